@@ -1,0 +1,250 @@
+package chain
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Policy is what a hook's failure means.
+type Policy string
+
+// The policies. The zero Policy means [FailOpen].
+const (
+	FailOpen   Policy = "continue" // a failing hook is passed over, and counted
+	FailClosed Policy = "deny"     // a failing hook denies
+)
+
+// Mode is how much a hook takes part.
+type Mode string
+
+// The modes. The zero Mode means [Enforce].
+const (
+	Enforce Mode = "enforce" // called in its place, its answer counts
+	Shadow  Mode = "shadow"  // called beside the chain, its answer is only recorded
+	Observe Mode = "observe" // told after the answer, never asked
+)
+
+// Limits and defaults of a registration.
+const (
+	DefaultTimeout = 5 * time.Second  // one call, where the hook did not say
+	MaxTimeout     = 30 * time.Second // one call, at most
+	maxMatchLen    = 4096
+	maxPatterns    = 64
+)
+
+// ProtocolVersion is the version of the wire protocol that this package speaks.
+const ProtocolVersion = 1
+
+// Registration says which events a hook wants and how it is called: the body of
+// hooks.register.<id>. Its zero fields mean the protocol's defaults.
+type Registration struct {
+	// ID is unique on the bus.
+	ID string `json:"id"`
+	// Name is for people; empty means the id.
+	Name string `json:"name,omitempty"`
+	// Events are the patterns of a hook: names, "domain:*" or "*".
+	Events []string `json:"events,omitempty"`
+	// Channels makes it a contributor instead; exactly one of both is set.
+	Channels []string `json:"channels,omitempty"`
+	// Priority orders hooks, lower first; equal ones run in the order of their
+	// first registration.
+	Priority int `json:"priority,omitempty"`
+	// TimeoutMS bounds one call, in milliseconds; 0 means [DefaultTimeout].
+	TimeoutMS int `json:"timeout_ms,omitempty"`
+	// OnFailure says what a failure means; empty means continue.
+	OnFailure Policy `json:"on_failure,omitempty"`
+	// Match is a CEL expression over event, session_id and data; empty means always.
+	Match string `json:"match,omitempty"`
+	// Mode is enforce, shadow or observe; empty means enforce.
+	Mode Mode `json:"mode,omitempty"`
+	// SessionID limits the hook to one session; empty means every session.
+	SessionID string `json:"session_id,omitempty"`
+	// Durable keeps the hook registered while no instance is alive; nil means
+	// true where OnFailure is deny, else false.
+	Durable *bool `json:"durable,omitempty"`
+	// ReplaySafe says that calling the hook twice for one event does no harm.
+	ReplaySafe bool `json:"replay_safe,omitempty"`
+	// Instance tells the processes behind one hook apart; the router makes one
+	// where it is missing.
+	Instance string `json:"instance,omitempty"`
+	// Version of the hook's code: an older one can't replace a newer one.
+	Version string `json:"version,omitempty"`
+	// Protocol is the version its sender speaks; 0 means 1.
+	Protocol int `json:"protocol,omitempty"`
+}
+
+// Title is the hook's name for people: its name, or its id.
+func (r Registration) Title() string {
+	if r.Name != "" {
+		return r.Name
+	}
+	return r.ID
+}
+
+// Timeout is the time one call may take.
+func (r Registration) Timeout() time.Duration {
+	if r.TimeoutMS == 0 {
+		return DefaultTimeout
+	}
+	return time.Duration(r.TimeoutMS) * time.Millisecond
+}
+
+// StaysRegistered reports whether the hook outlives its instances.
+func (r Registration) StaysRegistered() bool {
+	if r.Durable != nil {
+		return *r.Durable
+	}
+	return r.OnFailure == FailClosed
+}
+
+// Enforced reports whether the hook's answer counts.
+func (r Registration) Enforced() bool { return r.Mode == Enforce || r.Mode == "" }
+
+// WithDefaults returns the registration with every default written out, as
+// hooks.registry lists it.
+func (r Registration) WithDefaults() Registration {
+	durable := r.StaysRegistered()
+	r.Durable = &durable
+	r.Name = r.Title()
+	r.TimeoutMS = int(r.Timeout() / time.Millisecond)
+	if r.OnFailure == "" {
+		r.OnFailure = FailOpen
+	}
+	if r.Mode == "" {
+		r.Mode = Enforce
+	}
+	if r.Protocol == 0 {
+		r.Protocol = ProtocolVersion
+	}
+	return r
+}
+
+// ParseRegistration reads the body of hooks.register.<id> strictly: an unknown
+// field is an error, unless the sender speaks a newer protocol; then it is
+// ignored and named in ignored. The registration is checked, but its match is
+// not compiled.
+func ParseRegistration(id string, body []byte) (r Registration, ignored []string, err error) {
+	if _, err := events.ParseObject(body); err != nil {
+		return r, nil, errors.New(strings.Replace(err.Error(), "data", "the registration", 1))
+	}
+	var wire struct {
+		Registration `json:",inline"`
+		Unknown      map[string]jsontext.Value `json:",unknown"`
+	}
+	if err := jsonv2.Unmarshal(body, &wire); err != nil {
+		var sem *jsonv2.SemanticError
+		if errors.As(err, &sem) {
+			return r, nil, fmt.Errorf("registration: %s must be %s, not %s",
+				strings.TrimPrefix(string(sem.JSONPointer), "/"), kindOf(sem), sem.JSONKind)
+		}
+		return r, nil, fmt.Errorf("registration: %w", err)
+	}
+	r = wire.Registration
+	for name := range wire.Unknown {
+		if r.Protocol <= ProtocolVersion {
+			return r, nil, fmt.Errorf("registration has the unknown field %q", name)
+		}
+		ignored = append(ignored, name)
+	}
+	if r.ID == "" {
+		r.ID = id
+	}
+	if r.ID != id {
+		return r, nil, fmt.Errorf("registration is of %q but was sent for %q", r.ID, id)
+	}
+	return r, ignored, r.Check()
+}
+
+func kindOf(sem *jsonv2.SemanticError) string {
+	if sem.GoType == nil {
+		return "of another type"
+	}
+	switch sem.GoType.Kind().String() {
+	case "int":
+		return "an integer"
+	case "bool", "ptr":
+		return "true or false"
+	case "slice":
+		return "a list of strings"
+	default:
+		return "a string"
+	}
+}
+
+// Check reports what is wrong with a registration, in one sentence, or nil.
+func (r Registration) Check() error {
+	if err := events.CheckHookID(r.ID); err != nil {
+		return err
+	}
+	if (len(r.Events) == 0) == (len(r.Channels) == 0) {
+		return fmt.Errorf("hook %q: exactly one of events and channels must be given", r.ID)
+	}
+	if len(r.Events)+len(r.Channels) > maxPatterns {
+		return fmt.Errorf("hook %q: at most %d events or channels", r.ID, maxPatterns)
+	}
+	for _, p := range r.Events {
+		if err := events.CheckPattern(p); err != nil {
+			return fmt.Errorf("hook %q: %w", r.ID, err)
+		}
+	}
+	for _, c := range r.Channels {
+		if err := events.CheckChannel(c); err != nil {
+			return fmt.Errorf("hook %q: %w", r.ID, err)
+		}
+	}
+	for _, t := range [...]struct {
+		name, value string
+		max         int
+	}{
+		{"name", r.Name, events.MaxTitleLen}, {"instance", r.Instance, 128}, {"version", r.Version, 64},
+		{"session_id", r.SessionID, 512}, {"match", r.Match, maxMatchLen},
+	} {
+		if len(t.value) > t.max {
+			return fmt.Errorf("hook %q: %s is longer than %d", r.ID, t.name, t.max)
+		}
+		if t.name != "match" && strings.ContainsFunc(t.value, unicode.IsControl) {
+			return fmt.Errorf("hook %q: %s has control characters", r.ID, t.name)
+		}
+	}
+	if d := time.Duration(r.TimeoutMS) * time.Millisecond; r.TimeoutMS < 0 || d > MaxTimeout {
+		return fmt.Errorf("hook %q: timeout_ms is %d: 1 to %d are allowed", r.ID, r.TimeoutMS, MaxTimeout/time.Millisecond)
+	}
+	switch r.OnFailure {
+	case "", FailOpen, FailClosed:
+	default:
+		return fmt.Errorf(`hook %q: on_failure is %q: "continue" or "deny"`, r.ID, r.OnFailure)
+	}
+	switch r.Mode {
+	case "", Enforce, Shadow, Observe:
+	default:
+		return fmt.Errorf(`hook %q: mode is %q: "enforce", "shadow" or "observe"`, r.ID, r.Mode)
+	}
+	if len(r.Channels) > 0 && (r.SessionID != "" || r.Match != "" || r.Priority != 0) {
+		return fmt.Errorf("hook %q: a contributor has no priority, no match and no session", r.ID)
+	}
+	if r.Protocol < 0 {
+		return fmt.Errorf("hook %q: protocol is %d", r.ID, r.Protocol)
+	}
+	return nil
+}
+
+// Content is the registration without what tells its instances apart: two
+// registrations with the same content describe the same hook.
+func (r Registration) Content() string {
+	r = r.WithDefaults()
+	r.Instance, r.Version, r.Protocol = "", "", 0
+	b, err := json.Marshal(r)
+	if err != nil {
+		panic(err) // strings, numbers and flags only
+	}
+	return string(b)
+}

@@ -1,0 +1,173 @@
+package chain
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Action is what a hook wants done.
+type Action string
+
+// The five actions. The zero Action means [Continue].
+const (
+	Continue      Action = "continue"
+	Deny          Action = "deny"
+	Modify        Action = "modify"
+	InjectContext Action = "inject_context"
+	AskUser       Action = "ask_user"
+)
+
+// Role is the author an injected message gets.
+type Role string
+
+// The roles. The zero Role means [RoleSystem].
+const (
+	RoleSystem    Role = "system"
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+)
+
+// Level is how urgent a message to the user is.
+type Level string
+
+// The levels. The zero Level means [LevelInfo].
+const (
+	LevelInfo    Level = "info"
+	LevelWarning Level = "warning"
+	LevelError   Level = "error"
+)
+
+// DefaultApprovalTimeout is how long a person is waited for, in seconds, where
+// the hook did not say.
+const DefaultApprovalTimeout = 300.0
+
+// Result is what a hook answers and what a chain adds up to: the HookResult of
+// the specification. The zero Result means continue; every field's zero value is
+// the specification's default.
+type Result struct {
+	// Action is what to do; empty means continue.
+	Action Action
+	// Data is the event data to go on with, a JSON object; nil for none. Of a
+	// hook's results only modify makes it the data of the chain.
+	Data json.RawMessage
+	// Reason explains a denial or a change; the agent is shown it.
+	Reason string
+
+	// ContextInjection is the text that inject_context adds to the agent's context.
+	ContextInjection string
+	// ContextInjectionRole is the author of that message; empty means system.
+	ContextInjectionRole Role
+	// Ephemeral marks an injection for the next model call only.
+	Ephemeral bool
+	// AppendToLastToolResult puts an ephemeral injection at the end of the last
+	// tool result instead of into a message of its own.
+	AppendToLastToolResult bool
+
+	// ApprovalPrompt is the question of ask_user.
+	ApprovalPrompt string
+	// ApprovalOptions are the answers offered; nil means Allow and Deny.
+	ApprovalOptions []string
+	// ApprovalTimeout is how long to wait for an answer, in seconds; nil means
+	// [DefaultApprovalTimeout].
+	ApprovalTimeout *float64
+	// ApprovalDefault is what holds when nobody answers: deny, or [Allow]; empty
+	// means deny.
+	ApprovalDefault Action
+
+	// SuppressOutput hides the hook's own output from the transcript.
+	SuppressOutput bool
+	// UserMessage is shown to the user.
+	UserMessage string
+	// UserMessageLevel is how urgent it is; empty means info.
+	UserMessageLevel Level
+}
+
+// Allow is the other value of [Result.ApprovalDefault], besides [Deny]. It is
+// no action of a hook.
+const Allow Action = "allow"
+
+// Denied reports whether the result forbids the operation.
+func (r Result) Denied() bool { return r.Action == Deny }
+
+// MarshalJSON writes the result as protocol.md has it: action always, other
+// fields only where they differ from their default, data byte for byte.
+func (r Result) MarshalJSON() ([]byte, error) { return r.Append(nil), nil }
+
+// UnmarshalJSON reads a result with [ParseResult].
+func (r *Result) UnmarshalJSON(b []byte) error {
+	parsed, err := ParseResult(b)
+	if err == nil {
+		*r = parsed
+	}
+	return err
+}
+
+// Append appends the JSON text of the result to buf.
+func (r Result) Append(buf []byte) []byte {
+	w := writer{append(buf, '{')}
+	action := r.Action
+	if action == "" {
+		action = Continue
+	}
+	w.text("action", string(action))
+	if r.Data != nil {
+		w.name("data")
+		w.buf = append(w.buf, r.Data...)
+	}
+	w.text("reason", r.Reason)
+	w.text("context_injection", r.ContextInjection)
+	w.text("context_injection_role", string(r.ContextInjectionRole))
+	w.flag("ephemeral", r.Ephemeral)
+	w.flag("append_to_last_tool_result", r.AppendToLastToolResult)
+	w.text("approval_prompt", r.ApprovalPrompt)
+	if r.ApprovalOptions != nil {
+		w.name("approval_options")
+		w.buf = append(w.buf, '[')
+		for i, o := range r.ApprovalOptions {
+			if i > 0 {
+				w.buf = append(w.buf, ',')
+			}
+			w.quote(o)
+		}
+		w.buf = append(w.buf, ']')
+	}
+	if r.ApprovalTimeout != nil {
+		w.name("approval_timeout")
+		w.buf = strconv.AppendFloat(w.buf, *r.ApprovalTimeout, 'g', -1, 64)
+	}
+	w.text("approval_default", string(r.ApprovalDefault))
+	w.flag("suppress_output", r.SuppressOutput)
+	w.text("user_message", r.UserMessage)
+	w.text("user_message_level", string(r.UserMessageLevel))
+	return append(w.buf, '}')
+}
+
+// writer appends the members of one JSON object.
+type writer struct{ buf []byte }
+
+func (w *writer) name(name string) {
+	if w.buf[len(w.buf)-1] != '{' {
+		w.buf = append(w.buf, ',')
+	}
+	w.buf = append(append(append(w.buf, '"'), name...), '"', ':')
+}
+
+// text writes a member unless its value is empty.
+func (w *writer) text(name, value string) {
+	if value != "" {
+		w.name(name)
+		w.quote(value)
+	}
+}
+
+// quote never fails: it replaces what is no UTF-8.
+func (w *writer) quote(value string) { w.buf, _ = jsontext.AppendQuote(w.buf, value) }
+
+func (w *writer) flag(name string, value bool) {
+	if value {
+		w.name(name)
+		w.buf = append(w.buf, "true"...)
+	}
+}

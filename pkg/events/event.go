@@ -1,0 +1,198 @@
+package events
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	ce "github.com/cloudevents/sdk-go/v2/event"
+	"github.com/google/uuid"
+)
+
+// DefaultSource is the CloudEvents source of an event whose sender named none.
+const DefaultSource = "/hookrouter"
+
+// maxSessionLen bounds a session id, in bytes; it becomes a header and a key.
+const maxSessionLen = 512
+
+// Event is one event on its way: a CloudEvent 1.0 whose type is the event name,
+// whose subject is the session and whose data is a JSON object.
+type Event struct {
+	ID         string            // unique for its source
+	Source     string            // a URI reference: who emitted it
+	Name       string            // the event name as it was emitted, the CloudEvents type
+	Session    string            // the session id, empty for none, the CloudEvents subject
+	Time       string            // RFC 3339, empty for none
+	Extensions map[string]string // other attributes, names in lower case; nil for none
+	Data       json.RawMessage   // the data, byte for byte
+}
+
+// NewID returns a new unique id that sorts by time (UUIDv7).
+func NewID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// Now is the time of day in the form that events carry: RFC 3339 in UTC with
+// microseconds.
+func Now() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00") }
+
+// Decode reads the event that a message carries. name is the event that the
+// message's subject names. It understands binary mode (ce-* headers), structured
+// mode (content-type application/cloudevents+json, or a body that is plainly the
+// envelope of this very event, since the official NATS binding of the Go SDK
+// sets no content-type), and a plain JSON object, for which it fills the
+// attributes in. The Object is the event's data.
+//
+// The session id is data.session_id, else the CloudEvents subject; a sender that
+// gives two different ones is refused. An error is one sentence for the sender.
+func Decode(name string, header map[string][]string, body []byte) (Event, Object, error) {
+	ev, data, err := decodeMode(name, header, body)
+	if err != nil {
+		return Event{}, Object{}, err
+	}
+	if ev.Name != name {
+		return Event{}, Object{}, fmt.Errorf("the CloudEvents type %q is not the event %q that the subject names", clip(ev.Name), name)
+	}
+	if ev.Session, err = sessionOf(data, ev.Session); err != nil {
+		return Event{}, Object{}, err
+	}
+	return ev, data, nil
+}
+
+func decodeMode(name string, header map[string][]string, body []byte) (Event, Object, error) {
+	ev, binary, err := decodeHeader(header)
+	if err != nil {
+		return Event{}, Object{}, err
+	}
+	structured := isStructured(header)
+	if binary && structured {
+		return Event{}, Object{}, errors.New("the message has ce-* headers and a structured content-type: use one mode")
+	}
+	if structured {
+		return decodeEnvelope(body)
+	}
+	data, err := ParseObject(body)
+	if err != nil {
+		return Event{}, Object{}, err
+	}
+	if !binary {
+		if typ, _ := data.GetString("type"); typ == name && looksLikeEnvelope(data) {
+			return decodeEnvelope(body)
+		}
+		ev = Event{ID: NewID(), Source: DefaultSource, Name: name, Time: Now()}
+	}
+	ev.Data = data.Bytes()
+	return ev, data, nil
+}
+
+func isStructured(header map[string][]string) bool {
+	for k, v := range header {
+		if strings.EqualFold(k, "content-type") && len(v) > 0 {
+			return strings.HasPrefix(strings.ToLower(v[0]), ce.ApplicationCloudEventsJSON)
+		}
+	}
+	return false
+}
+
+// looksLikeEnvelope reports whether data has what every CloudEvents envelope
+// must have.
+func looksLikeEnvelope(data Object) bool {
+	version, _ := data.GetString("specversion")
+	id, _ := data.GetString("id")
+	source, _ := data.GetString("source")
+	return version == ce.CloudEventsVersionV1 && id != "" && source != ""
+}
+
+// decodeEnvelope reads a structured-mode body.
+func decodeEnvelope(body []byte) (Event, Object, error) {
+	envelope, err := ParseObject(body)
+	if err != nil {
+		return Event{}, Object{}, err
+	}
+	var cloud ce.Event
+	if err := cloud.UnmarshalJSON(body); err != nil {
+		return Event{}, Object{}, fmt.Errorf("the CloudEvent is not valid: %s", clip(err.Error()))
+	}
+	if err := cloud.Validate(); err != nil {
+		return Event{}, Object{}, fmt.Errorf("the CloudEvent is not valid: %s", oneLine(err))
+	}
+	raw, ok := envelope.Get("data")
+	if !ok {
+		return Event{}, Object{}, errors.New("the CloudEvent has no data: it must be a JSON object")
+	}
+	data, err := ParseObject(raw)
+	if err != nil {
+		return Event{}, Object{}, err
+	}
+	ev := fromCloudEvent(cloud)
+	ev.Data = data.Bytes()
+	return ev, data, nil
+}
+
+// sessionOf applies the rule for the session id.
+func sessionOf(data Object, subject string) (string, error) {
+	session := subject
+	if v, ok := data.Get("session_id"); ok && v.Kind() != 'n' {
+		text, isText := data.GetString("session_id")
+		if !isText {
+			return "", errors.New("data.session_id must be a string")
+		}
+		if subject != "" && text != "" && text != subject {
+			return "", fmt.Errorf("data.session_id %q and the CloudEvents subject %q differ", clip(text), clip(subject))
+		}
+		if text != "" {
+			session = text
+		}
+	}
+	if len(session) > maxSessionLen {
+		return "", fmt.Errorf("the session id has %d bytes: at most %d are allowed", len(session), maxSessionLen)
+	}
+	return session, nil
+}
+
+// CloudEvent returns the event as the CloudEvents SDK knows it.
+func (e Event) CloudEvent() ce.Event {
+	cloud := ce.New()
+	cloud.SetID(e.ID)
+	cloud.SetSource(e.Source)
+	cloud.SetType(e.Name)
+	if e.Session != "" {
+		cloud.SetSubject(e.Session)
+	}
+	if t, err := time.Parse(time.RFC3339Nano, e.Time); err == nil {
+		cloud.SetTime(t)
+	}
+	for k, v := range e.Extensions {
+		cloud.SetExtension(k, v)
+	}
+	cloud.DataEncoded = e.Data
+	cloud.SetDataContentType(ce.ApplicationJSON)
+	return cloud
+}
+
+func fromCloudEvent(cloud ce.Event) Event {
+	ev := Event{ID: cloud.ID(), Source: cloud.Source(), Name: cloud.Type(), Session: cloud.Subject()}
+	if t := cloud.Time(); !t.IsZero() {
+		ev.Time = t.Format(time.RFC3339Nano)
+	}
+	for k, v := range cloud.Extensions() {
+		if ev.Extensions == nil {
+			ev.Extensions = map[string]string{}
+		}
+		ev.Extensions[k] = fmt.Sprint(v)
+	}
+	return ev
+}
+
+func oneLine(err error) string {
+	return clip(strings.Join(strings.Fields(err.Error()), " "))
+}
+
+// Decode reads the event's data into v, which is one of the types of this
+// package (ToolPreData …) or any struct with json tags.
+func (e Event) Decode(v any) error {
+	if err := json.Unmarshal(e.Data, v); err != nil {
+		return fmt.Errorf("decode data of %s: %w", e.Name, err)
+	}
+	return nil
+}

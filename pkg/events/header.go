@@ -1,0 +1,125 @@
+package events
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// decodeHeader reads the ce-* headers, names in any case. found is false where
+// there is none.
+func decodeHeader(header map[string][]string) (ev Event, found bool, err error) {
+	version := ""
+	for key, values := range header {
+		if len(key) < 3 || !strings.EqualFold(key[:3], "ce-") || len(values) == 0 {
+			continue
+		}
+		found = true
+		value := Unescape(values[0])
+		switch attr := strings.ToLower(key[3:]); attr {
+		case "specversion":
+			version = value
+		case "id":
+			ev.ID = value
+		case "source":
+			ev.Source = value
+		case "type":
+			ev.Name = value
+		case "subject":
+			ev.Session = value
+		case "time":
+			ev.Time = value
+		case "datacontenttype", "dataschema":
+		default:
+			if ev.Extensions == nil {
+				ev.Extensions = map[string]string{}
+			}
+			ev.Extensions[attr] = value
+		}
+	}
+	if !found {
+		return Event{}, false, nil
+	}
+	return ev, true, checkAttributes(ev, version)
+}
+
+// checkAttributes applies the rules of CloudEvents 1.0 to the attributes.
+func checkAttributes(ev Event, version string) error {
+	for _, required := range [...]struct{ name, value string }{
+		{"specversion", version}, {"id", ev.ID}, {"source", ev.Source}, {"type", ev.Name},
+	} {
+		if required.value == "" {
+			return fmt.Errorf("the header ce-%s is missing: a CloudEvent needs ce-specversion, ce-id, ce-source and ce-type", required.name)
+		}
+	}
+	if version != "1.0" {
+		return fmt.Errorf("ce-specversion is %q: only 1.0 is known", clip(version))
+	}
+	if _, err := url.Parse(ev.Source); err != nil {
+		return errors.New("ce-source is no URI reference")
+	}
+	if ev.Time != "" {
+		if _, err := time.Parse(time.RFC3339Nano, ev.Time); err != nil {
+			return fmt.Errorf("ce-time %q is no RFC 3339 time", clip(ev.Time))
+		}
+	}
+	for name := range ev.Extensions {
+		if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") != "" || name == "" {
+			return fmt.Errorf("ce-%s: an attribute's name is made of a-z and 0-9", clip(name))
+		}
+	}
+	return nil
+}
+
+// SetHeader writes the event's attributes into header as a binary-mode
+// CloudEvent. It overwrites ce-* headers of the same names and leaves others.
+func (e Event) SetHeader(header map[string][]string) {
+	values := [...]string{"1.0", Escape(e.ID), Escape(e.Source), e.Name, Escape(e.Session), Escape(e.Time)}
+	for i, name := range [...]string{"ce-specversion", "ce-id", "ce-source", "ce-type", "ce-subject", "ce-time"} {
+		if values[i] != "" {
+			header[name] = values[i : i+1 : i+1]
+		}
+	}
+	for name, value := range e.Extensions {
+		header["ce-"+name] = []string{Escape(value)}
+	}
+}
+
+const upperHex = "0123456789ABCDEF"
+
+// Escape percent-encodes what a header value can't hold, as the CloudEvents
+// bindings do: everything but the printable ASCII characters, and space, '"'
+// and '%'.
+func Escape(s string) string {
+	plain := func(c byte) bool { return c > ' ' && c < 0x7f && c != '"' && c != '%' }
+	first := 0
+	for first < len(s) && plain(s[first]) {
+		first++
+	}
+	if first == len(s) {
+		return s
+	}
+	var b strings.Builder
+	b.WriteString(s[:first])
+	for i := first; i < len(s); i++ {
+		if c := s[i]; plain(c) {
+			b.WriteByte(c)
+		} else {
+			b.Write([]byte{'%', upperHex[c>>4], upperHex[c&15]})
+		}
+	}
+	return b.String()
+}
+
+// Unescape undoes [Escape]. Text that is not well escaped is returned as it is.
+func Unescape(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	if u, err := url.PathUnescape(s); err == nil {
+		return u
+	}
+	return s
+}

@@ -1,0 +1,180 @@
+package events
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxDepth is how deep event data may nest; the data object itself is level 1.
+const MaxDepth = 64
+
+// Object is a JSON object that was checked and is otherwise left as it came.
+// The zero Object is the empty object.
+type Object struct {
+	raw     []byte
+	members []member
+}
+
+// member is one member of the top level: its name, and where "name":value
+// stands in raw.
+type member struct {
+	name       string
+	start, end int // of the whole member
+	value      int // where the value begins
+}
+
+// decoders are kept because a decoder owns a table for duplicate names.
+var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+
+// ParseObject checks that raw is one JSON object in UTF-8, has no duplicate
+// names at any level, and nests at most [MaxDepth] deep. raw is kept, not
+// copied, and must not change afterwards. The error is one sentence for the
+// sender.
+func ParseObject(raw []byte) (Object, error) {
+	dec := decoders.Get().(*jsontext.Decoder)
+	defer decoders.Put(dec)
+	dec.Reset(bytes.NewBuffer(raw))
+	if k := dec.PeekKind(); k != '{' {
+		if _, err := dec.ReadToken(); err != nil {
+			return Object{}, jsonError(err)
+		}
+		return Object{}, fmt.Errorf("data must be a JSON object, not %s", kindName(k))
+	}
+	o := Object{raw: raw, members: make([]member, 0, 8)}
+	if _, err := dec.ReadToken(); err != nil {
+		return Object{}, jsonError(err)
+	}
+	for dec.PeekKind() != '}' {
+		m, err := readMember(dec, raw)
+		if err != nil {
+			return Object{}, err
+		}
+		o.members = append(o.members, m)
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return Object{}, jsonError(err)
+	}
+	if rest := bytes.TrimLeft(raw[dec.InputOffset():], " \t\r\n"); len(rest) > 0 {
+		return Object{}, errors.New("data must be one JSON object: something follows it")
+	}
+	return o, nil
+}
+
+// readMember reads one member of the top level, watching the depth. Between two
+// members, and between a name and its value, stand only spaces and punctuation.
+func readMember(dec *jsontext.Decoder, raw []byte) (member, error) {
+	before := int(dec.InputOffset())
+	tok, err := dec.ReadToken()
+	if err != nil {
+		return member{}, jsonError(err)
+	}
+	m := member{name: tok.String()}
+	nameEnd := int(dec.InputOffset())
+	m.start = before + bytes.IndexByte(raw[before:], '"')
+	if err := skipValue(dec); err != nil {
+		return member{}, err
+	}
+	m.end = int(dec.InputOffset())
+	m.value = m.end - len(bytes.TrimLeft(raw[nameEnd:m.end], ": \t\r\n"))
+	return m, nil
+}
+
+// skipValue reads one value without going deeper than MaxDepth.
+func skipValue(dec *jsontext.Decoder) error {
+	level := dec.StackDepth()
+	for {
+		if _, err := dec.ReadToken(); err != nil {
+			return jsonError(err)
+		}
+		if dec.StackDepth() > MaxDepth {
+			return fmt.Errorf("data nests deeper than %d levels", MaxDepth)
+		}
+		if dec.StackDepth() == level {
+			return nil
+		}
+	}
+}
+
+// jsonError turns a decoder's error into one sentence for the sender.
+func jsonError(err error) error {
+	var syn *jsontext.SyntacticError
+	if !errors.As(err, &syn) {
+		return errors.New("data is not JSON: it ends too early")
+	}
+	if errors.Is(syn.Err, jsontext.ErrDuplicateName) {
+		return fmt.Errorf("data has the name %s twice, at byte %d", clip(string(syn.JSONPointer)), syn.ByteOffset)
+	}
+	cause := strings.TrimPrefix(fmt.Sprint(syn.Err), "jsontext: ")
+	return fmt.Errorf("data is not JSON: %s at byte %d", clip(cause), syn.ByteOffset)
+}
+
+func kindName(k jsontext.Kind) string {
+	switch k {
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case '0':
+		return "a number"
+	default:
+		return "null, true or false"
+	}
+}
+
+// Bytes is the object as it came; "{}" for the zero Object.
+func (o Object) Bytes() []byte {
+	if o.raw == nil {
+		return []byte("{}")
+	}
+	return o.raw
+}
+
+// Len is the number of members.
+func (o Object) Len() int { return len(o.members) }
+
+// Get returns the raw value of a member, and whether there is one.
+func (o Object) Get(name string) (jsontext.Value, bool) {
+	for _, m := range o.members {
+		if m.name == name {
+			return jsontext.Value(o.raw[m.value:m.end]), true
+		}
+	}
+	return nil, false
+}
+
+// GetString returns the text of a member and whether it is there and a string.
+func (o Object) GetString(name string) (string, bool) {
+	v, ok := o.Get(name)
+	if !ok || v.Kind() != '"' {
+		return "", false
+	}
+	text, err := jsontext.AppendUnquote(nil, v)
+	return string(text), err == nil
+}
+
+// Over returns the members of o merged over those of below (shallow, an
+// explicit null wins), with timestamp set to stamp. Members nobody changed keep
+// their bytes. It implements rules 15 and 17 of the semantics: event data over
+// default fields, one stamp of the router's over both.
+func (o Object) Over(below Object, stamp string) []byte {
+	out := make([]byte, 0, len(o.raw)+len(below.raw)+len(stamp)+20)
+	out = append(out, '{')
+	for _, m := range below.members {
+		if _, ours := o.Get(m.name); !ours && m.name != "timestamp" {
+			out = append(append(out, below.raw[m.start:m.end]...), ',')
+		}
+	}
+	for _, m := range o.members {
+		if m.name != "timestamp" {
+			out = append(append(out, o.raw[m.start:m.end]...), ',')
+		}
+	}
+	out = append(out, `"timestamp":"`...)
+	out = append(out, stamp...)
+	return append(out, '"', '}')
+}
