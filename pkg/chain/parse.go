@@ -23,11 +23,11 @@ var ErrInvalidResult = errors.New("invalid result")
 // the specification allows it). Unknown fields are ignored, nothing is coerced.
 // The result keeps no reference to reply.
 func ParseResult(reply []byte) (Result, error) {
-	reply = bytes.TrimSpace(reply)
+	reply = bytes.Trim(reply, " \t\r\n")
 	if len(reply) == 0 || string(reply) == "null" {
 		return Result{}, nil
 	}
-	obj, err := events.ParseObject(bytes.Clone(reply))
+	obj, err := events.ParseEnvelope(bytes.Clone(reply))
 	if err != nil {
 		return Result{}, fmt.Errorf("%w: %w", ErrInvalidResult, err)
 	}

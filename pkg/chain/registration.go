@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -137,8 +140,8 @@ func ParseRegistration(id string, body []byte) (r Registration, ignored []string
 		return r, nil, errors.New(strings.Replace(err.Error(), "data", "the registration", 1))
 	}
 	var wire struct {
-		Registration `json:",inline"`
-		Unknown      map[string]jsontext.Value `json:",unknown"`
+		Registration
+		Unknown map[string]jsontext.Value `json:",embed"`
 	}
 	if err := jsonv2.Unmarshal(body, &wire); err != nil {
 		var sem *jsonv2.SemanticError
@@ -149,7 +152,7 @@ func ParseRegistration(id string, body []byte) (r Registration, ignored []string
 		return r, nil, fmt.Errorf("registration: %w", err)
 	}
 	r = wire.Registration
-	for name := range wire.Unknown {
+	for _, name := range slices.Sorted(maps.Keys(wire.Unknown)) {
 		if r.Protocol <= ProtocolVersion {
 			return r, nil, fmt.Errorf("registration has the unknown field %q", name)
 		}
@@ -208,15 +211,15 @@ func (r Registration) Check() error {
 		{"name", r.Name, events.MaxTitleLen}, {"instance", r.Instance, 128}, {"version", r.Version, 64},
 		{"session_id", r.SessionID, 512}, {"match", r.Match, maxMatchLen},
 	} {
-		if len(t.value) > t.max {
-			return fmt.Errorf("hook %q: %s is longer than %d", r.ID, t.name, t.max)
+		if utf8.RuneCountInString(t.value) > t.max {
+			return fmt.Errorf("hook %q: %s is longer than %d characters", r.ID, t.name, t.max)
 		}
 		if t.name != "match" && strings.ContainsFunc(t.value, unicode.IsControl) {
 			return fmt.Errorf("hook %q: %s has control characters", r.ID, t.name)
 		}
 	}
-	if d := time.Duration(r.TimeoutMS) * time.Millisecond; r.TimeoutMS < 0 || d > MaxTimeout {
-		return fmt.Errorf("hook %q: timeout_ms is %d: 1 to %d are allowed", r.ID, r.TimeoutMS, MaxTimeout/time.Millisecond)
+	if limit := int(MaxTimeout / time.Millisecond); r.TimeoutMS < 0 || r.TimeoutMS > limit {
+		return fmt.Errorf("hook %q: timeout_ms is %d: 1 to %d are allowed", r.ID, r.TimeoutMS, limit)
 	}
 	switch r.OnFailure {
 	case "", FailOpen, FailClosed:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	ce "github.com/cloudevents/sdk-go/v2/event"
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/google/uuid"
 )
 
@@ -87,8 +88,9 @@ func decodeMode(name string, header map[string][]string, body []byte) (Event, Ob
 
 func isStructured(header map[string][]string) bool {
 	for k, v := range header {
-		if strings.EqualFold(k, "content-type") && len(v) > 0 {
-			return strings.HasPrefix(strings.ToLower(v[0]), ce.ApplicationCloudEventsJSON)
+		if strings.EqualFold(k, "content-type") && len(v) > 0 &&
+			strings.HasPrefix(strings.ToLower(v[0]), ce.ApplicationCloudEventsJSON) {
+			return true
 		}
 	}
 	return false
@@ -105,16 +107,22 @@ func looksLikeEnvelope(data Object) bool {
 
 // decodeEnvelope reads a structured-mode body.
 func decodeEnvelope(body []byte) (Event, Object, error) {
-	envelope, err := ParseObject(body)
+	envelope, err := ParseEnvelope(body)
 	if err != nil {
 		return Event{}, Object{}, err
 	}
+	if _, ok := envelope.Get(""); ok { // the SDK would stop reading here
+		return Event{}, Object{}, errors.New("the CloudEvent is not valid: an attribute has no name")
+	}
 	var cloud ce.Event
 	if err := cloud.UnmarshalJSON(body); err != nil {
-		return Event{}, Object{}, fmt.Errorf("the CloudEvent is not valid: %s", clip(err.Error()))
+		return Event{}, Object{}, fmt.Errorf("the CloudEvent is not valid: %s", oneLine(err))
 	}
 	if err := cloud.Validate(); err != nil {
 		return Event{}, Object{}, fmt.Errorf("the CloudEvent is not valid: %s", oneLine(err))
+	}
+	if v := cloud.SpecVersion(); v != ce.CloudEventsVersionV1 {
+		return Event{}, Object{}, fmt.Errorf("the CloudEvents specversion is %q: only 1.0 is known", clip(v))
 	}
 	raw, ok := envelope.Get("data")
 	if !ok {
@@ -189,9 +197,11 @@ func oneLine(err error) string {
 }
 
 // Decode reads the event's data into v, which is one of the types of this
-// package (ToolPreData …) or any struct with json tags.
+// package (ToolPreData …) or any struct with json tags. Names match exactly, in
+// case too, so that a hook judges the member that the tool will see; members
+// that v does not know are passed over.
 func (e Event) Decode(v any) error {
-	if err := json.Unmarshal(e.Data, v); err != nil {
+	if err := jsonv2.Unmarshal(e.Data, v); err != nil {
 		return fmt.Errorf("decode data of %s: %w", e.Name, err)
 	}
 	return nil

@@ -11,36 +11,49 @@ import (
 // decodeHeader reads the ce-* headers, names in any case. found is false where
 // there is none.
 func decodeHeader(header map[string][]string) (ev Event, found bool, err error) {
-	version := ""
+	version, conflict := "", ""
 	for key, values := range header {
 		if len(key) < 3 || !strings.EqualFold(key[:3], "ce-") || len(values) == 0 {
 			continue
 		}
 		found = true
 		value := Unescape(values[0])
+		set := func(attribute *string) {
+			if *attribute != "" && value != "" && *attribute != value {
+				conflict = key
+			}
+			if value != "" {
+				*attribute = value
+			}
+		}
 		switch attr := strings.ToLower(key[3:]); attr {
 		case "specversion":
-			version = value
+			set(&version)
 		case "id":
-			ev.ID = value
+			set(&ev.ID)
 		case "source":
-			ev.Source = value
+			set(&ev.Source)
 		case "type":
-			ev.Name = value
+			set(&ev.Name)
 		case "subject":
-			ev.Session = value
+			set(&ev.Session)
 		case "time":
-			ev.Time = value
+			set(&ev.Time)
 		case "datacontenttype", "dataschema":
 		default:
 			if ev.Extensions == nil {
 				ev.Extensions = map[string]string{}
 			}
-			ev.Extensions[attr] = value
+			have := ev.Extensions[attr]
+			set(&have)
+			ev.Extensions[attr] = have
 		}
 	}
 	if !found {
 		return Event{}, false, nil
+	}
+	if conflict != "" {
+		return Event{}, true, fmt.Errorf("the header %s is given twice, in different case, with different values", strings.ToLower(clip(conflict)))
 	}
 	return ev, true, checkAttributes(ev, version)
 }

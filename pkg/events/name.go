@@ -131,7 +131,7 @@ func lowerDigit(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '
 // clip keeps foreign text in an error message short.
 func clip(s string) string {
 	if len(s) > 80 {
-		return s[:80] + "..."
+		return strings.ToValidUTF8(s[:80], "") + "..."
 	}
 	return s
 }

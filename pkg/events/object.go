@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -35,7 +36,13 @@ var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
 // names at any level, and nests at most [MaxDepth] deep. raw is kept, not
 // copied, and must not change afterwards. The error is one sentence for the
 // sender.
-func ParseObject(raw []byte) (Object, error) {
+func ParseObject(raw []byte) (Object, error) { return parseObject(raw, MaxDepth) }
+
+// ParseEnvelope is [ParseObject] for an object that holds event data as one of
+// its members (a CloudEvent, a hook's reply): one level more is allowed.
+func ParseEnvelope(raw []byte) (Object, error) { return parseObject(raw, MaxDepth+1) }
+
+func parseObject(raw []byte, maxDepth int) (Object, error) {
 	dec := decoders.Get().(*jsontext.Decoder)
 	defer decoders.Put(dec)
 	dec.Reset(bytes.NewBuffer(raw))
@@ -50,7 +57,7 @@ func ParseObject(raw []byte) (Object, error) {
 		return Object{}, jsonError(err)
 	}
 	for dec.PeekKind() != '}' {
-		m, err := readMember(dec, raw)
+		m, err := readMember(dec, raw, maxDepth)
 		if err != nil {
 			return Object{}, err
 		}
@@ -67,7 +74,7 @@ func ParseObject(raw []byte) (Object, error) {
 
 // readMember reads one member of the top level, watching the depth. Between two
 // members, and between a name and its value, stand only spaces and punctuation.
-func readMember(dec *jsontext.Decoder, raw []byte) (member, error) {
+func readMember(dec *jsontext.Decoder, raw []byte, maxDepth int) (member, error) {
 	before := int(dec.InputOffset())
 	tok, err := dec.ReadToken()
 	if err != nil {
@@ -76,7 +83,7 @@ func readMember(dec *jsontext.Decoder, raw []byte) (member, error) {
 	m := member{name: tok.String()}
 	nameEnd := int(dec.InputOffset())
 	m.start = before + bytes.IndexByte(raw[before:], '"')
-	if err := skipValue(dec); err != nil {
+	if err := skipValue(dec, maxDepth); err != nil {
 		return member{}, err
 	}
 	m.end = int(dec.InputOffset())
@@ -84,15 +91,15 @@ func readMember(dec *jsontext.Decoder, raw []byte) (member, error) {
 	return m, nil
 }
 
-// skipValue reads one value without going deeper than MaxDepth.
-func skipValue(dec *jsontext.Decoder) error {
+// skipValue reads one value without going deeper than maxDepth.
+func skipValue(dec *jsontext.Decoder, maxDepth int) error {
 	level := dec.StackDepth()
 	for {
 		if _, err := dec.ReadToken(); err != nil {
 			return jsonError(err)
 		}
-		if dec.StackDepth() > MaxDepth {
-			return fmt.Errorf("data nests deeper than %d levels", MaxDepth)
+		if dec.StackDepth() > maxDepth {
+			return fmt.Errorf("data nests deeper than %d levels", maxDepth)
 		}
 		if dec.StackDepth() == level {
 			return nil
@@ -107,7 +114,7 @@ func jsonError(err error) error {
 		return errors.New("data is not JSON: it ends too early")
 	}
 	if errors.Is(syn.Err, jsontext.ErrDuplicateName) {
-		return fmt.Errorf("data has the name %s twice, at byte %d", clip(string(syn.JSONPointer)), syn.ByteOffset)
+		return fmt.Errorf("data has the name %q twice, at byte %d", clip(string(syn.JSONPointer)), syn.ByteOffset)
 	}
 	cause := strings.TrimPrefix(fmt.Sprint(syn.Err), "jsontext: ")
 	return fmt.Errorf("data is not JSON: %s at byte %d", clip(cause), syn.ByteOffset)
@@ -155,6 +162,25 @@ func (o Object) GetString(name string) (string, bool) {
 	}
 	text, err := jsontext.AppendUnquote(nil, v)
 	return string(text), err == nil
+}
+
+// With returns the object's text with one member set to value, which must be
+// JSON: in its place where there is such a member, else at the end. All other
+// bytes stay as they are.
+func (o Object) With(name string, value []byte) []byte {
+	raw := o.Bytes()
+	for _, m := range o.members {
+		if m.name == name {
+			return slices.Concat(raw[:m.value], value, raw[m.end:])
+		}
+	}
+	quoted, _ := jsontext.AppendQuote(nil, name) // what is no UTF-8 is replaced
+	head := raw[:1+bytes.IndexByte(raw, '{')]
+	if o.Len() > 0 {
+		head = raw[:o.members[o.Len()-1].end]
+		quoted = append([]byte{','}, quoted...)
+	}
+	return slices.Concat(head, quoted, []byte{':'}, value, raw[len(head):])
 }
 
 // Over returns the members of o merged over those of below (shallow, an

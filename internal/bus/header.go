@@ -1,0 +1,127 @@
+package bus
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Header holds the headers of a message.
+type Header = nats.Header
+
+// The headers of the wire protocol.
+const (
+	HeaderProtocol    = "Hook-Protocol"
+	HeaderDefaults    = "Hook-Defaults"
+	HeaderTimeout     = "Hook-Timeout-Ms"
+	HeaderEventID     = "Hook-Event-Id"
+	HeaderChainID     = "Hook-Chain-Id"
+	HeaderCallID      = "Hook-Call-Id"
+	HeaderMode        = "Hook-Mode"
+	HeaderCount       = "Hook-Count"
+	HeaderDeniedBy    = "Hook-Denied-By"
+	HeaderFailedOpen  = "Hook-Failed-Open"
+	HeaderFrom        = "Hook-From"
+	HeaderMissing     = "Hook-Missing"
+	HeaderTraceparent = "traceparent"
+	HeaderTracestate  = "tracestate"
+
+	headerErrorCode = "Nats-Service-Error-Code"
+	headerError     = "Nats-Service-Error"
+)
+
+// Get returns the first value of a header, its name in any case, or "".
+func Get(h Header, name string) string {
+	if v := h[name]; len(v) > 0 {
+		return v[0]
+	}
+	for k, v := range h {
+		if len(v) > 0 && strings.EqualFold(k, name) {
+			return v[0]
+		}
+	}
+	return ""
+}
+
+// Timeout reads the Hook-Timeout-Ms header: a whole number of milliseconds from
+// 1, capped at longest; fallback where there is none.
+func Timeout(h Header, fallback, longest time.Duration) (time.Duration, error) {
+	text := Get(h, HeaderTimeout)
+	if text == "" {
+		return fallback, nil
+	}
+	ms, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || ms < 1 {
+		return 0, Refuse(Malformed, "%s is %q: a whole number of milliseconds from 1 is needed", HeaderTimeout, clip(text))
+	}
+	return min(time.Duration(min(ms, int64(longest/time.Millisecond)+1))*time.Millisecond, longest), nil
+}
+
+// The refusal codes of the wire protocol.
+const (
+	Malformed   = 400 // the request can't be understood
+	NotFound    = 404 // what it names is unknown
+	Conflict    = 409 // it contradicts what is there
+	TooLarge    = 413 // more bytes than are allowed
+	Overloaded  = 429 // too much is under way; try again later
+	Internal    = 500 // a defect of the answering side
+	Unavailable = 503 // it can't be served now; nothing was done
+	Deadline    = 504 // its time was over
+)
+
+// Refusal is an answer that refuses: a code of the protocol and one sentence
+// that says what was wrong and what to do.
+type Refusal struct {
+	Code int
+	Text string
+}
+
+// Refuse makes a refusal.
+func Refuse(code int, format string, args ...any) *Refusal {
+	return &Refusal{code, fmt.Sprintf(format, args...)}
+}
+
+// Error is the sentence with its code.
+func (r *Refusal) Error() string { return fmt.Sprintf("%s (%d)", r.Text, r.Code) }
+
+// refusalOf reads the refusal that a reply carries, or nil.
+func refusalOf(h Header) *Refusal {
+	code := Get(h, headerErrorCode)
+	text := Get(h, headerError)
+	if code == "" && text == "" {
+		return nil
+	}
+	n, err := strconv.Atoi(code)
+	if err != nil {
+		n = Internal
+	}
+	return &Refusal{n, text}
+}
+
+func (r *Refusal) header() Header {
+	return Header{headerErrorCode: {strconv.Itoa(r.Code)}, headerError: {oneLine(r.Text)}}
+}
+
+// oneLine makes text fit for a header: no control characters, a bounded length.
+func oneLine(s string) string {
+	s = strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f {
+			return ' '
+		}
+		return c
+	}, s)
+	if len(s) > 1024 {
+		s = strings.ToValidUTF8(s[:1024], "") + "..."
+	}
+	return s
+}
+
+func clip(s string) string {
+	if len(s) > 80 {
+		return s[:80] + "..."
+	}
+	return s
+}

@@ -1,0 +1,54 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+)
+
+// ErrNoResponders means that nobody listens on the subject; it is known at once.
+var ErrNoResponders = nats.ErrNoResponders
+
+// Message is one message: its subject, reply subject, headers and body.
+type Message = nats.Msg
+
+// Request sends one request and waits for the one reply. The error is a
+// *[Refusal] where the other side refused, [ErrNoResponders] where nobody is
+// there, and the context's error where its time was over.
+func (b *Bus) Request(ctx context.Context, subject string, header Header, body []byte) (*Message, error) {
+	reply, err := b.conn.RequestMsgWithContext(ctx, &nats.Msg{Subject: subject, Header: header, Data: body})
+	if err != nil {
+		if errors.Is(err, nats.ErrTimeout) {
+			err = context.DeadlineExceeded
+		}
+		return nil, err
+	}
+	if refusal := refusalOf(reply.Header); refusal != nil {
+		return nil, refusal
+	}
+	return reply, nil
+}
+
+// Publish sends a message that nobody answers.
+func (b *Bus) Publish(subject string, header Header, body []byte) error {
+	return b.conn.PublishMsg(&nats.Msg{Subject: subject, Header: header, Data: body})
+}
+
+// Subscribe calls handle for each message on subject, one after the other, until
+// the returned function is called.
+func (b *Bus) Subscribe(subject string, handle func(*Message)) (stop func(), err error) {
+	sub, err := b.conn.Subscribe(subject, handle)
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = sub.Unsubscribe() }, nil
+}
+
+// IsInbox reports whether a reply subject may be answered to. It is chosen by
+// the sender, and anything but an inbox would let a sender make the router
+// publish in its name.
+func IsInbox(reply string) bool {
+	return strings.HasPrefix(reply, "_INBOX") || strings.HasPrefix(reply, "_R_")
+}

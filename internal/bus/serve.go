@@ -1,0 +1,274 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+)
+
+// pendingLimit bounds what waits on one subscription before it is taken: what
+// comes beyond it is dropped by the client library and reported.
+const pendingLimit = 64 << 10
+
+// Endpoint is one subject that a service answers on.
+type Endpoint struct {
+	// Name of the endpoint, for discovery.
+	Name string
+	// Subject to listen on; may have wildcards.
+	Subject string
+	// Queue is the queue group; empty means that every replica gets each message.
+	Queue string
+	// Slots bound how many requests are under way; endpoints may share them. Nil
+	// means no limit. When none is free, with Wait the next request waits for its
+	// turn, else it is refused with 429.
+	Slots Slots
+	Wait  bool
+	// Data is what STATS of the discovery says of this endpoint besides its counts;
+	// nil for nothing.
+	Data func() any
+	// Handle answers one request, in a goroutine of its own. Its error is sent as a
+	// refusal; a nil error without a reply sends nothing.
+	Handle func(context.Context, *Request) error
+}
+
+// Slots are places for requests under way.
+type Slots chan struct{}
+
+// NewSlots makes n places.
+func NewSlots(n int) Slots { return make(Slots, n) }
+
+// Service answers on endpoints and to the discovery of NATS micro.
+type Service struct {
+	bus       *Bus
+	id        string
+	name      string
+	version   string
+	metadata  map[string]string
+	started   time.Time
+	ctx       context.Context
+	cancel    context.CancelFunc
+	mu        sync.Mutex // guards endpoints
+	endpoints []*endpoint
+	discovery []*nats.Subscription
+	taken     sync.WaitGroup
+	dropped   atomic.Int64
+}
+
+type endpoint struct {
+	Endpoint
+	sub      *nats.Subscription
+	requests atomic.Int64
+	nanos    atomic.Int64
+
+	mu      sync.Mutex // guards what follows
+	errors  int
+	last    string
+	refused map[int]int // by code
+}
+
+// Request is one request that a service took.
+type Request struct {
+	*nats.Msg
+	bus *Bus
+}
+
+// Serve starts a service without endpoints; name and version are for discovery.
+// metadata may be nil. Stop it.
+func (b *Bus) Serve(name, version string, metadata map[string]string) (*Service, error) {
+	s := &Service{bus: b, id: nuid.Next(), name: name, version: version, metadata: metadata, started: time.Now().UTC()}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	if err := s.discover(); err != nil {
+		return nil, fmt.Errorf("serve %s: %w", name, err)
+	}
+	return s, nil
+}
+
+// ID tells this service from others of the same name.
+func (s *Service) ID() string { return s.id }
+
+// Add starts to answer on an endpoint. When it returns, the server knows. The
+// returned function stops answering on it and waits for nothing.
+func (s *Service) Add(e Endpoint) (remove func(), err error) {
+	ep := &endpoint{Endpoint: e, refused: map[int]int{}}
+	ep.sub, err = s.bus.conn.QueueSubscribe(e.Subject, e.Queue, func(m *nats.Msg) { s.take(ep, m) })
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", e.Subject, err)
+	}
+	if err := ep.sub.SetPendingLimits(pendingLimit, -1); err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", e.Subject, err)
+	}
+	if err := s.bus.conn.FlushTimeout(5 * time.Second); err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", e.Subject, err)
+	}
+	s.mu.Lock()
+	s.endpoints = append(s.endpoints, ep)
+	s.mu.Unlock()
+	return func() { s.remove(ep) }, nil
+}
+
+func (s *Service) remove(ep *endpoint) {
+	_ = ep.sub.Drain()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, e := range s.endpoints {
+		if e == ep {
+			s.endpoints = append(s.endpoints[:i:i], s.endpoints[i+1:]...)
+			return
+		}
+	}
+}
+
+// Dropped is how many messages had a reply subject that is no inbox.
+func (s *Service) Dropped() int64 { return s.dropped.Load() }
+
+// take runs in the subscription's goroutine: it must not wait for a handler.
+func (s *Service) take(ep *endpoint, m *nats.Msg) {
+	if m.Reply != "" && !IsInbox(m.Reply) {
+		s.dropped.Add(1)
+		s.bus.log.Warn("dropped a request whose reply subject is no inbox", "subject", m.Subject)
+		return
+	}
+	req := &Request{m, s.bus}
+	if !ep.enter(s.ctx) {
+		ep.count(time.Now(), req.Refuse(Refuse(Overloaded, "%d requests are under way, which is the limit: try again later", cap(ep.Slots))))
+		return
+	}
+	s.taken.Add(1)
+	go func() {
+		defer s.taken.Done()
+		start := time.Now()
+		err := s.handle(ep, req)
+		if ep.Slots != nil {
+			<-ep.Slots
+		}
+		ep.count(start, err)
+	}()
+}
+
+func (ep *endpoint) enter(ctx context.Context) bool {
+	if ep.Slots == nil {
+		return true
+	}
+	select {
+	case ep.Slots <- struct{}{}:
+		return true
+	default:
+	}
+	if !ep.Wait {
+		return false
+	}
+	select {
+	case ep.Slots <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (s *Service) handle(ep *endpoint, req *Request) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.bus.log.Error("a handler panicked", "endpoint", ep.Name, "panic", p)
+			err = req.Refuse(Refuse(Internal, "%s failed: a defect, see the log", ep.Name))
+		}
+	}()
+	if err := ep.Handle(s.ctx, req); err != nil {
+		return req.Refuse(asRefusal(err))
+	}
+	return nil
+}
+
+// asRefusal is the one place where errors become wire codes.
+func asRefusal(err error) *Refusal {
+	var refusal *Refusal
+	switch {
+	case errors.As(err, &refusal):
+		return refusal
+	case errors.Is(err, context.DeadlineExceeded):
+		return Refuse(Deadline, "%v", err)
+	case errors.Is(err, context.Canceled):
+		return Refuse(Unavailable, "shutting down: try again")
+	default:
+		return Refuse(Internal, "%v", err)
+	}
+}
+
+func (ep *endpoint) count(start time.Time, err error) {
+	ep.requests.Add(1)
+	ep.nanos.Add(int64(time.Since(start)))
+	if err == nil {
+		return
+	}
+	ep.mu.Lock()
+	defer ep.mu.Unlock()
+	ep.errors++
+	ep.last = err.Error()
+	var refusal *Refusal
+	if errors.As(err, &refusal) {
+		ep.refused[refusal.Code]++
+	}
+}
+
+// Reply answers. Without a reply subject nobody is told. An answer that is too
+// large for the server becomes a refusal with 413.
+func (r *Request) Reply(header Header, body []byte) error {
+	if r.Msg.Reply == "" {
+		return nil
+	}
+	err := r.bus.conn.PublishMsg(&nats.Msg{Subject: r.Msg.Reply, Header: header, Data: body})
+	if errors.Is(err, nats.ErrMaxPayload) {
+		return Refuse(TooLarge, "the answer has %d bytes, more than the server's max_payload of %d: raise max_payload or send less",
+			len(body), r.bus.MaxPayload())
+	}
+	return err
+}
+
+// Refuse answers with a refusal and returns it.
+func (r *Request) Refuse(refusal *Refusal) error {
+	if err := r.Reply(refusal.header(), nil); err != nil {
+		r.bus.log.Warn("could not send a refusal", "refusal", refusal.Text, "error", err)
+	}
+	return refusal
+}
+
+// Stop takes nothing more, waits until what was taken is answered or ctx ends,
+// and then ends the handlers' context.
+func (s *Service) Stop(ctx context.Context) error {
+	defer s.cancel()
+	s.mu.Lock()
+	subs := append([]*nats.Subscription(nil), s.discovery...)
+	for _, ep := range s.endpoints {
+		subs = append(subs, ep.sub)
+	}
+	s.mu.Unlock()
+	var closed []<-chan nats.SubStatus
+	for _, sub := range subs {
+		ch := sub.StatusChanged(nats.SubscriptionClosed)
+		if sub.Drain() == nil {
+			closed = append(closed, ch)
+		}
+	}
+	gone := s.bus.conn.StatusChanged(nats.CLOSED)
+	for _, ch := range closed {
+		select {
+		case <-ch:
+		case <-gone:
+		case <-ctx.Done():
+			return fmt.Errorf("stop %s: %w", s.name, ctx.Err())
+		}
+	}
+	done := make(chan struct{})
+	go func() { s.taken.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("stop %s: requests are still under way: %w", s.name, ctx.Err())
+	}
+}

@@ -1,0 +1,35 @@
+package embedded
+
+import (
+	"fmt"
+	"log/slog"
+)
+
+// logger passes the server's own log on, and its fatal errors to whoever starts
+// it: the server must not end the process.
+type logger struct {
+	log   *slog.Logger
+	fatal chan string
+}
+
+func newLogger(log *slog.Logger) *logger {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &logger{log.With("from", "nats-server"), make(chan string, 1)}
+}
+
+func (l *logger) Noticef(string, ...any) {}
+func (l *logger) Debugf(string, ...any)  {}
+func (l *logger) Tracef(string, ...any)  {}
+
+func (l *logger) Warnf(format string, args ...any) { l.log.Warn(fmt.Sprintf(format, args...)) }
+
+func (l *logger) Errorf(format string, args ...any) { l.log.Error(fmt.Sprintf(format, args...)) }
+
+func (l *logger) Fatalf(format string, args ...any) {
+	select {
+	case l.fatal <- fmt.Sprintf(format, args...):
+	default:
+	}
+}

@@ -1,0 +1,173 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// MaxPayload is the largest message the embedded server takes, in bytes. It is
+// far above what the router lets through, so that an oversized answer of a hook
+// is seen and named instead of costing the hook its connection.
+const MaxPayload = 4 << 20
+
+// maxStore bounds what JetStream may put on disk, in bytes.
+const maxStore = 64 << 30
+
+// Options configure the server. The zero Options do not listen and need a
+// StoreDir.
+type Options struct {
+	// Listen is host:port; empty means in-process connections only. Port 0 picks one.
+	Listen string
+	// StoreDir is where JetStream keeps its files; it is made where missing.
+	StoreDir string
+	// ServerName is for clusters and monitoring; empty means a random one.
+	ServerName string
+	// Cluster joins servers of one name; empty means a single server.
+	Cluster Cluster
+	// NoSync leaves the syncing of writes to the operating system: for tests that
+	// cut no power.
+	NoSync bool
+	// Log gets the server's warnings and errors; nil discards them.
+	Log *slog.Logger
+}
+
+// Cluster connects several servers.
+type Cluster struct {
+	Name   string
+	Listen string   // host:port of the routes
+	Routes []string // host:port of the other servers
+}
+
+// Server is a running nats-server.
+type Server struct{ *server.Server }
+
+// Start starts a server and waits until it takes connections. The error names
+// what the operator can change. Stop it.
+func Start(o Options) (*Server, error) {
+	options := &server.Options{
+		ServerName: o.ServerName,
+		DontListen: o.Listen == "",
+		NoSigs:     true,
+		MaxPayload: MaxPayload,
+		JetStream:  true,
+		StoreDir:   o.StoreDir,
+		SyncAlways: !o.NoSync,
+
+		JetStreamMaxStore:  maxStore,
+		JetStreamMaxMemory: 256 << 20,
+	}
+	if err := writable(o.StoreDir); err != nil {
+		return nil, err
+	}
+	if o.Listen != "" {
+		var err error
+		if options.Host, options.Port, err = splitAddr(o.Listen); err != nil {
+			return nil, fmt.Errorf("start the embedded NATS server: %w", err)
+		}
+	}
+	if o.Cluster.Name != "" {
+		if err := o.Cluster.set(options); err != nil {
+			return nil, fmt.Errorf("start the embedded NATS server: %w", err)
+		}
+	}
+	ns, err := server.NewServer(options)
+	if err != nil {
+		return nil, fmt.Errorf("start the embedded NATS server: %w", err)
+	}
+	log := newLogger(o.Log)
+	ns.SetLoggerV2(log, false, false, false)
+	go ns.Start()
+	if err := ready(ns, log, o); err != nil {
+		ns.Shutdown()
+		ns.WaitForShutdown()
+		return nil, err
+	}
+	return &Server{ns}, nil
+}
+
+func ready(ns *server.Server, log *logger, o Options) error {
+	up := make(chan bool, 1)
+	go func() { up <- ns.ReadyForConnections(20 * time.Second) }()
+	select {
+	case cause := <-log.fatal:
+		return fmt.Errorf("start the embedded NATS server: %s%s", cause, advice(o))
+	case ok := <-up:
+		if !ok {
+			return errors.New("start the embedded NATS server: it is not ready after 20 s")
+		}
+		return nil
+	}
+}
+
+// advice says what is likely wrong where the server itself only says that it
+// could not listen.
+func advice(o Options) string {
+	if o.Listen == "" {
+		return ""
+	}
+	l, err := net.Listen("tcp", o.Listen)
+	if err == nil {
+		_ = l.Close()
+		return ""
+	}
+	return fmt.Sprintf(" (%v): is another hook-router or nats-server running? "+
+		"Choose another address with --nats-listen, or join that server with --nats-url nats://%s", err, o.Listen)
+}
+
+// writable makes the store directory and tries to write to it.
+func writable(dir string) error {
+	if dir == "" {
+		return errors.New("the embedded NATS server needs a store directory")
+	}
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		probe := filepath.Join(dir, ".probe")
+		if err = os.WriteFile(probe, nil, 0o600); err == nil {
+			err = os.Remove(probe)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("store directory %s is not writable: %w: choose another with --store-dir", dir, err)
+	}
+	return nil
+}
+
+func (c Cluster) set(options *server.Options) error {
+	host, port, err := splitAddr(c.Listen)
+	if err != nil {
+		return err
+	}
+	options.Cluster = server.ClusterOpts{Name: c.Name, Host: host, Port: port, NoAdvertise: true}
+	for _, r := range c.Routes {
+		options.Routes = append(options.Routes, server.RoutesFromStr("nats-route://"+r)...)
+	}
+	return nil
+}
+
+func splitAddr(addr string) (host string, port int, err error) {
+	host, text, err := net.SplitHostPort(addr)
+	if err == nil {
+		port, err = strconv.Atoi(text)
+	}
+	if err != nil || port < 0 || port > 65535 {
+		return "", 0, fmt.Errorf("address %q is no host:port", addr)
+	}
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	return host, port, nil
+}
+
+// Stop shuts the server down and waits until its files are closed.
+func (s *Server) Stop() {
+	s.Shutdown()
+	s.WaitForShutdown()
+}

@@ -1,0 +1,165 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// errLeaseLost makes a replica that could not renew for a while begin anew.
+var errLeaseLost = errors.New("the lease could not be renewed")
+
+// lease renews the right of this replica to use its table.
+type lease struct {
+	registry *Registry
+
+	mu    sync.Mutex // guards what follows
+	count uint64
+	sent  map[uint64]time.Time // when each renewal was written that is not back yet
+	start time.Time            // of the newest renewal that is back; zero for none
+}
+
+// renew writes this replica's record again and again, and fails when none came
+// back for two leases.
+func (l *lease) renew(ctx context.Context) error {
+	r := l.registry
+	tick := time.NewTicker(r.Lease / 3)
+	defer tick.Stop()
+	began := time.Now()
+	for {
+		if err := l.write(ctx); err != nil && ctx.Err() == nil {
+			r.Log.Warn("could not renew the lease of this router's table", "error", err)
+		}
+		l.mu.Lock()
+		last := l.start
+		l.mu.Unlock()
+		if last.Before(began) {
+			last = began
+		}
+		if time.Since(last) > 2*r.Lease {
+			return errLeaseLost
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (l *lease) write(ctx context.Context) error {
+	r := l.registry
+	r.mu.Lock()
+	applied := r.applied
+	r.mu.Unlock()
+	l.mu.Lock()
+	l.count++
+	rec := replica{Renewal: l.count, Applied: applied}
+	l.sent[l.count] = time.Now()
+	l.mu.Unlock()
+	body, err := json.Marshal(rec)
+	if err != nil {
+		return fmt.Errorf("write the lease: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.Lease)
+	defer cancel()
+	_, err = r.bucket.Put(ctx, replicaKey+r.Replica, body)
+	return err
+}
+
+// returned notes that a renewal came back through the log.
+func (l *lease) returned(count uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at, ok := l.sent[count]; ok {
+		l.start = at
+	}
+	for n := range l.sent {
+		if n <= count {
+			delete(l.sent, n)
+		}
+	}
+}
+
+// take makes what came back count. It is called when the table is up to date.
+func (l *lease) take() {
+	l.mu.Lock()
+	start := l.start
+	l.mu.Unlock()
+	r := l.registry
+	if start.IsZero() {
+		return
+	}
+	lapsed := !r.Current()
+	r.leaseUntil.Store(int64(start.Add(r.Lease).Sub(r.started)))
+	if !lapsed || !r.Current() {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	for key := range r.seen {
+		r.seen[key] = now // a whole time-to-live after each gap
+	}
+	r.announce()
+}
+
+// leave gives the lease up, so that nobody waits for this replica.
+func (r *Registry) leave() {
+	r.mu.Lock()
+	own := r.replicas[r.Replica]
+	r.mu.Unlock()
+	if own == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := r.bucket.Remove(ctx, replicaKey+r.Replica, own.revision); err != nil {
+		r.Log.Debug("could not give the lease up: it will run out", "error", err)
+	}
+}
+
+// waitApplied waits until no replica uses a table older than revision.
+func (r *Registry) waitApplied(ctx context.Context, revision uint64) error {
+	for {
+		r.mu.Lock()
+		changed := r.changed
+		until, waiting := r.behind(revision)
+		r.mu.Unlock()
+		if !waiting {
+			return nil
+		}
+		timer := time.NewTimer(time.Until(until))
+		select {
+		case <-changed:
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("not every router has seen it yet: %w", ctx.Err())
+		}
+		timer.Stop()
+	}
+}
+
+// behind returns whether a replica may still use a table older than revision,
+// and when to look again. The caller holds mu.
+func (r *Registry) behind(revision uint64) (until time.Time, waiting bool) {
+	now := time.Now()
+	if r.applied < revision {
+		return now.Add(r.Lease), true
+	}
+	margin := r.Lease / 10 // clocks do not run at quite the same speed
+	for id, p := range r.replicas {
+		end := p.leaseUntil.Add(margin)
+		if id == r.Replica || p.applied >= revision || now.After(end) {
+			continue
+		}
+		if !waiting || end.Before(until) {
+			until, waiting = end, true
+		}
+	}
+	return until, waiting
+}

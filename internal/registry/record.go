@@ -1,0 +1,141 @@
+package registry
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/semver"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// Keys of the bucket: "hook.<id>" and "replica.<id>".
+const (
+	hookKey    = "hook."
+	replicaKey = "replica."
+)
+
+// record is what the bucket holds of one hook.
+type record struct {
+	Registration chain.Registration `json:"registration"`
+	// Order is the revision of the first registration; 0 in that one itself.
+	Order     uint64              `json:"order,omitempty"`
+	Instances map[string]instance `json:"instances"`
+}
+
+// instance is one process behind a hook, as it registered.
+type instance struct {
+	Version string `json:"version,omitempty"`
+	Content string `json:"content"` // digest of what it registered, to tell a renewal from a change
+}
+
+// replica is what the bucket holds of one router replica: its renewals.
+type replica struct {
+	Renewal uint64 `json:"renewal"` // counts them
+	Applied uint64 `json:"applied"` // the revision its table held when it wrote
+}
+
+// hook is a record at its revision, and the link made of it.
+type hook struct {
+	record
+	revision uint64
+	link     *chain.Link
+}
+
+func decodeHook(e bus.Entry, compile Compile) (*hook, error) {
+	h := &hook{revision: e.Revision}
+	if err := json.Unmarshal(e.Value, &h.record); err != nil {
+		return nil, fmt.Errorf("read registration %s: %w", e.Key, err)
+	}
+	order := h.Order
+	if order == 0 {
+		order = e.Revision
+	}
+	wants, err := compile(h.Registration)
+	if err != nil {
+		wants = func(*chain.View) (bool, error) { return false, err }
+	}
+	h.link = &chain.Link{Registration: h.Registration, Order: order, Wants: wants}
+	return h, nil
+}
+
+// change is what registering again does to a record.
+type change int
+
+const (
+	renewed  change = iota // nothing to write: the instance is alive
+	written                // the record changes
+	outdated               // an older version may not write
+)
+
+// register returns the record after an instance registered. old is nil where the
+// hook is new.
+func register(old *hook, reg chain.Registration) (record, change) {
+	content := digest(reg)
+	mine := instance{reg.Version, content}
+	if old == nil {
+		return record{Registration: reg, Instances: map[string]instance{reg.Instance: mine}}, written
+	}
+	next := record{Registration: old.Registration, Order: old.link.Order, Instances: maps.Clone(old.Instances)}
+	if next.Instances == nil {
+		next.Instances = map[string]instance{}
+	}
+	before, known := old.Instances[reg.Instance]
+	if known && before == mine {
+		return next, renewed
+	}
+	if content != digest(old.Registration) {
+		if older(reg.Version, old.Registration.Version) {
+			return next, outdated
+		}
+		next.Registration = reg
+	} else if older(old.Registration.Version, reg.Version) {
+		next.Registration = reg
+	}
+	next.Instances[reg.Instance] = mine
+	return next, written
+}
+
+func digest(reg chain.Registration) string {
+	sum := sha256.Sum256([]byte(reg.Content()))
+	return hex.EncodeToString(sum[:16])
+}
+
+// older compares two versions: as semantic versions where both are, else as
+// text; none is older than any.
+func older(a, b string) bool {
+	va, vb := "v"+strings.TrimPrefix(a, "v"), "v"+strings.TrimPrefix(b, "v")
+	if semver.IsValid(va) && semver.IsValid(vb) {
+		return semver.Compare(va, vb) < 0
+	}
+	return a < b
+}
+
+// Listing is one registration as hooks.registry lists it.
+type Listing struct {
+	chain.Registration
+	Order     uint64   `json:"order"`
+	Revision  uint64   `json:"revision"`
+	Instances []Member `json:"instances"`
+}
+
+// Member is a live instance of a hook.
+type Member struct {
+	Instance string `json:"instance"`
+	Version  string `json:"version,omitempty"`
+}
+
+func (h *hook) listing() Listing {
+	l := Listing{Registration: h.Registration.WithDefaults(), Order: h.link.Order, Revision: h.revision, Instances: []Member{}}
+	l.Registration.Instance = ""
+	for _, id := range slices.Sorted(maps.Keys(h.Instances)) {
+		l.Instances = append(l.Instances, Member{id, h.Instances[id].Version})
+	}
+	return l
+}

@@ -1,0 +1,202 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// Compile makes the condition of a registration: nil where it has none.
+type Compile func(chain.Registration) (func(*chain.View) (bool, error), error)
+
+// Options configure a registry. The zero value of each field is its default.
+type Options struct {
+	// Replica tells the replicas apart; it must be new with every start.
+	Replica string
+	// Lease is how long a replica trusts its table without renewing; 0 means 3 s.
+	// All replicas must agree.
+	Lease time.Duration
+	// TTL is how long an instance lives without renewing; 0 means 15 s.
+	TTL time.Duration
+	// Compile makes a hook's condition; nil means that no hook has one.
+	Compile Compile
+	// Log gets registrations and removals at debug, lost leases as warnings.
+	Log *slog.Logger
+}
+
+// ErrNotCurrent means that this replica's table may be behind: it can't serve.
+var ErrNotCurrent = bus.Refuse(bus.Unavailable, "this router's table of hooks is not current: try again")
+
+// Registry is one replica's view of the registrations.
+type Registry struct {
+	bus    *bus.Bus
+	bucket *bus.Bucket
+	Options
+
+	table      atomic.Pointer[chain.Table] // swapped by follow only
+	leaseUntil atomic.Int64                // nanoseconds since started
+	started    time.Time
+
+	mu       sync.Mutex // guards what follows
+	hooks    map[string]*hook
+	replicas map[string]*peer
+	applied  uint64        // the revision that table holds
+	changed  chan struct{} // closed and replaced with every change of the above
+	seen     map[seenKey]time.Time
+	fresh    []seenKey // renewals to tell the other replicas
+
+	expired atomic.Int64
+}
+
+// peer is what one replica knows of another, or of itself.
+type peer struct {
+	applied    uint64
+	leaseUntil time.Time // as seen from here
+	revision   uint64    // of its record
+}
+
+// New makes a registry on a bucket. Run it.
+func New(b *bus.Bus, bucket *bus.Bucket, o Options) *Registry {
+	if o.Lease == 0 {
+		o.Lease = 3 * time.Second
+	}
+	if o.TTL == 0 {
+		o.TTL = 15 * time.Second
+	}
+	if o.Compile == nil {
+		o.Compile = func(chain.Registration) (func(*chain.View) (bool, error), error) { return nil, nil }
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	r := &Registry{bus: b, bucket: bucket, Options: o, started: time.Now(), changed: make(chan struct{})}
+	r.table.Store(&chain.Table{})
+	r.leaseUntil.Store(-1)
+	return r
+}
+
+// Table returns the table of hooks, or [ErrNotCurrent] where this replica holds
+// no lease.
+func (r *Registry) Table() (*chain.Table, error) {
+	table := r.table.Load() // before the lease: what it held then, it may still use
+	if !r.Current() {
+		return nil, ErrNotCurrent
+	}
+	return table, nil
+}
+
+// Current reports whether this replica holds a lease.
+func (r *Registry) Current() bool {
+	return int64(time.Since(r.started)) < r.leaseUntil.Load()
+}
+
+// Expired is how many instances this replica removed because nobody renewed them.
+func (r *Registry) Expired() int64 { return r.expired.Load() }
+
+// List returns every registration in execution order, as of this replica's table.
+func (r *Registry) List() []Listing {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := make([]Listing, 0, len(r.hooks))
+	for _, h := range r.hooks {
+		list = append(list, h.listing())
+	}
+	slices.SortFunc(list, func(a, b Listing) int {
+		if a.Priority != b.Priority {
+			return a.Priority - b.Priority
+		}
+		return int(int64(a.Order) - int64(b.Order))
+	})
+	return list
+}
+
+// Instances is how many live instances the hook with this id has.
+func (r *Registry) Instances(id string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h := r.hooks[id]; h != nil {
+		return len(h.Instances)
+	}
+	return 0
+}
+
+// WaitCurrent waits until this replica holds a lease.
+func (r *Registry) WaitCurrent(ctx context.Context) error {
+	for {
+		r.mu.Lock()
+		changed := r.changed
+		r.mu.Unlock()
+		if r.Current() {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the table of hooks: %w", ctx.Err())
+		}
+	}
+}
+
+// Run follows the log, renews the lease and expires instances until ctx ends;
+// then it gives the lease up. It begins anew whenever it lost the log or the lease.
+func (r *Registry) Run(ctx context.Context) error {
+	stop, err := r.listen()
+	if err != nil {
+		return err
+	}
+	defer stop()
+	for {
+		err := r.hold(ctx)
+		r.leaseUntil.Store(-1)
+		if ctx.Err() != nil {
+			r.leave()
+			return nil
+		}
+		r.Log.Warn("not serving: the table of hooks is not current", "cause", err)
+		select {
+		case <-time.After(50*time.Millisecond + rand.N(200*time.Millisecond)):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// hold joins, follows and renews until one of these fails.
+func (r *Registry) hold(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r.mu.Lock()
+	r.hooks, r.replicas, r.seen, r.applied = map[string]*hook{}, map[string]*peer{}, map[seenKey]time.Time{}, 0
+	r.mu.Unlock()
+
+	lease := &lease{registry: r, sent: map[uint64]time.Time{}}
+	var wg sync.WaitGroup
+	for _, part := range []func(context.Context) error{lease.renew, r.expire, r.tell} {
+		wg.Go(func() {
+			if err := part(ctx); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	err := r.bucket.Follow(ctx, (&follower{r, lease, &chain.Table{}}).apply)
+	cancel(err)
+	wg.Wait()
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return err
+}
+
+// announce wakes everyone who waits for a change. The caller holds mu.
+func (r *Registry) announce() {
+	close(r.changed)
+	r.changed = make(chan struct{})
+}

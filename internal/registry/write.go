@@ -1,0 +1,156 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// Limits of the registry.
+const (
+	maxHooks     = 50_000 // on one bus
+	maxInstances = 1_000  // behind one hook
+)
+
+// Register adds an instance of a hook, renews it, or changes the hook, and
+// returns the revision. When it returns without an error, every replica that
+// takes an event from then on uses it.
+func (r *Registry) Register(ctx context.Context, reg chain.Registration) (uint64, error) {
+	for {
+		old, changed, err := r.lookup(reg.ID)
+		if err != nil {
+			return 0, err
+		}
+		next, what := register(old, reg)
+		switch {
+		case what == outdated:
+			return 0, bus.Refuse(bus.Conflict, "hook %q is registered in version %q: version %q is older and can't replace it",
+				reg.ID, old.Registration.Version, reg.Version)
+		case what == renewed:
+			r.heard(reg.ID, reg.Instance)
+			return old.revision, r.seenByAll(ctx, old.revision)
+		case len(next.Instances) > maxInstances:
+			return 0, bus.Refuse(bus.Overloaded, "hook %q has %d instances, which is the limit", reg.ID, maxInstances)
+		}
+		rev, err := r.write(ctx, next, old)
+		if errors.Is(err, bus.ErrRevision) {
+			if err := wait(ctx, changed); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		if err != nil {
+			return 0, bus.Refuse(bus.Unavailable, "the registration could not be stored: %v", err)
+		}
+		r.heard(reg.ID, reg.Instance)
+		return rev, r.seenByAll(ctx, rev)
+	}
+}
+
+// Unregister removes one instance of a hook, or with instance "" the hook. The
+// last instance takes the hook with it, unless the hook is durable. When it
+// returns without an error, no replica uses what it removed any more.
+func (r *Registry) Unregister(ctx context.Context, id, inst string) error {
+	for {
+		old, changed, err := r.lookup(id)
+		if err != nil || old == nil {
+			return err
+		}
+		if _, known := old.Instances[inst]; inst != "" && !known {
+			return nil
+		}
+		err = r.drop(ctx, old, inst)
+		if errors.Is(err, bus.ErrRevision) {
+			if err := wait(ctx, changed); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return bus.Refuse(bus.Unavailable, "the removal could not be stored: %v", err)
+		}
+		rev, err := r.waitNewer(ctx, id, old.revision)
+		if err != nil {
+			return err
+		}
+		return r.seenByAll(ctx, rev)
+	}
+}
+
+// drop writes a hook without an instance, once.
+func (r *Registry) drop(ctx context.Context, old *hook, inst string) error {
+	id := old.Registration.ID
+	next := record{Registration: old.Registration, Order: old.link.Order, Instances: maps.Clone(old.Instances)}
+	delete(next.Instances, inst)
+	if inst == "" || len(next.Instances) == 0 && !old.Registration.StaysRegistered() {
+		return r.bucket.Remove(ctx, hookKey+id, old.revision)
+	}
+	_, err := r.write(ctx, next, old)
+	return err
+}
+
+func (r *Registry) write(ctx context.Context, next record, old *hook) (uint64, error) {
+	body, err := json.Marshal(next)
+	if err != nil {
+		return 0, fmt.Errorf("write registration: %w", err)
+	}
+	at := uint64(0)
+	if old != nil {
+		at = old.revision
+	}
+	return r.bucket.Update(ctx, hookKey+next.Registration.ID, body, at)
+}
+
+// lookup returns a hook as this replica knows it, nil where it is unknown, and a
+// channel that is closed at the next change of anything.
+func (r *Registry) lookup(id string) (*hook, <-chan struct{}, error) {
+	if !r.Current() {
+		return nil, nil, ErrNotCurrent
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	old := r.hooks[id]
+	if old == nil && len(r.hooks) >= maxHooks {
+		return nil, nil, bus.Refuse(bus.Overloaded, "%d hooks are registered, which is the limit", maxHooks)
+	}
+	return old, r.changed, nil
+}
+
+// waitNewer waits until this replica has seen a hook change or go, and returns a
+// revision that includes it.
+func (r *Registry) waitNewer(ctx context.Context, id string, old uint64) (uint64, error) {
+	for {
+		r.mu.Lock()
+		changed, h, applied := r.changed, r.hooks[id], r.applied
+		r.mu.Unlock()
+		if h == nil || h.revision > old {
+			return applied, nil
+		}
+		if err := wait(ctx, changed); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// seenByAll is waitApplied for the one who registered: what is stored is stored,
+// and sending it again finishes it.
+func (r *Registry) seenByAll(ctx context.Context, revision uint64) error {
+	if err := r.waitApplied(ctx, revision); err != nil {
+		return bus.Refuse(bus.Unavailable, "it is stored, but %v: send it again", err)
+	}
+	return nil
+}
+
+func wait(ctx context.Context, changed <-chan struct{}) error {
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		return bus.Refuse(bus.Unavailable, "others keep writing, or the log of registrations stands still: try again")
+	}
+}

@@ -1,0 +1,113 @@
+package router
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// contributionEvent is the name under which contributors are called.
+const contributionEvent = "contribution:collect"
+
+// collect asks every hook of an event at the same time and answers with the data
+// they gave.
+func (r *Router) collect(ctx context.Context, req *bus.Request) error {
+	a, err := r.admit("collect", req, r.CollectTimeout)
+	if err != nil {
+		return err
+	}
+	defer a.release()
+	r.publishEvent(a)
+	var got gathered
+	for _, c := range chain.Collect(ctx, a.links, a.Event, a.timeout, caller{r, a, ctx}.hook) {
+		got.add(c.Link.ID, c.Data, c.Err)
+	}
+	return got.reply(req)
+}
+
+// contributions asks every contributor of a channel at the same time.
+func (r *Router) contributions(ctx context.Context, req *bus.Request) error {
+	channel := r.bus.Tail("contributions", req.Subject)
+	if err := events.CheckChannel(channel); err != nil {
+		return bus.Refuse(bus.Malformed, "%v", err)
+	}
+	timeout, err := bus.Timeout(req.Header, r.CollectTimeout, r.ChainTimeout)
+	if err != nil {
+		return err
+	}
+	table, err := r.registry.Table()
+	if err != nil {
+		return err
+	}
+	body := []byte(`{"channel":"` + channel + `"}`)
+	a := &arrival{
+		Event:   events.Event{ID: events.NewID(), Source: events.DefaultSource, Name: contributionEvent, Time: events.Now(), Data: body},
+		chainID: events.NewID(), links: table.Channel(channel), trace: traceOf(req.Header),
+	}
+	return r.gather(ctx, a, timeout).reply(req)
+}
+
+func (r *Router) gather(ctx context.Context, a *arrival, timeout time.Duration) *gathered {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	values := make([][]byte, len(a.links))
+	errs := make([]error, len(a.links))
+	call := caller{r, a, ctx}
+	chain.Scatter(len(a.links), func(i int) {
+		values[i], errs[i] = call.request(ctx, chain.Enforce, a.links[i], a.Data)
+	})
+	got := &gathered{}
+	for i, link := range a.links {
+		switch value := jsontext.Value(values[i]); {
+		case errs[i] != nil:
+			got.add(link.ID, nil, errs[i])
+		case len(value) == 0 || value.Kind() == 'n' && value.IsValid():
+		case !value.IsValid():
+			got.add(link.ID, nil, chain.ErrInvalidResult)
+		default:
+			got.add(link.ID, value, nil)
+		}
+	}
+	return got
+}
+
+// gathered is the array of a scatter-gather and who is behind it.
+type gathered struct {
+	values        [][]byte
+	from, missing []string
+}
+
+// add takes what one gave: nothing for nil, and a place in missing for an error.
+func (g *gathered) add(id string, value []byte, err error) {
+	switch {
+	case err != nil:
+		g.missing = append(g.missing, id)
+	case value != nil:
+		g.values = append(g.values, value)
+		g.from = append(g.from, id)
+	}
+}
+
+func (g *gathered) reply(req *bus.Request) error {
+	body := []byte{'['}
+	for i, v := range g.values {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(body, v...)
+	}
+	h := bus.Header{}
+	if len(g.from) > 0 {
+		h[bus.HeaderFrom] = []string{strings.Join(g.from, ",")}
+	}
+	if len(g.missing) > 0 {
+		h[bus.HeaderMissing] = []string{strings.Join(g.missing, ",")}
+	}
+	return req.Reply(h, append(body, ']'))
+}

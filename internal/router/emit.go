@@ -1,0 +1,69 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// emit is an event's way through the router, from the request to the answer.
+func (r *Router) emit(ctx context.Context, req *bus.Request) error {
+	a, err := r.admit("emit", req, r.ChainTimeout)
+	if err != nil {
+		return err
+	}
+	defer a.release()
+	r.publishEvent(a)
+	out, err := r.decide(ctx, a)
+	if err != nil {
+		return err
+	}
+	err = req.Reply(replyHeader(a, out), out.Result.Append(make([]byte, 0, len(out.Result.Data)+128)))
+	r.record(a, out)
+	r.tellObservers(a, out)
+	return err
+}
+
+// decide runs the chain within its time.
+func (r *Router) decide(ctx context.Context, a *arrival) (chain.Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	call := caller{r, a, ctx}
+	out, err := chain.Run(ctx, a.links, a.Event, chain.Plan{Call: chain.Bounded(call.hook), Shadow: call.shadow})
+	r.counts.hops(out.Hops)
+	if errors.Is(err, chain.ErrDeadline) {
+		return out, bus.Refuse(bus.Deadline, "the %s for this chain were over before every hook was heard (%s of %d answered): "+
+			"nothing was decided", a.timeout, strconv.Itoa(len(out.Hops)), len(a.links))
+	}
+	return out, err
+}
+
+func replyHeader(a *arrival, out chain.Outcome) bus.Header {
+	called := 0
+	var open []string
+	for _, hop := range out.Hops {
+		if hop.Called() {
+			called++
+		}
+		if hop.FailedOpen {
+			open = append(open, hop.Link.ID)
+		}
+	}
+	h := bus.Header{
+		bus.HeaderEventID: {events.Escape(a.ID)},
+		bus.HeaderChainID: {a.chainID},
+		bus.HeaderCount:   {strconv.Itoa(called)},
+	}
+	if out.DeniedBy != "" {
+		h[bus.HeaderDeniedBy] = []string{out.DeniedBy}
+	}
+	if len(open) > 0 {
+		h[bus.HeaderFailedOpen] = []string{strings.Join(open, ",")}
+	}
+	return h
+}

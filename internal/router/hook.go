@@ -1,0 +1,103 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/nats-io/nuid"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// caller calls the hooks of one chain over the bus.
+type caller struct {
+	*Router
+	a     *arrival
+	chain context.Context // ends with the chain's time
+}
+
+// header is what a call carries: the event's attributes, the chain and the trace.
+func (c caller) header(mode chain.Mode, left time.Duration) bus.Header {
+	h := make(bus.Header, 14)
+	c.a.SetHeader(h)
+	maps.Copy(h, c.a.trace)
+	h[bus.HeaderChainID] = []string{c.a.chainID}
+	h[bus.HeaderCallID] = []string{nuid.Next()}
+	h[bus.HeaderMode] = []string{string(mode)}
+	if left > 0 {
+		h[bus.HeaderTimeout] = []string{millis(left)}
+	}
+	return h
+}
+
+// hook is the [chain.Caller] of a hook on the bus. Its context ends when the
+// time for this call is over.
+func (c caller) hook(ctx context.Context, link *chain.Link, ev events.Event) (chain.Result, error) {
+	reply, err := c.request(ctx, chain.Enforce, link, ev.Data)
+	if err != nil {
+		return chain.Result{}, err
+	}
+	return chain.ParseResult(reply)
+}
+
+// request asks a hook and returns its reply, bounded in size.
+func (c caller) request(ctx context.Context, mode chain.Mode, link *chain.Link, data []byte) ([]byte, error) {
+	left := link.Timeout()
+	if end, ok := ctx.Deadline(); ok {
+		left = time.Until(end)
+	}
+	reply, err := c.bus.Request(ctx, c.bus.Call(link.ID), c.header(mode, left), data)
+	switch {
+	case errors.Is(err, bus.ErrNoResponders):
+		return nil, chain.ErrNoResponder
+	case err != nil:
+		return nil, err
+	case len(reply.Data) > c.MaxReply:
+		return nil, fmt.Errorf("%w: it has %d bytes, at most %d are allowed", chain.ErrInvalidResult, len(reply.Data), c.MaxReply)
+	}
+	return reply.Data, nil
+}
+
+// shadow calls a shadow hook beside the chain. It never waits: when too many are
+// under way the call is left out, and counted.
+func (c caller) shadow(link *chain.Link, ev events.Event) {
+	started := c.beside.start(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.chain), link.Timeout())
+		defer cancel()
+		reply, err := c.request(ctx, chain.Shadow, link, ev.Data)
+		var result chain.Result
+		if err == nil {
+			result, err = chain.ParseResult(reply)
+		}
+		c.counts.shadow.Add(1)
+		c.Log.Info("shadow hook answered", "hook", link.ID, "event", ev.Name, "session", ev.Session, "chain", c.a.chainID,
+			"action", result.Action, "reason", result.Reason, "error", err)
+	})
+	if !started {
+		c.counts.shadowDropped.Add(1)
+	}
+}
+
+// tellObservers publishes the chained data to the hooks in mode observe.
+func (r *Router) tellObservers(a *arrival, out chain.Outcome) {
+	view := &chain.View{Event: a.Name, Session: a.Session, Data: out.Data}
+	for _, link := range a.links {
+		if link.Mode != chain.Observe {
+			continue
+		}
+		if link.Wants != nil {
+			if wanted, err := link.Wants(view); err != nil || !wanted {
+				continue
+			}
+		}
+		h := caller{r, a, nil}.header(chain.Observe, 0)
+		if err := r.bus.Publish(r.bus.Call(link.ID), h, out.Data); err != nil {
+			r.Log.Warn("could not tell an observer", "hook", link.ID, "error", err)
+		}
+	}
+}

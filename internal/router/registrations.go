@@ -1,0 +1,116 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/nats-io/nuid"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/registry"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// registerTimeout bounds a registration: longer than a lease, which a replica
+// that died may make it wait for.
+const registerTimeout = 10 * time.Second
+
+// registered is the reply to a registration.
+type registered struct {
+	ID          string   `json:"id"`
+	Instance    string   `json:"instance"`
+	Revision    uint64   `json:"revision"`
+	CallSubject string   `json:"call_subject"`
+	TTLMS       int64    `json:"ttl_ms"`
+	Protocol    int      `json:"protocol"`
+	Ignored     []string `json:"ignored,omitempty"`
+}
+
+// register adds, renews or changes a hook.
+func (r *Router) register(ctx context.Context, req *bus.Request) error {
+	id := r.bus.Tail("register", req.Subject)
+	if err := events.CheckHookID(id); err != nil {
+		return bus.Refuse(bus.Malformed, "%v", err)
+	}
+	reg, ignored, err := chain.ParseRegistration(id, req.Data)
+	if err != nil {
+		return bus.Refuse(bus.Malformed, "%v", err)
+	}
+	if _, err := compile(reg); err != nil {
+		return bus.Refuse(bus.Malformed, "hook %q: %v", id, err)
+	}
+	if reg.Instance == "" {
+		reg.Instance = nuid.Next()
+	}
+	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
+	defer cancel()
+	revision, err := r.registry.Register(ctx, reg)
+	if err != nil {
+		return err
+	}
+	return replyJSON(req, registered{
+		ID: id, Instance: reg.Instance, Revision: revision, CallSubject: r.bus.Call(id),
+		TTLMS: r.registry.TTL.Milliseconds(), Protocol: chain.ProtocolVersion, Ignored: ignored,
+	})
+}
+
+// unregister removes an instance of a hook, or the hook.
+func (r *Router) unregister(ctx context.Context, req *bus.Request) error {
+	id := r.bus.Tail("unregister", req.Subject)
+	if err := events.CheckHookID(id); err != nil {
+		return bus.Refuse(bus.Malformed, "%v", err)
+	}
+	var body struct {
+		Instance string `json:"instance"`
+	}
+	newer, _ := strconv.Atoi(bus.Get(req.Header, bus.HeaderProtocol))
+	strict := jsonv2.RejectUnknownMembers(newer <= chain.ProtocolVersion)
+	if _, err := events.ParseObject(req.Data); err != nil {
+		return bus.Refuse(bus.Malformed, "%v", err)
+	}
+	if err := jsonv2.Unmarshal(req.Data, &body, strict); err != nil {
+		return bus.Refuse(bus.Malformed, `the body must be {"instance":"…"}, or {} to remove the hook: %v`, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
+	defer cancel()
+	if err := r.registry.Unregister(ctx, id, body.Instance); err != nil {
+		return err
+	}
+	return req.Reply(nil, []byte("{}"))
+}
+
+// handlers lists hooks by the pattern they registered.
+func (r *Router) handlers(_ context.Context, req *bus.Request) error {
+	pattern := ""
+	if tail := r.bus.Tail("handlers", req.Subject); tail != "" {
+		pattern = patternOf(tail)
+		if err := events.CheckPattern(pattern); err != nil {
+			return bus.Refuse(bus.Malformed, "%v", err)
+		}
+	}
+	table, err := r.registry.Table()
+	if err != nil {
+		return err
+	}
+	return replyJSON(req, table.Handlers(pattern))
+}
+
+// list answers with every registration in full.
+func (r *Router) list(_ context.Context, req *bus.Request) error {
+	if !r.registry.Current() {
+		return registry.ErrNotCurrent
+	}
+	return replyJSON(req, r.registry.List())
+}
+
+func replyJSON(req *bus.Request, v any) error {
+	body, err := jsonv2.Marshal(v)
+	if err != nil {
+		return errors.New("could not write the answer")
+	}
+	return req.Reply(nil, body)
+}

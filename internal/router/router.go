@@ -1,0 +1,217 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/registry"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/match"
+)
+
+// PublishData says what of an event's data observers get.
+type PublishData string
+
+// What observers may read. The zero value means [PublishFull].
+const (
+	PublishFull     PublishData = "full"
+	PublishRedacted PublishData = "redacted"
+	PublishNone     PublishData = "none"
+)
+
+// Options configure a router. The zero value of each field is its default.
+type Options struct {
+	// Version of the program, for discovery; empty means 0.0.0.
+	Version string
+	// Replicas of the registry's bucket, where it has to be made; 0 picks.
+	Replicas int
+	// MaxData is the largest event data, in bytes; 0 means 512 KiB.
+	MaxData int
+	// MaxReply is the largest reply of a hook, in bytes; 0 means 512 KiB.
+	MaxReply int
+	// MaxInFlight is how many requests of agents may be under way; 0 means 1024.
+	MaxInFlight int
+	// MaxPerSession is the same for one session; 0 means 64.
+	MaxPerSession int
+	// ChainTimeout bounds a chain, and is the most an agent may ask for; 0 means 30 s.
+	ChainTimeout time.Duration
+	// CollectTimeout bounds a collect that names no time; 0 means 1 s.
+	CollectTimeout time.Duration
+	// DrainTimeout bounds how long Run waits for what was taken; 0 means 30 s.
+	DrainTimeout time.Duration
+	// PublishData is what observers get of the data; empty means all.
+	PublishData PublishData
+	// TTL and Lease are those of the registry; 0 means its defaults.
+	TTL, Lease time.Duration
+	// Log gets one line per event at info; nil discards it.
+	Log *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	def := func(n *int, v int) {
+		if *n == 0 {
+			*n = v
+		}
+	}
+	defTime := func(d *time.Duration, v time.Duration) {
+		if *d == 0 {
+			*d = v
+		}
+	}
+	def(&o.MaxData, 512<<10)
+	def(&o.MaxReply, 512<<10)
+	def(&o.MaxInFlight, 1024)
+	def(&o.MaxPerSession, 64)
+	defTime(&o.ChainTimeout, 30*time.Second)
+	defTime(&o.CollectTimeout, time.Second)
+	defTime(&o.DrainTimeout, 30*time.Second)
+	if o.Version == "" {
+		o.Version = "0.0.0"
+	}
+	if o.PublishData == "" {
+		o.PublishData = PublishFull
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// headerRoom is what headers and the envelope of a request may need beside the
+// data, in bytes.
+const headerRoom = 32 << 10
+
+// check refuses limits that can't work.
+func (o Options) check(maxPayload int64) error {
+	switch {
+	case o.MaxData < 0 || o.MaxReply < 0 || o.MaxInFlight < 0 || o.MaxPerSession < 0 || o.ChainTimeout < 0 || o.DrainTimeout < 0:
+		return errors.New("limits of the router must not be negative")
+	case int64(o.MaxData)+headerRoom > maxPayload:
+		return fmt.Errorf("data of %d bytes with its headers does not fit the NATS server's max_payload of %d: "+
+			"set --max-data to at most %d, or raise max_payload", o.MaxData, maxPayload, maxPayload-headerRoom)
+	}
+	switch o.PublishData {
+	case PublishFull, PublishRedacted, PublishNone:
+		return nil
+	}
+	return fmt.Errorf(`publish-data is %q: "full", "redacted" or "none"`, o.PublishData)
+}
+
+// Router is one replica.
+type Router struct {
+	Options
+	bus      *bus.Bus
+	registry *registry.Registry
+	sessions sessions
+	counts   counts
+	beside   beside
+}
+
+// New makes a router on a bus, and the registry's bucket where it is missing.
+// Run it.
+func New(ctx context.Context, b *bus.Bus, o Options) (*Router, error) {
+	o = o.withDefaults()
+	if err := o.check(b.MaxPayload()); err != nil {
+		return nil, err
+	}
+	bucket, err := b.OpenBucket(ctx, b.Bucket(), o.Replicas)
+	if err != nil {
+		return nil, err
+	}
+	r := &Router{Options: o, bus: b}
+	r.sessions.limit = o.MaxPerSession
+	r.beside.slots = bus.NewSlots(shadowLimit)
+	r.registry = registry.New(b, bucket, registry.Options{
+		Replica: events.NewID(), Lease: o.Lease, TTL: o.TTL, Compile: compile, Log: o.Log,
+	})
+	return r, nil
+}
+
+// Ready reports why this replica can't serve at the moment, or nil.
+func (r *Router) Ready() error {
+	if !r.bus.Connected() {
+		return errors.New("the connection to NATS is down")
+	}
+	_, err := r.registry.Table()
+	return err
+}
+
+// Run serves until ctx ends, then takes nothing more, answers what was taken,
+// and gives its lease up. up is called once when the router serves; it may be
+// nil.
+func (r *Router) Run(ctx context.Context, up func()) error {
+	following, stopFollowing := context.WithCancel(context.WithoutCancel(ctx))
+	var wg sync.WaitGroup
+	failed := make(chan error, 1)
+	wg.Go(func() { failed <- r.registry.Run(following) })
+	defer wg.Wait()
+	defer stopFollowing()
+
+	if err := r.registry.WaitCurrent(ctx); err != nil {
+		return err
+	}
+	service, err := r.serve()
+	if err != nil {
+		return err
+	}
+	if up != nil {
+		up()
+	}
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.DrainTimeout)
+	defer cancel()
+	err = errors.Join(err, service.Stop(drain))
+	r.beside.wait()
+	return err
+}
+
+// serve starts to answer on every subject of the protocol.
+func (r *Router) serve() (*bus.Service, error) {
+	service, err := r.bus.Serve("hook-router", r.Version, map[string]string{"prefix": r.bus.Prefix(), "replica": r.registry.Replica})
+	if err != nil {
+		return nil, err
+	}
+	agents := bus.NewSlots(r.MaxInFlight)
+	operators := bus.NewSlots(256)
+	for _, e := range []bus.Endpoint{
+		{Name: "emit", Subject: r.bus.Of("emit", ">"), Slots: agents, Handle: r.emit, Data: r.counts.data},
+		{Name: "collect", Subject: r.bus.Of("collect", ">"), Slots: agents, Handle: r.collect},
+		{Name: "contributions", Subject: r.bus.Of("contributions", ">"), Slots: agents, Handle: r.contributions},
+		{Name: "handlers", Subject: r.bus.Of("handlers"), Slots: operators, Wait: true, Handle: r.handlers},
+		{Name: "handlers-of", Subject: r.bus.Of("handlers", ">"), Slots: operators, Wait: true, Handle: r.handlers},
+		{Name: "registry", Subject: r.bus.Of("registry"), Slots: operators, Wait: true, Handle: r.list},
+		{Name: "explain", Subject: r.bus.Of("explain", ">"), Slots: operators, Wait: true, Handle: r.explain},
+		{Name: "register", Subject: r.bus.Of("register", "*"), Slots: operators, Wait: true, Handle: r.register},
+		{Name: "unregister", Subject: r.bus.Of("unregister", "*"), Slots: operators, Wait: true, Handle: r.unregister},
+	} {
+		e.Queue = r.bus.QueueGroup()
+		if _, err := service.Add(e); err != nil {
+			return nil, errors.Join(err, service.Stop(context.Background()))
+		}
+	}
+	return service, nil
+}
+
+// compile turns a match expression into a link's condition.
+func compile(reg chain.Registration) (func(*chain.View) (bool, error), error) {
+	if reg.Match == "" {
+		return nil, nil
+	}
+	program, err := match.Compile(reg.Match)
+	if err != nil {
+		return nil, err
+	}
+	return func(v *chain.View) (bool, error) {
+		in := v.Decoded(func(v *chain.View) any { return match.NewInput(v.Event, v.Session, v.Data) })
+		return program.Eval(in.(*match.Input))
+	}, nil
+}

@@ -1,0 +1,113 @@
+package chain
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Collected is what one hook gave to [Collect].
+type Collected struct {
+	Link *Link
+	Data json.RawMessage // nil for none
+	Err  error           // why there is none: the hook failed or was too slow
+}
+
+// Collect calls every enforced hook that wants the event at the same time, each
+// with the caller's data, and returns what they gave, in execution order.
+// Actions do not matter and nothing is chained. timeout bounds each call, and so
+// the whole; a hook's own timeout and on_failure do not apply.
+func Collect(ctx context.Context, links []*Link, ev events.Event, timeout time.Duration, call Caller) []Collected {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	view := &View{Event: ev.Name, Session: ev.Session, Data: ev.Data}
+	var wanted []Collected
+	for _, link := range links {
+		if !link.Enforced() {
+			continue
+		}
+		if link.Wants != nil {
+			ok, err := link.Wants(view)
+			if err != nil {
+				wanted = append(wanted, Collected{Link: link, Err: err})
+			}
+			if err != nil || !ok {
+				continue
+			}
+		}
+		wanted = append(wanted, Collected{Link: link})
+	}
+	Scatter(len(wanted), func(i int) {
+		if wanted[i].Err != nil {
+			return
+		}
+		r, err := call(ctx, wanted[i].Link, ev)
+		wanted[i].Data, wanted[i].Err = r.Data, err
+	})
+	return wanted
+}
+
+// Scatter runs do(0) … do(n-1) at the same time and returns when all have.
+func Scatter(n int, do func(i int)) {
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { do(i) })
+	}
+	wg.Wait()
+}
+
+// Bounded is a [Caller] that gives each hook the time its registration says, or
+// what is left of the chain's.
+func Bounded(next Caller) Caller {
+	return func(ctx context.Context, link *Link, ev events.Event) (Result, error) {
+		ctx, cancel := context.WithTimeout(ctx, link.Timeout())
+		defer cancel()
+		return next(ctx, link, ev)
+	}
+}
+
+// Recovered is a [Caller] that turns a panic of the hook into its failure.
+func Recovered(next Caller) Caller {
+	return func(ctx context.Context, link *Link, ev events.Event) (r Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("hook %q panicked: %v", link.ID, p)
+			}
+		}()
+		return next(ctx, link, ev)
+	}
+}
+
+// InProcess is the [Caller] of hooks that live in this process: bounded in time,
+// panics recovered. A hook that ignores its context is left behind when its time
+// is over; its late answer goes nowhere.
+func InProcess(ctx context.Context, link *Link, ev events.Event) (Result, error) {
+	return Bounded(abandon)(ctx, link, ev)
+}
+
+// abandon calls the hook of a link in a goroutine of its own and stops waiting
+// when the context ends.
+func abandon(ctx context.Context, link *Link, ev events.Event) (Result, error) {
+	type answer struct {
+		result Result
+		err    error
+	}
+	call := Recovered(func(ctx context.Context, l *Link, ev events.Event) (Result, error) {
+		return l.Hook(ctx, ev)
+	})
+	done := make(chan answer, 1)
+	go func() {
+		r, err := call(ctx, link, ev)
+		done <- answer{r, err}
+	}()
+	select {
+	case a := <-done:
+		return a.result, a.err
+	case <-ctx.Done():
+		return Result{}, ctx.Err()
+	}
+}

@@ -1,0 +1,220 @@
+package chain
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Failure is the class of a hook's failure; empty means it did not fail.
+type Failure string
+
+// The failure classes.
+const (
+	FailedError       Failure = "error"          // the hook answered with an error
+	FailedTimeout     Failure = "timeout"        // no answer in its time
+	FailedNoResponder Failure = "no_responder"   // nobody is there to answer
+	FailedInvalid     Failure = "invalid_result" // the answer is no HookResult
+	FailedMatch       Failure = "match_error"    // its match could not be evaluated
+)
+
+// ErrNoResponder is wrapped by a [Caller] whose hook has no living worker.
+var ErrNoResponder = errors.New("no worker answers for this hook")
+
+// ErrDeadline means the chain's time was over before every hook was heard.
+var ErrDeadline = errors.New("the time for the chain is over")
+
+// classify maps what a caller returned to its class.
+func classify(err error) Failure {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, ErrNoResponder):
+		return FailedNoResponder
+	case errors.Is(err, context.DeadlineExceeded):
+		return FailedTimeout
+	case errors.Is(err, ErrInvalidResult):
+		return FailedInvalid
+	default:
+		return FailedError
+	}
+}
+
+// Hop is what happened at one hook that was to be called.
+type Hop struct {
+	Link       *Link
+	Result     Result        // what it answered; the zero Result where it failed
+	Failure    Failure       // why it failed; empty where it did not
+	Err        error         // the failure's cause
+	FailedOpen bool          // it failed and was let pass
+	Took       time.Duration // from the call to the answer
+}
+
+// Called reports whether the hook got the event: not where its match failed, nor
+// where nobody was there.
+func (h Hop) Called() bool { return h.Failure != FailedMatch && h.Failure != FailedNoResponder }
+
+// Outcome is what a chain decided, and how it came to it.
+type Outcome struct {
+	Result   Result          // the one answer
+	DeniedBy string          // the id of the hook that denied; empty where none did
+	Data     json.RawMessage // the data as the chain left it
+	Hops     []Hop           // in execution order
+	Skipped  []*Link         // whose match was false
+}
+
+// Plan is how the links of a chain are called.
+type Plan struct {
+	// Call calls an enforced hook; nil calls [Link.Hook].
+	Call Caller
+	// Shadow is told of each shadow hook, with the data at its place, and must not
+	// wait; nil leaves shadow hooks out.
+	Shadow func(link *Link, ev events.Event)
+}
+
+// Run takes the event along the links, one after the other, and returns what
+// they add up to. Links in mode observe are left out; they are told after the
+// answer. An error is [ErrDeadline] or the context's cause: nothing was decided.
+func Run(ctx context.Context, links []*Link, ev events.Event, plan Plan) (Outcome, error) {
+	out := Outcome{Data: ev.Data, Hops: make([]Hop, 0, min(len(links), 16))}
+	view := &View{Event: ev.Name, Session: ev.Session, Data: ev.Data}
+	for _, link := range links {
+		if link.Mode == Observe {
+			continue
+		}
+		if ctx.Err() != nil {
+			return out, over(ctx)
+		}
+		ev.Data = out.Data
+		hop, wanted := plan.step(ctx, link, view, ev)
+		if !wanted {
+			out.Skipped = append(out.Skipped, link)
+			continue
+		}
+		if !link.Enforced() {
+			continue
+		}
+		if hop.Failure != "" && ctx.Err() != nil {
+			return out, over(ctx)
+		}
+		hop.FailedOpen = hop.Failure != "" && link.OnFailure != FailClosed
+		out.Hops = append(out.Hops, hop)
+		switch {
+		case hop.Failure != "" && !hop.FailedOpen:
+			return out.deny(link, failureDenial(hop)), nil
+		case hop.Result.Action == Deny:
+			return out.deny(link, hop.Result), nil
+		case hop.Result.Action == Modify && hop.Result.Data != nil:
+			out.Data = hop.Result.Data
+			view = &View{Event: ev.Name, Session: ev.Session, Data: out.Data}
+		}
+	}
+	out.Result = out.sum()
+	return out, nil
+}
+
+// step asks one link whether it wants the event and, where it is enforced, what
+// it says.
+func (p Plan) step(ctx context.Context, link *Link, view *View, ev events.Event) (Hop, bool) {
+	hop := Hop{Link: link}
+	if link.Wants != nil {
+		wanted, err := link.Wants(view)
+		if err != nil {
+			hop.Failure, hop.Err = FailedMatch, err
+			return hop, true
+		}
+		if !wanted {
+			return hop, false
+		}
+	}
+	if !link.Enforced() {
+		if p.Shadow != nil {
+			p.Shadow(link, ev)
+		}
+		return hop, true
+	}
+	start := time.Now()
+	if p.Call != nil {
+		hop.Result, hop.Err = p.Call(ctx, link, ev)
+	} else {
+		hop.Result, hop.Err = link.Hook(ctx, ev)
+	}
+	hop.Took = time.Since(start)
+	if hop.Failure = classify(hop.Err); hop.Failure != "" {
+		hop.Result = Result{}
+	}
+	return hop, true
+}
+
+func over(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ErrDeadline
+	}
+	return context.Cause(ctx)
+}
+
+func (out Outcome) deny(link *Link, r Result) Outcome {
+	out.Result, out.DeniedBy = r, link.ID
+	return out
+}
+
+// failureDenial is the denial of a hook that failed and is to deny then. It
+// names the hook, not the cause: that is for the operator.
+func failureDenial(hop Hop) Result {
+	return Denial(fmt.Sprintf("hook %q failed (%s) and its on_failure is deny", hop.Link.Title(), hop.Failure))
+}
+
+// sum merges what the hooks of an undenied chain answered.
+func (out Outcome) sum() Result {
+	var injections []Result
+	for _, hop := range out.Hops {
+		switch hop.Result.Action {
+		case AskUser:
+			r := hop.Result
+			if r.Data == nil {
+				r.Data = out.Data
+			}
+			return r
+		case InjectContext:
+			if hop.Result.ContextInjection != "" {
+				injections = append(injections, hop.Result)
+			}
+		}
+	}
+	switch len(injections) {
+	case 0:
+		return Result{Action: Continue, Data: out.Data}
+	case 1:
+		r := injections[0]
+		if r.Data == nil {
+			r.Data = out.Data
+		}
+		return r
+	default:
+		return join(injections, out.Data)
+	}
+}
+
+// join merges injections: the texts joined by a blank line, the settings of the
+// first, append_to_last_tool_result if any has it.
+func join(injections []Result, data json.RawMessage) Result {
+	r := Result{
+		Action:               InjectContext,
+		Data:                 data,
+		ContextInjectionRole: injections[0].ContextInjectionRole,
+		Ephemeral:            injections[0].Ephemeral,
+		SuppressOutput:       injections[0].SuppressOutput,
+	}
+	texts := make([]string, len(injections))
+	for i, part := range injections {
+		texts[i] = part.ContextInjection
+		r.AppendToLastToolResult = r.AppendToLastToolResult || part.AppendToLastToolResult
+	}
+	r.ContextInjection = strings.Join(texts, "\n\n")
+	return r
+}

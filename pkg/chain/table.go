@@ -1,0 +1,172 @@
+package chain
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Table is the set of registered hooks at one moment, indexed by event and
+// session, so that finding the hooks of an event does not depend on how many
+// others there are. It is immutable: [Table.Apply] makes a new one that shares
+// what did not change. The zero Table is empty.
+type Table struct {
+	links map[string]*Link
+	index map[slot][]*Link
+}
+
+// slot is one place of the index: a pattern and the session it is limited to.
+type slot struct {
+	session string
+	kind    byte // 'e' exact name, 'd' domain, '*' all, 'c' channel
+	name    string
+}
+
+// Change sets the link with an id, or removes it where Link is nil.
+type Change struct {
+	ID   string
+	Link *Link
+}
+
+// Apply returns the table with the changes made, in their order.
+func (t *Table) Apply(changes ...Change) *Table {
+	next := &Table{links: maps.Clone(t.links), index: maps.Clone(t.index)}
+	if next.links == nil {
+		next.links, next.index = map[string]*Link{}, map[slot][]*Link{}
+	}
+	copied := map[slot]bool{}
+	for _, c := range changes {
+		if old := next.links[c.ID]; old != nil {
+			next.edit(old, copied, func(list []*Link) []*Link {
+				return slices.DeleteFunc(list, func(l *Link) bool { return l == old })
+			})
+			delete(next.links, c.ID)
+		}
+		if c.Link == nil {
+			continue
+		}
+		next.links[c.ID] = c.Link
+		next.edit(c.Link, copied, func(list []*Link) []*Link {
+			at, _ := slices.BinarySearchFunc(list, c.Link, before)
+			return slices.Insert(list, at, c.Link)
+		})
+	}
+	return next
+}
+
+// edit changes the lists that link belongs to, copying each the first time.
+func (t *Table) edit(link *Link, copied map[slot]bool, change func([]*Link) []*Link) {
+	for _, s := range slots(link) {
+		list := t.index[s]
+		if !copied[s] {
+			list, copied[s] = slices.Clone(list), true
+		}
+		if list = change(list); len(list) == 0 {
+			delete(t.index, s)
+		} else {
+			t.index[s] = list
+		}
+	}
+}
+
+// slots are the places of a link, each once.
+func slots(link *Link) []slot {
+	var all []slot
+	add := func(s slot) {
+		s.session = link.SessionID
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	for _, c := range link.Channels {
+		add(slot{kind: 'c', name: c})
+	}
+	for _, p := range link.Events {
+		domain, isDomain := strings.CutSuffix(p, ":*")
+		switch {
+		case p == "*":
+			add(slot{kind: '*'})
+		case isDomain:
+			add(slot{kind: 'd', name: domain})
+		default:
+			add(slot{kind: 'e', name: events.Canonical(p)})
+		}
+	}
+	return all
+}
+
+// For returns the hooks for an event of a session in execution order, each once:
+// those that match the name in any of its spellings, of every session and of
+// this one. The list must not be changed.
+func (t *Table) For(event, session string) []*Link {
+	var list []*Link
+	for _, sid := range [...]string{"", session} {
+		list = merge(list, t.index[slot{sid, 'e', events.Canonical(event)}])
+		for _, spelling := range events.Spellings(event) {
+			for i := range len(spelling) {
+				if spelling[i] == ':' {
+					list = merge(list, t.index[slot{sid, 'd', spelling[:i]}])
+				}
+			}
+		}
+		list = merge(list, t.index[slot{sid, '*', ""}])
+		if session == "" {
+			break
+		}
+	}
+	return list
+}
+
+// Channel returns the contributors of a channel in registration order.
+func (t *Table) Channel(channel string) []*Link {
+	return t.index[slot{"", 'c', channel}]
+}
+
+// merge joins two ordered lists; a link that is in both is taken once.
+func merge(a, b []*Link) []*Link {
+	if len(a) == 0 {
+		return b
+	}
+	if len(b) == 0 {
+		return a
+	}
+	out := make([]*Link, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch c := before(a[0], b[0]); {
+		case a[0] == b[0]:
+			out, a, b = append(out, a[0]), a[1:], b[1:]
+		case c <= 0:
+			out, a = append(out, a[0]), a[1:]
+		default:
+			out, b = append(out, b[0]), b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
+// Get returns the link with this id, or nil.
+func (t *Table) Get(id string) *Link { return t.links[id] }
+
+// Len is the number of links.
+func (t *Table) Len() int { return len(t.links) }
+
+// All returns every link in execution order.
+func (t *Table) All() []*Link {
+	return slices.SortedFunc(maps.Values(t.links), before)
+}
+
+// Handlers lists the names of hooks by the pattern they registered, in execution
+// order; with a pattern, exactly that one. Contributors are not listed.
+func (t *Table) Handlers(pattern string) map[string][]string {
+	list := map[string][]string{}
+	for _, link := range t.All() {
+		for _, p := range slices.Compact(slices.Sorted(slices.Values(link.Events))) {
+			if pattern == "" || p == pattern {
+				list[p] = append(list[p], link.Title())
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,41 @@
+// Package match compiles and evaluates the CEL expressions of hooks: the match
+// of a registration, and the conditions and values of rules.
+//
+// # Usage
+//
+// [Compile] a condition once, make one [NewInput] for each event, and call
+// [Program.Eval] for each condition on it. [CompileExpr] is for expressions that
+// yield a value instead of true or false.
+//
+// # Variables
+//
+// event is the event's name and session_id its session, both strings. data is
+// the event's data, a map. JSON numbers that are 64-bit integers are int, all
+// others double. A member that isn't there is an error: has(data.x) asks first.
+// Beside the standard functions of CEL there are the string extensions
+// (lowerAscii, split, replace, indexOf, …). The pattern of matches is a literal,
+// so that it is compiled and checked once.
+//
+// # Failure
+//
+// What doesn't compile is an [Error] with its position. An evaluation that fails
+// (no such member, no such overload, a result of another type) is an error too;
+// the caller decides what it means, by the hook's on_failure.
+//
+// # Limits
+//
+// Expressions come from whoever may register a hook, and data from whoever may
+// emit. So one evaluation has a budget of [CostLimit] units; comparing, searching
+// and building are charged by the size of their operands before they run, and
+// what would go beyond the budget ends at once with [ErrTooCostly]. Whatever the
+// expression and the data are, an evaluation takes some tenths of a second at
+// worst. (The CEL library's own limit charges calls after they ran, and calls on
+// values of unknown type hardly at all: comparing data with itself in a loop took
+// minutes under it.)
+//
+// # Concurrency
+//
+// A Program and an Expr are immutable and safe for concurrent use. An Input
+// belongs to one goroutine: it decodes the data when it is first needed, and
+// every program evaluated on it shares the outcome.
+package match

@@ -1,0 +1,67 @@
+package match
+
+import (
+	"sync"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/overloads"
+	"cel.dev/cel-go/ext"
+)
+
+// Limits of what an expression may be made of.
+const (
+	maxNodes       = 4096 // nodes after macros are expanded
+	maxParserDepth = 64   // levels of nesting
+	maxRegexSize   = 500  // instructions of one regular expression
+)
+
+// environment is what every expression is compiled in. It is made when the
+// first one is, since a process that never matches should not pay for it.
+var environment = sync.OnceValues(func() (*cel.Env, error) {
+	return cel.NewEnv(
+		cel.Variable("event", cel.StringType),
+		cel.Variable("session_id", cel.StringType),
+		cel.Variable("data", cel.MapType(cel.StringType, cel.DynType)),
+		cel.CrossTypeNumericComparisons(true),
+		// Version 4 has no cost model of its own, so that one rule charges all calls.
+		ext.Strings(ext.StringsVersion(4), ext.StringsMaxPrecision(100)),
+		cel.ParserExpressionSizeLimit(MaxLen),
+		cel.ParserRecursionLimit(maxParserDepth),
+		cel.ExpressionNodeLimit(maxNodes),
+		cel.ASTValidators(
+			literalPatterns{},
+			cel.ValidateRegexLiterals(),
+			cel.ValidateRegexProgramSizeLimit(maxRegexSize),
+			cel.ValidateDurationLiterals(),
+			cel.ValidateTimestampLiterals(),
+		),
+	)
+})
+
+// programOptions make the calls of an expression cost what they are worth.
+func programOptions(env *cel.Env) []cel.ProgramOption {
+	return []cel.ProgramOption{
+		cel.EvalOptions(cel.OptOptimize),
+		cel.CostTracking(prices{}),
+		cel.CostLimit(CostLimit),
+		cel.CustomDecoratorV2(meter(env)),
+	}
+}
+
+// literalPatterns refuses a regular expression that is computed: compiling it at
+// each evaluation is slow, and how slow running it is could not be told before.
+type literalPatterns struct{}
+
+// Name names the validator to the CEL library.
+func (literalPatterns) Name() string { return "hookrouter.literal_patterns" }
+
+// Validate reports every call of matches whose pattern is computed.
+func (literalPatterns) Validate(_ *cel.Env, _ cel.ValidatorConfig, a *ast.AST, issues *cel.Issues) {
+	for _, call := range ast.MatchDescendants(ast.NavigateAST(a), ast.FunctionMatcher(overloads.Matches)) {
+		args := call.AsCall().Args()
+		if pattern := args[len(args)-1]; pattern.Kind() != ast.LiteralKind {
+			issues.ReportErrorAtID(pattern.ID(), "the pattern of matches must be a literal, such as 'rm +-rf'")
+		}
+	}
+}

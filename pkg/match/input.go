@@ -1,0 +1,143 @@
+package match
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Input is one event as expressions see it. It decodes the data at most once,
+// when the first expression asks for it, and shares the outcome. It is not safe
+// for concurrent use; the zero Input is not usable.
+type Input struct {
+	event, session types.String
+	raw            []byte
+	data           map[string]any // nil until decoded
+	err            error          // why it could not be decoded
+}
+
+// NewInput returns the input for an event. data is a JSON object; empty data is
+// the empty object. data is kept and must not change while the input is used.
+func NewInput(event, sessionID string, data []byte) *Input {
+	return &Input{event: types.String(event), session: types.String(sessionID), raw: data}
+}
+
+// variables is an Input as the CEL library sees it, once it is decoded.
+type variables Input
+
+// ResolveName returns the value of a variable.
+func (in *variables) ResolveName(name string) (any, bool) {
+	switch name {
+	case "data":
+		return in.data, in.data != nil
+	case "event":
+		return in.event, true
+	case "session_id":
+		return in.session, true
+	}
+	return nil, false
+}
+
+// Parent says that there are no other variables.
+func (in *variables) Parent() cel.Activation { return nil }
+
+func (in *Input) decode() error {
+	if in.data != nil || in.err != nil {
+		return in.err
+	}
+	in.data, in.err = decodeObject(in.raw)
+	if in.err != nil {
+		in.err = fmt.Errorf("match: decode data: %w", in.err)
+	}
+	return in.err
+}
+
+func decodeObject(raw []byte) (map[string]any, error) {
+	if len(raw) == 0 {
+		return map[string]any{}, nil
+	}
+	dec := jsontext.NewDecoder(bytes.NewBuffer(raw))
+	if k := dec.PeekKind(); k != '{' && k > 0 {
+		return nil, errors.New("it is no JSON object")
+	}
+	v, err := decodeValue(dec)
+	if err != nil {
+		return nil, err
+	}
+	if rest := bytes.TrimLeft(raw[dec.InputOffset():], " \t\r\n"); len(rest) > 0 {
+		return nil, errors.New("something follows the JSON object")
+	}
+	return v.(map[string]any), nil
+}
+
+// decodeValue reads one value as the Go types that the CEL library takes
+// without converting: nil, bool, int64, float64, string, []any, map[string]any.
+func decodeValue(dec *jsontext.Decoder) (any, error) {
+	tok, err := dec.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	if dec.StackDepth() > events.MaxDepth {
+		return nil, fmt.Errorf("it nests deeper than %d levels", events.MaxDepth)
+	}
+	switch tok.Kind() {
+	case 'n':
+		return nil, nil
+	case 't', 'f':
+		return tok.Bool(), nil
+	case '"':
+		return tok.String(), nil
+	case '0':
+		return number(tok.String()), nil
+	case '[':
+		list := []any{}
+		for dec.PeekKind() != ']' {
+			v, err := decodeValue(dec)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, v)
+		}
+		_, err := dec.ReadToken()
+		return list, err
+	default:
+		object := map[string]any{}
+		for dec.PeekKind() != '}' {
+			name, err := dec.ReadToken()
+			if err != nil {
+				return nil, err
+			}
+			key := name.String() // the token is void after the next read
+			if object[key], err = decodeValue(dec); err != nil {
+				return nil, err
+			}
+		}
+		_, err := dec.ReadToken()
+		return object, err
+	}
+}
+
+// number keeps 64-bit integers exact. A number beyond the range of a double is
+// an infinity, not an error: else one odd number could switch off every match.
+func number(text string) any {
+	if !strings.ContainsAny(text, ".eE") {
+		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return i
+		}
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return math.NaN() // the decoder has checked the syntax
+	}
+	return f
+}

@@ -1,0 +1,148 @@
+package match
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/interpreter"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxLen is how long an expression may be, in characters.
+const MaxLen = 4096
+
+// ErrTooCostly is what an evaluation that would go beyond [CostLimit] wraps.
+var ErrTooCostly = errors.New("the expression is too costly for this data")
+
+// Error is the first thing that is wrong with an expression.
+type Error struct {
+	Line, Column int    // where, both from 1, the column in characters
+	Message      string // what, one sentence without the position
+}
+
+// Error is like "match: 1:14: undeclared reference to 'foo'".
+func (e *Error) Error() string {
+	return fmt.Sprintf("match: %d:%d: %s", e.Line, e.Column, e.Message)
+}
+
+// Expr is a compiled expression of any type; immutable, safe for concurrent
+// use. The zero Expr is not usable.
+type Expr struct {
+	prog     cel.Program
+	out      *cel.Type
+	usesData bool
+}
+
+// Program is a compiled match expression: an [Expr] that yields true or false.
+// It is immutable and safe for concurrent use; the zero Program is not usable.
+type Program struct{ expr Expr }
+
+// Compile compiles a match expression. Its type must be bool; where the type is
+// known at run time only, [Program.Eval] checks it. The error is an [*Error].
+func Compile(expr string) (*Program, error) {
+	e, err := CompileExpr(expr)
+	if err != nil {
+		return nil, err
+	}
+	if !e.out.IsExactType(cel.BoolType) && !e.out.IsExactType(cel.DynType) {
+		return nil, &Error{1, 1, fmt.Sprintf("the expression must be true or false, but its type is %s", e.out)}
+	}
+	return &Program{*e}, nil
+}
+
+// CompileExpr compiles an expression of any type. The error is an [*Error].
+func CompileExpr(expr string) (*Expr, error) {
+	if len(expr) > 4*MaxLen {
+		return nil, &Error{1, 1, fmt.Sprintf("the expression is longer than %d characters", MaxLen)}
+	}
+	env, err := environment()
+	if err != nil {
+		return nil, err
+	}
+	ast, issues := env.Compile(expr)
+	if issues.Err() != nil {
+		return nil, firstIssue(issues.Errors())
+	}
+	prog, err := env.Program(ast, programOptions(env)...)
+	if err != nil {
+		return nil, &Error{1, 1, oneLine(err.Error())}
+	}
+	e := &Expr{prog: prog, out: ast.OutputType()}
+	for _, r := range ast.NativeRep().ReferenceMap() {
+		e.usesData = e.usesData || r.Name == "data"
+	}
+	return e, nil
+}
+
+// Eval reports whether the expression holds for the event. The error says why
+// it could not tell: a member that isn't there, operands that don't fit, a
+// result that is not true or false, data that is no JSON object, or
+// [ErrTooCostly].
+func (p *Program) Eval(in *Input) (bool, error) {
+	v, err := p.expr.eval(in)
+	if err != nil {
+		return false, err
+	}
+	b, ok := v.(types.Bool)
+	if !ok {
+		return false, fmt.Errorf("match: the result is a value of type %s, not true or false", v.Type().TypeName())
+	}
+	return bool(b), nil
+}
+
+// EvalJSON returns the expression's value as JSON: a timestamp as RFC 3339, a
+// duration as "1.5s", bytes in base64, members sorted by name. It fails as
+// [Program.Eval] does, and where JSON has no such value.
+func (e *Expr) EvalJSON(in *Input) (jsontext.Value, error) {
+	v, err := e.eval(in)
+	if err != nil {
+		return nil, err
+	}
+	return toJSON(v)
+}
+
+func (e *Expr) eval(in *Input) (ref.Val, error) {
+	if e.usesData {
+		if err := in.decode(); err != nil {
+			return nil, err
+		}
+	}
+	v, _, err := e.prog.Eval((*variables)(in))
+	if err == nil {
+		return v, nil
+	}
+	var cancelled interpreter.EvalCancelledError
+	if errors.As(err, &cancelled) {
+		return nil, fmt.Errorf("match: %w", ErrTooCostly)
+	}
+	return nil, fmt.Errorf("match: %w", err)
+}
+
+// firstIssue returns the issue that stands first in the expression.
+func firstIssue(issues []*cel.Error) *Error {
+	first := issues[0]
+	for _, i := range issues[1:] {
+		if i.Location.Line() < first.Location.Line() ||
+			i.Location.Line() == first.Location.Line() && i.Location.Column() < first.Location.Column() {
+			first = i
+		}
+	}
+	// A position is missing where the expression as a whole is meant.
+	return &Error{max(1, first.Location.Line()), max(0, first.Location.Column()) + 1, oneLine(first.Message)}
+}
+
+// oneLine makes a sentence of a message of the CEL library: its parser lists
+// every token that it would have liked.
+func oneLine(message string) string {
+	message = strings.Join(strings.Fields(message), " ")
+	message = strings.Replace(message, " (in container '')", "", 1)
+	if head, _, long := strings.Cut(message, " expecting {"); long {
+		message = head
+	}
+	return strings.ReplaceAll(message, "'<EOF>'", "the end of the expression")
+}
