@@ -1,0 +1,22 @@
+// Command hook-router routes the lifecycle events of AI agents through hooks.
+//
+// Without flags it starts a NATS server with JetStream on loopback and the router
+// on it. See docs/operator.md for every flag, and `hook-router demo` for a tour.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "hook-router:", err)
+		os.Exit(1)
+	}
+}

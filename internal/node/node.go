@@ -1,0 +1,168 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/embedded"
+	"github.com/hookrouter/hookrouter/internal/router"
+)
+
+// Options configure a node. The zero Options run an embedded server without
+// listening; StoreDir is needed then.
+type Options struct {
+	// NATS says which server to join; with an empty URL, one is started here.
+	NATS bus.Options
+	// Listen is where the server that is started here listens, host:port; empty for
+	// nowhere.
+	Listen string
+	// StoreDir is where that server keeps its files.
+	StoreDir string
+	// HTTPListen is where /healthz and /readyz are served; empty for nowhere.
+	HTTPListen string
+	// Router holds the limits.
+	Router router.Options
+	// Log of the whole node; nil discards it.
+	Log *slog.Logger
+}
+
+// Node is one process.
+type Node struct {
+	server *embedded.Server // nil where another server was joined
+	bus    *bus.Bus
+	router *router.Router
+	http   *http.Server
+	listen net.Listener
+	log    *slog.Logger
+}
+
+// Start starts the server, connects, and prepares the router; nothing is served
+// before Run. The error says what to change.
+func Start(ctx context.Context, o Options) (*Node, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	n := &Node{log: o.Log}
+	if err := n.start(ctx, o); err != nil {
+		n.close()
+		return nil, err
+	}
+	return n, nil
+}
+
+func (n *Node) start(ctx context.Context, o Options) error {
+	var err error
+	o.NATS.Log, o.Router.Log = o.Log, o.Log
+	if o.NATS.Name == "" {
+		o.NATS.Name = "hook-router"
+	}
+	if o.NATS.URL == "" {
+		n.server, err = embedded.Start(embedded.Options{Listen: o.Listen, StoreDir: o.StoreDir, Log: o.Log})
+		if err != nil {
+			return err
+		}
+		o.NATS.InProcess = n.server
+		o.Router.Replicas = 1
+	}
+	if n.bus, err = bus.Connect(o.NATS); err != nil {
+		return err
+	}
+	if n.router, err = router.New(ctx, n.bus, o.Router); err != nil {
+		return err
+	}
+	if o.HTTPListen == "" {
+		return nil
+	}
+	if n.listen, err = (&net.ListenConfig{}).Listen(ctx, "tcp", o.HTTPListen); err != nil {
+		return fmt.Errorf("serve health over HTTP: %w: choose another address with --http-listen", err)
+	}
+	n.http = &http.Server{Handler: n.health(), ReadHeaderTimeout: 5 * time.Second}
+	return nil
+}
+
+// Run serves until ctx ends, then drains. up is called once when the router
+// serves; it may be nil.
+func (n *Node) Run(ctx context.Context, up func()) error {
+	defer n.close()
+	var wg sync.WaitGroup
+	if n.http != nil {
+		wg.Go(func() { _ = n.http.Serve(n.listen) })
+		defer wg.Wait()
+		defer func() { _ = n.http.Close() }()
+	}
+	return n.router.Run(ctx, up)
+}
+
+// ClientURL is where clients reach the server that was started here; empty where
+// it does not listen.
+func (n *Node) ClientURL() string {
+	if n.server == nil || n.server.Addr() == nil {
+		return ""
+	}
+	return n.server.ClientURL()
+}
+
+// HTTPAddr is where the health pages are; empty where they are not served.
+func (n *Node) HTTPAddr() string {
+	if n.listen == nil {
+		return ""
+	}
+	return n.listen.Addr().String()
+}
+
+// InProcess connects clients of this process without a socket; nil where another
+// server was joined.
+func (n *Node) InProcess() nats.InProcessConnProvider {
+	if n.server == nil {
+		return nil
+	}
+	return n.server
+}
+
+// Ready reports why the router can't serve at the moment, or nil.
+func (n *Node) Ready() error { return n.router.Ready() }
+
+func (n *Node) close() {
+	if n.listen != nil {
+		_ = n.listen.Close()
+	}
+	if n.bus != nil {
+		n.bus.Close()
+	}
+	if n.server != nil {
+		n.server.Stop()
+	}
+}
+
+// health serves /healthz, "the process lives", and /readyz, "it can serve".
+func (n *Node) health() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { status(w, nil) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { status(w, n.router.Ready()) })
+	return mux
+}
+
+func status(w http.ResponseWriter, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if err == nil {
+		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
+		return
+	}
+	var refusal *bus.Refusal
+	text := err.Error()
+	if errors.As(err, &refusal) {
+		text = refusal.Text
+	}
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = fmt.Fprintf(w, "{\"status\":\"unavailable\",\"reason\":%q}\n", text)
+}

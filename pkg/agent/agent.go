@@ -1,0 +1,196 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Refusal is the error of a request that the router refused: Code is the wire
+// protocol's, Text says what was wrong and what to do.
+type Refusal = bus.Refusal
+
+// ErrNoRouter means that nobody answers on the router's subjects.
+var ErrNoRouter = errors.New("no router answers")
+
+// Options say how an agent connects and who it is. The zero Options connect to
+// nats://127.0.0.1:4222 without a session.
+type Options struct {
+	// URL of the NATS servers, comma-separated; empty means nats://127.0.0.1:4222.
+	URL string
+	// Conn is a connection to use instead; it stays the caller's.
+	Conn *nats.Conn
+	// Prefix of the subjects; empty means "hooks".
+	Prefix string
+	// Creds is the path of a NATS credentials file; empty for none.
+	Creds string
+	// NATS holds further options of the connection.
+	NATS []nats.Option
+	// Session is the id of the session that events belong to, unless their data
+	// names another.
+	Session string
+	// Source is the CloudEvents source, a URI reference; empty means "/agent".
+	Source string
+	// Patience is how long to ask again while no router can serve; 0 means 5 s,
+	// negative means not at all.
+	Patience time.Duration
+	// Log gets lost and regained connections; nil discards them.
+	Log *slog.Logger
+}
+
+// Agent emits the events of one agent.
+type Agent struct {
+	Options
+	bus *bus.Bus
+
+	mu       sync.Mutex // guards defaults
+	defaults string     // the Hook-Defaults header
+}
+
+// Connect connects an agent. Close it.
+func Connect(_ context.Context, o Options) (*Agent, error) {
+	if o.Source == "" {
+		o.Source = "/agent"
+	}
+	if o.Patience == 0 {
+		o.Patience = 5 * time.Second
+	}
+	a := &Agent{Options: o}
+	var err error
+	if o.Conn != nil {
+		a.bus, err = bus.New(o.Conn, o.Prefix, o.Log)
+	} else {
+		a.bus, err = bus.Connect(bus.Options{URL: o.URL, Prefix: o.Prefix, Name: "agent", Creds: o.Creds, NATS: o.NATS, Log: o.Log})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a, a.SetDefaultFields(nil)
+}
+
+// Close disconnects, unless the connection is the caller's.
+func (a *Agent) Close() {
+	if a.Conn == nil {
+		a.bus.Close()
+	}
+}
+
+// SetDefaultFields sets the fields that are merged below the data of every event
+// that a hook gets, next to the session's id; it replaces the earlier ones. Up to
+// 8 KiB of JSON.
+func (a *Agent) SetDefaultFields(fields map[string]any) error {
+	all := map[string]any{}
+	if a.Session != "" {
+		all["session_id"] = a.Session
+	}
+	maps.Copy(all, fields)
+	text := ""
+	if len(all) > 0 {
+		b, err := json.Marshal(all)
+		if err != nil {
+			return fmt.Errorf("set default fields: %w", err)
+		}
+		text = asciiJSON(string(b))
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.defaults = text
+	return nil
+}
+
+// asciiJSON escapes what a header can't hold.
+func asciiJSON(text string) string {
+	var b strings.Builder
+	for _, c := range text {
+		switch {
+		case c < 0x7f:
+			b.WriteRune(c)
+		case c > 0xffff:
+			c -= 0x10000
+			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+c>>10, 0xdc00+c&0x3ff)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, c)
+		}
+	}
+	return b.String()
+}
+
+// event is the body and the headers of one event.
+func (a *Agent) event(name string, data any) (bus.Header, []byte, error) {
+	if err := events.CheckName(name); err != nil {
+		return nil, nil, err
+	}
+	body, ok := data.(json.RawMessage)
+	if !ok {
+		var err error
+		if body, err = json.Marshal(data); err != nil {
+			return nil, nil, fmt.Errorf("emit %s: %w", name, err)
+		}
+	}
+	if string(body) == "null" || len(body) == 0 {
+		body = []byte("{}")
+	}
+	object, err := events.ParseObject(body)
+	if err != nil {
+		return nil, nil, fmt.Errorf("emit %s: %w", name, err)
+	}
+	ev := events.Event{ID: events.NewID(), Source: a.Source, Name: name, Session: a.Session, Time: events.Now()}
+	if own, ok := object.GetString("session_id"); ok && own != "" {
+		ev.Session = own
+	}
+	header := bus.Header{}
+	ev.SetHeader(header)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.defaults != "" {
+		header[bus.HeaderDefaults] = []string{a.defaults}
+	}
+	return header, body, nil
+}
+
+// request asks a router, and asks again while none can serve.
+func (a *Agent) request(ctx context.Context, subject string, header bus.Header, body []byte) (*bus.Message, error) {
+	patience := time.Now().Add(a.Patience)
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		msg, err := a.bus.Request(ctx, subject, header, body)
+		if err == nil {
+			return msg, nil
+		}
+		if !passing(err) || time.Now().Add(pause).After(patience) {
+			return nil, a.explain(subject, err)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, a.explain(subject, err)
+		}
+	}
+}
+
+// passing reports whether no hook can have been called and a router may be there
+// the next time.
+func passing(err error) bool {
+	var refusal *Refusal
+	if errors.As(err, &refusal) {
+		return refusal.Code == bus.Unavailable
+	}
+	return errors.Is(err, bus.ErrNoResponders) || errors.Is(err, nats.ErrReconnectBufExceeded)
+}
+
+func (a *Agent) explain(subject string, err error) error {
+	if errors.Is(err, bus.ErrNoResponders) {
+		return fmt.Errorf("%w on %s: start `hook-router`, or check the prefix", ErrNoRouter, subject)
+	}
+	return err
+}

@@ -1,0 +1,128 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// maxWait is how long an answer is waited for where ctx has no deadline: longer
+// than a router may take.
+const maxWait = 35 * time.Second
+
+// Answer is what the hooks of an event decided, and how.
+type Answer struct {
+	chain.Result
+	EventID    string   // the event's id
+	ChainID    string   // names this run of the chain
+	Hooks      int      // how many hooks were called
+	DeniedBy   string   // the id of the hook that denied; empty where none did
+	FailedOpen []string // hooks that failed and were let pass
+}
+
+// Decode reads the data to go on with into v.
+func (a Answer) Decode(v any) error {
+	return events.Event{Name: "answer", Data: a.Data}.Decode(v)
+}
+
+// Emit runs the hooks of an event over data and returns what they decided. data
+// is a json.RawMessage, which is sent byte for byte, or anything that marshals to
+// a JSON object. A deadline of ctx is told to the router and the hooks. An error
+// means that nothing was decided.
+func (a *Agent) Emit(ctx context.Context, event string, data any) (Answer, error) {
+	header, body, err := a.event(event, data)
+	if err != nil {
+		return Answer{}, err
+	}
+	ctx, cancel := bound(ctx, header)
+	defer cancel()
+	msg, err := a.request(ctx, a.bus.Event("emit", event), header, body)
+	if err != nil {
+		return Answer{}, fmt.Errorf("emit %s: %w", event, err)
+	}
+	result, err := chain.ParseResult(msg.Data)
+	if err != nil {
+		return Answer{}, fmt.Errorf("emit %s: read the answer: %w", event, err)
+	}
+	count, _ := strconv.Atoi(bus.Get(msg.Header, bus.HeaderCount))
+	return Answer{
+		Result: result, Hooks: count,
+		EventID:    events.Unescape(bus.Get(msg.Header, bus.HeaderEventID)),
+		ChainID:    bus.Get(msg.Header, bus.HeaderChainID),
+		DeniedBy:   bus.Get(msg.Header, bus.HeaderDeniedBy),
+		FailedOpen: list(bus.Get(msg.Header, bus.HeaderFailedOpen)),
+	}, nil
+}
+
+// bound gives a request a deadline and tells it to the router, a little earlier,
+// so that its answer still arrives.
+func bound(ctx context.Context, header bus.Header) (context.Context, context.CancelFunc) {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return context.WithTimeout(ctx, maxWait)
+	}
+	left := time.Until(end)
+	left -= min(left/10, 100*time.Millisecond)
+	header[bus.HeaderTimeout] = []string{strconv.FormatInt(max(left.Milliseconds(), 1), 10)}
+	return context.WithCancel(ctx)
+}
+
+// Collection is what many gave, in order, and who they are.
+type Collection struct {
+	Values  []json.RawMessage
+	From    []string // ids, parallel to Values
+	Missing []string // ids that failed or did not answer in time
+}
+
+// EmitAndCollect asks all hooks of an event at the same time and returns the data
+// they gave, in execution order. timeout bounds each; 0 means the router's
+// default of a second.
+func (a *Agent) EmitAndCollect(ctx context.Context, event string, data any, timeout time.Duration) (Collection, error) {
+	header, body, err := a.event(event, data)
+	if err != nil {
+		return Collection{}, err
+	}
+	delete(header, bus.HeaderDefaults)
+	return a.collect(ctx, a.bus.Event("collect", event), header, body, timeout)
+}
+
+// CollectContributions asks all contributors of a channel at the same time and
+// returns what they gave, in the order of their registration. timeout is that of
+// [Agent.EmitAndCollect].
+func (a *Agent) CollectContributions(ctx context.Context, channel string, timeout time.Duration) (Collection, error) {
+	if err := events.CheckChannel(channel); err != nil {
+		return Collection{}, err
+	}
+	return a.collect(ctx, a.bus.Of("contributions", channel), bus.Header{}, nil, timeout)
+}
+
+func (a *Agent) collect(ctx context.Context, subject string, header bus.Header, body []byte, timeout time.Duration) (Collection, error) {
+	if timeout > 0 {
+		header[bus.HeaderTimeout] = []string{strconv.FormatInt(max(timeout.Milliseconds(), 1), 10)}
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxWait)
+	defer cancel()
+	msg, err := a.request(ctx, subject, header, body)
+	if err != nil {
+		return Collection{}, fmt.Errorf("collect: %w", err)
+	}
+	c := Collection{From: list(bus.Get(msg.Header, bus.HeaderFrom)), Missing: list(bus.Get(msg.Header, bus.HeaderMissing))}
+	if err := json.Unmarshal(msg.Data, &c.Values); err != nil {
+		return Collection{}, fmt.Errorf("collect: read the answer: %w", err)
+	}
+	return c, nil
+}
+
+func list(header string) []string {
+	if header == "" {
+		return nil
+	}
+	return strings.Split(header, ",")
+}

@@ -1,0 +1,88 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// ListHandlers lists hook names by the pattern they registered, in execution
+// order; with a pattern, exactly that one.
+func (a *Agent) ListHandlers(ctx context.Context, pattern string) (map[string][]string, error) {
+	subject := a.bus.Of("handlers")
+	if pattern != "" {
+		if err := events.CheckPattern(pattern); err != nil {
+			return nil, err
+		}
+		subject = a.bus.Event("handlers", pattern)
+	}
+	var handlers map[string][]string
+	err := a.inspect(ctx, subject, nil, nil, &handlers)
+	return handlers, err
+}
+
+// Listing is one registration with its live instances.
+type Listing struct {
+	chain.Registration
+	Order     uint64 `json:"order"`
+	Revision  uint64 `json:"revision"`
+	Instances []struct {
+		Instance string `json:"instance"`
+		Version  string `json:"version,omitempty"`
+	} `json:"instances"`
+}
+
+// Registry lists every registration in full, in execution order.
+func (a *Agent) Registry(ctx context.Context) ([]Listing, error) {
+	var list []Listing
+	err := a.inspect(ctx, a.bus.Of("registry"), nil, nil, &list)
+	return list, err
+}
+
+// Explanation is one hook that would run for an event, in its place.
+type Explanation struct {
+	ID         string       `json:"id"`
+	Name       string       `json:"name"`
+	Events     []string     `json:"events"`
+	Priority   int          `json:"priority"`
+	Mode       chain.Mode   `json:"mode"`
+	Match      string       `json:"match,omitempty"`
+	Matches    bool         `json:"matches"`               // whether it would be called
+	MatchError string       `json:"match_error,omitempty"` // why that can't be told; on_failure would decide
+	TimeoutMS  int          `json:"timeout_ms"`
+	OnFailure  chain.Policy `json:"on_failure"`
+	SessionID  string       `json:"session_id,omitempty"`
+	Instances  int          `json:"instances"` // that are alive; with none, on_failure would decide
+}
+
+// Explain tells which hooks would run for an event, in order, and calls none.
+func (a *Agent) Explain(ctx context.Context, event string, data any) ([]Explanation, error) {
+	header, body, err := a.event(event, data)
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Hooks []Explanation `json:"hooks"`
+	}
+	err = a.inspect(ctx, a.bus.Event("explain", event), header, body, &answer)
+	return answer.Hooks, err
+}
+
+func (a *Agent) inspect(ctx context.Context, subject string, header bus.Header, body []byte, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, maxWait)
+	defer cancel()
+	msg, err := a.request(ctx, subject, header, body)
+	verb := strings.TrimPrefix(subject, a.bus.Prefix()+".")
+	if err != nil {
+		return fmt.Errorf("ask for %s: %w", verb, err)
+	}
+	if err := json.Unmarshal(msg.Data, into); err != nil {
+		return fmt.Errorf("ask for %s: read the answer: %w", verb, err)
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Event, Result and Registration are what a handler gets, answers and asks for.
+type (
+	Event        = events.Event
+	Result       = chain.Result
+	Registration = chain.Registration
+)
+
+// Handler answers one event. ctx ends when the router stops waiting. An error is
+// a failure of the hook, never a denial. It is the same type as a chain.Hook.
+type Handler = func(ctx context.Context, ev Event) (Result, error)
+
+// Contributor gives a value to a channel; nil gives none.
+type Contributor = func(ctx context.Context, channel string) (any, error)
+
+// Continue lets the event pass.
+func Continue() (Result, error) { return Result{}, nil }
+
+// Deny forbids the operation; the agent is shown the reason.
+func Deny(format string, args ...any) (Result, error) {
+	return chain.Denial(fmt.Sprintf(format, args...)), nil
+}
+
+// Modify goes on with other data, which must marshal to a JSON object.
+func Modify(data any) (Result, error) { return chain.Replace(data) }
+
+// Inject adds text to the agent's context, as a system message.
+func Inject(text string) (Result, error) { return chain.Injection(text), nil }
+
+// Ask asks a person; without options they are Allow and Deny.
+func Ask(prompt string, options ...string) (Result, error) {
+	return chain.Question(prompt, options...), nil
+}
+
+// Call is what a handler may want to know of the call besides the event.
+type Call struct {
+	ChainID     string     // one run of a chain, the same for all of its hooks
+	CallID      string     // this one call
+	Mode        chain.Mode // enforce, shadow or observe
+	Traceparent string     // the W3C trace context, empty for none
+	Tracestate  string
+}
+
+type callKey struct{}
+
+// CallFrom returns the call that a handler's context belongs to; the zero Call
+// for any other context.
+func CallFrom(ctx context.Context) Call {
+	call, _ := ctx.Value(callKey{}).(Call)
+	return call
+}
+
+func callContext(ctx context.Context, h bus.Header) (context.Context, context.CancelFunc, error) {
+	timeout, err := bus.Timeout(h, chain.DefaultTimeout, chain.MaxTimeout)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx = context.WithValue(ctx, callKey{}, Call{
+		ChainID: bus.Get(h, bus.HeaderChainID), CallID: bus.Get(h, bus.HeaderCallID), Mode: chain.Mode(bus.Get(h, bus.HeaderMode)),
+		Traceparent: bus.Get(h, bus.HeaderTraceparent), Tracestate: bus.Get(h, bus.HeaderTracestate),
+	})
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	return ctx, cancel, nil
+}
+
+// answer runs a handler for one request of the router.
+func answer(ctx context.Context, req *bus.Request, handler Handler) error {
+	ctx, cancel, err := callContext(ctx, req.Header)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	ev, _, err := events.Decode(bus.Get(req.Header, "ce-type"), req.Header, req.Data)
+	if err != nil {
+		return bus.Refuse(bus.Malformed, "%v", err)
+	}
+	result, err := handler(ctx, ev)
+	if err != nil {
+		return handlerError(err)
+	}
+	return req.Reply(nil, result.Append(nil))
+}
+
+func contribution(ctx context.Context, req *bus.Request, contribute Contributor) error {
+	ctx, cancel, err := callContext(ctx, req.Header)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	var body struct {
+		Channel string `json:"channel"`
+	}
+	if err := json.Unmarshal(req.Data, &body); err != nil {
+		return bus.Refuse(bus.Malformed, "the channel can't be read: %v", err)
+	}
+	value, err := contribute(ctx, body.Channel)
+	if err != nil {
+		return handlerError(err)
+	}
+	reply, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("write the contribution: %w", err)
+	}
+	return req.Reply(nil, reply)
+}
+
+// handlerError keeps an error of the handler apart from refusals of this package.
+func handlerError(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return bus.Refuse(bus.Deadline, "%v", err)
+	}
+	return bus.Refuse(bus.Internal, "%v", err)
+}

@@ -1,0 +1,32 @@
+// Package worker is what hook authors import: connect, register a function for
+// the events it wants, and it is called for them wherever they happen.
+//
+// # Usage
+//
+// [Connect] a [Worker], [Worker.Register] handlers, and [Worker.Run] until the
+// program is to end. A handler gets the event and answers a [Result]: [Continue],
+// [Deny], [Modify], [Inject] or [Ask].
+//
+// # Registration
+//
+// A registration renews itself and comes back after a reconnect. When Register
+// returns, every router calls the hook from the next event on. Several processes
+// may register the same hook: they share its calls.
+//
+// # Failure
+//
+// An error or a panic of a handler is a failure of the hook: what it means is said
+// by the registration's OnFailure, not by the handler. A hook with OnFailure deny
+// stays registered when its last worker goes, and then denies; [Worker.Retire]
+// removes it for good.
+//
+// # Concurrency
+//
+// Handlers are called concurrently, Options.MaxInFlight of one hook at most; the
+// next call waits, within its time. A handler must stop when its context ends: the
+// router has stopped waiting then.
+//
+// # Testing
+//
+// Package hooktest runs a handler on a real bus in the test's process.
+package worker
