@@ -1,0 +1,58 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// caseLimit is far beyond the longest case of the suite.
+const caseLimit = 2 * time.Minute
+
+// TestConformance replays the suite. Each lane is a router with a prefix of its
+// own; the cases of a lane run one after another, the lanes side by side.
+func TestConformance(t *testing.T) {
+	cases, err := Load("testdata/public.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := starter(t)
+	var targets []Target
+	for _, prefix := range lanes() {
+		targets = append(targets, start(prefix))
+	}
+
+	var passed, failed, skipped atomic.Int64
+	t.Run("lanes", func(t *testing.T) {
+		for i, target := range targets {
+			t.Run(target.Prefix, func(t *testing.T) {
+				t.Parallel()
+				served, err := ServesExecute(t.Context(), target)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for at := i; at < len(cases); at += len(targets) {
+					c := cases[at]
+					t.Run(c.Name, func(t *testing.T) {
+						if c.Executes() && !served {
+							skipped.Add(1)
+							t.Skip("execute: not served yet")
+						}
+						ctx, cancel := context.WithTimeout(t.Context(), caseLimit)
+						defer cancel()
+						if err := Run(ctx, target, c); err != nil {
+							failed.Add(1)
+							t.Errorf("case %s:\n%v", c.Name, err)
+							return
+						}
+						passed.Add(1)
+					})
+				}
+			})
+		}
+	})
+	fmt.Printf("conformance: %d passed, %d failed, %d skipped (execute)\n",
+		passed.Load(), failed.Load(), skipped.Load())
+}
