@@ -77,7 +77,7 @@ func Connect(o Options) (*Bus, error) {
 	}
 	conn, err := nats.Connect(o.URL, append(options, o.NATS...)...)
 	if err != nil {
-		return nil, fmt.Errorf("connect to NATS at %s: %w", redactURL(o.URL), hint(err))
+		return nil, fmt.Errorf("connect to NATS at %s: %w", RedactURL(o.URL), hint(err))
 	}
 	b, err := New(conn, o.Prefix, o.Log)
 	if err != nil {
@@ -126,8 +126,8 @@ func hint(err error) error {
 	return err
 }
 
-// redactURL hides passwords in URLs.
-func redactURL(urls string) string {
+// RedactURL hides the credentials that stand in server URLs.
+func RedactURL(urls string) string {
 	list := strings.Split(urls, ",")
 	for i, u := range list {
 		if at := strings.LastIndex(u, "@"); at >= 0 {

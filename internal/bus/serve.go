@@ -247,21 +247,8 @@ func (s *Service) Stop(ctx context.Context) error {
 		subs = append(subs, ep.sub)
 	}
 	s.mu.Unlock()
-	var closed []<-chan nats.SubStatus
-	for _, sub := range subs {
-		ch := sub.StatusChanged(nats.SubscriptionClosed)
-		if sub.Drain() == nil {
-			closed = append(closed, ch)
-		}
-	}
-	gone := s.bus.conn.StatusChanged(nats.CLOSED)
-	for _, ch := range closed {
-		select {
-		case <-ch:
-		case <-gone:
-		case <-ctx.Done():
-			return fmt.Errorf("stop %s: %w", s.name, ctx.Err())
-		}
+	if err := s.drain(ctx, subs); err != nil {
+		return fmt.Errorf("stop %s: %w", s.name, err)
 	}
 	done := make(chan struct{})
 	go func() { s.taken.Wait(); close(done) }()
@@ -271,4 +258,31 @@ func (s *Service) Stop(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("stop %s: requests are still under way: %w", s.name, ctx.Err())
 	}
+}
+
+// drain takes nothing more on the subscriptions and waits until what had come is
+// taken. Where the connection goes meanwhile, nothing can come any more.
+func (s *Service) drain(ctx context.Context, subs []*nats.Subscription) error {
+	gone := s.bus.conn.StatusChanged(nats.CLOSED, nats.DISCONNECTED, nats.RECONNECTING)
+	defer s.bus.conn.RemoveStatusListener(gone)
+	var closed []<-chan nats.SubStatus
+	for _, sub := range subs {
+		ch := sub.StatusChanged(nats.SubscriptionClosed)
+		if sub.Drain() == nil {
+			closed = append(closed, ch)
+		}
+	}
+	if !s.bus.Connected() {
+		return nil
+	}
+	for _, ch := range closed {
+		select {
+		case <-ch:
+		case <-gone:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }

@@ -94,17 +94,17 @@ func Start(o Options) (*Server, error) {
 }
 
 func ready(ns *server.Server, log *logger, o Options) error {
-	up := make(chan bool, 1)
-	go func() { up <- ns.ReadyForConnections(20 * time.Second) }()
-	select {
-	case cause := <-log.fatal:
-		return fmt.Errorf("start the embedded NATS server: %s%s", cause, advice(o))
-	case ok := <-up:
-		if !ok {
-			return errors.New("start the embedded NATS server: it is not ready after 20 s")
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
+		if ns.ReadyForConnections(5 * time.Millisecond) {
+			return nil
 		}
-		return nil
+		select {
+		case cause := <-log.fatal:
+			return fmt.Errorf("start the embedded NATS server: %s%s", cause, advice(o))
+		default:
+		}
 	}
+	return errors.New("start the embedded NATS server: it is not ready after 20 s")
 }
 
 // advice says what is likely wrong where the server itself only says that it

@@ -144,8 +144,7 @@ func ParseRegistration(id string, body []byte) (r Registration, ignored []string
 		Unknown map[string]jsontext.Value `json:",embed"`
 	}
 	if err := jsonv2.Unmarshal(body, &wire); err != nil {
-		var sem *jsonv2.SemanticError
-		if errors.As(err, &sem) {
+		if sem, ok := errors.AsType[*jsonv2.SemanticError](err); ok {
 			return r, nil, fmt.Errorf("registration: %s must be %s, not %s",
 				strings.TrimPrefix(string(sem.JSONPointer), "/"), kindOf(sem), sem.JSONKind)
 		}
@@ -208,8 +207,11 @@ func (r Registration) Check() error {
 		name, value string
 		max         int
 	}{
-		{"name", r.Name, events.MaxTitleLen}, {"instance", r.Instance, 128}, {"version", r.Version, 64},
-		{"session_id", r.SessionID, 512}, {"match", r.Match, maxMatchLen},
+		{"name", r.Name, events.MaxTitleLen},
+		{"instance", r.Instance, 128},
+		{"version", r.Version, 64},
+		{"session_id", r.SessionID, 512},
+		{"match", r.Match, maxMatchLen},
 	} {
 		if utf8.RuneCountInString(t.value) > t.max {
 			return fmt.Errorf("hook %q: %s is longer than %d characters", r.ID, t.name, t.max)

@@ -28,15 +28,18 @@ func TestParseRegistration(t *testing.T) {
 				ID: "guard", Name: "The Guard", Events: []string{"tool:pre", "session:*", "*"}, Channels: []string{}, Priority: -5,
 				TimeoutMS: 30000, OnFailure: FailClosed, Match: "data.x == 1", Mode: Shadow, SessionID: "s1", Durable: flag(false),
 				ReplaySafe: true, Instance: "i1", Version: "1.2", Protocol: 1,
-			}, nil,
+			},
+			nil,
 		},
 		"a newer protocol's fields are ignored and named": {
 			`{"events":["tool:pre"],"protocol":2,"zone":"eu","colour":{"r":1}}`,
-			Registration{ID: "guard", Events: []string{"tool:pre"}, Protocol: 2}, []string{"colour", "zone"},
+			Registration{ID: "guard", Events: []string{"tool:pre"}, Protocol: 2},
+			[]string{"colour", "zone"},
 		},
 		"a name of 128 characters that are no bytes": {
 			`{"events":["*"],"name":"` + strings.Repeat("é", 128) + `"}`,
-			Registration{ID: "guard", Events: []string{"*"}, Name: strings.Repeat("é", 128)}, nil,
+			Registration{ID: "guard", Events: []string{"*"}, Name: strings.Repeat("é", 128)},
+			nil,
 		},
 		"null means the default": {
 			`{"events":["*"],"durable":null,"channels":null}`, Registration{ID: "guard", Events: []string{"*"}}, nil,

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -173,9 +174,7 @@ func fieldsOf(t *testing.T, typ reflect.Type, prefix string) map[string]FieldTyp
 			fields[name] = TypeObject
 		case f.Type.Kind() == reflect.Struct:
 			fields[name] = TypeObject
-			for inner, kind := range fieldsOf(t, f.Type, name+".") {
-				fields[inner] = kind
-			}
+			maps.Copy(fields, fieldsOf(t, f.Type, name+"."))
 		case f.Type.Kind() == reflect.String:
 			fields[name] = TypeString
 		case f.Type.Kind() == reflect.Int64:

@@ -1,0 +1,181 @@
+package celkind_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hookrouter/hookrouter/internal/hookfile/celkind"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// write is data whose members are written in odd ways, to see what keeps them.
+const write = `{ "tool_name" :"Write", "n":1.50, "big":12345678901234567890123,"tool_input":{"file_path":"/etc/passwd","a.b":1, "list":[1,{"x":2}],"n":9007199254740993},"é\u0041":null}`
+
+func answer(t *testing.T, c celkind.Config, data string) (chain.Result, error) {
+	t.Helper()
+	h, err := celkind.New(c)
+	if err != nil {
+		t.Fatalf("New: %v", err)
+	}
+	return h(t.Context(), events.Event{ID: "e1", Name: "tool:pre", Session: "s1", Data: json.RawMessage(data)})
+}
+
+func TestTheFirstRuleThatHoldsAnswers(t *testing.T) {
+	text := func(s string) *string { return &s }
+	seconds := func(f float64) *float64 { return &f }
+	for name, c := range map[string]struct {
+		rules []celkind.Rule
+		want  chain.Result
+	}{
+		"none holds": {
+			[]celkind.Rule{{When: "false", Deny: text("a")}, {When: "event == 'tool:post'", Deny: text("b")}},
+			chain.Result{},
+		},
+		"the second holds, and the third": {
+			[]celkind.Rule{{When: "false", Deny: text("a")}, {When: "true", Deny: text("b")}, {Deny: text("c")}},
+			chain.Denial("b"),
+		},
+		"a rule without an action passes what it matches": {
+			[]celkind.Rule{{When: "data.tool_name == 'Write'"}, {Deny: text("b")}},
+			chain.Result{},
+		},
+		"a rule without a condition": {
+			[]celkind.Rule{{Deny: text("always")}},
+			chain.Denial("always"),
+		},
+		"a reason with values in it": {
+			[]celkind.Rule{{Deny: text("{{ data.tool_input.file_path }} in {{session_id}}: {{ data.tool_input.n }}, {{ data.tool_input.list }}{{ {'}}': {'a': '{{'}} }}!")}},
+			chain.Denial(`/etc/passwd in s1: 9007199254740993, [1,{"x":2}]{"}}":{"a":"{{"}}!`),
+		},
+		"a question": {
+			[]celkind.Rule{{Ask: &celkind.Ask{Prompt: "Write {{ data.tool_input.file_path }}?", Options: []string{"Allow once", "Deny"}, Timeout: seconds(30), Default: chain.Allow}}},
+			chain.Result{Action: chain.AskUser, ApprovalPrompt: "Write /etc/passwd?", ApprovalOptions: []string{"Allow once", "Deny"}, ApprovalTimeout: seconds(30), ApprovalDefault: chain.Allow},
+		},
+		"an injection": {
+			[]celkind.Rule{{Inject: &celkind.Inject{Text: "mind {{ event }}", Role: chain.RoleUser, Ephemeral: true, AppendToLastToolResult: true}}},
+			chain.Result{Action: chain.InjectContext, ContextInjection: "mind tool:pre", ContextInjectionRole: chain.RoleUser, Ephemeral: true, AppendToLastToolResult: true},
+		},
+		"a message to the user alone": {
+			[]celkind.Rule{{UserMessage: "saw {{ data.tool_name }}", UserMessageLevel: chain.LevelWarning}},
+			chain.Result{UserMessage: "saw Write", UserMessageLevel: chain.LevelWarning},
+		},
+		"a message beside an action": {
+			[]celkind.Rule{{Deny: text("no"), UserMessage: "denied"}},
+			chain.Result{Action: chain.Deny, Reason: "no", UserMessage: "denied"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := answer(t, celkind.Config{Rules: c.rules}, write)
+			if err != nil {
+				t.Fatalf("the handler failed: %v", err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("result (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestModifyKeepsTheBytesOfAllElse(t *testing.T) {
+	for name, c := range map[string]struct {
+		modify     celkind.Modify
+		data, want string
+	}{
+		"a member is replaced": {
+			celkind.Modify{Set: map[string]celkind.Source{"tool_input.file_path": "'/srv' + data.tool_input.file_path"}}, write,
+			`{"tool_name":"Write","n":1.50,"big":12345678901234567890123,"tool_input":{"file_path":"/srv/etc/passwd","a.b":1,"list":[1,{"x":2}],"n":9007199254740993},"é\u0041":null}`,
+		},
+		"a member is added": {
+			celkind.Modify{Set: map[string]celkind.Source{"tool_input.mode": "420"}}, `{"tool_input":{}}`, `{"tool_input":{"mode":420}}`,
+		},
+		"objects on the way are made": {
+			celkind.Modify{Set: map[string]celkind.Source{"a.b.c": "data.n", "a.b.d": "[1, 'x']"}}, `{"n":9007199254740993}`, `{"n":9007199254740993,"a":{"b":{"c":9007199254740993,"d":[1,"x"]}}}`,
+		},
+		"a name with a dot": {
+			celkind.Modify{Set: map[string]celkind.Source{"/tool_input/a.b": "2"}, Remove: []string{"/x~1y"}}, `{"tool_input":{"a.b":1},"x/y":3}`, `{"tool_input":{"a.b":2}}`,
+		},
+		"a name that was written with an escape": {
+			celkind.Modify{Set: map[string]celkind.Source{"éA": "1"}}, `{"é\u0041":null,"big":1e400}`, `{"é\u0041":1,"big":1e400}`,
+		},
+		"values are computed from the data as it came": {
+			celkind.Modify{Set: map[string]celkind.Source{"a": "data.b", "b": "data.a"}}, `{"a":1,"b":2}`, `{"a":2,"b":1}`,
+		},
+		"members are removed": {
+			celkind.Modify{Remove: []string{"a", "b.c", "d"}}, `{"a":1,"b":{"c":2,"e":3},"d":4}`, `{"b":{"e":3}}`,
+		},
+		"what is not there is removed": {
+			celkind.Modify{Remove: []string{"a", "b.c", "d.e.f"}}, `{"b":{},"d":"text"}`, `{"b":{},"d":"text"}`,
+		},
+		"all is removed":   {celkind.Modify{Remove: []string{"a"}}, `{"a":1}`, `{}`},
+		"there is no data": {celkind.Modify{Set: map[string]celkind.Source{"a": "null"}}, ``, `{"a":null}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := answer(t, celkind.Config{Rules: []celkind.Rule{{Modify: &c.modify}}}, c.data)
+			if err != nil {
+				t.Fatalf("the handler failed: %v", err)
+			}
+			if got.Action != chain.Modify {
+				t.Errorf("action %q; want modify", got.Action)
+			}
+			if diff := cmp.Diff(c.want, string(got.Data)); diff != "" {
+				t.Errorf("data (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhatFailsIsAnErrorOfTheHandler(t *testing.T) {
+	text := "{{ data.missing }}"
+	for name, c := range map[string]struct {
+		rule celkind.Rule
+		want string
+	}{
+		"a condition":           {celkind.Rule{When: "data.missing == 1"}, "evaluate rule 0: when: match: no such key: missing"},
+		"a reason":              {celkind.Rule{Deny: &text}, "evaluate rule 0: deny: match: no such key: missing"},
+		"a prompt":              {celkind.Rule{Ask: &celkind.Ask{Prompt: text}}, "evaluate rule 0: ask: match: no such key: missing"},
+		"a text to inject":      {celkind.Rule{Inject: &celkind.Inject{Text: text}}, "evaluate rule 0: inject: match: no such key: missing"},
+		"a message":             {celkind.Rule{UserMessage: text}, "evaluate rule 0: user_message: match: no such key: missing"},
+		"a value":               {celkind.Rule{Modify: &celkind.Modify{Set: map[string]celkind.Source{"a": "data.missing"}}}, "evaluate rule 0: modify /a: match: no such key: missing"},
+		"a path through a text": {celkind.Rule{Modify: &celkind.Modify{Set: map[string]celkind.Source{"tool_name.x": "1"}}}, "evaluate rule 0: modify /tool_name/x: it goes through a value that is no object"},
+		"a path through a list": {celkind.Rule{Modify: &celkind.Modify{Set: map[string]celkind.Source{"tool_input.list.0": "1"}}}, "evaluate rule 0: modify /tool_input/list/0: it goes through a value that is no object"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := answer(t, celkind.Config{Rules: []celkind.Rule{c.rule}}, write)
+			if err == nil || err.Error() != c.want {
+				t.Errorf("the handler answered %+v, %v; want %s", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestARuleIsNotTriedWhenTheTimeIsOver(t *testing.T) {
+	h, err := celkind.New(celkind.Config{Rules: []celkind.Rule{{When: "true"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := h(ctx, events.Event{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v; want %v", err, context.Canceled)
+	}
+}
+
+func TestConfigIsReadFromJSON(t *testing.T) {
+	var c celkind.Config
+	if err := json.Unmarshal([]byte(`{"rules":[{"when":true,"modify":{"set":{"a":30,"b":"data.x"}}}]}`), &c); err != nil {
+		t.Fatal(err)
+	}
+	want := celkind.Config{Rules: []celkind.Rule{{When: "true", Modify: &celkind.Modify{Set: map[string]celkind.Source{"a": "30", "b": "data.x"}}}}}
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Errorf("config (-want +got):\n%s", diff)
+	}
+	if err := json.Unmarshal([]byte(`{"rules":[{"when":{}}]}`), &c); err == nil || !strings.Contains(err.Error(), "must be a CEL expression") {
+		t.Errorf("an object as a condition: %v; want an error", err)
+	}
+}

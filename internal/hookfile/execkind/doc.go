@@ -1,0 +1,38 @@
+// Package execkind is the hook kind exec: a command that gets the event on its
+// standard input and answers on its standard output.
+//
+// # Usage
+//
+// [New] checks a [Config] and returns the handler. For each event the command is
+// started anew and reads one JSON document:
+//
+//	{"event":"tool:pre","session_id":"…","event_id":"…","source":"…","time":"…","data":{…}}
+//
+// It answers a HookResult as JSON; no output means continue. Its standard error
+// is for people: its last line is part of the error where the command fails.
+//
+// # Environment
+//
+// The command sees the variables whose names are listed, and HOOK_EVENT,
+// HOOK_SESSION_ID and HOOK_EVENT_ID, and TRACEPARENT where the event carries a
+// trace. Nothing else of the worker's environment reaches it.
+//
+// # Failure
+//
+// An exit code other than 0, output that is no HookResult or is longer than
+// allowed, and a command that is not done when the context is over are errors:
+// the hook could not decide, and its on_failure does. A command that isn't there
+// or may not be executed is an error of New.
+//
+// # Processes
+//
+// Each command leads a process group of its own. The group is killed when the
+// context is over, when the output is too long, and when the command has ended:
+// no child stays behind, unless it made itself a group of its own.
+//
+// # Concurrency
+//
+// The handler may be called by any number of goroutines. At most
+// Config.Concurrency commands run at once; a call beyond that waits for its turn
+// until its context is over.
+package execkind

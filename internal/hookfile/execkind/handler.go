@@ -1,0 +1,140 @@
+package execkind
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// pipeDelay is how long output is waited for once the command has ended or was
+// killed: it only passes where a child left the group and holds the pipe.
+const pipeDelay = 250 * time.Millisecond
+
+// errTooMuch ends a command whose standard output is too long.
+var errTooMuch = errors.New("the output is too long")
+
+// command is a checked Config; immutable but for slots.
+type command struct {
+	program   string   // absolute path
+	args      []string // as configured, the program first
+	dir       string   // absolute path
+	env       []string // names
+	maxOutput int
+	slots     chan struct{} // one element for each command that runs
+}
+
+func (c *command) handle(ctx context.Context, ev events.Event) (chain.Result, error) {
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-ctx.Done():
+		return chain.Result{}, fmt.Errorf("run %s: all %d slots are taken: %w", c.args[0], cap(c.slots), ctx.Err())
+	}
+	out, err := c.run(ctx, ev)
+	if err != nil {
+		return chain.Result{}, fmt.Errorf("run %s: %w", c.args[0], err)
+	}
+	result, err := chain.ParseResult(out)
+	if err != nil {
+		return chain.Result{}, fmt.Errorf("run %s: read its output: %w", c.args[0], err)
+	}
+	return result, nil
+}
+
+// run starts the command and returns its output. When it returns, the command's
+// process group is gone.
+func (c *command) run(ctx context.Context, ev events.Event) ([]byte, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	out := &boundedBuffer{left: c.maxOutput, full: func() { stop(errTooMuch) }}
+	complaint := &tail{}
+
+	cmd := exec.CommandContext(ctx, c.program)
+	cmd.Args = c.args
+	cmd.Dir = c.dir
+	cmd.Env = c.environ(ev)
+	cmd.Stdin = bytes.NewReader(document(ev))
+	cmd.Stdout, cmd.Stderr = out, complaint
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return killGroup(cmd) }
+	cmd.WaitDelay = pipeDelay
+	if err := cmd.Start(); err != nil {
+		if errors.Is(err, syscall.ENOEXEC) {
+			return nil, fmt.Errorf("%w: a script begins with a line like #!/bin/sh", err)
+		}
+		return nil, err
+	}
+	err := cmd.Wait()
+	_ = killGroup(cmd) // children that outlived it; mostly there are none
+
+	switch {
+	case errors.Is(context.Cause(ctx), errTooMuch):
+		return nil, fmt.Errorf("%w: more than %d bytes, the limit max_output", errTooMuch, c.maxOutput)
+	case err == nil || errors.Is(err, exec.ErrWaitDelay): // the command itself ended well
+		return out.bytes, nil
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("killed with its children: %w", ctx.Err())
+	}
+	return nil, describe(err, complaint.lastLine())
+}
+
+// describe names the exit code, or the signal, and what the command said.
+func describe(err error, complaint string) error {
+	if complaint == "" {
+		return err
+	}
+	return fmt.Errorf("%w: %s", err, complaint)
+}
+
+// killGroup kills the command and its children. The group's id is the command's,
+// and is not used again while any of them lives.
+func killGroup(cmd *exec.Cmd) error {
+	err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	if errors.Is(err, syscall.ESRCH) {
+		return os.ErrProcessDone
+	}
+	return err
+}
+
+// environ is the command's whole environment.
+func (c *command) environ(ev events.Event) []string {
+	env := make([]string, 0, len(c.env)+4)
+	for _, name := range c.env {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	env = append(env, "HOOK_EVENT="+ev.Name, "HOOK_SESSION_ID="+ev.Session, "HOOK_EVENT_ID="+ev.ID)
+	if trace, ok := ev.Extensions["traceparent"]; ok {
+		env = append(env, "TRACEPARENT="+trace)
+	}
+	return env
+}
+
+// document is what the command reads.
+func document(ev events.Event) []byte {
+	buf := make([]byte, 0, len(ev.Data)+256)
+	buf = append(buf, '{')
+	for _, field := range [...]struct{ name, value string }{
+		{"event", ev.Name}, {"session_id", ev.Session}, {"event_id", ev.ID}, {"source", ev.Source}, {"time", ev.Time},
+	} {
+		buf = append(append(append(buf, '"'), field.name...), `":`...)
+		buf, _ = jsontext.AppendQuote(buf, field.value) // replaces what is no UTF-8
+		buf = append(buf, ',')
+	}
+	buf = append(buf, `"data":`...)
+	if len(ev.Data) == 0 {
+		buf = append(buf, "{}"...)
+	}
+	return append(append(buf, ev.Data...), "}\n"...)
+}

@@ -1,0 +1,71 @@
+package execkind
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+)
+
+// boundedBuffer keeps what is written, and calls full once where it is too much.
+// One goroutine writes; it is read when that one is done.
+type boundedBuffer struct {
+	bytes []byte
+	left  int
+	full  func()
+}
+
+// Write never fails, so that the command is killed instead of told.
+func (b *boundedBuffer) Write(p []byte) (int, error) {
+	if len(p) > b.left {
+		b.full()
+		b.left = 0
+		return len(p), nil
+	}
+	b.left -= len(p)
+	b.bytes = append(b.bytes, p...)
+	return len(p), nil
+}
+
+// Limits of what is kept of the standard error.
+const (
+	tailSize = 4 << 10 // bytes
+	lineSize = 200     // characters of the line that is shown
+)
+
+// tail keeps the end of what is written.
+type tail struct{ bytes []byte }
+
+// Write never fails.
+func (t *tail) Write(p []byte) (int, error) {
+	t.bytes = append(t.bytes, p...)
+	if len(t.bytes) > 2*tailSize {
+		t.bytes = append(t.bytes[:0], t.bytes[len(t.bytes)-tailSize:]...)
+	}
+	return len(p), nil
+}
+
+// lastLine is the last line with anything on it, without control characters.
+func (t *tail) lastLine() string {
+	for lines := t.bytes; len(lines) > 0; {
+		i := max(bytes.LastIndexByte(lines, '\n'), 0)
+		if line := printable(lines[i:]); line != "" {
+			return line
+		}
+		lines = lines[:i]
+	}
+	return ""
+}
+
+func printable(line []byte) string {
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(string(line), "?"))
+	runes := []rune(strings.TrimSpace(text))
+	if len(runes) > lineSize {
+		return string(runes[:lineSize]) + "..."
+	}
+	return string(runes)
+}

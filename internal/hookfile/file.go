@@ -1,0 +1,208 @@
+package hookfile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// maxSize bounds a worker file, in bytes.
+const maxSize = 4 << 20
+
+// Handler answers one event; see [kind.Handler].
+type Handler = kind.Handler
+
+// Kind builds the handler of one hook. decode reads the hook's section into the
+// kind's own configuration, a pointer to a struct with json tags: strictly, with
+// errors that name the place. An error of the kind itself that is a
+// [*kind.FieldError] names its place too.
+type Kind func(decode func(config any) error) (Handler, error)
+
+// KindOf is the kind that builds a handler from a configuration of type C.
+func KindOf[C any](build func(C) (Handler, error)) Kind {
+	return func(decode func(config any) error) (Handler, error) {
+		var c C
+		if err := decode(&c); err != nil {
+			return nil, err
+		}
+		return build(c)
+	}
+}
+
+// Options say what a file may hold. The zero Options know no kind.
+type Options struct {
+	// Kinds are the kinds of hooks by the key of their section.
+	Kinds map[string]Kind
+	// CheckMatch says why the match of a registration does not compile; it may
+	// be a [*kind.FieldError]. Nil leaves that to the router.
+	CheckMatch func(expr string) error
+}
+
+// File is a worker file that was read and checked.
+type File struct {
+	// NATS is how to reach the bus; flags and environment win over it.
+	NATS NATS
+	// Hooks are in the order of the file; their ids differ.
+	Hooks []Hook
+}
+
+// NATS is the section nats of a file. Its zero fields mean that the file does
+// not say.
+type NATS struct {
+	URL    string `json:"url"`
+	Prefix string `json:"prefix"`
+}
+
+// Hook is one hook of a file.
+type Hook struct {
+	Registration chain.Registration // checked; its match compiles
+	Kind         string             // the key of its section
+	Handler      Handler            // what answers
+}
+
+// Load reads a worker file. The error is made of [*Error]s, or says why the file
+// can't be read.
+func Load(path string, opts Options) (*File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("read worker file: %w", err)
+	}
+	if info.Size() > maxSize {
+		return nil, fmt.Errorf("read worker file: %s has %d bytes: at most %d are allowed", path, info.Size(), maxSize)
+	}
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read worker file: %w", err)
+	}
+	return Parse(path, source, opts)
+}
+
+// Parse reads the text of a worker file; name is what errors call it.
+func Parse(name string, source []byte, opts Options) (*File, error) {
+	doc, err := newDocument(name, source)
+	if err != nil {
+		return nil, err
+	}
+	var text struct {
+		NATS  NATS             `json:"nats"`
+		Hooks []jsontext.Value `json:"hooks"`
+	}
+	if err := doc.decode("", doc.json, &text, strict); err != nil {
+		return nil, err
+	}
+	if _, err := events.NewSubjects(text.NATS.Prefix); err != nil {
+		return nil, doc.errorAt("/nats/prefix", err)
+	}
+	if len(text.Hooks) == 0 {
+		return nil, doc.errorAt("/hooks", errors.New("the file has no hooks: give it at least one"))
+	}
+	f := &File{NATS: text.NATS}
+	var wrong []error
+	firstAt := map[string]jsontext.Pointer{}
+	for i, raw := range text.Hooks {
+		at := jsontext.Pointer("/hooks").AppendToken(fmt.Sprint(i))
+		h, err := doc.hook(at, raw, opts)
+		if first, again := firstAt[h.Registration.ID]; again && err == nil {
+			err = doc.errorAt(at+"/id", fmt.Errorf("hook id %q is taken already, in line %d", h.Registration.ID, doc.places[first].line))
+		}
+		if err != nil {
+			wrong = append(wrong, err)
+		}
+		firstAt[h.Registration.ID] = at + "/id"
+		f.Hooks = append(f.Hooks, h)
+	}
+	if len(wrong) > 0 {
+		return nil, errors.Join(wrong...)
+	}
+	return f, nil
+}
+
+// hookText is a hook as it stands in a file: a registration, and sections.
+type hookText struct {
+	chain.Registration
+	Sections map[string]jsontext.Value `json:",embed"`
+}
+
+// hook reads one hook. What it could read is returned with an error too.
+func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) (Hook, error) {
+	var text hookText
+	if err := d.decode(at, raw, &text); err != nil {
+		return Hook{}, err
+	}
+	h := Hook{Registration: text.Registration}
+	for name := range text.Sections {
+		if _, known := opts.Kinds[name]; !known {
+			return h, d.unknownKey(at.AppendToken(name), append(fieldNames[hookText](), names(opts.Kinds)...))
+		}
+		if h.Kind != "" {
+			return h, d.errorAt(at, fmt.Errorf("the hook has both %s: give it one kind", both(h.Kind, name)))
+		}
+		h.Kind = name
+	}
+	if h.Kind == "" {
+		return h, d.errorAt(at, fmt.Errorf("the hook has no kind: give it one of %s", list(names(opts.Kinds))))
+	}
+	if err := d.checkRegistration(at, text.Registration, opts.CheckMatch); err != nil {
+		return h, err
+	}
+	section := at.AppendToken(h.Kind)
+	var err error
+	h.Handler, err = opts.Kinds[h.Kind](func(config any) error {
+		return d.decode(section, text.Sections[h.Kind], config, strict)
+	})
+	if err != nil {
+		return h, d.errorAt(section, err)
+	}
+	return h, nil
+}
+
+// checkRegistration checks what a file may say of a registration.
+func (d *document) checkRegistration(at jsontext.Pointer, r chain.Registration, checkMatch func(string) error) error {
+	for _, own := range [...]struct {
+		name  string
+		given bool
+	}{{"instance", r.Instance != ""}, {"protocol", r.Protocol != 0}} {
+		if own.given {
+			return d.errorAt(at.AppendToken(own.name), errors.New("the worker says this itself: leave it out"))
+		}
+	}
+	if len(r.Channels) > 0 {
+		return d.errorAt(at+"/channels", errors.New("a hook of a worker file answers events: contributors are written in Go"))
+	}
+	if err := r.Check(); err != nil {
+		return d.errorAt(d.mentioned(at, err), err)
+	}
+	if r.Match != "" && checkMatch != nil {
+		if err := checkMatch(r.Match); err != nil {
+			return d.errorAt(at+"/match", err)
+		}
+	}
+	return nil
+}
+
+// strict is how all is decoded but a hook: it takes its unknown keys as sections.
+var strict = jsonv2.RejectUnknownMembers(true)
+
+// decode reads a value. at is where it stands in the document.
+func (d *document) decode(at jsontext.Pointer, raw jsontext.Value, into any, opts ...jsonv2.Options) error {
+	err := jsonv2.Unmarshal(raw, into, opts...)
+	if err == nil {
+		return nil
+	}
+	var sem *jsonv2.SemanticError
+	if !errors.As(err, &sem) {
+		return d.errorAt(at, err)
+	}
+	where := at + sem.JSONPointer
+	if errors.Is(sem.Err, jsonv2.ErrUnknownName) {
+		return d.unknownKey(where, fieldNamesOf(sem.GoType))
+	}
+	return d.errorAt(where, mismatch(sem))
+}

@@ -1,0 +1,219 @@
+package hooktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/embedded"
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+)
+
+// Options configure a bus. The zero Options are right for most tests.
+type Options struct {
+	// Listen makes the server listen on a free port of loopback, so that other
+	// processes can connect to [Bus.URL]; else only this process can.
+	Listen bool
+	// Prefix of the subjects; empty means "hooks".
+	Prefix string
+	// TTL is how long a hook lives without renewing; 0 means the router's 15 s.
+	TTL time.Duration
+	// ChainTimeout bounds a chain; 0 means the router's 30 s.
+	ChainTimeout time.Duration
+	// Log gets the log of the server and the router; nil discards it.
+	Log *slog.Logger
+}
+
+// closeTimeout bounds how long the end of a test waits for what is under way.
+const closeTimeout = 10 * time.Second
+
+// Bus is a NATS server and a router, both in this process.
+type Bus struct {
+	options Options
+	dir     string
+	server  *embedded.Server
+	bus     *bus.Bus // the router's
+	cancel  context.CancelFunc
+	done    chan error // gets what the router's Run returned
+	once    sync.Once  // guards closing
+	failed  error      // of closing
+}
+
+// Start starts a bus that ends with the test, which fails if it can't. At most
+// one Options is used.
+func Start(t testing.TB, options ...Options) *Bus {
+	t.Helper()
+	o := Options{}
+	if len(options) > 0 {
+		o = options[0]
+	}
+	b, err := New(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// New starts a bus where there is no test to end it: in an Example, in a
+// TestMain. ctx bounds the start only. Close it.
+func New(ctx context.Context, o Options) (*Bus, error) {
+	dir, err := os.MkdirTemp("", "hooktest-")
+	if err != nil {
+		return nil, fmt.Errorf("start a bus: %w", err)
+	}
+	b := &Bus{options: o, dir: dir}
+	if err := b.start(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("start a bus: %w", err), b.Close())
+	}
+	return b, nil
+}
+
+func (b *Bus) start(ctx context.Context) error {
+	o := embedded.Options{StoreDir: b.dir, NoSync: true, Log: b.options.Log}
+	if b.options.Listen {
+		o.Listen = "127.0.0.1:0"
+	}
+	var err error
+	if b.server, err = embedded.Start(o); err != nil {
+		return err
+	}
+	b.bus, err = bus.Connect(bus.Options{Prefix: b.options.Prefix, Name: "hook-router", InProcess: b.server, Log: b.options.Log})
+	if err != nil {
+		return err
+	}
+	r, err := router.New(ctx, b.bus, router.Options{
+		Replicas: 1, TTL: b.options.TTL, ChainTimeout: b.options.ChainTimeout, DrainTimeout: closeTimeout, Log: b.options.Log,
+	})
+	if err != nil {
+		return err
+	}
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	b.cancel, b.done = cancel, make(chan error, 1)
+	up := make(chan struct{})
+	go func() { b.done <- r.Run(running, func() { close(up) }) }()
+	select {
+	case <-up:
+		return nil
+	case err := <-b.done:
+		b.done <- nil
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close ends the bus: the router answers what it took, then the server stops and
+// its files are removed. Close what is connected first. A second call returns
+// what the first did.
+func (b *Bus) Close() error {
+	b.once.Do(func() { b.failed = b.close() })
+	return b.failed
+}
+
+func (b *Bus) close() error {
+	var err error
+	if b.cancel != nil {
+		b.cancel()
+		err = <-b.done
+	}
+	if b.bus != nil {
+		b.bus.Close()
+	}
+	if b.server != nil {
+		b.server.Stop()
+	}
+	if err = errors.Join(err, os.RemoveAll(b.dir)); err != nil {
+		return fmt.Errorf("stop the bus: %w", err)
+	}
+	return nil
+}
+
+// URL is where other processes reach the server; empty unless Options.Listen.
+func (b *Bus) URL() string {
+	if !b.options.Listen {
+		return ""
+	}
+	return b.server.ClientURL()
+}
+
+// Prefix is the first token of every subject.
+func (b *Bus) Prefix() string { return b.bus.Prefix() }
+
+// Connect connects to the server without a socket. Close the connection.
+func (b *Bus) Connect(options ...nats.Option) (*nats.Conn, error) {
+	nc, err := nats.Connect("", append(options, nats.InProcessServer(b.server))...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the bus: %w", err)
+	}
+	return nc, nil
+}
+
+// Conn is Connect for a test, which ends the connection.
+func (b *Bus) Conn(t testing.TB) *nats.Conn {
+	t.Helper()
+	nc, err := b.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	return nc
+}
+
+// Worker connects a worker that is closed with the test. At most one Options is
+// used; its connection and prefix are the bus's.
+func (b *Bus) Worker(t testing.TB, options ...worker.Options) *worker.Worker {
+	t.Helper()
+	o := worker.Options{}
+	if len(options) > 0 {
+		o = options[0]
+	}
+	o.Conn, o.Prefix = b.Conn(t), b.Prefix()
+	w, err := worker.Connect(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+		defer cancel()
+		if err := w.Close(ctx); err != nil {
+			t.Errorf("close the worker: %v", err)
+		}
+	})
+	return w
+}
+
+// Register registers a handler with a worker of its own, for the length of the
+// test.
+func (b *Bus) Register(t testing.TB, reg worker.Registration, handler worker.Handler) {
+	t.Helper()
+	if _, err := b.Worker(t).Register(t.Context(), reg, handler); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Agent connects an agent of a session, empty for none, that is closed with the
+// test.
+func (b *Bus) Agent(t testing.TB, session string) *agent.Agent {
+	t.Helper()
+	a, err := agent.Connect(t.Context(), agent.Options{Conn: b.Conn(t), Prefix: b.Prefix(), Session: session})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	return a
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// arm is one of the things that are compared: the same event sent to another
+// subject.
+type arm struct {
+	name    string
+	subject string
+	event   string
+	hops    int
+}
+
+func newArm(name, prefix, event string, hops int) arm {
+	return arm{name, subjects(prefix).Event("emit", event), event, hops}
+}
+
+// sample is what an arm did in one round.
+type sample struct {
+	took    []time.Duration // of each chain
+	elapsed time.Duration
+}
+
+func (s *sample) p50() time.Duration { return percentile(s.took, 0.50) }
+
+func (s *sample) rate() float64 { return float64(len(s.took)) / s.elapsed.Seconds() }
+
+// merge makes one sample of several of one round.
+func merge(parts ...*sample) *sample {
+	all := &sample{}
+	for _, p := range parts {
+		all.took = append(all.took, p.took...)
+		all.elapsed += p.elapsed
+	}
+	return all
+}
+
+// load sends n events to an arm, so many in flight at a time, and checks every
+// answer.
+func (b *bench) load(ctx context.Context, a arm, inFlight, n int) (*sample, error) {
+	took := make([]time.Duration, n)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	failed := make(chan error, inFlight)
+	began := time.Now()
+	for i := range inFlight {
+		wg.Go(func() {
+			sender := newSender(b.conn, a, i)
+			for {
+				k := int(next.Add(1)) - 1
+				if k >= n || ctx.Err() != nil {
+					return
+				}
+				start := time.Now()
+				if err := sender.send(); err != nil {
+					failed <- err
+					return
+				}
+				took[k] = time.Since(start)
+			}
+		})
+	}
+	wg.Wait()
+	s := &sample{took, time.Since(began)}
+	select {
+	case err := <-failed:
+		return nil, err
+	default:
+	}
+	b.report.Chains += n
+	b.report.Hops += n * a.hops
+	return s, ctx.Err()
+}
+
+// sender is an agent with one session. It sends with the headers that pkg/agent
+// sets.
+type sender struct {
+	conn  *nats.Conn
+	arm   arm
+	msg   nats.Msg
+	count string
+}
+
+func newSender(conn *nats.Conn, a arm, i int) *sender {
+	session := fmt.Sprintf("session-%02d", i)
+	h := nats.Header{}
+	events.Event{ID: "-", Source: "/agent", Name: a.event, Session: session, Time: events.Now()}.SetHeader(h)
+	return &sender{conn, a, nats.Msg{Subject: a.subject, Header: h, Data: eventData(session)}, strconv.Itoa(a.hops)}
+}
+
+var wantBody = []byte(`{"action":"continue","data":{`)
+
+func (s *sender) send() error {
+	_, err := s.ask()
+	return err
+}
+
+func (s *sender) ask() (*nats.Msg, error) {
+	s.msg.Header["ce-id"] = []string{events.NewID()}
+	reply, err := s.conn.RequestMsg(&s.msg, 30*time.Second)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.arm.name, err)
+	}
+	if !bytes.HasPrefix(reply.Data, wantBody) || reply.Header.Get(bus.HeaderCount) != s.count {
+		return nil, fmt.Errorf("%s answers %v %.200s: continue from %s hooks was expected", s.arm.name, reply.Header, reply.Data, s.count)
+	}
+	return reply, nil
+}
+
+// sameWork sends one event to each arm and fails where the hooks or the agent get
+// other headers or another size from one than from the other.
+func (b *bench) sameWork(arms ...arm) error {
+	var want []string
+	for _, a := range arms {
+		calls, err := b.conn.SubscribeSync(subjects(prefixRouter).Call("*"))
+		if err != nil {
+			return err
+		}
+		reply, err := newSender(b.conn, a, 0).ask()
+		if err != nil {
+			return err
+		}
+		got := []string{shape(reply)}
+		for range a.hops {
+			call, err := calls.NextMsg(5 * time.Second)
+			if err != nil {
+				return fmt.Errorf("watch the calls of %s: %w", a.name, err)
+			}
+			got = append(got, shape(call))
+		}
+		if err := calls.Unsubscribe(); err != nil {
+			return err
+		}
+		if want == nil {
+			want = got
+		}
+		if !slices.Equal(got, want) {
+			return fmt.Errorf("the arms do not do the same work:\n%s %q\n%s %q", arms[0].name, want, a.name, got)
+		}
+	}
+	return nil
+}
+
+// shape is a message without what differs from event to event: the names of its
+// headers, their lengths, and the length of the body.
+func shape(m *nats.Msg) string {
+	var names []string
+	for name, values := range m.Header {
+		names = append(names, fmt.Sprintf("%s:%d", name, len(values[0])))
+	}
+	slices.Sort(names)
+	return fmt.Sprint(names, " ", len(m.Data))
+}

@@ -1,0 +1,137 @@
+// Command bench measures the router next to a floor: a process in the router's
+// place that only forwards. README.md says what is compared with what, and why
+// the figures are ratios.
+//
+//	go run ./test/bench            all figures, about five minutes
+//	go run ./test/bench -short     a look, about a minute
+//	go run ./test/bench -profile D CPU profiles of the router and the relay
+//
+// The exit code is 0 where every figure meets its target, 1 where one does not
+// (never with -short), 2 where the bench could not run, and 3 where the floor
+// differs from itself, so that the run says nothing.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// Exit codes.
+const (
+	codeMissed  = 1
+	codeFailed  = 2
+	codeInvalid = 3
+)
+
+// options are the flags.
+type options struct {
+	rounds  int
+	slice   time.Duration
+	short   bool
+	json    bool
+	profile string
+	only    string
+
+	role, nats, prefix, store string // of a child process
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code, err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+	}
+	os.Exit(code)
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, error) {
+	var o options
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.IntVar(&o.rounds, "rounds", 24, "rounds of each comparison")
+	flags.DurationVar(&o.slice, "slice", 120*time.Millisecond, "how long an arm runs at a time; twice in each round")
+	flags.BoolVar(&o.short, "short", false, "few rounds, and no judgement but that on the run itself")
+	flags.BoolVar(&o.json, "json", false, "print one JSON object instead of a table")
+	flags.StringVar(&o.profile, "profile", "", "only write CPU profiles into this directory, and what a chain costs each process")
+	flags.StringVar(&o.only, "only", "", "only this part: floor, further, skipped, collect or startup")
+	flags.StringVar(&o.role, "role", "", "internal: what this process is")
+	flags.StringVar(&o.nats, "nats", "", "internal: URL of the server")
+	flags.StringVar(&o.prefix, "prefix", "", "internal: prefix of the subjects")
+	flags.StringVar(&o.store, "store", "", "internal: the server's files")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0, nil
+	case err != nil || flags.NArg() > 0:
+		return codeFailed, errors.New("wrong flags: see -help")
+	}
+	if o.role != "" {
+		if err := runRole(ctx, o); err != nil {
+			return codeFailed, fmt.Errorf("%s: %w", o.role, err)
+		}
+		return 0, nil
+	}
+	if o.short {
+		o.rounds, o.slice = min(o.rounds, 6), min(o.slice, 60*time.Millisecond)
+	}
+	rep, err := measure(ctx, o, stderr)
+	if err != nil {
+		return codeFailed, err
+	}
+	if o.profile != "" {
+		return 0, nil
+	}
+	if o.json {
+		err = rep.writeJSON(stdout)
+	} else {
+		err = rep.writeTable(stdout)
+	}
+	if err != nil {
+		return codeFailed, err
+	}
+	return rep.exitCode(), nil
+}
+
+// measure starts the processes and runs the parts, one after the other.
+func measure(ctx context.Context, o options, progress io.Writer) (*report, error) {
+	began := time.Now()
+	dir, err := os.MkdirTemp("", "hookrouter-bench-")
+	if err != nil {
+		return nil, fmt.Errorf("make a directory: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	b := &bench{options: o, dir: dir, progress: progress, report: &report{Short: o.short, Rounds: o.rounds, Valid: true}}
+	defer b.stop()
+	if err := b.start(ctx); err != nil {
+		return nil, err
+	}
+	b.report.Environment = environment(b.conn.ConnectedServerVersion())
+	parts := []struct {
+		name string
+		run  func(context.Context) error
+	}{
+		{"floor", b.floor}, {"further", b.further}, {"skipped", b.skipped}, {"collect", b.collect}, {"startup", b.startup},
+	}
+	if o.profile != "" {
+		return b.report, b.profile(ctx)
+	}
+	for _, part := range parts {
+		if o.only != "" && o.only != part.name {
+			continue
+		}
+		fmt.Fprintf(progress, "bench: %s ...\n", part.name)
+		if err := part.run(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	b.report.LoadAfter = loadAverage()
+	b.report.Elapsed = time.Since(began).Round(time.Second).String()
+	return b.report, nil
+}

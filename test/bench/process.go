@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// process is a child of the bench: this program in another role.
+type process struct {
+	role  string
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	lines chan string // of its standard output; closed at its end
+}
+
+// start runs a role and waits until it is ready; the string is what it said then.
+// Its standard error goes to logs, where a router writes a line for each event;
+// nil throws that away.
+func start(ctx context.Context, role string, logs *os.File, args ...string) (*process, string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, "", fmt.Errorf("find this program: %w", err)
+	}
+	// Not ended with ctx: the processes are stopped in order.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), self, append([]string{"-role", role}, args...)...)
+	if logs != nil {
+		cmd.Stderr = logs
+	}
+	p := &process{role: role, cmd: cmd, lines: make(chan string, 4)}
+	if p.stdin, err = cmd.StdinPipe(); err != nil {
+		return nil, "", fmt.Errorf("start %s: %w", role, err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, "", fmt.Errorf("start %s: %w", role, err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, "", fmt.Errorf("start %s: %w", role, err)
+	}
+	go func() {
+		defer close(p.lines)
+		for in := bufio.NewScanner(out); in.Scan(); {
+			p.lines <- in.Text()
+		}
+	}()
+	text, err := p.expect("ready ")
+	if err != nil {
+		p.stop()
+		return nil, "", err
+	}
+	return p, text, nil
+}
+
+// expect waits for the next line, which must have the prefix.
+func (p *process) expect(prefix string) (string, error) {
+	select {
+	case line, ok := <-p.lines:
+		if text, found := strings.CutPrefix(line, prefix); ok && found {
+			return text, nil
+		}
+		return "", fmt.Errorf("%s says %q: %q was expected", p.role, line, prefix)
+	case <-time.After(30 * time.Second):
+		return "", fmt.Errorf("%s says nothing", p.role)
+	}
+}
+
+// order gives the process an order and waits until it is done.
+func (p *process) order(text string) error {
+	if _, err := fmt.Fprintln(p.stdin, text); err != nil {
+		return fmt.Errorf("order %s: %w", p.role, err)
+	}
+	got, err := p.expect("done ")
+	if err == nil && got != "<nil>" {
+		err = errors.New(got)
+	}
+	return err
+}
+
+// stop ends the process: by the end of its standard input, and where that does
+// not help within five seconds, by its id.
+func (p *process) stop() {
+	_ = p.stdin.Close()
+	end := time.AfterFunc(5*time.Second, func() { _ = p.cmd.Process.Kill() })
+	defer end.Stop()
+	for range p.lines { // read to the end before Wait
+	}
+	_ = p.cmd.Wait()
+}

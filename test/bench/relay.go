@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// relay is the floor: it stands where the router stands, with a connection of the
+// same kind, calls the same hooks with the same headers and body, answers with
+// the same headers and body, and does nothing else. It reads no JSON, looks
+// nothing up, publishes nothing and logs nothing.
+type relay struct {
+	conn  *nats.Conn
+	calls []string // the subject of the hook at each place
+}
+
+// attributes are the headers that a hook gets from the agent.
+var attributes = [...]string{"ce-specversion", "ce-id", "ce-source", "ce-type", "ce-subject", "ce-time"}
+
+// Times that the router would give: for a chain, and for one hook.
+const (
+	chainTime = 30 * time.Second
+	hookTime  = 5 * time.Second
+)
+
+func relayRole(ctx context.Context, o options, ready func(string)) error {
+	b, err := bus.Connect(bus.Options{URL: o.nats, Name: "relay"})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	r := &relay{conn: b.Conn()}
+	for i := range 10 {
+		r.calls = append(r.calls, subjects(prefixRouter).Call(hopID(i)))
+	}
+	_, err = b.Conn().QueueSubscribe(subjects(prefixFloor).Of("emit", ">"), "relay", func(m *nats.Msg) { go r.forward(m) })
+	if err != nil {
+		return err
+	}
+	if err := b.Conn().FlushTimeout(5 * time.Second); err != nil {
+		return err
+	}
+	ready("")
+	<-ctx.Done()
+	return nil
+}
+
+// forward takes one event along its hooks. It answers nothing where one fails:
+// then the bench fails.
+func (r *relay) forward(m *nats.Msg) {
+	ctx, cancel := context.WithTimeout(context.Background(), chainTime)
+	defer cancel()
+	end, _ := ctx.Deadline()
+	hops := chains[m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]]
+	chainID := events.NewID()
+	for _, subject := range r.calls[:hops] {
+		left := min(hookTime, time.Until(end))
+		h := make(nats.Header, len(attributes)+4)
+		for _, name := range attributes {
+			h[name] = m.Header[name]
+		}
+		h[bus.HeaderChainID] = []string{chainID}
+		h[bus.HeaderCallID] = []string{nuid.Next()}
+		h[bus.HeaderMode] = []string{"enforce"}
+		h[bus.HeaderTimeout] = []string{strconv.FormatInt(left.Milliseconds(), 10)}
+		if _, err := r.conn.RequestMsgWithContext(ctx, &nats.Msg{Subject: subject, Header: h, Data: m.Data}); err != nil {
+			return
+		}
+	}
+	body := make([]byte, 0, len(m.Data)+32)
+	body = append(body, `{"action":"continue","data":`...)
+	body = append(append(body, m.Data...), '}')
+	_ = r.conn.PublishMsg(&nats.Msg{Subject: m.Reply, Data: body, Header: nats.Header{
+		bus.HeaderEventID: m.Header["ce-id"],
+		bus.HeaderChainID: {chainID},
+		bus.HeaderCount:   {strconv.Itoa(hops)},
+	}})
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// armOrder is the order of n arms in a round: a rotation that differs from round
+// to round, and then the same backwards, so that what drifts hits all alike.
+func armOrder(n, round int) []int {
+	order := make([]int, 2*n)
+	for i := range n {
+		arm := (i + round) % n
+		order[i], order[2*n-1-i] = arm, arm
+	}
+	return order
+}
+
+// compare runs the arms in rounds and returns their samples, by arm and round.
+func (b *bench) compare(ctx context.Context, inFlight int, arms ...arm) ([][]*sample, error) {
+	n, err := b.warmUp(ctx, inFlight, arms)
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]*sample, len(arms))
+	for round := range b.rounds {
+		parts := make([][]*sample, len(arms))
+		for _, i := range armOrder(len(arms), round) {
+			s, err := b.load(ctx, arms[i], inFlight, n)
+			if err != nil {
+				return nil, err
+			}
+			parts[i] = append(parts[i], s)
+		}
+		for i := range arms {
+			all[i] = append(all[i], merge(parts[i]...))
+		}
+	}
+	return all, nil
+}
+
+// warmUp runs every arm for a moment and returns how many chains the last one
+// does in a slice: that many are sent to each arm from then on.
+func (b *bench) warmUp(ctx context.Context, inFlight int, arms []arm) (n int, err error) {
+	for _, a := range arms {
+		began := time.Now()
+		done := 0
+		for time.Since(began) < b.slice {
+			if _, err := b.load(ctx, a, inFlight, 4*inFlight); err != nil {
+				return 0, err
+			}
+			done += 4 * inFlight
+		}
+		n = max(int(float64(done)*b.slice.Seconds()/time.Since(began).Seconds()), 2*inFlight)
+	}
+	return n, nil
+}
+
+func p50s(rounds []*sample) []float64 {
+	list := make([]float64, len(rounds))
+	for i, s := range rounds {
+		list[i] = float64(s.p50())
+	}
+	return list
+}
+
+func rates(rounds []*sample) []float64 {
+	list := make([]float64, len(rounds))
+	for i, s := range rounds {
+		list[i] = s.rate()
+	}
+	return list
+}
+
+// floor compares the router with the relay, and the relay with itself.
+func (b *bench) floor(ctx context.Context) error {
+	for _, c := range []struct {
+		event string
+		hops  int
+	}{{eventOne, 1}, {eventThree, 3}, {eventTen, 10}} {
+		arms := []arm{
+			newArm("floor A", prefixFloor, c.event, c.hops),
+			newArm("router", prefixRouter, c.event, c.hops),
+			newArm("floor B", prefixFloor, c.event, c.hops),
+		}
+		if err := b.sameWork(arms...); err != nil {
+			return err
+		}
+		for _, inFlight := range []int{1, 64} {
+			all, err := b.compare(ctx, inFlight, arms...)
+			if err != nil {
+				return fmt.Errorf("%d hops, %d in flight: %w", c.hops, inFlight, err)
+			}
+			b.report.addRow(c.hops, inFlight, all[1], all[0], all[2])
+			fmt.Fprintf(b.progress, "bench: %s\n", &b.report.Rows[len(b.report.Rows)-1])
+		}
+	}
+	b.report.judgeFloor()
+	return nil
+}

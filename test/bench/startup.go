@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// startup builds hook-router, starts it with its embedded server several times,
+// each with a new store, and measures how long it takes to be ready and how much
+// memory it holds when idle.
+func (b *bench) startup(ctx context.Context) error {
+	starts, idle := 7, 5*time.Second
+	if b.short {
+		starts, idle = 3, 2*time.Second
+	}
+	binary := filepath.Join(b.dir, "hook-router")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "github.com/hookrouter/hookrouter/cmd/hook-router")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build hook-router (run the bench inside the module): %w\n%s", err, out)
+	}
+	var times, rss []float64
+	for i := range starts {
+		ready, kib, err := startOnce(ctx, binary, filepath.Join(b.dir, fmt.Sprint("start-", i)), idle)
+		if err != nil {
+			return err
+		}
+		times, rss = append(times, ready.Seconds()*1e3), append(rss, float64(kib)/1024)
+		idle = time.Second // the first idles for longer
+	}
+	first := rss[0]
+	b.report.Starts = starts
+	b.report.add(figure{
+		Name: "hook-router with embedded NATS, ready after start", Unit: "ms", Value: median(times), Most: 300,
+		Note: fmt.Sprintf("the slowest of %d: %.0f", starts, times[len(times)-1]),
+	})
+	b.report.add(figure{
+		Name: "hook-router with embedded NATS, idle memory (VmRSS)", Unit: "MB", Value: median(rss), Most: 60,
+		Note: fmt.Sprintf("in MiB; after the longest idling: %.1f", first),
+	})
+	return nil
+}
+
+// startOnce starts a router and returns when it was ready, and its resident
+// memory in KiB after it idled.
+func startOnce(ctx context.Context, binary, store string, idle time.Duration) (ready time.Duration, kib int, err error) {
+	ports, err := freePorts(2)
+	if err != nil {
+		return 0, 0, err
+	}
+	cmd := exec.CommandContext(ctx, binary, "--nats-listen", ports[0], "--http-listen", ports[1], "--store-dir", store)
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return 0, 0, fmt.Errorf("start hook-router: %w", err)
+	}
+	defer func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		end := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
+		_ = cmd.Wait()
+		end.Stop()
+	}()
+	for !isReady(ctx, "http://"+ports[1]+"/readyz") {
+		if time.Since(began) > 20*time.Second || ctx.Err() != nil {
+			return 0, 0, fmt.Errorf("hook-router is not ready: %s", &log)
+		}
+		time.Sleep(500 * time.Microsecond)
+	}
+	ready = time.Since(began)
+	select {
+	case <-time.After(idle):
+	case <-ctx.Done():
+		return 0, 0, ctx.Err()
+	}
+	kib, err = residentKiB(cmd.Process.Pid)
+	return ready, kib, err
+}
+
+func isReady(ctx context.Context, url string) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return false
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+// freePorts returns addresses on loopback that were free a moment ago.
+func freePorts(n int) ([]string, error) {
+	var list []string
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, fmt.Errorf("find a free port: %w", err)
+		}
+		defer l.Close() // all stay taken until all are found
+		list = append(list, l.Addr().String())
+	}
+	return list, nil
+}
+
+// residentKiB is VmRSS of a process.
+func residentKiB(pid int) (int, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, fmt.Errorf("read the memory of hook-router: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			return strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(rest), " kB"))
+		}
+	}
+	return 0, errors.New("read the memory of hook-router: no VmRSS")
+}
