@@ -27,6 +27,18 @@ func Server(t testing.TB) *embedded.Server {
 	return s
 }
 
+// Listening starts a NATS server that listens on a free port of the loopback, for
+// what connects by URL: see its ClientURL.
+func Listening(t testing.TB) *embedded.Server {
+	t.Helper()
+	s, err := embedded.Start(embedded.Options{Listen: "127.0.0.1:0", StoreDir: t.TempDir(), NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	return s
+}
+
 // Conn connects to an embedded server without a socket.
 func Conn(t testing.TB, s nats.InProcessConnProvider, options ...nats.Option) *nats.Conn {
 	t.Helper()

@@ -18,8 +18,11 @@
 // still trusts.
 //
 // Whoever answers a registration at revision R first waits until every replica
-// it knows has reported to have applied R, or has lost its lease. A replica it
-// does not know wrote its key after R, and will read R before it gets a lease.
+// it knows has reported to have applied R, or until the leases from records
+// before R have run out. A record after R gives a lease only to a replica that
+// has seen it, and so has applied R; the same holds for a replica that wrote its
+// first record after R. So a replica that stands still delays a registration by
+// one lease, however eagerly it goes on writing.
 //
 // # Writing
 //

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,11 +104,15 @@ func (f *follower) replica(id string, e bus.Entry, now time.Time) {
 		f.Log.Error("a replica's record can't be read", "replica", id, "error", err)
 		return
 	}
-	p := &peer{applied: rec.Applied, leaseUntil: now.Add(f.Registry.Lease), revision: e.Revision}
-	if old := f.replicas[id]; old != nil {
-		p.applied = max(p.applied, old.applied)
+	p := f.replicas[id]
+	if p == nil {
+		p = &peer{}
+		f.replicas[id] = p
 	}
-	f.replicas[id] = p
+	p.applied = max(p.applied, rec.Applied)
+	p.renewals = slices.DeleteFunc(p.renewals, func(r renewal) bool { return now.After(r.until) })
+	margin := f.Registry.Lease / 10 // clocks do not run at quite the same speed
+	p.renewals = append(p.renewals, renewal{e.Revision, now.Add(f.Registry.Lease + margin)})
 	if id == f.Replica {
 		f.lease.returned(rec.Renewal)
 	}

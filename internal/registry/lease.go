@@ -117,7 +117,7 @@ func (r *Registry) leave() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if err := r.bucket.Remove(ctx, replicaKey+r.Replica, own.revision); err != nil {
+	if err := r.bucket.Remove(ctx, replicaKey+r.Replica, own.last().revision); err != nil {
 		r.Log.Debug("could not give the lease up: it will run out", "error", err)
 	}
 }
@@ -146,19 +146,22 @@ func (r *Registry) waitApplied(ctx context.Context, revision uint64) error {
 
 // behind returns whether a replica may still use a table older than revision,
 // and when to look again. The caller holds mu.
+//
+// Only leases from before revision count: a replica gets a later one by seeing a
+// later record, and then its table holds revision.
 func (r *Registry) behind(revision uint64) (until time.Time, waiting bool) {
 	now := time.Now()
 	if r.applied < revision {
 		return now.Add(r.Lease), true
 	}
-	margin := r.Lease / 10 // clocks do not run at quite the same speed
 	for id, p := range r.replicas {
-		end := p.leaseUntil.Add(margin)
-		if id == r.Replica || p.applied >= revision || now.After(end) {
+		if id == r.Replica || p.applied >= revision {
 			continue
 		}
-		if !waiting || end.Before(until) {
-			until, waiting = end, true
+		for _, renewal := range p.renewals {
+			if renewal.revision < revision && now.Before(renewal.until) && (!waiting || renewal.until.Before(until)) {
+				until, waiting = renewal.until, true
+			}
 		}
 	}
 	return until, waiting

@@ -149,8 +149,8 @@ func (r *Registry) gone() map[string]uint64 {
 	defer r.mu.Unlock()
 	list := map[string]uint64{}
 	for id, p := range r.replicas {
-		if id != r.Replica && time.Since(p.leaseUntil) > 10*r.Lease {
-			list[id] = p.revision
+		if id != r.Replica && time.Since(p.last().until) > 10*r.Lease {
+			list[id] = p.last().revision
 		}
 	}
 	return list

@@ -59,10 +59,18 @@ type Registry struct {
 
 // peer is what one replica knows of another, or of itself.
 type peer struct {
-	applied    uint64
-	leaseUntil time.Time // as seen from here
-	revision   uint64    // of its record
+	applied  uint64
+	renewals []renewal // whose lease may still be used, oldest first; never empty
 }
+
+// renewal is a record of a replica in the log, and until when, as seen from here,
+// the lease that it gives may be used.
+type renewal struct {
+	revision uint64
+	until    time.Time
+}
+
+func (p *peer) last() renewal { return p.renewals[len(p.renewals)-1] }
 
 // New makes a registry on a bucket. Run it.
 func New(b *bus.Bus, bucket *bus.Bucket, o Options) *Registry {
