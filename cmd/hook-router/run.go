@@ -87,6 +87,7 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if s.MaxData < 1 || s.MaxReply < 1 || s.MaxInFlight < 1 || s.MaxPerSession < 1 || s.ChainTimeout <= 0 || s.CollectTimeout <= 0 || s.TTL <= 0 {
 		return errors.New("limits must be positive")
 	}
+	node.TuneGC()
 	n, err := node.Start(ctx, node.Options{
 		NATS:       bus.Options{URL: s.NATSURL, Prefix: s.Prefix, Creds: s.NATSCreds},
 		Listen:     s.NATSListen,

@@ -1,0 +1,168 @@
+package demo
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/node"
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+//go:embed turn.jsonl
+var recording []byte
+
+// guardID is the hook whose worker is killed at the end.
+const guardID = "bash-validator"
+
+// step is one line of the recording.
+type step struct {
+	Event   string          `json:"event"`
+	Data    json.RawMessage `json:"data"`
+	Collect bool            `json:"collect"` // emit_and_collect instead of emit
+	Guarded bool            `json:"guarded"` // tried again without the guard's worker
+}
+
+// Run runs the demo and writes to out, in colour where asked.
+func Run(ctx context.Context, out io.Writer, colour bool) error {
+	began := time.Now()
+	dir, err := os.MkdirTemp("", "hook-router-demo-")
+	if err != nil {
+		return fmt.Errorf("run the demo: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	n, err := node.Start(ctx, node.Options{StoreDir: filepath.Join(dir, "nats")})
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	up, done := make(chan struct{}), make(chan error, 1)
+	go func() { done <- n.Run(ctx, func() { close(up) }) }()
+	select {
+	case <-up:
+	case err := <-done:
+		stop()
+		return err
+	}
+	err = tour(ctx, n, dir, &printer{out: out, colour: colour, began: began})
+	stop()
+	return errors.Join(err, <-done)
+}
+
+// tour is the agent's turn.
+func tour(ctx context.Context, n *node.Node, dir string, p *printer) (err error) {
+	workspace := filepath.Join(dir, "workspace")
+	if err := os.Mkdir(workspace, 0o700); err != nil {
+		return fmt.Errorf("run the demo: %w", err)
+	}
+	hooks, err := startHooks(ctx, n, workspace)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, hooks.stop(ctx)) }()
+	a, err := connectAgent(ctx, n)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	p.title(hooks.count)
+	lines := bufio.NewScanner(bytes.NewReader(bytes.ReplaceAll(recording, []byte("$WORKSPACE"), []byte(workspace))))
+	lines.Buffer(nil, 1<<20)
+	var dangerous step
+	for lines.Scan() {
+		var s step
+		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+			return fmt.Errorf("read the recording: %w", err)
+		}
+		if s.Guarded {
+			dangerous = s
+		}
+		if err := playWrite(s, workspace); err != nil {
+			return err
+		}
+		if err := a.play(ctx, s, hooks, p); err != nil {
+			return err
+		}
+	}
+	hooks.killGuard()
+	p.killed(guardID)
+	if err := a.play(ctx, dangerous, hooks, p); err != nil {
+		return err
+	}
+	p.end(hooks.observed.Load())
+	return nil
+}
+
+// player is the demo's agent.
+type player struct {
+	*agent.Agent
+	bus *bus.Bus
+}
+
+func connectAgent(ctx context.Context, n *node.Node) (*player, error) {
+	b, err := bus.Connect(bus.Options{Name: "demo-agent", InProcess: n.InProcess()})
+	if err != nil {
+		return nil, err
+	}
+	a, err := agent.Connect(ctx, agent.Options{Conn: b.Conn(), Session: "demo", Source: "/agents/demo"})
+	if err != nil {
+		b.Close()
+		return nil, err
+	}
+	return &player{a, b}, nil
+}
+
+func (a *player) close() { a.bus.Close() }
+
+// play emits one event and prints what came of it.
+func (a *player) play(ctx context.Context, s step, hooks *hooks, p *printer) error {
+	if s.Collect {
+		began := time.Now()
+		c, err := a.EmitAndCollect(ctx, s.Event, s.Data, 0)
+		if err != nil {
+			return err
+		}
+		p.collected(s, c, time.Since(began))
+		return nil
+	}
+	began := time.Now()
+	answer, err := a.Emit(ctx, s.Event, s.Data)
+	if err != nil {
+		return err
+	}
+	p.answered(s, answer, hooks.of(answer.ChainID), time.Since(began))
+	if s.Guarded && answer.Action != chain.Deny {
+		return errors.New("the dangerous call was let through: this is a defect")
+	}
+	return nil
+}
+
+// playWrite does what the agent's Write tool did, so that the linter has a file
+// to look at. It writes into the demo's own directory only.
+func playWrite(s step, workspace string) error {
+	var d struct {
+		ToolName  string `json:"tool_name"`
+		ToolInput struct {
+			FilePath string `json:"file_path"`
+			Content  string `json:"content"`
+		} `json:"tool_input"`
+	}
+	if s.Event != "tool:post" || json.Unmarshal(s.Data, &d) != nil || d.ToolName != "Write" {
+		return nil
+	}
+	if !strings.HasPrefix(d.ToolInput.FilePath, workspace+string(filepath.Separator)) {
+		return nil
+	}
+	return os.WriteFile(d.ToolInput.FilePath, []byte(d.ToolInput.Content), 0o600)
+}
