@@ -13,10 +13,16 @@ import (
 )
 
 func main() {
+	os.Exit(exit())
+}
+
+// exit runs the program until it is done or told to stop, and returns its code.
+func exit() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "hook-router:", err)
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }

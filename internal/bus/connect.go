@@ -21,7 +21,7 @@ type Options struct {
 	// Name of the connection, for the server's monitoring.
 	Name string
 	// InProcess is an embedded server to talk to without a socket; it wins over URL.
-	InProcess nats.InProcessConnProvider
+	InProcess InProcess
 	// Creds is the path of a NATS credentials file; empty for none.
 	Creds string
 	// NATS holds further options: user, token, TLS, inbox prefix.
@@ -29,6 +29,9 @@ type Options struct {
 	// Log gets disconnects and errors of the connection; nil discards them.
 	Log *slog.Logger
 }
+
+// InProcess is a server in this process that connects without a socket.
+type InProcess = nats.InProcessConnProvider
 
 // Bus is a connection and the subjects of one prefix.
 type Bus struct {

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -82,6 +83,15 @@ type Refusal struct {
 // Refuse makes a refusal.
 func Refuse(code int, format string, args ...any) *Refusal {
 	return &Refusal{code, fmt.Sprintf(format, args...)}
+}
+
+// CodeOf is the code of an error that is a refusal, else 0.
+func CodeOf(err error) int {
+	var refusal *Refusal
+	if errors.As(err, &refusal) {
+		return refusal.Code
+	}
+	return 0
 }
 
 // Error is the sentence with its code.

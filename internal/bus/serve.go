@@ -58,7 +58,22 @@ type Service struct {
 	discovery []*nats.Subscription
 	taken     sync.WaitGroup
 	dropped   atomic.Int64
+
+	// Goroutines that are done with a request wait a while for the next, since a
+	// stack that has grown is worth keeping.
+	next    chan job
+	idle    chan struct{} // a place for each that waits
+	workers sync.WaitGroup
 }
+
+// job is one request that was taken.
+type job struct {
+	ep  *endpoint
+	req *Request
+}
+
+// maxIdle is how many goroutines of a service wait for a request.
+const maxIdle = 128
 
 type endpoint struct {
 	Endpoint
@@ -82,6 +97,7 @@ type Request struct {
 // metadata may be nil. Stop it.
 func (b *Bus) Serve(name, version string, metadata map[string]string) (*Service, error) {
 	s := &Service{bus: b, id: nuid.Next(), name: name, version: version, metadata: metadata, started: time.Now().UTC()}
+	s.next, s.idle = make(chan job), make(chan struct{}, maxIdle)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.discover(); err != nil {
 		return nil, fmt.Errorf("serve %s: %w", name, err)
@@ -140,15 +156,41 @@ func (s *Service) take(ep *endpoint, m *nats.Msg) {
 		return
 	}
 	s.taken.Add(1)
-	go func() {
-		defer s.taken.Done()
-		start := time.Now()
-		err := s.handle(ep, req)
-		if ep.Slots != nil {
-			<-ep.Slots
+	j := job{ep, req}
+	select {
+	case s.next <- j: // somebody waits
+	default:
+		s.workers.Go(func() { s.work(j) })
+	}
+}
+
+// work answers a request, and then others for as long as there is a place to
+// wait for them.
+func (s *Service) work(j job) {
+	for {
+		s.answer(j)
+		select {
+		case s.idle <- struct{}{}:
+		default:
+			return
 		}
-		ep.count(start, err)
-	}()
+		select {
+		case j = <-s.next:
+			<-s.idle
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *Service) answer(j job) {
+	defer s.taken.Done()
+	start := time.Now()
+	err := s.handle(j.ep, j.req)
+	if j.ep.Slots != nil {
+		<-j.ep.Slots
+	}
+	j.ep.count(start, err)
 }
 
 func (ep *endpoint) enter(ctx context.Context) bool {
@@ -254,6 +296,8 @@ func (s *Service) Stop(ctx context.Context) error {
 	go func() { s.taken.Wait(); close(done) }()
 	select {
 	case <-done:
+		s.cancel()
+		s.workers.Wait() // all are idle
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("stop %s: requests are still under way: %w", s.name, ctx.Err())

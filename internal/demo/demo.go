@@ -18,6 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/node"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 //go:embed turn.jsonl
@@ -158,10 +159,11 @@ func playWrite(s step, workspace string) error {
 			Content  string `json:"content"`
 		} `json:"tool_input"`
 	}
-	if s.Event != "tool:post" || json.Unmarshal(s.Data, &d) != nil || d.ToolName != "Write" {
-		return nil
+	if err := json.Unmarshal(s.Data, &d); err != nil {
+		return fmt.Errorf("read the recording: %w", err)
 	}
-	if !strings.HasPrefix(d.ToolInput.FilePath, workspace+string(filepath.Separator)) {
+	inside := strings.HasPrefix(d.ToolInput.FilePath, workspace+string(filepath.Separator))
+	if s.Event != events.ToolPost || d.ToolName != "Write" || !inside {
 		return nil
 	}
 	return os.WriteFile(d.ToolInput.FilePath, []byte(d.ToolInput.Content), 0o600)

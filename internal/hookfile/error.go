@@ -50,15 +50,14 @@ func (e *Error) Snippet() string {
 
 // Errors returns the [*Error]s that err is made of, in the order of the file.
 func Errors(err error) []*Error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // walks the tree itself
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []*Error
 		for _, e := range joined.Unwrap() {
 			all = append(all, Errors(e)...)
 		}
 		return all
 	}
-	var one *Error
-	if errors.As(err, &one) {
+	if one, ok := errors.AsType[*Error](err); ok {
 		return []*Error{one}
 	}
 	return nil
@@ -79,8 +78,8 @@ func (d *document) errorAt(at jsontext.Pointer, err error) error {
 	if len(Errors(err)) > 0 {
 		return err
 	}
-	var field *kind.FieldError
-	if !errors.As(err, &field) {
+	field, ok := errors.AsType[*kind.FieldError](err)
+	if !ok {
 		p := d.nearest(at)
 		return d.errorIn(p.line, p.column, at, err)
 	}

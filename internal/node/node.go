@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/embedded"
 	"github.com/hookrouter/hookrouter/internal/router"
@@ -121,7 +119,7 @@ func (n *Node) HTTPAddr() string {
 
 // InProcess connects clients of this process without a socket; nil where another
 // server was joined.
-func (n *Node) InProcess() nats.InProcessConnProvider {
+func (n *Node) InProcess() bus.InProcess {
 	if n.server == nil {
 		return nil
 	}

@@ -28,6 +28,8 @@ func (r *Registry) Register(ctx context.Context, reg chain.Registration) (uint64
 		}
 		next, what := register(old, reg)
 		switch {
+		case old == nil && r.full():
+			return 0, bus.Refuse(bus.Overloaded, "%d hooks are registered, which is the limit", maxHooks)
 		case what == outdated:
 			return 0, bus.Refuse(bus.Conflict, "hook %q is registered in version %q: version %q is older and can't replace it",
 				reg.ID, old.Registration.Version, reg.Version)
@@ -114,11 +116,14 @@ func (r *Registry) lookup(id string) (*hook, <-chan struct{}, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	old := r.hooks[id]
-	if old == nil && len(r.hooks) >= maxHooks {
-		return nil, nil, bus.Refuse(bus.Overloaded, "%d hooks are registered, which is the limit", maxHooks)
-	}
-	return old, r.changed, nil
+	return r.hooks[id], r.changed, nil
+}
+
+// full reports whether no further hook may be registered.
+func (r *Registry) full() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.hooks) >= maxHooks
 }
 
 // waitNewer waits until this replica has seen a hook change or go, and returns a

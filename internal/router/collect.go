@@ -25,7 +25,7 @@ func (r *Router) collect(ctx context.Context, req *bus.Request) error {
 	defer a.release()
 	r.publishEvent(a)
 	var got gathered
-	for _, c := range chain.Collect(ctx, a.links, a.Event, a.timeout, caller{r, a, ctx}.hook) {
+	for _, c := range chain.Collect(ctx, a.links, a.Event, a.timeout, caller{r, a, ctx, nil}.hook) {
 		got.add(c.Link.ID, c.Data, c.Err)
 	}
 	return got.reply(req)
@@ -48,8 +48,9 @@ func (r *Router) contributions(ctx context.Context, req *bus.Request) error {
 	body := []byte(`{"channel":"` + channel + `"}`)
 	a := &arrival{
 		Event:   events.Event{ID: events.NewID(), Source: events.DefaultSource, Name: contributionEvent, Time: events.Now(), Data: body},
-		chainID: events.NewID(), links: table.Channel(channel), trace: traceOf(req.Header),
+		chainID: events.NewID(), links: table.Channel(channel),
 	}
+	a.header = a.attributes(req.Header)
 	return r.gather(ctx, a, timeout).reply(req)
 }
 
@@ -58,7 +59,7 @@ func (r *Router) gather(ctx context.Context, a *arrival, timeout time.Duration) 
 	defer cancel()
 	values := make([][]byte, len(a.links))
 	errs := make([]error, len(a.links))
-	call := caller{r, a, ctx}
+	call := caller{r, a, ctx, nil}
 	chain.Scatter(len(a.links), func(i int) {
 		values[i], errs[i] = call.request(ctx, chain.Enforce, a.links[i], a.Data)
 	})

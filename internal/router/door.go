@@ -1,7 +1,7 @@
 package router
 
 import (
-	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -17,10 +17,11 @@ const maxDefaults = 8 << 10
 type arrival struct {
 	events.Event
 	sent    []byte        // the data as the agent sent it
+	told    bool          // whether observers were told of it
 	chainID string        // names this run of the chain
 	links   []*chain.Link // in execution order
 	timeout time.Duration
-	trace   bus.Header // the agent's trace context
+	header  bus.Header // what every message about it carries: its attributes, the chain, the trace
 	release func()     // gives the session's slot back
 }
 
@@ -56,8 +57,9 @@ func (r *Router) admit(verb string, req *bus.Request, fallback time.Duration) (*
 	}
 	a := &arrival{
 		Event: ev, sent: ev.Data, chainID: events.NewID(), timeout: timeout,
-		links: table.For(name, ev.Session), trace: traceOf(req.Header), release: release,
+		links: table.For(name, ev.Session), release: release,
 	}
+	a.header = a.attributes(req.Header)
 	if verb != "collect" && len(a.links) > 0 {
 		a.Data = data.Over(defaults, events.Now())
 	}
@@ -79,17 +81,20 @@ func defaultFields(h bus.Header) (events.Object, error) {
 	return defaults, nil
 }
 
-// traceOf is the W3C trace context of a request, passed on to the hooks as it
-// came; what is too long to be one is left out.
-func traceOf(h bus.Header) bus.Header {
-	trace := bus.Header{}
+// attributes are the headers of every message about the event: its own, the
+// chain, and the W3C trace context of the request as it came; what is too long to
+// be one is left out.
+func (a *arrival) attributes(h bus.Header) bus.Header {
+	out := make(bus.Header, 8)
+	a.SetHeader(out)
+	out[bus.HeaderChainID] = []string{a.chainID}
 	if v := bus.Get(h, bus.HeaderTraceparent); v != "" && len(v) <= 128 {
-		trace[bus.HeaderTraceparent] = []string{v}
+		out[bus.HeaderTraceparent] = []string{v}
 		if v := bus.Get(h, bus.HeaderTracestate); v != "" && len(v) <= 512 {
-			trace[bus.HeaderTracestate] = []string{v}
+			out[bus.HeaderTracestate] = []string{v}
 		}
 	}
-	return trace
+	return out
 }
 
 // sessions counts the requests under way of each session.
@@ -125,4 +130,8 @@ func (s *sessions) leave(id string) {
 	}
 }
 
-func millis(d time.Duration) string { return fmt.Sprint(max(d.Milliseconds(), 1)) }
+// millis is a time in whole milliseconds, rounded up: nobody is to give up before
+// the router does.
+func millis(d time.Duration) string {
+	return strconv.FormatInt(max((d+time.Millisecond-1).Milliseconds(), 1), 10)
+}

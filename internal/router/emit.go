@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"errors"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -18,14 +19,15 @@ func (r *Router) emit(ctx context.Context, req *bus.Request) error {
 		return err
 	}
 	defer a.release()
-	r.publishEvent(a)
-	out, err := r.decide(ctx, a)
+	out, err := r.decide(ctx, a) // publishes the event with the first call
 	if err != nil {
 		return err
 	}
+	record := resultBody(a, out) // made before the answer, so that both leave in one write
 	err = req.Reply(replyHeader(a, out), out.Result.Append(make([]byte, 0, len(out.Result.Data)+128)))
-	r.record(a, out)
+	r.publish(r.bus.Event("result", a.Name), bus.Header{bus.HeaderChainID: {a.chainID}}, record)
 	r.tellObservers(a, out)
+	r.log(a, out)
 	return err
 }
 
@@ -33,8 +35,10 @@ func (r *Router) emit(ctx context.Context, req *bus.Request) error {
 func (r *Router) decide(ctx context.Context, a *arrival) (chain.Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
-	call := caller{r, a, ctx}
+	call := caller{r, a, ctx, make(bus.Header, 12)}
+	maps.Copy(call.header, a.header)
 	out, err := chain.Run(ctx, a.links, a.Event, chain.Plan{Call: chain.Bounded(call.hook), Shadow: call.shadow})
+	r.publishEvent(a) // where no hook was called
 	r.counts.hops(out.Hops)
 	if errors.Is(err, chain.ErrDeadline) {
 		return out, bus.Refuse(bus.Deadline, "the %s for this chain were over before every hook was heard (%s of %d answered): "+

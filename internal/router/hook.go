@@ -17,20 +17,25 @@ import (
 // caller calls the hooks of one chain over the bus.
 type caller struct {
 	*Router
-	a     *arrival
-	chain context.Context // ends with the chain's time
+	a      *arrival
+	chain  context.Context // ends with the chain's time
+	header bus.Header      // a copy of the arrival's that calls one after the other may share; nil where calls run beside each other
 }
 
-// header is what a call carries: the event's attributes, the chain and the trace.
-func (c caller) header(mode chain.Mode, left time.Duration) bus.Header {
-	h := make(bus.Header, 14)
-	c.a.SetHeader(h)
-	maps.Copy(h, c.a.trace)
-	h[bus.HeaderChainID] = []string{c.a.chainID}
-	h[bus.HeaderCallID] = []string{nuid.Next()}
-	h[bus.HeaderMode] = []string{string(mode)}
+// callHeader is what a call carries besides what every message about the event
+// does: its id, the mode, and the time left where there is an end.
+func (c caller) callHeader(mode chain.Mode, left time.Duration) bus.Header {
+	h := c.header
+	if h == nil {
+		h = make(bus.Header, len(c.a.header)+3)
+		maps.Copy(h, c.a.header)
+	}
+	values := [...]string{nuid.Next(), string(mode), ""}
+	h[bus.HeaderCallID] = values[0:1:1]
+	h[bus.HeaderMode] = values[1:2:2]
 	if left > 0 {
-		h[bus.HeaderTimeout] = []string{millis(left)}
+		values[2] = millis(left)
+		h[bus.HeaderTimeout] = values[2:3:3]
 	}
 	return h
 }
@@ -51,10 +56,16 @@ func (c caller) request(ctx context.Context, mode chain.Mode, link *chain.Link, 
 	if end, ok := ctx.Deadline(); ok {
 		left = time.Until(end)
 	}
-	reply, err := c.bus.Request(ctx, c.bus.Call(link.ID), c.header(mode, left), data)
+	header := c.callHeader(mode, left)
+	if c.header != nil {
+		c.publishEvent(c.a) // at the last moment before the first call, so that both leave in one write
+	}
+	reply, err := c.bus.Request(ctx, c.bus.Call(link.ID), header, data)
 	switch {
 	case errors.Is(err, bus.ErrNoResponders):
 		return nil, chain.ErrNoResponder
+	case bus.CodeOf(err) == bus.Deadline: // the hook noticed first
+		return nil, context.DeadlineExceeded
 	case err != nil:
 		return nil, err
 	case len(reply.Data) > c.MaxReply:
@@ -66,6 +77,8 @@ func (c caller) request(ctx context.Context, mode chain.Mode, link *chain.Link, 
 // shadow calls a shadow hook beside the chain. It never waits: when too many are
 // under way the call is left out, and counted.
 func (c caller) shadow(link *chain.Link, ev events.Event) {
+	c.publishEvent(c.a)
+	c.header = nil
 	started := c.beside.start(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.chain), link.Timeout())
 		defer cancel()
@@ -95,7 +108,7 @@ func (r *Router) tellObservers(a *arrival, out chain.Outcome) {
 				continue
 			}
 		}
-		h := caller{r, a, nil}.header(chain.Observe, 0)
+		h := caller{r, a, nil, nil}.callHeader(chain.Observe, 0)
 		if err := r.bus.Publish(r.bus.Call(link.ID), h, out.Data); err != nil {
 			r.Log.Warn("could not tell an observer", "hook", link.ID, "error", err)
 		}

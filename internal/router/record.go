@@ -11,14 +11,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/redact"
 )
 
-// publishEvent tells whoever watches that an event was taken, before its chain.
+// publishEvent tells whoever watches that an event was taken, once, before the
+// first of its hooks is called.
 func (r *Router) publishEvent(a *arrival) {
-	h := make(bus.Header, 10)
-	a.SetHeader(h)
-	for k, v := range a.trace {
-		h[k] = v
+	if a.told {
+		return
 	}
-	h[bus.HeaderChainID] = []string{a.chainID}
+	a.told = true
 	data := a.sent
 	switch r.PublishData {
 	case PublishRedacted:
@@ -26,7 +25,7 @@ func (r *Router) publishEvent(a *arrival) {
 	case PublishNone:
 		data = []byte("{}")
 	}
-	r.publish(r.bus.Event("event", a.Name), h, data)
+	r.publish(r.bus.Event("event", a.Name), a.header, data)
 }
 
 func (r *Router) publish(subject string, h bus.Header, body []byte) {
@@ -55,8 +54,8 @@ type hopRecord struct {
 	FailedOpen bool          `json:"failed_open,omitempty"`
 }
 
-// record publishes how a chain went, without data, and logs it in one line.
-func (r *Router) record(a *arrival, out chain.Outcome) {
+// resultBody is how a chain went, without data.
+func resultBody(a *arrival, out chain.Outcome) []byte {
 	rec := resultRecord{
 		ChainID: a.chainID, EventID: a.ID, SessionID: a.Session, Event: a.Name,
 		Action: out.Result.Action, Reason: out.Result.Reason, DeniedBy: out.DeniedBy, Hooks: make([]hopRecord, len(out.Hops)),
@@ -66,13 +65,18 @@ func (r *Router) record(a *arrival, out chain.Outcome) {
 		if hop.Failure == "" && hop.Result.Action == "" {
 			rec.Hooks[i].Action = chain.Continue
 		}
+	}
+	body, _ := json.Marshal(rec) // strings and numbers only
+	return body
+}
+
+// log writes a line for a chain, and one for each hook that failed.
+func (r *Router) log(a *arrival, out chain.Outcome) {
+	for _, hop := range out.Hops {
 		if hop.Failure != "" {
 			r.Log.Warn("a hook failed", "hook", hop.Link.ID, "event", a.Name, "session", a.Session, "chain", a.chainID,
 				"failure", hop.Failure, "failed_open", hop.FailedOpen, "error", hop.Err)
 		}
-	}
-	if body, err := json.Marshal(rec); err == nil {
-		r.publish(r.bus.Event("result", a.Name), bus.Header{bus.HeaderChainID: {a.chainID}}, body)
 	}
 	r.Log.LogAttrs(nil, slog.LevelInfo, "event", slog.String("event", a.Name), slog.String("session", a.Session), //nolint:staticcheck // no handler of ours reads the context
 		slog.String("chain", a.chainID), slog.String("action", string(out.Result.Action)), slog.Int("hooks", len(out.Hops)),
@@ -134,4 +138,3 @@ func (b *beside) start(do func()) bool {
 }
 
 func (b *beside) wait() { b.wg.Wait() }
-

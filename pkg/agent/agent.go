@@ -76,7 +76,11 @@ func Connect(_ context.Context, o Options) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a, a.SetDefaultFields(nil)
+	if err := a.SetDefaultFields(nil); err != nil {
+		a.Close()
+		return nil, err
+	}
+	return a, nil
 }
 
 // Close disconnects, unless the connection is the caller's.

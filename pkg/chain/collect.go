@@ -83,21 +83,27 @@ func Recovered(next Caller) Caller {
 }
 
 // InProcess is the [Caller] of hooks that live in this process: bounded in time,
-// panics recovered. A hook that ignores its context is left behind when its time
-// is over; its late answer goes nowhere.
+// panics recovered, answers checked as if they had come over the wire. A hook that
+// ignores its context is left behind when its time is over; its late answer goes
+// nowhere.
 func InProcess(ctx context.Context, link *Link, ev events.Event) (Result, error) {
 	return Bounded(abandon)(ctx, link, ev)
 }
 
 // abandon calls the hook of a link in a goroutine of its own and stops waiting
-// when the context ends.
+// when the context ends. What the hook answers is held to the rules of
+// [ParseResult], so that the engine decides the same wherever a hook lives.
 func abandon(ctx context.Context, link *Link, ev events.Event) (Result, error) {
 	type answer struct {
 		result Result
 		err    error
 	}
 	call := Recovered(func(ctx context.Context, l *Link, ev events.Event) (Result, error) {
-		return l.Hook(ctx, ev)
+		r, err := l.Hook(ctx, ev)
+		if err != nil {
+			return Result{}, err
+		}
+		return ParseResult(r.Append(nil))
 	})
 	done := make(chan answer, 1)
 	go func() {

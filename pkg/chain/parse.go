@@ -27,120 +27,131 @@ func ParseResult(reply []byte) (Result, error) {
 	if len(reply) == 0 || string(reply) == "null" {
 		return Result{}, nil
 	}
-	obj, err := events.ParseEnvelope(bytes.Clone(reply))
+	obj, err := events.ParseEnvelope(reply)
 	if err != nil {
 		return Result{}, fmt.Errorf("%w: %w", ErrInvalidResult, err)
 	}
-	r := Result{}
-	f := fields{obj: obj}
-	r.Action = choice(&f, "action", Continue, Deny, Modify, InjectContext, AskUser)
-	r.Data = f.object("data")
-	r.Reason = f.text("reason")
-	r.ContextInjection = f.text("context_injection")
-	r.ContextInjectionRole = choice(&f, "context_injection_role", RoleSystem, RoleUser, RoleAssistant)
-	r.Ephemeral = f.flag("ephemeral")
-	r.AppendToLastToolResult = f.flag("append_to_last_tool_result")
-	r.ApprovalPrompt = f.text("approval_prompt")
-	r.ApprovalOptions = f.texts("approval_options")
-	r.ApprovalTimeout = f.number("approval_timeout")
-	r.ApprovalDefault = choice(&f, "approval_default", Deny, Allow)
-	r.SuppressOutput = f.flag("suppress_output")
-	r.UserMessage = f.text("user_message")
-	r.UserMessageLevel = choice(&f, "user_message_level", LevelInfo, LevelWarning, LevelError)
-	if f.err != nil {
-		return Result{}, fmt.Errorf("%w: %w", ErrInvalidResult, f.err)
+	var r Result
+	for name, value := range obj.All() {
+		if err := r.set(name, value); err != nil {
+			return Result{}, fmt.Errorf("%w: %s must be %w", ErrInvalidResult, name, err)
+		}
 	}
 	return r, nil
 }
 
-// fields reads the members of a reply and keeps the first error.
-type fields struct {
-	obj events.Object
-	err error
+// set takes one member of a reply over. The error says what it must be.
+func (r *Result) set(name string, v jsontext.Value) (err error) {
+	switch name {
+	case "action":
+		r.Action, err = choice(v, Continue, Deny, Modify, InjectContext, AskUser)
+	case "data":
+		r.Data, err = object(v)
+	case "reason":
+		r.Reason, err = text(v)
+	case "context_injection":
+		r.ContextInjection, err = text(v)
+	case "context_injection_role":
+		r.ContextInjectionRole, err = choice(v, RoleSystem, RoleUser, RoleAssistant)
+	case "ephemeral":
+		r.Ephemeral, err = boolean(v)
+	case "append_to_last_tool_result":
+		r.AppendToLastToolResult, err = boolean(v)
+	case "approval_prompt":
+		r.ApprovalPrompt, err = text(v)
+	case "approval_options":
+		r.ApprovalOptions, err = texts(v)
+	case "approval_timeout":
+		r.ApprovalTimeout, err = number(v)
+	case "approval_default":
+		r.ApprovalDefault, err = choice(v, Deny, Allow)
+	case "suppress_output":
+		r.SuppressOutput, err = boolean(v)
+	case "user_message":
+		r.UserMessage, err = text(v)
+	case "user_message_level":
+		r.UserMessageLevel, err = choice(v, LevelInfo, LevelWarning, LevelError)
+	}
+	return err
 }
 
-func (f *fields) wrong(name, want string) {
-	if f.err == nil {
-		f.err = fmt.Errorf("%s must be %s", name, want)
+// What a member must be.
+var (
+	errText   = errors.New("a string or null")
+	errTexts  = errors.New("a list of strings or null")
+	errFlag   = errors.New("true or false")
+	errNumber = errors.New("a number")
+	errObject = errors.New("an object or null")
+)
+
+func text(v jsontext.Value) (string, error) {
+	switch v.Kind() {
+	case 'n':
+		return "", nil
+	case '"':
+		b, err := jsontext.AppendUnquote(nil, v)
+		return string(b), err
 	}
+	return "", errText
 }
 
-// text reads a string or null.
-func (f *fields) text(name string) string {
-	v, ok := f.obj.Get(name)
-	if !ok || v.Kind() == 'n' {
-		return ""
+func boolean(v jsontext.Value) (bool, error) {
+	switch v.Kind() {
+	case 't':
+		return true, nil
+	case 'f':
+		return false, nil
 	}
-	text, ok := f.obj.GetString(name)
-	if !ok {
-		f.wrong(name, "a string or null")
-	}
-	return text
+	return false, errFlag
 }
 
-func (f *fields) flag(name string) bool {
-	v, ok := f.obj.Get(name)
-	if ok && v.Kind() != 't' && v.Kind() != 'f' {
-		f.wrong(name, "true or false")
-	}
-	return ok && v.Kind() == 't'
-}
-
-func (f *fields) number(name string) *float64 {
-	v, ok := f.obj.Get(name)
-	if !ok {
-		return nil
-	}
+func number(v jsontext.Value) (*float64, error) {
 	n, err := strconv.ParseFloat(string(v), 64)
 	if v.Kind() != '0' || err != nil || math.IsInf(n, 0) {
-		f.wrong(name, "a number")
-		return nil
+		return nil, errNumber
 	}
-	return &n
+	return &n, nil
 }
 
-func (f *fields) object(name string) json.RawMessage {
-	v, ok := f.obj.Get(name)
-	if !ok || v.Kind() == 'n' {
-		return nil
+func object(v jsontext.Value) (json.RawMessage, error) {
+	switch v.Kind() {
+	case 'n':
+		return nil, nil
+	case '{':
+		return bytes.Clone(v), nil
 	}
-	if v.Kind() != '{' {
-		f.wrong(name, "an object or null")
-	}
-	return json.RawMessage(v)
+	return nil, errObject
 }
 
-func (f *fields) texts(name string) []string {
-	v, ok := f.obj.Get(name)
-	if !ok || v.Kind() == 'n' {
-		return nil
+func texts(v jsontext.Value) ([]string, error) {
+	switch v.Kind() {
+	case 'n':
+		return nil, nil
+	case '[':
+	default:
+		return nil, errTexts
 	}
 	dec := jsontext.NewDecoder(bytes.NewBuffer(v))
 	list := []string{}
-	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '[' {
-		f.wrong(name, "a list of strings or null")
-		return nil
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, errTexts
 	}
 	for dec.PeekKind() != ']' {
 		tok, err := dec.ReadToken()
 		if err != nil || tok.Kind() != '"' {
-			f.wrong(name, "a list of strings or null")
-			return nil
+			return nil, errTexts
 		}
 		list = append(list, tok.String())
 	}
-	return list
+	return list, nil
 }
 
 // choice reads a string that is one of the given values.
-func choice[T ~string](f *fields, name string, values ...T) T {
-	v, ok := f.obj.Get(name)
-	if !ok {
-		return ""
+func choice[T ~string](v jsontext.Value, values ...T) (T, error) {
+	if v.Kind() == '"' {
+		if s, err := text(v); err == nil && slices.Contains(values, T(s)) {
+			return T(s), nil
+		}
 	}
-	text, isText := f.obj.GetString(name)
-	if v.Kind() != '"' || !isText || !slices.Contains(values, T(text)) {
-		f.wrong(name, fmt.Sprintf("one of %q", values))
-	}
-	return T(text)
+	return "", fmt.Errorf("one of %q", values)
 }

@@ -111,7 +111,7 @@ func (r *Registry) EmitAndCollect(ctx context.Context, event string, data any, t
 		timeout = time.Second
 	}
 	list := []json.RawMessage{}
-	for _, c := range Collect(ctx, r.snapshot().For(event, ev.Session), ev, timeout, InProcess) {
+	for _, c := range Collect(ctx, r.snapshot().For(event, ev.Session), ev, timeout, abandon) {
 		if c.Err == nil && c.Data != nil {
 			list = append(list, c.Data)
 		}
@@ -127,7 +127,7 @@ func newEvent(name string, data any) (events.Event, events.Object, error) {
 			return events.Event{}, events.Object{}, fmt.Errorf("emit %s: %w", name, err)
 		}
 	}
-	if string(raw) == "null" {
+	if len(raw) == 0 || string(raw) == "null" {
 		raw = []byte("{}")
 	}
 	if err := events.CheckName(name); err != nil {

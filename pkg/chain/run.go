@@ -53,6 +53,7 @@ type Hop struct {
 	Err        error         // the failure's cause
 	FailedOpen bool          // it failed and was let pass
 	Took       time.Duration // from the call to the answer
+	untilEnd   bool          // it had less than its own time: what was left of the chain's
 }
 
 // Called reports whether the hook got the event: not where its match failed, nor
@@ -99,7 +100,7 @@ func Run(ctx context.Context, links []*Link, ev events.Event, plan Plan) (Outcom
 		if !link.Enforced() {
 			continue
 		}
-		if hop.Failure != "" && ctx.Err() != nil {
+		if hop.Failure != "" && ctx.Err() != nil || hop.Failure == FailedTimeout && hop.untilEnd {
 			return out, over(ctx)
 		}
 		hop.FailedOpen = hop.Failure != "" && link.OnFailure != FailClosed
@@ -139,6 +140,9 @@ func (p Plan) step(ctx context.Context, link *Link, view *View, ev events.Event)
 		return hop, true
 	}
 	start := time.Now()
+	if end, ok := ctx.Deadline(); ok {
+		hop.untilEnd = end.Sub(start) <= link.Timeout()
+	}
 	if p.Call != nil {
 		hop.Result, hop.Err = p.Call(ctx, link, ev)
 	} else {
@@ -152,10 +156,10 @@ func (p Plan) step(ctx context.Context, link *Link, view *View, ev events.Event)
 }
 
 func over(ctx context.Context) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return ErrDeadline
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return context.Cause(ctx)
 	}
-	return context.Cause(ctx)
+	return ErrDeadline
 }
 
 func (out Outcome) deny(link *Link, r Result) Outcome {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -29,8 +30,15 @@ type member struct {
 	value      int // where the value begins
 }
 
-// decoders are kept because a decoder owns a table for duplicate names.
-var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+// scratch is what parsing needs for a moment. It is kept because a decoder owns a
+// table for duplicate names.
+type scratch struct {
+	jsontext.Decoder
+	in      bytes.Buffer
+	members []member
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // ParseObject checks that raw is one JSON object in UTF-8, has no duplicate
 // names at any level, and nests at most [MaxDepth] deep. raw is kept, not
@@ -43,25 +51,25 @@ func ParseObject(raw []byte) (Object, error) { return parseObject(raw, MaxDepth)
 func ParseEnvelope(raw []byte) (Object, error) { return parseObject(raw, MaxDepth+1) }
 
 func parseObject(raw []byte, maxDepth int) (Object, error) {
-	dec := decoders.Get().(*jsontext.Decoder)
-	defer decoders.Put(dec)
-	dec.Reset(bytes.NewBuffer(raw))
+	dec := scratches.Get().(*scratch)
+	defer dec.release()
+	dec.in = *bytes.NewBuffer(raw)
+	dec.Reset(&dec.in)
 	if k := dec.PeekKind(); k != '{' {
 		if _, err := dec.ReadToken(); err != nil {
 			return Object{}, jsonError(err)
 		}
 		return Object{}, fmt.Errorf("data must be a JSON object, not %s", kindName(k))
 	}
-	o := Object{raw: raw, members: make([]member, 0, 8)}
 	if _, err := dec.ReadToken(); err != nil {
 		return Object{}, jsonError(err)
 	}
 	for dec.PeekKind() != '}' {
-		m, err := readMember(dec, raw, maxDepth)
+		m, err := readMember(&dec.Decoder, raw, maxDepth)
 		if err != nil {
 			return Object{}, err
 		}
-		o.members = append(o.members, m)
+		dec.members = append(dec.members, m)
 	}
 	if _, err := dec.ReadToken(); err != nil {
 		return Object{}, jsonError(err)
@@ -69,7 +77,17 @@ func parseObject(raw []byte, maxDepth int) (Object, error) {
 	if rest := bytes.TrimLeft(raw[dec.InputOffset():], " \t\r\n"); len(rest) > 0 {
 		return Object{}, errors.New("data must be one JSON object: something follows it")
 	}
-	return o, nil
+	return Object{raw, slices.Clone(dec.members)}, nil
+}
+
+// release gives a scratch back, without what it has read.
+func (p *scratch) release() {
+	p.in = bytes.Buffer{}
+	clear(p.members)
+	p.members = p.members[:0]
+	if cap(p.members) <= 1024 {
+		scratches.Put(p)
+	}
 }
 
 // readMember reads one member of the top level, watching the depth. Between two
@@ -143,6 +161,17 @@ func (o Object) Bytes() []byte {
 
 // Len is the number of members.
 func (o Object) Len() int { return len(o.members) }
+
+// All iterates over the members in their order, with their raw values.
+func (o Object) All() iter.Seq2[string, jsontext.Value] {
+	return func(yield func(string, jsontext.Value) bool) {
+		for _, m := range o.members {
+			if !yield(m.name, jsontext.Value(o.raw[m.value:m.end])) {
+				return
+			}
+		}
+	}
+}
 
 // Get returns the raw value of a member, and whether there is one.
 func (o Object) Get(name string) (jsontext.Value, bool) {

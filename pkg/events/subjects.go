@@ -53,11 +53,11 @@ func (s Subjects) Of(tokens ...string) string {
 // Event is the subject of a verb for an event: Event("emit", "tool:pre") is
 // "hooks.emit.tool.pre".
 func (s Subjects) Event(verb, name string) string {
-	return s.Of(verb, strings.ReplaceAll(name, ":", "."))
+	return s.Prefix() + "." + verb + "." + strings.ReplaceAll(name, ":", ".")
 }
 
 // Call is the subject on which the hook with this id is called.
-func (s Subjects) Call(id string) string { return s.Of("call", id) }
+func (s Subjects) Call(id string) string { return s.Prefix() + ".call." + id }
 
 // Tail returns what follows "<prefix>.<verb>." in subject, or "" where nothing
 // does.

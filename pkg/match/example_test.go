@@ -29,8 +29,7 @@ func Example() {
 
 func ExampleError() {
 	_, err := match.Compile(`data.tool_name == 'Bash' && data.x.startWith('a')`)
-	var at *match.Error
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*match.Error](err); ok {
 		fmt.Println(at.Line, at.Column)
 	}
 	fmt.Println(err)

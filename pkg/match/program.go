@@ -116,8 +116,7 @@ func (e *Expr) eval(in *Input) (ref.Val, error) {
 	if err == nil {
 		return v, nil
 	}
-	var cancelled interpreter.EvalCancelledError
-	if errors.As(err, &cancelled) {
+	if _, cancelled := errors.AsType[interpreter.EvalCancelledError](err); cancelled {
 		return nil, fmt.Errorf("match: %w", ErrTooCostly)
 	}
 	return nil, fmt.Errorf("match: %w", err)

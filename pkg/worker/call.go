@@ -11,12 +11,14 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Event, Result and Registration are what a handler gets, answers and asks for.
-type (
-	Event        = events.Event
-	Result       = chain.Result
-	Registration = chain.Registration
-)
+// Event is what a handler gets.
+type Event = events.Event
+
+// Result is what a handler answers; the zero Result lets the event pass.
+type Result = chain.Result
+
+// Registration says which events a hook wants and how it is called.
+type Registration = chain.Registration
 
 // Handler answers one event. ctx ends when the router stops waiting. An error is
 // a failure of the hook, never a denial. It is the same type as a chain.Hook.
@@ -82,7 +84,7 @@ func answer(ctx context.Context, req *bus.Request, handler Handler) error {
 		return err
 	}
 	defer cancel()
-	ev, _, err := events.Decode(bus.Get(req.Header, "ce-type"), req.Header, req.Data)
+	ev, err := decode(req)
 	if err != nil {
 		return bus.Refuse(bus.Malformed, "%v", err)
 	}
@@ -91,6 +93,25 @@ func answer(ctx context.Context, req *bus.Request, handler Handler) error {
 		return handlerError(err)
 	}
 	return req.Reply(nil, result.Append(nil))
+}
+
+// decode reads the event of a call. Its session is the one that the router names,
+// whatever the data says: that was settled when the event came, and default fields
+// or another hook may have changed the data's session_id since. A call by hand,
+// without ce-* headers, is read as the router would.
+func decode(req *bus.Request) (events.Event, error) {
+	name := bus.Get(req.Header, "ce-type")
+	if name == "" {
+		ev, _, err := events.Decode(name, req.Header, req.Data)
+		return ev, err
+	}
+	ev, _, err := events.Decode(name, req.Header, []byte("{}"))
+	if err != nil {
+		return events.Event{}, err
+	}
+	data, err := events.ParseObject(req.Data)
+	ev.Data = data.Bytes()
+	return ev, err
 }
 
 func contribution(ctx context.Context, req *bus.Request, contribute Contributor) error {

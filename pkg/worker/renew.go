@@ -1,10 +1,13 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -17,14 +20,14 @@ const retryAfter = 500 * time.Millisecond
 
 // announce sends a registration and notes when it is to be renewed. While no
 // router can answer it tries again, until ctx ends.
-func (w *Worker) announce(ctx context.Context, id string, hook *registered) error {
+func (w *Worker) announce(ctx context.Context, hook *registered) error {
 	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, 15*time.Second)
 		defer cancel()
 	}
 	for {
-		err := w.send(ctx, id, hook)
+		err := w.send(ctx, hook)
 		if err == nil || !passing(err) {
 			return err
 		}
@@ -36,18 +39,28 @@ func (w *Worker) announce(ctx context.Context, id string, hook *registered) erro
 	}
 }
 
-func (w *Worker) send(ctx context.Context, id string, hook *registered) error {
+// send registers or renews a hook, and wakes the renewal, which may be waiting for
+// a later one.
+func (w *Worker) send(ctx context.Context, hook *registered) error {
 	var reply struct {
 		TTLMS int64 `json:"ttl_ms"`
 	}
-	if err := w.request(ctx, "register", id, hook.body, &reply); err != nil {
-		return fmt.Errorf("register hook %s: %w", id, err)
+	if err := w.request(ctx, "register", hook.id, hook.body, &reply); err != nil {
+		return fmt.Errorf("register hook %s: %w", hook.id, err)
 	}
+	ttl := time.Duration(max(reply.TTLMS, 30)) * time.Millisecond
+	w.setDue(hook, ttl/3)
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+func (w *Worker) setDue(hook *registered, in time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	hook.ttl = time.Duration(max(reply.TTLMS, 300)) * time.Millisecond
-	hook.due = time.Now().Add(hook.ttl / 3)
-	return nil
+	hook.due = time.Now().Add(in)
 }
 
 // passing reports whether an error may be gone the next time.
@@ -64,7 +77,7 @@ func passing(err error) bool {
 func (w *Worker) renew(ctx context.Context) {
 	reconnected := w.bus.Conn().StatusChanged(nats.CONNECTED)
 	defer w.bus.Conn().RemoveStatusListener(reconnected)
-	timer := time.NewTimer(retryAfter)
+	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
 		all := false
@@ -76,29 +89,62 @@ func (w *Worker) renew(ctx context.Context) {
 				return
 			}
 			all = true
+		case <-w.wake:
 		case <-timer.C:
 		}
 		w.renewDue(ctx, all)
-		timer.Reset(retryAfter)
+		timer.Reset(w.untilDue())
 	}
 }
 
-func (w *Worker) renewDue(ctx context.Context, all bool) {
-	now := time.Now()
+// inOrder lists the hooks in the order of their registration, in which they must
+// come back where the routers forgot them.
+func (w *Worker) inOrder() []*registered {
 	w.mu.Lock()
-	due := map[string]*registered{}
-	for id, hook := range w.hooks {
-		if all || now.After(hook.due) {
-			due[id] = hook
+	defer w.mu.Unlock()
+	return slices.SortedFunc(maps.Values(w.hooks), func(a, b *registered) int { return cmp.Compare(a.order, b.order) })
+}
+
+// untilDue is the time until the next renewal; an hour where there is none.
+func (w *Worker) untilDue() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	wait := time.Hour
+	for _, hook := range w.hooks {
+		if !hook.due.IsZero() {
+			wait = min(wait, time.Until(hook.due))
 		}
 	}
-	w.mu.Unlock()
-	for id, hook := range due {
-		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-		if err := w.send(ctx, id, hook); err != nil && ctx.Err() == nil {
-			w.Log.Warn("could not renew a registration: trying again", "hook", id, "error", err)
+	return wait
+}
+
+// renewDue renews the hooks whose time has come, or all of them. A hook that is
+// still being registered is left to whoever does so.
+func (w *Worker) renewDue(ctx context.Context, all bool) {
+	for _, hook := range w.inOrder() {
+		if ctx.Err() != nil {
+			return
 		}
-		cancel()
+		w.renewHook(ctx, hook, all)
+	}
+}
+
+func (w *Worker) renewHook(ctx context.Context, hook *registered, all bool) {
+	hook.talk.Lock()
+	defer hook.talk.Unlock()
+	w.mu.Lock()
+	due := w.hooks[hook.id] == hook && !hook.due.IsZero() && (all || !time.Now().Before(hook.due))
+	w.mu.Unlock()
+	if !due {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := w.send(ctx, hook); err != nil {
+		w.setDue(hook, retryAfter)
+		if !errors.Is(err, context.Canceled) {
+			w.Log.Warn("could not renew a registration: trying again", "hook", hook.id, "error", err)
+		}
 	}
 }
 

@@ -49,17 +49,24 @@ type Worker struct {
 	service *bus.Service
 	cancel  context.CancelFunc
 	renewal sync.WaitGroup
+	wake    chan struct{} // tells renew that something is due earlier than it thinks
 
-	mu    sync.Mutex // guards hooks
+	mu    sync.Mutex // guards what follows, and due of each hook
+	next  uint64
 	hooks map[string]*registered
 }
 
 // registered is a hook that this worker answers for.
 type registered struct {
+	id     string
+	order  uint64 // of its registration with this worker
 	body   []byte
-	remove func() // stops listening
-	ttl    time.Duration
-	due    time.Time // of the next renewal
+	remove func()    // stops listening
+	due    time.Time // of the next renewal; zero until the first registration is answered
+
+	// talk is held while routers are told something about the hook, so that a
+	// renewal never overtakes the end of it.
+	talk sync.Mutex
 }
 
 // Connect connects a worker. Close it, or let [Worker.Run] do so.
@@ -79,7 +86,7 @@ func Connect(ctx context.Context, o Options) (*Worker, error) {
 	if o.MaxInFlight == 0 {
 		o.MaxInFlight = 64
 	}
-	w := &Worker{Options: o, hooks: map[string]*registered{}}
+	w := &Worker{Options: o, hooks: map[string]*registered{}, wake: make(chan struct{}, 1)}
 	var err error
 	if o.Conn != nil {
 		w.bus, err = bus.New(o.Conn, o.Prefix, o.Log)
@@ -133,54 +140,91 @@ func (w *Worker) register(ctx context.Context, reg chain.Registration, handle fu
 	if err := reg.Check(); err != nil {
 		return nil, err
 	}
-	w.mu.Lock()
-	_, twice := w.hooks[reg.ID]
-	w.mu.Unlock()
-	if twice {
+	hook := &registered{id: reg.ID, body: marshal(reg)}
+	if !w.reserve(hook) {
 		return nil, fmt.Errorf("hook %q is registered by this worker already", reg.ID)
 	}
-	remove, err := w.service.Add(bus.Endpoint{
+	var err error
+	hook.remove, err = w.service.Add(bus.Endpoint{
 		Name: reg.ID, Subject: w.bus.Call(reg.ID), Queue: reg.ID,
 		Slots: bus.NewSlots(w.MaxInFlight), Wait: true, Handle: handle,
 	})
 	if err != nil {
+		w.forget(hook)
 		return nil, err
 	}
-	hook := &registered{body: marshal(reg), remove: remove}
-	if err := w.announce(ctx, reg.ID, hook); err != nil {
-		remove()
+	if err := w.announce(ctx, hook); err != nil {
+		w.forget(hook)
+		hook.remove()
 		return nil, err
 	}
-	w.mu.Lock()
-	w.hooks[reg.ID] = hook
-	w.mu.Unlock()
-	return func(ctx context.Context) error { return w.unregister(ctx, reg.ID, hook) }, nil
+	return func(ctx context.Context) error { return w.unregister(ctx, hook) }, nil
 }
 
-func (w *Worker) unregister(ctx context.Context, id string, hook *registered) error {
+// reserve takes a hook's id, unless it is taken.
+func (w *Worker) reserve(hook *registered) bool {
 	w.mu.Lock()
-	if w.hooks[id] != hook {
-		w.mu.Unlock()
+	defer w.mu.Unlock()
+	if w.hooks[hook.id] != nil {
+		return false
+	}
+	w.next++
+	hook.order = w.next
+	w.hooks[hook.id] = hook
+	return true
+}
+
+// forget gives a hook's id back, and reports whether it was still the hook's.
+func (w *Worker) forget(hook *registered) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.hooks[hook.id] != hook {
+		return false
+	}
+	delete(w.hooks, hook.id)
+	return true
+}
+
+func (w *Worker) unregister(ctx context.Context, hook *registered) error {
+	if !w.forget(hook) {
 		return nil
 	}
-	delete(w.hooks, id)
-	w.mu.Unlock()
-	err := w.request(ctx, "unregister", id, marshal(map[string]string{"instance": w.Instance}), nil)
-	hook.remove()
+	hook.talk.Lock()
+	defer hook.talk.Unlock()
+	err := w.leave(ctx, hook.id)
+	w.silence(hook)
 	return err
+}
+
+// silence stops listening for a hook. When it returns, the server knows, unless it
+// can't be reached.
+func (w *Worker) silence(hook *registered) {
+	hook.remove()
+	if w.bus.Connected() {
+		_ = w.bus.Conn().FlushTimeout(time.Second)
+	}
+}
+
+// leave tells the router that this worker does not answer for a hook any more.
+func (w *Worker) leave(ctx context.Context, id string) error {
+	return w.request(ctx, "unregister", id, marshal(map[string]string{"instance": w.Instance}), nil)
 }
 
 // Retire removes a hook from the bus, with every instance of it, durable or not.
 func (w *Worker) Retire(ctx context.Context, id string) error {
 	w.mu.Lock()
 	hook := w.hooks[id]
-	delete(w.hooks, id)
-	w.mu.Unlock()
-	err := w.request(ctx, "unregister", id, []byte("{}"), nil)
-	if hook != nil {
-		hook.remove()
+	mine := hook != nil && !hook.due.IsZero()
+	if mine {
+		delete(w.hooks, id)
 	}
-	return err
+	w.mu.Unlock()
+	if mine {
+		hook.talk.Lock()
+		defer hook.talk.Unlock()
+		defer w.silence(hook)
+	}
+	return w.request(ctx, "unregister", id, []byte("{}"), nil)
 }
 
 // Run waits until ctx ends and then closes the worker within ten seconds.
@@ -196,16 +240,14 @@ func (w *Worker) Run(ctx context.Context) error {
 func (w *Worker) Close(ctx context.Context) error {
 	w.cancel()
 	w.renewal.Wait()
-	w.mu.Lock()
-	hooks := make(map[string]*registered, len(w.hooks))
-	for id, hook := range w.hooks {
-		hooks[id] = hook
-	}
-	w.mu.Unlock()
 	var errs []error
-	for id, hook := range hooks {
-		if err := w.unregister(ctx, id, hook); err != nil {
-			errs = append(errs, fmt.Errorf("unregister %s: %w", id, err))
+	for _, hook := range w.inOrder() {
+		if !w.forget(hook) {
+			continue
+		}
+		// It goes on listening until the service stops, which waits for what came.
+		if err := w.leave(ctx, hook.id); err != nil {
+			errs = append(errs, fmt.Errorf("unregister %s: %w", hook.id, err))
 		}
 	}
 	errs = append(errs, w.service.Stop(ctx))

@@ -24,8 +24,7 @@ func FuzzModify(f *testing.F) {
 			Set: map[string]celkind.Source{set: "'here'"}, Remove: []string{remove},
 		}}}})
 		if err != nil {
-			var field *kind.FieldError
-			if !errors.As(err, &field) {
+			if _, ok := errors.AsType[*kind.FieldError](err); !ok {
 				t.Errorf("New = %v; want a field", err)
 			}
 			return

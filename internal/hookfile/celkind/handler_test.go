@@ -88,7 +88,8 @@ func TestModifyKeepsTheBytesOfAllElse(t *testing.T) {
 		data, want string
 	}{
 		"a member is replaced": {
-			celkind.Modify{Set: map[string]celkind.Source{"tool_input.file_path": "'/srv' + data.tool_input.file_path"}}, write,
+			celkind.Modify{Set: map[string]celkind.Source{"tool_input.file_path": "'/srv' + data.tool_input.file_path"}},
+			write,
 			`{"tool_name":"Write","n":1.50,"big":12345678901234567890123,"tool_input":{"file_path":"/srv/etc/passwd","a.b":1,"list":[1,{"x":2}],"n":9007199254740993},"é\u0041":null}`,
 		},
 		"a member is added": {

@@ -39,8 +39,7 @@ func parseTemplate(text string) (template, error) {
 			return nil, errorAt(text, offset-len("{{"), "{{ is not closed: }} is missing")
 		}
 		expr, err := match.CompileExpr(tail[:end])
-		var wrong *match.Error
-		if errors.As(err, &wrong) {
+		if wrong, ok := errors.AsType[*match.Error](err); ok {
 			return nil, shift(text, offset, wrong)
 		}
 		if err != nil {

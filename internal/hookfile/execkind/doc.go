@@ -14,8 +14,9 @@
 // # Environment
 //
 // The command sees the variables whose names are listed, and HOOK_EVENT,
-// HOOK_SESSION_ID and HOOK_EVENT_ID, and TRACEPARENT where the event carries a
-// trace. Nothing else of the worker's environment reaches it.
+// HOOK_SESSION_ID and HOOK_EVENT_ID, HOOK_CHAIN_ID where a router called, and
+// TRACEPARENT where there is a trace. Nothing else of the worker's environment
+// reaches it.
 //
 // # Failure
 //

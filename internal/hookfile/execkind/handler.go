@@ -2,6 +2,7 @@ package execkind
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
 // pipeDelay is how long output is waited for once the command has ended or was
@@ -62,7 +64,7 @@ func (c *command) run(ctx context.Context, ev events.Event) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, c.program)
 	cmd.Args = c.args
 	cmd.Dir = c.dir
-	cmd.Env = c.environ(ev)
+	cmd.Env = c.environ(worker.CallFrom(ctx), ev)
 	cmd.Stdin = bytes.NewReader(document(ev))
 	cmd.Stdout, cmd.Stderr = out, complaint
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -107,15 +109,18 @@ func killGroup(cmd *exec.Cmd) error {
 }
 
 // environ is the command's whole environment.
-func (c *command) environ(ev events.Event) []string {
-	env := make([]string, 0, len(c.env)+4)
+func (c *command) environ(call worker.Call, ev events.Event) []string {
+	env := make([]string, 0, len(c.env)+5)
 	for _, name := range c.env {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}
 	}
 	env = append(env, "HOOK_EVENT="+ev.Name, "HOOK_SESSION_ID="+ev.Session, "HOOK_EVENT_ID="+ev.ID)
-	if trace, ok := ev.Extensions["traceparent"]; ok {
+	if call.ChainID != "" {
+		env = append(env, "HOOK_CHAIN_ID="+call.ChainID)
+	}
+	if trace := cmp.Or(call.Traceparent, ev.Extensions["traceparent"]); trace != "" {
 		env = append(env, "TRACEPARENT="+trace)
 	}
 	return env

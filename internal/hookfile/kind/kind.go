@@ -1,6 +1,3 @@
-// Package kind is what the kinds of hooks in a worker file have in common: the
-// handler they build, and how they say which field is wrong. It stands apart so
-// that a program can use one kind without linking the others.
 package kind
 
 import (
@@ -15,7 +12,7 @@ import (
 
 // Handler answers one event. The context carries the deadline of the call. An
 // error means that the hook could not decide; its on_failure then does. A Handler
-// is called by many goroutines at once.
+// is called by many goroutines at once. It is the same type as a worker.Handler.
 type Handler = func(ctx context.Context, ev events.Event) (chain.Result, error)
 
 // FieldError says which field of a configuration is wrong, and where in the

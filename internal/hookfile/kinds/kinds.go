@@ -1,5 +1,3 @@
-// Package kinds joins the kinds of hooks that a worker file may have. A program
-// that imports it links all of them, CEL included.
 package kinds
 
 import (
@@ -29,8 +27,7 @@ func All(dir string) hookfile.Options {
 
 func checkMatch(expr string) error {
 	_, err := match.Compile(expr)
-	var wrong *match.Error
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*match.Error](err); ok {
 		return &kind.FieldError{Line: wrong.Line, Column: wrong.Column, Err: errors.New(wrong.Message)}
 	}
 	return err

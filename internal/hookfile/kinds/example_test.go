@@ -1,0 +1,19 @@
+package kinds_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hookrouter/hookrouter/internal/hookfile"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
+)
+
+func ExampleAll() {
+	fmt.Println(slices.Sorted(maps.Keys(kinds.All(".").Kinds)))
+	_, err := hookfile.Parse("worker.yaml", []byte(`hooks: [{id: a, events: ["*"], match: session == "s1", cel: {rules: [{deny: no}]}}]`), kinds.All("."))
+	fmt.Println(err)
+	// Output:
+	// [cel exec]
+	// worker.yaml:1:39: hooks[0].match: undeclared reference to 'session' (did you mean 'session_id'?)
+}

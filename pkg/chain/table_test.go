@@ -1,0 +1,239 @@
+package chain
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// link is a link for these patterns; its order is the number in its id: "a3".
+func link(id string, priority int, session string, patterns ...string) *Link {
+	var order uint64
+	if _, err := fmt.Sscanf(id[1:], "%d", &order); err != nil {
+		panic(err)
+	}
+	return &Link{Registration: Registration{ID: id, Priority: priority, SessionID: session, Events: patterns}, Order: order}
+}
+
+func tableOf(links ...*Link) *Table {
+	table := &Table{}
+	for _, l := range links {
+		table = table.Apply(Change{l.ID, l})
+	}
+	return table
+}
+
+func ids(links []*Link) []string {
+	list := make([]string, 0, len(links))
+	for _, l := range links {
+		list = append(list, l.ID)
+	}
+	return list
+}
+
+func TestFor(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		links          []*Link
+		event, session string
+		want           []string
+	}{
+		"nothing registered":            {nil, "tool:pre", "", []string{}},
+		"an exact name":                 {[]*Link{link("a1", 0, "", "tool:pre"), link("b2", 0, "", "tool:post")}, "tool:pre", "", []string{"a1"}},
+		"a domain":                      {[]*Link{link("a1", 0, "", "tool:*"), link("b2", 0, "", "tools:*")}, "tool:pre", "", []string{"a1"}},
+		"a domain is not its own event": {[]*Link{link("a1", 0, "", "tool:*")}, "tool", "", []string{}},
+		"a domain of two parts":         {[]*Link{link("a1", 0, "", "a:b:*"), link("b2", 0, "", "a:*"), link("c3", 0, "", "a:c:*")}, "a:b:c", "", []string{"a1", "b2"}},
+		"everything":                    {[]*Link{link("a1", 0, "", "*")}, "my:own", "", []string{"a1"}},
+		"exact names and patterns are mixed by priority, then by registration": {
+			[]*Link{
+				link("a1", 5, "", "tool:pre"), link("b2", 0, "", "*"), link("c3", -1, "", "tool:*"), link("d4", 0, "", "tool:pre"),
+				link("e5", 5, "", "*"), link("f6", 0, "", "tool:*"),
+			}, "tool:pre", "", []string{"c3", "b2", "d4", "f6", "a1", "e5"},
+		},
+		"a hook that several of its patterns match, once": {
+			[]*Link{link("a1", 0, "", "tool:pre", "tool:*", "*", "tool:pre"), link("b2", 0, "", "*", "tool:pre")}, "tool:pre", "", []string{"a1", "b2"},
+		},
+		"an alias by the canonical name":          {[]*Link{link("a1", 0, "", "error:tool")}, "tool:error", "", []string{"a1"}},
+		"the canonical name by an alias":          {[]*Link{link("a1", 0, "", "tool:error")}, "error:tool", "", []string{"a1"}},
+		"both spellings, once":                    {[]*Link{link("a1", 0, "", "tool:error", "error:tool", "error:*", "tool:*")}, "error:tool", "", []string{"a1"}},
+		"a domain by either spelling":             {[]*Link{link("a1", 0, "", "error:*"), link("b2", 0, "", "tool:*")}, "tool:error", "", []string{"a1", "b2"}},
+		"another alias":                           {[]*Link{link("a1", 0, "", "context:pre-compact")}, "context:pre_compact", "", []string{"a1"}},
+		"a session's hook for its session":        {[]*Link{link("a1", 0, "s1", "*"), link("b2", 0, "", "*")}, "tool:pre", "s1", []string{"a1", "b2"}},
+		"a session's hook for another session":    {[]*Link{link("a1", 0, "s1", "*"), link("b2", 0, "", "*")}, "tool:pre", "s2", []string{"b2"}},
+		"a session's hook for none":               {[]*Link{link("a1", 0, "s1", "*"), link("b2", 0, "", "*")}, "tool:pre", "", []string{"b2"}},
+		"a session's hook takes its place by all": {[]*Link{link("a1", 0, "", "*"), link("b2", -1, "s1", "tool:pre"), link("c3", 0, "s1", "tool:*")}, "tool:pre", "s1", []string{"b2", "a1", "c3"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, ids(tableOf(c.links...).For(c.event, c.session))); diff != "" {
+				t.Errorf("hooks (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestApplyLeavesTheOldTableAlone(t *testing.T) {
+	old := tableOf(link("a1", 0, "", "tool:pre"), link("b2", 0, "", "tool:pre", "*"), link("c3", 0, "", "tool:*"))
+	list, all := old.For("tool:pre", ""), old.All()
+	next := old.Apply(
+		Change{ID: "a1"}, Change{"b2", link("b2", -5, "", "tool:post")}, Change{"d4", link("d4", -9, "", "tool:pre", "tool:*", "*")},
+	)
+	want := []string{"a1", "b2", "c3"}
+	for _, got := range [][]string{ids(list), ids(all), ids(old.For("tool:pre", "")), ids(old.All())} {
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("the old table (-want +got):\n%s", diff)
+		}
+	}
+	if diff := cmp.Diff([]string{"d4", "c3"}, ids(next.For("tool:pre", ""))); diff != "" {
+		t.Errorf("the new table (-want +got):\n%s", diff)
+	}
+	if old.Len() != 3 || next.Len() != 3 || old.Get("d4") != nil || next.Get("a1") != nil || old.Get("a1") == nil {
+		t.Errorf("lengths %d and %d", old.Len(), next.Len())
+	}
+}
+
+func TestReplacingKeepsThePlace(t *testing.T) {
+	table := tableOf(link("a1", 0, "", "*"), link("b2", 0, "", "*"), link("c3", 0, "", "*"))
+	same := table.Apply(Change{"b2", link("b2", 0, "", "tool:*")})
+	if diff := cmp.Diff([]string{"a1", "b2", "c3"}, ids(same.For("tool:pre", ""))); diff != "" {
+		t.Errorf("other patterns (-want +got):\n%s", diff)
+	}
+	first := table.Apply(Change{"b2", link("b2", -1, "", "*")})
+	if diff := cmp.Diff([]string{"b2", "a1", "c3"}, ids(first.For("tool:pre", ""))); diff != "" {
+		t.Errorf("another priority (-want +got):\n%s", diff)
+	}
+	late := link("b2", 0, "", "*")
+	late.Order = 9
+	last := table.Apply(Change{ID: "b2"}, Change{"b2", late})
+	if diff := cmp.Diff([]string{"a1", "c3", "b2"}, ids(last.For("tool:pre", ""))); diff != "" {
+		t.Errorf("removed and registered anew (-want +got):\n%s", diff)
+	}
+}
+
+func TestApplyOfNothing(t *testing.T) {
+	table := (&Table{}).Apply(Change{ID: "x"}, Change{ID: "x"})
+	if table.Len() != 0 || table.Get("x") != nil || len(table.All()) != 0 || len(table.For("tool:pre", "s")) != 0 {
+		t.Errorf("table %+v", table)
+	}
+	if n := len(table.index); n != 0 {
+		t.Errorf("%d empty places are kept", n)
+	}
+	table = tableOf(link("a1", 0, "", "*")).Apply(Change{ID: "a1"})
+	if n := len(table.index); n != 0 {
+		t.Errorf("%d empty places are kept", n)
+	}
+}
+
+func TestChannelsAreInOrderOfRegistration(t *testing.T) {
+	contributor := func(id string, channels ...string) *Link {
+		l := link(id, 0, "")
+		l.Channels = channels
+		return l
+	}
+	table := tableOf(contributor("b2", "a.b", "c"), contributor("a1", "a.b"), contributor("c3", "c", "c"), link("d4", 0, "", "*"))
+	for channel, want := range map[string][]string{"a.b": {"a1", "b2"}, "c": {"b2", "c3"}, "a": {}, "*": {}} {
+		if diff := cmp.Diff(want, ids(table.Channel(channel))); diff != "" {
+			t.Errorf("channel %s (-want +got):\n%s", channel, diff)
+		}
+	}
+	if diff := cmp.Diff([]string{"d4"}, ids(table.For("a:b", ""))); diff != "" {
+		t.Errorf("hooks of an event (-want +got):\n%s", diff)
+	}
+}
+
+func TestHandlers(t *testing.T) {
+	named := link("c3", -1, "s1", "error:tool", "*")
+	named.Name = "Linter"
+	twin := link("d4", 0, "", "tool:pre", "tool:pre")
+	twin.Name = "Linter"
+	contributor := link("e5", 0, "")
+	contributor.Channels = []string{"a.b"}
+	table := tableOf(link("a1", 0, "", "tool:pre", "tool:*"), link("b2", -5, "", "tool:pre"), named, twin, contributor)
+	for pattern, want := range map[string]map[string][]string{
+		"":           {"tool:pre": {"b2", "a1", "Linter"}, "tool:*": {"a1"}, "error:tool": {"Linter"}, "*": {"Linter"}},
+		"tool:pre":   {"tool:pre": {"b2", "a1", "Linter"}},
+		"tool:*":     {"tool:*": {"a1"}},
+		"tool:error": {},
+		"error:tool": {"error:tool": {"Linter"}},
+	} {
+		if diff := cmp.Diff(want, table.Handlers(pattern)); diff != "" {
+			t.Errorf("handlers of %q (-want +got):\n%s", pattern, diff)
+		}
+	}
+}
+
+// naive is a table without an index.
+type naive map[string]*Link
+
+func (n naive) lookup(event, session string) []string {
+	var list []*Link
+	for _, l := range n {
+		wanted := slices.ContainsFunc(l.Events, func(p string) bool { return events.Match(p, event) })
+		if wanted && (l.SessionID == "" || l.SessionID == session) {
+			list = append(list, l)
+		}
+	}
+	slices.SortFunc(list, before)
+	return ids(list)
+}
+
+func TestTableDoesWhatANaiveOneDoes(t *testing.T) {
+	rounds := 2000
+	if testing.Short() {
+		rounds = 200
+	}
+	const seed = 20260102
+	random := rand.New(rand.NewPCG(seed, seed))
+	pick := func(list ...string) string { return list[random.IntN(len(list))] }
+	names := []string{"tool:pre", "tool:error", "error:tool", "tool", "a", "a:b", "a:b:c", "b:c", "execution:end", "execution:complete", "error:other"}
+	patterns := append(slices.Clone(names), "*", "tool:*", "error:*", "a:*", "a:b:*", "execution:*")
+	sessions := []string{"", "", "s1", "s2"}
+
+	table, model := &Table{}, naive{}
+	for round := range rounds {
+		var changes []Change
+		for range 1 + random.IntN(4) {
+			id := fmt.Sprintf("h%d", random.IntN(12))
+			c := Change{ID: id}
+			if random.IntN(3) > 0 {
+				c.Link = &Link{Order: uint64(round*8 + len(changes)), Registration: Registration{
+					ID: id, Priority: random.IntN(3) - 1, SessionID: pick(sessions...),
+				}}
+				if old := model[id]; old != nil && random.IntN(2) == 0 {
+					c.Link.Order = old.Order
+				}
+				for range 1 + random.IntN(3) {
+					c.Link.Events = append(c.Link.Events, pick(patterns...))
+				}
+				model[id] = c.Link
+			} else {
+				delete(model, id)
+			}
+			changes = append(changes, c)
+		}
+		old := table
+		lists := map[string][]string{}
+		for _, name := range names {
+			lists[name] = ids(old.For(name, "s1"))
+		}
+		table = table.Apply(changes...)
+		for _, name := range names {
+			if got := ids(old.For(name, "s1")); !slices.Equal(got, lists[name]) {
+				t.Fatalf("seed %d, round %d: Apply changed the old table: %s gave %q, now %q", seed, round, name, lists[name], got)
+			}
+			for _, session := range []string{"", "s1", "s2", "s3"} {
+				got, want := ids(table.For(name, session)), model.lookup(name, session)
+				if !slices.Equal(got, want) {
+					t.Fatalf("seed %d, round %d: %s in session %q gives %q, want %q", seed, round, name, session, got, want)
+				}
+			}
+		}
+		if table.Len() != len(model) || len(table.All()) != len(model) || !slices.IsSortedFunc(table.All(), before) {
+			t.Fatalf("seed %d, round %d: %d links, want %d", seed, round, table.Len(), len(model))
+		}
+	}
+	t.Logf("volume: %d rounds, seed %d", rounds, seed)
+}
