@@ -12,9 +12,12 @@ import (
 	"github.com/nats-io/nuid"
 )
 
-// pendingLimit bounds what waits on one subscription before it is taken: what
-// comes beyond it is dropped by the client library and reported.
-const pendingLimit = 64 << 10
+// What may wait on one subscription before it is taken: what comes beyond it is
+// dropped by the client library and reported.
+const (
+	pendingMessages = 64 << 10
+	pendingBytes    = 128 << 20
+)
 
 // Endpoint is one subject that a service answers on.
 type Endpoint struct {
@@ -116,7 +119,7 @@ func (s *Service) Add(e Endpoint) (remove func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", e.Subject, err)
 	}
-	if err := ep.sub.SetPendingLimits(pendingLimit, -1); err != nil {
+	if err := ep.sub.SetPendingLimits(pendingMessages, pendingBytes); err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", e.Subject, err)
 	}
 	if err := s.bus.conn.FlushTimeout(5 * time.Second); err != nil {

@@ -32,8 +32,8 @@ func (r *Router) admit(verb string, req *bus.Request, fallback time.Duration) (*
 	if err != nil {
 		return nil, bus.Refuse(bus.Malformed, "%v", err)
 	}
-	if len(req.Data) > r.MaxData {
-		return nil, bus.Refuse(bus.TooLarge, "the data has %d bytes: at most %d are allowed", len(req.Data), r.MaxData)
+	if len(req.Data) > r.MaxData+headerRoom { // not worth parsing, whatever it is
+		return nil, r.tooLarge(len(req.Data))
 	}
 	timeout, err := bus.Timeout(req.Header, fallback, r.ChainTimeout)
 	if err != nil {
@@ -46,6 +46,9 @@ func (r *Router) admit(verb string, req *bus.Request, fallback time.Duration) (*
 	ev, data, err := events.Decode(name, req.Header, req.Data)
 	if err != nil {
 		return nil, bus.Refuse(bus.Malformed, "%v", err)
+	}
+	if len(ev.Data) > r.MaxData {
+		return nil, r.tooLarge(len(ev.Data))
 	}
 	defaults, err := defaultFields(req.Header)
 	if err != nil {
@@ -64,6 +67,10 @@ func (r *Router) admit(verb string, req *bus.Request, fallback time.Duration) (*
 		a.Data = data.Over(defaults, events.Now())
 	}
 	return a, nil
+}
+
+func (r *Router) tooLarge(n int) error {
+	return bus.Refuse(bus.TooLarge, "the data has %d bytes: at most %d are allowed", n, r.MaxData)
 }
 
 func defaultFields(h bus.Header) (events.Object, error) {

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/hookfile"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+)
+
+// version is set by the build for a release.
+var version = "0.1.0"
+
+// inputError is an error of the command line or of the file.
+type inputError struct{ error }
+
+func (e inputError) Unwrap() error { return e.error }
+
+// flags are those of the program; each defaults to an environment variable.
+type flags struct {
+	Run      serve            `cmd:"" default:"withargs" help:"Answer for the hooks of a file (the default)."`
+	Validate validate         `cmd:"" help:"Check a file; print what is wrong with it."`
+	Version  kong.VersionFlag `help:"Print the version."`
+}
+
+// serve answers for the hooks of a file.
+type serve struct {
+	Config    string     `env:"HOOK_WORKER_CONFIG" required:"" type:"path" placeholder:"FILE" help:"The worker file."`
+	NATSURL   string     `name:"nats-url" env:"HOOK_WORKER_NATS_URL" placeholder:"URL" help:"NATS servers, comma-separated; else what the file says, else nats://127.0.0.1:4222."`
+	NATSCreds string     `name:"nats-creds" env:"HOOK_WORKER_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file."`
+	Prefix    string     `env:"HOOK_WORKER_PREFIX" placeholder:"TOKEN" help:"First token of every subject; else what the file says, else hooks."`
+	LogLevel  slog.Level `env:"HOOK_WORKER_LOG_LEVEL" default:"info" help:"debug, info, warn or error."`
+}
+
+// validate checks files.
+type validate struct {
+	Files []string `arg:"" name:"file" type:"path" help:"Worker files."`
+}
+
+// run is the program without the process around it.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	var f flags
+	exited := false
+	parser, err := kong.New(&f,
+		kong.Name("hook-worker"),
+		kong.Description("Answers for the hooks that a YAML file describes."),
+		kong.Vars{"version": buildVersion()},
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(int) { exited = true }),
+	)
+	if err != nil {
+		return err
+	}
+	command, err := parser.Parse(args)
+	if exited { // --help or --version
+		return nil
+	}
+	if err != nil {
+		return inputError{fmt.Errorf("%w (see hook-worker --help)", err)}
+	}
+	if strings.HasPrefix(command.Command(), "validate") {
+		return f.Validate.run(stdout, stderr)
+	}
+	return f.Run.run(ctx, stderr)
+}
+
+func buildVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return version
+}
+
+func (v validate) run(stdout, stderr io.Writer) error {
+	var wrong error
+	for _, path := range v.Files {
+		file, err := load(path, stderr)
+		if err != nil {
+			wrong = err
+			continue
+		}
+		fmt.Fprintf(stdout, "%s: %d hooks, all well\n", path, len(file.Hooks))
+	}
+	return wrong
+}
+
+// load reads a file and prints what is wrong with it, each with its line.
+func load(path string, stderr io.Writer) (*hookfile.File, error) {
+	file, err := hookfile.Load(path, kinds.All(filepath.Dir(path)))
+	if err == nil {
+		return file, nil
+	}
+	all := hookfile.Errors(err)
+	if len(all) == 0 {
+		return nil, inputError{err}
+	}
+	for _, e := range all {
+		fmt.Fprintf(stderr, "%v\n%s", e, e.Snippet())
+	}
+	return nil, inputError{fmt.Errorf("%s: errors found: %d", path, len(all))}
+}
+
+// run registers every hook and answers until ctx ends; then what was taken is
+// answered.
+func (s serve) run(ctx context.Context, stderr io.Writer) error {
+	file, err := load(s.Config, stderr)
+	if err != nil {
+		return err
+	}
+	url := cmp.Or(s.NATSURL, file.NATS.URL, "nats://127.0.0.1:4222")
+	w, err := worker.Connect(ctx, worker.Options{
+		URL:     url,
+		Prefix:  cmp.Or(s.Prefix, file.NATS.Prefix, events.DefaultPrefix),
+		Creds:   s.NATSCreds,
+		Version: version,
+		Log:     slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: s.LogLevel})),
+	})
+	if err != nil {
+		return err
+	}
+	for _, h := range file.Hooks {
+		if err := register(ctx, w, h, stderr); err != nil {
+			if ctx.Err() != nil {
+				return w.Run(ctx) // told to end before it was ready
+			}
+			ctx, end := context.WithCancel(ctx)
+			end() // what is registered already is taken back
+			return errors.Join(err, w.Run(ctx))
+		}
+	}
+	fmt.Fprintf(stderr, "hook-worker %s answers for %d hooks on %s\n", version, len(file.Hooks), bus.RedactURL(url))
+	return w.Run(ctx)
+}
+
+func register(ctx context.Context, w *worker.Worker, h hookfile.Hook, stderr io.Writer) error {
+	reg := h.Registration
+	if _, err := w.Register(ctx, reg, h.Handler); err != nil {
+		return err
+	}
+	reg = reg.WithDefaults()
+	fmt.Fprintf(stderr, "registered %s: %s on %s, priority %d, on_failure %s, mode %s\n",
+		reg.ID, h.Kind, strings.Join(reg.Events, " "), reg.Priority, reg.OnFailure, reg.Mode)
+	return nil
+}

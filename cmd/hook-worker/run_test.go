@@ -1,0 +1,261 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/hookrouter/hookrouter/internal/embedded"
+	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// log is standard error that a test can wait for.
+type log struct {
+	mu      sync.Mutex // guards text and waiting
+	text    bytes.Buffer
+	waiting map[string]chan struct{}
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text.Write(p)
+	for text, ch := range l.waiting {
+		if strings.Contains(l.text.String(), text) {
+			close(ch)
+			delete(l.waiting, text)
+		}
+	}
+	return len(p), nil
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// has is closed when the text stands in the log.
+func (l *log) has(text string) <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ch := make(chan struct{})
+	if strings.Contains(l.text.String(), text) {
+		close(ch)
+		return ch
+	}
+	if l.waiting == nil {
+		l.waiting = map[string]chan struct{}{}
+	}
+	l.waiting[text] = ch
+	return ch
+}
+
+// start runs the program on a worker file until the test ends, or stop is
+// called, which returns its error.
+func start(t *testing.T, url, file string) (stderr *log, stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	stderr = &log{}
+	done := make(chan error, 1)
+	ready := stderr.has(" answers for ")
+	go func() { done <- run(ctx, []string{"--config", file, "--nats-url", url}, &bytes.Buffer{}, stderr) }()
+	stop = sync.OnceValue(func() error {
+		cancel()
+		return <-done
+	})
+	t.Cleanup(func() {
+		if err := stop(); err != nil {
+			t.Errorf("run: %v", err)
+		}
+	})
+	select {
+	case <-ready:
+	case err := <-done:
+		done <- err
+		t.Fatalf("run: %v\n%s", err, stderr)
+	case <-time.After(20 * time.Second):
+		t.Fatalf("not ready after 20 s:\n%s", stderr)
+	}
+	return stderr, stop
+}
+
+// listen starts a NATS server with a socket, and a router on it.
+func listen(t *testing.T) (url string) {
+	t.Helper()
+	s, err := embedded.Start(embedded.Options{Listen: "127.0.0.1:0", StoreDir: t.TempDir(), NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	natstest.Router(t, s, router.Options{})
+	return s.ClientURL()
+}
+
+func connect(t *testing.T, url string) *agent.Agent {
+	t.Helper()
+	a, err := agent.Connect(t.Context(), agent.Options{URL: url, Session: "s1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	return a
+}
+
+func write(t *testing.T, text string) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "worker.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+const twoHooks = `
+hooks:
+  - id: path-guard
+    events: [tool:pre]
+    priority: 5
+    on_failure: deny
+    match: data.tool_name in ['Write', 'Edit']
+    cel:
+      rules:
+        - when: data.tool_input.file_path.startsWith('/etc/')
+          deny: "Access denied: {{ data.tool_input.file_path }} is protected"
+  - id: linter
+    events: [tool:post]
+    exec:
+      command: [sh, -c, 'printf ''{"action":"inject_context","context_injection":"%s %s %s"}'' "$HOOK_EVENT" "$HOOK_SESSION_ID" "${HOOK_CHAIN_ID:+chain}${TRACEPARENT:+ trace}"']
+`
+
+func TestTheHooksOfAFileAnswerOnTheBus(t *testing.T) {
+	url := listen(t)
+	stderr, _ := start(t, url, write(t, twoHooks))
+	for _, line := range []string{
+		"registered path-guard: cel on tool:pre, priority 5, on_failure deny, mode enforce\n",
+		"registered linter: exec on tool:post, priority 0, on_failure continue, mode enforce\n",
+	} {
+		if !strings.Contains(stderr.String(), line) {
+			t.Errorf("stderr does not have %q:\n%s", line, stderr)
+		}
+	}
+	a := connect(t, url)
+	for name, c := range map[string]struct {
+		event string
+		data  map[string]any
+		want  chain.Result
+	}{
+		"the guard denies":            {"tool:pre", map[string]any{"tool_name": "Write", "tool_input": map[string]any{"file_path": "/etc/passwd"}}, chain.Denial("Access denied: /etc/passwd is protected")},
+		"the guard lets pass":         {"tool:pre", map[string]any{"tool_name": "Write", "tool_input": map[string]any{"file_path": "/tmp/x"}}, chain.Result{Action: chain.Continue}},
+		"the guard can't decide":      {"tool:pre", map[string]any{"tool_name": "Write"}, chain.Result{Action: chain.Deny}},
+		"the match leaves others out": {"tool:pre", map[string]any{"tool_name": "Read"}, chain.Result{Action: chain.Continue}},
+		"the command answers":         {"tool:post", map[string]any{}, chain.Result{Action: chain.InjectContext, ContextInjection: "tool:post s1 chain"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := a.Emit(t.Context(), c.event, c.data)
+			if err != nil {
+				t.Fatalf("Emit: %v", err)
+			}
+			if got.Action != c.want.Action || got.ContextInjection != c.want.ContextInjection || c.want.Reason != "" && got.Reason != c.want.Reason {
+				t.Errorf("result %+v; want %+v", got.Result, c.want)
+			}
+		})
+	}
+}
+
+func TestWhatWasTakenIsAnsweredAtTheEnd(t *testing.T) {
+	dir := t.TempDir()
+	running, release := filepath.Join(dir, "running"), filepath.Join(dir, "release")
+	for _, pipe := range []string{running, release} {
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	url := listen(t)
+	_, stop := start(t, url, write(t, `
+hooks:
+  - id: slow
+    events: [tool:pre]
+    exec:
+      command: [sh, -c, 'echo > "$1"; read -r line < "$2"; echo "{\"action\":\"deny\"}"', sh, `+running+`, `+release+`]
+`))
+	a := connect(t, url)
+	answered := make(chan chain.Action, 1)
+	go func() {
+		got, err := a.Emit(context.Background(), "tool:pre", nil)
+		if err != nil {
+			t.Errorf("Emit: %v", err)
+		}
+		answered <- got.Action
+	}()
+	if _, err := os.ReadFile(running); err != nil { // the command runs
+		t.Fatal(err)
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- stop() }()
+	if err := os.WriteFile(release, []byte("go\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-stopped; err != nil {
+		t.Errorf("run: %v", err)
+	}
+	if got := <-answered; got != chain.Deny {
+		t.Errorf("the call that was taken was answered with %q; want deny", got)
+	}
+}
+
+func TestRunSaysWhatIsWrong(t *testing.T) {
+	bad := write(t, "hooks:\n  - id: guard\n    events: [tool:pre]\n    match: dta.x == 1\n    cel: {rules: [{deny: x}]}\n")
+	for name, c := range map[string]struct {
+		args   []string
+		code   int
+		want   string
+		stderr string
+	}{
+		"no file is named":       {nil, 2, "missing flags: --config=FILE", ""},
+		"an unknown flag":        {[]string{"--confg", "x"}, 2, "unknown flag --confg", ""},
+		"the file isn't there":   {[]string{"--config", "/no/such/file"}, 2, "no such file", ""},
+		"the file is wrong":      {[]string{"--config", bad}, 2, "errors found: 1", bad + ":4:12: hooks[0].match: undeclared reference to 'dta' (did you mean 'data'?)\n    4 |     match: dta.x == 1\n"},
+		"a file to check is too": {[]string{"validate", bad}, 2, "errors found: 1", bad + ":4:12: "},
+		"there is no NATS":       {[]string{"--config", write(t, twoHooks), "--nats-url", "nats://127.0.0.1:1"}, 1, "connect to NATS at nats://127.0.0.1:1", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			err := run(t.Context(), c.args, &stdout, &stderr)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("run = %v; want %s", err, c.want)
+			}
+			if code := exitCode(err); code != c.code {
+				t.Errorf("exit code %d; want %d", code, c.code)
+			}
+			if !strings.HasPrefix(stderr.String(), c.stderr) {
+				t.Errorf("stderr:\n%s\nwant %s", &stderr, c.stderr)
+			}
+		})
+	}
+}
+
+func TestValidatePrintsThatAFileIsWell(t *testing.T) {
+	file := write(t, twoHooks)
+	var stdout, stderr bytes.Buffer
+	if err := run(t.Context(), []string{"validate", file}, &stdout, &stderr); err != nil {
+		t.Fatalf("run: %v\n%s", err, &stderr)
+	}
+	if diff := cmp.Diff(file+": 2 hooks, all well\n", stdout.String()); diff != "" {
+		t.Errorf("stdout (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/alecthomas/kong"
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/pkg/agent"
+)
+
+// The exit codes, which docs/hookctl.md and the help promise.
+const (
+	exitOK      = 0
+	exitLocal   = 1
+	exitDenied  = 2
+	exitRefused = 3
+	exitAway    = 4
+	exitAsk     = 5
+)
+
+const exitCodes = `
+Exit codes:
+  0  done; for emit: continue
+  1  wrong usage, or an error on this side; for validate: the hook breaks the contract
+  2  emit: a hook denied the event
+  3  the router refused the request; the message has its code
+  4  no router answers, or NATS can't be reached or does not permit it
+  5  emit: a person must be asked
+`
+
+func helpWithExitCodes(o kong.HelpOptions, ctx *kong.Context) error {
+	if err := kong.DefaultHelpPrinter(o, ctx); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(ctx.Stdout, exitCodes)
+	return err
+}
+
+// awayError says that the bus can't be reached or used.
+type awayError struct{ error }
+
+func (e awayError) Unwrap() error { return e.error }
+
+// reason is err, or why the command was ended before that.
+func reason(ctx context.Context, err error) error {
+	var away awayError
+	switch {
+	case errors.As(context.Cause(ctx), &away):
+		return away
+	case errors.Is(err, context.DeadlineExceeded):
+		return awayError{fmt.Errorf("%w: no answer in time: `hookctl explain` shows which hooks are asked; emit and collect take --timeout", err)}
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		return errors.New("interrupted")
+	}
+	return err
+}
+
+// ended is why a command ended that runs until it is interrupted, nil for an
+// interruption.
+func ended(ctx context.Context) error {
+	if away, ok := errors.AsType[awayError](context.Cause(ctx)); ok {
+		return away
+	}
+	return nil
+}
+
+func exitOf(err error) int {
+	var refusal *agent.Refusal
+	var away awayError
+	switch {
+	case errors.As(err, &refusal):
+		return exitRefused
+	case errors.As(err, &away), errors.Is(err, agent.ErrNoRouter), errors.Is(err, nats.ErrNoResponders),
+		errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrDisconnected), errors.Is(err, nats.ErrReconnectBufExceeded):
+		return exitAway
+	}
+	return exitLocal
+}
