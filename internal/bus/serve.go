@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,6 +59,7 @@ type Service struct {
 	cancel    context.CancelFunc
 	mu        sync.Mutex // guards endpoints
 	endpoints []*endpoint
+	leaving   []*nats.Subscription // of removed endpoints, which may still have requests waiting
 	discovery []*nats.Subscription
 	taken     sync.WaitGroup
 	dropped   atomic.Int64
@@ -132,9 +134,11 @@ func (s *Service) Add(e Endpoint) (remove func(), err error) {
 }
 
 func (s *Service) remove(ep *endpoint) {
-	_ = ep.sub.Drain()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	_ = ep.sub.Drain()
+	s.leaving = slices.DeleteFunc(s.leaving, func(sub *nats.Subscription) bool { return !sub.IsValid() })
+	s.leaving = append(s.leaving, ep.sub)
 	for i, e := range s.endpoints {
 		if e == ep {
 			s.endpoints = append(s.endpoints[:i:i], s.endpoints[i+1:]...)
@@ -287,7 +291,7 @@ func (r *Request) Refuse(refusal *Refusal) error {
 func (s *Service) Stop(ctx context.Context) error {
 	defer s.cancel()
 	s.mu.Lock()
-	subs := append([]*nats.Subscription(nil), s.discovery...)
+	subs := slices.Concat(s.discovery, s.leaving)
 	for _, ep := range s.endpoints {
 		subs = append(subs, ep.sub)
 	}

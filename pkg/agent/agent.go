@@ -24,6 +24,9 @@ type Refusal = bus.Refusal
 // ErrNoRouter means that nobody answers on the router's subjects.
 var ErrNoRouter = errors.New("no router answers")
 
+// maxDefaults is how much JSON default fields may be, in bytes.
+const maxDefaults = 8 << 10
+
 // Options say how an agent connects and who it is. The zero Options connect to
 // nats://127.0.0.1:4222 without a session.
 type Options struct {
@@ -107,6 +110,9 @@ func (a *Agent) SetDefaultFields(fields map[string]any) error {
 		}
 		text = asciiJSON(string(b))
 	}
+	if len(text) > maxDefaults {
+		return fmt.Errorf("set default fields: they have %d bytes of JSON: at most %d are allowed", len(text), maxDefaults)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.defaults = text
@@ -163,10 +169,14 @@ func (a *Agent) event(name string, data any) (bus.Header, []byte, error) {
 	return header, body, nil
 }
 
-// request asks a router, and asks again while none can serve.
-func (a *Agent) request(ctx context.Context, subject string, header bus.Header, body []byte) (*bus.Message, error) {
+// request asks a router, and asks again while none can serve. before is called
+// before each try; it may be nil.
+func (a *Agent) request(ctx context.Context, subject string, header bus.Header, body []byte, before func()) (*bus.Message, error) {
 	patience := time.Now().Add(a.Patience)
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		if before != nil {
+			before()
+		}
 		msg, err := a.bus.Request(ctx, subject, header, body)
 		if err == nil {
 			return msg, nil
@@ -185,8 +195,7 @@ func (a *Agent) request(ctx context.Context, subject string, header bus.Header, 
 // passing reports whether no hook can have been called and a router may be there
 // the next time.
 func passing(err error) bool {
-	var refusal *Refusal
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		return refusal.Code == bus.Unavailable
 	}
 	return errors.Is(err, bus.ErrNoResponders) || errors.Is(err, nats.ErrReconnectBufExceeded)

@@ -41,9 +41,10 @@ func (a *Agent) Emit(ctx context.Context, event string, data any) (Answer, error
 	if err != nil {
 		return Answer{}, err
 	}
-	ctx, cancel := bound(ctx, header)
+	told := ctx // with the caller's deadline, if any
+	ctx, cancel := bound(ctx)
 	defer cancel()
-	msg, err := a.request(ctx, a.bus.Event("emit", event), header, body)
+	msg, err := a.request(ctx, a.bus.Event("emit", event), header, body, func() { tellDeadline(told, header) })
 	if err != nil {
 		return Answer{}, fmt.Errorf("emit %s: %w", event, err)
 	}
@@ -61,17 +62,24 @@ func (a *Agent) Emit(ctx context.Context, event string, data any) (Answer, error
 	}, nil
 }
 
-// bound gives a request a deadline and tells it to the router, a little earlier,
-// so that its answer still arrives.
-func bound(ctx context.Context, header bus.Header) (context.Context, context.CancelFunc) {
+// bound gives a request a deadline where it has none.
+func bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, maxWait)
+}
+
+// tellDeadline tells the router how much time is left, a little less than there
+// is, so that its answer still arrives.
+func tellDeadline(ctx context.Context, header bus.Header) {
 	end, ok := ctx.Deadline()
 	if !ok {
-		return context.WithTimeout(ctx, maxWait)
+		return
 	}
 	left := time.Until(end)
 	left -= min(left/10, 100*time.Millisecond)
 	header[bus.HeaderTimeout] = []string{strconv.FormatInt(max(left.Milliseconds(), 1), 10)}
-	return context.WithCancel(ctx)
 }
 
 // Collection is what many gave, in order, and who they are.
@@ -109,7 +117,7 @@ func (a *Agent) collect(ctx context.Context, subject string, header bus.Header, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
-	msg, err := a.request(ctx, subject, header, body)
+	msg, err := a.request(ctx, subject, header, body, nil)
 	if err != nil {
 		return Collection{}, fmt.Errorf("collect: %w", err)
 	}

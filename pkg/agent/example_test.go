@@ -28,7 +28,7 @@ func demo(example func(ctx context.Context, url string) error) {
 		fmt.Println(err)
 		return
 	}
-	defer w.Close(ctx)
+	defer func() { _ = w.Close(ctx) }()
 	for _, hook := range []struct {
 		reg     worker.Registration
 		handler worker.Handler

@@ -76,7 +76,7 @@ func (a *Agent) Explain(ctx context.Context, event string, data any) ([]Explanat
 func (a *Agent) inspect(ctx context.Context, subject string, header bus.Header, body []byte, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
-	msg, err := a.request(ctx, subject, header, body)
+	msg, err := a.request(ctx, subject, header, body, nil)
 	verb := strings.TrimPrefix(subject, a.bus.Prefix()+".")
 	if err != nil {
 		return fmt.Errorf("ask for %s: %w", verb, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,11 +33,13 @@ func TestRun(t *testing.T) {
 		"no hook: the data as it is": {nil, nil, continued(d), ""},
 		"a lower priority runs first, a negative one before zero": {
 			[]fake{hook("c", Result{}).at(5), hook("b", Result{}), hook("a", Result{}).at(-5)},
-			[]string{"a" + d, "b" + d, "c" + d}, continued(d), "",
+			[]string{"a" + d, "b" + d, "c" + d},
+			continued(d), "",
 		},
 		"equal priorities run in the order of registration, whatever their names": {
 			[]fake{hook("z", Result{}), hook("a", Result{}), hook("m", Result{})},
-			[]string{"z" + d, "a" + d, "m" + d}, continued(d), "",
+			[]string{"z" + d, "a" + d, "m" + d},
+			continued(d), "",
 		},
 		"the first denial ends the chain": {
 			[]fake{hook("a", Denial("no")), hook("b", Denial("never"))}, []string{"a" + d}, Denial("no"), "a",
@@ -49,7 +52,8 @@ func TestRun(t *testing.T) {
 		},
 		"a modification is what the next hooks get, and the chain answers": {
 			[]fake{hook("a", modified(`{"n":2}`)), hook("b", modified(`{"m":3}`)), hook("c", Result{})},
-			[]string{"a" + d, `b{"n":2}`, `c{"m":3}`}, continued(`{"m":3}`), "",
+			[]string{"a" + d, `b{"n":2}`, `c{"m":3}`},
+			continued(`{"m":3}`), "",
 		},
 		"a modification to the empty object counts": {
 			[]fake{hook("a", modified(`{}`)), hook("b", Result{})}, []string{"a" + d, "b{}"}, continued(`{}`), "",
@@ -62,15 +66,18 @@ func TestRun(t *testing.T) {
 				hook("a", with(Result{}, `{"x":1}`)), hook("b", with(Injection("text"), `{"x":2}`)),
 				hook("c", with(Result{Action: Continue}, `{"x":3}`)), hook("d", Result{}),
 			},
-			[]string{"a" + d, "b" + d, "c" + d, "d" + d}, with(Injection("text"), `{"x":2}`), "",
+			[]string{"a" + d, "b" + d, "c" + d, "d" + d},
+			with(Injection("text"), `{"x":2}`), "",
 		},
 		"the first question wins, and the chain goes on after it": {
 			[]fake{hook("a", Question("one?")), hook("b", Question("two?")), hook("c", modified(`{"n":2}`))},
-			[]string{"a" + d, "b" + d, "c" + d}, with(Question("one?"), `{"n":2}`), "",
+			[]string{"a" + d, "b" + d, "c" + d},
+			with(Question("one?"), `{"n":2}`), "",
 		},
 		"a question keeps data of its own": {
 			[]fake{hook("a", with(Question("one?"), `{"q":1}`)), hook("b", modified(`{"n":2}`))},
-			[]string{"a" + d, "b" + d}, with(Question("one?"), `{"q":1}`), "",
+			[]string{"a" + d, "b" + d},
+			with(Question("one?"), `{"q":1}`), "",
 		},
 		"one injection is returned as it is": {
 			[]fake{hook("a", rich)}, []string{"a" + d}, rich, "",
@@ -84,26 +91,31 @@ func TestRun(t *testing.T) {
 			Result{
 				Action: InjectContext, Data: []byte(d), ContextInjection: "one\n\ntwo\n\nthree",
 				ContextInjectionRole: RoleUser, Ephemeral: true, SuppressOutput: true, AppendToLastToolResult: true,
-			}, "",
+			},
+			"",
 		},
 		"an injection without text counts as continue": {
 			[]fake{hook("a", Injection("")), hook("b", Injection("text"))}, []string{"a" + d, "b" + d}, with(Injection("text"), d), "",
 		},
 		"a failure is passed over, and modifications before it are kept": {
 			[]fake{hook("a", modified(`{"n":2}`)), hook("b", modified(`{"n":3}`)).failing(errBroken), hook("c", Result{})},
-			[]string{"a" + d, `b{"n":2}`, `c{"n":2}`}, continued(`{"n":2}`), "",
+			[]string{"a" + d, `b{"n":2}`, `c{"n":2}`},
+			continued(`{"n":2}`), "",
 		},
 		"a failure of a guard denies and ends the chain": {
 			[]fake{hook("guard", Result{}).failing(errBroken).closed(), hook("b", Result{})},
-			[]string{"guard" + d}, Denial(`hook "guard" failed (error) and its on_failure is deny`), "guard",
+			[]string{"guard" + d},
+			Denial(`hook "guard" failed (error) and its on_failure is deny`), "guard",
 		},
 		"the denial of a failed guard names it as people do": {
 			[]fake{hook("guard", Result{}).called("The Guard").failing(errBroken).closed()},
-			[]string{"guard" + d}, Denial(`hook "The Guard" failed (error) and its on_failure is deny`), "guard",
+			[]string{"guard" + d},
+			Denial(`hook "The Guard" failed (error) and its on_failure is deny`), "guard",
 		},
 		"a shadow hook is not called in the chain, an observer neither": {
 			[]fake{hook("a", Denial("a")).in(Shadow), hook("b", Denial("b")).in(Observe), hook("c", Result{}).in(Enforce)},
-			[]string{"c" + d}, continued(d), "",
+			[]string{"c" + d},
+			continued(d), "",
 		},
 		"a hook whose match is false is not called": {
 			[]fake{hook("a", Denial("a")).want(false, nil), hook("b", Result{}).want(true, nil)}, []string{"b" + d}, continued(d), "",
@@ -117,19 +129,23 @@ func TestRun(t *testing.T) {
 		},
 		"a panic is a failure": {
 			[]fake{hook("a", Result{}).running(func(context.Context, events.Event) (Result, error) { panic("oh") }), hook("b", Result{})},
-			[]string{"a" + d, "b" + d}, continued(d), "",
+			[]string{"a" + d, "b" + d},
+			continued(d), "",
 		},
 		"a panic of a guard denies": {
 			[]fake{hook("a", Result{}).closed().running(func(context.Context, events.Event) (Result, error) { panic("oh") })},
-			[]string{"a" + d}, Denial(`hook "a" failed (error) and its on_failure is deny`), "a",
+			[]string{"a" + d},
+			Denial(`hook "a" failed (error) and its on_failure is deny`), "a",
 		},
 		"an action that is none is an invalid result": {
 			[]fake{hook("a", Result{Action: "allow"}).closed()},
-			[]string{"a" + d}, Denial(`hook "a" failed (invalid_result) and its on_failure is deny`), "a",
+			[]string{"a" + d},
+			Denial(`hook "a" failed (invalid_result) and its on_failure is deny`), "a",
 		},
 		"data that is no object is an invalid result": {
 			[]fake{hook("a", modified(`[1]`)), hook("b", modified(`{"a":1,"a":2}`)), hook("c", modified(`nonsense`)), hook("d", Result{})},
-			[]string{"a" + d, "b" + d, "c" + d, "d" + d}, continued(d), "",
+			[]string{"a" + d, "b" + d, "c" + d, "d" + d},
+			continued(d), "",
 		},
 		"data that is null is none": {
 			[]fake{hook("a", modified(`null`)), hook("b", Result{})}, []string{"a" + d, "b" + d}, continued(d), "",
@@ -166,10 +182,8 @@ func TestPrecedenceHoldsInEveryOrder(t *testing.T) {
 			id     string
 			action Action
 		}{{"deny", Deny}, {"ask", AskUser}, {"inject", InjectContext}} {
-			for _, id := range order {
-				if id == c.id {
-					return c.action
-				}
+			if slices.Contains(order, c.id) {
+				return c.action
 			}
 		}
 		return Continue

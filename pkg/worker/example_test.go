@@ -53,7 +53,7 @@ func ExampleWorker_Register() {
 		if err != nil {
 			return err
 		}
-		defer w.Close(ctx)
+		defer func() { _ = w.Close(ctx) }()
 
 		announce := func(_ context.Context, ev worker.Event) (worker.Result, error) {
 			var d events.ToolPreData
@@ -119,7 +119,7 @@ func ExampleWorker_RegisterContributor() {
 		if err != nil {
 			return err
 		}
-		defer w.Close(ctx)
+		defer func() { _ = w.Close(ctx) }()
 		reg := worker.Registration{ID: "disk-events", Channels: []string{"observability.events"}}
 		_, err = w.RegisterContributor(ctx, reg, func(context.Context, string) (any, error) {
 			return []string{"disk:full", "disk:slow"}, nil

@@ -69,8 +69,9 @@ func TestHookSurvivesACutConnection(t *testing.T) {
 	natstest.Router(t, s, router.Options{})
 	d := &droppable{Server: s}
 	w := connect(t, worker.Options{Conn: natstest.Conn(t, d)})
-	register(t, w, worker.Registration{ID: "first"}, hooktest.Script().Handle)
-	register(t, w, worker.Registration{ID: "hook"}, deny("here"))
+	// A call that is lost with the connection costs its time-out.
+	register(t, w, worker.Registration{ID: "first", TimeoutMS: 200}, hooktest.Script().Handle)
+	register(t, w, worker.Registration{ID: "hook", TimeoutMS: 200}, deny("here"))
 	a := connectAgent(t, s)
 	for range 3 {
 		d.drop()

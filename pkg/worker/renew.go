@@ -65,8 +65,7 @@ func (w *Worker) setDue(hook *registered, in time.Duration) {
 
 // passing reports whether an error may be gone the next time.
 func passing(err error) bool {
-	var refusal *bus.Refusal
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*bus.Refusal](err); ok {
 		return refusal.Code == bus.Unavailable || refusal.Code == bus.Overloaded
 	}
 	return errors.Is(err, bus.ErrNoResponders) || errors.Is(err, nats.ErrReconnectBufExceeded)

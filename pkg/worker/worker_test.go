@@ -186,8 +186,15 @@ func TestContributors(t *testing.T) {
 		value any
 		err   error
 	}{
-		{"object", map[string]int{"n": 1}, nil}, {"nil", nil, nil}, {"zero", 0, nil}, {"empty", "", nil}, {"false", false, nil},
-		{"broken", "unused", errors.New("broken")}, {"unmarshalable", func() {}, nil}, {"list", []string{}, nil}, {"nil-slice", []string(nil), nil},
+		{"object", map[string]int{"n": 1}, nil},
+		{"nil", nil, nil},
+		{"zero", 0, nil},
+		{"empty", "", nil},
+		{"false", false, nil},
+		{"broken", "unused", errors.New("broken")},
+		{"unmarshalable", func() {}, nil},
+		{"list", []string{}, nil},
+		{"nil-slice", []string(nil), nil},
 	} {
 		_, err := w.RegisterContributor(t.Context(), worker.Registration{ID: c.id, Channels: []string{"a.b"}},
 			func(_ context.Context, channel string) (any, error) {

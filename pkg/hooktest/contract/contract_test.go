@@ -47,7 +47,8 @@ func TestValidate(t *testing.T) {
 				}
 				return worker.Continue()
 			},
-			[]string{"an empty object"}, "an error, for data that keeps the schema: nothing to judge (500)",
+			[]string{"an empty object"},
+			"an error, for data that keeps the schema: nothing to judge (500)",
 		},
 		"fails on an empty object, which its match keeps from it": {
 			worker.Registration{Events: toolPre, Match: "has(data.tool_name) && data.tool_name != ''"},
@@ -70,7 +71,8 @@ func TestValidate(t *testing.T) {
 				}
 				return worker.Continue()
 			},
-			[]string{"null in place of every field", "tool_name is a number"}, "it panicked",
+			[]string{"null in place of every field", "tool_name is a number"},
+			"it panicked",
 		},
 		"loses large integers": {
 			worker.Registration{Events: toolPre},
@@ -81,17 +83,20 @@ func TestValidate(t *testing.T) {
 				}
 				return worker.Modify(d)
 			},
-			[]string{"64-bit integers"}, "it made 9007199254740992 of the integer 9007199254740993",
+			[]string{"64-bit integers"},
+			"it made 9007199254740992 of the integer 9007199254740993",
 		},
 		"answers too much": {
 			worker.Registration{Events: toolPre},
 			hooktest.Script(chain.Injection(strings.Repeat("x", 600<<10))).Handle,
-			[]string{"everything"}, "invalid result: it has ",
+			[]string{"everything"},
+			"invalid result: it has ",
 		},
 		"answers what is no result": {
 			worker.Registration{Events: toolPre},
 			hooktest.Script(worker.Result{Action: "allow"}).Handle,
-			[]string{"everything"}, "invalid result: action must be one of",
+			[]string{"everything"},
+			"invalid result: action must be one of",
 		},
 		"hangs": {
 			worker.Registration{Events: toolPre, TimeoutMS: 30},
@@ -99,7 +104,8 @@ func TestValidate(t *testing.T) {
 				<-time.After(300 * time.Millisecond)
 				return worker.Continue()
 			},
-			[]string{"everything"}, "no answer within its time-out of 30ms",
+			[]string{"everything"},
+			"no answer within its time-out of 30ms",
 		},
 		"is done when one event was hard": {
 			worker.Registration{Events: toolPre, TimeoutMS: 200},
@@ -110,7 +116,8 @@ func TestValidate(t *testing.T) {
 				}
 				return worker.Continue()
 			},
-			[]string{"a string of 256 KiB"}, "time",
+			[]string{"a string of 256 KiB"},
+			"time",
 		},
 		"is limited to one session": {
 			worker.Registration{Events: toolPre, SessionID: "only-this"},

@@ -1,0 +1,56 @@
+package worker_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+)
+
+func TestUnregisterAnswersWhatWaits(t *testing.T) {
+	s := natstest.Server(t)
+	natstest.Router(t, s, router.Options{})
+	w, err := worker.Connect(t.Context(), worker.Options{Conn: natstest.Conn(t, s), MaxInFlight: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls atomic.Int32
+	watch := natstest.Conn(t, s)
+	if _, err := watch.Subscribe("hooks.call.hook", func(*nats.Msg) { calls.Add(1) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := watch.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	release := make(chan struct{})
+	unregister := register(t, w, worker.Registration{ID: "hook"}, func(context.Context, worker.Event) (worker.Result, error) {
+		<-release
+		return worker.Deny("answered")
+	})
+	const n = 4
+	got := make(answers, n)
+	a := connectAgent(t, s)
+	for range n {
+		go got.emit(t, a)
+	}
+	eventually(t, "the hook has all calls", func() bool { return calls.Load() == n })
+	if err := unregister(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- w.Close(context.Background()) }()
+	close(release)
+	for range n {
+		if answer := <-got; answer.Reason != "answered" {
+			t.Errorf("answer %+v", answer)
+		}
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+}
