@@ -109,7 +109,7 @@ func (p *printer) killed(guard string) {
 
 func (p *printer) end(observed int64) {
 	p.printf("\nDenied although nobody was there to say so: the guard registered with on_failure deny.\n")
-	p.printf("%d events were also told to the observing audit hook. All of it took %.1f s.\n", observed, time.Since(p.began).Seconds())
+	p.printf("%d events were also told to the observing audit hook. All of it took %.2f s.\n", observed, time.Since(p.began).Seconds())
 }
 
 func action(r chain.Result) string {
