@@ -39,7 +39,7 @@ func (b *Bus) OpenBucket(ctx context.Context, name string, replicas int) (*Bucke
 	}
 	kv, err := js.KeyValue(ctx, name)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		kv, err = createBucket(ctx, js, name, replicas, b.conn.ConnectedClusterName() != "")
+		kv, err = b.createBucket(ctx, js, name, replicas)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open bucket %s: %w (is JetStream enabled, and may this account use it?)", name, err)
@@ -47,16 +47,29 @@ func (b *Bus) OpenBucket(ctx context.Context, name string, replicas int) (*Bucke
 	return &Bucket{kv, name}, nil
 }
 
-func createBucket(ctx context.Context, js jetstream.JetStream, name string, replicas int, clustered bool) (jetstream.KeyValue, error) {
+// createBucket makes a bucket. On a cluster that has just started the leader may
+// not know its peers yet; so three replicas are tried for a while before one is
+// taken for what there is.
+func (b *Bus) createBucket(ctx context.Context, js jetstream.JetStream, name string, replicas int) (jetstream.KeyValue, error) {
 	config := jetstream.KeyValueConfig{
 		Bucket: name, Description: "hook registrations", Replicas: max(replicas, 1),
 		Storage: jetstream.FileStorage, LimitMarkerTTL: markerTTL,
 	}
-	if replicas == 0 && clustered {
+	clustered := replicas == 0 && b.conn.ConnectedClusterName() != ""
+	if clustered {
 		config.Replicas = 3
 	}
 	kv, err := js.CreateKeyValue(ctx, config)
-	if err != nil && replicas == 0 && clustered {
+	for try := 0; clustered && err != nil && !errors.Is(err, jetstream.ErrBucketExists) && try < 10; try++ {
+		select {
+		case <-time.After(500 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		kv, err = js.CreateKeyValue(ctx, config)
+	}
+	if clustered && err != nil && !errors.Is(err, jetstream.ErrBucketExists) {
+		b.log.Warn("the cluster can't keep three copies of the bucket: one it is", "bucket", name, "error", err)
 		config.Replicas = 1
 		kv, err = js.CreateKeyValue(ctx, config)
 	}

@@ -87,8 +87,7 @@ func Refuse(code int, format string, args ...any) *Refusal {
 
 // CodeOf is the code of an error that is a refusal, else 0.
 func CodeOf(err error) int {
-	var refusal *Refusal
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		return refusal.Code
 	}
 	return 0

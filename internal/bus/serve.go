@@ -241,8 +241,8 @@ func asRefusal(err error) *Refusal {
 		return refusal
 	case errors.Is(err, context.DeadlineExceeded):
 		return Refuse(Deadline, "%v", err)
-	case errors.Is(err, context.Canceled):
-		return Refuse(Unavailable, "shutting down: try again")
+	case errors.Is(err, context.Canceled): // its handler may have done something already
+		return Refuse(Deadline, "the time to shut down was over before this was done: nothing was decided")
 	default:
 		return Refuse(Internal, "%v", err)
 	}
@@ -258,8 +258,7 @@ func (ep *endpoint) count(start time.Time, err error) {
 	defer ep.mu.Unlock()
 	ep.errors++
 	ep.last = err.Error()
-	var refusal *Refusal
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		ep.refused[refusal.Code]++
 	}
 }
@@ -280,6 +279,9 @@ func (r *Request) Reply(header Header, body []byte) error {
 
 // Refuse answers with a refusal and returns it.
 func (r *Request) Refuse(refusal *Refusal) error {
+	if r.Msg.Reply == "" {
+		r.bus.log.Debug("refused a message that nobody waits for", "subject", r.Subject, "refusal", refusal.Text)
+	}
 	if err := r.Reply(refusal.header(), nil); err != nil {
 		r.bus.log.Warn("could not send a refusal", "refusal", refusal.Text, "error", err)
 	}

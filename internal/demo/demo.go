@@ -96,7 +96,9 @@ func tour(ctx context.Context, n *node.Node, dir string, p *printer) (err error)
 			return err
 		}
 	}
-	hooks.killGuard()
+	if err := hooks.killGuard(ctx); err != nil {
+		return err
+	}
 	p.killed(guardID)
 	if err := a.play(ctx, dangerous, hooks, p); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hookrouter/hookrouter/examples"
 	"github.com/hookrouter/hookrouter/examples/notifier"
@@ -135,8 +136,21 @@ func (h *hooks) of(chainID string) []said {
 	return h.told[chainID]
 }
 
-// killGuard cuts the guard's connection: no goodbye, as when its process dies.
-func (h *hooks) killGuard() { h.guard.bus.Conn().Close() }
+// killGuard cuts the guard's connection, with no goodbye, as when its process
+// dies, and waits until the server has noticed.
+func (h *hooks) killGuard(ctx context.Context) error {
+	ping := "$SRV.PING." + h.guard.Name
+	h.guard.bus.Conn().Close()
+	for ctx.Err() == nil {
+		short, cancel := context.WithTimeout(ctx, 50*time.Millisecond) // it may get lost with the connection
+		_, err := h.others.bus.Request(short, ping, nil, nil)
+		cancel()
+		if errors.Is(err, bus.ErrNoResponders) {
+			return nil
+		}
+	}
+	return ctx.Err()
+}
 
 func (h *hooks) stop(ctx context.Context) error {
 	err := h.others.Close(ctx)

@@ -175,12 +175,12 @@ func input(data json.RawMessage) string {
 func oneLine(text string) string { return strings.Join(strings.Fields(shortAll(text)), " ") }
 
 func shortAll(text string) string {
-	at := strings.Index(text, "/workspace/")
-	if at < 0 {
+	before, after, ok := strings.Cut(text, "/workspace/")
+	if !ok {
 		return text
 	}
-	start := strings.LastIndexAny(text[:at], " \n\"") + 1
-	return text[:start] + text[at+len("/workspace/"):]
+	start := strings.LastIndexAny(before, " \n\"") + 1
+	return text[:start] + after
 }
 
 func cut(text string, n int) string {

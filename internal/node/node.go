@@ -156,9 +156,8 @@ func status(w http.ResponseWriter, err error) {
 		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
 		return
 	}
-	var refusal *bus.Refusal
 	text := err.Error()
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*bus.Refusal](err); ok {
 		text = refusal.Text
 	}
 	w.WriteHeader(http.StatusServiceUnavailable)

@@ -107,8 +107,13 @@ func (r *Registry) Current() bool {
 	return int64(time.Since(r.started)) < r.leaseUntil.Load()
 }
 
-// Expired is how many instances this replica removed because nobody renewed them.
-func (r *Registry) Expired() int64 { return r.expired.Load() }
+// Counts is what STATS of the discovery shows: the hooks that are registered, and
+// the instances that this replica removed because nobody renewed them.
+func (r *Registry) Counts() any {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return map[string]int64{"hooks": int64(len(r.hooks)), "expired": r.expired.Load()}
+}
 
 // List returns every registration in execution order, as of this replica's table.
 func (r *Registry) List() []Listing {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -16,6 +17,10 @@ const (
 	maxHooks     = 50_000 // on one bus
 	maxInstances = 1_000  // behind one hook
 )
+
+// writeTimeout bounds one write. When its answer is lost, as when the store
+// changes its leader, the revision tells the next try what became of it.
+const writeTimeout = 2 * time.Second
 
 // Register adds an instance of a hook, renews it, or changes the hook, and
 // returns the revision. When it returns without an error, every replica that
@@ -44,6 +49,9 @@ func (r *Registry) Register(ctx context.Context, reg chain.Registration) (uint64
 			if err := wait(ctx, changed); err != nil {
 				return 0, err
 			}
+			continue
+		}
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			continue
 		}
 		if err != nil {
@@ -105,6 +113,8 @@ func (r *Registry) write(ctx context.Context, next record, old *hook) (uint64, e
 	if old != nil {
 		at = old.revision
 	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
 	return r.bucket.Update(ctx, hookKey+next.Registration.ID, body, at)
 }
 

@@ -22,7 +22,7 @@ type arrival struct {
 	links   []*chain.Link // in execution order
 	timeout time.Duration
 	header  bus.Header // what every message about it carries: its attributes, the chain, the trace
-	release func()     // gives the session's slot back
+	release func()     // gives the session's slot back; may be called twice
 }
 
 // admit is the door: it checks an event, finds its hooks and takes a slot of its
@@ -126,7 +126,7 @@ func (s *sessions) enter(id string) (release func(), err error) {
 		return nil, bus.Refuse(bus.Overloaded, "%d requests of this session are under way, which is the limit: try again later", s.limit)
 	}
 	s.inFlight[id]++
-	return func() { s.leave(id) }, nil
+	return sync.OnceFunc(func() { s.leave(id) }), nil
 }
 
 func (s *sessions) leave(id string) {

@@ -23,6 +23,7 @@ func (r *Router) emit(ctx context.Context, req *bus.Request) error {
 	if err != nil {
 		return err
 	}
+	a.release()                  // the agent may go on as soon as it has its answer
 	record := resultBody(a, out) // made before the answer, so that both leave in one write
 	err = req.Reply(replyHeader(a, out), out.Result.Append(make([]byte, 0, len(out.Result.Data)+128)))
 	r.publish(r.bus.Event("result", a.Name), bus.Header{bus.HeaderChainID: {a.chainID}}, record)

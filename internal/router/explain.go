@@ -44,7 +44,11 @@ func (r *Router) explain(_ context.Context, req *bus.Request) error {
 	if err != nil {
 		return bus.Refuse(bus.Malformed, "%v", err)
 	}
-	view := &chain.View{Event: name, Session: ev.Session, Data: data.Bytes()}
+	defaults, err := defaultFields(req.Header)
+	if err != nil {
+		return err
+	}
+	view := &chain.View{Event: name, Session: ev.Session, Data: data.Over(defaults, events.Now())}
 	list := []explanation{}
 	for _, link := range table.For(name, ev.Session) {
 		list = append(list, r.explainLink(link, view))

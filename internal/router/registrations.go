@@ -3,10 +3,13 @@ package router
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/nats-io/nuid"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
@@ -58,6 +61,11 @@ func (r *Router) register(ctx context.Context, req *bus.Request) error {
 	})
 }
 
+// unregistered is the reply to an unregistration.
+type unregistered struct {
+	Ignored []string `json:"ignored,omitempty"`
+}
+
 // unregister removes an instance of a hook, or the hook.
 func (r *Router) unregister(ctx context.Context, req *bus.Request) error {
 	id := r.bus.Tail("unregister", req.Subject)
@@ -65,22 +73,22 @@ func (r *Router) unregister(ctx context.Context, req *bus.Request) error {
 		return bus.Refuse(bus.Malformed, "%v", err)
 	}
 	var body struct {
-		Instance string `json:"instance"`
+		Instance string                    `json:"instance"`
+		Unknown  map[string]jsontext.Value `json:",embed"`
 	}
-	newer, _ := strconv.Atoi(bus.Get(req.Header, bus.HeaderProtocol))
-	strict := jsonv2.RejectUnknownMembers(newer <= chain.ProtocolVersion)
-	if _, err := events.ParseObject(req.Data); err != nil {
-		return bus.Refuse(bus.Malformed, "%v", err)
-	}
-	if err := jsonv2.Unmarshal(req.Data, &body, strict); err != nil {
+	if err := jsonv2.Unmarshal(req.Data, &body); err != nil {
 		return bus.Refuse(bus.Malformed, `the body must be {"instance":"…"}, or {} to remove the hook: %v`, err)
+	}
+	ignored := slices.Sorted(maps.Keys(body.Unknown))
+	if newer, _ := strconv.Atoi(bus.Get(req.Header, bus.HeaderProtocol)); len(ignored) > 0 && newer <= chain.ProtocolVersion {
+		return bus.Refuse(bus.Malformed, "the body has the unknown field %q", ignored[0])
 	}
 	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
 	defer cancel()
 	if err := r.registry.Unregister(ctx, id, body.Instance); err != nil {
 		return err
 	}
-	return req.Reply(nil, []byte("{}"))
+	return replyJSON(req, unregistered{ignored})
 }
 
 // handlers lists hooks by the pattern they registered.

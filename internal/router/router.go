@@ -190,7 +190,7 @@ func (r *Router) serve() (*bus.Service, error) {
 		{Name: "handlers-of", Subject: r.bus.Of("handlers", ">"), Slots: operators, Wait: true, Handle: r.handlers},
 		{Name: "registry", Subject: r.bus.Of("registry"), Slots: operators, Wait: true, Handle: r.list},
 		{Name: "explain", Subject: r.bus.Of("explain", ">"), Slots: operators, Wait: true, Handle: r.explain},
-		{Name: "register", Subject: r.bus.Of("register", "*"), Slots: operators, Wait: true, Handle: r.register},
+		{Name: "register", Subject: r.bus.Of("register", "*"), Slots: operators, Wait: true, Handle: r.register, Data: r.registry.Counts},
 		{Name: "unregister", Subject: r.bus.Of("unregister", "*"), Slots: operators, Wait: true, Handle: r.unregister},
 	} {
 		e.Queue = r.bus.QueueGroup()

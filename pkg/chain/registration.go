@@ -233,8 +233,8 @@ func (r Registration) Check() error {
 	default:
 		return fmt.Errorf(`hook %q: mode is %q: "enforce", "shadow" or "observe"`, r.ID, r.Mode)
 	}
-	if len(r.Channels) > 0 && (r.SessionID != "" || r.Match != "" || r.Priority != 0) {
-		return fmt.Errorf("hook %q: a contributor has no priority, no match and no session", r.ID)
+	if len(r.Channels) > 0 && (r.SessionID != "" || r.Match != "" || r.Priority != 0 || !r.Enforced()) {
+		return fmt.Errorf("hook %q: a contributor has no priority, no match, no session and no mode", r.ID)
 	}
 	if r.Protocol < 0 {
 		return fmt.Errorf("hook %q: protocol is %d", r.ID, r.Protocol)

@@ -125,6 +125,9 @@ func decodeEnvelope(body []byte) (Event, Object, error) {
 		return Event{}, Object{}, fmt.Errorf("the CloudEvents specversion is %q: only 1.0 is known", clip(v))
 	}
 	raw, ok := envelope.Get("data")
+	if !ok && len(cloud.DataEncoded) > 0 { // as data_base64
+		raw, ok = cloud.DataEncoded, true
+	}
 	if !ok {
 		return Event{}, Object{}, errors.New("the CloudEvent has no data: it must be a JSON object")
 	}

@@ -64,6 +64,11 @@ func TestDecode(t *testing.T) {
 		"structured mode, in another case": {header("Content-Type", "Application/CloudEvents+JSON"), envelope, full},
 		"structured mode, with a charset":  {header("content-type", structuredType+"; charset=utf-8"), envelope, full},
 		"structured mode, no content-type, as the official NATS binding sends it": {nil, envelope, full},
+		"structured mode, data in base64, as the SDK sends bytes": {
+			header("content-type", structuredType),
+			`{"specversion":"1.0","id":"e1","source":"/agent","type":"tool:pre","data_base64":"eyJhIjoxfQ=="}`,
+			Event{ID: "e1", Source: "/agent", Name: "tool:pre", Data: json.RawMessage(`{"a":1}`)},
+		},
 		"structured mode, data of 64 levels": {
 			header("content-type", structuredType),
 			`{"specversion":"1.0","id":"e1","source":"/agent","type":"tool:pre","data":` + nested(64) + `}`,
@@ -159,7 +164,8 @@ func TestDecodeRefuses(t *testing.T) {
 		"structured, version 0.3":               {structured, `{"specversion":"0.3","id":"1","source":"/a","type":"tool:pre","data":{}}`, "only 1.0"},
 		"structured, no data":                   {structured, `{"specversion":"1.0","id":"1","source":"/a","type":"tool:pre"}`, "no data"},
 		"structured, data is text":              {structured, `{"specversion":"1.0","id":"1","source":"/a","type":"tool:pre","data":"x"}`, "not a string"},
-		"structured, data in base64":            {structured, `{"specversion":"1.0","id":"1","source":"/a","type":"tool:pre","data_base64":"e30="}`, "no data"},
+		"structured, no data":                   {structured, `{"specversion":"1.0","id":"1","source":"/a","type":"tool:pre"}`, "no data"},
+		"structured, text in base64":            {structured, `{"specversion":"1.0","id":"1","source":"/a","type":"tool:pre","data_base64":"eA=="}`, "not JSON"},
 		"structured, an attribute twice":        {structured, `{"specversion":"1.0","id":"1","id":"2","source":"/a","type":"tool:pre","data":{}}`, "twice"},
 		"structured, an attribute without name": {structured, `{"specversion":"1.0","id":"1","source":"/a","type":"tool:pre","":1,"subject":"s1","data":{}}`, "no name"},
 		"structured, data of 65 levels":         {structured, `{"specversion":"1.0","id":"1","source":"/a","type":"tool:pre","data":` + nested(65) + `}`, "deeper than"},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -88,8 +89,8 @@ func (b *bench) stop() {
 	if b.conn != nil {
 		b.conn.Close()
 	}
-	for i := len(b.processes) - 1; i >= 0; i-- {
-		b.processes[i].stop()
+	for _, p := range slices.Backward(b.processes) {
+		p.stop()
 	}
 }
 

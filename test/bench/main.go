@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, err
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.IntVar(&o.rounds, "rounds", 24, "rounds of each comparison")
-	flags.DurationVar(&o.slice, "slice", 120*time.Millisecond, "how long an arm runs at a time; twice in each round")
+	flags.DurationVar(&o.slice, "slice", 40*time.Millisecond, "how long an arm runs at a time; six times in each round")
 	flags.BoolVar(&o.short, "short", false, "few rounds, and no judgement but that on the run itself")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object instead of a table")
 	flags.StringVar(&o.profile, "profile", "", "only write CPU profiles into this directory, and what a chain costs each process")
@@ -79,7 +79,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, err
 		return 0, nil
 	}
 	if o.short {
-		o.rounds, o.slice = min(o.rounds, 6), min(o.slice, 60*time.Millisecond)
+		o.rounds, o.slice = min(o.rounds, 6), min(o.slice, 20*time.Millisecond)
 	}
 	rep, err := measure(ctx, o, stderr)
 	if err != nil {

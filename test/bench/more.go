@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -108,7 +107,7 @@ func (b *bench) collect(ctx context.Context) error {
 	}
 	b.report.add(figure{
 		Name: fmt.Sprintf("collect over %d workers, one silent, over one time-out", collectHooks), Unit: "x", Value: median(over), Most: 1.25,
-		Note: strings.TrimSpace(fmt.Sprintf("time-out %v, %d times", timeout, len(over))),
+		Note: fmt.Sprintf("time-out %v, %d times", timeout, len(over)),
 	})
 	return nil
 }

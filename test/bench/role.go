@@ -74,6 +74,7 @@ func natsRole(ctx context.Context, o options, ready func(string)) error {
 // routerRole is hook-router --nats-url, its log at info as by default. Only the
 // time-to-live differs: the hooks of the bench do not renew.
 func routerRole(ctx context.Context, o options, ready func(string)) error {
+	node.TuneGC()
 	n, err := node.Start(ctx, node.Options{
 		NATS:   bus.Options{URL: o.nats, Prefix: o.prefix},
 		Router: router.Options{TTL: time.Hour},

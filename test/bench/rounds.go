@@ -17,6 +17,10 @@ func armOrder(n, round int) []int {
 	return order
 }
 
+// passes is how often a round goes through its order: short slices, so that both
+// arms get their share of what else the machine does.
+const passes = 3
+
 // compare runs the arms in rounds and returns their samples, by arm and round.
 func (b *bench) compare(ctx context.Context, inFlight int, arms ...arm) ([][]*sample, error) {
 	n, err := b.warmUp(ctx, inFlight, arms)
@@ -26,12 +30,14 @@ func (b *bench) compare(ctx context.Context, inFlight int, arms ...arm) ([][]*sa
 	all := make([][]*sample, len(arms))
 	for round := range b.rounds {
 		parts := make([][]*sample, len(arms))
-		for _, i := range armOrder(len(arms), round) {
-			s, err := b.load(ctx, arms[i], inFlight, n)
-			if err != nil {
-				return nil, err
+		for pass := range passes {
+			for _, i := range armOrder(len(arms), round+pass) {
+				s, err := b.load(ctx, arms[i], inFlight, n)
+				if err != nil {
+					return nil, err
+				}
+				parts[i] = append(parts[i], s)
 			}
-			parts[i] = append(parts[i], s)
 		}
 		for i := range arms {
 			all[i] = append(all[i], merge(parts[i]...))
@@ -52,7 +58,7 @@ func (b *bench) warmUp(ctx context.Context, inFlight int, arms []arm) (n int, er
 			}
 			done += 4 * inFlight
 		}
-		n = max(int(float64(done)*b.slice.Seconds()/time.Since(began).Seconds()), 2*inFlight)
+		n = max(int(float64(done)*b.slice.Seconds()/time.Since(began).Seconds()), 8*inFlight)
 	}
 	return n, nil
 }

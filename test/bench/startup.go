@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -43,7 +44,7 @@ func (b *bench) startup(ctx context.Context) error {
 	b.report.Starts = starts
 	b.report.add(figure{
 		Name: "hook-router with embedded NATS, ready after start", Unit: "ms", Value: median(times), Most: 300,
-		Note: fmt.Sprintf("the slowest of %d: %.0f", starts, times[len(times)-1]),
+		Note: fmt.Sprintf("the slowest of %d: %.0f", starts, slices.Max(times)),
 	})
 	b.report.add(figure{
 		Name: "hook-router with embedded NATS, idle memory (VmRSS)", Unit: "MB", Value: median(rss), Most: 60,
@@ -55,11 +56,11 @@ func (b *bench) startup(ctx context.Context) error {
 // startOnce starts a router and returns when it was ready, and its resident
 // memory in KiB after it idled.
 func startOnce(ctx context.Context, binary, store string, idle time.Duration) (ready time.Duration, kib int, err error) {
-	ports, err := freePorts(2)
+	natsAddr, httpAddr, err := freePorts()
 	if err != nil {
 		return 0, 0, err
 	}
-	cmd := exec.CommandContext(ctx, binary, "--nats-listen", ports[0], "--http-listen", ports[1], "--store-dir", store)
+	cmd := exec.CommandContext(ctx, binary, "--nats-listen", natsAddr, "--http-listen", httpAddr, "--store-dir", store)
 	var log bytes.Buffer
 	cmd.Stderr = &log
 	began := time.Now()
@@ -72,7 +73,7 @@ func startOnce(ctx context.Context, binary, store string, idle time.Duration) (r
 		_ = cmd.Wait()
 		end.Stop()
 	}()
-	for !isReady(ctx, "http://"+ports[1]+"/readyz") {
+	for !isReady(ctx, "http://"+httpAddr+"/readyz") {
 		if time.Since(began) > 20*time.Second || ctx.Err() != nil {
 			return 0, 0, fmt.Errorf("hook-router is not ready: %s", &log)
 		}
@@ -101,18 +102,19 @@ func isReady(ctx context.Context, url string) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// freePorts returns addresses on loopback that were free a moment ago.
-func freePorts(n int) ([]string, error) {
-	var list []string
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, fmt.Errorf("find a free port: %w", err)
-		}
-		defer l.Close() // all stay taken until all are found
-		list = append(list, l.Addr().String())
+// freePorts returns two addresses on loopback that were free a moment ago.
+func freePorts() (a, b string, err error) {
+	first, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", "", fmt.Errorf("find a free port: %w", err)
 	}
-	return list, nil
+	defer first.Close()
+	second, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", "", fmt.Errorf("find a free port: %w", err)
+	}
+	defer second.Close()
+	return first.Addr().String(), second.Addr().String(), nil
 }
 
 // residentKiB is VmRSS of a process.

@@ -3,6 +3,7 @@ package integration
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -255,6 +256,11 @@ func TestAWorkerThatVanishesIsKnownAtOnce(t *testing.T) {
 		t.Fatal(m.Header)
 	}
 	dead.Close()
+	for ctx.Err() == nil { // until the server has noticed; a request may get lost with the connection
+		if _, err := nc.Request("hooks.call.h", nil, 50*time.Millisecond); errors.Is(err, nats.ErrNoResponders) {
+			break
+		}
+	}
 	began := time.Now()
 	m := request(t, ctx, nc, "hooks.emit.e", nil, `{}`)
 	var r chain.Result

@@ -14,7 +14,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain runs the tests, or a role of the processes that they start.
+func TestMain(m *testing.M) {
+	if os.Getenv(roleVariable) != "" {
+		os.Exit(workerRole())
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // volume is how often a long test does its thing: whole in CI, a tenth else.
 func volume(t *testing.T, whole int) int {
@@ -67,6 +73,88 @@ func request(t *testing.T, ctx context.Context, nc *nats.Conn, subject string, h
 		t.Fatalf("request %s: %v", subject, err)
 	}
 	return msg
+}
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, ctx context.Context, what string, holds func() bool) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("in time it did not come true: %s", what)
+		}
+	}
+}
+
+// next is the next message of a subscription.
+func next(t *testing.T, ctx context.Context, sub *nats.Subscription) *nats.Msg {
+	t.Helper()
+	m, err := sub.NextMsgWithContext(ctx)
+	if err != nil {
+		t.Fatalf("nothing came on %s: %v", sub.Subject, err)
+	}
+	return m
+}
+
+// take is the next value of a channel.
+func take[T any](t *testing.T, ctx context.Context, ch <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-ch:
+	case <-ctx.Done():
+		t.Fatal("in time nothing came")
+	}
+	return v
+}
+
+// listen subscribes, and the server knows when it returns.
+func listen(t *testing.T, nc *nats.Conn, subject string) *nats.Subscription {
+	t.Helper()
+	sub, err := nc.SubscribeSync(subject)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sub.Unsubscribe() })
+	return sub
+}
+
+// hook answers for a hook with what do returns, nil for no answer, and registers
+// it.
+func hook(t *testing.T, ctx context.Context, nc *nats.Conn, id, registration string, do func(*nats.Msg) []byte) {
+	t.Helper()
+	sub, err := nc.QueueSubscribe("hooks.call."+id, id, func(m *nats.Msg) {
+		if answer := do(m); answer != nil && m.Reply != "" {
+			_ = m.Respond(answer)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sub.Unsubscribe() })
+	if m := request(t, ctx, nc, "hooks.register."+id, nil, registration); code(m) != "" {
+		t.Fatal(m.Header)
+	}
+}
+
+// says is for hooks that answer always the same.
+func says(answer string) func(*nats.Msg) []byte {
+	return func(*nats.Msg) []byte { return []byte(answer) }
+}
+
+// decode reads JSON.
+func decode[T any](t *testing.T, body []byte) T {
+	t.Helper()
+	var v T
+	if err := json.Unmarshal(body, &v); err != nil {
+		t.Fatalf("%s: %v", body, err)
+	}
+	return v
 }
 
 // code is the refusal code of a reply, "" for none.

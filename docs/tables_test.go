@@ -1,0 +1,191 @@
+package docs_test
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// TestEventsTable keeps events.md what the catalog says.
+func TestEventsTable(t *testing.T) {
+	var index, detail strings.Builder
+	index.WriteString("| event | aliases | when |\n|---|---|---|\n")
+	for _, info := range events.Catalog() {
+		name := "`" + info.Name + "`"
+		own := info.Fields[1 : len(info.Fields)-1] // without session_id and timestamp
+		if len(own) > 0 {
+			name = fmt.Sprintf("[%s](#%s)", name, strings.NewReplacer(":", "").Replace(info.Name))
+		}
+		fmt.Fprintf(&index, "| %s | %s | %s |\n", name, code(info.Aliases, ", "), info.Summary)
+		if len(own) == 0 {
+			continue
+		}
+		fmt.Fprintf(&detail, "### %s\n\n%s\n\n| field | type | meaning |\n|---|---|---|\n", info.Name, info.Summary)
+		for _, f := range own {
+			meaning := f.Description
+			if f.Values != nil {
+				meaning += ": " + code(f.Values, ", ")
+			}
+			fmt.Fprintf(&detail, "| `%s` | %s | %s |\n", f.Name, f.Type, meaning)
+		}
+		detail.WriteString("\n")
+	}
+	generated(t, "events.md", "events", index.String())
+	generated(t, "events.md", "fields", strings.TrimRight(detail.String(), "\n")+"\n")
+}
+
+func code(words []string, sep string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	return "`" + strings.Join(words, "`"+sep+"`") + "`"
+}
+
+// TestFlagTables keeps the tables of flags what the programs say.
+func TestFlagTables(t *testing.T) {
+	for _, table := range []struct{ doc, name, dir, structName string }{
+		{"operator.md", "hook-router flags", "../cmd/hook-router", "serve"},
+		{"operator.md", "hook-worker flags", "../cmd/hook-worker", "serve"},
+		{"hookctl.md", "hookctl connection flags", "../cmd/hookctl", "connection"},
+	} {
+		generated(t, table.doc, table.name, flagTable(t, table.dir, table.structName))
+	}
+	generated(t, "hookctl.md", "hookctl commands", commandTable(t, "../cmd/hookctl"))
+}
+
+// flagTable makes the table of the kong flags that a struct declares.
+func flagTable(t *testing.T, dir, structName string) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("| flag | variable | default | meaning |\n|---|---|---|---|\n")
+	for _, f := range structFields(t, dir, structName) {
+		tag := f.tag
+		if tag.Get("help") == "" {
+			continue
+		}
+		name := "--" + cmp.Or(tag.Get("name"), kebab(f.name))
+		if holder := tag.Get("placeholder"); holder != "" {
+			name += "=" + holder
+		}
+		value := tag.Get("default")
+		if value != "" {
+			value = "`" + value + "`"
+		}
+		if _, required := tag.Lookup("required"); required {
+			value = "required"
+		}
+		vars := code(strings.FieldsFunc(cmp.Or(tag.Get("env"), tag.Get("from")), func(r rune) bool { return r == ',' }), ", ")
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, vars, value, tag.Get("help"))
+	}
+	return b.String()
+}
+
+// commandTable makes the table of the commands that the struct cli declares.
+func commandTable(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("| command | what it does |\n|---|---|\n")
+	var add func(prefix, structName string)
+	add = func(prefix, structName string) {
+		for _, f := range structFields(t, dir, structName) {
+			if _, isCommand := f.tag.Lookup("cmd"); !isCommand {
+				continue
+			}
+			before := b.Len()
+			add(prefix+kebab(f.name)+" ", f.typ)
+			if b.Len() > before {
+				continue // it only has commands of its own
+			}
+			usage := prefix + kebab(f.name)
+			for _, arg := range structFields(t, dir, f.typ) {
+				if _, isArg := arg.tag.Lookup("arg"); !isArg {
+					continue
+				}
+				name := cmp.Or(arg.tag.Get("name"), kebab(arg.name))
+				if _, optional := arg.tag.Lookup("optional"); optional {
+					name = "[" + name + "]"
+				}
+				usage += " " + name
+			}
+			fmt.Fprintf(&b, "| `hookctl %s` | %s |\n", usage, f.tag.Get("help"))
+		}
+	}
+	add("", "cli")
+	return b.String()
+}
+
+type structField struct {
+	name, typ string
+	tag       reflect.StructTag
+}
+
+// structFields reads the fields of a struct from the source of a program, those
+// of embedded structs included, since a program can't be imported.
+func structFields(t *testing.T, dir, structName string) []structField {
+	t.Helper()
+	pkgs, err := parser.ParseDir(token.NewFileSet(), dir, nil, parser.SkipObjectResolution) //nolint:staticcheck // one directory without build tags
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []structField
+	for _, pkg := range pkgs {
+		ast.Inspect(pkg, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok || spec.Name.Name != structName {
+				return true
+			}
+			s, ok := spec.Type.(*ast.StructType)
+			if !ok {
+				return false
+			}
+			for _, f := range s.Fields.List {
+				typ, _ := f.Type.(*ast.Ident)
+				field := structField{}
+				if typ != nil {
+					field.typ = typ.Name
+				}
+				if f.Tag != nil {
+					text, err := strconv.Unquote(f.Tag.Value)
+					if err != nil {
+						t.Fatal(err)
+					}
+					field.tag = reflect.StructTag(text)
+				}
+				if len(f.Names) == 0 {
+					if _, embed := field.tag.Lookup("embed"); !embed {
+						all = append(all, structFields(t, dir, field.typ)...)
+					}
+					continue
+				}
+				for _, name := range f.Names {
+					field.name = name.Name
+					all = append(all, field)
+				}
+			}
+			return false
+		})
+	}
+	return all
+}
+
+// kebab turns MaxInFlight into max-in-flight, as kong does.
+func kebab(name string) string {
+	var b strings.Builder
+	runes := []rune(name)
+	for i, r := range runes {
+		if i > 0 && unicode.IsUpper(r) && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}

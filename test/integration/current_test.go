@@ -1,0 +1,48 @@
+package integration
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/pkg/agent"
+)
+
+// A replica whose table may be behind serves nothing, and an agent waits for one.
+func TestARouterWithoutACurrentTableRefuses(t *testing.T) {
+	s := natstest.Listening(t)
+	stall := &natstest.Stall{Subject: "$KV."}
+	r, _ := natstest.Router(t, s, router.Options{Lease: 600 * time.Millisecond}, bus.Options{URL: s.ClientURL(), NATS: []nats.Option{stall.Option()}})
+	nc := natstest.Conn(t, s)
+	ctx := within(t, 30*time.Second)
+	hook(t, ctx, nc, "h", `{"events":["e"]}`, says(`{"action":"deny"}`))
+	a := newAgent(t, ctx, nc, agent.Options{Patience: 20 * time.Second})
+	stall.Stop()
+	defer stall.Go()
+	eventually(t, ctx, "the lease ends", func() bool { return r.Ready() != nil })
+	for subject, body := range map[string]string{
+		"emit.e": `{}`, "collect.e": `{}`, "contributions.c": ``, "handlers": ``, "registry": ``, "explain.e": ``, "register.g": `{"events":["e"]}`,
+	} {
+		t.Run(subject, func(t *testing.T) {
+			m := request(t, ctx, nc, "hooks."+subject, nil, body)
+			if code(m) != "503" || len(m.Data) > 0 || !strings.Contains(m.Header.Get("Nats-Service-Error"), "not current") {
+				t.Errorf("%v %s", m.Header, m.Data)
+			}
+		})
+	}
+	answer := make(chan string, 1)
+	go func() {
+		got, err := a.Emit(ctx, "e", nil)
+		answer <- fmt.Sprint(got.DeniedBy, " ", err)
+	}()
+	stall.Go()
+	if got := <-answer; got != "h <nil>" {
+		t.Errorf("the agent got %s", got)
+	}
+}

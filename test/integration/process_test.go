@@ -1,0 +1,161 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+)
+
+// What must hold when processes end in ways that no test in one process can show.
+func TestProcesses(t *testing.T) {
+	program := build(t)
+	t.Run("ready fast, small when idle", func(t *testing.T) { startsFast(t, program) })
+	t.Run("a worker is killed in mid-call", func(t *testing.T) { workerKilled(t, program) })
+	t.Run("the router ends under load, with its own NATS", func(t *testing.T) { drained(t, program, false) })
+	t.Run("the router ends under load, on another's NATS", func(t *testing.T) { drained(t, program, true) })
+	t.Run("the router is killed and comes back", func(t *testing.T) { routerKilled(t, program) })
+}
+
+// startsFast prints the figures, and fails only far above them: other programs
+// run on this machine too.
+func startsFast(t *testing.T, program string) {
+	const readyWithin, idleBelow, slack = 300 * time.Millisecond, 60 << 10, 3
+	r := startRouter(t, program, t.TempDir(), "127.0.0.1:0", "")
+	idle := time.NewTimer(time.Second)
+	<-idle.C
+	resident := r.resident(t)
+	t.Logf("ready after %d ms (by itself: %s); idle: %.1f MB resident", r.ready.Milliseconds(), r.claim, float64(resident)/1024)
+	if r.ready > slack*readyWithin {
+		t.Errorf("ready after %v", r.ready)
+	}
+	if resident > slack*idleBelow {
+		t.Errorf("%d KB are resident when idle", resident)
+	}
+	if err := r.end(t, syscall.SIGTERM); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+// drained ends a router with SIGTERM while sixteen agents emit. What a hook was
+// called for is answered; nothing is waited for in vain.
+func drained(t *testing.T, program string, joins bool) {
+	ctx := within(t, 60*time.Second)
+	url := ""
+	if joins {
+		url = natstest.Listening(t).ClientURL()
+	}
+	r := startRouter(t, program, t.TempDir(), "127.0.0.1:0", url)
+	var answering sync.WaitGroup
+	defer answering.Wait()
+	var called sync.Map // the events that a hook was called for
+	hook(t, ctx, r.conn(t), "slow", `{"events":["e"],"timeout_ms":5000}`, func(m *nats.Msg) []byte {
+		key, _, _ := strings.Cut(string(m.Data), ",")
+		called.Store(key, true)
+		answering.Go(func() {
+			<-time.After(2 * time.Millisecond) // so that there is always something under way
+			_ = m.Respond([]byte(`{}`))
+		})
+		return nil
+	})
+	var answered, refused, cut atomic.Int64
+	var done sync.Map
+	var wg sync.WaitGroup
+	for i := range 16 {
+		nc := r.conn(t)
+		wg.Go(func() {
+			for n := 0; ; n++ {
+				short, cancel := context.WithTimeout(ctx, 10*time.Second)
+				key := fmt.Sprintf(`{"n":"%d-%d"`, i, n)
+				m, err := nc.RequestWithContext(short, "hooks.emit.e", []byte(key+`,"x":1}`))
+				cancel()
+				switch {
+				case err == nil && code(m) == "" && m.Header.Get("Hook-Count") == "1":
+					answered.Add(1)
+					done.Store(key, true)
+					continue
+				case errors.Is(err, nats.ErrNoResponders):
+					refused.Add(1)
+				case !joins && errors.Is(err, nats.ErrConnectionClosed):
+					cut.Add(1) // its server is gone: the router did not take it, see below
+				default:
+					t.Errorf("a request ended with %v %v", err, m)
+				}
+				return
+			}
+		})
+	}
+	enough := int64(volume(t, 10_000))
+	eventually(t, ctx, "the load runs", func() bool { return answered.Load() >= enough })
+	if err := r.end(t, syscall.SIGTERM); err != nil {
+		t.Errorf("the exit code is not 0: %v", err)
+	}
+	wg.Wait()
+	called.Range(func(key, _ any) bool {
+		if _, ok := done.Load(key); !ok {
+			t.Errorf("the hook was called for %v}, and its agent was not answered", key)
+		}
+		return true
+	})
+	t.Logf("%d answered, %d told that there are no responders, %d cut off untaken", answered.Load(), refused.Load(), cut.Load())
+}
+
+// routerKilled kills a router that has its own store, twice: on the same store
+// the guard is there at once; on an empty one the worker comes back by itself.
+func routerKilled(t *testing.T, program string) {
+	ctx := within(t, 60*time.Second)
+	store, addr := t.TempDir(), natstest.FreeAddrs(t, 1)[0]
+	r := startRouter(t, program, store, addr, "")
+	if m := request(t, ctx, r.conn(t), "hooks.register.guard", nil, `{"events":["tool:pre"],"on_failure":"deny"}`); code(m) != "" {
+		t.Fatal(m.Header)
+	}
+	own, err := nats.Connect(r.url, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(own.Close)
+	w := newWorker(t, ctx, own, worker.Options{})
+	var calls atomic.Int64
+	register(t, ctx, w, worker.Registration{ID: "mine", Events: []string{"e"}}, func(context.Context, worker.Event) (worker.Result, error) {
+		calls.Add(1)
+		return worker.Result{}, nil
+	})
+	for round := range volume(t, 20) {
+		_ = r.end(t, syscall.SIGKILL)
+		r = startRouter(t, program, store, addr, "")
+		nc := r.conn(t)
+		m := request(t, ctx, nc, "hooks.emit.tool.pre", nil, `{}`)
+		if m.Header.Get("Hook-Denied-By") != "guard" || !strings.Contains(string(m.Data), "no_responder") {
+			t.Fatalf("round %d: after a restart the gate is open: %v %s", round, m.Header, m.Data)
+		}
+		began := time.Now() // the worker connects again, and renews
+		eventually(t, ctx, "the worker answers again", func() bool {
+			m := request(t, ctx, nc, "hooks.emit.e", nil, `{}`)
+			return m.Header.Get("Hook-Count") == "1"
+		})
+		t.Logf("ready %v after the start, the worker back %v later", r.ready, time.Since(began))
+	}
+	_ = r.end(t, syscall.SIGKILL)
+	before := calls.Load()
+	r = startRouter(t, program, t.TempDir(), addr, "")
+	nc := r.conn(t)
+	eventually(t, ctx, "the worker registers with a router that does not know it", func() bool {
+		return request(t, ctx, nc, "hooks.emit.e", nil, `{}`).Header.Get("Hook-Count") == "1"
+	})
+	if calls.Load() == before {
+		t.Error("the worker was not called")
+	}
+	if err := w.Close(ctx); err != nil { // while there is a router to tell
+		t.Error(err)
+	}
+}

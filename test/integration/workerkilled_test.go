@@ -1,0 +1,138 @@
+package integration
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+)
+
+// workerKilled: the call in flight fails by its time-out, every later one is
+// known at once to have no worker, or goes to the other worker.
+func workerKilled(t *testing.T, program string) {
+	ctx := within(t, 60*time.Second)
+	r := startRouter(t, program, t.TempDir(), "127.0.0.1:0", "")
+	nc := r.conn(t)
+	inside := listen(t, nc, "test.inside")
+	for _, tt := range []struct {
+		name    string
+		policy  chain.Policy
+		workers int
+	}{
+		{"the only one, of a guard", chain.FailClosed, 1},
+		{"the only one, of a hook that may fail", chain.FailOpen, 1},
+		{"one of two, of a guard", chain.FailClosed, 2},
+		{"one of two, of a hook that may fail", chain.FailOpen, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			workers := map[string]*process{}
+			for range tt.workers {
+				w := startWorker(t, r.url, worker.Registration{ID: "hook", Events: []string{"e"}, OnFailure: tt.policy, TimeoutMS: 700})
+				workers[w.pid()] = w
+			}
+			answer := make(chan *nats.Msg, 1)
+			go func() {
+				m, err := nc.RequestWithContext(ctx, "hooks.emit.e", []byte(`{"hang":true}`))
+				if err != nil {
+					t.Errorf("the call in flight: %v", err)
+				}
+				answer <- m
+			}()
+			pid := string(next(t, ctx, inside).Data)
+			_ = workers[pid].end(t, syscall.SIGKILL)
+			failedBy(t, <-answer, tt.policy, "timeout", "no_responder")
+			delete(workers, pid)
+
+			for range 5 {
+				began := time.Now()
+				m := request(t, ctx, nc, "hooks.emit.e", nil, `{}`)
+				if took := time.Since(began); took > 600*time.Millisecond {
+					t.Errorf("the next call took %v", took)
+				}
+				if tt.workers == 1 {
+					failedBy(t, m, tt.policy, "no_responder")
+					continue
+				}
+				if res := decode[chain.Result](t, m.Data); m.Header.Get("Hook-Failed-Open") != "" || workers[res.ContextInjection] == nil {
+					t.Errorf("the next call did not go to the other worker: %v %s", m.Header, m.Data)
+				}
+			}
+			for _, w := range workers {
+				_ = w.end(t, syscall.SIGTERM)
+			}
+			if m := request(t, ctx, nc, "hooks.unregister.hook", nil, `{}`); code(m) != "" {
+				t.Fatal(m.Header)
+			}
+		})
+	}
+}
+
+// failedBy checks that a hook failed, in one of these ways, and what that meant.
+func failedBy(t *testing.T, m *nats.Msg, policy chain.Policy, classes ...string) {
+	t.Helper()
+	if m == nil {
+		return
+	}
+	res := decode[chain.Result](t, m.Data)
+	if policy != chain.FailClosed {
+		if res.Action != chain.Continue || m.Header.Get("Hook-Failed-Open") != "hook" {
+			t.Errorf("it did not fail open: %v %s", m.Header, m.Data)
+		}
+		return
+	}
+	named := false
+	for _, c := range classes {
+		named = named || strings.Contains(res.Reason, "("+c+")")
+	}
+	if !res.Denied() || m.Header.Get("Hook-Denied-By") != "hook" || !named {
+		t.Errorf("not denied for %v: %v %s", classes, m.Header, m.Data)
+	}
+}
+
+// workerRole is this test program as a worker: it registers what the environment
+// says, hangs where the data asks it to, and answers with its process id.
+func workerRole() int {
+	ctx, stop := signalContext()
+	defer stop()
+	var reg worker.Registration
+	err := json.Unmarshal([]byte(os.Getenv("HOOKROUTER_TEST_REGISTRATION")), &reg)
+	if err != nil {
+		return fail(err)
+	}
+	nc, err := nats.Connect(os.Getenv("HOOKROUTER_TEST_URL"))
+	if err != nil {
+		return fail(err)
+	}
+	defer nc.Close()
+	w, err := worker.Connect(ctx, worker.Options{Conn: nc})
+	if err != nil {
+		return fail(err)
+	}
+	pid := fmt.Sprint(os.Getpid())
+	_, err = w.Register(ctx, reg, func(ctx context.Context, ev worker.Event) (worker.Result, error) {
+		if strings.Contains(string(ev.Data), `"hang":true`) {
+			if err := nc.Publish("test.inside", []byte(pid)); err != nil {
+				return worker.Result{}, err
+			}
+			<-ctx.Done()
+		}
+		return worker.Inject(pid)
+	})
+	if err != nil {
+		return fail(err)
+	}
+	fmt.Println("is ready")
+	if err := w.Run(ctx); err != nil {
+		return fail(err)
+	}
+	return 0
+}
