@@ -22,7 +22,7 @@ func TestRegistrationsAreAccepted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, ignored, err := chain.ParseRegistration(e.Registration.ID, body)
+		got, ignored, err := chain.ParseRegistration(e.Registration.ID, body, 0)
 		if err != nil || len(ignored) > 0 {
 			t.Errorf("%s: %v, ignored %q", e.Registration.ID, err, ignored)
 		}

@@ -28,6 +28,7 @@ type Entry struct {
 	Key      string
 	Value    []byte // nil where the key was removed
 	Revision uint64 // its place in the bucket's log
+	Last     bool   // nothing stood behind it in the log when it was sent
 }
 
 // OpenBucket opens a bucket and creates it where it is missing, with so many
@@ -127,7 +128,13 @@ func (k *Bucket) Follow(ctx context.Context, handle func(batch []Entry, loaded b
 	if err != nil {
 		return fmt.Errorf("follow bucket %s: %w", k.name, err)
 	}
-	defer func() { _ = watcher.Stop() }()
+	defer func() {
+		_ = watcher.Stop()
+		go func() { // let go of what the library still has to give
+			for range watcher.Updates() {
+			}
+		}()
+	}()
 	loaded := false
 	for {
 		var batch []Entry
@@ -160,7 +167,7 @@ func add(batch []Entry, e jetstream.KeyValueEntry, loaded *bool) []Entry {
 		*loaded = true
 		return batch
 	}
-	entry := Entry{Key: e.Key(), Revision: e.Revision()}
+	entry := Entry{Key: e.Key(), Revision: e.Revision(), Last: e.Delta() == 0}
 	if e.Operation() == jetstream.KeyValuePut {
 		entry.Value = e.Value()
 	}

@@ -107,6 +107,32 @@ func (b *Bus) Conn() *nats.Conn { return b.conn }
 // Connected reports whether the connection is up at this moment.
 func (b *Bus) Connected() bool { return b.conn.IsConnected() }
 
+// OnReconnect calls do whenever the connection is back, until the returned
+// function is called, which waits for it.
+func (b *Bus) OnReconnect(do func()) (stop func()) {
+	back := b.conn.StatusChanged(nats.CONNECTED)
+	end, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case _, open := <-back:
+				if !open {
+					return
+				}
+				do()
+			case <-end:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(end)
+		<-done
+		b.conn.RemoveStatusListener(back)
+	}
+}
+
 // MaxPayload is the largest message the server takes, headers included, in bytes.
 func (b *Bus) MaxPayload() int64 { return b.conn.MaxPayload() }
 

@@ -16,10 +16,18 @@ type follower struct {
 	*Registry
 	lease *lease
 	next  *chain.Table // what the log says so far
+
+	changes int    // of hooks since the last report
+	upTo    uint64 // the revision that the log was given up to
 }
 
 // apply takes one batch. Until everything that the bucket holds was given, the
 // table that is served stays as it was.
+//
+// The bucket keeps one record of each key: where a key was written again, its
+// older record is not given any more. So while records wait behind a batch, one
+// that is due may be missing from it, and nothing is taken as applied, nor a lease
+// as held, before a batch that ends with the last record of the log.
 func (f *follower) apply(batch []bus.Entry, loaded bool) error {
 	hooks := make(map[string]*hook, len(batch))
 	var changes []chain.Change
@@ -40,12 +48,15 @@ func (f *follower) apply(batch []bus.Entry, loaded bool) error {
 	if loaded {
 		f.table.Store(f.next) // before applied says so
 	}
-	applied := f.note(batch, hooks)
-	if !loaded {
+	f.changes += len(changes)
+	complete := loaded && len(batch) > 0 && batch[len(batch)-1].Last
+	applied := f.note(batch, hooks, loaded, complete)
+	if !complete {
 		return nil
 	}
 	f.lease.take()
-	if len(changes) > 0 {
+	if f.changes > 0 {
+		f.changes = 0
 		return f.report(applied)
 	}
 	return nil
@@ -65,25 +76,30 @@ func (f *follower) decode(id string, e bus.Entry) *hook {
 	return h
 }
 
-// note takes over what a batch says and returns the revision that it ends with.
-func (f *follower) note(batch []bus.Entry, hooks map[string]*hook) uint64 {
+// note takes over what a batch says and returns the revision that is applied.
+func (f *follower) note(batch []bus.Entry, hooks map[string]*hook, loaded, complete bool) uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := time.Now()
 	for _, e := range batch {
-		f.applied = max(f.applied, e.Revision)
+		f.upTo = max(f.upTo, e.Revision)
 		if id, ok := strings.CutPrefix(e.Key, replicaKey); ok {
-			f.replica(id, e, now)
+			f.replica(id, e, now, loaded)
 		}
+	}
+	if complete {
+		f.applied = f.upTo
 	}
 	for id, h := range hooks {
 		if h == nil {
 			delete(f.hooks, id)
 			continue
 		}
+		old := f.hooks[id]
 		f.hooks[id] = h
-		for inst := range h.Instances {
-			if key := (seenKey{id, inst}); f.seen[key].IsZero() {
+		for inst, is := range h.Instances {
+			key := seenKey{id, inst}
+			if f.seen[key].IsZero() || old == nil || old.Instances[inst] != is {
 				f.seen[key] = now
 			}
 		}
@@ -94,7 +110,7 @@ func (f *follower) note(batch []bus.Entry, hooks map[string]*hook) uint64 {
 
 // replica takes over another replica's renewal, or sees the own one come back.
 // The caller holds mu.
-func (f *follower) replica(id string, e bus.Entry, now time.Time) {
+func (f *follower) replica(id string, e bus.Entry, now time.Time, loaded bool) {
 	if e.Value == nil {
 		delete(f.replicas, id)
 		return
@@ -104,15 +120,19 @@ func (f *follower) replica(id string, e bus.Entry, now time.Time) {
 		f.Log.Error("a replica's record can't be read", "replica", id, "error", err)
 		return
 	}
+	margin := f.Registry.Lease / 10 // clocks do not run at quite the same speed
+	until := now.Add(f.Registry.Lease + margin)
 	p := f.replicas[id]
 	if p == nil {
 		p = &peer{}
 		f.replicas[id] = p
+		if !loaded { // only its newest record is left: it may hold a lease from an older one
+			p.renewals = []renewal{{0, until}}
+		}
 	}
 	p.applied = max(p.applied, rec.Applied)
 	p.renewals = slices.DeleteFunc(p.renewals, func(r renewal) bool { return now.After(r.until) })
-	margin := f.Registry.Lease / 10 // clocks do not run at quite the same speed
-	p.renewals = append(p.renewals, renewal{e.Revision, now.Add(f.Registry.Lease + margin)})
+	p.renewals = append(p.renewals, renewal{e.Revision, until})
 	if id == f.Replica {
 		f.lease.returned(rec.Renewal)
 	}

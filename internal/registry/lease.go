@@ -16,8 +16,7 @@ var errLeaseLost = errors.New("the lease could not be renewed")
 type lease struct {
 	registry *Registry
 
-	mu    sync.Mutex // guards what follows
-	count uint64
+	mu    sync.Mutex           // guards what follows
 	sent  map[uint64]time.Time // when each renewal was written that is not back yet
 	start time.Time            // of the newest renewal that is back; zero for none
 }
@@ -53,12 +52,11 @@ func (l *lease) renew(ctx context.Context) error {
 func (l *lease) write(ctx context.Context) error {
 	r := l.registry
 	r.mu.Lock()
-	applied := r.applied
+	r.renewals++ // never again the number of an older record
+	rec := replica{Renewal: r.renewals, Applied: r.applied}
 	r.mu.Unlock()
 	l.mu.Lock()
-	l.count++
-	rec := replica{Renewal: l.count, Applied: applied}
-	l.sent[l.count] = time.Now()
+	l.sent[rec.Renewal] = time.Now()
 	l.mu.Unlock()
 	body, err := json.Marshal(rec)
 	if err != nil {
@@ -74,9 +72,11 @@ func (l *lease) write(ctx context.Context) error {
 func (l *lease) returned(count uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if at, ok := l.sent[count]; ok {
-		l.start = at
+	at, ok := l.sent[count]
+	if !ok { // from before this lease
+		return
 	}
+	l.start = at
 	for n := range l.sent {
 		if n <= count {
 			delete(l.sent, n)
@@ -98,11 +98,17 @@ func (l *lease) take() {
 	if !lapsed || !r.Current() {
 		return
 	}
+	r.freshen()
+}
+
+// freshen gives every instance a whole time-to-live, as after each gap in which
+// its renewals may have been missed.
+func (r *Registry) freshen() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
 	for key := range r.seen {
-		r.seen[key] = now // a whole time-to-live after each gap
+		r.seen[key] = now
 	}
 	r.announce()
 }

@@ -107,8 +107,9 @@ func (r *Registry) expire(ctx context.Context) error {
 func (r *Registry) removeSilent(ctx context.Context, key seenKey) {
 	r.mu.Lock()
 	h := r.hooks[key.Hook]
+	silent := h != nil && r.isSilent(h, key)
 	r.mu.Unlock()
-	if h == nil {
+	if !silent { // it was heard of, or removed, meanwhile
 		return
 	}
 	err := r.drop(ctx, h, key.Instance)
@@ -129,18 +130,29 @@ func (r *Registry) silent() []seenKey {
 	defer r.mu.Unlock()
 	var list []seenKey
 	for key, at := range r.seen {
-		registered := false
-		if h := r.hooks[key.Hook]; h != nil {
-			_, registered = h.Instances[key.Instance]
-		}
-		switch {
-		case !registered && time.Since(at) > r.TTL:
-			delete(r.seen, key)
-		case registered && time.Since(at) > r.TTL:
+		switch h := r.hooks[key.Hook]; {
+		case h != nil && r.isSilent(h, key):
 			list = append(list, key)
+		case time.Since(at) > r.TTL:
+			delete(r.seen, key)
 		}
 	}
 	return list
+}
+
+// isSilent reports whether an instance of a hook was not heard of for a whole
+// time-to-live. The caller holds mu.
+func (r *Registry) isSilent(h *hook, key seenKey) bool {
+	_, registered := h.Instances[key.Instance]
+	return registered && time.Since(r.seen[key]) > r.TTL
+}
+
+// due reports whether an instance was silent for so long that another replica may
+// be about to remove it: then its renewal has to be written.
+func (r *Registry) due(id, inst string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return time.Since(r.seen[seenKey{id, inst}]) > r.TTL/2
 }
 
 // gone lists replicas whose lease ran out long ago, with their revision.

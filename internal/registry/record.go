@@ -32,7 +32,8 @@ type record struct {
 // instance is one process behind a hook, as it registered.
 type instance struct {
 	Version string `json:"version,omitempty"`
-	Content string `json:"content"` // digest of what it registered, to tell a renewal from a change
+	Content string `json:"content"`        // digest of what it registered, to tell a renewal from a change
+	Back    uint64 `json:"back,omitempty"` // counts how often it came back from silence
 }
 
 // replica is what the bucket holds of one router replica: its renewals.
@@ -78,7 +79,7 @@ const (
 // hook is new.
 func register(old *hook, reg chain.Registration) (record, change) {
 	content := digest(reg)
-	mine := instance{reg.Version, content}
+	mine := instance{Version: reg.Version, Content: content}
 	if old == nil {
 		return record{Registration: reg, Instances: map[string]instance{reg.Instance: mine}}, written
 	}
@@ -87,7 +88,10 @@ func register(old *hook, reg chain.Registration) (record, change) {
 		next.Instances = map[string]instance{}
 	}
 	before, known := old.Instances[reg.Instance]
+	mine.Back = before.Back
 	if known && before == mine {
+		mine.Back++
+		next.Instances[reg.Instance] = mine // where the renewal is written
 		return next, renewed
 	}
 	if content != digest(old.Registration) {

@@ -53,6 +53,7 @@ type Registry struct {
 	changed  chan struct{} // closed and replaced with every change of the above
 	seen     map[seenKey]time.Time
 	fresh    []seenKey // renewals to tell the other replicas
+	renewals uint64    // counts this replica's own, over all leases
 
 	expired atomic.Int64
 }
@@ -95,11 +96,10 @@ func New(b *bus.Bus, bucket *bus.Bucket, o Options) *Registry {
 // Table returns the table of hooks, or [ErrNotCurrent] where this replica holds
 // no lease.
 func (r *Registry) Table() (*chain.Table, error) {
-	table := r.table.Load() // before the lease: what it held then, it may still use
 	if !r.Current() {
 		return nil, ErrNotCurrent
 	}
-	return table, nil
+	return r.table.Load(), nil // after the lease: what is newer is right too
 }
 
 // Current reports whether this replica holds a lease.
@@ -167,6 +167,7 @@ func (r *Registry) Run(ctx context.Context) error {
 		return err
 	}
 	defer stop()
+	defer r.bus.OnReconnect(r.freshen)()
 	for {
 		err := r.hold(ctx)
 		r.leaseUntil.Store(-1)
@@ -199,7 +200,7 @@ func (r *Registry) hold(ctx context.Context) error {
 			}
 		})
 	}
-	err := r.bucket.Follow(ctx, (&follower{r, lease, &chain.Table{}}).apply)
+	err := r.bucket.Follow(ctx, (&follower{Registry: r, lease: lease, next: &chain.Table{}}).apply)
 	cancel(err)
 	wg.Wait()
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {

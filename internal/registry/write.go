@@ -38,7 +38,7 @@ func (r *Registry) Register(ctx context.Context, reg chain.Registration) (uint64
 		case what == outdated:
 			return 0, bus.Refuse(bus.Conflict, "hook %q is registered in version %q: version %q is older and can't replace it",
 				reg.ID, old.Registration.Version, reg.Version)
-		case what == renewed:
+		case what == renewed && !r.due(reg.ID, reg.Instance):
 			r.heard(reg.ID, reg.Instance)
 			return old.revision, r.seenByAll(ctx, old.revision)
 		case len(next.Instances) > maxInstances:

@@ -39,7 +39,7 @@ func (r *Router) register(ctx context.Context, req *bus.Request) error {
 	if err := events.CheckHookID(id); err != nil {
 		return bus.Refuse(bus.Malformed, "%v", err)
 	}
-	reg, ignored, err := chain.ParseRegistration(id, req.Data)
+	reg, ignored, err := chain.ParseRegistration(id, req.Data, spoken(req))
 	if err != nil {
 		return bus.Refuse(bus.Malformed, "%v", err)
 	}
@@ -61,6 +61,15 @@ func (r *Router) register(ctx context.Context, req *bus.Request) error {
 	})
 }
 
+// spoken is the version of the protocol that the sender of a request speaks.
+func spoken(req *bus.Request) int {
+	version, err := strconv.Atoi(bus.Get(req.Header, bus.HeaderProtocol))
+	if err != nil {
+		return chain.ProtocolVersion
+	}
+	return version
+}
+
 // unregistered is the reply to an unregistration.
 type unregistered struct {
 	Ignored []string `json:"ignored,omitempty"`
@@ -73,19 +82,26 @@ func (r *Router) unregister(ctx context.Context, req *bus.Request) error {
 		return bus.Refuse(bus.Malformed, "%v", err)
 	}
 	var body struct {
-		Instance string                    `json:"instance"`
+		Instance *string                   `json:"instance"`
 		Unknown  map[string]jsontext.Value `json:",embed"`
 	}
-	if err := jsonv2.Unmarshal(req.Data, &body); err != nil {
-		return bus.Refuse(bus.Malformed, `the body must be {"instance":"…"}, or {} to remove the hook: %v`, err)
+	if _, err := events.ParseObject(req.Data); err != nil {
+		return bus.Refuse(bus.Malformed, "%v", err)
+	}
+	if err := jsonv2.Unmarshal(req.Data, &body); err != nil || body.Instance != nil && *body.Instance == "" {
+		return bus.Refuse(bus.Malformed, `the body must be {"instance":"…"}, or {} to remove the hook`)
 	}
 	ignored := slices.Sorted(maps.Keys(body.Unknown))
-	if newer, _ := strconv.Atoi(bus.Get(req.Header, bus.HeaderProtocol)); len(ignored) > 0 && newer <= chain.ProtocolVersion {
+	if len(ignored) > 0 && spoken(req) <= chain.ProtocolVersion {
 		return bus.Refuse(bus.Malformed, "the body has the unknown field %q", ignored[0])
 	}
 	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
 	defer cancel()
-	if err := r.registry.Unregister(ctx, id, body.Instance); err != nil {
+	inst := "" // all of them
+	if body.Instance != nil {
+		inst = *body.Instance
+	}
+	if err := r.registry.Unregister(ctx, id, inst); err != nil {
 		return err
 	}
 	return replyJSON(req, unregistered{ignored})

@@ -87,6 +87,9 @@ func (o Options) withDefaults() Options {
 // data, in bytes.
 const headerRoom = 32 << 10
 
+// minTTL is the shortest time-to-live of an instance that makes sense.
+const minTTL = 300 * time.Millisecond
+
 // check refuses limits that can't work.
 func (o Options) check(maxPayload int64) error {
 	switch {
@@ -95,6 +98,11 @@ func (o Options) check(maxPayload int64) error {
 	case int64(o.MaxData)+headerRoom > maxPayload:
 		return fmt.Errorf("data of %d bytes with its headers does not fit the NATS server's max_payload of %d: "+
 			"set --max-data to at most %d, or raise max_payload", o.MaxData, maxPayload, maxPayload-headerRoom)
+	case int64(o.MaxReply)+headerRoom > maxPayload:
+		return fmt.Errorf("a hook's reply of %d bytes, passed on to the next hook, does not fit the NATS server's max_payload of %d: "+
+			"set --max-reply to at most %d, or raise max_payload", o.MaxReply, maxPayload, maxPayload-headerRoom)
+	case o.TTL != 0 && o.TTL < minTTL:
+		return fmt.Errorf("a time-to-live of %v is too short for renewals to arrive: set --ttl to at least %v", o.TTL, minTTL)
 	}
 	switch o.PublishData {
 	case PublishFull, PublishRedacted, PublishNone:
@@ -149,12 +157,17 @@ func (r *Router) Run(ctx context.Context, up func()) error {
 	following, stopFollowing := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	failed := make(chan error, 1)
-	wg.Go(func() { failed <- r.registry.Run(following) })
+	starting, started := context.WithCancelCause(ctx)
+	wg.Go(func() {
+		err := r.registry.Run(following)
+		started(err)
+		failed <- err
+	})
 	defer wg.Wait()
 	defer stopFollowing()
 
-	if err := r.registry.WaitCurrent(ctx); err != nil {
-		return err
+	if err := r.registry.WaitCurrent(starting); err != nil {
+		return errors.Join(err, context.Cause(starting))
 	}
 	service, err := r.serve()
 	if err != nil {

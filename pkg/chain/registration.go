@@ -132,10 +132,11 @@ func (r Registration) WithDefaults() Registration {
 }
 
 // ParseRegistration reads the body of hooks.register.<id> strictly: an unknown
-// field is an error, unless the sender speaks a newer protocol; then it is
-// ignored and named in ignored. The registration is checked, but its match is
+// field is an error, unless the sender speaks a newer protocol (as the body's
+// protocol says, or spoken, from its message); then it is ignored and named in
+// ignored. The registration is checked, but its match is
 // not compiled.
-func ParseRegistration(id string, body []byte) (r Registration, ignored []string, err error) {
+func ParseRegistration(id string, body []byte, spoken int) (r Registration, ignored []string, err error) {
 	if _, err := events.ParseObject(body); err != nil {
 		return r, nil, errors.New(strings.Replace(err.Error(), "data", "the registration", 1))
 	}
@@ -152,7 +153,7 @@ func ParseRegistration(id string, body []byte) (r Registration, ignored []string
 	}
 	r = wire.Registration
 	for _, name := range slices.Sorted(maps.Keys(wire.Unknown)) {
-		if r.Protocol <= ProtocolVersion {
+		if max(r.Protocol, spoken) <= ProtocolVersion {
 			return r, nil, fmt.Errorf("registration has the unknown field %q", name)
 		}
 		ignored = append(ignored, name)

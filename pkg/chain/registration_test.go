@@ -49,7 +49,7 @@ func TestParseRegistration(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			got, ignored, err := ParseRegistration("guard", []byte(c.body))
+			got, ignored, err := ParseRegistration("guard", []byte(c.body), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,7 +121,7 @@ func TestParseRegistrationRefuses(t *testing.T) {
 		"a protocol below zero":               {hook(`"protocol":-1`), "protocol is -1"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			_, ignored, err := ParseRegistration("guard", []byte(c.body))
+			_, ignored, err := ParseRegistration("guard", []byte(c.body), 0)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("error %v, want one with %q", err, c.want)
 			}
@@ -134,7 +134,7 @@ func TestParseRegistrationRefuses(t *testing.T) {
 
 func TestParseRegistrationChecksTheID(t *testing.T) {
 	for _, id := range []string{"", "Guard", "-guard", "gu.ard", strings.Repeat("g", 65)} {
-		if _, _, err := ParseRegistration(id, []byte(`{"events":["*"]}`)); err == nil {
+		if _, _, err := ParseRegistration(id, []byte(`{"events":["*"]}`), 0); err == nil {
 			t.Errorf("the id %q is accepted", id)
 		}
 	}
@@ -259,7 +259,7 @@ func FuzzParseRegistration(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		first, _, err := ParseRegistration("guard", body)
+		first, _, err := ParseRegistration("guard", body, 0)
 		if err != nil {
 			return
 		}
@@ -270,7 +270,7 @@ func FuzzParseRegistration(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, ignored, err := ParseRegistration("guard", listed)
+		second, ignored, err := ParseRegistration("guard", listed, 0)
 		if err != nil || len(ignored) > 0 {
 			t.Fatalf("%s is refused: %v, ignored %q", listed, err, ignored)
 		}

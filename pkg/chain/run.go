@@ -53,7 +53,6 @@ type Hop struct {
 	Err        error         // the failure's cause
 	FailedOpen bool          // it failed and was let pass
 	Took       time.Duration // from the call to the answer
-	untilEnd   bool          // it had less than its own time: what was left of the chain's
 }
 
 // Called reports whether the hook got the event: not where its match failed, nor
@@ -100,7 +99,7 @@ func Run(ctx context.Context, links []*Link, ev events.Event, plan Plan) (Outcom
 		if !link.Enforced() {
 			continue
 		}
-		if hop.Failure != "" && ctx.Err() != nil || hop.Failure == FailedTimeout && hop.untilEnd {
+		if hop.Failure != "" && ended(ctx) {
 			return out, over(ctx)
 		}
 		hop.FailedOpen = hop.Failure != "" && link.OnFailure != FailClosed
@@ -140,9 +139,6 @@ func (p Plan) step(ctx context.Context, link *Link, view *View, ev events.Event)
 		return hop, true
 	}
 	start := time.Now()
-	if end, ok := ctx.Deadline(); ok {
-		hop.untilEnd = end.Sub(start) <= link.Timeout()
-	}
 	if p.Call != nil {
 		hop.Result, hop.Err = p.Call(ctx, link, ev)
 	} else {
@@ -153,6 +149,16 @@ func (p Plan) step(ctx context.Context, link *Link, view *View, ev events.Event)
 		hop.Result = Result{}
 	}
 	return hop, true
+}
+
+// grace is how much before the end of a chain a hook may give up for want of
+// time: clocks and timers of two processes do not agree to the millisecond.
+const grace = 5 * time.Millisecond
+
+// ended reports whether the chain's time is over, as far as can be told.
+func ended(ctx context.Context) bool {
+	end, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && time.Until(end) < grace
 }
 
 func over(ctx context.Context) error {
