@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"time"
 
@@ -51,7 +52,7 @@ func (c *emitCmd) Run(ctx context.Context, e *env) error {
 	}
 	defer closeBus()
 	if err := a.SetDefaultFields(fields); err != nil {
-		return err
+		return fmt.Errorf("use --default: %w", err)
 	}
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc

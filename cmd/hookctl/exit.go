@@ -8,6 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 )
 
@@ -74,7 +75,7 @@ func exitOf(err error) int {
 	case errors.As(err, &refusal):
 		return exitRefused
 	case errors.As(err, &away), errors.Is(err, agent.ErrNoRouter), errors.Is(err, nats.ErrNoResponders),
-		errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrDisconnected), errors.Is(err, nats.ErrReconnectBufExceeded):
+		errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrDisconnected), errors.Is(err, bus.ErrAway), errors.Is(err, agent.ErrLost):
 		return exitAway
 	}
 	return exitLocal

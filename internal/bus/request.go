@@ -23,7 +23,7 @@ func (b *Bus) Request(ctx context.Context, subject string, header Header, body [
 		if errors.Is(err, nats.ErrTimeout) {
 			err = context.DeadlineExceeded
 		}
-		return nil, err
+		return nil, away(err)
 	}
 	if refusal := refusalOf(reply.Header); refusal != nil {
 		return nil, refusal
@@ -33,7 +33,34 @@ func (b *Bus) Request(ctx context.Context, subject string, header Header, body [
 
 // Publish sends a message that nobody answers.
 func (b *Bus) Publish(subject string, header Header, body []byte) error {
-	return b.conn.PublishMsg(&nats.Msg{Subject: subject, Header: header, Data: body})
+	return away(b.conn.PublishMsg(&nats.Msg{Subject: subject, Header: header, Data: body}))
+}
+
+// ErrAway means that the connection is down at the moment: nothing was sent.
+var ErrAway = errors.New("NATS is not connected: reconnecting")
+
+// away gives the client library's error for that a name that says so.
+func away(err error) error {
+	if errors.Is(err, nats.ErrReconnectBufExceeded) {
+		return ErrAway
+	}
+	return err
+}
+
+// UntilLost returns a context that ends with the connection, its cause then
+// being the given one: what is waited for will not come. Call stop when done.
+func (b *Bus) UntilLost(ctx context.Context, cause error) (_ context.Context, stop func()) {
+	lost := b.conn.StatusChanged(nats.RECONNECTING, nats.CLOSED)
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-lost:
+			cancel(cause)
+		case <-ctx.Done():
+		}
+		b.conn.RemoveStatusListener(lost)
+	}()
+	return ctx, func() { cancel(nil) }
 }
 
 // Subscribe calls handle for each message on subject, one after the other, until

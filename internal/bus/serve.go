@@ -274,7 +274,7 @@ func (r *Request) Reply(header Header, body []byte) error {
 		return Refuse(TooLarge, "the answer has %d bytes, more than the server's max_payload of %d: raise max_payload or send less",
 			len(body), r.bus.MaxPayload())
 	}
-	return err
+	return away(err)
 }
 
 // Refuse answers with a refusal and returns it.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -47,7 +48,10 @@ type Cluster struct {
 }
 
 // Server is a running nats-server.
-type Server struct{ *server.Server }
+type Server struct {
+	*server.Server
+	lock *os.File // of the store directory
+}
 
 // Start starts a server and waits until it takes connections. The error names
 // what the operator can change. Stop it.
@@ -64,9 +68,20 @@ func Start(o Options) (*Server, error) {
 		JetStreamMaxStore:  maxStore,
 		JetStreamMaxMemory: 256 << 20,
 	}
-	if err := writable(o.StoreDir); err != nil {
+	lock, err := lockStore(o.StoreDir)
+	if err != nil {
 		return nil, err
 	}
+	s, err := start(options, o)
+	if err != nil {
+		_ = lock.Close()
+		return nil, err
+	}
+	s.lock = lock
+	return s, nil
+}
+
+func start(options *server.Options, o Options) (*Server, error) {
 	if o.Listen != "" {
 		var err error
 		if options.Host, options.Port, err = splitAddr(o.Listen); err != nil {
@@ -90,7 +105,7 @@ func Start(o Options) (*Server, error) {
 		ns.WaitForShutdown()
 		return nil, err
 	}
-	return &Server{ns}, nil
+	return &Server{Server: ns}, nil
 }
 
 func ready(ns *server.Server, log *logger, o Options) error {
@@ -122,22 +137,27 @@ func advice(o Options) string {
 		"Choose another address with --nats-listen, or join that server with --nats-url nats://%s", err, o.Listen)
 }
 
-// writable makes the store directory and tries to write to it.
-func writable(dir string) error {
+// lockStore makes the store directory and takes it for this process: two servers
+// on the same files would lose what they acknowledged. The lock ends with the
+// process, however it ends.
+func lockStore(dir string) (*os.File, error) {
 	if dir == "" {
-		return errors.New("the embedded NATS server needs a store directory")
+		return nil, errors.New("the embedded NATS server needs a store directory")
 	}
 	err := os.MkdirAll(dir, 0o700)
+	var lock *os.File
 	if err == nil {
-		probe := filepath.Join(dir, ".probe")
-		if err = os.WriteFile(probe, nil, 0o600); err == nil {
-			err = os.Remove(probe)
-		}
+		lock, err = os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("store directory %s is not writable: %w: choose another with --store-dir", dir, err)
+		return nil, fmt.Errorf("store directory %s is not writable: %w: choose another with --store-dir", dir, err)
 	}
-	return nil
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = lock.Close()
+		return nil, fmt.Errorf("store directory %s is in use by another hook-router: choose another with --store-dir, "+
+			"or join that one with --nats-url", dir)
+	}
+	return lock, nil
 }
 
 func (c Cluster) set(options *server.Options) error {
@@ -170,4 +190,5 @@ func splitAddr(addr string) (host string, port int, err error) {
 func (s *Server) Stop() {
 	s.Shutdown()
 	s.WaitForShutdown()
+	_ = s.lock.Close()
 }

@@ -17,6 +17,7 @@ type follower struct {
 	lease *lease
 	next  *chain.Table // what the log says so far
 
+	loaded  bool   // everything that the bucket held at first was given
 	changes int    // of hooks since the last report
 	upTo    uint64 // the revision that the log was given up to
 }
@@ -50,7 +51,8 @@ func (f *follower) apply(batch []bus.Entry, loaded bool) error {
 	}
 	f.changes += len(changes)
 	complete := loaded && len(batch) > 0 && batch[len(batch)-1].Last
-	applied := f.note(batch, hooks, loaded, complete)
+	applied := f.note(batch, hooks, complete)
+	f.loaded = loaded
 	if !complete {
 		return nil
 	}
@@ -77,14 +79,14 @@ func (f *follower) decode(id string, e bus.Entry) *hook {
 }
 
 // note takes over what a batch says and returns the revision that is applied.
-func (f *follower) note(batch []bus.Entry, hooks map[string]*hook, loaded, complete bool) uint64 {
+func (f *follower) note(batch []bus.Entry, hooks map[string]*hook, complete bool) uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := time.Now()
 	for _, e := range batch {
 		f.upTo = max(f.upTo, e.Revision)
 		if id, ok := strings.CutPrefix(e.Key, replicaKey); ok {
-			f.replica(id, e, now, loaded)
+			f.replica(id, e, now)
 		}
 	}
 	if complete {
@@ -110,7 +112,7 @@ func (f *follower) note(batch []bus.Entry, hooks map[string]*hook, loaded, compl
 
 // replica takes over another replica's renewal, or sees the own one come back.
 // The caller holds mu.
-func (f *follower) replica(id string, e bus.Entry, now time.Time, loaded bool) {
+func (f *follower) replica(id string, e bus.Entry, now time.Time) {
 	if e.Value == nil {
 		delete(f.replicas, id)
 		return
@@ -126,7 +128,7 @@ func (f *follower) replica(id string, e bus.Entry, now time.Time, loaded bool) {
 	if p == nil {
 		p = &peer{}
 		f.replicas[id] = p
-		if !loaded { // only its newest record is left: it may hold a lease from an older one
+		if !f.loaded { // only its newest record is left: it may hold a lease from an older one
 			p.renewals = []renewal{{0, until}}
 		}
 	}

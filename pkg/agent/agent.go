@@ -24,6 +24,10 @@ type Refusal = bus.Refusal
 // ErrNoRouter means that nobody answers on the router's subjects.
 var ErrNoRouter = errors.New("no router answers")
 
+// ErrLost means that the connection was lost while an answer was waited for:
+// nothing is known of it, and hooks may have been called.
+var ErrLost = errors.New("the connection to NATS was lost while waiting for the answer: hooks may have been called")
+
 // maxDefaults is how much JSON default fields may be, in bytes.
 const maxDefaults = 8 << 10
 
@@ -177,7 +181,12 @@ func (a *Agent) request(ctx context.Context, subject string, header bus.Header, 
 		if before != nil {
 			before()
 		}
-		msg, err := a.bus.Request(ctx, subject, header, body)
+		waiting, stop := a.bus.UntilLost(ctx, ErrLost)
+		msg, err := a.bus.Request(waiting, subject, header, body)
+		if err != nil && errors.Is(context.Cause(waiting), ErrLost) && !passing(err) {
+			err = ErrLost
+		}
+		stop()
 		if err == nil {
 			return msg, nil
 		}
@@ -198,7 +207,7 @@ func passing(err error) bool {
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		return refusal.Code == bus.Unavailable
 	}
-	return errors.Is(err, bus.ErrNoResponders) || errors.Is(err, nats.ErrReconnectBufExceeded)
+	return errors.Is(err, bus.ErrNoResponders) || errors.Is(err, bus.ErrAway)
 }
 
 func (a *Agent) explain(subject string, err error) error {

@@ -3,6 +3,7 @@ package hooktest_test
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"testing"
 
@@ -39,7 +40,7 @@ func ExampleStart() {
 			t.Errorf("decided %+v", answer)
 		}
 	}
-	fmt.Println(testing.RunTests(everything, []testing.InternalTest{{Name: "TestNoShell", F: test}}))
+	fmt.Println(passes("TestNoShell", test))
 	// Output: true
 }
 
@@ -49,7 +50,7 @@ func ExampleValidateHandler() {
 		reg := worker.Registration{ID: "no-shell", Events: []string{events.ToolPre}, OnFailure: chain.FailClosed}
 		hooktest.ValidateHandler(t, reg, noShell)
 	}
-	fmt.Println(testing.RunTests(everything, []testing.InternalTest{{Name: "TestNoShellKeepsTheContract", F: test}}))
+	fmt.Println(passes("TestNoShellKeepsTheContract", test))
 	// Output: true
 }
 
@@ -89,7 +90,7 @@ func ExampleBus_Record() {
 			t.Errorf("saw %+v", seen)
 		}
 	}
-	fmt.Println(testing.RunTests(everything, []testing.InternalTest{{Name: "TestSessionEnds", F: test}}))
+	fmt.Println(passes("TestSessionEnds", test))
 	// Output: true
 }
 
@@ -102,7 +103,18 @@ func work(ctx context.Context, a *agent.Agent) {
 	}
 }
 
-func everything(_, _ string) (bool, error) { return true, nil }
+// passes runs a test inside of an example. It is silent unless the test fails:
+// what go test -v tells of a test would be output of the example.
+func passes(name string, test func(*testing.T)) bool {
+	verbose := flag.Lookup("test.v").Value
+	was := verbose.String()
+	if err := verbose.Set("false"); err != nil {
+		panic(err)
+	}
+	defer func() { _ = verbose.Set(was) }() // what it was set to before
+	everything := func(_, _ string) (bool, error) { return true, nil }
+	return testing.RunTests(everything, []testing.InternalTest{{Name: name, F: test}})
+}
 
 // Outside of a test: a bus that is closed by hand.
 func ExampleNew() {

@@ -68,7 +68,7 @@ func passing(err error) bool {
 	if refusal, ok := errors.AsType[*bus.Refusal](err); ok {
 		return refusal.Code == bus.Unavailable || refusal.Code == bus.Overloaded
 	}
-	return errors.Is(err, bus.ErrNoResponders) || errors.Is(err, nats.ErrReconnectBufExceeded)
+	return errors.Is(err, bus.ErrNoResponders) || errors.Is(err, bus.ErrAway)
 }
 
 // renew keeps every registration alive until ctx ends; after a reconnect it

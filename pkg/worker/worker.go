@@ -114,6 +114,9 @@ func Connect(ctx context.Context, o Options) (*Worker, error) {
 // The registration's Instance is set here. The error says what is wrong with the
 // registration, that no router answers, or that ctx ended.
 func (w *Worker) Register(ctx context.Context, reg chain.Registration, handler Handler) (unregister func(context.Context) error, err error) {
+	if handler == nil {
+		return nil, fmt.Errorf("hook %q: the handler is nil", reg.ID)
+	}
 	return w.register(ctx, reg, func(ctx context.Context, req *bus.Request) error {
 		return answer(ctx, req, handler)
 	})
@@ -127,6 +130,9 @@ func (w *Worker) On(ctx context.Context, reg chain.Registration, handler Handler
 // RegisterContributor starts to contribute to the channels of the registration.
 // contribute returns any value that marshals to JSON; nil contributes nothing.
 func (w *Worker) RegisterContributor(ctx context.Context, reg chain.Registration, contribute Contributor) (unregister func(context.Context) error, err error) {
+	if contribute == nil {
+		return nil, fmt.Errorf("contributor %q: the function is nil", reg.ID)
+	}
 	if len(reg.Channels) == 0 {
 		return nil, fmt.Errorf("contributor %q: channels are missing", reg.ID)
 	}

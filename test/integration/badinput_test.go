@@ -194,11 +194,20 @@ func TestWhatCanNotStartSaysWhatToDo(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	used := t.TempDir()
+	first, err := embedded.Start(embedded.Options{StoreDir: used})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Stop()
 	for _, tt := range []struct {
 		name string
 		o    node.Options
 		want []string
 	}{
+		{"a store directory of a router that runs", node.Options{StoreDir: used}, []string{used, "in use", "--store-dir", "--nats-url"}},
+		{"replies that do not fit max_payload", node.Options{StoreDir: t.TempDir(), Router: router.Options{MaxReply: 8 << 20}}, []string{"max_payload", "--max-reply"}},
+		{"a time-to-live that no renewal can meet", node.Options{StoreDir: t.TempDir(), Router: router.Options{TTL: time.Millisecond}}, []string{"--ttl"}},
 		{"a port that is taken", node.Options{Listen: addr, StoreDir: t.TempDir()}, []string{addr, "--nats-listen", "--nats-url"}},
 		{"a store directory that can't be written", node.Options{StoreDir: file + "/data"}, []string{file, "--store-dir"}},
 		{"limits that do not fit max_payload", node.Options{StoreDir: t.TempDir(), Router: router.Options{MaxData: 8 << 20}}, []string{"max_payload", "--max-data"}},

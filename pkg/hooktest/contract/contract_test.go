@@ -230,6 +230,7 @@ func TestValidateLetsAnObserverBeSilent(t *testing.T) {
 	if _, err := nc.Subscribe("hooks.call.hook", func(*nats.Msg) {}); err != nil {
 		t.Fatal(err)
 	}
+	flush(t, nc)
 	if r := b.Validate(t, "hook"); !r.OK {
 		t.Errorf("report:\n%s", r)
 	}
@@ -247,6 +248,7 @@ func TestValidateContributors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		flush(t, nc)
 		r := b.Validate(t, "hook")
 		good := detail == "a value" || detail == "nothing"
 		if len(r.Checks) != 2 || r.Checks[0].Event != "a.b" || r.Checks[1].Event != "c" || r.Checks[1].Detail != detail || r.OK != good {
@@ -255,9 +257,19 @@ func TestValidateContributors(t *testing.T) {
 		if err := sub.Unsubscribe(); err != nil {
 			t.Fatal(err)
 		}
+		flush(t, nc)
 	}
 	if r := b.Validate(t, "hook"); r.OK || len(r.Checks) != 1 {
 		t.Errorf("without a worker:\n%s", r)
+	}
+}
+
+// flush returns when the server knows what was subscribed and unsubscribed. The
+// check asks on another connection, which the server may serve before this one.
+func flush(t *testing.T, nc *nats.Conn) {
+	t.Helper()
+	if err := nc.FlushTimeout(5 * time.Second); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -1,0 +1,63 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/embedded"
+	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+)
+
+// The server goes while a hook thinks: the agent is told so, and does not wait
+// for an answer that can't come.
+func TestEmitEndsWithTheConnection(t *testing.T) {
+	s, err := embedded.Start(embedded.Options{StoreDir: t.TempDir(), NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, stopRouter := natstest.Router(t, s, router.Options{DrainTimeout: time.Second})
+	w, err := worker.Connect(t.Context(), worker.Options{NATS: []nats.Option{nats.InProcessServer(s)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside := make(chan struct{})
+	_, err = w.Register(t.Context(), worker.Registration{ID: "slow", Events: []string{"e"}, TimeoutMS: 500},
+		func(ctx context.Context, _ worker.Event) (worker.Result, error) {
+			close(inside)
+			<-ctx.Done()
+			return worker.Result{}, ctx.Err()
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := agent.Connect(t.Context(), agent.Options{NATS: []nats.Option{nats.InProcessServer(s)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	answer := make(chan error, 1)
+	go func() {
+		_, err := a.Emit(context.Background(), "e", nil)
+		answer <- err
+	}()
+	<-inside
+	s.Stop()
+	began := time.Now()
+	if err := <-answer; !errors.Is(err, agent.ErrLost) {
+		t.Errorf("error %v", err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	stopRouter()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = w.Close(ctx) // there is nobody to say goodbye to
+}

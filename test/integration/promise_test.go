@@ -1,0 +1,202 @@
+package integration
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/embedded"
+	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/registry"
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// After an outage longer than the time-to-live all workers renew while the router
+// is removing what was silent: an answered renewal stands.
+func TestAnAnsweredRenewalIsNotExpired(t *testing.T) {
+	s := natstest.Server(t)
+	natstest.Router(t, s, router.Options{TTL: 2 * time.Second})
+	natstest.Router(t, s, router.Options{TTL: 2 * time.Second})
+	nc := natstest.Conn(t, s)
+	ctx := within(t, 60*time.Second)
+	n := volume(t, 2000)
+	renewAll := func() {
+		var wg sync.WaitGroup
+		for k := range 20 {
+			wg.Go(func() {
+				for i := k; i < n; i += 20 {
+					body := fmt.Sprintf(`{"events":["e:x%d"],"instance":"a"}`, i)
+					m, err := nc.RequestMsgWithContext(ctx, &nats.Msg{Subject: fmt.Sprintf("hooks.register.h%d", i), Data: []byte(body)})
+					if err != nil || code(m) != "" {
+						t.Errorf("renew h%d: %v %v", i, err, m)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+	removed := make(chan struct{}, 1)
+	sub, err := nc.Subscribe("$KV.hooks_registry.hook.>", func(m *nats.Msg) {
+		if m.Header.Get("KV-Operation") == "PURGE" {
+			select {
+			case removed <- struct{}{}:
+			default:
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	renewAll()
+	select {
+	case <-removed: // the first silent instance goes
+	case <-ctx.Done():
+		t.Fatal("nothing was removed")
+	}
+	renewAll()
+	end := time.Now().Add(time.Second) // less than the time-to-live after the renewals
+	for time.Now().Before(end) {
+		var list []json.RawMessage
+		if err := json.Unmarshal(request(t, ctx, nc, "hooks.registry", nil, "").Data, &list); err != nil {
+			t.Fatal(err)
+		}
+		if len(list) != n {
+			t.Fatalf("%d of %d hooks are left although each renewal was answered", len(list), n)
+		}
+	}
+}
+
+func follow(t *testing.T, ctx context.Context, s *embedded.Server, id string, options ...nats.Option) *registry.Registry {
+	t.Helper()
+	b, err := bus.Connect(bus.Options{URL: s.ClientURL(), NATS: options})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bucket, err := b.OpenBucket(ctx, "hooks_registry", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := registry.New(b, bucket, registry.Options{Replica: id})
+	running, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- r.Run(running) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		b.Close()
+	})
+	if err := r.WaitCurrent(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A replica stands still but goes on writing its renewals. One that starts now
+// sees only the newest of them, and must not take it for proof that the other
+// has seen what came before.
+func TestANewReplicaWaitsForLeasesItCanNotSee(t *testing.T) {
+	s := natstest.Listening(t)
+	ctx := within(t, 60*time.Second)
+	stall := &natstest.Stall{Subject: "$KV."}
+	still := follow(t, ctx, s, "still", stall.Option())
+	first := follow(t, ctx, s, "first")
+	nc := natstest.Conn(t, s)
+	renewals, err := nc.SubscribeSync("$KV.hooks_registry.replica.still")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stall.Stop()
+	defer stall.Go()
+	reg := chain.Registration{ID: "h", Events: []string{"x"}, Instance: "i"}
+	stored, err := nc.SubscribeSync("$KV.hooks_registry.hook.h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	registered := make(chan error, 1)
+	go func() {
+		_, err := first.Register(ctx, reg)
+		registered <- err
+	}()
+	if _, err := stored.NextMsgWithContext(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := renewals.NextMsgWithContext(ctx); err != nil { // one after the registration
+		t.Fatal(err)
+	}
+	newcomer := follow(t, ctx, s, "newcomer")
+	if _, err := newcomer.Register(ctx, reg); err != nil {
+		t.Fatal(err)
+	}
+	if table, err := still.Table(); err == nil && len(table.For("x", "")) == 0 {
+		t.Error("the newcomer answered while a replica still serves without the hook")
+	}
+	if err := <-registered; err != nil {
+		t.Error(err)
+	}
+}
+
+// A hook that answers 504 of its own accord has failed: the chain has time left.
+func TestAHooksOwn504IsItsFailure(t *testing.T) {
+	s := natstest.Server(t)
+	natstest.Router(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
+	ctx := within(t, 20*time.Second)
+	sub, err := nc.QueueSubscribe("hooks.call.h", "h", func(m *nats.Msg) {
+		_ = m.RespondMsg(&nats.Msg{Header: nats.Header{"Nats-Service-Error-Code": {"504"}, "Nats-Service-Error": {"my backend is slow"}}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	for policy, want := range map[string]string{"deny": `"action":"deny"`, "continue": `"action":"continue"`} {
+		if m := request(t, ctx, nc, "hooks.register.h", nil, `{"events":["e"],"on_failure":"`+policy+`"}`); code(m) != "" {
+			t.Fatal(m.Header)
+		}
+		m := request(t, ctx, nc, "hooks.emit.e", nats.Header{"Hook-Timeout-Ms": {"4000"}}, `{}`)
+		if code(m) != "" || !strings.Contains(string(m.Data), want) {
+			t.Errorf("on_failure %s: %v %s", policy, m.Header, m.Data)
+		}
+	}
+}
+
+func TestANewerProtocolMaySayMore(t *testing.T) {
+	s := natstest.Server(t)
+	natstest.Router(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
+	ctx := within(t, 20*time.Second)
+	newer := nats.Header{"Hook-Protocol": {"2"}}
+	for _, tt := range []struct {
+		name, subject string
+		header        nats.Header
+		body, code    string
+		ignored       bool
+	}{
+		{"in the header of a registration", "hooks.register.h", newer, `{"events":["x"],"later":1}`, "", true},
+		{"in its body", "hooks.register.h", nil, `{"events":["x"],"later":1,"protocol":2}`, "", true},
+		{"an old sender may not", "hooks.register.h", nil, `{"events":["x"],"later":1}`, "400", false},
+		{"in the header of an unregistration", "hooks.unregister.h", newer, `{"instance":"a","later":1}`, "", true},
+		{"null removes nothing", "hooks.unregister.h", nil, `null`, "400", false},
+		{"an empty instance removes nothing", "hooks.unregister.h", nil, `{"instance":""}`, "400", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := request(t, ctx, nc, tt.subject, tt.header, tt.body)
+			if code(m) != tt.code || strings.Contains(string(m.Data), `"ignored":["later"]`) != tt.ignored {
+				t.Errorf("%v %s", m.Header, m.Data)
+			}
+		})
+	}
+	if m := request(t, ctx, nc, "hooks.handlers", nil, ""); string(m.Data) != `{"x":["h"]}` {
+		t.Errorf("handlers are %s", m.Data)
+	}
+}
