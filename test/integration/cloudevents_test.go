@@ -53,7 +53,7 @@ func TestAClientOfTheOfficialCloudEventsProtocol(t *testing.T) {
 			e.SetID("ev é/1")
 			e.SetSource("/agents/7")
 			e.SetType("tool:pre")
-			// Of a []byte the SDK would make data_base64, which is no JSON object.
+			// The raw type keeps the data as it is; of a []byte the SDK makes data_base64.
 			if err := e.SetData(ce.ApplicationJSON, raw(ceData)); err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +149,7 @@ func TestModesOfCloudEvents(t *testing.T) {
 		{"no id", structured, `{"specversion":"1.0","source":"/x","type":"tool:pre","data":{}}`},
 		{"no data", structured, `{` + attributes + `}`},
 		{"data that is no object", structured, `{` + attributes + `,"data":[1]}`},
-		{"data in base64", structured, `{` + attributes + `,"data_base64":"e30="}`},
+		{"an array in base64", structured, `{` + attributes + `,"data_base64":"WzFd"}`},
 		{"an attribute twice", structured, `{"id":"2",` + attributes + `,"data":{}}`},
 		{"a batch", nats.Header{"content-type": {"application/cloudevents-batch+json"}}, `[{` + attributes + `,"data":{}}]`},
 		{"another version", structured, `{"specversion":"0.3","id":"1","source":"/x","type":"tool:pre","data":{}}`},
