@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
+	"net/netip"
 	"runtime/debug"
 	"time"
 
@@ -88,6 +90,11 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return errors.New("limits must be positive")
 	}
 	node.TuneGC()
+	log := slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: s.LogLevel}))
+	if s.NATSURL == "" && !loopback(s.NATSListen) {
+		log.Warn("the embedded NATS asks nobody for credentials and listens beyond loopback: whoever reaches it can register hooks and emit",
+			"nats_listen", s.NATSListen)
+	}
 	n, err := node.Start(ctx, node.Options{
 		NATS:       bus.Options{URL: s.NATSURL, Prefix: s.Prefix, Creds: s.NATSCreds},
 		Listen:     s.NATSListen,
@@ -99,7 +106,7 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer) error {
 			ChainTimeout: s.ChainTimeout, CollectTimeout: s.CollectTimeout, DrainTimeout: s.DrainTimeout,
 			PublishData: router.PublishData(s.PublishData), TTL: s.TTL,
 		},
-		Log: slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: s.LogLevel})),
+		Log: log,
 	})
 	if err != nil {
 		return err
@@ -115,4 +122,14 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer) error {
 			fmt.Fprintf(stdout, "  health  http://%s/readyz\n", addr)
 		}
 	})
+}
+
+// loopback reports whether an address can be reached from this machine only.
+func loopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return true // refused later, with a reason
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
 }

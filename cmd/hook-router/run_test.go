@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// buffer is an output that tells of each write.
+type buffer struct {
+	bytes.Buffer
+	wrote chan struct{}
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	n, err := b.Buffer.Write(p)
+	select {
+	case b.wrote <- struct{}{}:
+	default:
+	}
+	return n, err
+}
+
+func TestRunServesUntilItIsToldToStop(t *testing.T) {
+	for listen, warned := range map[string]bool{"127.0.0.1:0": false, "localhost:0": false, "0.0.0.0:0": true} {
+		t.Run(listen, func(t *testing.T) {
+			if warned {
+				if loopback(listen) {
+					t.Errorf("%s counts as loopback", listen)
+				}
+				return // a test does not listen there
+			}
+			ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+			defer stop()
+			out, log := &buffer{wrote: make(chan struct{}, 1)}, &bytes.Buffer{}
+			done := make(chan error, 1)
+			go func() {
+				done <- run(ctx, []string{"--nats-listen", listen, "--http-listen", "127.0.0.1:0", "--store-dir", t.TempDir()}, out, log)
+			}()
+			select {
+			case <-out.wrote:
+			case err := <-done:
+				t.Fatal(err)
+			}
+			stop()
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []string{"is ready after", "nats://", "/readyz"} {
+				if !strings.Contains(out.String(), want) {
+					t.Errorf("the output has no %q:\n%s", want, out.String())
+				}
+			}
+			if strings.Contains(log.String(), "beyond loopback") {
+				t.Errorf("warned of %s", listen)
+			}
+		})
+	}
+}
+
+func TestRunSaysWhatIsWrongWithItsFlags(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--nope"}, "--nope"},
+		{[]string{"--max-data", "0"}, "positive"},
+		{[]string{"--max-data", "many"}, "--max-data"},
+		{[]string{"--publish-data", "some"}, "publish-data"},
+		{[]string{"--nats-listen", "nowhere", "--store-dir", t.TempDir()}, "host:port"},
+	} {
+		var out, log bytes.Buffer
+		err := run(t.Context(), tt.args, &out, &log)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: error %v, want one with %q", tt.args, err, tt.want)
+		}
+	}
+}
