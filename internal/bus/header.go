@@ -47,10 +47,37 @@ func Get(h Header, name string) string {
 	return ""
 }
 
-// Timeout reads the Hook-Timeout-Ms header: a whole number of milliseconds from
-// 1, capped at longest; fallback where there is none.
-func Timeout(h Header, fallback, longest time.Duration) (time.Duration, error) {
-	text := Get(h, HeaderTimeout)
+// RequestHeader holds the headers that an agent's request may carry besides the
+// event's attributes; "" stands for what is not there.
+type RequestHeader struct {
+	Timeout, Defaults, Traceparent, Tracestate string
+}
+
+// ReadRequestHeader reads them in one pass, their names in any case.
+func ReadRequestHeader(h Header) RequestHeader {
+	var out RequestHeader
+	for name, values := range h {
+		if len(values) == 0 {
+			continue
+		}
+		for _, known := range [...]struct {
+			name  string
+			value *string
+		}{
+			{HeaderTimeout, &out.Timeout}, {HeaderDefaults, &out.Defaults},
+			{HeaderTraceparent, &out.Traceparent}, {HeaderTracestate, &out.Tracestate},
+		} {
+			if len(name) == len(known.name) && strings.EqualFold(name, known.name) && (*known.value == "" || name == known.name) {
+				*known.value = values[0]
+			}
+		}
+	}
+	return out
+}
+
+// Timeout reads the text of a Hook-Timeout-Ms header: a whole number of
+// milliseconds from 1, capped at longest; fallback where there is none.
+func Timeout(text string, fallback, longest time.Duration) (time.Duration, error) {
 	if text == "" {
 		return fallback, nil
 	}

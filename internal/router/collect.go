@@ -22,7 +22,7 @@ func (r *Router) collect(ctx context.Context, req *bus.Request) error {
 	if err != nil {
 		return err
 	}
-	defer a.release()
+	defer r.release(a)
 	r.publishEvent(a)
 	var got gathered
 	for _, c := range chain.Collect(ctx, a.links, a.Event, a.timeout, caller{r, a, ctx, nil}.hook) {
@@ -37,7 +37,8 @@ func (r *Router) contributions(ctx context.Context, req *bus.Request) error {
 	if err := events.CheckChannel(channel); err != nil {
 		return bus.Refuse(bus.Malformed, "%v", err)
 	}
-	timeout, err := bus.Timeout(req.Header, r.CollectTimeout, r.ChainTimeout)
+	header := bus.ReadRequestHeader(req.Header)
+	timeout, err := bus.Timeout(header.Timeout, r.CollectTimeout, r.ChainTimeout)
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func (r *Router) contributions(ctx context.Context, req *bus.Request) error {
 		Event:   events.Event{ID: events.NewID(), Source: events.DefaultSource, Name: contributionEvent, Time: events.Now(), Data: body},
 		chainID: events.NewID(), links: table.Channel(channel),
 	}
-	a.header = a.attributes(req.Header)
+	a.header = a.attributes(header)
 	return r.gather(ctx, a, timeout).reply(req)
 }
 

@@ -22,7 +22,7 @@ type arrival struct {
 	links   []*chain.Link // in execution order
 	timeout time.Duration
 	header  bus.Header // what every message about it carries: its attributes, the chain, the trace
-	release func()     // gives the session's slot back; may be called twice
+	seated  bool       // whether it holds a place of its session
 }
 
 // admit is the door: it checks an event, finds its hooks and takes a slot of its
@@ -35,7 +35,8 @@ func (r *Router) admit(verb string, req *bus.Request, fallback time.Duration) (*
 	if len(req.Data) > r.MaxData+headerRoom { // not worth parsing, whatever it is
 		return nil, r.tooLarge(len(req.Data))
 	}
-	timeout, err := bus.Timeout(req.Header, fallback, r.ChainTimeout)
+	header := bus.ReadRequestHeader(req.Header)
+	timeout, err := bus.Timeout(header.Timeout, fallback, r.ChainTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -50,19 +51,18 @@ func (r *Router) admit(verb string, req *bus.Request, fallback time.Duration) (*
 	if len(ev.Data) > r.MaxData {
 		return nil, r.tooLarge(len(ev.Data))
 	}
-	defaults, err := defaultFields(req.Header)
+	defaults, err := defaultFields(header.Defaults)
 	if err != nil {
 		return nil, err
 	}
-	release, err := r.sessions.enter(ev.Session)
-	if err != nil {
+	if err := r.sessions.enter(ev.Session); err != nil {
 		return nil, err
 	}
 	a := &arrival{
 		Event: ev, sent: ev.Data, chainID: events.NewID(), timeout: timeout,
-		links: table.For(name, ev.Session), release: release,
+		links: table.For(name, ev.Session), seated: true,
 	}
-	a.header = a.attributes(req.Header)
+	a.header = a.attributes(header)
 	if verb != "collect" && len(a.links) > 0 {
 		a.Data = data.Over(defaults, events.Now())
 	}
@@ -73,8 +73,7 @@ func (r *Router) tooLarge(n int) error {
 	return bus.Refuse(bus.TooLarge, "the data has %d bytes: at most %d are allowed", n, r.MaxData)
 }
 
-func defaultFields(h bus.Header) (events.Object, error) {
-	text := bus.Get(h, bus.HeaderDefaults)
+func defaultFields(text string) (events.Object, error) {
 	switch {
 	case text == "":
 		return events.Object{}, nil
@@ -91,14 +90,14 @@ func defaultFields(h bus.Header) (events.Object, error) {
 // attributes are the headers of every message about the event: its own, the
 // chain, and the W3C trace context of the request as it came; what is too long to
 // be one is left out.
-func (a *arrival) attributes(h bus.Header) bus.Header {
+func (a *arrival) attributes(h bus.RequestHeader) bus.Header {
 	out := make(bus.Header, 8)
 	a.SetHeader(out)
 	out[bus.HeaderChainID] = []string{a.chainID}
-	if v := bus.Get(h, bus.HeaderTraceparent); v != "" && len(v) <= 128 {
-		out[bus.HeaderTraceparent] = []string{v}
-		if v := bus.Get(h, bus.HeaderTracestate); v != "" && len(v) <= 512 {
-			out[bus.HeaderTracestate] = []string{v}
+	if h.Traceparent != "" && len(h.Traceparent) <= 128 {
+		out[bus.HeaderTraceparent] = []string{h.Traceparent}
+		if h.Tracestate != "" && len(h.Tracestate) <= 512 {
+			out[bus.HeaderTracestate] = []string{h.Tracestate}
 		}
 	}
 	return out
@@ -113,9 +112,9 @@ type sessions struct {
 }
 
 // enter takes a slot of a session; an event without a session needs none.
-func (s *sessions) enter(id string) (release func(), err error) {
+func (s *sessions) enter(id string) error {
 	if id == "" {
-		return func() {}, nil
+		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,10 +122,10 @@ func (s *sessions) enter(id string) (release func(), err error) {
 		s.inFlight = map[string]int{}
 	}
 	if s.inFlight[id] >= s.limit {
-		return nil, bus.Refuse(bus.Overloaded, "%d requests of this session are under way, which is the limit: try again later", s.limit)
+		return bus.Refuse(bus.Overloaded, "%d requests of this session are under way, which is the limit: try again later", s.limit)
 	}
 	s.inFlight[id]++
-	return sync.OnceFunc(func() { s.leave(id) }), nil
+	return nil
 }
 
 func (s *sessions) leave(id string) {
@@ -135,6 +134,14 @@ func (s *sessions) leave(id string) {
 	if s.inFlight[id]--; s.inFlight[id] <= 0 {
 		delete(s.inFlight, id)
 	}
+}
+
+// release gives the event's slot back, once.
+func (r *Router) release(a *arrival) {
+	if a.seated && a.Session != "" {
+		r.sessions.leave(a.Session)
+	}
+	a.seated = false
 }
 
 // millis is a time in whole milliseconds, rounded up: nobody is to give up before

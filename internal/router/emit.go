@@ -6,6 +6,7 @@ import (
 	"maps"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -18,12 +19,12 @@ func (r *Router) emit(ctx context.Context, req *bus.Request) error {
 	if err != nil {
 		return err
 	}
-	defer a.release()
+	defer r.release(a)
 	out, err := r.decide(ctx, a) // publishes the event with the first call
 	if err != nil {
 		return err
 	}
-	a.release()                  // the agent may go on as soon as it has its answer
+	r.release(a)                 // the agent may go on as soon as it has its answer
 	record := resultBody(a, out) // made before the answer, so that both leave in one write
 	err = req.Reply(replyHeader(a, out), out.Result.Append(make([]byte, 0, len(out.Result.Data)+128)))
 	r.publish(r.bus.Event("result", a.Name), bus.Header{bus.HeaderChainID: {a.chainID}}, record)
@@ -34,11 +35,9 @@ func (r *Router) emit(ctx context.Context, req *bus.Request) error {
 
 // decide runs the chain within its time.
 func (r *Router) decide(ctx context.Context, a *arrival) (chain.Outcome, error) {
-	ctx, cancel := context.WithTimeout(ctx, a.timeout)
-	defer cancel()
 	call := caller{r, a, ctx, make(bus.Header, 12)}
 	maps.Copy(call.header, a.header)
-	out, err := chain.Run(ctx, a.links, a.Event, chain.Plan{Call: chain.Bounded(call.hook), Shadow: call.shadow})
+	out, err := chain.Run(ctx, a.links, a.Event, chain.Plan{Call: call.hook, Until: time.Now().Add(a.timeout), Shadow: call.shadow})
 	r.publishEvent(a) // where no hook was called
 	r.counts.hops(out.Hops)
 	if errors.Is(err, chain.ErrDeadline) {

@@ -44,7 +44,7 @@ func (r *Router) explain(_ context.Context, req *bus.Request) error {
 	if err != nil {
 		return bus.Refuse(bus.Malformed, "%v", err)
 	}
-	defaults, err := defaultFields(req.Header)
+	defaults, err := defaultFields(bus.Get(req.Header, bus.HeaderDefaults))
 	if err != nil {
 		return err
 	}

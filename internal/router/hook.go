@@ -18,7 +18,7 @@ import (
 type caller struct {
 	*Router
 	a      *arrival
-	chain  context.Context // ends with the chain's time
+	chain  context.Context
 	header bus.Header      // a copy of the arrival's that calls one after the other may share; nil where calls run beside each other
 }
 

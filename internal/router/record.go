@@ -1,13 +1,15 @@
 package router
 
 import (
-	"encoding/json"
+	"context"
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/redact"
 )
 
@@ -34,40 +36,29 @@ func (r *Router) publish(subject string, h bus.Header, body []byte) {
 	}
 }
 
-// resultRecord is the body of hooks.result.<event>.
-type resultRecord struct {
-	ChainID   string       `json:"chain_id"`
-	EventID   string       `json:"event_id"`
-	SessionID string       `json:"session_id"`
-	Event     string       `json:"event"`
-	Action    chain.Action `json:"action"`
-	Reason    string       `json:"reason,omitempty"`
-	DeniedBy  string       `json:"denied_by,omitempty"`
-	Hooks     []hopRecord  `json:"hooks"`
-}
-
-type hopRecord struct {
-	ID         string        `json:"id"`
-	Action     chain.Action  `json:"action,omitempty"`
-	Micros     int64         `json:"us"`
-	Failure    chain.Failure `json:"failure,omitempty"`
-	FailedOpen bool          `json:"failed_open,omitempty"`
-}
-
-// resultBody is how a chain went, without data.
+// resultBody is the body of hooks.result.<event>: how a chain went, without data.
 func resultBody(a *arrival, out chain.Outcome) []byte {
-	rec := resultRecord{
-		ChainID: a.chainID, EventID: a.ID, SessionID: a.Session, Event: a.Name,
-		Action: out.Result.Action, Reason: out.Result.Reason, DeniedBy: out.DeniedBy, Hooks: make([]hopRecord, len(out.Hops)),
-	}
-	for i, hop := range out.Hops {
-		rec.Hooks[i] = hopRecord{hop.Link.ID, hop.Result.Action, hop.Took.Microseconds(), hop.Failure, hop.FailedOpen}
-		if hop.Failure == "" && hop.Result.Action == "" {
-			rec.Hooks[i].Action = chain.Continue
+	w := events.NewObjectWriter(make([]byte, 0, 256+64*len(out.Hops)))
+	w.String("chain_id", a.chainID)
+	w.String("event_id", a.ID)
+	w.String("session_id", a.Session)
+	w.String("event", a.Name)
+	w.String("action", string(out.Result.Action))
+	w.Text("reason", out.Result.Reason)
+	w.Text("denied_by", out.DeniedBy)
+	w.Objects("hooks", len(out.Hops), func(i int, w *events.ObjectWriter) {
+		hop := out.Hops[i]
+		action := hop.Result.Action
+		if hop.Failure == "" && action == "" {
+			action = chain.Continue
 		}
-	}
-	body, _ := json.Marshal(rec) // strings and numbers only
-	return body
+		w.String("id", hop.Link.ID)
+		w.Text("action", string(action))
+		w.Int("us", hop.Took.Microseconds())
+		w.Text("failure", string(hop.Failure))
+		w.Flag("failed_open", hop.FailedOpen)
+	})
+	return w.End()
 }
 
 // log writes a line for a chain, and one for each hook that failed.
@@ -78,9 +69,16 @@ func (r *Router) log(a *arrival, out chain.Outcome) {
 				"failure", hop.Failure, "failed_open", hop.FailedOpen, "error", hop.Err)
 		}
 	}
-	r.Log.LogAttrs(nil, slog.LevelInfo, "event", slog.String("event", a.Name), slog.String("session", a.Session), //nolint:staticcheck // no handler of ours reads the context
-		slog.String("chain", a.chainID), slog.String("action", string(out.Result.Action)), slog.Int("hooks", len(out.Hops)),
-		slog.String("denied_by", out.DeniedBy))
+	if !r.Log.Enabled(context.Background(), slog.LevelInfo) {
+		return
+	}
+	line := slog.NewRecord(time.Now(), slog.LevelInfo, "event", 0) // not where it is written: that is known
+	line.AddAttrs(slog.String("event", a.Name), slog.String("session", a.Session), slog.String("chain", a.chainID),
+		slog.String("action", string(out.Result.Action)), slog.Int("hooks", len(out.Hops)))
+	if out.DeniedBy != "" {
+		line.AddAttrs(slog.String("denied_by", out.DeniedBy))
+	}
+	_ = r.Log.Handler().Handle(context.Background(), line)
 }
 
 // counts is what the router counts besides requests; discovery shows it.

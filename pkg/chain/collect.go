@@ -60,16 +60,6 @@ func Scatter(n int, do func(i int)) {
 	wg.Wait()
 }
 
-// Bounded is a [Caller] that gives each hook the time its registration says, or
-// what is left of the chain's.
-func Bounded(next Caller) Caller {
-	return func(ctx context.Context, link *Link, ev events.Event) (Result, error) {
-		ctx, cancel := context.WithTimeout(ctx, link.Timeout())
-		defer cancel()
-		return next(ctx, link, ev)
-	}
-}
-
 // Recovered is a [Caller] that turns a panic of the hook into its failure.
 func Recovered(next Caller) Caller {
 	return func(ctx context.Context, link *Link, ev events.Event) (r Result, err error) {
@@ -82,18 +72,12 @@ func Recovered(next Caller) Caller {
 	}
 }
 
-// InProcess is the [Caller] of hooks that live in this process: bounded in time,
-// panics recovered, answers checked as if they had come over the wire. A hook that
-// ignores its context is left behind when its time is over; its late answer goes
-// nowhere.
+// InProcess is the [Caller] of hooks that live in this process: panics are
+// recovered, and what a hook answers is held to the rules of [ParseResult], so
+// that the engine decides the same wherever a hook lives. The hook runs in a
+// goroutine of its own; one that ignores its context is left behind when its time
+// is over, and its late answer goes nowhere.
 func InProcess(ctx context.Context, link *Link, ev events.Event) (Result, error) {
-	return Bounded(abandon)(ctx, link, ev)
-}
-
-// abandon calls the hook of a link in a goroutine of its own and stops waiting
-// when the context ends. What the hook answers is held to the rules of
-// [ParseResult], so that the engine decides the same wherever a hook lives.
-func abandon(ctx context.Context, link *Link, ev events.Event) (Result, error) {
 	type answer struct {
 		result Result
 		err    error

@@ -111,7 +111,7 @@ func (r *Registry) EmitAndCollect(ctx context.Context, event string, data any, t
 		timeout = time.Second
 	}
 	list := []json.RawMessage{}
-	for _, c := range Collect(ctx, r.snapshot().For(event, ev.Session), ev, timeout, abandon) {
+	for _, c := range Collect(ctx, r.snapshot().For(event, ev.Session), ev, timeout, InProcess) {
 		if c.Err == nil && c.Data != nil {
 			list = append(list, c.Data)
 		}

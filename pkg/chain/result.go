@@ -2,9 +2,8 @@ package chain
 
 import (
 	"encoding/json"
-	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // Action is what a hook wants done.
@@ -106,68 +105,30 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 
 // Append appends the JSON text of the result to buf.
 func (r Result) Append(buf []byte) []byte {
-	w := writer{append(buf, '{')}
+	w := events.NewObjectWriter(buf)
 	action := r.Action
 	if action == "" {
 		action = Continue
 	}
-	w.text("action", string(action))
+	w.Text("action", string(action))
 	if r.Data != nil {
-		w.name("data")
-		w.buf = append(w.buf, r.Data...)
+		w.Raw("data", r.Data)
 	}
-	w.text("reason", r.Reason)
-	w.text("context_injection", r.ContextInjection)
-	w.text("context_injection_role", string(r.ContextInjectionRole))
-	w.flag("ephemeral", r.Ephemeral)
-	w.flag("append_to_last_tool_result", r.AppendToLastToolResult)
-	w.text("approval_prompt", r.ApprovalPrompt)
+	w.Text("reason", r.Reason)
+	w.Text("context_injection", r.ContextInjection)
+	w.Text("context_injection_role", string(r.ContextInjectionRole))
+	w.Flag("ephemeral", r.Ephemeral)
+	w.Flag("append_to_last_tool_result", r.AppendToLastToolResult)
+	w.Text("approval_prompt", r.ApprovalPrompt)
 	if r.ApprovalOptions != nil {
-		w.name("approval_options")
-		w.buf = append(w.buf, '[')
-		for i, o := range r.ApprovalOptions {
-			if i > 0 {
-				w.buf = append(w.buf, ',')
-			}
-			w.quote(o)
-		}
-		w.buf = append(w.buf, ']')
+		w.Texts("approval_options", r.ApprovalOptions)
 	}
 	if r.ApprovalTimeout != nil {
-		w.name("approval_timeout")
-		w.buf = strconv.AppendFloat(w.buf, *r.ApprovalTimeout, 'g', -1, 64)
+		w.Number("approval_timeout", *r.ApprovalTimeout)
 	}
-	w.text("approval_default", string(r.ApprovalDefault))
-	w.flag("suppress_output", r.SuppressOutput)
-	w.text("user_message", r.UserMessage)
-	w.text("user_message_level", string(r.UserMessageLevel))
-	return append(w.buf, '}')
-}
-
-// writer appends the members of one JSON object.
-type writer struct{ buf []byte }
-
-func (w *writer) name(name string) {
-	if w.buf[len(w.buf)-1] != '{' {
-		w.buf = append(w.buf, ',')
-	}
-	w.buf = append(append(append(w.buf, '"'), name...), '"', ':')
-}
-
-// text writes a member unless its value is empty.
-func (w *writer) text(name, value string) {
-	if value != "" {
-		w.name(name)
-		w.quote(value)
-	}
-}
-
-// quote never fails: it replaces what is no UTF-8.
-func (w *writer) quote(value string) { w.buf, _ = jsontext.AppendQuote(w.buf, value) }
-
-func (w *writer) flag(name string, value bool) {
-	if value {
-		w.name(name)
-		w.buf = append(w.buf, "true"...)
-	}
+	w.Text("approval_default", string(r.ApprovalDefault))
+	w.Flag("suppress_output", r.SuppressOutput)
+	w.Text("user_message", r.UserMessage)
+	w.Text("user_message_level", string(r.UserMessageLevel))
+	return w.End()
 }

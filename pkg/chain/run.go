@@ -70,8 +70,12 @@ type Outcome struct {
 
 // Plan is how the links of a chain are called.
 type Plan struct {
-	// Call calls an enforced hook; nil calls [Link.Hook].
+	// Call calls an enforced hook, with a context that ends when the hook's time, or
+	// the chain's, is over; nil calls [Link.Hook].
 	Call Caller
+	// Until is when the chain's time is over; the zero time means when the context
+	// ends. It needs no timer of its own.
+	Until time.Time
 	// Shadow is told of each shadow hook, with the data at its place, and must not
 	// wait; nil leaves shadow hooks out.
 	Shadow func(link *Link, ev events.Event)
@@ -83,12 +87,13 @@ type Plan struct {
 func Run(ctx context.Context, links []*Link, ev events.Event, plan Plan) (Outcome, error) {
 	out := Outcome{Data: ev.Data, Hops: make([]Hop, 0, min(len(links), 16))}
 	view := &View{Event: ev.Name, Session: ev.Session, Data: ev.Data}
+	plan.Until = plan.end(ctx)
 	for _, link := range links {
 		if link.Mode == Observe {
 			continue
 		}
-		if ctx.Err() != nil {
-			return out, over(ctx)
+		if plan.over(ctx, 0) {
+			return out, cause(ctx)
 		}
 		ev.Data = out.Data
 		hop, wanted := plan.step(ctx, link, view, ev)
@@ -99,8 +104,8 @@ func Run(ctx context.Context, links []*Link, ev events.Event, plan Plan) (Outcom
 		if !link.Enforced() {
 			continue
 		}
-		if hop.Failure != "" && ended(ctx) {
-			return out, over(ctx)
+		if hop.Failure != "" && plan.over(ctx, grace) {
+			return out, cause(ctx)
 		}
 		hop.FailedOpen = hop.Failure != "" && link.OnFailure != FailClosed
 		out.Hops = append(out.Hops, hop)
@@ -139,11 +144,7 @@ func (p Plan) step(ctx context.Context, link *Link, view *View, ev events.Event)
 		return hop, true
 	}
 	start := time.Now()
-	if p.Call != nil {
-		hop.Result, hop.Err = p.Call(ctx, link, ev)
-	} else {
-		hop.Result, hop.Err = link.Hook(ctx, ev)
-	}
+	hop.Result, hop.Err = p.call(ctx, start, link, ev)
 	hop.Took = time.Since(start)
 	if hop.Failure = classify(hop.Err); hop.Failure != "" {
 		hop.Result = Result{}
@@ -151,17 +152,40 @@ func (p Plan) step(ctx context.Context, link *Link, view *View, ev events.Event)
 	return hop, true
 }
 
+// call asks an enforced hook, for as long as its registration says or the chain
+// has left.
+func (p Plan) call(ctx context.Context, start time.Time, link *Link, ev events.Event) (Result, error) {
+	until := start.Add(link.Timeout())
+	if !p.Until.IsZero() && p.Until.Before(until) {
+		until = p.Until
+	}
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	if p.Call == nil {
+		return link.Hook(ctx, ev)
+	}
+	return p.Call(ctx, link, ev)
+}
+
+// end is when the chain's time is over, by the plan or by the context.
+func (p Plan) end(ctx context.Context) time.Time {
+	end, ok := ctx.Deadline()
+	if ok && (p.Until.IsZero() || end.Before(p.Until)) {
+		return end
+	}
+	return p.Until
+}
+
 // grace is how much before the end of a chain a hook may give up for want of
 // time: clocks and timers of two processes do not agree to the millisecond.
 const grace = 5 * time.Millisecond
 
-// ended reports whether the chain's time is over, as far as can be told.
-func ended(ctx context.Context) bool {
-	end, ok := ctx.Deadline()
-	return ctx.Err() != nil || ok && time.Until(end) < grace
+// over reports whether the chain's time is over, or will be within margin.
+func (p Plan) over(ctx context.Context, margin time.Duration) bool {
+	return ctx.Err() != nil || !p.Until.IsZero() && time.Until(p.Until) <= margin
 }
 
-func over(ctx context.Context) error {
+func cause(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return context.Cause(ctx)
 	}

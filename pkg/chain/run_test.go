@@ -371,10 +371,8 @@ func TestOverallDeadlineDecidesNothing(t *testing.T) {
 		"a hook that gives up itself": {hook("a", Result{}).closed().running(func(ctx context.Context, _ events.Event) (Result, error) { <-ctx.Done(); return Result{}, ctx.Err() })},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-			defer cancel()
 			j := &journal{}
-			out, err := Run(ctx, chainOf(j, hooks), toolPre(`{}`), Plan{Call: InProcess})
+			out, err := Run(t.Context(), chainOf(j, hooks), toolPre(`{}`), Plan{Call: InProcess, Until: time.Now().Add(20 * time.Millisecond)})
 			if !errors.Is(err, ErrDeadline) || out.Result.Action != "" || out.DeniedBy != "" {
 				t.Errorf("error %v, outcome %+v", err, out)
 			}
@@ -439,7 +437,7 @@ func TestCollect(t *testing.T) {
 	})
 	began := time.Now()
 	var got []string
-	for _, c := range Collect(t.Context(), links, toolPre(d), 300*time.Millisecond, abandon) {
+	for _, c := range Collect(t.Context(), links, toolPre(d), 300*time.Millisecond, InProcess) {
 		line := c.Link.ID + string(c.Data)
 		if c.Err != nil {
 			line += " failed"

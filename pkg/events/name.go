@@ -50,11 +50,10 @@ func Spellings(name string) []string {
 
 // CheckName reports why name is no event name, or nil.
 func CheckName(name string) error {
-	parts := strings.Split(name, ":")
-	if len(parts) > MaxNameParts {
-		return fmt.Errorf("event name %q has %d parts: at most %d are allowed", clip(name), len(parts), MaxNameParts)
+	if n := strings.Count(name, ":") + 1; n > MaxNameParts {
+		return fmt.Errorf("event name %q has %d parts: at most %d are allowed", clip(name), n, MaxNameParts)
 	}
-	for _, p := range parts {
+	for p := range strings.SplitSeq(name, ":") {
 		if !validPart(p) {
 			return fmt.Errorf("event name %q: a part is 1 to %d letters, digits, '_' or '-', and parts are joined by ':'", clip(name), MaxPartLen)
 		}

@@ -62,11 +62,14 @@ func (s Subjects) Call(id string) string { return s.Prefix() + ".call." + id }
 // Tail returns what follows "<prefix>.<verb>." in subject, or "" where nothing
 // does.
 func (s Subjects) Tail(verb, subject string) string {
-	tail, ok := strings.CutPrefix(subject, s.Prefix()+"."+verb+".")
-	if !ok {
-		return ""
+	for _, token := range [...]string{s.Prefix(), verb} {
+		rest, ok := strings.CutPrefix(subject, token)
+		if !ok || !strings.HasPrefix(rest, ".") {
+			return ""
+		}
+		subject = rest[1:]
 	}
-	return tail
+	return subject
 }
 
 // EventName returns the event that a subject of this verb names, and an error

@@ -65,7 +65,7 @@ func CallFrom(ctx context.Context) Call {
 }
 
 func callContext(ctx context.Context, h bus.Header) (context.Context, context.CancelFunc, error) {
-	timeout, err := bus.Timeout(h, chain.DefaultTimeout, chain.MaxTimeout)
+	timeout, err := bus.Timeout(bus.Get(h, bus.HeaderTimeout), chain.DefaultTimeout, chain.MaxTimeout)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"log"
+	"os"
 	"testing"
 	"time"
 
@@ -10,29 +12,36 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hooktest"
 )
 
+// said is told of each line of the log.
+type said chan struct{}
+
+func (s said) Write(line []byte) (int, error) { s <- struct{}{}; return len(line), nil }
+
 func TestTheGuardOfTheReadme(t *testing.T) {
 	bus := hooktest.Start(t, hooktest.Options{Listen: true})
 	t.Setenv("NATS_URL", bus.URL())
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	defer stop()
+	registered := make(said, 1)
+	log.SetOutput(registered)
+	defer log.SetOutput(os.Stderr)
 	done := make(chan error, 1)
 	go func() { done <- run(ctx) }()
+	select {
+	case <-registered:
+	case err := <-done:
+		t.Fatal(err)
+	}
 
 	a := bus.Agent(t, "s1")
 	for command, denied := range map[string]bool{`{"command":"rm -rf /"}`: true, `{"command":"ls"}`: false} {
 		call := events.ToolPreData{ToolName: "Bash", ToolInput: json.RawMessage(command)}
-		for {
-			answer, err := a.Emit(ctx, events.ToolPre, call)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if answer.Hooks == 0 && ctx.Err() == nil {
-				continue // it is not registered yet
-			}
-			if answer.Denied() != denied {
-				t.Errorf("%s: %+v", command, answer)
-			}
-			break
+		answer, err := a.Emit(ctx, events.ToolPre, call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer.Hooks != 1 || answer.Denied() != denied {
+			t.Errorf("%s: %+v", command, answer)
 		}
 	}
 	stop()
