@@ -22,7 +22,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/approver"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
 // api is the part of AsyncAPI 3.0 that the description uses; strict decoding
@@ -190,9 +193,13 @@ func TestEverySubjectOfTheRouterIsInTheAPI(t *testing.T) {
 	natstest.Router(t, s, router.Options{}, bus.Options{Name: "the router"})
 	var info micro.Info
 	ask(t, natstest.Conn(t, s), "$SRV.INFO.hook-router", "", &info)
-	served := map[string]string{}
+	served, names := map[string]string{}, []string{}
 	for _, e := range info.Endpoints {
 		served[e.Subject] = e.QueueGroup
+		names = append(names, e.Name)
+	}
+	if row := "| endpoints | " + code(names, ", ") + " |"; !strings.Contains(read(t, "protocol.md"), row) {
+		t.Errorf("protocol.md does not list the router's endpoints: %s", row)
 	}
 	if diff := cmp.Diff(served, described); diff != "" {
 		t.Errorf("what the router serves (-) and what the description says (+):\n%s", diff)
@@ -232,11 +239,18 @@ func TestMessagesAreAsDescribed(t *testing.T) {
 	natstest.Router(t, s, router.Options{})
 	nc := natstest.Conn(t, s)
 	watched := map[string]chan *nats.Msg{}
-	for _, sub := range []string{"hooks.event.>", "hooks.result.>", "hooks.router.report", "hooks.call.guard", "hooks.call.giver"} {
-		ch := make(chan *nats.Msg, 16)
+	for _, sub := range []string{
+		"hooks.event.>", "hooks.result.>", "hooks.router.report", "hooks.audit.>",
+		"hooks.call.guard", "hooks.call.giver", "hooks.call.asker", "hooks.call.linter", "hooks.call.second",
+	} {
+		ch := make(chan *nats.Msg, 64)
 		watched[sub] = ch
 		answer := map[string]string{
 			"hooks.call.guard": `{"action":"deny","reason":"no"}`, "hooks.call.giver": `[1,"two"]`,
+			"hooks.call.asker": `{"action":"ask_user","approval_options":["Allow always","Deny"],"reason":"it is production",` +
+				`"data":{"session_id":"s1","tool_name":"Bash","novel":true},"user_message":"look","suppress_output":true}`,
+			"hooks.call.linter": `{"action":"inject_context","context_injection":"fix\u0007 this","ephemeral":true,"append_to_last_tool_result":true}`,
+			"hooks.call.second": `{"action":"inject_context","context_injection":"` + strings.Repeat("x", 11_000) + `"}`,
 		}[sub]
 		if _, err := nc.Subscribe(sub, func(m *nats.Msg) {
 			if answer != "" {
@@ -273,6 +287,7 @@ func TestMessagesAreAsDescribed(t *testing.T) {
 			}
 		}
 	}
+	question := "none"
 	for _, step := range []struct{ subject, body, message string }{
 		{"hooks.register.guard", `{"events":["tool:pre","*"],"on_failure":"deny","version":"1.2.0","match":"has(data.tool_name)"}`, "registered"},
 		{"hooks.register.absent", `{"events":["tool:*"],"priority":-1,"session_id":"s1","protocol":2,"novelty":1}`, "registered"},
@@ -285,21 +300,71 @@ func TestMessagesAreAsDescribed(t *testing.T) {
 		{"hooks.collect.tool.pre", `{"session_id":"s1","tool_name":"Bash"}`, "dataArray"},
 		{"hooks.contributions.a.b", ``, "contributionArray"},
 		{"hooks.emit.tool.pre", `[]`, "refusal"},
+		{"hooks.register.asker", `{"events":["deploy:start"],"priority":-1}`, "registered"},
+		{"hooks.register.linter", `{"events":["tool:post"],"priority":-2}`, "registered"},
+		{"hooks.register.second", `{"events":["tool:post"],"priority":-1}`, "registered"},
+		{"hooks.unregister.guard", `{}`, "unregistered"},
+		{"hooks.session.turn", `{"session_id":"s1"}`, "done"},
+		{"hooks.execute.tool.post", `{"session_id":"s1"}`, "verdict"},
+		{"hooks.execute.deploy.start", `{"session_id":"s1","tool_name":"Bash"}`, "verdict"},
+		{"hooks.approvals", `{"session_id":"s1","limit":1}`, "questionList"},
+		{"hooks.approval.<id>", ``, "question"},
+		{"hooks.approve.<id>", `{"option":"perhaps"}`, "refusal"},
+		{"hooks.approve.<id>", `{"option":"allow always","by":"ann","note":"fine"}`, "accepted"},
+		{"hooks.approve.<id>", `{"option":"Deny"}`, "refusal"},
+		{"hooks.approve.unknown", `{"option":"Deny"}`, "refusal"},
+		{"hooks.approval.<id>", ``, "question"},
+		{"hooks.execute.deploy.start", `{"session_id":"s1","tool_name":"Bash"}`, "verdict"},
+		{"hooks.session.show", `{"session_id":"s1"}`, "sessionState"},
+		{"hooks.session.revoke", `{"session_id":"s1","hook":"asker"}`, "revoked"},
+		{"hooks.session.end", `{"session_id":"s1"}`, "done"},
+		{"hooks.session.show", `{"session_id":"s1"}`, "sessionState"},
 		{"hooks.unregister.giver", `{}`, "unregistered"},
 		{"$SRV.PING.hook-router", ``, "serviceAnswer"},
 		{"$SRV.INFO.hook-router", ``, "serviceAnswer"},
 		{"$SRV.STATS.hook-router", ``, "serviceAnswer"},
 	} {
-		m := ask(t, nc, step.subject, step.body, nil)
+		m, err := nc.RequestMsg(&nats.Msg{
+			Subject: strings.ReplaceAll(step.subject, "<id>", question), Header: nats.Header{"Hook-Wait-Ms": {"0"}}, Data: []byte(step.body),
+		}, 10*time.Second)
+		if err != nil {
+			t.Fatalf("%s: %v", step.subject, err)
+		}
 		if code := m.Header.Get("Nats-Service-Error-Code"); (code != "") != (step.message == "refusal") {
 			t.Errorf("%s %s: %v", step.subject, step.body, m.Header)
 			continue
 		}
 		check(step.message, m)
+		if v, err := verdict.Parse(m.Data); step.message == "verdict" && err == nil && v.Action == verdict.Pending {
+			question = v.Approval.ID
+		}
+	}
+	wanted := map[string]string{ // the router's own events, and the schemas of their data
+		"approval:required": "Question", "approval:granted": "Record", "user:notification": "EventData",
+	}
+	for len(wanted) > 0 {
+		select {
+		case m := <-watched["hooks.event.>"]:
+			check("observedEvent", m)
+			name := m.Header.Get("ce-type")
+			schema := wanted[name]
+			delete(wanted, name)
+			var data any
+			if err := json.Unmarshal(m.Data, &data); err != nil {
+				t.Fatal(err)
+			}
+			if schema != "" {
+				for _, e := range conform(plain, map[string]any{"$ref": "#/components/schemas/" + schema}, data, name) {
+					t.Errorf("%s: %s", e, m.Data)
+				}
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("the router did not tell of %v", wanted)
+		}
 	}
 	for sub, message := range map[string]string{
-		"hooks.event.>": "observedEvent", "hooks.result.>": "chainResult", "hooks.router.report": "routerReport",
-		"hooks.call.guard": "call", "hooks.call.giver": "contributionCall",
+		"hooks.result.>": "chainResult", "hooks.router.report": "routerReport",
+		"hooks.call.guard": "call", "hooks.call.giver": "contributionCall", "hooks.audit.>": "decision",
 	} {
 		select {
 		case m := <-watched[sub]:
@@ -329,6 +394,16 @@ func TestSchemasNameTheFieldsOfTheCode(t *testing.T) {
 	}
 	for name, pair := range map[string][2][]string{
 		"Registration": {properties("Registration"), fields(chain.Registration{})},
+		"Question":     {properties("Question"), fields(approval.Question{})},
+		"Record":       {properties("Record"), fields(approval.Record{})},
+		"Answer":       {properties("Answer"), fields(approval.Answer{})},
+		"Filter":       {properties("QuestionFilter"), fields(approval.Filter{})},
+		"Message":      {properties("Message"), fields(verdict.Message{})},
+		"Metadata":     {properties("Message", "properties", "metadata"), fields(verdict.Metadata{})},
+		"Display":      {properties("Verdict", "properties", "display", "items"), fields(verdict.Display{})},
+		"Warning":      {properties("Verdict", "properties", "warnings", "items"), fields(verdict.Warning{})},
+		"Approval":     {properties("VerdictApproval"), fields(verdict.Approval{})},
+		"SessionState": {properties("SessionState"), fields(approver.SessionInfo{})},
 		"Listing":      {properties("Listing"), fields(agent.Listing{})},
 		"Explanation":  {properties("Explanation", "properties", "hooks", "items"), fields(agent.Explanation{})},
 		"HookResult":   {properties("HookResult"), slices.Sorted(maps.Keys(members))},

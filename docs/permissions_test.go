@@ -4,20 +4,29 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/node"
+	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/approver"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -41,36 +50,60 @@ func (l *lockedLog) String() string {
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
+// stores are the streams that a router with the default prefix keeps.
+var stores = []string{"KV_hooks_registry", "KV_hooks_sessions", "KV_hooks_approvals", "HOOKS_AUDIT"}
+
 // permissionTable reads the table of operator.md: for each role what it may
-// publish and subscribe to.
+// publish and subscribe to. The role "setup" has what the router has, and more.
 func permissionTable(t *testing.T, id string) []*server.User {
 	t.Helper()
 	_, part, _ := strings.Cut(read(t, "operator.md"), "## Permissions\n")
 	part, _, _ = strings.Cut(part, "\n## ")
+	roles := map[string]*server.Permissions{}
 	var users []*server.User
 	for line := range strings.SplitSeq(part, "\n") {
 		cells := strings.Split(line, "|")
 		if len(cells) != 5 || !strings.Contains(line, "`") {
 			continue
 		}
-		allow := func(cell string) *server.SubjectPermission {
-			p := &server.SubjectPermission{}
-			for _, m := range quoted.FindAllStringSubmatch(cell, -1) {
-				p.Allow = append(p.Allow, strings.ReplaceAll(m[1], "<id>", id))
-			}
-			return p
+		role := strings.Trim(strings.Fields(cells[1])[0], ",:")
+		granted := &server.Permissions{Publish: &server.SubjectPermission{}, Subscribe: &server.SubjectPermission{}}
+		if role == "setup" {
+			granted.Publish.Allow = slices.Clone(roles["router"].Publish.Allow)
+			granted.Subscribe.Allow = slices.Clone(roles["router"].Subscribe.Allow)
 		}
-		role, _, _ := strings.Cut(strings.Fields(cells[1])[0], ",")
-		users = append(users, &server.User{
-			Username: role, Password: "secret", Permissions: &server.Permissions{Publish: allow(cells[2]), Subscribe: allow(cells[3])},
-		})
+		for i, p := range []*server.SubjectPermission{granted.Publish, granted.Subscribe} {
+			for _, m := range quoted.FindAllStringSubmatch(cells[i+2], -1) {
+				switch {
+				case m[1] == "allow_responses":
+					granted.Response = &server.ResponsePermission{
+						MaxMsgs: server.DEFAULT_ALLOW_RESPONSE_MAX_MSGS, Expires: server.DEFAULT_ALLOW_RESPONSE_EXPIRATION,
+					}
+				case strings.Contains(m[1], "<store>"):
+					for _, store := range stores {
+						p.Allow = append(p.Allow, strings.ReplaceAll(m[1], "<store>", store))
+					}
+				default:
+					p.Allow = append(p.Allow, strings.ReplaceAll(m[1], "<id>", id))
+				}
+			}
+		}
+		roles[role] = granted
+		users = append(users, &server.User{Username: role, Password: "secret", Permissions: granted})
 	}
 	return users
 }
 
-// TestThePermissionsAreEnough runs each role with the rights that the operator's
-// reference gives it, on a server that grants nothing else.
-func TestThePermissionsAreEnough(t *testing.T) {
+// fenced is a server that grants the roles of the operator's reference what stands
+// there and nothing else, with two routers on it.
+type fenced struct {
+	server *server.Server
+	log    *lockedLog
+	logger *slog.Logger
+}
+
+func newFenced(t *testing.T, ctx context.Context) *fenced {
+	t.Helper()
 	ns, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(),
 		Users: permissionTable(t, "guard"),
@@ -79,50 +112,142 @@ func TestThePermissionsAreEnough(t *testing.T) {
 		t.Fatal(err)
 	}
 	ns.Start()
-	defer func() { ns.Shutdown(); ns.WaitForShutdown() }()
+	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
 	if !ns.ReadyForConnections(20 * time.Second) {
 		t.Fatal("the server is not ready")
 	}
-	log := &lockedLog{}
-	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	url := func(role string) string { return fmt.Sprintf("nats://%s:secret@%s", role, ns.Addr()) }
+	f := &fenced{server: ns, log: &lockedLog{}}
+	f.logger = slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	f.start(t, ctx, router.Options{}, "setup")()
+	for range 2 { // so that they report to each other
+		t.Cleanup(f.start(t, ctx, router.Options{}, "router"))
+	}
+	return f
+}
+
+func (f *fenced) url(role string) string {
+	return fmt.Sprintf("nats://%s:secret@%s", role, f.server.Addr())
+}
+
+// start starts a router in a role of the server. stop waits for its end.
+func (f *fenced) start(t *testing.T, ctx context.Context, o router.Options, role string) (stop func()) {
+	t.Helper()
+	n, err := node.Start(ctx, node.Options{NATS: bus.Options{URL: f.url(role)}, Router: o, Log: f.logger})
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", role, err, f.log.String())
+	}
+	routing, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	up, done := make(chan struct{}), make(chan error, 1)
+	go func() { done <- n.Run(routing, func() { close(up) }) }()
+	stop = func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	select {
+	case <-up:
+	case <-ctx.Done():
+		stop()
+		t.Fatalf("a router in the role %s does not serve:\n%s", role, f.log.String())
+	}
+	return stop
+}
+
+// inbox gives a role the inbox prefix that the reference gives it.
+func inbox(role string) []nats.Option {
+	return []nats.Option{nats.CustomInboxPrefix("_INBOX_" + role)}
+}
+
+// guard registers the hook of these tests, which denies tools and asks a person
+// about deployments.
+func (f *fenced) guard(t *testing.T, ctx context.Context, role string) *worker.Worker {
+	t.Helper()
+	w, err := worker.Connect(ctx, worker.Options{URL: f.url(role), Log: f.logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reg := worker.Registration{ID: "guard", Events: []string{"tool:pre", "deploy:start"}, OnFailure: chain.FailClosed}
+	if _, err := w.Register(ctx, reg, func(_ context.Context, ev worker.Event) (worker.Result, error) {
+		if ev.Name == "deploy:start" {
+			return worker.Result{Action: chain.AskUser, ApprovalOptions: []string{"Allow always", "Deny"}}, nil
+		}
+		return worker.Deny("no")
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (f *fenced) agent(t *testing.T, ctx context.Context, role string) *agent.Agent {
+	t.Helper()
+	a, err := agent.Connect(ctx, agent.Options{URL: f.url(role), Session: "s1", NATS: inbox(role), Log: f.logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	return a
+}
+
+func (f *fenced) approver(t *testing.T, ctx context.Context, role string) *approver.Approver {
+	t.Helper()
+	p, err := approver.Connect(ctx, approver.Options{URL: f.url(role), NATS: inbox(role), Log: f.logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// executing sends an event that a person is asked about.
+func executing(t *testing.T, ctx context.Context, a *agent.Agent) <-chan agent.Execution {
+	t.Helper()
+	got := make(chan agent.Execution, 1)
+	go func() {
+		x, err := a.Execute(ctx, "deploy:start", json.RawMessage(`{}`))
+		if err != nil {
+			t.Error("execute:", err)
+		}
+		got <- x
+	}()
+	return got
+}
+
+// asked waits for a question that an approver gets to see.
+func asked(t *testing.T, ctx context.Context, p *approver.Approver) approval.Question {
+	t.Helper()
+	questions := make(chan approval.Question, 16)
+	watching, stop := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() {
+		if err := p.Watch(watching, func(n approval.Notice) { questions <- n.Question }); err != nil {
+			t.Error("watch:", err)
+		}
+	})
+	defer done.Wait()
+	defer stop()
+	select {
+	case q := <-questions:
+		return q
+	case <-ctx.Done():
+		t.Fatal("the approver sees no question")
+		return approval.Question{}
+	}
+}
+
+// TestThePermissionsAreEnough runs each role with the rights that the operator's
+// reference gives it, on a server that grants nothing else.
+func TestThePermissionsAreEnough(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-
-	routing, stop := context.WithCancel(ctx)
-	done := make(chan error, 2)
-	for range 2 { // so that they report to each other
-		n, err := node.Start(ctx, node.Options{NATS: bus.Options{URL: url("router")}, Log: logger})
-		if err != nil {
-			t.Fatal(err)
-		}
-		up := make(chan struct{})
-		go func() { done <- n.Run(routing, func() { close(up) }) }()
-		select {
-		case <-up:
-		case <-ctx.Done():
-			t.Fatalf("a router does not serve:\n%s", log.String())
-		}
-	}
-	w, err := worker.Connect(ctx, worker.Options{URL: url("hook"), Log: logger})
-	if err != nil {
-		t.Fatal(err)
-	}
-	reg := worker.Registration{ID: "guard", Events: []string{"tool:pre"}, OnFailure: chain.FailClosed}
-	if _, err := w.Register(ctx, reg, func(context.Context, worker.Event) (worker.Result, error) { return worker.Deny("no") }); err != nil {
-		t.Fatal(err)
-	}
-	a, err := agent.Connect(ctx, agent.Options{URL: url("agent"), Log: logger})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	operator, err := bus.Connect(bus.Options{URL: url("operator"), Log: logger})
+	f := newFenced(t, ctx)
+	w, a, p := f.guard(t, ctx, "hook"), f.agent(t, ctx, "agent"), f.approver(t, ctx, "approver")
+	operator, err := bus.Connect(bus.Options{URL: f.url("operator"), NATS: inbox("operator"), Log: f.logger})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer operator.Close()
-	seen := make(chan string, 2)
+	seen := make(chan string, 64)
 	for _, subject := range []string{"hooks.event.>", "hooks.result.>"} {
 		if _, err := operator.Subscribe(subject, func(*bus.Message) { seen <- subject }); err != nil {
 			t.Fatal(err)
@@ -153,19 +278,184 @@ func TestThePermissionsAreEnough(t *testing.T) {
 			t.Errorf("%s: %v", subject, err)
 		}
 	}
+
+	verdicts := executing(t, ctx, a)
+	q := asked(t, ctx, p)
+	if list, total, err := p.Pending(ctx, approval.Filter{}); err != nil || total != 1 || len(list) != 1 {
+		t.Errorf("pending: %+v %d %v", list, total, err)
+	}
+	if record, err := p.Get(ctx, q.ID); err != nil || record.ID != q.ID {
+		t.Errorf("question: %+v %v", record, err)
+	}
+	if _, err := p.Answer(ctx, q.ID, approval.Answer{Option: "Allow always", DataSHA256: q.DataSHA256}); err != nil {
+		t.Errorf("answer: %v", err)
+	}
+	if x := <-verdicts; !x.Permitted() {
+		t.Errorf("execute: %+v", x)
+	}
+	if err := a.NewTurn(ctx); err != nil {
+		t.Error(err)
+	}
+	if info, err := p.Session(ctx, "s1"); err != nil || info.Turn != 1 || len(info.Grants) != 1 {
+		t.Errorf("session: %+v %v", info, err)
+	}
+	if n, err := p.Revoke(ctx, "s1", "", ""); err != nil || n != 1 {
+		t.Errorf("revoke: %d %v", n, err)
+	}
+	if err := a.EndSession(ctx); err != nil {
+		t.Error(err)
+	}
 	if err := w.Retire(ctx, "guard"); err != nil {
 		t.Error(err)
 	}
 	if err := w.Close(ctx); err != nil {
 		t.Error(err)
 	}
-	stop()
-	for range 2 {
-		if err := <-done; err != nil {
-			t.Error(err)
+	watching, err := bus.Connect(bus.Options{URL: f.url("router"), Log: f.logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watching.Close()
+	for _, subject := range []string{"hooks.event.>", "hooks.result.>"} { // as the console does
+		if _, err := watching.Subscribe(subject, func(*bus.Message) {}); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if text := log.String(); strings.Contains(strings.ToLower(text), "permissions") {
+	if err := watching.Conn().FlushTimeout(5 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if text := f.log.String(); strings.Contains(strings.ToLower(text), "permissions") {
 		t.Errorf("somebody lacked a right:\n%s", text)
+	}
+}
+
+// TestNobodyDecidesWhoMayNot has each role try, while a question is open, what
+// would decide it or forge an answer.
+func TestNobodyDecidesWhoMayNot(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	f := newFenced(t, ctx)
+	w, a, p := f.guard(t, ctx, "hook"), f.agent(t, ctx, "agent"), f.approver(t, ctx, "approver")
+	defer func() {
+		if err := w.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	verdicts := executing(t, ctx, a)
+	q := asked(t, ctx, p)
+
+	stored := []string{"hooks.audit.decision." + q.ID, "hooks.audit.x", "$KV.hooks_approvals." + q.ID, "$KV.hooks_sessions.x", "$KV.hooks_registry.hook.guard"}
+	api := []string{
+		"$JS.API.STREAM.DELETE.HOOKS_AUDIT", "$JS.API.STREAM.PURGE.HOOKS_AUDIT", "$JS.API.STREAM.UPDATE.HOOKS_AUDIT", "$JS.API.STREAM.CREATE.HOOKS_AUDIT",
+		"$JS.API.STREAM.MSG.DELETE.HOOKS_AUDIT", "$JS.API.STREAM.DELETE.KV_hooks_approvals", "$JS.API.STREAM.PURGE.KV_hooks_approvals",
+	}
+	answering := []string{"hooks.approve." + q.ID, "hooks.approvals", "hooks.approval." + q.ID, "hooks.session.revoke"}
+	forging := []string{"_INBOX.x", "_INBOX_agent.x", "_INBOX_approver.x", "hooks.call.guard", "hooks.event.approval.granted", "hooks.result.tool.pre", "hooks.router.report"}
+	for role, subjects := range map[string][]string{
+		"hook":     slices.Concat(stored, api, answering, forging, []string{"hooks.execute.tool.pre", "hooks.emit.tool.pre", "hooks.session.end", "hooks.register.other", "hooks.unregister.other"}),
+		"agent":    slices.Concat(stored, api, answering, forging, []string{"hooks.session.show", "hooks.register.guard", "hooks.unregister.guard"}),
+		"approver": slices.Concat(stored, api, forging, []string{"hooks.execute.tool.pre", "hooks.session.end", "hooks.register.guard", "hooks.unregister.guard"}),
+		"operator": slices.Concat(stored, api, answering, forging, []string{"hooks.execute.tool.pre", "hooks.session.end"}),
+		"router":   api,
+	} {
+		for _, subject := range subjects {
+			if f.permits(t, role, func(nc *nats.Conn) error { return nc.Publish(subject, []byte(`{"option":"Allow always"}`)) }) {
+				t.Errorf("the role %s may publish on %s", role, subject)
+			}
+		}
+	}
+	for role, subjects := range map[string][]string{
+		"hook":     {"_INBOX_agent.>", "_INBOX_approver.>", "hooks.call.other", "hooks.event.>", "hooks.audit.>", "hooks.approve.*", "$KV.>"},
+		"agent":    {"_INBOX.>", "_INBOX_approver.>", "hooks.call.guard", "hooks.event.>", "hooks.audit.>", "hooks.approve.*", "$KV.>"},
+		"approver": {"_INBOX.>", "_INBOX_agent.>", "hooks.call.guard", "hooks.event.>", "hooks.audit.>", "hooks.approve.*", "$KV.>"},
+	} {
+		for _, subject := range subjects {
+			if f.permits(t, role, func(nc *nats.Conn) error { _, err := nc.SubscribeSync(subject); return err }) {
+				t.Errorf("the role %s may subscribe to %s", role, subject)
+			}
+		}
+	}
+
+	record, err := p.Get(ctx, q.ID)
+	if err != nil || record.Decision != nil {
+		t.Fatalf("the question is decided: %+v %v", record, err)
+	}
+	if _, err := p.Answer(ctx, q.ID, approval.Answer{Option: "Deny"}); err != nil {
+		t.Error(err)
+	}
+	if x := <-verdicts; x.Action != verdict.Deny {
+		t.Errorf("execute: %+v", x)
+	}
+}
+
+// permits reports whether the server lets a role do something.
+func (f *fenced) permits(t *testing.T, role string, do func(*nats.Conn) error) bool {
+	t.Helper()
+	nc, err := nats.Connect(f.url(role), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	if err := do(nc); err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.FlushTimeout(5 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	return !errors.Is(nc.LastError(), nats.ErrPermissionViolation)
+}
+
+// TestAccountsProveWhoAnswered runs the accounts of the operator's reference.
+func TestAccountsProveWhoAnswered(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	_, config, _ := strings.Cut(read(t, "operator.md"), "### Who answered\n")
+	_, config, _ = strings.Cut(config, "```text\n")
+	config, _, _ = strings.Cut(config, "```")
+	config = regexp.MustCompile(`"\$[A-Z]+"`).ReplaceAllString(config, "secret")
+	file := filepath.Join(t.TempDir(), "nats.conf")
+	if err := os.WriteFile(file, []byte(fmt.Sprintf("listen: 127.0.0.1:-1\njetstream {store_dir: %q}\n%s", t.TempDir(), config)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := server.ProcessConfigFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.NoSigs, o.NoLog = true, true
+	ns, err := server.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ns.Start()
+	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
+	if !ns.ReadyForConnections(20 * time.Second) {
+		t.Fatal("the server is not ready")
+	}
+	f := &fenced{server: ns, log: &lockedLog{}}
+	f.logger = slog.New(slog.NewTextHandler(f.log, nil))
+	t.Cleanup(f.start(t, ctx, router.Options{Accounts: true, ProvenOnly: true}, "router"))
+	w := f.guard(t, ctx, "worker")
+	defer func() {
+		if err := w.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	a, p := f.agent(t, ctx, "coder"), f.approver(t, ctx, "ann")
+	verdicts := executing(t, ctx, a)
+	q := asked(t, ctx, p)
+
+	inside, err := approver.Connect(ctx, approver.Options{URL: f.url("worker")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inside.Close()
+	if _, err := inside.Answer(ctx, q.ID, approval.Answer{Option: "Allow always", By: "ann"}); bus.CodeOf(err) != bus.Forbidden {
+		t.Errorf("an answer that nobody is known to stand behind: %v", err)
+	}
+	if _, err := p.Answer(ctx, q.ID, approval.Answer{Option: "Allow always"}); err != nil {
+		t.Error(err)
+	}
+	if x := <-verdicts; x.Approval == nil || x.Approval.DecidedBy != "nats APPROVERS/ann" {
+		t.Errorf("execute: %+v", x.Approval)
 	}
 }

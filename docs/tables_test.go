@@ -10,9 +10,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
+	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
 // TestEventsTable keeps events.md what the catalog says.
@@ -41,6 +44,25 @@ func TestEventsTable(t *testing.T) {
 	}
 	generated(t, "events.md", "events", index.String())
 	generated(t, "events.md", "fields", strings.TrimRight(detail.String(), "\n")+"\n")
+}
+
+// TestLimitsOfTheProtocol keeps the limits that protocol.md gives those of the code.
+func TestLimitsOfTheProtocol(t *testing.T) {
+	_, table, _ := strings.Cut(read(t, "protocol.md"), "\n## Limits\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	thousands := func(n int) string { return fmt.Sprintf("%d,%03d", n/1000, n%1000) }
+	for _, row := range []string{
+		"| one injection | " + thousands(verdict.DefaultLimits.Size) + " bytes |",
+		"| injections of a turn | " + thousands(verdict.DefaultLimits.Budget) + " tokens |",
+		fmt.Sprintf("| a prompt | %d KiB |", approval.MaxPrompt>>10),
+		fmt.Sprintf("| options | %d, each of %d characters |", approval.MaxOptions, approval.MaxOption),
+		fmt.Sprintf("| time to answer | %d days |", approval.MaxTimeout/(24*time.Hour)),
+		fmt.Sprintf("| a note, an error, an option in free text | %d KiB each; who answers %d bytes |", approval.MaxNote>>10, approval.MaxBy),
+	} {
+		if !strings.Contains(table, row) {
+			t.Errorf("the limits of protocol.md lack %s", row)
+		}
+	}
 }
 
 func code(words []string, sep string) string {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -65,12 +66,26 @@ func TestRunServesUntilItIsToldToStop(t *testing.T) {
 }
 
 func TestRunSaysWhatIsWrongWithItsFlags(t *testing.T) {
+	const nowhere = "nats://127.0.0.1:1"
 	for _, tt := range []struct {
 		args []string
 		want string
 	}{
 		{[]string{"--nope"}, "--nope"},
-		{[]string{"--max-data", "0"}, "positive"},
+		{[]string{"--max-data", "0"}, "--max-data must be positive"},
+		{[]string{"--max-reply=-1"}, "--max-reply must be positive"},
+		{[]string{"--max-in-flight", "0"}, "--max-in-flight must be positive"},
+		{[]string{"--max-per-session", "0"}, "--max-per-session must be positive"},
+		{[]string{"--chain-timeout", "0s"}, "--chain-timeout must be positive"},
+		{[]string{"--collect-timeout", "0s"}, "--collect-timeout must be positive"},
+		{[]string{"--ttl=-1s"}, "--ttl must be positive"},
+		{[]string{"--drain-timeout=-1s"}, "--drain-timeout must not be negative"},
+		{[]string{"--jetstream-replicas=-1"}, "--jetstream-replicas must not be negative"},
+		{[]string{"--jetstream-replicas", "3"}, "--jetstream-replicas is 3 and the embedded NATS server is only one: join a cluster with --nats-url"},
+		{[]string{"--nats-url", nowhere, "--nats-listen", "127.0.0.1:0"}, "--nats-listen is for the embedded NATS server, and --nats-url starts none"},
+		{[]string{"serve", "--store-dir", t.TempDir(), "--nats-url", nowhere}, "--store-dir is for the embedded NATS server, and --nats-url starts none"},
+		{[]string{"--nats-url", nowhere}, "connect to NATS at " + nowhere}, // the defaults of both are no contradiction
+		{[]string{"--nats-url", nowhere, "--jetstream-replicas", "3"}, "connect to NATS at " + nowhere},
 		{[]string{"--max-data", "many"}, "--max-data"},
 		{[]string{"--publish-data", "some"}, "publish-data"},
 		{[]string{"--nats-listen", "nowhere", "--store-dir", t.TempDir()}, "host:port"},
@@ -80,5 +95,18 @@ func TestRunSaysWhatIsWrongWithItsFlags(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: error %v, want one with %q", tt.args, err, tt.want)
 		}
+	}
+}
+
+func TestAPortThatIsTakenIsNamedOnce(t *testing.T) {
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var out, log bytes.Buffer
+	err = run(t.Context(), []string{"--nats-listen", l.Addr().String(), "--http-listen", "", "--store-dir", t.TempDir()}, &out, &log)
+	if err == nil || strings.Count(err.Error(), "address already in use") != 1 || !strings.Contains(err.Error(), "in use: is another hook-router") {
+		t.Errorf("error %v; want the cause once, and what to do", err)
 	}
 }

@@ -10,12 +10,15 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/hookfile"
+	"github.com/hookrouter/hookrouter/internal/hookfile/execkind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
+	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -120,18 +123,20 @@ func (s serve) run(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	url := cmp.Or(s.NATSURL, file.NATS.URL, "nats://127.0.0.1:4222")
-	w, err := worker.Connect(ctx, worker.Options{
-		URL:     url,
-		Prefix:  cmp.Or(s.Prefix, file.NATS.Prefix, events.DefaultPrefix),
-		Creds:   s.NATSCreds,
-		Version: version,
-		Log:     slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: s.LogLevel})),
-	})
+	prefix := cmp.Or(s.Prefix, file.NATS.Prefix, events.DefaultPrefix)
+	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: s.LogLevel}))
+	w, err := worker.Connect(ctx, worker.Options{URL: url, Prefix: prefix, Creds: s.NATSCreds, Version: version, Log: log})
 	if err != nil {
 		return err
 	}
 	for _, h := range file.Hooks {
-		if err := register(ctx, w, h, stderr); err != nil {
+		waiting := after(patience, func() {
+			log.Warn("no router has answered yet: still waiting. Is one running? `hook-router` starts one with a NATS of its own, `hook-router --nats-url URL` one on this NATS",
+				"subject", prefix+".register."+h.Registration.ID, "nats", bus.RedactURL(url))
+		})
+		err := register(ctx, w, h, log, stderr)
+		waiting()
+		if err != nil {
 			if ctx.Err() != nil {
 				return w.Run(ctx) // told to end before it was ready
 			}
@@ -144,13 +149,44 @@ func (s serve) run(ctx context.Context, stderr io.Writer) error {
 	return w.Run(ctx)
 }
 
-func register(ctx context.Context, w *worker.Worker, h hookfile.Hook, stderr io.Writer) error {
+// patience is how long a registration may take before the operator is told.
+const patience = 700 * time.Millisecond
+
+// after calls do when the time is over, unless stop is called before. stop waits
+// for a do that has begun.
+func after(d time.Duration, do func()) (stop func()) {
+	done := make(chan struct{})
+	timer := time.AfterFunc(d, func() { defer close(done); do() })
+	return func() {
+		if !timer.Stop() {
+			<-done
+		}
+	}
+}
+
+func register(ctx context.Context, w *worker.Worker, h hookfile.Hook, log *slog.Logger, stderr io.Writer) error {
 	reg := h.Registration
-	if _, err := w.Register(ctx, reg, h.Handler); err != nil {
+	if _, err := w.Register(ctx, reg, logged(h, log)); err != nil {
 		return err
 	}
 	reg = reg.WithDefaults()
 	fmt.Fprintf(stderr, "registered %s: %s on %s, priority %d, on_failure %s, mode %s\n",
 		reg.ID, h.Kind, strings.Join(reg.Events, " "), reg.Priority, reg.OnFailure, reg.Mode)
 	return nil
+}
+
+// logged is a hook's handler that logs its failures. What they mean for the event
+// is logged by the router, which may be far away.
+func logged(h hookfile.Hook, log *slog.Logger) hookfile.Handler {
+	return func(ctx context.Context, ev events.Event) (chain.Result, error) {
+		result, err := h.Handler(ctx, ev)
+		if err != nil {
+			attrs := []any{"hook", h.Registration.ID, "kind", h.Kind, "event", ev.Name, "error", err}
+			if failure, ok := errors.AsType[*execkind.Failure](err); ok && failure.Stderr != "" {
+				attrs = append(attrs, "stderr", failure.Stderr)
+			}
+			log.Warn("the hook failed", attrs...)
+		}
+		return result, err
+	}
 }

@@ -218,6 +218,81 @@ hooks:
 	}
 }
 
+func TestAWorkerWithoutARouterSaysThatItWaits(t *testing.T) {
+	s, err := embedded.Start(embedded.Options{Listen: "127.0.0.1:0", StoreDir: t.TempDir(), NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	ctx, cancel := context.WithCancel(t.Context())
+	stderr, done := &log{}, make(chan error, 1)
+	waits, ready := stderr.has("subject=hooks.register.path-guard"), stderr.has(" answers for ")
+	go func() {
+		done <- run(ctx, []string{"--config", write(t, twoHooks), "--nats-url", s.ClientURL()}, &bytes.Buffer{}, stderr)
+	}()
+	select {
+	case <-waits:
+	case err := <-done:
+		t.Fatalf("run: %v\n%s", err, stderr)
+	case <-time.After(5 * time.Second): // a second, and slack for a busy machine
+		t.Fatalf("it did not say in time that it waits:\n%s", stderr)
+	}
+	if want := "`hook-router --nats-url URL`"; !strings.Contains(stderr.String(), want) {
+		t.Errorf("stderr does not have %s:\n%s", want, stderr)
+	}
+	natstest.Router(t, s, router.Options{})
+	<-ready
+	cancel()
+	if err := <-done; err != nil {
+		t.Errorf("run: %v", err)
+	}
+	if n := strings.Count(stderr.String(), "still waiting"); n != 1 {
+		t.Errorf("it said %d times that it waits; want once:\n%s", n, stderr)
+	}
+}
+
+func TestARouterThatAnswersIsNotWaitedFor(t *testing.T) {
+	stderr, _ := start(t, listen(t), write(t, twoHooks))
+	select {
+	case <-stderr.has("still waiting"):
+		t.Errorf("it says that it waits, and is ready:\n%s", stderr)
+	case <-time.After(patience + 100*time.Millisecond):
+	}
+}
+
+func TestAHookThatFailsIsLogged(t *testing.T) {
+	url := listen(t)
+	stderr, stop := start(t, url, write(t, `
+hooks:
+  - id: broken
+    events: [tool:pre]
+    exec:
+      command: [sh, -c, 'printf "\033[31mno such file\nTraceback\nlast\n" >&2; exit 3']
+  - id: slow
+    events: [tool:post]
+    timeout_ms: 100
+    exec:
+      command: [sh, -c, 'echo working >&2; sleep 1000']
+`))
+	a := connect(t, url)
+	for _, event := range []string{"tool:pre", "tool:post"} {
+		if _, err := a.Emit(t.Context(), event, nil); err != nil {
+			t.Errorf("Emit: %v", err)
+		}
+	}
+	if err := stop(); err != nil {
+		t.Errorf("run: %v", err)
+	}
+	for _, want := range []string{
+		`level=WARN msg="the hook failed" hook=broken kind=exec event=tool:pre error="run sh: exit status 3: last" stderr="[31mno such file"`,
+		`level=WARN msg="the hook failed" hook=slow kind=exec event=tool:post error="run sh: killed with its children: context deadline exceeded" stderr=working`,
+	} {
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("stderr does not have %s:\n%s", want, stderr)
+		}
+	}
+}
+
 func TestRunSaysWhatIsWrong(t *testing.T) {
 	bad := write(t, "hooks:\n  - id: guard\n    events: [tool:pre]\n    match: dta.x == 1\n    cel: {rules: [{deny: x}]}\n")
 	for name, c := range map[string]struct {

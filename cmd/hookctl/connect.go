@@ -66,13 +66,17 @@ func (e *env) connect() (*bus.Bus, error) {
 
 // agent connects as an agent.
 func (e *env) agent(ctx context.Context, session string) (a *agent.Agent, closeBus func(), err error) {
+	return e.agentWith(ctx, agent.Options{Session: session})
+}
+
+// agentWith is agent with further options.
+func (e *env) agentWith(ctx context.Context, o agent.Options) (a *agent.Agent, closeBus func(), err error) {
 	b, err := e.connect()
 	if err != nil {
 		return nil, nil, err
 	}
-	a, err = agent.Connect(ctx, agent.Options{
-		Conn: b.Conn(), Prefix: b.Prefix(), Session: session, Source: "/hookctl", Patience: patience,
-	})
+	o.Conn, o.Prefix, o.Source, o.Patience = b.Conn(), b.Prefix(), "/hookctl", patience
+	a, err = agent.Connect(ctx, o)
 	if err != nil {
 		b.Close()
 		return nil, nil, err

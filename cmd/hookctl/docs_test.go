@@ -11,22 +11,18 @@ import (
 
 var (
 	consoleBlock = regexp.MustCompile("(?s)```console\n(.*?)```\n")
+	fileBlock    = regexp.MustCompile("(?s)```text file=([a-z.]+)\n(.*?)```\n")
 	tookPattern  = regexp.MustCompile(`in [0-9][0-9.hmnµ]*s\b`)
 )
 
-// example is a command of docs/hookctl.md and what it shows.
+// example is a command of a page and what it shows.
 type example struct {
 	args   []string
 	output string
 }
 
-// examples reads the console blocks of the page.
-func examples(t *testing.T) (list []example) {
-	t.Helper()
-	page, err := os.ReadFile("../../docs/hookctl.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+// examples reads the console blocks of a page.
+func examples(page []byte) (list []example) {
 	for _, block := range consoleBlock.FindAllSubmatch(page, -1) {
 		for _, text := range strings.Split("\n"+string(block[1]), "\n$ hookctl ")[1:] {
 			line, output, _ := strings.Cut(text, "\n")
@@ -63,14 +59,34 @@ func (e example) runsOn() bool {
 	return strings.HasPrefix(command, "hook add") || strings.HasPrefix(command, "watch")
 }
 
-// TestTheExamplesOfThePage runs the examples of docs/hookctl.md: first those that
-// run until they are interrupted, then the others, on the same bus.
-func TestTheExamplesOfThePage(t *testing.T) {
-	f := newFixture(t)
-	list := examples(t)
-	if len(list) < 15 {
-		t.Fatalf("%d examples; want those of docs/hookctl.md", len(list))
+// TestTheExamplesOfThePages runs the examples of each page: first those that run
+// until they are interrupted, then the others, on the same bus. The files of the
+// page are where they run; the id of a question on the page stands for the latest
+// that was shown.
+func TestTheExamplesOfThePages(t *testing.T) {
+	for name, atLeast := range map[string]int{"hookctl.md": 15, "approvals-terminal.md": 12} {
+		t.Run(name, func(t *testing.T) {
+			page, err := os.ReadFile("../../docs/" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list := examples(page)
+			if len(list) < atLeast {
+				t.Fatalf("%d examples; want those of the page", len(list))
+			}
+			t.Chdir(t.TempDir())
+			for _, file := range fileBlock.FindAllSubmatch(page, -1) {
+				if err := os.WriteFile(string(file[1]), file[2], 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			runExamples(t, list)
+		})
 	}
+}
+
+func runExamples(t *testing.T, list []example) {
+	f := newFixture(t)
 	served := map[*background][]string{}
 	for _, e := range list {
 		if e.runsOn() {
@@ -80,11 +96,18 @@ func TestTheExamplesOfThePage(t *testing.T) {
 			served[b] = lines[1:]
 		}
 	}
+	question := ""
 	for _, e := range list {
 		if e.runsOn() {
 			continue
 		}
+		for i, arg := range e.args {
+			e.args[i] = questionID.ReplaceAllString(arg, question)
+		}
 		got := f.run(e.args...)
+		if id := questionID.FindString(got.stdout); id != "" {
+			question = id
+		}
 		if diff := cmp.Diff(settled(e.output), settled(got.stdout)); diff != "" {
 			t.Errorf("hookctl %q (-page +got):\n%s%s", e.args, diff, got.stderr)
 		}
@@ -97,9 +120,18 @@ func TestTheExamplesOfThePage(t *testing.T) {
 	}
 }
 
-// settled is steady, without the times of reports and the blanks at the ends of
-// lines, which a page does not show.
+var (
+	questionID    = regexp.MustCompile(`\b[a-z2-7]{26}\b`)
+	digestPattern = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
+	spanPattern   = regexp.MustCompile(`\b(4m5\ds|[0-4]s)\b`) // of a question that was just asked
+)
+
+// settled is steady, without what differs in reports and questions, and without
+// the blanks at the ends of lines, which a page does not show.
 func settled(text string) string {
+	text = questionID.ReplaceAllString(text, "QUESTION")
+	text = digestPattern.ReplaceAllString(text, "DIGEST")
+	text = spanPattern.ReplaceAllString(text, "SPAN")
 	text = tookPattern.ReplaceAllString(text, "in TIME") // first: steady knows only some of them
 	lines := strings.Split(strings.TrimSpace(steady(text)), "\n")
 	for i, line := range lines {

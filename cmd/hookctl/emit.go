@@ -7,7 +7,6 @@ import (
 	"maps"
 	"time"
 
-	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -63,19 +62,24 @@ func (c *emitCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	e.showAnswer(c.Event, answer, c.changes(answer, data, fields))
+	var diff []change
+	if answer.Hooks > 0 && !answer.Denied() {
+		diff = c.changes(answer.Data, data, fields)
+	}
+	e.showAnswer(c.Event, answer, diff)
 	return nil
 }
 
-// changes are what the hooks made of the data. The router's own merging of
-// defaults and its stamp are not among them.
-func (c *emitCmd) changes(a agent.Answer, data json.RawMessage, fields map[string]any) []change {
-	if a.Hooks == 0 || a.Data == nil || a.Denied() {
+// changes are what the hooks made of the data that was sent; there are none
+// where there is no data. The router's own merging of defaults and its stamp are
+// not among them.
+func (a eventArgs) changes(made, sent json.RawMessage, fields map[string]any) []change {
+	if made == nil {
 		return nil
 	}
 	below := map[string]any{}
-	if c.Session != "" {
-		below["session_id"] = c.Session
+	if a.Session != "" {
+		below["session_id"] = a.Session
 	}
 	maps.Copy(below, fields)
 	base, err := json.Marshal(below)
@@ -83,10 +87,10 @@ func (c *emitCmd) changes(a agent.Answer, data json.RawMessage, fields map[strin
 		return nil
 	}
 	before, _ := parseObject(base)
-	sent, _ := parseObject(data)
-	for _, m := range sent {
+	over, _ := parseObject(sent)
+	for _, m := range over {
 		before = before.with(m.name, m.value)
 	}
-	after, _ := parseObject(a.Data)
+	after, _ := parseObject(made)
 	return changes(before.without("timestamp").text(), after.without("timestamp").text())
 }

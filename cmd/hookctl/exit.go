@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/approver"
 )
 
 // The exit codes, which docs/hookctl.md and the help promise.
@@ -20,16 +21,20 @@ const (
 	exitRefused = 3
 	exitAway    = 4
 	exitAsk     = 5
+	exitPending = 6
+	exitClosed  = 7
 )
 
 const exitCodes = `
 Exit codes:
-  0  done; for emit: continue
+  0  done; for emit and execute: continue
   1  wrong usage, or an error on this side; for validate: the hook breaks the contract
-  2  emit: a hook denied the event
+  2  emit, execute: the event is denied
   3  the router refused the request; the message has its code
   4  no router answers, or NATS can't be reached or does not permit it
   5  emit: a person must be asked
+  6  execute: a person is asked and has not answered yet
+  7  approvals answer: too late (decided or expired), or about other data; nothing changed
 `
 
 func helpWithExitCodes(o kong.HelpOptions, ctx *kong.Context) error {
@@ -69,14 +74,24 @@ func ended(ctx context.Context) error {
 }
 
 func exitOf(err error) int {
-	var refusal *agent.Refusal
+	var closed closedError
+	var refusal *bus.Refusal
 	var away awayError
 	switch {
+	case errors.As(err, &closed):
+		return exitClosed
 	case errors.As(err, &refusal):
 		return exitRefused
-	case errors.As(err, &away), errors.Is(err, agent.ErrNoRouter), errors.Is(err, nats.ErrNoResponders),
-		errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrDisconnected), errors.Is(err, bus.ErrAway), errors.Is(err, agent.ErrLost):
+	case errors.As(err, &away):
 		return exitAway
+	}
+	for _, gone := range [...]error{
+		agent.ErrNoRouter, agent.ErrLost, approver.ErrNoRouter, approver.ErrLost, bus.ErrAway,
+		nats.ErrNoResponders, nats.ErrConnectionClosed, nats.ErrDisconnected,
+	} {
+		if errors.Is(err, gone) {
+			return exitAway
+		}
 	}
 	return exitLocal
 }

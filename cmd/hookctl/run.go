@@ -24,6 +24,7 @@ type process struct {
 // cli is the command line.
 type cli struct {
 	Emit          emitCmd          `cmd:"" help:"Run the hooks of an event and show what they decided."`
+	Execute       executeCmd       `cmd:"" help:"Run the hooks of an event, have people asked, and show the verdict."`
 	Collect       collectCmd       `cmd:"" help:"Ask all hooks of an event at the same time and show the data they give."`
 	Contributions contributionsCmd `cmd:"" help:"Ask all contributors of a channel and show what they give."`
 	Handlers      handlersCmd      `cmd:"" help:"List hook names by the pattern they registered."`
@@ -31,6 +32,8 @@ type cli struct {
 	Explain       explainCmd       `cmd:"" help:"Show which hooks would run for an event, in order; calls none."`
 	Watch         watchCmd         `cmd:"" help:"Show events and their results as they happen, until interrupted."`
 	Events        eventsCmd        `cmd:"" help:"Show the standard events, or the schema of one; needs no NATS."`
+	Approvals     approvalsCmd     `cmd:"" help:"Answer the questions of hooks."`
+	Session       sessionCmd       `cmd:"" help:"Show what the routers remember of a session, and change it."`
 	Hook          hookCmd          `cmd:"" help:"Serve a hook of one line, or remove a hook."`
 	Validate      validateCmd      `cmd:"" help:"Call a live hook with usual and odd data, and check that it keeps the contract."`
 
@@ -56,7 +59,7 @@ func run(ctx context.Context, args []string, p process) int {
 	exited := false
 	parser, err := kong.New(&c,
 		kong.Name("hookctl"),
-		kong.Description("Emit events through hooks, look at the hooks, watch, and serve hooks of one line."),
+		kong.Description("Emit events through hooks, answer their questions, look at them, watch, and serve hooks of one line."),
 		kong.Vars{"version": buildVersion()},
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(int) { exited = true }),

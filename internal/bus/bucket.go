@@ -20,6 +20,7 @@ const markerTTL = time.Hour
 // a write names the revision it follows, and a read may be stale.
 type Bucket struct {
 	kv   jetstream.KeyValue
+	js   jetstream.JetStream
 	name string
 }
 
@@ -31,53 +32,124 @@ type Entry struct {
 	Last     bool   // nothing stood behind it in the log when it was sent
 }
 
-// OpenBucket opens a bucket and creates it where it is missing, with so many
-// replicas; 0 means three on a cluster that has them, else one.
-func (b *Bus) OpenBucket(ctx context.Context, name string, replicas int) (*Bucket, error) {
-	js, err := jetstream.New(b.conn)
-	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", name, err)
-	}
-	kv, err := js.KeyValue(ctx, name)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		kv, err = b.createBucket(ctx, js, name, replicas)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w (is JetStream enabled, and may this account use it?)", name, err)
-	}
-	return &Bucket{kv, name}, nil
+// BucketOptions say how a bucket is made where it is missing.
+type BucketOptions struct {
+	// Name of the bucket, and what it is for.
+	Name, Description string
+	// Replicas; 0 means three on a cluster that has them, else one.
+	Replicas int
+	// MaxAge is how long a key is kept after its last write; 0 means for ever.
+	MaxAge time.Duration
+	// Fresh makes every Get ask the stream's leader: what was acknowledged is seen.
+	Fresh bool
 }
 
-// createBucket makes a bucket. On a cluster that has just started the leader may
-// not know its peers yet; so three replicas are tried for a while before one is
-// taken for what there is.
-func (b *Bus) createBucket(ctx context.Context, js jetstream.JetStream, name string, replicas int) (jetstream.KeyValue, error) {
-	config := jetstream.KeyValueConfig{
-		Bucket: name, Description: "hook registrations", Replicas: max(replicas, 1),
-		Storage: jetstream.FileStorage, LimitMarkerTTL: markerTTL,
+// OpenBucket opens a bucket and creates it where it is missing.
+func (b *Bus) OpenBucket(ctx context.Context, o BucketOptions) (*Bucket, error) {
+	kv, err := b.openBucket(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w (is JetStream enabled, and may this account use it?)", o.Name, err)
 	}
-	clustered := replicas == 0 && b.conn.ConnectedClusterName() != ""
-	if clustered {
-		config.Replicas = 3
+	return &Bucket{kv, b.js, o.Name}, nil
+}
+
+func (b *Bus) openBucket(ctx context.Context, o BucketOptions) (jetstream.KeyValue, error) {
+	kv, err := b.js.KeyValue(ctx, o.Name)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		config := jetstream.KeyValueConfig{
+			Bucket: o.Name, Description: o.Description, TTL: o.MaxAge, Storage: jetstream.FileStorage, LimitMarkerTTL: markerTTL,
+		}
+		kv, err = replicate(ctx, b, o.Replicas, func(replicas int) (jetstream.KeyValue, error) {
+			config.Replicas = replicas
+			kv, err := b.js.CreateKeyValue(ctx, config)
+			if errors.Is(err, jetstream.ErrBucketExists) {
+				return b.js.KeyValue(ctx, o.Name)
+			}
+			return kv, err
+		})
 	}
-	kv, err := js.CreateKeyValue(ctx, config)
-	for try := 0; clustered && err != nil && !errors.Is(err, jetstream.ErrBucketExists) && try < 10; try++ {
+	if err != nil || !o.Fresh {
+		return kv, err
+	}
+	return b.fresh(ctx, kv, o.Name)
+}
+
+// fresh turns off the answers of replicas that may lag, which the client library
+// turns on for every bucket that it makes.
+func (b *Bus) fresh(ctx context.Context, kv jetstream.KeyValue, name string) (jetstream.KeyValue, error) {
+	stream, err := b.js.Stream(ctx, "KV_"+name)
+	if err != nil {
+		return nil, err
+	}
+	config := stream.CachedInfo().Config
+	if !config.AllowDirect {
+		return kv, nil
+	}
+	config.AllowDirect = false
+	if _, err := b.js.UpdateStream(ctx, config); err != nil {
+		return nil, err
+	}
+	return b.js.KeyValue(ctx, name)
+}
+
+// replicate makes something with three replicas on a cluster and one elsewhere,
+// unless a number is asked for. On a cluster that has just started the leader may
+// not know its peers yet; so three are tried for a while before one is taken for
+// what there is.
+func replicate[T any](ctx context.Context, b *Bus, replicas int, make func(replicas int) (T, error)) (T, error) {
+	if replicas > 0 || b.conn.ConnectedClusterName() == "" {
+		return make(max(replicas, 1))
+	}
+	made, err := make(3)
+	for try := 0; err != nil && try < 10; try++ {
 		select {
 		case <-time.After(500 * time.Millisecond):
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return made, ctx.Err()
 		}
-		kv, err = js.CreateKeyValue(ctx, config)
+		made, err = make(3)
 	}
-	if clustered && err != nil && !errors.Is(err, jetstream.ErrBucketExists) {
-		b.log.Warn("the cluster can't keep three copies of the bucket: one it is", "bucket", name, "error", err)
-		config.Replicas = 1
-		kv, err = js.CreateKeyValue(ctx, config)
+	if err != nil {
+		b.log.Warn("the cluster can't keep three copies: one it is", "error", err)
+		return make(1)
 	}
-	if errors.Is(err, jetstream.ErrBucketExists) {
-		return js.KeyValue(ctx, name)
+	return made, nil
+}
+
+// ErrNoKey means that a bucket, or a stream, holds nothing there.
+var ErrNoKey = errors.New("it is not there")
+
+// Get reads a key. The error is [ErrNoKey] where it is not there. What it says
+// may be stale, unless the bucket is Fresh.
+func (k *Bucket) Get(ctx context.Context, key string) (Entry, error) {
+	e, err := k.kv.Get(ctx, key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return Entry{}, ErrNoKey
 	}
-	return kv, err
+	if err != nil {
+		return Entry{}, k.wrap("read", key, err)
+	}
+	return Entry{Key: key, Value: e.Value(), Revision: e.Revision()}, nil
+}
+
+// Create writes a key that is not there, for the store to drop after so long; 0
+// means never. The error is [ErrRevision] where it is there.
+func (k *Bucket) Create(ctx context.Context, key string, value []byte, keep time.Duration) (uint64, error) {
+	var options []jetstream.KVCreateOpt
+	if keep > 0 {
+		options = append(options, jetstream.KeyTTL(keep.Round(time.Second)))
+	}
+	rev, err := k.kv.Create(ctx, key, value, options...)
+	return rev, k.wrap("write", key, err)
+}
+
+// Last is the revision of the newest write to the bucket.
+func (k *Bucket) Last(ctx context.Context) (uint64, error) {
+	stream, err := k.js.Stream(ctx, "KV_"+k.name)
+	if err != nil {
+		return 0, fmt.Errorf("look at bucket %s: %w", k.name, err)
+	}
+	return stream.CachedInfo().State.LastSeq, nil
 }
 
 // Put writes a key whatever it held and returns the new revision.
@@ -107,16 +179,13 @@ func (k *Bucket) Remove(ctx context.Context, key string, at uint64) error {
 }
 
 func (k *Bucket) wrap(verb, key string, err error) error {
-	var api *jetstream.APIError
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, jetstream.ErrKeyExists), errors.Is(err, jetstream.ErrKeyRevisionMismatch):
-		return ErrRevision
-	case errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == 10164):
+	case errors.Is(err, jetstream.ErrKeyExists), errors.Is(err, jetstream.ErrKeyRevisionMismatch), wrongSequence(err):
 		return ErrRevision
 	}
-	return fmt.Errorf("%s %s in bucket %s: %w", verb, key, k.name, err)
+	return fmt.Errorf("%s %s in bucket %s: %w", verb, key, k.name, away(err))
 }
 
 // Follow calls handle with the current value of every key, loaded true from the
@@ -145,10 +214,14 @@ func (k *Bucket) Follow(ctx context.Context, handle func(batch []Entry, loaded b
 		case e, ok := <-watcher.Updates():
 			batch, open = add(batch, e, &loaded), ok
 		}
-		for more := true; more && open; {
+		bytes := 0
+		for more := true; more && open && bytes < maxBatch; {
 			select {
 			case e, ok := <-watcher.Updates():
 				batch, open = add(batch, e, &loaded), ok
+				if len(batch) > 0 {
+					bytes += len(batch[len(batch)-1].Value)
+				}
 			default:
 				more = false
 			}
@@ -161,6 +234,9 @@ func (k *Bucket) Follow(ctx context.Context, handle func(batch []Entry, loaded b
 		}
 	}
 }
+
+// maxBatch bounds what is given together, in bytes of values.
+const maxBatch = 4 << 20
 
 func add(batch []Entry, e jetstream.KeyValueEntry, loaded *bool) []Entry {
 	if e == nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -22,6 +23,9 @@ type Options struct {
 	Name string
 	// InProcess is an embedded server to talk to without a socket; it wins over URL.
 	InProcess InProcess
+	// Inbox is where replies come to; it begins with _INBOX, and is that where empty.
+	// Who shares one can read what the other is answered.
+	Inbox string
 	// Creds is the path of a NATS credentials file; empty for none.
 	Creds string
 	// NATS holds further options: user, token, TLS, inbox prefix.
@@ -37,6 +41,7 @@ type InProcess = nats.InProcessConnProvider
 type Bus struct {
 	events.Subjects
 	conn *nats.Conn
+	js   jetstream.JetStream
 	log  *slog.Logger
 }
 
@@ -75,6 +80,9 @@ func Connect(o Options) (*Bus, error) {
 	if o.InProcess != nil {
 		options = append(options, nats.InProcessServer(o.InProcess))
 	}
+	if o.Inbox != "" {
+		options = append(options, nats.CustomInboxPrefix(o.Inbox))
+	}
 	if o.Creds != "" {
 		options = append(options, nats.UserCredentials(o.Creds))
 	}
@@ -98,7 +106,11 @@ func New(conn *nats.Conn, prefix string, log *slog.Logger) (*Bus, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Bus{subjects, conn, log}, nil
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return nil, fmt.Errorf("use JetStream: %w", err)
+	}
+	return &Bus{subjects, conn, js, log}, nil
 }
 
 // Conn is the connection below.

@@ -27,6 +27,9 @@ const (
 	HeaderFailedOpen  = "Hook-Failed-Open"
 	HeaderFrom        = "Hook-From"
 	HeaderMissing     = "Hook-Missing"
+	HeaderRetry       = "Hook-Retry"
+	HeaderWait        = "Hook-Wait-Ms"
+	HeaderTotal       = "Hook-Total"
 	HeaderTraceparent = "traceparent"
 	HeaderTracestate  = "tracestate"
 
@@ -64,8 +67,10 @@ func ReadRequestHeader(h Header) RequestHeader {
 			name  string
 			value *string
 		}{
-			{HeaderTimeout, &out.Timeout}, {HeaderDefaults, &out.Defaults},
-			{HeaderTraceparent, &out.Traceparent}, {HeaderTracestate, &out.Tracestate},
+			{HeaderTimeout, &out.Timeout},
+			{HeaderDefaults, &out.Defaults},
+			{HeaderTraceparent, &out.Traceparent},
+			{HeaderTracestate, &out.Tracestate},
 		} {
 			if len(name) == len(known.name) && strings.EqualFold(name, known.name) && (*known.value == "" || name == known.name) {
 				*known.value = values[0]
@@ -91,8 +96,10 @@ func Timeout(text string, fallback, longest time.Duration) (time.Duration, error
 // The refusal codes of the wire protocol.
 const (
 	Malformed   = 400 // the request can't be understood
+	Forbidden   = 403 // who sent it is not known, and must be
 	NotFound    = 404 // what it names is unknown
 	Conflict    = 409 // it contradicts what is there
+	Gone        = 410 // its time for an answer is over
 	TooLarge    = 413 // more bytes than are allowed
 	Overloaded  = 429 // too much is under way; try again later
 	Internal    = 500 // a defect of the answering side

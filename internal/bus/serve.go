@@ -2,9 +2,11 @@ package bus
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -262,6 +264,34 @@ func (ep *endpoint) count(start time.Time, err error) {
 		ep.refused[refusal.Code]++
 	}
 }
+
+// Sender is who sent a request through a service import of another account, as
+// the server says, or "". What says it means something only where the reply
+// subject is one that the server made, and where it stands once: a sender can
+// smuggle a header of the same name past the server, beside the server's own.
+func (r *Request) Sender() string {
+	if !strings.HasPrefix(r.Msg.Reply, "_R_.") {
+		return ""
+	}
+	text, n := "", 0
+	for name, values := range r.Header {
+		if strings.EqualFold(strings.TrimSpace(name), headerRequestInfo) {
+			n += len(values)
+			text = values[0]
+		}
+	}
+	var info struct {
+		Account string `json:"acc"`
+		User    string `json:"user"`
+	}
+	if n != 1 || json.Unmarshal([]byte(text), &info) != nil || info.Account == "" {
+		return ""
+	}
+	return strings.TrimSuffix("nats "+info.Account+"/"+info.User, "/")
+}
+
+// headerRequestInfo is what the server says of a request through an import.
+const headerRequestInfo = "Nats-Request-Info"
 
 // Reply answers. Without a reply subject nobody is told. An answer that is too
 // large for the server becomes a refusal with 413.

@@ -17,8 +17,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/node"
 	"github.com/hookrouter/hookrouter/pkg/agent"
-	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/approver"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
 //go:embed turn.jsonl
@@ -72,11 +74,11 @@ func tour(ctx context.Context, n *node.Node, dir string, p *printer) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, hooks.stop(ctx)) }()
-	a, err := connectAgent(ctx, n)
+	a, err := connectAgent(ctx, n, p)
 	if err != nil {
 		return err
 	}
-	defer a.close()
+	defer a.bus.Close()
 	p.title(hooks.count)
 	lines := bufio.NewScanner(bytes.NewReader(bytes.ReplaceAll(recording, []byte("$WORKSPACE"), []byte(workspace))))
 	lines.Buffer(nil, 1<<20)
@@ -107,28 +109,41 @@ func tour(ctx context.Context, n *node.Node, dir string, p *printer) (err error)
 	return nil
 }
 
-// player is the demo's agent.
+// player is the demo's agent, with the person who is asked beside it.
 type player struct {
 	*agent.Agent
-	bus *bus.Bus
+	bus    *bus.Bus
+	failed error // of the person
 }
 
-func connectAgent(ctx context.Context, n *node.Node) (*player, error) {
+func connectAgent(ctx context.Context, n *node.Node, p *printer) (*player, error) {
 	b, err := bus.Connect(bus.Options{Name: "demo-agent", InProcess: n.InProcess()})
 	if err != nil {
 		return nil, err
 	}
-	a, err := agent.Connect(ctx, agent.Options{Conn: b.Conn(), Session: "demo", Source: "/agents/demo"})
+	a := &player{bus: b}
+	person, err := approver.Connect(ctx, approver.Options{Conn: b.Conn()})
+	if err == nil {
+		a.Agent, err = agent.Connect(ctx, agent.Options{
+			Conn: b.Conn(), Session: "demo", Source: "/agents/demo",
+			OnPending: func(q verdict.Approval) { a.failed = answer(ctx, person, q, p) },
+		})
+	}
 	if err != nil {
 		b.Close()
 		return nil, err
 	}
-	return &player{a, b}, nil
+	return a, nil
 }
 
-func (a *player) close() { a.bus.Close() }
+// answer is what the person does, who could be at a terminal, a browser or a chat.
+func answer(ctx context.Context, person *approver.Approver, q verdict.Approval, p *printer) error {
+	p.asked(q)
+	_, err := person.Answer(ctx, q.ID, approval.Answer{Option: "Allow once", By: "ann", DataSHA256: q.DataSHA256})
+	return err
+}
 
-// play emits one event and prints what came of it.
+// play has one event executed and prints what came of it.
 func (a *player) play(ctx context.Context, s step, hooks *hooks, p *printer) error {
 	if s.Collect {
 		began := time.Now()
@@ -140,12 +155,12 @@ func (a *player) play(ctx context.Context, s step, hooks *hooks, p *printer) err
 		return nil
 	}
 	began := time.Now()
-	answer, err := a.Emit(ctx, s.Event, s.Data)
-	if err != nil {
+	x, err := a.Execute(ctx, s.Event, s.Data)
+	if err := errors.Join(err, a.failed); err != nil {
 		return err
 	}
-	p.answered(s, answer, hooks.of(answer.ChainID), time.Since(began))
-	if s.Guarded && answer.Action != chain.Deny {
+	p.answered(s, x, hooks.of(x.ChainID), time.Since(began))
+	if s.Guarded && x.Permitted() {
 		return errors.New("the dangerous call was let through: this is a defect")
 	}
 	return nil

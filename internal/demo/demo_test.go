@@ -17,7 +17,7 @@ func TestTheTurnGoesThroughTheHooksAndTheGuardHoldsWithoutItsWorker(t *testing.T
 	}
 	rest := out.String()
 	for _, line := range []string{
-		`session:start .* inject_context`,
+		`session:start .* continue`,
 		`session-context +inject_context Recent open issues`,
 		`date-time +inject_context Current date/time`,
 		`tool-suggest +\{"tool":"Read"`,
@@ -26,6 +26,8 @@ func TestTheTurnGoesThroughTheHooksAndTheGuardHoldsWithoutItsWorker(t *testing.T
 		`redaction +modify`,
 		`the tool gets .*Invoice 9007199254740993 was paid with \[REDACTED:card`,
 		`production-guard +ask_user`,
+		`a person is asked: Allow once / Allow always / Deny`,
+		`ann answers "Allow once"`,
 		`path-guard +deny`,
 		`no-force-push +deny +A force push rewrites shared history: git push --force`,
 		`bash-validator +deny +Dangerous command blocked`,

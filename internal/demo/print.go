@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
 // printer writes the demo for a person.
@@ -17,6 +18,8 @@ type printer struct {
 	colour bool
 	began  time.Time
 	number int
+
+	question *verdict.Approval // of the event under way
 }
 
 func (p *printer) paint(code, text string) string {
@@ -41,24 +44,29 @@ func (p *printer) head(s step, verdict string, took time.Duration) {
 		p.paint("2", fmt.Sprintf("%.1f ms", float64(took.Microseconds())/1000)))
 }
 
-func (p *printer) answered(s step, a agent.Answer, told []said, took time.Duration) {
-	p.head(s, p.verdict(a.Action), took)
+func (p *printer) answered(s step, x agent.Execution, told []said, took time.Duration) {
+	p.head(s, p.verdict(x.Action), took)
 	for _, hook := range told {
 		p.hook(hook)
 	}
-	if a.Denied() && len(told) == 0 {
-		p.line("31", "nobody", a.Reason)
+	if !x.Permitted() && len(told) == 0 {
+		p.line("31", "nobody", x.Reason)
 	}
-	if !a.Denied() && modified(told) {
-		p.arrow("the tool gets " + input(a.Data))
+	if x.Permitted() && modified(told) {
+		p.arrow("the tool gets " + input(x.Data))
 	}
-	switch a.Action {
-	case chain.AskUser:
-		p.arrow("a person has to answer: " + strings.Join(a.ApprovalOptions, " / "))
-	case chain.InjectContext:
-		p.arrow(fmt.Sprintf("the agent's context gains %d characters", len([]rune(a.ContextInjection))))
+	if q := p.question; q != nil {
+		p.arrow("a person is asked: " + strings.Join(q.Options, " / "))
+		p.arrow(fmt.Sprintf("ann answers %q; the answer holds for this very data, %s…", x.Approval.Option, q.DataSHA256[:12]))
+		p.question = nil
+	}
+	for _, m := range x.Messages {
+		p.arrow(fmt.Sprintf("the agent's context gains %d characters", len([]rune(m.Content))))
 	}
 }
+
+// asked keeps a question until its event is printed.
+func (p *printer) asked(q verdict.Approval) { p.question = &q }
 
 func (p *printer) hook(h said) {
 	r := h.result
@@ -95,10 +103,10 @@ func (p *printer) collected(s step, c agent.Collection, took time.Duration) {
 	}
 }
 
-func (p *printer) verdict(a chain.Action) string {
-	code := map[chain.Action]string{chain.Deny: "1;31", chain.AskUser: "1;33", chain.InjectContext: "1;34"}[a]
-	if code == "" {
-		code = "32"
+func (p *printer) verdict(a verdict.Action) string {
+	code := "32"
+	if a != verdict.Continue {
+		code = "1;31"
 	}
 	return p.paint(code, string(a))
 }

@@ -115,25 +115,25 @@ func ready(ns *server.Server, log *logger, o Options) error {
 		}
 		select {
 		case cause := <-log.fatal:
-			return fmt.Errorf("start the embedded NATS server: %s%s", cause, advice(o))
+			return fmt.Errorf("start the embedded NATS server: %s", explain(cause, o))
 		default:
 		}
 	}
 	return errors.New("start the embedded NATS server: it is not ready after 20 s")
 }
 
-// advice says what is likely wrong where the server itself only says that it
-// could not listen.
-func advice(o Options) string {
+// explain says what is likely wrong where the server could not listen; else it
+// says what the server does.
+func explain(cause string, o Options) string {
 	if o.Listen == "" {
-		return ""
+		return cause
 	}
 	l, err := net.Listen("tcp", o.Listen)
 	if err == nil {
 		_ = l.Close()
-		return ""
+		return cause
 	}
-	return fmt.Sprintf(" (%v): is another hook-router or nats-server running? "+
+	return fmt.Sprintf("%v: is another hook-router or nats-server running? "+
 		"Choose another address with --nats-listen, or join that server with --nats-url nats://%s", err, o.Listen)
 }
 

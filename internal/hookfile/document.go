@@ -73,6 +73,7 @@ func (d *document) syntaxError(err error) error {
 		message += ": YAML is indented with spaces, not tabs"
 	}
 	at := syntax.GetToken().Position
+	message += d.quotingHint(at.Line)
 	return d.errorIn(at.Line, at.Column, "", errors.New(message))
 }
 
@@ -146,7 +147,7 @@ func (d *document) appendMapping(buf []byte, at jsontext.Pointer, values []*ast.
 		line, column := position(v.Key.GetToken())
 		key, ok := v.Key.(*ast.StringNode)
 		if !ok {
-			return nil, d.errorIn(line, column, at, errors.New("a key is a text: quote it"))
+			return nil, d.errorIn(line, column, at, errors.New("a key is a text: quote it"+d.quotingHint(line)))
 		}
 		member := at.AppendToken(key.Value)
 		if first, again := d.places[member]; again {

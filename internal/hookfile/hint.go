@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,6 +24,26 @@ func (d *document) unknownKey(at jsontext.Pointer, known []string) error {
 		line, column = p.line, p.column
 	}
 	return d.errorIn(line, column, at.Parent(), fmt.Errorf("unknown key %q: %s", key, hint))
+}
+
+var (
+	quoted   = regexp.MustCompile(`"(\\.|[^"\\])*"|'[^']*'`)
+	loneStar = regexp.MustCompile(`(^|[\s\[,])\*([\s\],}]|$)`)
+)
+
+// quotingHint is what to do where a line that is no YAML has characters that mean
+// something in YAML, and something else in a worker file; empty elsewhere.
+func (d *document) quotingHint(line int) string {
+	if line < 1 || line > len(d.lines) {
+		return ""
+	}
+	switch bare := quoted.ReplaceAllString(d.lines[line-1], ""); {
+	case strings.Contains(bare, "{{"):
+		return `: put a text with {{ }} in quotes, like "no {{ data.x }}"`
+	case loneStar.MatchString(bare):
+		return `: put * in quotes, like ["*"]`
+	}
+	return ""
 }
 
 // closest is the known name that key was probably meant to be, or empty.

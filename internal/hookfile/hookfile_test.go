@@ -124,6 +124,13 @@ func TestParseNamesThePlaceOfEachError(t *testing.T) {
 		"a bad prefix":           {"nats: {prefix: 'Not.One'}\nhooks: []\n", "w.yaml:1:16: nats.prefix: prefix"},
 		"a tab":                  {"hooks:\n\t- id: x\n", `w.yaml:2:1: found character '\t' that cannot start any token: YAML is indented with spaces`},
 		"a list that ends":       {"hooks: [", "w.yaml:1:8: sequence end token ']' not found"},
+		"a bare star":            {"hooks:\n  - id: g\n    events: [*]\n" + anyRule, `w.yaml:3:15: unexpected scalar value type: put * in quotes, like ["*"]`},
+		"a bare star at the end": {"hooks:\n  - id: g\n    events: [tool:*, *]\n" + anyRule, `w.yaml:3:23: unexpected scalar value type: put * in quotes`},
+		"a bare star in a block": {"hooks:\n  - id: g\n    events:\n      - *\n" + anyRule, `w.yaml:4:9: hooks[0].events[0]: a key is a text: quote it: put * in quotes`},
+		"a bare star as all":     {"hooks:\n  - id: g\n    events: *\n" + anyRule, `w.yaml:3:13: mapping value is not allowed in this context: put * in quotes`},
+		"bare braces alone":      {rule("        - deny: {{ data.x }}\n"), `w.yaml:6:18: could not find flow map content: put a text with {{ }} in quotes`},
+		"bare braces":            {rule("        - deny: {{ data.x }} is bad\n"), `w.yaml:6:18: could not find flow map content: put a text with {{ }} in quotes, like "no {{ data.x }}"`},
+		"bare braces in a flow":  {rule("        - inject: {text: hello {{ data.x }} }\n"), `w.yaml:6:32: ',' or '}' must be specified: put a text with {{ }} in quotes`},
 		"two documents":          {"hooks: []\n---\nhooks: []\n", "w.yaml:3:6: a worker file is one document"},
 		"an anchor":              {"hooks: &a []\n", "w.yaml:1:8: hooks: anchors (&), aliases (*)"},
 		"a tag":                  {"nats: {url: !!str 5}\n", "w.yaml:1:13: nats.url: anchors (&)"},
@@ -192,6 +199,13 @@ func TestParseNamesThePlaceOfEachError(t *testing.T) {
 				t.Errorf("Errors = %v; want one with a line", all)
 			}
 		})
+	}
+}
+
+func TestQuotingIsNotAdvisedWhereItIsThere(t *testing.T) {
+	_, err := hookfile.Parse("w.yaml", []byte("hooks:\n  - {id: \"*\", events: ['*', \"{{\"]\n"), kinds.All("."))
+	if want := "w.yaml:2:5: could not find flow mapping end token '}'"; err == nil || err.Error() != want {
+		t.Errorf("Parse = %v; want %s", err, want)
 	}
 }
 

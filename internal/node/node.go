@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/console"
 	"github.com/hookrouter/hookrouter/internal/embedded"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/webhook"
 )
 
 // Options configure a node. The zero Options run an embedded server without
@@ -25,8 +27,17 @@ type Options struct {
 	Listen string
 	// StoreDir is where that server keeps its files.
 	StoreDir string
-	// HTTPListen is where /healthz and /readyz are served; empty for nowhere.
+	// HTTPListen is where the health pages and the console are served; empty for
+	// nowhere.
 	HTTPListen string
+	// NoConsole leaves the console and its API out.
+	NoConsole bool
+	// ConsoleToken gives access to the console; empty means a random one.
+	ConsoleToken string
+	// ConsoleHosts are names that the console may be reached by, besides loopback.
+	ConsoleHosts []string
+	// Webhook says whom to tell of questions to people.
+	Webhook webhook.Options
 	// Router holds the limits.
 	Router router.Options
 	// Log of the whole node; nil discards it.
@@ -38,7 +49,9 @@ type Node struct {
 	server *embedded.Server // nil where another server was joined
 	bus    *bus.Bus
 	router *router.Router
+	hooks  *webhook.Sender // nil where nobody is to be told
 	http   *http.Server
+	page   *console.Console // nil where it is not served
 	listen net.Listener
 	log    *slog.Logger
 }
@@ -63,6 +76,9 @@ func (n *Node) start(ctx context.Context, o Options) error {
 	if o.NATS.Name == "" {
 		o.NATS.Name = "hook-router"
 	}
+	if o.NATS.Inbox == "" {
+		o.NATS.Inbox = inbox
+	}
 	if o.NATS.URL == "" {
 		n.server, err = embedded.Start(embedded.Options{Listen: o.Listen, StoreDir: o.StoreDir, Log: o.Log})
 		if err != nil {
@@ -74,16 +90,38 @@ func (n *Node) start(ctx context.Context, o Options) error {
 	if n.bus, err = bus.Connect(o.NATS); err != nil {
 		return err
 	}
+	if len(o.Webhook.URLs) > 0 {
+		o.Webhook.Log = o.Log
+		if n.hooks, err = webhook.New(o.Webhook); err != nil {
+			return err
+		}
+		o.Router.Notify = n.hooks.Notify
+	}
 	if n.router, err = router.New(ctx, n.bus, o.Router); err != nil {
 		return err
 	}
+	return n.listenHTTP(ctx, o)
+}
+
+// inbox is where routers get replies: not where anybody else does, so that no
+// right to read one's own replies lets a hook read those to the router.
+const inbox = "_INBOX_router"
+
+func (n *Node) listenHTTP(ctx context.Context, o Options) (err error) {
 	if o.HTTPListen == "" {
 		return nil
 	}
 	if n.listen, err = (&net.ListenConfig{}).Listen(ctx, "tcp", o.HTTPListen); err != nil {
-		return fmt.Errorf("serve health over HTTP: %w: choose another address with --http-listen", err)
+		return fmt.Errorf("serve HTTP: %w: choose another address with --http-listen", err)
 	}
-	n.http = &http.Server{Handler: n.health(), ReadHeaderTimeout: 5 * time.Second}
+	mux := n.health()
+	if !o.NoConsole {
+		n.page = console.New(console.Options{
+			Desk: n.router.Desk(), Events: n.live, Registry: n.router.Registry, Token: o.ConsoleToken, Hosts: o.ConsoleHosts, Log: o.Log,
+		})
+		mux.Handle("/", n.page.Handler())
+	}
+	n.http = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute}
 	return nil
 }
 
@@ -92,10 +130,18 @@ func (n *Node) start(ctx context.Context, o Options) error {
 func (n *Node) Run(ctx context.Context, up func()) error {
 	defer n.close()
 	var wg sync.WaitGroup
+	defer wg.Wait()
 	if n.http != nil {
 		wg.Go(func() { _ = n.http.Serve(n.listen) })
-		defer wg.Wait()
 		defer func() { _ = n.http.Close() }()
+	}
+	if n.page != nil {
+		defer n.page.Close()
+	}
+	if n.hooks != nil {
+		telling, done := context.WithCancel(context.WithoutCancel(ctx))
+		defer done()
+		wg.Go(func() { _ = n.hooks.Run(telling) })
 	}
 	return n.router.Run(ctx, up)
 }
@@ -117,6 +163,14 @@ func (n *Node) HTTPAddr() string {
 	return n.listen.Addr().String()
 }
 
+// ConsoleToken is what gives access to the console; empty where it is not served.
+func (n *Node) ConsoleToken() string {
+	if n.page == nil {
+		return ""
+	}
+	return n.page.Token()
+}
+
 // InProcess connects clients of this process without a socket; nil where another
 // server was joined.
 func (n *Node) InProcess() bus.InProcess {
@@ -130,6 +184,9 @@ func (n *Node) InProcess() bus.InProcess {
 func (n *Node) Ready() error { return n.router.Ready() }
 
 func (n *Node) close() {
+	if n.page != nil {
+		n.page.Close()
+	}
 	if n.listen != nil {
 		_ = n.listen.Close()
 	}
@@ -142,7 +199,7 @@ func (n *Node) close() {
 }
 
 // health serves /healthz, "the process lives", and /readyz, "it can serve".
-func (n *Node) health() http.Handler {
+func (n *Node) health() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { status(w, nil) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { status(w, n.router.Ready()) })

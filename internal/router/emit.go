@@ -20,17 +20,28 @@ func (r *Router) emit(ctx context.Context, req *bus.Request) error {
 		return err
 	}
 	defer r.release(a)
+	if err := r.begin(ctx, a); err != nil {
+		return err
+	}
 	out, err := r.decide(ctx, a) // publishes the event with the first call
 	if err != nil {
 		return err
 	}
-	r.release(a)                 // the agent may go on as soon as it has its answer
-	record := resultBody(a, out) // made before the answer, so that both leave in one write
+	if err := r.end(ctx, a); err != nil {
+		return err
+	}
+	r.release(a)                      // the agent may go on as soon as it has its answer
+	record := resultBody(a, out, nil) // made before the answer, so that both leave in one write
 	err = req.Reply(replyHeader(a, out), out.Result.Append(make([]byte, 0, len(out.Result.Data)+128)))
+	r.tellResult(a, out, record)
+	return err
+}
+
+// tellResult tells watchers and observing hooks how a chain went, and logs it.
+func (r *Router) tellResult(a *arrival, out chain.Outcome, record []byte) {
 	r.publish(r.bus.Event("result", a.Name), bus.Header{bus.HeaderChainID: {a.chainID}}, record)
 	r.tellObservers(a, out)
 	r.log(a, out)
-	return err
 }
 
 // decide runs the chain within its time.
@@ -48,12 +59,8 @@ func (r *Router) decide(ctx context.Context, a *arrival) (chain.Outcome, error) 
 }
 
 func replyHeader(a *arrival, out chain.Outcome) bus.Header {
-	called := 0
 	var open []string
 	for _, hop := range out.Hops {
-		if hop.Called() {
-			called++
-		}
 		if hop.FailedOpen {
 			open = append(open, hop.Link.ID)
 		}
@@ -61,7 +68,7 @@ func replyHeader(a *arrival, out chain.Outcome) bus.Header {
 	h := bus.Header{
 		bus.HeaderEventID: {events.Escape(a.ID)},
 		bus.HeaderChainID: {a.chainID},
-		bus.HeaderCount:   {strconv.Itoa(called)},
+		bus.HeaderCount:   {strconv.Itoa(called(out))},
 	}
 	if out.DeniedBy != "" {
 		h[bus.HeaderDeniedBy] = []string{out.DeniedBy}
@@ -70,4 +77,14 @@ func replyHeader(a *arrival, out chain.Outcome) bus.Header {
 		h[bus.HeaderFailedOpen] = []string{strings.Join(open, ",")}
 	}
 	return h
+}
+
+// called is how many hooks got the event.
+func called(out chain.Outcome) (n int) {
+	for _, hop := range out.Hops {
+		if hop.Called() {
+			n++
+		}
+	}
+	return n
 }

@@ -19,7 +19,7 @@ type caller struct {
 	*Router
 	a      *arrival
 	chain  context.Context
-	header bus.Header      // a copy of the arrival's that calls one after the other may share; nil where calls run beside each other
+	header bus.Header // a copy of the arrival's that calls one after the other may share; nil where calls run beside each other
 }
 
 // callHeader is what a call carries besides what every message about the event
@@ -98,19 +98,9 @@ func (c caller) shadow(link *chain.Link, ev events.Event) {
 
 // tellObservers publishes the chained data to the hooks in mode observe.
 func (r *Router) tellObservers(a *arrival, out chain.Outcome) {
-	view := &chain.View{Event: a.Name, Session: a.Session, Data: out.Data}
-	for _, link := range a.links {
-		if link.Mode != chain.Observe {
-			continue
-		}
-		if link.Wants != nil {
-			if wanted, err := link.Wants(view); err != nil || !wanted {
-				continue
-			}
-		}
-		h := caller{r, a, nil, nil}.callHeader(chain.Observe, 0)
-		if err := r.bus.Publish(r.bus.Call(link.ID), h, out.Data); err != nil {
-			r.Log.Warn("could not tell an observer", "hook", link.ID, "error", err)
+	for i, link := range a.links {
+		if link.Mode == chain.Observe {
+			r.observe(a, a.links[i:i+1], out.Data)
 		}
 	}
 }

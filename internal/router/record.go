@@ -11,6 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/redact"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
 // publishEvent tells whoever watches that an event was taken, once, before the
@@ -37,7 +38,7 @@ func (r *Router) publish(subject string, h bus.Header, body []byte) {
 }
 
 // resultBody is the body of hooks.result.<event>: how a chain went, without data.
-func resultBody(a *arrival, out chain.Outcome) []byte {
+func resultBody(a *arrival, out chain.Outcome, asked *verdict.Approval) []byte {
 	w := events.NewObjectWriter(make([]byte, 0, 256+64*len(out.Hops)))
 	w.String("chain_id", a.chainID)
 	w.String("event_id", a.ID)
@@ -58,6 +59,9 @@ func resultBody(a *arrival, out chain.Outcome) []byte {
 		w.Text("failure", string(hop.Failure))
 		w.Flag("failed_open", hop.FailedOpen)
 	})
+	if asked != nil {
+		w.Text("approval_id", asked.ID)
+	}
 	return w.End()
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -124,11 +123,12 @@ func (r *Router) handlers(_ context.Context, req *bus.Request) error {
 }
 
 // list answers with every registration in full.
-func (r *Router) list(_ context.Context, req *bus.Request) error {
-	if !r.registry.Current() {
-		return registry.ErrNotCurrent
+func (r *Router) list(ctx context.Context, req *bus.Request) error {
+	body, err := r.Registry(ctx)
+	if err != nil {
+		return err
 	}
-	return replyJSON(req, r.registry.List())
+	return req.Reply(nil, body)
 }
 
 func replyJSON(req *bus.Request, v any) error {

@@ -8,11 +8,17 @@ import (
 	"sync"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
+
+	"github.com/hookrouter/hookrouter/internal/approvals"
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/registry"
+	"github.com/hookrouter/hookrouter/internal/session"
+	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/match"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
 // PublishData says what of an event's data observers get.
@@ -47,6 +53,23 @@ type Options struct {
 	DrainTimeout time.Duration
 	// PublishData is what observers get of the data; empty means all.
 	PublishData PublishData
+	// Injection bounds what hooks inject; 0 means the protocol's limits.
+	Injection verdict.Limits
+	// NoApprovals means that there is nobody to ask: a question denies at once.
+	NoApprovals bool
+	// MaxQuestions is how many questions may be open, and MaxQuestionsPerSession in
+	// one session; 0 means 50,000 and 100.
+	MaxQuestions, MaxQuestionsPerSession int
+	// Rules answer questions before a person is asked.
+	Rules approval.Rules
+	// ProvenOnly refuses answers to questions from nobody that the connection proves.
+	ProvenOnly bool
+	// Notify is told of each question that this replica put or decided; it must not
+	// wait. Nil for nobody.
+	Notify func(approval.Notice)
+	// Accounts takes what the NATS server says of a request from another account as
+	// who sent it. Only where agents and approvers are in accounts of their own.
+	Accounts bool
 	// TTL and Lease are those of the registry; 0 means its defaults.
 	TTL, Lease time.Duration
 	// Log gets one line per event at info; nil discards it.
@@ -117,6 +140,8 @@ type Router struct {
 	bus      *bus.Bus
 	registry *registry.Registry
 	sessions sessions
+	states   *session.Store
+	desk     *approvals.Desk
 	counts   counts
 	beside   beside
 }
@@ -128,17 +153,57 @@ func New(ctx context.Context, b *bus.Bus, o Options) (*Router, error) {
 	if err := o.check(b.MaxPayload()); err != nil {
 		return nil, err
 	}
-	bucket, err := b.OpenBucket(ctx, b.Bucket(), o.Replicas)
+	bucket, err := b.OpenBucket(ctx, bus.BucketOptions{Name: b.Bucket(), Description: "hook registrations", Replicas: o.Replicas})
 	if err != nil {
 		return nil, err
 	}
 	r := &Router{Options: o, bus: b}
+	if err := r.openCoordinator(ctx); err != nil {
+		return nil, err
+	}
 	r.sessions.limit = o.MaxPerSession
 	r.beside.slots = bus.NewSlots(shadowLimit)
 	r.registry = registry.New(b, bucket, registry.Options{
 		Replica: events.NewID(), Lease: o.Lease, TTL: o.TTL, Compile: compile, Log: o.Log,
 	})
 	return r, nil
+}
+
+// openCoordinator opens what execute needs: the states of sessions, the
+// questions, and the stream that holds the decisions.
+func (r *Router) openCoordinator(ctx context.Context) error {
+	states, err := r.bus.OpenBucket(ctx, session.Bucket(r.bus.Prefix(), r.Replicas))
+	if err != nil {
+		return err
+	}
+	questions, err := r.bus.OpenBucket(ctx, approvals.Bucket(r.bus.Prefix(), r.Replicas))
+	if err != nil {
+		return err
+	}
+	audit, err := r.bus.OpenStream(ctx, r.bus.AuditStream(), []string{r.bus.Of("audit", ">")}, r.Replicas)
+	if err != nil {
+		return err
+	}
+	r.states = session.New(states, r.Log)
+	o := approvals.Options{
+		MaxOpen: r.MaxQuestions, MaxPerSession: r.MaxQuestionsPerSession, ProvenOnly: r.ProvenOnly,
+		Remember: r.remember, Decided: r.announceDecision, Mask: r.mask(), Log: r.Log,
+	}
+	r.desk = approvals.New(r.bus, questions, audit, o)
+	return nil
+}
+
+// Desk is where questions are answered, for those who serve people in this
+// process.
+func (r *Router) Desk() approval.Desk { return r.desk }
+
+// Registry is the JSON of hooks.registry. The error says that this replica is not
+// current.
+func (r *Router) Registry(context.Context) ([]byte, error) {
+	if !r.registry.Current() {
+		return nil, registry.ErrNotCurrent
+	}
+	return jsonv2.Marshal(r.registry.List())
 }
 
 // Ready reports why this replica can't serve at the moment, or nil.
@@ -163,11 +228,18 @@ func (r *Router) Run(ctx context.Context, up func()) error {
 		started(err)
 		failed <- err
 	})
+	wg.Go(func() { r.states.Run(following) })
+	wg.Go(func() { r.desk.Run(following) })
 	defer wg.Wait()
 	defer stopFollowing()
 
 	if err := r.registry.WaitCurrent(starting); err != nil {
 		return errors.Join(err, context.Cause(starting))
+	}
+	select {
+	case <-r.desk.Loaded():
+	case <-starting.Done():
+		return context.Cause(starting)
 	}
 	service, err := r.serve()
 	if err != nil {
@@ -197,6 +269,7 @@ func (r *Router) serve() (*bus.Service, error) {
 	operators := bus.NewSlots(256)
 	for _, e := range []bus.Endpoint{
 		{Name: "emit", Subject: r.bus.Of("emit", ">"), Slots: agents, Handle: r.emit, Data: r.counts.data},
+		{Name: "execute", Subject: r.bus.Of("execute", ">"), Slots: agents, Handle: r.execute},
 		{Name: "collect", Subject: r.bus.Of("collect", ">"), Slots: agents, Handle: r.collect},
 		{Name: "contributions", Subject: r.bus.Of("contributions", ">"), Slots: agents, Handle: r.contributions},
 		{Name: "handlers", Subject: r.bus.Of("handlers"), Slots: operators, Wait: true, Handle: r.handlers},
@@ -205,6 +278,13 @@ func (r *Router) serve() (*bus.Service, error) {
 		{Name: "explain", Subject: r.bus.Of("explain", ">"), Slots: operators, Wait: true, Handle: r.explain},
 		{Name: "register", Subject: r.bus.Of("register", "*"), Slots: operators, Wait: true, Handle: r.register, Data: r.registry.Counts},
 		{Name: "unregister", Subject: r.bus.Of("unregister", "*"), Slots: operators, Wait: true, Handle: r.unregister},
+		{Name: "approvals", Subject: r.bus.Of("approvals"), Slots: operators, Wait: true, Handle: r.pending},
+		{Name: "approval", Subject: r.bus.Of("approval", "*"), Slots: operators, Wait: true, Handle: r.showQuestion},
+		{Name: "approve", Subject: r.bus.Of("approve", "*"), Slots: operators, Wait: true, Handle: r.approve},
+		{Name: "session-turn", Subject: r.bus.Of("session", "turn"), Slots: operators, Wait: true, Handle: r.turn},
+		{Name: "session-end", Subject: r.bus.Of("session", "end"), Slots: operators, Wait: true, Handle: r.endSession},
+		{Name: "session-show", Subject: r.bus.Of("session", "show"), Slots: operators, Wait: true, Handle: r.showSession},
+		{Name: "session-revoke", Subject: r.bus.Of("session", "revoke"), Slots: operators, Wait: true, Handle: r.revoke},
 	} {
 		e.Queue = r.bus.QueueGroup()
 		if _, err := service.Add(e); err != nil {

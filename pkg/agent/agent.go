@@ -15,6 +15,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
 // Refusal is the error of a request that the router refused: Code is the wire
@@ -52,7 +53,11 @@ type Options struct {
 	// Patience is how long to ask again while no router can serve; 0 means 5 s,
 	// negative means not at all.
 	Patience time.Duration
-	// Log gets lost and regained connections; nil discards them.
+	// OnPending is told of each question to a person that [Agent.Execute] waits
+	// for, once, before it waits; it must return soon. nil tells nobody.
+	OnPending func(verdict.Approval)
+	// Log gets lost and regained connections, and what a session could not
+	// deliver; nil discards them.
 	Log *slog.Logger
 }
 
@@ -61,8 +66,9 @@ type Agent struct {
 	Options
 	bus *bus.Bus
 
-	mu       sync.Mutex // guards defaults
-	defaults string     // the Hook-Defaults header
+	mu       sync.Mutex     // guards what follows
+	fields   map[string]any // the default fields as they were given
+	defaults string         // the Hook-Defaults header
 }
 
 // Connect connects an agent. Close it.
@@ -119,7 +125,7 @@ func (a *Agent) SetDefaultFields(fields map[string]any) error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.defaults = text
+	a.fields, a.defaults = maps.Clone(fields), text
 	return nil
 }
 
@@ -181,12 +187,7 @@ func (a *Agent) request(ctx context.Context, subject string, header bus.Header, 
 		if before != nil {
 			before()
 		}
-		waiting, stop := a.bus.UntilLost(ctx, ErrLost)
-		msg, err := a.bus.Request(waiting, subject, header, body)
-		if err != nil && errors.Is(context.Cause(waiting), ErrLost) && !passing(err) {
-			err = ErrLost
-		}
-		stop()
+		msg, err := a.try(ctx, subject, header, body)
 		if err == nil {
 			return msg, nil
 		}
@@ -199,6 +200,18 @@ func (a *Agent) request(ctx context.Context, subject string, header bus.Header, 
 			return nil, a.explain(subject, err)
 		}
 	}
+}
+
+// try sends one request and waits for its answer for as long as ctx and the
+// connection last.
+func (a *Agent) try(ctx context.Context, subject string, header bus.Header, body []byte) (*bus.Message, error) {
+	ctx, stop := a.bus.UntilLost(ctx, ErrLost)
+	defer stop()
+	msg, err := a.bus.Request(ctx, subject, header, body)
+	if err != nil && errors.Is(context.Cause(ctx), ErrLost) && !passing(err) {
+		err = ErrLost
+	}
+	return msg, err
 }
 
 // passing reports whether no hook can have been called and a router may be there

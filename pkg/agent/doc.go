@@ -1,9 +1,15 @@
-// Package agent is what agent authors import: emit what happens, obey the answer.
+// Package agent is what agent authors import: say what happens, obey the answer.
 //
 // # Usage
 //
-// [Connect] an [Agent] for a session, [Agent.Emit] its events, and look at the
-// [Answer]: it is denied, or its data is what to go on with.
+// [Connect] an [Agent] for a session, and [Agent.Execute] its events: the router
+// acts on what the hooks say, asks a person where one of them wants that, and
+// returns an [Execution] that says continue or deny, and the data to go on with. A
+// [Session] does so too, and delivers what the hooks want said: to the model by a
+// [ContextManager], to the user by a [Display].
+//
+// An agent that wants to do all of that itself calls [Agent.Emit] and acts on the
+// [Answer], which is what the hooks said.
 //
 // # Failure
 //
@@ -13,7 +19,10 @@
 // Options.Patience, since no hook was called. Every refusal is a *[Refusal] with
 // the code of the wire protocol.
 //
+// A question to a person outlives routers, servers and connections: Execute asks
+// for its one answer until it has it. A *[PendingError] says that it stopped to.
+//
 // # Concurrency
 //
-// An Agent is safe for concurrent use.
+// An Agent and a Session are safe for concurrent use.
 package agent

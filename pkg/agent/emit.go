@@ -20,11 +20,27 @@ const maxWait = 35 * time.Second
 // Answer is what the hooks of an event decided, and how.
 type Answer struct {
 	chain.Result
+	Run
+}
+
+// Run is how the hooks of an event were run.
+type Run struct {
 	EventID    string   // the event's id
 	ChainID    string   // names this run of the chain
 	Hooks      int      // how many hooks were called
 	DeniedBy   string   // the id of the hook that denied; empty where none did
 	FailedOpen []string // hooks that failed and were let pass
+}
+
+func readRun(h bus.Header) Run {
+	count, _ := strconv.Atoi(bus.Get(h, bus.HeaderCount))
+	return Run{
+		Hooks:      count,
+		EventID:    events.Unescape(bus.Get(h, bus.HeaderEventID)),
+		ChainID:    bus.Get(h, bus.HeaderChainID),
+		DeniedBy:   bus.Get(h, bus.HeaderDeniedBy),
+		FailedOpen: list(bus.Get(h, bus.HeaderFailedOpen)),
+	}
 }
 
 // Decode reads the data to go on with into v.
@@ -52,14 +68,7 @@ func (a *Agent) Emit(ctx context.Context, event string, data any) (Answer, error
 	if err != nil {
 		return Answer{}, fmt.Errorf("emit %s: read the answer: %w", event, err)
 	}
-	count, _ := strconv.Atoi(bus.Get(msg.Header, bus.HeaderCount))
-	return Answer{
-		Result: result, Hooks: count,
-		EventID:    events.Unescape(bus.Get(msg.Header, bus.HeaderEventID)),
-		ChainID:    bus.Get(msg.Header, bus.HeaderChainID),
-		DeniedBy:   bus.Get(msg.Header, bus.HeaderDeniedBy),
-		FailedOpen: list(bus.Get(msg.Header, bus.HeaderFailedOpen)),
-	}, nil
+	return Answer{result, readRun(msg.Header)}, nil
 }
 
 // bound gives a request a deadline where it has none.

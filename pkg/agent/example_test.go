@@ -47,6 +47,14 @@ func demo(example func(ctx context.Context, url string) error) {
 				return chain.Result{Data: json.RawMessage(`{"calls":1}`), UserMessage: d.Team}, nil
 			},
 		},
+		{
+			worker.Registration{ID: "careful", Events: []string{"deploy:start"}, OnFailure: chain.FailClosed},
+			hooktest.Script(chain.Result{Action: chain.AskUser, ApprovalPrompt: "Deploy to production?", ApprovalOptions: []string{"Allow once", "Deny"}}).Handle,
+		},
+		{
+			worker.Registration{ID: "style", Events: []string{events.PromptSubmit}},
+			hooktest.Script(chain.Result{Action: chain.InjectContext, ContextInjection: "Use tabs.", UserMessage: "the style guide was added"}).Handle,
+		},
 	} {
 		if _, err := w.Register(ctx, hook.reg, hook.handler); err != nil {
 			fmt.Println(err)
@@ -138,7 +146,7 @@ func ExampleAgent_ListHandlers() {
 		fmt.Println(handlers)
 		return err
 	})
-	// Output: map[tool:*:[echo] tool:pre:[no-shell]]
+	// Output: map[deploy:start:[careful] prompt:submit:[style] tool:*:[echo] tool:pre:[no-shell]]
 }
 
 // Which hooks would run, and why not; none is called.

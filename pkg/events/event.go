@@ -15,8 +15,8 @@ import (
 // DefaultSource is the CloudEvents source of an event whose sender named none.
 const DefaultSource = "/hookrouter"
 
-// maxSessionLen bounds a session id, in bytes; it becomes a header and a key.
-const maxSessionLen = 512
+// MaxSessionLen bounds a session id, in bytes; it becomes a header and a key.
+const MaxSessionLen = 512
 
 // Event is one event on its way: a CloudEvent 1.0 whose type is the event name,
 // whose subject is the session and whose data is a JSON object.
@@ -155,8 +155,8 @@ func sessionOf(data Object, subject string) (string, error) {
 			session = text
 		}
 	}
-	if len(session) > maxSessionLen {
-		return "", fmt.Errorf("the session id has %d bytes: at most %d are allowed", len(session), maxSessionLen)
+	if len(session) > MaxSessionLen {
+		return "", fmt.Errorf("the session id has %d bytes: at most %d are allowed", len(session), MaxSessionLen)
 	}
 	return session, nil
 }

@@ -182,7 +182,7 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 func TestSession(t *testing.T) {
-	long := strings.Repeat("s", maxSessionLen)
+	long := strings.Repeat("s", MaxSessionLen)
 	for sentence, c := range map[string]struct {
 		subject, data, want string
 		refused             bool
@@ -362,7 +362,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !json.Valid(first.Data) || data.Bytes() == nil || len(first.Session) > maxSessionLen || first.Name != "tool:pre" {
+		if !json.Valid(first.Data) || data.Bytes() == nil || len(first.Session) > MaxSessionLen || first.Name != "tool:pre" {
 			t.Fatalf("accepted as %+v", first)
 		}
 		again := map[string][]string{}

@@ -44,6 +44,9 @@ func (s Subjects) QueueGroup() string { return s.Prefix() + "-router" }
 // Bucket is the key-value bucket that holds the registrations.
 func (s Subjects) Bucket() string { return s.Prefix() + "_registry" }
 
+// AuditStream is the stream that holds the audit records.
+func (s Subjects) AuditStream() string { return strings.ToUpper(s.Prefix()) + "_AUDIT" }
+
 // Of joins the prefix, a verb and further tokens: Of("emit", "tool.pre") is
 // "hooks.emit.tool.pre".
 func (s Subjects) Of(tokens ...string) string {

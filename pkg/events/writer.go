@@ -75,6 +75,14 @@ func (w *ObjectWriter) Number(name string, value float64) {
 	w.buf = strconv.AppendFloat(w.buf, value, 'g', -1, 64)
 }
 
+// Object writes an object, even an empty one; its members are written by write.
+func (w *ObjectWriter) Object(name string, write func(w *ObjectWriter)) {
+	w.name(name)
+	w.buf = append(w.buf, '{')
+	write(w)
+	w.buf = append(w.buf, '}')
+}
+
 // Objects writes a list of n objects, the i-th written by write.
 func (w *ObjectWriter) Objects(name string, n int, write func(i int, w *ObjectWriter)) {
 	w.name(name)

@@ -17,6 +17,26 @@ type Options struct {
 // Object is [Options.Object] with the zero Options.
 func Object(raw []byte) ([]byte, int) { return Options{}.Object(raw) }
 
+// Text is [Options.Text] with the zero Options.
+func Text(text string) (string, int) { return Options{}.Text(text) }
+
+// Text returns a plain text with its secrets replaced as those of a string in
+// [Options.Object], and the number of replacements.
+func (o Options) Text(text string) (redacted string, replaced int) {
+	raw, err := json.Marshal(text)
+	if err != nil {
+		return "", 1
+	}
+	out, n := o.Object(raw)
+	if n == 0 {
+		return text, 0
+	}
+	if err := json.Unmarshal(out, &redacted); err != nil {
+		return "", n
+	}
+	return redacted, n
+}
+
 // Object returns raw with the secrets in its string values, at any depth,
 // replaced by [REDACTED:kind], and the number of replacements. All other bytes
 // are those of raw; where nothing was found it returns raw itself. What is no

@@ -179,3 +179,16 @@ func emptied(v any) any {
 	}
 	return v
 }
+
+func TestTextIsMaskedAsAStringIs(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                   "",
+		"nothing \"here\"":                   "nothing \"here\"",
+		"card 4111-1111-1111-1111\nand more": "card [REDACTED:card]\nand more",
+	} {
+		got, n := Text(text)
+		if got != want || (n > 0) != (got != text) {
+			t.Errorf("%q becomes %q, %d replaced", text, got, n)
+		}
+	}
+}

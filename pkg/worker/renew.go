@@ -15,8 +15,15 @@ import (
 	"github.com/hookrouter/hookrouter/internal/bus"
 )
 
-// retryAfter is how soon a renewal that failed is tried again.
-const retryAfter = 500 * time.Millisecond
+const (
+	// retryAfter is how soon a renewal that failed is tried again.
+	retryAfter = 500 * time.Millisecond
+	// maxRenewals is how many renewals of a worker are under way at once.
+	maxRenewals = 16
+	// headStart is how long a renewal is waited for before the next one begins
+	// beside it.
+	headStart = 50 * time.Millisecond
+)
 
 // announce sends a registration and notes when it is to be renewed. While no
 // router can answer it tries again, until ctx ends.
@@ -39,8 +46,7 @@ func (w *Worker) announce(ctx context.Context, hook *registered) error {
 	}
 }
 
-// send registers or renews a hook, and wakes the renewal, which may be waiting for
-// a later one.
+// send registers or renews a hook, and notes when it is to be renewed.
 func (w *Worker) send(ctx context.Context, hook *registered) error {
 	var reply struct {
 		TTLMS int64 `json:"ttl_ms"`
@@ -50,17 +56,29 @@ func (w *Worker) send(ctx context.Context, hook *registered) error {
 	}
 	ttl := time.Duration(max(reply.TTLMS, 30)) * time.Millisecond
 	w.setDue(hook, ttl/3)
+	return nil
+}
+
+// setDue ends a renewal with the time until the next one, and wakes renew, which
+// may be waiting for a later one.
+func (w *Worker) setDue(hook *registered, in time.Duration) {
+	w.mu.Lock()
+	hook.due, hook.renewing = time.Now().Add(in), false
+	w.mu.Unlock()
 	select {
 	case w.wake <- struct{}{}:
 	default:
 	}
-	return nil
 }
 
-func (w *Worker) setDue(hook *registered, in time.Duration) {
+// takeDue reports whether a hook is to be renewed now, and then counts it as being
+// renewed. A hook that is still being registered is left to whoever does so.
+func (w *Worker) takeDue(hook *registered, all bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	hook.due = time.Now().Add(in)
+	due := w.hooks[hook.id] == hook && !hook.renewing && !hook.due.IsZero() && (all || !time.Now().Before(hook.due))
+	hook.renewing = hook.renewing || due
+	return due
 }
 
 // passing reports whether an error may be gone the next time.
@@ -71,8 +89,14 @@ func passing(err error) bool {
 	return errors.Is(err, bus.ErrNoResponders) || errors.Is(err, bus.ErrAway)
 }
 
+// unsure reports whether a registration that failed may be stored all the same.
+func unsure(err error) bool {
+	refusal, refused := errors.AsType[*bus.Refusal](err)
+	return !refused || refusal.Code >= bus.Overloaded // an earlier try may have been stored
+}
+
 // renew keeps every registration alive until ctx ends; after a reconnect it
-// renews them all at once.
+// renews them all, due or not.
 func (w *Worker) renew(ctx context.Context) {
 	reconnected := w.bus.Conn().StatusChanged(nats.CONNECTED)
 	defer w.bus.Conn().RemoveStatusListener(reconnected)
@@ -96,49 +120,74 @@ func (w *Worker) renew(ctx context.Context) {
 	}
 }
 
-// inOrder lists the hooks in the order of their registration, in which they must
-// come back where the routers forgot them.
+// inOrder lists the hooks in the order of their registration.
 func (w *Worker) inOrder() []*registered {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.SortedFunc(maps.Values(w.hooks), func(a, b *registered) int { return cmp.Compare(a.order, b.order) })
 }
 
-// untilDue is the time until the next renewal; an hour where there is none.
+// untilDue is the time until the next renewal begins; an hour where there is none,
+// or where a reconnect will begin it.
 func (w *Worker) untilDue() time.Duration {
+	if !w.bus.Connected() {
+		return time.Hour
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	wait := time.Hour
 	for _, hook := range w.hooks {
-		if !hook.due.IsZero() {
+		if !hook.due.IsZero() && !hook.renewing {
 			wait = min(wait, time.Until(hook.due))
 		}
 	}
 	return wait
 }
 
-// renewDue renews the hooks whose time has come, or all of them. A hook that is
-// still being registered is left to whoever does so.
+// renewDue begins to renew the hooks whose time has come, or all of them, and
+// does not wait for the last of them. They begin in their order, in which they must
+// come back where the routers forgot them; one that is not answered soon holds up
+// no other. What would be sent without a connection is left to the reconnect: it
+// would come all at once, in any order.
 func (w *Worker) renewDue(ctx context.Context, all bool) {
 	for _, hook := range w.inOrder() {
-		if ctx.Err() != nil {
+		if !w.bus.Connected() {
 			return
 		}
-		w.renewHook(ctx, hook, all)
+		if !w.takeDue(hook, all) {
+			continue
+		}
+		select {
+		case w.slots <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		done := make(chan struct{})
+		w.renewal.Go(func() {
+			defer close(done)
+			defer func() { <-w.slots }()
+			w.renewHook(ctx, hook)
+		})
+		select {
+		case <-done:
+		case <-time.After(headStart):
+		}
 	}
 }
 
-func (w *Worker) renewHook(ctx context.Context, hook *registered, all bool) {
+func (w *Worker) renewHook(ctx context.Context, hook *registered) {
 	hook.talk.Lock()
 	defer hook.talk.Unlock()
 	w.mu.Lock()
-	due := w.hooks[hook.id] == hook && !hook.due.IsZero() && (all || !time.Now().Before(hook.due))
+	here := w.hooks[hook.id] == hook
 	w.mu.Unlock()
-	if !due {
+	if !here { // it was unregistered meanwhile
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
+	ctx, stop := w.bus.UntilLost(ctx, bus.ErrAway) // the reconnect renews it again, in its turn
+	defer stop()
 	if err := w.send(ctx, hook); err != nil {
 		w.setDue(hook, retryAfter)
 		if !errors.Is(err, context.Canceled) {

@@ -48,21 +48,23 @@ type Worker struct {
 	bus     *bus.Bus
 	service *bus.Service
 	cancel  context.CancelFunc
-	renewal sync.WaitGroup
-	wake    chan struct{} // tells renew that something is due earlier than it thinks
+	renewal sync.WaitGroup // renew, and each renewal under way
+	slots   bus.Slots      // of renewals under way
+	wake    chan struct{}  // tells renew that something is due earlier than it thinks
 
-	mu    sync.Mutex // guards what follows, and due of each hook
+	mu    sync.Mutex // guards what follows, and due and renewing of each hook
 	next  uint64
 	hooks map[string]*registered
 }
 
 // registered is a hook that this worker answers for.
 type registered struct {
-	id     string
-	order  uint64 // of its registration with this worker
-	body   []byte
-	remove func()    // stops listening
-	due    time.Time // of the next renewal; zero until the first registration is answered
+	id       string
+	order    uint64 // of its registration with this worker
+	body     []byte
+	remove   func()    // stops listening
+	due      time.Time // of the next renewal; zero until the first registration is answered
+	renewing bool      // a renewal is under way, or about to be
 
 	// talk is held while routers are told something about the hook, so that a
 	// renewal never overtakes the end of it.
@@ -86,7 +88,7 @@ func Connect(ctx context.Context, o Options) (*Worker, error) {
 	if o.MaxInFlight == 0 {
 		o.MaxInFlight = 64
 	}
-	w := &Worker{Options: o, hooks: map[string]*registered{}, wake: make(chan struct{}, 1)}
+	w := &Worker{Options: o, hooks: map[string]*registered{}, slots: bus.NewSlots(maxRenewals), wake: make(chan struct{}, 1)}
 	var err error
 	if o.Conn != nil {
 		w.bus, err = bus.New(o.Conn, o.Prefix, o.Log)
@@ -112,7 +114,10 @@ func Connect(ctx context.Context, o Options) (*Worker, error) {
 // durable; a second call does no harm.
 //
 // The registration's Instance is set here. The error says what is wrong with the
-// registration, that no router answers, or that ctx ended.
+// registration, that no router answers, or that ctx ended. Where it leaves open
+// whether the registration was stored, this worker has taken itself off the hook
+// again, as well as it could in one second more; a durable hook may be registered
+// then, as after any last worker: see [Worker.Retire].
 func (w *Worker) Register(ctx context.Context, reg chain.Registration, handler Handler) (unregister func(context.Context) error, err error) {
 	if handler == nil {
 		return nil, fmt.Errorf("hook %q: the handler is nil", reg.ID)
@@ -160,7 +165,12 @@ func (w *Worker) register(ctx context.Context, reg chain.Registration, handle fu
 		return nil, err
 	}
 	if err := w.announce(ctx, hook); err != nil {
-		w.forget(hook)
+		if unsure(err) {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			defer cancel()
+			_ = w.leave(ctx, hook.id) // as well as it can
+		}
+		w.forget(hook) // not before: a new one of this id must not be left by that
 		hook.remove()
 		return nil, err
 	}

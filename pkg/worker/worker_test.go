@@ -275,25 +275,25 @@ func TestRegisterSaysWhatIsWrong(t *testing.T) {
 	newer := connect(t, worker.Options{Conn: natstest.Conn(t, s)})
 	register(t, newer, worker.Registration{ID: "newer", Version: "2.0.0"}, hooktest.Script().Handle)
 	alone := connect(t, worker.Options{Conn: natstest.Conn(t, s), Prefix: "nobody"})
-	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
 	for sentence, c := range map[string]struct {
-		ctx  context.Context
+		wait time.Duration
 		w    *worker.Worker
 		reg  worker.Registration
 		want string
 	}{
-		"no event":                {t.Context(), w, worker.Registration{ID: "a"}, "exactly one of events and channels"},
-		"a bad id":                {t.Context(), w, worker.Registration{ID: "A", Events: []string{"*"}}, `hook id "A"`},
-		"a match that is no CEL":  {t.Context(), w, worker.Registration{ID: "a", Events: []string{"*"}, Match: "data.n >"}, `register hook a: hook "a": `},
-		"the same id once more":   {t.Context(), w, worker.Registration{ID: "taken", Events: []string{"*"}}, `hook "taken" is registered by this worker already`},
-		"an older version":        {t.Context(), w, worker.Registration{ID: "newer", Events: []string{"*"}, Version: "1.0.0"}, `version "1.0.0" is older`},
-		"no router":               {short, alone, worker.Registration{ID: "a", Events: []string{"*"}}, "register hook a: no router answers on nobody.register.a"},
-		"a name of a line's end":  {t.Context(), w, worker.Registration{ID: "a", Events: []string{"*"}, Name: "a\nb"}, "control characters"},
-		"a time-out of a century": {t.Context(), w, worker.Registration{ID: "a", Events: []string{"*"}, TimeoutMS: 1 << 30}, "timeout_ms is"},
+		"no event":                {patience, w, worker.Registration{ID: "a"}, "exactly one of events and channels"},
+		"a bad id":                {patience, w, worker.Registration{ID: "A", Events: []string{"*"}}, `hook id "A"`},
+		"a match that is no CEL":  {patience, w, worker.Registration{ID: "a", Events: []string{"*"}, Match: "data.n >"}, `register hook a: hook "a": `},
+		"the same id once more":   {patience, w, worker.Registration{ID: "taken", Events: []string{"*"}}, `hook "taken" is registered by this worker already`},
+		"an older version":        {patience, w, worker.Registration{ID: "newer", Events: []string{"*"}, Version: "1.0.0"}, `version "1.0.0" is older`},
+		"no router":               {300 * time.Millisecond, alone, worker.Registration{ID: "a", Events: []string{"*"}}, "register hook a: no router answers on nobody.register.a"},
+		"a name of a line's end":  {patience, w, worker.Registration{ID: "a", Events: []string{"*"}, Name: "a\nb"}, "control characters"},
+		"a time-out of a century": {patience, w, worker.Registration{ID: "a", Events: []string{"*"}, TimeoutMS: 1 << 30}, "timeout_ms is"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			unregister, err := c.w.On(c.ctx, c.reg, hooktest.Script().Handle)
+			ctx, cancel := context.WithTimeout(t.Context(), c.wait)
+			defer cancel()
+			unregister, err := c.w.On(ctx, c.reg, hooktest.Script().Handle)
 			if err == nil || !strings.Contains(err.Error(), c.want) || unregister != nil {
 				t.Errorf("error is %v", err)
 			}

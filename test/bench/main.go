@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, err
 	flags.BoolVar(&o.short, "short", false, "few rounds, and no judgement but that on the run itself")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object instead of a table")
 	flags.StringVar(&o.profile, "profile", "", "only write CPU profiles into this directory, and what a chain costs each process")
-	flags.StringVar(&o.only, "only", "", "only this part: floor, further, skipped, collect or startup")
+	flags.StringVar(&o.only, "only", "", "only this part: floor, further, skipped, execute, collect or startup")
 	flags.StringVar(&o.role, "role", "", "internal: what this process is")
 	flags.StringVar(&o.nats, "nats", "", "internal: URL of the server")
 	flags.StringVar(&o.prefix, "prefix", "", "internal: prefix of the subjects")
@@ -117,7 +117,7 @@ func measure(ctx context.Context, o options, progress io.Writer) (*report, error
 		name string
 		run  func(context.Context) error
 	}{
-		{"floor", b.floor}, {"further", b.further}, {"skipped", b.skipped}, {"collect", b.collect}, {"startup", b.startup},
+		{"floor", b.floor}, {"further", b.further}, {"skipped", b.skipped}, {"execute", b.execute}, {"collect", b.collect}, {"startup", b.startup},
 	}
 	if o.profile != "" {
 		return b.report, b.profile(ctx)

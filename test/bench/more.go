@@ -72,6 +72,24 @@ func (b *bench) skipped(ctx context.Context) error {
 	return nil
 }
 
+// execute compares execute, where nobody is asked and nothing is injected, with
+// emit, on one router.
+func (b *bench) execute(ctx context.Context) error {
+	arms := []arm{
+		newArm("emit", prefixRouter, eventThree, 3),
+		{"execute", subjects(prefixRouter).Event("execute", eventThree), eventThree, 3},
+	}
+	got, err := b.compare(ctx, 1, arms...)
+	if err != nil {
+		return err
+	}
+	b.report.add(figure{
+		Name: "execute without approval and injection, p50 over emit", Unit: "x",
+		Value: medianRatio(p50s(got[1]), p50s(got[0])), Most: 1.10, Note: "3 hops, one in flight, one router",
+	})
+	return nil
+}
+
 // collect asks 20 hooks at once, one of which does not answer.
 func (b *bench) collect(ctx context.Context) error {
 	const timeout = 500 * time.Millisecond

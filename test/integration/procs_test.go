@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -36,11 +37,12 @@ func fail(err error) int {
 	return 1
 }
 
-// build builds the hook-router.
-func build(t *testing.T) string {
+// build builds the hook-router; flags are those of go build.
+func build(t *testing.T, flags ...string) string {
 	t.Helper()
 	path := t.TempDir() + "/hook-router"
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "github.com/hookrouter/hookrouter/cmd/hook-router").CombinedOutput(); err != nil {
+	args := slices.Concat([]string{"build", "-o", path}, flags, []string{"github.com/hookrouter/hookrouter/cmd/hook-router"})
+	if out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	return path

@@ -93,7 +93,7 @@ func follow(t *testing.T, ctx context.Context, s *embedded.Server, id string, op
 	if err != nil {
 		t.Fatal(err)
 	}
-	bucket, err := b.OpenBucket(ctx, "hooks_registry", 1)
+	bucket, err := b.OpenBucket(ctx, bus.BucketOptions{Name: "hooks_registry", Replicas: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

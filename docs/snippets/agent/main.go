@@ -5,14 +5,13 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/hookrouter/hookrouter/pkg/agent"
-	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
 func main() {
@@ -24,17 +23,24 @@ func main() {
 
 // run asks for two tools.
 func run(ctx context.Context, out io.Writer) error {
-	a, err := agent.Connect(ctx, agent.Options{URL: os.Getenv("NATS_URL"), Session: "s1"})
+	a, err := agent.Connect(ctx, agent.Options{
+		URL:       os.Getenv("NATS_URL"),
+		OnPending: func(q verdict.Approval) { fmt.Fprintln(out, "waiting for a person:", q.Prompt) },
+	})
 	if err != nil {
 		return err
 	}
 	defer a.Close()
+	s, err := agent.NewSession(a, agent.SessionOptions{ID: "s1", Context: &agent.MemoryContext{}, Display: agent.NewTerminalDisplay(out)})
+	if err != nil {
+		return err
+	}
 	for _, command := range []string{"git status", "rm -rf /"} {
 		input, err := json.Marshal(map[string]string{"command": command})
 		if err != nil {
 			return err
 		}
-		call, err := mayRun(ctx, a, events.ToolPreData{ToolName: "Bash", ToolInput: input})
+		call, err := mayRun(ctx, s, events.ToolPreData{ToolName: "Bash", ToolInput: input})
 		if err != nil {
 			fmt.Fprintf(out, "%s: %v\n", command, err)
 			continue
@@ -44,30 +50,17 @@ func run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// mayRun asks the hooks whether a tool may run, and returns what it may run with.
-func mayRun(ctx context.Context, a *agent.Agent, call events.ToolPreData) (events.ToolPreData, error) {
-	answer, err := a.Emit(ctx, events.ToolPre, call)
+// mayRun has the hooks decide whether a tool may run, and returns what it may run
+// with.
+func mayRun(ctx context.Context, s *agent.Session, call events.ToolPreData) (events.ToolPreData, error) {
+	x, err := s.Execute(ctx, events.ToolPre, call)
 	if err != nil {
 		return call, fmt.Errorf("nobody could decide, so it does not run: %w", err)
 	}
-	switch answer.Action {
-	case chain.Deny:
-		return call, fmt.Errorf("denied by %s: %s", answer.DeniedBy, answer.Reason)
-	case chain.AskUser:
-		if !confirmed(answer.Result) {
-			return call, errors.New("the user said no")
-		}
-	case chain.InjectContext:
-		remember(answer.ContextInjectionRole, answer.ContextInjection)
-	case chain.Continue, chain.Modify:
+	if !x.Permitted() {
+		return call, fmt.Errorf("denied: %s", x.Reason)
 	}
 	var allowed events.ToolPreData
-	err = answer.Decode(&allowed)
+	err = x.Decode(&allowed)
 	return allowed, err
 }
-
-// confirmed asks the user. This agent has none, so the answer is no.
-func confirmed(chain.Result) bool { return false }
-
-// remember adds a message to the model's context.
-func remember(chain.Role, string) {}

@@ -28,7 +28,7 @@ func TestTheAgentOfTheReadmeObeys(t *testing.T) {
 	if err := run(t.Context(), &out); err != nil {
 		t.Fatal(err)
 	}
-	want := "git status: runs with {\"command\":\"git status -s\"}\nrm -rf /: denied by scripted: no\n"
+	want := "git status: runs with {\"command\":\"git status -s\"}\nrm -rf /: denied: no\n"
 	if out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}

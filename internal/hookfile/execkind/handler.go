@@ -85,10 +85,23 @@ func (c *command) run(ctx context.Context, ev events.Event) ([]byte, error) {
 	case err == nil || errors.Is(err, exec.ErrWaitDelay): // the command itself ended well
 		return out.bytes, nil
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("killed with its children: %w", ctx.Err())
+		return nil, &Failure{Stderr: complaint.firstLine(), Err: fmt.Errorf("killed with its children: %w", ctx.Err())}
 	}
-	return nil, describe(err, complaint.lastLine())
+	return nil, &Failure{Stderr: complaint.firstLine(), Err: describe(err, complaint.lastLine())}
 }
+
+// Failure is a command that ended without an answer: with an exit code, by a
+// signal, or killed when its time was over.
+type Failure struct {
+	Stderr string // the first line that it wrote to standard error, printable and cut; may be empty
+	Err    error  // how it ended, with the last such line
+}
+
+// Error is how the command ended.
+func (f *Failure) Error() string { return f.Err.Error() }
+
+// Unwrap returns how the command ended.
+func (f *Failure) Unwrap() error { return f.Err }
 
 // describe names the exit code, or the signal, and what the command said.
 func describe(err error, complaint string) error {

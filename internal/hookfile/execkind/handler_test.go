@@ -126,6 +126,24 @@ func TestACommandThatFailsIsAnError(t *testing.T) {
 	}
 }
 
+func TestAFailureHasTheFirstLineOfStandardError(t *testing.T) {
+	for name, c := range map[string]struct{ script, want string }{
+		"nothing was written":               {`exit 1`, ""},
+		"the first of several":              {`printf '\n \nfirst\nlast\n' >&2; exit 1`, "first"},
+		"control characters are taken away": {`printf 'a\033[31mred\tb\000c\377\n' >&2; exit 1`, "a [31mred b c?"},
+		"a long line is cut":                {`head -c 100000 /dev/zero | tr '\0' x >&2; exit 1`, strings.Repeat("x", 200) + "..."},
+		"a megabyte after it":               {`echo first >&2; head -c 1000000 /dev/zero >&2; exit 1`, "first"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := handler(t, c.script, execkind.Config{})(t.Context(), bash)
+			failure, ok := errors.AsType[*execkind.Failure](err)
+			if !ok || failure.Stderr != c.want {
+				t.Errorf("error %v; want a failure with %q", err, c.want)
+			}
+		})
+	}
+}
+
 func TestACommandThatPrintsWithoutEndIsKilled(t *testing.T) {
 	for name, script := range map[string]string{
 		"itself":          `exec yes`,

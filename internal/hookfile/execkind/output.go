@@ -32,11 +32,12 @@ const (
 	lineSize = 200     // characters of the line that is shown
 )
 
-// tail keeps the end of what is written.
-type tail struct{ bytes []byte }
+// tail keeps the beginning and the end of what is written.
+type tail struct{ head, bytes []byte }
 
 // Write never fails.
 func (t *tail) Write(p []byte) (int, error) {
+	t.head = append(t.head, p[:min(len(p), tailSize-len(t.head))]...)
 	t.bytes = append(t.bytes, p...)
 	if len(t.bytes) > 2*tailSize {
 		t.bytes = append(t.bytes[:0], t.bytes[len(t.bytes)-tailSize:]...)
@@ -52,6 +53,16 @@ func (t *tail) lastLine() string {
 			return line
 		}
 		lines = lines[:i]
+	}
+	return ""
+}
+
+// firstLine is the first line with anything on it, without control characters.
+func (t *tail) firstLine() string {
+	for line := range bytes.Lines(t.head) {
+		if text := printable(line); text != "" {
+			return text
+		}
 	}
 	return ""
 }

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/console"
+	"github.com/hookrouter/hookrouter/internal/node"
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/webhook"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// serve is the router itself.
+type serve struct {
+	NATSURL    string `name:"nats-url" env:"HOOK_ROUTER_NATS_URL" placeholder:"URL" help:"Join this NATS instead of starting one; comma-separated."`
+	NATSCreds  string `name:"nats-creds" env:"HOOK_ROUTER_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file for --nats-url."`
+	NATSListen string `name:"nats-listen" env:"HOOK_ROUTER_NATS_LISTEN" default:"127.0.0.1:4222" help:"Where the embedded NATS listens."`
+	StoreDir   string `env:"HOOK_ROUTER_STORE_DIR" type:"path" default:"./data" help:"Where the embedded NATS keeps its files."`
+	HTTPListen string `name:"http-listen" env:"HOOK_ROUTER_HTTP_LISTEN" default:"127.0.0.1:8080" help:"Where the console, /healthz and /readyz are served; empty for nowhere."`
+	Prefix     string `env:"HOOK_ROUTER_PREFIX" default:"hooks" help:"First token of every subject."`
+	Replicas   int    `name:"jetstream-replicas" env:"HOOK_ROUTER_JETSTREAM_REPLICAS" default:"0" help:"Copies of the buckets and the audit stream, where they have to be made; 0: three on a cluster, else one."`
+
+	MaxData        int           `env:"HOOK_ROUTER_MAX_DATA" default:"524288" help:"Largest event data, in bytes."`
+	MaxReply       int           `env:"HOOK_ROUTER_MAX_REPLY" default:"524288" help:"Largest reply of a hook, in bytes."`
+	MaxInFlight    int           `env:"HOOK_ROUTER_MAX_IN_FLIGHT" default:"1024" help:"Requests of agents under way; the next is refused with 429."`
+	MaxPerSession  int           `env:"HOOK_ROUTER_MAX_PER_SESSION" default:"64" help:"The same for one session."`
+	ChainTimeout   time.Duration `env:"HOOK_ROUTER_CHAIN_TIMEOUT" default:"30s" help:"Time for a whole chain; the most an agent may ask for."`
+	CollectTimeout time.Duration `env:"HOOK_ROUTER_COLLECT_TIMEOUT" default:"1s" help:"Time for a collect that names none."`
+	DrainTimeout   time.Duration `env:"HOOK_ROUTER_DRAIN_TIMEOUT" default:"30s" help:"How long to wait at the end for what was taken."`
+	TTL            time.Duration `name:"ttl" env:"HOOK_ROUTER_TTL" default:"15s" help:"How long a hook's instance lives without renewing."`
+	PublishData    string        `env:"HOOK_ROUTER_PUBLISH_DATA" enum:"full,redacted,none" default:"full" help:"What of the data observers of events get: full, redacted or none."`
+
+	InjectionSize   int `name:"injection-size-limit" env:"HOOK_ROUTER_INJECTION_SIZE_LIMIT" default:"10240" help:"Largest injection of a hook, in bytes; a session may lower it."`
+	InjectionBudget int `name:"injection-budget-per-turn" env:"HOOK_ROUTER_INJECTION_BUDGET_PER_TURN" default:"10000" help:"What hooks may inject in a turn, in tokens of four characters; a session may lower it."`
+
+	Approvals              string `env:"HOOK_ROUTER_APPROVALS" enum:"on,off" default:"on" help:"Whether people are asked: on or off; off denies every question."`
+	ApprovalRules          string `env:"HOOK_ROUTER_APPROVAL_RULES" type:"existingfile" placeholder:"FILE" help:"Rules that answer questions before a person is asked."`
+	Approvers              string `env:"HOOK_ROUTER_APPROVERS" enum:"anyone,proven" default:"anyone" help:"Whose answers count: anyone's, or only those of somebody that the connection proves."`
+	NATSAccounts           bool   `name:"nats-accounts" env:"HOOK_ROUTER_NATS_ACCOUNTS" help:"Agents and approvers are in NATS accounts of their own: take what the server says of a request as who sent it."`
+	MaxQuestions           int    `env:"HOOK_ROUTER_MAX_QUESTIONS" default:"50000" help:"Open questions; the next is refused with 429."`
+	MaxQuestionsPerSession int    `env:"HOOK_ROUTER_MAX_QUESTIONS_PER_SESSION" default:"100" help:"The same for one session."`
+
+	Console       string   `env:"HOOK_ROUTER_CONSOLE" enum:"on,off" default:"on" help:"Whether the console and its API are served: on or off."`
+	ConsoleToken  string   `env:"HOOK_ROUTER_CONSOLE_TOKEN" placeholder:"TOKEN" help:"What gives access to the console; empty: a random one, printed at the start. Better set by the environment."`
+	ConsoleHosts  []string `env:"HOOK_ROUTER_CONSOLE_HOSTS" placeholder:"HOST,..." help:"Names that the console is reached by, besides loopback."`
+	Webhook       []string `env:"HOOK_ROUTER_WEBHOOK" placeholder:"URL,..." help:"Who is told over HTTP of each question and its answer; may be given several times."`
+	WebhookSecret string   `env:"HOOK_ROUTER_WEBHOOK_SECRET" placeholder:"SECRET" help:"What signs webhooks: whsec_ and 24 to 64 bytes in base64. Better set by the environment."`
+
+	LogLevel slog.Level `env:"HOOK_ROUTER_LOG_LEVEL" default:"info" help:"debug, info, warn or error."`
+}
+
+// check refuses flags that contradict each other, and limits that are none.
+func (s serve) check(command *kong.Context) error {
+	for _, p := range command.Path {
+		if p.Flag != nil && s.NATSURL != "" && (p.Flag.Name == "nats-listen" || p.Flag.Name == "store-dir") {
+			return fmt.Errorf("--%s is for the embedded NATS server, and --nats-url starts none: leave one of them out", p.Flag.Name)
+		}
+	}
+	if s.NATSURL == "" && s.Replicas > 1 {
+		return fmt.Errorf("--jetstream-replicas is %d and the embedded NATS server is only one: join a cluster with --nats-url, or leave --jetstream-replicas out", s.Replicas)
+	}
+	for _, limit := range [...]struct {
+		flag        string
+		value, want int64
+	}{
+		{"max-data", int64(s.MaxData), 1},
+		{"max-reply", int64(s.MaxReply), 1},
+		{"max-in-flight", int64(s.MaxInFlight), 1},
+		{"max-per-session", int64(s.MaxPerSession), 1},
+		{"chain-timeout", int64(s.ChainTimeout), 1},
+		{"collect-timeout", int64(s.CollectTimeout), 1},
+		{"ttl", int64(s.TTL), 1},
+		{"injection-size-limit", int64(s.InjectionSize), 1},
+		{"injection-budget-per-turn", int64(s.InjectionBudget), 1},
+		{"max-questions", int64(s.MaxQuestions), 1},
+		{"max-questions-per-session", int64(s.MaxQuestionsPerSession), 1},
+		{"drain-timeout", int64(s.DrainTimeout), 0},
+		{"jetstream-replicas", int64(s.Replicas), 0},
+	} {
+		switch {
+		case limit.value >= limit.want:
+		case limit.want > 0:
+			return fmt.Errorf("--%s must be positive", limit.flag)
+		default:
+			return fmt.Errorf("--%s must not be negative", limit.flag)
+		}
+	}
+	if len(s.Webhook) > 0 && s.WebhookSecret == "" {
+		return errors.New("--webhook needs a secret to sign with: set HOOK_ROUTER_WEBHOOK_SECRET")
+	}
+	if s.ConsoleToken != "" {
+		if err := console.CheckToken(s.ConsoleToken); err != nil {
+			return fmt.Errorf("--console-token: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s serve) run(ctx context.Context, stdout, stderr io.Writer) error {
+	began := time.Now()
+	node.TuneGC()
+	log := slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: s.LogLevel}))
+	if s.NATSURL == "" && !loopback(s.NATSListen) {
+		log.Warn("the embedded NATS asks nobody for credentials and listens beyond loopback: whoever reaches it can register hooks and emit",
+			"nats_listen", s.NATSListen)
+	}
+	rules, err := s.rules()
+	if err != nil {
+		return err
+	}
+	if s.Console == "on" && s.HTTPListen != "" && !loopback(s.HTTPListen) {
+		log.Warn("the console listens beyond loopback without TLS: put a proxy with TLS before it, or turn it off with --console=off",
+			"http_listen", s.HTTPListen)
+	}
+	n, err := node.Start(ctx, node.Options{
+		NATS:       bus.Options{URL: s.NATSURL, Prefix: s.Prefix, Creds: s.NATSCreds},
+		Listen:     s.NATSListen,
+		StoreDir:   s.StoreDir,
+		HTTPListen: s.HTTPListen,
+		NoConsole:  s.Console == "off", ConsoleToken: s.ConsoleToken, ConsoleHosts: s.ConsoleHosts,
+		Webhook: webhook.Options{URLs: s.Webhook, Secret: s.WebhookSecret},
+		Router: router.Options{
+			Version: version, Replicas: s.Replicas,
+			MaxData: s.MaxData, MaxReply: s.MaxReply, MaxInFlight: s.MaxInFlight, MaxPerSession: s.MaxPerSession,
+			ChainTimeout: s.ChainTimeout, CollectTimeout: s.CollectTimeout, DrainTimeout: s.DrainTimeout,
+			PublishData: router.PublishData(s.PublishData), TTL: s.TTL,
+			Injection:   verdict.Limits{Size: s.InjectionSize, Budget: s.InjectionBudget},
+			NoApprovals: s.Approvals == "off", Rules: rules, ProvenOnly: s.Approvers == "proven", Accounts: s.NATSAccounts,
+			MaxQuestions: s.MaxQuestions, MaxQuestionsPerSession: s.MaxQuestionsPerSession,
+		},
+		Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	return n.Run(ctx, func() {
+		where := s.NATSURL
+		if where == "" {
+			where = n.ClientURL()
+		}
+		fmt.Fprintf(stdout, "hook-router %s is ready after %d ms\n  NATS    %s\n  prefix  %s\n",
+			version, time.Since(began).Milliseconds(), bus.RedactURL(where), s.Prefix)
+		if addr := n.HTTPAddr(); addr != "" {
+			fmt.Fprintf(stdout, "  health  http://%s/readyz\n", addr)
+			if s.Console == "on" && s.ConsoleToken == "" {
+				fmt.Fprintf(stdout, "  console http://%s/?token=%s\n", addr, n.ConsoleToken())
+			} else if s.Console == "on" {
+				fmt.Fprintf(stdout, "  console http://%s/?token=… (the configured one)\n", addr)
+			}
+		}
+	})
+}
+
+// rules reads the rule file, where there is one.
+func (s serve) rules() (approval.Rules, error) {
+	if s.ApprovalRules == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(s.ApprovalRules)
+	if err != nil {
+		return nil, fmt.Errorf("read the approval rules: %w", err)
+	}
+	return approval.ParseRules(s.ApprovalRules, text)
+}
+
+// loopback reports whether an address can be reached from this machine only.
+func loopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return true // refused later, with a reason
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}

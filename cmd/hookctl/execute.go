@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+type executeCmd struct {
+	eventArgs
+	Default []string      `sep:"none" placeholder:"KEY=VALUE" help:"Field that is merged below the data. Repeatable."`
+	Wait    time.Duration `default:"60s" help:"Time for all, for a person to answer too."`
+	NoWait  bool          `help:"Do not wait for a person; the question stays open."`
+}
+
+// executed is the JSON form of a verdict.
+type executed struct {
+	Event      string          `json:"event"`
+	EventID    string          `json:"event_id,omitempty"`
+	ChainID    string          `json:"chain_id,omitempty"`
+	Hooks      int             `json:"hooks"` // that were called
+	DeniedBy   string          `json:"denied_by,omitempty"`
+	FailedOpen []string        `json:"failed_open,omitempty"`
+	Changes    []change        `json:"changes,omitempty"`
+	Verdict    verdict.Verdict `json:"verdict"`
+}
+
+// Run executes the event.
+func (c *executeCmd) Run(ctx context.Context, e *env) error {
+	data, err := c.data(e.stdin)
+	if err != nil {
+		return err
+	}
+	fields, err := defaults(c.Default)
+	if err != nil {
+		return err
+	}
+	if c.Wait < time.Millisecond {
+		return fmt.Errorf("use --wait %s: at least 1ms is needed", c.Wait)
+	}
+	if err := events.CheckName(c.Event); err != nil {
+		return err
+	}
+	waiting, cancel := context.WithTimeout(ctx, c.Wait)
+	defer cancel()
+	a, closeBus, err := e.agentWith(ctx, agent.Options{Session: c.Session, OnPending: func(q verdict.Approval) {
+		if c.NoWait {
+			cancel()
+			return
+		}
+		fmt.Fprintf(e.stderr, "waiting for an answer to %s: %s\n", printable(q.ID), clip(printable(q.Prompt), 2*maxValue))
+	}})
+	if err != nil {
+		return err
+	}
+	defer closeBus()
+	if err := a.SetDefaultFields(fields); err != nil {
+		return fmt.Errorf("use --default: %w", err)
+	}
+	x, err := a.Execute(waiting, c.Event, data)
+	if open, ok := errors.AsType[*agent.PendingError](err); ok && ctx.Err() == nil {
+		x, err = agent.Execution{Verdict: verdict.Verdict{Action: verdict.Pending, Approval: &open.Approval}}, nil
+	}
+	if err != nil {
+		return err
+	}
+	var diff []change
+	if x.Permitted() {
+		diff = c.changes(x.Data, data, fields)
+	}
+	e.showVerdict(c.Event, x, diff)
+	return nil
+}
+
+// showVerdict writes a verdict and settles the exit code.
+func (e *env) showVerdict(event string, x agent.Execution, diff []change) {
+	var said string // for a shell hook, whose standard error is what the agent reads
+	switch x.Action {
+	case verdict.Continue:
+	case verdict.Deny:
+		e.exit, said = exitDenied, "denied: "+x.Reason
+	case verdict.Pending:
+		e.exit, said = exitPending, "a person is asked and has not answered: "+x.Approval.ID
+	}
+	if !e.out.json {
+		e.out.table(verdictRows(x, diff))
+		return
+	}
+	e.out.document(executed{event, x.EventID, x.ChainID, x.Hooks, x.DeniedBy, x.FailedOpen, diff, x.Verdict})
+	if said != "" {
+		fmt.Fprintln(e.stderr, printable(said))
+	}
+}
+
+// verdictRows is the verdict for people.
+func verdictRows(x agent.Execution, diff []change) [][]cell {
+	rows := [][]cell{{{string(x.Action), verdictColor(x.Action)}, {printable(x.Reason), bold}}}
+	add := func(head, text string) { rows = append(rows, []cell{{head, dim}, {printable(text), plain}}) }
+	if x.DeniedBy != "" {
+		add("denied by", x.DeniedBy)
+	}
+	for _, c := range diff {
+		add("changed", c.describe())
+	}
+	for _, m := range x.Messages {
+		add("message", injected(m))
+	}
+	for _, d := range x.Display {
+		add("display", string(d.Level)+" from "+strings.TrimPrefix(d.Source, "hook:")+": "+d.Message)
+	}
+	if len(x.SuppressOutput) > 0 {
+		add("hidden", "the output of "+strings.Join(x.SuppressOutput, ", "))
+	}
+	for _, w := range x.Warnings {
+		rows = append(rows, []cell{{w.Kind, yellow}, {printable(w.Hook + ": " + w.Detail), plain}})
+	}
+	if q := x.Approval; q != nil {
+		add("asked", clip(q.Prompt, 2*maxValue)+" ["+strings.Join(q.Options, " | ")+"]")
+		add("answer", answerOf(*q, x.Action))
+		add("approval", q.ID)
+	}
+	if len(x.FailedOpen) > 0 {
+		rows = append(rows, []cell{{"failed", yellow}, {strings.Join(x.FailedOpen, ", ") + " (let pass)", plain}})
+	}
+	if x.EventID != "" {
+		add("hooks", strconv.Itoa(x.Hooks)+" called")
+		add("event", x.EventID)
+		add("chain", x.ChainID)
+	}
+	return rows
+}
+
+func injected(m verdict.Message) string {
+	text := string(m.Role) + " from " + m.Metadata.HookName
+	switch {
+	case m.Ephemeral && m.AppendToLastToolResult:
+		text += " (ephemeral, at the last tool result)"
+	case m.Ephemeral:
+		text += " (ephemeral)"
+	}
+	return text + ": " + m.Content
+}
+
+// answerOf is what became of a question.
+func answerOf(q verdict.Approval, action verdict.Action) string {
+	switch {
+	case action == verdict.Pending:
+		return "none yet; it can be given until " + q.Expires
+	case q.TimedOut:
+		return "none came in time"
+	case q.Cached:
+		return q.Option + ", given before by " + q.DecidedBy
+	case q.Option == "":
+		return "by " + q.DecidedBy
+	}
+	return q.Option + ", by " + q.DecidedBy
+}
+
+func verdictColor(action verdict.Action) string {
+	switch action {
+	case verdict.Deny:
+		return red
+	case verdict.Pending:
+		return yellow
+	case verdict.Continue:
+	}
+	return green
+}

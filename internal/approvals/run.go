@@ -1,0 +1,299 @@
+package approvals
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+)
+
+// workers is how many questions are decided or answered at the same time.
+const workers = 16
+
+// Run follows the store and decides what expires, until ctx ends. Then those who
+// wait here are told to ask again.
+func (d *Desk) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	wg.Go(func() { d.clock.run(ctx) })
+	for range workers {
+		wg.Go(func() { d.jobs.run(ctx, &d.clock) })
+	}
+	for ctx.Err() == nil {
+		err := d.follow(ctx)
+		if ctx.Err() != nil || errors.Is(err, errReconnected) {
+			continue
+		}
+		d.Log.Warn("lost sight of the approvals, trying again", "error", err)
+		pause(ctx, retryPause)
+	}
+	wg.Wait()
+	d.close()
+}
+
+// errReconnected means that the connection is back: what the store sent meanwhile
+// is asked for at once, where the client library would wait for missing heartbeats.
+var errReconnected = errors.New("the connection is back")
+
+// follow follows the questions and, once they are known, the decisions.
+func (d *Desk) follow(ctx context.Context) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := func() { cancel(nil) }
+	defer d.bus.OnReconnect(func() { cancel(errReconnected) })()
+	defer func() {
+		if errors.Is(context.Cause(ctx), errReconnected) {
+			err = errReconnected
+		}
+	}()
+	start, err := d.bucket.Last(ctx)
+	if err != nil {
+		return err
+	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	failed := make(chan error, 2)
+	loaded := make(chan struct{})
+	var once sync.Once
+	wg.Go(func() {
+		failed <- d.bucket.Follow(ctx, func(batch []bus.Entry, all bool) error {
+			d.take(batch, all, start)
+			if all {
+				once.Do(func() { close(loaded) })
+			}
+			return nil
+		})
+	})
+	defer stop() // before the wait
+	select {
+	case <-loaded:
+	case err := <-failed:
+		return err
+	}
+	wg.Go(func() {
+		failed <- d.stream.Follow(ctx, d.subject("*"), d.oldest().Add(-time.Hour), d.read, d.caughtUp)
+	})
+	return <-failed
+}
+
+// take takes a batch of the bucket's log in.
+func (d *Desk) take(batch []bus.Entry, all bool, start uint64) {
+	questions := make([]*Stored, len(batch))
+	var upTo uint64
+	for i, e := range batch {
+		upTo = max(upTo, e.Revision)
+		if e.Value == nil {
+			continue
+		}
+		s, err := decodeStored(e)
+		if err != nil {
+			d.Log.Error("a question can't be read: it is left out", "approval", e.Key, "error", err)
+			continue
+		}
+		questions[i] = s
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i, e := range batch {
+		switch {
+		case e.Value == nil:
+			d.forget(e.Key)
+		case questions[i] != nil:
+			d.learn(questions[i], len(e.Value))
+		}
+	}
+	if all {
+		upTo = max(upTo, start)
+	}
+	if upTo > d.applied {
+		d.applied = upTo
+		close(d.moved)
+		d.moved = make(chan struct{})
+	}
+}
+
+// oldest is when the oldest known question was asked.
+func (d *Desk) oldest() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := time.Now()
+	for _, e := range d.questions {
+		if e.known && e.question.Created.Before(t) {
+			t = e.question.Created.Time
+		}
+	}
+	return t
+}
+
+// read takes a message of the stream in.
+func (d *Desk) read(rec bus.Record) {
+	id := rec.Subject[strings.LastIndexByte(rec.Subject, '.')+1:]
+	line := decodeDecision(id, rec.Body)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.decided(id, line.Decision)
+}
+
+// caughtUp begins the time of what is open, once all that was there is known.
+func (d *Desk) caughtUp() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	old := time.Now().Add(-time.Hour)
+	for id, e := range d.questions {
+		switch {
+		case !e.known && e.decision.Decided.Before(old):
+			delete(d.questions, id) // its question was dropped long ago
+		case e.pending() && !d.current:
+			d.begin(e)
+		}
+	}
+	d.current = true
+	d.once.Do(func() { close(d.loaded) })
+}
+
+// retryPause is how long to wait before something that failed is tried again.
+const retryPause = 250 * time.Millisecond
+
+func pause(ctx context.Context, t time.Duration) {
+	select {
+	case <-time.After(t):
+	case <-ctx.Done():
+	}
+}
+
+// jobs are done by a fixed number of goroutines. There is one for a question that
+// expires and one for each that is decided or waited for, so their number has the
+// bound of those.
+type jobs struct {
+	mu   sync.Mutex // guards list
+	list []job
+	wake chan struct{}
+}
+
+// job does something about a question; one that is not done is tried again.
+type job struct {
+	do  func(ctx context.Context, id string, try int) (done bool)
+	id  string
+	try int
+}
+
+func (j *jobs) put(one job) {
+	j.mu.Lock()
+	j.list = append(j.list, one)
+	j.mu.Unlock()
+	select {
+	case j.wake <- struct{}{}:
+	default: // enough are awake
+	}
+}
+
+func (j *jobs) take() (one job, ok bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.list) == 0 {
+		j.list = nil
+		return job{}, false
+	}
+	one = j.list[0]
+	j.list = j.list[1:]
+	return one, true
+}
+
+func (j *jobs) run(ctx context.Context, clock *clock) {
+	for {
+		one, ok := j.take()
+		if !ok {
+			select {
+			case <-j.wake:
+				continue
+			case <-ctx.Done():
+				return
+			}
+		}
+		trying, cancel := context.WithTimeout(ctx, 5*time.Second)
+		done := one.do(trying, one.id, one.try)
+		cancel()
+		if ctx.Err() != nil {
+			return
+		}
+		if !done {
+			one.try++
+			clock.at(time.Now().Add(retryPause), func() { j.put(one) })
+		}
+	}
+}
+
+// clock calls functions at their times, one after the other.
+type clock struct {
+	mu    sync.Mutex // guards times
+	times times
+	wake  chan struct{}
+}
+
+// alarm is one time and what is to be done then.
+type alarm struct {
+	at time.Time
+	do func()
+}
+
+func (c *clock) at(at time.Time, do func()) {
+	c.mu.Lock()
+	heap.Push(&c.times, alarm{at, do})
+	first := c.times[0].at.Equal(at)
+	c.mu.Unlock()
+	if first {
+		select {
+		case c.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// due takes what is to be done now, or says how long to wait.
+func (c *clock) due(now time.Time) (do func(), wait time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.times) == 0 {
+		return nil, time.Hour
+	}
+	if wait := c.times[0].at.Sub(now); wait > 0 {
+		return nil, min(wait, time.Hour) // so that a clock that was set is noticed
+	}
+	return heap.Pop(&c.times).(alarm).do, 0
+}
+
+func (c *clock) run(ctx context.Context) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		do, wait := c.due(time.Now())
+		if do != nil {
+			do()
+			continue
+		}
+		timer.Reset(wait)
+		select {
+		case <-timer.C:
+		case <-c.wake:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// times is a heap, the earliest first.
+type times []alarm
+
+func (t times) Len() int           { return len(t) }
+func (t times) Less(i, j int) bool { return t[i].at.Before(t[j].at) }
+func (t times) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
+func (t *times) Push(x any)        { *t = append(*t, x.(alarm)) }
+func (t *times) Pop() any {
+	old := *t
+	last := old[len(old)-1]
+	old[len(old)-1] = alarm{}
+	*t = old[:len(old)-1]
+	return last
+}

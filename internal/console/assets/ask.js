@@ -1,0 +1,206 @@
+// The dialog that asks a person one question.
+import { $, call, el, toast } from "./dom.js";
+import { indented, left, members, parts, shown, visible } from "./text.js";
+
+const deaf = 400; // ms after opening in which keys and clicks decide nothing
+const stay = 5000; // ms that an outcome made elsewhere is shown
+const grants = (option) => ["allow", "allow once", "allow always"].includes(option.toLowerCase());
+
+const dialog = $("ask");
+let question = null; // the one that is open
+let opened = 0, closed = null, sending = false, ended = false;
+let missed = false; // something happened to the question while it was being read
+
+export const isOpen = () => question !== null;
+
+// open asks a question, and resolves when the dialog is closed.
+export async function open(q, others, clock) {
+  question = q;
+  ended = sending = missed = false;
+  try {
+    const record = members(await call("/v1/approvals/" + encodeURIComponent(q.id)));
+    if (record.has("decided_by")) {
+      question = null;
+      return;
+    }
+    fill(q, record, others);
+  } catch (error) {
+    question = null;
+    toast("The question can't be shown: " + visible(error.message));
+    return;
+  }
+  dialog.showModal();
+  opened = performance.now();
+  const timer = setInterval(tick, 250);
+  function tick() {
+    const rest = Date.parse(q.expires) - clock();
+    $("ask-progress").max = Date.parse(q.expires) - Date.parse(q.created);
+    $("ask-progress").value = Math.max(rest, 0);
+    $("ask-left").textContent = rest > 0
+      ? "without an answer it is " + (q.default === "allow" ? "allowed" : "denied") + " in " + left(rest)
+      : "the time is over";
+  }
+  tick();
+  const end = new Promise((resolve) => { closed = resolve; });
+  if (missed) closeGone([]);
+  await end;
+  clearInterval(timer);
+  question = closed = null;
+  if (dialog.open) dialog.close();
+}
+
+// early says that an event was meant for what the dialog has covered.
+const early = (event) => event.timeStamp - opened < deaf;
+
+const text = (record, name) => record.has(name) ? String(JSON.parse(record.get(name))) : "";
+
+function fill(q, record, others) {
+  $("ask-hook").textContent = visible(q.hook);
+  $("ask-tool").textContent = visible(text(record, "tool_name") || q.event);
+  $("ask-more").textContent = others > 0 ? others + " more waiting" : "";
+  $("ask-prompt").textContent = visible(q.prompt, true);
+  $("ask-reason").textContent = visible(text(record, "reason"), true);
+  const facts = { event: q.event, session: q.session_id, agent: text(record, "agent") };
+  $("ask-facts").replaceChildren(...Object.entries(facts).filter(([, value]) => value).map(([name, value]) =>
+    el("div", {}, el("dt", { textContent: name }), el("dd", { textContent: visible(value) }))));
+  $("ask-changes").replaceChildren(changes(record.get("changes")));
+  const data = record.get("data") || "{}";
+  $("ask-arguments").replaceChildren(args(data));
+  $("ask-data").textContent = visible(indented(data), true);
+  noteMasked(data, q);
+  $("ask-note").value = "";
+  $("ask-outcome").hidden = true;
+  $("ask-answer").hidden = $("ask-clock").hidden = false;
+  $("ask-options").replaceChildren(...q.options.map((option, i) => {
+    const allow = grants(option);
+    const button = el("button", { type: "button", class: allow ? "option allow" : "option deny" },
+      i < 9 ? el("kbd", { textContent: i + 1 }) : null,
+      el("span", { textContent: visible(option) }),
+      el("small", { textContent: allow ? "allows" : "denies" }));
+    button.addEventListener("click", (event) => answer(option, event));
+    return button;
+  }));
+  $("ask-body").scrollTop = 0;
+}
+
+// changes shows a JSON Patch as a diff.
+function changes(patch) {
+  const list = patch && patch !== "null" ? parts(patch) : null;
+  if (list === null) return el("p", { class: "muted", textContent: "Not recorded." });
+  if (list.length === 0) return el("p", { class: "muted", textContent: "Nothing: this is what the agent sent." });
+  return el("div", { class: "diff" }, ...list.map(([, op]) => {
+    const change = members(op), path = text(change, "path"), kind = text(change, "op");
+    return el("div", { class: "change" },
+      el("code", { textContent: visible(path || "/") + (kind === "replace" ? "" : kind === "add" ? " added" : " " + kind + "d") }),
+      change.has("old") ? el("del", { textContent: shown(change.get("old")) }) : null,
+      change.has("value") && kind !== "remove" ? el("ins", { textContent: shown(change.get("value")) }) : null);
+  }));
+}
+
+// args shows what the tool would get: the members of tool_input, or of the data.
+function args(data) {
+  const all = members(data), input = all.get("tool_input") || all.get("arguments");
+  const list = parts(input && input[0] === "{" ? input : data);
+  return el("dl", { class: "args" }, ...list.map(([name, value]) =>
+    el("div", {}, el("dt", { textContent: visible(name) }), el("dd", { textContent: shown(value) }))));
+}
+
+// noteMasked says so where the data shown is not what the digest is of.
+async function noteMasked(data, q) {
+  if (!crypto.subtle) return;
+  const sum = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(data));
+  const hex = Array.from(new Uint8Array(sum), (b) => b.toString(16).padStart(2, "0")).join("");
+  if (hex !== q.data_sha256 && question === q) {
+    $("ask-arguments").prepend(el("p", { class: "muted", textContent: "Parts are masked here. The answer is for the whole." }));
+  }
+}
+
+async function answer(option, event) {
+  if (question === null || sending || ended || early(event)) return;
+  sending = true;
+  const q = question, note = $("ask-note").value;
+  setDisabled(true);
+  try {
+    await call("/v1/approvals/" + encodeURIComponent(q.id), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ option, data_sha256: q.data_sha256, ...(note && { note }) }),
+    });
+    toast((grants(option) ? "Allowed: " : "Denied: ") + visible(option));
+    if (question === q) closed();
+  } catch (error) {
+    if (question !== q || ended) return;
+    if ([404, 409, 410].includes(error.code)) finish(visible(error.message));
+    else {
+      fail(error.code ? visible(error.message) : "The router can't be reached; it is not known whether it took the answer.");
+      sending = false;
+      closeGone([]);
+    }
+  } finally {
+    sending = false;
+    if (question === q) setDisabled(false);
+  }
+}
+
+function setDisabled(off) {
+  for (const button of $("ask-options").children) button.disabled = off;
+}
+
+function fail(message, kind = "") {
+  $("ask-outcome").textContent = message;
+  $("ask-outcome").dataset.kind = kind;
+  $("ask-outcome").hidden = false;
+}
+
+// finish shows what became of the question, and closes.
+function finish(message, kind) {
+  if (ended) return;
+  ended = true;
+  fail(message, kind);
+  $("ask-answer").hidden = $("ask-clock").hidden = true;
+  const q = question;
+  setTimeout(() => { if (question === q) closed(); }, stay);
+}
+
+// decided is told by the router about every question.
+export function decided({ id, decision }) {
+  if (question?.id !== id || sending) return;
+  if (closed === null) { missed = true; return; }
+  finish(verdict(decision), decision.granted ? "allowed" : "denied");
+}
+
+function verdict(d) {
+  if (d.timed_out) return (d.granted ? "Allowed" : "Denied") + ": nobody answered in time.";
+  const who = visible(d.decided_by) + (d.claimed_by ? " (" + visible(d.claimed_by) + ")" : "");
+  return (d.granted ? "Allowed" : "Denied") + " by " + who + (d.option ? ": " + visible(d.option) : "") + (d.note ? ". Note: " + visible(d.note) : "");
+}
+
+// closeGone ends the open question where the list no longer has it.
+export async function closeGone(pending) {
+  const q = question;
+  if (q === null || sending || ended || pending.some((other) => other.id === q.id)) return;
+  if (closed === null) { missed = true; return; }
+  try {
+    const record = JSON.parse(await call("/v1/approvals/" + encodeURIComponent(q.id)));
+    if (question === q && !sending && record.decided_by) finish(verdict(record), record.granted ? "allowed" : "denied");
+  } catch (error) {
+    if (question === q && error.code === 404) finish("This question is no longer known.");
+  }
+}
+
+const aside = () => { if (closed && !sending) closed(); };
+
+$("ask-close").addEventListener("click", aside);
+dialog.addEventListener("cancel", (event) => {
+  event.preventDefault();
+  if (!early(event)) aside();
+});
+dialog.addEventListener("close", aside); // whatever closed it, nothing was answered
+
+document.addEventListener("keydown", (event) => {
+  if (!dialog.open || event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target === $("ask-note")) return;
+  const option = /^[1-9]$/.test(event.key) ? question?.options[event.key - 1] : undefined;
+  if (option === undefined) return;
+  event.preventDefault();
+  answer(option, event);
+}, true);

@@ -1,0 +1,35 @@
+// The few things that every view does to the page. Text only ever goes in as text.
+
+export const $ = (id) => document.getElementById(id);
+
+// el makes an element. Properties are set as such; class and data-* as attributes.
+export function el(tag, properties = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name === "class" || name.includes("-")) node.setAttribute(name, value);
+    else node[name] = value;
+  }
+  node.append(...children.filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+// call asks the API. The error of a refusal has its code.
+export async function call(path, options = {}) {
+  const response = await fetch(path, { credentials: "same-origin", ...options });
+  const text = await response.text();
+  if (response.ok) return text;
+  let message = response.statusText;
+  try { message = JSON.parse(text).error || message; } catch { /* a proxy's page */ }
+  throw Object.assign(new Error(message), { code: response.status });
+}
+
+let fading = 0;
+
+// toast says something at the foot of the page for a while.
+export function toast(text) {
+  const box = $("toast");
+  box.textContent = text;
+  box.hidden = false;
+  clearTimeout(fading);
+  fading = setTimeout(() => { box.hidden = true; }, 6000);
+}

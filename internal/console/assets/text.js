@@ -1,0 +1,106 @@
+// Foreign text made safe to look at, and JSON shown without changing it.
+
+// What a reader would not see, or what would move the text around it. A joiner
+// between letters or emoji stays, since it belongs to them.
+const hidden = new RegExp(
+  "(?<=[\\p{L}\\p{M}\\p{Emoji_Modifier}\\p{Extended_Pictographic}\\uFE0F])[\\u200C\\u200D](?=[\\p{L}\\p{Extended_Pictographic}])|" +
+  "([\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}\\p{Co}\\p{Cn}\\u115F\\u1160\\u17B4\\u17B5\\u3164\\uFFA0\\u{E0100}-\\u{E01EF}])", "gu");
+
+const named = { "\0": "NUL", "\x07": "BEL", "\b": "BS", "\t": "TAB", "\n": "LF", "\r": "CR", "\x1b": "ESC", "\x7f": "DEL" };
+
+// visible shows control, bidi and other unseen characters as signs. Line breaks
+// and tabs stay where lines is true.
+export function visible(text, lines = false) {
+  return String(text).replace(hidden, (all, bad) => {
+    if (bad === undefined || (lines && (bad === "\n" || bad === "\t"))) return all;
+    const code = bad.codePointAt(0);
+    return "⟨" + (named[bad] ?? "U+" + code.toString(16).toUpperCase().padStart(4, "0")) + "⟩";
+  });
+}
+
+const space = /[ \t\r\n]*/y, word = /[^\s,:[\]{}"]+/y;
+
+function skip(text, at) {
+  space.lastIndex = at;
+  space.exec(text);
+  return space.lastIndex;
+}
+
+// quoted is where the string that begins at `at` ends.
+function quoted(text, at) {
+  for (at++; at < text.length; at++) {
+    if (text[at] === "\\") at++;
+    else if (text[at] === '"') return at + 1;
+  }
+  throw new SyntaxError("a string in the JSON does not end");
+}
+
+// past is where the value that begins at `at` ends.
+function past(text, at) {
+  for (let depth = 0; ;) {
+    at = skip(text, at);
+    if (at >= text.length) throw new SyntaxError("JSON ends too early");
+    const c = text[at];
+    if (c === "{" || c === "[") { depth++; at++; }
+    else if (c === "}" || c === "]") { depth--; at++; }
+    else if (c === "," || c === ":") { at++; continue; }
+    else if (c === '"') at = quoted(text, at);
+    else {
+      word.lastIndex = at;
+      word.test(text);
+      at = word.lastIndex;
+    }
+    if (depth <= 0) return at;
+  }
+}
+
+// parts lists what an object or an array holds, as [name, text] and [index, text].
+// The text is as it came, so that numbers of any size survive.
+export function parts(text) {
+  const list = [], object = text[0] === "{";
+  for (let at = skip(text, 1); text[at] !== "}" && text[at] !== "]"; at = skip(text, at)) {
+    if (text[at] === ",") { at = skip(text, at + 1); continue; }
+    let name = list.length;
+    if (object) {
+      const end = past(text, at);
+      name = JSON.parse(text.slice(at, end));
+      at = skip(text, skip(text, end) + 1);
+    }
+    const end = past(text, at);
+    list.push([name, text.slice(at, end)]);
+    at = end;
+  }
+  return list;
+}
+
+// members is parts as a Map, for an object.
+export const members = (text) => new Map(parts(text.trim()));
+
+const nests = (text) => text[0] === "{" || text[0] === "[";
+
+// indented lays JSON text out over lines, every value as it came.
+export function indented(text, margin = "") {
+  text = text.trim();
+  if (!nests(text)) return text;
+  const list = parts(text), inner = margin + "  ";
+  if (list.length === 0) return text[0] === "{" ? "{}" : "[]";
+  const lines = list.map(([name, value]) =>
+    inner + (text[0] === "{" ? JSON.stringify(name) + ": " : "") + indented(value, inner));
+  return text[0] + "\n" + lines.join(",\n") + "\n" + margin + (text[0] === "{" ? "}" : "]");
+}
+
+// shown is a value for a person: a text without quotes and with its line breaks,
+// everything else as JSON.
+export function shown(text) {
+  text = text.trim();
+  return visible(text[0] === '"' ? JSON.parse(text) : indented(text), true);
+}
+
+// left says how much time there is, in milliseconds.
+export function left(ms) {
+  if (ms <= 0) return "over";
+  const s = Math.ceil(ms / 1000), two = (n) => String(n).padStart(2, "0");
+  if (s < 3600) return Math.floor(s / 60) + ":" + two(s % 60);
+  if (s < 86400) return Math.floor(s / 3600) + " h " + two(Math.floor(s / 60) % 60) + " min";
+  return Math.floor(s / 86400) + " d " + Math.floor(s / 3600) % 24 + " h";
+}

@@ -1,0 +1,28 @@
+// Package console is the router's face for people: a page in the browser and an
+// HTTP API that show pending approvals and take answers, the live events, and
+// the registry. It decides nothing: an [approval.Desk] does.
+//
+// # Usage
+//
+// [New] makes a console, [Console.Handler] serves it, [Console.Close] ends what
+// would otherwise keep a server from stopping: WebSockets and long polls.
+//
+// # Access
+//
+// A request carries the access token as "Authorization: Bearer", or the cookie
+// that the page got for it. Wrong tokens are throttled per address. The Host
+// header must be one the console is known by, against DNS rebinding; what changes
+// something or opens a WebSocket must come from the console's own page, or from no
+// page and with the token. Every answer forbids scripts and frames of others.
+//
+// # Backpressure
+//
+// Each WebSocket has a bounded queue of events; a slow reader loses the oldest and
+// is told how many. The list of approvals is never lost: the newest one waits
+// until it can be sent. WebSockets and long polls are limited in number.
+//
+// # Concurrency
+//
+// A Console is safe for concurrent use. It runs one goroutine from New to Close;
+// it reads live events only while somebody looks.
+package console

@@ -1,0 +1,265 @@
+package router
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nuid"
+
+	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/session"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/redact"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// How long the reply to an execute waits for a person.
+const (
+	defaultWait = 60 * time.Second
+	longestWait = 90 * time.Second
+
+	// longestReply is from an event's coming to its reply: replies across accounts
+	// vanish after two minutes.
+	longestReply = 110 * time.Second
+)
+
+// asking is an event that may have, or get, a question.
+type asking struct {
+	*arrival
+	id    string // of the question
+	wait  time.Duration
+	retry bool
+}
+
+// asking reads what a request says about waiting, and refuses an event that a
+// person was asked about with other data.
+func (r *Router) asking(req *bus.Request, a *arrival) (asking, error) {
+	q := asking{arrival: a, wait: defaultWait, retry: bus.Get(req.Header, bus.HeaderRetry) == "1"}
+	if text := bus.Get(req.Header, bus.HeaderWait); text != "" {
+		ms, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || ms < 0 {
+			return q, bus.Refuse(bus.Malformed, "%s must be a whole number of milliseconds", bus.HeaderWait)
+		}
+		q.wait = time.Duration(min(ms, int64(longestWait/time.Millisecond))) * time.Millisecond
+	}
+	if !q.retry && r.desk.Empty() {
+		return q, nil
+	}
+	q.id = approval.IDOf(a.emitter, a.Session, a.Name, a.ID)
+	return q, r.desk.Knows(q.id, a.ID, func() string { return approval.Digest(a.sent) })
+}
+
+// join answers an event that was sent again from its question, where it has one.
+func (r *Router) join(ctx context.Context, req *bus.Request, q asking) (joined bool, err error) {
+	if !q.retry {
+		return false, nil
+	}
+	s, err := r.desk.Find(ctx, q.id, q.ID, approval.Digest(q.sent))
+	if s == nil || err != nil {
+		return false, err
+	}
+	header := bus.Header{
+		bus.HeaderEventID: {events.Escape(q.ID)}, bus.HeaderChainID: {s.ChainID}, bus.HeaderCount: {strconv.Itoa(s.Called)},
+	}
+	if err := r.byRule(ctx, s); err != nil {
+		return false, err
+	}
+	r.release(q.arrival)
+	r.await(req, q, header, s)
+	return true, nil
+}
+
+// ask puts the question of a chain to a person: what comes back is a verdict where
+// there is one at once, else one that is pending, and the request is answered
+// later.
+func (r *Router) ask(ctx context.Context, req *bus.Request, q asking, header bus.Header, out chain.Outcome, v verdict.Verdict) (verdict.Verdict, error) {
+	if r.NoApprovals {
+		return denied(v, "No approval system available"), nil
+	}
+	asker := asker(out)
+	s, err := r.question(q, asker, out, v)
+	if err != nil {
+		return v, err
+	}
+	rule, ruled := r.Rules.Decide(s.Hook, s.ToolName, s.Prompt)
+	if !ruled || rule.Decided(time.Now()).Granted { // no grant is above a rule that denies
+		grant, granted, err := r.remembered(ctx, s)
+		if err != nil {
+			return v, err
+		}
+		if granted {
+			open, err := r.desk.Find(ctx, s.ID, q.ID, s.Sent) // of this event, sent before it was always allowed
+			if err != nil {
+				return v, err
+			}
+			if open != nil {
+				r.release(q.arrival)
+				v.Approval = approvalOf(open)
+				r.await(req, q, header, open)
+				return v, nil
+			}
+			v.Action, v.Approval = verdict.Continue, approvalOf(s)
+			v.Approval.ID, v.Approval.Cached, v.Approval.Option, v.Approval.DecidedBy = grant.Approval, true, "Allow always", grant.By
+			return v, nil
+		}
+	}
+	if err := approval.Check(s.Prompt, s.Options); err != nil {
+		r.Log.Warn("a question can't be put to a person: denied", "hook", asker.Link.ID, "error", err, "event", q.Name, "session", q.Session)
+		return denied(v, approval.Reason(s.Question, approval.Decision{Error: err.Error()})), nil
+	}
+	s, asked, err := r.desk.Ask(ctx, s)
+	if err != nil {
+		return v, err
+	}
+	v.Approval = approvalOf(s)
+	if asked && !ruled {
+		r.announceQuestion(s)
+	}
+	if err := r.byRule(ctx, s); err != nil {
+		return v, err
+	}
+	r.release(q.arrival)
+	r.await(req, q, header, s)
+	return v, nil
+}
+
+// byRule decides a question by a rule, where there is one for it and nothing was
+// first.
+func (r *Router) byRule(ctx context.Context, s *approvals.Stored) error {
+	rule, ruled := r.Rules.Decide(s.Hook, s.ToolName, s.Prompt)
+	if !ruled {
+		return nil
+	}
+	_, err := r.desk.Decide(ctx, s, rule.Decided(time.Now()), nuid.Next())
+	if code := bus.CodeOf(err); code == bus.Conflict || code == bus.Gone {
+		return nil
+	}
+	return err
+}
+
+// await answers a request as soon as its question is decided, or with what is
+// pending when it has waited long enough. It takes no goroutine, and while it waits
+// it holds neither the request's data nor its headers.
+func (r *Router) await(req *bus.Request, q asking, header bus.Header, s *approvals.Stored) {
+	later := *req
+	later.Msg = &bus.Message{Subject: req.Subject, Reply: req.Msg.Reply}
+	until := time.Now().Add(q.wait)
+	if last := q.came.Add(longestReply); last.Before(until) {
+		until = last
+	}
+	r.desk.Await(s, until, func(s *approvals.Stored, d *approval.Decision) {
+		v := decided(s, d)
+		if err := later.Reply(header, v.Append(nil)); err != nil {
+			r.Log.Warn("could not answer an agent that waited for a person", "approval", s.ID, "error", err)
+		}
+	})
+}
+
+// decided is the verdict on a question: pending where there is no decision.
+func decided(s *approvals.Stored, d *approval.Decision) verdict.Verdict {
+	v := s.Verdict
+	v.Approval = approvalOf(s)
+	if d == nil {
+		return v
+	}
+	v.Approval.Option, v.Approval.DecidedBy, v.Approval.TimedOut = d.Option, d.DecidedBy, d.TimedOut
+	if d.Granted {
+		v.Action, v.Data = verdict.Continue, s.Data
+	} else {
+		v.Action, v.Reason = verdict.Deny, approval.Reason(s.Question, *d)
+	}
+	return v
+}
+
+func approvalOf(s *approvals.Stored) *verdict.Approval {
+	return &verdict.Approval{
+		ID: s.ID, Hook: s.Hook, Prompt: s.Prompt, Options: s.Options, Expires: s.Expires.String(), DataSHA256: s.DataSHA256,
+	}
+}
+
+// asker is the hop whose question the chain kept: the first.
+func asker(out chain.Outcome) chain.Hop {
+	for _, hop := range out.Hops {
+		if hop.Result.Action == chain.AskUser {
+			return hop
+		}
+	}
+	return chain.Hop{Link: &chain.Link{}}
+}
+
+func denied(v verdict.Verdict, reason string) verdict.Verdict {
+	v.Action, v.Data, v.Reason, v.Approval = verdict.Deny, nil, reason, nil
+	return v
+}
+
+// question is what is asked about an event, ready to be stored.
+func (r *Router) question(q asking, hop chain.Hop, out chain.Outcome, v verdict.Verdict) (*approvals.Stored, error) {
+	changes, err := approval.Changes(q.sent, v.Data)
+	if err != nil {
+		return nil, bus.Refuse(bus.Internal, "what the hooks changed can't be shown: %v", err)
+	}
+	object, err := events.ParseObject(v.Data)
+	if err != nil {
+		return nil, bus.Refuse(bus.Internal, "the data to ask about can't be read: %v", err)
+	}
+	now := approval.At(time.Now())
+	s := &approvals.Stored{Sent: approval.Digest(q.sent), Arrived: approval.At(q.came), Verdict: v, Called: called(out)}
+	s.Question = approval.Question{
+		ID: cmp.Or(q.id, approval.IDOf(q.emitter, q.Session, q.Name, q.ID)), Session: q.Session, Event: q.Name, Hook: hop.Link.Title(),
+		Prompt: cmp.Or(hop.Result.ApprovalPrompt, approval.DefaultPrompt), Options: hop.Result.ApprovalOptions,
+		Default: string(cmp.Or(hop.Result.ApprovalDefault, chain.Deny)),
+		Created: now, Expires: approval.At(now.Add(approval.Timeout(hop.Result.ApprovalTimeout))),
+		DataSHA256: approval.Digest(v.Data),
+	}
+	if len(s.Options) == 0 {
+		s.Options = approval.DefaultOptions()
+	}
+	s.EventID, s.ChainID, s.HookID, s.Agent, s.Reason = q.ID, q.chainID, hop.Link.ID, q.Source, hop.Result.Reason
+	s.ToolName, _ = object.GetString("tool_name")
+	s.Data, s.Changes = v.Data, changes
+	s.Verdict.Data = nil // it stands in the record
+	return s, nil
+}
+
+// remembered looks for an "Allow always" of the session.
+func (r *Router) remembered(ctx context.Context, s *approvals.Stored) (session.Grant, bool, error) {
+	if s.Session == "" {
+		return session.Grant{}, false, nil
+	}
+	state, err := r.states.Get(ctx, s.Session)
+	if err != nil {
+		return session.Grant{}, false, err
+	}
+	grant, granted := state.Remembered(s.Hook, s.Prompt)
+	return grant, granted, nil
+}
+
+// remember keeps an "Allow always" in its session.
+func (r *Router) remember(ctx context.Context, s *approvals.Stored, d approval.Decision) error {
+	return r.states.Remember(ctx, s.Question, s.Arrived.Time, d)
+}
+
+// mask is how questions are shown where observers do not get all data: secrets
+// are masked in what hooks say about it, too.
+func (r *Router) mask() func(*approval.Record) {
+	if r.PublishData == PublishFull {
+		return nil
+	}
+	return func(record *approval.Record) {
+		record.Prompt, _ = redact.Text(record.Prompt)
+		record.Reason, _ = redact.Text(record.Reason)
+		if r.PublishData == PublishNone {
+			record.Data, record.Changes = nil, nil
+			return
+		}
+		if record.Data != nil {
+			record.Data, _ = redact.Object(record.Data)
+			record.Changes, _ = redact.Object(record.Changes)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package session
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"slices"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// State is what is known of a session; the zero State is that of a new one.
+type State struct {
+	Session string `json:"session_id"`
+	Turn    int    `json:"turn"` // counted from 1
+	// Prompted: a prompt:submit began this turn and no execution:start followed yet.
+	Prompted   bool           `json:"prompted,omitempty"`
+	Used       int            `json:"used"` // tokens injected in this turn
+	Limits     verdict.Limits `json:"limits"`
+	Injections []Injection    `json:"injections,omitempty"` // of this turn, the newest last
+	Grants     []Grant        `json:"grants,omitempty"`
+	Revoked    []string       `json:"revoked,omitempty"` // ids of approvals that are not to be remembered again
+	Ended      *approval.Time `json:"ended,omitempty"`   // the last end
+}
+
+// Injection is one text that was delivered.
+type Injection struct {
+	Event  string `json:"event"`
+	Hook   string `json:"hook"`
+	Bytes  int    `json:"bytes"`
+	Tokens int    `json:"tokens"`
+	Time   string `json:"time"`
+}
+
+// Grant is an "Allow always": the hook's question is answered by it from then on.
+type Grant struct {
+	Approval string        `json:"approval_id"`
+	Hook     string        `json:"hook"`
+	Prompt   string        `json:"prompt"` // cut, for people
+	Digest   string        `json:"prompt_sha256"`
+	By       string        `json:"by"`
+	Granted  approval.Time `json:"granted"`
+}
+
+// What one session may remember.
+const (
+	maxInjections = 100
+	maxGrants     = 500
+	maxRevoked    = 500
+	shownPrompt   = 200 // characters of a prompt that a grant shows
+)
+
+// key is where a session's state stands: ids hold characters that keys do not.
+func key(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// Begins reports whether an event may begin a turn.
+func Begins(event string) bool {
+	return event == events.PromptSubmit || event == events.ExecutionStart
+}
+
+// begin begins a turn, as the event says; an empty event always does.
+func (s *State) begin(event string) {
+	if event == events.ExecutionStart && s.Prompted {
+		s.Prompted = false
+		return
+	}
+	s.Prompted = event == events.PromptSubmit
+	s.Turn++
+	s.Used, s.Injections = 0, nil
+}
+
+// Spend counts what was delivered.
+func (s *State) Spend(used int, injections ...Injection) {
+	s.Used = used
+	s.Injections = append(s.Injections, injections...)
+	if over := len(s.Injections) - maxInjections; over > 0 {
+		s.Injections = slices.Delete(s.Injections, 0, over)
+	}
+}
+
+// end forgets all but that there was an end.
+func (s *State) end(now time.Time) {
+	at := approval.At(now)
+	*s = State{Session: s.Session, Ended: &at}
+}
+
+// Remembered returns the grant that answers a hook's question, if there is one.
+func (s *State) Remembered(hook, prompt string) (Grant, bool) {
+	digest := promptDigest(prompt)
+	for _, g := range s.Grants {
+		if g.Hook == hook && g.Digest == digest {
+			return g, true
+		}
+	}
+	return Grant{}, false
+}
+
+// remember keeps the answer to a question of an event that came at arrived, once,
+// unless it was revoked or is of an earlier life of the session.
+func (s *State) remember(q approval.Question, arrived time.Time, d approval.Decision) (changed bool) {
+	known := func(g Grant) bool { return g.Approval == q.ID }
+	switch {
+	case s.Ended != nil && arrived.Before(s.Ended.Time), slices.Contains(s.Revoked, q.ID), slices.ContainsFunc(s.Grants, known):
+		return false
+	case len(s.Grants) >= maxGrants:
+		s.Grants = slices.Delete(s.Grants, 0, 1)
+	}
+	s.Grants = append(s.Grants, Grant{
+		Approval: q.ID, Hook: q.Hook, Prompt: cut(q.Prompt), Digest: promptDigest(q.Prompt), By: d.DecidedBy, Granted: d.Decided,
+	})
+	return true
+}
+
+// revoke forgets grants: all, or those of a hook, or of a hook and prompt.
+func (s *State) revoke(hook, prompt string) (revoked int) {
+	s.Grants = slices.DeleteFunc(s.Grants, func(g Grant) bool {
+		match := (hook == "" || g.Hook == hook) && (prompt == "" || g.Digest == promptDigest(prompt) || g.Prompt == prompt)
+		if match {
+			revoked++
+			s.Revoked = append(s.Revoked, g.Approval)
+		}
+		return match
+	})
+	if over := len(s.Revoked) - maxRevoked; over > 0 {
+		s.Revoked = slices.Delete(s.Revoked, 0, over)
+	}
+	return revoked
+}
+
+func promptDigest(prompt string) string {
+	sum := sha256.Sum256([]byte(prompt))
+	return hex.EncodeToString(sum[:])
+}
+
+func cut(prompt string) string {
+	if runes := []rune(prompt); len(runes) > shownPrompt {
+		return string(runes[:shownPrompt]) + "..."
+	}
+	return prompt
+}

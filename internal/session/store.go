@@ -1,0 +1,196 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// Bucket says how the bucket of states is made.
+func Bucket(prefix string, replicas int) bus.BucketOptions {
+	return bus.BucketOptions{
+		Name: prefix + "_sessions", Description: "turns, budgets and remembered approvals of sessions",
+		Replicas: replicas, MaxAge: 30 * 24 * time.Hour, Fresh: true,
+	}
+}
+
+// Store keeps the states. It is safe for concurrent use.
+type Store struct {
+	bucket *bus.Bucket
+	log    *slog.Logger
+
+	mu   sync.RWMutex // guards seen
+	seen map[string]glance
+}
+
+// glance is what a replica remembers of a state that it has seen.
+type glance struct {
+	used     int
+	revision uint64
+}
+
+// New makes a store. Run follows the bucket.
+func New(bucket *bus.Bucket, log *slog.Logger) *Store {
+	return &Store{bucket: bucket, log: log, seen: map[string]glance{}}
+}
+
+// Run follows the bucket until ctx ends.
+func (s *Store) Run(ctx context.Context) {
+	for {
+		err := s.bucket.Follow(ctx, func(batch []bus.Entry, _ bool) error {
+			for _, e := range batch {
+				var state State
+				if e.Value != nil {
+					if err := json.Unmarshal(e.Value, &state); err != nil {
+						s.log.Error("the state of a session can't be read", "key", e.Key, "error", err)
+						continue
+					}
+				}
+				s.saw(e.Key, state.Used, e.Revision)
+			}
+			return nil
+		})
+		if ctx.Err() != nil {
+			return
+		}
+		s.log.Warn("lost sight of the sessions, trying again", "error", err)
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *Store) saw(key string, used int, revision uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch old := s.seen[key]; {
+	case revision <= old.revision:
+	case used == 0:
+		delete(s.seen, key) // which is what a session that is not there has used
+	default:
+		s.seen[key] = glance{used, revision}
+	}
+}
+
+// Used is how many tokens the turn of a session has used, as far as this replica
+// has seen. It reads no store.
+func (s *Store) Used(id string) int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if len(s.seen) == 0 {
+		return 0
+	}
+	return s.seen[key(id)].used
+}
+
+// Get reads a state; that of a session nobody knows is the zero State with its
+// id.
+func (s *Store) Get(ctx context.Context, id string) (State, error) {
+	state, _, err := s.read(ctx, id)
+	return state, err
+}
+
+func (s *Store) read(ctx context.Context, id string) (State, uint64, error) {
+	e, err := s.bucket.Get(ctx, key(id))
+	if errors.Is(err, bus.ErrNoKey) {
+		return State{Session: id}, 0, nil
+	}
+	if err != nil {
+		return State{}, 0, unavailable(err)
+	}
+	var state State
+	if err := json.Unmarshal(e.Value, &state); err != nil {
+		return State{}, 0, fmt.Errorf("read the state of session %q: %w", id, err)
+	}
+	return state, e.Revision, nil
+}
+
+func unavailable(err error) error {
+	return bus.Refuse(bus.Unavailable, "the state of the session can't be reached: %v: try again", err)
+}
+
+// tries bounds how often an update is begun again because another replica wrote
+// meanwhile.
+const tries = 50
+
+// Update changes a state: change gets the newest one and reports whether it
+// changed it; it is called again where another replica wrote meanwhile.
+func (s *Store) Update(ctx context.Context, id string, change func(*State) (changed bool)) error {
+	for try := range tries {
+		state, revision, err := s.read(ctx, id)
+		if err != nil {
+			return err
+		}
+		if !change(&state) {
+			return nil
+		}
+		body, err := json.Marshal(state)
+		if err != nil {
+			return fmt.Errorf("write the state of session %q: %w", id, err)
+		}
+		revision, err = s.bucket.Update(ctx, key(id), body, revision)
+		if err == nil {
+			s.saw(key(id), state.Used, revision)
+			return nil
+		}
+		if !errors.Is(err, bus.ErrRevision) {
+			return unavailable(err)
+		}
+		select {
+		case <-time.After(rand.N(time.Duration(try+1) * time.Millisecond)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return bus.Refuse(bus.Overloaded, "too many replicas write the state of this session at once: try again")
+}
+
+// Begin begins a turn of a session, as the event says; an empty event always
+// does. limits may lower those of the session.
+func (s *Store) Begin(ctx context.Context, id, event string) error {
+	return s.Update(ctx, id, func(state *State) bool { state.begin(event); return true })
+}
+
+// Limit lowers the limits of a session.
+func (s *Store) Limit(ctx context.Context, id string, limits verdict.Limits) error {
+	return s.Update(ctx, id, func(state *State) bool {
+		before := state.Limits
+		state.Limits = limits
+		return before != limits
+	})
+}
+
+// End ends a session: what it had is forgotten.
+func (s *Store) End(ctx context.Context, id string) error {
+	return s.Update(ctx, id, func(state *State) bool {
+		state.end(time.Now())
+		return true
+	})
+}
+
+// Remember keeps an "Allow always" to a question of an event that came at arrived,
+// once.
+func (s *Store) Remember(ctx context.Context, q approval.Question, arrived time.Time, d approval.Decision) error {
+	return s.Update(ctx, q.Session, func(state *State) bool { return state.remember(q, arrived, d) })
+}
+
+// Revoke forgets what was always allowed, and says how many: all of a session, or
+// of a hook, or of a hook and prompt.
+func (s *Store) Revoke(ctx context.Context, id, hook, prompt string) (revoked int, err error) {
+	err = s.Update(ctx, id, func(state *State) bool {
+		revoked = state.revoke(hook, prompt)
+		return revoked > 0
+	})
+	return revoked, err
+}

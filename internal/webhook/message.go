@@ -1,0 +1,80 @@
+package webhook
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+// The kinds of news.
+const (
+	Required = "approval:required" // a person is being asked
+	Resolved = "approval:resolved" // the question has its decision
+)
+
+const (
+	// maxBody bounds a request, in bytes, so that a queue has a size.
+	maxBody = 64 << 10
+	// maxText bounds a prompt and a note, in characters: a notification is for
+	// reading at a glance, and the question itself has the whole text.
+	maxText = 2000
+)
+
+// message is one request to come; the same for every receiver.
+type message struct {
+	kind, id string
+	body     []byte
+}
+
+// newMessage writes the request. The id comes from what is told, so that every
+// router gives it the same one.
+func newMessage(kind string, about []byte) (message, error) {
+	m := message{kind: kind, id: approval.Digest(append([]byte(kind+"\n"), about...))[:32]}
+	var err error
+	m.body, err = json.Marshal(struct {
+		Type     string          `json:"type"`
+		ID       string          `json:"id"`
+		Time     approval.Time   `json:"time"`
+		Approval json.RawMessage `json:"approval"`
+	}{kind, m.id, approval.At(time.Now()), about})
+	if err == nil && len(m.body) > maxBody {
+		err = fmt.Errorf("it has %d bytes: at most %d are sent", len(m.body), maxBody)
+	}
+	return m, err
+}
+
+// Notify tells every receiver of a question that was asked or decided, as Send
+// does. Long prompts and notes are cut.
+func (s *Sender) Notify(n approval.Notice) {
+	if n.Lost {
+		s.log.Warn("webhooks are missing: the router was too busy to follow the approvals")
+	}
+	news := struct {
+		approval.Question
+		*approval.Decision
+	}{n.Question, nil}
+	news.Prompt = cut(news.Prompt)
+	kind := Required
+	if n.Decision != nil {
+		decision := *n.Decision
+		decision.Note, decision.Error = cut(decision.Note), cut(decision.Error)
+		kind, news.Decision = Resolved, &decision
+	}
+	body, err := json.Marshal(news)
+	if err != nil {
+		s.log.Error("a webhook can't be written", "type", kind, "error", err)
+		return
+	}
+	s.Send(kind, body)
+}
+
+// cut shortens a text to maxText characters and marks it.
+func cut(text string) string {
+	if utf8.RuneCountInString(text) <= maxText {
+		return text
+	}
+	return string([]rune(text)[:maxText]) + "...[truncated]"
+}

@@ -1,0 +1,160 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/failsafe-go/failsafe-go"
+)
+
+// maxAnswer bounds what is read of a receiver's answer, in bytes. It is thrown
+// away; reading it to its end lets the connection be used again.
+const maxAnswer = 16 << 10
+
+// receiver is one URL with its queue and its worker.
+type receiver struct {
+	url     string
+	client  *http.Client
+	keys    [][]byte
+	retry   failsafe.Executor[answer]
+	log     *slog.Logger // names the receiver
+	counts  *counts      // of the sender
+	queue   chan message
+	window  time.Duration
+	timeout time.Duration
+}
+
+// answer is what a failed attempt means for the next one.
+type answer struct {
+	final      bool          // there is no next one
+	retryAfter time.Duration // at least; 0 where the receiver did not say
+}
+
+// offer queues m, or drops it.
+func (r *receiver) offer(m message) {
+	select {
+	case r.queue <- m:
+	default:
+		// A flood makes few lines: the first, the second, the fourth, …
+		if n := r.counts.dropped.Add(1); n&(n-1) == 0 {
+			r.log.Warn("webhook dropped: the receiver is behind and its queue is full", "type", m.kind, "id", m.id, "dropped", n)
+		}
+	}
+}
+
+// run delivers until ctx has ended and the queue is empty, or attempts has ended.
+func (r *receiver) run(ctx, attempts context.Context) {
+	for attempts.Err() == nil {
+		m, ok := r.next(ctx)
+		if !ok {
+			return
+		}
+		r.deliver(ctx, attempts, m)
+	}
+	if n := len(r.queue); n > 0 {
+		r.counts.failed.Add(uint64(n))
+		r.log.Warn("webhooks were not sent before the end", "count", n)
+	}
+}
+
+// next waits for a message; once ctx has ended it takes what is there.
+func (r *receiver) next(ctx context.Context) (m message, ok bool) {
+	select {
+	case m = <-r.queue:
+		return m, true
+	case <-ctx.Done():
+	}
+	select {
+	case m = <-r.queue:
+		return m, true
+	default:
+		return m, false
+	}
+}
+
+// deliver sends m until it is taken, given up, or ctx has ended; at least once.
+func (r *receiver) deliver(ctx, attempts context.Context, m message) {
+	ctx, cancel := context.WithTimeout(ctx, r.window)
+	defer cancel()
+	tries, last := 0, error(nil)
+	_, _ = r.retry.WithContext(ctx).Get(func() (answer, error) {
+		var a answer
+		tries++
+		a, last = r.post(attempts, m)
+		return a, last
+	})
+	if last != nil {
+		r.counts.failed.Add(1)
+		r.log.Warn("webhook not delivered", "type", m.kind, "id", m.id, "attempts", tries, "error", last)
+		return
+	}
+	r.counts.delivered.Add(1)
+	r.log.Debug("webhook delivered", "type", m.kind, "id", m.id, "attempts", tries)
+}
+
+// post is one attempt. Its error never shows the URL.
+func (r *receiver) post(ctx context.Context, m message) (answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url, bytes.NewReader(m.body))
+	if err != nil {
+		return answer{final: true}, errors.New("the request can't be made")
+	}
+	timestamp := strconv.FormatInt(time.Now().Unix(), 10)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "hook-router")
+	req.Header.Set("Webhook-Id", m.id)
+	req.Header.Set("Webhook-Timestamp", timestamp)
+	req.Header.Set("Webhook-Signature", sign(r.keys, m.id, timestamp, m.body))
+	resp, err := r.client.Do(req)
+	if err != nil {
+		return answer{}, withoutURL(err)
+	}
+	defer resp.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer))
+	return judge(resp)
+}
+
+// judge says what an answer means.
+func judge(resp *http.Response) (answer, error) {
+	code := resp.StatusCode
+	switch {
+	case code >= 200 && code < 300:
+		return answer{}, nil
+	case code == http.StatusTooManyRequests, code >= 500:
+		return answer{retryAfter: retryAfter(resp.Header.Get("Retry-After"))}, fmt.Errorf("the receiver answered %d", code)
+	case code >= 300 && code < 400:
+		return answer{final: true}, fmt.Errorf("the receiver answered %d: redirects are not followed, configure the new address", code)
+	}
+	return answer{final: true}, fmt.Errorf("the receiver answered %d", code)
+}
+
+// retryAfter reads the header: seconds, or a time. What can't be read is 0.
+func retryAfter(text string) time.Duration {
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(time.Until(at), 0)
+	}
+	return 0
+}
+
+// withoutURL takes the URL out of an error of the HTTP client.
+func withoutURL(err error) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		err = wrapped.Err
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errors.New("the receiver did not answer in time")
+	}
+	return err
+}

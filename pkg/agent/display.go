@@ -1,0 +1,73 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// Display shows the agent's user what hooks have to say. It must be safe for
+// concurrent use.
+type Display interface {
+	Show(ctx context.Context, d verdict.Display) error
+}
+
+// TerminalDisplay is a [Display] of lines of text:
+//
+//	[warning] hook:path-guard: this file is generated
+//
+// The text is foreign: control characters, escape sequences and what turns the
+// direction of text or can't be seen are written out, as \x1b, and further lines
+// are indented, so that no message passes for another one's line. It is safe for
+// concurrent use.
+type TerminalDisplay struct {
+	mu  sync.Mutex // guards out
+	out io.Writer
+}
+
+// NewTerminalDisplay returns a display that writes to out, each message in one
+// Write.
+func NewTerminalDisplay(out io.Writer) *TerminalDisplay { return &TerminalDisplay{out: out} }
+
+// Show writes one message. The error is the writer's.
+func (t *TerminalDisplay) Show(_ context.Context, d verdict.Display) error {
+	level := d.Level
+	if level == "" {
+		level = chain.LevelInfo
+	}
+	text := fmt.Sprintf("[%s] %s: %s\n", visible(string(level), " "), visible(d.Source, " "), visible(d.Message, "\n    "))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, err := io.WriteString(t.out, text); err != nil {
+		return fmt.Errorf("show a message of %s: %w", d.Source, err)
+	}
+	return nil
+}
+
+// visible writes characters out that would act on a terminal or hide in the text;
+// newline stands for line breaks.
+func visible(text, newline string) string {
+	text = strings.ReplaceAll(strings.TrimRight(text, "\r\n"), "\r\n", "\n")
+	var b strings.Builder
+	for _, c := range strings.ToValidUTF8(text, "\ufffd") {
+		switch {
+		case c == '\n':
+			b.WriteString(newline)
+		case c == '\t', c == '\u200c', c == '\u200d': // joiners belong to letters and emoji
+			b.WriteRune(c)
+		case c <= 0xff && unicode.IsControl(c):
+			fmt.Fprintf(&b, `\x%02x`, c)
+		case unicode.In(c, unicode.Cf, unicode.Zl, unicode.Zp):
+			fmt.Fprintf(&b, `\u{%04x}`, c)
+		default:
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}

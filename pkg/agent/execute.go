@@ -1,0 +1,96 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// ErrOtherData means that the data to go on with is not what was approved.
+var ErrOtherData = errors.New("the data of the verdict is not what was approved: do not go on, and look for who changed it")
+
+// Execution is the verdict on an event, and how the hooks were run for it.
+type Execution struct {
+	verdict.Verdict
+	Run
+}
+
+// Permitted reports whether to go on, with the data of the verdict. The zero
+// Execution permits nothing.
+func (x Execution) Permitted() bool { return x.Action == verdict.Continue }
+
+// Decode reads the data to go on with into v.
+func (x Execution) Decode(v any) error {
+	return events.Event{Name: "verdict", Data: x.Data}.Decode(v)
+}
+
+// PendingError means that nobody waits any more for a question that a person may
+// still answer: ctx ended, or no router was heard of until a minute after the
+// question's time. Nothing is permitted.
+type PendingError struct {
+	Approval verdict.Approval // the question
+	Err      error            // why the wait ended
+}
+
+// Error names the question and says why the wait ended.
+func (e *PendingError) Error() string {
+	return fmt.Sprintf("question %s of hook %q is still open as far as is known (it expires %s): %v",
+		e.Approval.ID, e.Approval.Hook, e.Approval.Expires, e.Err)
+}
+
+// Unwrap returns why the wait ended.
+func (e *PendingError) Unwrap() error { return e.Err }
+
+// Execute runs the hooks of an event over data, has the router act on what they
+// say, and returns its verdict, which is continue or deny. data is that of
+// [Agent.Emit]. [Execution.Permitted] is the only permission: an error is none.
+//
+// Where a hook asks a person, Execute waits until the question is decided, and
+// sends the event again, by its id, whenever a wait is over, the connection was
+// lost, or no router answers. The answer holds, whatever died meanwhile; the
+// hooks do not run again. The wait ends with a *[PendingError] when ctx ends, or
+// a minute after the question's time; the clocks of agent and router must agree
+// to less than that minute. Until a question is known, Execute asks again for
+// Options.Patience after the first failure, and hooks that were called already
+// may then run again.
+//
+// A deadline of ctx is told to the router and the hooks, which get 35 s at most.
+func (a *Agent) Execute(ctx context.Context, event string, data any) (Execution, error) {
+	header, body, err := a.event(event, data)
+	if err != nil {
+		return Execution{}, err
+	}
+	q := inquiry{agent: a, subject: a.bus.Event("execute", event), header: header, body: body}
+	x, err := q.decide(ctx)
+	if err != nil {
+		return Execution{}, fmt.Errorf("execute %s: %w", event, err)
+	}
+	return x, nil
+}
+
+// readExecution reads an answer and refuses a verdict that can't be obeyed.
+func readExecution(msg *bus.Message) (Execution, error) {
+	v, err := verdict.Parse(msg.Data)
+	if err != nil {
+		return Execution{}, fmt.Errorf("read the answer: %w", err)
+	}
+	switch {
+	case v.Action == verdict.Pending && v.Approval == nil:
+		return Execution{}, errors.New("read the answer: it is pending, and names no question")
+	case v.Action == verdict.Continue && v.Approval != nil && digest(v.Data) != v.Approval.DataSHA256:
+		return Execution{}, ErrOtherData
+	}
+	return Execution{v, readRun(msg.Header)}, nil
+}
+
+// digest is the SHA-256 of data in hex.
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,73 @@
+package agent
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// RoleTool is the role of a tool's result. Hooks can't write messages with it.
+const RoleTool chain.Role = "tool"
+
+// Message is one message of a conversation.
+type Message struct {
+	Role    chain.Role `json:"role"` // system, user, assistant or tool
+	Content string     `json:"content"`
+	// Metadata says which hook the message comes from; nil for the agent's own.
+	Metadata *verdict.Metadata `json:"metadata,omitempty"`
+}
+
+// ContextManager keeps the conversation that a model sees. A [Session] adds what
+// hooks inject, and asks for all of it before a model call; the agent adds the
+// rest. It must be safe for concurrent use.
+type ContextManager interface {
+	// AddMessage appends a message.
+	AddMessage(ctx context.Context, m Message) error
+	// Messages returns all messages, the oldest first.
+	Messages(ctx context.Context) ([]Message, error)
+}
+
+// MemoryContext is a [ContextManager] in memory, which keeps every message. The
+// zero MemoryContext is empty and ready.
+type MemoryContext struct {
+	mu       sync.Mutex // guards messages
+	messages []Message
+}
+
+// AddMessage appends a message. It never fails.
+func (c *MemoryContext) AddMessage(_ context.Context, m Message) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.messages = append(c.messages, m)
+	return nil
+}
+
+// Messages returns a copy of all messages, the oldest first. It never fails.
+func (c *MemoryContext) Messages(context.Context) ([]Message, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.messages), nil
+}
+
+// fromHook is a hook's message as a context manager gets it.
+func fromHook(m verdict.Message) Message {
+	return Message{Role: m.Role, Content: m.Content, Metadata: &m.Metadata}
+}
+
+// withEphemeral returns messages with the ephemeral ones of hooks at their end,
+// and leaves messages as it is.
+func withEphemeral(messages []Message, ephemeral []verdict.Message) []Message {
+	messages = slices.Clone(messages)
+	for _, m := range ephemeral {
+		last := len(messages) - 1
+		if m.AppendToLastToolResult && last >= 0 && messages[last].Role == RoleTool {
+			messages[last].Content += "\n\n" + m.Content
+			continue
+		}
+		messages = append(messages, fromHook(m))
+	}
+	return messages
+}

@@ -1,0 +1,106 @@
+package agent_test
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+)
+
+// answer is what a scripted router does with one request.
+type answer func(m *nats.Msg)
+
+// scripted is a router of prepared answers: one for each request, the last one
+// for all that follow.
+type scripted struct {
+	nc   *nats.Conn
+	stop func() // takes nothing more
+
+	mu       sync.Mutex // guards requests
+	requests []*nats.Msg
+}
+
+// script starts a scripted router on a subject.
+func script(t *testing.T, nc *nats.Conn, subject string, answers ...answer) *scripted {
+	t.Helper()
+	r := &scripted{nc: nc}
+	sub, err := nc.QueueSubscribe(subject, "hooks-router", func(m *nats.Msg) {
+		r.mu.Lock()
+		n := len(r.requests)
+		r.requests = append(r.requests, m)
+		r.mu.Unlock()
+		answers[min(n, len(answers)-1)](m)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	r.stop = func() { _ = sub.Unsubscribe(); _ = nc.Flush() }
+	t.Cleanup(r.stop)
+	return r
+}
+
+// taken are the requests until now.
+func (r *scripted) taken() []*nats.Msg {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.requests)
+}
+
+// say answers with a body and, in pairs, headers.
+func say(body string, headers ...string) answer {
+	return func(m *nats.Msg) {
+		reply := nats.NewMsg(m.Reply)
+		reply.Data = []byte(body)
+		for pair := range slices.Chunk(headers, 2) {
+			reply.Header[pair[0]] = []string{pair[1]}
+		}
+		_ = m.RespondMsg(reply)
+	}
+}
+
+// refuse answers with a refusal.
+func refuse(code int, text string) answer {
+	return say("", "Nats-Service-Error-Code", fmt.Sprint(code), "Nats-Service-Error", text)
+}
+
+// silence answers nothing.
+func silence(*nats.Msg) {}
+
+// wire dials the connections of a client, and can cut the last one.
+type wire struct {
+	mu   sync.Mutex // guards conn
+	conn net.Conn
+}
+
+// Dial connects, for [nats.SetCustomDialer].
+func (w *wire) Dial(network, address string) (net.Conn, error) {
+	conn, err := net.Dial(network, address) //nolint:noctx // the interface has no context
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.conn = conn
+	return conn, err
+}
+
+// cut is an answer: the connection breaks.
+func (w *wire) cut(*nats.Msg) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_ = w.conn.Close()
+}
+
+// header is a header of a request, its name in any case.
+func header(m *nats.Msg, name string) string {
+	for k, v := range m.Header {
+		if strings.EqualFold(k, name) {
+			return strings.Join(v, "|")
+		}
+	}
+	return ""
+}

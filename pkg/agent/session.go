@@ -1,0 +1,164 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// maxEphemeral is how many ephemeral messages wait for a model call.
+const maxEphemeral = 256
+
+// SessionOptions say what a session is made of. The zero SessionOptions are the
+// agent's own session, with nobody to deliver to.
+type SessionOptions struct {
+	// ID of the session; empty means that of the agent.
+	ID string
+	// Parent is the session that this one works for: it gets what hooks inject at
+	// agent:complete. nil for none.
+	Parent *Session
+	// Context gets the messages of hooks. Without one they are logged and dropped.
+	Context ContextManager
+	// Display shows the messages of hooks to the user. Without one they are logged.
+	Display Display
+	// Log gets what could not be delivered, and the warnings of the router; nil
+	// means that of the agent.
+	Log *slog.Logger
+}
+
+// Session is one session of an agent: it executes events and delivers what the
+// hooks want said. It is safe for concurrent use.
+type Session struct {
+	SessionOptions
+	agent *Agent
+
+	mu        sync.Mutex // guards ephemeral
+	ephemeral []verdict.Message
+}
+
+// NewSession makes a session on the connection of an agent, whose default fields
+// it takes over as they are now. There is nothing to close; see [Session.End].
+func NewSession(a *Agent, o SessionOptions) (*Session, error) {
+	if o.ID == "" {
+		o.ID = a.Session
+	}
+	if o.Log == nil {
+		o.Log = a.Log
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	o.Log = o.Log.With("session", o.ID)
+	own := &Agent{Options: a.Options, bus: a.bus}
+	own.Session = o.ID
+	a.mu.Lock()
+	fields := a.fields
+	a.mu.Unlock()
+	if err := own.SetDefaultFields(fields); err != nil {
+		return nil, fmt.Errorf("make session %q: %w", o.ID, err)
+	}
+	return &Session{SessionOptions: o, agent: own}, nil
+}
+
+// Emit is [Agent.Emit] in this session. It delivers nothing.
+func (s *Session) Emit(ctx context.Context, event string, data any) (Answer, error) {
+	return s.agent.Emit(ctx, event, data)
+}
+
+// Execute is [Agent.Execute] in this session, and delivers what the verdict holds
+// before it returns: messages for the user to the Display, messages for the model
+// to the Context, or with ephemeral ones to the next [Session.NextCall]. What
+// can't be delivered is logged and changes nothing. A sub-agent executes its
+// agent:complete in its own session; the messages go to the Parent's.
+func (s *Session) Execute(ctx context.Context, event string, data any) (Execution, error) {
+	x, err := s.agent.Execute(ctx, event, data)
+	if err != nil {
+		return Execution{}, err
+	}
+	for _, d := range x.Display {
+		s.show(ctx, d)
+	}
+	to := s
+	if event == events.AgentComplete && s.Parent != nil {
+		to = s.Parent
+	}
+	for _, m := range x.Messages {
+		to.deliver(ctx, m)
+	}
+	for _, w := range x.Warnings {
+		s.Log.Warn("the router warns of what a hook injected", "event", event, "kind", w.Kind, "hook", w.Hook, "detail", w.Detail)
+	}
+	return x, nil
+}
+
+// NextCall returns the messages for the next model call: those of the Context, and
+// at their end the ephemeral ones of hooks, which this takes. An ephemeral
+// message that wants so joins a last message of role tool instead, after a blank
+// line. Where the Context fails, nothing is taken.
+func (s *Session) NextCall(ctx context.Context) ([]Message, error) {
+	var messages []Message
+	if s.Context != nil {
+		var err error
+		if messages, err = s.Context.Messages(ctx); err != nil {
+			return nil, fmt.Errorf("read the messages of session %q: %w", s.ID, err)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	messages = withEphemeral(messages, s.ephemeral)
+	s.ephemeral = nil
+	return messages, nil
+}
+
+// NewTurn is [Agent.NewTurn] of this session.
+func (s *Session) NewTurn(ctx context.Context) error { return s.agent.NewTurn(ctx) }
+
+// End is [Agent.EndSession] of this session. Ephemeral messages that nobody took
+// are dropped.
+func (s *Session) End(ctx context.Context) error {
+	s.mu.Lock()
+	s.ephemeral = nil
+	s.mu.Unlock()
+	return s.agent.EndSession(ctx)
+}
+
+// deliver gives a hook's message to the model's context.
+func (s *Session) deliver(ctx context.Context, m verdict.Message) {
+	log := s.Log.With("event", m.Metadata.Event, "hook", m.Metadata.HookName, "bytes", len(m.Content))
+	if m.Ephemeral {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if len(s.ephemeral) == maxEphemeral {
+			log.Warn("dropped the oldest ephemeral message: too many wait for a model call", "limit", maxEphemeral)
+			s.ephemeral = s.ephemeral[1:]
+		}
+		s.ephemeral = append(s.ephemeral, m)
+		return
+	}
+	if s.Context == nil {
+		log.Warn("dropped a hook's message: the session has no context manager")
+		return
+	}
+	if err := s.Context.AddMessage(ctx, fromHook(m)); err != nil {
+		log.Warn("could not add a hook's message to the context", "error", err)
+	}
+}
+
+// levels are those of a log.
+var levels = map[chain.Level]slog.Level{chain.LevelWarning: slog.LevelWarn, chain.LevelError: slog.LevelError}
+
+// show gives a hook's message to the user.
+func (s *Session) show(ctx context.Context, d verdict.Display) {
+	if s.Display == nil {
+		s.Log.Log(ctx, levels[d.Level], "a hook has a message for the user", "source", d.Source, "message", d.Message)
+		return
+	}
+	if err := s.Display.Show(ctx, d); err != nil {
+		s.Log.Warn("could not show a hook's message", "source", d.Source, "error", err)
+	}
+}

@@ -1,0 +1,82 @@
+package approval
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// DefaultPrompt is what is asked where a hook does not say.
+const DefaultPrompt = "Allow this operation?"
+
+// DefaultOptions are what is offered where a hook lists nothing.
+func DefaultOptions() []string { return []string{"Allow", "Deny"} }
+
+// Limits of a question, from the wire protocol.
+const (
+	MaxPrompt  = 16 << 10 // bytes of a prompt
+	MaxOptions = 50       // options of one question
+	MaxOption  = 256      // characters of one option
+)
+
+// Limits of the time to answer.
+const (
+	DefaultTimeout = 300 * time.Second
+	MaxTimeout     = 7 * 24 * time.Hour
+)
+
+// Check reports why a question can't be shown to a person and answered, or nil.
+// An empty prompt or list is no fault: the defaults stand for them.
+func Check(prompt string, options []string) error {
+	if len(prompt) > MaxPrompt {
+		return fmt.Errorf("approval_prompt has %d bytes: at most %d are allowed", len(prompt), MaxPrompt)
+	}
+	if len(options) > MaxOptions {
+		return fmt.Errorf("approval_options has %d options: at most %d are allowed", len(options), MaxOptions)
+	}
+	for i, o := range options {
+		if err := checkLine(o); err != nil {
+			return fmt.Errorf("approval_options[%d] %w", i, err)
+		}
+		for j, other := range options[:i] {
+			if strings.EqualFold(o, other) {
+				return fmt.Errorf("approval_options[%d] %q is the same as option %d: options must differ in more than the case of letters", i, clip(o, 80), j)
+			}
+		}
+	}
+	return nil
+}
+
+// checkLine reports why text is no single line that people can see.
+func checkLine(text string) error {
+	switch n := utf8.RuneCountInString(text); {
+	case n > MaxOption:
+		return fmt.Errorf("has %d characters: at most %d are allowed", n, MaxOption)
+	case strings.ContainsFunc(text, unicode.IsControl):
+		return fmt.Errorf("has control characters: %q", clip(text, 80))
+	case !strings.ContainsFunc(text, visible):
+		return errors.New("is blank: people must see it")
+	}
+	return nil
+}
+
+func visible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
+
+// Timeout is the time to answer for what a hook says, in seconds: nil means
+// [DefaultTimeout], less than nothing and NaN mean none, more than [MaxTimeout]
+// means that. It is rounded to milliseconds, which is what the wire carries.
+func Timeout(seconds *float64) time.Duration {
+	switch {
+	case seconds == nil:
+		return DefaultTimeout
+	case *seconds >= MaxTimeout.Seconds():
+		return MaxTimeout
+	case *seconds > 0: // not so for NaN
+		return time.Duration(math.Round(*seconds*1000)) * time.Millisecond
+	}
+	return 0
+}

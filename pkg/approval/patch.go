@@ -1,0 +1,176 @@
+package approval
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// MaxChanges bounds the text of what [Changes] returns, in bytes. Beyond it the
+// changes are one replacement of the whole.
+const MaxChanges = 64 << 10
+
+// Changes is a JSON Patch (RFC 6902) that makes one JSON object of another, for
+// people to read: objects member by member, lists element by element. Numbers
+// that are written differently differ; spaces, the order of members and the
+// escapes in strings do not count. Values keep their bytes, and operations that
+// remove or replace carry the former value as "old". The timestamp at the top
+// level is left out, since the router stamps it. Equal objects give "[]". What
+// would be longer than [MaxChanges] is one replacement of the whole, without
+// "old". The error says what is no JSON object as [events.ParseObject] takes it.
+func Changes(from, to []byte) (json.RawMessage, error) {
+	before, err := events.ParseObject(from)
+	if err != nil {
+		return nil, fmt.Errorf("compare data as emitted: %w", err)
+	}
+	after, err := events.ParseObject(to)
+	if err != nil {
+		return nil, fmt.Errorf("compare data after the hooks: %w", err)
+	}
+	p := patch{text: []byte{'['}}
+	p.objects(before, after)
+	if p.full() {
+		p = patch{text: []byte{'['}}
+		p.add("replace", bytes.TrimSpace(to), nil)
+	}
+	return append(p.text, ']'), nil
+}
+
+// patch is a JSON Patch while it is written.
+type patch struct {
+	text []byte
+	at   []string // where in the object we are
+}
+
+// full reports whether it has grown too long, and writing more is in vain.
+func (p *patch) full() bool { return len(p.text) >= MaxChanges }
+
+// objects writes how two objects differ.
+func (p *patch) objects(from, to events.Object) {
+	old := maps.Collect(from.All())
+	for name, value := range to.All() {
+		former, had := old[name]
+		delete(old, name)
+		p.member(name, former, value, had)
+	}
+	for name, former := range from.All() {
+		if _, gone := old[name]; gone {
+			p.member(name, former, nil, true)
+		}
+	}
+}
+
+// member writes how one member differs; value is nil where it is gone.
+func (p *patch) member(name string, former, value jsontext.Value, had bool) {
+	if p.full() || len(p.at) == 0 && name == "timestamp" {
+		return
+	}
+	p.at = append(p.at, name)
+	switch {
+	case value == nil:
+		p.add("remove", nil, former)
+	case !had:
+		p.add("add", value, nil)
+	default:
+		p.values(former, value)
+	}
+	p.at = p.at[:len(p.at)-1]
+}
+
+// values writes how two values at one place differ.
+func (p *patch) values(from, to jsontext.Value) {
+	switch {
+	case bytes.Equal(from, to):
+	case from.Kind() == '{' && to.Kind() == '{':
+		before, _ := events.ParseObject(from) // it is part of what was checked
+		after, _ := events.ParseObject(to)
+		p.objects(before, after)
+	case from.Kind() == '[' && to.Kind() == '[':
+		p.lists(elements(from), elements(to))
+	case !equal(from, to):
+		p.add("replace", to, from)
+	}
+}
+
+// lists writes how two lists differ: elements are whole, and what is added or
+// removed is so at the end.
+func (p *patch) lists(from, to []jsontext.Value) {
+	both := min(len(from), len(to))
+	for i := range both {
+		if !equal(from[i], to[i]) {
+			p.element(i, "replace", to[i], from[i])
+		}
+	}
+	for i := len(from) - 1; i >= both; i-- {
+		p.element(i, "remove", nil, from[i])
+	}
+	for i := both; i < len(to); i++ {
+		p.element(i, "add", to[i], nil)
+	}
+}
+
+func (p *patch) element(i int, op string, value, old jsontext.Value) {
+	if p.full() {
+		return
+	}
+	p.at = append(p.at, strconv.Itoa(i))
+	p.add(op, value, old)
+	p.at = p.at[:len(p.at)-1]
+}
+
+// pointerEscapes are those of RFC 6901.
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
+// add writes an operation at the place where we are.
+func (p *patch) add(op string, value, old jsontext.Value) {
+	var path strings.Builder
+	for _, name := range p.at {
+		path.WriteString("/" + pointerEscapes.Replace(name))
+	}
+	if len(p.text) > 1 {
+		p.text = append(p.text, ',')
+	}
+	w := events.NewObjectWriter(p.text)
+	w.String("op", op)
+	w.String("path", path.String())
+	if value != nil {
+		w.Raw("value", value)
+	}
+	if old != nil {
+		w.Raw("old", old)
+	}
+	p.text = w.End()
+}
+
+// equal reports whether two values are the same, numbers by their text.
+func equal(a, b jsontext.Value) bool {
+	return bytes.Equal(a, b) || a.Kind() == b.Kind() && bytes.Equal(canonical(a), canonical(b))
+}
+
+func canonical(v jsontext.Value) jsontext.Value {
+	v = v.Clone()
+	_ = v.Format(jsontext.ReorderRawObjects(true)) // it is valid
+	return v
+}
+
+// elements are the raw elements of a list.
+func elements(list jsontext.Value) []jsontext.Value {
+	dec := jsontext.NewDecoder(bytes.NewReader(list))
+	_, _ = dec.ReadToken()
+	var all []jsontext.Value
+	for dec.PeekKind() != ']' {
+		v, err := dec.ReadValue()
+		if err != nil {
+			break // can't be: the list was checked
+		}
+		all = append(all, v.Clone())
+	}
+	return all
+}

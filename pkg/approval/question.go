@@ -1,0 +1,159 @@
+package approval
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// Time is an instant as the wire protocol writes it: RFC 3339 in UTC with
+// milliseconds. The zero Time is the zero [time.Time].
+type Time struct{ time.Time }
+
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// At is t, rounded down to milliseconds.
+func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
+
+// String is the time as the wire protocol writes it.
+func (t Time) String() string { return t.UTC().Format(timeLayout) }
+
+// MarshalText writes what String does.
+func (t Time) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// MarshalJSON writes what String does, in quotes.
+func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
+
+// UnmarshalText reads any RFC 3339 time and keeps it as [At] does.
+func (t *Time) UnmarshalText(text []byte) error {
+	var read time.Time
+	if err := read.UnmarshalText(text); err != nil {
+		return err
+	}
+	*t = At(read)
+	return nil
+}
+
+// UnmarshalJSON reads what UnmarshalText does, in quotes; null changes nothing.
+func (t *Time) UnmarshalJSON(text []byte) error {
+	read := t.Time
+	if err := read.UnmarshalJSON(text); err != nil {
+		return err
+	}
+	*t = At(read)
+	return nil
+}
+
+// Question is one request for approval as lists show it: an entry of
+// hooks.approvals, and the data of approval:required.
+type Question struct {
+	ID      string   `json:"id"`
+	Session string   `json:"session_id"`
+	Event   string   `json:"event"`
+	Hook    string   `json:"hook"` // the hook's name
+	Prompt  string   `json:"prompt"`
+	Options []string `json:"options"`
+	// Default is what holds when nobody answers: "deny" or "allow".
+	Default string `json:"default"`
+	Created Time   `json:"created"`
+	Expires Time   `json:"expires"`
+	// DataSHA256 is the digest, in hex, of the data that is asked about: what the
+	// hooks made of it, byte for byte.
+	DataSHA256 string `json:"data_sha256"`
+}
+
+// Record is all that is known of a question.
+type Record struct {
+	Question
+	EventID  string `json:"event_id"`
+	ChainID  string `json:"chain_id"`
+	HookID   string `json:"hook_id"`
+	Agent    string `json:"agent"`               // the CloudEvents source
+	ToolName string `json:"tool_name,omitempty"` // of the data
+	Reason   string `json:"reason,omitempty"`    // the hook's
+	// Data is what is asked about; redacted where the router is configured so, and
+	// then its digest is not [Question.DataSHA256].
+	Data json.RawMessage `json:"data,omitempty"`
+	// Changes is a JSON Patch (RFC 6902) from the data as it was emitted to Data.
+	// Operations that remove or replace carry the former value as "old".
+	Changes json.RawMessage `json:"changes,omitempty"`
+	*Decision
+}
+
+// Decision is the one end of a question.
+type Decision struct {
+	Option    string `json:"option,omitempty"` // as offered, or the free text that was given; empty where nobody chose
+	Granted   bool   `json:"granted"`
+	DecidedBy string `json:"decided_by"`           // what the connection proves, or "unauthenticated", "timeout", "rule NAME"
+	ClaimedBy string `json:"claimed_by,omitempty"` // what the answer claims
+	Note      string `json:"note,omitempty"`
+	Decided   Time   `json:"decided"`
+	TimedOut  bool   `json:"timed_out,omitempty"`
+	Error     string `json:"error,omitempty"` // of an approval system that failed
+}
+
+// Answer is what somebody says to a question: the body of hooks.approve.<id>.
+type Answer struct {
+	Option string `json:"option,omitempty"`
+	By     string `json:"by,omitempty"`
+	Note   string `json:"note,omitempty"`
+	// DataSHA256, where given, must be the question's: an answer to other data is
+	// refused.
+	DataSHA256 string `json:"data_sha256,omitempty"`
+	// FreeText lets an option that was not offered decide too.
+	FreeText bool `json:"free_text,omitempty"`
+	// Error says that the approval system failed: the default decides.
+	Error string `json:"error,omitempty"`
+}
+
+// Filter says which questions to list. The zero Filter lists all.
+type Filter struct {
+	Session string `json:"session_id,omitempty"` // only of this session
+	Limit   int    `json:"limit,omitempty"`      // at most so many, the oldest first; 0 means as many as fit a message
+}
+
+// Notice tells of a question that was asked or decided.
+type Notice struct {
+	Question Question
+	Decision *Decision // nil: it was asked
+	// Lost says that notices before this one were dropped, since the reader was
+	// slow: list again.
+	Lost bool
+}
+
+// Desk keeps questions and takes answers. Its errors are refusals that say what
+// was wrong; see [Decide]. It is safe for concurrent use.
+type Desk interface {
+	// Pending lists what is open, the oldest first, and says how many there are.
+	Pending(ctx context.Context, f Filter) (list []Question, total int, err error)
+	// Get returns all that is known of a question.
+	Get(ctx context.Context, id string) (Record, error)
+	// Answer decides a question, as the one who the connection proves to be. The
+	// error is a refusal where it does not.
+	Answer(ctx context.Context, id string, a Answer, who string) (Decision, error)
+	// Watch tells of what is asked and decided from now on, until stop is called,
+	// which closes the channel.
+	Watch() (notices <-chan Notice, stop func())
+}
+
+// IDOf names the question of an event: emitter is who sent it, as far as the
+// connection proves, or "". The same event has the same question, however often
+// and to whichever router it is sent.
+func IDOf(emitter, session, event, eventID string) string {
+	sum := sha256.New()
+	for _, part := range [...]string{"hookrouter-approval-v1", emitter, session, event, eventID} {
+		sum.Write([]byte(part))
+		sum.Write([]byte{0}) // can't stand in an id or a name
+	}
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum.Sum(nil)[:16]))
+}
+
+// Digest is the SHA-256 of data in hex.
+func Digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}

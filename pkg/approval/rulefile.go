@@ -1,0 +1,167 @@
+package approval
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// Limits of a rule file.
+const (
+	MaxRuleFile = 1 << 20 // bytes
+	MaxRules    = 1000
+	MaxGlob     = 1 << 10 // bytes of one glob
+)
+
+// ParseRules reads a rule file, YAML or JSON; name is what errors call it. Either
+// it lists rules:
+//
+//	rules:
+//	  - name: staging is fine   # "rule 1" where it has none
+//	    decision: allow         # or deny
+//	    hook: production-*      # globs; at least one of hook, tool and prompt
+//	    tool: Write
+//	    prompt: "Deploy to staging*"
+//
+// or it is one mapping of HOOK:PROMPT, split at the first colon, to a decision:
+//
+//	{"production_protection:production/*": "allow", "cost_control:openai:gpt-4": "deny"}
+//
+// The error is like "rules.yaml:3:15: …". A file that means something else than it
+// seems to is refused: unknown and repeated keys, empty globs, an empty file.
+func ParseRules(name string, text []byte) (Rules, error) {
+	rules, err := parseRules(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s:%w", name, err)
+	}
+	return rules, nil
+}
+
+func parseRules(text []byte) (Rules, error) {
+	if len(text) > MaxRuleFile {
+		return nil, fmt.Errorf("1:1: the file has %d bytes: at most %d are allowed", len(text), MaxRuleFile)
+	}
+	body, err := document(text)
+	if err != nil {
+		return nil, err
+	}
+	top, err := mapping(body)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range top {
+		if m.key == "rules" {
+			return ruleList(top)
+		}
+	}
+	return rulePairs(top)
+}
+
+// ruleList reads the form that lists rules.
+func ruleList(top []pair) (Rules, error) {
+	for _, m := range top {
+		if m.key != "rules" {
+			return nil, errorAt(m.node, "unknown key %q: only rules is known", clip(m.key, 80))
+		}
+	}
+	list, ok := top[0].value.(*ast.SequenceNode)
+	if !ok {
+		return nil, errorAt(top[0].value, "rules: must be a list (lines that begin with -)")
+	}
+	if len(list.Values) > MaxRules {
+		return nil, errorAt(list, "rules: has %d rules: at most %d are allowed", len(list.Values), MaxRules)
+	}
+	rules := make(Rules, 0, len(list.Values))
+	for i, node := range list.Values {
+		r, err := oneRule(i, node)
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
+}
+
+func oneRule(i int, node ast.Node) (Rule, error) {
+	members, err := mapping(node)
+	if err != nil {
+		return Rule{}, err
+	}
+	r := Rule{Name: fmt.Sprintf("rule %d", i+1)}
+	fields := map[string]struct {
+		value *string
+		check func(string) error
+	}{
+		"name":     {&r.Name, checkLine},
+		"decision": {&r.Decision, checkDecision},
+		"hook":     {&r.Hook, checkGlob},
+		"tool":     {&r.Tool, checkGlob},
+		"prompt":   {&r.Prompt, checkGlob},
+	}
+	for _, m := range members {
+		field, known := fields[m.key]
+		if !known {
+			return Rule{}, errorAt(m.node, "rules[%d]: unknown key %q: known are name, decision, hook, tool and prompt", i, clip(m.key, 80))
+		}
+		if *field.value, err = m.text(); err != nil {
+			return Rule{}, err
+		}
+		if err := field.check(*field.value); err != nil {
+			return Rule{}, errorAt(m.value, "rules[%d].%s %w", i, m.key, err)
+		}
+	}
+	switch {
+	case r.Decision == "":
+		return Rule{}, errorAt(node, "rules[%d] has no decision: give it allow or deny", i)
+	case r.Hook == "" && r.Tool == "" && r.Prompt == "":
+		return Rule{}, errorAt(node, "rules[%d] matches everything: give it at least one of hook, tool and prompt", i)
+	}
+	return r, nil
+}
+
+// rulePairs reads the form that maps HOOK:PROMPT to a decision.
+func rulePairs(top []pair) (Rules, error) {
+	if len(top) > MaxRules {
+		return nil, errorAt(top[0].node, "the file has %d rules: at most %d are allowed", len(top), MaxRules)
+	}
+	rules := make(Rules, 0, len(top))
+	for i, m := range top {
+		hook, prompt, ok := strings.Cut(m.key, ":")
+		if !ok {
+			return nil, errorAt(m.node, "%q is no rule: write \"HOOK:PROMPT\": \"allow\", or a list of rules under the key rules", clip(m.key, 80))
+		}
+		for _, given := range [...]string{hook, prompt} {
+			if err := checkGlob(given); err != nil {
+				return nil, errorAt(m.node, "a side of the colon in %q %w", clip(m.key, 80), err)
+			}
+		}
+		decision, err := m.text()
+		if err != nil {
+			return nil, err
+		}
+		if err := checkDecision(decision); err != nil {
+			return nil, errorAt(m.value, "the rule %q %w", clip(m.key, 80), err)
+		}
+		rules = append(rules, Rule{Name: fmt.Sprintf("rule %d", i+1), Decision: decision, Hook: hook, Prompt: prompt})
+	}
+	return rules, nil
+}
+
+func checkDecision(decision string) error {
+	if decision != DefaultAllow && decision != DefaultDeny {
+		return fmt.Errorf("must be allow or deny, not %q", clip(decision, 80))
+	}
+	return nil
+}
+
+func checkGlob(glob string) error {
+	switch {
+	case strings.TrimSpace(glob) == "":
+		return errors.New("is empty: write \"*\" for anything")
+	case len(glob) > MaxGlob:
+		return fmt.Errorf("has %d bytes: at most %d are allowed", len(glob), MaxGlob)
+	}
+	return nil
+}

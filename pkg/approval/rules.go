@@ -1,0 +1,95 @@
+package approval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Rule answers questions before anyone is asked. What is given of Hook, Tool and
+// Prompt must match, and at least one is given. They are globs for the whole
+// text: * is any run of characters, line breaks too, and ? is any one.
+type Rule struct {
+	Name     string `json:"name"`     // for people and the record
+	Decision string `json:"decision"` // "allow" or "deny"
+	Hook     string `json:"hook,omitempty"`
+	Tool     string `json:"tool,omitempty"`
+	Prompt   string `json:"prompt,omitempty"`
+}
+
+// Rules are the persistent rules of a router, in the order of their file. The
+// zero Rules decide nothing.
+type Rules []Rule
+
+// Decide is the rule for a question of a hook, by its name, about a tool, where
+// there is one. A deny that matches wins over every allow; among equals the first
+// does.
+func (r Rules) Decide(hook, tool, prompt string) (rule Rule, found bool) {
+	for _, decision := range [...]string{DefaultDeny, DefaultAllow} {
+		i := slices.IndexFunc(r, func(rule Rule) bool {
+			return rule.Decision == decision && rule.matches(hook, tool, prompt)
+		})
+		if i >= 0 {
+			return r[i], true
+		}
+	}
+	return Rule{}, false
+}
+
+func (r Rule) matches(hook, tool, prompt string) bool {
+	return (r.Hook != "" || r.Tool != "" || r.Prompt != "") &&
+		(r.Hook == "" || glob(r.Hook, hook)) &&
+		(r.Tool == "" || glob(r.Tool, tool)) &&
+		(r.Prompt == "" || glob(r.Prompt, prompt))
+}
+
+// Decided is the decision that the rule makes, which [Reason] tells from a
+// person's.
+func (r Rule) Decided(now time.Time) Decision {
+	return Decision{Granted: r.Decision == DefaultAllow, DecidedBy: byRule + r.Name, Decided: At(now)}
+}
+
+// String is the rule in one line, for people.
+func (r Rule) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", r.Name, r.Decision)
+	for _, given := range [...]struct{ name, glob string }{{"hook", r.Hook}, {"tool", r.Tool}, {"prompt", r.Prompt}} {
+		if given.glob != "" {
+			fmt.Fprintf(&b, " %s %q", given.name, given.glob)
+		}
+	}
+	return b.String()
+}
+
+// glob reports whether pattern matches the whole text. A star takes as little as
+// it can, and only the last one met is ever tried again: what an earlier one could
+// take, the later can too. So the time is at most the product of the lengths.
+func glob(pattern, text string) bool {
+	p, t := 0, 0
+	star, resume := -1, 0 // the last star, and where the text goes on behind it
+	for t < len(text) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, resume = p, t
+			p++
+		case p < len(pattern) && pattern[p] == '?':
+			p, t = p+1, next(text, t)
+		case p < len(pattern) && pattern[p] == text[t]:
+			p, t = p+1, t+1
+		case star >= 0:
+			resume = next(text, resume)
+			p, t = star+1, resume
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}
+
+// next is where the character behind the one at i begins.
+func next(text string, i int) int {
+	_, size := utf8.DecodeRuneInString(text[i:])
+	return i + size
+}

@@ -1,0 +1,69 @@
+package approval
+
+import (
+	"strconv"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Append appends the question to buf as JSON: an entry of hooks.approvals.
+func (q Question) Append(buf []byte) []byte {
+	w := events.NewObjectWriter(buf)
+	q.write(&w)
+	return w.End()
+}
+
+// Append appends the record to buf as JSON. Data and Changes are written byte for
+// byte, so that a digest of them holds; encoding/json would write them anew. It
+// reads what this writes.
+func (r Record) Append(buf []byte) []byte {
+	w := events.NewObjectWriter(buf)
+	r.Question.write(&w)
+	w.String("event_id", r.EventID)
+	w.String("chain_id", r.ChainID)
+	w.String("hook_id", r.HookID)
+	w.String("agent", r.Agent)
+	w.Text("tool_name", r.ToolName)
+	w.Text("reason", r.Reason)
+	if len(r.Data) > 0 {
+		w.Raw("data", r.Data)
+	}
+	if len(r.Changes) > 0 {
+		w.Raw("changes", r.Changes)
+	}
+	if r.Decision != nil {
+		r.Decision.write(&w)
+	}
+	return w.End()
+}
+
+// Append appends the decision to buf as JSON.
+func (d Decision) Append(buf []byte) []byte {
+	w := events.NewObjectWriter(buf)
+	d.write(&w)
+	return w.End()
+}
+
+func (q Question) write(w *events.ObjectWriter) {
+	w.String("id", q.ID)
+	w.String("session_id", q.Session)
+	w.String("event", q.Event)
+	w.String("hook", q.Hook)
+	w.String("prompt", q.Prompt)
+	w.Texts("options", q.Options)
+	w.String("default", q.Default)
+	w.String("created", q.Created.String())
+	w.String("expires", q.Expires.String())
+	w.String("data_sha256", q.DataSHA256)
+}
+
+func (d Decision) write(w *events.ObjectWriter) {
+	w.Text("option", d.Option)
+	w.Raw("granted", strconv.AppendBool(nil, d.Granted))
+	w.String("decided_by", d.DecidedBy)
+	w.Text("claimed_by", d.ClaimedBy)
+	w.Text("note", d.Note)
+	w.String("decided", d.Decided.String())
+	w.Flag("timed_out", d.TimedOut)
+	w.Text("error", d.Error)
+}

@@ -1,0 +1,109 @@
+package approver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/embedded"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/approver"
+)
+
+// demo runs an example where a hook has asked a question.
+func demo(example func(ctx context.Context, url string) error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := func() error {
+		dir, err := os.MkdirTemp("", "")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		s, err := embedded.Start(embedded.Options{Listen: "127.0.0.1:0", StoreDir: dir, NoSync: true})
+		if err != nil {
+			return err
+		}
+		defer s.Stop()
+		b, err := bus.Connect(bus.Options{URL: s.ClientURL()})
+		if err != nil {
+			return err
+		}
+		defer b.Close()
+		d, err := openDesk(b)
+		if err != nil {
+			return err
+		}
+		defer d.close()
+		d.ask("q1", true)
+		return example(ctx, s.ClientURL())
+	}(); err != nil {
+		fmt.Println(err)
+	}
+}
+
+// Somebody looks at what is open and answers it, bound to the data that was
+// looked at.
+func ExampleApprover_Answer() {
+	demo(func(ctx context.Context, url string) error {
+		a, err := approver.Connect(ctx, approver.Options{URL: url})
+		if err != nil {
+			return err
+		}
+		defer a.Close()
+		list, _, err := a.Pending(ctx, approval.Filter{Session: "s1"})
+		if err != nil {
+			return err
+		}
+		for _, q := range list {
+			r, err := a.Get(ctx, q.ID)
+			if err != nil {
+				return err
+			}
+			fmt.Printf("%s asks about %s: %s %q\n", r.Hook, r.Data, r.Prompt, r.Options)
+			option, err := a.Answer(ctx, q.ID, approval.Answer{Option: "allow once", By: "ada", DataSHA256: r.DataSHA256})
+			if err != nil {
+				return err
+			}
+			fmt.Println("accepted:", option)
+		}
+		_, err = a.Answer(ctx, "q1", approval.Answer{Option: "Deny"})
+		if refusal, ok := errors.AsType[*approver.Refusal](err); ok {
+			fmt.Println(refusal.Code, refusal.Text)
+		}
+		return nil
+	})
+	// Output:
+	// deploy-guard asks about {"n":9007199254740993}: Deploy to production? ["Allow once" "Allow always" "Deny"]
+	// accepted: Allow once
+	// 409 it was decided already: "Allow once" by ada
+}
+
+// A policy that denies everything, as it is asked.
+func ExampleApprover_Watch() {
+	demo(func(ctx context.Context, url string) error {
+		a, err := approver.Connect(ctx, approver.Options{URL: url})
+		if err != nil {
+			return err
+		}
+		defer a.Close()
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		return a.Watch(ctx, func(n approval.Notice) {
+			if n.Decision != nil {
+				fmt.Println("decided:", n.Decision.Option)
+				cancel()
+				return
+			}
+			fmt.Println("asked:", n.Question.Prompt)
+			if _, err := a.Answer(ctx, n.Question.ID, approval.Answer{Option: "Deny", Note: "by policy"}); err != nil {
+				fmt.Println(err)
+			}
+		})
+	})
+	// Output:
+	// asked: Deploy to production?
+	// decided: Deny
+}

@@ -1,0 +1,75 @@
+package approver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+// headerTotal says how many questions are open where the list of them was cut.
+const headerTotal = "Hook-Total"
+
+// Pending lists the open questions, the oldest first, as many as fit a message,
+// and says how many there are.
+func (a *Approver) Pending(ctx context.Context, f approval.Filter) (list []approval.Question, total int, err error) {
+	var body any
+	if f != (approval.Filter{}) {
+		body = f
+	}
+	msg, err := a.ask(ctx, a.bus.Of("approvals"), body, &list)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list approvals: %w", err)
+	}
+	total, _ = strconv.Atoi(bus.Get(msg.Header, headerTotal))
+	return list, max(total, len(list)), nil
+}
+
+// Get returns all that is known of a question, for 24 hours after its decision
+// too. A question that is unknown is a [Refusal] with code 404.
+func (a *Approver) Get(ctx context.Context, id string) (approval.Record, error) {
+	if err := checkID(id); err != nil {
+		return approval.Record{}, err
+	}
+	var r approval.Record
+	if _, err := a.ask(ctx, a.bus.Of("approval", id), nil, &r); err != nil {
+		return approval.Record{}, fmt.Errorf("show approval %s: %w", id, err)
+	}
+	return r, nil
+}
+
+// Answer decides a question and returns the option that was accepted, spelled as
+// it was offered. An answer that does not count is a [Refusal]: 400 for an option
+// that is not offered, 404 for an unknown question, 409 where another answer
+// won or the data is other than [approval.Answer.DataSHA256], 410 for a question
+// that expired.
+func (a *Approver) Answer(ctx context.Context, id string, answer approval.Answer) (option string, err error) {
+	if err := checkID(id); err != nil {
+		return "", err
+	}
+	var reply struct {
+		Status string `json:"status"`
+		Option string `json:"option"`
+	}
+	_, err = a.ask(ctx, a.bus.Of("approve", id), answer, &reply)
+	if err == nil && reply.Status != "accepted" {
+		err = fmt.Errorf("the reply's status is %q, not accepted: look at the question again", reply.Status)
+	}
+	if err != nil {
+		return "", fmt.Errorf("answer approval %s: %w", id, err)
+	}
+	return reply.Option, nil
+}
+
+// checkID refuses what can't be the token of a subject.
+func checkID(id string) error {
+	const tokens = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	if id == "" || len(id) > 64 || strings.Trim(id, tokens) != "" {
+		return errors.New("the id of an approval has 1 to 64 letters, digits, '_' and '-': list the approvals to see them")
+	}
+	return nil
+}

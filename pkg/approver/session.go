@@ -1,0 +1,67 @@
+package approver
+
+import (
+	"context"
+	"fmt"
+)
+
+// SessionInfo is what the routers remember of a session.
+type SessionInfo struct {
+	ID             string      `json:"session_id"`
+	Turn           int         `json:"turn"`            // how many turns have begun
+	InjectedTokens int         `json:"injected_tokens"` // used by this turn
+	Budget         int         `json:"budget"`          // tokens that a turn may use
+	SizeLimit      int         `json:"size_limit"`      // bytes that one injection may have
+	Injections     []Injection `json:"injections"`      // the latest
+	Grants         []Grant     `json:"grants"`
+	Ended          string      `json:"ended,omitempty"` // RFC 3339; empty while it goes on
+}
+
+// Injection is one text of a hook that went into the agent's context.
+type Injection struct {
+	Event  string `json:"event"`
+	Hook   string `json:"hook"` // its name
+	Bytes  int    `json:"bytes"`
+	Tokens int    `json:"tokens"`
+	Time   string `json:"time"` // RFC 3339
+}
+
+// Grant is an "Allow always": the same prompt of the same hook is not asked again
+// in the session.
+type Grant struct {
+	Hook       string `json:"hook"` // its name
+	Prompt     string `json:"prompt"`
+	By         string `json:"by"`      // who decided
+	Granted    string `json:"granted"` // when, RFC 3339
+	ApprovalID string `json:"approval_id"`
+}
+
+// Session returns what the routers remember of a session: its turn's budget, its
+// injections, and what it was granted for good.
+func (a *Approver) Session(ctx context.Context, id string) (SessionInfo, error) {
+	body := struct {
+		ID string `json:"session_id"`
+	}{id}
+	var info SessionInfo
+	if _, err := a.ask(ctx, a.bus.Of("session", "show"), body, &info); err != nil {
+		return SessionInfo{}, fmt.Errorf("show session %q: %w", id, err)
+	}
+	return info, nil
+}
+
+// Revoke takes grants of a session back, and says how many: those of a hook and
+// of a prompt, empty meaning all. To revoke what is not there is no error.
+func (a *Approver) Revoke(ctx context.Context, session, hook, prompt string) (revoked int, err error) {
+	body := struct {
+		ID     string `json:"session_id"`
+		Hook   string `json:"hook"`
+		Prompt string `json:"prompt"`
+	}{session, hook, prompt}
+	var reply struct {
+		Revoked int `json:"revoked"`
+	}
+	if _, err := a.ask(ctx, a.bus.Of("session", "revoke"), body, &reply); err != nil {
+		return 0, fmt.Errorf("revoke grants of session %q: %w", session, err)
+	}
+	return reply.Revoked, nil
+}

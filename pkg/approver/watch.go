@@ -1,0 +1,155 @@
+package approver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+const (
+	watchBuffer = 1024        // notices that may wait for handle
+	watchClosed = 4096        // decided questions that are remembered
+	watchPause  = time.Second // before a list that failed is asked for again
+)
+
+// Watch calls handle for every question that is open, is asked, or is decided,
+// one call after the other, until ctx ends; then it returns nil. A question is
+// told of at most twice: without a decision, then with it. What was missed, by a
+// slow handle or a lost connection, is made good from the routers' list, so
+// that [approval.Notice.Lost] is never set. An error means that the questions
+// could not be listed at the start.
+func (a *Approver) Watch(ctx context.Context, handle func(approval.Notice)) error {
+	notices, stale := make(chan *bus.Message, watchBuffer), make(chan struct{}, 1)
+	w := &watcher{Approver: a, handle: handle, open: map[string]approval.Question{}, closed: map[string]struct{}{}}
+	w.stale = func() {
+		select {
+		case stale <- struct{}{}:
+		default: // it is known
+		}
+	}
+	stop, err := a.bus.Subscribe(a.bus.Of("event", "approval", ">"), func(m *bus.Message) {
+		select {
+		case notices <- m:
+		default:
+			w.stale()
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("watch approvals: %w", err)
+	}
+	defer stop()
+	defer a.bus.OnReconnect(w.stale)()
+	if err := a.bus.Conn().FlushTimeout(maxWait); err != nil {
+		return fmt.Errorf("watch approvals: %w", err)
+	}
+	if err := w.list(ctx); err != nil {
+		return fmt.Errorf("watch approvals: %w", err)
+	}
+	var again <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case m := <-notices:
+			w.read(m)
+			continue
+		case <-stale:
+		case <-again:
+		}
+		again = nil
+		if err := w.list(ctx); err != nil && ctx.Err() == nil {
+			a.Log.Warn("could not list the approvals; trying again", "error", err)
+			again = time.After(watchPause)
+		}
+	}
+}
+
+// watcher is what one Watch knows. One goroutine uses it, but for stale.
+type watcher struct {
+	*Approver
+	handle func(approval.Notice)
+	stale  func() // asks for a list
+	open   map[string]approval.Question
+	cut    bool                // whether the latest list did not hold all
+	closed map[string]struct{} // the latest that were decided
+	order  []string            // of closed, the oldest first
+}
+
+// read takes one published notice.
+func (w *watcher) read(m *bus.Message) {
+	var r approval.Record
+	if err := json.Unmarshal(m.Data, &r); err != nil {
+		w.Log.Warn("could not read a notice; listing the approvals", "subject", m.Subject, "error", err)
+		r = approval.Record{}
+	}
+	switch kind := w.bus.Tail("event", m.Subject); {
+	case r.ID == "": // the routers may publish no data
+		w.stale()
+	case kind == "approval.required":
+		w.asked(r.Question)
+	case (kind == "approval.granted" || kind == "approval.denied") && r.Decision != nil:
+		w.decided(r.Question, *r.Decision)
+	}
+}
+
+// list makes good what was missed.
+func (w *watcher) list(ctx context.Context) error {
+	list, total, err := w.Pending(ctx, approval.Filter{})
+	if err != nil {
+		return err
+	}
+	w.cut = total > len(list)
+	listed := make(map[string]struct{}, len(list))
+	for _, q := range list {
+		listed[q.ID] = struct{}{}
+	}
+	for id := range w.open {
+		if _, ok := listed[id]; ok {
+			continue
+		}
+		r, err := w.Get(ctx, id)
+		switch {
+		case bus.CodeOf(err) == bus.NotFound:
+			delete(w.open, id)
+		case err != nil:
+			return err
+		case r.Decision != nil:
+			w.decided(r.Question, *r.Decision)
+		}
+	}
+	for _, q := range list {
+		w.asked(q)
+	}
+	return nil
+}
+
+func (w *watcher) asked(q approval.Question) {
+	_, open := w.open[q.ID]
+	_, closed := w.closed[q.ID]
+	if open || closed {
+		return
+	}
+	w.open[q.ID] = q
+	w.handle(approval.Notice{Question: q})
+}
+
+func (w *watcher) decided(q approval.Question, d approval.Decision) {
+	if _, closed := w.closed[q.ID]; closed {
+		return
+	}
+	delete(w.open, q.ID)
+	if len(w.order) == watchClosed {
+		delete(w.closed, w.order[0])
+		w.order = w.order[1:]
+	}
+	w.closed[q.ID] = struct{}{}
+	w.order = append(w.order, q.ID)
+	w.handle(approval.Notice{Question: q, Decision: &d})
+	if w.cut && len(w.open) == 0 {
+		w.stale()
+	}
+}

@@ -1,0 +1,171 @@
+package approver_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/approver"
+)
+
+// sight is a Watch that runs, its notices as text.
+type sight struct {
+	t       *testing.T
+	notices chan string
+	done    chan error
+	cancel  func()
+}
+
+func watch(t *testing.T, a *approver.Approver) *sight {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &sight{t, make(chan string, 10000), make(chan error, 1), cancel}
+	go func() {
+		s.done <- a.Watch(ctx, func(n approval.Notice) {
+			text := n.Question.ID + " asked"
+			if n.Decision != nil {
+				text = fmt.Sprintf("%s %q by %s", n.Question.ID, n.Decision.Option, n.Decision.DecidedBy)
+			}
+			s.notices <- text
+		})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-s.done; err != nil {
+			t.Errorf("watch: %v", err)
+		}
+	})
+	return s
+}
+
+func (s *sight) want(texts ...string) {
+	s.t.Helper()
+	for _, want := range texts {
+		select {
+		case got := <-s.notices:
+			if got != want {
+				s.t.Errorf("notice %q; want %q", got, want)
+			}
+		case err := <-s.done:
+			s.done <- nil
+			s.t.Fatalf("watch ended with %v; want %q", err, want)
+		case <-time.After(patience):
+			s.t.Fatalf("no notice; want %q", want)
+		}
+	}
+}
+
+func TestWatchTellsOfEachQuestionOnce(t *testing.T) {
+	d, a := start(t, approver.Options{})
+	d.ask("q1", false)
+	s := watch(t, a)
+	s.want("q1 asked")
+	d.ask("q2", true)
+	s.want("q2 asked")
+	d.mu.Lock()
+	again := d.records["q1"].Question.Append(nil)
+	d.mu.Unlock()
+	_ = d.bus.Publish("hooks.event.approval.required", nil, again)
+	if _, err := a.Answer(t.Context(), "q1", approval.Answer{Option: "Deny"}); err != nil {
+		t.Fatal(err)
+	}
+	s.want(`q1 "Deny" by ada`)
+	_ = d.bus.Publish("hooks.event.approval.required", nil, again)
+	d.decide("q1", approval.Decision{Option: "Deny", DecidedBy: "again"}, true)
+	d.decide("q2", approval.Decision{DecidedBy: "timeout", TimedOut: true}, true)
+	s.want(`q2 "" by timeout`)
+}
+
+func TestWatchListsWhereANoticeTellsNothing(t *testing.T) {
+	d, a := start(t, approver.Options{})
+	s := watch(t, a)
+	for _, body := range []string{"{}", "[", `{"id":7}`} {
+		d.ask("q"+body, false)
+		_ = d.bus.Publish("hooks.event.approval.required", nil, []byte(body))
+		s.want("q" + body + " asked")
+	}
+}
+
+func TestWatchMakesGoodWhatItMissed(t *testing.T) {
+	server := natstest.Listening(t)
+	d := deskOn(t, natstest.Conn(t, server))
+	nc := natstest.Conn(t, server)
+	d.ask("q1", false)
+	d.ask("q2", false)
+	s := watch(t, connect(t, approver.Options{Conn: nc}))
+	s.want("q1 asked", "q2 asked")
+	// What happens while the connection is away is never published to it.
+	d.decide("q1", approval.Decision{Option: "Allow once", Granted: true, DecidedBy: "bob"}, false)
+	d.ask("q3", false)
+	d.fail(bus.Refuse(bus.Malformed, "not yet")) // the list is asked for again
+	if err := nc.ForceReconnect(); err != nil {
+		t.Fatal(err)
+	}
+	s.want(`q1 "Allow once" by bob`, "q3 asked")
+}
+
+func TestWatchGoesOnWhereAListIsCut(t *testing.T) {
+	d, a := start(t, approver.Options{})
+	d.fit = 2
+	for _, id := range []string{"q1", "q2", "q3"} {
+		d.ask(id, false)
+	}
+	s := watch(t, a)
+	s.want("q1 asked", "q2 asked")
+	d.decide("q1", approval.Decision{Option: "Deny", DecidedBy: "bob"}, true)
+	d.decide("q2", approval.Decision{Option: "Deny", DecidedBy: "bob"}, true)
+	s.want(`q1 "Deny" by bob`, `q2 "Deny" by bob`, "q3 asked")
+}
+
+func TestWatchKeepsUpWithASlowReader(t *testing.T) {
+	d, a := start(t, approver.Options{})
+	const many = 3000 // more than wait for a reader
+	entered, release := make(chan struct{}), make(chan struct{})
+	seen := map[string]bool{}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	done := make(chan error, 1)
+	d.ask("first", false)
+	go func() {
+		done <- a.Watch(ctx, func(n approval.Notice) {
+			if seen[n.Question.ID] {
+				t.Errorf("%s was told twice", n.Question.ID)
+			}
+			seen[n.Question.ID] = true
+			if n.Question.ID == "first" {
+				close(entered)
+				<-release
+			}
+			if len(seen) == many+1 {
+				cancel()
+			}
+		})
+	}()
+	<-entered
+	for i := range many {
+		d.ask(fmt.Sprintf("q%d", i), true)
+	}
+	for _, nc := range []*nats.Conn{d.bus.Conn(), a.Conn} { // everything has reached the watcher's connection
+		if err := nc.FlushTimeout(patience); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(release)
+	if err := <-done; err != nil || len(seen) != many+1 {
+		t.Errorf("%v; told of %d of %d questions", err, len(seen), many+1)
+	}
+}
+
+func TestWatchNeedsARouterAtTheStart(t *testing.T) {
+	_, a := start(t, approver.Options{})
+	nobody := connect(t, approver.Options{Conn: a.Conn, Prefix: "other", Patience: -1})
+	if err := nobody.Watch(t.Context(), func(approval.Notice) {}); err == nil {
+		t.Error("watching nothing; want an error")
+	}
+}

@@ -1,0 +1,218 @@
+package verdict
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// ErrInvalid is what every error of [Parse] wraps. An invalid verdict is no
+// permission.
+var ErrInvalid = errors.New("invalid verdict")
+
+// MarshalJSON writes what [Verdict.Append] does. Mind that encoding/json compacts
+// and escapes what a MarshalJSON returns: only Append keeps the data's bytes.
+func (v Verdict) MarshalJSON() ([]byte, error) { return v.Append(nil), nil }
+
+// UnmarshalJSON reads a verdict with [Parse].
+func (v *Verdict) UnmarshalJSON(b []byte) error {
+	parsed, err := Parse(b)
+	if err == nil {
+		*v = parsed
+	}
+	return err
+}
+
+// Append appends the JSON text of the verdict to buf: the action and the tokens
+// always, other fields only where they are not empty, the data byte for byte.
+func (v Verdict) Append(buf []byte) []byte {
+	w := events.NewObjectWriter(buf)
+	w.String("action", string(v.Action))
+	w.Text("reason", v.Reason)
+	if v.Data != nil {
+		w.Raw("data", v.Data)
+	}
+	writeList(&w, "messages", v.Messages, Message.write)
+	writeList(&w, "display", v.Display, Display.write)
+	if len(v.SuppressOutput) > 0 {
+		w.Texts("suppress_output", v.SuppressOutput)
+	}
+	writeList(&w, "warnings", v.Warnings, Warning.write)
+	w.Int("injected_tokens", int64(v.InjectedTokens))
+	if v.Approval != nil {
+		w.Object("approval", v.Approval.write)
+	}
+	return w.End()
+}
+
+func writeList[T any](w *events.ObjectWriter, name string, items []T, write func(T, *events.ObjectWriter)) {
+	if len(items) > 0 {
+		w.Objects(name, len(items), func(i int, w *events.ObjectWriter) { write(items[i], w) })
+	}
+}
+
+func (m Message) write(w *events.ObjectWriter) {
+	w.String("role", string(m.Role))
+	w.String("content", m.Content)
+	w.Flag("ephemeral", m.Ephemeral)
+	w.Flag("append_to_last_tool_result", m.AppendToLastToolResult)
+	w.Object("metadata", func(w *events.ObjectWriter) {
+		w.Text("source", m.Metadata.Source)
+		w.Text("hook_name", m.Metadata.HookName)
+		w.Text("hook_id", m.Metadata.HookID)
+		w.Text("event", m.Metadata.Event)
+		w.Text("timestamp", m.Metadata.Timestamp)
+	})
+}
+
+func (d Display) write(w *events.ObjectWriter) {
+	w.String("message", d.Message)
+	w.String("level", string(d.Level))
+	w.Text("source", d.Source)
+	w.Text("hook_id", d.HookID)
+}
+
+func (n Warning) write(w *events.ObjectWriter) {
+	w.String("kind", n.Kind)
+	w.Text("hook", n.Hook)
+	w.Text("detail", n.Detail)
+}
+
+func (a Approval) write(w *events.ObjectWriter) {
+	w.Text("id", a.ID)
+	w.Text("hook", a.Hook)
+	w.Text("prompt", a.Prompt)
+	if len(a.Options) > 0 {
+		w.Texts("options", a.Options)
+	}
+	w.Text("option", a.Option)
+	w.Text("decided_by", a.DecidedBy)
+	w.Flag("cached", a.Cached)
+	w.Flag("timed_out", a.TimedOut)
+	w.Text("expires", a.Expires)
+	w.Text("data_sha256", a.DataSHA256)
+}
+
+// Parse reads the JSON text of a verdict. Invalid is what is no JSON object, has
+// duplicate names, has no action or one that is not known, or has a known field of
+// a wrong type or value; null means that a field was left out. Unknown fields are
+// ignored: a newer router may send them. The verdict keeps no reference to body.
+func Parse(body []byte) (Verdict, error) {
+	obj, err := events.ParseEnvelope(body)
+	if err != nil {
+		return Verdict{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	var v Verdict
+	for name, value := range obj.All() {
+		if value.Kind() == 'n' {
+			continue
+		}
+		if err := v.set(name, value); err != nil {
+			return Verdict{}, fmt.Errorf("%w: %s must be %w", ErrInvalid, name, err)
+		}
+	}
+	if v.Action == "" {
+		return Verdict{}, fmt.Errorf("%w: it has no action", ErrInvalid)
+	}
+	return v, nil
+}
+
+// What a member must be.
+var (
+	errText     = errors.New("a string")
+	errTexts    = errors.New("a list of strings")
+	errCount    = errors.New("a whole number, 0 or more")
+	errObject   = errors.New("an object")
+	errMessages = errors.New("a list of messages, each with a role that is known")
+	errDisplay  = errors.New("a list of messages, each with a level that is known")
+	errWarnings = errors.New("a list of warnings")
+	errApproval = errors.New("an approval")
+)
+
+// set takes one member over. The error says what it must be.
+func (v *Verdict) set(name string, value jsontext.Value) (err error) {
+	switch name {
+	case "action":
+		v.Action, err = action(value)
+	case "reason":
+		err = decode(value, &v.Reason, errText)
+	case "data":
+		if value.Kind() != '{' {
+			return errObject
+		}
+		v.Data = bytes.Clone(value)
+	case "messages":
+		v.Messages, err = list(value, errMessages, (*Message).complete)
+	case "display":
+		v.Display, err = list(value, errDisplay, (*Display).complete)
+	case "suppress_output":
+		v.SuppressOutput, err = list(value, errTexts, func(*string) bool { return true })
+	case "warnings":
+		v.Warnings, err = list(value, errWarnings, func(*Warning) bool { return true })
+	case "injected_tokens":
+		v.InjectedTokens, err = strconv.Atoi(string(value))
+		if err != nil || v.InjectedTokens < 0 {
+			return errCount
+		}
+	case "approval":
+		v.Approval = new(Approval)
+		err = decode(value, v.Approval, errApproval)
+	}
+	return err
+}
+
+func action(value jsontext.Value) (a Action, err error) {
+	known := []Action{Continue, Deny, Pending}
+	if decode(value, &a, errText) != nil || !slices.Contains(known, a) {
+		return "", fmt.Errorf("one of %q", known)
+	}
+	return a, nil
+}
+
+// decode reads a value whose text was checked; must is the error where it is of
+// another type.
+func decode(value jsontext.Value, into any, must error) error {
+	if jsonv2.Unmarshal(value, into) != nil {
+		return must
+	}
+	return nil
+}
+
+// list reads a list; complete fills an item's defaults in and reports whether it
+// is valid.
+func list[T any](value jsontext.Value, must error, complete func(*T) bool) ([]T, error) {
+	var parsed []*T // nil for null
+	if jsonv2.Unmarshal(value, &parsed) != nil {
+		return nil, must
+	}
+	var items []T
+	for _, item := range parsed {
+		if item == nil || !complete(item) {
+			return nil, must
+		}
+		items = append(items, *item)
+	}
+	return items, nil
+}
+
+func (m *Message) complete() bool {
+	if m.Role == "" {
+		m.Role = chain.RoleSystem
+	}
+	return slices.Contains([]chain.Role{chain.RoleSystem, chain.RoleUser, chain.RoleAssistant}, m.Role)
+}
+
+func (d *Display) complete() bool {
+	if d.Level == "" {
+		d.Level = chain.LevelInfo
+	}
+	return slices.Contains([]chain.Level{chain.LevelInfo, chain.LevelWarning, chain.LevelError}, d.Level)
+}

@@ -1,0 +1,164 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Limits bound what hooks inject into an agent's context. A field that is 0 means
+// that of [DefaultLimits].
+type Limits struct {
+	Size   int // of one injection, in UTF-8 bytes
+	Budget int // of all injections of a turn, in tokens: code points / 4
+}
+
+// DefaultLimits are the limits of the protocol. It is not to be changed.
+var DefaultLimits = Limits{Size: 10_240, Budget: 10_000}
+
+// Lowered returns l with each limit that is lower in by taken from there. What is
+// 0 in by was not given, and what is negative is ignored.
+func (l Limits) Lowered(by Limits) Limits {
+	l = l.withDefaults()
+	if by.Size > 0 {
+		l.Size = min(l.Size, by.Size)
+	}
+	if by.Budget > 0 {
+		l.Budget = min(l.Budget, by.Budget)
+	}
+	return l
+}
+
+func (l Limits) withDefaults() Limits {
+	return Limits{Size: cmp.Or(l.Size, DefaultLimits.Size), Budget: cmp.Or(l.Budget, DefaultLimits.Budget)}
+}
+
+// Injects reports whether an outcome has injections to deliver: only then
+// [Compose] looks at what the turn has used.
+func Injects(out chain.Outcome) bool { return out.Result.Action == chain.InjectContext }
+
+// Compose returns the verdict on an event, all but the approval: where a hook asks
+// a person the action is [Pending], and the caller puts the question. used is how
+// many tokens of the budget earlier events of the turn took; now is the timestamp
+// of messages.
+func Compose(out chain.Outcome, ev events.Event, limits Limits, used int, now time.Time) Verdict {
+	v := Verdict{Action: Continue, Data: out.Result.Data, InjectedTokens: used}
+	switch out.Result.Action {
+	case chain.Deny:
+		v.Action, v.Reason = Deny, out.Result.Reason
+	case chain.AskUser:
+		v.Action = Pending
+	case chain.InjectContext:
+		v.inject(out.Hops, ev, limits.withDefaults(), now)
+	}
+	for _, hop := range out.Hops { // one that failed has the zero Result
+		if hop.Result.UserMessage != "" {
+			v.Display = append(v.Display, Display{
+				Message: hop.Result.UserMessage,
+				Level:   cmp.Or(hop.Result.UserMessageLevel, chain.LevelInfo),
+				Source:  "hook:" + hop.Link.Title(),
+				HookID:  hop.Link.ID,
+			})
+		}
+		if hop.Result.SuppressOutput {
+			v.SuppressOutput = append(v.SuppressOutput, hop.Link.Title())
+		}
+	}
+	return v
+}
+
+// injection is one hook's text, cleaned.
+type injection struct {
+	chain.Hop
+	text string
+}
+
+// inject delivers the injections of hops that keep to the limits, as one message.
+func (v *Verdict) inject(hops []chain.Hop, ev events.Event, limits Limits, now time.Time) {
+	var kept []injection
+	for _, hop := range hops {
+		if hop.Result.Action != chain.InjectContext {
+			continue
+		}
+		if text, ok := v.admit(hop, limits); ok {
+			kept = append(kept, injection{hop, text})
+		}
+	}
+	if len(kept) > 0 {
+		v.Messages = []Message{message(kept, ev, now)}
+	}
+}
+
+// admit cleans the injection of a hop, holds it against the limits and takes its
+// tokens from the budget. What it drops or removes becomes a warning.
+func (v *Verdict) admit(hop chain.Hop, limits Limits) (text string, ok bool) {
+	text, removed := Clean(hop.Result.ContextInjection)
+	if removed > 0 {
+		v.warn(Sanitized, hop, "%d control or invisible characters were removed", removed)
+	}
+	tokens := utf8.RuneCountInString(text) / 4
+	left := limits.Budget - v.InjectedTokens
+	switch {
+	case text == "":
+		return "", false
+	case len(text) > limits.Size:
+		v.warn(Oversize, hop, "the injection has %d bytes: at most %d are allowed", len(text), limits.Size)
+		return "", false
+	case tokens > left:
+		v.warn(Budget, hop, "the injection costs %d tokens: %d of %d are left in this turn", tokens, max(left, 0), limits.Budget)
+		return "", false
+	}
+	v.InjectedTokens += tokens
+	v.Injected = append(v.Injected, Injected{hop.Link.ID, hop.Link.Title(), len(text), tokens})
+	return text, true
+}
+
+func (v *Verdict) warn(kind string, hop chain.Hop, format string, args ...any) {
+	v.Warnings = append(v.Warnings, Warning{Kind: kind, Hook: hop.Link.Title(), Detail: fmt.Sprintf(format, args...)})
+}
+
+// timeLayout is that of [events.Now].
+const timeLayout = "2006-01-02T15:04:05.000000Z07:00"
+
+// message makes one message of the injections, with the settings of the first.
+func message(kept []injection, ev events.Event, now time.Time) Message {
+	first := kept[0]
+	m := Message{
+		Role:      cmp.Or(first.Result.ContextInjectionRole, chain.RoleSystem),
+		Content:   first.text,
+		Ephemeral: first.Result.Ephemeral,
+		Metadata: Metadata{
+			Source:    "hook",
+			HookName:  first.Link.Title(),
+			HookID:    first.Link.ID,
+			Event:     ev.Name,
+			Timestamp: now.UTC().Format(timeLayout),
+		},
+	}
+	for _, one := range kept {
+		if m.Ephemeral && one.Result.AppendToLastToolResult {
+			m.AppendToLastToolResult = true
+		}
+	}
+	if len(kept) > 1 {
+		m.Content = feedback(kept)
+		m.Metadata.HookName, m.Metadata.HookID = "composite", ""
+	}
+	return m
+}
+
+// feedback is the text of several injections, each under the name of its hook.
+func feedback(kept []injection) string {
+	var b strings.Builder
+	b.WriteString("Hook feedback:")
+	for _, one := range kept {
+		name, _ := Clean(one.Link.Title()) // it becomes part of the text
+		fmt.Fprintf(&b, "\n\nFrom %s (%d bytes):\n%s", name, len(one.text), one.text)
+	}
+	return b.String()
+}

@@ -1,0 +1,99 @@
+package verdict
+
+import (
+	"encoding/json"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// Action is what an agent is to do.
+type Action string
+
+// The three actions of a verdict. There is no zero action: a verdict without one
+// is no permission.
+const (
+	Continue Action = "continue" // go on, with Data where there is any
+	Deny     Action = "deny"     // do not
+	Pending  Action = "pending"  // a person is being asked; send the event again
+)
+
+// Verdict is the answer to hooks.execute.<event>.
+type Verdict struct {
+	Action         Action
+	Reason         string
+	Data           json.RawMessage // byte for byte; nil for none
+	Messages       []Message       // for the agent's context
+	Display        []Display       // for its user, in execution order
+	SuppressOutput []string        // names of hooks whose own output is to be hidden
+	Warnings       []Warning       // what was dropped or cleaned, in execution order
+	InjectedTokens int             // what the turn has used after this event
+	Approval       *Approval       // where a person was asked
+
+	// Injected are the injections that Messages is made of, in execution order. The
+	// wire does not carry them.
+	Injected []Injected
+}
+
+// Injected is one injection that was delivered.
+type Injected struct {
+	HookID, Hook  string // the hook's id and name
+	Bytes, Tokens int    // what it took of the limits
+}
+
+// Message is text from hooks for the agent's context.
+type Message struct {
+	Role    chain.Role `json:"role"`
+	Content string     `json:"content"`
+	// Ephemeral messages are for the next model call only and never stored.
+	Ephemeral bool `json:"ephemeral,omitempty"`
+	// AppendToLastToolResult joins an ephemeral message to the last message, where
+	// that is a tool's result.
+	AppendToLastToolResult bool     `json:"append_to_last_tool_result,omitempty"`
+	Metadata               Metadata `json:"metadata"`
+}
+
+// Metadata says where a message comes from.
+type Metadata struct {
+	Source    string `json:"source,omitempty"`    // always "hook"
+	HookName  string `json:"hook_name,omitempty"` // "composite" for several
+	HookID    string `json:"hook_id,omitempty"`   // empty for several
+	Event     string `json:"event,omitempty"`
+	Timestamp string `json:"timestamp,omitempty"` // RFC 3339, UTC
+}
+
+// Display is a message of one hook to the user. Its text is the hook's own: who
+// shows it makes it safe for the place where it stands.
+type Display struct {
+	Message string      `json:"message"`
+	Level   chain.Level `json:"level"`            // info, warning or error
+	Source  string      `json:"source,omitempty"` // "hook:" and the hook's name
+	HookID  string      `json:"hook_id,omitempty"`
+}
+
+// The kinds of warnings.
+const (
+	Oversize  = "oversize"  // an injection was dropped: larger than the limit
+	Budget    = "budget"    // an injection was dropped: beyond the turn's budget
+	Sanitized = "sanitized" // characters that deceive were removed from an injection, before it was measured
+)
+
+// Warning says what the router did to a hook's injection.
+type Warning struct {
+	Kind   string `json:"kind"`
+	Hook   string `json:"hook,omitempty"` // its name
+	Detail string `json:"detail,omitempty"`
+}
+
+// Approval is what became of the question to a person.
+type Approval struct {
+	ID         string   `json:"id,omitempty"`
+	Hook       string   `json:"hook,omitempty"` // its name
+	Prompt     string   `json:"prompt,omitempty"`
+	Options    []string `json:"options,omitempty"`
+	Option     string   `json:"option,omitempty"` // the answer; empty where none was given
+	DecidedBy  string   `json:"decided_by,omitempty"`
+	Cached     bool     `json:"cached,omitempty"` // an earlier "Allow always" answered
+	TimedOut   bool     `json:"timed_out,omitempty"`
+	Expires    string   `json:"expires,omitempty"`     // RFC 3339, UTC
+	DataSHA256 string   `json:"data_sha256,omitempty"` // of the data that was approved, in hex
+}

@@ -1,0 +1,92 @@
+package simulation
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server/ats"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	ats.Register() // outside of every bubble, so that the server's clock belongs to none
+	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
+}
+
+// Approvals hold, whatever happens to the routers and however close to the
+// deadline people answer. HOOKROUTER_SEED is the first seed; without it that is 1.
+func TestApprovalsHold(t *testing.T) {
+	seed, err := strconv.ParseUint(cmp.Or(os.Getenv("HOOKROUTER_SEED"), "1"), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const whole = 2000
+	n := whole
+	if os.Getenv("HOOKROUTER_FULL") == "" {
+		n = whole / 10
+	}
+	total, ends := 0, endings{}
+	for ; total < n; seed++ {
+		passed := t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { total += simulate(t, seed, &ends) })
+		if !passed {
+			return // one history is enough to read
+		}
+	}
+	t.Logf("volume: %d of %d approvals; routers: %d killed, %d stopped, %d cut off", total, whole, ends.killed, ends.stopped, ends.cut)
+}
+
+// simulate runs one seed and returns how many questions it had.
+func simulate(t *testing.T, seed uint64, ends *endings) (questions int) {
+	collect()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		w := newWorld(t, seed, ends)
+		w.run()
+		for _, finding := range w.h.check() {
+			t.Error(finding)
+		}
+		questions = len(w.h.questions)
+		if questions < sessions {
+			t.Errorf("%d questions prove nothing", questions)
+		}
+		w.report(time.Since(began))
+	})
+	return questions
+}
+
+// collect lets go of what is in pools: the client library keeps timers of earlier
+// bubbles there.
+func collect() {
+	runtime.GC()
+	runtime.GC()
+}
+
+// report says what the run was good for.
+func (w *world) report(virtual time.Duration) {
+	by := map[string]int{}
+	for _, r := range w.h.records {
+		by[r.DecidedBy]++
+	}
+	codes := map[int]int{}
+	for _, a := range w.h.answers {
+		codes[a.code]++
+	}
+	cached, unasked := 0, 0
+	for _, t := range w.h.tellings {
+		switch a := t.verdict.Approval; {
+		case a == nil:
+			unasked++
+		case a.Cached:
+			cached++
+		}
+	}
+	w.t.Logf("%v: %d questions, decided by %v; %d verdicts (%d remembered, %d by a hook out of reach); "+
+		"%d answers, %d within 20 ms of a deadline, by code %v",
+		virtual.Round(time.Second), len(w.h.questions), by, len(w.h.tellings), cached, unasked, len(w.h.answers), w.close.Load(), codes)
+}
