@@ -350,7 +350,7 @@ func TestNobodyDecidesWhoMayNot(t *testing.T) {
 		"$JS.API.STREAM.MSG.DELETE.HOOKS_AUDIT", "$JS.API.STREAM.DELETE.KV_hooks_approvals", "$JS.API.STREAM.PURGE.KV_hooks_approvals",
 	}
 	answering := []string{"hooks.approve." + q.ID, "hooks.approvals", "hooks.approval." + q.ID, "hooks.session.revoke"}
-	forging := []string{"_INBOX.x", "_INBOX_agent.x", "_INBOX_approver.x", "hooks.call.guard", "hooks.event.approval.granted", "hooks.result.tool.pre", "hooks.router.report"}
+	forging := []string{"_INBOX.x", "_INBOX_router.x", "_INBOX_agent.x", "_INBOX_approver.x", "hooks.call.guard", "hooks.event.approval.granted", "hooks.result.tool.pre", "hooks.router.report"}
 	for role, subjects := range map[string][]string{
 		"hook":     slices.Concat(stored, api, answering, forging, []string{"hooks.execute.tool.pre", "hooks.emit.tool.pre", "hooks.session.end", "hooks.register.other", "hooks.unregister.other"}),
 		"agent":    slices.Concat(stored, api, answering, forging, []string{"hooks.session.show", "hooks.register.guard", "hooks.unregister.guard"}),
@@ -365,9 +365,9 @@ func TestNobodyDecidesWhoMayNot(t *testing.T) {
 		}
 	}
 	for role, subjects := range map[string][]string{
-		"hook":     {"_INBOX_agent.>", "_INBOX_approver.>", "hooks.call.other", "hooks.event.>", "hooks.audit.>", "hooks.approve.*", "$KV.>"},
-		"agent":    {"_INBOX.>", "_INBOX_approver.>", "hooks.call.guard", "hooks.event.>", "hooks.audit.>", "hooks.approve.*", "$KV.>"},
-		"approver": {"_INBOX.>", "_INBOX_agent.>", "hooks.call.guard", "hooks.event.>", "hooks.audit.>", "hooks.approve.*", "$KV.>"},
+		"hook":     {"_INBOX_router.>", "_INBOX_agent.>", "_INBOX_approver.>", "hooks.call.other", "hooks.event.>", "hooks.audit.>", "hooks.approve.*", "$KV.>"},
+		"agent":    {"_INBOX.>", "_INBOX_router.>", "_INBOX_approver.>", "hooks.call.guard", "hooks.event.>", "hooks.audit.>", "hooks.approve.*", "$KV.>"},
+		"approver": {"_INBOX.>", "_INBOX_router.>", "_INBOX_agent.>", "hooks.call.guard", "hooks.event.>", "hooks.audit.>", "hooks.approve.*", "$KV.>"},
 	} {
 		for _, subject := range subjects {
 			if f.permits(t, role, func(nc *nats.Conn) error { _, err := nc.SubscribeSync(subject); return err }) {
@@ -382,6 +382,58 @@ func TestNobodyDecidesWhoMayNot(t *testing.T) {
 	}
 	if _, err := p.Answer(ctx, q.ID, approval.Answer{Option: "Deny"}); err != nil {
 		t.Error(err)
+	}
+	if x := <-verdicts; x.Action != verdict.Deny {
+		t.Errorf("execute: %+v", x)
+	}
+}
+
+// TestAWorkerWinsNoRightByItsAnswers has a worker answer its call with a reply
+// subject of its own, which allow_responses would grant it if the answer came back.
+func TestAWorkerWinsNoRightByItsAnswers(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	f := newFenced(t, ctx)
+	refused := make(chan error, 16)
+	nc, err := nats.Connect(f.url("hook"), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	if _, err := nc.SubscribeSync("_INBOX.>"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := nc.Subscribe("hooks.call.guard", func(m *nats.Msg) {
+		id := approval.IDOf("", "s1", "deploy:start", m.Header.Get("ce-id"))
+		_ = nc.PublishMsg(&nats.Msg{Subject: m.Reply, Reply: "hooks.audit.decision." + id, Data: []byte(`{"action":"ask_user"}`)})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := nc.RequestWithContext(ctx, "hooks.register.guard", []byte(`{"events":["deploy:start"]}`)); err != nil || len(m.Header) > 0 {
+		t.Fatal(m, err)
+	}
+	a, p := f.agent(t, ctx, "agent"), f.approver(t, ctx, "approver")
+	verdicts := executing(t, ctx, a)
+	q := asked(t, ctx, p)
+	subject := "hooks.audit.decision." + q.ID
+	if err := nc.Publish(subject, []byte(`{"kind":"approval.decided","approval_id":"`+q.ID+`","option":"Allow","granted":true,"decided_by":"ann"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.FlushWithContext(ctx); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-refused:
+		if !errors.Is(err, nats.ErrPermissionViolation) || !strings.Contains(err.Error(), subject) {
+			t.Errorf("refused with %v", err)
+		}
+	case x := <-verdicts:
+		t.Fatalf("the worker decided for a person: %+v %+v", x.Verdict, x.Approval)
+	case <-ctx.Done():
+		t.Fatal("the worker may publish on ", subject)
+	}
+	if _, err := p.Answer(ctx, q.ID, approval.Answer{Option: "Deny"}); err != nil {
+		t.Errorf("the person is too late: %v", err)
 	}
 	if x := <-verdicts; x.Action != verdict.Deny {
 		t.Errorf("execute: %+v", x)

@@ -187,8 +187,13 @@ func (d *Desk) remember(ctx context.Context, s *Stored, decision approval.Decisi
 	if !decision.Granted || !approval.Remembered(decision.Option) || s.Session == "" || d.Remember == nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, rememberTime)
+	defer cancel()
 	return d.Remember(ctx, s, decision)
 }
+
+// rememberTime bounds a try to remember: who waits for the decision waits for it.
+const rememberTime = 500 * time.Millisecond
 
 // hear takes in a decision that is known to stand in the stream.
 func (d *Desk) hear(s *Stored, decision approval.Decision) {

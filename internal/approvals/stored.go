@@ -18,7 +18,7 @@ type Stored struct {
 	// other data is refused.
 	Sent string
 	// Arrived is when the event came: what ended since is not its business.
-	Arrived approval.Time
+	Arrived time.Time
 	// Called is how many hooks the event's chain called.
 	Called int
 	// Verdict is what the agent gets besides the approval and the data: messages to
@@ -30,7 +30,7 @@ func (s Stored) append(buf []byte) []byte {
 	w := events.NewObjectWriter(buf)
 	w.Raw("question", s.Record.Append(nil))
 	w.String("sent_sha256", s.Sent)
-	w.String("arrived", s.Arrived.String())
+	w.String("arrived", s.Arrived.UTC().Format(time.RFC3339Nano))
 	w.Int("called", int64(s.Called))
 	w.Raw("verdict", s.Verdict.Append(nil))
 	return w.End()
@@ -40,7 +40,7 @@ func decodeStored(e bus.Entry) (*Stored, error) {
 	var raw struct {
 		Question approval.Record `json:"question"`
 		Sent     string          `json:"sent_sha256"`
-		Arrived  approval.Time   `json:"arrived"`
+		Arrived  time.Time       `json:"arrived"`
 		Called   int             `json:"called"`
 		Verdict  verdict.Verdict `json:"verdict"`
 	}

@@ -208,7 +208,7 @@ func (r *Router) question(q asking, hop chain.Hop, out chain.Outcome, v verdict.
 		return nil, bus.Refuse(bus.Internal, "the data to ask about can't be read: %v", err)
 	}
 	now := approval.At(time.Now())
-	s := &approvals.Stored{Sent: approval.Digest(q.sent), Arrived: approval.At(q.came), Verdict: v, Called: called(out)}
+	s := &approvals.Stored{Sent: approval.Digest(q.sent), Arrived: q.came, Verdict: v, Called: called(out)}
 	s.Question = approval.Question{
 		ID: cmp.Or(q.id, approval.IDOf(q.emitter, q.Session, q.Name, q.ID)), Session: q.Session, Event: q.Name, Hook: hop.Link.Title(),
 		Prompt: cmp.Or(hop.Result.ApprovalPrompt, approval.DefaultPrompt), Options: hop.Result.ApprovalOptions,
@@ -241,7 +241,7 @@ func (r *Router) remembered(ctx context.Context, s *approvals.Stored) (session.G
 
 // remember keeps an "Allow always" in its session.
 func (r *Router) remember(ctx context.Context, s *approvals.Stored, d approval.Decision) error {
-	return r.states.Remember(ctx, s.Question, s.Arrived.Time, d)
+	return r.states.Remember(ctx, s.Question, s.Arrived, d)
 }
 
 // mask is how questions are shown where observers do not get all data: secrets
@@ -259,6 +259,8 @@ func (r *Router) mask() func(*approval.Record) {
 		}
 		if record.Data != nil {
 			record.Data, _ = redact.Object(record.Data)
+		}
+		if record.Changes != nil { // which is no JSON object of nothing
 			record.Changes, _ = redact.Object(record.Changes)
 		}
 	}

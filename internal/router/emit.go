@@ -30,8 +30,8 @@ func (r *Router) emit(ctx context.Context, req *bus.Request) error {
 	if err := r.end(ctx, a); err != nil {
 		return err
 	}
-	r.release(a)                      // the agent may go on as soon as it has its answer
-	record := resultBody(a, out, nil) // made before the answer, so that both leave in one write
+	r.release(a)                        // the agent may go on as soon as it has its answer
+	record := r.resultBody(a, out, nil) // made before the answer, so that both leave in one write
 	err = req.Reply(replyHeader(a, out), out.Result.Append(make([]byte, 0, len(out.Result.Data)+128)))
 	r.tellResult(a, out, record)
 	return err

@@ -48,7 +48,7 @@ func (r *Router) execute(ctx context.Context, req *bus.Request) error {
 		}
 	}
 	r.release(a)
-	record := resultBody(a, out, v.Approval)
+	record := r.resultBody(a, out, v.Approval)
 	if v.Action != verdict.Pending {
 		err = req.Reply(header, v.Append(make([]byte, 0, len(v.Data)+256)))
 	}

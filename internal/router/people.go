@@ -183,7 +183,7 @@ func (r *Router) showSession(ctx context.Context, req *bus.Request) error {
 		w.String("approval_id", one.Approval)
 	})
 	if state.Ended != nil {
-		w.String("ended", state.Ended.String())
+		w.String("ended", approval.At(*state.Ended).String())
 	}
 	return req.Reply(nil, w.End())
 }

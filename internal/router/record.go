@@ -38,14 +38,18 @@ func (r *Router) publish(subject string, h bus.Header, body []byte) {
 }
 
 // resultBody is the body of hooks.result.<event>: how a chain went, without data.
-func resultBody(a *arrival, out chain.Outcome, asked *verdict.Approval) []byte {
+func (r *Router) resultBody(a *arrival, out chain.Outcome, asked *verdict.Approval) []byte {
+	reason := out.Result.Reason
+	if r.PublishData != PublishFull {
+		reason, _ = redact.Text(reason)
+	}
 	w := events.NewObjectWriter(make([]byte, 0, 256+64*len(out.Hops)))
 	w.String("chain_id", a.chainID)
 	w.String("event_id", a.ID)
 	w.String("session_id", a.Session)
 	w.String("event", a.Name)
 	w.String("action", string(out.Result.Action))
-	w.Text("reason", out.Result.Reason)
+	w.Text("reason", reason)
 	w.Text("denied_by", out.DeniedBy)
 	w.Objects("hooks", len(out.Hops), func(i int, w *events.ObjectWriter) {
 		hop := out.Hops[i]

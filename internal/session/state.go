@@ -23,7 +23,7 @@ type State struct {
 	Injections []Injection    `json:"injections,omitempty"` // of this turn, the newest last
 	Grants     []Grant        `json:"grants,omitempty"`
 	Revoked    []string       `json:"revoked,omitempty"` // ids of approvals that are not to be remembered again
-	Ended      *approval.Time `json:"ended,omitempty"`   // the last end
+	Ended      *time.Time     `json:"ended,omitempty"`   // the last end
 }
 
 // Injection is one text that was delivered.
@@ -86,8 +86,8 @@ func (s *State) Spend(used int, injections ...Injection) {
 
 // end forgets all but that there was an end.
 func (s *State) end(now time.Time) {
-	at := approval.At(now)
-	*s = State{Session: s.Session, Ended: &at}
+	now = now.UTC()
+	*s = State{Session: s.Session, Ended: &now}
 }
 
 // Remembered returns the grant that answers a hook's question, if there is one.
@@ -106,7 +106,7 @@ func (s *State) Remembered(hook, prompt string) (Grant, bool) {
 func (s *State) remember(q approval.Question, arrived time.Time, d approval.Decision) (changed bool) {
 	known := func(g Grant) bool { return g.Approval == q.ID }
 	switch {
-	case s.Ended != nil && arrived.Before(s.Ended.Time), slices.Contains(s.Revoked, q.ID), slices.ContainsFunc(s.Grants, known):
+	case s.Ended != nil && !arrived.After(*s.Ended), slices.Contains(s.Revoked, q.ID), slices.ContainsFunc(s.Grants, known):
 		return false
 	case len(s.Grants) >= maxGrants:
 		s.Grants = slices.Delete(s.Grants, 0, 1)
