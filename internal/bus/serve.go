@@ -267,8 +267,9 @@ func (ep *endpoint) count(start time.Time, err error) {
 
 // Sender is who sent a request through a service import of another account, as
 // the server says, or "". What says it means something only where the reply
-// subject is one that the server made, and where it stands once: a sender can
-// smuggle a header of the same name past the server, beside the server's own.
+// subject is one that the server made, and where it stands once and alone: a sender
+// can smuggle a header of the same name past the server, beside the server's own or
+// before a bare blank line that hides it.
 func (r *Request) Sender() string {
 	if !strings.HasPrefix(r.Msg.Reply, "_R_.") {
 		return ""
@@ -284,10 +285,29 @@ func (r *Request) Sender() string {
 		Account string `json:"acc"`
 		User    string `json:"user"`
 	}
-	if n != 1 || json.Unmarshal([]byte(text), &info) != nil || info.Account == "" {
+	if n != 1 || hidden(r.Msg) >= leastInfo || json.Unmarshal([]byte(text), &info) != nil || info.Account == "" {
 		return ""
 	}
 	return strings.TrimSuffix("nats "+info.Account+"/"+info.User, "/")
+}
+
+// leastInfo is the size of the shortest header that the server says it with.
+const leastInfo = len(headerRequestInfo + `: {"acc":"A"}` + "\r\n\r\n")
+
+// hidden is the most that may stand, in bytes, behind the headers that could be
+// read: what came, without the least that those take. A status in the first line is
+// read as headers, which it is much shorter than.
+func hidden(m *nats.Msg) int {
+	left := m.Size() - len(m.Subject) - len(m.Reply) - len(m.Data) - len("NATS/1.0\n\n")
+	for name, values := range m.Header {
+		if name == "Status" || name == "Description" {
+			continue
+		}
+		for _, value := range values {
+			left -= len(name) + len(value) + len(":\n")
+		}
+	}
+	return left
 }
 
 // headerRequestInfo is what the server says of a request through an import.

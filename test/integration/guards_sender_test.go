@@ -47,6 +47,9 @@ func TestAForgedSenderProvesNothing(t *testing.T) {
 	const version, claim = "NATS/1.0\r\n", `{"acc":"APPROVERS","user":"ann"}`
 	for sentence, header := range map[string]string{
 		"behind a bare newline":        version + "X: y\nNats-Request-Info: " + claim,
+		"before a bare blank line":     version + "X: y\nNats-Request-Info: " + claim + "\n",
+		"before one, shortly written":  version + "X:y\n" + strings.Repeat("a:b\n", 200) + "Nats-Request-Info:" + claim + "\n",
+		"before one, with a status":    "NATS/1.0 503 x\nNats-Request-Info:" + claim + "\n",
 		"in small letters":             version + "nats-request-info: " + claim,
 		"with a blank before the sign": version + "Nats-Request-Info : " + claim,
 	} {
