@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +69,10 @@ func TestRunServesUntilItIsToldToStop(t *testing.T) {
 
 func TestRunSaysWhatIsWrongWithItsFlags(t *testing.T) {
 	const nowhere = "nats://127.0.0.1:1"
+	rules := filepath.Join(t.TempDir(), "rules.yaml")
+	if err := os.WriteFile(rules, []byte("rules:\n  - decision: perhaps\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		args []string
 		want string
@@ -86,6 +92,14 @@ func TestRunSaysWhatIsWrongWithItsFlags(t *testing.T) {
 		{[]string{"serve", "--store-dir", t.TempDir(), "--nats-url", nowhere}, "--store-dir is for the embedded NATS server, and --nats-url starts none"},
 		{[]string{"--nats-url", nowhere}, "connect to NATS at " + nowhere}, // the defaults of both are no contradiction
 		{[]string{"--nats-url", nowhere, "--jetstream-replicas", "3"}, "connect to NATS at " + nowhere},
+		{[]string{"--max-questions", "0"}, "--max-questions must be positive"},
+		{[]string{"--injection-budget-per-turn", "0"}, "--injection-budget-per-turn must be positive"},
+		{[]string{"--console-token", "short"}, "--console-token"},
+		{[]string{"--webhook", "http://127.0.0.1:1/x"}, "HOOK_ROUTER_WEBHOOK_SECRET"},
+		{[]string{"--approvals", "off", "--approval-rules", rules}, "--approvals=off denies every question"},
+		{[]string{"--approvals", "off", "--webhook", "http://127.0.0.1:1/x", "--webhook-secret", "x"}, "--approvals=off asks nobody"},
+		{[]string{"--approvers", "proven", "--console", "off"}, "nobody could answer"},
+		{[]string{"--approval-rules", rules, "--store-dir", t.TempDir()}, rules + ":2:"},
 		{[]string{"--max-data", "many"}, "--max-data"},
 		{[]string{"--publish-data", "some"}, "publish-data"},
 		{[]string{"--nats-listen", "nowhere", "--store-dir", t.TempDir()}, "host:port"},
@@ -108,5 +122,13 @@ func TestAPortThatIsTakenIsNamedOnce(t *testing.T) {
 	err = run(t.Context(), []string{"--nats-listen", l.Addr().String(), "--http-listen", "", "--store-dir", t.TempDir()}, &out, &log)
 	if err == nil || strings.Count(err.Error(), "address already in use") != 1 || !strings.Contains(err.Error(), "in use: is another hook-router") {
 		t.Errorf("error %v; want the cause once, and what to do", err)
+	}
+}
+
+func TestWhatIsPrintedCanBeOpened(t *testing.T) {
+	for addr, want := range map[string]string{"": "", "127.0.0.1:8080": "127.0.0.1:8080", "[::]:8080": "127.0.0.1:8080", "0.0.0.0:8080": "127.0.0.1:8080"} {
+		if got := reachable(addr); got != want {
+			t.Errorf("%q is printed as %q, want %q", addr, got, want)
+		}
 	}
 }

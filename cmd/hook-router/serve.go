@@ -100,6 +100,15 @@ func (s serve) check(command *kong.Context) error {
 	if len(s.Webhook) > 0 && s.WebhookSecret == "" {
 		return errors.New("--webhook needs a secret to sign with: set HOOK_ROUTER_WEBHOOK_SECRET")
 	}
+	noConsole := s.Console == "off" || s.HTTPListen == ""
+	switch {
+	case s.Approvals == "off" && s.ApprovalRules != "":
+		return errors.New("--approvals=off denies every question, and --approval-rules would answer some: leave one of them out")
+	case s.Approvals == "off" && len(s.Webhook) > 0:
+		return errors.New("--approvals=off asks nobody, and --webhook tells of questions: leave one of them out")
+	case s.Approvers == "proven" && !s.NATSAccounts && noConsole:
+		return errors.New("with --approvers=proven nobody could answer: serve the console, or set --nats-accounts where approvers have a NATS account of their own")
+	}
 	if s.ConsoleToken != "" {
 		if err := console.CheckToken(s.ConsoleToken); err != nil {
 			return fmt.Errorf("--console-token: %w", err)
@@ -123,6 +132,9 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if s.Console == "on" && s.HTTPListen != "" && !loopback(s.HTTPListen) {
 		log.Warn("the console listens beyond loopback without TLS: put a proxy with TLS before it, or turn it off with --console=off",
 			"http_listen", s.HTTPListen)
+	}
+	if s.Approvers == "proven" && !s.NATSAccounts {
+		log.Info("answers over NATS prove nobody here and are refused: people answer in the console")
 	}
 	n, err := node.Start(ctx, node.Options{
 		NATS:       bus.Options{URL: s.NATSURL, Prefix: s.Prefix, Creds: s.NATSCreds},
@@ -152,7 +164,7 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer) error {
 		}
 		fmt.Fprintf(stdout, "hook-router %s is ready after %d ms\n  NATS    %s\n  prefix  %s\n",
 			version, time.Since(began).Milliseconds(), bus.RedactURL(where), s.Prefix)
-		if addr := n.HTTPAddr(); addr != "" {
+		if addr := reachable(n.HTTPAddr()); addr != "" {
 			fmt.Fprintf(stdout, "  health  http://%s/readyz\n", addr)
 			if s.Console == "on" && s.ConsoleToken == "" {
 				fmt.Fprintf(stdout, "  console http://%s/?token=%s\n", addr, n.ConsoleToken())
@@ -161,6 +173,15 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer) error {
 			}
 		}
 	})
+}
+
+// reachable is an address that a browser on this machine can open.
+func reachable(addr string) string {
+	at, err := netip.ParseAddrPort(addr)
+	if err != nil || !at.Addr().IsUnspecified() {
+		return addr
+	}
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port()).String()
 }
 
 // rules reads the rule file, where there is one.

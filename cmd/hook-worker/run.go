@@ -145,7 +145,11 @@ func (s serve) run(ctx context.Context, stderr io.Writer) error {
 			return errors.Join(err, w.Run(ctx))
 		}
 	}
-	fmt.Fprintf(stderr, "hook-worker %s answers for %d hooks on %s\n", version, len(file.Hooks), bus.RedactURL(url))
+	hooks := "1 hook"
+	if n := len(file.Hooks); n != 1 {
+		hooks = fmt.Sprintf("%d hooks", n)
+	}
+	fmt.Fprintf(stderr, "hook-worker %s answers for %s on %s\n", version, hooks, bus.RedactURL(url))
 	return w.Run(ctx)
 }
 

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -12,7 +15,7 @@ import (
 
 type approvalsAnswerCmd struct {
 	ID        string `arg:"" help:"Id of the question, which approvals lists."`
-	Option    string `arg:"" help:"The answer: an option of the question, in any case of letters."`
+	Option    string `arg:"" optional:"" help:"The answer: an option of the question, in any case of letters; without one, they are named."`
 	Note      string `placeholder:"TEXT" help:"Why, for the record."`
 	By        string `placeholder:"NAME" help:"Who answers; default: the user of this machine. The record keeps it beside what the connection proves."`
 	SHA256    string `name:"sha256" placeholder:"DIGEST" help:"Answer only for this data, as show showed its digest; default: the data as it is known now."`
@@ -33,10 +36,13 @@ func (c *approvalsAnswerCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer closeBus()
-	if c.SHA256 == "" {
+	if c.SHA256 == "" || c.Option == "" {
 		r, err := a.Get(ctx, c.ID)
 		if err != nil {
-			return err
+			return fmt.Errorf("answer approval %s: %w", c.ID, cmp.Or(errors.Unwrap(err), err)) // it is not shown here
+		}
+		if c.Option == "" {
+			return fmt.Errorf("answer approval %s: say which option: %s", c.ID, quoted(r.Options))
 		}
 		c.SHA256 = r.DataSHA256
 	}
@@ -52,6 +58,15 @@ func (c *approvalsAnswerCmd) Run(ctx context.Context, e *env) error {
 		e.out.print("accepted: %s\n", printable(option))
 	}
 	return nil
+}
+
+// quoted are options as they are typed: each is one argument.
+func quoted(options []string) string {
+	list := make([]string, len(options))
+	for i, option := range options {
+		list[i] = strconv.Quote(option)
+	}
+	return strings.Join(list, ", ")
 }
 
 // closedError is a refusal of an answer that came too late: nothing changed.

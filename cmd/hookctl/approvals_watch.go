@@ -20,16 +20,28 @@ type approvalsWatchCmd struct {
 	By      string `placeholder:"NAME" help:"Who answers; default: the user of this machine."`
 }
 
+// maxStatus is how much news of the connection may wait for the asker.
+const maxStatus = 16
+
 // Run asks on a terminal, and writes a line for each question and decision
 // elsewhere.
 func (c *approvalsWatchCmd) Run(ctx context.Context, e *env) error {
+	status := make(chan string, maxStatus)
+	if e.interactive() {
+		e.status = func(text string) {
+			select {
+			case status <- text:
+			default: // the asker is gone, or slow
+			}
+		}
+	}
 	a, closeBus, err := e.approver(ctx)
 	if err != nil {
 		return err
 	}
 	defer closeBus()
 	if e.interactive() {
-		err = c.ask(ctx, e, a)
+		err = c.ask(ctx, e, a, status)
 	} else {
 		err = a.Watch(ctx, c.of(func(n approval.Notice) { e.out.notice(n) }))
 	}
@@ -55,8 +67,8 @@ func (c *approvalsWatchCmd) of(handle func(approval.Notice)) func(approval.Notic
 }
 
 // ask runs the asker until the person leaves or ctx ends. What watches ends with
-// it.
-func (c *approvalsWatchCmd) ask(ctx context.Context, e *env, a *approver.Approver) error {
+// it. The asker owns the screen, so that it shows the status too.
+func (c *approvalsWatchCmd) ask(ctx context.Context, e *env, a *approver.Approver, status <-chan string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m := newAsker(e.out, desk{
@@ -75,6 +87,16 @@ func (c *approvalsWatchCmd) ask(ctx context.Context, e *env, a *approver.Approve
 		program.Quit()
 	})
 	beside.Go(func() { everySecond(ctx, func() { program.Send(tickMsg{}) }) })
+	beside.Go(func() {
+		for {
+			select {
+			case text := <-status:
+				program.Send(statusMsg(text))
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
 	_, err := program.Run()
 	cancel()
 	beside.Wait()

@@ -56,7 +56,8 @@ type (
 		option   string
 		err      error
 	}
-	tickMsg struct{} // a second is over
+	tickMsg   struct{} // a second is over
+	statusMsg string   // what happened to the connection
 )
 
 func newAsker(p *printer, d desk, by string) *asker {
@@ -79,6 +80,8 @@ func (m *asker) take(msg tea.Msg) tea.Cmd {
 		m.wrap()
 	case tickMsg:
 		return m.load()
+	case statusMsg:
+		m.said = cell{printable(string(msg)), yellow}
 	case approval.Notice:
 		return m.notice(msg)
 	case recordMsg:

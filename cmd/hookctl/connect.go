@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -53,11 +52,15 @@ func (e *env) connect() (*bus.Bus, error) {
 	if err != nil {
 		return nil, err
 	}
-	options = append(options, nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) { e.asyncError(sub, err) }))
-	b, err := bus.Connect(bus.Options{
-		URL: c.Server, Prefix: c.Prefix, Name: "hookctl", Creds: c.Creds, NATS: options,
-		Log: slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
-	})
+	options = append(options,
+		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) { e.asyncError(sub, err) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil { // it is nil where hookctl itself leaves
+				e.tell("the connection to NATS is lost, reconnecting: %v", err)
+			}
+		}),
+		nats.ReconnectHandler(func(*nats.Conn) { e.tell("the connection to NATS is back") }))
+	b, err := bus.Connect(bus.Options{URL: c.Server, Prefix: c.Prefix, Name: "hookctl", Creds: c.Creds, NATS: options})
 	if err != nil {
 		return nil, awayError{err}
 	}
@@ -90,10 +93,20 @@ func (e *env) asyncError(sub *nats.Subscription, err error) {
 	case errors.Is(err, nats.ErrPermissionViolation):
 		e.cancel(awayError{fmt.Errorf("use NATS: %w: ask whoever runs it for that permission", err)})
 	case errors.Is(err, nats.ErrSlowConsumer) && sub != nil:
-		fmt.Fprintf(e.stderr, "hookctl: too slow: some messages on %s are lost\n", clean(sub.Subject))
+		e.tell("too slow: some messages on %s are lost", sub.Subject)
 	default:
-		fmt.Fprintf(e.stderr, "hookctl: NATS says: %s\n", clean(err.Error()))
+		e.tell("NATS says: %v", err)
 	}
+}
+
+// tell says what happened to the connection, beside the output.
+func (e *env) tell(format string, args ...any) {
+	text := clean(fmt.Sprintf(format, args...))
+	if e.status != nil {
+		e.status(text)
+		return
+	}
+	fmt.Fprintf(e.stderr, "hookctl: %s\n", text)
 }
 
 // options are the NATS options that the flags and the context add up to.

@@ -15,9 +15,9 @@ import (
 
 type executeCmd struct {
 	eventArgs
-	Default []string      `sep:"none" placeholder:"KEY=VALUE" help:"Field that is merged below the data. Repeatable."`
-	Wait    time.Duration `default:"60s" help:"Time for all, for a person to answer too."`
-	NoWait  bool          `help:"Do not wait for a person; the question stays open."`
+	Default []string       `sep:"none" placeholder:"KEY=VALUE" help:"Field that is merged below the data. Repeatable."`
+	Wait    *time.Duration `placeholder:"DURATION" help:"Time for all, for a person to answer too; default: until the question is decided."`
+	NoWait  bool           `help:"Do not wait for a person; the question stays open."`
 }
 
 // executed is the JSON form of a verdict.
@@ -25,7 +25,7 @@ type executed struct {
 	Event      string          `json:"event"`
 	EventID    string          `json:"event_id,omitempty"`
 	ChainID    string          `json:"chain_id,omitempty"`
-	Hooks      int             `json:"hooks"` // that were called
+	Hooks      *int            `json:"hooks,omitempty"` // that were called; nil while that is not told
 	DeniedBy   string          `json:"denied_by,omitempty"`
 	FailedOpen []string        `json:"failed_open,omitempty"`
 	Changes    []change        `json:"changes,omitempty"`
@@ -42,20 +42,23 @@ func (c *executeCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	if c.Wait < time.Millisecond {
-		return fmt.Errorf("use --wait %s: at least 1ms is needed", c.Wait)
+	if c.Wait != nil && *c.Wait < time.Millisecond {
+		return fmt.Errorf("--wait is %s: at least 1ms is needed", *c.Wait)
 	}
 	if err := events.CheckName(c.Event); err != nil {
 		return err
 	}
-	waiting, cancel := context.WithTimeout(ctx, c.Wait)
+	waiting, cancel := context.WithCancel(ctx)
+	if c.Wait != nil {
+		waiting, cancel = context.WithTimeout(ctx, *c.Wait)
+	}
 	defer cancel()
 	a, closeBus, err := e.agentWith(ctx, agent.Options{Session: c.Session, OnPending: func(q verdict.Approval) {
 		if c.NoWait {
 			cancel()
 			return
 		}
-		fmt.Fprintf(e.stderr, "waiting for an answer to %s: %s\n", printable(q.ID), clip(printable(q.Prompt), 2*maxValue))
+		fmt.Fprintf(e.stderr, "waiting for an answer to %s: %s; %s\n", printable(q.ID), printable(asked(q)), howToAnswer(q.ID))
 	}})
 	if err != nil {
 		return err
@@ -87,13 +90,20 @@ func (e *env) showVerdict(event string, x agent.Execution, diff []change) {
 	case verdict.Deny:
 		e.exit, said = exitDenied, "denied: "+x.Reason
 	case verdict.Pending:
-		e.exit, said = exitPending, "a person is asked and has not answered: "+x.Approval.ID
+		e.exit, said = exitPending, "a person is asked and has not answered: "+x.Approval.ID+"; "+howToAnswer(x.Approval.ID)
 	}
 	if !e.out.json {
 		e.out.table(verdictRows(x, diff))
+		if x.Action == verdict.Pending {
+			e.out.print("%s\n", howToAnswer(x.Approval.ID))
+		}
 		return
 	}
-	e.out.document(executed{event, x.EventID, x.ChainID, x.Hooks, x.DeniedBy, x.FailedOpen, diff, x.Verdict})
+	doc := executed{event, x.EventID, x.ChainID, &x.Hooks, x.DeniedBy, x.FailedOpen, diff, x.Verdict}
+	if x.Action == verdict.Pending {
+		doc.Hooks = nil
+	}
+	e.out.document(doc)
 	if said != "" {
 		fmt.Fprintln(e.stderr, printable(said))
 	}
@@ -122,7 +132,7 @@ func verdictRows(x agent.Execution, diff []change) [][]cell {
 		rows = append(rows, []cell{{w.Kind, yellow}, {printable(w.Hook + ": " + w.Detail), plain}})
 	}
 	if q := x.Approval; q != nil {
-		add("asked", clip(q.Prompt, 2*maxValue)+" ["+strings.Join(q.Options, " | ")+"]")
+		add("asked", asked(*q))
 		add("answer", answerOf(*q, x.Action))
 		add("approval", q.ID)
 	}
@@ -146,6 +156,16 @@ func injected(m verdict.Message) string {
 		text += " (ephemeral)"
 	}
 	return text + ": " + m.Content
+}
+
+// asked is a question and its options.
+func asked(q verdict.Approval) string {
+	return clip(q.Prompt, 2*maxValue) + " [" + strings.Join(q.Options, " | ") + "]"
+}
+
+// howToAnswer is the next step of a person who is asked.
+func howToAnswer(id string) string {
+	return "answer it with: hookctl approvals answer " + printable(id) + " OPTION"
 }
 
 // answerOf is what became of a question.

@@ -141,8 +141,8 @@ func (c *hookAddCmd) checkFree(ctx context.Context, o agent.Options) error {
 	if err != nil || taken == nil || len(taken.Instances) == 0 {
 		return err
 	}
-	return fmt.Errorf("add hook %s: this id is being served already (%d instances): choose another, or take it over with --replace",
-		c.ID, len(taken.Instances))
+	return fmt.Errorf("add hook %s: this id is being served already (%s): choose another, or take it over with --replace; "+
+		"if its process died, it is free when the router's --ttl (15s by default) is over", c.ID, plural(len(taken.Instances), "instance"))
 }
 
 // find returns the registration of a hook, nil where there is none.

@@ -61,6 +61,14 @@ func (p *printer) write(text string) {
 	}
 }
 
+// plural is a count of things: 1 hook, 2 hooks.
+func plural(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
 func (p *printer) fail(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

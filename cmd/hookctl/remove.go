@@ -54,7 +54,9 @@ func (c *hookRmCmd) Run(ctx context.Context, e *env) error {
 		e.out.document(done)
 	case was == nil:
 		e.out.print("there is no hook %s; `hookctl registry` lists them\n", c.ID)
-	case done.Instances > 0:
+	case done.Instances == 1:
+		e.out.print("removed hook %s; its 1 instance registers it again unless it is stopped\n", c.ID)
+	case done.Instances > 1:
 		e.out.print("removed hook %s; its %d instances register it again unless they are stopped\n", c.ID, done.Instances)
 	default:
 		e.out.print("removed hook %s\n", c.ID)

@@ -50,6 +50,7 @@ type env struct {
 	*connection
 	out    *printer
 	cancel context.CancelCauseFunc // ends the command with a reason
+	status func(text string)       // is told of the connection; nil where stderr is. Set before connect
 	exit   int                     // what the process ends with where there is no error
 }
 

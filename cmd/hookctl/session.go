@@ -38,6 +38,10 @@ func (c *sessionShowCmd) Run(ctx context.Context, e *env) error {
 }
 
 func (e *env) showSession(s approver.SessionInfo) {
+	if s.Turn == 0 && s.InjectedTokens == 0 && s.Ended == "" && len(s.Injections) == 0 && len(s.Grants) == 0 {
+		e.out.print("nothing is remembered of session %s\n", printable(s.ID))
+		return
+	}
 	rows := [][]cell{
 		{{"session", dim}, {printable(s.ID), bold}},
 		{{"turn", dim}, {strconv.Itoa(s.Turn), plain}},
@@ -114,7 +118,7 @@ type sessionEndCmd struct {
 
 // Run ends a session.
 func (c *sessionEndCmd) Run(ctx context.Context, e *env) error {
-	return e.tellSession(ctx, c.ID, "end", "session %s is ended\n")
+	return e.tellSession(ctx, c.ID, "end", "session %s is ended; what it had, if anything, is forgotten\n")
 }
 
 // told is the JSON form of what a session was told.

@@ -116,7 +116,7 @@ func (t *throttle) attempt(remote string, check func() bool) error {
 		seen = window{began: now}
 	}
 	if seen.count >= maxWrong {
-		return bus.Refuse(http.StatusTooManyRequests, "too many wrong tokens from this address: try again in a minute")
+		return bus.Refuse(http.StatusTooManyRequests, "too many wrong tokens from this address: until the minute is over, the right one is refused too")
 	}
 	if check() {
 		return nil

@@ -31,7 +31,7 @@ func (c *Console) guarded(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		if !c.servedAs(r) {
 			c.refuse(w, r, bus.Refuse(http.StatusMisdirectedRequest,
-				"the console is not served as %q: use its address or localhost, or add the name to the console's allowed hosts", clip(r.Host)))
+				"the console is not served as %q: if that name is yours, start hook-router with --console-hosts %[1]s; else use its address or localhost", clip(r.Host)))
 			return
 		}
 		if acts(r) && r.Header.Get("Origin") != "" && !sameOrigin(r) {

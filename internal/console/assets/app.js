@@ -1,13 +1,14 @@
 // The console: the views, the connection to the router, and the list of approvals.
-import { $, call, el } from "./dom.js";
+import { $, call, el, noAccess } from "./dom.js";
 import { left, visible } from "./text.js";
-import { closeGone, decided, isOpen, open } from "./ask.js";
+import { decided, dismiss, isOpen, listed, open } from "./ask.js";
 import { addEvent, addLost } from "./live.js";
 import { showRegistry } from "./registry.js";
 
 const views = ["approvals", "live", "registry"];
-const setAside = new Set(); // questions that don't open by themselves again
-let pending = [], total = 0, ahead = 0; // ahead: the router's clock less ours, in ms
+const setAside = new Map(); // id of a question that doesn't open by itself again → when it expires
+let pending = [], ahead = 0; // ahead: the router's clock less ours, in ms
+let access = true; // until a request is refused for want of it
 
 const now = () => Date.now() + ahead;
 
@@ -19,26 +20,29 @@ function route() {
     else $("tab-" + name).removeAttribute("aria-current");
   }
   showRegistry(view === "registry");
+  next();
 }
 
 // review opens a question, and the next one when it is closed.
 async function review(question) {
-  setAside.add(question.id);
-  await open(question, total - 1, now);
+  setAside.set(question.id, Date.parse(question.expires));
+  await open(question, now);
+  if (!access) setAside.delete(question.id); // it was not the person who closed it
   next();
 }
 
+// next opens a question by itself, on the view that is for them.
 function next() {
-  if (isOpen()) return;
+  if (!access || isOpen() || $("approvals").hidden) return;
   const question = pending.find((q) => !setAside.has(q.id) && Date.parse(q.expires) > now());
   if (question) review(question);
 }
 
 function showApprovals(message) {
+  const total = message.total;
   pending = message.approvals;
-  total = message.total;
   ahead = Date.parse(message.now) - Date.now();
-  for (const id of setAside) if (!pending.some((q) => q.id === id)) setAside.delete(id);
+  for (const [id, expires] of setAside) if (expires <= now()) setAside.delete(id);
   document.title = (total ? "(" + total + ") " : "") + "hookrouter";
   $("count").hidden = total === 0;
   $("count").textContent = total;
@@ -48,7 +52,7 @@ function showApprovals(message) {
   const focused = document.activeElement?.dataset?.review;
   $("approvals-rows").replaceChildren(...pending.map(row));
   if (focused) document.querySelector('[data-review="' + CSS.escape(focused) + '"]')?.focus();
-  closeGone(pending);
+  listed(message);
   next();
 }
 
@@ -73,16 +77,17 @@ function link(state, text) {
 }
 
 const handlers = { approvals: showApprovals, decided, event: addEvent, lost: addLost };
-let delay = 500;
+let delay = 500, socket = null;
 
 function connect() {
-  const socket = new WebSocket((location.protocol === "https:" ? "wss://" : "ws://") + location.host + "/v1/events");
+  socket = new WebSocket((location.protocol === "https:" ? "wss://" : "ws://") + location.host + "/v1/events");
   socket.onmessage = ({ data }) => {
     const message = JSON.parse(data);
     handlers[message.type]?.(message, data);
   };
   socket.onopen = () => {
     delay = 500;
+    access = true;
     $("banner").hidden = true;
     link("on", "live");
   };
@@ -92,14 +97,18 @@ function connect() {
     link("off", "reconnecting");
     setTimeout(connect, wait);
     try {
-      await call("/v1/approvals?limit=1");
-    } catch (error) {
-      if (error.code !== 401) return;
-      $("banner").textContent = "Access has ended. Open the address that the router printed when it started.";
-      $("banner").hidden = false;
-    }
+      await call("/v1/approvals?limit=1"); // a socket doesn't say why it was refused
+    } catch { /* it is tried again */ }
   };
 }
+
+addEventListener("noaccess", () => {
+  access = false;
+  $("banner").textContent = noAccess;
+  $("banner").hidden = false;
+  dismiss();
+  socket.close(); // the next one that opens has access
+});
 
 addEventListener("hashchange", route);
 route();

@@ -10,11 +10,12 @@ const dialog = $("ask");
 let question = null; // the one that is open
 let opened = 0, closed = null, sending = false, ended = false;
 let missed = false; // something happened to the question while it was being read
+let newest = { approvals: [], total: 0 }; // list of what waits
 
 export const isOpen = () => question !== null;
 
 // open asks a question, and resolves when the dialog is closed.
-export async function open(q, others, clock) {
+export async function open(q, clock) {
   question = q;
   ended = sending = missed = false;
   try {
@@ -23,10 +24,10 @@ export async function open(q, others, clock) {
       question = null;
       return;
     }
-    fill(q, record, others);
+    fill(q, record);
   } catch (error) {
     question = null;
-    toast("The question can't be shown: " + visible(error.message));
+    if (error.code !== 401) toast("The question can't be shown: " + visible(error.message));
     return;
   }
   dialog.showModal();
@@ -54,10 +55,10 @@ const early = (event) => event.timeStamp - opened < deaf;
 
 const text = (record, name) => record.has(name) ? String(JSON.parse(record.get(name))) : "";
 
-function fill(q, record, others) {
+function fill(q, record) {
   $("ask-hook").textContent = visible(q.hook);
   $("ask-tool").textContent = visible(text(record, "tool_name") || q.event);
-  $("ask-more").textContent = others > 0 ? others + " more waiting" : "";
+  showMore();
   $("ask-prompt").textContent = visible(q.prompt, true);
   $("ask-reason").textContent = visible(text(record, "reason"), true);
   const facts = { event: q.event, session: q.session_id, agent: text(record, "agent") };
@@ -81,6 +82,12 @@ function fill(q, record, others) {
     return button;
   }));
   $("ask-body").scrollTop = 0;
+}
+
+// showMore says how many questions wait besides the one that is open.
+function showMore() {
+  const others = newest.total - (newest.approvals.some((q) => q.id === question?.id) ? 1 : 0);
+  $("ask-more").textContent = others > 0 ? others + " more waiting" : "";
 }
 
 // changes shows a JSON Patch as a diff.
@@ -129,7 +136,7 @@ async function answer(option, event) {
     toast((grants(option) ? "Allowed: " : "Denied: ") + visible(option));
     if (question === q) closed();
   } catch (error) {
-    if (question !== q || ended) return;
+    if (question !== q || ended || error.code === 401) return; // dismiss has closed it
     if ([404, 409, 410].includes(error.code)) finish(visible(error.message));
     else {
       fail(error.code ? visible(error.message) : "The router can't be reached; it is not known whether it took the answer.");
@@ -175,8 +182,15 @@ function verdict(d) {
   return (d.granted ? "Allowed" : "Denied") + " by " + who + (d.option ? ": " + visible(d.option) : "") + (d.note ? ". Note: " + visible(d.note) : "");
 }
 
+// listed is told by the router what waits now.
+export function listed(list) {
+  newest = list;
+  showMore();
+  closeGone(list.approvals);
+}
+
 // closeGone ends the open question where the list no longer has it.
-export async function closeGone(pending) {
+async function closeGone(pending) {
   const q = question;
   if (q === null || sending || ended || pending.some((other) => other.id === q.id)) return;
   if (closed === null) { missed = true; return; }
@@ -187,6 +201,9 @@ export async function closeGone(pending) {
     if (question === q && error.code === 404) finish("This question is no longer known.");
   }
 }
+
+// dismiss closes the dialog, whatever is under way in it.
+export const dismiss = () => closed?.();
 
 const aside = () => { if (closed && !sending) closed(); };
 

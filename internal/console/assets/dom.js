@@ -13,13 +13,20 @@ export function el(tag, properties = {}, ...children) {
   return node;
 }
 
-// call asks the API. The error of a refusal has its code.
+export const noAccess = "Access has ended. Open the address that the router printed when it started.";
+
+// call asks the API. The error of a refusal has its code. Without access the page
+// is told so, too.
 export async function call(path, options = {}) {
   const response = await fetch(path, { credentials: "same-origin", ...options });
   const text = await response.text();
   if (response.ok) return text;
   let message = response.statusText;
   try { message = JSON.parse(text).error || message; } catch { /* a proxy's page */ }
+  if (response.status === 401) {
+    message = noAccess; // the router's words are for programs
+    dispatchEvent(new Event("noaccess"));
+  }
   throw Object.assign(new Error(message), { code: response.status });
 }
 

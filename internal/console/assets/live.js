@@ -3,6 +3,7 @@ import { $, el } from "./dom.js";
 import { indented, members, parts, visible } from "./text.js";
 
 const most = 500; // rows
+const announced = /^approval:|^user:notification$/; // by routers: no hook is asked, so that no result follows
 const rows = new Map(); // chain or event id → the row, oldest first
 let waiting = [], drawing = false, paused = false, lost = 0;
 
@@ -74,7 +75,7 @@ function fill({ message: m, hooks, data, body }) {
     el("td", { class: "num muted", textContent: time, title: m.time }),
     about,
     el("td", { class: "name", textContent: visible(m.session_id || "") }),
-    el("td", {}, m.action ? badge(m.action, m.action) : el("span", { class: "muted", textContent: m.kind === "event" ? "…" : "" }),
+    el("td", {}, m.action ? badge(m.action, m.action) : el("span", { class: "muted", textContent: m.kind === "event" && !announced.test(m.name) ? "…" : "" }),
       m.reason ? el("div", { class: "reason", textContent: visible(m.reason) }) : null),
     el("td", { class: "chain" }, ...hooks.map(hook)));
   body.dataset.text = [m.name, m.session_id, m.action, m.reason, ...hooks.map((h) => h.id + " " + (h.action || h.failure))].join(" ").toLowerCase();
