@@ -1,0 +1,199 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"time"
+	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Data is what a record says of an event's data.
+type Data struct {
+	SHA256   string          // of the data, or of salt and data, in hex
+	Salt     string          // names the salt; empty: the digest has none
+	Value    json.RawMessage // the data or a view of it; nil for none
+	Redacted bool            // Value is a redacted view
+}
+
+func (d *Data) write(w *events.ObjectWriter, name string) {
+	if d == nil {
+		return
+	}
+	w.Object(name, func(w *events.ObjectWriter) {
+		w.Text("sha256", d.SHA256)
+		w.Text("salt", d.Salt)
+		raw(w, "value", d.Value)
+		w.Flag("redacted", d.Redacted)
+	})
+}
+
+// raw writes JSON as it is, but for white space that would break the line: that is
+// taken out.
+func raw(w *events.ObjectWriter, name string, value json.RawMessage) {
+	if len(value) == 0 {
+		return
+	}
+	if bytes.ContainsFunc(value, unicode.IsControl) {
+		compact := jsontext.Value(bytes.Clone(value))
+		if err := compact.Compact(); err != nil {
+			w.String(name, string(value))
+			return
+		}
+		value = json.RawMessage(compact)
+	}
+	w.Raw(name, value)
+}
+
+// Hop is what happened at one hook: the detail of [HookResult], [HookError],
+// [HookTimeout] and [HookSkipped].
+type Hop struct {
+	Reason     string          // the hook's
+	Failure    string          // the class of its failure; empty: it did not fail
+	Error      string          // the failure's cause
+	FailedOpen bool            // it failed and was let pass
+	Shadow     bool            // its answer does not count
+	Took       time.Duration   // written in microseconds
+	Data       *Data           // what it made of the data; nil: it left it
+	Changes    json.RawMessage // a JSON Patch to Data from the data before; nil for none
+}
+
+func (h Hop) write(w *events.ObjectWriter) {
+	w.Text("reason", h.Reason)
+	w.Text("failure", h.Failure)
+	w.Text("error", h.Error)
+	w.Flag("failed_open", h.FailedOpen)
+	w.Flag("shadow", h.Shadow)
+	w.Int("us", h.Took.Microseconds())
+	h.Data.write(w, "data")
+	raw(w, "changes", h.Changes)
+}
+
+// Chain is what came in, what went out and why: the detail of [ChainResult].
+type Chain struct {
+	Agent      string // the CloudEvents source, as the agent claims
+	Reason     string
+	DeniedBy   string // the id of the hook that denied
+	ApprovalID string // of the question that the action is about
+	Called     int    // hooks
+	Skipped    int    // hooks whose match was false
+	Took       time.Duration
+	In         *Data // as the agent sent it
+	Out        *Data // as the chain left it; nil: as it came in
+}
+
+func (c Chain) write(w *events.ObjectWriter) {
+	w.Text("agent", c.Agent)
+	w.Text("reason", c.Reason)
+	w.Text("denied_by", c.DeniedBy)
+	w.Text("approval_id", c.ApprovalID)
+	w.Int("called", int64(c.Called))
+	w.Int("skipped", int64(c.Skipped))
+	w.Int("us", c.Took.Microseconds())
+	c.In.write(w, "in")
+	c.Out.write(w, "out")
+}
+
+// Injection is a text for an agent's context, and what became of it: the detail of
+// [InjectionKind].
+type Injection struct {
+	Role      string
+	Bytes     int // of the text
+	Tokens    int // of the turn's budget
+	Ephemeral bool
+	Dropped   string // why it was not delivered; empty: it was
+	Cleaned   int    // characters that were taken out
+	Text      *Data  // the text, as a JSON string
+}
+
+func (i Injection) write(w *events.ObjectWriter) {
+	w.Text("role", i.Role)
+	w.Int("bytes", int64(i.Bytes))
+	w.Int("tokens", int64(i.Tokens))
+	w.Flag("ephemeral", i.Ephemeral)
+	w.Text("dropped", i.Dropped)
+	if i.Cleaned > 0 {
+		w.Int("cleaned", int64(i.Cleaned))
+	}
+	i.Text.write(w, "text")
+}
+
+// Question is what a person was asked: the detail of [ApprovalRequested].
+type Question struct {
+	ApprovalID string
+	Prompt     string
+	Options    []string
+	Default    string // what holds when nobody answers
+	Expires    time.Time
+	DataSHA256 string // of the data that is asked about, in hex
+}
+
+func (q Question) write(w *events.ObjectWriter) {
+	w.String("approval_id", q.ApprovalID)
+	w.String("prompt", q.Prompt)
+	w.Texts("options", q.Options)
+	w.String("default", q.Default)
+	w.String("expires", q.Expires.UTC().Format(timeLayout))
+	w.String("data_sha256", q.DataSHA256)
+}
+
+// Decision is how a question ended: the detail of [ApprovalDecided].
+type Decision struct {
+	ApprovalID string
+	Prompt     string
+	Option     string // as offered, or the free text that was given
+	Granted    bool
+	DecidedBy  string // what the connection proves, or a rule, or the time-out
+	ClaimedBy  string // what the answer claims
+	Note       string
+	TimedOut   bool
+	Error      string // of an approval system that failed
+	DataSHA256 string // of the data that was decided about, in hex
+	Nonce      string // tells two records with the same words apart
+}
+
+func (d Decision) write(w *events.ObjectWriter) {
+	w.String("approval_id", d.ApprovalID)
+	w.Text("prompt", d.Prompt)
+	w.Text("option", d.Option)
+	w.Raw("granted", strconv.AppendBool(nil, d.Granted))
+	w.String("decided_by", d.DecidedBy)
+	w.Text("claimed_by", d.ClaimedBy)
+	w.Text("note", d.Note)
+	w.Flag("timed_out", d.TimedOut)
+	w.Text("error", d.Error)
+	w.String("data_sha256", d.DataSHA256)
+	w.Text("nonce", d.Nonce)
+}
+
+// Display is what the user was shown, or not: the detail of [DisplayKind].
+type Display struct {
+	Level      string
+	Message    string
+	Suppressed bool // the hook's own output was hidden
+}
+
+func (d Display) write(w *events.ObjectWriter) {
+	w.Text("level", d.Level)
+	w.Text("message", d.Message)
+	w.Flag("suppressed", d.Suppressed)
+}
+
+// Change is a change of a hook's registration: the detail of [RegistrationKind].
+type Change struct {
+	Revision     int64           // of the registry
+	By           string          // what the connection proves
+	Reason       string          // such as that no worker was heard
+	Registration json.RawMessage // as it is now; nil: removed
+}
+
+func (c Change) write(w *events.ObjectWriter) {
+	w.Int("revision", c.Revision)
+	w.Text("by", c.By)
+	w.Text("reason", c.Reason)
+	raw(w, "registration", c.Registration)
+}

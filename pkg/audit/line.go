@@ -1,0 +1,226 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxLine is how long a line may be, in bytes: of an export, and so of a record.
+const MaxLine = 8 << 20
+
+const (
+	maxMembers = 256 // of a record
+	maxName    = 256 // of such a member, in bytes
+	maxNesting = 256
+)
+
+// facts is what the log itself reads in a record.
+type facts struct {
+	writer   []byte // nil: it names none
+	wseq     int64
+	required int // how many of the required members it has
+}
+
+// required are the members of every record, all of them strings.
+var required = [...]string{"time", "kind", "chain_id", "session_id", "event", "hook", "action"}
+
+// CheckLine says what is wrong with a record, its LF left out: it must be one JSON
+// object of at most [MaxLine] bytes in UTF-8 without control characters, with time, kind,
+// chain_id, session_id, event, hook and action, all strings. writer, a word, and
+// wseq, from 1, stand there together or not at all. A top-level name stands there
+// once and has no escapes.
+func CheckLine(line []byte) error {
+	_, err := new(scanner).line(line, nil)
+	return err
+}
+
+// line reads a record. marks are where its quotes and backslashes stand, for a line
+// without control characters; nil where that is not known.
+func (s *scanner) line(line []byte, marks []int32) (facts, error) {
+	switch {
+	case len(line) == 0:
+		return facts{}, errors.New("an empty line")
+	case len(line) > MaxLine:
+		return facts{}, fmt.Errorf("a line of more than %d bytes", MaxLine)
+	case line[len(line)-1] == '\r':
+		return facts{}, errors.New("a line ends with CR LF, not LF alone")
+	case !utf8.Valid(line):
+		return facts{}, errors.New("not UTF-8")
+	}
+	if marks == nil {
+		var ok bool
+		if s.own, ok = mark(s.own[:0], line); !ok {
+			return facts{}, errors.New("a control character in a record")
+		}
+		marks = s.own
+	}
+	s.text, s.at, s.marks, s.k = line, 0, marks, 0
+	f, err := s.record()
+	if err != nil {
+		return facts{}, err
+	}
+	if s.space(); s.at != len(line) {
+		return facts{}, s.fail("something follows the object")
+	}
+	return f, nil
+}
+
+// record reads the object that is a record.
+func (s *scanner) record() (facts, error) {
+	if s.space(); s.next() != '{' {
+		return facts{}, s.fail("no JSON object")
+	}
+	var f facts
+	done, _ := s.begin('}') // its error is always nil
+	for n := 0; !done; n++ {
+		role, err := s.member(n)
+		if err != nil {
+			return facts{}, err
+		}
+		start := s.at
+		if s.next() == '"' {
+			err = s.str()
+		} else {
+			err = s.value(1)
+		}
+		if err != nil {
+			return facts{}, err
+		}
+		if role == needed && s.text[start] == '"' {
+			f.required++
+		} else if role != other {
+			if err := f.take(role, s.text[start:s.at]); err != nil {
+				return facts{}, err
+			}
+		}
+		if rest := s.text[s.at:]; len(rest) > 1 && rest[0] == ',' && rest[1] == '"' {
+			s.at++ // as it mostly is
+		} else if done, err = s.more('}'); err != nil {
+			return facts{}, err
+		}
+	}
+	if err := f.complete(); err != nil {
+		return facts{}, err
+	}
+	return f, nil
+}
+
+// member reads the name of the n-th member of the record, which no member before has.
+func (s *scanner) member(n int) (role, error) {
+	if n < len(s.shape) && bytes.HasPrefix(s.text[s.at:], s.shape[n].key) {
+		s.at += len(s.shape[n].key)
+		s.k += 2 // its quotes
+		s.space()
+		return s.shape[n].role, nil
+	}
+	first := s.k
+	name, err := s.name()
+	switch {
+	case err != nil:
+		return other, err
+	case s.k > first+2:
+		return other, s.fail("the name of a member has an escape")
+	case n == maxMembers || len(name) > maxName:
+		return other, s.fail("too many members, or too long a name of one")
+	}
+	for _, m := range s.shape[:n] {
+		if string(m.key[1:len(m.key)-2]) == string(name) {
+			return other, s.fail(fmt.Sprintf("the name %q stands there twice", clip(name)))
+		}
+	}
+	s.shape = slices.Grow(s.shape[:n], 1)[:n+1]
+	m := &s.shape[n] // its key may have been another record's
+	m.key = append(append(append(m.key[:0], '"'), name...), '"', ':')
+	m.role = roleOf(name)
+	return m.role, nil
+}
+
+// role is what a member is for the log.
+type role int
+
+const (
+	other role = iota
+	needed
+	writer
+	wseq
+)
+
+func roleOf(name []byte) role {
+	switch string(name) {
+	case "writer":
+		return writer
+	case "wseq":
+		return wseq
+	case "time", "kind", "chain_id", "session_id", "event", "hook", "action":
+		return needed
+	default:
+		return other
+	}
+}
+
+// take looks at the value of a member that is something for the log, and not a needed
+// string.
+func (f *facts) take(role role, value []byte) error {
+	switch role {
+	case writer:
+		if value[0] != '"' || !isWord(value[1:len(value)-1]) {
+			return errors.New(`"writer" must be a word without escapes`)
+		}
+		f.writer = value[1 : len(value)-1]
+	case wseq:
+		n, ok := parseCount(value)
+		if !ok || n == 0 {
+			return errors.New(`"wseq" must be a whole number from 1`)
+		}
+		f.wseq = n
+	case needed:
+		return fmt.Errorf("%s must all be strings", strings.Join(required[:], ", "))
+	case other:
+	}
+	return nil
+}
+
+// complete says what a record lacks.
+func (f *facts) complete() error {
+	if f.required != len(required) {
+		return fmt.Errorf("no record: it lacks one of %s", strings.Join(required[:], ", "))
+	}
+	if (f.writer == nil) != (f.wseq == 0) {
+		return errors.New(`"writer" and "wseq" go together`)
+	}
+	return nil
+}
+
+// isWord reports whether text can stand as one word in a checkpoint: the names of
+// logs and of writers.
+func isWord[T string | []byte](text T) bool {
+	for i := range len(text) {
+		if c := text[i]; c <= ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return len(text) > 0 && len(text) <= 256
+}
+
+// parseCount reads a whole number of at most 18 digits, without sign or leading
+// zeros.
+func parseCount[T string | []byte](text T) (n int64, ok bool) {
+	if len(text) == 0 || len(text) > 18 || text[0] == '0' && len(text) > 1 {
+		return 0, false
+	}
+	for i := range len(text) {
+		c := text[i]
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, true
+}
+
+// clip shortens foreign text for a message.
+func clip(text []byte) string { return string(text[:min(len(text), 40)]) }

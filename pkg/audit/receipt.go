@@ -1,0 +1,129 @@
+package audit
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+const receiptVersion = 1
+
+// Receipt proves one record: that it stands in the log that a checkpoint states. It
+// holds no content of other records, only hashes; a hash confirms what somebody
+// guesses right. Its JSON form is what is handed over.
+type Receipt struct {
+	Version    int              `json:"hookrouter_audit_receipt"`
+	Line       string           `json:"line"`       // the record, without LF
+	Seq        int64            `json:"seq"`        // of its message in the stream
+	Position   int              `json:"position"`   // of the line in the message, from 0
+	Siblings   []tlog.Hash      `json:"siblings"`   // SHA-256s of the message's other lines, in order
+	Proof      tlog.RecordProof `json:"proof"`      // from the message's leaf to the root
+	Checkpoint string           `json:"checkpoint"` // signed
+}
+
+// Prove makes the receipt of one line of an export: that of message seq, at position
+// from 0, against the last checkpoint of the file. It keeps 32 bytes for each
+// message. No signature is looked at: check the receipt.
+func Prove(ctx context.Context, in io.Reader, seq int64, position int) (Receipt, error) {
+	receipt, err := prove(ctx, in, seq, position)
+	if err != nil {
+		return Receipt{}, fmt.Errorf("prove record %d of message %d: %w", position, seq, err)
+	}
+	return receipt, nil
+}
+
+func prove(ctx context.Context, in io.Reader, seq int64, position int) (Receipt, error) {
+	r, err := NewReader(in)
+	if err != nil {
+		return Receipt{}, err
+	}
+	receipt := Receipt{Version: receiptVersion, Seq: seq, Position: position}
+	var leaves []tlog.Hash
+	covered := 0
+	for {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		switch {
+		case err != nil:
+			return Receipt{}, err
+		case e.Checkpoint != nil:
+			receipt.Checkpoint, covered = string(e.Checkpoint), len(leaves)
+			continue
+		case e.Seq != int64(len(leaves))+1 || len(e.Lines) == 0:
+			return Receipt{}, fmt.Errorf("line %d of the export is not message %d: verify the export", e.Line, len(leaves)+1)
+		case e.Seq == seq && (position < 0 || position >= len(e.Lines)):
+			return Receipt{}, fmt.Errorf("the message has %d records, and positions count from 0", len(e.Lines))
+		case e.Seq == seq:
+			receipt.take(e.Lines)
+		}
+		leaves = append(leaves, LeafHash(e.Lines...))
+		if len(leaves)%stride == 0 && ctx.Err() != nil {
+			return Receipt{}, context.Cause(ctx)
+		}
+	}
+	if seq < 1 || seq > int64(covered) {
+		return Receipt{}, fmt.Errorf("the last checkpoint of the export covers messages 1 to %d", covered)
+	}
+	receipt.Proof = proveLeaf(leaves[:covered], seq-1)
+	return receipt, nil
+}
+
+// take keeps the line that is proved, and of the others their hashes.
+func (r *Receipt) take(lines [][]byte) {
+	r.Line, r.Siblings = string(lines[r.Position]), []tlog.Hash{}
+	for i, line := range lines {
+		if i != r.Position {
+			r.Siblings = append(r.Siblings, sha256.Sum256(line))
+		}
+	}
+}
+
+// ParseReceipt reads the JSON form of a receipt. It proves nothing before it is checked.
+func ParseReceipt(text []byte) (Receipt, error) {
+	var r Receipt
+	if err := json.Unmarshal(text, &r); err != nil {
+		return Receipt{}, fmt.Errorf("parse receipt: %w", err)
+	}
+	if r.Version != receiptVersion {
+		return Receipt{}, fmt.Errorf("parse receipt: not a receipt of version %d", receiptVersion)
+	}
+	return r, nil
+}
+
+// Check proves, with keys alone, that the record stands at its place in a log that a
+// router signed. It returns the checkpoint, and whether a known witness has signed
+// it too.
+func (r Receipt) Check(keys Keys) (c Checkpoint, witnessed bool, err error) {
+	if c, witnessed, err = r.check(keys); err != nil {
+		return Checkpoint{}, false, fmt.Errorf("check receipt: %w", err)
+	}
+	return c, witnessed, nil
+}
+
+func (r Receipt) check(keys Keys) (c Checkpoint, witnessed bool, err error) {
+	if err := keys.Check(); err != nil {
+		return c, false, err
+	}
+	if err := CheckLine([]byte(r.Line)); err != nil {
+		return c, false, err
+	}
+	if c, witnessed, err = keys.Open([]byte(r.Checkpoint)); err != nil {
+		return c, false, err
+	}
+	if r.Position < 0 || r.Position > len(r.Siblings) || r.Seq < 1 || r.Seq > c.Size {
+		return c, false, errors.New("the sequence or the position is outside of what the checkpoint covers")
+	}
+	leaf := leafOf(slices.Insert(slices.Clone(r.Siblings), r.Position, tlog.Hash(sha256.Sum256([]byte(r.Line)))))
+	if tlog.CheckRecord(r.Proof, c.Size, c.Root, r.Seq-1, leaf) != nil {
+		return c, false, errors.New("not proved: this record does not stand there in the log that was signed")
+	}
+	return c, witnessed, nil
+}

@@ -1,0 +1,83 @@
+package audit
+
+import (
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Kind is what a record is about. A reader meets kinds that it does not know, and
+// passes them.
+type Kind string
+
+// The kinds of the protocol.
+const (
+	// HookResult: a hook was called and answered.
+	HookResult Kind = "hook.result"
+	// HookError: a hook was called and failed, or nobody was there to answer.
+	HookError Kind = "hook.error"
+	// HookTimeout: a hook did not answer in its time.
+	HookTimeout Kind = "hook.timeout"
+	// HookSkipped: a hook's match said that the event is none of its business.
+	HookSkipped Kind = "hook.skipped"
+	// ChainResult: what a chain decided.
+	ChainResult Kind = "chain.result"
+	// InjectionKind: a text was put into an agent's context, or dropped.
+	InjectionKind Kind = "injection"
+	// ApprovalRequested: a person was asked.
+	ApprovalRequested Kind = "approval.requested"
+	// ApprovalDecided: a question was decided, by whomever.
+	ApprovalDecided Kind = "approval.decided"
+	// DisplayKind: a message was shown to the user, or a hook's output hidden.
+	DisplayKind Kind = "display"
+	// RegistrationKind: a hook was registered, changed or removed.
+	RegistrationKind Kind = "registration"
+)
+
+// Record is one line of the log.
+type Record struct {
+	Time    time.Time // written in UTC with milliseconds
+	Kind    Kind
+	ChainID string // empty where no chain runs
+	Session string
+	Event   string // the event's name
+	Hook    string // the hook's id; empty for what is about the chain
+	Action  string // what was decided or done
+	EventID string // left out where empty
+
+	// Writer is the id of the router process, a word, and WSeq counts its
+	// records from 1 without a gap. Both are left out where Writer is empty.
+	Writer string
+	WSeq   int64
+
+	// Detail is what the kind adds; nil for nothing.
+	Detail Detail
+}
+
+// Detail is what a kind of record adds to it: [Hop], [Chain], [Injection], [Question],
+// [Decision], [Display] or [Change].
+type Detail interface {
+	write(w *events.ObjectWriter)
+}
+
+// Append appends the record to buf as a line of the log, with its LF. JSON in a
+// Detail must be valid; it is written byte for byte where it is on one line.
+func (r Record) Append(buf []byte) []byte {
+	w := events.NewObjectWriter(buf)
+	w.String("time", r.Time.UTC().Format(timeLayout))
+	w.String("kind", string(r.Kind))
+	w.String("chain_id", r.ChainID)
+	w.String("session_id", r.Session)
+	w.String("event", r.Event)
+	w.String("hook", r.Hook)
+	w.String("action", r.Action)
+	w.Text("event_id", r.EventID)
+	if r.Writer != "" {
+		w.String("writer", r.Writer)
+		w.Int("wseq", r.WSeq)
+	}
+	if r.Detail != nil {
+		r.Detail.write(&w)
+	}
+	return append(w.End(), '\n')
+}

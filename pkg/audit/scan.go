@@ -1,0 +1,262 @@
+package audit
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+)
+
+// scanner checks JSON without decoding it: verification reads each byte of a log, and
+// needs to know of a record only that it is one. Bytes are valid UTF-8 already.
+type scanner struct {
+	text  []byte
+	at    int
+	marks []int32 // where quotes and backslashes stand in text
+	k     int     // the first of marks that is not passed
+
+	// shape is the members of the record before: mostly those of this one too, and so
+	// already known to differ from each other.
+	shape []member
+	own   []int32 // marks that nobody gave
+}
+
+// member is the name of a member of records, and what it is for the log.
+type member struct {
+	key  []byte // "name":
+	role role
+}
+
+// mark finds the quotes and backslashes of text; ok is false where it has control
+// characters.
+func mark(marks []int32, text []byte) (_ []int32, ok bool) {
+	for at := plain(text); at < len(text); at += 1 + plain(text[at+1:]) {
+		if text[at] < ' ' {
+			return marks, false
+		}
+		marks = append(marks, int32(at))
+	}
+	return marks, true
+}
+
+func (s *scanner) fail(why string) error { return fmt.Errorf("%s, at byte %d", why, s.at) }
+
+// space passes spaces; other white space is a control character, which a record
+// does not have.
+func (s *scanner) space() {
+	for s.at < len(s.text) && s.text[s.at] == ' ' {
+		s.at++
+	}
+}
+
+// next is the byte that is read next, 0 at the end.
+func (s *scanner) next() byte {
+	if s.at < len(s.text) {
+		return s.text[s.at]
+	}
+	return 0
+}
+
+// object reads an object.
+func (s *scanner) object(depth int) error {
+	for done, err := s.begin('}'); !done; done, err = s.more('}') {
+		if err != nil {
+			return err
+		}
+		if _, err := s.name(); err != nil {
+			return err
+		}
+		if err := s.value(depth + 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *scanner) array(depth int) error {
+	for done, err := s.begin(']'); !done; done, err = s.more(']') {
+		if err != nil {
+			return err
+		}
+		if err := s.value(depth + 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin reads the first byte of an object or array, and the last one where it is empty.
+func (s *scanner) begin(end byte) (done bool, err error) {
+	s.at++
+	if s.space(); s.next() != end {
+		return false, nil
+	}
+	s.at++
+	return true, nil
+}
+
+// name reads the name of a member, without its quotes, and goes to the value.
+func (s *scanner) name() ([]byte, error) {
+	start := s.at + 1
+	if err := s.str(); err != nil {
+		return nil, err
+	}
+	name := s.text[start : s.at-1]
+	if rest := s.text[s.at:]; len(rest) > 1 && rest[0] == ':' && rest[1] != ' ' {
+		s.at++ // as it mostly is
+		return name, nil
+	}
+	if s.space(); s.next() != ':' {
+		return nil, s.fail("a ':' is missing")
+	}
+	s.at++
+	s.space()
+	return name, nil
+}
+
+// more reads a comma and the spaces after it, or the end of an object or array.
+func (s *scanner) more(end byte) (done bool, err error) {
+	s.space()
+	switch s.next() {
+	case ',':
+		s.at++
+		s.space()
+		return false, nil
+	case end:
+		s.at++
+		return true, nil
+	}
+	return false, s.fail("a ',' is missing")
+}
+
+func (s *scanner) value(depth int) error {
+	if depth > maxNesting {
+		return s.fail("nested too deep")
+	}
+	switch c := s.next(); c {
+	case '"':
+		return s.str()
+	case '{':
+		return s.object(depth)
+	case '[':
+		return s.array(depth)
+	case 't':
+		return s.literal("true")
+	case 'f':
+		return s.literal("false")
+	case 'n':
+		return s.literal("null")
+	default:
+		return s.number()
+	}
+}
+
+func (s *scanner) literal(want string) error {
+	if len(s.text)-s.at < len(want) || string(s.text[s.at:s.at+len(want)]) != want {
+		return s.fail("no JSON value")
+	}
+	s.at += len(want)
+	return nil
+}
+
+// str reads a string, from mark to mark.
+func (s *scanner) str() error {
+	if s.next() != '"' {
+		return s.fail("no JSON value")
+	}
+	for s.k++; s.k < len(s.marks); s.k++ {
+		s.at = int(s.marks[s.k])
+		if s.text[s.at] == '"' {
+			s.at++
+			s.k++
+			return nil
+		}
+		if !s.escape() {
+			return s.fail("a bad escape in a string")
+		}
+	}
+	return s.fail("a string does not end")
+}
+
+// escape reads the escape at the mark k; where it is one of a quote or a backslash, its
+// other half is a mark too, and is passed.
+func (s *scanner) escape() bool {
+	switch s.text[min(s.at+1, len(s.text)-1)] {
+	case '"', '\\':
+		s.k++
+		return s.k < len(s.marks)
+	case '/', 'b', 'f', 'n', 'r', 't':
+		return true
+	case 'u':
+		hex := s.text[s.at+2 : min(s.at+6, len(s.text))]
+		return len(hex) == 4 && isHex(hex)
+	}
+	return false
+}
+
+func isHex(digits []byte) bool {
+	for _, c := range digits {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *scanner) number() error {
+	if s.next() == '-' {
+		s.at++
+	}
+	zero := s.next() == '0'
+	if n := s.digits(); n == 0 || zero && n > 1 {
+		return s.fail("no JSON value")
+	}
+	if s.next() == '.' {
+		s.at++
+		if s.digits() == 0 {
+			return s.fail("a bad number")
+		}
+	}
+	if c := s.next(); c == 'e' || c == 'E' {
+		s.at++
+		if c := s.next(); c == '+' || c == '-' {
+			s.at++
+		}
+		if s.digits() == 0 {
+			return s.fail("a bad number")
+		}
+	}
+	return nil
+}
+
+func (s *scanner) digits() int {
+	start := s.at
+	for c := s.next(); '0' <= c && c <= '9'; c = s.next() {
+		s.at++
+	}
+	return s.at - start
+}
+
+// plain is how many bytes at the front of text stand for themselves in a JSON
+// string: no quote, backslash or control character.
+func plain(text []byte) int {
+	n := 0
+	for ; len(text)-n >= 8; n += 8 {
+		if found := special(binary.LittleEndian.Uint64(text[n:])); found != 0 {
+			return n + bits.TrailingZeros64(found)>>3
+		}
+	}
+	for n < len(text) && isPlain(text[n]) {
+		n++
+	}
+	return n
+}
+
+func isPlain(c byte) bool { return c >= ' ' && c != '"' && c != '\\' }
+
+// special has the top bit set of the first byte of word that is not plain, and maybe
+// of bytes after it.
+func special(word uint64) uint64 {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	quote, slash := word^ones*'"', word^ones*'\\'
+	return ((word-ones*' ')&^word | (quote-ones)&^quote | (slash-ones)&^slash) & tops
+}

@@ -1,0 +1,106 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// Keys are the keys that a reader of checkpoints knows.
+type Keys struct {
+	// Routers may write checkpoints; at least one is needed.
+	Routers []note.Verifier
+	// Witnesses may co-sign them; none may be a router's too.
+	Witnesses []note.Verifier
+}
+
+// Check says what is wrong with the keys.
+func (k Keys) Check() error {
+	if len(k.Routers) == 0 {
+		return errors.New("no key of a router is given: nothing can be verified")
+	}
+	for _, key := range k.Witnesses {
+		if find(k.Routers, key.Name(), key.KeyHash()) != nil {
+			return fmt.Errorf("the key %s is given as a router's and as a witness's: a witness has a key of its own", key.Name())
+		}
+	}
+	return nil
+}
+
+// Open reads a signed checkpoint: a router's signature must hold, and so must each
+// signature by a known key. witnessed says that a known witness has signed it.
+func (k Keys) Open(signed []byte) (c Checkpoint, witnessed bool, err error) {
+	opened, witnessed, err := k.open(signed)
+	if err != nil {
+		return Checkpoint{}, false, err
+	}
+	if c, err = ParseCheckpoint(opened.Text); err != nil {
+		return Checkpoint{}, false, err
+	}
+	return c, witnessed, nil
+}
+
+func (k Keys) open(signed []byte) (opened *note.Note, witnessed bool, err error) {
+	opened, err = note.Open(signed, k)
+	if unknown, ok := errors.AsType[*note.UnverifiedNoteError](err); ok {
+		return nil, false, unsigned(unknown.Note.UnverifiedSigs)
+	}
+	if bad, ok := errors.AsType[*note.InvalidSignatureError](err); ok {
+		return nil, false, fmt.Errorf("the signature of %q+%08x does not fit the checkpoint", bad.Name, bad.Hash)
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("no signed checkpoint: %w", err)
+	}
+	signedBy := func(keys []note.Verifier) bool {
+		return slices.ContainsFunc(opened.Sigs, func(sig note.Signature) bool { return find(keys, sig.Name, sig.Hash) != nil })
+	}
+	if !signedBy(k.Routers) {
+		return nil, false, unsigned(append(opened.Sigs, opened.UnverifiedSigs...))
+	}
+	return opened, signedBy(k.Witnesses), nil
+}
+
+// unsigned says whose signatures there are where no router's is.
+func unsigned(sigs []note.Signature) error {
+	var by []string
+	for _, sig := range sigs[:min(len(sigs), 3)] {
+		by = append(by, fmt.Sprintf("%q+%08x", clip([]byte(sig.Name)), sig.Hash))
+	}
+	return fmt.Errorf("no known router's key has signed the checkpoint, but %s: another key, or a forged checkpoint", strings.Join(by, ", "))
+}
+
+// Verifier finds a key: it is for the note package, see [note.Verifiers].
+func (k Keys) Verifier(name string, hash uint32) (note.Verifier, error) {
+	for _, keys := range [...][]note.Verifier{k.Routers, k.Witnesses} {
+		if key := find(keys, name, hash); key != nil {
+			return key, nil
+		}
+	}
+	return nil, &note.UnknownVerifierError{Name: name, KeyHash: hash}
+}
+
+func find(keys []note.Verifier, name string, hash uint32) note.Verifier {
+	for _, key := range keys {
+		if key.Name() == name && key.KeyHash() == hash {
+			return key
+		}
+	}
+	return nil
+}
+
+// Cosign adds a witness's signature to a signed checkpoint, and keeps the others.
+// Whether the checkpoint deserves it is for the witness to know: that it verified
+// the log up to there and has never signed another root.
+func Cosign(signed []byte, keys Keys, witness note.Signer) ([]byte, error) {
+	if _, _, err := keys.Open(signed); err != nil {
+		return nil, fmt.Errorf("co-sign: %w", err)
+	}
+	opened, _, err := keys.open(signed)
+	if err != nil {
+		return nil, fmt.Errorf("co-sign: %w", err)
+	}
+	return note.Sign(opened, witness)
+}

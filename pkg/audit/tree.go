@@ -1,0 +1,106 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"errors"
+	"math/bits"
+	"slices"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// Tree is the Merkle tree of [tlog] over a growing list of leaves, of which it keeps
+// only the roots of the full subtrees: at most 63 hashes. The zero Tree is empty.
+type Tree struct {
+	size int64
+	full []tlog.Hash // the largest first; one for each bit of size
+}
+
+// TreeOf is the tree of size leaves whose full subtrees have the given roots, as
+// [Tree.Subtrees] returned them. Compare its root with a signed one before you
+// trust it.
+func TreeOf(size int64, subtrees []tlog.Hash) (Tree, error) {
+	if size < 0 || len(subtrees) != bits.OnesCount64(uint64(size)) {
+		return Tree{}, errors.New("restore tree: the number of subtrees does not fit the size")
+	}
+	return Tree{size, slices.Clone(subtrees)}, nil
+}
+
+// Append adds a leaf.
+func (t *Tree) Append(leaf tlog.Hash) {
+	for n := t.size; n&1 == 1; n >>= 1 {
+		last := len(t.full) - 1
+		leaf = nodeHash(t.full[last], leaf)
+		t.full = t.full[:last]
+	}
+	t.full = append(t.full, leaf)
+	t.size++
+}
+
+// Size is the number of leaves.
+func (t *Tree) Size() int64 { return t.size }
+
+// Root is the root over all leaves; that of the empty tree is the SHA-256 of
+// nothing.
+func (t *Tree) Root() tlog.Hash {
+	if t.size == 0 {
+		return sha256.Sum256(nil)
+	}
+	root := t.full[len(t.full)-1]
+	for i := len(t.full) - 2; i >= 0; i-- {
+		root = nodeHash(t.full[i], root)
+	}
+	return root
+}
+
+// Subtrees are the roots of the full subtrees, the largest first: all that
+// [TreeOf] needs to go on later.
+func (t *Tree) Subtrees() []tlog.Hash { return slices.Clone(t.full) }
+
+// nodeHash is [tlog.NodeHash] without its allocation.
+func nodeHash(left, right tlog.Hash) tlog.Hash {
+	var node [1 + 2*tlog.HashSize]byte
+	node[0] = 1
+	copy(node[1:], left[:])
+	copy(node[1+tlog.HashSize:], right[:])
+	return sha256.Sum256(node[:])
+}
+
+// LeafHash is the leaf of a message with these lines, each without its LF.
+func LeafHash(lines ...[]byte) tlog.Hash {
+	sums := make([]tlog.Hash, len(lines))
+	for i, line := range lines {
+		sums[i] = sha256.Sum256(line)
+	}
+	return leafOf(sums)
+}
+
+// leafOf is the leaf of a message whose lines have these SHA-256s.
+func leafOf(sums []tlog.Hash) tlog.Hash {
+	data := make([]byte, 0, len(sums)*tlog.HashSize)
+	for _, sum := range sums {
+		data = append(data, sum[:]...)
+	}
+	return tlog.RecordHash(data)
+}
+
+// proveLeaf is what [tlog.ProveRecord] makes, of all leaves at once.
+func proveLeaf(leaves []tlog.Hash, n int64) tlog.RecordProof {
+	size := int64(len(leaves))
+	if size <= 1 {
+		return tlog.RecordProof{}
+	}
+	left := int64(1) << (bits.Len64(uint64(size-1)) - 1)
+	if n < left {
+		return append(proveLeaf(leaves[:left], n), rootOf(leaves[left:]))
+	}
+	return append(proveLeaf(leaves[left:], n-left), rootOf(leaves[:left]))
+}
+
+func rootOf(leaves []tlog.Hash) tlog.Hash {
+	var t Tree
+	for _, leaf := range leaves {
+		t.Append(leaf)
+	}
+	return t.Root()
+}

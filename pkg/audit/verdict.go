@@ -1,0 +1,101 @@
+package audit
+
+import (
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// Verdict is what verification says of an export. The zero Verdict is none: it is not OK.
+type Verdict string
+
+// The verdicts.
+const (
+	// OKWitnessed: every record is as it was signed, and a witness has signed the
+	// last checkpoint.
+	OKWitnessed Verdict = "OK-WITNESSED"
+	// OKPinned: every record is as it was signed, and the log goes on from a head
+	// that was seen elsewhere.
+	OKPinned Verdict = "OK-PINNED"
+	// OKUnanchored: every record is as it was signed, but nothing outside the file
+	// vouches for it: a tail cut off with its checkpoints, and a history signed
+	// anew with the router's key, would look the same.
+	OKUnanchored Verdict = "OK-UNANCHORED"
+	// Diverged: there are two histories. The log is not the one that was pinned or
+	// witnessed, or signed checkpoints do not follow each other.
+	Diverged Verdict = "DIVERGED"
+	// Invalid: a line is not what it must be, or records are not what was signed.
+	Invalid Verdict = "INVALID"
+	// Incomplete: nothing is wrong with what is there, but the beginning or the
+	// end is missing, a checkpoint over the last messages included.
+	Incomplete Verdict = "INCOMPLETE"
+)
+
+// OK reports whether the records are proved to be as they were signed.
+func (v Verdict) OK() bool { return v == OKWitnessed || v == OKPinned || v == OKUnanchored }
+
+// ExitCode is the exit code of a program that ends with the verdict: 0, 10 and 20
+// for the OK ones, 30 DIVERGED, 40 INVALID, 50 INCOMPLETE, and 1 for none.
+func (v Verdict) ExitCode() int {
+	switch v {
+	case OKWitnessed:
+		return 0
+	case OKPinned:
+		return 10
+	case OKUnanchored:
+		return 20
+	case Diverged:
+		return 30
+	case Invalid:
+		return 40
+	case Incomplete:
+		return 50
+	default:
+		return 1
+	}
+}
+
+// Pin is a head that was seen: a log that is OK later goes on from it. Its JSON form
+// is what is kept between verifications.
+type Pin struct {
+	Origin string    `json:"origin"` // of the log
+	Size   int64     `json:"size"`
+	Root   tlog.Hash `json:"root"`
+}
+
+// Report is the outcome of a verification.
+type Report struct {
+	Verdict Verdict
+	Reason  string // one sentence for a person
+	// Line is the line of the file that the reason is about, from 1; 0 where it is
+	// about none.
+	Line int64
+	// Seq is the sequence of the message that it is about, or 0. Where records are not
+	// what a checkpoint was signed for it is the checkpoint's size: the change is
+	// between the checkpoint before and this one.
+	Seq int64
+
+	Origin      string // of the log; empty where the file has no header
+	Messages    int64  // that were read and are well-formed
+	Records     int64
+	Checkpoints int64 // different ones, whose signatures hold
+	Witnessed   int64 // the size of the last checkpoint that a witness has signed
+	// Head is the last checkpoint, nil where there is none.
+	Head *Checkpoint
+	// Pin is what to remember for the next verification; nil unless the verdict is
+	// OK.
+	Pin *Pin
+}
+
+// String is the report in one line.
+func (r Report) String() string {
+	where := ""
+	if r.Line > 0 {
+		where = fmt.Sprintf(" line %d", r.Line)
+		if r.Seq > 0 {
+			where += fmt.Sprintf(", sequence %d", r.Seq)
+		}
+		where += ":"
+	}
+	return fmt.Sprintf("%s%s %s", r.Verdict, where, r.Reason)
+}

@@ -1,0 +1,311 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// Options say what an export is verified against. Only Keys is needed.
+type Options struct {
+	// Keys are the routers' keys: each checkpoint must be signed by one.
+	Keys []note.Verifier
+	// Witnesses are the keys of witnesses; none may be a router's.
+	Witnesses []note.Verifier
+	// Pin is the head of an earlier verification; nil for none.
+	Pin *Pin
+	// Heads are signed checkpoints that were seen elsewhere, such as the head that a
+	// witness remembers now.
+	Heads [][]byte
+	// Previous is what the first checkpoint must name as its predecessor, where the
+	// log goes on from another segment; zero for none.
+	Previous tlog.Hash
+	// Progress is told now and then how many bytes were read; nil for nobody.
+	Progress func(done int64)
+}
+
+// stride is how many lines are read between two looks at the context.
+const stride = 256
+
+// Verify reads an export and says whether it is what was signed. The error says that
+// it could not be read to the end, or that the options are unusable; then the
+// report has no verdict. A read that blocks is not interrupted by the context.
+func Verify(ctx context.Context, in io.Reader, o Options) (Report, error) {
+	v := verifier{Options: o, keys: Keys{Routers: o.Keys, Witnesses: o.Witnesses}}
+	if err := v.keys.Check(); err != nil {
+		return Report{}, fmt.Errorf("verify: %w", err)
+	}
+	if err := v.anchors(); err != nil {
+		return Report{}, fmt.Errorf("verify: %w", err)
+	}
+	err := v.run(ctx, in)
+	r := v.report
+	r.Messages, r.Records = v.log.Size(), v.log.Records()
+	if f, ok := errors.AsType[*finding](err); ok {
+		r.Verdict, r.Reason, r.Line, r.Seq = f.verdict, f.reason, f.line, f.seq
+		return r, nil
+	}
+	if err != nil {
+		return Report{}, fmt.Errorf("verify: %w", err)
+	}
+	return r, nil
+}
+
+// finding is why an export is not OK.
+type finding struct {
+	verdict   Verdict
+	reason    string
+	line, seq int64
+}
+
+func (f *finding) Error() string { return f.reason }
+
+func (v *verifier) found(verdict Verdict, seq int64, format string, args ...any) error {
+	return &finding{verdict, fmt.Sprintf(format, args...), v.line, seq}
+}
+
+// anchor is a head that was seen elsewhere.
+type anchor struct {
+	Pin
+	what      string
+	witnessed bool
+}
+
+// verifier is one verification under way.
+type verifier struct {
+	Options
+	keys   Keys
+	seen   []anchor // not yet reached, the smallest first
+	log    Log
+	origin string
+	line   int64
+	head   *Checkpoint
+	text   string // of head
+	known  bool   // a head that was seen elsewhere was found
+	report Report
+}
+
+// anchors collects what was seen elsewhere.
+func (v *verifier) anchors() error {
+	if v.Pin != nil {
+		if v.Pin.Size < 1 {
+			return errors.New("the pin is of no log: its size is not 1 or more")
+		}
+		v.seen = append(v.seen, anchor{Pin: *v.Pin, what: "pinned"})
+	}
+	for _, signed := range v.Heads {
+		c, witnessed, err := v.keys.Open(signed)
+		if err != nil {
+			return fmt.Errorf("a head that was seen elsewhere: %w", err)
+		}
+		v.seen = append(v.seen, anchor{Pin{c.Origin, c.Size, c.Root}, "seen elsewhere", witnessed})
+	}
+	slices.SortStableFunc(v.seen, func(a, b anchor) int { return int(min(max(a.Size-b.Size, -1), 1)) })
+	return nil
+}
+
+func (v *verifier) run(ctx context.Context, in io.Reader) error {
+	r, err := NewReader(in)
+	if err != nil {
+		return v.unreadable(err)
+	}
+	v.line = 1
+	if err := v.begin(r.Header()); err != nil {
+		return err
+	}
+	for {
+		if v.line%stride == 0 {
+			if err := v.pause(ctx, r); err != nil {
+				return err
+			}
+		}
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			v.line = 0
+			if err := v.pause(ctx, r); err != nil {
+				return err
+			}
+			return v.end()
+		}
+		if err != nil {
+			return v.unreadable(err)
+		}
+		v.line = e.Line
+		if e.Checkpoint != nil {
+			err = v.checkpoint(e.Checkpoint)
+		} else {
+			err = v.message(e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (v *verifier) pause(ctx context.Context, r *Reader) error {
+	if v.Progress != nil {
+		v.Progress(r.Offset())
+	}
+	return context.Cause(ctx)
+}
+
+// unreadable turns what is wrong with the file into a finding.
+func (v *verifier) unreadable(err error) error {
+	bad, ok := errors.AsType[*FormatError](err)
+	if !ok {
+		return err
+	}
+	v.line = bad.Line
+	if bad.Cut {
+		return v.found(Incomplete, 0, "%s", bad.Reason)
+	}
+	return v.found(Invalid, 0, "%s", bad.Reason)
+}
+
+func (v *verifier) begin(h Header) error {
+	v.origin, v.report.Origin = h.Origin, h.Origin
+	for _, a := range v.seen {
+		if a.Origin != h.Origin {
+			return v.found(Invalid, 0, "an export of the log %s, and the %s head is one of the log %q", h.Origin, a.what, a.Origin)
+		}
+	}
+	if h.First != 1 {
+		return v.found(Incomplete, 0, "the beginning is missing: the export begins at sequence %d", h.First)
+	}
+	return nil
+}
+
+func (v *verifier) message(e *Entry) error {
+	want := v.log.Size() + 1
+	switch {
+	case want == 1 && e.Seq > 1:
+		return v.found(Incomplete, e.Seq, "the beginning is missing: the first message is sequence %d", e.Seq)
+	case e.Seq != want:
+		return v.found(Invalid, e.Seq, "sequence %d stands where %d must be: a message was removed, put in, or moved", e.Seq, want)
+	case v.head != nil && v.head.Size >= want:
+		return v.found(Invalid, e.Seq, "message %d stands after the checkpoint of size %d", e.Seq, v.head.Size)
+	case e.Body != nil:
+		_, err := Lines(e.Body)
+		if err == nil {
+			err = errors.New("not UTF-8")
+		}
+		return v.found(Invalid, e.Seq, "%v", err)
+	}
+	if err := v.log.append(e.Lines, e.marks); err != nil {
+		return v.found(Invalid, e.Seq, "%v", err)
+	}
+	return v.anchored()
+}
+
+// anchored compares the log with what was seen elsewhere at its size.
+func (v *verifier) anchored() error {
+	for len(v.seen) > 0 && v.seen[0].Size <= v.log.Size() {
+		a := v.seen[0]
+		if v.log.Root() != a.Root {
+			return v.found(Diverged, a.Size, "another history: the %s head of size %d has the root %s, this log %s", a.what, a.Size, a.Root, v.log.Root())
+		}
+		v.known = true
+		if a.witnessed {
+			v.report.Witnessed = max(v.report.Witnessed, a.Size)
+		}
+		v.seen = v.seen[1:]
+	}
+	return nil
+}
+
+// checkpoint takes a signed checkpoint of the file.
+func (v *verifier) checkpoint(signed []byte) error {
+	c, witnessed, err := v.keys.Open(signed)
+	if err != nil {
+		return v.found(Invalid, 0, "%v", err)
+	}
+	if c.Origin != v.origin {
+		return v.found(Invalid, c.Size, "a checkpoint of another log: %s, and the export is of %s", c.Origin, v.origin)
+	}
+	text := c.Text()
+	if text != v.text {
+		if err := v.follows(c); err != nil {
+			return err
+		}
+		if err := v.matches(c, witnessed); err != nil {
+			return err
+		}
+		v.head, v.text = &c, text
+		v.report.Head = v.head
+		v.report.Checkpoints++
+	}
+	if witnessed {
+		v.report.Witnessed = max(v.report.Witnessed, c.Size)
+	}
+	return nil
+}
+
+// follows checks a checkpoint against the one before.
+func (v *verifier) follows(c Checkpoint) error {
+	previous := v.Previous
+	if v.head != nil {
+		previous = v.head.Digest()
+		switch {
+		case c.Size == v.head.Size && c.Root != v.head.Root:
+			return v.found(Diverged, c.Size, "two signed checkpoints of size %d have different roots", c.Size)
+		case c.Size < v.head.Size:
+			return v.found(Invalid, c.Size, "the checkpoint of size %d stands after the one of size %d", c.Size, v.head.Size)
+		}
+	}
+	if c.Previous != previous {
+		return v.found(Diverged, c.Size, "the checkpoint of size %d does not name the one before as its predecessor: one was left out, or there are two histories", c.Size)
+	}
+	return nil
+}
+
+// matches checks a checkpoint against the records. One that is ahead of them stays
+// the head, and no message may follow.
+func (v *verifier) matches(c Checkpoint, witnessed bool) error {
+	switch {
+	case c.Size > v.log.Size():
+		return nil
+	case c.Size < v.log.Size():
+		return v.found(Invalid, c.Size, "the checkpoint of size %d stands after message %d", c.Size, v.log.Size())
+	case c.Root != v.log.Root() && witnessed:
+		return v.found(Diverged, c.Size, "the records up to sequence %d are not the ones that a witness has signed", c.Size)
+	case c.Root != v.log.Root():
+		return v.found(Invalid, c.Size, "the records up to sequence %d are not the ones that were signed", c.Size)
+	case !slices.Equal(c.Writers, v.log.Writers()):
+		return v.found(Invalid, c.Size, "the checkpoint of size %d does not name the heads of the writers as they are", c.Size)
+	}
+	return nil
+}
+
+// end is the verdict on a file that was read to its end without a finding.
+func (v *verifier) end() error {
+	size := v.log.Size()
+	switch {
+	case v.head != nil && v.head.Size > size:
+		return v.found(Incomplete, 0, "the file ends after message %d, and a checkpoint covers %d", size, v.head.Size)
+	case size == 0:
+		return v.found(Incomplete, 0, "the log is empty: there is nothing to verify")
+	case len(v.seen) > 0:
+		last := v.seen[len(v.seen)-1]
+		return v.found(Incomplete, 0, "the file ends after message %d, and the %s head covers %d: the tail is missing", size, last.what, last.Size)
+	case v.head == nil:
+		return v.found(Incomplete, 0, "there is no checkpoint: nothing was signed")
+	case v.head.Size < size:
+		return v.found(Incomplete, 0, "no checkpoint covers the last messages, from sequence %d to %d", v.head.Size+1, size)
+	}
+	v.report.Pin = &Pin{v.origin, size, v.log.Root()}
+	switch {
+	case v.report.Witnessed == size:
+		v.report.Verdict, v.report.Reason = OKWitnessed, fmt.Sprintf("a witness has signed the last checkpoint, over %d messages", size)
+	case v.known:
+		v.report.Verdict, v.report.Reason = OKPinned, fmt.Sprintf("%d messages go on from a head that was seen before", size)
+	default:
+		v.report.Verdict, v.report.Reason = OKUnanchored, fmt.Sprintf(
+			"%d messages are as they were signed; whether the tail was cut off, or all of it signed anew, can't be seen without a pin or a witness", size)
+	}
+	return nil
+}

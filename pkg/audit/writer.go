@@ -1,0 +1,169 @@
+package audit
+
+import (
+	"bufio"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Header is the first line of an export.
+type Header struct {
+	Origin string // of the log, as its checkpoints have it
+	Prefix string // of the subjects
+	// First is the sequence of the first message, 1 or more; 0 means 1. Only an
+	// export from 1 can be verified.
+	First int64
+}
+
+// Writer writes an export. Its errors are final, but for those of Message and
+// Checkpoint that say what they were given can't be written.
+type Writer struct {
+	out        *bufio.Writer
+	header     Header
+	last       int64 // sequence of the last message
+	checkpoint []byte
+	line       []byte
+}
+
+// NewWriter begins an export on out.
+func NewWriter(out io.Writer, h Header) (*Writer, error) {
+	h.First = max(h.First, 1)
+	if !isWord(h.Origin) || !isWord(h.Prefix) || !strings.HasPrefix(h.Origin, h.Prefix+"/") {
+		return nil, errors.New("begin export: the origin must be the prefix, a slash and the segment")
+	}
+	w := &Writer{out: bufio.NewWriterSize(out, 64<<10), header: h, last: h.First - 1}
+	line := events.NewObjectWriter(nil)
+	line.Int("hookrouter_audit_export", exportVersion)
+	line.String("origin", h.Origin)
+	line.Int("first", h.First)
+	line.String("prefix", h.Prefix)
+	if err := w.write(line.End()); err != nil {
+		return nil, fmt.Errorf("begin export: %w", err)
+	}
+	return w, nil
+}
+
+// Resume goes on with the export in file, after its last whole line: one that was
+// cut off in the middle is taken away. What stands there is read, not verified.
+func Resume(file interface {
+	io.ReadWriteSeeker
+	Truncate(size int64) error
+},
+) (*Writer, error) {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("resume export: %w", err)
+	}
+	in, err := NewReader(file)
+	if err != nil {
+		return nil, fmt.Errorf("resume export: %w", err)
+	}
+	w := &Writer{header: in.Header(), last: in.Header().First - 1}
+	for {
+		whole := in.Offset()
+		e, err := in.Next()
+		if bad, ok := errors.AsType[*FormatError](err); errors.Is(err, io.EOF) || ok && bad.Cut {
+			if err := file.Truncate(whole); err != nil {
+				return nil, fmt.Errorf("resume export: %w", err)
+			}
+			if _, err := file.Seek(whole, io.SeekStart); err != nil {
+				return nil, fmt.Errorf("resume export: %w", err)
+			}
+			w.out = bufio.NewWriterSize(file, 64<<10)
+			return w, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("resume export: %w", err)
+		}
+		if e.Checkpoint != nil {
+			w.checkpoint = append(w.checkpoint[:0], e.Checkpoint...)
+		} else {
+			w.last = e.Seq
+		}
+	}
+}
+
+// Header is what the export began with.
+func (w *Writer) Header() Header { return w.header }
+
+// Last is the sequence of the last message that was written: one less than
+// [Header].First where there is none yet.
+func (w *Writer) Last() int64 { return w.last }
+
+// LastCheckpoint is the last signed checkpoint that was written, nil for none.
+func (w *Writer) LastCheckpoint() []byte { return w.checkpoint }
+
+// Message writes a message of the stream. seq must be larger than that of the
+// message before; a gap is written as it is, for verification to find, and so is a
+// body that is no list of lines. An error says what can't be written at all.
+func (w *Writer) Message(seq int64, at time.Time, subject string, body []byte) error {
+	if seq <= w.last {
+		return fmt.Errorf("export message %d: it comes after message %d", seq, w.last)
+	}
+	line := w.line[:0]
+	line = append(line, seqKey...)
+	line = strconv.AppendInt(line, seq, 10)
+	line = append(line, timeKey...)
+	line = appendText(line, at.UTC().Format(time.RFC3339Nano))
+	line = append(line, subjectKey...)
+	line = appendText(line, subject)
+	if lines, err := Lines(body); err == nil && utf8.Valid(body) {
+		line = append(line, linesKey...)
+		for i, record := range lines {
+			line = appendText(append(line, "[,"[min(i, 1)]), record)
+		}
+		line = append(line, ']')
+	} else {
+		line = append(line, bodyKey...)
+		line = appendText(line, base64.StdEncoding.EncodeToString(body))
+	}
+	line = append(line, '}')
+	w.line = line
+	if err := w.write(line); err != nil {
+		return fmt.Errorf("export message %d: %w", seq, err)
+	}
+	w.last = seq
+	return nil
+}
+
+// Checkpoint writes a signed checkpoint. Its place is right after the message that
+// its size is the sequence of.
+func (w *Writer) Checkpoint(signed []byte) error {
+	if !utf8.Valid(signed) {
+		return errors.New("export checkpoint: it is not UTF-8")
+	}
+	line := appendText([]byte(checkpointKey), signed)
+	if err := w.write(append(line, '}')); err != nil {
+		return fmt.Errorf("export checkpoint: %w", err)
+	}
+	w.checkpoint = append(w.checkpoint[:0], signed...)
+	return nil
+}
+
+// Flush writes out what is buffered; call it at the end.
+func (w *Writer) Flush() error { return w.out.Flush() }
+
+func (w *Writer) write(line []byte) error {
+	if len(line) > MaxLine {
+		return fmt.Errorf("%d bytes are too much for a line of an export: at most %d", len(line), MaxLine)
+	}
+	if _, err := w.out.Write(line); err != nil {
+		return err
+	}
+	return w.out.WriteByte('\n')
+}
+
+// appendText appends a JSON string; what is no UTF-8 is replaced.
+func appendText[T string | []byte](buf []byte, text T) []byte {
+	buf, _ = jsontext.AppendQuote(buf, text)
+	return buf
+}
