@@ -148,6 +148,7 @@ func TestTheHooksOfAFileAnswerOnTheBus(t *testing.T) {
 	for _, line := range []string{
 		"registered path-guard: cel on tool:pre, priority 5, on_failure deny, mode enforce\n",
 		"registered linter: exec on tool:post, priority 0, on_failure continue, mode enforce\n",
+		" answers for 2 hooks on nats://",
 	} {
 		if !strings.Contains(stderr.String(), line) {
 			t.Errorf("stderr does not have %q:\n%s", line, stderr)
@@ -186,13 +187,16 @@ func TestWhatWasTakenIsAnsweredAtTheEnd(t *testing.T) {
 		}
 	}
 	url := listen(t)
-	_, stop := start(t, url, write(t, `
+	stderr, stop := start(t, url, write(t, `
 hooks:
   - id: slow
     events: [tool:pre]
     exec:
       command: [sh, -c, 'echo > "$1"; read -r line < "$2"; echo "{\"action\":\"deny\"}"', sh, `+running+`, `+release+`]
 `))
+	if want := " answers for 1 hook on nats://"; !strings.Contains(stderr.String(), want) {
+		t.Errorf("stderr does not have %q:\n%s", want, stderr)
+	}
 	a := connect(t, url)
 	answered := make(chan chain.Action, 1)
 	go func() {

@@ -102,8 +102,10 @@ data
 	}{
 		{"an option that is not offered", []string{id, "Maybe"}, exitRefused, `"Allow once", "Deny"`},
 		{"other data", []string{id, "Deny", "--sha256", strings.Repeat("0", 64)}, exitClosed, "other data"},
-		{"an unknown question", []string{"nobody", "Deny"}, exitRefused, "(404)"},
-		{"an id that is none", []string{"a.b", "Deny"}, exitLocal, "the id of an approval has"},
+		{"an unknown question", []string{"nobody", "Deny"}, exitRefused, "hookctl: answer approval nobody: there is no"},
+		{"an id that is none", []string{"a.b", "Deny"}, exitLocal, "answer approval a.b: the id of an approval has"},
+		{"no option", []string{id}, exitLocal, `say which option: "Allow once", "Deny"` + "\n"},
+		{"no option for an unknown question", []string{"nobody"}, exitRefused, "hookctl: answer approval nobody: there is no"},
 	} {
 		got := f.run(append([]string{"approvals", "answer"}, step.args...)...)
 		if got.code != step.code || !strings.Contains(got.stderr, step.says) || got.stdout != "" {

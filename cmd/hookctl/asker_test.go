@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +14,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/embedded"
+	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -392,5 +397,57 @@ func TestApprovalsWatchAsksOnATerminal(t *testing.T) {
 	shown := f.run("--text", "approvals", "show", id).stdout
 	if !strings.Contains(shown, "ada") || !strings.Contains(shown, "ote") {
 		t.Errorf("%s\nwant who answered, and the note", shown)
+	}
+}
+
+func TestTheAskerTellsOfTheConnection(t *testing.T) {
+	s := natstest.Listening(t)
+	natstest.Router(t, s, router.Options{})
+	f := &fixture{t, map[string]string{"NATS_URL": s.ClientURL()}, natstest.Conn(t, s)}
+	f.hook(chain.Registration{ID: "ask", Events: []string{"tool:pre"}}, answering(chain.Question("Deploy this?")))
+	id := questionID.FindString(f.run("execute", "tool:pre", "--no-wait").stdout)
+
+	screen, code := make(terminal, 1000), make(chan int, 1)
+	var stderr bytes.Buffer
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	keys, typing := io.Pipe()
+	defer typing.Close()
+	go func() {
+		code <- run(ctx, []string{"approvals", "watch"}, process{
+			stdin: keys, stdout: screen, stderr: &stderr, getenv: func(name string) string { return f.env[name] }, terminal: true,
+		})
+	}()
+	lines := f.start(process{}, "approvals", "watch")
+	screen.until(t, "Deploy this?")
+	lines.line()
+	disconnect(t, s)
+	screen.until(t, "the connection to NATS is lost, reconnecting")
+	screen.until(t, "back")
+	for _, want := range []string{"lost, reconnecting: EOF", "back"} {
+		if got := lines.line(); got != "hookctl: the connection to NATS is "+want {
+			t.Errorf("line %q; want that the connection is %s", got, want)
+		}
+	}
+	f.run("approvals", "answer", id, "Deny")
+	screen.until(t, "no question waits")
+	leave()
+	if got := <-code; got != exitOK || stderr.Len() > 0 {
+		t.Errorf("exit code %d, stderr %q; want nothing beside the screen", got, stderr.String())
+	}
+	lines.end()
+}
+
+// disconnect cuts every hookctl off, which may come back.
+func disconnect(t *testing.T, s *embedded.Server) {
+	t.Helper()
+	list, err := s.Connz(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range list.Conns {
+		if c.Name == "hookctl" {
+			_ = s.DisconnectClientByID(c.Cid) // one that has left is unknown
+		}
 	}
 }

@@ -61,17 +61,33 @@ func TestExecuteSaysWhatIsPending(t *testing.T) {
 pending
 asked     Really? [Allow once | Deny]
 answer    none yet; it can be given until TIME
-approval  QUESTION`)
-			if waited := strings.HasPrefix(got.stderr, "waiting for an answer to "); waited != (sentence == "after the wait") {
+approval  QUESTION
+answer it with: hookctl approvals answer QUESTION OPTION`)
+			if waited := still(got.stderr) == "waiting for an answer to QUESTION: Really? [Allow once | Deny]; answer it with: hookctl approvals answer QUESTION OPTION"; waited != (sentence == "after the wait") {
 				t.Errorf("stderr %q", got.stderr)
 			}
 		})
 	}
 	got := f.run("execute", "tool:pre", "--no-wait")
-	if got.code != exitPending || !strings.Contains(got.stdout, `"verdict":{"action":"pending"`) ||
-		still(got.stderr) != "a person is asked and has not answered: QUESTION" {
+	if got.code != exitPending || !strings.HasPrefix(got.stdout, `{"event":"tool:pre","verdict":{"action":"pending"`) ||
+		still(got.stderr) != "a person is asked and has not answered: QUESTION; answer it with: hookctl approvals answer QUESTION OPTION" {
 		t.Errorf("%+v", got)
 	}
+}
+
+func TestExecuteWaitsAsLongAsTheQuestionIsOpen(t *testing.T) {
+	f := newFixture(t)
+	question, second := chain.Question("Really?"), 1.0
+	question.ApprovalTimeout = &second
+	f.hook(chain.Registration{ID: "ask", Events: []string{"tool:pre"}}, answering(question))
+	if got := f.run("--text", "execute", "tool:pre"); got.code != exitDenied || !strings.Contains(got.stdout, "none came in time") {
+		t.Errorf("%+v; want the decision that its time brought", got)
+	}
+	if got := f.run("execute", "--help"); !strings.Contains(strings.Join(strings.Fields(got.stdout), " "),
+		"--wait=DURATION Time for all, for a person to answer too; default: until the question is decided.") {
+		t.Errorf("%s\nwant that it waits until the question is decided", got.stdout)
+	}
+	f.run("execute", "tool:pre", "--wait=0s").want(t, exitLocal, "", "hookctl: --wait is 0s: at least 1ms is needed")
 }
 
 func TestExecuteTellsOfTheAnswer(t *testing.T) {
@@ -109,7 +125,8 @@ deploy-guard       unauthenticated  TIME  Really?`)
 pending
 asked     Really? [Allow always | Deny]
 answer    none yet; it can be given until TIME
-approval  QUESTION`)
+approval  QUESTION
+answer it with: hookctl approvals answer QUESTION OPTION`)
 }
 
 func TestAnInterruptionEndsExecute(t *testing.T) {
@@ -143,6 +160,8 @@ lint         tool:post  12     3       TIME`)
 	if got := f.run("--text", "session", "show", "s1"); !strings.Contains(got.stdout, "ended") || strings.Contains(got.stdout, "lint") {
 		t.Errorf("%+v; want that the session is ended", got)
 	}
+	f.run("--text", "session", "end", "nosuch").see(t, exitOK, "session nosuch is ended; what it had, if anything, is forgotten")
+	f.run("--text", "session", "show", "nobody\x1b").see(t, exitOK, "nothing is remembered of session nobody␛")
 	if got := f.run("session", "turn", ""); got.code != exitLocal || !strings.Contains(got.stderr, "no session") {
 		t.Errorf("%+v; want that a session is needed", got)
 	}

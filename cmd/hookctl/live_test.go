@@ -78,7 +78,8 @@ func TestHookAdd(t *testing.T) {
 	}
 	w.want(`{"kind":"call","hook":"no-rm","event":"tool:pre","event_id":"ID","chain_id":"ID","mode":"enforce","us":0,` +
 		`"data":{"command":"rm -rf /","timestamp":"TIME"},"result":{"action":"deny","reason":"not here"}}`)
-	if got := f.run("hook", "add", "no-rm", "--on", "x", "--deny", "y"); got.code != exitLocal || !strings.Contains(got.stderr, "take it over with --replace") {
+	if got := f.run("hook", "add", "no-rm", "--on", "x", "--deny", "y"); got.code != exitLocal || !strings.HasSuffix(got.stderr,
+		"served already (1 instance): choose another, or take it over with --replace; if its process died, it is free when the router's --ttl (15s by default) is over\n") {
 		t.Errorf("a second one: %+v; want that the id is taken", got)
 	}
 	if code := w.end(); code != exitOK {
@@ -86,6 +87,18 @@ func TestHookAdd(t *testing.T) {
 	}
 	w.want(`{"kind":"removed","hook":"no-rm","events":["tool:pre"]}`)
 	f.run("registry").want(t, exitOK, "[]", "")
+}
+
+func TestHookRmCountsWhoIsLeft(t *testing.T) {
+	f := newFixture(t)
+	serve := func() {
+		f.hook(chain.Registration{ID: "h", Events: []string{"x"}}, answering(chain.Result{}))
+	}
+	serve()
+	f.run("--text", "hook", "rm", "h").want(t, exitOK, "removed hook h; its 1 instance registers it again unless it is stopped", "")
+	serve()
+	serve()
+	f.run("--text", "hook", "rm", "h").want(t, exitOK, "removed hook h; its 2 instances register it again unless they are stopped", "")
 }
 
 func TestAGuardStaysUntilItIsRemoved(t *testing.T) {
