@@ -230,6 +230,22 @@ func TestWrongTokensAreThrottled(t *testing.T) {
 	})
 }
 
+func TestRefusalsSayWhatToDo(t *testing.T) {
+	c := open(t, console.Options{Desk: newMemory()})
+	for range 10 {
+		ask(c, http.MethodGet, "/v1/approvals", "", "Authorization", "Bearer wrong")
+	}
+	for says, headers := range map[string][]string{
+		`not served as "console.example:8080": if that name is yours, start hook-router with --console-hosts console.example:8080;`: {"Host", "console.example:8080"},
+		"until the minute is over, the right one is refused too":                                                                    nil,
+	} {
+		r := ask(c, http.MethodGet, "/v1/approvals", "", headers...)
+		if text := decode[struct{ Error string }](t, r).Error; !strings.Contains(text, says) {
+			t.Errorf("status %d: %s\nwant %s", r.Code, text, says)
+		}
+	}
+}
+
 func TestRightTokensAreNotThrottled(t *testing.T) {
 	c := open(t, console.Options{Desk: newMemory()})
 	for range 30 {

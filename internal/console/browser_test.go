@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -264,6 +266,85 @@ func TestQuestionsComeAndGo(t *testing.T) {
 	do(t, ctx, holds(`document.getElementById("ask-outcome").textContent === "Denied by alice: Deny"`))
 }
 
+func TestQuestionsOpenOnTheirViewOnly(t *testing.T) {
+	ctx := browser(t)
+	desk := newMemory()
+	server := httptest.NewServer(open(t, console.Options{Desk: desk}).Handler())
+	defer server.Close()
+	waiting := func(n int) action { return holds(fmt.Sprintf(`document.title === "(%d) hookrouter"`, n)) }
+	more := func(text string) action {
+		return holds(opened + fmt.Sprintf(` && document.getElementById("ask-more").textContent === %q`, text))
+	}
+	titled := func(id string) approval.Record {
+		q := question(id)
+		q.Prompt = id
+		return q
+	}
+	do(t, ctx, chromedp.Navigate(server.URL+"/?token="+token), holds(linked), run(`{
+		const ask = document.getElementById("ask");
+		window.seen = [];
+		new MutationObserver(() => { if (ask.open) seen.push(document.getElementById("ask-prompt").textContent + location.hash); }).observe(ask, {attributeFilter: ["open"]});
+		location.hash = "live";
+	}`))
+	desk.ask(titled("first"))
+	do(t, ctx, waiting(1), run(`fetch("/v1/approvals/first").then((r) => r.text())`), // longer than the dialog would take
+		run(`location.hash = "approvals"`), more(""))
+	desk.ask(titled("second"))
+	do(t, ctx, more("1 more waiting"))
+	desk.ask(titled("third"))
+	do(t, ctx, more("2 more waiting"))
+	desk.decide("second")
+	do(t, ctx, more("1 more waiting"), awake(), run(`location.hash = "registry"`), chromedp.KeyEvent(kb.Escape), holds(closed))
+	do(t, ctx, run(`fetch("/v1/approvals/third").then((r) => r.text())`),
+		run(`location.hash = "approvals"`), more("1 more waiting"), awake(), chromedp.KeyEvent("3"), holds(closed), waiting(1),
+		run(`fetch("/v1/approvals/first").then((r) => r.text())`))
+	if diff := cmp.Diff([]string{"first#approvals", "third#approvals"}, value[[]string](t, ctx, `seen`)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAccessEndsAndComesBack(t *testing.T) {
+	ctx := browser(t)
+	desk := newMemory()
+	desk.ask(question("q1"))
+	var routers [3]*console.Console // the same one, each time it is started
+	for i := range routers {
+		routers[i] = console.New(console.Options{Desk: desk})
+		t.Cleanup(routers[i].Close)
+	}
+	var current atomic.Pointer[console.Console]
+	current.Store(routers[0])
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { current.Load().Handler().ServeHTTP(w, r) }))
+	defer server.Close()
+	logIn := func(ctx context.Context) {
+		do(t, ctx, chromedp.Navigate(server.URL+"/?token="+current.Load().Token()), holds(linked))
+	}
+	ended := holds(closed + ` && document.getElementById("link").dataset.state === "off" && !document.getElementById("banner").hidden &&
+		document.getElementById("banner").textContent.startsWith("Access has ended. Open the address")`)
+	back := holds(opened + ` && document.getElementById("banner").hidden`)
+	logIn(ctx)
+	do(t, ctx, awake())
+	second := tab(t, ctx)
+
+	current.Store(routers[1])
+	do(t, ctx, chromedp.KeyEvent("1"), ended) // the answer is refused
+	logIn(second)
+	do(t, ctx, back)
+
+	current.Store(routers[2])
+	routers[1].Close() // the connection is lost
+	do(t, ctx, ended)
+	logIn(second)
+	do(t, ctx, back, awake(), chromedp.KeyEvent("1"), holds(closed))
+	if d := desk.decision("q1"); d == nil || d.Option != "Allow once" {
+		t.Errorf("decided: %+v", d)
+	}
+	refused := `performance.getEntriesByType("resource").filter((e) => e.name.endsWith("/q1") && e.responseStatus === 401).length`
+	if n := value[int](t, ctx, refused); n != 1 {
+		t.Errorf("%d requests for the question were refused, not the answer alone", n)
+	}
+}
+
 func TestLiveViewAndRegistry(t *testing.T) {
 	ctx := browser(t)
 	events := newSource()
@@ -274,6 +355,15 @@ func TestLiveViewAndRegistry(t *testing.T) {
 	do(t, ctx, chromedp.Navigate(server.URL+"/?token="+token), holds(linked),
 		chromedp.Navigate(server.URL+"/#live"))
 	at := time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
+	for _, name := range []string{"tool:pre", "user:notification", "approval:required", "approval:granted"} {
+		events.publish(console.Event{Kind: console.KindEvent, Name: name, ChainID: name, Time: at})
+	}
+	do(t, ctx, holds(`document.querySelectorAll("#live-rows tr").length === 4`))
+	cells := value[map[string]string](t, ctx, `Object.fromEntries(Array.from(document.querySelectorAll("#live-rows tr"),
+		(row) => [row.cells[1].textContent, row.cells[3].textContent]))`)
+	if diff := cmp.Diff(map[string]string{"tool:pre": "…", "user:notification": "", "approval:required": "", "approval:granted": ""}, cells); diff != "" {
+		t.Error(diff)
+	}
 	for i := range 700 {
 		id := fmt.Sprint("c", i)
 		events.publish(console.Event{Kind: console.KindEvent, Name: "tool:pre", Session: "session-7", ChainID: id, Time: at.Add(time.Duration(i) * 137 * time.Millisecond), Data: live[i%len(live)].data})

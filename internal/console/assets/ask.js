@@ -1,6 +1,7 @@
 // The dialog that asks a person one question.
 import { $, call, el, toast } from "./dom.js";
-import { indented, left, members, parts, shown, visible } from "./text.js";
+import { args, changes } from "./question.js";
+import { indented, left, members, text, visible } from "./text.js";
 
 const deaf = 400; // ms after opening in which keys and clicks decide nothing
 const stay = 5000; // ms that an outcome made elsewhere is shown
@@ -53,8 +54,6 @@ export async function open(q, clock) {
 // early says that an event was meant for what the dialog has covered.
 const early = (event) => event.timeStamp - opened < deaf;
 
-const text = (record, name) => record.has(name) ? String(JSON.parse(record.get(name))) : "";
-
 function fill(q, record) {
   $("ask-hook").textContent = visible(q.hook);
   $("ask-tool").textContent = visible(text(record, "tool_name") || q.event);
@@ -88,28 +87,6 @@ function fill(q, record) {
 function showMore() {
   const others = newest.total - (newest.approvals.some((q) => q.id === question?.id) ? 1 : 0);
   $("ask-more").textContent = others > 0 ? others + " more waiting" : "";
-}
-
-// changes shows a JSON Patch as a diff.
-function changes(patch) {
-  const list = patch && patch !== "null" ? parts(patch) : null;
-  if (list === null) return el("p", { class: "muted", textContent: "Not recorded." });
-  if (list.length === 0) return el("p", { class: "muted", textContent: "Nothing: this is what the agent sent." });
-  return el("div", { class: "diff" }, ...list.map(([, op]) => {
-    const change = members(op), path = text(change, "path"), kind = text(change, "op");
-    return el("div", { class: "change" },
-      el("code", { textContent: visible(path || "/") + (kind === "replace" ? "" : kind === "add" ? " added" : " " + kind + "d") }),
-      change.has("old") ? el("del", { textContent: shown(change.get("old")) }) : null,
-      change.has("value") && kind !== "remove" ? el("ins", { textContent: shown(change.get("value")) }) : null);
-  }));
-}
-
-// args shows what the tool would get: the members of tool_input, or of the data.
-function args(data) {
-  const all = members(data), input = all.get("tool_input") || all.get("arguments");
-  const list = parts(input && input[0] === "{" ? input : data);
-  return el("dl", { class: "args" }, ...list.map(([name, value]) =>
-    el("div", {}, el("dt", { textContent: visible(name) }), el("dd", { textContent: shown(value) }))));
 }
 
 // noteMasked says so where the data shown is not what the digest is of.

@@ -76,6 +76,9 @@ export function parts(text) {
 // members is parts as a Map, for an object.
 export const members = (text) => new Map(parts(text.trim()));
 
+// text is a member that is a text; "" where there is none.
+export const text = (object, name) => object.has(name) ? String(JSON.parse(object.get(name))) : "";
+
 const nests = (text) => text[0] === "{" || text[0] === "[";
 
 // indented lays JSON text out over lines, every value as it came.
