@@ -39,15 +39,14 @@ func (r *Router) emit(ctx context.Context, req *bus.Request) error {
 
 // tellResult tells watchers and observing hooks how a chain went, and logs it.
 func (r *Router) tellResult(a *arrival, out chain.Outcome, record []byte) {
-	r.publish(r.bus.Event("result", a.Name), bus.Header{bus.HeaderChainID: {a.chainID}}, record)
+	r.publish(r.bus.Event("result", a.Name), nil, record)
 	r.tellObservers(a, out)
 	r.log(a, out)
 }
 
 // decide runs the chain within its time.
 func (r *Router) decide(ctx context.Context, a *arrival) (chain.Outcome, error) {
-	call := caller{r, a, ctx, make(bus.Header, 12)}
-	maps.Copy(call.header, a.header)
+	call := caller{r, a, ctx, r.callBase(a)}
 	out, err := chain.Run(ctx, a.links, a.Event, chain.Plan{Call: call.hook, Until: time.Now().Add(a.timeout), Shadow: call.shadow})
 	r.publishEvent(a) // where no hook was called
 	r.counts.hops(out.Hops)
@@ -56,6 +55,19 @@ func (r *Router) decide(ctx context.Context, a *arrival) (chain.Outcome, error) 
 			"nothing was decided", a.timeout, strconv.Itoa(len(out.Hops)), len(a.links))
 	}
 	return out, err
+}
+
+// callBase are the headers that the calls of a chain share: the event's own where
+// nobody else will want them, else a copy.
+func (r *Router) callBase(a *arrival) bus.Header {
+	for _, link := range a.links {
+		if !link.Enforced() {
+			h := make(bus.Header, len(a.header)+3)
+			maps.Copy(h, a.header)
+			return h
+		}
+	}
+	return a.header
 }
 
 func replyHeader(a *arrival, out chain.Outcome) bus.Header {

@@ -56,10 +56,10 @@ func (c caller) request(ctx context.Context, mode chain.Mode, link *chain.Link, 
 	if end, ok := ctx.Deadline(); ok {
 		left = time.Until(end)
 	}
-	header := c.callHeader(mode, left)
 	if c.header != nil {
 		c.publishEvent(c.a) // at the last moment before the first call, so that both leave in one write
 	}
+	header := c.callHeader(mode, left)
 	reply, err := c.bus.Request(ctx, c.bus.Call(link.ID), header, data)
 	switch {
 	case errors.Is(err, bus.ErrNoResponders):

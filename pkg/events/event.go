@@ -30,6 +30,9 @@ type Event struct {
 	Data       json.RawMessage   // the data, byte for byte
 }
 
+// Ids are names and no secrets: their randomness may be taken in advance.
+func init() { uuid.EnableRandPool() }
+
 // NewID returns a new unique id that sorts by time (UUIDv7).
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
