@@ -22,7 +22,7 @@ import (
 // and how fast an answer is accepted and known to its agent.
 func TestManyOpenQuestions(t *testing.T) {
 	const residentBelow, answeredWithin, slack = 300 << 10, 10 * time.Millisecond, 10 // slack: other tests run on this machine too
-	const atOnce = 64 // agents that ask at the same time
+	const atOnce = 64                                                                 // agents that ask at the same time
 	n := volume(t, 20_000)
 	r := startRouter(t, build(t), t.TempDir(), "127.0.0.1:0", "")
 	ctx := within(t, 10*time.Minute)
