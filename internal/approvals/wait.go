@@ -150,8 +150,12 @@ func (d *Desk) Watch() (notices <-chan approval.Notice, stop func()) {
 
 // notify never waits. The caller holds mu.
 func (d *Desk) notify(n approval.Notice) {
+	if len(d.watchers) == 0 {
+		return
+	}
+	n.Question = d.Masked(n.Question)
 	for w := range d.watchers {
-		n.Question, n.Lost = d.Masked(n.Question), w.lost
+		n.Lost = w.lost
 		select {
 		case w.ch <- n:
 			w.lost = false

@@ -53,7 +53,7 @@ func Get(h Header, name string) string {
 // RequestHeader holds the headers that an agent's request may carry besides the
 // event's attributes; "" stands for what is not there.
 type RequestHeader struct {
-	Timeout, Defaults, Traceparent, Tracestate string
+	Timeout, Defaults, Traceparent, Tracestate, Wait, Retry string
 }
 
 // ReadRequestHeader reads them in one pass, their names in any case.
@@ -71,6 +71,8 @@ func ReadRequestHeader(h Header) RequestHeader {
 			{HeaderDefaults, &out.Defaults},
 			{HeaderTraceparent, &out.Traceparent},
 			{HeaderTracestate, &out.Tracestate},
+			{HeaderWait, &out.Wait},
+			{HeaderRetry, &out.Retry},
 		} {
 			if len(name) == len(known.name) && strings.EqualFold(name, known.name) && (*known.value == "" || name == known.name) {
 				*known.value = values[0]

@@ -38,9 +38,9 @@ type asking struct {
 
 // asking reads what a request says about waiting, and refuses an event that a
 // person was asked about with other data.
-func (r *Router) asking(req *bus.Request, a *arrival) (asking, error) {
-	q := asking{arrival: a, wait: defaultWait, retry: bus.Get(req.Header, bus.HeaderRetry) == "1"}
-	if text := bus.Get(req.Header, bus.HeaderWait); text != "" {
+func (r *Router) asking(a *arrival) (asking, error) {
+	q := asking{arrival: a, wait: defaultWait, retry: a.asked.Retry == "1"}
+	if text := a.asked.Wait; text != "" {
 		ms, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || ms < 0 {
 			return q, bus.Refuse(bus.Malformed, "%s must be a whole number of milliseconds", bus.HeaderWait)

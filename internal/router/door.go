@@ -22,9 +22,10 @@ type arrival struct {
 	links   []*chain.Link // in execution order
 	timeout time.Duration
 	header  bus.Header // what every message about it carries: its attributes, the chain, the trace
-	came    time.Time  // when it was let in
-	emitter string     // who sent it, as far as the connection proves
-	seated  bool       // whether it holds a place of its session
+	asked   bus.RequestHeader
+	came    time.Time // when it was let in
+	emitter string    // who sent it, as far as the connection proves
+	seated  bool      // whether it holds a place of its session
 }
 
 // admit is the door: it checks an event, finds its hooks and takes a slot of its
@@ -63,7 +64,7 @@ func (r *Router) admit(verb string, req *bus.Request, fallback time.Duration) (*
 	a := &arrival{
 		Event: ev, sent: ev.Data, chainID: events.NewID(), timeout: timeout,
 		links: table.For(name, ev.Session), seated: true,
-		came: time.Now(), emitter: r.who(req),
+		asked: header, came: time.Now(), emitter: r.who(req),
 	}
 	a.header = a.attributes(header)
 	if verb != "collect" && len(a.links) > 0 {

@@ -19,7 +19,7 @@ func (r *Router) execute(ctx context.Context, req *bus.Request) error {
 		return err
 	}
 	defer r.release(a)
-	q, err := r.asking(req, a)
+	q, err := r.asking(a)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package session
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"slices"
 	"time"
 
@@ -92,7 +91,7 @@ func (s *State) end(now time.Time) {
 
 // Remembered returns the grant that answers a hook's question, if there is one.
 func (s *State) Remembered(hook, prompt string) (Grant, bool) {
-	digest := promptDigest(prompt)
+	digest := approval.Digest([]byte(prompt))
 	for _, g := range s.Grants {
 		if g.Hook == hook && g.Digest == digest {
 			return g, true
@@ -112,7 +111,7 @@ func (s *State) remember(q approval.Question, arrived time.Time, d approval.Deci
 		s.Grants = slices.Delete(s.Grants, 0, 1)
 	}
 	s.Grants = append(s.Grants, Grant{
-		Approval: q.ID, Hook: q.Hook, Prompt: cut(q.Prompt), Digest: promptDigest(q.Prompt), By: d.DecidedBy, Granted: d.Decided,
+		Approval: q.ID, Hook: q.Hook, Prompt: cut(q.Prompt), Digest: approval.Digest([]byte(q.Prompt)), By: d.DecidedBy, Granted: d.Decided,
 	})
 	return true
 }
@@ -120,7 +119,7 @@ func (s *State) remember(q approval.Question, arrived time.Time, d approval.Deci
 // revoke forgets grants: all, or those of a hook, or of a hook and prompt.
 func (s *State) revoke(hook, prompt string) (revoked int) {
 	s.Grants = slices.DeleteFunc(s.Grants, func(g Grant) bool {
-		match := (hook == "" || g.Hook == hook) && (prompt == "" || g.Digest == promptDigest(prompt) || g.Prompt == prompt)
+		match := (hook == "" || g.Hook == hook) && (prompt == "" || g.Digest == approval.Digest([]byte(prompt)) || g.Prompt == prompt)
 		if match {
 			revoked++
 			s.Revoked = append(s.Revoked, g.Approval)
@@ -131,11 +130,6 @@ func (s *State) revoke(hook, prompt string) (revoked int) {
 		s.Revoked = slices.Delete(s.Revoked, 0, over)
 	}
 	return revoked
-}
-
-func promptDigest(prompt string) string {
-	sum := sha256.Sum256([]byte(prompt))
-	return hex.EncodeToString(sum[:])
 }
 
 func cut(prompt string) string {

@@ -157,12 +157,13 @@ func (s *Store) Update(ctx context.Context, id string, change func(*State) (chan
 }
 
 // Begin begins a turn of a session, as the event says; an empty event always
-// does. limits may lower those of the session.
+// does.
 func (s *Store) Begin(ctx context.Context, id, event string) error {
 	return s.Update(ctx, id, func(state *State) bool { state.begin(event); return true })
 }
 
-// Limit lowers the limits of a session.
+// Limit keeps the limits that a session asks for; they only ever lower the
+// router's.
 func (s *Store) Limit(ctx context.Context, id string, limits verdict.Limits) error {
 	return s.Update(ctx, id, func(state *State) bool {
 		before := state.Limits

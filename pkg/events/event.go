@@ -38,7 +38,10 @@ func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // Now is the time of day in the form that events carry: RFC 3339 in UTC with
 // microseconds.
-func Now() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00") }
+func Now() string { return Stamp(time.Now()) }
+
+// Stamp is t in the form of [Now].
+func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z07:00") }
 
 // Decode reads the event that a message carries. name is the event that the
 // message's subject names. It understands binary mode (ce-* headers), structured

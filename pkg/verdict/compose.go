@@ -122,9 +122,6 @@ func (v *Verdict) warn(kind string, hop chain.Hop, format string, args ...any) {
 	v.Warnings = append(v.Warnings, Warning{Kind: kind, Hook: hop.Link.Title(), Detail: fmt.Sprintf(format, args...)})
 }
 
-// timeLayout is that of [events.Now].
-const timeLayout = "2006-01-02T15:04:05.000000Z07:00"
-
 // message makes one message of the injections, with the settings of the first.
 func message(kept []injection, ev events.Event, now time.Time) Message {
 	first := kept[0]
@@ -137,7 +134,7 @@ func message(kept []injection, ev events.Event, now time.Time) Message {
 			HookName:  first.Link.Title(),
 			HookID:    first.Link.ID,
 			Event:     ev.Name,
-			Timestamp: now.UTC().Format(timeLayout),
+			Timestamp: events.Stamp(now),
 		},
 	}
 	for _, one := range kept {

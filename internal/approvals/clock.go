@@ -1,0 +1,81 @@
+package approvals
+
+import (
+	"container/heap"
+	"context"
+	"sync"
+	"time"
+)
+
+// clock calls functions at their times, one after the other.
+type clock struct {
+	mu    sync.Mutex // guards times
+	times times
+	wake  chan struct{}
+}
+
+// alarm is one time and what is to be done then.
+type alarm struct {
+	at time.Time
+	do func()
+}
+
+func (c *clock) at(at time.Time, do func()) {
+	c.mu.Lock()
+	heap.Push(&c.times, alarm{at, do})
+	first := c.times[0].at.Equal(at)
+	c.mu.Unlock()
+	if first {
+		select {
+		case c.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// due takes what is to be done now, or says how long to wait.
+func (c *clock) due(now time.Time) (do func(), wait time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.times) == 0 {
+		return nil, time.Hour
+	}
+	if wait := c.times[0].at.Sub(now); wait > 0 {
+		return nil, min(wait, time.Hour) // so that a clock that was set is noticed
+	}
+	return heap.Pop(&c.times).(alarm).do, 0
+}
+
+func (c *clock) run(ctx context.Context) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		do, wait := c.due(time.Now())
+		if do != nil {
+			do()
+			continue
+		}
+		timer.Reset(wait)
+		select {
+		case <-timer.C:
+		case <-c.wake:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// times is a heap, the earliest first.
+type times []alarm
+
+func (t times) Len() int           { return len(t) }
+func (t times) Less(i, j int) bool { return t[i].at.Before(t[j].at) }
+func (t times) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
+func (t *times) Push(x any)        { *t = append(*t, x.(alarm)) }
+func (t *times) Pop() any {
+	old := *t
+	last := old[len(old)-1]
+	old[len(old)-1] = alarm{}
+	*t = old[:len(old)-1]
+	return last
+}

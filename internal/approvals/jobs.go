@@ -1,0 +1,69 @@
+package approvals
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// jobs are done by a fixed number of goroutines. There is one for a question that
+// expires and one for each that is decided or waited for, so their number has the
+// bound of those.
+type jobs struct {
+	mu   sync.Mutex // guards list
+	list []job
+	wake chan struct{}
+}
+
+// job does something about a question; one that is not done is tried again.
+type job struct {
+	do  func(ctx context.Context, id string, try int) (done bool)
+	id  string
+	try int
+}
+
+func (j *jobs) put(one job) {
+	j.mu.Lock()
+	j.list = append(j.list, one)
+	j.mu.Unlock()
+	select {
+	case j.wake <- struct{}{}:
+	default: // enough are awake
+	}
+}
+
+func (j *jobs) take() (one job, ok bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.list) == 0 {
+		j.list = nil
+		return job{}, false
+	}
+	one = j.list[0]
+	j.list = j.list[1:]
+	return one, true
+}
+
+func (j *jobs) run(ctx context.Context, clock *clock) {
+	for {
+		one, ok := j.take()
+		if !ok {
+			select {
+			case <-j.wake:
+				continue
+			case <-ctx.Done():
+				return
+			}
+		}
+		trying, cancel := context.WithTimeout(ctx, 5*time.Second)
+		done := one.do(trying, one.id, one.try)
+		cancel()
+		if ctx.Err() != nil {
+			return
+		}
+		if !done {
+			one.try++
+			clock.at(time.Now().Add(retryPause), func() { j.put(one) })
+		}
+	}
+}
