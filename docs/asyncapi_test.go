@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -20,10 +21,12 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/notary"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
+	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -151,7 +154,7 @@ var parameter = regexp.MustCompile(`\{(\w+)\}`)
 // parameters are one or more.
 func subject(address string) string {
 	return parameter.ReplaceAllStringFunc(address, func(p string) string {
-		if p == "{id}" {
+		if p == "{id}" || p == "{segment}" {
 			return "*"
 		}
 		return ">"
@@ -236,11 +239,15 @@ func TestEverySubjectOfTheRouterIsInTheAPI(t *testing.T) {
 func TestMessagesAreAsDescribed(t *testing.T) {
 	_, plain := loadAPI(t)
 	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
+	key, err := notary.LoadKey(filepath.Join(t.TempDir(), "audit.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	natstest.Router(t, s, router.Options{AuditKey: key})
 	nc := natstest.Conn(t, s)
 	watched := map[string]chan *nats.Msg{}
 	for _, sub := range []string{
-		"hooks.event.>", "hooks.result.>", "hooks.router.report", "hooks.audit.>",
+		"hooks.event.>", "hooks.result.>", "hooks.router.report", "hooks.audit.w.>", "hooks.audit.decision.*", "hooks.checkpoint.*",
 		"hooks.call.guard", "hooks.call.giver", "hooks.call.asker", "hooks.call.linter", "hooks.call.second",
 	} {
 		ch := make(chan *nats.Msg, 64)
@@ -299,6 +306,9 @@ func TestMessagesAreAsDescribed(t *testing.T) {
 		{"hooks.emit.tool.pre", `{"session_id":"s1","tool_name":"Bash"}`, "hookResult"},
 		{"hooks.collect.tool.pre", `{"session_id":"s1","tool_name":"Bash"}`, "dataArray"},
 		{"hooks.contributions.a.b", ``, "contributionArray"},
+		{"hooks.register.picky", `{"events":["tool:*"],"match":"data.tool_name == 'Write'"}`, "registered"},
+		{"hooks.emit.tool.pre", `{"session_id":"s1","tool_name":"Bash"}`, "hookResult"},
+		{"hooks.unregister.picky", `{}`, "unregistered"},
 		{"hooks.emit.tool.pre", `[]`, "refusal"},
 		{"hooks.register.asker", `{"events":["deploy:start"],"priority":-1}`, "registered"},
 		{"hooks.register.linter", `{"events":["tool:post"],"priority":-2}`, "registered"},
@@ -364,7 +374,7 @@ func TestMessagesAreAsDescribed(t *testing.T) {
 	}
 	for sub, message := range map[string]string{
 		"hooks.result.>": "chainResult", "hooks.router.report": "routerReport",
-		"hooks.call.guard": "call", "hooks.call.giver": "contributionCall", "hooks.audit.>": "decision",
+		"hooks.call.guard": "call", "hooks.call.giver": "contributionCall", "hooks.audit.decision.*": "decision", "hooks.checkpoint.*": "checkpoint",
 	} {
 		select {
 		case m := <-watched[sub]:
@@ -373,6 +383,8 @@ func TestMessagesAreAsDescribed(t *testing.T) {
 			t.Errorf("nothing came on %s", sub)
 		}
 	}
+	checkRecords(t, plain, watched["hooks.audit.w.>"], audit.RegistrationKind, audit.HookResult, audit.HookError, audit.HookSkipped,
+		audit.InjectionKind, audit.DisplayKind, audit.ApprovalRequested, audit.ApprovalRevoked, audit.ChainResult)
 }
 
 // TestSchemasNameTheFieldsOfTheCode compares the schemas with the Go types.

@@ -51,7 +51,9 @@ func (l *lockedLog) String() string {
 var quoted = regexp.MustCompile("`([^`]+)`")
 
 // stores are the streams that a router with the default prefix keeps.
-var stores = []string{"KV_hooks_registry", "KV_hooks_sessions", "KV_hooks_approvals", "HOOKS_AUDIT"}
+var stores = []string{
+	"KV_hooks_registry", "KV_hooks_sessions", "KV_hooks_approvals", "KV_hooks_salts", "HOOKS_AUDIT", "HOOKS_CHECKPOINTS",
+}
 
 // permissionTable reads the table of operator.md: for each role what it may
 // publish and subscribe to. The role "setup" has what the router has, and more.
@@ -344,19 +346,24 @@ func TestNobodyDecidesWhoMayNot(t *testing.T) {
 	verdicts := executing(t, ctx, a)
 	q := asked(t, ctx, p)
 
-	stored := []string{"hooks.audit.decision." + q.ID, "hooks.audit.x", "$KV.hooks_approvals." + q.ID, "$KV.hooks_sessions.x", "$KV.hooks_registry.hook.guard"}
+	stored := []string{
+		"hooks.audit.decision." + q.ID, "hooks.audit.x", "hooks.audit.w.x", "hooks.checkpoint.HOOKS_AUDIT", "hooks.cosigned.HOOKS_AUDIT.x",
+		"$KV.hooks_approvals." + q.ID, "$KV.hooks_sessions.x", "$KV.hooks_registry.hook.guard", "$KV.hooks_salts.x",
+	}
+	asking := []string{"$JS.API.INFO", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.INFO.HOOKS_AUDIT", "$JS.API.STREAM.MSG.GET.HOOKS_AUDIT", "$JS.API.CONSUMER.CREATE.HOOKS_AUDIT.x"}
 	api := []string{
+		"$JS.API.STREAM.DELETE.HOOKS_CHECKPOINTS", "$JS.API.STREAM.PURGE.HOOKS_CHECKPOINTS", "$JS.API.STREAM.UPDATE.HOOKS_CHECKPOINTS", "$JS.API.STREAM.CREATE.HOOKS_AUDIT_2",
 		"$JS.API.STREAM.DELETE.HOOKS_AUDIT", "$JS.API.STREAM.PURGE.HOOKS_AUDIT", "$JS.API.STREAM.UPDATE.HOOKS_AUDIT", "$JS.API.STREAM.CREATE.HOOKS_AUDIT",
 		"$JS.API.STREAM.MSG.DELETE.HOOKS_AUDIT", "$JS.API.STREAM.DELETE.KV_hooks_approvals", "$JS.API.STREAM.PURGE.KV_hooks_approvals",
 	}
 	answering := []string{"hooks.approve." + q.ID, "hooks.approvals", "hooks.approval." + q.ID, "hooks.session.revoke"}
 	forging := []string{"_INBOX.x", "_INBOX_router.x", "_INBOX_agent.x", "_INBOX_approver.x", "hooks.call.guard", "hooks.event.approval.granted", "hooks.result.tool.pre", "hooks.router.report"}
 	for role, subjects := range map[string][]string{
-		"hook":     slices.Concat(stored, api, answering, forging, []string{"hooks.execute.tool.pre", "hooks.emit.tool.pre", "hooks.session.end", "hooks.register.other", "hooks.unregister.other"}),
-		"agent":    slices.Concat(stored, api, answering, forging, []string{"hooks.session.show", "hooks.register.guard", "hooks.unregister.guard"}),
-		"approver": slices.Concat(stored, api, forging, []string{"hooks.execute.tool.pre", "hooks.session.end", "hooks.register.guard", "hooks.unregister.guard"}),
-		"operator": slices.Concat(stored, api, answering, forging, []string{"hooks.execute.tool.pre", "hooks.session.end"}),
-		"router":   api,
+		"hook":     slices.Concat(stored, asking, api, answering, forging, []string{"hooks.execute.tool.pre", "hooks.emit.tool.pre", "hooks.session.end", "hooks.register.other", "hooks.unregister.other"}),
+		"agent":    slices.Concat(stored, asking, api, answering, forging, []string{"hooks.session.show", "hooks.register.guard", "hooks.unregister.guard"}),
+		"approver": slices.Concat(stored, asking, api, forging, []string{"hooks.execute.tool.pre", "hooks.session.end", "hooks.register.guard", "hooks.unregister.guard"}),
+		"operator": slices.Concat(stored, asking, api, answering, forging, []string{"hooks.execute.tool.pre", "hooks.session.end"}),
+		"router":   append(api, "hooks.cosigned.HOOKS_AUDIT.x"),
 	} {
 		for _, subject := range subjects {
 			if f.permits(t, role, func(nc *nats.Conn) error { return nc.Publish(subject, []byte(`{"option":"Allow always"}`)) }) {
@@ -457,11 +464,11 @@ func (f *fenced) permits(t *testing.T, role string, do func(*nats.Conn) error) b
 	return !errors.Is(nc.LastError(), nats.ErrPermissionViolation)
 }
 
-// TestAccountsProveWhoAnswered runs the accounts of the operator's reference.
-func TestAccountsProveWhoAnswered(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	_, config, _ := strings.Cut(read(t, "operator.md"), "### Who answered\n")
+// accounts is a server with the accounts that stand below a heading of the operator's
+// reference.
+func accounts(t *testing.T, heading string) *fenced {
+	t.Helper()
+	_, config, _ := strings.Cut(read(t, "operator.md"), heading)
 	_, config, _ = strings.Cut(config, "```text\n")
 	config, _, _ = strings.Cut(config, "```")
 	config = regexp.MustCompile(`"\$[A-Z]+"`).ReplaceAllString(config, "secret")
@@ -485,6 +492,14 @@ func TestAccountsProveWhoAnswered(t *testing.T) {
 	}
 	f := &fenced{server: ns, log: &lockedLog{}}
 	f.logger = slog.New(slog.NewTextHandler(f.log, nil))
+	return f
+}
+
+// TestAccountsProveWhoAnswered runs the accounts of the operator's reference.
+func TestAccountsProveWhoAnswered(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	f := accounts(t, "### Who answered\n")
 	t.Cleanup(f.start(t, ctx, router.Options{Accounts: true, ProvenOnly: true}, "router"))
 	w := f.guard(t, ctx, "worker")
 	defer func() {

@@ -16,6 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/console"
 	"github.com/hookrouter/hookrouter/internal/node"
+	"github.com/hookrouter/hookrouter/internal/recorder"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/webhook"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -52,6 +53,13 @@ type serve struct {
 	MaxQuestions           int    `env:"HOOK_ROUTER_MAX_QUESTIONS" default:"50000" help:"Open questions; the next is refused with 429."`
 	MaxQuestionsPerSession int    `env:"HOOK_ROUTER_MAX_QUESTIONS_PER_SESSION" default:"100" help:"The same for one session."`
 
+	Audit        string        `env:"HOOK_ROUTER_AUDIT" enum:"strict,async,off" default:"strict" help:"Whether answers wait until their records are stored: strict or async; off records decisions of people only."`
+	AuditTimeout time.Duration `env:"HOOK_ROUTER_AUDIT_TIMEOUT" default:"500ms" help:"How long an answer waits for its records; then it is refused with 503."`
+	AuditData    string        `env:"HOOK_ROUTER_AUDIT_DATA" enum:"digest,redacted,full" default:"redacted" help:"What records hold of an event's data: a digest, that and the data with its secrets masked, or all of it."`
+	AuditRedact  string        `env:"HOOK_ROUTER_AUDIT_REDACT" type:"existingfile" placeholder:"FILE" help:"Rules that say what is masked in records."`
+	AuditKey     string        `env:"HOOK_ROUTER_AUDIT_KEY" type:"path" placeholder:"FILE" help:"Key that signs the audit log, made where it is missing; default audit.key in --store-dir. All replicas have the same."`
+	NATSMonitor  string        `name:"nats-monitor" env:"HOOK_ROUTER_NATS_MONITOR" placeholder:"URL,..." help:"Monitoring addresses of --nats-url's servers: to prove that they sync each write to disk."`
+
 	Console       string   `env:"HOOK_ROUTER_CONSOLE" enum:"on,off" default:"on" help:"Whether the console and its API are served: on or off."`
 	ConsoleToken  string   `env:"HOOK_ROUTER_CONSOLE_TOKEN" placeholder:"TOKEN" help:"What gives access to the console; empty: a random one, printed at the start. Better set by the environment."`
 	ConsoleHosts  []string `env:"HOOK_ROUTER_CONSOLE_HOSTS" placeholder:"HOST,..." help:"Names that the console is reached by, besides loopback."`
@@ -82,6 +90,7 @@ func (s serve) check(command *kong.Context) error {
 		{"chain-timeout", int64(s.ChainTimeout), 1},
 		{"collect-timeout", int64(s.CollectTimeout), 1},
 		{"ttl", int64(s.TTL), 1},
+		{"audit-timeout", int64(s.AuditTimeout), 1},
 		{"injection-size-limit", int64(s.InjectionSize), 1},
 		{"injection-budget-per-turn", int64(s.InjectionBudget), 1},
 		{"max-questions", int64(s.MaxQuestions), 1},
@@ -129,6 +138,17 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	redaction, err := s.redaction()
+	if err != nil {
+		return err
+	}
+	key, err := s.auditKey()
+	if err != nil {
+		return err
+	}
+	if s.NATSURL != "" && s.Audit == "strict" {
+		s.sayDurability(ctx, log)
+	}
 	if s.Console == "on" && s.HTTPListen != "" && !loopback(s.HTTPListen) {
 		log.Warn("the console listens beyond loopback without TLS: put a proxy with TLS before it, or turn it off with --console=off",
 			"http_listen", s.HTTPListen)
@@ -150,6 +170,7 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer) error {
 			PublishData: router.PublishData(s.PublishData), TTL: s.TTL,
 			Injection:   verdict.Limits{Size: s.InjectionSize, Budget: s.InjectionBudget},
 			NoApprovals: s.Approvals == "off", Rules: rules, ProvenOnly: s.Approvers == "proven", Accounts: s.NATSAccounts,
+			Audit: recorder.Mode(s.Audit), AuditTimeout: s.AuditTimeout, AuditData: recorder.Data(s.AuditData), AuditMask: redaction, AuditKey: key,
 			MaxQuestions: s.MaxQuestions, MaxQuestionsPerSession: s.MaxQuestionsPerSession,
 		},
 		Log: log,
@@ -164,6 +185,9 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer) error {
 		}
 		fmt.Fprintf(stdout, "hook-router %s is ready after %d ms\n  NATS    %s\n  prefix  %s\n",
 			version, time.Since(began).Milliseconds(), bus.RedactURL(where), s.Prefix)
+		if key != nil {
+			fmt.Fprintf(stdout, "  audit   %s, key %s\n", s.Audit, key.Public)
+		}
 		if addr := reachable(n.HTTPAddr()); addr != "" {
 			fmt.Fprintf(stdout, "  health  http://%s/readyz\n", addr)
 			if s.Console == "on" && s.ConsoleToken == "" {

@@ -35,6 +35,7 @@ func (e inputError) Unwrap() error { return e.error }
 type flags struct {
 	Run      serve            `cmd:"" default:"withargs" help:"Answer for the hooks of a file (the default)."`
 	Validate validate         `cmd:"" help:"Check a file; print what is wrong with it."`
+	Replay   replayEvents     `cmd:"" help:"Run events through the hooks of a file and print what they decide; needs no NATS."`
 	Version  kong.VersionFlag `help:"Print the version."`
 }
 
@@ -73,10 +74,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return inputError{fmt.Errorf("%w (see hook-worker --help)", err)}
 	}
-	if strings.HasPrefix(command.Command(), "validate") {
+	switch name, _, _ := strings.Cut(command.Command(), " "); name {
+	case "validate":
 		return f.Validate.run(stdout, stderr)
+	case "replay":
+		return f.Replay.run(ctx, stdout, stderr)
+	default:
+		return f.Run.run(ctx, stderr)
 	}
-	return f.Run.run(ctx, stderr)
 }
 
 func buildVersion() string {

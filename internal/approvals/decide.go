@@ -17,14 +17,15 @@ func (d *Desk) Ask(ctx context.Context, s *Stored) (stored *Stored, asked bool, 
 	if err := d.room(s.ID, s.Session); err != nil {
 		return nil, false, err
 	}
-	body, err := d.fit(s)
-	if err != nil {
-		return nil, false, err
-	}
 	// Decisions stay for ever and questions do not: an old one must not decide.
-	line, err := d.winner(ctx, s.ID)
+	s.Segment = d.log.Live().Number
+	line, err := d.winner(ctx, s.Segment, s.ID)
 	if err != nil && !errors.Is(err, bus.ErrNoKey) {
 		return nil, false, unavailable(err)
+	}
+	body, tooLarge := d.fit(s)
+	if tooLarge != nil {
+		return nil, false, tooLarge
 	}
 	if err == nil {
 		stored, err = d.load(ctx, s.ID)
@@ -158,9 +159,9 @@ func (d *Desk) Answer(ctx context.Context, id string, a approval.Answer, who str
 // error is a refusal that names it. The nonce tells the decision from others of
 // the same words; with the one of an earlier try this is that try again.
 func (d *Desk) Decide(ctx context.Context, s *Stored, decision approval.Decision, nonce string) (approval.Decision, error) {
-	_, err := d.stream.AppendFirst(ctx, d.subject(s.ID), decisionRecord(s, decision, nonce))
+	err := d.log.Decide(ctx, s.segment(), s.ID, d.decisionRecord(s, decision, nonce))
 	if err != nil {
-		line, readErr := d.winner(ctx, s.ID) // an append without an answer may have been the first
+		line, readErr := d.winner(ctx, s.segment(), s.ID) // an append without an answer may have been the first
 		switch {
 		case readErr != nil && errors.Is(err, bus.ErrRevision):
 			return approval.Decision{}, unavailable(readErr)

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/trail"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
@@ -33,6 +34,9 @@ type Options struct {
 	Decided func(*Stored, approval.Decision)
 	// Mask is how a question is shown; nil shows it as it is.
 	Mask func(*approval.Record)
+	// MaskText is how what people and hooks say stands in the audit log; nil leaves
+	// it as it is.
+	MaskText func(string) string
 	// Log; nil discards it.
 	Log *slog.Logger
 }
@@ -43,7 +47,7 @@ type Desk struct {
 	Options
 	bus    *bus.Bus
 	bucket *bus.Bucket
-	stream *bus.Stream
+	log    *trail.Trail
 
 	replica string // tells this desk's time-outs from those of others
 
@@ -78,8 +82,8 @@ type share struct{ open, kept int }
 
 func (e *entry) pending() bool { return e.known && e.decision == nil }
 
-// New makes a desk on its bucket and the audit stream.
-func New(b *bus.Bus, bucket *bus.Bucket, stream *bus.Stream, o Options) *Desk {
+// New makes a desk on its bucket and the audit log.
+func New(b *bus.Bus, bucket *bus.Bucket, log *trail.Trail, o Options) *Desk {
 	if o.MaxOpen == 0 {
 		o.MaxOpen = 50_000
 	}
@@ -93,7 +97,7 @@ func New(b *bus.Bus, bucket *bus.Bucket, stream *bus.Stream, o Options) *Desk {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	d := &Desk{
-		Options: o, bus: b, bucket: bucket, stream: stream, replica: nuid.Next(),
+		Options: o, bus: b, bucket: bucket, log: log, replica: nuid.Next(),
 		questions: map[string]*entry{}, sessions: map[string]share{}, watchers: map[*watcher]struct{}{},
 		moved: make(chan struct{}), loaded: make(chan struct{}),
 	}
@@ -267,7 +271,7 @@ func (d *Desk) Get(ctx context.Context, id string) (approval.Record, error) {
 	if err != nil {
 		return approval.Record{}, err
 	}
-	decision, err := d.decision(ctx, id)
+	decision, err := d.decision(ctx, s)
 	if err != nil {
 		return approval.Record{}, err
 	}
@@ -295,11 +299,11 @@ func (d *Desk) load(ctx context.Context, id string) (*Stored, error) {
 }
 
 // decision reads what was decided, nil for nothing.
-func (d *Desk) decision(ctx context.Context, id string) (*approval.Decision, error) {
-	if known := d.known(id); known != nil {
+func (d *Desk) decision(ctx context.Context, s *Stored) (*approval.Decision, error) {
+	if known := d.known(s.ID); known != nil {
 		return known, nil
 	}
-	line, err := d.winner(ctx, id)
+	line, err := d.winner(ctx, s.segment(), s.ID)
 	if errors.Is(err, bus.ErrNoKey) {
 		return nil, nil
 	}
@@ -319,10 +323,9 @@ func (d *Desk) known(id string) *approval.Decision {
 	return nil
 }
 
-func (d *Desk) subject(id string) string { return d.bus.Of("audit", "decision", id) }
-
-func (d *Desk) winner(ctx context.Context, id string) (decisionLine, error) {
-	rec, err := d.stream.Newest(ctx, d.subject(id))
+// winner reads the decision on a question that was asked in a segment of the log.
+func (d *Desk) winner(ctx context.Context, segment int, id string) (decisionLine, error) {
+	rec, err := d.log.Decision(ctx, segment, id)
 	if err != nil {
 		return decisionLine{}, err
 	}

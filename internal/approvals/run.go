@@ -72,7 +72,7 @@ func (d *Desk) follow(ctx context.Context) (err error) {
 		return err
 	}
 	wg.Go(func() {
-		failed <- d.stream.Follow(ctx, d.subject("*"), d.oldest().Add(-time.Hour), d.read, d.caughtUp)
+		failed <- d.log.FollowDecisions(ctx, d.oldest().Add(-time.Hour), d.read, d.caughtUp)
 	})
 	return <-failed
 }

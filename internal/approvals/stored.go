@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -19,6 +20,9 @@ type Stored struct {
 	Sent string
 	// Arrived is when the event came: what ended since is not its business.
 	Arrived time.Time
+	// Segment is the number of the segment of the audit log that was live when it was
+	// asked: where its decision is looked for first. [Desk.Ask] sets it.
+	Segment int
 	// Called is how many hooks the event's chain called.
 	Called int
 	// Verdict is what the agent gets besides the approval and the data: messages to
@@ -31,6 +35,7 @@ func (s Stored) append(buf []byte) []byte {
 	w.Raw("question", s.Record.Append(nil))
 	w.String("sent_sha256", s.Sent)
 	w.String("arrived", s.Arrived.UTC().Format(time.RFC3339Nano))
+	w.Int("segment", int64(s.Segment))
 	w.Int("called", int64(s.Called))
 	w.Raw("verdict", s.Verdict.Append(nil))
 	return w.End()
@@ -41,14 +46,17 @@ func decodeStored(e bus.Entry) (*Stored, error) {
 		Question approval.Record `json:"question"`
 		Sent     string          `json:"sent_sha256"`
 		Arrived  time.Time       `json:"arrived"`
+		Segment  int             `json:"segment"`
 		Called   int             `json:"called"`
 		Verdict  verdict.Verdict `json:"verdict"`
 	}
 	if err := json.Unmarshal(e.Value, &raw); err != nil {
 		return nil, fmt.Errorf("read question %s: %w", e.Key, err)
 	}
-	return &Stored{raw.Question, raw.Sent, raw.Arrived, raw.Called, raw.Verdict}, nil
+	return &Stored{raw.Question, raw.Sent, raw.Arrived, raw.Segment, raw.Called, raw.Verdict}, nil
 }
+
+func (s *Stored) segment() int { return max(s.Segment, 1) }
 
 // keptAfter is how long a question and its answer are kept after the deadline.
 const keptAfter = 24 * time.Hour
@@ -60,46 +68,44 @@ func Bucket(prefix string, replicas int) bus.BucketOptions {
 	}
 }
 
-// decisionLine is a decision as the audit stream holds it, on one line.
+// decisionLine is a decision as the audit log holds it.
 type decisionLine struct {
-	Time    approval.Time `json:"time"`
-	Kind    string        `json:"kind"`
-	ChainID string        `json:"chain_id"`
-	Session string        `json:"session_id"`
-	Event   string        `json:"event"`
-	Hook    string        `json:"hook"`
-	Action  string        `json:"action"` // allow or deny
+	Time approval.Time `json:"time"`
+	Kind audit.Kind    `json:"kind"`
 	approval.Decision
-	Approval   string `json:"approval_id"`
-	EventID    string `json:"event_id"`
-	Prompt     string `json:"prompt"`
-	DataSHA256 string `json:"data_sha256"`
-	Nonce      string `json:"nonce"` // tells two appends of the same words apart
+	Approval string `json:"approval_id"`
+	Nonce    string `json:"nonce"` // tells two appends of the same words apart
 }
 
-func decisionRecord(s *Stored, d approval.Decision, nonce string) []byte {
-	line := decisionLine{
-		Time: d.Decided, Kind: decided, ChainID: s.ChainID, Session: s.Session, Event: s.Event, Hook: s.Hook, Action: "deny",
-		Decision: d, Approval: s.ID, EventID: s.EventID, Prompt: s.Prompt, DataSHA256: s.DataSHA256, Nonce: nonce,
+func (d *Desk) decisionRecord(s *Stored, decision approval.Decision, nonce string) []byte {
+	mask := d.MaskText
+	if mask == nil {
+		mask = func(text string) string { return text }
 	}
-	if d.Granted {
-		line.Action = "allow"
+	record := audit.Record{
+		Time: decision.Decided.Time, Kind: audit.ApprovalDecided, ChainID: s.ChainID, Session: s.Session, Event: s.Event, Hook: s.HookID,
+		Action: "deny", EventID: s.EventID,
+		Detail: audit.Decision{
+			ApprovalID: s.ID, Prompt: mask(s.Prompt), Option: decision.Option, Granted: decision.Granted, DecidedBy: decision.DecidedBy,
+			ClaimedBy: decision.ClaimedBy, Note: mask(decision.Note), TimedOut: decision.TimedOut, Error: mask(decision.Error),
+			DataSHA256: s.DataSHA256, Nonce: nonce,
+		},
 	}
-	body, _ := json.Marshal(line) // texts, times and booleans
-	return append(body, '\n')
+	if decision.Granted {
+		record.Action = "allow"
+	}
+	return record.Append(nil)
 }
 
-// decodeDecision reads what the stream holds about a question. The first message
+// decodeDecision reads what the log holds about a question. The first message
 // there is the decision, whatever it is: one that can't be read, or is about
 // something else, denies.
 func decodeDecision(id string, body []byte) decisionLine {
 	var line decisionLine
 	err := json.Unmarshal(body, &line)
-	if err == nil && line.Kind == decided && line.Approval == id {
+	if err == nil && line.Kind == audit.ApprovalDecided && line.Approval == id {
+		line.Decided = line.Time
 		return line
 	}
 	return decisionLine{Decision: approval.Decision{DecidedBy: "error", Error: "the record of the decision can't be read"}}
 }
-
-// decided is the kind of the record of a decision.
-const decided = "approval.decided"

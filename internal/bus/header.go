@@ -22,6 +22,7 @@ const (
 	HeaderChainID     = "Hook-Chain-Id"
 	HeaderCallID      = "Hook-Call-Id"
 	HeaderMode        = "Hook-Mode"
+	HeaderAudit       = "Hook-Audit" // strict, async or off: how the answer was recorded
 	HeaderCount       = "Hook-Count"
 	HeaderDeniedBy    = "Hook-Denied-By"
 	HeaderFailedOpen  = "Hook-Failed-Open"

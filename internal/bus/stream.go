@@ -4,15 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
 // Stream is an append-only log. What was appended is never changed or removed by
 // a client.
 type Stream struct {
-	js     jetstream.JetStream
+	bus    *Bus
 	stream jetstream.Stream
 	name   string
 }
@@ -21,50 +23,106 @@ type Stream struct {
 type Record struct {
 	Subject  string
 	Body     []byte
-	Sequence uint64 // its place in the stream
-	Last     bool   // nothing stood behind it when it was sent
+	Sequence uint64    // its place in the stream
+	Time     time.Time // when the stream took it, as the server says
+	Last     bool      // nothing stood behind it when it was sent
 }
 
-// OpenStream opens a stream over the given subjects and creates it where it is
-// missing; replicas is that of [BucketOptions].
-func (b *Bus) OpenStream(ctx context.Context, name string, subjects []string, replicas int) (*Stream, error) {
+// ErrNoStream means that there is no stream of that name, or none on that subject.
+var ErrNoStream = errors.New("there is no such stream")
+
+// ErrClosed means that the stream takes nothing any more: it is sealed, or another
+// has its subjects.
+var ErrClosed = errors.New("the stream is closed")
+
+// OpenStream opens a stream. The error is [ErrNoStream] where it is missing.
+func (b *Bus) OpenStream(ctx context.Context, name string) (*Stream, error) {
 	stream, err := b.js.Stream(ctx, name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		stream, err = replicate(ctx, b, replicas, func(replicas int) (jetstream.Stream, error) {
-			return b.js.CreateStream(ctx, appendOnly(name, subjects, replicas))
-		})
-		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-			stream, err = b.js.Stream(ctx, name)
-		}
+		return nil, fmt.Errorf("open stream %s: %w", name, ErrNoStream)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open stream %s: %w (is JetStream enabled, and may this account use it?)", name, err)
+		return nil, fmt.Errorf("open stream %s: %w (is JetStream enabled, and may this account use it?)", name, away(err))
 	}
-	return &Stream{b.js, stream, name}, nil
+	return &Stream{b, stream, name}, nil
 }
 
-// appendOnly is a stream that refuses rather than forgets, and that clients can
-// neither edit nor empty. Its leader alone answers reads.
-func appendOnly(name string, subjects []string, replicas int) jetstream.StreamConfig {
-	return jetstream.StreamConfig{
-		Name: name, Description: "audit of the hook router, append-only", Subjects: subjects,
-		Storage: jetstream.FileStorage, Replicas: replicas,
-		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew,
-		MaxMsgs: -1, MaxBytes: -1, MaxMsgsPerSubject: -1,
-		DenyDelete: true, DenyPurge: true, AllowAtomicPublish: true,
-		Duplicates: 10 * time.Minute, Compression: jetstream.S2Compression,
+// CreateStream makes a stream over subjects as append-only as the server allows, and
+// opens it where it is there; replicas is that of [BucketOptions].
+func (b *Bus) CreateStream(ctx context.Context, name string, subjects []string, replicas int) (*Stream, error) {
+	stream, err := replicate(ctx, b, replicas, func(replicas int) (jetstream.Stream, error) {
+		return b.js.CreateStream(ctx, appendOnly(name, subjects, replicas))
+	})
+	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+		return b.OpenStream(ctx, name)
 	}
+	if err != nil {
+		return nil, fmt.Errorf("create stream %s: %w (is JetStream enabled, and may this account use it?)", name, away(err))
+	}
+	return &Stream{b, stream, name}, nil
 }
+
+// StreamOn names the stream that takes what is published on a subject. The error is
+// [ErrNoStream] where there is none.
+func (b *Bus) StreamOn(ctx context.Context, subject string) (string, error) {
+	name, err := b.js.StreamNameBySubject(ctx, subject)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return "", ErrNoStream
+	}
+	return name, away(err)
+}
+
+// StreamsOn names the streams that take anything published on a subject, wildcards
+// allowed.
+func (b *Bus) StreamsOn(ctx context.Context, subject string) (names []string, err error) {
+	list := b.js.StreamNames(ctx, jetstream.WithStreamListSubject(subject))
+	for name := range list.Name() {
+		names = append(names, name)
+	}
+	if err := list.Err(); err != nil && !errors.Is(err, jetstream.ErrEndOfData) {
+		return nil, fmt.Errorf("look for streams on %s: %w", subject, away(err))
+	}
+	return names, nil
+}
+
+// RemoveStream removes a stream with all that it holds: for operators.
+func (b *Bus) RemoveStream(ctx context.Context, name string) error {
+	if err := b.js.DeleteStream(ctx, name); err != nil {
+		return fmt.Errorf("remove stream %s: %w", name, away(err))
+	}
+	return nil
+}
+
+// Name of the stream.
+func (s *Stream) Name() string { return s.name }
 
 // AppendFirst appends the first message on a subject. The error is [ErrRevision]
 // where there is one already: of many that try, one succeeds.
 func (s *Stream) AppendFirst(ctx context.Context, subject string, body []byte) (uint64, error) {
-	ack, err := s.js.Publish(ctx, subject, body, jetstream.WithExpectStream(s.name), jetstream.WithExpectLastSequencePerSubject(0))
-	if err == nil {
-		return ack.Sequence, nil
+	return s.Append(ctx, subject, "", 0, body)
+}
+
+// Append appends a message to a subject whose last message has the sequence last, 0
+// for none. Sent again with the same id, it is stored once, and its sequence is that
+// of the first time; no id, no such promise. The error is [ErrRevision] where last is
+// not the last, [ErrClosed] where the stream takes nothing; after any other the message may
+// have been stored.
+func (s *Stream) Append(ctx context.Context, subject, id string, last uint64, body []byte) (uint64, error) {
+	msg := &nats.Msg{Subject: subject, Data: body, Header: nats.Header{
+		jetstream.ExpectedStreamHeader:      {s.name},
+		jetstream.ExpectedLastSubjSeqHeader: {strconv.FormatUint(last, 10)},
+	}}
+	if id != "" {
+		msg.Header[jetstream.MsgIDHeader] = []string{id}
 	}
-	if wrongSequence(err) {
+	ack, err := s.bus.js.PublishMsg(ctx, msg, jetstream.WithRetryAttempts(0))
+	switch {
+	case err == nil:
+		return ack.Sequence, nil
+	case wrongSequence(err):
 		return 0, ErrRevision
+	case closed(err):
+		return 0, ErrClosed
 	}
 	return 0, fmt.Errorf("append to stream %s: %w", s.name, away(err))
 }
@@ -75,38 +133,79 @@ func wrongSequence(err error) bool {
 	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == inFlightSequence)
 }
 
-// inFlightSequence is the server's code for a write that lost against one that is
-// not stored on all replicas yet.
-const inFlightSequence = 10164
+// Codes of the server that the client library has no name for.
+const (
+	inFlightSequence = 10164 // a write lost against one that is not stored on all replicas yet
+	otherStream      = 10060 // another stream takes the subject
+	sealed           = 10109
+)
+
+// closed reports whether a stream did not take a message because it takes none.
+func closed(err error) bool {
+	var api *jetstream.APIError
+	return errors.Is(err, jetstream.ErrNoStreamResponse) ||
+		errors.As(err, &api) && (api.ErrorCode == otherStream || api.ErrorCode == sealed)
+}
 
 // Newest reads the last message on a subject from the stream's leader. The error
 // is [ErrNoKey] where there is none.
 func (s *Stream) Newest(ctx context.Context, subject string) (Record, error) {
 	msg, err := s.stream.GetLastMsgForSubject(ctx, subject)
+	return s.record(msg, err)
+}
+
+// Get reads one message from the stream's leader. The error is [ErrNoKey] where it is
+// not there.
+func (s *Stream) Get(ctx context.Context, sequence uint64) (Record, error) {
+	msg, err := s.stream.GetMsg(ctx, sequence)
+	return s.record(msg, err)
+}
+
+func (s *Stream) record(msg *jetstream.RawStreamMsg, err error) (Record, error) {
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return Record{}, ErrNoKey
 	}
 	if err != nil {
 		return Record{}, fmt.Errorf("read stream %s: %w", s.name, away(err))
 	}
-	return Record{Subject: msg.Subject, Body: msg.Data, Sequence: msg.Sequence}, nil
+	return Record{Subject: msg.Subject, Body: msg.Data, Sequence: msg.Sequence, Time: msg.Time}, nil
 }
 
-// Follow calls handle for each message on a subject (wildcards allowed) stored
-// since a time, in their order, one after the other; current is called once, when
-// all that was there is handled. It returns when ctx ends or the stream can't be
-// followed any more.
-func (s *Stream) Follow(ctx context.Context, subject string, since time.Time, handle func(Record), current func()) error {
-	consumer, err := s.js.OrderedConsumer(ctx, s.name, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{subject}, DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &since,
-		MaxResetAttempts: 1, // who follows begins anew
-	})
-	if err != nil {
+// Start says where [Stream.Follow] begins. The zero Start is the first message.
+type Start struct {
+	Sequence uint64    // the first message to give, where it is not 0
+	Time     time.Time // else the first stored since, where it is not zero
+}
+
+// Follow calls handle for each message on a subject (wildcards allowed) from a
+// start on, in their order, one after the other; current is called once, when
+// all that was there is handled. It returns when ctx ends, when handle returns an
+// error, or when the stream can't be followed any more.
+func (s *Stream) Follow(ctx context.Context, subject string, from Start, handle func(Record) error, current func()) error {
+	config := jetstream.OrderedConsumerConfig{MaxResetAttempts: 1} // who follows begins anew
+	if subject != "" {
+		config.FilterSubjects = []string{subject}
+	}
+	switch {
+	case from.Sequence > 0:
+		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, from.Sequence
+	case !from.Time.IsZero():
+		config.DeliverPolicy, config.OptStartTime = jetstream.DeliverByStartTimePolicy, &from.Time
+	}
+	if err := s.follow(ctx, config, handle, current); err != nil {
 		return fmt.Errorf("follow stream %s: %w", s.name, err)
+	}
+	return nil
+}
+
+func (s *Stream) follow(ctx context.Context, config jetstream.OrderedConsumerConfig, handle func(Record) error, current func()) error {
+	consumer, err := s.bus.js.OrderedConsumer(ctx, s.name, config)
+	if err != nil {
+		return away(err)
 	}
 	info, err := consumer.Info(ctx)
 	if err != nil {
-		return fmt.Errorf("follow stream %s: %w", s.name, err)
+		return away(err)
 	}
 	behind := info.NumPending > 0
 	if !behind {
@@ -114,7 +213,7 @@ func (s *Stream) Follow(ctx context.Context, subject string, since time.Time, ha
 	}
 	messages, err := consumer.Messages()
 	if err != nil {
-		return fmt.Errorf("follow stream %s: %w", s.name, err)
+		return err
 	}
 	defer messages.Stop() // here only: one beside Next would leave what Next makes anew behind
 	for {
@@ -123,16 +222,48 @@ func (s *Stream) Follow(ctx context.Context, subject string, since time.Time, ha
 			return ctx.Err()
 		}
 		if err != nil {
-			return fmt.Errorf("follow stream %s: %w", s.name, err)
+			return err
 		}
 		meta, err := msg.Metadata()
 		if err != nil {
-			return fmt.Errorf("follow stream %s: %w", s.name, err)
+			return err
 		}
-		handle(Record{msg.Subject(), msg.Data(), meta.Sequence.Stream, meta.NumPending == 0})
+		if err := handle(Record{msg.Subject(), msg.Data(), meta.Sequence.Stream, meta.Timestamp, meta.NumPending == 0}); err != nil {
+			return err
+		}
 		if behind && meta.NumPending == 0 {
 			behind = false
 			current()
 		}
 	}
+}
+
+// errRead ends a Read.
+var errRead = errors.New("read to the end")
+
+// Read calls handle for each message on a subject ("" for all) from one sequence to
+// another, both included, and returns when the last is handled, or with the error of
+// handle.
+func (s *Stream) Read(ctx context.Context, subject string, from, to uint64, handle func(Record) error) error {
+	if from > to {
+		return nil
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	err := s.Follow(ctx, subject, Start{Sequence: max(from, 1)}, func(rec Record) error {
+		if rec.Sequence > to {
+			return errRead
+		}
+		if err := handle(rec); err != nil {
+			return err
+		}
+		if rec.Sequence == to {
+			return errRead
+		}
+		return nil
+	}, func() { cancel(errRead) })
+	if errors.Is(err, errRead) || errors.Is(context.Cause(ctx), errRead) {
+		return nil
+	}
+	return err
 }

@@ -14,8 +14,12 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/node"
+	"github.com/hookrouter/hookrouter/internal/notary"
+	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
@@ -45,7 +49,11 @@ func Run(ctx context.Context, out io.Writer, colour bool) error {
 		return fmt.Errorf("run the demo: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	n, err := node.Start(ctx, node.Options{StoreDir: filepath.Join(dir, "nats")})
+	key, err := notary.LoadKey(filepath.Join(dir, "audit.key"))
+	if err != nil {
+		return err
+	}
+	n, err := node.Start(ctx, node.Options{StoreDir: filepath.Join(dir, "nats"), Router: router.Options{AuditKey: key}})
 	if err != nil {
 		return err
 	}
@@ -58,13 +66,13 @@ func Run(ctx context.Context, out io.Writer, colour bool) error {
 		stop()
 		return err
 	}
-	err = tour(ctx, n, dir, &printer{out: out, colour: colour, began: began})
+	err = tour(ctx, n, dir, key.Verifier, &printer{out: out, colour: colour, began: began})
 	stop()
 	return errors.Join(err, <-done)
 }
 
 // tour is the agent's turn.
-func tour(ctx context.Context, n *node.Node, dir string, p *printer) (err error) {
+func tour(ctx context.Context, n *node.Node, dir string, key note.Verifier, p *printer) (err error) {
 	workspace := filepath.Join(dir, "workspace")
 	if err := os.Mkdir(workspace, 0o700); err != nil {
 		return fmt.Errorf("run the demo: %w", err)
@@ -103,6 +111,10 @@ func tour(ctx context.Context, n *node.Node, dir string, p *printer) (err error)
 	}
 	p.killed(guardID)
 	if err := a.play(ctx, dangerous, hooks, p); err != nil {
+		return err
+	}
+	p.held()
+	if err := prove(ctx, a.bus, key, p); err != nil {
 		return err
 	}
 	p.end(hooks.observed.Load())

@@ -35,6 +35,9 @@ func TestTheTurnGoesThroughTheHooksAndTheGuardHoldsWithoutItsWorker(t *testing.T
 		`the worker of bash-validator is killed`,
 		`sudo rm -rf / +deny`,
 		`hook "bash-validator" failed \(no_responder\) and its on_failure is deny`,
+		`\d+ records in \d+ messages, exported`,
+		`OK-UNANCHORED`,
+		`INVALID line \d+, sequence \d+: .* not the ones that were signed`,
 		`told to the observing audit hook`,
 	} {
 		at := regexp.MustCompile(line).FindStringIndex(rest)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -115,9 +116,20 @@ func (p *printer) killed(guard string) {
 	p.printf("\n%s\n", p.paint("1", "Now the worker of "+guard+" is killed, and the same call tried again:"))
 }
 
-func (p *printer) end(observed int64) {
+func (p *printer) held() {
 	p.printf("\nDenied although nobody was there to say so: the guard registered with on_failure deny.\n")
-	p.printf("%d events were also told to the observing audit hook. All of it took %.2f s.\n", observed, time.Since(p.began).Seconds())
+}
+
+func (p *printer) proved(honest, forged audit.Report) {
+	p.printf("\n%s\n\n", p.paint("1", "Every step stands in the audit log, and was on disk before the agent had its answer:"))
+	p.printf("%d records in %d messages, exported to a file and verified with the router's public key:\n", honest.Records, honest.Messages)
+	p.printf("    %s\n", p.paint("32", honest.String()))
+	p.printf("and the same file with one \"deny\" of a hook made an \"allow\":\n")
+	p.printf("    %s\n", p.paint("31", forged.String()))
+}
+
+func (p *printer) end(observed int64) {
+	p.printf("\n%d events were also told to the observing audit hook. All of it took %.2f s.\n", observed, time.Since(p.began).Seconds())
 }
 
 func action(r chain.Result) string {

@@ -112,7 +112,12 @@ func (r *Registry) removeSilent(ctx context.Context, key seenKey) {
 	if !silent { // it was heard of, or removed, meanwhile
 		return
 	}
-	err := r.drop(ctx, h, key.Instance)
+	change := removing("", h, key.Instance)
+	change.Action, change.Reason = "expired", "the instance stopped renewing"
+	err := r.Record(ctx, change)
+	if err == nil {
+		err = r.drop(ctx, h, key.Instance)
+	}
 	switch {
 	case err == nil:
 		r.expired.Add(1)

@@ -29,6 +29,9 @@ type Options struct {
 	TTL time.Duration
 	// Compile makes a hook's condition; nil means that no hook has one.
 	Compile Compile
+	// Record is told of each change before it is made, and prevents it with an error. Nil
+	// for nobody.
+	Record func(context.Context, Change) error
 	// Log gets registrations and removals at debug, lost leases as warnings.
 	Log *slog.Logger
 }
@@ -83,6 +86,9 @@ func New(b *bus.Bus, bucket *bus.Bucket, o Options) *Registry {
 	}
 	if o.Compile == nil {
 		o.Compile = func(chain.Registration) (func(*chain.View) (bool, error), error) { return nil, nil }
+	}
+	if o.Record == nil {
+		o.Record = func(context.Context, Change) error { return nil }
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -23,9 +23,9 @@ const (
 const writeTimeout = 2 * time.Second
 
 // Register adds an instance of a hook, renews it, or changes the hook, and
-// returns the revision. When it returns without an error, every replica that
+// returns the revision. by is who wants it, as far as the connection proves. When it returns without an error, every replica that
 // takes an event from then on uses it.
-func (r *Registry) Register(ctx context.Context, reg chain.Registration) (uint64, error) {
+func (r *Registry) Register(ctx context.Context, by string, reg chain.Registration) (uint64, error) {
 	for {
 		old, changed, err := r.lookup(reg.ID)
 		if err != nil {
@@ -43,6 +43,11 @@ func (r *Registry) Register(ctx context.Context, reg chain.Registration) (uint64
 			return old.revision, r.seenByAll(ctx, old.revision)
 		case len(next.Instances) > maxInstances:
 			return 0, bus.Refuse(bus.Overloaded, "hook %q has %d instances, which is the limit", reg.ID, maxInstances)
+		}
+		if what == written {
+			if err := r.Record(ctx, registering(by, old, next, reg.Instance)); err != nil {
+				return 0, err
+			}
 		}
 		rev, err := r.write(ctx, next, old)
 		if errors.Is(err, bus.ErrRevision) {
@@ -65,7 +70,7 @@ func (r *Registry) Register(ctx context.Context, reg chain.Registration) (uint64
 // Unregister removes one instance of a hook, or with instance "" the hook. The
 // last instance takes the hook with it, unless the hook is durable. When it
 // returns without an error, no replica uses what it removed any more.
-func (r *Registry) Unregister(ctx context.Context, id, inst string) error {
+func (r *Registry) Unregister(ctx context.Context, by, id, inst string) error {
 	for {
 		old, changed, err := r.lookup(id)
 		if err != nil || old == nil {
@@ -73,6 +78,9 @@ func (r *Registry) Unregister(ctx context.Context, id, inst string) error {
 		}
 		if _, known := old.Instances[inst]; inst != "" && !known {
 			return nil
+		}
+		if err := r.Record(ctx, removing(by, old, inst)); err != nil {
+			return err
 		}
 		err = r.drop(ctx, old, inst)
 		if errors.Is(err, bus.ErrRevision) {

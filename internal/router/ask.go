@@ -65,6 +65,7 @@ func (r *Router) join(ctx context.Context, req *bus.Request, q asking) (joined b
 	}
 	header := bus.Header{
 		bus.HeaderEventID: {events.Escape(q.ID)}, bus.HeaderChainID: {s.ChainID}, bus.HeaderCount: {strconv.Itoa(s.Called)},
+		bus.HeaderAudit: r.auditMode,
 	}
 	if err := r.byRule(ctx, s); err != nil {
 		return false, err
@@ -98,6 +99,9 @@ func (r *Router) ask(ctx context.Context, req *bus.Request, q asking, header bus
 				return v, err
 			}
 			if open != nil {
+				if err := r.keep(ctx, q.arrival, r.questioned(q.arrival, out, v, open, false)); err != nil {
+					return v, err
+				}
 				r.release(q.arrival)
 				v.Approval = approvalOf(open)
 				r.await(req, q, header, open)
@@ -117,6 +121,9 @@ func (r *Router) ask(ctx context.Context, req *bus.Request, q asking, header bus
 		return v, err
 	}
 	v.Approval = approvalOf(s)
+	if err := r.keep(ctx, q.arrival, r.questioned(q.arrival, out, v, s, asked)); err != nil {
+		return v, err
+	}
 	if asked && !ruled {
 		r.announceQuestion(s)
 	}

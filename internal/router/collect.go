@@ -25,9 +25,11 @@ func (r *Router) collect(ctx context.Context, req *bus.Request) error {
 	defer r.release(a)
 	r.publishEvent(a)
 	var got gathered
-	for _, c := range chain.Collect(ctx, a.links, a.Event, a.timeout, caller{r, a, ctx, nil}.hook) {
+	list := chain.Collect(ctx, a.links, a.Event, a.timeout, caller{r, a, ctx, nil}.hook)
+	for _, c := range list {
 		got.add(c.Link.ID, c.Data, c.Err)
 	}
+	r.collected(a, list)
 	return got.reply(req)
 }
 

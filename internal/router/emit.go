@@ -30,9 +30,14 @@ func (r *Router) emit(ctx context.Context, req *bus.Request) error {
 	if err := r.end(ctx, a); err != nil {
 		return err
 	}
-	r.release(a)                        // the agent may go on as soon as it has its answer
+	pending := r.emitted(a, out)
 	record := r.resultBody(a, out, nil) // made before the answer, so that both leave in one write
-	err = req.Reply(replyHeader(a, out), out.Result.Append(make([]byte, 0, len(out.Result.Data)+128)))
+	header, body := r.replyHeader(a, out), out.Result.Append(make([]byte, 0, len(out.Result.Data)+128))
+	if err := r.keep(ctx, a, pending); err != nil {
+		return err
+	}
+	r.release(a) // the agent may go on as soon as it has its answer
+	err = req.Reply(header, body)
 	r.tellResult(a, out, record)
 	return err
 }
@@ -51,6 +56,7 @@ func (r *Router) decide(ctx context.Context, a *arrival) (chain.Outcome, error) 
 	r.publishEvent(a) // where no hook was called
 	r.counts.hops(out.Hops)
 	if errors.Is(err, chain.ErrDeadline) {
+		r.undecided(a, out)
 		return out, bus.Refuse(bus.Deadline, "the %s for this chain were over before every hook was heard (%s of %d answered): "+
 			"nothing was decided", a.timeout, strconv.Itoa(len(out.Hops)), len(a.links))
 	}
@@ -70,7 +76,7 @@ func (r *Router) callBase(a *arrival) bus.Header {
 	return a.header
 }
 
-func replyHeader(a *arrival, out chain.Outcome) bus.Header {
+func (r *Router) replyHeader(a *arrival, out chain.Outcome) bus.Header {
 	var open []string
 	for _, hop := range out.Hops {
 		if hop.FailedOpen {
@@ -81,6 +87,7 @@ func replyHeader(a *arrival, out chain.Outcome) bus.Header {
 		bus.HeaderEventID: {events.Escape(a.ID)},
 		bus.HeaderChainID: {a.chainID},
 		bus.HeaderCount:   {strconv.Itoa(called(out))},
+		bus.HeaderAudit:   r.auditMode,
 	}
 	if out.DeniedBy != "" {
 		h[bus.HeaderDeniedBy] = []string{out.DeniedBy}

@@ -40,17 +40,22 @@ func (r *Router) execute(ctx context.Context, req *bus.Request) error {
 	if err := r.end(ctx, a); err != nil {
 		return err
 	}
-	header := replyHeader(a, out)
+	header := r.replyHeader(a, out)
 	if v.Action == verdict.Pending {
 		v, err = r.ask(ctx, req, q, header, out, v) // which may leave the answer for later
 		if err != nil {
 			return err
 		}
 	}
-	r.release(a)
 	record := r.resultBody(a, out, v.Approval)
 	if v.Action != verdict.Pending {
-		err = req.Reply(header, v.Append(make([]byte, 0, len(v.Data)+256)))
+		pending := r.executed(a, out, v)
+		body := v.Append(make([]byte, 0, len(v.Data)+256))
+		if err := r.keep(ctx, a, pending); err != nil {
+			return err
+		}
+		r.release(a)
+		err = req.Reply(header, body)
 	}
 	r.tellResult(a, out, record)
 	return err

@@ -82,12 +82,14 @@ func (c caller) shadow(link *chain.Link, ev events.Event) {
 	started := c.beside.start(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.chain), link.Timeout())
 		defer cancel()
+		start := time.Now()
 		reply, err := c.request(ctx, chain.Shadow, link, ev.Data)
 		var result chain.Result
 		if err == nil {
 			result, err = chain.ParseResult(reply)
 		}
 		c.counts.shadow.Add(1)
+		c.shadowed(c.a, link, ev, result, time.Since(start), err)
 		c.Log.Info("shadow hook answered", "hook", link.ID, "event", ev.Name, "session", ev.Session, "chain", c.a.chainID,
 			"action", result.Action, "reason", result.Reason, "error", err)
 	})

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -196,6 +198,12 @@ func (r *Router) revoke(ctx context.Context, req *bus.Request) error {
 	}
 	revoked, err := r.states.Revoke(ctx, body.Session, body.Hook, body.Prompt)
 	if err != nil {
+		return err
+	}
+	if err := r.writer.Record(ctx, audit.Record{
+		Time: time.Now(), Kind: audit.ApprovalRevoked, Session: body.Session, Hook: body.Hook, Action: "revoked",
+		Detail: audit.Note{Reason: r.view.Text(body.Prompt)},
+	}.Append(nil)); err != nil {
 		return err
 	}
 	r.Log.Info("approvals revoked", "session", body.Session, "hook", body.Hook, "revoked", revoked)

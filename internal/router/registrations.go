@@ -50,7 +50,7 @@ func (r *Router) register(ctx context.Context, req *bus.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
 	defer cancel()
-	revision, err := r.registry.Register(ctx, reg)
+	revision, err := r.registry.Register(ctx, r.who(req), reg)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (r *Router) unregister(ctx context.Context, req *bus.Request) error {
 	if body.Instance != nil {
 		inst = *body.Instance
 	}
-	if err := r.registry.Unregister(ctx, id, inst); err != nil {
+	if err := r.registry.Unregister(ctx, r.who(req), id, inst); err != nil {
 		return err
 	}
 	return replyJSON(req, unregistered{ignored})

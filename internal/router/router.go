@@ -12,6 +12,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/approvals"
 	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/notary"
+	"github.com/hookrouter/hookrouter/internal/recorder"
 	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/session"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -67,6 +69,16 @@ type Options struct {
 	// Notify is told of each question that this replica put or decided; it must not
 	// wait. Nil for nobody.
 	Notify func(approval.Notice)
+	// Audit says whether answers wait for their records; empty means that they do.
+	Audit recorder.Mode
+	// AuditTimeout is how long; 0 means 500 ms. Then the answer is a refusal.
+	AuditTimeout time.Duration
+	// AuditData says what of an event's data records hold; empty means the data with its
+	// secrets masked, by AuditMask; nil masks the usual forms.
+	AuditData recorder.Data
+	AuditMask recorder.Masker
+	// AuditKey signs the audit log; nil leaves it without checkpoints.
+	AuditKey *notary.Key
 	// Accounts takes what the NATS server says of a request from another account as
 	// who sent it. Only where agents and approvers are in accounts of their own.
 	Accounts bool
@@ -94,6 +106,9 @@ func (o Options) withDefaults() Options {
 	defTime(&o.ChainTimeout, 30*time.Second)
 	defTime(&o.CollectTimeout, time.Second)
 	defTime(&o.DrainTimeout, 30*time.Second)
+	if o.Audit == "" {
+		o.Audit = recorder.Strict
+	}
 	if o.Version == "" {
 		o.Version = "0.0.0"
 	}
@@ -144,6 +159,12 @@ type Router struct {
 	desk     *approvals.Desk
 	counts   counts
 	beside   beside
+	keeper
+	auditMode []string // the header of every answer
+
+	// Of Run alone.
+	agents []bus.Endpoint // what this replica answers agents on, as long as it is ready
+	leave  []func()       // stops answering on them; nil while it does not
 }
 
 // New makes a router on a bus, and the registry's bucket where it is missing.
@@ -157,14 +178,18 @@ func New(ctx context.Context, b *bus.Bus, o Options) (*Router, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Router{Options: o, bus: b}
+	r := &Router{Options: o, bus: b, auditMode: []string{string(o.Audit)}}
+	replica := events.NewID()
+	if err := r.openAudit(ctx, replica); err != nil {
+		return nil, err
+	}
 	if err := r.openCoordinator(ctx); err != nil {
 		return nil, err
 	}
 	r.sessions.limit = o.MaxPerSession
 	r.beside.slots = bus.NewSlots(shadowLimit)
 	r.registry = registry.New(b, bucket, registry.Options{
-		Replica: events.NewID(), Lease: o.Lease, TTL: o.TTL, Compile: compile, Log: o.Log,
+		Replica: replica, Record: r.recordChange, Lease: o.Lease, TTL: o.TTL, Compile: compile, Log: o.Log,
 	})
 	return r, nil
 }
@@ -180,16 +205,12 @@ func (r *Router) openCoordinator(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	audit, err := r.bus.OpenStream(ctx, r.bus.AuditStream(), []string{r.bus.Of("audit", ">")}, r.Replicas)
-	if err != nil {
-		return err
-	}
 	r.states = session.New(states, r.Log)
 	o := approvals.Options{
 		MaxOpen: r.MaxQuestions, MaxPerSession: r.MaxQuestionsPerSession, ProvenOnly: r.ProvenOnly,
-		Remember: r.remember, Decided: r.announceDecision, Mask: r.mask(), Log: r.Log,
+		Remember: r.remember, Decided: r.announceDecision, Mask: r.mask(), MaskText: r.view.Text, Log: r.Log,
 	}
-	r.desk = approvals.New(r.bus, questions, audit, o)
+	r.desk = approvals.New(r.bus, questions, r.trail, o)
 	return nil
 }
 
@@ -211,6 +232,9 @@ func (r *Router) Ready() error {
 	if !r.bus.Connected() {
 		return errors.New("the connection to NATS is down")
 	}
+	if err := r.auditReady(); err != nil {
+		return err
+	}
 	_, err := r.registry.Table()
 	return err
 }
@@ -219,6 +243,12 @@ func (r *Router) Ready() error {
 // and gives its lease up. up is called once when the router serves; it may be
 // nil.
 func (r *Router) Run(ctx context.Context, up func()) error {
+	recording, stopRecording := context.WithCancel(context.WithoutCancel(ctx))
+	var records sync.WaitGroup
+	records.Go(func() { r.runAudit(recording) })
+	defer records.Wait() // when nothing is left to record
+	defer stopRecording()
+
 	following, stopFollowing := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	failed := make(chan error, 1)
@@ -248,10 +278,16 @@ func (r *Router) Run(ctx context.Context, up func()) error {
 	if up != nil {
 		up()
 	}
+	attending, leave := context.WithCancel(ctx)
+	defer leave()
+	attended := make(chan struct{})
+	go func() { defer close(attended); r.attend(attending, service) }()
 	select {
 	case <-ctx.Done():
 	case err = <-failed:
 	}
+	leave()
+	<-attended
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.DrainTimeout)
 	defer cancel()
 	err = errors.Join(err, service.Stop(drain))
@@ -259,19 +295,23 @@ func (r *Router) Run(ctx context.Context, up func()) error {
 	return err
 }
 
+// metadata is what the discovery says of this replica.
+func (r *Router) metadata() map[string]string {
+	m := map[string]string{"prefix": r.bus.Prefix(), "replica": r.registry.Replica, "audit": string(r.Audit)}
+	if r.AuditKey != nil {
+		m["audit_key"] = r.AuditKey.Public
+	}
+	return m
+}
+
 // serve starts to answer on every subject of the protocol.
 func (r *Router) serve() (*bus.Service, error) {
-	service, err := r.bus.Serve("hook-router", r.Version, map[string]string{"prefix": r.bus.Prefix(), "replica": r.registry.Replica})
+	service, err := r.bus.Serve("hook-router", r.Version, r.metadata())
 	if err != nil {
 		return nil, err
 	}
-	agents := bus.NewSlots(r.MaxInFlight)
 	operators := bus.NewSlots(256)
 	for _, e := range []bus.Endpoint{
-		{Name: "emit", Subject: r.bus.Of("emit", ">"), Slots: agents, Handle: r.emit, Data: r.counts.data},
-		{Name: "execute", Subject: r.bus.Of("execute", ">"), Slots: agents, Handle: r.execute},
-		{Name: "collect", Subject: r.bus.Of("collect", ">"), Slots: agents, Handle: r.collect},
-		{Name: "contributions", Subject: r.bus.Of("contributions", ">"), Slots: agents, Handle: r.contributions},
 		{Name: "handlers", Subject: r.bus.Of("handlers"), Slots: operators, Wait: true, Handle: r.handlers},
 		{Name: "handlers-of", Subject: r.bus.Of("handlers", ">"), Slots: operators, Wait: true, Handle: r.handlers},
 		{Name: "registry", Subject: r.bus.Of("registry"), Slots: operators, Wait: true, Handle: r.list},
@@ -290,6 +330,10 @@ func (r *Router) serve() (*bus.Service, error) {
 		if _, err := service.Add(e); err != nil {
 			return nil, errors.Join(err, service.Stop(context.Background()))
 		}
+	}
+	r.agents = r.agentEndpoints()
+	if err := r.listen(service); err != nil {
+		return nil, errors.Join(err, service.Stop(context.Background()))
 	}
 	return service, nil
 }

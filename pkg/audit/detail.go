@@ -18,6 +18,7 @@ type Data struct {
 	Salt     string          // names the salt; empty: the digest has none
 	Value    json.RawMessage // the data or a view of it; nil for none
 	Redacted bool            // Value is a redacted view
+	Omitted  int             // bytes of a value that was too large to stand here
 }
 
 func (d *Data) write(w *events.ObjectWriter, name string) {
@@ -29,6 +30,9 @@ func (d *Data) write(w *events.ObjectWriter, name string) {
 		w.Text("salt", d.Salt)
 		raw(w, "value", d.Value)
 		w.Flag("redacted", d.Redacted)
+		if d.Omitted > 0 {
+			w.Int("omitted", int64(d.Omitted))
+		}
 	})
 }
 
@@ -60,6 +64,8 @@ type Hop struct {
 	Took       time.Duration   // written in microseconds
 	Data       *Data           // what it made of the data; nil: it left it
 	Changes    json.RawMessage // a JSON Patch to Data from the data before; nil for none
+	Injection  *Data           // the text that it wants to inject, as a JSON string
+	Message    string          // to the user
 }
 
 func (h Hop) write(w *events.ObjectWriter) {
@@ -71,11 +77,14 @@ func (h Hop) write(w *events.ObjectWriter) {
 	w.Int("us", h.Took.Microseconds())
 	h.Data.write(w, "data")
 	raw(w, "changes", h.Changes)
+	h.Injection.write(w, "injection")
+	w.Text("message", h.Message)
 }
 
 // Chain is what came in, what went out and why: the detail of [ChainResult].
 type Chain struct {
 	Agent      string // the CloudEvents source, as the agent claims
+	Emitter    string // who sent it, as far as the connection proves
 	Reason     string
 	DeniedBy   string // the id of the hook that denied
 	ApprovalID string // of the question that the action is about
@@ -88,6 +97,7 @@ type Chain struct {
 
 func (c Chain) write(w *events.ObjectWriter) {
 	w.Text("agent", c.Agent)
+	w.Text("emitter", c.Emitter)
 	w.Text("reason", c.Reason)
 	w.Text("denied_by", c.DeniedBy)
 	w.Text("approval_id", c.ApprovalID)
@@ -185,8 +195,9 @@ func (d Display) write(w *events.ObjectWriter) {
 
 // Change is a change of a hook's registration: the detail of [RegistrationKind].
 type Change struct {
-	Revision     int64           // of the registry
+	Revision     int64           // of the registration that it follows; 0 for none
 	By           string          // what the connection proves
+	Instance     string          // the process behind the hook that it is about
 	Reason       string          // such as that no worker was heard
 	Registration json.RawMessage // as it is now; nil: removed
 }
@@ -194,6 +205,20 @@ type Change struct {
 func (c Change) write(w *events.ObjectWriter) {
 	w.Int("revision", c.Revision)
 	w.Text("by", c.By)
+	w.Text("instance", c.Instance)
 	w.Text("reason", c.Reason)
 	raw(w, "registration", c.Registration)
+}
+
+// Note is what happened to the log itself: the detail of [LogKind].
+type Note struct {
+	Reason string
+	Lost   int // records that were never written
+}
+
+func (n Note) write(w *events.ObjectWriter) {
+	w.Text("reason", n.Reason)
+	if n.Lost > 0 {
+		w.Int("lost", int64(n.Lost))
+	}
 }

@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"bytes"
+	"strconv"
 	"time"
 
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -34,6 +36,18 @@ const (
 	RegistrationKind Kind = "registration"
 )
 
+// Further kinds, of this router.
+const (
+	// ChainRefused: a chain decided, and the agent was not told so, because the log had
+	// not taken the record in time. It got an error, which allows nothing.
+	ChainRefused Kind = "chain.refused"
+	// ApprovalRevoked: what was always allowed in a session is so no more.
+	ApprovalRevoked Kind = "approval.revoked"
+	// LogKind: something about the log itself: settings that drifted, records that
+	// were lost, two histories.
+	LogKind Kind = "log"
+)
+
 // Record is one line of the log.
 type Record struct {
 	Time    time.Time // written in UTC with milliseconds
@@ -55,7 +69,7 @@ type Record struct {
 }
 
 // Detail is what a kind of record adds to it: [Hop], [Chain], [Injection], [Question],
-// [Decision], [Display] or [Change].
+// [Decision], [Display], [Change] or [Note].
 type Detail interface {
 	write(w *events.ObjectWriter)
 }
@@ -72,12 +86,30 @@ func (r Record) Append(buf []byte) []byte {
 	w.String("hook", r.Hook)
 	w.String("action", r.Action)
 	w.Text("event_id", r.EventID)
+	if r.Detail != nil {
+		r.Detail.write(&w)
+	}
 	if r.Writer != "" {
 		w.String("writer", r.Writer)
 		w.Int("wseq", r.WSeq)
 	}
-	if r.Detail != nil {
-		r.Detail.write(&w)
-	}
 	return append(w.End(), '\n')
+}
+
+// Number appends lines to buf as records of a writer, the first with the number wseq,
+// and returns the number after the last. The lines are those of records without a writer,
+// as [Record.Append] made them; the writer is a word.
+func Number(buf, lines []byte, writer string, wseq int64) ([]byte, int64) {
+	for len(lines) > 0 {
+		end := bytes.IndexByte(lines, '\n')
+		buf = append(buf, lines[:end-1]...) // without the brace
+		buf = append(buf, `,"writer":"`...)
+		buf = append(buf, writer...)
+		buf = append(buf, `","wseq":`...)
+		buf = strconv.AppendInt(buf, wseq, 10)
+		buf = append(buf, "}\n"...)
+		lines = lines[end+1:]
+		wseq++
+	}
+	return buf, wseq
 }

@@ -29,8 +29,8 @@ var ErrNoResponder = errors.New("no worker answers for this hook")
 // ErrDeadline means the chain's time was over before every hook was heard.
 var ErrDeadline = errors.New("the time for the chain is over")
 
-// classify maps what a caller returned to its class.
-func classify(err error) Failure {
+// FailureOf is the class of what a [Caller] returned; empty for nil.
+func FailureOf(err error) Failure {
 	switch {
 	case err == nil:
 		return ""
@@ -146,7 +146,7 @@ func (p Plan) step(ctx context.Context, link *Link, view *View, ev events.Event)
 	start := time.Now()
 	hop.Result, hop.Err = p.call(ctx, start, link, ev)
 	hop.Took = time.Since(start)
-	if hop.Failure = classify(hop.Err); hop.Failure != "" {
+	if hop.Failure = FailureOf(hop.Err); hop.Failure != "" {
 		hop.Result = Result{}
 	}
 	return hop, true

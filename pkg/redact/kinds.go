@@ -2,140 +2,248 @@ package redact
 
 import (
 	"bytes"
+	"encoding/base64"
 	"regexp"
-	"slices"
 )
 
-// span is a secret in a text.
-type span struct {
-	start, end int
-	kind       string
+// The kinds that are not tokens, see tokens.
+const (
+	kindCard          = "card"
+	kindPrivateKey    = "private-key"
+	kindJWT           = "jwt"
+	kindAuthorization = "authorization"
+	kindURLPassword   = "url-password"
+	kindEmail         = "email"
+	kindAssignment    = "assignment"
+	kindKey           = "key"
+)
+
+// scanned is how far, in bytes, it is looked for a sign that something is a
+// secret. So a text that is full of hints takes no longer than it is long.
+const scanned = 256
+
+// prefixed are the secrets of a kind that begin with a prefix.
+type prefixed struct {
+	kind, prefix string
+	chars        func(byte) bool // what follows the prefix
+	least, most  int             // how much of it; 0: any number
+	apart        bool            // no letter, digit or _ stands before it
+	digit        bool            // there is a digit in it, unlike in words
 }
 
-// kind is a form of secrets. A text without any of its hints has none of them,
-// which is much cheaper to see than that the expression does not match.
-type kind struct {
-	name  string
-	hints [][]byte
-	form  *regexp.Regexp
+var tokens = []prefixed{
+	{kind: "aws-key", prefix: "AKIA", chars: isUpper, least: 16, most: 16},
+	{kind: "aws-key", prefix: "ASIA", chars: isUpper, least: 16, most: 16},
+	{kind: "github-token", prefix: "ghp_", chars: isAlnum, least: 36},
+	{kind: "github-token", prefix: "gho_", chars: isAlnum, least: 36},
+	{kind: "github-token", prefix: "ghu_", chars: isAlnum, least: 36},
+	{kind: "github-token", prefix: "ghs_", chars: isAlnum, least: 36},
+	{kind: "github-token", prefix: "ghr_", chars: isAlnum, least: 36},
+	{kind: "github-token", prefix: "github_pat_", chars: isWord, least: 22},
+	{kind: "gitlab-token", prefix: "glpat-", chars: isIdent, least: 20, apart: true},
+	{kind: "gitlab-token", prefix: "gldt-", chars: isIdent, least: 20, apart: true},
+	{kind: "gitlab-token", prefix: "glrt-", chars: isIdent, least: 20, apart: true},
+	{kind: "gitlab-token", prefix: "glptt-", chars: isIdent, least: 20, apart: true},
+	{kind: "slack-token", prefix: "xapp-", chars: isDashed, least: 10, apart: true},
+	{kind: "api-key", prefix: "sk-", chars: isIdent, least: 20, apart: true, digit: true},
+	{kind: "google-key", prefix: "AIza", chars: isIdent, least: 35, most: 35},
+	{kind: "google-key", prefix: "ya29.", chars: isDotted, least: 20, apart: true},
+	{kind: "google-key", prefix: "GOCSPX-", chars: isIdent, least: 20, apart: true},
+	{kind: "stripe-key", prefix: "sk_live_", chars: isAlnum, least: 16},
+	{kind: "stripe-key", prefix: "rk_live_", chars: isAlnum, least: 16},
+	{kind: "stripe-key", prefix: "sk_test_", chars: isAlnum, least: 16},
+	{kind: "stripe-key", prefix: "rk_test_", chars: isAlnum, least: 16},
+	{kind: "npm-token", prefix: "npm_", chars: isAlnum, least: 36, apart: true},
+	{kind: "pypi-token", prefix: "pypi-", chars: isIdent, least: 50, apart: true},
+	{kind: "nkey-seed", prefix: "SUA", chars: isBase32, least: 55, most: 55, apart: true},
+	{kind: "nkey-seed", prefix: "SAA", chars: isBase32, least: 55, most: 55, apart: true},
+	{kind: "nkey-seed", prefix: "SOA", chars: isBase32, least: 55, most: 55, apart: true},
+	{kind: "webhook-secret", prefix: "whsec_", chars: isBase64, least: 24, apart: true},
+	{kind: "access-token", prefix: "hf_", chars: isAlnum, least: 30, apart: true},
+	{kind: "access-token", prefix: "hvs.", chars: isIdent, least: 24, apart: true},
+	{kind: "access-token", prefix: "dop_v1_", chars: isAlnum, least: 40, apart: true},
+	{kind: "access-token", prefix: "dckr_pat_", chars: isIdent, least: 20, apart: true},
+	{kind: "access-token", prefix: "SG.", chars: isDotted, least: 60, apart: true},
 }
 
-// kinds are the forms beside cards. Where two overlap, they count as the one that
-// begins first.
-var kinds = []kind{
-	newKind("private-key", `(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`, "-----BEGIN "),
-	newKind("aws-key", `(?:AKIA|ASIA)[0-9A-Z]{16}`, "AKIA", "ASIA"),
-	newKind("github-token", `gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,}`, "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
-	newKind("slack-token", `xox[a-z]-[A-Za-z0-9-]{10,}`, "xox"),
-	newKind("api-key", `\bsk-[A-Za-z0-9_-]{20,}`, "sk-"),
-}
-
-var email = newKind("email", `[A-Za-z0-9._%+-]+@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}`, "@")
-
-func newKind(name, form string, hints ...string) kind {
-	k := kind{name: name, form: regexp.MustCompile(form)}
-	for _, h := range hints {
-		k.hints = append(k.hints, []byte(h))
+// find returns the token at text[at:end], which is the prefix, and what follows.
+func (k prefixed) find(text []byte, at, end int) (from, to int) {
+	if k.apart && at > 0 && isWord(text[at-1]) {
+		return 0, 0
 	}
-	return k
-}
-
-// spans returns the secrets in text in order, none touching another's bytes.
-func (o Options) spans(text []byte) []span {
-	found := cards(text, nil)
-	for _, k := range kinds {
-		found = k.find(text, found)
-	}
-	if o.Emails {
-		found = email.find(text, found)
-	}
-	if len(found) < 2 {
-		return found
-	}
-	slices.SortStableFunc(found, func(a, b span) int { return a.start - b.start })
-	merged := found[:1]
-	for _, s := range found[1:] {
-		if last := &merged[len(merged)-1]; s.start < last.end {
-			last.end = max(last.end, s.end)
-		} else {
-			merged = append(merged, s)
+	digit := false
+	for to = end; to < len(text) && (k.most == 0 || to-end < k.most) && k.chars(text[to]); to++ {
+		digit = digit || isDigit(text[to])
+		if k.digit && !digit && to-end == scanned {
+			return 0, 0
 		}
 	}
-	return merged
+	if to-end < k.least || k.digit && !digit {
+		return 0, 0
+	}
+	return at, to
 }
 
-func (k kind) find(text []byte, found []span) []span {
-	if !slices.ContainsFunc(k.hints, func(h []byte) bool { return bytes.Contains(text, h) }) {
+// kinds are the triggers of all defaults but the addresses, by kind.
+var kinds = func() []trigger {
+	all := []trigger{
+		{kind: kindCard, hint: "0000", find: card},
+		{kind: kindPrivateKey, hint: "-BEGIN ", exact: true, find: privateKey},
+		{kind: kindJWT, hint: "eyJ", exact: true, find: jwt},
+		{kind: kindAuthorization, hint: "bearer ", find: bearer},
+		{kind: kindAuthorization, hint: "basic ", find: basic},
+		{kind: "slack-token", hint: "xox", exact: true, find: slackToken},
+	}
+	for _, k := range tokens {
+		all = append(all, trigger{kind: k.kind, hint: k.prefix, exact: true, find: k.find})
+	}
+	for _, word := range assigned {
+		all = append(all, trigger{kind: kindAssignment, hint: word, word: true, find: assignment})
+	}
+	for _, word := range headers {
+		all = append(all, trigger{kind: kindAssignment, hint: word, word: true, find: header})
+	}
+	return all
+}()
+
+func isUpper(c byte) bool  { return isDigit(c) || 'A' <= c && c <= 'Z' }
+func isBase32(c byte) bool { return '2' <= c && c <= '7' || 'A' <= c && c <= 'Z' }
+func isBase64(c byte) bool { return isAlnum(c) || c == '+' || c == '/' || c == '=' }
+func isWord(c byte) bool   { return isAlnum(c) || c == '_' }
+func isDashed(c byte) bool { return isAlnum(c) || c == '-' }
+func isDotted(c byte) bool { return isIdent(c) || c == '.' }
+
+// isBearer reports whether c may be in a token of an Authorization header.
+func isBearer(c byte) bool { return isBase64(c) || isDotted(c) || c == '~' }
+
+func while(text []byte, at int, is func(byte) bool) int {
+	for at < len(text) && is(text[at]) {
+		at++
+	}
+	return at
+}
+
+var pemBlock = regexp.MustCompile(`(?s)^-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`)
+
+func privateKey(text []byte, at, _ int) (from, to int) {
+	if at < 4 {
+		return 0, 0
+	}
+	if found := pemBlock.FindIndex(text[at-4:]); found != nil {
+		return at - 4, at - 4 + found[1]
+	}
+	return 0, 0
+}
+
+func slackToken(text []byte, at, end int) (from, to int) {
+	if end+1 >= len(text) || text[end] < 'a' || text[end] > 'z' || text[end+1] != '-' {
+		return 0, 0
+	}
+	if to = while(text, end+2, isDashed); to-end < 12 {
+		return 0, 0
+	}
+	return at, to
+}
+
+// jwt finds a JSON Web Token: parts in base64url, joined by dots, the first of
+// which begins with {".
+func jwt(text []byte, at, end int) (from, to int) {
+	if at > 0 && isIdent(text[at-1]) {
+		return 0, 0
+	}
+	header := while(text, end, isIdent)
+	if header-at < 12 || header == len(text) || text[header] != '.' {
+		return 0, 0
+	}
+	if claims := while(text, header+1, isIdent); claims-header < 5 || claims < len(text) && text[claims] != '.' {
+		return 0, 0
+	}
+	return at, while(text, header, isDotted)
+}
+
+// bearer finds the token after the word Bearer: long, with letters and digits.
+func bearer(text []byte, at, end int) (from, to int) {
+	if at > 0 && isWord(text[at-1]) {
+		return 0, 0
+	}
+	from = while(text, end, isSpace)
+	to = while(text, from, isBearer)
+	if to-from < 16 || !bytes.ContainsFunc(text[from:to], isDecimal) {
+		return 0, 0
+	}
+	return from, to
+}
+
+// basic finds the base64 of a user's name and password after the word Basic.
+func basic(text []byte, at, end int) (from, to int) {
+	if at > 0 && isWord(text[at-1]) {
+		return 0, 0
+	}
+	from = while(text, end, isSpace)
+	to = while(text, from, isBase64)
+	plain, err := base64.StdEncoding.DecodeString(string(text[from:to]))
+	if err != nil {
+		plain, err = base64.RawStdEncoding.DecodeString(string(text[from:to]))
+	}
+	if err != nil || !bytes.Contains(plain, []byte(":")) {
+		return 0, 0
+	}
+	return from, to
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' }
+
+func isDecimal(r rune) bool { return '0' <= r && r <= '9' }
+
+// address finds what the @ at text[i] belongs to: the password in a URL, or else
+// an e-mail address.
+func (m *matcher) address(text []byte, i int, found []span) []span {
+	if from, ok := userinfo(text, i); ok {
+		if colon := bytes.IndexByte(text[from:i], ':'); m.url && colon >= 0 && !placeholder(text[from+colon+1:i]) {
+			found = append(found, span{start: from + colon + 1, end: i, kind: kindURLPassword})
+		}
 		return found
 	}
-	for _, at := range k.form.FindAllIndex(text, -1) {
-		found = append(found, span{at[0], at[1], k.name})
+	if from, to, ok := email(text, i); m.email && ok {
+		found = append(found, span{start: from, end: to, kind: kindEmail})
 	}
 	return found
 }
 
-// cards finds card numbers: 16 digits, plain or in four groups of four.
-func cards(text []byte, found []span) []span {
-	for i := 0; i < len(text); {
-		n := digits(text[i:])
-		switch {
-		case n == 0:
-			i++
-			continue
-		case n == 16 && isCard(text[i:i+16]):
-			found = append(found, span{i, i + 16, "card"})
-		case n == 4 && isGrouped(text[i:]):
-			found = append(found, span{i, i + 19, "card"})
-			n = 19
+// userinfo returns where the user's name in a URL begins that ends at text[i].
+func userinfo(text []byte, i int) (from int, ok bool) {
+	for from = i; from > 0; from-- {
+		switch c := text[from-1]; {
+		case c <= ' ' || c == '"' || c == '<' || c == '>':
+			return 0, false
+		case c == '/':
+			return from, from >= 3 && text[from-2] == '/' && text[from-3] == ':'
+		case i-from == scanned:
+			return 0, false
 		}
-		i += n
 	}
-	return found
+	return 0, false
 }
 
-// digits is the number of digits that text begins with.
-func digits(text []byte) int {
-	n := 0
-	for n < len(text) && isDigit(text[n]) {
-		n++
+// email returns the address around the @ at text[i]. git@ is no person, and
+// icon@2x.png no address.
+func email(text []byte, i int) (from, to int, ok bool) {
+	for from = i; from > 0 && isLocal(text[from-1]); from-- {
 	}
-	return n
-}
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-// isGrouped reports whether text begins with four groups of four digits that
-// make a card number. Dashes are how nothing else is written; groups with spaces
-// must have the right check digit.
-func isGrouped(text []byte) bool {
-	if len(text) < 19 || text[4] != '-' && text[4] != ' ' {
-		return false
-	}
-	number := make([]byte, 0, 16)
-	for g := 0; g < 20; g += 5 {
-		if digits(text[g:]) != 4 || g > 0 && text[g-1] != text[4] {
-			return false
+	for label := i + 1; ; {
+		end := while(text, label, isDashed)
+		letters := while(text, label, isLetter)
+		if label > i+1 && letters-label >= 2 {
+			to = letters
 		}
-		number = append(number, text[g:g+4]...)
+		if end == label || end == len(text) || text[end] != '.' {
+			break
+		}
+		label = end + 1
 	}
-	return text[4] == '-' || isCard(number)
+	domain := text[i+1:]
+	retina := len(domain) > 2 && isDigit(domain[0]) && domain[1] == 'x' && domain[2] == '.'
+	return from, to, from < i && to > 0 && string(text[from:i]) != "git" && !retina
 }
 
-// isCard reports whether 16 digits may be a card: those begin with 2 to 6, unlike
-// times in microseconds, and end with a check digit (Luhn).
-func isCard(number []byte) bool {
-	if number[0] < '2' || number[0] > '6' {
-		return false
-	}
-	sum := 0
-	for i, c := range number {
-		d := int(c - '0')
-		if i%2 == 0 {
-			if d *= 2; d > 9 {
-				d -= 9
-			}
-		}
-		sum += d
-	}
-	return sum%10 == 0
-}
+func isLocal(c byte) bool { return isDotted(c) || c == '%' || c == '+' }

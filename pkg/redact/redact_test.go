@@ -106,17 +106,6 @@ func quote(s string) string {
 	return string(b)
 }
 
-func BenchmarkObjectClean(b *testing.B) {
-	raw := []byte(`{"session_id":"s1","tool_name":"Write","tool_input":{"file_path":"/tmp/x","content":` +
-		quote(strings.Repeat("A line of an ordinary source file, with a number 42.\n", 80)) + `}}`)
-	b.SetBytes(int64(len(raw)))
-	for b.Loop() {
-		if _, n := Object(raw); n != 0 {
-			b.Fatal(n)
-		}
-	}
-}
-
 // FuzzObject: the result is JSON of the same shape, differs in string values
 // only, and has nothing left to replace.
 func FuzzObject(f *testing.F) {

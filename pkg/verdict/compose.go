@@ -103,19 +103,27 @@ func (v *Verdict) admit(hop chain.Hop, limits Limits) (text string, ok bool) {
 	}
 	tokens := utf8.RuneCountInString(text) / 4
 	left := limits.Budget - v.InjectedTokens
+	one := Injected{HookID: hop.Link.ID, Hook: hop.Link.Title(), Bytes: len(text), Tokens: tokens, Cleaned: removed}
 	switch {
 	case text == "":
 		return "", false
 	case len(text) > limits.Size:
 		v.warn(Oversize, hop, "the injection has %d bytes: at most %d are allowed", len(text), limits.Size)
+		v.drop(one, Oversize)
 		return "", false
 	case tokens > left:
 		v.warn(Budget, hop, "the injection costs %d tokens: %d of %d are left in this turn", tokens, max(left, 0), limits.Budget)
+		v.drop(one, Budget)
 		return "", false
 	}
 	v.InjectedTokens += tokens
-	v.Injected = append(v.Injected, Injected{hop.Link.ID, hop.Link.Title(), len(text), tokens})
+	v.Injected = append(v.Injected, one)
 	return text, true
+}
+
+func (v *Verdict) drop(one Injected, why string) {
+	one.Dropped = why
+	v.Dropped = append(v.Dropped, one)
 }
 
 func (v *Verdict) warn(kind string, hop chain.Hop, format string, args ...any) {

@@ -214,7 +214,7 @@ func TestComposeKeepsToTheLimits(t *testing.T) {
 func TestComposeSaysWhatWasDelivered(t *testing.T) {
 	out := run(t, hook{name: "lint", reply: inject("\x00ééééx", "")}, hook{reply: inject(strings.Repeat("x", 13), "")}, hook{reply: inject("y", "")})
 	v := verdict.Compose(out, event, verdict.Limits{Size: 12}, 3, noon)
-	want := []verdict.Injected{{HookID: "a", Hook: "lint", Bytes: 9, Tokens: 1}, {HookID: "c", Hook: "c", Bytes: 1}}
+	want := []verdict.Injected{{HookID: "a", Hook: "lint", Bytes: 9, Tokens: 1, Cleaned: 1}, {HookID: "c", Hook: "c", Bytes: 1}}
 	if diff := cmp.Diff(want, v.Injected); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -118,7 +118,7 @@ func (c suiteCase) replay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v.Injected = nil // the wire does not carry it
+		v.Injected, v.Dropped = nil, nil // the wire does not carry them
 		if diff := cmp.Diff(v, parsed); diff != "" {
 			t.Errorf("step %d: the verdict does not survive its text (-want +got):\n%s", i+1, diff)
 		}

@@ -32,12 +32,16 @@ type Verdict struct {
 	// Injected are the injections that Messages is made of, in execution order. The
 	// wire does not carry them.
 	Injected []Injected
+	// Dropped are the injections that were not delivered. The wire has warnings instead.
+	Dropped []Injected
 }
 
-// Injected is one injection that was delivered.
+// Injected is one injection and what became of it.
 type Injected struct {
 	HookID, Hook  string // the hook's id and name
-	Bytes, Tokens int    // what it took of the limits
+	Bytes, Tokens int    // what it takes of the limits
+	Cleaned       int    // characters that were removed from it
+	Dropped       string // [Oversize] or [Budget]; empty where it was delivered
 }
 
 // Message is text from hooks for the agent's context.

@@ -27,7 +27,9 @@ type bench struct {
 
 	processes []*process // in the order of their start
 	byName    map[string]*process
-	conn      *nats.Conn // the agent's
+	conn      *nats.Conn     // the agent's, to the server of the floor
+	conns     []*nats.Conn   // the agent's, to other servers
+	sent      map[string]int // chains, by arm
 }
 
 // start starts the server, the hooks, two routers and the relay, and registers
@@ -40,24 +42,39 @@ func (b *bench) start(ctx context.Context) error {
 	}
 	for _, p := range [][]string{
 		{"hooks", "hooks"},
-		{prefixRouter, "router", "-prefix", prefixRouter},
-		{prefixCrowd, "router", "-prefix", prefixCrowd},
+		{prefixRouter, "router", "-prefix", prefixRouter, "-audit", "off"},
+		{prefixCrowd, "router", "-prefix", prefixCrowd, "-audit", "off"},
 		{"relay", "relay"},
 	} {
 		if _, err := b.spawn(ctx, p[0], p[1], append(p[2:], "-nats", url)...); err != nil {
 			return err
 		}
 	}
-	agent, err := bus.Connect(bus.Options{URL: url, Name: "agent"})
-	if err != nil {
+	if b.conn, err = connect(url); err != nil {
 		return err
 	}
-	b.conn = agent.Conn()
 	for _, prefix := range []string{prefixRouter, prefixCrowd} {
-		for i := range 10 {
-			if err := b.register(ctx, prefix, chain.Registration{ID: hopID(i), Events: eventsOf(i)}); err != nil {
-				return err
-			}
+		if err := b.registerHops(ctx, b.conn, prefix, 10); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// connect makes an agent's connection.
+func connect(url string) (*nats.Conn, error) {
+	agent, err := bus.Connect(bus.Options{URL: url, Name: "agent"})
+	if err != nil {
+		return nil, err
+	}
+	return agent.Conn(), nil
+}
+
+// registerHops registers the first n hooks of the chains.
+func (b *bench) registerHops(ctx context.Context, conn *nats.Conn, prefix string, n int) error {
+	for i := range n {
+		if err := b.register(ctx, conn, prefix, chain.Registration{ID: hopID(i), Events: eventsOf(i)}); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -89,20 +106,23 @@ func (b *bench) stop() {
 	if b.conn != nil {
 		b.conn.Close()
 	}
+	for _, conn := range b.conns {
+		conn.Close()
+	}
 	for _, p := range slices.Backward(b.processes) {
 		p.stop()
 	}
 }
 
 // register registers a hook through the protocol.
-func (b *bench) register(ctx context.Context, prefix string, reg chain.Registration) error {
+func (b *bench) register(ctx context.Context, conn *nats.Conn, prefix string, reg chain.Registration) error {
 	body, err := jsonv2.Marshal(reg)
 	if err != nil {
 		return fmt.Errorf("register %s: %w", reg.ID, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	reply, err := b.conn.RequestWithContext(ctx, subjects(prefix).Of("register", reg.ID), body)
+	reply, err := conn.RequestWithContext(ctx, subjects(prefix).Of("register", reg.ID), body)
 	if err == nil {
 		if text := reply.Header.Get("Nats-Service-Error"); text != "" {
 			err = errors.New(text)
@@ -123,7 +143,7 @@ func (b *bench) registerMany(ctx context.Context, prefix string, n int, make fun
 	for first := range atOnce {
 		wg.Go(func() {
 			for i := first; i < n && errs[first] == nil; i += atOnce {
-				errs[first] = b.register(ctx, prefix, make(i))
+				errs[first] = b.register(ctx, b.conn, prefix, make(i))
 			}
 		})
 	}

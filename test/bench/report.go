@@ -13,6 +13,7 @@ import (
 // report is what a run found out.
 type report struct {
 	Environment machine  `json:"environment"`
+	Disk        *disk    `json:"disk,omitempty"` // nil where nothing was written to it
 	LoadAfter   string   `json:"load_after"`
 	Short       bool     `json:"short"`
 	Rounds      int      `json:"rounds"`
@@ -59,10 +60,13 @@ type figure struct {
 	Most  float64 `json:"most,omitempty"`
 	Least float64 `json:"least,omitempty"`
 	Note  string  `json:"note,omitempty"`
+
+	// NotJudged says why the figure is not held against its target; empty where it is.
+	NotJudged string `json:"not_judged,omitempty"`
 }
 
 func (f figure) ok() bool {
-	return !math.IsNaN(f.Value) && (f.Most == 0 || f.Value <= f.Most) && f.Value >= f.Least
+	return f.NotJudged != "" || !math.IsNaN(f.Value) && (f.Most == 0 || f.Value <= f.Most) && f.Value >= f.Least
 }
 
 func (f figure) target() string {
@@ -154,10 +158,16 @@ func (r *report) writeTable(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(w)
+	if r.Disk != nil {
+		fmt.Fprintf(w, "%s\n\n", r.Disk)
+	}
 	tab = tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range r.Figures {
 		verdict := "ok"
-		if !f.ok() {
+		switch {
+		case f.NotJudged != "":
+			verdict = "not judged: " + f.NotJudged
+		case !f.ok():
 			verdict = "MISSED"
 		}
 		fmt.Fprintf(tab, "%s\t%.3f %s\t%s\t%s\t%s\n", f.Name, f.Value, f.Unit, f.target(), verdict, f.Note)
@@ -169,11 +179,11 @@ func (r *report) writeTable(w io.Writer) error {
 		r.Chains, r.Hops, r.Registrations.Load(), r.Collects, r.Starts, r.Rounds, r.Elapsed)
 	switch {
 	case !r.Valid:
-		fmt.Fprintln(w, "NOT VALID: the floor differs from itself by more than 5 %: the machine is too busy, run it again")
+		fmt.Fprintln(w, "NOT VALID: an arm differs from itself by more than 5 %: the machine is too busy, run it again")
 	case r.Short:
-		fmt.Fprintln(w, "valid: the floor is itself within 5 %; a short run judges nothing else")
+		fmt.Fprintln(w, "valid: each arm that ran twice is itself within 5 %; a short run judges nothing else")
 	default:
-		fmt.Fprintln(w, "valid: the floor is itself within 5 %")
+		fmt.Fprintln(w, "valid: each arm that ran twice is itself within 5 %")
 	}
 	return nil
 }

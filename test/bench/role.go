@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime/pprof"
 	"strings"
 	"time"
@@ -16,52 +17,81 @@ import (
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/embedded"
 	"github.com/hookrouter/hookrouter/internal/node"
+	"github.com/hookrouter/hookrouter/internal/notary"
+	"github.com/hookrouter/hookrouter/internal/recorder"
 	"github.com/hookrouter/hookrouter/internal/router"
 )
+
+// readyFunc says that a role serves, and takes orders from then on: to profile, and
+// what the role can do besides.
+type readyFunc func(text string, more ...order)
+
+// order is what a child does when it is told; its answer is one line.
+type order struct {
+	name string
+	do   func(argument string) (answer string, err error)
+}
 
 // runRole is a child process: it starts what the role says, prints one line when
 // that serves, and ends when its standard input does.
 func runRole(ctx context.Context, o options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	roles := map[string]func(context.Context, options, func(string)) error{
+	roles := map[string]func(context.Context, options, readyFunc) error{
 		"nats": natsRole, "router": routerRole, "relay": relayRole, "hooks": hooksRole,
 	}
 	role := roles[o.role]
 	if role == nil {
 		return errors.New("there is no such role")
 	}
-	go func() {
-		defer cancel()
-		obey()
-	}()
-	return role(ctx, o, func(text string) { fmt.Printf("ready %s\n", text) })
+	return role(ctx, o, func(text string, more ...order) {
+		go func() {
+			defer cancel()
+			obey(append(profiling(), more...))
+		}()
+		fmt.Printf("ready %s\n", text)
+	})
 }
 
-// obey reads orders from standard input until it ends: "profile FILE" begins a
-// CPU profile and "profiled" completes it.
-func obey() {
-	var file *os.File
+// obey follows orders from standard input until it ends.
+func obey(orders []order) {
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
-		order, name, _ := strings.Cut(in.Text(), " ")
-		var err error
-		switch order {
-		case "profile":
-			if file, err = os.Create(name); err == nil {
-				err = pprof.StartCPUProfile(file)
+		name, argument, _ := strings.Cut(in.Text(), " ")
+		answer, err := "", errors.New("there is no such order")
+		for _, o := range orders {
+			if o.name == name {
+				answer, err = o.do(argument)
 			}
-		case "profiled":
-			pprof.StopCPUProfile()
-			err = file.Close()
 		}
-		fmt.Printf("done %v\n", err)
+		if err != nil {
+			fmt.Printf("failed %v\n", err)
+		} else {
+			fmt.Printf("done %s\n", answer)
+		}
 	}
 }
 
-// natsRole is the server. It does not sync its writes: only registrations are
-// written, and none while something is measured.
-func natsRole(ctx context.Context, o options, ready func(string)) error {
-	s, err := embedded.Start(embedded.Options{Listen: "127.0.0.1:0", StoreDir: o.store, NoSync: true})
+// profiling are the orders that begin a CPU profile and complete it.
+func profiling() []order {
+	var file *os.File
+	return []order{
+		{"profile", func(name string) (_ string, err error) {
+			if file, err = os.Create(name); err == nil {
+				err = pprof.StartCPUProfile(file)
+			}
+			return "", err
+		}},
+		{"profiled", func(string) (string, error) {
+			pprof.StopCPUProfile()
+			return "", file.Close()
+		}},
+	}
+}
+
+// natsRole is a server. The one of the floor does not sync its writes: only
+// registrations are written there, and none while something is measured.
+func natsRole(ctx context.Context, o options, ready readyFunc) error {
+	s, err := embedded.Start(embedded.Options{Listen: "127.0.0.1:0", StoreDir: o.store, NoSync: !o.sync})
 	if err != nil {
 		return err
 	}
@@ -71,24 +101,38 @@ func natsRole(ctx context.Context, o options, ready func(string)) error {
 	return nil
 }
 
-// routerRole is hook-router --nats-url, its log at info as by default. Only the
-// time-to-live differs: the hooks of the bench do not renew.
-func routerRole(ctx context.Context, o options, ready func(string)) error {
+// routerRole is hook-router --nats-url, or without a URL hook-router with its own
+// server; its log is at info as by default. Only the time-to-live differs: the hooks
+// of the bench do not renew.
+func routerRole(ctx context.Context, o options, ready readyFunc) error {
 	node.TuneGC()
+	mode := recorder.Mode(o.audit)
+	var key *notary.Key
+	if mode != recorder.Off {
+		var err error
+		if key, err = notary.LoadKey(filepath.Join(o.store, keyFile)); err != nil {
+			return err
+		}
+	}
 	n, err := node.Start(ctx, node.Options{
 		NATS:   bus.Options{URL: o.nats, Prefix: o.prefix},
-		Router: router.Options{TTL: time.Hour},
+		Listen: "127.0.0.1:0", StoreDir: o.store,
+		Router: router.Options{TTL: time.Hour, Audit: mode, AuditKey: key},
 		Log:    slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo})),
 	})
 	if err != nil {
 		return err
 	}
-	return n.Run(ctx, func() { ready("") })
+	a := appender{connection: bus.Options{URL: o.nats, InProcess: n.InProcess(), Prefix: o.prefix, Name: "append"}}
+	defer a.close()
+	return n.Run(ctx, func() {
+		ready(n.ClientURL(), order{"append", func(times string) (string, error) { return a.measure(ctx, times) }})
+	})
 }
 
 // hooksRole is the process behind all hooks of both routers. The relay calls the
 // subjects of the first.
-func hooksRole(ctx context.Context, o options, ready func(string)) error {
+func hooksRole(ctx context.Context, o options, ready readyFunc) error {
 	b, err := bus.Connect(bus.Options{URL: o.nats, Name: "hooks"})
 	if err != nil {
 		return err

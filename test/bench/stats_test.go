@@ -49,7 +49,7 @@ func TestMedianRatioIsTakenRoundByRound(t *testing.T) {
 }
 
 func TestOrdersGiveEveryArmEveryPlace(t *testing.T) {
-	for _, n := range []int{2, 3} {
+	for _, n := range []int{2, 3, 4} {
 		at := map[[2]int]int{}
 		for round := range 12 {
 			order := armOrder(n, round)

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -26,8 +27,14 @@ func TestARouterWithoutACurrentTableRefuses(t *testing.T) {
 	stall.Stop()
 	defer stall.Go()
 	eventually(t, ctx, "the lease ends", func() bool { return r.Ready() != nil })
+	for _, subject := range []string{"emit.e", "execute.e", "collect.e", "contributions.c"} { // left to other replicas
+		eventually(t, ctx, subject+" is left", func() bool {
+			_, err := nc.RequestWithContext(ctx, "hooks."+subject, []byte(`{}`))
+			return errors.Is(err, nats.ErrNoResponders)
+		})
+	}
 	for subject, body := range map[string]string{
-		"emit.e": `{}`, "collect.e": `{}`, "contributions.c": ``, "handlers": ``, "registry": ``, "explain.e": ``, "register.g": `{"events":["e"]}`,
+		"handlers": ``, "registry": ``, "explain.e": ``, "register.g": `{"events":["e"]}`,
 	} {
 		t.Run(subject, func(t *testing.T) {
 			m := request(t, ctx, nc, "hooks."+subject, nil, body)

@@ -15,6 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/trail"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -77,11 +78,11 @@ func TestKeptBytesAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	audit, err := b.OpenStream(ctx, b.AuditStream(), []string{b.Of("audit", ">")}, 1)
+	log, err := trail.Open(ctx, b, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk := approvals.New(b, questions, audit, approvals.Options{MaxKept: 10 << 10})
+	desk := approvals.New(b, questions, log, approvals.Options{MaxKept: 10 << 10})
 	ask := func(id string) error {
 		q := approval.Question{ID: id, Session: id, Event: "tool:pre", Hook: "asks", Expires: approval.At(time.Now().Add(time.Hour))}
 		record := approval.Record{Question: q, Data: json.RawMessage(`"` + strings.Repeat("x", 6<<10) + `"`)}

@@ -137,7 +137,7 @@ func TestANewReplicaWaitsForLeasesItCanNotSee(t *testing.T) {
 	}
 	registered := make(chan error, 1)
 	go func() {
-		_, err := first.Register(ctx, reg)
+		_, err := first.Register(ctx, "", reg)
 		registered <- err
 	}()
 	if _, err := stored.NextMsgWithContext(ctx); err != nil {
@@ -147,7 +147,7 @@ func TestANewReplicaWaitsForLeasesItCanNotSee(t *testing.T) {
 		t.Fatal(err)
 	}
 	newcomer := follow(t, ctx, s, "newcomer")
-	if _, err := newcomer.Register(ctx, reg); err != nil {
+	if _, err := newcomer.Register(ctx, "", reg); err != nil {
 		t.Fatal(err)
 	}
 	if table, err := still.Table(); err == nil && len(table.For("x", "")) == 0 {

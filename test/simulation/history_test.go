@@ -33,12 +33,13 @@ type history struct {
 // record is a decision as the audit stream has it.
 type record struct {
 	approval.Decision
-	Subject    string // its last token
-	Approval   string `json:"approval_id"`
-	Session    string `json:"session_id"`
-	Hook       string `json:"hook"`
-	Prompt     string `json:"prompt"`
-	DataSHA256 string `json:"data_sha256"`
+	Time       approval.Time `json:"time"`
+	Subject    string        // its last token
+	Approval   string        `json:"approval_id"`
+	Session    string        `json:"session_id"`
+	Hook       string        `json:"hook"`
+	Prompt     string        `json:"prompt"`
+	DataSHA256 string        `json:"data_sha256"`
 }
 
 // telling is what an agent was told about one event.
@@ -135,6 +136,7 @@ func (h *history) read(ctx context.Context, nc *nats.Conn) error {
 			if err := json.Unmarshal(line, &r); err != nil {
 				return fmt.Errorf("%s: %w", line, err)
 			}
+			r.Decided = r.Time
 			h.records = append(h.records, r)
 		}
 		return nil

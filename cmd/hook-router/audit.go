@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/durability"
+	"github.com/hookrouter/hookrouter/internal/notary"
+	"github.com/hookrouter/hookrouter/internal/recorder"
+	"github.com/hookrouter/hookrouter/pkg/redact"
+)
+
+// redaction reads the rules for records, where there are any.
+func (s serve) redaction() (recorder.Masker, error) {
+	if s.AuditRedact == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(s.AuditRedact)
+	if err != nil {
+		return nil, fmt.Errorf("read the redaction rules: %w", err)
+	}
+	return redact.ParseRules(s.AuditRedact, text)
+}
+
+// auditKey is what signs the audit log, nil where there is none.
+func (s serve) auditKey() (*notary.Key, error) {
+	if s.Audit == "off" {
+		return nil, nil
+	}
+	path := s.AuditKey
+	if path == "" {
+		path = filepath.Join(s.StoreDir, "audit.key")
+	}
+	return notary.LoadKey(path)
+}
+
+// sayDurability says whether what a NATS server acknowledged survives a power cut.
+func (s serve) sayDurability(ctx context.Context, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	var servers []string
+	if s.NATSMonitor != "" {
+		servers = strings.Split(s.NATSMonitor, ",")
+	}
+	err := durability.Prove(ctx, servers)
+	if err == nil {
+		log.Info("durability is proven: every NATS server syncs each write to disk before it acknowledges it", "servers", len(servers))
+		return
+	}
+	if errors.Is(err, durability.ErrLazy) {
+		log.Error("NATS acknowledges before the disk has it: a power cut loses what agents were told was recorded", "error", err)
+		return
+	}
+	log.Warn("durability against power loss could not be proven: answers wait for NATS to acknowledge their records, and NATS may do so "+
+		"before the disk has them. Set `jetstream { sync_interval: always }` on every server, and name their monitoring addresses with --nats-monitor",
+		"reason", err)
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+func TestAuditReceiptsProveOneRecord(t *testing.T) {
+	f := newAuditFixture(t)
+	f.fill(3)
+	f.turn()
+	f.fill(2)
+	f.cosign(newKey(t, 2, "a"))
+	file, dir := f.export(1), t.TempDir()
+	for args, want := range map[string]checked{
+		"2:3":                              {Origin: "hooks/HOOKS_AUDIT", Seq: 2, Position: 3, Size: 3},
+		"2/1:1":                            {Origin: "hooks/HOOKS_AUDIT_2", Seq: 1, Position: 1, Size: 2},
+		"3":                                {Origin: "hooks/HOOKS_AUDIT", Seq: 3, Size: 3},
+		"3:2 --export " + file:             {Origin: "hooks/HOOKS_AUDIT", Seq: 3, Position: 2, Size: 3},
+		"--chain chain-2":                  {Origin: "hooks/HOOKS_AUDIT", Seq: 3, Position: 5, Size: 3},
+		"--chain chain-1 --export " + file: {Origin: "hooks/HOOKS_AUDIT", Seq: 2, Position: 5, Size: 3},
+	} {
+		receipt := filepath.Join(dir, "receipt.json")
+		if got := f.run(append([]string{"audit", "prove", "-o", receipt}, strings.Fields(args)...)...); got.code != exitOK {
+			t.Errorf("prove %s: %+v", args, got)
+			continue
+		}
+		offline := map[string]string{}
+		got := (&fixture{t, offline, nil}).run("audit", "check", receipt, "--key", f.keys.text, "--witness", newKey(t, 2, "a").text)
+		var x checked
+		if err := json.Unmarshal([]byte(got.stdout), &x); err != nil || got.code != exitOK {
+			t.Fatalf("check %s: %v %+v", args, err, got)
+		}
+		if !x.Proved || x.Origin != want.Origin || x.Seq != want.Seq || x.Position != want.Position || x.Size != want.Size || x.Witnessed != (x.Origin != "hooks/HOOKS_AUDIT") {
+			t.Errorf("%s: %+v", args, x)
+		}
+		if text, _ := os.ReadFile(receipt); strings.Count(string(text), "chain_id") != 1 {
+			t.Errorf("%s: the receipt shows other records: %s", args, text)
+		}
+	}
+}
+
+func TestAuditProveSaysWhatItCannotProve(t *testing.T) {
+	f := newAuditFixture(t)
+	f.fill(2)
+	f.write(chainOf("open", "s", began)...)
+	file := f.exportUncovered()
+	for args, want := range map[string]string{
+		"3:0 --wait 50ms":            "covers messages 1 to 2",
+		"3:0 --export " + file:       "covers messages 1 to 2",
+		"9:0 --wait 50ms":            "covers messages 1 to 2",
+		"1:9 --wait 50ms":            "positions count from 0",
+		"7/1:0":                      "no segment 7",
+		"x":                          `read place "x"`,
+		"0:0":                        "read place",
+		"1:-1":                       "read place",
+		"0/1:1":                      "read place",
+		"":                           "prove which record",
+		"1:0 --chain a":              "prove which record",
+		"--chain absent":             "prove chain absent: the audit log has nothing on it",
+		"1:0 --export /absent":       "no such file",
+		"--chain a --export " + file: "its result is not in the export",
+	} {
+		got := f.run(append([]string{"audit", "prove"}, strings.Fields(args)...)...)
+		if got.code != exitLocal || !strings.Contains(got.stderr, want) || got.stdout != "" {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+}
+
+// exportUncovered exports a log whose last message no checkpoint covers.
+func (f *auditFixture) exportUncovered() string {
+	f.t.Helper()
+	file := filepath.Join(f.t.TempDir(), "export.jsonl")
+	if got := f.run("audit", "export", file, "--wait", "50ms"); got.code != exitLocal {
+		f.t.Fatal(got)
+	}
+	return file
+}
+
+func TestAuditCheckRefusesWhatIsNotProved(t *testing.T) {
+	f := newAuditFixture(t)
+	f.fill(2)
+	good := f.run("audit", "prove", "1:3", "--json").stdout
+	altered := func(change func(r *audit.Receipt)) string {
+		r, err := audit.ParseReceipt([]byte(good))
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(&r)
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	other := newKey(t, 5, "hook-router")
+	file := filepath.Join(t.TempDir(), "receipt.json")
+	for name, c := range map[string]struct{ text, key, want string }{
+		"another record":     {strings.Replace(good, "rm is not for agents", "rm is fine for agents", 1), "", "not proved"},
+		"another place":      {altered(func(r *audit.Receipt) { r.Position++ }), "", "not proved"},
+		"another message":    {altered(func(r *audit.Receipt) { r.Seq++ }), "", "not proved"},
+		"outside":            {altered(func(r *audit.Receipt) { r.Seq = 1 << 40 }), "", "outside"},
+		"no siblings":        {altered(func(r *audit.Receipt) { r.Siblings = nil }), "", "outside"},
+		"another key":        {good, other.text, "no known router's key"},
+		"no checkpoint":      {altered(func(r *audit.Receipt) { r.Checkpoint = "" }), "", "no signed checkpoint"},
+		"cut off":            {good[:len(good)/2], "", "parse receipt"},
+		"nothing":            {"", "", "parse receipt"},
+		"something else":     {`{"a":1}`, "", "not a receipt"},
+		"an escape sequence": {`{"hookrouter_audit_receipt":1,"line":"\u001b[2J"}`, "", ""},
+	} {
+		key := f.keys.text
+		if c.key != "" {
+			key = c.key
+		}
+		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, form := range []string{"--text", "--json"} {
+			got := f.run("audit", "check", file, "--key", key, form)
+			if got.code != 40 || !strings.Contains(got.stdout, c.want) || strings.Contains(got.stdout, "\x1b") || strings.Contains(got.stdout, "PROVED  the record") {
+				t.Errorf("%s: %+v", name, got)
+			}
+		}
+	}
+	if got := f.run("audit", "check", "/absent", "--key", f.keys.text); got.code != exitLocal {
+		t.Errorf("no file: %+v", got)
+	}
+	if err := os.WriteFile(file, []byte(good), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.run("audit", "check", file); got.code != exitLocal || !strings.Contains(got.stderr, "--key") {
+		t.Errorf("no key: %+v", got)
+	}
+	f.verdictOf("--key", f.keys.text)
+	if got := f.run("audit", "check", file, "--text"); got.code != exitOK || !strings.HasPrefix(got.stdout, "PROVED  the record stands at 1:3 of the log hooks/HOOKS_AUDIT") {
+		t.Errorf("with the pinned key: %+v", got)
+	}
+}

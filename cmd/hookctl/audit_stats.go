@@ -1,0 +1,264 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditread"
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+type auditStatsCmd struct {
+	Since string `placeholder:"TIME" help:"Count only records since then: 2h, 7d, 2026-03-01, or a time as RFC 3339 has it."`
+}
+
+// auditStats is the JSON form.
+type auditStats struct {
+	Records    int            `json:"records"` // that were counted
+	Unreadable int            `json:"unreadable"`
+	Chains     map[string]int `json:"chains"` // by what they decided
+	Refused    int            `json:"refused"`
+	Hooks      []hookCount    `json:"hooks"`
+	Failures   map[string]int `json:"failures"` // by class
+	FailedOpen int            `json:"failed_open"`
+	Asked      int            `json:"asked"`
+	Decided    map[string]int `json:"decided"` // by kind of decider
+	Granted    int            `json:"granted"`
+	Lost       int            `json:"lost"`
+	Segments   []segmentStats `json:"segments"`
+}
+
+// hookCount counts what a hook did at an event.
+type hookCount struct {
+	Event      string `json:"event"`
+	Hook       string `json:"hook"`
+	Action     string `json:"action"`
+	Count      int    `json:"count"`
+	Failed     int    `json:"failed"`
+	FailedOpen int    `json:"failed_open"`
+}
+
+// segmentStats is the state of one stream of the log.
+type segmentStats struct {
+	Number   int       `json:"number"`
+	Stream   string    `json:"stream"`
+	Sealed   bool      `json:"sealed"`
+	Messages uint64    `json:"messages"`
+	Bytes    uint64    `json:"bytes"`
+	Last     uint64    `json:"last"`
+	Created  time.Time `json:"created"`
+	Drift    []string  `json:"drift,omitempty"`
+	// Of the last checkpoint, which is not verified here; zero for none.
+	Size       int64      `json:"checkpoint_size"`
+	Root       string     `json:"checkpoint_root,omitempty"`
+	Checkpoint *time.Time `json:"checkpoint_time,omitempty"`
+}
+
+// Run counts.
+func (c *auditStatsCmd) Run(ctx context.Context, e *env) error {
+	now := time.Now()
+	since, err := moment("--since", c.Since, now)
+	if err != nil {
+		return err
+	}
+	l, b, err := e.auditLog(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	s := auditStats{Chains: map[string]int{}, Failures: map[string]int{}, Decided: map[string]int{}, Hooks: []hookCount{}, Segments: []segmentStats{}}
+	counts := map[hookCount]*hookCount{}
+	err = l.Query(ctx, auditread.Filter{Since: since}, func(r auditread.Record) error {
+		s.count(&r, counts)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, n := range counts {
+		s.Hooks = append(s.Hooks, *n)
+	}
+	slices.SortFunc(s.Hooks, func(a, b hookCount) int {
+		return cmp.Or(cmp.Compare(a.Event, b.Event), cmp.Compare(a.Hook, b.Hook), cmp.Compare(a.Action, b.Action))
+	})
+	if err := s.addSegments(ctx, l); err != nil {
+		return err
+	}
+	if e.out.json {
+		e.out.document(s)
+		return nil
+	}
+	s.show(e.out, now)
+	return nil
+}
+
+func (s *auditStats) count(r *auditread.Record, counts map[hookCount]*hookCount) {
+	s.Records++
+	switch {
+	case r.Err != nil:
+		s.Unreadable++
+	case r.OfHook():
+		action := r.Action
+		if r.Kind == audit.HookSkipped {
+			action = "skipped"
+		}
+		if r.Shadow {
+			action = "shadow: " + action
+		}
+		key := hookCount{Event: r.Event, Hook: r.Hook, Action: action}
+		n := counts[key]
+		if n == nil {
+			n = &hookCount{Event: r.Event, Hook: r.Hook, Action: action}
+			counts[key] = n
+		}
+		n.Count++
+		if r.Failure != "" {
+			n.Failed++
+			s.Failures[r.Failure]++
+		}
+		if r.FailedOpen {
+			n.FailedOpen++
+			s.FailedOpen++
+		}
+	case r.Kind == audit.ChainResult:
+		s.Chains[r.Action]++
+	case r.Kind == audit.ChainRefused:
+		s.Refused++
+	case r.Kind == audit.ApprovalRequested && r.Action != "joined":
+		s.Asked++
+	case r.Kind == audit.ApprovalDecided:
+		s.Decided[deciderKind(r)]++
+		if r.Granted {
+			s.Granted++
+		}
+	case r.Kind == audit.LogKind:
+		s.Lost += r.Lost
+	}
+}
+
+func (s *auditStats) addSegments(ctx context.Context, l *auditread.Log) error {
+	segments, err := l.Segments(ctx)
+	if err != nil {
+		return err
+	}
+	for _, seg := range segments {
+		state, err := l.State(ctx, seg)
+		if err != nil {
+			return err
+		}
+		one := segmentStats{
+			Number: seg.Number, Stream: seg.Name(), Sealed: state.Sealed, Messages: state.Messages, Bytes: state.Bytes, Last: state.Last,
+			Created: state.Created.UTC(), Drift: state.Drift,
+		}
+		n, err := l.LastNote(ctx, seg.Name())
+		if err != nil && !errors.Is(err, bus.ErrNoKey) {
+			return err
+		}
+		if err == nil && n.OK {
+			one.Size, one.Root, one.Checkpoint = n.Size, n.Root.String(), &n.Time
+		}
+		s.Segments = append(s.Segments, one)
+	}
+	return nil
+}
+
+func (s *auditStats) show(p *printer, now time.Time) {
+	if len(s.Hooks) > 0 {
+		rows := [][]cell{heads("EVENT", "HOOK", "DID", "TIMES", "FAILED", "FAILED OPEN")}
+		for _, n := range s.Hooks {
+			rows = append(rows, []cell{
+				{n.Event, plain},
+				{n.Hook, cyan},
+				{n.Action, actionColor(chain.Action(n.Action))},
+				{strconv.Itoa(n.Count), plain},
+				countCell(n.Failed, yellow), countCell(n.FailedOpen, bold+";"+red),
+			})
+		}
+		p.table(rows)
+		p.print("\n")
+	}
+	rows := [][]cell{}
+	add := func(head, text, color string) { rows = append(rows, []cell{{head, dim}, {text, color}}) }
+	add("records", strconv.Itoa(s.Records), plain)
+	if s.Unreadable > 0 {
+		add("unreadable", strconv.Itoa(s.Unreadable), red)
+	}
+	add("chains", tally(s.Chains), plain)
+	if s.Refused > 0 {
+		add("refused", fmt.Sprintf("%d, since the log did not take the records in time", s.Refused), red)
+	}
+	add("failures", tally(s.Failures), plain)
+	if s.FailedOpen > 0 {
+		add("FAILED OPEN", strconv.Itoa(s.FailedOpen), bold+";"+red)
+	}
+	add("approvals", fmt.Sprintf("%d asked; decided by %s; %d granted", s.Asked, tally(s.Decided), s.Granted), plain)
+	if s.Lost > 0 {
+		add("lost", plural(s.Lost, "record")+" were never written", red)
+	}
+	p.table(rows)
+	p.print("\n")
+	rows = [][]cell{heads("SEGMENT", "STATE", "MESSAGES", "BYTES", "CHECKPOINT", "AGE", "ROOT")}
+	for _, seg := range s.Segments {
+		rows = append(rows, seg.row(now))
+	}
+	p.table(rows)
+	for _, seg := range s.Segments {
+		for _, drift := range seg.Drift {
+			p.print("%s\n", p.paint(red, printable(seg.Stream+" is not append-only: "+drift)))
+		}
+	}
+}
+
+func (s segmentStats) row(now time.Time) []cell {
+	state, checkpoint := "live", cell{"none", red}
+	if s.Sealed {
+		state = "sealed"
+	}
+	age, root := "", s.Root
+	if s.Checkpoint != nil {
+		checkpoint = cell{"over all", green}
+		if behind := int64(s.Last) - s.Size; behind != 0 { //nolint:gosec // sequences are small
+			checkpoint = cell{fmt.Sprintf("over %d of %d", s.Size, s.Last), yellow}
+		}
+		age = span(now.Sub(*s.Checkpoint))
+	}
+	return []cell{
+		{s.Stream, cyan},
+		{state, plain},
+		{strconv.FormatUint(s.Messages, 10), plain},
+		{size(float64(s.Bytes)), plain},
+		checkpoint,
+		{age, plain},
+		{root, dim},
+	}
+}
+
+func countCell(n int, color string) cell {
+	if n == 0 {
+		return cell{"-", dim}
+	}
+	return cell{strconv.Itoa(n), color}
+}
+
+// tally is a count of each word: 3 deny, 5 continue.
+func tally(counts map[string]int) string {
+	if len(counts) == 0 {
+		return "none"
+	}
+	text := ""
+	for _, word := range slices.Sorted(maps.Keys(counts)) {
+		if text != "" {
+			text += ", "
+		}
+		text += strconv.Itoa(counts[word]) + " " + printable(orDash(word))
+	}
+	return text
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditread"
+)
+
+type auditTailCmd struct {
+	auditFilter
+	Lines  int  `short:"n" default:"10" placeholder:"N" help:"How many of the newest records; default 10."`
+	Follow bool `short:"f" help:"Go on with the records that come, until interrupted."`
+}
+
+// Run shows the end of the log.
+func (c *auditTailCmd) Run(ctx context.Context, e *env) error {
+	if c.Lines < 0 {
+		return fmt.Errorf("use -n %d: it can't be negative", c.Lines)
+	}
+	f, err := c.filter(time.Now())
+	if err != nil {
+		return err
+	}
+	l, b, err := e.auditLog(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	newest, end, err := l.Newest(ctx, f, c.Lines)
+	if err != nil {
+		return err
+	}
+	show := func(r auditread.Record) error {
+		e.out.record(r)
+		return e.out.failure()
+	}
+	for _, r := range newest {
+		if err := show(r); err != nil {
+			return err
+		}
+	}
+	if !c.Follow {
+		if len(newest) == 0 {
+			fmt.Fprintln(e.stderr, "nothing found")
+		}
+		return nil
+	}
+	fmt.Fprintf(e.stderr, "following the audit log of prefix %s; Ctrl-C ends\n", b.Prefix())
+	if err := l.Follow(ctx, end, f, show); ctx.Err() == nil {
+		return err
+	}
+	return ended(ctx)
+}
+
+type auditQueryCmd struct {
+	auditFilter
+	Limit   int  `placeholder:"N" help:"At most so many records."`
+	Reverse bool `help:"The newest first."`
+}
+
+// Run shows records.
+func (c *auditQueryCmd) Run(ctx context.Context, e *env) error {
+	if c.Limit < 0 {
+		return fmt.Errorf("use --limit %d: it can't be negative", c.Limit)
+	}
+	f, err := c.filter(time.Now())
+	if err != nil {
+		return err
+	}
+	l, b, err := e.auditLog(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	query, found := l.Query, 0
+	if c.Reverse {
+		query = l.QueryNewest
+	}
+	err = query(ctx, f, func(r auditread.Record) error {
+		e.out.record(r)
+		if found++; found == c.Limit {
+			return auditread.ErrEnough
+		}
+		return e.out.failure()
+	})
+	if err == nil && found == 0 {
+		fmt.Fprintln(e.stderr, "nothing found")
+	}
+	return err
+}

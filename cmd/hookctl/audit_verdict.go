@@ -1,0 +1,173 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// verified is the JSON form of a verification.
+type verified struct {
+	Verdict audit.Verdict  `json:"verdict"`
+	Reason  string         `json:"reason"`
+	Line    int64          `json:"line,omitempty"`
+	Seq     int64          `json:"seq,omitempty"`
+	Of      string         `json:"of"` // the part that the reason is about: a file or a stream
+	Keys    []string       `json:"keys"`
+	OnTrust bool           `json:"keys_on_trust,omitempty"`
+	Parts   []verifiedPart `json:"parts"`
+}
+
+type verifiedPart struct {
+	Of          string        `json:"of"`
+	Origin      string        `json:"origin,omitempty"`
+	Verdict     audit.Verdict `json:"verdict"`
+	Reason      string        `json:"reason"`
+	Line        int64         `json:"line,omitempty"`
+	Seq         int64         `json:"seq,omitempty"`
+	Messages    int64         `json:"messages"`
+	Records     int64         `json:"records"`
+	Checkpoints int64         `json:"checkpoints"`
+	Witnessed   int64         `json:"witnessed"` // up to which message a witness has signed
+	Size        int64         `json:"head_size,omitempty"`
+	Root        string        `json:"head_root,omitempty"`
+	Time        string        `json:"head_time,omitempty"`
+	Digest      string        `json:"head_digest,omitempty"`
+	Previous    string        `json:"previous,omitempty"` // the digest that it goes on from
+	PinFile     string        `json:"pin_file,omitempty"`
+	Pinned      int64         `json:"pinned_size,omitempty"` // that was known before
+	Notes       []string      `json:"notes,omitempty"`
+}
+
+func (p *part) verified() verifiedPart {
+	r := p.report
+	out := verifiedPart{
+		Of: p.what, Origin: p.header.Origin, Verdict: r.Verdict, Reason: r.Reason, Line: r.Line, Seq: r.Seq, Messages: r.Messages,
+		Records: r.Records, Checkpoints: r.Checkpoints, Witnessed: r.Witnessed, Previous: digestText(p.previous), Notes: p.odd,
+	}
+	if r.Head != nil {
+		out.Size, out.Root, out.Time, out.Digest = r.Head.Size, r.Head.Root.String(), r.Head.Time.Format(recordTime), r.Head.Digest().String()
+	}
+	if p.pin != nil {
+		out.Pinned = p.pin.Size
+	}
+	if r.Pin != nil || p.pin != nil {
+		out.PinFile = p.path
+	}
+	return out
+}
+
+// show writes the verdict, then the facts.
+func (v *verification) show(verdict audit.Verdict) {
+	worst := v.parts[len(v.parts)-1] // of several alike, the last
+	for _, p := range v.parts {
+		if p.report.Verdict == verdict && !verdict.OK() {
+			worst = p
+			break
+		}
+	}
+	v.hint(worst)
+	out := v.env.out
+	doc := verified{
+		Verdict: verdict, Reason: worst.report.Reason, Line: worst.report.Line, Seq: worst.report.Seq, Of: worst.what,
+		Keys: texts(v.trust.routers), OnTrust: v.onTrust,
+	}
+	for _, p := range v.parts {
+		doc.Parts = append(doc.Parts, p.verified())
+	}
+	if out.json {
+		out.document(doc)
+		return
+	}
+	rows := [][]cell{{{string(verdict), verdictPaint(verdict)}, {where(worst.report) + worst.report.Reason, bold}}}
+	add := func(head, text, color string) {
+		if text != "" {
+			rows = append(rows, []cell{{head, dim}, {text, color}})
+		}
+	}
+	for i, p := range doc.Parts {
+		if len(doc.Parts) > 1 {
+			rows = append(rows, row(""), []cell{{p.Of, cyan}, {string(p.Verdict), verdictPaint(p.Verdict)}})
+			if p.Reason != worst.report.Reason {
+				add("because", where(v.parts[i].report)+p.Reason, plain)
+			}
+		}
+		p.rows(add)
+	}
+	if len(doc.Parts) > 1 {
+		rows = append(rows, row(""))
+	}
+	trust := ""
+	if v.onTrust {
+		trust = ", taken on trust"
+	}
+	if len(v.trust.routers) > 0 {
+		add("keys", keyNames(v.trust.routers)+trust, plain)
+	}
+	if len(v.trust.witnesses) > 0 {
+		add("witnesses", keyNames(v.trust.witnesses), plain)
+	}
+	out.table(rows)
+}
+
+func (p verifiedPart) rows(add func(head, text, color string)) {
+	add("log", printable(p.Origin), plain)
+	if p.Origin != "" {
+		add("read", fmt.Sprintf("%s with %s and %s", plural(int(p.Messages), "message"), plural(int(p.Records), "record"), plural(int(p.Checkpoints), "checkpoint")), plain)
+	}
+	if p.Size > 0 {
+		add("head", fmt.Sprintf("size %d, of %s", p.Size, p.Time), plain)
+		add("root", p.Root, plain)
+	}
+	if p.Witnessed > 0 {
+		add("witnessed", fmt.Sprintf("up to message %d", p.Witnessed), plain)
+	}
+	if p.PinFile != "" {
+		text := "none before"
+		if p.Pinned > 0 {
+			text = fmt.Sprintf("size %d before", p.Pinned)
+		}
+		if p.Verdict.OK() {
+			text += fmt.Sprintf(", %d now", p.Messages)
+		}
+		add("pin", text+": "+printable(p.PinFile), plain)
+	}
+	for _, text := range p.Notes {
+		add("note", printable(text), yellow)
+	}
+}
+
+// hint says what may be behind a verdict that is not OK.
+func (v *verification) hint(worst *part) {
+	if worst.pin == nil || worst.report.Verdict.OK() || v.cmd.Pin != "" {
+		return
+	}
+	fmt.Fprintf(v.env.stderr, "hookctl: it was compared with %s, which was verified %s in %s; where that is another deployment with a log of the same name, use --pin with a file of its own\n",
+		printable(worst.path), worst.pin.Verified.Format(recordTime), printable(worst.pin.From))
+}
+
+// where is the line and the sequence that a finding is about.
+func where(r audit.Report) string {
+	var at []string
+	if r.Line > 0 {
+		at = append(at, fmt.Sprintf("line %d", r.Line))
+	}
+	if r.Seq > 0 {
+		at = append(at, fmt.Sprintf("sequence %d", r.Seq))
+	}
+	if len(at) == 0 {
+		return ""
+	}
+	return strings.Join(at, ", ") + ": "
+}
+
+func verdictPaint(v audit.Verdict) string {
+	switch {
+	case v == audit.OKUnanchored, v == audit.Incomplete:
+		return bold + ";" + yellow
+	case v.OK():
+		return bold + ";" + green
+	}
+	return bold + ";" + red
+}

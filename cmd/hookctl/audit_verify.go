@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/hookrouter/hookrouter/internal/auditread"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+type auditVerifyCmd struct {
+	Files []string `arg:"" optional:"" name:"file" help:"Exports, the segments of a log in their order; - for the standard input. None: the running log."`
+	keyFlags
+	Head  []string      `sep:"none" placeholder:"FILE" help:"A signed checkpoint that was seen elsewhere, such as a witness's. Repeatable."`
+	Pin   string        `placeholder:"FILE" help:"Where the head that was seen is remembered; default: by the log's name, below the state directory of the user."`
+	NoPin bool          `help:"Neither use nor keep a pin."`
+	Wait  time.Duration `default:"5s" placeholder:"DURATION" help:"How long to wait for a checkpoint over the last message of the running log; default 5s."`
+}
+
+// Help is what --help adds.
+func (auditVerifyCmd) Help() string {
+	return `The exit code says the verdict:
+
+  0   OK-WITNESSED: nothing was changed, and a witness has signed the head
+  10  OK-PINNED: nothing was changed, and the log goes on from a head that was seen before
+  20  OK-UNANCHORED: nothing was changed, as far as can be seen without a pin or a witness
+  30  DIVERGED: there are two histories
+  40  INVALID: records, or lines, are not what was signed
+  50  INCOMPLETE: the beginning or the end is missing
+
+The head of what is OK is remembered, and what is verified later must go on from it. Logs of
+two deployments that have the same name are told apart with --pin.`
+}
+
+// Run verifies files, or the running log.
+func (c *auditVerifyCmd) Run(ctx context.Context, e *env) error {
+	if c.NoPin && c.Pin != "" {
+		return errors.New("use --pin or --no-pin: one of them")
+	}
+	v := &verification{cmd: c, env: e}
+	run := v.files
+	if len(c.Files) == 0 {
+		run = v.live
+	}
+	if err := run(ctx); err != nil {
+		return err
+	}
+	verdict := v.verdict()
+	if err := v.keepPins(); err != nil {
+		return err
+	}
+	v.show(verdict)
+	e.exit = verdict.ExitCode()
+	return nil
+}
+
+// verification is one under way.
+type verification struct {
+	cmd     *auditVerifyCmd
+	env     *env
+	trust   trusted
+	onTrust bool // the keys were taken on first use
+	parts   []*part
+	from    string // where the log stands
+}
+
+// files verifies exports.
+func (v *verification) files(ctx context.Context) error {
+	var closers []func()
+	defer func() {
+		for _, closeFile := range closers {
+			closeFile()
+		}
+	}()
+	for _, name := range v.cmd.Files {
+		p, closeFile, err := openPart(name, v.env.stdin)
+		if err != nil {
+			return err
+		}
+		closers = append(closers, closeFile)
+		v.parts = append(v.parts, p)
+	}
+	if err := v.prepare(); err != nil {
+		return err
+	}
+	readable := false
+	for _, p := range v.parts {
+		readable = readable || p.bad == nil
+	}
+	if len(v.trust.routers) == 0 && readable {
+		return errNoKey
+	}
+	var before *part
+	for _, p := range v.parts {
+		if p.follows(before) && before.report.Verdict.OK() {
+			p.previous, p.linked = before.report.Head.Digest(), true
+		}
+		bar := v.env.newProgress("verify "+p.what, 0, p.size, size)
+		err := p.verify(ctx, v.trust, bar.at)
+		bar.end()
+		if err != nil {
+			return err
+		}
+		before = p
+	}
+	return nil
+}
+
+// prepare reads pins, keys and heads, and gives the parts what is theirs.
+func (v *verification) prepare() error {
+	var pins []*pinFile
+	for i, p := range v.parts {
+		if err := v.findPin(p, i == len(v.parts)-1); err != nil {
+			return err
+		}
+		pins = append(pins, p.pin)
+	}
+	var err error
+	if v.trust, err = v.cmd.trust(pins); err != nil {
+		return err
+	}
+	if len(v.trust.routers) > 0 {
+		if err := v.trust.keys().Check(); err != nil {
+			return err
+		}
+	}
+	for _, name := range v.cmd.Head {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("read --head: %w", err)
+		}
+		of := v.parts[len(v.parts)-1] // it finds what is wrong with it
+		for _, p := range v.parts {
+			if auditread.ParseNote(text).Origin == p.header.Origin {
+				of = p
+			}
+		}
+		of.heads = append(of.heads, text)
+	}
+	return nil
+}
+
+// findPin finds what is remembered of a part. A pin that is named belongs to the log that it
+// names, and a new one to the last.
+func (v *verification) findPin(p *part, last bool) (err error) {
+	if v.cmd.NoPin || p.bad != nil {
+		return nil
+	}
+	path := v.cmd.Pin
+	if path == "" {
+		if path, err = pinPath(v.env.getenv, p.header.Origin); err != nil {
+			return err
+		}
+	}
+	pin, err := readPin(path)
+	if err != nil {
+		return err
+	}
+	named := v.cmd.Pin != ""
+	switch {
+	case pin == nil && named && !last:
+		return nil
+	case pin != nil && pin.Origin != p.header.Origin && named && len(v.parts) > 1:
+		return nil
+	}
+	p.pin, p.path = pin, path
+	return nil
+}
+
+// verdict is the gravest of all parts.
+func (v *verification) verdict() audit.Verdict {
+	worst := v.parts[0].report.Verdict
+	for _, p := range v.parts {
+		if grave(p.report.Verdict) > grave(worst) {
+			worst = p.report.Verdict
+		}
+	}
+	return worst
+}
+
+// keepPins remembers the heads that were verified.
+func (v *verification) keepPins() error {
+	for _, p := range v.parts {
+		if p.path == "" || p.report.Pin == nil {
+			continue
+		}
+		pin := &pinFile{
+			Pin: *p.report.Pin, Head: p.report.Head.Digest(), Previous: p.previous, Verified: time.Now().UTC().Truncate(time.Second),
+			Keys: texts(v.trust.routers), Witnesses: texts(v.trust.witnesses), From: v.from, path: p.path,
+			OnTrust: v.onTrust || p.pin != nil && p.pin.OnTrust && len(v.cmd.Key) == 0,
+		}
+		if v.from == "" {
+			pin.From = p.what
+		}
+		if err := pin.write(); err != nil {
+			return fmt.Errorf("keep the pin of %s: %w (--no-pin keeps none)", p.header.Origin, err)
+		}
+	}
+	return nil
+}
+
+// digestText is a digest as people compare it; empty for none.
+func digestText(h tlog.Hash) string {
+	if h == (tlog.Hash{}) {
+		return ""
+	}
+	return h.String()
+}

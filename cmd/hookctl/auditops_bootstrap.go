@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/recorder"
+	"github.com/hookrouter/hookrouter/internal/session"
+	"github.com/hookrouter/hookrouter/internal/trail"
+)
+
+type bootstrapCmd struct {
+	Replicas int  `placeholder:"N" help:"How often NATS keeps each: 1, 3 or 5. Default: three on a cluster, else one; what is there stays as it is."`
+	Check    bool `help:"Only look, and end with exit code 1 where something is missing or has drifted."`
+}
+
+// fixture states of what a router needs.
+const (
+	asNeeded   = "ok"
+	wasMade    = "made"
+	wasMended  = "mended"
+	isMissing  = "missing"
+	hasDrifted = "drifted"
+	hasFailed  = "failed"
+)
+
+// needed is one thing that a router needs, as it is afterwards.
+type needed struct {
+	Kind  string   `json:"kind"` // stream or bucket
+	Name  string   `json:"name"`
+	State string   `json:"state"`
+	Drift []string `json:"drift,omitempty"` // what was, or still is, not as it must be
+	Error string   `json:"error,omitempty"`
+}
+
+// part of what a router needs, and how it is made and mended.
+type provision struct {
+	kind, name string
+	look       func(ctx context.Context) (drift []string, replicas int, err error) // bus.ErrNoStream: missing
+	make       func(ctx context.Context) error
+	mend       func(ctx context.Context) error
+	scale      func(ctx context.Context, replicas int) error
+}
+
+// Run makes what is missing and mends what drifted.
+func (c *bootstrapCmd) Run(ctx context.Context, e *env) error {
+	switch c.Replicas {
+	case 0, 1, 3, 5:
+	default:
+		return fmt.Errorf("use --replicas %d: 1, 3 or 5", c.Replicas)
+	}
+	b, err := e.connect()
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	var list []needed
+	for _, options := range buckets(b.Prefix(), b.Bucket(), c.Replicas) {
+		list = append(list, c.provide(ctx, bucketOf(b, options)))
+	}
+	list = append(list, c.provide(ctx, c.streamOf(b, trail.CheckpointStream(b), trail.CheckpointSubjects(b))))
+	segments, err := c.segments(ctx, b)
+	if err != nil {
+		list = append(list, needed{Kind: "stream", Name: b.AuditStream(), State: hasFailed, Error: err.Error()})
+	}
+	for _, name := range segments {
+		list = append(list, c.provide(ctx, c.streamOf(b, name, trail.Subjects(b))))
+	}
+	e.showNeeded(list, c.Check)
+	return nil
+}
+
+// buckets are those that a router opens.
+func buckets(prefix, registry string, replicas int) []bus.BucketOptions {
+	return []bus.BucketOptions{
+		{Name: registry, Description: "hook registrations", Replicas: replicas},
+		session.Bucket(prefix, replicas),
+		approvals.Bucket(prefix, replicas),
+		recorder.SaltBucket(prefix, replicas),
+	}
+}
+
+func bucketOf(b *bus.Bus, o bus.BucketOptions) provision {
+	return provision{
+		kind: "bucket", name: o.Name,
+		look: func(ctx context.Context) ([]string, int, error) {
+			state, err := b.LookBucket(ctx, o)
+			return state.Drift, state.Replicas, err
+		},
+		make: func(ctx context.Context) error {
+			_, err := b.OpenBucket(ctx, o)
+			return err
+		},
+		mend:  func(ctx context.Context) error { return b.MendBucket(ctx, o) },
+		scale: func(ctx context.Context, n int) error { return b.ScaleBucket(ctx, o.Name, n) },
+	}
+}
+
+func (c *bootstrapCmd) streamOf(b *bus.Bus, name string, subjects []string) provision {
+	open := func(ctx context.Context) (*bus.Stream, error) { return b.OpenStream(ctx, name) }
+	return provision{
+		kind: "stream", name: name,
+		look: func(ctx context.Context) ([]string, int, error) {
+			s, err := open(ctx)
+			if err != nil {
+				return nil, 0, err
+			}
+			state, err := s.State(ctx, subjects)
+			if err != nil {
+				return nil, 0, err
+			}
+			replicas, err := s.Replicas(ctx)
+			return state.Drift, replicas, err
+		},
+		make: func(ctx context.Context) error {
+			_, err := b.CreateStream(ctx, name, subjects, c.Replicas)
+			return err
+		},
+		mend: func(ctx context.Context) error {
+			s, err := open(ctx)
+			if err == nil {
+				err = s.Mend(ctx, subjects)
+			}
+			return err
+		},
+		scale: func(ctx context.Context, n int) error {
+			s, err := open(ctx)
+			if err == nil {
+				err = s.Scale(ctx, n)
+			}
+			return err
+		},
+	}
+}
+
+// segments are the streams of the log: those that are there, else the first.
+func (c *bootstrapCmd) segments(ctx context.Context, b *bus.Bus) (names []string, err error) {
+	t, err := trail.Attach(ctx, b)
+	if errors.Is(err, trail.ErrNoLog) {
+		return []string{b.AuditStream()}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	segments, err := t.Segments(ctx)
+	for _, s := range segments {
+		names = append(names, s.Name())
+	}
+	return names, err
+}
+
+// provide looks at one thing, makes it where it is missing, and mends it.
+func (c *bootstrapCmd) provide(ctx context.Context, p provision) needed {
+	n := needed{Kind: p.kind, Name: p.name, State: asNeeded}
+	failed := func(err error) needed {
+		n.State, n.Error = hasFailed, err.Error()
+		return n
+	}
+	drift, replicas, err := p.look(ctx)
+	switch {
+	case errors.Is(err, bus.ErrNoStream) && c.Check:
+		n.State = isMissing
+		return n
+	case errors.Is(err, bus.ErrNoStream):
+		if err := p.make(ctx); err != nil {
+			return failed(err)
+		}
+		n.State = wasMade
+		return n
+	case err != nil:
+		return failed(err)
+	}
+	other := c.Replicas != 0 && replicas != c.Replicas
+	if n.Drift = drift; other {
+		n.Drift = append(n.Drift, fmt.Sprintf("replicas is %d, not %d", replicas, c.Replicas))
+	}
+	if len(n.Drift) == 0 {
+		return n
+	}
+	if n.State = hasDrifted; c.Check {
+		return n
+	}
+	var problem error
+	if len(drift) > 0 {
+		problem = p.mend(ctx)
+	}
+	if other {
+		problem = errors.Join(problem, p.scale(ctx, c.Replicas))
+	}
+	left, replicas, err := p.look(ctx)
+	if err != nil {
+		return failed(err)
+	}
+	if len(left) == 0 && problem == nil && (c.Replicas == 0 || replicas == c.Replicas) {
+		n.State = wasMended
+		return n
+	}
+	if len(left) > 0 {
+		n.Drift = left
+	}
+	if problem != nil {
+		n.Error = problem.Error()
+	}
+	return n
+}
+
+// well reports whether a thing is as it must be.
+func (n needed) well() bool { return n.State == asNeeded || n.State == wasMade || n.State == wasMended }
+
+func (e *env) showNeeded(list []needed, check bool) {
+	rows := [][]cell{heads("KIND", "NAME", "STATE", "")}
+	well := true
+	for _, n := range list {
+		if !n.well() {
+			well, e.exit = false, exitLocal
+		}
+		color := green
+		if !n.well() {
+			color = red
+		}
+		what := strings.Join(n.Drift, ", ")
+		if n.Error != "" {
+			what = strings.TrimPrefix(what+": "+n.Error, ": ")
+		}
+		rows = append(rows, []cell{{n.Kind, dim}, {n.Name, plain}, {n.State, color}, {what, plain}})
+	}
+	if e.out.json {
+		e.out.document(struct {
+			OK    bool     `json:"ok"`
+			Needs []needed `json:"needs"`
+		}{well, list})
+		return
+	}
+	e.out.table(rows)
+	switch {
+	case well:
+	case check:
+		e.out.print("`hookctl audit bootstrap` makes what is missing and mends what has drifted\n")
+	default:
+		e.out.print("What the server does not let be mended: a stream of the log is replaced with `hookctl audit rotate`, which makes the next one anew; " +
+			"messages that were removed are gone. For a bucket, stop the routers, and remove and make it anew: what it holds is lost.\n")
+	}
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/recorder"
+)
+
+type eraseCmd struct {
+	Session string `xor:"what" required:"" placeholder:"ID" help:"Erase the salts of this session."`
+	Before  string `xor:"what" required:"" placeholder:"TIME" help:"Erase all salts made before: 90d, 2026-03-01, or a time as RFC 3339 has it."`
+	DryRun  bool   `help:"Only say what would be erased."`
+}
+
+// erased is the JSON form of what was erased.
+type erased struct {
+	Salts    int  `json:"salts"`
+	Sessions int  `json:"sessions"`
+	DryRun   bool `json:"dry_run,omitempty"`
+}
+
+// Run erases salts.
+func (c *eraseCmd) Run(ctx context.Context, e *env) error {
+	before, err := moment("--before", c.Before, time.Now())
+	if err != nil {
+		return err
+	}
+	b, err := e.connect()
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	bucket, err := b.FindBucket(ctx, recorder.SaltBucket(b.Prefix(), 0).Name)
+	if errors.Is(err, bus.ErrNoStream) {
+		return fmt.Errorf("there are no salts: no router with an audit log has run here, or with another --prefix than %s", b.Prefix())
+	}
+	if err != nil {
+		return err
+	}
+	pattern := ">"
+	if c.Session != "" {
+		pattern = recorder.SaltKey(c.Session) + ".*"
+	}
+	list, err := bucket.Stamps(ctx, pattern)
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(s bus.Stamp) bool { return c.Before != "" && !s.Time.Before(before) })
+	done := erased{Salts: len(list), Sessions: sessionsOf(list), DryRun: c.DryRun}
+	if !c.DryRun {
+		if err := c.erase(ctx, bucket, pattern, list); err != nil {
+			return fmt.Errorf("%w: erasing takes an operator's credential; run it again, it goes on where it was", err)
+		}
+	}
+	e.showErased(done)
+	return nil
+}
+
+func sessionsOf(list []bus.Stamp) int {
+	sessions := map[string]bool{}
+	for _, s := range list {
+		session, _, _ := strings.Cut(s.Key, ".")
+		sessions[session] = true
+	}
+	return len(sessions)
+}
+
+func (c *eraseCmd) erase(ctx context.Context, bucket *bus.Bucket, pattern string, list []bus.Stamp) error {
+	if c.Session != "" { // one that was made meanwhile goes too
+		return bucket.Erase(ctx, pattern)
+	}
+	for _, s := range list {
+		if err := bucket.Erase(ctx, s.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *env) showErased(d erased) {
+	if e.out.json {
+		e.out.document(d)
+		return
+	}
+	verb := "erased"
+	if d.DryRun {
+		verb = "would erase"
+	}
+	e.out.print("%s %s of %s\n", verb, plural(d.Salts, "salt"), plural(d.Sessions, "session"))
+	if d.Salts == 0 {
+		return
+	}
+	e.out.print(`The digests of their data in the audit log mean nothing without the salts: no guess can be checked against them.
+The log is as it was, and verifies as before. What stands in it as text stays: redacted views, ids of sessions, names, reasons.
+A router that serves such a session goes on with its salt until it restarts. Snapshots, backups and NATS's files may
+hold the salts until they are overwritten: use JetStream encryption where that matters.
+`)
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/replay"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// replayShow shows a replay: JSON as it comes, text at its end.
+type replayShow struct {
+	out   *printer
+	limit int // of the chains that text lists
+
+	mu     sync.Mutex // guards report, for progress
+	report replay.Report
+
+	listed []replayed
+}
+
+// replayed is one line of the JSON form: what came of a chain, where that is something.
+type replayed struct {
+	Kind    string           `json:"kind"` // difference or refused
+	ChainID string           `json:"chain_id"`
+	Session string           `json:"session_id"`
+	Event   string           `json:"event"`
+	EventID string           `json:"event_id"`
+	Time    time.Time        `json:"time"`
+	Differs string           `json:"differs,omitempty"` // action, data or text
+	Was     *replay.Decision `json:"was,omitempty"`
+	Would   *replay.Decision `json:"would,omitempty"`
+	Hops    []replay.Hop     `json:"hops,omitempty"` // of the replay
+	Masked  bool             `json:"masked,omitempty"`
+	Reason  string           `json:"reason,omitempty"` // of a refusal
+	Detail  string           `json:"detail,omitempty"`
+}
+
+// result takes one result.
+func (s *replayShow) result(r replay.Result) {
+	s.mu.Lock()
+	s.report.Add(r)
+	s.mu.Unlock()
+	c := r.Chain
+	line := replayed{ChainID: c.ID, Session: c.Session, Event: c.Event, EventID: c.EventID, Time: c.Time, Masked: c.Masked}
+	switch {
+	case r.Refusal != nil:
+		line.Kind, line.Reason, line.Detail = "refused", r.Refusal.Reason, r.Refusal.Detail
+	case r.Differs != "":
+		line.Kind, line.Differs, line.Was, line.Would, line.Hops = "difference", r.Differs, &r.Was, &r.Would, r.Hops
+	default:
+		return
+	}
+	if s.out.json {
+		s.out.line(line)
+	} else if line.Kind == "difference" && len(s.listed) < s.limit {
+		s.listed = append(s.listed, line)
+	}
+}
+
+// progress says now and then how far the replay is, until the returned function is called.
+func (s *replayShow) progress(to io.Writer, every time.Duration) (stop func()) {
+	if every <= 0 {
+		return func() {}
+	}
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				s.mu.Lock()
+				r := s.report
+				s.mu.Unlock()
+				fmt.Fprintf(to, "hookctl: %s so far: %d replayed, %d would differ, %d refused\n", plural(r.Chains, "chain"), r.Replayed, r.Differ, r.Refused)
+			case <-end:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(end)
+		<-ended
+	}
+}
+
+// end shows what it adds up to.
+func (s *replayShow) end() replay.Report {
+	r := s.report
+	if s.out.json {
+		for _, list := range [...]*[]replay.Group{&r.Refusals, &r.Changes} {
+			if *list == nil {
+				*list = []replay.Group{}
+			}
+		}
+		s.out.line(struct {
+			Kind string `json:"kind"`
+			replay.Report
+		}{"summary", r})
+		return r
+	}
+	p := s.out
+	p.print("%s replayed of %d: %d the same, %s\n", plural(r.Replayed, "chain"), r.Chains, r.Same, p.paint(differColor(r.Differ), fmt.Sprintf("%d would differ", r.Differ)))
+	s.counts()
+	s.groups()
+	s.list()
+	return r
+}
+
+func differColor(n int) string {
+	if n > 0 {
+		return yellow
+	}
+	return green
+}
+
+// counts are what a reader must know to trust the totals.
+func (s *replayShow) counts() {
+	var rows [][]cell
+	for _, c := range [...]struct {
+		n    int
+		what string
+	}{
+		{s.report.AsRecorded, "with a hook that was not called and answered as recorded: it is not replay_safe"},
+		{s.report.Assumed, "of them to other data than the recorded answer was given to: take these with care"},
+		{s.report.Masked, "with masked values: hooks saw the mask where the agent had sent a secret, so the result may differ"},
+		{s.report.Failed, "with a hook that failed now: what its on_failure says was taken"},
+		{s.report.Asked, "with a question: compared is that it is asked, not what a person answered"},
+	} {
+		if c.n > 0 {
+			rows = append(rows, row("  "+strconv.Itoa(c.n), c.what))
+		}
+	}
+	p := s.out
+	p.table(rows)
+	if s.report.Refused > 0 {
+		p.print("%s refused\n", plural(s.report.Refused, "chain"))
+		rows = nil
+		for _, g := range s.report.Refusals {
+			rows = append(rows, row("  "+strconv.Itoa(g.Count), g.Reason, "such as "+g.Example))
+		}
+		p.table(rows)
+	}
+}
+
+// groups are the changes, by what and by whom.
+func (s *replayShow) groups() {
+	if len(s.report.Changes) == 0 {
+		return
+	}
+	s.out.print("\nwhat would differ\n")
+	var rows [][]cell
+	for _, g := range s.report.Changes {
+		rows = append(rows, row("  "+strconv.Itoa(g.Count), "was "+brief(*g.Was)+", would be "+brief(*g.Would)+other(g.Differs)))
+	}
+	s.out.table(rows)
+}
+
+// list is the chains that differ.
+func (s *replayShow) list() {
+	if len(s.listed) == 0 {
+		return
+	}
+	s.out.print("\n")
+	rows := [][]cell{heads("CHAIN", "SESSION", "EVENT", "WAS", "WOULD BE", "REASON")}
+	for _, l := range s.listed {
+		rows = append(rows, []cell{
+			{l.ChainID, plain},
+			{orDash(l.Session), plain},
+			{l.Event, cyan},
+			{brief(*l.Was), actionColor(l.Was.Action)},
+			{brief(*l.Would) + other(l.Differs), actionColor(l.Would.Action)},
+			{clip(why(l), 2*maxValue), plain},
+		})
+	}
+	s.out.table(rows)
+	if more := s.report.Differ - len(s.listed); more > 0 {
+		s.out.print("and %d more: --show shows more of them, --json all\n", more)
+	}
+}
+
+// brief is a decision in a few words.
+func brief(d replay.Decision) string {
+	text := string(d.Action)
+	if d.By != "" {
+		text += " by " + d.By
+	}
+	if d.Failure != "" {
+		text += " (" + string(d.Failure) + ")"
+	}
+	return text
+}
+
+// other says what differs where it is not the action.
+func other(differs string) string {
+	switch differs {
+	case replay.DiffersInData:
+		return ", with other data"
+	case replay.DiffersInText:
+		return ", with another text"
+	}
+	return ""
+}
+
+// why is the reason of what would be, or of what was where only that had one.
+func why(l replayed) string {
+	switch {
+	case l.Would.Reason != "":
+		return l.Would.Reason
+	case l.Was.Reason != "" && l.Was.Action == chain.Deny:
+		return "it was: " + l.Was.Reason
+	}
+	return l.Was.Reason
+}
+
+// cleanLines is clean for text of several lines.
+func cleanLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = clean(line)
+	}
+	return strings.Join(lines, "\n")
+}

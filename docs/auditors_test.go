@@ -1,0 +1,381 @@
+package docs_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/notary"
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/trail"
+	"github.com/hookrouter/hookrouter/internal/witness"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// audited is a router, with a key, in the accounts that the operator's reference
+// gives auditors and witnesses.
+func audited(t *testing.T, ctx context.Context) (f *fenced, key *notary.Key) {
+	t.Helper()
+	f = accounts(t, "### Auditors and witnesses\n")
+	key, err := notary.LoadKey(filepath.Join(t.TempDir(), "audit.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.start(t, ctx, router.Options{AuditKey: key}, "router"))
+	return f, key
+}
+
+// mirror makes the mirrors, of the form that the reference gives.
+func (f *fenced) mirror(t *testing.T, ctx context.Context) {
+	t.Helper()
+	_, part, _ := strings.Cut(read(t, "operator.md"), "### Auditors and witnesses\n")
+	_, part, _ = strings.Cut(part, "```json\n")
+	config, _, _ := strings.Cut(part, "```")
+	nc, err := nats.Connect(f.url("archive"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	for _, name := range []string{"HOOKS_AUDIT", "HOOKS_CHECKPOINTS"} {
+		m, err := nc.RequestWithContext(ctx, "$JS.API.STREAM.CREATE."+name, []byte(strings.ReplaceAll(config, "HOOKS_AUDIT", name)))
+		if err != nil || strings.Contains(string(m.Data), `"error"`) {
+			t.Fatalf("mirror %s: %v %s", name, err, m.Data)
+		}
+	}
+}
+
+func (f *fenced) bus(t *testing.T, role string) *bus.Bus {
+	t.Helper()
+	b, err := bus.Connect(bus.Options{URL: f.url(role), NATS: inbox(role), Log: f.logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	return b
+}
+
+// exported is the first segment as a role reads it, up to the checkpoint that covers
+// what was stored when the export began.
+func exported(t *testing.T, ctx context.Context, b *bus.Bus) []byte {
+	t.Helper()
+	log, err := trail.Attach(ctx, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	segment := log.Live()
+	for {
+		newest, err := log.LastCheckpoint(ctx, segment)
+		if err == nil {
+			c := text(t, newest.Signed)
+			if state, err := segment.State(ctx, log.Subjects()); err == nil && c.Size == int64(state.Last) {
+				return exportUpTo(t, ctx, log, segment, c.Size, newest.Signed)
+			}
+		} else if !errors.Is(err, bus.ErrNoKey) {
+			t.Fatal(err)
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			t.Fatal("no checkpoint covers the log")
+		}
+	}
+}
+
+func exportUpTo(t *testing.T, ctx context.Context, log *trail.Trail, s trail.Segment, size int64, last string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := audit.NewWriter(&out, audit.Header{Origin: audit.Origin("hooks", s.Name()), Prefix: "hooks"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := map[int64]string{}
+	if err := log.Checkpoints(ctx, s, func(c trail.Checkpoint) error {
+		notes[text(t, c.Signed).Size] = c.Signed
+		return nil
+	}, nil); err != nil {
+		t.Fatal(err)
+	}
+	notes[size] = last
+	if err := s.Read(ctx, "", 1, uint64(size), func(rec bus.Record) error {
+		if err := w.Message(int64(rec.Sequence), rec.Time, rec.Subject, rec.Body); err != nil {
+			return err
+		}
+		if signed := notes[int64(rec.Sequence)]; signed != "" {
+			return w.Checkpoint([]byte(signed))
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// text reads a checkpoint whose signature is looked at later.
+func text(t *testing.T, signed string) audit.Checkpoint {
+	t.Helper()
+	body, _, _ := strings.Cut(signed, "\n\n")
+	c, err := audit.ParseCheckpoint(body + "\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestAuditorsProveTheLogFromAMirror runs the accounts of the operator's reference: an
+// auditor verifies what a router wrote, and a witness co-signs it.
+func TestAuditorsProveTheLogFromAMirror(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	f, key := audited(t, ctx)
+	f.mirror(t, ctx)
+	w := f.guard(t, ctx, "router")
+	if answer, err := f.agent(t, ctx, "router").Emit(ctx, "tool:pre", json.RawMessage(`{}`)); err != nil || answer.Reason != "no" {
+		t.Fatalf("emit: %+v %v", answer, err)
+	}
+	if err := w.Close(ctx); err != nil {
+		t.Error(err)
+	}
+
+	private, public, err := note.GenerateKey(nil, "witness")
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := note.NewSigner(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier, err := note.NewVerifier(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed := make(chan witness.Event, 64)
+	watch, err := witness.New(f.bus(t, "witness"), witness.Options{
+		Signer: signer, Verifier: verifier, Routers: []note.Verifier{key.Verifier}, State: filepath.Join(t.TempDir(), "state.json"), Every: time.Millisecond,
+		Tell: func(e witness.Event) { signed <- e },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	watching, stop := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- watch.Run(watching) }()
+	for event := range signed {
+		if event.Kind == "signed" {
+			break
+		}
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+
+	auditor := f.bus(t, "auditor")
+	file := exported(t, ctx, auditor)
+	report, err := audit.Verify(ctx, bytes.NewReader(file), audit.Options{Keys: []note.Verifier{key.Verifier}})
+	if err != nil || report.Verdict != audit.OKUnanchored || report.Records < 3 {
+		t.Errorf("%v %v", report, err)
+	}
+	log, err := trail.Attach(ctx, auditor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var heads [][]byte
+	if err := log.Checkpoints(ctx, log.Live(), func(trail.Checkpoint) error { return nil }, func(signed []byte) error {
+		heads = append(heads, signed)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	report, err = audit.Verify(ctx, bytes.NewReader(file), audit.Options{
+		Keys: []note.Verifier{key.Verifier}, Witnesses: []note.Verifier{verifier}, Heads: heads,
+	})
+	if err != nil || !report.Verdict.OK() || report.Verdict == audit.OKUnanchored {
+		t.Errorf("%v %v", report, err)
+	}
+	if text := f.log.String(); strings.Contains(strings.ToLower(text), "permissions") {
+		t.Errorf("somebody lacked a right:\n%s", text)
+	}
+}
+
+// TestAuditorsOnlyRead has an auditor and a witness try to write to the log, the
+// second way being an answer of NATS that is led there.
+func TestAuditorsOnlyRead(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	f, _ := audited(t, ctx)
+	f.mirror(t, ctx)
+	for _, role := range []string{"auditor", "witness"} {
+		for _, subject := range []string{
+			"hooks.audit.w.x", "hooks.audit.decision.x", "hooks.checkpoint.HOOKS_AUDIT", "hooks.emit.tool.pre", "hooks.approve.x", "routers.API.CONSUMER.CREATE.HOOKS_AUDIT.x",
+			"$JS.API.STREAM.CREATE.X", "$JS.API.STREAM.UPDATE.HOOKS_AUDIT", "$JS.API.STREAM.DELETE.HOOKS_AUDIT", "$JS.API.STREAM.PURGE.HOOKS_AUDIT",
+			"$JS.API.STREAM.MSG.DELETE.HOOKS_AUDIT", "$JS.FC.x", "audit.copy.x", "_INBOX.x",
+		} {
+			if f.permits(t, role, func(nc *nats.Conn) error { return nc.Publish(subject, []byte("x")) }) {
+				t.Errorf("the role %s may publish on %s", role, subject)
+			}
+		}
+		if f.permits(t, role, func(nc *nats.Conn) error { _, err := nc.SubscribeSync("audit.copy.>"); return err }) {
+			t.Errorf("the role %s may subscribe to audit.copy.>", role)
+		}
+	}
+	if f.permits(t, "auditor", func(nc *nats.Conn) error { return nc.Publish("hooks.cosigned.HOOKS_AUDIT.x", []byte("x")) }) {
+		t.Error("an auditor may publish signatures")
+	}
+
+	for _, role := range []string{"auditor", "witness"} {
+		if n := f.led(t, ctx, role, "$JS.API.STREAM.INFO.HOOKS_AUDIT"); n != 0 {
+			t.Errorf("an answer that NATS gave the %s came into the log", role)
+		}
+	}
+	if n := f.led(t, ctx, "router", "$JS.API.STREAM.INFO.HOOKS_AUDIT"); n == 0 {
+		t.Error("within the routers' account an answer of NATS does not come into the log: this test proves nothing, and the reference says what is not so")
+	}
+}
+
+// led has a role ask, with a reply subject in the log, and counts what the log has
+// there afterwards.
+func (f *fenced) led(t *testing.T, ctx context.Context, role, subject string) int {
+	t.Helper()
+	reply := "hooks.audit.w.led-" + role
+	nc, err := nats.Connect(f.url(role), inbox(role)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	if err := nc.PublishRequest(subject, reply, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := nc.RequestWithContext(ctx, "$JS.API.STREAM.INFO.HOOKS_AUDIT", nil); err != nil { // answered after the one before
+		t.Fatal(err)
+	}
+	within, err := nats.Connect(f.url("router"), nats.CustomInboxPrefix("_INBOX_router"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer within.Close()
+	js, err := jetstream.New(within)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := js.Stream(ctx, "HOOKS_AUDIT")
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(reply))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(info.State.Subjects[reply])
+}
+
+// TestNobodyLeadsAnswersIntoTheLog has each role that is not the router's ask whoever
+// answers it, with a reply subject in the log.
+func TestNobodyLeadsAnswersIntoTheLog(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	f := newFenced(t, ctx)
+	w := f.guard(t, ctx, "hook")
+	defer func() {
+		if err := w.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	keeper, err := bus.Connect(bus.Options{URL: f.url("keeper"), NATS: inbox("operator"), Log: f.logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer keeper.Close()
+	log, err := trail.Attach(ctx, keeper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for role, subjects := range map[string][]string{
+		"hook":     {"hooks.register.guard", "hooks.unregister.guard"},
+		"agent":    {"hooks.emit.tool.pre", "hooks.execute.tool.pre", "hooks.collect.tool.pre", "hooks.contributions.a.b", "hooks.session.turn", "hooks.session.end"},
+		"approver": {"hooks.approvals", "hooks.approval.x", "hooks.approve.x", "hooks.session.show", "hooks.session.revoke"},
+		"operator": {"hooks.handlers", "hooks.registry", "hooks.explain.tool.pre", "$SRV.PING", "$SRV.INFO.hook-router", "$SRV.STATS.hook-worker"},
+	} {
+		reply := "hooks.audit.w.led-" + role
+		nc, err := nats.Connect(f.url(role), nats.CustomInboxPrefix("_INBOX_"+role))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nc.Close()
+		for _, subject := range subjects {
+			if err := nc.PublishRequest(subject, reply, []byte(`{"session_id":"s1"}`)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := nc.FlushWithContext(ctx); err != nil || nc.LastError() != nil {
+			t.Fatal(role, err, nc.LastError())
+		}
+	}
+	if _, err := f.agent(t, ctx, "agent").Emit(ctx, "tool:pre", json.RawMessage(`{}`)); err != nil { // what was sent before was taken or dropped
+		t.Error(err)
+	}
+	for _, role := range []string{"hook", "agent", "approver", "operator"} {
+		if rec, err := log.Live().Newest(ctx, "hooks.audit.w.led-"+role); !errors.Is(err, bus.ErrNoKey) {
+			t.Errorf("the role %s led an answer into the log: %s %v", role, rec.Body, err)
+		}
+	}
+}
+
+// TestRoutersGoOnInANewSegment rotates the log with the rights of a keeper, while routers
+// have only theirs.
+func TestRoutersGoOnInANewSegment(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	f := newFenced(t, ctx)
+	w, a, p := f.guard(t, ctx, "hook"), f.agent(t, ctx, "agent"), f.approver(t, ctx, "approver")
+	keeper, err := bus.Connect(bus.Options{URL: f.url("keeper"), NATS: inbox("operator"), Log: f.logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer keeper.Close()
+	log, err := trail.Open(ctx, keeper, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdicts := executing(t, ctx, a)
+	q := asked(t, ctx, p)
+	for range 2 {
+		if _, err := log.Seal(ctx); err != nil {
+			t.Fatal(err)
+		}
+		for range 8 { // at both routers
+			if answer, err := a.Emit(ctx, "tool:pre", json.RawMessage(`{}`)); err != nil || answer.Reason != "no" {
+				t.Errorf("emit: %+v %v", answer, err)
+			}
+		}
+	}
+	if _, err := p.Answer(ctx, q.ID, approval.Answer{Option: "Deny"}); err != nil {
+		t.Error(err)
+	}
+	if x := <-verdicts; x.Action != verdict.Deny {
+		t.Errorf("execute: %+v", x)
+	}
+	if state, err := log.Live().State(ctx, log.Subjects()); err != nil || log.Live().Number != 3 || state.Messages == 0 || len(state.Drift) > 0 {
+		t.Errorf("segment %d: %+v %v", log.Live().Number, state, err)
+	}
+	if err := w.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	if text := f.log.String(); strings.Contains(strings.ToLower(text), "permissions") {
+		t.Errorf("somebody lacked a right:\n%s", text)
+	}
+}

@@ -1,0 +1,98 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// Report adds up what came of a replay. It is used by one goroutine; the zero Report is
+// of nothing.
+type Report struct {
+	Chains   int `json:"chains"` // that were read
+	Replayed int `json:"replayed"`
+	Same     int `json:"same"`
+	Differ   int `json:"differ"`
+
+	// Of those that were replayed, and may be several of these at once:
+
+	AsRecorded int `json:"as_recorded"` // some hook was not called, and answered as the log has it
+	Assumed    int `json:"assumed"`     // and that to other data than came to it now
+	Masked     int `json:"masked"`      // some value had a secret that was masked
+	Failed     int `json:"failed"`      // some hook that was called failed
+	Asked      int `json:"asked"`       // some hook asked a person, then or now
+
+	Refused  int     `json:"refused"`
+	Refusals []Group `json:"refusals"` // the most frequent first
+	Changes  []Group `json:"changes"`  // of decisions that differ, the most frequent first
+}
+
+// Group is how often something was found.
+type Group struct {
+	Count   int       `json:"count"`
+	Reason  string    `json:"reason,omitempty"`  // of a refusal
+	Differs string    `json:"differs,omitempty"` // of a change, like Was and Would, which say action and hook only
+	Was     *Decision `json:"was,omitempty"`
+	Would   *Decision `json:"would,omitempty"`
+	Example string    `json:"example"` // the first chain of which it is true
+}
+
+// Add counts a result.
+func (r *Report) Add(res Result) {
+	r.Chains++
+	if res.Refusal != nil {
+		r.Refused++
+		r.Refusals = grouped(r.Refusals, Group{Reason: res.Refusal.Reason, Example: res.Chain.ID})
+		return
+	}
+	r.Replayed++
+	if res.Differs == "" {
+		r.Same++
+	} else {
+		r.Differ++
+		was, would := Decision{Action: res.Was.Action, By: res.Was.By}, Decision{Action: res.Would.Action, By: res.Would.By}
+		r.Changes = grouped(r.Changes, Group{Differs: res.Differs, Was: &was, Would: &would, Example: res.Chain.ID})
+	}
+	for _, c := range [...]struct {
+		of bool
+		to *int
+	}{
+		{res.has(func(h Hop) bool { return h.Recorded }), &r.AsRecorded},
+		{len(res.Assumed()) > 0, &r.Assumed},
+		{res.Chain.Masked, &r.Masked},
+		{res.has(func(h Hop) bool { return h.Failure != "" && !h.Recorded }), &r.Failed},
+		{res.Was.Action == chain.AskUser || res.Would.Action == chain.AskUser, &r.Asked},
+	} {
+		if c.of {
+			*c.to++
+		}
+	}
+}
+
+func (r Result) has(is func(Hop) bool) bool { return slices.ContainsFunc(r.Hops, is) }
+
+// Assumed are the hooks whose recorded answers were to other data.
+func (r Result) Assumed() (ids []string) {
+	for _, h := range r.Hops {
+		if h.Assumed {
+			ids = append(ids, h.ID)
+		}
+	}
+	return ids
+}
+
+// grouped counts one more in its group, keeping the most frequent first.
+func grouped(list []Group, one Group) []Group {
+	at := slices.IndexFunc(list, func(g Group) bool {
+		return g.Reason == one.Reason && g.Differs == one.Differs && equal(g.Was, one.Was) && equal(g.Would, one.Would)
+	})
+	if at < 0 {
+		at, list = len(list), append(list, one)
+	}
+	list[at].Count++
+	slices.SortStableFunc(list, func(a, b Group) int { return cmp.Compare(b.Count, a.Count) })
+	return list
+}
+
+func equal(a, b *Decision) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -1,0 +1,128 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// Options say how fast a replay goes.
+type Options struct {
+	Parallel int     // how many chains at the same time; 0 means 1
+	Rate     float64 // how many chains begin in a second at most; 0 for no limit
+}
+
+// Result is what came of one chain.
+type Result struct {
+	Chain   *Chain
+	Refusal *Refusal // why it was not replayed; nil: it was, and the rest is set
+	Was     Decision
+	Would   Decision
+	Differs string // what of it, see [DiffersInAction]; empty: nothing
+	Hops    []Hop  // of the replay
+}
+
+// Run takes the chains of a source through a policy and calls handle with what came of
+// each, one after the other, in the order of the source. It ends with the first error
+// of any of them that is no [*Refusal].
+func Run(ctx context.Context, source Source, policy Policy, o Options, handle func(Result) error) error {
+	type done struct {
+		Result
+		err error
+	}
+	return InOrder(ctx, o.Parallel, func(ctx context.Context, each func(*Chain) error) error {
+		return source(ctx, paced(ctx, o.Rate, each))
+	}, func(ctx context.Context, c *Chain) done {
+		r, err := replay(ctx, c, policy)
+		return done{r, err}
+	}, func(d done) error {
+		if d.err != nil {
+			return d.err
+		}
+		return handle(d.Result)
+	})
+}
+
+// replay takes one chain through a policy.
+func replay(ctx context.Context, c *Chain, policy Policy) (Result, error) {
+	r := Result{Chain: c, Refusal: c.refusal}
+	if r.Refusal != nil {
+		return r, nil
+	}
+	was, err := c.Recorded(ctx)
+	if err != nil {
+		return r, err
+	}
+	would, err := policy(ctx, c)
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
+		r.Refusal = refusal
+		return r, nil
+	}
+	if err != nil {
+		return r, err
+	}
+	r.Was, r.Would, r.Hops = was.decision(c.Data), would.decision(c.Data), would.Hops
+	r.Differs = c.differ(was, would)
+	return r, nil
+}
+
+// paced calls each at most so often in a second.
+func paced(ctx context.Context, rate float64, each func(*Chain) error) func(*Chain) error {
+	if rate <= 0 {
+		return each
+	}
+	next := time.Now()
+	return func(c *Chain) error {
+		timer := time.NewTimer(time.Until(next))
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		next = time.Now().Add(time.Duration(float64(time.Second) / rate))
+		return each(c)
+	}
+}
+
+// InOrder does something with each item of a source, some at the same time, and calls
+// handle with what came of it, one after the other, in the order of the source. It ends
+// with the first error of the source or of handle, when all that was begun is done.
+func InOrder[T, R any](ctx context.Context, parallel int, source func(context.Context, func(T) error) error,
+	do func(context.Context, T) R, handle func(R) error,
+) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	queue := make(chan chan R, max(parallel, 1)-1) // and one that handle waits for
+	var wg sync.WaitGroup
+	var read error
+	wg.Go(func() {
+		defer close(queue)
+		read = source(ctx, func(item T) error {
+			slot := make(chan R, 1)
+			select {
+			case queue <- slot:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			wg.Go(func() { slot <- do(ctx, item) })
+			return nil
+		})
+	})
+	var handled error
+	for slot := range queue {
+		r := <-slot
+		if handled != nil {
+			continue
+		}
+		if handled = handle(r); handled != nil {
+			cancel()
+		}
+	}
+	wg.Wait()
+	if handled != nil {
+		return handled
+	}
+	return read
+}

@@ -1,0 +1,303 @@
+package router
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/recorder"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// lines are the records of one chain, while they are made. The zero lines are those
+// of a router that keeps none.
+type lines struct {
+	*Router
+	a    *arrival
+	text []byte
+	now  time.Time
+}
+
+// spare are buffers that lines were made in.
+var spare = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxSpare is the largest buffer that is kept, in bytes.
+const maxSpare = 64 << 10
+
+// lines begins the records of a chain. End them with [lines.begin].
+func (r *Router) lines(a *arrival) *lines {
+	if r.Audit == recorder.Off {
+		return &lines{}
+	}
+	return &lines{r, a, (*spare.Get().(*[]byte))[:0], time.Now()}
+}
+
+// begin has the records written.
+func (l *lines) begin() recorder.Pending {
+	if l.Router == nil {
+		return recorder.Pending{}
+	}
+	pending := l.writer.Begin(l.text)
+	if cap(l.text) <= maxSpare {
+		spare.Put(&l.text)
+	}
+	return pending
+}
+
+// keep waits for records; those of a chain that can't be had in time are followed by
+// one that says that the agent was told nothing.
+func (r *Router) keep(ctx context.Context, a *arrival, p recorder.Pending) error {
+	err := p.Wait(ctx)
+	if err != nil {
+		r.writer.Note(r.about(a, audit.ChainRefused, "unavailable", nil).Append(nil))
+	}
+	return err
+}
+
+// about is a record about an event.
+func (r *Router) about(a *arrival, kind audit.Kind, action string, detail audit.Detail) audit.Record {
+	return audit.Record{
+		Time: time.Now(), Kind: kind, ChainID: a.chainID, Session: a.Session, Event: a.Name, Action: action, EventID: a.ID, Detail: detail,
+	}
+}
+
+func (l *lines) add(kind audit.Kind, hook, action string, detail audit.Detail) {
+	l.text = audit.Record{
+		Time: l.now, Kind: kind, ChainID: l.a.chainID, Session: l.a.Session, Event: l.a.Name, Hook: hook, Action: action,
+		EventID: l.a.ID, Detail: detail,
+	}.Append(l.text)
+}
+
+// hops are what happened at each hook, and those whose match said no.
+func (l *lines) hops(out chain.Outcome) {
+	if l.Router == nil {
+		return
+	}
+	data := l.a.Data
+	for i := range out.Hops {
+		hop := &out.Hops[i]
+		detail := l.hop(hop)
+		if hop.Result.Action == chain.Modify && hop.Result.Data != nil {
+			detail.Data = l.view.Of(l.a.Session, hop.Result.Data)
+			detail.Changes = l.changes(data, hop.Result.Data)
+			data = hop.Result.Data
+		}
+		action := string(hop.Result.Action)
+		if action == "" && hop.Failure == "" {
+			action = string(chain.Continue)
+		}
+		l.add(kindOf(hop.Failure), hop.Link.ID, action, detail)
+	}
+	for _, link := range out.Skipped {
+		l.add(audit.HookSkipped, link.ID, "skipped", nil)
+	}
+}
+
+func (l *lines) hop(hop *chain.Hop) audit.Hop {
+	detail := audit.Hop{
+		Reason: l.view.Text(hop.Result.Reason), Failure: string(hop.Failure), FailedOpen: hop.FailedOpen, Took: hop.Took,
+		Injection: l.view.TextOf(l.a.Session, hop.Result.ContextInjection), Message: l.view.Text(hop.Result.UserMessage),
+	}
+	if hop.Err != nil {
+		detail.Error = l.view.Text(hop.Err.Error())
+	}
+	return detail
+}
+
+func kindOf(failure chain.Failure) audit.Kind {
+	switch failure {
+	case "":
+		return audit.HookResult
+	case chain.FailedTimeout:
+		return audit.HookTimeout
+	default:
+		return audit.HookError
+	}
+}
+
+// changes is what a hook changed, as a patch.
+func (l *lines) changes(before, after []byte) json.RawMessage {
+	if l.view.Data == recorder.Digest {
+		return nil
+	}
+	patch, err := approval.Changes(before, after)
+	if err != nil {
+		return nil
+	}
+	return l.view.Changes(patch)
+}
+
+// told is what the coordinator put into the agent's context, or did not, and what it
+// shows to the user.
+func (l *lines) told(out chain.Outcome, v verdict.Verdict) {
+	if l.Router == nil {
+		return
+	}
+	for _, list := range [...][]verdict.Injected{v.Injected, v.Dropped} {
+		for _, one := range list {
+			l.injection(out, one)
+		}
+	}
+	for i := range out.Hops {
+		hop := &out.Hops[i]
+		if hop.Result.UserMessage == "" && !hop.Result.SuppressOutput {
+			continue
+		}
+		action := "shown"
+		detail := audit.Display{Message: l.view.Text(hop.Result.UserMessage), Suppressed: hop.Result.SuppressOutput}
+		if detail.Message == "" {
+			action = "suppressed"
+		} else {
+			detail.Level = string(cmp.Or(hop.Result.UserMessageLevel, chain.LevelInfo))
+		}
+		l.add(audit.DisplayKind, hop.Link.ID, action, detail)
+	}
+}
+
+func (l *lines) injection(out chain.Outcome, one verdict.Injected) {
+	detail := audit.Injection{Bytes: one.Bytes, Tokens: one.Tokens, Cleaned: one.Cleaned, Dropped: one.Dropped}
+	for i := range out.Hops {
+		if hop := &out.Hops[i]; hop.Link.ID == one.HookID {
+			detail.Role = string(cmp.Or(hop.Result.ContextInjectionRole, chain.RoleSystem))
+			detail.Ephemeral = hop.Result.Ephemeral
+			text, _ := verdict.Clean(hop.Result.ContextInjection)
+			detail.Text = l.view.TextOf(l.a.Session, text)
+		}
+	}
+	action := "delivered"
+	if one.Dropped != "" {
+		action = "dropped"
+	}
+	l.add(audit.InjectionKind, one.HookID, action, detail)
+}
+
+// asked is that a person is asked; it was asked before where the event was sent
+// again.
+func (l *lines) asked(s *approvals.Stored, first bool) {
+	if l.Router == nil {
+		return
+	}
+	action := "requested"
+	if !first {
+		action = "joined"
+	}
+	l.add(audit.ApprovalRequested, s.HookID, action, audit.Question{
+		ApprovalID: s.ID, Prompt: l.view.Text(s.Prompt), Options: s.Options, Default: s.Default, Expires: s.Expires.Time, DataSHA256: s.DataSHA256,
+	})
+}
+
+// result is how the chain ended, and what the agent is told.
+func (l *lines) result(out chain.Outcome, action, reason, approvalID string) {
+	if l.Router == nil {
+		return
+	}
+	detail := audit.Chain{
+		Agent: l.a.Source, Emitter: l.a.emitter, Reason: l.view.Text(reason), DeniedBy: out.DeniedBy, ApprovalID: approvalID,
+		Called: called(out), Skipped: len(out.Skipped), Took: l.now.Sub(l.a.came),
+		In: l.view.Of(l.a.Session, l.a.sent),
+	}
+	if modified(out) {
+		detail.Out = l.view.Of(l.a.Session, out.Data)
+	}
+	l.add(audit.ChainResult, "", action, detail)
+}
+
+// modified reports whether a hook changed the data.
+func modified(out chain.Outcome) bool {
+	for i := range out.Hops {
+		if out.Hops[i].Result.Action == chain.Modify && out.Hops[i].Result.Data != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// emitted are the records of an emit that was decided.
+func (r *Router) emitted(a *arrival, out chain.Outcome) recorder.Pending {
+	l := r.lines(a)
+	l.hops(out)
+	l.result(out, string(cmp.Or(out.Result.Action, chain.Continue)), out.Result.Reason, "")
+	return l.begin()
+}
+
+// executed are the records of an execute that nobody is asked about.
+func (r *Router) executed(a *arrival, out chain.Outcome, v verdict.Verdict) recorder.Pending {
+	l := r.lines(a)
+	l.hops(out)
+	l.told(out, v)
+	id := ""
+	if v.Approval != nil {
+		id = v.Approval.ID
+	}
+	l.result(out, string(v.Action), v.Reason, id)
+	return l.begin()
+}
+
+// questioned are the records of an execute that a person is asked about.
+func (r *Router) questioned(a *arrival, out chain.Outcome, v verdict.Verdict, s *approvals.Stored, first bool) recorder.Pending {
+	l := r.lines(a)
+	l.hops(out)
+	l.told(out, v)
+	l.asked(s, first)
+	l.result(out, string(verdict.Pending), "", s.ID)
+	return l.begin()
+}
+
+// undecided notes a chain whose time was over: its agent was told so.
+func (r *Router) undecided(a *arrival, out chain.Outcome) {
+	l := r.lines(a)
+	l.hops(out)
+	l.result(out, "deadline", "", "")
+	l.begin()
+}
+
+// collected notes what hooks gave to a collect.
+func (r *Router) collected(a *arrival, list []chain.Collected) {
+	if r.Audit == recorder.Off {
+		return
+	}
+	l := r.lines(a)
+	for _, c := range list {
+		detail := audit.Hop{Data: l.view.Of(a.Session, c.Data)}
+		kind := audit.HookResult
+		if c.Err != nil {
+			kind = kindOf(chain.FailureOf(c.Err))
+			detail.Failure, detail.Error = string(chain.FailureOf(c.Err)), l.view.Text(c.Err.Error())
+		}
+		l.add(kind, c.Link.ID, "collect", detail)
+	}
+	l.add(audit.ChainResult, "", "collect", audit.Chain{
+		Agent: a.Source, Emitter: a.emitter, Called: len(list), Took: l.now.Sub(a.came), In: l.view.Of(a.Session, a.sent),
+	})
+	l.begin()
+}
+
+// shadowed notes what a shadow hook answered.
+func (r *Router) shadowed(a *arrival, link *chain.Link, ev events.Event, result chain.Result, took time.Duration, err error) {
+	if r.Audit == recorder.Off {
+		return
+	}
+	hop := chain.Hop{Link: link, Result: result, Err: err, Took: took}
+	if err != nil {
+		hop.Failure = chain.FailureOf(err)
+	}
+	l := r.lines(a)
+	detail := l.hop(&hop)
+	detail.Shadow = true
+	if result.Action == chain.Modify && result.Data != nil {
+		detail.Data, detail.Changes = l.view.Of(a.Session, result.Data), l.changes(ev.Data, result.Data)
+	}
+	action := string(result.Action)
+	if err == nil {
+		action = cmp.Or(action, string(chain.Continue))
+	}
+	l.add(kindOf(hop.Failure), link.ID, action, detail)
+	l.begin()
+}

@@ -1,0 +1,117 @@
+package witness
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// ErrKey means that a checkpoint is signed with a key that the witness was not given.
+var ErrKey = errors.New("no known router's key has signed it: give a new router's key with --key, and keep the old ones")
+
+// Refusal is why a witness signs nothing more. Its JSON form is the proof beside the
+// state.
+type Refusal struct {
+	Reason  string    `json:"reason"`
+	Time    time.Time `json:"time"`
+	Witness string    `json:"witness"` // the name of its key
+	Origin  string    `json:"origin"`
+	// Signed is the last checkpoint that the witness has signed, with its signature;
+	// empty where it had signed none.
+	Signed string `json:"signed,omitempty"`
+	// Found is the checkpoint, as the log has it, that does not go with it; empty
+	// where it is the messages that do not.
+	Found string `json:"found,omitempty"`
+	// Size and Root are of the tree over the messages that are there, as far as they
+	// were read.
+	Size int64  `json:"size"`
+	Root string `json:"root,omitempty"`
+	// File is where the proof is kept.
+	File string `json:"-"`
+}
+
+// Error implements error.
+func (r *Refusal) Error() string {
+	text := "REFUSED: the audit log"
+	if r.Origin != "" {
+		text += " " + r.Origin
+	}
+	return fmt.Sprintf("%s is not the one that was seen: %s", text, r.Reason)
+}
+
+// missing is a refusal where something is gone: on a replica that lags it may be back
+// in a moment.
+type missing struct{ refusal *Refusal }
+
+func (m *missing) Error() string { return m.refusal.Reason }
+
+// conflict says what must not be. found may be nil.
+func (w *Witness) conflict(found []byte, format string, args ...any) *Refusal {
+	r := &Refusal{Reason: fmt.Sprintf(format, args...), Time: time.Now().UTC(), Witness: w.Verifier.Name(), Found: string(found)}
+	if w.at.segment.Stream != nil {
+		r.Origin = w.origin()
+	}
+	if w.kept != nil {
+		r.Signed, r.Origin = w.kept.Checkpoint, orText(r.Origin, w.kept.Origin)
+	}
+	if w.log != nil && w.log.Size() > 0 {
+		r.Size, r.Root = w.log.Size(), w.log.Root().String()
+	}
+	return r
+}
+
+func orText(text, usual string) string {
+	if text == "" {
+		return usual
+	}
+	return text
+}
+
+// gone is conflict for what may be back.
+func (w *Witness) gone(found []byte, format string, args ...any) error {
+	return &missing{w.conflict(found, format, args...)}
+}
+
+func (w *Witness) proofFile() string { return w.State + ".fork.json" }
+
+// refuse keeps the proof, and says so.
+func (w *Witness) refuse(r *Refusal) error {
+	r.File = w.proofFile()
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err == nil {
+		err = writeFile(r.File, append(text, '\n'))
+	}
+	w.tell(Event{Time: r.Time, Kind: "refused", Text: r.Error()})
+	if err != nil {
+		return fmt.Errorf("%w (and the proof could not be kept: %w)", r, err)
+	}
+	return r
+}
+
+// refused is the refusal of an earlier run, nil for none.
+func (w *Witness) refused() error {
+	text, err := os.ReadFile(w.proofFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	r := &Refusal{File: w.proofFile()}
+	if err == nil {
+		err = json.Unmarshal(text, r)
+	}
+	if err != nil {
+		return fmt.Errorf("read the proof of an earlier refusal: %w", err)
+	}
+	return r
+}
+
+// knownKey tells a key that nobody gave from a checkpoint that is forged.
+func (w *Witness) knownKey(signed []byte) bool {
+	_, err := note.Open(signed, w.keys)
+	_, unknown := errors.AsType[*note.UnverifiedNoteError](err)
+	return !unknown
+}

@@ -1,0 +1,210 @@
+package redact
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// Rules say what is masked: by its form, by the name it is given to, by
+// expressions of a rules file. The zero value, and nil, are the defaults, with
+// e-mail addresses; [ParseRules] makes others. Rules don't change and are safe
+// for concurrent use.
+type Rules struct {
+	m *matcher // nil: the defaults
+}
+
+// Default returns the rules of an empty file.
+func Default() *Rules { return new(Rules) }
+
+// Object returns raw with the secrets in its values, at any depth, replaced by
+// [REDACTED:kind], and the number of replacements. A secret within a string is
+// replaced alone; the value of a member whose name is in the list of keys
+// becomes a string as a whole, whatever it was. All other bytes are those of raw;
+// where nothing was found it returns raw itself. What is no JSON can't be
+// searched: it is replaced as a whole by the empty object, and counts as one.
+func (r *Rules) Object(raw []byte) (redacted []byte, replaced int) {
+	return r.matcher().object(raw)
+}
+
+// Text returns a plain text with its secrets replaced as those of a string in
+// [Rules.Object], and the number of replacements.
+func (r *Rules) Text(text string) (redacted string, replaced int) {
+	return r.matcher().text(text)
+}
+
+func (r *Rules) matcher() *matcher {
+	if r == nil || r.m == nil {
+		return defaults()
+	}
+	return r.m
+}
+
+var defaults = sync.OnceValue(func() *matcher { return build(settings{}) })
+
+// settings are what a rules file says.
+type settings struct {
+	without  []string // kinds and keys
+	keys     []string
+	patterns []custom
+	allow    allowList
+}
+
+// custom is a pattern of a rules file.
+type custom struct {
+	name  string
+	form  *regexp.Regexp
+	hints []string // stretches of characters that have codes
+	at    ast.Node // of the name, for errors
+}
+
+// defaultKeys are the members whose values are masked whatever they are. Names
+// are compared without regard to case, with - and _ being equal; each is also
+// known without them.
+var defaultKeys = []string{
+	"password", "passwd", "passphrase", "secret", "token", "access_token", "refresh_token", "id_token", "auth_token",
+	"session_token", "api_key", "x_api_key", "authorization", "proxy_authorization", "cookie", "set_cookie",
+	"private_key", "client_secret", "secret_key", "secret_access_key", "aws_secret_access_key", "credentials",
+	"card_number", "cvv", "cvc",
+}
+
+// build compiles settings that are right.
+func build(s settings) *matcher {
+	m := &matcher{triggers: [][]trigger{nil}, allow: s.allow, markers: slices.Clone(kindNames)}
+	on := func(name string) bool {
+		return !slices.ContainsFunc(s.without, func(off string) bool { return sameKey(off, name) })
+	}
+	for _, t := range kinds {
+		if on(t.kind) {
+			m.add(t)
+		}
+	}
+	m.url, m.email, m.assigned = on(kindURLPassword), on(kindEmail), on(kindAssignment)
+	if on(kindKey) {
+		for _, key := range defaultKeys {
+			if on(key) {
+				m.keys.add(key)
+			}
+		}
+	}
+	for _, key := range s.keys {
+		m.keys.add(key)
+	}
+	for _, c := range s.patterns {
+		p := &pattern{kind: c.name, form: c.form, group: min(c.form.NumSubexp(), 1)}
+		if !slices.Contains(m.markers, c.name) {
+			m.markers = append(m.markers, c.name)
+		}
+		for _, hint := range c.hints {
+			m.add(trigger{kind: c.name, hint: hint, pattern: p})
+		}
+		if len(c.hints) == 0 {
+			m.always = append(m.always, p)
+		}
+	}
+	return m
+}
+
+// kindNames are the names of the default kinds.
+var kindNames = func() []string {
+	names := []string{kindURLPassword, kindEmail, kindKey}
+	for _, t := range kinds {
+		if !slices.Contains(names, t.kind) {
+			names = append(names, t.kind)
+		}
+	}
+	return names
+}()
+
+// kindOf says as what the value of a member is masked: "" for not at all. hot
+// reports whether the name has a hint.
+func (m *matcher) kindOf(name []byte, hot bool) string {
+	switch {
+	case m.keys.has(name):
+		return kindKey
+	case hot && m.assigned && secretName(name):
+		return kindAssignment
+	}
+	return ""
+}
+
+// kindOfPath says the same of what a JSON Pointer leads to.
+func (m *matcher) kindOfPath(pointer []byte) string {
+	kind := ""
+	for pointer != nil {
+		var name []byte
+		name, pointer = cutPointer(pointer)
+		if k := m.kindOf(name, true); k != "" && kind != kindKey {
+			kind = k
+		}
+	}
+	return kind
+}
+
+func cutPointer(pointer []byte) (name, rest []byte) {
+	name = pointer[1:]
+	if at := slices.Index(name, '/'); at >= 0 {
+		return name[:at], name[at:]
+	}
+	return name, nil
+}
+
+// keySet is a set of names, compared without regard to case, with - and _ being equal.
+type keySet struct {
+	names   map[string]bool
+	lengths [256]uint64 // a bit for each length of the names that begin with a byte
+}
+
+// maxKey is the longest name in a keySet, in bytes.
+const maxKey = 63
+
+func (k *keySet) add(name string) {
+	folded := string(foldKey(nil, []byte(name)))
+	if k.names == nil {
+		k.names = map[string]bool{}
+	}
+	for _, form := range [...]string{folded, strings.ReplaceAll(folded, "_", "")} {
+		if form != "" {
+			k.names[form] = true
+			k.lengths[form[0]] |= 1 << len(form)
+		}
+	}
+}
+
+func (k *keySet) has(name []byte) bool {
+	if len(name) == 0 || len(name) > maxKey || k.lengths[foldByte(name[0])]&(1<<len(name)) == 0 {
+		return false
+	}
+	var folded [maxKey]byte
+	return k.names[string(foldKey(folded[:0], name))]
+}
+
+func foldKey(to, name []byte) []byte {
+	for _, c := range name {
+		to = append(to, foldByte(c))
+	}
+	return to
+}
+
+func foldByte(c byte) byte {
+	switch {
+	case 'A' <= c && c <= 'Z':
+		return c | 0x20
+	case c == '-':
+		return '_'
+	}
+	return c
+}
+
+// allowList is what is never masked.
+type allowList struct {
+	values map[string]bool
+	forms  []*regexp.Regexp
+}
+
+func (a *allowList) has(secret []byte) bool {
+	return a.values[string(secret)] || slices.ContainsFunc(a.forms, func(f *regexp.Regexp) bool { return f.Match(secret) })
+}

@@ -1,0 +1,93 @@
+package crash
+
+import (
+	"context"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/natstest"
+)
+
+// What an agent was told is in the log, with the same content, whichever processes were
+// killed at whichever moments: two routers and the NATS server that they have joined.
+func TestKill(t *testing.T) {
+	f := &fleet{program: build(t), listen: natstest.FreeAddrs(t, 1)[0], store: t.TempDir(), key: filepath.Join(t.TempDir(), "audit.key")}
+	kills, emits, rng := volume(t, 100), volume(t, 50_000), random(t)
+	ctx := within(t, time.Duration(emits)*40*time.Millisecond+2*time.Minute)
+	f.startNATS(t, ctx)
+	for i := range f.routers {
+		f.startRouter(t, ctx, i)
+	}
+	var j journal
+	l := load{url: "nats://" + f.listen, agents: 16, patience: 4 * time.Second, journal: &j, number: &atomic.Int64{}}
+	l.serve(t, ctx)
+	loading, stop := context.WithCancel(ctx)
+	defer stop()
+	var wg sync.WaitGroup
+	wg.Go(func() { l.run(t, loading) })
+	began, next := time.Now(), 0
+	stride := emits / kills
+	for n := range kills {
+		next = n*stride + rng.IntN(stride) // answers before this kill
+		eventually(t, ctx, "agents are answered", func() bool { return j.size() > next })
+		f.kill(t, ctx, rng)
+	}
+	eventually(t, ctx, "all agents are answered", func() bool { return j.size() >= emits })
+	took := time.Since(began)
+	stop()
+	wg.Wait()
+
+	b := connect(t, l.url)
+	log := readLog(t, ctx, b)
+	told, missing := log.compare(t, &j, time.Now())
+	if missing > 0 {
+		t.Errorf("%d of %d are missing in the log", missing, told)
+	}
+	report := verify(t, ctx, b, f.key, nil)
+	t.Logf("volume: %d kills (%d of routers, %d of NATS) over %v: %s; %d missing of %d; %d records, %d refused chains; %s: %d checkpoints, %d writers",
+		kills, f.killed[0]+f.killed[1], f.killed[2], took.Round(time.Second), j.summary(), missing, told, log.records, len(log.refused),
+		report.Verdict, report.Checkpoints, len(report.Head.Writers))
+}
+
+// fleet is two routers and the NATS server that they have joined, each a process.
+type fleet struct {
+	program, listen, store, key string
+	nats                        *process
+	routers                     [2]*process
+	killed                      [3]int // how often: the routers, NATS
+}
+
+func (f *fleet) startNATS(t *testing.T, ctx context.Context) {
+	t.Helper()
+	f.nats = natsServer{store: f.store, listen: f.listen}.launch(t)
+	if !f.nats.ready(ctx) {
+		t.Fatalf("nats-server does not start: %s", &f.nats.log)
+	}
+}
+
+func (f *fleet) startRouter(t *testing.T, ctx context.Context, i int) {
+	t.Helper()
+	f.routers[i] = startRouter(t, ctx, f.program, "--nats-url=nats://"+f.listen, "--audit-key="+f.key)
+}
+
+// kill kills one of the processes and starts it again, or two of them at a time.
+func (f *fleet) kill(t *testing.T, ctx context.Context, rng *rand.Rand) {
+	t.Helper()
+	i := rng.IntN(3)
+	f.killed[i]++
+	if i == 2 {
+		f.nats.kill(t)
+		if both := rng.IntN(4); both < 2 {
+			f.routers[both].kill(t)
+			defer f.startRouter(t, ctx, both)
+		}
+		f.startNATS(t, ctx)
+		return
+	}
+	f.routers[i].kill(t)
+	f.startRouter(t, ctx, i)
+}

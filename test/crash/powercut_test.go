@@ -1,0 +1,204 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// What an agent was told is in the log after the power is cut, on every server at the
+// same moment.
+func TestPowerCut(t *testing.T) {
+	needDisks(t)
+	program := build(t)
+	t.Run("the NATS of the router", func(t *testing.T) {
+		keeps(t, &plant{program: program, embedded: true, disks: 1})
+	})
+	t.Run("three servers", func(t *testing.T) {
+		keeps(t, &plant{program: program, disks: 3})
+	})
+	t.Run("control: one server that syncs every two minutes", func(t *testing.T) {
+		loses(t, &plant{program: program, disks: 1, lazy: true})
+	})
+	t.Run("control: three servers that sync every two minutes", func(t *testing.T) {
+		loses(t, &plant{program: program, disks: 3, lazy: true})
+	})
+}
+
+// keeps cuts the power again and again, and each time the log goes on with what the
+// disks then hold.
+func keeps(t *testing.T, p *plant) {
+	rng := random(t)
+	p.prepare(t)
+	var seen *audit.Pin
+	told, recovery := 0, time.Duration(0)
+	cuts := volume(t, 20)
+	for range cuts {
+		at, took := p.round(t, rng)
+		recovery = max(recovery, took)
+		b := connect(t, p.url)
+		ctx := within(t, time.Minute)
+		n, missing := readLog(t, ctx, b).compare(t, &p.journal, at)
+		if missing > 0 {
+			t.Fatalf("%d of %d are missing after the cut", missing, n)
+		}
+		told = n
+		p.journal.forget(at) // what was told in the very moment of the cut may be there or not
+		seen = verify(t, ctx, b, p.key, seen).Pin
+		b.Close()
+	}
+	t.Logf("volume: %d power cuts, %d told before them and 0 missing: %s; up again after at most %d ms; verified over %d messages",
+		cuts, told, p.journal.summary(), recovery.Milliseconds(), seen.Size)
+}
+
+// loses shows that the cut is one: records that were acknowledged and not synced are
+// gone.
+func loses(t *testing.T, p *plant) {
+	p.prepare(t)
+	at, _ := p.round(t, random(t))
+	told, missing := readLog(t, within(t, time.Minute), connect(t, p.url)).compare(t, &p.journal, at)
+	t.Logf("volume: one power cut, %d told before it and %d missing", told, missing)
+	if missing == 0 {
+		t.Error("nothing is missing: this proves nothing of the servers that sync")
+	}
+}
+
+// plant is a router, and the NATS servers that keep its log on disks.
+type plant struct {
+	program  string
+	embedded bool // the NATS is the router's own
+	disks    int
+	lazy     bool
+
+	url, key string
+	journal  journal
+	number   atomic.Int64
+	mounted  []*disk
+	listens  []string
+	routes   []string // of a cluster
+	writers  []*process
+	router   *process
+	cuts     int
+}
+
+func (p *plant) prepare(t *testing.T) {
+	t.Helper()
+	p.listens = natstest.FreeAddrs(t, p.disks)
+	if p.disks > 1 {
+		p.routes = natstest.FreeAddrs(t, p.disks)
+	}
+	for i, listen := range p.listens {
+		p.mounted = append(p.mounted, mount(t, newImage(t, "192M")))
+		if i > 0 {
+			p.url += ","
+		}
+		p.url += "nats://" + listen
+	}
+	p.key = filepath.Join(t.TempDir(), "audit.key")
+}
+
+// start starts everything on the disks as they are.
+func (p *plant) start(t *testing.T) {
+	t.Helper()
+	ctx := within(t, time.Minute)
+	if p.embedded {
+		p.key = filepath.Join(p.store(0), "audit.key")
+		p.router = startRouter(t, ctx, p.program, "--nats-listen="+p.listens[0], "--store-dir="+p.store(0))
+		p.writers = []*process{p.router}
+		return
+	}
+	p.writers = nil
+	for i, listen := range p.listens {
+		s := natsServer{store: p.store(i), listen: listen, lazy: p.lazy}
+		if p.routes != nil {
+			s.route, s.routes = p.routes[i], p.routes
+		}
+		p.writers = append(p.writers, s.launch(t))
+	}
+	for _, w := range p.writers {
+		if !w.ready(ctx) {
+			t.Fatalf("nats-server does not start: %s", &w.log)
+		}
+	}
+	flags := []string{"--nats-url=" + p.url, "--audit-key=" + p.key}
+	if p.disks > 1 {
+		flags = append(flags, "--jetstream-replicas=3")
+	}
+	p.router = startRouter(t, ctx, p.program, flags...)
+}
+
+func (p *plant) store(i int) string { return filepath.Join(p.mounted[i].dir, "store") }
+
+// round runs the load, cuts the power at a random moment, and starts everything again
+// on what is left. It returns when the power was cut, and how long the start took.
+func (p *plant) round(t *testing.T, rng *rand.Rand) (at time.Time, recovery time.Duration) {
+	t.Helper()
+	if p.router == nil {
+		p.start(t)
+	}
+	ctx := within(t, time.Minute)
+	loading, stop := context.WithCancel(ctx)
+	defer stop()
+	l := load{url: p.url, agents: 16, patience: 10 * time.Second, journal: &p.journal, number: &p.number}
+	served := l.serve(t, ctx)
+	before := p.journal.size()
+	var wg sync.WaitGroup
+	wg.Go(func() { l.run(t, loading) })
+	eventually(t, ctx, "agents are answered", func() bool { return p.journal.size() > before+100 })
+	pass(time.Duration(rng.Int64N(int64(1500 * time.Millisecond))))
+	at = p.cut(t, ctx)
+	stop()
+	wg.Wait()
+	served()
+	began := time.Now()
+	p.start(t)
+	return at, time.Since(began)
+}
+
+// cut cuts the power: what is on the disks at this moment is what the next start finds.
+// A cluster, and every other time one server, stands still while its disks are copied,
+// so that all copies are of one moment; else the server goes on, and is cut in the
+// midst of its writes.
+func (p *plant) cut(t *testing.T, ctx context.Context) (at time.Time) {
+	t.Helper()
+	at = time.Now()
+	p.cuts++
+	if p.disks > 1 || p.cuts%2 == 0 {
+		for _, w := range p.writers {
+			w.signal(t, syscall.SIGSTOP)
+		}
+		for _, w := range p.writers {
+			w.stands(t, ctx)
+		}
+	}
+	images, failed := make([]string, p.disks), make([]error, p.disks)
+	var wg sync.WaitGroup
+	for i, d := range p.mounted {
+		wg.Go(func() { images[i], failed[i] = d.cut(t) })
+	}
+	wg.Wait()
+	if err := errors.Join(failed...); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range append(p.writers, p.router) {
+		w.kill(t)
+	}
+	for i, d := range p.mounted {
+		d.unmount(t)
+		if err := os.Remove(d.image); err != nil {
+			t.Error(err)
+		}
+		p.mounted[i] = mount(t, images[i])
+	}
+	return at
+}
