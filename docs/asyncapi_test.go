@@ -306,7 +306,7 @@ func TestMessagesAreAsDescribed(t *testing.T) {
 		{"hooks.emit.tool.pre", `{"session_id":"s1","tool_name":"Bash"}`, "hookResult"},
 		{"hooks.collect.tool.pre", `{"session_id":"s1","tool_name":"Bash"}`, "dataArray"},
 		{"hooks.contributions.a.b", ``, "contributionArray"},
-		{"hooks.register.picky", `{"events":["tool:*"],"match":"data.tool_name == 'Write'"}`, "registered"},
+		{"hooks.register.picky", `{"events":["tool:*"],"priority":-2,"match":"data.tool_name == 'Write'"}`, "registered"},
 		{"hooks.emit.tool.pre", `{"session_id":"s1","tool_name":"Bash"}`, "hookResult"},
 		{"hooks.unregister.picky", `{}`, "unregistered"},
 		{"hooks.emit.tool.pre", `[]`, "refusal"},

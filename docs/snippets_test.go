@@ -26,6 +26,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
 	"github.com/hookrouter/hookrouter/internal/node"
 	"github.com/hookrouter/hookrouter/pkg/match"
+	"github.com/hookrouter/hookrouter/pkg/redact"
 )
 
 // TestMain lets this binary stand in for the nats command line, which tests must
@@ -103,6 +104,12 @@ func TestYAMLSnippetsLoad(t *testing.T) {
 		if expr, ok := strings.CutPrefix(s.text, "match: "); ok {
 			if _, err := match.Compile(strings.TrimSpace(expr)); err != nil {
 				t.Errorf("%s: %v", s.at(), err)
+			}
+			continue
+		}
+		if s.info == "redaction" {
+			if _, err := redact.ParseRules(s.at(), []byte(s.text)); err != nil {
+				t.Error(err)
 			}
 			continue
 		}
@@ -188,7 +195,7 @@ func startRouter(t *testing.T, addr string) {
 // shellEnvironment leads every program to the address of this test's NATS.
 func shellEnvironment(t *testing.T) (env []string, addr string) {
 	t.Helper()
-	dir := t.TempDir()
+	dir, files := t.TempDir(), t.TempDir()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +206,8 @@ func shellEnvironment(t *testing.T) (env []string, addr string) {
 	addr, health := freeAddr(t), freeAddr(t)
 	env = append(os.Environ(),
 		"PATH="+dir+":"+os.Getenv("PATH"), "NATS_URL=nats://"+addr, "HOOK_WORKER_NATS_URL=nats://"+addr,
-		"HOOK_ROUTER_NATS_LISTEN="+addr, "HOOK_ROUTER_HTTP_LISTEN="+health, "HOOK_ROUTER_STORE_DIR="+filepath.Join(dir, "store"))
+		"HOOK_ROUTER_NATS_LISTEN="+addr, "HOOK_ROUTER_HTTP_LISTEN="+health, "HOOK_ROUTER_STORE_DIR="+filepath.Join(dir, "store"),
+		"GOBIN="+dir, "TMPDIR="+files, "XDG_STATE_HOME="+files)
 	return env, addr
 }
 

@@ -109,6 +109,23 @@ func TestAuditExportPutsCheckpointsAtTheirPlaces(t *testing.T) {
 	}
 }
 
+func TestAuditExportKeepsCopiesBehindTheirCheckpoint(t *testing.T) {
+	f := newAuditFixture(t)
+	a := newKey(t, 2, "a")
+	f.write(chainOf("c", "s", began)...)
+	f.sign()
+	f.cosign(a)
+	f.sign() // again, of the same size
+	f.cosign(a)
+	got := f.run("audit", "export", "-")
+	if diff := cmp.Diff([]string{"m1", "c1", "c1w", "c1", "c1w"}, shape(t, []byte(got.stdout))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if v, _ := f.verdictOf("--key", f.keys.text, "--witness", a.text); v.Verdict != audit.OKWitnessed {
+		t.Errorf("%+v", v)
+	}
+}
+
 func TestAuditExportWithoutACheckpointSaysSo(t *testing.T) {
 	f := newAuditFixture(t)
 	file := filepath.Join(t.TempDir(), "log.jsonl")

@@ -96,7 +96,7 @@ func exportStream(ctx context.Context, l *auditread.Log, s trail.Segment, aim au
 		w.CloseWithError(err)
 	}()
 	return r, func() {
-		r.Close()
+		_ = r.Close()
 		<-done
 	}
 }

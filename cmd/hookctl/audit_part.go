@@ -34,6 +34,9 @@ type part struct {
 	report   audit.Report
 }
 
+// headless reports whether the part is no export, or not one that is known here.
+func (p *part) headless() bool { return p.bad != nil }
+
 // number of the segment, from 1.
 func (p *part) number() int { return numberOf(p.header) }
 

@@ -97,6 +97,7 @@ func about(r *auditread.Record) string {
 		text("", r.Reason)
 		text("approval ", r.ApprovalID)
 		add("%s called, %d skipped, %s", plural(r.Called, "hook"), r.Skipped, micros(r.Micros))
+		text("chain ", r.ChainID)
 	case audit.InjectionKind:
 		text("dropped: ", r.Dropped)
 		add("%s, %s, %s", printable(r.Role), plural(r.Bytes, "byte"), plural(r.Tokens, "token"))

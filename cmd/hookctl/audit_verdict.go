@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hookrouter/hookrouter/pkg/audit"
@@ -60,11 +61,13 @@ func (p *part) verified() verifiedPart {
 
 // show writes the verdict, then the facts.
 func (v *verification) show(verdict audit.Verdict) {
-	worst := v.parts[len(v.parts)-1] // of several alike, the last
+	worst := v.parts[0]
 	for _, p := range v.parts {
-		if p.report.Verdict == verdict && !verdict.OK() {
+		if p.report.Verdict == verdict {
 			worst = p
-			break
+			if !verdict.OK() {
+				break // of several that are not, the first
+			}
 		}
 	}
 	v.hint(worst)
@@ -80,7 +83,11 @@ func (v *verification) show(verdict audit.Verdict) {
 		out.document(doc)
 		return
 	}
-	rows := [][]cell{{{string(verdict), verdictPaint(verdict)}, {where(worst.report) + worst.report.Reason, bold}}}
+	said := where(worst.report) + worst.report.Reason
+	if len(doc.Parts) > 1 {
+		said = printable(worst.what) + ": " + said
+	}
+	rows := [][]cell{{{string(verdict), verdictPaint(verdict)}, {said, bold}}}
 	add := func(head, text, color string) {
 		if text != "" {
 			rows = append(rows, []cell{{head, dim}, {text, color}})
@@ -89,7 +96,7 @@ func (v *verification) show(verdict audit.Verdict) {
 	for i, p := range doc.Parts {
 		if len(doc.Parts) > 1 {
 			rows = append(rows, row(""), []cell{{p.Of, cyan}, {string(p.Verdict), verdictPaint(p.Verdict)}})
-			if p.Reason != worst.report.Reason {
+			if !p.Verdict.OK() && v.parts[i] != worst {
 				add("because", where(v.parts[i].report)+p.Reason, plain)
 			}
 		}
@@ -99,8 +106,8 @@ func (v *verification) show(verdict audit.Verdict) {
 		rows = append(rows, row(""))
 	}
 	trust := ""
-	if v.onTrust {
-		trust = ", taken on trust"
+	if v.onTrust || v.trustedBefore() {
+		trust = ", taken on trust when it was first seen"
 	}
 	if len(v.trust.routers) > 0 {
 		add("keys", keyNames(v.trust.routers)+trust, plain)
@@ -136,6 +143,11 @@ func (p verifiedPart) rows(add func(head, text, color string)) {
 	for _, text := range p.Notes {
 		add("note", printable(text), yellow)
 	}
+}
+
+// trustedBefore reports whether the keys are those of a pin that has them on trust.
+func (v *verification) trustedBefore() bool {
+	return len(v.cmd.Key) == 0 && slices.ContainsFunc(v.parts, func(p *part) bool { return p.pin != nil && p.pin.OnTrust })
 }
 
 // hint says what may be behind a verdict that is not OK.

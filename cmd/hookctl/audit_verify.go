@@ -90,7 +90,7 @@ func (v *verification) files(ctx context.Context) error {
 	}
 	readable := false
 	for _, p := range v.parts {
-		readable = readable || p.bad == nil
+		readable = readable || !p.headless()
 	}
 	if len(v.trust.routers) == 0 && readable {
 		return errNoKey
@@ -148,7 +148,7 @@ func (v *verification) prepare() error {
 // findPin finds what is remembered of a part. A pin that is named belongs to the log that it
 // names, and a new one to the last.
 func (v *verification) findPin(p *part, last bool) (err error) {
-	if v.cmd.NoPin || p.bad != nil {
+	if v.cmd.NoPin || p.headless() {
 		return nil
 	}
 	path := v.cmd.Pin
@@ -161,14 +161,10 @@ func (v *verification) findPin(p *part, last bool) (err error) {
 	if err != nil {
 		return err
 	}
-	named := v.cmd.Pin != ""
-	switch {
-	case pin == nil && named && !last:
-		return nil
-	case pin != nil && pin.Origin != p.header.Origin && named && len(v.parts) > 1:
-		return nil
+	others := v.cmd.Pin != "" && (pin == nil && !last || pin != nil && pin.Origin != p.header.Origin && len(v.parts) > 1)
+	if !others {
+		p.pin, p.path = pin, path
 	}
-	p.pin, p.path = pin, path
 	return nil
 }
 

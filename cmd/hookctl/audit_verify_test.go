@@ -219,6 +219,29 @@ func TestAuditVerifyFollowsSegments(t *testing.T) {
 	}
 }
 
+func TestAuditVerifyMissesALaterSegment(t *testing.T) {
+	f := newAuditFixture(t)
+	f.fill(2)
+	f.turn()
+	f.fill(2)
+	if err := f.bus.RemoveStream(t.Context(), "HOOKS_AUDIT_2"); err != nil {
+		t.Fatal(err)
+	}
+	v, got := f.verdictOf("--key", f.keys.text, "--no-pin")
+	if v.Verdict != audit.Incomplete || !strings.Contains(v.Reason, "there was a later segment, HOOKS_AUDIT_2") {
+		t.Errorf("%+v %s", v, got.stderr)
+	}
+}
+
+func TestAuditVerifyGoesByTheGivenKeyNotThePinned(t *testing.T) {
+	f := newAuditFixture(t)
+	f.fill(2)
+	f.verdictOf("--key", f.keys.text)
+	if v, _ := f.verdictOf("--key", newKey(t, 8, "hook-router").text); v.Verdict != audit.Invalid {
+		t.Errorf("%+v", v)
+	}
+}
+
 func TestAuditVerifyTakesKeysOnTrustOnceAndRemembersThem(t *testing.T) {
 	f := newAuditFixture(t)
 	f.fill(2)

@@ -143,7 +143,7 @@ type byteCount uint64
 
 // UnmarshalText reads it.
 func (n *byteCount) UnmarshalText(text []byte) error {
-	number := strings.TrimRight(string(text), "BKMGTiBbkmgt ")
+	number := strings.TrimRight(string(text), "BKMGTIbkmgti ")
 	unit, ok := map[string]float64{
 		"": 1, "B": 1, "K": 1e3, "KB": 1e3, "M": 1e6, "MB": 1e6, "G": 1e9, "GB": 1e9, "T": 1e12, "TB": 1e12,
 		"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40,

@@ -506,4 +506,3 @@ func TestAuditRemoveWaitsForWitnesses(t *testing.T) {
 	o.refused("the witness witness+", args...)
 	o.want(0, append(args, "--unwitnessed")...)
 }
-

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"github.com/hookrouter/hookrouter/internal/auditread"
 	"github.com/hookrouter/hookrouter/internal/bus"
@@ -23,8 +24,8 @@ type replayOpen struct {
 }
 
 func (o *replayOpen) close() {
-	for i := len(o.closing) - 1; i >= 0; i-- {
-		o.closing[i]()
+	for _, done := range slices.Backward(o.closing) {
+		done()
 	}
 }
 

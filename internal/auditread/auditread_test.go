@@ -142,6 +142,28 @@ func TestDecodeOfWhatIsNoRecordSaysSo(t *testing.T) {
 	}
 }
 
+func TestWhatIsWantedIsFoundHoweverItIsSpelled(t *testing.T) {
+	w := newWriter(t, natstest.Listening(t).ClientURL())
+	plain := audit.Record{Time: time.Now(), Kind: audit.LogKind, Session: "a\"b/c é", Hook: "guard"}
+	w.write(plain)
+	body := bytes.ReplaceAll(plain.Append(nil), []byte("guard"), []byte(`gu\u0061rd`))
+	if _, err := w.trail.Live().Append(t.Context(), w.bus.Of("audit", "w", "foreign"), "", 0, body); err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]auditread.Filter{
+		"nothing": {}, "a word with an escape": {Hook: "guard"}, "a word that must be escaped": {Session: "a\"b/c é"}, "both": {Session: "a\"b/c é", Hook: "guard"},
+	} {
+		n := 0
+		err := open(t, w.bus).Query(t.Context(), f, func(r auditread.Record) error {
+			n++
+			return r.Err
+		})
+		if err != nil || n != 2 {
+			t.Errorf("%s: %d records, %v", name, n, err)
+		}
+	}
+}
+
 func TestChainsComeWhole(t *testing.T) {
 	w := newWriter(t, natstest.Listening(t).ClientURL())
 	of := func(chain string, kind audit.Kind, hook string) audit.Record {

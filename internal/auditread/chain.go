@@ -136,10 +136,9 @@ func (l *Log) Chain(ctx context.Context, id string) (*Chain, error) {
 func (l *Log) find(ctx context.Context, id string, since time.Time) (*Chain, error) {
 	c := &Chain{ID: id}
 	var ended time.Time
-	err := l.query(ctx, Filter{}, since, func(r Record) error {
+	enough := func(stored time.Time) bool { return !ended.IsZero() && stored.Sub(ended) > late }
+	err := l.query(ctx, Filter{Chain: id}, since, enough, func(r Record) error {
 		switch {
-		case !ended.IsZero() && r.Stored.Sub(ended) > late:
-			return ErrEnough
 		case r.ChainID != id || r.Kind == audit.ApprovalDecided: // also what is no record
 			return nil
 		case r.EndsChain():
@@ -195,7 +194,7 @@ func (l *Log) Decision(ctx context.Context, segment int, id string) (decision Re
 			continue
 		}
 		if err == nil {
-			err = message(number, s.Name(), msg, func(r Record) error {
+			err = message(number, s.Name(), msg, Filter{}.hopeless, func(r Record) error {
 				decision = r
 				return nil
 			})

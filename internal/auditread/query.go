@@ -1,6 +1,7 @@
 package auditread
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -82,7 +83,8 @@ func (l *Log) spans(ctx context.Context, since time.Time) (list []span, err erro
 // Query calls handle for each record that the filter wants, over all segments and in the
 // order of the log, until handle returns an error; [ErrEnough] is none.
 func (l *Log) Query(ctx context.Context, f Filter, handle func(Record) error) error {
-	return l.query(ctx, f, f.storedSince(), handle)
+	enough := func(stored time.Time) bool { return !f.Until.IsZero() && stored.After(f.Until.Add(slack)) }
+	return l.query(ctx, f, f.storedSince(), enough, handle)
 }
 
 // storedSince is since when what the filter wants may have been stored.
@@ -93,14 +95,15 @@ func (f Filter) storedSince() time.Time {
 	return f.Since.Add(-slack)
 }
 
-func (l *Log) query(ctx context.Context, f Filter, since time.Time, handle func(Record) error) error {
+// query is Query over what was stored since a time, until enough says so of a time.
+func (l *Log) query(ctx context.Context, f Filter, since time.Time, enough func(stored time.Time) bool, handle func(Record) error) error {
 	spans, err := l.spans(ctx, since)
 	if err != nil {
 		return err
 	}
 	for _, s := range spans {
 		err := l.read(ctx, s.Stream, "", s.from, s.to, func(msg bus.Record) error {
-			if !f.Until.IsZero() && msg.Time.After(f.Until.Add(slack)) {
+			if enough(msg.Time) {
 				return ErrEnough
 			}
 			return f.each(s.Segment, msg, handle)
@@ -117,13 +120,35 @@ func (l *Log) query(ctx context.Context, f Filter, since time.Time, handle func(
 
 // each gives the wanted records of a message.
 func (f Filter) each(s trail.Segment, msg bus.Record, handle func(Record) error) error {
-	return message(s.Number, s.Name(), msg, func(r Record) error {
+	return message(s.Number, s.Name(), msg, f.hopeless, func(r Record) error {
 		if !f.Match(&r) {
 			return nil
 		}
 		return handle(r)
 	})
 }
+
+// hopeless reports whether a line, undecoded, is a record that can't be wanted: it has no
+// escapes that could spell a word otherwise, and lacks one that is wanted.
+func (f Filter) hopeless(line []byte) bool {
+	if !bytes.HasPrefix(line, recordBegin) || line[len(line)-1] != '}' {
+		return false
+	}
+	for _, word := range [...]string{f.Chain, f.EventID, f.Session, f.Approval, f.Hook, f.Action} {
+		if word != "" && !bytes.Contains(line, []byte(word)) && !strings.ContainsFunc(word, escapable) && !bytes.Contains(line, escape) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	recordBegin = []byte(`{"time":"`) // as routers write them
+	escape      = []byte(`\u`)
+)
+
+// escapable reports whether JSON may or must write a character as another one.
+func escapable(c rune) bool { return c < ' ' || c == '"' || c == '\\' || c == '/' || c >= 0x7f }
 
 // pageSize is how many messages are read together where the newest come first.
 const pageSize = 128

@@ -140,14 +140,18 @@ func (r *Record) OfHook() bool {
 // shadow hooks and a person's decision.
 func (r *Record) EndsChain() bool { return r.Kind == audit.ChainResult || r.Kind == audit.ChainRefused }
 
-// Message calls handle for each record of a message of the log.
-func message(segment int, stream string, msg bus.Record, handle func(Record) error) error {
+// message calls handle for each record of a message of the log, but for the lines that
+// skip says not to read.
+func message(segment int, stream string, msg bus.Record, skip func(line []byte) bool, handle func(Record) error) error {
 	place := Place{Segment: segment, Stream: stream, Seq: int64(msg.Sequence), Stored: msg.Time} //nolint:gosec // sequences are small
 	lines, err := audit.Lines(msg.Body)
 	if err != nil {
 		return handle(Record{Place: place, Line: bytes.TrimSuffix(msg.Body, []byte("\n")), Err: fmt.Errorf("read message: %w", err)})
 	}
 	for i, line := range lines {
+		if skip(line) {
+			continue
+		}
 		r := Decode(line)
 		r.Place, r.Position = place, i
 		if err := handle(r); err != nil {

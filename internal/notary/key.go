@@ -48,7 +48,7 @@ func ParseKey(private string) (*Key, error) {
 	if err != nil {
 		return nil, errNone
 	}
-	const algorithm = 1 // Ed25519, before its seed
+	const algorithm = 1                      // Ed25519, before its seed
 	parts := strings.SplitN(private, "+", 5) // the last may hold a + itself
 	seed, err := base64.StdEncoding.DecodeString(parts[len(parts)-1])
 	if err != nil || len(seed) != 1+ed25519.SeedSize || seed[0] != algorithm {
@@ -102,8 +102,8 @@ func place(path, text string, mode fs.FileMode, how func(from, to string) error)
 		return err
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
+	_, failed := f.WriteString(text)
+	if err := errors.Join(failed, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	if err := how(f.Name(), path); err != nil {

@@ -18,6 +18,7 @@ import (
 const (
 	interval = time.Second     // between two looks at the log
 	standby  = 3 * time.Second // how old another's checkpoint is before one steps in
+	patience = time.Minute     // with messages that can't be read
 	tickTime = 30 * time.Second
 )
 
@@ -48,6 +49,7 @@ type Notary struct {
 	mine     bool              // this notary wrote head
 	expect   []expected        // roots to be found when the log is read again
 	alarms   map[string]bool   // that were raised
+	short    time.Time         // since when the end of the log can't be read
 }
 
 // expected is a root that somebody signed, or that this notary had.
@@ -285,8 +287,9 @@ func (n *Notary) advance(ctx context.Context, size int64) error {
 		return err
 	}
 	if n.log.Size() < size {
-		return alarmed("message %d of %s is missing", n.log.Size()+1, n.segment.Name())
+		return n.missing(size)
 	}
+	n.short = time.Time{}
 	previous := n.previous
 	if n.head != nil {
 		previous = n.head.Digest()
@@ -307,6 +310,18 @@ func (n *Notary) advance(ctx context.Context, size int64) error {
 	}
 	n.head, n.revision, n.mine = &c, revision, true
 	return nil
+}
+
+// missing says that the end of the log can't be read. Another replica of the stream may
+// have it and this one not yet; what lasts is an alarm.
+func (n *Notary) missing(size int64) error {
+	if n.short.IsZero() {
+		n.short = time.Now()
+	}
+	if time.Since(n.short) > patience {
+		return alarmed("message %d of %s is missing", n.log.Size()+1, n.segment.Name())
+	}
+	return fmt.Errorf("%s has %d messages, of which %d can be read", n.segment.Name(), size, n.log.Size())
 }
 
 // take takes the next message of the segment.

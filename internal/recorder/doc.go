@@ -2,9 +2,10 @@
 //
 // # Group commit
 //
-// Records wait in batches. One goroutine writes them ([Writer.Run]), a batch a message,
-// and what comes meanwhile waits together for the next: durability costs one write of
-// the store for a batch, not for an event. A message is appended on the condition that
+// One batch of records is written at a time, as one message, and what comes meanwhile
+// waits together for the next: durability costs one write of the store for a batch, not
+// for an event. Who comes when nothing is under way writes its own; the rest is written
+// by [Writer.Run]. A message is appended on the condition that
 // the writer's last one is the last on its subject, and it is sent again with the
 // same id until the log has acknowledged it; so the log holds each record once, in
 // order and without a gap, and nobody else can write as this writer.

@@ -32,13 +32,13 @@ type Masker interface {
 // View is how data stands in records. It is safe for concurrent use.
 type View struct {
 	Data  Data   // empty means [Redacted]
-	Mask  Masker // nil masks the default forms, mail included
+	Mask  Masker // nil means [redact.Default]
 	Salts *Salts // nil: digests have no salt
 }
 
 func (v View) masker() Masker {
 	if v.Mask == nil {
-		return redact.Options{Emails: true}
+		return redact.Default()
 	}
 	return v.Mask
 }

@@ -57,13 +57,13 @@ type Writer struct {
 
 	mu      sync.Mutex // guards what follows; never held while something is sent
 	queue   []*batch   // the first may be under way
-	sending bool       // it is
+	sending bool       // it is: who set this writes it, and has what stands below
 	waiting int        // bytes in queue
 	lost    int        // records that found no room
 	closed  bool
 	wake    chan struct{}
 
-	// Of Run alone.
+	// Of who sends.
 	name    string // in the log: ID, and a number once it had to begin anew
 	names   int
 	segment trail.Segment
@@ -96,65 +96,53 @@ func New(b *bus.Bus, log *trail.Trail, o Options) *Writer {
 	return &Writer{Options: o, log: log, bus: b, wake: make(chan struct{}, 1), name: o.ID, names: 1, segment: log.Live(), wseq: 1}
 }
 
-// Pending are records on their way. The zero Pending is of none.
-type Pending struct {
-	w    *Writer
-	done <-chan struct{} // nil where nobody waits
-	err  error
-}
-
-// Begin has lines written, each a record without a writer as [audit.Record.Append] makes
-// it. They may be used again when it returns.
-func (w *Writer) Begin(lines []byte) Pending {
-	if w.Mode == Off || len(lines) == 0 {
-		return Pending{}
-	}
-	done := w.put(lines)
+// Record has lines written, each a record without a writer as [audit.Record.Append]
+// makes it, and waits for the log where the mode says so. They may be used again when it
+// returns. The error is [ErrUnavailable]: then nothing may be answered.
+func (w *Writer) Record(ctx context.Context, lines []byte) error {
 	switch {
-	case w.Mode == Async:
-		return Pending{}
-	case done == nil:
-		return Pending{err: ErrUnavailable}
-	}
-	return Pending{w: w, done: done}
-}
-
-// Wait waits for the log where the mode says so. The error is [ErrUnavailable]: then
-// nothing may be answered.
-func (p Pending) Wait(ctx context.Context) error {
-	if p.done == nil {
-		return p.err
-	}
-	timer := time.NewTimer(p.w.Timeout)
-	defer timer.Stop()
-	select {
-	case <-p.done:
+	case w.Mode == Off || len(lines) == 0:
 		return nil
-	case <-timer.C:
+	case w.Mode == Async:
+		w.put(lines, false)
+		return nil
+	}
+	b, leads := w.put(lines, true)
+	if b == nil {
 		return ErrUnavailable
+	}
+	ctx, cancel := context.WithTimeout(ctx, w.Timeout)
+	defer cancel()
+	if leads {
+		if !w.send(ctx, b) {
+			return ErrUnavailable
+		}
+		return nil
+	}
+	select {
+	case <-b.done:
+		return nil
 	case <-ctx.Done():
 		return ErrUnavailable
 	}
 }
 
-// Record is [Writer.Begin] and [Pending.Wait].
-func (w *Writer) Record(ctx context.Context, lines []byte) error { return w.Begin(lines).Wait(ctx) }
-
 // Note writes lines that nobody waits for.
 func (w *Writer) Note(lines []byte) {
 	if w.Mode != Off && len(lines) > 0 {
-		w.put(lines)
+		w.put(lines, false)
 	}
 }
 
-// put has lines written. What it returns is closed when the log has them all; nil
-// means that there was no room.
-func (w *Writer) put(lines []byte) <-chan struct{} {
+// put has lines written. What it returns is the batch of the last of them; nil means
+// that there was no room. leads says that nothing is under way: the caller, where it
+// may, is to send the batch itself, which spares two changes of goroutine.
+func (w *Writer) put(lines []byte, mayLead bool) (b *batch, leads bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed || w.waiting+len(lines) > w.MaxWaiting {
 		w.lost += bytes.Count(lines, []byte{'\n'})
-		return nil
+		return nil, false
 	}
 	if w.lost > 0 {
 		w.add(audit.Record{Time: time.Now(), Kind: audit.LogKind, Action: "lost", Detail: audit.Note{
@@ -168,11 +156,20 @@ func (w *Writer) put(lines []byte) <-chan struct{} {
 		lines = lines[end:]
 	}
 	w.add(lines)
+	if b = w.queue[len(w.queue)-1]; mayLead && len(w.queue) == 1 && !w.sending {
+		w.sending = true
+		return b, true
+	}
+	w.notify()
+	return b, false
+}
+
+// notify tells Run that there is something to do.
+func (w *Writer) notify() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
 	}
-	return w.queue[len(w.queue)-1].done
 }
 
 // add puts lines into the last batch that has room. The caller holds mu.
@@ -201,18 +198,13 @@ func (w *Writer) Healthy() error {
 
 // Run writes until ctx ends, and then what still waits, for at most five seconds.
 func (w *Writer) Run(ctx context.Context) {
-	for ctx.Err() == nil {
-		select {
-		case <-w.wake:
-		case <-ctx.Done():
-		}
-		w.drain(ctx)
-	}
+	w.drain(ctx)
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
+	w.notify()
 	w.drain(last)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -221,31 +213,49 @@ func (w *Writer) Run(ctx context.Context) {
 	}
 }
 
-// drain writes batch after batch until none waits or ctx ends.
+// drain writes batch after batch until ctx ends, or, once the writer is closed, until
+// none waits.
 func (w *Writer) drain(ctx context.Context) {
-	for {
+	for ctx.Err() == nil {
 		w.mu.Lock()
-		w.sending = len(w.queue) > 0
-		if !w.sending {
-			w.queue = nil
-			w.mu.Unlock()
+		var b *batch
+		if !w.sending && len(w.queue) > 0 {
+			w.sending = true
+			b = w.queue[0]
+		}
+		done := w.closed && len(w.queue) == 0
+		w.mu.Unlock()
+		if done {
 			return
 		}
-		b := w.queue[0]
-		w.mu.Unlock()
-		written := w.write(ctx, b)
-		w.mu.Lock()
-		w.sending = false
-		if written {
-			w.queue = w.queue[1:]
-			w.waiting -= len(b.lines)
-			close(b.done)
+		if b != nil {
+			w.send(ctx, b)
+			continue
 		}
-		w.mu.Unlock()
-		if !written {
-			return
+		select {
+		case <-w.wake:
+		case <-ctx.Done():
 		}
 	}
+}
+
+// send writes the first batch, as the one who is to: sending is set. It is false where
+// ctx ended first; then the batch is still the first.
+func (w *Writer) send(ctx context.Context, b *batch) bool {
+	written := w.write(ctx, b)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sending = false
+	if written {
+		w.queue[0] = nil
+		w.queue = w.queue[1:]
+		w.waiting -= len(b.lines)
+		close(b.done)
+	}
+	if len(w.queue) > 0 || w.closed {
+		w.notify()
+	}
+	return written
 }
 
 // write appends one batch, however often it takes. It is false where ctx ended

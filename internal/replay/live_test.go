@@ -41,7 +41,7 @@ func TestAHookIsCalledOnlyWhereThatDoesNoHarm(t *testing.T) {
 		t.Fatalf("calls of the replay (-want +got):\n%s", diff)
 	}
 	for _, c := range calls {
-		if c.Mode != chain.Shadow || c.ChainID == recorded || c.ChainID == "" || c.Session != "s1" || c.Source != "/test" {
+		if c.Mode != chain.Shadow || c.ChainID == recorded || c.ChainID == c.Event.ID || c.ChainID == "" || c.Session != "s1" || c.Source != "/test" {
 			t.Errorf("%s was called in mode %q of chain %q (recorded %s), session %q, source %q", c.hook, c.Mode, c.ChainID, recorded, c.Session, c.Source)
 		}
 		if c.left <= 0 || c.left > 2*time.Second {
@@ -147,8 +147,8 @@ func TestDecisionsAreComparedByWhatTheAgentMayDo(t *testing.T) {
 		differs  string
 		change   string
 	}{
-		"the same":                                  {chain.Result{}, chain.Result{}, "", ""},
-		"denied no more":                            {chain.Denial("a"), chain.Result{}, "action", "deny by was > continue"},
+		"the same":       {chain.Result{}, chain.Result{}, "", ""},
+		"denied no more": {chain.Denial("a"), chain.Result{}, "action", "deny by was > continue"},
 		"a denial by another hook is no difference": {chain.Denial("a"), chain.Denial("b"), "", ""},
 		"asked instead of denied":                   {chain.Denial("a"), chain.Question("Really?"), "action", "deny by was > ask_user by now"},
 		"a question by another hook is the same":    {chain.Question("Sure?"), chain.Question("Really?"), "", ""},
@@ -232,7 +232,9 @@ func TestARecordedAnswerToOtherDataIsMarked(t *testing.T) {
 
 func TestAFailureThenAndNow(t *testing.T) {
 	f := newFixture(t, router.Options{})
-	fails := func(context.Context, worker.Event) (worker.Result, error) { return worker.Result{}, errors.New("broken") }
+	fails := func(context.Context, worker.Event) (worker.Result, error) {
+		return worker.Result{}, errors.New("broken")
+	}
 	f.hook(chain.Registration{ID: "acts"}, fails)
 	f.emit(bash)
 	f.hook(chain.Registration{ID: "tried", Mode: chain.Shadow, OnFailure: chain.FailClosed}, fails)

@@ -46,25 +46,35 @@ func Run(ctx context.Context, source Source, policy Policy, o Options, handle fu
 
 // replay takes one chain through a policy.
 func replay(ctx context.Context, c *Chain, policy Policy) (Result, error) {
-	r := Result{Chain: c, Refusal: c.refusal}
-	if r.Refusal != nil {
-		return r, nil
-	}
-	was, err := c.Recorded(ctx)
-	if err != nil {
-		return r, err
-	}
-	would, err := policy(ctx, c)
-	if refusal, ok := errors.AsType[*Refusal](err); ok {
-		r.Refusal = refusal
-		return r, nil
-	}
-	if err != nil {
+	r := Result{Chain: c}
+	was, would, err := c.compare(ctx, policy)
+	r.Refusal, err = refusalOf(err)
+	if err != nil || r.Refusal != nil {
 		return r, err
 	}
 	r.Was, r.Would, r.Hops = was.decision(c.Data), would.decision(c.Data), would.Hops
 	r.Differs = c.differ(was, would)
 	return r, nil
+}
+
+// compare is what the chain came to, and what it would by a policy.
+func (c *Chain) compare(ctx context.Context, policy Policy) (was, would Outcome, err error) {
+	if c.refusal != nil {
+		return was, would, c.refusal
+	}
+	if was, err = c.Recorded(ctx); err != nil {
+		return was, would, err
+	}
+	would, err = policy(ctx, c)
+	return was, would, err
+}
+
+// refusalOf tells a refusal from what ends a replay.
+func refusalOf(err error) (*Refusal, error) {
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
+		return refusal, nil
+	}
+	return nil, err
 }
 
 // paced calls each at most so often in a second.

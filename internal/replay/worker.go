@@ -63,7 +63,7 @@ func StartWorker(ctx context.Context, o WorkerOptions) (*Worker, error) {
 	cmd := exec.CommandContext(ctx, o.Program, o.Args...)
 	cmd.Stderr = o.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = 5 * time.Second
+	cmd.WaitDelay = patience
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("start hook-worker: %w", err)
@@ -80,11 +80,23 @@ func StartWorker(ctx context.Context, o WorkerOptions) (*Worker, error) {
 	return w, nil
 }
 
-// Close ends the process and waits for it.
+// Close ends the process and waits for it; one that goes on after the last question is
+// killed.
 func (w *Worker) Close() {
-	_ = w.stdin.Close()
+	defer w.end()()
 	<-w.done
 }
+
+// end tells the process that nothing more is asked, and kills it after a while, unless
+// the returned function is called before.
+func (w *Worker) end() (ended func()) {
+	_ = w.stdin.Close()
+	kill := time.AfterFunc(patience, func() { _ = w.cmd.Process.Kill() })
+	return func() { kill.Stop() }
+}
+
+// patience is how long a process may take to end.
+const patience = 5 * time.Second
 
 // Replay is a [Policy].
 func (w *Worker) Replay(ctx context.Context, c *Chain) (Outcome, error) {
@@ -154,7 +166,9 @@ func (w *Worker) read(out *bufio.Reader) {
 			break
 		}
 	}
+	ended := w.end()
 	err := w.cmd.Wait()
+	ended()
 	switch {
 	case w.broken != nil:
 	case err != nil:

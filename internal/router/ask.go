@@ -99,7 +99,7 @@ func (r *Router) ask(ctx context.Context, req *bus.Request, q asking, header bus
 				return v, err
 			}
 			if open != nil {
-				if err := r.keep(ctx, q.arrival, r.questioned(q.arrival, out, v, open, false)); err != nil {
+				if err := r.questioned(q.arrival, out, v, open, false).keep(ctx); err != nil {
 					return v, err
 				}
 				r.release(q.arrival)
@@ -121,7 +121,7 @@ func (r *Router) ask(ctx context.Context, req *bus.Request, q asking, header bus
 		return v, err
 	}
 	v.Approval = approvalOf(s)
-	if err := r.keep(ctx, q.arrival, r.questioned(q.arrival, out, v, s, asked)); err != nil {
+	if err := r.questioned(q.arrival, out, v, s, asked).keep(ctx); err != nil {
 		return v, err
 	}
 	if asked && !ruled {

@@ -30,10 +30,9 @@ func (r *Router) emit(ctx context.Context, req *bus.Request) error {
 	if err := r.end(ctx, a); err != nil {
 		return err
 	}
-	pending := r.emitted(a, out)
 	record := r.resultBody(a, out, nil) // made before the answer, so that both leave in one write
 	header, body := r.replyHeader(a, out), out.Result.Append(make([]byte, 0, len(out.Result.Data)+128))
-	if err := r.keep(ctx, a, pending); err != nil {
+	if err := r.emitted(a, out).keep(ctx); err != nil {
 		return err
 	}
 	r.release(a) // the agent may go on as soon as it has its answer
@@ -56,7 +55,7 @@ func (r *Router) decide(ctx context.Context, a *arrival) (chain.Outcome, error) 
 	r.publishEvent(a) // where no hook was called
 	r.counts.hops(out.Hops)
 	if errors.Is(err, chain.ErrDeadline) {
-		r.undecided(a, out)
+		r.undecided(a, out).note()
 		return out, bus.Refuse(bus.Deadline, "the %s for this chain were over before every hook was heard (%s of %d answered): "+
 			"nothing was decided", a.timeout, strconv.Itoa(len(out.Hops)), len(a.links))
 	}

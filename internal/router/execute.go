@@ -49,9 +49,8 @@ func (r *Router) execute(ctx context.Context, req *bus.Request) error {
 	}
 	record := r.resultBody(a, out, v.Approval)
 	if v.Action != verdict.Pending {
-		pending := r.executed(a, out, v)
 		body := v.Append(make([]byte, 0, len(v.Data)+256))
-		if err := r.keep(ctx, a, pending); err != nil {
+		if err := r.executed(a, out, v).keep(ctx); err != nil {
 			return err
 		}
 		r.release(a)

@@ -16,13 +16,14 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// lines are the records of one chain, while they are made. The zero lines are those
-// of a router that keeps none.
+// lines are the records of one chain, while they are made. Those of a router that keeps
+// none have no text.
 type lines struct {
 	*Router
 	a    *arrival
 	text []byte
 	now  time.Time
+	from *[]byte // where text was made
 }
 
 // spare are buffers that lines were made in.
@@ -31,40 +32,44 @@ var spare = sync.Pool{New: func() any { return new([]byte) }}
 // maxSpare is the largest buffer that is kept, in bytes.
 const maxSpare = 64 << 10
 
-// lines begins the records of a chain. End them with [lines.begin].
+// lines begins the records of a chain. End them with keep or note.
 func (r *Router) lines(a *arrival) *lines {
 	if r.Audit == recorder.Off {
 		return &lines{}
 	}
-	return &lines{r, a, (*spare.Get().(*[]byte))[:0], time.Now()}
+	from := spare.Get().(*[]byte)
+	return &lines{r, a, (*from)[:0], time.Now(), from}
 }
 
-// begin has the records written.
-func (l *lines) begin() recorder.Pending {
+// keep has the records written and waits for the log. Where that can't be had in time
+// they are followed by one that says that the agent was told nothing.
+func (l *lines) keep(ctx context.Context) error {
 	if l.Router == nil {
-		return recorder.Pending{}
+		return nil
 	}
-	pending := l.writer.Begin(l.text)
-	if cap(l.text) <= maxSpare {
-		spare.Put(&l.text)
-	}
-	return pending
-}
-
-// keep waits for records; those of a chain that can't be had in time are followed by
-// one that says that the agent was told nothing.
-func (r *Router) keep(ctx context.Context, a *arrival, p recorder.Pending) error {
-	err := p.Wait(ctx)
+	err := l.writer.Record(ctx, l.text)
+	l.end()
 	if err != nil {
-		r.writer.Note(r.about(a, audit.ChainRefused, "unavailable", nil).Append(nil))
+		l.writer.Note(audit.Record{
+			Time: time.Now(), Kind: audit.ChainRefused, ChainID: l.a.chainID, Session: l.a.Session, Event: l.a.Name, Action: "unavailable", EventID: l.a.ID,
+		}.Append(nil))
 	}
 	return err
 }
 
-// about is a record about an event.
-func (r *Router) about(a *arrival, kind audit.Kind, action string, detail audit.Detail) audit.Record {
-	return audit.Record{
-		Time: time.Now(), Kind: kind, ChainID: a.chainID, Session: a.Session, Event: a.Name, Action: action, EventID: a.ID, Detail: detail,
+// note has the records written; nobody waits for them.
+func (l *lines) note() {
+	if l.Router != nil {
+		l.writer.Note(l.text)
+		l.end()
+	}
+}
+
+// end gives the buffer back.
+func (l *lines) end() {
+	if cap(l.text) <= maxSpare {
+		*l.from = l.text
+		spare.Put(l.from)
 	}
 }
 
@@ -220,15 +225,15 @@ func modified(out chain.Outcome) bool {
 }
 
 // emitted are the records of an emit that was decided.
-func (r *Router) emitted(a *arrival, out chain.Outcome) recorder.Pending {
+func (r *Router) emitted(a *arrival, out chain.Outcome) *lines {
 	l := r.lines(a)
 	l.hops(out)
 	l.result(out, string(cmp.Or(out.Result.Action, chain.Continue)), out.Result.Reason, "")
-	return l.begin()
+	return l
 }
 
 // executed are the records of an execute that nobody is asked about.
-func (r *Router) executed(a *arrival, out chain.Outcome, v verdict.Verdict) recorder.Pending {
+func (r *Router) executed(a *arrival, out chain.Outcome, v verdict.Verdict) *lines {
 	l := r.lines(a)
 	l.hops(out)
 	l.told(out, v)
@@ -237,25 +242,25 @@ func (r *Router) executed(a *arrival, out chain.Outcome, v verdict.Verdict) reco
 		id = v.Approval.ID
 	}
 	l.result(out, string(v.Action), v.Reason, id)
-	return l.begin()
+	return l
 }
 
 // questioned are the records of an execute that a person is asked about.
-func (r *Router) questioned(a *arrival, out chain.Outcome, v verdict.Verdict, s *approvals.Stored, first bool) recorder.Pending {
+func (r *Router) questioned(a *arrival, out chain.Outcome, v verdict.Verdict, s *approvals.Stored, first bool) *lines {
 	l := r.lines(a)
 	l.hops(out)
 	l.told(out, v)
 	l.asked(s, first)
 	l.result(out, string(verdict.Pending), "", s.ID)
-	return l.begin()
+	return l
 }
 
-// undecided notes a chain whose time was over: its agent was told so.
-func (r *Router) undecided(a *arrival, out chain.Outcome) {
+// undecided are the records of a chain whose time was over: its agent was told so.
+func (r *Router) undecided(a *arrival, out chain.Outcome) *lines {
 	l := r.lines(a)
 	l.hops(out)
 	l.result(out, "deadline", "", "")
-	l.begin()
+	return l
 }
 
 // collected notes what hooks gave to a collect.
@@ -276,7 +281,7 @@ func (r *Router) collected(a *arrival, list []chain.Collected) {
 	l.add(audit.ChainResult, "", "collect", audit.Chain{
 		Agent: a.Source, Emitter: a.emitter, Called: len(list), Took: l.now.Sub(a.came), In: l.view.Of(a.Session, a.sent),
 	})
-	l.begin()
+	l.note()
 }
 
 // shadowed notes what a shadow hook answered.
@@ -299,5 +304,5 @@ func (r *Router) shadowed(a *arrival, link *chain.Link, ev events.Event, result 
 		action = cmp.Or(action, string(chain.Continue))
 	}
 	l.add(kindOf(hop.Failure), link.ID, action, detail)
-	l.begin()
+	l.note()
 }

@@ -254,7 +254,9 @@ func TestDecisionsAreFollowedOverSegments(t *testing.T) {
 		t.Errorf("decisions (-want +got):\n%s", diff)
 	}
 	cancel()
-	<-ended
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("it ended with %v; want that it was told to", err)
+	}
 }
 
 func TestSegments(t *testing.T) {

@@ -150,7 +150,7 @@ func (w *Witness) read(ctx context.Context, size int64, signed []byte) error {
 	if w.at.segment.Stream == nil {
 		return w.gone(signed, "%s was removed, and a checkpoint of size %d came after", w.at.head.Origin, size)
 	}
-	err := w.at.segment.Read(ctx, "", uint64(w.log.Size())+1, uint64(size), func(rec bus.Record) error {
+	take := func(rec bus.Record) error {
 		if want := uint64(w.log.Size()) + 1; rec.Sequence != want {
 			return w.gone(signed, "message %d is missing", want)
 		}
@@ -158,11 +158,39 @@ func (w *Witness) read(ctx context.Context, size int64, signed []byte) error {
 			return w.conflict(signed, "message %d on %s is no record: %v", rec.Sequence, rec.Subject, err)
 		}
 		return nil
-	})
-	if err == nil && w.log.Size() < size {
+	}
+	from := uint64(w.log.Size()) + 1
+	if size-w.log.Size() > few {
+		if err := w.at.segment.Read(ctx, "", from, uint64(size), take); err != nil {
+			return err
+		}
+	} else if err := w.get(ctx, from, uint64(size), take); err != nil {
+		return err
+	}
+	if w.log.Size() < size {
 		return w.gone(signed, "it ends after message %d, and a checkpoint covers %d", w.log.Size(), size)
 	}
-	return err
+	return nil
+}
+
+// few messages are asked for one by one: that is faster than to begin to follow.
+const few = 16
+
+// get takes messages one by one, as far as they are there.
+func (w *Witness) get(ctx context.Context, from, to uint64, take func(bus.Record) error) error {
+	for ; from <= to; from++ {
+		rec, err := w.at.segment.Get(ctx, from)
+		if errors.Is(err, bus.ErrNoKey) {
+			return nil
+		}
+		if err == nil {
+			err = take(rec)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // inspect looks at the segment as it is now, whether or not a checkpoint comes.

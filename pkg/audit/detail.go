@@ -2,10 +2,11 @@ package audit
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
-	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -42,7 +43,7 @@ func raw(w *events.ObjectWriter, name string, value json.RawMessage) {
 	if len(value) == 0 {
 		return
 	}
-	if bytes.ContainsFunc(value, unicode.IsControl) {
+	if hasControl(value) {
 		compact := jsontext.Value(bytes.Clone(value))
 		if err := compact.Compact(); err != nil {
 			w.String(name, string(value))
@@ -51,6 +52,17 @@ func raw(w *events.ObjectWriter, name string, value json.RawMessage) {
 		value = json.RawMessage(compact)
 	}
 	w.Raw(name, value)
+}
+
+// hasControl reports whether text has a byte below the space, eight at a time.
+func hasControl(text []byte) bool {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	for ; len(text) >= 8; text = text[8:] {
+		if w := binary.LittleEndian.Uint64(text); (w-ones*' ')&^w&tops != 0 {
+			return true
+		}
+	}
+	return slices.ContainsFunc(text, func(c byte) bool { return c < ' ' })
 }
 
 // Hop is what happened at one hook: the detail of [HookResult], [HookError],

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +41,23 @@ func TestAFileSystemIsThatOfTheNearestMount(t *testing.T) {
 	}
 }
 
+func TestATmpfsIsRefused(t *testing.T) {
+	const shm = "/dev/shm"
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil || fileSystem(string(mounts), shm) != "tmpfs" {
+		t.Skip("there is no tmpfs here")
+	}
+	var out, progress bytes.Buffer
+	code, err := run(t.Context(), []string{"-only", "audit", "-short", "-dir", shm}, &out, &progress)
+	if code != codeFailed || err == nil || !strings.Contains(err.Error(), "is on a tmpfs") || !strings.Contains(err.Error(), "-dir") {
+		t.Errorf("code %d, error %v; want %d, and what to do", code, err, codeFailed)
+	}
+	left, err := filepath.Glob(shm + "/hookrouter-bench-*")
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
 func TestSyncsAreMeasuredAndLeaveNothingBehind(t *testing.T) {
 	dir := t.TempDir()
 	took, err := syncs(dir+"/file", 3)
@@ -52,26 +72,22 @@ func TestSyncsAreMeasuredAndLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-// round is one round of an arm with one chain.
-func round(took, elapsed time.Duration) *sample {
-	return &sample{took: []time.Duration{took}, elapsed: elapsed}
-}
-
 func TestStrictAuditIsComparedRoundByRound(t *testing.T) {
 	// The machine was ten times slower in the second round.
-	us := func(list ...time.Duration) (rounds []*sample) {
-		for _, took := range list {
-			rounds = append(rounds, round(took*time.Microsecond, took*time.Microsecond))
+	us := func(list ...int) (rounds []*sample) {
+		for _, n := range list {
+			took := time.Duration(n) * time.Microsecond
+			rounds = append(rounds, &sample{took: []time.Duration{took}, elapsed: took})
 		}
 		return rounds
 	}
 	p := &pair{name: "here"}
-	off, strict, synced := us(100, 1000, 100), us(150, 1500, 155), us(100, 1000, 100)
+	off, strict, synced := us(100, 1000, 100), us(150, 1500, 155), us(200, 2000, 200)
 	added := p.added([][]*sample{off, strict, synced, off}, 1234, "")
-	if added.Value != 0.5 || !added.ok() || !strings.Contains(added.Note, "the same 1234 bytes: 100 us") {
-		t.Errorf("added %+v, want half of a synced publish", added)
+	if added.Value != 0.25 || !added.ok() || !strings.Contains(added.Note, "the same 1234 bytes: 200 us") {
+		t.Errorf("added %+v, want a quarter of a synced publish", added)
 	}
-	if dear := p.added([][]*sample{off, us(210, 2100, 210), synced, off}, 1, ""); dear.ok() {
+	if dear := p.added([][]*sample{off, us(310, 3100, 310), synced, off}, 1, ""); dear.ok() {
 		t.Errorf("%+v is more than one synced publish, and ok", dear)
 	}
 	rate := p.rate([][]*sample{off, strict, off}, 12.5, 50e3, "")
@@ -109,10 +125,11 @@ func TestAFigureThatIsNotJudgedSaysWhy(t *testing.T) {
 
 func TestAnArmThatDiffersFromItselfMakesTheRunInvalid(t *testing.T) {
 	got := map[float64]int{}
-	for _, ratio := range []float64{0.94, 0.96, 1.04, 1.06} {
-		b := &bench{report: &report{Valid: true}}
-		b.itself(ratio)
-		got[ratio] = b.report.exitCode()
+	for _, itself := range []float64{0.94, 0.96, 1.04, 1.06} {
+		r := &report{Valid: true}
+		r.addBeside(figure{Name: "chains/s", Value: 1, NotJudged: "for comparison"}, 2)
+		r.addBeside(figure{Name: "chains/s", Value: 1, Least: 0.6}, itself)
+		got[itself] = r.exitCode()
 	}
 	if diff := cmp.Diff(map[float64]int{0.94: codeInvalid, 0.96: 0, 1.04: 0, 1.06: codeInvalid}, got); diff != "" {
 		t.Errorf("exit codes (-want +got):\n%s", diff)

@@ -129,7 +129,12 @@ func measure(ctx context.Context, o options, progress io.Writer) (*report, error
 		name string
 		run  func(context.Context) error
 	}{
-		{"floor", b.floor}, {"further", b.further}, {"skipped", b.skipped}, {"execute", b.execute}, {"collect", b.collect}, {"startup", b.startup},
+		{"floor", b.floor},
+		{"further", b.further},
+		{"skipped", b.skipped},
+		{"execute", b.execute},
+		{"collect", b.collect},
+		{"startup", b.startup},
 		{partAudit, b.audit},
 	}
 	if o.profile != "" && o.only == partAudit {

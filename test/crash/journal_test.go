@@ -205,23 +205,24 @@ func (l load) run(t *testing.T, ctx context.Context) {
 	people := dial(t, l.url)
 	defer people.Close()
 	var wg sync.WaitGroup
+	defer wg.Wait()
 	for i := range l.agents {
 		nc := dial(t, l.url)
-		defer nc.Close()
 		a, err := agent.Connect(ctx, agent.Options{
 			Conn: nc, Session: fmt.Sprintf("s%d", i), Patience: l.patience,
 			OnPending: func(q verdict.Approval) { wg.Go(func() { l.decide(ctx, people, q.ID) }) },
 		})
 		if err != nil {
-			t.Fatal(err)
+			t.Error(err)
+			return
 		}
 		wg.Go(func() {
+			defer nc.Close()
 			for ctx.Err() == nil {
 				l.send(ctx, a, l.number.Add(1))
 			}
 		})
 	}
-	wg.Wait()
 }
 
 // send sends one event.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -47,7 +48,17 @@ func TestKill(t *testing.T) {
 	if missing > 0 {
 		t.Errorf("%d of %d are missing in the log", missing, told)
 	}
+	for id, results := range log.results {
+		if len(results) > 1 {
+			t.Errorf("chain %s has %d results", id, len(results))
+		}
+	}
 	report := verify(t, ctx, b, f.key, nil)
+	for _, w := range report.Head.Writers {
+		if strings.Contains(w.ID, ".") {
+			t.Errorf("a router took its own records for those of somebody else: writer %s", w.ID)
+		}
+	}
 	t.Logf("volume: %d kills (%d of routers, %d of NATS) over %v: %s; %d missing of %d; %d records, %d refused chains; %s: %d checkpoints, %d writers",
 		kills, f.killed[0]+f.killed[1], f.killed[2], took.Round(time.Second), j.summary(), missing, told, log.records, len(log.refused),
 		report.Verdict, report.Checkpoints, len(report.Head.Writers))

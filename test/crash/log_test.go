@@ -59,6 +59,8 @@ func readLog(t *testing.T, ctx context.Context, b *bus.Bus) recorded {
 		switch {
 		case rec.Err != nil:
 			t.Errorf("%s: %v: %s", rec.Place, rec.Err, rec.Line)
+		case rec.Kind == audit.LogKind:
+			t.Errorf("%s: a router found something wrong with the log: %s", rec.Place, rec.Line)
 		case rec.Kind == audit.ChainResult:
 			r.results[rec.ChainID] = append(r.results[rec.ChainID], rec)
 		case rec.Kind == audit.ChainRefused:

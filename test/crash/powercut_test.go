@@ -3,6 +3,7 @@ package crash
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -49,8 +50,18 @@ func keeps(t *testing.T, p *plant) {
 		b := connect(t, p.url)
 		ctx := within(t, time.Minute)
 		n, missing := readLog(t, ctx, b).compare(t, &p.journal, at)
+		if missing > 0 { // a new leader may not have applied yet what it holds
+			began := time.Now()
+			waiting, cancel := context.WithTimeout(ctx, 15*time.Second)
+			soon(waiting, func() bool {
+				n, missing = readLog(t, ctx, b).compare(t, &p.journal, at)
+				return missing == 0
+			})
+			cancel()
+			t.Logf("cut %d: %d missing %v later", p.cuts, missing, time.Since(began))
+		}
 		if missing > 0 {
-			t.Fatalf("%d of %d are missing after the cut", missing, n)
+			t.Fatalf("%d of %d are missing after cut %d", missing, n, p.cuts)
 		}
 		told = n
 		p.journal.forget(at) // what was told in the very moment of the cut may be there or not
@@ -192,6 +203,12 @@ func (p *plant) cut(t *testing.T, ctx context.Context) (at time.Time) {
 	}
 	for _, w := range append(p.writers, p.router) {
 		w.kill(t)
+	}
+	if keep := os.Getenv("CRASH_KEEP"); keep != "" {
+		for i, image := range images {
+			command(t, "cp", "--sparse=always", image, filepath.Join(keep, fmt.Sprintf("n%d.img", i)))
+		}
+		t.Logf("cut %d at %v", p.cuts, at)
 	}
 	for i, d := range p.mounted {
 		d.unmount(t)
