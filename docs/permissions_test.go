@@ -106,10 +106,20 @@ type fenced struct {
 
 func newFenced(t *testing.T, ctx context.Context) *fenced {
 	t.Helper()
-	ns, err := server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(),
-		Users: permissionTable(t, "guard"),
-	})
+	f := serverOf(t, &server.Options{Users: permissionTable(t, "guard")})
+	f.start(t, ctx, router.Options{}, "setup")()
+	for range 2 { // so that they report to each other
+		t.Cleanup(f.start(t, ctx, router.Options{}, "router"))
+	}
+	return f
+}
+
+// serverOf is a server with JetStream on the loopback, and the options that are given.
+func serverOf(t *testing.T, o *server.Options) *fenced {
+	t.Helper()
+	o.Host, o.Port, o.NoSigs, o.NoLog = "127.0.0.1", server.RANDOM_PORT, true, true
+	o.JetStream, o.StoreDir = true, t.TempDir()
+	ns, err := server.NewServer(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,10 +130,6 @@ func newFenced(t *testing.T, ctx context.Context) *fenced {
 	}
 	f := &fenced{server: ns, log: &lockedLog{}}
 	f.logger = slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	f.start(t, ctx, router.Options{}, "setup")()
-	for range 2 { // so that they report to each other
-		t.Cleanup(f.start(t, ctx, router.Options{}, "router"))
-	}
 	return f
 }
 
@@ -473,26 +479,14 @@ func accounts(t *testing.T, heading string) *fenced {
 	config, _, _ = strings.Cut(config, "```")
 	config = regexp.MustCompile(`"\$[A-Z]+"`).ReplaceAllString(config, "secret")
 	file := filepath.Join(t.TempDir(), "nats.conf")
-	if err := os.WriteFile(file, []byte(fmt.Sprintf("listen: 127.0.0.1:-1\njetstream {store_dir: %q}\n%s", t.TempDir(), config)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	o, err := server.ProcessConfigFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.NoSigs, o.NoLog = true, true
-	ns, err := server.NewServer(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ns.Start()
-	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
-	if !ns.ReadyForConnections(20 * time.Second) {
-		t.Fatal("the server is not ready")
-	}
-	f := &fenced{server: ns, log: &lockedLog{}}
-	f.logger = slog.New(slog.NewTextHandler(f.log, nil))
-	return f
+	return serverOf(t, o)
 }
 
 // TestAccountsProveWhoAnswered runs the accounts of the operator's reference.

@@ -207,6 +207,7 @@ func (s *Stream) follow(ctx context.Context, config jetstream.OrderedConsumerCon
 	if err != nil {
 		return away(err)
 	}
+	defer s.forget(consumer)
 	behind := info.NumPending > 0
 	if !behind {
 		current()
@@ -237,6 +238,19 @@ func (s *Stream) follow(ctx context.Context, config jetstream.OrderedConsumerCon
 		}
 	}
 }
+
+// forget removes what the server keeps of one who followed: each costs the stream
+// something with every message, and would be there for minutes.
+func (s *Stream) forget(consumer jetstream.Consumer) {
+	if info := consumer.CachedInfo(); info != nil && s.bus.Connected() {
+		ctx, cancel := context.WithTimeout(context.Background(), forgetTime)
+		defer cancel()
+		_ = s.bus.js.DeleteConsumer(ctx, s.name, info.Name) // else the server does, later
+	}
+}
+
+// forgetTime is how long the server is waited for then.
+const forgetTime = time.Second
 
 // errRead ends a Read.
 var errRead = errors.New("read to the end")

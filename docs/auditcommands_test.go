@@ -1,0 +1,125 @@
+package docs_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/hookrouter/hookrouter/internal/notary"
+	"github.com/hookrouter/hookrouter/internal/router"
+)
+
+// hookctl builds the program, and returns a function that runs it in a role.
+func (f *fenced) hookctl(t *testing.T, ctx context.Context) func(role, inbox string, args ...string) (said string, code int) {
+	t.Helper()
+	dir := t.TempDir()
+	program := filepath.Join(dir, "hookctl")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/hookctl")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build hookctl: %v\n%s", err, out)
+	}
+	return func(role, inbox string, args ...string) (string, int) {
+		t.Helper()
+		cmd := exec.CommandContext(ctx, program, append([]string{"audit"}, args...)...)
+		cmd.Env = append(os.Environ(), "NATS_URL=nats://"+f.server.Addr().String(), "NATS_USER="+role, "NATS_PASSWORD=secret", "NATS_INBOX_PREFIX=_INBOX_"+inbox, "XDG_STATE_HOME="+filepath.Join(dir, "state"))
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState == nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s %v:\n%s", role, args, out)
+		if said := strings.ToLower(string(out)); strings.Contains(said, "permission") {
+			t.Errorf("%s %v lacks a right:\n%s", role, args, out)
+		}
+		return string(out), cmd.ProcessState.ExitCode()
+	}
+}
+
+// TestTheCommandsOfAuditNeedNoMore runs the commands with the rights that the operator's
+// reference gives to who needs them.
+func TestTheCommandsOfAuditNeedNoMore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	file := func(name string) string { return filepath.Join(t.TempDir(), name) }
+	type step struct {
+		role, inbox string
+		args        []string
+		code        int
+	}
+	run := func(t *testing.T, f *fenced, steps []step) {
+		t.Helper()
+		hookctl := f.hookctl(t, ctx)
+		for _, s := range steps {
+			if said, code := hookctl(s.role, s.inbox, s.args...); code != s.code {
+				t.Errorf("%s %v: exit code %d, not %d:\n%s", s.role, s.args, code, s.code, said)
+			}
+		}
+	}
+	newKey := func(t *testing.T) (path string, key *notary.Key) {
+		t.Helper()
+		path = file("audit.key")
+		key, err := notary.LoadKey(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path, key
+	}
+
+	t.Run("a keeper makes what routers need, rotates, and removes", func(t *testing.T) {
+		f := serverOf(t, &server.Options{Users: permissionTable(t, "guard")})
+		path, key := newKey(t)
+		run(t, f, []step{{"keeper", "operator", []string{"bootstrap", "--replicas", "1"}, 0}})
+		t.Cleanup(f.start(t, ctx, router.Options{AuditKey: key}, "router"))
+		emit := func() {
+			if _, err := f.agent(t, ctx, "agent").Emit(ctx, "tool:pre", json.RawMessage(`{"session_id":"s1"}`)); err != nil {
+				t.Error(err)
+			}
+		}
+		emit()
+		export := file("1.jsonl")
+		run(t, f, []step{
+			{"keeper", "operator", []string{"bootstrap", "--check"}, 0},
+			{"keeper", "operator", []string{"rotate"}, 0},
+			{"keeper", "operator", []string{"export", export, "--segment", "1"}, 0},
+		})
+		emit()
+		run(t, f, []step{
+			{"keeper", "operator", []string{"verify"}, 20}, // and the next segment is signed then
+			{"keeper", "operator", []string{"remove", "HOOKS_AUDIT", "--export", export, "--key", path + ".pub", "--yes"}, 0},
+			{"keeper", "operator", []string{"verify", "--no-pin", "--key", path + ".pub"}, 20},
+			{"keeper", "operator", []string{"erase", "--session", "s1"}, 0},
+		})
+	})
+
+	t.Run("auditors and a witness read the mirror", func(t *testing.T) {
+		f := accounts(t, "### Auditors and witnesses\n")
+		path, key := newKey(t)
+		t.Cleanup(f.start(t, ctx, router.Options{AuditKey: key}, "router"))
+		f.mirror(t, ctx)
+		if _, err := f.agent(t, ctx, "router").Emit(ctx, "tool:pre", json.RawMessage(`{"session_id":"s1"}`)); err != nil {
+			t.Fatal(err)
+		}
+		witness := file("witness.key")
+		run(t, f, []step{
+			{"auditor", "auditor", []string{"tail"}, 0},
+			{"auditor", "auditor", []string{"query", "--session", "s1"}, 0},
+			{"auditor", "auditor", []string{"stats"}, 0},
+			{"auditor", "auditor", []string{"export", file("1.jsonl")}, 0},
+			{"auditor", "auditor", []string{"verify", "--key", path + ".pub"}, 20},
+			{"auditor", "auditor", []string{"key", "new", witness, "--name", "witness-1"}, 0},
+			{"witness", "witness", []string{"witness", "--once", "--witness-key", witness, "--key", path + ".pub", "--state", file("state")}, 0},
+			{"auditor", "auditor", []string{"verify", "--no-pin", "--key", path + ".pub", "--witness", witness + ".pub"}, 0},
+			{"auditor", "auditor", []string{"prove", "1:0", "-o", file("receipt.json")}, 0},
+		})
+	})
+}
