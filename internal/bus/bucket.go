@@ -48,7 +48,8 @@ type BucketOptions struct {
 func (b *Bus) OpenBucket(ctx context.Context, o BucketOptions) (*Bucket, error) {
 	kv, err := b.openBucket(ctx, o)
 	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w (is JetStream enabled, and may this account use it?)", o.Name, err)
+		return nil, fmt.Errorf("open bucket %s: %w (is JetStream enabled, and may this account use it? "+
+			"An operator makes what is missing with `hookctl audit bootstrap --prefix %s`)", o.Name, b.why(err), b.Prefix())
 	}
 	return &Bucket{kv, b.js, o.Name}, nil
 }

@@ -3,6 +3,7 @@ package bus
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/nats-io/nats.go"
@@ -45,6 +46,17 @@ func away(err error) error {
 		return ErrAway
 	}
 	return err
+}
+
+// why adds to an error what the server has said meanwhile, where that explains it: that
+// this user has no right to a subject. The server answers such a request with nothing.
+func (b *Bus) why(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		if last := b.conn.LastError(); errors.Is(last, nats.ErrPermissionViolation) {
+			return fmt.Errorf("%w: %w", last, err)
+		}
+	}
+	return away(err)
 }
 
 // UntilLost returns a context that ends with the connection, its cause then

@@ -42,7 +42,7 @@ func (b *Bus) OpenStream(ctx context.Context, name string) (*Stream, error) {
 		return nil, fmt.Errorf("open stream %s: %w", name, ErrNoStream)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open stream %s: %w (is JetStream enabled, and may this account use it?)", name, away(err))
+		return nil, fmt.Errorf("open stream %s: %w (is JetStream enabled, and may this account use it?)", name, b.why(err))
 	}
 	return &Stream{b, stream, name}, nil
 }
@@ -57,7 +57,7 @@ func (b *Bus) CreateStream(ctx context.Context, name string, subjects []string, 
 		return b.OpenStream(ctx, name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("create stream %s: %w (is JetStream enabled, and may this account use it?)", name, away(err))
+		return nil, fmt.Errorf("create stream %s: %w (is JetStream enabled, and may this account use it?)", name, b.why(err))
 	}
 	return &Stream{b, stream, name}, nil
 }

@@ -10,5 +10,6 @@
 // not of what a router believes to have written. A router that takes over goes on from
 // the last checkpoint, if it is signed with its own key; else it reads the segment from
 // the beginning. Where what was signed is not what is there, or two checkpoints state
-// different roots for one size, it raises an alarm and signs nothing more.
+// different roots for one size, it raises an alarm and signs nothing more in this segment.
+// Once an operator has closed it, signing goes on with the next.
 package notary

@@ -50,6 +50,7 @@ type Notary struct {
 	expect   []expected        // roots to be found when the log is read again
 	alarms   map[string]bool   // that were raised
 	short    time.Time         // since when the end of the log can't be read
+	broken   bool              // what is in the segment is not what was signed
 }
 
 // expected is a root that somebody signed, or that this notary had.
@@ -94,6 +95,7 @@ func (n *Notary) look(ctx context.Context, last bool) {
 	alarm, isAlarm := errors.AsType[*alarm](err)
 	switch {
 	case isAlarm:
+		n.broken = true
 		if !n.alarms[alarm.reason] {
 			n.alarms[alarm.reason] = true
 			n.Log.Error("ALARM: the audit log is not what was signed: no more checkpoints", "reason", alarm.reason)
@@ -113,6 +115,11 @@ func alarmed(format string, args ...any) error { return &alarm{fmt.Sprintf(forma
 
 // sign goes through the segments as far as there is something to sign.
 func (n *Notary) sign(ctx context.Context, last bool) error {
+	if n.broken {
+		if left, err := n.leave(ctx); !left || err != nil {
+			return err
+		}
+	}
 	for {
 		if n.log == nil {
 			if err := n.begin(ctx); err != nil {
@@ -144,6 +151,23 @@ func (n *Notary) sign(ctx context.Context, last bool) error {
 			return err
 		}
 	}
+}
+
+// leave goes on behind a segment that is not what was signed, once an operator has closed
+// it: the checkpoints of the next follow the last good one.
+func (n *Notary) leave(ctx context.Context) (left bool, err error) {
+	state, err := n.segment.State(ctx, n.trail.Subjects())
+	if err != nil || !state.Sealed {
+		return false, err
+	}
+	if err := n.trail.Refresh(ctx); err != nil || n.trail.Live().Number == n.segment.Number {
+		return false, err
+	}
+	if err := n.next(ctx); err != nil {
+		return false, err
+	}
+	n.broken = false
+	return true, nil
 }
 
 // size is what the last known checkpoint covers.

@@ -87,6 +87,13 @@ func (r *Router) ask(ctx context.Context, req *bus.Request, q asking, header bus
 	if err != nil {
 		return v, err
 	}
+	open, err := r.desk.Find(ctx, s.ID, q.ID, s.Sent)
+	if err != nil {
+		return v, err
+	}
+	if open != nil {
+		return r.rejoin(ctx, req, q, header, out, v, open)
+	}
 	rule, ruled := r.Rules.Decide(s.Hook, s.ToolName, s.Prompt)
 	if !ruled || rule.Decided(time.Now()).Granted { // no grant is above a rule that denies
 		grant, granted, err := r.remembered(ctx, s)
@@ -94,19 +101,6 @@ func (r *Router) ask(ctx context.Context, req *bus.Request, q asking, header bus
 			return v, err
 		}
 		if granted {
-			open, err := r.desk.Find(ctx, s.ID, q.ID, s.Sent) // of this event, sent before it was always allowed
-			if err != nil {
-				return v, err
-			}
-			if open != nil {
-				if err := r.questioned(q.arrival, out, v, open, false).keep(ctx); err != nil {
-					return v, err
-				}
-				r.release(q.arrival)
-				v.Approval = approvalOf(open)
-				r.await(req, q, header, open)
-				return v, nil
-			}
 			v.Action, v.Approval = verdict.Continue, approvalOf(s)
 			v.Approval.ID, v.Approval.Cached, v.Approval.Option, v.Approval.DecidedBy = grant.Approval, true, "Allow always", grant.By
 			return v, nil
@@ -116,17 +110,32 @@ func (r *Router) ask(ctx context.Context, req *bus.Request, q asking, header bus
 		r.Log.Warn("a question can't be put to a person: denied", "hook", asker.Link.ID, "error", err, "event", q.Name, "session", q.Session)
 		return denied(v, approval.Reason(s.Question, approval.Decision{Error: err.Error()})), nil
 	}
-	s, asked, err := r.desk.Ask(ctx, s)
-	if err != nil {
+	records := r.questioned(q.arrival, out, v, s, true)
+	if err := records.keep(ctx); err != nil { // before anyone is asked
 		return v, err
 	}
-	v.Approval = approvalOf(s)
-	if err := r.questioned(q.arrival, out, v, s, asked).keep(ctx); err != nil {
+	s, asked, err := r.desk.Ask(ctx, s)
+	if err != nil {
+		records.refused()
 		return v, err
 	}
 	if asked && !ruled {
 		r.announceQuestion(s)
 	}
+	return r.pends(ctx, req, q, header, v, s)
+}
+
+// rejoin has an event that was sent anew wait for the question that it has already.
+func (r *Router) rejoin(ctx context.Context, req *bus.Request, q asking, header bus.Header, out chain.Outcome, v verdict.Verdict, s *approvals.Stored) (verdict.Verdict, error) {
+	if err := r.questioned(q.arrival, out, v, s, false).keep(ctx); err != nil {
+		return v, err
+	}
+	return r.pends(ctx, req, q, header, v, s)
+}
+
+// pends has a request wait for the answer to its question.
+func (r *Router) pends(ctx context.Context, req *bus.Request, q asking, header bus.Header, v verdict.Verdict, s *approvals.Stored) (verdict.Verdict, error) {
+	v.Approval = approvalOf(s)
 	if err := r.byRule(ctx, s); err != nil {
 		return v, err
 	}

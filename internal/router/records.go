@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
@@ -50,11 +51,18 @@ func (l *lines) keep(ctx context.Context) error {
 	err := l.writer.Record(ctx, l.text)
 	l.end()
 	if err != nil {
+		l.refused()
+	}
+	return err
+}
+
+// refused notes that the agent was told nothing of what the records say.
+func (l *lines) refused() {
+	if l.Router != nil {
 		l.writer.Note(audit.Record{
 			Time: time.Now(), Kind: audit.ChainRefused, ChainID: l.a.chainID, Session: l.a.Session, Event: l.a.Name, Action: "unavailable", EventID: l.a.ID,
 		}.Append(nil))
 	}
-	return err
 }
 
 // note has the records written; nobody waits for them.
@@ -145,9 +153,9 @@ func (l *lines) told(out chain.Outcome, v verdict.Verdict) {
 	if l.Router == nil {
 		return
 	}
-	for _, list := range [...][]verdict.Injected{v.Injected, v.Dropped} {
-		for _, one := range list {
-			l.injection(out, one)
+	for i := range out.Hops {
+		if hop := &out.Hops[i]; hop.Result.Action == chain.InjectContext && hop.Result.ContextInjection != "" {
+			l.injection(hop, v)
 		}
 	}
 	for i := range out.Hops {
@@ -166,21 +174,30 @@ func (l *lines) told(out chain.Outcome, v verdict.Verdict) {
 	}
 }
 
-func (l *lines) injection(out chain.Outcome, one verdict.Injected) {
-	detail := audit.Injection{Bytes: one.Bytes, Tokens: one.Tokens, Cleaned: one.Cleaned, Dropped: one.Dropped}
-	for i := range out.Hops {
-		if hop := &out.Hops[i]; hop.Link.ID == one.HookID {
-			detail.Role = string(cmp.Or(hop.Result.ContextInjectionRole, chain.RoleSystem))
-			detail.Ephemeral = hop.Result.Ephemeral
-			text, _ := verdict.Clean(hop.Result.ContextInjection)
-			detail.Text = l.view.TextOf(l.a.Session, text)
+// injection is what became of a hook's text: it was delivered, or dropped for its size or
+// the budget, or because the event was denied or a person is asked.
+func (l *lines) injection(hop *chain.Hop, v verdict.Verdict) {
+	text, cleaned := verdict.Clean(hop.Result.ContextInjection)
+	one := verdict.Injected{Bytes: len(text), Cleaned: cleaned, Dropped: "empty"}
+	switch v.Action {
+	case verdict.Deny:
+		one.Dropped = "denied"
+	case verdict.Pending:
+		one.Dropped = "asked"
+	}
+	for _, known := range slices.Concat(v.Injected, v.Dropped) {
+		if known.HookID == hop.Link.ID {
+			one = known
 		}
 	}
 	action := "delivered"
 	if one.Dropped != "" {
 		action = "dropped"
 	}
-	l.add(audit.InjectionKind, one.HookID, action, detail)
+	l.add(audit.InjectionKind, hop.Link.ID, action, audit.Injection{
+		Role: string(cmp.Or(hop.Result.ContextInjectionRole, chain.RoleSystem)), Ephemeral: hop.Result.Ephemeral,
+		Bytes: one.Bytes, Tokens: one.Tokens, Cleaned: one.Cleaned, Dropped: one.Dropped, Text: l.view.TextOf(l.a.Session, text),
+	})
 }
 
 // asked is that a person is asked; it was asked before where the event was sent

@@ -111,6 +111,13 @@ func (r *Router) checkDrift(ctx context.Context) error {
 			return r.checkDrift(ctx)
 		}
 	}
+	notes, err := r.trail.CheckpointNotes().State(ctx, trail.CheckpointSubjects(r.bus))
+	if err != nil {
+		return err
+	}
+	for _, found := range notes.Drift {
+		state.Drift = append(state.Drift, "of the checkpoints "+found)
+	}
 	was := r.drift.Load()
 	switch {
 	case len(state.Drift) == 0 && was != nil:

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
 )
@@ -167,7 +168,24 @@ func (t *Trail) next(ctx context.Context, number int) (int, error) {
 	if !state.Sealed { // it lost its subjects: drift, and no reason to begin another
 		return number - 1, nil
 	}
-	return number, nil
+	return number, t.await(ctx, number)
+}
+
+// await gives who has sealed a segment a moment to make the next, which this process may
+// have no right to.
+func (t *Trail) await(ctx context.Context, number int) error {
+	for range 10 {
+		_, err := t.bus.OpenStream(ctx, t.name(number))
+		if !errors.Is(err, bus.ErrNoStream) {
+			return err
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // name of a segment's stream.

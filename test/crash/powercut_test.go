@@ -7,12 +7,16 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
@@ -49,18 +53,9 @@ func keeps(t *testing.T, p *plant) {
 		recovery = max(recovery, took)
 		b := connect(t, p.url)
 		ctx := within(t, time.Minute)
-		n, missing := readLog(t, ctx, b).compare(t, &p.journal, at)
-		if missing > 0 { // a new leader may not have applied yet what it holds
-			began := time.Now()
-			waiting, cancel := context.WithTimeout(ctx, 15*time.Second)
-			soon(waiting, func() bool {
-				n, missing = readLog(t, ctx, b).compare(t, &p.journal, at)
-				return missing == 0
-			})
-			cancel()
-			t.Logf("cut %d: %d missing %v later", p.cuts, missing, time.Since(began))
-		}
+		n, missing := p.look(t, ctx, b, at)
 		if missing > 0 {
+			p.sayHeld(t, ctx)
 			t.Fatalf("%d of %d are missing after cut %d", missing, n, p.cuts)
 		}
 		told = n
@@ -70,6 +65,77 @@ func keeps(t *testing.T, p *plant) {
 	}
 	t.Logf("volume: %d power cuts, %d told before them and 0 missing: %s; up again after at most %d ms; verified over %d messages",
 		cuts, told, p.journal.summary(), recovery.Milliseconds(), seen.Size)
+}
+
+// look looks for what was told before a time.
+func (p *plant) look(t *testing.T, ctx context.Context, b *bus.Bus, at time.Time) (told, missing int) {
+	t.Helper()
+	began := time.Now()
+	for try := 1; ; try++ {
+		short, cancel := context.WithTimeout(ctx, 5*time.Second)
+		log, err := tryLog(t, short, b)
+		cancel()
+		if err == nil {
+			told, missing = log.compare(t, &p.journal, at)
+		}
+		if err != nil || missing > 0 || try > 1 {
+			t.Logf("cut %d, try %d after %v: %d records, %d missing, %v", p.cuts, try, time.Since(began), log.records, missing, err)
+			if try == 1 {
+				p.sayHeld(t, ctx)
+			}
+		}
+		if err == nil && missing == 0 || time.Since(began) > 20*time.Second {
+			return told, missing
+		}
+		pass(500 * time.Millisecond)
+	}
+}
+
+// sayHeld says what each server holds.
+func (p *plant) sayHeld(t *testing.T, ctx context.Context) {
+	t.Helper()
+	if p.embedded {
+		return
+	}
+	for i, w := range p.writers {
+		w.signal(t, syscall.SIGUSR1)
+		soon(ctx, func() bool { return strings.Contains(w.log.String(), "that is all") })
+		t.Logf("server %d: %s", i, w.log.String())
+	}
+}
+
+// led waits until every stream of a cluster has a leader.
+func (p *plant) led(t *testing.T, ctx context.Context) {
+	t.Helper()
+	nc := dial(t, p.url)
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var why string
+	began := time.Now()
+	electing, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	ok := soon(electing, func() bool {
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		list := js.ListStreams(short)
+		n := 0
+		for info := range list.Info() {
+			n++
+			if info.Cluster == nil || info.Cluster.Leader == "" {
+				why = fmt.Sprintf("%s has no leader: %+v", info.Config.Name, info.Cluster)
+				return false
+			}
+		}
+		why = fmt.Sprintf("%d streams, %v", n, list.Err())
+		return list.Err() == nil
+	})
+	t.Logf("cut %d: streams led %v after %v (%s)", p.cuts, ok, time.Since(began), why)
+	if !ok {
+		p.sayHeld(t, ctx)
+	}
 }
 
 // loses shows that the cut is one: records that were acknowledged and not synced are
@@ -141,6 +207,9 @@ func (p *plant) start(t *testing.T) {
 			t.Fatalf("nats-server does not start: %s", &w.log)
 		}
 	}
+	if p.disks > 1 {
+		p.led(t, ctx)
+	}
 	flags := []string{"--nats-url=" + p.url, "--audit-key=" + p.key}
 	if p.disks > 1 {
 		flags = append(flags, "--jetstream-replicas=3")
@@ -208,7 +277,6 @@ func (p *plant) cut(t *testing.T, ctx context.Context) (at time.Time) {
 		for i, image := range images {
 			command(t, "cp", "--sparse=always", image, filepath.Join(keep, fmt.Sprintf("n%d.img", i)))
 		}
-		t.Logf("cut %d at %v", p.cuts, at)
 	}
 	for i, d := range p.mounted {
 		d.unmount(t)

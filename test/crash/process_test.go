@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -16,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/hookrouter/hookrouter/internal/embedded"
 )
@@ -160,7 +163,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.text = append(t.text, b...)
-	t.text = t.text[max(len(t.text)-8<<10, 0):]
+	t.text = t.text[max(len(t.text)-32<<10, 0):]
 	return len(b), nil
 }
 
@@ -215,6 +218,7 @@ func natsRole() int {
 	defer stop()
 	o := embedded.Options{
 		Listen: os.Getenv(listenVariable), StoreDir: os.Getenv(storeVariable), NoSync: os.Getenv(lazyVariable) == "true",
+		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	}
 	if route := os.Getenv(routeVariable); route != "" {
 		o.ServerName = "n-" + strings.ReplaceAll(route, ":", "-")
@@ -230,6 +234,33 @@ func natsRole() int {
 		return 1
 	}
 	fmt.Println("is ready")
-	<-ctx.Done()
-	return 0
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGUSR1)
+	for {
+		select {
+		case <-asked:
+			sayHeld(s)
+		case <-ctx.Done():
+			return 0
+		}
+	}
+}
+
+// sayHeld says what the server holds by itself, whatever others of its cluster hold.
+func sayHeld(s *embedded.Server) {
+	info, err := s.Jsz(&server.JSzOptions{Accounts: true, Streams: true, RaftGroups: true})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "held:", err)
+		return
+	}
+	for _, account := range info.AccountDetails {
+		for _, stream := range account.Streams {
+			fmt.Fprintf(os.Stderr, "held: %s messages %d to %d, %d removed", stream.Name, stream.State.FirstSeq, stream.State.LastSeq, stream.State.NumDeleted)
+			if stream.Cluster != nil {
+				fmt.Fprintf(os.Stderr, "; leader %s", stream.Cluster.Leader)
+			}
+			fmt.Fprintln(os.Stderr)
+		}
+	}
+	fmt.Fprintln(os.Stderr, "held: that is all")
 }

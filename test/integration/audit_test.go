@@ -154,6 +154,23 @@ func TestEveryStepOfAChainIsRecordedTogether(t *testing.T) {
 	}
 }
 
+func TestInjectionsThatADenialDiscardsAreRecorded(t *testing.T) {
+	s := natstest.Server(t)
+	natstest.Router(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
+	ctx := within(t, 20*time.Second)
+	hook(t, ctx, nc, "injects", `{"events":["e"],"priority":1}`, says(`{"action":"inject_context","context_injection":"mind the gap"}`))
+	hook(t, ctx, nc, "denies", `{"events":["e"],"priority":2}`, says(`{"action":"deny","reason":"no"}`))
+	request(t, ctx, nc, "hooks.execute.e", nil, `{}`)
+	list := auditLog(t, ctx, nc, "HOOKS_AUDIT")[2:]
+	if diff := cmp.Diff([]string{"hook.result injects inject_context", "hook.result denies deny", "injection injects dropped", "chain.result  deny"}, steps(list)); diff != "" {
+		t.Fatal(diff)
+	}
+	if one := list[2]; one.Dropped != "denied" || string(one.Text.Value) != `"mind the gap"` {
+		t.Errorf("the dropped injection is %s", one.line)
+	}
+}
+
 func TestAQuestionAndItsAnswerAreRecorded(t *testing.T) {
 	s := natstest.Server(t)
 	natstest.Router(t, s, router.Options{})

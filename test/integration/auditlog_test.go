@@ -71,7 +71,14 @@ func TestNothingIsAnsweredThatIsNotRecorded(t *testing.T) {
 	ctx := within(t, 60*time.Second)
 	calls := make(chan call, 64)
 	hook(t, ctx, nc, "h", `{"events":["e"]}`, recorded(calls, "h", `{"action":"continue"}`))
+	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(`{"action":"ask_user"}`))
 	fill(t, ctx, nc)
+	if m := request(t, ctx, nc, "hooks.execute.tool.pre", nil, `{}`); code(m) != "503" {
+		t.Errorf("a question that can't be recorded is answered with %v %s", m.Header, m.Data)
+	}
+	if list := request(t, ctx, nc, "hooks.approvals", nil, ``); string(list.Data) != "[]" {
+		t.Errorf("a question that is not recorded is asked: %s", list.Data)
+	}
 	began := time.Now()
 	got, m := emitted(t, ctx, nc, "e")
 	if took := time.Since(began); got != "503" || len(m.Data) > 0 || took > time.Second {
@@ -371,6 +378,24 @@ func TestALogThatWasReplacedRaisesAnAlarm(t *testing.T) {
 	after, _ := verified(t, ctx, s, 1, key, audit.Options{})
 	if after.Verdict.OK() {
 		t.Error(after)
+	}
+
+	b, err := bus.Connect(bus.Options{InProcess: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	operator, err := trail.Open(ctx, b, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := operator.Seal(ctx); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, ctx, "events are answered in the next segment", func() bool { got, _ := emitted(t, ctx, nc, "e"); return got == "" })
+	anew, _ := verified(t, ctx, s, 2, other, audit.Options{Previous: before.Head.Digest()})
+	if anew.Verdict != audit.OKUnanchored {
+		t.Errorf("the segment after the bad one: %v", anew)
 	}
 }
 
