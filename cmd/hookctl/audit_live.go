@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/hookrouter/hookrouter/internal/auditread"
 	"github.com/hookrouter/hookrouter/internal/bus"
@@ -54,7 +55,7 @@ func (v *verification) segment(ctx context.Context, l *auditread.Log, s trail.Se
 	if err != nil {
 		return err
 	}
-	for _, drift := range state.Drift {
+	for _, drift := range slices.Concat(state.Drift, state.Removed) {
 		p.odd = append(p.odd, "the stream is not append-only: "+drift)
 	}
 	if err := v.link(ctx, l, s, p); err != nil {

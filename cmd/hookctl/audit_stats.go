@@ -156,7 +156,7 @@ func (s *auditStats) addSegments(ctx context.Context, l *auditread.Log) error {
 		}
 		one := segmentStats{
 			Number: seg.Number, Stream: seg.Name(), Sealed: state.Sealed, Messages: state.Messages, Bytes: state.Bytes, Last: state.Last,
-			Created: state.Created.UTC(), Drift: state.Drift,
+			Created: state.Created.UTC(), Drift: slices.Concat(state.Drift, state.Removed),
 		}
 		n, err := l.LastNote(ctx, seg.Name())
 		if err != nil && !errors.Is(err, bus.ErrNoKey) {

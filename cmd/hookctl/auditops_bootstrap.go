@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/approvals"
@@ -114,7 +115,7 @@ func (c *bootstrapCmd) streamOf(b *bus.Bus, name string, subjects []string) prov
 				return nil, 0, err
 			}
 			replicas, err := s.Replicas(ctx)
-			return state.Drift, replicas, err
+			return slices.Concat(state.Drift, state.Removed), replicas, err
 		},
 		make: func(ctx context.Context) error {
 			_, err := b.CreateStream(ctx, name, subjects, c.Replicas)

@@ -48,12 +48,15 @@ func away(err error) error {
 	return err
 }
 
+// ErrNotAllowed means that this user has no right to a subject.
+var ErrNotAllowed = errors.New("NATS does not permit it")
+
 // why adds to an error what the server has said meanwhile, where that explains it: that
 // this user has no right to a subject. The server answers such a request with nothing.
 func (b *Bus) why(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		if last := b.conn.LastError(); errors.Is(last, nats.ErrPermissionViolation) {
-			return fmt.Errorf("%w: %w", last, err)
+			return fmt.Errorf("%w: %w: %w", ErrNotAllowed, last, err)
 		}
 	}
 	return away(err)

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -255,29 +256,48 @@ const forgetTime = time.Second
 // errRead ends a Read.
 var errRead = errors.New("read to the end")
 
+// ErrBehind means that the replica of the stream that was read does not have yet what the
+// leader has.
+var ErrBehind = errors.New("a replica of the stream is behind: try again")
+
+// catchUp is how long a replica that is behind is waited for.
+const catchUp = 5 * time.Second
+
 // Read calls handle for each message on a subject ("" for all) from one sequence to
 // another, both included, and returns when the last is handled, or with the error of
-// handle.
+// handle. Any replica may be the one that is read; the error is [ErrBehind] where it
+// does not get what the leader has.
 func (s *Stream) Read(ctx context.Context, subject string, from, to uint64, handle func(Record) error) error {
 	if from > to {
 		return nil
 	}
+	newest, err := s.Newest(ctx, cmp.Or(subject, ">"))
+	if errors.Is(err, ErrNoKey) || err == nil && newest.Sequence < from {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	last := min(to, newest.Sequence)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	err := s.Follow(ctx, subject, Start{Sequence: max(from, 1)}, func(rec Record) error {
+	err = s.Follow(ctx, subject, Start{Sequence: max(from, 1)}, func(rec Record) error {
 		if rec.Sequence > to {
 			return errRead
 		}
 		if err := handle(rec); err != nil {
 			return err
 		}
-		if rec.Sequence == to {
+		if rec.Sequence >= last {
 			return errRead
 		}
 		return nil
-	}, func() { cancel(errRead) })
-	if errors.Is(err, errRead) || errors.Is(context.Cause(ctx), errRead) {
+	}, func() { time.AfterFunc(catchUp, func() { cancel(ErrBehind) }) })
+	switch {
+	case errors.Is(err, errRead):
 		return nil
+	case errors.Is(context.Cause(ctx), ErrBehind):
+		return fmt.Errorf("read stream %s: %w", s.name, ErrBehind)
 	}
 	return err
 }

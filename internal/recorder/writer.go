@@ -76,6 +76,7 @@ type Writer struct {
 type batch struct {
 	lines  []byte
 	opened time.Time
+	tried  bool // it was sent, and may stand in the log: nothing is added any more
 	done   chan struct{} // closed when the log has them
 }
 
@@ -157,7 +158,7 @@ func (w *Writer) put(lines []byte, mayLead bool) (b *batch, leads bool) {
 	}
 	w.add(lines)
 	if b = w.queue[len(w.queue)-1]; mayLead && len(w.queue) == 1 && !w.sending {
-		w.sending = true
+		w.sending, b.tried = true, true
 		return b, true
 	}
 	w.notify()
@@ -175,7 +176,7 @@ func (w *Writer) notify() {
 // add puts lines into the last batch that has room. The caller holds mu.
 func (w *Writer) add(lines []byte) {
 	n := len(w.queue)
-	if n == 0 || n == 1 && w.sending || len(w.queue[n-1].lines)+len(lines) > maxBatch {
+	if n == 0 || w.queue[n-1].tried || len(w.queue[n-1].lines)+len(lines) > maxBatch {
 		w.queue = append(w.queue, &batch{opened: time.Now(), done: make(chan struct{})})
 		n++
 	}
@@ -220,8 +221,8 @@ func (w *Writer) drain(ctx context.Context) {
 		w.mu.Lock()
 		var b *batch
 		if !w.sending && len(w.queue) > 0 {
-			w.sending = true
 			b = w.queue[0]
+			w.sending, b.tried = true, true
 		}
 		done := w.closed && len(w.queue) == 0
 		w.mu.Unlock()

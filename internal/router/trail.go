@@ -111,6 +111,7 @@ func (r *Router) checkDrift(ctx context.Context) error {
 			return r.checkDrift(ctx)
 		}
 	}
+	state.Drift = append(state.Drift, state.Removed...)
 	notes, err := r.trail.CheckpointNotes().State(ctx, trail.CheckpointSubjects(r.bus))
 	if err != nil {
 		return err

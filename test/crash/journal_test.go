@@ -292,7 +292,7 @@ func (a answer) asked() (id, option string, granted bool) {
 
 // String is the answer in one line.
 func (a answer) String() string {
-	return fmt.Sprintf("at %s chain %s: sent %s, told %s (%s) by %q after %d hooks, %v failed open, data %s, asked %q",
+	return fmt.Sprintf("at %s chain %s: sent %.200s, told %s (%s) by %q after %d hooks, %v failed open, data %.200s, asked %q",
 		a.at.Format(time.StampMicro), a.ChainID, a.sent, a.action, a.reason, a.DeniedBy, a.Hooks, a.FailedOpen, a.data, a.approval)
 }
 

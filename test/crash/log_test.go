@@ -166,28 +166,44 @@ func (r recorded) holdsDecision(id, option string) error {
 // of the test; what is missing is counted.
 func (r recorded) compare(t *testing.T, j *journal, until time.Time) (told, missing int) {
 	t.Helper()
-	answers, decisions := j.until(until)
 	wrong := 0
+	told, missing = r.each(j, until, func(what fmt.Stringer, err error) {
+		if errors.Is(err, errMissing) {
+			return
+		}
+		if wrong++; wrong <= 5 {
+			t.Errorf("%v: %v", what, err)
+		}
+	})
+	if wrong > 5 {
+		t.Errorf("%d answers are in the log with another content", wrong)
+	}
+	return told, missing
+}
+
+// count counts what was told before a time.
+func (r recorded) count(j *journal, until time.Time) (told, missing int) {
+	return r.each(j, until, func(fmt.Stringer, error) {})
+}
+
+// each looks for everything that was told before a time, and calls failed for what is
+// missing or different.
+func (r recorded) each(j *journal, until time.Time, failed func(what fmt.Stringer, err error)) (told, missing int) {
 	look := func(what fmt.Stringer, err error) {
 		told++
 		if errors.Is(err, errMissing) {
-			if missing++; missing <= 5 {
-				t.Logf("missing: %v", what)
-			}
-		} else if err != nil {
-			if wrong++; wrong <= 5 {
-				t.Errorf("%v: %v", what, err)
-			}
+			missing++
+		}
+		if err != nil {
+			failed(what, err)
 		}
 	}
+	answers, decisions := j.until(until)
 	for _, a := range answers {
 		look(a, r.holds(a))
 	}
 	for _, d := range decisions {
 		look(d, r.holdsDecision(d.id, d.option))
-	}
-	if wrong > 5 {
-		t.Errorf("%d answers are in the log with another content", wrong)
 	}
 	return told, missing
 }

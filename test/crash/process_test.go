@@ -163,7 +163,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.text = append(t.text, b...)
-	t.text = t.text[max(len(t.text)-32<<10, 0):]
+	t.text = t.text[max(len(t.text)-16<<10, 0):]
 	return len(b), nil
 }
 
@@ -218,7 +218,7 @@ func natsRole() int {
 	defer stop()
 	o := embedded.Options{
 		Listen: os.Getenv(listenVariable), StoreDir: os.Getenv(storeVariable), NoSync: os.Getenv(lazyVariable) == "true",
-		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
 	}
 	if route := os.Getenv(routeVariable); route != "" {
 		o.ServerName = "n-" + strings.ReplaceAll(route, ":", "-")
@@ -248,7 +248,7 @@ func natsRole() int {
 
 // sayHeld says what the server holds by itself, whatever others of its cluster hold.
 func sayHeld(s *embedded.Server) {
-	info, err := s.Jsz(&server.JSzOptions{Accounts: true, Streams: true, RaftGroups: true})
+	info, err := s.Jsz(&server.JSzOptions{Accounts: true, Streams: true})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "held:", err)
 		return
