@@ -97,7 +97,7 @@ func (n *Node) start(ctx context.Context, o Options) error {
 		}
 		o.Router.Notify = n.hooks.Notify
 	}
-	if err = n.prepare(ctx, o.Router); err != nil {
+	if err := n.prepare(ctx, o.Router); err != nil {
 		return err
 	}
 	return n.listenHTTP(ctx, o)

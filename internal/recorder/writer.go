@@ -76,7 +76,7 @@ type Writer struct {
 type batch struct {
 	lines  []byte
 	opened time.Time
-	tried  bool // it was sent, and may stand in the log: nothing is added any more
+	tried  bool          // it was sent, and may stand in the log: nothing is added any more
 	done   chan struct{} // closed when the log has them
 }
 
