@@ -20,7 +20,9 @@ func main() {
 func exit() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr, hangup); err != nil {
 		fmt.Fprintln(os.Stderr, "hook-router:", err)
 		return 1
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 
 	"github.com/alecthomas/kong"
@@ -19,8 +20,9 @@ type flags struct {
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
-// run is the program without the process around it.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+// run is the program without the process around it. hangup tells of SIGHUP; it may be
+// nil.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, hangup <-chan os.Signal) error {
 	var f flags
 	exited := false
 	parser, err := kong.New(&f,
@@ -46,7 +48,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := f.Serve.check(command); err != nil {
 		return fmt.Errorf("%w (see hook-router --help)", err)
 	}
-	return f.Serve.run(ctx, stdout, stderr)
+	return f.Serve.run(ctx, stdout, stderr, hangup)
 }
 
 func buildVersion() string {

@@ -44,7 +44,7 @@ func TestRunServesUntilItIsToldToStop(t *testing.T) {
 			out, log := &buffer{wrote: make(chan struct{}, 1)}, &bytes.Buffer{}
 			done := make(chan error, 1)
 			go func() {
-				done <- run(ctx, []string{"--nats-listen", listen, "--http-listen", "127.0.0.1:0", "--store-dir", t.TempDir()}, out, log)
+				done <- run(ctx, []string{"--nats-listen", listen, "--http-listen", "127.0.0.1:0", "--store-dir", t.TempDir()}, out, log, nil)
 			}()
 			select {
 			case <-out.wrote:
@@ -106,7 +106,7 @@ func TestRunSaysWhatIsWrongWithItsFlags(t *testing.T) {
 		{[]string{"--nats-listen", "nowhere", "--store-dir", t.TempDir()}, "host:port"},
 	} {
 		var out, log bytes.Buffer
-		err := run(t.Context(), tt.args, &out, &log)
+		err := run(t.Context(), tt.args, &out, &log, nil)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: error %v, want one with %q", tt.args, err, tt.want)
 		}
@@ -120,7 +120,7 @@ func TestAPortThatIsTakenIsNamedOnce(t *testing.T) {
 	}
 	defer l.Close()
 	var out, log bytes.Buffer
-	err = run(t.Context(), []string{"--nats-listen", l.Addr().String(), "--http-listen", "", "--store-dir", t.TempDir()}, &out, &log)
+	err = run(t.Context(), []string{"--nats-listen", l.Addr().String(), "--http-listen", "", "--store-dir", t.TempDir()}, &out, &log, nil)
 	if err == nil || strings.Count(err.Error(), "address already in use") != 1 || !strings.Contains(err.Error(), "in use: is another hook-router") {
 		t.Errorf("error %v; want the cause once, and what to do", err)
 	}

@@ -16,8 +16,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/console"
 	"github.com/hookrouter/hookrouter/internal/node"
+	"github.com/hookrouter/hookrouter/internal/notary"
 	"github.com/hookrouter/hookrouter/internal/recorder"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/webhook"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -66,7 +68,8 @@ type serve struct {
 	Webhook       []string `env:"HOOK_ROUTER_WEBHOOK" placeholder:"URL,..." help:"Who is told over HTTP of each question and its answer; may be given several times."`
 	WebhookSecret string   `env:"HOOK_ROUTER_WEBHOOK_SECRET" placeholder:"SECRET" help:"What signs webhooks: whsec_ and 24 to 64 bytes in base64. Better set by the environment."`
 
-	LogLevel slog.Level `env:"HOOK_ROUTER_LOG_LEVEL" default:"info" help:"debug, info, warn or error."`
+	ForwardBaggage bool       `env:"HOOK_ROUTER_FORWARD_BAGGAGE" help:"Pass the W3C baggage of requests on to hooks; it may hold anything."`
+	LogLevel       slog.Level `env:"HOOK_ROUTER_LOG_LEVEL" default:"info" help:"debug, info, warn or error; SIGHUP changes between debug and this one, PUT /loglevel to any."`
 }
 
 // check refuses flags that contradict each other, and limits that are none.
@@ -126,25 +129,42 @@ func (s serve) check(command *kong.Context) error {
 	return nil
 }
 
-func (s serve) run(ctx context.Context, stdout, stderr io.Writer) error {
+func (s serve) run(ctx context.Context, stdout, stderr io.Writer, hangup <-chan os.Signal) error {
 	began := time.Now()
 	node.TuneGC()
-	log := slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: s.LogLevel}))
+	level := &slog.LevelVar{}
+	level.Set(s.LogLevel)
+	lines := slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: level})
+	shown, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-router", Version: buildVersion(), Env: true, Log: slog.New(lines)})
+	if err != nil {
+		return err
+	}
+	log := slog.New(shown.LogTo(lines, level))
+	defer telemetry.ToggleLevel(level, hangup, log)()
+	key, err := s.auditKey()
+	if err != nil {
+		return errors.Join(err, shown.Stop(ctx))
+	}
+	n, err := s.start(ctx, key, log, level, shown)
+	if err != nil {
+		return errors.Join(err, shown.Stop(ctx))
+	}
+	return n.Run(ctx, func() { s.sayReady(stdout, n, key, began) })
+}
+
+// start makes the node, which serves nothing yet.
+func (s serve) start(ctx context.Context, key *notary.Key, log *slog.Logger, level *slog.LevelVar, shown *telemetry.Telemetry) (*node.Node, error) {
 	if s.NATSURL == "" && !loopback(s.NATSListen) {
 		log.Warn("the embedded NATS asks nobody for credentials and listens beyond loopback: whoever reaches it can register hooks and emit",
 			"nats_listen", s.NATSListen)
 	}
 	rules, err := s.rules()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	redaction, err := s.redaction()
 	if err != nil {
-		return err
-	}
-	key, err := s.auditKey()
-	if err != nil {
-		return err
+		return nil, err
 	}
 	if s.NATSURL != "" && s.Audit == "strict" {
 		s.sayDurability(ctx, log)
@@ -156,13 +176,14 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if s.Approvers == "proven" && !s.NATSAccounts {
 		log.Info("answers over NATS prove nobody here and are refused: people answer in the console")
 	}
-	n, err := node.Start(ctx, node.Options{
+	return node.Start(ctx, node.Options{
 		NATS:       bus.Options{URL: s.NATSURL, Prefix: s.Prefix, Creds: s.NATSCreds},
 		Listen:     s.NATSListen,
 		StoreDir:   s.StoreDir,
 		HTTPListen: s.HTTPListen,
 		NoConsole:  s.Console == "off", ConsoleToken: s.ConsoleToken, ConsoleHosts: s.ConsoleHosts,
-		Webhook: webhook.Options{URLs: s.Webhook, Secret: s.WebhookSecret},
+		Webhook:   webhook.Options{URLs: s.Webhook, Secret: s.WebhookSecret},
+		Telemetry: shown, Level: level,
 		Router: router.Options{
 			Version: version, Replicas: s.Replicas,
 			MaxData: s.MaxData, MaxReply: s.MaxReply, MaxInFlight: s.MaxInFlight, MaxPerSession: s.MaxPerSession,
@@ -171,32 +192,31 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer) error {
 			Injection:   verdict.Limits{Size: s.InjectionSize, Budget: s.InjectionBudget},
 			NoApprovals: s.Approvals == "off", Rules: rules, ProvenOnly: s.Approvers == "proven", Accounts: s.NATSAccounts,
 			Audit: recorder.Mode(s.Audit), AuditTimeout: s.AuditTimeout, AuditData: recorder.Data(s.AuditData), AuditMask: redaction, AuditKey: key,
-			MaxQuestions: s.MaxQuestions, MaxQuestionsPerSession: s.MaxQuestionsPerSession,
+			MaxQuestions: s.MaxQuestions, MaxQuestionsPerSession: s.MaxQuestionsPerSession, ForwardBaggage: s.ForwardBaggage,
 		},
 		Log: log,
 	})
-	if err != nil {
-		return err
+}
+
+// sayReady tells the operator where everything is.
+func (s serve) sayReady(stdout io.Writer, n *node.Node, key *notary.Key, began time.Time) {
+	where := s.NATSURL
+	if where == "" {
+		where = n.ClientURL()
 	}
-	return n.Run(ctx, func() {
-		where := s.NATSURL
-		if where == "" {
-			where = n.ClientURL()
+	fmt.Fprintf(stdout, "hook-router %s is ready after %d ms\n  NATS    %s\n  prefix  %s\n",
+		version, time.Since(began).Milliseconds(), bus.RedactURL(where), s.Prefix)
+	if key != nil {
+		fmt.Fprintf(stdout, "  audit   %s, key %s\n", s.Audit, key.Public)
+	}
+	if addr := reachable(n.HTTPAddr()); addr != "" {
+		fmt.Fprintf(stdout, "  health  http://%s/readyz\n", addr)
+		if s.Console == "on" && s.ConsoleToken == "" {
+			fmt.Fprintf(stdout, "  console http://%s/?token=%s\n", addr, n.ConsoleToken())
+		} else if s.Console == "on" {
+			fmt.Fprintf(stdout, "  console http://%s/?token=… (the configured one)\n", addr)
 		}
-		fmt.Fprintf(stdout, "hook-router %s is ready after %d ms\n  NATS    %s\n  prefix  %s\n",
-			version, time.Since(began).Milliseconds(), bus.RedactURL(where), s.Prefix)
-		if key != nil {
-			fmt.Fprintf(stdout, "  audit   %s, key %s\n", s.Audit, key.Public)
-		}
-		if addr := reachable(n.HTTPAddr()); addr != "" {
-			fmt.Fprintf(stdout, "  health  http://%s/readyz\n", addr)
-			if s.Console == "on" && s.ConsoleToken == "" {
-				fmt.Fprintf(stdout, "  console http://%s/?token=%s\n", addr, n.ConsoleToken())
-			} else if s.Console == "on" {
-				fmt.Fprintf(stdout, "  console http://%s/?token=… (the configured one)\n", addr)
-			}
-		}
-	})
+	}
 }
 
 // reachable is an address that a browser on this machine can open.

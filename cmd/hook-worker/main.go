@@ -20,7 +20,9 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr, hangup)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "hook-worker:", err)

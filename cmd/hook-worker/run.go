@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/hookfile"
 	"github.com/hookrouter/hookrouter/internal/hookfile/execkind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -45,7 +47,7 @@ type serve struct {
 	NATSURL   string     `name:"nats-url" env:"HOOK_WORKER_NATS_URL" placeholder:"URL" help:"NATS servers, comma-separated; else what the file says, else nats://127.0.0.1:4222."`
 	NATSCreds string     `name:"nats-creds" env:"HOOK_WORKER_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file."`
 	Prefix    string     `env:"HOOK_WORKER_PREFIX" placeholder:"TOKEN" help:"First token of every subject; else what the file says, else hooks."`
-	LogLevel  slog.Level `env:"HOOK_WORKER_LOG_LEVEL" default:"info" help:"debug, info, warn or error."`
+	LogLevel  slog.Level `env:"HOOK_WORKER_LOG_LEVEL" default:"info" help:"debug, info, warn or error; SIGHUP changes between debug and this one."`
 }
 
 // validate checks files.
@@ -53,8 +55,9 @@ type validate struct {
 	Files []string `arg:"" name:"file" type:"path" help:"Worker files."`
 }
 
-// run is the program without the process around it.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+// run is the program without the process around it. hangup tells of SIGHUP; it may be
+// nil.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, hangup <-chan os.Signal) error {
 	var f flags
 	exited := false
 	parser, err := kong.New(&f,
@@ -80,7 +83,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case "replay":
 		return f.Replay.run(ctx, stdout, stderr)
 	default:
-		return f.Run.run(ctx, stderr)
+		return f.Run.run(ctx, stderr, hangup)
 	}
 }
 
@@ -122,14 +125,23 @@ func load(path string, stderr io.Writer) (*hookfile.File, error) {
 
 // run registers every hook and answers until ctx ends; then what was taken is
 // answered.
-func (s serve) run(ctx context.Context, stderr io.Writer) error {
+func (s serve) run(ctx context.Context, stderr io.Writer, hangup <-chan os.Signal) (err error) {
 	file, err := load(s.Config, stderr)
 	if err != nil {
 		return err
 	}
 	url := cmp.Or(s.NATSURL, file.NATS.URL, "nats://127.0.0.1:4222")
 	prefix := cmp.Or(s.Prefix, file.NATS.Prefix, events.DefaultPrefix)
-	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: s.LogLevel}))
+	level := &slog.LevelVar{}
+	level.Set(s.LogLevel)
+	lines := slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})
+	shown, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-worker", Version: buildVersion(), Env: true, Global: true, Log: slog.New(lines)})
+	if err != nil {
+		return inputError{err}
+	}
+	defer func() { stopTelemetry(ctx, shown) }()
+	log := slog.New(shown.LogTo(lines, level))
+	defer telemetry.ToggleLevel(level, hangup, log)()
 	w, err := worker.Connect(ctx, worker.Options{URL: url, Prefix: prefix, Creds: s.NATSCreds, Version: version, Log: log})
 	if err != nil {
 		return err
@@ -156,6 +168,13 @@ func (s serve) run(ctx context.Context, stderr io.Writer) error {
 	}
 	fmt.Fprintf(stderr, "hook-worker %s answers for %s on %s\n", version, hooks, bus.RedactURL(url))
 	return w.Run(ctx)
+}
+
+// stopTelemetry sends the last spans, for as long as a collector may take.
+func stopTelemetry(ctx context.Context, shown *telemetry.Telemetry) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+	defer cancel()
+	_ = shown.Stop(ctx) // the worker's work is done
 }
 
 // patience is how long a registration may take before the operator is told.

@@ -14,6 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/console"
 	"github.com/hookrouter/hookrouter/internal/embedded"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/webhook"
 )
 
@@ -38,6 +39,11 @@ type Options struct {
 	ConsoleHosts []string
 	// Webhook says whom to tell of questions to people.
 	Webhook webhook.Options
+	// Telemetry is what the process shows of itself, and the node's to stop; nil means
+	// metrics on /metrics and nothing else.
+	Telemetry *telemetry.Telemetry
+	// Level is that of the log, to be changed on /loglevel; nil leaves it as it is.
+	Level *slog.LevelVar
 	// Router holds the limits.
 	Router router.Options
 	// Log of the whole node; nil discards it.
@@ -53,6 +59,8 @@ type Node struct {
 	http   *http.Server
 	page   *console.Console // nil where it is not served
 	listen net.Listener
+	shown  *telemetry.Telemetry
+	level  *slog.LevelVar // nil where it is not to be changed
 	log    *slog.Logger
 }
 
@@ -62,7 +70,7 @@ func Start(ctx context.Context, o Options) (*Node, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	n := &Node{log: o.Log}
+	n := &Node{log: o.Log, shown: o.Telemetry, level: o.Level}
 	if err := n.start(ctx, o); err != nil {
 		n.close()
 		return nil, err
@@ -97,6 +105,12 @@ func (n *Node) start(ctx context.Context, o Options) error {
 		}
 		o.Router.Notify = n.hooks.Notify
 	}
+	if n.shown == nil {
+		if n.shown, err = telemetry.Start(ctx, telemetry.Options{Version: o.Router.Version, Log: o.Log}); err != nil {
+			return err
+		}
+	}
+	o.Router.Telemetry = n.shown
 	if err := n.prepare(ctx, o.Router); err != nil {
 		return err
 	}
@@ -131,6 +145,10 @@ func (n *Node) listenHTTP(ctx context.Context, o Options) (err error) {
 		return fmt.Errorf("serve HTTP: %w: choose another address with --http-listen", err)
 	}
 	mux := n.health()
+	mux.Handle("GET /metrics", n.shown.Handler())
+	if n.level != nil {
+		mux.Handle("/loglevel", &levelPage{n.level, n.log})
+	}
 	if !o.NoConsole {
 		n.page = console.New(console.Options{
 			Desk: n.router.Desk(), Events: n.live, Registry: n.router.Registry, Token: o.ConsoleToken, Hosts: o.ConsoleHosts, Log: o.Log,
@@ -212,7 +230,15 @@ func (n *Node) close() {
 	if n.server != nil {
 		n.server.Stop()
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), lastSpans)
+	defer cancel()
+	if err := n.shown.Stop(ctx); err != nil {
+		n.log.Warn("telemetry of the last moments could not be sent", "error", err)
+	}
 }
+
+// lastSpans is how long a collector has for what waits to be sent at the end.
+const lastSpans = 3 * time.Second
 
 // health serves /healthz, "the process lives", and /readyz, "it can serve".
 func (n *Node) health() *http.ServeMux {

@@ -45,6 +45,7 @@ func (r *Router) announceQuestion(s *approvals.Stored) {
 
 // announceDecision tells what was decided.
 func (r *Router) announceDecision(s *approvals.Stored, d approval.Decision) {
+	r.tellDecision(s, d)
 	q := r.desk.Masked(s.Question)
 	if r.Notify != nil {
 		r.Notify(approval.Notice{Question: q, Decision: &d})
@@ -66,7 +67,7 @@ func (r *Router) observe(a *arrival, links []*chain.Link, data []byte) {
 				continue
 			}
 		}
-		h := caller{r, a, nil, nil}.callHeader(chain.Observe, 0)
+		h := caller{r, a, nil, nil}.callHeader(chain.Observe, link, 0)
 		if err := r.bus.Publish(r.bus.Call(link.ID), h, data); err != nil {
 			r.Log.Warn("could not tell an observer", "hook", link.ID, "error", err)
 		}

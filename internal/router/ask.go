@@ -11,6 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/approvals"
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/session"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -102,6 +103,7 @@ func (r *Router) ask(ctx context.Context, req *bus.Request, q asking, header bus
 		}
 		if granted {
 			v.Action, v.Approval = verdict.Continue, approvalOf(s)
+			r.metrics.Decided(telemetry.ByGrant, true)
 			v.Approval.ID, v.Approval.Cached, v.Approval.Option, v.Approval.DecidedBy = grant.Approval, true, "Allow always", grant.By
 			return v, nil
 		}
@@ -162,6 +164,8 @@ func (r *Router) byRule(ctx context.Context, s *approvals.Stored) error {
 // pending when it has waited long enough. It takes no goroutine, and while it waits
 // it holds neither the request's data nor its headers.
 func (r *Router) await(req *bus.Request, q asking, header bus.Header, s *approvals.Stored) {
+	trace := q.trace
+	r.tracer.Asked(trace, aboutQuestion(s, nil))
 	later := *req
 	later.Msg = &bus.Message{Subject: req.Subject, Reply: req.Msg.Reply}
 	until := time.Now().Add(q.wait)
@@ -172,6 +176,9 @@ func (r *Router) await(req *bus.Request, q asking, header bus.Header, s *approva
 		v := decided(s, d)
 		if err := later.Reply(header, v.Append(nil)); err != nil {
 			r.Log.Warn("could not answer an agent that waited for a person", "approval", s.ID, "error", err)
+		}
+		if d != nil {
+			r.tracer.Waited(trace, aboutQuestion(s, d))
 		}
 	})
 }

@@ -12,7 +12,6 @@ const attendance = 100 * time.Millisecond
 
 // agentEndpoints are what agents ask on.
 func (r *Router) agentEndpoints() []bus.Endpoint {
-	slots := bus.NewSlots(r.MaxInFlight)
 	list := []bus.Endpoint{
 		{Name: "emit", Subject: r.bus.Of("emit", ">"), Handle: r.emit, Data: r.counts.data},
 		{Name: "execute", Subject: r.bus.Of("execute", ">"), Handle: r.execute},
@@ -20,7 +19,8 @@ func (r *Router) agentEndpoints() []bus.Endpoint {
 		{Name: "contributions", Subject: r.bus.Of("contributions", ">"), Handle: r.contributions},
 	}
 	for i := range list {
-		list[i].Slots, list[i].Queue = slots, r.bus.QueueGroup()
+		list[i].Slots, list[i].Queue = r.slots, r.bus.QueueGroup()
+		list[i].Handle = r.refusals(list[i].Name, list[i].Handle)
 	}
 	return list
 }

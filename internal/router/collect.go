@@ -2,12 +2,14 @@ package router
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -17,20 +19,51 @@ const contributionEvent = "contribution:collect"
 
 // collect asks every hook of an event at the same time and answers with the data
 // they gave.
-func (r *Router) collect(ctx context.Context, req *bus.Request) error {
+func (r *Router) collect(ctx context.Context, req *bus.Request) (err error) {
 	a, err := r.admit("collect", req, r.CollectTimeout)
 	if err != nil {
 		return err
 	}
+	defer func() { r.tell("collect", a, err) }()
 	defer r.release(a)
 	r.publishEvent(a)
 	var got gathered
-	list := chain.Collect(ctx, a.links, a.Event, a.timeout, caller{r, a, ctx, nil}.hook)
+	call := timed{caller{r, a, ctx, nil}, make([]telemetry.Interval, len(a.links))}
+	list := chain.Collect(ctx, a.links, a.Event, a.timeout, call.hook)
+	a.answers = call.answers(list)
 	for _, c := range list {
 		got.add(c.Link.ID, c.Data, c.Err)
 	}
 	r.collected(a, list)
-	return got.reply(req)
+	err = got.reply(req)
+	a.answered, a.action = time.Now(), "collect"
+	return err
+}
+
+// timed is a caller that keeps from when to when each hook was called.
+type timed struct {
+	caller
+	when []telemetry.Interval // by the place of the link among the arrival's
+}
+
+func (t timed) hook(ctx context.Context, link *chain.Link, ev events.Event) (chain.Result, error) {
+	when := &t.when[slices.Index(t.a.links, link)]
+	when.From = time.Now()
+	result, err := t.caller.hook(ctx, link, ev)
+	when.To = time.Now()
+	return result, err
+}
+
+// answers are the calls that were made.
+func (t timed) answers(list []chain.Collected) []telemetry.Answer {
+	answers := make([]telemetry.Answer, 0, len(list))
+	for _, c := range list {
+		when := t.when[slices.Index(t.a.links, c.Link)]
+		if when != (telemetry.Interval{}) {
+			answers = append(answers, telemetry.Answer{Link: c.Link, When: when, Failure: chain.FailureOf(c.Err)})
+		}
+	}
+	return answers
 }
 
 // contributions asks every contributor of a channel at the same time.

@@ -26,6 +26,7 @@ type arrival struct {
 	came    time.Time // when it was let in
 	emitter string    // who sent it, as far as the connection proves
 	seated  bool      // whether it holds a place of its session
+	story
 }
 
 // admit is the door: it checks an event, finds its hooks and takes a slot of its
@@ -66,7 +67,11 @@ func (r *Router) admit(verb string, req *bus.Request, fallback time.Duration) (*
 		links: table.For(name, ev.Session), seated: true,
 		asked: header, came: time.Now(), emitter: r.who(req),
 	}
+	r.follow(a, req, data)
 	a.header = a.attributes(header)
+	if r.ForwardBaggage {
+		a.carry(bus.Get(req.Header, headerBaggage))
+	}
 	if verb != "collect" && len(a.links) > 0 {
 		a.Data = data.Over(defaults, events.Now())
 	}
@@ -98,6 +103,9 @@ func (a *arrival) attributes(h bus.RequestHeader) bus.Header {
 	out := make(bus.Header, 8)
 	a.SetHeader(out)
 	out[bus.HeaderChainID] = []string{a.chainID}
+	if a.trace != nil {
+		h.Traceparent = a.trace.Header()
+	}
 	if h.Traceparent != "" && len(h.Traceparent) <= 128 {
 		out[bus.HeaderTraceparent] = []string{h.Traceparent}
 		if h.Tracestate != "" && len(h.Tracestate) <= 512 {
@@ -105,6 +113,18 @@ func (a *arrival) attributes(h bus.RequestHeader) bus.Header {
 		}
 	}
 	return out
+}
+
+const (
+	headerBaggage = "baggage"
+	maxBaggage    = 8 << 10 // in bytes, as W3C has it
+)
+
+// carry passes baggage on, unless it is too long.
+func (a *arrival) carry(baggage string) {
+	if baggage != "" && len(baggage) <= maxBaggage {
+		a.header[headerBaggage] = []string{baggage}
+	}
 }
 
 // sessions counts the requests under way of each session.

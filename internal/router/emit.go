@@ -14,11 +14,12 @@ import (
 )
 
 // emit is an event's way through the router, from the request to the answer.
-func (r *Router) emit(ctx context.Context, req *bus.Request) error {
+func (r *Router) emit(ctx context.Context, req *bus.Request) (err error) {
 	a, err := r.admit("emit", req, r.ChainTimeout)
 	if err != nil {
 		return err
 	}
+	defer func() { r.tell("emit", a, err) }()
 	defer r.release(a)
 	if err := r.begin(ctx, a); err != nil {
 		return err
@@ -37,6 +38,7 @@ func (r *Router) emit(ctx context.Context, req *bus.Request) error {
 	}
 	r.release(a) // the agent may go on as soon as it has its answer
 	err = req.Reply(header, body)
+	a.answered = time.Now()
 	r.tellResult(a, out, record)
 	return err
 }
@@ -53,6 +55,7 @@ func (r *Router) decide(ctx context.Context, a *arrival) (chain.Outcome, error) 
 	call := caller{r, a, ctx, r.callBase(a)}
 	out, err := chain.Run(ctx, a.links, a.Event, chain.Plan{Call: call.hook, Until: time.Now().Add(a.timeout), Shadow: call.shadow})
 	r.publishEvent(a) // where no hook was called
+	a.out = out
 	r.counts.hops(out.Hops)
 	if errors.Is(err, chain.ErrDeadline) {
 		r.undecided(a, out).note()

@@ -13,17 +13,23 @@ import (
 
 // execute is an event's way through the coordinator: the chain decides, and what
 // it decided is made to happen.
-func (r *Router) execute(ctx context.Context, req *bus.Request) error {
+func (r *Router) execute(ctx context.Context, req *bus.Request) (err error) {
 	a, err := r.admit("execute", req, r.ChainTimeout)
 	if err != nil {
 		return err
 	}
+	joined := false
+	defer func() {
+		if !joined || err != nil { // nothing ran for what only waits
+			r.tell("execute", a, err)
+		}
+	}()
 	defer r.release(a)
 	q, err := r.asking(a)
 	if err != nil {
 		return err
 	}
-	if joined, err := r.join(ctx, req, q); joined || err != nil {
+	if joined, err = r.join(ctx, req, q); joined || err != nil {
 		return err
 	}
 	if err := r.begin(ctx, a); err != nil {
@@ -56,8 +62,17 @@ func (r *Router) execute(ctx context.Context, req *bus.Request) error {
 		r.release(a)
 		err = req.Reply(header, body)
 	}
+	a.concluded(v)
 	r.tellResult(a, out, record)
 	return err
+}
+
+// concluded notes the verdict of an event for telemetry.
+func (a *arrival) concluded(v verdict.Verdict) {
+	a.answered, a.action, a.injected, a.dropped = time.Now(), string(v.Action), v.Injected, v.Dropped
+	if v.Approval != nil {
+		a.story.asked = v.Approval.ID
+	}
 }
 
 // coordinate makes a verdict of what the chain decided, and counts what it

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -24,18 +25,22 @@ type caller struct {
 
 // callHeader is what a call carries besides what every message about the event
 // does: its id, the mode, and the time left where there is an end.
-func (c caller) callHeader(mode chain.Mode, left time.Duration) bus.Header {
+func (c caller) callHeader(mode chain.Mode, link *chain.Link, left time.Duration) bus.Header {
 	h := c.header
 	if h == nil {
 		h = make(bus.Header, len(c.a.header)+3)
 		maps.Copy(h, c.a.header)
 	}
-	values := [...]string{nuid.Next(), string(mode), ""}
+	values := [...]string{nuid.Next(), string(mode), "", ""}
 	h[bus.HeaderCallID] = values[0:1:1]
 	h[bus.HeaderMode] = values[1:2:2]
 	if left > 0 {
 		values[2] = millis(left)
 		h[bus.HeaderTimeout] = values[2:3:3]
+	}
+	if c.a.trace != nil && mode != chain.Observe { // who observes is told where the event was, not called from there
+		values[3] = c.a.trace.Call(link.ID)
+		h[bus.HeaderTraceparent] = values[3:4:4]
 	}
 	return h
 }
@@ -59,7 +64,7 @@ func (c caller) request(ctx context.Context, mode chain.Mode, link *chain.Link, 
 	if c.header != nil {
 		c.publishEvent(c.a) // at the last moment before the first call, so that both leave in one write
 	}
-	header := c.callHeader(mode, left)
+	header := c.callHeader(mode, link, left)
 	reply, err := c.bus.Request(ctx, c.bus.Call(link.ID), header, data)
 	switch {
 	case errors.Is(err, bus.ErrNoResponders):
@@ -89,12 +94,14 @@ func (c caller) shadow(link *chain.Link, ev events.Event) {
 			result, err = chain.ParseResult(reply)
 		}
 		c.counts.shadow.Add(1)
+		c.tellShadow(c.a, link, telemetry.Interval{From: start, To: time.Now()}, result, err)
 		c.shadowed(c.a, link, ev, result, time.Since(start), err)
 		c.Log.Info("shadow hook answered", "hook", link.ID, "event", ev.Name, "session", ev.Session, "chain", c.a.chainID,
 			"action", result.Action, "reason", result.Reason, "error", err)
 	})
 	if !started {
 		c.counts.shadowDropped.Add(1)
+		c.metrics.ShadowDropped(link.ID)
 	}
 }
 

@@ -86,7 +86,11 @@ func (r *Router) log(a *arrival, out chain.Outcome) {
 	if out.DeniedBy != "" {
 		line.AddAttrs(slog.String("denied_by", out.DeniedBy))
 	}
-	_ = r.Log.Handler().Handle(context.Background(), line)
+	if a.trace != nil {
+		traceID, spanID := a.trace.IDs()
+		line.AddAttrs(slog.String("trace_id", traceID), slog.String("span_id", spanID))
+	}
+	_ = r.Log.Handler().Handle(a.trace.Context(), line)
 }
 
 // counts is what the router counts besides requests; discovery shows it.

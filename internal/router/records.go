@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/approvals"
 	"github.com/hookrouter/hookrouter/internal/recorder"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -48,7 +49,11 @@ func (l *lines) keep(ctx context.Context) error {
 	if l.Router == nil {
 		return nil
 	}
+	from := time.Now()
+	l.auditWaiting.Add(1)
 	err := l.writer.Record(ctx, l.text)
+	l.auditWaiting.Add(-1)
+	l.a.audited = telemetry.Interval{From: from, To: time.Now()}
 	l.end()
 	if err != nil {
 		l.refused()

@@ -16,6 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/recorder"
 	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/session"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -82,6 +83,11 @@ type Options struct {
 	// Accounts takes what the NATS server says of a request from another account as
 	// who sent it. Only where agents and approvers are in accounts of their own.
 	Accounts bool
+	// Telemetry is told what happens; nil for nobody.
+	Telemetry *telemetry.Telemetry
+	// ForwardBaggage passes the W3C baggage of a request on to hooks. It may hold
+	// anything that the agent's program put there.
+	ForwardBaggage bool
 	// TTL and Lease are those of the registry; 0 means its defaults.
 	TTL, Lease time.Duration
 	// Log gets one line per event at info; nil discards it.
@@ -160,7 +166,9 @@ type Router struct {
 	counts   counts
 	beside   beside
 	keeper
-	auditMode []string // the header of every answer
+	watched
+	slots     bus.Slots // of requests of agents
+	auditMode []string  // the header of every answer
 
 	// Of Run alone.
 	agents []bus.Endpoint // what this replica answers agents on, as long as it is ready
@@ -180,6 +188,10 @@ func New(ctx context.Context, b *bus.Bus, o Options) (*Router, error) {
 	}
 	r := &Router{Options: o, bus: b, auditMode: []string{string(o.Audit)}}
 	replica := events.NewID()
+	if o.Telemetry != nil {
+		r.metrics, r.tracer = o.Telemetry.Metrics, o.Telemetry.Tracer
+	}
+	r.slots = bus.NewSlots(o.MaxInFlight)
 	if err := r.openAudit(ctx, replica); err != nil {
 		return nil, err
 	}
@@ -278,6 +290,14 @@ func (r *Router) Run(ctx context.Context, up func()) error {
 	if up != nil {
 		up()
 	}
+	unwatch, err := r.Telemetry.Watch(r.state)
+	if err != nil {
+		return errors.Join(err, service.Stop(ctx))
+	}
+	defer unwatch()
+	if r.metrics != nil {
+		wg.Go(func() { r.countQuestions(following) })
+	}
 	attending, leave := context.WithCancel(ctx)
 	defer leave()
 	attended := make(chan struct{})
@@ -326,7 +346,7 @@ func (r *Router) serve() (*bus.Service, error) {
 		{Name: "session-show", Subject: r.bus.Of("session", "show"), Slots: operators, Wait: true, Handle: r.showSession},
 		{Name: "session-revoke", Subject: r.bus.Of("session", "revoke"), Slots: operators, Wait: true, Handle: r.revoke},
 	} {
-		e.Queue = r.bus.QueueGroup()
+		e.Queue, e.Handle = r.bus.QueueGroup(), r.refusals(e.Name, e.Handle)
 		if _, err := service.Add(e); err != nil {
 			return nil, errors.Join(err, service.Stop(context.Background()))
 		}

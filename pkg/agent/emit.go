@@ -52,11 +52,13 @@ func (a Answer) Decode(v any) error {
 // is a json.RawMessage, which is sent byte for byte, or anything that marshals to
 // a JSON object. A deadline of ctx is told to the router and the hooks. An error
 // means that nothing was decided.
-func (a *Agent) Emit(ctx context.Context, event string, data any) (Answer, error) {
+func (a *Agent) Emit(ctx context.Context, event string, data any) (answer Answer, err error) {
 	header, body, err := a.event(event, data)
 	if err != nil {
 		return Answer{}, err
 	}
+	ctx, span := a.begin(ctx, "emit", event, header)
+	defer func() { end(span, string(answer.Action), answer.Run, err) }()
 	told := ctx // with the caller's deadline, if any
 	ctx, cancel := bound(ctx)
 	defer cancel()
@@ -101,11 +103,13 @@ type Collection struct {
 // EmitAndCollect asks all hooks of an event at the same time and returns the data
 // they gave, in execution order. timeout bounds each; 0 means the router's
 // default of a second.
-func (a *Agent) EmitAndCollect(ctx context.Context, event string, data any, timeout time.Duration) (Collection, error) {
+func (a *Agent) EmitAndCollect(ctx context.Context, event string, data any, timeout time.Duration) (_ Collection, err error) {
 	header, body, err := a.event(event, data)
 	if err != nil {
 		return Collection{}, err
 	}
+	ctx, span := a.begin(ctx, "collect", event, header)
+	defer func() { end(span, "collect", Run{}, err) }()
 	delete(header, bus.HeaderDefaults)
 	return a.collect(ctx, a.bus.Event("collect", event), header, body, timeout)
 }

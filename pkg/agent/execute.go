@@ -61,13 +61,15 @@ func (e *PendingError) Unwrap() error { return e.Err }
 // may then run again.
 //
 // A deadline of ctx is told to the router and the hooks, which get 35 s at most.
-func (a *Agent) Execute(ctx context.Context, event string, data any) (Execution, error) {
+func (a *Agent) Execute(ctx context.Context, event string, data any) (x Execution, err error) {
 	header, body, err := a.event(event, data)
 	if err != nil {
 		return Execution{}, err
 	}
+	ctx, span := a.begin(ctx, "execute", event, header)
+	defer func() { end(span, string(x.Action), x.Run, err) }()
 	q := inquiry{agent: a, subject: a.bus.Event("execute", event), header: header, body: body}
-	x, err := q.decide(ctx)
+	x, err = q.decide(ctx)
 	if err != nil {
 		return Execution{}, fmt.Errorf("execute %s: %w", event, err)
 	}

@@ -52,6 +52,7 @@ type Hop struct {
 	Failure    Failure       // why it failed; empty where it did not
 	Err        error         // the failure's cause
 	FailedOpen bool          // it failed and was let pass
+	Start      time.Time     // of the call; the zero time where there was none
 	Took       time.Duration // from the call to the answer
 }
 
@@ -143,9 +144,9 @@ func (p Plan) step(ctx context.Context, link *Link, view *View, ev events.Event)
 		}
 		return hop, true
 	}
-	start := time.Now()
-	hop.Result, hop.Err = p.call(ctx, start, link, ev)
-	hop.Took = time.Since(start)
+	hop.Start = time.Now()
+	hop.Result, hop.Err = p.call(ctx, hop.Start, link, ev)
+	hop.Took = time.Since(hop.Start)
 	if hop.Failure = FailureOf(hop.Err); hop.Failure != "" {
 		hop.Result = Result{}
 	}

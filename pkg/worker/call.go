@@ -77,8 +77,8 @@ func callContext(ctx context.Context, h bus.Header) (context.Context, context.Ca
 	return ctx, cancel, nil
 }
 
-// answer runs a handler for one request of the router.
-func answer(ctx context.Context, req *bus.Request, handler Handler) error {
+// answer runs the handler of a hook for one request of the router.
+func answer(ctx context.Context, id string, req *bus.Request, handler Handler) error {
 	ctx, cancel, err := callContext(ctx, req.Header)
 	if err != nil {
 		return err
@@ -88,7 +88,10 @@ func answer(ctx context.Context, req *bus.Request, handler Handler) error {
 	if err != nil {
 		return bus.Refuse(bus.Malformed, "%v", err)
 	}
+	ctx, span := begin(ctx, id, CallFrom(ctx), ev)
+	defer span.End()
 	result, err := handler(ctx, ev)
+	answered(span, result, err)
 	if err != nil {
 		return handlerError(err)
 	}

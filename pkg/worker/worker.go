@@ -123,7 +123,7 @@ func (w *Worker) Register(ctx context.Context, reg chain.Registration, handler H
 		return nil, fmt.Errorf("hook %q: the handler is nil", reg.ID)
 	}
 	return w.register(ctx, reg, func(ctx context.Context, req *bus.Request) error {
-		return answer(ctx, req, handler)
+		return answer(ctx, reg.ID, req, handler)
 	})
 }
 

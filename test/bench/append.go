@@ -13,9 +13,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// appender measures what one publish to an append-only log costs the process of a
-// router: to the router's server, over a connection of the same kind, as the router's
-// writer does it, of the very bytes that the router wrote last.
+// appender measures what one publish to an append-only log costs: to the router's server,
+// as the router's writer does it, of the very bytes that the router wrote last. One sits
+// where the agent does, as all that the bench times, over the agent's kind of connection;
+// another in the router's process, over the router's.
 type appender struct {
 	connection bus.Options
 
@@ -103,7 +104,12 @@ func (a arm) appends(n int) (*sample, error) {
 }
 
 func (a arm) ordered(n int) (answer appended, err error) {
-	text, err := a.writer.order("append " + strconv.Itoa(n))
+	var text string
+	if a.seat != nil {
+		text, err = a.seat.measure(context.Background(), strconv.Itoa(n))
+	} else {
+		text, err = a.writer.order("append " + strconv.Itoa(n))
+	}
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &answer)
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
 )
 
 const partAudit = "audit"
@@ -16,9 +18,11 @@ const keyFile = "audit.key"
 // pair is a router whose answers wait until their records are on the disk, and one
 // that keeps no records.
 type pair struct {
-	strict, off, synced arm // synced: single publishes to a log beside that of strict
-	name                string
-	dir                 string // of strict: its key is there
+	strict, off arm
+	synced      arm // single publishes to a log beside that of strict, by the agent
+	inside      arm // the same by the router's process
+	name        string
+	dir         string // of strict: its key is there
 }
 
 // audit compares strict audit with none, and verification with plain SHA-256.
@@ -47,7 +51,8 @@ func (b *bench) startAudit(ctx context.Context) (own, joined *pair, err error) {
 		return nil, nil, err
 	}
 	for _, p := range []*pair{own, joined} {
-		p.synced = arm{name: "synced publish", writer: b.byName[p.strict.name]}
+		p.synced = arm{name: "synced publish", seat: &appender{connection: bus.Options{URL: p.strict.conn.ConnectedUrl(), Prefix: prefixRouter, Name: "append"}}}
+		p.inside = arm{name: "synced publish in the router's process", writer: b.byName[p.strict.name]}
 	}
 	return own, joined, nil
 }

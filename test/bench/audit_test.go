@@ -83,11 +83,11 @@ func TestStrictAuditIsComparedRoundByRound(t *testing.T) {
 	}
 	p := &pair{name: "here"}
 	off, strict, synced := us(100, 1000, 100), us(150, 1500, 155), us(200, 2000, 200)
-	added := p.added([][]*sample{off, strict, synced, off}, 1234, "")
-	if added.Value != 0.25 || !added.ok() || !strings.Contains(added.Note, "the same 1234 bytes: 200 us") {
+	added := p.added([][]*sample{off, strict, synced, off, synced}, 1234, "")
+	if added.Value != 0.25 || !added.ok() || !strings.Contains(added.Note, "the same 1234 bytes takes the agent 200 us") {
 		t.Errorf("added %+v, want a quarter of a synced publish", added)
 	}
-	if dear := p.added([][]*sample{off, us(310, 3100, 310), synced, off}, 1, ""); dear.ok() {
+	if dear := p.added([][]*sample{off, us(310, 3100, 310), synced, off, synced}, 1, ""); dear.ok() {
 		t.Errorf("%+v is more than one synced publish, and ok", dear)
 	}
 	rate := p.rate([][]*sample{off, strict, off}, 12.5, 50e3, "")

@@ -26,6 +26,7 @@ type arm struct {
 	hops    int
 	conn    *nats.Conn // nil: the agent's to the server of the floor
 	writer  *process   // not nil: no chains, but single publishes to a log, by this process
+	seat    *appender  // not nil: the same by the agent
 }
 
 func newArm(name, prefix, event string, hops int) arm {
@@ -55,7 +56,7 @@ func merge(parts ...*sample) *sample {
 // load sends n events to an arm, so many in flight at a time, and checks every
 // answer.
 func (b *bench) load(ctx context.Context, a arm, inFlight, n int) (*sample, error) {
-	if a.writer != nil {
+	if a.writer != nil || a.seat != nil {
 		return a.appends(n)
 	}
 	took := make([]time.Duration, n)

@@ -19,11 +19,12 @@ func (b *bench) strict(ctx context.Context, p *pair, why string) error {
 			return fmt.Errorf("%s answers with audit %q: %s was expected", a.name, got, mode)
 		}
 	}
+	defer p.synced.seat.close()
 	single, err := p.synced.ordered(1)
 	if err != nil {
 		return err
 	}
-	one, err := b.compare(ctx, 1, p.off, p.strict, p.synced, p.off)
+	one, err := b.compare(ctx, 1, p.off, p.strict, p.synced, p.off, p.inside)
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func (b *bench) strict(ctx context.Context, p *pair, why string) error {
 // added is what strict audit adds to the time of a chain, over what one synced publish
 // takes.
 func (p *pair) added(all [][]*sample, bytes int, why string) figure {
-	off, strict, synced := p50s(merged(all[0], all[3])), p50s(all[1]), p50s(all[2])
+	off, strict, synced, inside := p50s(merged(all[0], all[3])), p50s(all[1]), p50s(all[2]), p50s(all[4])
 	more, over := make([]float64, len(strict)), make([]float64, len(strict))
 	for i := range strict {
 		more[i] = (strict[i] - off[i]) / 1e3
@@ -64,8 +65,8 @@ func (p *pair) added(all [][]*sample, bytes int, why string) figure {
 	return figure{
 		Name: fmt.Sprintf("strict audit, %s: what it adds to the p50 of 3 hops, over one synced publish", p.name),
 		Unit: "x", Value: median(over), Most: 1, NotJudged: why,
-		Note: fmt.Sprintf("%.0f us with it, %.0f us without: %.0f us more; one synced publish of the same %d bytes: %.0f us",
-			median(strict)/1e3, median(off)/1e3, median(more), bytes, median(synced)/1e3),
+		Note: fmt.Sprintf("%.0f us with it, %.0f us without: %.0f us more; one synced publish of the same %d bytes takes the agent %.0f us, the router's process %.0f us",
+			median(strict)/1e3, median(off)/1e3, median(more), bytes, median(synced)/1e3, median(inside)/1e3),
 	}
 }
 

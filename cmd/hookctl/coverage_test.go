@@ -1,0 +1,50 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+func TestCoverageListsAgentsThatNeverAskBeforeATool(t *testing.T) {
+	f := newFixture(t)
+	emit := func(source, event string) {
+		t.Helper()
+		h := nats.Header{
+			"ce-specversion": {"1.0"}, "ce-id": {events.NewID()}, "ce-source": {source}, "ce-type": {event}, "ce-subject": {"s1"},
+		}
+		subject := "hooks.emit." + strings.ReplaceAll(event, ":", ".")
+		if _, err := f.nc.RequestMsgWithContext(t.Context(), &nats.Msg{Subject: subject, Header: h, Data: []byte("{}")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	emit("/asks", "tool:pre")
+	emit("/asks", "tool:post")
+	emit("/never", "tool:post")
+	emit("/never", "tool:post")
+
+	got := f.run("coverage", "--json")
+	var doc coverage
+	if err := json.Unmarshal([]byte(got.stdout), &doc); err != nil || got.code != 0 {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	if len(doc.Agents) != 2 || doc.Ungated != 1 {
+		t.Fatalf("%+v", doc)
+	}
+	if a := doc.Agents[0]; a.Agent != "/never" || a.Gated || a.Total != 2 || a.Events["tool:post"] != 2 || a.ToolPre != nil || a.Last.IsZero() {
+		t.Errorf("the first agent is %+v", a)
+	}
+	if a := doc.Agents[1]; a.Agent != "/asks" || !a.Gated || a.Total != 2 || a.ToolPre == nil {
+		t.Errorf("the second agent is %+v", a)
+	}
+	if got := f.run("--text", "coverage"); !strings.Contains(got.stdout, "never") || !strings.Contains(got.stdout, "1 of 2 agents never emitted tool:pre") {
+		t.Errorf("people are shown %s", got.stdout)
+	}
+	if got := f.run("coverage", "--since", "2199-01-01", "--text"); !strings.Contains(got.stdout, "No event is recorded since") && got.code == 0 {
+		t.Errorf("a time to come: %+v", got)
+	}
+}

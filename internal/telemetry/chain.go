@@ -1,0 +1,41 @@
+package telemetry
+
+import (
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// Chain is what happened to one event, as the router tells it after the answer.
+type Chain struct {
+	Verb, Event, Source       string // emit, execute or collect; the event's name; who emitted it
+	Session, EventID, ChainID string
+	Came, End                 time.Time
+	Outcome                   *chain.Outcome // never nil
+	Action                    string         // the answer's; empty means the outcome's
+	Injected, Dropped         []verdict.Injected
+	Audited                   Interval // the wait for the records
+	AuditMode                 string
+	Approval                  string   // the id of the question, empty for none
+	Answers                   []Answer // of a collect
+	Refused                   int      // the code of the refusal that was answered, 0 for none
+}
+
+// Interval is from when to when something was under way; zero means never.
+type Interval struct{ From, To time.Time }
+
+// action is what was decided.
+func (c *Chain) action() string {
+	if c.Action != "" {
+		return c.Action
+	}
+	return actionOf(c.Outcome.Result.Action)
+}
+
+// Answer is one call that is no part of a chain: of a collect, or of a shadow hook.
+type Answer struct {
+	Link    *chain.Link
+	When    Interval
+	Failure chain.Failure
+}

@@ -1,0 +1,95 @@
+package telemetry
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+const (
+	maxSources = 1000           // agents whose coverage is known
+	coverageOf = 24 * time.Hour // how long an agent counts after its last event
+)
+
+// Coverage knows which agents emitted events lately, and which of them ask before
+// they run tools. It is safe for concurrent use.
+type Coverage struct {
+	mu     sync.RWMutex // guards agents and swept
+	agents map[string]*seenAgent
+	swept  time.Time
+	missed atomic.Int64 // events of agents there was no place for
+}
+
+// seenAgent holds times in nanoseconds since 1970, 0 for never.
+type seenAgent struct{ last, gated atomic.Int64 }
+
+// NewCoverage makes one that has seen nobody.
+func NewCoverage() *Coverage { return &Coverage{agents: map[string]*seenAgent{}} }
+
+// Saw notes an event of an agent, by its CloudEvents source.
+func (c *Coverage) Saw(source, event string, now time.Time) {
+	c.mu.RLock()
+	agent := c.agents[source]
+	c.mu.RUnlock()
+	if agent == nil {
+		if agent = c.add(source, now); agent == nil {
+			c.missed.Add(1)
+			return
+		}
+	}
+	agent.last.Store(now.UnixNano())
+	if event == events.ToolPre {
+		agent.gated.Store(now.UnixNano())
+	}
+}
+
+// add makes a place for an agent, where need be that of one that was not seen for
+// long; nil where all are busy.
+func (c *Coverage) add(source string, now time.Time) *seenAgent {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if agent := c.agents[source]; agent != nil {
+		return agent
+	}
+	if len(c.agents) >= maxSources {
+		if now.Sub(c.swept) > time.Minute {
+			c.sweep(now)
+		}
+		if len(c.agents) >= maxSources {
+			return nil
+		}
+	}
+	agent := &seenAgent{}
+	c.agents[strings.Clone(source)] = agent
+	return agent
+}
+
+// sweep forgets agents that do not count any more. The caller holds mu.
+func (c *Coverage) sweep(now time.Time) {
+	c.swept = now
+	for source, agent := range c.agents {
+		if now.UnixNano()-agent.last.Load() > int64(coverageOf) {
+			delete(c.agents, source)
+		}
+	}
+}
+
+// Count is how many agents emitted events in the last 24 hours, and how many of them
+// never tool:pre.
+func (c *Coverage) Count(now time.Time) (seen, ungated int) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, agent := range c.agents {
+		if now.UnixNano()-agent.last.Load() > int64(coverageOf) {
+			continue
+		}
+		seen++
+		if now.UnixNano()-agent.gated.Load() > int64(coverageOf) {
+			ungated++
+		}
+	}
+	return seen, ungated
+}

@@ -1,0 +1,91 @@
+package telemetry
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+)
+
+// State is what a router is at the moment.
+type State struct {
+	Ready               bool
+	InFlight, MaxFlight int           // requests of agents
+	Hooks, Expired      int64         // registered; instances that this replica removed for their silence
+	AuditMode           string        // strict, async or off
+	AuditWaiting        int64         // answers that wait for their records
+	Approvals           int           // open questions
+	OldestApproval      time.Duration // how long the oldest is open; 0 for none
+}
+
+// Watch has the state of a router read with each scrape. read must be quick and
+// wait for nothing.
+func (t *Telemetry) Watch(read func() State) (stop func(), err error) {
+	if t == nil {
+		return func() {}, nil
+	}
+	m := t.meter
+	var all []metric.Observable
+	gauge := func(name, what string) metric.Int64ObservableGauge {
+		g, _ := m.Int64ObservableGauge(name, metric.WithDescription(what))
+		all = append(all, g)
+		return g
+	}
+	seconds := func(name, what string) metric.Float64ObservableGauge {
+		g, _ := m.Float64ObservableGauge(name, metric.WithUnit("s"), metric.WithDescription(what))
+		all = append(all, g)
+		return g
+	}
+	ready := gauge("hookrouter.ready", "1 while this replica can serve, else 0")
+	inFlight := gauge("hookrouter.in_flight", "Requests of agents under way")
+	maxFlight := gauge("hookrouter.in_flight.limit", "Requests of agents that may be under way")
+	hooks := gauge("hookrouter.registry.hooks", "Hooks that are registered")
+	pending := gauge("hookrouter.approvals.pending", "Questions that wait for a person, of all replicas")
+	oldest := seconds("hookrouter.approvals.oldest.age", "How long the oldest open question waits; 0 for none")
+	mode := gauge("hookrouter.audit.mode", "1 for the mode of the audit log")
+	waiting := gauge("hookrouter.audit.waiting", "Answers that wait for their records")
+	agents := gauge("hookrouter.agents.seen", "Agents that emitted events to this replica in the last 24 hours, at most 1000")
+	ungated := gauge("hookrouter.agents.ungated", "Those of them that never emitted tool:pre to this replica")
+	expired, _ := m.Int64ObservableCounter("hookrouter.registry.expired", metric.WithDescription("Instances that this replica removed: they had stopped renewing"))
+	spans, _ := m.Int64ObservableCounter("hookrouter.spans", metric.WithDescription("Spans that were made, sent to the collector, and could not be sent; the rest waits or was dropped"))
+	made, sent, failed := spansOf("made"), spansOf("sent"), spansOf("failed")
+	registration, err := m.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		s := read()
+		o.ObserveInt64(ready, flag(s.Ready))
+		o.ObserveInt64(inFlight, int64(s.InFlight))
+		o.ObserveInt64(maxFlight, int64(s.MaxFlight))
+		o.ObserveInt64(hooks, s.Hooks)
+		o.ObserveInt64(expired, s.Expired)
+		o.ObserveInt64(pending, int64(s.Approvals))
+		o.ObserveFloat64(oldest, s.OldestApproval.Seconds())
+		o.ObserveInt64(mode, 1, metric.WithAttributeSet(attribute.NewSet(keyModeLabel.String(s.AuditMode))))
+		o.ObserveInt64(waiting, s.AuditWaiting)
+		seen, without := t.Metrics.coverage.Count(time.Now())
+		o.ObserveInt64(agents, int64(seen))
+		o.ObserveInt64(ungated, int64(without))
+		if t.Tracer != nil {
+			o.ObserveInt64(spans, t.Tracer.made.Load(), made)
+			if out := t.Tracer.exported; out != nil {
+				o.ObserveInt64(spans, out.sent.Load(), sent)
+				o.ObserveInt64(spans, out.failed.Load(), failed)
+			}
+		}
+		return nil
+	}, append(all, expired, spans)...)
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = registration.Unregister() }, nil
+}
+
+func spansOf(outcome string) metric.ObserveOption {
+	return metric.WithAttributeSet(attribute.NewSet(keyOutcome.String(outcome)))
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

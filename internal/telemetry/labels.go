@@ -1,0 +1,132 @@
+package telemetry
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// The bounds of label sets. What comes later counts as [Other].
+const (
+	maxEvents = 100  // names of events, the standard ones among them
+	maxHooks  = 1000 // ids of hooks
+	maxPairs  = 2000 // of an event and a hook, and of an agent's class and an event
+	maxAgents = 100  // classes of agents
+)
+
+// words is a set of labels that stops growing at a limit. It is safe for concurrent
+// use.
+type words struct {
+	limit int
+	mu    sync.RWMutex // guards known
+	known map[string]struct{}
+}
+
+func newWords(limit int, first ...string) *words {
+	w := &words{limit: limit, known: map[string]struct{}{}}
+	for _, word := range first {
+		w.label(word)
+	}
+	return w
+}
+
+// label is the word itself, or [Other] where there is no place for it any more.
+func (w *words) label(word string) string {
+	w.mu.RLock()
+	_, known := w.known[word]
+	full := len(w.known) >= w.limit
+	w.mu.RUnlock()
+	switch {
+	case known:
+		return word
+	case full:
+		return Other
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.known) >= w.limit {
+		return Other
+	}
+	w.known[strings.Clone(word)] = struct{}{} // not the message that it was part of
+	return word
+}
+
+// standardEvents are the names that have a label of their own from the start.
+func standardEvents() []string {
+	list := []string{}
+	for _, info := range events.Catalog() {
+		list = append(list, info.Name)
+		list = append(list, info.Aliases...)
+	}
+	return list
+}
+
+// table keeps what was made for a key, at most so many, so that nothing is made anew
+// for an event. It is safe for concurrent use.
+type table[K comparable, V any] struct {
+	limit int
+	make  func(K) V
+	rest  V // of what has no place
+	mu    sync.RWMutex
+	known map[K]V // guarded by mu
+}
+
+func newTable[K comparable, V any](limit int, rest V, make func(K) V) *table[K, V] {
+	return &table[K, V]{limit: limit, make: make, rest: rest, known: map[K]V{}}
+}
+
+// get is what belongs to a key. own makes the key's strings ones that may be kept.
+func (t *table[K, V]) get(key K, own func(K) K) V {
+	t.mu.RLock()
+	v, known := t.known[key]
+	full := len(t.known) >= t.limit
+	t.mu.RUnlock()
+	switch {
+	case known:
+		return v
+	case full:
+		return t.rest
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if v, known := t.known[key]; known {
+		return v
+	}
+	if len(t.known) >= t.limit {
+		return t.rest
+	}
+	key = own(key)
+	v = t.make(key)
+	t.known[key] = v
+	return v
+}
+
+// classOf is the class of an agent: its CloudEvents source without what tells one
+// instance from another, which is what follows the first part of a path, the host of
+// a URL, or the name space of a URN.
+func classOf(source string) string {
+	rest, prefix := source, ""
+	if i := strings.Index(source, "://"); i >= 0 {
+		prefix, rest = source[:i+3], source[i+3:]
+		rest, _, _ = strings.Cut(rest, "/")
+		if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+			rest = rest[at+1:]
+		}
+		return prefix + rest
+	}
+	if strings.HasPrefix(source, "urn:") {
+		if space, _, more := strings.Cut(source[4:], ":"); more {
+			return source[:4+len(space)]
+		}
+		return source
+	}
+	lead := 0
+	if strings.HasPrefix(source, "/") {
+		lead = 1
+	}
+	if i := strings.IndexAny(source[lead:], "/?#"); i >= 0 {
+		return source[:lead+i]
+	}
+	return source
+}

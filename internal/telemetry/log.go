@@ -1,0 +1,72 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+
+	"go.opentelemetry.io/contrib/bridges/otelslog"
+	"go.opentelemetry.io/contrib/exporters/autoexport"
+	sdklog "go.opentelemetry.io/otel/sdk/log"
+	"go.opentelemetry.io/otel/sdk/resource"
+)
+
+// logs sends log lines to a collector.
+type logs struct {
+	provider *sdklog.LoggerProvider
+	handler  slog.Handler
+}
+
+func (t *Telemetry) startLogs(ctx context.Context, o Options, about *resource.Resource) error {
+	if name := os.Getenv("OTEL_LOGS_EXPORTER"); !o.Env || name == "" || name == "none" || sdkDisabled() {
+		return nil
+	}
+	exporter, err := autoexport.NewLogExporter(ctx)
+	if err != nil {
+		return configured("OTEL_LOGS_EXPORTER", err)
+	}
+	provider := sdklog.NewLoggerProvider(sdklog.WithResource(about), sdklog.WithProcessor(sdklog.NewBatchProcessor(exporter)))
+	t.logs = &logs{provider, otelslog.NewHandler(o.Service, otelslog.WithLoggerProvider(provider))}
+	return nil
+}
+
+func (l *logs) stop(ctx context.Context) error {
+	if l == nil {
+		return nil
+	}
+	return l.provider.Shutdown(ctx)
+}
+
+// LogTo is a handler of log lines that go to another one, and to the collector where
+// OTEL_LOGS_EXPORTER asks for it. level is that of both.
+func (t *Telemetry) LogTo(to slog.Handler, level slog.Leveler) slog.Handler {
+	if t == nil || t.logs == nil {
+		return to
+	}
+	return both{to, t.logs.handler, level}
+}
+
+// both sends lines to two handlers.
+type both struct {
+	first, second slog.Handler
+	level         slog.Leveler
+}
+
+// Enabled follows the level.
+func (b both) Enabled(_ context.Context, l slog.Level) bool { return l >= b.level.Level() }
+
+// Handle gives each its own copy.
+func (b both) Handle(ctx context.Context, r slog.Record) error {
+	return errors.Join(b.first.Handle(ctx, r.Clone()), b.second.Handle(ctx, r))
+}
+
+// WithAttrs adds to both.
+func (b both) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return both{b.first.WithAttrs(attrs), b.second.WithAttrs(attrs), b.level}
+}
+
+// WithGroup opens a group in both.
+func (b both) WithGroup(name string) slog.Handler {
+	return both{b.first.WithGroup(name), b.second.WithGroup(name), b.level}
+}

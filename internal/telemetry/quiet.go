@@ -1,0 +1,39 @@
+package telemetry
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// quietTime is how long nothing is said after something was.
+const quietTime = time.Minute
+
+// quiet logs what goes wrong with telemetry, one line a minute. It is the error
+// handler of OpenTelemetry and of Prometheus.
+type quiet struct {
+	log *slog.Logger
+
+	mu   sync.Mutex // guards what follows
+	last time.Time
+	left int // lines that were not written since
+}
+
+// Handle says what went wrong.
+func (q *quiet) Handle(err error) {
+	q.mu.Lock()
+	now := time.Now()
+	if !q.last.IsZero() && now.Sub(q.last) < quietTime {
+		q.left++
+		q.mu.Unlock()
+		return
+	}
+	left := q.left
+	q.last, q.left = now, 0
+	q.mu.Unlock()
+	q.log.Warn("telemetry could not be sent or read: answers are not affected", "error", err, "not_said", left)
+}
+
+// Println is what Prometheus calls.
+func (q *quiet) Println(v ...any) { q.Handle(fmt.Errorf("metrics: %s", fmt.Sprint(v...))) }

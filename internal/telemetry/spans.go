@@ -1,0 +1,208 @@
+package telemetry
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// span is one span that is over, as it is to be made.
+type span struct {
+	name     string
+	id       trace.SpanID
+	kind     trace.SpanKind
+	from, to time.Time
+	failed   string // what went wrong, in one word; empty for nothing
+	about    []attribute.KeyValue
+	links    []trace.Link
+}
+
+// make makes a span below a parent, or at the head of the trace where that has no
+// span.
+func (t *Tracer) make(in trace.TraceID, parent trace.SpanContext, s span) {
+	t.made.Add(1)
+	ctx := context.WithValue(context.Background(), chosenKey{}, chosen{in, s.id})
+	if parent.IsValid() {
+		ctx = trace.ContextWithSpanContext(ctx, parent)
+	}
+	options := []trace.SpanStartOption{trace.WithTimestamp(s.from), trace.WithSpanKind(s.kind)}
+	if len(s.links) > 0 {
+		options = append(options, trace.WithLinks(s.links...))
+	}
+	_, out := t.tracer.Start(ctx, s.name, options...)
+	out.SetAttributes(s.about...) // which are copied
+	if s.failed != "" {
+		out.SetStatus(codes.Error, s.failed)
+	}
+	out.End(trace.WithTimestamp(s.to))
+}
+
+// Chain makes the spans of one event, if its trace was sampled or has to be kept.
+func (t *Tracer) Chain(tr *Trace, c *Chain) {
+	if t == nil || tr == nil {
+		return
+	}
+	why := c.kept()
+	if !tr.root.IsSampled() && why == "" {
+		return
+	}
+	id := tr.root.TraceID()
+	about := make([]attribute.KeyValue, 0, 24) // of one span after the other
+	t.make(id, tr.parent, t.event(about, tr, c, why))
+	for i := range c.Outcome.Hops {
+		if hop := &c.Outcome.Hops[i]; !hop.Start.IsZero() {
+			t.make(id, tr.root, t.hop(about, tr, c, hop))
+		}
+	}
+	for i := range c.Answers {
+		t.make(id, tr.root, t.answer(about, tr, &c.Answers[i]))
+	}
+	for _, link := range c.Outcome.Skipped {
+		at := c.before(link)
+		t.make(id, tr.root, span{
+			name: "match " + link.ID, id: tr.call(link.ID).SpanID(), from: at, to: at,
+			about: append(hookAbout(about, link), KeyAction.String("skipped")),
+		})
+	}
+	if !c.Audited.From.IsZero() {
+		s := span{name: "audit append", id: tr.call("\x00audit").SpanID(), from: c.Audited.From, to: c.Audited.To, about: about}
+		s.about = append(s.about, KeyAudit.String(c.AuditMode))
+		if c.Refused == 503 {
+			s.failed = "unavailable"
+		}
+		t.make(id, tr.root, s)
+	}
+}
+
+// event is the span of the request.
+func (t *Tracer) event(about []attribute.KeyValue, tr *Trace, c *Chain, why string) span {
+	about = append(about,
+		semconv.MessagingSystemKey.String("nats"),
+		semconv.MessagingDestinationName("hooks."+c.Verb),
+		semconv.CloudEventsEventID(c.EventID), semconv.CloudEventsEventSource(c.Source),
+		semconv.CloudEventsEventType(c.Event), semconv.CloudEventsEventSpecVersion("1.0"),
+		KeyEvent.String(c.Event), KeyChain.String(c.ChainID), KeyAudit.String(c.AuditMode),
+	)
+	if c.Session != "" {
+		about = append(about, KeySession.String(c.Session), semconv.CloudEventsEventSubject(c.Session))
+	}
+	s := span{name: "hooks." + c.Verb + " " + c.Event, id: tr.root.SpanID(), kind: trace.SpanKindServer, from: c.Came, to: c.End}
+	if c.Refused != 0 {
+		about = append(about, KeyRefused.Int(c.Refused))
+		s.failed = strconv.Itoa(c.Refused)
+	} else {
+		about = append(about, KeyAction.String(c.action()))
+	}
+	called, open := 0, false
+	for i := range c.Outcome.Hops {
+		if c.Outcome.Hops[i].Called() {
+			called++
+		}
+		open = open || c.Outcome.Hops[i].FailedOpen
+	}
+	called += len(c.Answers)
+	about = append(about, KeyHooks.Int(called))
+	if n := len(c.Outcome.Skipped); n > 0 {
+		about = append(about, KeySkipped.Int(n))
+	}
+	if open {
+		about = append(about, KeyFailedOpen.Bool(true))
+	}
+	if c.Outcome.DeniedBy != "" {
+		about = append(about, KeyDeniedBy.String(c.Outcome.DeniedBy))
+	}
+	if c.Approval != "" {
+		about = append(about, KeyApproval.String(c.Approval))
+	}
+	tokens := 0
+	for i := range c.Injected {
+		tokens += c.Injected[i].Tokens
+	}
+	if tokens > 0 {
+		about = append(about, KeyTokens.Int(tokens))
+	}
+	if why != "" && !tr.root.IsSampled() {
+		about = append(about, KeyKept.String(why))
+	}
+	s.about = about
+	return s
+}
+
+func hookAbout(about []attribute.KeyValue, link *chain.Link) []attribute.KeyValue {
+	mode := link.Mode
+	if mode == "" {
+		mode = chain.Enforce
+	}
+	return append(about, KeyHook.String(link.ID), KeyPriority.Int(link.Priority), KeyMode.String(string(mode)))
+}
+
+// callAbout is what is said of a call, besides its hook.
+func callAbout(about []attribute.KeyValue, link *chain.Link) []attribute.KeyValue {
+	return append(hookAbout(about, link), semconv.MessagingSystemKey.String("nats"),
+		semconv.MessagingDestinationName("hooks.call."+link.ID))
+}
+
+// hop is the span of one call.
+func (t *Tracer) hop(about []attribute.KeyValue, tr *Trace, c *Chain, hop *chain.Hop) span {
+	s := span{
+		name: "call " + hop.Link.ID, id: tr.call(hop.Link.ID).SpanID(), kind: trace.SpanKindClient,
+		from: hop.Start, to: hop.Start.Add(hop.Took), failed: string(hop.Failure), about: callAbout(about, hop.Link),
+	}
+	if hop.Failure != "" {
+		s.about = append(s.about, KeyFailure.String(string(hop.Failure)), KeyFailedOpen.Bool(hop.FailedOpen))
+	} else {
+		s.about = append(s.about, KeyAction.String(actionOf(hop.Result.Action)))
+	}
+	for i := range c.Injected {
+		if c.Injected[i].HookID == hop.Link.ID {
+			s.about = append(s.about, KeyTokens.Int(c.Injected[i].Tokens))
+		}
+	}
+	return s
+}
+
+// answer is the span of one call of a collect.
+func (t *Tracer) answer(about []attribute.KeyValue, tr *Trace, a *Answer) span {
+	s := span{
+		name: "call " + a.Link.ID, id: tr.call(a.Link.ID).SpanID(), kind: trace.SpanKindClient,
+		from: a.When.From, to: a.When.To, failed: string(a.Failure), about: callAbout(about, a.Link),
+	}
+	if a.Failure != "" {
+		s.about = append(s.about, KeyFailure.String(string(a.Failure)))
+	}
+	return s
+}
+
+// Shadow makes the span of a call beside the chain, where the trace was sampled.
+func (t *Tracer) Shadow(tr *Trace, a Answer, action chain.Action) {
+	if t == nil || tr == nil || !tr.root.IsSampled() {
+		return
+	}
+	s := t.answer(nil, tr, &a)
+	if a.Failure == "" {
+		s.about = append(s.about, KeyAction.String(actionOf(action)))
+	}
+	t.make(tr.root.TraceID(), tr.root, s)
+}
+
+// before is when the hook in front of one was done.
+func (c *Chain) before(link *chain.Link) time.Time {
+	at := c.Came
+	for i := range c.Outcome.Hops {
+		hop := &c.Outcome.Hops[i]
+		if hop.Link.Priority > link.Priority || hop.Link.Priority == link.Priority && hop.Link.Order > link.Order {
+			break
+		}
+		if !hop.Start.IsZero() {
+			at = hop.Start.Add(hop.Took)
+		}
+	}
+	return at
+}

@@ -1,0 +1,214 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/contrib/exporters/autoexport"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// scope names who makes spans and metrics.
+const scope = "github.com/hookrouter/hookrouter"
+
+// Tracer makes the spans of a router. A nil *Tracer makes none and costs nothing. It
+// is safe for concurrent use.
+type Tracer struct {
+	provider *sdktrace.TracerProvider
+	tracer   trace.Tracer
+	head     sampling
+	waits    waits
+	made     atomic.Int64
+	exported *exported // nil where the exporter is not ours
+}
+
+// The queue of spans, where OTEL_BSP_* does not say otherwise.
+const (
+	spanQueue = 16384
+	spanBatch = 2048
+	spanDelay = time.Second
+)
+
+func (t *Telemetry) startTraces(ctx context.Context, o Options, about *resource.Resource) error {
+	tracer := &Tracer{}
+	options := []sdktrace.TracerProviderOption{sdktrace.WithResource(about)}
+	if o.Env {
+		otel.SetErrorHandler(t.quiet)
+		var err error
+		if tracer.head, err = samplingFromEnv(); err != nil {
+			return err
+		}
+	} else {
+		tracer.head = sampling{byParent: true, below: allTraces}
+	}
+	switch {
+	case o.Env && tracesWanted():
+		exporter, err := autoexport.NewSpanExporter(ctx)
+		if err != nil {
+			return configured("OTEL_TRACES_EXPORTER", err)
+		}
+		tracer.exported = &exported{SpanExporter: exporter}
+		options = append(options, sdktrace.WithSpanProcessor(sdktrace.NewBatchSpanProcessor(tracer.exported, batching()...)))
+	case o.Spans == nil:
+		return nil
+	}
+	if o.Spans != nil {
+		options = append(options, sdktrace.WithSpanProcessor(o.Spans))
+	}
+	if o.Global { // spans that are begun before they end, and sampled then
+		tracer.provider = sdktrace.NewTracerProvider(options...)
+		otel.SetTracerProvider(tracer.provider)
+	} else {
+		tracer.provider = sdktrace.NewTracerProvider(append(options,
+			sdktrace.WithSampler(sdktrace.AlwaysSample()), // what is not to be kept is not made
+			sdktrace.WithIDGenerator(generator{}))...)
+	}
+	tracer.tracer = tracer.provider.Tracer(scope)
+	t.Tracer = tracer
+	return nil
+}
+
+// batching are the bounds of the queue that no variable sets.
+func batching() (o []sdktrace.BatchSpanProcessorOption) {
+	if os.Getenv("OTEL_BSP_MAX_QUEUE_SIZE") == "" && os.Getenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE") == "" {
+		o = append(o, sdktrace.WithMaxQueueSize(spanQueue), sdktrace.WithMaxExportBatchSize(spanBatch))
+	}
+	if os.Getenv("OTEL_BSP_SCHEDULE_DELAY") == "" {
+		o = append(o, sdktrace.WithBatchTimeout(spanDelay))
+	}
+	return o
+}
+
+// tracesWanted reports whether the environment names an exporter of spans.
+func tracesWanted() bool {
+	name := os.Getenv("OTEL_TRACES_EXPORTER")
+	if name == "none" || sdkDisabled() {
+		return false
+	}
+	return name != "" || os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
+}
+
+func sdkDisabled() bool { return strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") }
+
+func configured(variable string, err error) error {
+	return fmt.Errorf("set telemetry up as %s and the OTEL_EXPORTER_* variables say: %w", variable, err)
+}
+
+func (t *Tracer) stop(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	return t.provider.Shutdown(ctx)
+}
+
+// exported counts what an exporter was given, and what it could not send.
+type exported struct {
+	sdktrace.SpanExporter
+	sent, failed atomic.Int64
+}
+
+// ExportSpans counts.
+func (e *exported) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	err := e.SpanExporter.ExportSpans(ctx, spans)
+	if err != nil {
+		e.failed.Add(int64(len(spans)))
+	} else {
+		e.sent.Add(int64(len(spans)))
+	}
+	return err
+}
+
+// Sender is what an event's sender said about its trace, and what tells it from
+// others.
+type Sender struct {
+	Traceparent, Tracestate string
+	Session, Turn           string
+	ChainID                 string
+}
+
+// Trace is the trace of one event. A nil *Trace is none.
+type Trace struct {
+	parent trace.SpanContext // the sender's span; not valid for none
+	root   trace.SpanContext // the router's
+}
+
+// Begin says in which trace an event belongs: the sender's, or else one that all
+// events of its turn share. It makes no span.
+func (t *Tracer) Begin(s Sender) *Trace {
+	if t == nil {
+		return nil
+	}
+	tr := &Trace{parent: readParent(s.Traceparent, s.Tracestate)}
+	id := tr.parent.TraceID()
+	if !tr.parent.IsValid() {
+		id = traceOf(s.Session, s.Turn)
+	}
+	flags := trace.TraceFlags(0)
+	if t.head.samples(tr.parent, id) {
+		flags = trace.FlagsSampled
+	}
+	tr.root = trace.NewSpanContext(trace.SpanContextConfig{
+		TraceID: id, SpanID: spanOf(0, s.ChainID), TraceFlags: flags, TraceState: tr.parent.TraceState(),
+	})
+	return tr
+}
+
+// readParent reads W3C trace context; what is no such is none.
+func readParent(traceparent, tracestate string) trace.SpanContext {
+	if traceparent == "" || len(traceparent) > maxTraceparent {
+		return trace.SpanContext{}
+	}
+	if len(tracestate) > maxTracestate {
+		tracestate = ""
+	}
+	ctx := propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{"traceparent": traceparent, "tracestate": tracestate})
+	return trace.SpanContextFromContext(ctx)
+}
+
+// What is longer is no trace context, in bytes.
+const (
+	maxTraceparent = 128
+	maxTracestate  = 512
+)
+
+// Header is the traceparent of what the router says about the event.
+func (tr *Trace) Header() string { return traceparent(tr.root) }
+
+// Call is the traceparent of a call of a hook.
+func (tr *Trace) Call(hook string) string { return traceparent(tr.call(hook)) }
+
+func (tr *Trace) call(hook string) trace.SpanContext {
+	return tr.root.WithSpanID(spanOf(seedOf(tr.root.SpanID()), hook))
+}
+
+// Context carries the trace for exemplars and log lines, where it is sampled.
+func (tr *Trace) Context() context.Context {
+	if tr == nil {
+		return context.Background()
+	}
+	return trace.ContextWithSpanContext(context.Background(), tr.root)
+}
+
+// IDs are those of the router's span, in hex; empty for no trace.
+func (tr *Trace) IDs() (traceID, spanID string) {
+	if tr == nil {
+		return "", ""
+	}
+	return tr.root.TraceID().String(), tr.root.SpanID().String()
+}
+
+func traceparent(sc trace.SpanContext) string {
+	flags := "-00"
+	if sc.IsSampled() {
+		flags = "-01"
+	}
+	return "00-" + sc.TraceID().String() + "-" + sc.SpanID().String() + flags
+}

@@ -1,0 +1,75 @@
+package worker
+
+import (
+	"context"
+	"errors"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// scope names who makes the spans.
+const scope = "github.com/hookrouter/hookrouter/pkg/worker"
+
+// begin starts the span of a call with OpenTelemetry's global tracer, below the
+// router's, and puts its trace context into the handler's. A hook that only observes
+// gets a trace of its own, with a link: nobody waits for it. A call without trace
+// context gets no span.
+func begin(ctx context.Context, id string, call Call, ev Event) (context.Context, trace.Span) {
+	if call.Traceparent == "" || len(call.Traceparent) > 128 {
+		return ctx, noop.Span{}
+	}
+	remote := propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": call.Traceparent, "tracestate": call.Tracestate})
+	caller := trace.SpanContextFromContext(remote)
+	if !caller.IsValid() {
+		return ctx, noop.Span{}
+	}
+	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer)}
+	if call.Mode == chain.Observe {
+		options = []trace.SpanStartOption{
+			trace.WithSpanKind(trace.SpanKindConsumer), trace.WithNewRoot(), trace.WithLinks(trace.Link{SpanContext: caller}),
+		}
+	}
+	mode := call.Mode
+	if mode == "" {
+		mode = chain.Enforce
+	}
+	about := []attribute.KeyValue{ // as internal/telemetry names them
+		attribute.String("messaging.system", "nats"),
+		attribute.String("hookrouter.hook.id", id),
+		attribute.String("hookrouter.hook.mode", string(mode)),
+		attribute.String("hookrouter.event", ev.Name),
+		attribute.String("hookrouter.chain.id", call.ChainID),
+	}
+	if ev.Session != "" {
+		about = append(about, attribute.String("hookrouter.session", ev.Session))
+	}
+	return otel.Tracer(scope).Start(remote, "hook "+id, append(options, trace.WithAttributes(about...))...) //nolint:spancheck // answer ends it
+}
+
+// answered says in the span of a call what the handler answered. A denial is no error.
+func answered(span trace.Span, result Result, err error) {
+	if !span.IsRecording() {
+		return
+	}
+	if err != nil {
+		class := chain.FailedError
+		if errors.Is(err, context.DeadlineExceeded) {
+			class = chain.FailedTimeout
+		}
+		span.SetAttributes(attribute.String("hookrouter.failure", string(class)))
+		span.SetStatus(codes.Error, string(class)) // what went wrong may hold data
+		return
+	}
+	action := result.Action
+	if action == "" {
+		action = chain.Continue
+	}
+	span.SetAttributes(attribute.String("hookrouter.action", string(action)))
+}

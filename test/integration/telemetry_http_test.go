@@ -1,0 +1,108 @@
+package integration
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/node"
+	"github.com/hookrouter/hookrouter/internal/router"
+)
+
+// Every router serves its metrics, without being told to; what it refuses is counted
+// by code.
+func TestEveryNodeServesMetrics(t *testing.T) {
+	n := startNode(t, node.Options{Router: router.Options{ChainTimeout: time.Second}})
+	ctx := within(t, 20*time.Second)
+	nc := natstest.Conn(t, n.InProcess())
+	hook(t, ctx, nc, "broken", `{"events":["tool:pre"]}`, says(`[`))
+	hook(t, ctx, nc, "writer", `{"events":["tool:pre"],"match":"data.tool_name == 'Write'"}`, says(`{}`))
+	hook(t, ctx, nc, "quiet", `{"events":["tool:post"],"timeout_ms":2000}`, func(*nats.Msg) []byte { return nil })
+	request(t, ctx, nc, "hooks.emit.tool.pre", nil, `{"tool_name":"Bash"}`)
+	if m := request(t, ctx, nc, "hooks.emit.tool.post", nil, `{}`); code(m) != "504" {
+		t.Fatalf("a chain without time is answered %v", m.Header)
+	}
+	if m := request(t, ctx, nc, "hooks.emit.tool.pre", nil, `[]`); code(m) != "400" {
+		t.Fatal(m.Header)
+	}
+	if m := request(t, ctx, nc, "hooks.approve.nothing", nil, `{"option":"Allow"}`); code(m) != "404" {
+		t.Fatal(m.Header)
+	}
+	want := []string{
+		`hookrouter_chains_total{action="continue",event="tool:pre",verb="emit"} 1`,
+		`hookrouter_hook_failed_open_total{class="invalid_result",hook="broken"} 1`,
+		`hookrouter_hook_skipped_total{hook="writer"} 1`,
+		`hookrouter_refused_total{code="504",verb="emit"} 1`, `hookrouter_refused_total{code="400",verb="emit"} 1`,
+		`hookrouter_refused_total{code="404",verb="approve"} 1`,
+		`hookrouter_audit_append_duration_seconds_count{mode="strict"} 1`, `hookrouter_audit_mode{mode="strict"} 1`,
+		"hookrouter_registry_hooks 3", "hookrouter_in_flight 0", "hookrouter_in_flight_limit 1024", "hookrouter_ready 1",
+		"hookrouter_agents_seen 1", "hookrouter_agents_ungated 0",
+	}
+	eventually(t, ctx, "the metrics are there", func() bool {
+		status, text := overHTTP(t, n, http.MethodGet, "/metrics", "", "")
+		lines := strings.Split(text, "\n")
+		missing := slices.DeleteFunc(slices.Clone(want), func(line string) bool { return slices.Contains(lines, line) })
+		return status == http.StatusOK && len(missing) == 0
+	})
+}
+
+// The level of the log is changed from this machine only, and by no page.
+func TestTheLevelOfTheLogIsChangedOverHTTP(t *testing.T) {
+	level := &slog.LevelVar{}
+	n := startNode(t, node.Options{Level: level, ConsoleToken: strings.Repeat("t", 22)})
+	for _, tt := range []struct {
+		name, method, body, host, origin string
+		status                           int
+		answer                           string
+	}{
+		{"it is shown", http.MethodGet, "", "", "", 200, "info\n"},
+		{"a word that is no level", http.MethodPut, "loud", "", "", 400, "must be debug"},
+		{"a body without end", http.MethodPut, strings.Repeat("x", 1000), "", "", 400, "must be debug"},
+		{"it is changed", http.MethodPut, "debug\n", "", "", 200, "debug\n"},
+		{"it is shown anew", http.MethodGet, "", "localhost:1", "", 200, "debug\n"},
+		{"a page of another origin", http.MethodPut, "error", "", "https://evil.example", 403, "from this machine only"},
+		{"a foreign name that leads here", http.MethodPut, "error", "evil.example", "", 403, "from this machine only"},
+		{"another method", http.MethodPost, "error", "", "", 405, "PUT changes it"},
+	} {
+		req, err := http.NewRequestWithContext(within(t, 20*time.Second), tt.method, "http://"+n.HTTPAddr()+"/loglevel", strings.NewReader(tt.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tt.host != "" {
+			req.Host = tt.host
+		}
+		if tt.origin != "" {
+			req.Header.Set("Origin", tt.origin)
+		}
+		status, text := send(t, req)
+		if status != tt.status || !strings.Contains(text, tt.answer) {
+			t.Errorf("%s: %d %q, want %d %q", tt.name, status, text, tt.status, tt.answer)
+		}
+	}
+	if level.Level() != slog.LevelDebug {
+		t.Errorf("the level is %v", level.Level())
+	}
+}
+
+// send sends a request on a connection of its own.
+func send(t *testing.T, req *http.Request) (status int, body string) {
+	t.Helper()
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(text)
+}
