@@ -1,6 +1,9 @@
 package registry
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // Change is a change of a registration that is about to be made.
 type Change struct {
@@ -12,6 +15,11 @@ type Change struct {
 	Reason       string
 	Revision     uint64          // of the registration that it follows; 0 for none
 	Registration json.RawMessage // as it will be; nil: removed
+}
+
+// same reports whether a change is another one again, whatever it follows.
+func (c Change) same(other Change) bool {
+	return c.Action == other.Action && c.Hook == other.Hook && bytes.Equal(c.Registration, other.Registration)
 }
 
 // registering is the change that a registration makes.

@@ -26,6 +26,7 @@ const writeTimeout = 2 * time.Second
 // returns the revision. by is who wants it, as far as the connection proves. When it returns without an error, every replica that
 // takes an event from then on uses it.
 func (r *Registry) Register(ctx context.Context, by string, reg chain.Registration) (uint64, error) {
+	var recorded Change
 	for {
 		old, changed, err := r.lookup(reg.ID)
 		if err != nil {
@@ -45,8 +46,12 @@ func (r *Registry) Register(ctx context.Context, by string, reg chain.Registrati
 			return 0, bus.Refuse(bus.Overloaded, "hook %q has %d instances, which is the limit", reg.ID, maxInstances)
 		}
 		if what == written {
-			if err := r.Record(ctx, registering(by, old, next, reg.Instance)); err != nil {
-				return 0, err
+			change := registering(by, old, next, reg.Instance)
+			if !change.same(recorded) { // who lost against others tries again what is recorded
+				if err := r.Record(ctx, change); err != nil {
+					return 0, err
+				}
+				recorded = change
 			}
 		}
 		rev, err := r.write(ctx, next, old)
@@ -71,6 +76,7 @@ func (r *Registry) Register(ctx context.Context, by string, reg chain.Registrati
 // last instance takes the hook with it, unless the hook is durable. When it
 // returns without an error, no replica uses what it removed any more.
 func (r *Registry) Unregister(ctx context.Context, by, id, inst string) error {
+	var recorded Change
 	for {
 		old, changed, err := r.lookup(id)
 		if err != nil || old == nil {
@@ -79,8 +85,11 @@ func (r *Registry) Unregister(ctx context.Context, by, id, inst string) error {
 		if _, known := old.Instances[inst]; inst != "" && !known {
 			return nil
 		}
-		if err := r.Record(ctx, removing(by, old, inst)); err != nil {
-			return err
+		if change := removing(by, old, inst); !change.same(recorded) {
+			if err := r.Record(ctx, change); err != nil {
+				return err
+			}
+			recorded = change
 		}
 		err = r.drop(ctx, old, inst)
 		if errors.Is(err, bus.ErrRevision) {

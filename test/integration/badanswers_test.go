@@ -182,7 +182,7 @@ func TestTooManyQuestions(t *testing.T) {
 
 func TestTooManyQuestionsOfASession(t *testing.T) {
 	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
+	natstest.Router(t, s, router.Options{TTL: time.Hour}) // nobody renews the hook
 	nc := natstest.Conn(t, s)
 	ctx := within(t, 120*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
