@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/hookrouter/hookrouter/pkg/strictyaml"
 )
 
 // Limits of a rule file.
@@ -43,16 +45,16 @@ func parseRules(text []byte) (Rules, error) {
 	if len(text) > MaxRuleFile {
 		return nil, fmt.Errorf("1:1: the file has %d bytes: at most %d are allowed", len(text), MaxRuleFile)
 	}
-	body, err := document(text)
+	body, err := strictyaml.Parse(text, "write \"rules: []\" for no rules")
 	if err != nil {
 		return nil, err
 	}
-	top, err := mapping(body)
+	top, err := strictyaml.Mapping(body)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range top {
-		if m.key == "rules" {
+		if m.Key == "rules" {
 			return ruleList(top)
 		}
 	}
@@ -60,18 +62,18 @@ func parseRules(text []byte) (Rules, error) {
 }
 
 // ruleList reads the form that lists rules.
-func ruleList(top []pair) (Rules, error) {
+func ruleList(top []strictyaml.Pair) (Rules, error) {
 	for _, m := range top {
-		if m.key != "rules" {
-			return nil, errorAt(m.node, "unknown key %q: only rules is known", clip(m.key, 80))
+		if m.Key != "rules" {
+			return nil, strictyaml.ErrorAt(m.Node, "unknown key %q: only rules is known", clip(m.Key, 80))
 		}
 	}
-	list, ok := top[0].value.(*ast.SequenceNode)
+	list, ok := top[0].Value.(*ast.SequenceNode)
 	if !ok {
-		return nil, errorAt(top[0].value, "rules: must be a list (lines that begin with -)")
+		return nil, strictyaml.ErrorAt(top[0].Value, "rules: must be a list (lines that begin with -)")
 	}
 	if len(list.Values) > MaxRules {
-		return nil, errorAt(list, "rules: has %d rules: at most %d are allowed", len(list.Values), MaxRules)
+		return nil, strictyaml.ErrorAt(list, "rules: has %d rules: at most %d are allowed", len(list.Values), MaxRules)
 	}
 	rules := make(Rules, 0, len(list.Values))
 	for i, node := range list.Values {
@@ -85,7 +87,7 @@ func ruleList(top []pair) (Rules, error) {
 }
 
 func oneRule(i int, node ast.Node) (Rule, error) {
-	members, err := mapping(node)
+	members, err := strictyaml.Mapping(node)
 	if err != nil {
 		return Rule{}, err
 	}
@@ -101,48 +103,48 @@ func oneRule(i int, node ast.Node) (Rule, error) {
 		"prompt":   {&r.Prompt, checkGlob},
 	}
 	for _, m := range members {
-		field, known := fields[m.key]
+		field, known := fields[m.Key]
 		if !known {
-			return Rule{}, errorAt(m.node, "rules[%d]: unknown key %q: known are name, decision, hook, tool and prompt", i, clip(m.key, 80))
+			return Rule{}, strictyaml.ErrorAt(m.Node, "rules[%d]: unknown key %q: known are name, decision, hook, tool and prompt", i, clip(m.Key, 80))
 		}
-		if *field.value, err = m.text(); err != nil {
+		if *field.value, err = m.Text(); err != nil {
 			return Rule{}, err
 		}
 		if err := field.check(*field.value); err != nil {
-			return Rule{}, errorAt(m.value, "rules[%d].%s %w", i, m.key, err)
+			return Rule{}, strictyaml.ErrorAt(m.Value, "rules[%d].%s %w", i, m.Key, err)
 		}
 	}
 	switch {
 	case r.Decision == "":
-		return Rule{}, errorAt(node, "rules[%d] has no decision: give it allow or deny", i)
+		return Rule{}, strictyaml.ErrorAt(node, "rules[%d] has no decision: give it allow or deny", i)
 	case r.Hook == "" && r.Tool == "" && r.Prompt == "":
-		return Rule{}, errorAt(node, "rules[%d] matches everything: give it at least one of hook, tool and prompt", i)
+		return Rule{}, strictyaml.ErrorAt(node, "rules[%d] matches everything: give it at least one of hook, tool and prompt", i)
 	}
 	return r, nil
 }
 
 // rulePairs reads the form that maps HOOK:PROMPT to a decision.
-func rulePairs(top []pair) (Rules, error) {
+func rulePairs(top []strictyaml.Pair) (Rules, error) {
 	if len(top) > MaxRules {
-		return nil, errorAt(top[0].node, "the file has %d rules: at most %d are allowed", len(top), MaxRules)
+		return nil, strictyaml.ErrorAt(top[0].Node, "the file has %d rules: at most %d are allowed", len(top), MaxRules)
 	}
 	rules := make(Rules, 0, len(top))
 	for i, m := range top {
-		hook, prompt, ok := strings.Cut(m.key, ":")
+		hook, prompt, ok := strings.Cut(m.Key, ":")
 		if !ok {
-			return nil, errorAt(m.node, "%q is no rule: write \"HOOK:PROMPT\": \"allow\", or a list of rules under the key rules", clip(m.key, 80))
+			return nil, strictyaml.ErrorAt(m.Node, "%q is no rule: write \"HOOK:PROMPT\": \"allow\", or a list of rules under the key rules", clip(m.Key, 80))
 		}
 		for _, given := range [...]string{hook, prompt} {
 			if err := checkGlob(given); err != nil {
-				return nil, errorAt(m.node, "a side of the colon in %q %w", clip(m.key, 80), err)
+				return nil, strictyaml.ErrorAt(m.Node, "a side of the colon in %q %w", clip(m.Key, 80), err)
 			}
 		}
-		decision, err := m.text()
+		decision, err := m.Text()
 		if err != nil {
 			return nil, err
 		}
 		if err := checkDecision(decision); err != nil {
-			return nil, errorAt(m.value, "the rule %q %w", clip(m.key, 80), err)
+			return nil, strictyaml.ErrorAt(m.Value, "the rule %q %w", clip(m.Key, 80), err)
 		}
 		rules = append(rules, Rule{Name: fmt.Sprintf("rule %d", i+1), Decision: decision, Hook: hook, Prompt: prompt})
 	}

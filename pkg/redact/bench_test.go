@@ -9,7 +9,7 @@ import (
 
 // ordinary are events as agents send them, of about a KiB, without a secret.
 var ordinary = map[string]string{
-	"write": `{"session_id":"0198f6c2-7c1e-7d3a-9f00-5b1a2c3d4e5f","tool_name":"Write","tool_input":{"file_path":"/work/src/server/handler.go","content":"` +
+	"write": `{"session_id":"0198f6c2-7c1e-7d3a-9f00-5b1a2c3d4e5f","tool_name":"Write","tool_input":{"file_path":"/src/server/handler.go","content":"` +
 		strings.Repeat(`func (s *Server) handle(w http.ResponseWriter, r *http.Request) {\n\tif err := s.check(r.Context(), r.URL.Path); err != nil {\n\t\thttp.Error(w, \"not found\", 404)\n\t\treturn\n\t}\n}\n\n`, 5) + `"}}`,
 	"usage": `{"session_id":"s-1","model":"large","usage":{"input_tokens":120345,"output_tokens":877,"max_tokens":4096},"at":"2026-11-21T13:05:57.123456Z","messages":[` +
 		strings.Repeat(`{"role":"user","content":"Please look at the failing test in the parser and tell me what is wrong with it.","id":"msg_01","n":3},`, 6) + `{"role":"assistant","content":null}],"stop":true}`,
@@ -65,7 +65,7 @@ func TestOrdinaryDataIsReturnedWithoutAnAllocation(t *testing.T) {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
-	const text = "The tests pass. It took 12 s for 3 packages in /work/src."
+	const text = "The tests pass. It took 12 s for 3 packages in /src."
 	if n := testing.AllocsPerRun(100, func() {
 		if got, n := redact.Default().Text(text); n != 0 || got != text {
 			t.Fatal(got)

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/hookrouter/hookrouter/pkg/strictyaml"
 )
 
 // Limits of a rules file.
@@ -53,24 +55,24 @@ func parseSettings(text []byte) (settings, error) {
 	if len(text) > MaxFile {
 		return s, fmt.Errorf("1:1: the file has %d bytes: at most %d are allowed", len(text), MaxFile)
 	}
-	body, err := document(text)
+	body, err := strictyaml.Parse(text, "write {} for the defaults")
 	if err != nil {
 		return s, err
 	}
-	top, err := mapping(body)
+	top, err := strictyaml.Mapping(body)
 	if err != nil {
 		return s, err
 	}
-	read := map[string]func(pair) error{
-		"without":  func(m pair) (err error) { s.without, err = names(m, checkDefault); return err },
-		"keys":     func(m pair) (err error) { s.keys, err = names(m, checkKey); return err },
-		"patterns": func(m pair) (err error) { s.patterns, err = customs(m); return err },
-		"allow":    func(m pair) (err error) { s.allow, err = allowed(m); return err },
+	read := map[string]func(strictyaml.Pair) error{
+		"without":  func(m strictyaml.Pair) (err error) { s.without, err = names(m, checkDefault); return err },
+		"keys":     func(m strictyaml.Pair) (err error) { s.keys, err = names(m, checkKey); return err },
+		"patterns": func(m strictyaml.Pair) (err error) { s.patterns, err = customs(m); return err },
+		"allow":    func(m strictyaml.Pair) (err error) { s.allow, err = allowed(m); return err },
 	}
 	for _, m := range top {
-		known := read[m.key]
+		known := read[m.Key]
 		if known == nil {
-			return s, errorAt(m.node, "unknown key %q: known are without, keys, patterns and allow", clip(m.key))
+			return s, strictyaml.ErrorAt(m.Node, "unknown key %q: known are without, keys, patterns and allow", clip(m.Key))
 		}
 		if err := known(m); err != nil {
 			return s, err
@@ -78,45 +80,45 @@ func parseSettings(text []byte) (settings, error) {
 	}
 	for i, c := range s.patterns {
 		if slices.Contains(kindNames, c.name) && !slices.Contains(s.without, c.name) {
-			return s, errorAt(c.at, "patterns[%d].name %q is a default: take another name, or write \"without: [%s]\" to replace it", i, c.name, c.name)
+			return s, strictyaml.ErrorAt(c.at, "patterns[%d].name %q is a default: take another name, or write \"without: [%s]\" to replace it", i, c.name, c.name)
 		}
 	}
 	return s, nil
 }
 
 // entries are the values of a list.
-func entries(m pair, most int) ([]pair, error) {
-	list, ok := m.value.(*ast.SequenceNode)
+func entries(m strictyaml.Pair, most int) ([]strictyaml.Pair, error) {
+	list, ok := m.Value.(*ast.SequenceNode)
 	if !ok {
-		return nil, errorAt(m.value, "%s: must be a list (lines that begin with -)", m.key)
+		return nil, strictyaml.ErrorAt(m.Value, "%s: must be a list (lines that begin with -)", m.Key)
 	}
 	if len(list.Values) > most {
-		return nil, errorAt(list, "%s: has %d entries: at most %d are allowed", m.key, len(list.Values), most)
+		return nil, strictyaml.ErrorAt(list, "%s: has %d entries: at most %d are allowed", m.Key, len(list.Values), most)
 	}
-	all := make([]pair, 0, len(list.Values))
+	all := make([]strictyaml.Pair, 0, len(list.Values))
 	for i, node := range list.Values {
-		all = append(all, pair{fmt.Sprintf("%s[%d]", m.key, i), node, node})
+		all = append(all, strictyaml.Pair{Key: fmt.Sprintf("%s[%d]", m.Key, i), Node: node, Value: node})
 	}
 	return all, nil
 }
 
 // names reads a list of names that are different for a keySet.
-func names(m pair, check func(string) error) ([]string, error) {
+func names(m strictyaml.Pair, check func(string) error) ([]string, error) {
 	list, err := entries(m, MaxList)
 	if err != nil {
 		return nil, err
 	}
 	var all []string
 	for _, entry := range list {
-		name, err := entry.text()
+		name, err := entry.Text()
 		if err != nil {
 			return nil, err
 		}
 		if err := check(name); err != nil {
-			return nil, errorAt(entry.value, "%s %w", entry.key, err)
+			return nil, strictyaml.ErrorAt(entry.Value, "%s %w", entry.Key, err)
 		}
 		if slices.ContainsFunc(all, func(other string) bool { return sameKey(other, name) }) {
-			return nil, errorAt(entry.value, "%s: %q stands there twice: take one away", entry.key, name)
+			return nil, strictyaml.ErrorAt(entry.Value, "%s: %q stands there twice: take one away", entry.Key, name)
 		}
 		all = append(all, name)
 	}
@@ -127,7 +129,7 @@ func sameKey(a, b string) bool {
 	return string(foldKey(nil, []byte(a))) == string(foldKey(nil, []byte(b)))
 }
 
-func customs(m pair) ([]custom, error) {
+func customs(m strictyaml.Pair) ([]custom, error) {
 	list, err := entries(m, MaxPatterns)
 	if err != nil {
 		return nil, err
@@ -139,31 +141,31 @@ func customs(m pair) ([]custom, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(all, func(other custom) bool { return other.name == c.name }) {
-			return nil, errorAt(c.at, "%s.name %q stands there twice: take another name", entry.key, c.name)
+			return nil, strictyaml.ErrorAt(c.at, "%s.name %q stands there twice: take another name", entry.Key, c.name)
 		}
 		all = append(all, c)
 	}
 	return all, nil
 }
 
-func oneCustom(entry pair) (custom, error) {
-	members, err := mapping(entry.value)
+func oneCustom(entry strictyaml.Pair) (custom, error) {
+	members, err := strictyaml.Mapping(entry.Value)
 	if err != nil {
 		return custom{}, err
 	}
 	var c custom
 	for _, m := range members {
-		path := entry.key + "." + m.key
-		switch m.key {
+		path := entry.Key + "." + m.Key
+		switch m.Key {
 		case "name":
 			c.name, err = checked(m, path, checkName)
-			c.at = m.value
+			c.at = m.Value
 		case "pattern":
 			c.form, err = expression(m, path, "%s")
 		case "hints":
-			c.hints, err = hints(pair{path, m.node, m.value})
+			c.hints, err = hints(strictyaml.Pair{Key: path, Node: m.Node, Value: m.Value})
 		default:
-			err = errorAt(m.node, "%s: unknown key %q: known are name, pattern and hints", entry.key, clip(m.key))
+			err = strictyaml.ErrorAt(m.Node, "%s: unknown key %q: known are name, pattern and hints", entry.Key, clip(m.Key))
 		}
 		if err != nil {
 			return custom{}, err
@@ -171,9 +173,9 @@ func oneCustom(entry pair) (custom, error) {
 	}
 	switch {
 	case c.name == "":
-		return custom{}, errorAt(entry.node, "%s has no name: give it one to be shown as [REDACTED:name]", entry.key)
+		return custom{}, strictyaml.ErrorAt(entry.Node, "%s has no name: give it one to be shown as [REDACTED:name]", entry.Key)
 	case c.form == nil:
-		return custom{}, errorAt(entry.node, "%s has no pattern: give it an expression", entry.key)
+		return custom{}, strictyaml.ErrorAt(entry.Node, "%s has no pattern: give it an expression", entry.Key)
 	}
 	if c.hints == nil {
 		if literal, _ := c.form.LiteralPrefix(); len(longest(literal)) >= MinHint {
@@ -184,26 +186,26 @@ func oneCustom(entry pair) (custom, error) {
 }
 
 // checked is the member's text, which must pass check.
-func checked(m pair, path string, check func(string) error) (string, error) {
-	text, err := m.text()
+func checked(m strictyaml.Pair, path string, check func(string) error) (string, error) {
+	text, err := m.Text()
 	if err != nil {
 		return "", err
 	}
 	if err := check(text); err != nil {
-		return "", errorAt(m.value, "%s %w", path, err)
+		return "", strictyaml.ErrorAt(m.Value, "%s %w", path, err)
 	}
 	return text, nil
 }
 
 // expression compiles a member's text, put into a frame.
-func expression(m pair, path, frame string) (*regexp.Regexp, error) {
+func expression(m strictyaml.Pair, path, frame string) (*regexp.Regexp, error) {
 	text, err := checked(m, path, checkPattern)
 	if err != nil {
 		return nil, err
 	}
 	form, err := regexp.Compile(fmt.Sprintf(frame, text))
 	if err != nil {
-		return nil, errorAt(m.value, "%s: too large: %q", path, clip(text))
+		return nil, strictyaml.ErrorAt(m.Value, "%s: too large: %q", path, clip(text))
 	}
 	return form, nil
 }
@@ -244,14 +246,14 @@ func fault(err error) error {
 }
 
 // hints reads literals, and keeps of each the stretch that a search can begin with.
-func hints(m pair) ([]string, error) {
+func hints(m strictyaml.Pair) ([]string, error) {
 	list, err := entries(m, MaxList)
 	if err != nil {
 		return nil, err
 	}
 	var all []string
 	for _, entry := range list {
-		hint, err := checked(entry, entry.key, checkHint)
+		hint, err := checked(entry, entry.Key, checkHint)
 		if err != nil {
 			return nil, err
 		}
@@ -273,14 +275,14 @@ func longest(hint string) string {
 }
 
 // allowed reads what is never masked.
-func allowed(m pair) (allowList, error) {
+func allowed(m strictyaml.Pair) (allowList, error) {
 	list := allowList{values: map[string]bool{}}
 	all, err := entries(m, MaxList)
 	if err != nil {
 		return list, err
 	}
 	for _, entry := range all {
-		switch entry.value.(type) {
+		switch entry.Value.(type) {
 		case *ast.MappingNode, *ast.MappingValueNode:
 			form, err := allowedForm(entry)
 			if err != nil {
@@ -288,12 +290,12 @@ func allowed(m pair) (allowList, error) {
 			}
 			list.forms = append(list.forms, form)
 		default:
-			value, err := checked(entry, entry.key, checkValue)
+			value, err := checked(entry, entry.Key, checkValue)
 			if err != nil {
 				return list, err
 			}
 			if list.values[value] {
-				return list, errorAt(entry.value, "%s: %q stands there twice: take one away", entry.key, clip(value))
+				return list, strictyaml.ErrorAt(entry.Value, "%s: %q stands there twice: take one away", entry.Key, clip(value))
 			}
 			list.values[value] = true
 		}
@@ -301,20 +303,20 @@ func allowed(m pair) (allowList, error) {
 	return list, nil
 }
 
-func allowedForm(entry pair) (*regexp.Regexp, error) {
-	members, err := mapping(entry.value)
+func allowedForm(entry strictyaml.Pair) (*regexp.Regexp, error) {
+	members, err := strictyaml.Mapping(entry.Value)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range members {
-		if m.key != "pattern" {
-			return nil, errorAt(m.node, "%s: unknown key %q: known is pattern", entry.key, clip(m.key))
+		if m.Key != "pattern" {
+			return nil, strictyaml.ErrorAt(m.Node, "%s: unknown key %q: known is pattern", entry.Key, clip(m.Key))
 		}
 	}
 	if len(members) == 0 {
-		return nil, errorAt(entry.node, "%s has no pattern: give it an expression, or write a text", entry.key)
+		return nil, strictyaml.ErrorAt(entry.Node, "%s has no pattern: give it an expression, or write a text", entry.Key)
 	}
-	return expression(members[0], entry.key+".pattern", `\A(?:%s)\z`)
+	return expression(members[0], entry.Key+".pattern", `\A(?:%s)\z`)
 }
 
 func checkDefault(name string) error {

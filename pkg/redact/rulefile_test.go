@@ -16,7 +16,7 @@ func TestParseRulesRefuses(t *testing.T) {
 		"a comment only":                 {"# x\n", `1:1: the file is empty`},
 		"a list":                         {"- email\n", `1:1: must be a mapping`},
 		"tabs":                           {"keys:\n\t- pin\n", `2:1: `},
-		"two documents":                  {"keys: [a]\n---\nkeys: [b]\n", `a rules file is one document`},
+		"two documents":                  {"keys: [a]\n---\nkeys: [b]\n", `a rule file is one document`},
 		"an unknown key":                 {"keys: [a]\npattern: x\n", `2:1: unknown key "pattern": known are without, keys, patterns and allow`},
 		"a key twice":                    {"keys: [a]\nkeys: [b]\n", `2:1: `},
 		"an alias":                       {"keys: &a [x]\nwithout: *a\n", `1:`},

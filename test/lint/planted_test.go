@@ -59,6 +59,7 @@ var importPlants = []importPlant{
 	{"the audit imports the chain", "pkg/audit/planted.go", "/pkg/chain", "audit"},
 	{"the audit imports the approvals", "pkg/audit/planted.go", "/pkg/approval", "audit"},
 	{"the redaction imports the events", "pkg/redact/planted.go", "/pkg/events", "redact"},
+	{"the YAML reader imports the events", "pkg/strictyaml/planted.go", "/pkg/events", "strictyaml"},
 
 	{"an agent imports the wire", "pkg/agent/planted.go", "/internal/bus", ""},
 	{"an agent imports the NATS client", "pkg/agent/planted.go", natsClient, ""},

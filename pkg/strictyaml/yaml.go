@@ -1,4 +1,4 @@
-package redact
+package strictyaml
 
 import (
 	"errors"
@@ -11,11 +11,9 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// YAML is read for its syntax only: mappings, lists and texts. Nothing is
-// converted, and anchors, aliases and tags have no place.
-
-// document is the one document of a text.
-func document(text []byte) (ast.Node, error) {
+// Parse is the one document of a file. empty says what to write into a file that has
+// none. Errors begin with "line:column: ".
+func Parse(text []byte, empty string) (ast.Node, error) {
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		return nil, syntaxError(err)
@@ -25,26 +23,26 @@ func document(text []byte) (ast.Node, error) {
 		switch {
 		case doc.Body == nil:
 		case body != nil:
-			return nil, errorAt(doc.Body, "a rules file is one document: take the second one (after ---) away")
+			return nil, ErrorAt(doc.Body, "a rule file is one document: take the second one (after ---) away")
 		default:
 			body = doc.Body
 		}
 	}
 	if body == nil {
-		return nil, errors.New("1:1: the file is empty: write {} for the defaults")
+		return nil, errors.New("1:1: the file is empty: " + empty)
 	}
 	return body, nil
 }
 
-// pair is a member of a mapping.
-type pair struct {
-	key         string
-	node, value ast.Node // node is the key
+// Pair is a member of a mapping.
+type Pair struct {
+	Key         string
+	Node, Value ast.Node // Node is the key
 }
 
-// mapping reads a mapping with texts for keys. The parser has seen that none
-// stands there twice.
-func mapping(node ast.Node) ([]pair, error) {
+// Mapping reads a mapping with texts for keys, none of which stands there twice. Errors
+// are those of [ErrorAt].
+func Mapping(node ast.Node) ([]Pair, error) {
 	var values []*ast.MappingValueNode
 	switch n := node.(type) {
 	case *ast.MappingNode:
@@ -52,35 +50,35 @@ func mapping(node ast.Node) ([]pair, error) {
 	case *ast.MappingValueNode:
 		values = []*ast.MappingValueNode{n}
 	default:
-		return nil, errorAt(node, "must be a mapping (key: value)")
+		return nil, ErrorAt(node, "must be a mapping (key: value)")
 	}
-	all := make([]pair, 0, len(values))
+	all := make([]Pair, 0, len(values))
 	for _, v := range values {
 		key, ok := v.Key.(*ast.StringNode)
 		if !ok {
-			return nil, errorAt(v.Key, "a key is a text: quote it")
+			return nil, ErrorAt(v.Key, "a key is a text: quote it")
 		}
-		all = append(all, pair{key.Value, key, v.Value})
+		all = append(all, Pair{key.Value, key, v.Value})
 	}
 	return all, nil
 }
 
-// text is the value, which must be a string.
-func (m pair) text() (string, error) {
-	switch n := m.value.(type) {
+// Text is the value, which must be a string. Errors are those of [ErrorAt].
+func (m Pair) Text() (string, error) {
+	switch n := m.Value.(type) {
 	case *ast.StringNode:
 		return n.Value, nil
 	case *ast.LiteralNode:
 		return n.Value.Value, nil
 	case *ast.NullNode:
-		return "", errorAt(m.node, "%s has no value: give it one, or take the key away", clip(m.key))
+		return "", ErrorAt(m.Node, "%s has no value: give it one, or take the key away", clip(m.Key))
 	}
-	return "", errorAt(m.value, "%s must be a text: quote it", clip(m.key))
+	return "", ErrorAt(m.Value, "%s must be a text: quote it", clip(m.Key))
 }
 
-// errorAt is an error at a node, a mapping's at its first key:
+// ErrorAt is an error at a node, a mapping's at its first key:
 // "line:column: message".
-func errorAt(node ast.Node, format string, args ...any) error {
+func ErrorAt(node ast.Node, format string, args ...any) error {
 	if n, ok := node.(*ast.MappingNode); ok && len(n.Values) > 0 {
 		node = n.Values[0]
 	}
@@ -105,4 +103,13 @@ func position(t *token.Token) (line, column int) {
 		return 1, 1
 	}
 	return t.Position.Line, t.Position.Column
+}
+
+// clip bounds a key in a message.
+func clip(text string) string {
+	const most = 80
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "..."
+	}
+	return text
 }
