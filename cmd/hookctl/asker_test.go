@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -408,7 +407,7 @@ func TestTheAskerTellsOfTheConnection(t *testing.T) {
 	id := questionID.FindString(f.run("execute", "tool:pre", "--no-wait").stdout)
 
 	screen, code := make(terminal, 1000), make(chan int, 1)
-	var stderr bytes.Buffer
+	var stderr diagnostics
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	keys, typing := io.Pipe()
@@ -432,7 +431,7 @@ func TestTheAskerTellsOfTheConnection(t *testing.T) {
 	f.run("approvals", "answer", id, "Deny")
 	screen.until(t, "no question waits")
 	leave()
-	if got := <-code; got != exitOK || stderr.Len() > 0 {
+	if got := <-code; got != exitOK || stderr.String() != "" {
 		t.Errorf("exit code %d, stderr %q; want nothing beside the screen", got, stderr.String())
 	}
 	lines.end()

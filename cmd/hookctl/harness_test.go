@@ -8,6 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -53,7 +54,8 @@ func (f *fixture) with(p process, args ...string) outcome {
 func (f *fixture) runIn(ctx context.Context, p process, args ...string) outcome {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	var stdout, stderr bytes.Buffer
+	var stdout bytes.Buffer
+	var stderr diagnostics
 	if p.stdin == nil {
 		p.stdin = strings.NewReader("")
 	}
@@ -61,6 +63,24 @@ func (f *fixture) runIn(ctx context.Context, p process, args ...string) outcome 
 	p.getenv = func(name string) string { return f.env[name] }
 	code := run(ctx, args, p)
 	return outcome{code, stdout.String(), stderr.String()}
+}
+
+// diagnostics is a standard error: as those of a process, its writes do not meet.
+type diagnostics struct {
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+func (d *diagnostics) Write(b []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.text.Write(b)
+}
+
+func (d *diagnostics) String() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.text.String()
 }
 
 // hook serves a hook until the test ends.

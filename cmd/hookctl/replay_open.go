@@ -83,7 +83,11 @@ func (o *replayOpen) policy(ctx context.Context) (replay.Policy, error) {
 	return func(ctx context.Context, c *replay.Chain) (replay.Outcome, error) {
 		ctx, stop := b.UntilLost(ctx, lost)
 		defer stop()
-		return live.Replay(ctx, c)
+		outcome, err := live.Replay(ctx, c)
+		if errors.Is(err, bus.ErrAway) { // lost before this chain began
+			err = lost
+		}
+		return outcome, err
 	}, nil
 }
 

@@ -13,7 +13,9 @@ import (
 // version is set by the build for a release.
 var version = "0.1.0"
 
-// process is what a command sees of the process it runs in.
+// process is what a command sees of the process it runs in. What happens to the
+// connection is written to stderr beside the command, so stderr is safe for concurrent
+// use, as that of a process is.
 type process struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
