@@ -23,6 +23,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/hookfile"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
 	"github.com/hookrouter/hookrouter/internal/node"
 	"github.com/hookrouter/hookrouter/pkg/match"
@@ -113,7 +114,7 @@ func TestYAMLSnippetsLoad(t *testing.T) {
 			}
 			continue
 		}
-		if _, err := hookfile.Parse(s.at(), []byte(s.text), kinds.All(t.TempDir())); err != nil {
+		if _, err := hookfile.Parse(s.at(), []byte(s.text), kinds.All(kind.Worker{Dir: t.TempDir()})); err != nil {
 			t.Error(err)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/hookfile"
 	"github.com/hookrouter/hookrouter/internal/hookfile/execkind"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -109,7 +110,7 @@ func (v validate) run(stdout, stderr io.Writer) error {
 
 // load reads a file and prints what is wrong with it, each with its line.
 func load(path string, stderr io.Writer) (*hookfile.File, error) {
-	file, err := hookfile.Load(path, kinds.All(filepath.Dir(path)))
+	file, err := hookfile.Load(path, kinds.All(kind.Worker{Dir: filepath.Dir(path)}))
 	if err == nil {
 		return file, nil
 	}
@@ -205,7 +206,7 @@ func register(ctx context.Context, w *worker.Worker, h hookfile.Hook, log *slog.
 
 // logged is a hook's handler that logs its failures. What they mean for the event
 // is logged by the router, which may be far away.
-func logged(h hookfile.Hook, log *slog.Logger) hookfile.Handler {
+func logged(h hookfile.Hook, log *slog.Logger) kind.Handler {
 	return func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		result, err := h.Handler(ctx, ev)
 		if err != nil {

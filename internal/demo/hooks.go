@@ -16,6 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/examples/sessioncontext"
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/hookfile"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
 	"github.com/hookrouter/hookrouter/internal/node"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -103,7 +104,7 @@ func demoHooks(workspace string) ([]examples.Example, error) {
 			slog.SetDefault(slog.New(slog.DiscardHandler))
 		}
 	}
-	file, err := hookfile.Parse("hooks.yaml", hookFile, kinds.All(workspace))
+	file, err := hookfile.Parse("hooks.yaml", hookFile, kinds.All(kind.Worker{Dir: workspace}))
 	if err != nil {
 		return nil, fmt.Errorf("read the demo's hooks: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/hookrouter/hookrouter/internal/hookfile"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -21,7 +22,7 @@ hooks:
       rules:
         - when: data.tool_input.file_path.startsWith('/etc/')
           deny: "Access denied: {{ data.tool_input.file_path }} is protected"
-`), kinds.All("."))
+`), kinds.All(kind.Worker{}))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -44,7 +45,7 @@ hooks:
     events: [tool:pre]
     match: dta.tool_name == 'Write'
     cel: {rules: [{deny: "no"}]}
-`), kinds.All("."))
+`), kinds.All(kind.Worker{}))
 	for _, e := range hookfile.Errors(err) {
 		fmt.Printf("%s\n%s", e, e.Snippet())
 	}

@@ -16,30 +16,12 @@ import (
 // maxSize bounds a worker file, in bytes.
 const maxSize = 4 << 20
 
-// Handler answers one event; see [kind.Handler].
-type Handler = kind.Handler
-
-// Kind builds the handler of one hook. decode reads the hook's section into the
-// kind's own configuration, a pointer to a struct with json tags: strictly, with
-// errors that name the place. An error of the kind itself that is a
-// [*kind.FieldError] names its place too.
-type Kind func(decode func(config any) error) (Handler, error)
-
-// KindOf is the kind that builds a handler from a configuration of type C.
-func KindOf[C any](build func(C) (Handler, error)) Kind {
-	return func(decode func(config any) error) (Handler, error) {
-		var c C
-		if err := decode(&c); err != nil {
-			return nil, err
-		}
-		return build(c)
-	}
-}
-
 // Options say what a file may hold. The zero Options know no kind.
 type Options struct {
 	// Kinds are the kinds of hooks by the key of their section.
-	Kinds map[string]Kind
+	Kinds map[string]kind.Kind
+	// Worker is who will call the hooks.
+	Worker kind.Worker
 	// CheckMatch says why the match of a registration does not compile; it may
 	// be a [*kind.FieldError]. Nil leaves that to the router.
 	CheckMatch func(expr string) error
@@ -62,9 +44,18 @@ type NATS struct {
 
 // Hook is one hook of a file.
 type Hook struct {
-	Registration chain.Registration // checked; its match compiles
+	Registration chain.Registration // completed and checked; its match compiles
 	Kind         string             // the key of its section
-	Handler      Handler            // what answers
+	kind.Hook                       // what answers
+}
+
+// Close lets go of what the hooks hold, when none of them is called any more.
+func (f *File) Close() {
+	for _, h := range f.Hooks {
+		if h.Close != nil {
+			h.Close()
+		}
+	}
 }
 
 // Load reads a worker file. The error is made of [*Error]s, or says why the file
@@ -119,6 +110,7 @@ func Parse(name string, source []byte, opts Options) (*File, error) {
 		f.Hooks = append(f.Hooks, h)
 	}
 	if len(wrong) > 0 {
+		f.Close()
 		return nil, errors.Join(wrong...)
 	}
 	return f, nil
@@ -149,18 +141,35 @@ func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) (
 	if h.Kind == "" {
 		return h, d.errorAt(at, fmt.Errorf("the hook has no kind: give it one of %s", list(names(opts.Kinds))))
 	}
-	if err := d.checkRegistration(at, text.Registration, opts.CheckMatch); err != nil {
-		return h, err
-	}
 	section := at.AppendToken(h.Kind)
 	var err error
-	h.Handler, err = opts.Kinds[h.Kind](func(config any) error {
-		return d.decode(section, text.Sections[h.Kind], config, strict)
+	h.Hook, err = opts.Kinds[h.Kind].Build(kind.Section{
+		Registration: &h.Registration,
+		Given: func(field string) bool {
+			_, given := d.places[at.AppendToken(field)]
+			return given
+		},
+		Decode: func(part jsontext.Pointer, config any) error {
+			return d.decodePart(section, text.Sections[h.Kind], part, config)
+		},
+		Worker: opts.Worker,
 	})
 	if err != nil {
 		return h, d.errorAt(section, err)
 	}
-	return h, nil
+	return h, d.checkRegistration(at, h.Registration, opts.CheckMatch)
+}
+
+// decodePart reads the part of a section that a pointer names.
+func (d *document) decodePart(section jsontext.Pointer, raw jsontext.Value, part jsontext.Pointer, config any) error {
+	for token := range part.Tokens() {
+		var members map[string]jsontext.Value
+		if err := d.decode(section, raw, &members); err != nil {
+			return err
+		}
+		section, raw = section.AppendToken(token), members[token]
+	}
+	return d.decode(section, raw, config, strict)
 }
 
 // checkRegistration checks what a file may say of a registration.

@@ -6,14 +6,16 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/hookfile"
-	"github.com/hookrouter/hookrouter/internal/hookfile/celkind"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // FuzzParse reads whatever it is given: it never panics, every error has a
 // place, and a file that loads has hooks whose handlers answer.
 func FuzzParse(f *testing.F) {
-	opts := hookfile.Options{Kinds: map[string]hookfile.Kind{"cel": hookfile.KindOf(celkind.New)}}
+	opts := kinds.All(kind.Worker{})
+	delete(opts.Kinds, "exec")
 	for _, text := range []string{
 		good, hook(anyRule), rule("        - when: |\n            true\n          modify: {set: {a.b: '1'}, remove: [/x~1y]}\n"),
 		"hooks: [{id: a, events: ['*'], cel: {rules: [{ask: {prompt: '{{ {\"a\": {}} }}', options: [A]}}]}}]",

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 )
 
 // unknownKey is an error at a key that nobody knows.
@@ -99,7 +101,7 @@ func fieldNamesOf(t reflect.Type) []string {
 	return all
 }
 
-func names(kinds map[string]Kind) []string { return slices.Sorted(maps.Keys(kinds)) }
+func names(kinds map[string]kind.Kind) []string { return slices.Sorted(maps.Keys(kinds)) }
 
 func list(names []string) string { return strings.Join(names, ", ") }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/hookrouter/hookrouter/internal/hookfile"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -48,7 +49,7 @@ hooks:
 `
 
 func TestParse(t *testing.T) {
-	f, err := hookfile.Parse("worker.yaml", []byte(good), kinds.All("."))
+	f, err := hookfile.Parse("worker.yaml", []byte(good), kinds.All(kind.Worker{}))
 	if err != nil {
 		t.Fatalf("Parse: %v", err)
 	}
@@ -83,7 +84,7 @@ func TestLoadFindsCommandsBesideTheFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte("hooks: [{id: lint, events: ['tool:post'], exec: {command: [./lint.sh, --fast]}}]\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	f, err := hookfile.Load(file, kinds.All(dir))
+	f, err := hookfile.Load(file, kinds.All(kind.Worker{Dir: dir}))
 	if err != nil {
 		t.Fatalf("Load: %v", err)
 	}
@@ -93,14 +94,14 @@ func TestLoadFindsCommandsBesideTheFile(t *testing.T) {
 }
 
 func TestLoadSaysWhyAFileCannotBeRead(t *testing.T) {
-	if _, err := hookfile.Load(filepath.Join(t.TempDir(), "none.yaml"), kinds.All(".")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := hookfile.Load(filepath.Join(t.TempDir(), "none.yaml"), kinds.All(kind.Worker{})); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("Load = %v; want %v", err, os.ErrNotExist)
 	}
 	big := filepath.Join(t.TempDir(), "big.yaml")
 	if err := os.WriteFile(big, make([]byte, 5<<20), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := hookfile.Load(big, kinds.All(".")); err == nil || !strings.Contains(err.Error(), "at most 4194304 are allowed") {
+	if _, err := hookfile.Load(big, kinds.All(kind.Worker{})); err == nil || !strings.Contains(err.Error(), "at most 4194304 are allowed") {
 		t.Errorf("Load of 5 MiB = %v; want its limit", err)
 	}
 }
@@ -151,7 +152,7 @@ func TestParseNamesThePlaceOfEachError(t *testing.T) {
 		"an unknown policy":                {hook("    on_failure: block\n" + anyRule), "w.yaml:4:17: hooks[0].on_failure: "},
 		"a key of a hook that is misspelt": {hook("    prioritty: 1\n" + anyRule), `w.yaml:4:5: hooks[0]: unknown key "prioritty": did you mean "priority"?`},
 		"a kind that is misspelt":          {hook("    exce: {command: [sh]}\n"), `w.yaml:4:5: hooks[0]: unknown key "exce": did you mean "exec"?`},
-		"no kind":                          {hook(""), "w.yaml:2:7: hooks[0]: the hook has no kind: give it one of cel, exec"},
+		"no kind":                          {hook(""), "w.yaml:2:7: hooks[0]: the hook has no kind: give it one of builtin, cel, exec"},
 		"two kinds":                        {hook(anyRule + "    exec: {command: [sh]}\n"), "w.yaml:2:7: hooks[0]: the hook has both cel and exec"},
 		"a contributor":                    {"hooks:\n  - id: g\n    channels: [a.b]\n" + anyRule, "w.yaml:3:15: hooks[0].channels: a hook of a worker file answers events"},
 		"an instance":                      {hook("    instance: a\n" + anyRule), "w.yaml:4:15: hooks[0].instance: the worker says this itself"},
@@ -191,7 +192,7 @@ func TestParseNamesThePlaceOfEachError(t *testing.T) {
 		"a key of exec misspelt":     {hook("    exec: {comand: [sh]}\n"), `w.yaml:4:12: hooks[0].exec: unknown key "comand": did you mean "command"?`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := hookfile.Parse("w.yaml", []byte(c.text), kinds.All("."))
+			_, err := hookfile.Parse("w.yaml", []byte(c.text), kinds.All(kind.Worker{}))
 			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 				t.Fatalf("Parse of\n%s\n= %v\nwant %s", c.text, err, c.want)
 			}
@@ -203,7 +204,7 @@ func TestParseNamesThePlaceOfEachError(t *testing.T) {
 }
 
 func TestQuotingIsNotAdvisedWhereItIsThere(t *testing.T) {
-	_, err := hookfile.Parse("w.yaml", []byte("hooks:\n  - {id: \"*\", events: ['*', \"{{\"]\n"), kinds.All("."))
+	_, err := hookfile.Parse("w.yaml", []byte("hooks:\n  - {id: \"*\", events: ['*', \"{{\"]\n"), kinds.All(kind.Worker{}))
 	if want := "w.yaml:2:5: could not find flow mapping end token '}'"; err == nil || err.Error() != want {
 		t.Errorf("Parse = %v; want %s", err, want)
 	}
@@ -214,7 +215,7 @@ func TestParseReportsEveryHookThatIsWrong(t *testing.T) {
   - {id: a, events: [x], match: dta, cel: {rules: [{deny: a}]}}
   - {id: b, events: [x], cel: {rules: [{deny: a}]}}
   - {id: c, events: [x], exec: {command: []}}
-`), kinds.All("."))
+`), kinds.All(kind.Worker{}))
 	var got []string
 	for _, e := range hookfile.Errors(err) {
 		got = append(got, e.Path)
@@ -225,7 +226,7 @@ func TestParseReportsEveryHookThatIsWrong(t *testing.T) {
 }
 
 func TestSnippetMarksThePlace(t *testing.T) {
-	_, err := hookfile.Parse("w.yaml", []byte(rule("        - when: data.x.startWith('a')\n          deny: a\n")), kinds.All("."))
+	_, err := hookfile.Parse("w.yaml", []byte(rule("        - when: data.x.startWith('a')\n          deny: a\n")), kinds.All(kind.Worker{}))
 	all := hookfile.Errors(err)
 	if len(all) != 1 {
 		t.Fatalf("Errors = %v; want one", all)

@@ -1,6 +1,6 @@
-// Package kind is what the kinds of hooks in a worker file have in common: the
-// handler they build, and how they say which field is wrong. It stands apart so
-// that a program can use one kind without linking the others.
+// Package kind is what the kinds of hooks in a worker file have in common: what they
+// build a [Hook] from, what a hook is, and how they say which field is wrong. It
+// stands apart so that a program can use one kind without linking the others.
 //
 // # Failure
 //

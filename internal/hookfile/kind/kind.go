@@ -3,9 +3,11 @@ package kind
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/hookrouter/hookrouter/internal/hookstate"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -14,6 +16,74 @@ import (
 // error means that the hook could not decide; its on_failure then does. A Handler
 // is called by many goroutines at once. It is the same type as a worker.Handler.
 type Handler = func(ctx context.Context, ev events.Event) (chain.Result, error)
+
+// Contributor gives a value to a channel; nil gives none. It is called by many
+// goroutines at once. It is the same type as a worker.Contributor.
+type Contributor = func(ctx context.Context, channel string) (any, error)
+
+// Hook is what a kind builds from a section.
+type Hook struct {
+	// Handler answers the events of the hook's registration.
+	Handler Handler
+	// Contributors are registered beside the hook, by the channel that they give to;
+	// mostly there are none.
+	Contributors map[string]Contributor
+	// Close lets go of what the hook holds, when nothing is called any more. Nil where
+	// it holds nothing.
+	Close func()
+}
+
+// Section is what a hook is built from.
+type Section struct {
+	// Registration is the hook's as the file has it, for the kind to complete; it is
+	// checked afterwards. Given reports whether the file has one of its fields, so
+	// that what was written is not taken for a default.
+	Registration *chain.Registration
+	Given        func(field string) bool
+	// Decode reads the section, or the part of it that a pointer names, into a
+	// configuration: a pointer to a struct with json tags. It is strict, and its
+	// errors name the place.
+	Decode func(at jsontext.Pointer, config any) error
+	// Worker is who will call the hook.
+	Worker Worker
+}
+
+// Worker is what hooks may use of the worker that calls them. The zero Worker is one
+// alone, in the working directory.
+type Worker struct {
+	// Dir is where the paths of a file are found from; empty means the working
+	// directory.
+	Dir string
+	// States keeps what hooks remember, for every replica of the worker; nil means
+	// that each hook remembers alone.
+	States hookstate.Store
+	// Log gets what happens beside the answers; nil discards it.
+	Log *slog.Logger
+}
+
+// Kind is one way to say what a hook does: what stands under one key of a hook.
+type Kind struct {
+	// Summary is one sentence for people.
+	Summary string
+	// Config is the zero value of what a section is decoded into, which a schema is
+	// made from. Nil for a kind with Members.
+	Config any
+	// Members are what the section may hold, one of them: kinds of their own.
+	Members map[string]Kind
+	// Build builds a hook. An error that is a [*FieldError] names its place.
+	Build func(Section) (Hook, error)
+}
+
+// Of is the kind that builds a hook from a configuration of type C.
+func Of[C any](summary string, build func(Section, C) (Hook, error)) Kind {
+	return Kind{Summary: summary, Config: *new(C), Build: func(s Section) (Hook, error) {
+		var c C
+		if err := s.Decode("", &c); err != nil {
+			return Hook{}, err
+		}
+		return build(s, c)
+	}}
+}
 
 // FieldError says which field of a configuration is wrong, and where in the
 // field's text, so that whoever read the configuration from a file can name the

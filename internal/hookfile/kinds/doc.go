@@ -1,3 +1,3 @@
-// Package kinds joins the kinds of hooks that a worker file may have: cel and
+// Package kinds joins the kinds of hooks that a worker file may have: builtin, cel and
 // exec. A program that imports it links all of them, CEL included.
 package kinds

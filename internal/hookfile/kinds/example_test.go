@@ -6,14 +6,15 @@ import (
 	"slices"
 
 	"github.com/hookrouter/hookrouter/internal/hookfile"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
 )
 
 func ExampleAll() {
-	fmt.Println(slices.Sorted(maps.Keys(kinds.All(".").Kinds)))
-	_, err := hookfile.Parse("worker.yaml", []byte(`hooks: [{id: a, events: ["*"], match: session == "s1", cel: {rules: [{deny: no}]}}]`), kinds.All("."))
+	fmt.Println(slices.Sorted(maps.Keys(kinds.All(kind.Worker{}).Kinds)))
+	_, err := hookfile.Parse("worker.yaml", []byte(`hooks: [{id: a, events: ["*"], match: session == "s1", cel: {rules: [{deny: no}]}}]`), kinds.All(kind.Worker{}))
 	fmt.Println(err)
 	// Output:
-	// [cel exec]
+	// [builtin cel exec]
 	// worker.yaml:1:39: hooks[0].match: undeclared reference to 'session' (did you mean 'session_id'?)
 }

@@ -2,27 +2,46 @@ package kinds
 
 import (
 	"errors"
+	"log/slog"
 
+	"github.com/hookrouter/hookrouter/internal/builtin/all"
 	"github.com/hookrouter/hookrouter/internal/hookfile"
+	"github.com/hookrouter/hookrouter/internal/hookfile/builtinkind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/celkind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/execkind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/hookstate"
 	"github.com/hookrouter/hookrouter/pkg/match"
 )
 
-// All are the options with every kind, for a file in directory dir: that is where
-// commands and directories of the file are found from.
-func All(dir string) hookfile.Options {
+// All are the options with every kind, for the hooks of one worker.
+func All(w kind.Worker) hookfile.Options {
+	if w.States == nil {
+		w.States = &hookstate.Memory{}
+	}
+	if w.Log == nil {
+		w.Log = slog.New(slog.DiscardHandler)
+	}
 	return hookfile.Options{
+		Worker:     w,
 		CheckMatch: checkMatch,
-		Kinds: map[string]hookfile.Kind{
-			"cel": hookfile.KindOf(celkind.New),
-			"exec": hookfile.KindOf(func(c execkind.Config) (hookfile.Handler, error) {
-				c.Base = dir
-				return execkind.New(c)
-			}),
+		Kinds: map[string]kind.Kind{
+			"builtin": builtinkind.New(all.Builtins()),
+			"cel":     kind.Of("Rules in CEL, the first that holds answers.", rules),
+			"exec":    kind.Of("A command that reads the event and prints a result.", command),
 		},
 	}
+}
+
+func rules(_ kind.Section, c celkind.Config) (kind.Hook, error) {
+	handler, err := celkind.New(c)
+	return kind.Hook{Handler: handler}, err
+}
+
+func command(s kind.Section, c execkind.Config) (kind.Hook, error) {
+	c.Base = s.Worker.Dir
+	handler, err := execkind.New(c)
+	return kind.Hook{Handler: handler}, err
 }
 
 func checkMatch(expr string) error {

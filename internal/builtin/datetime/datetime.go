@@ -1,0 +1,45 @@
+package datetime
+
+import (
+	"context"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/builtin"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Options of the builtin. The zero Options tell the time of the worker's machine.
+type Options struct {
+	// Timezone is a name of the IANA database, such as Europe/Berlin, or UTC; empty
+	// means the worker's own.
+	Timezone string `json:"timezone"`
+
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time `json:"-"`
+}
+
+// Builtin is date-time.
+var Builtin = builtin.Of("Tells the agent the date and the time with each prompt.",
+	chain.Registration{Events: []string{events.PromptSubmit}, Priority: 20, ReplaySafe: true}, New)
+
+// New builds the hook.
+func New(_ kind.Section, o Options) (kind.Hook, error) {
+	zone := time.Local
+	if o.Timezone != "" {
+		var err error
+		if zone, err = time.LoadLocation(o.Timezone); err != nil {
+			return kind.Hook{}, kind.At("/timezone", "%q is no time zone: give a name such as Europe/Berlin, or UTC", o.Timezone)
+		}
+	}
+	now := o.Now
+	if now == nil {
+		now = time.Now
+	}
+	return kind.Hook{Handler: func(context.Context, events.Event) (chain.Result, error) {
+		result := chain.Injection("Current date and time: " + now().In(zone).Format("Monday, "+time.RFC3339))
+		result.Ephemeral, result.SuppressOutput = true, true
+		return result, nil
+	}}, nil
+}
