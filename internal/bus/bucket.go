@@ -72,23 +72,23 @@ func (b *Bus) openBucket(ctx context.Context, o BucketOptions) (jetstream.KeyVal
 	if err != nil || !o.Fresh {
 		return kv, err
 	}
-	return b.fresh(ctx, kv, o.Name)
+	return b.fresh(ctx, o.Name)
 }
 
 // fresh turns off the answers of replicas that may lag, which the client library
-// turns on for every bucket that it makes.
-func (b *Bus) fresh(ctx context.Context, kv jetstream.KeyValue, name string) (jetstream.KeyValue, error) {
-	stream, err := b.js.Stream(ctx, "KV_"+name)
+// turns on for every bucket that it makes, and opens the bucket only then: how it is
+// read is settled when it is opened. One that was opened before another process turned
+// them off would ask for them for ever, and hear from nobody.
+func (b *Bus) fresh(ctx context.Context, name string) (jetstream.KeyValue, error) {
+	stream, err := b.js.Stream(ctx, bucketStreamName(name))
 	if err != nil {
 		return nil, err
 	}
-	config := stream.CachedInfo().Config
-	if !config.AllowDirect {
-		return kv, nil
-	}
-	config.AllowDirect = false
-	if _, err := b.js.UpdateStream(ctx, config); err != nil {
-		return nil, err
+	if config := stream.CachedInfo().Config; config.AllowDirect {
+		config.AllowDirect = false
+		if _, err := b.js.UpdateStream(ctx, config); err != nil {
+			return nil, err
+		}
 	}
 	return b.js.KeyValue(ctx, name)
 }
