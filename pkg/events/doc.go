@@ -1,6 +1,6 @@
 // Package events is what travels: event names, their subjects on the bus, the
-// CloudEvents 1.0 codec of the wire protocol, the JSON rules at the door, and
-// typed data for the standard events.
+// CloudEvents 1.0 codec of the wire protocol, the JSON rules at the door, typed data
+// for the standard events, and the normal form of tool calls.
 //
 // # Names
 //
@@ -15,6 +15,14 @@
 // way: [ParseObject] checks it once and remembers where its members are, and
 // everything after that moves bytes. So 64-bit integers survive, and the
 // SHA-256 of the data means the same thing everywhere.
+//
+// # Tools
+//
+// Each agent has names of its own for its tools and their input: Bash, shell,
+// run_shell_command. [ToolOf] gives the normal form of a call, a [Tool] with a class,
+// the command, the paths; the data stays as it was sent. A guard asks for what is
+// certain: a tool that nobody knows is Known false, and one that the form doesn't
+// tell in full is Partial.
 //
 // # Concurrency
 //

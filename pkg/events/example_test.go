@@ -30,6 +30,38 @@ func ExampleEvent_Decode() {
 	// {"command":"ls","id":9007199254740993}
 }
 
+// Three agents want to run the same command.
+func ExampleToolOf() {
+	for _, data := range []string{
+		`{"tool_name":"Bash","tool_input":{"command":"rm -rf build"},"cwd":"/p"}`,
+		`{"tool_name":"shell","tool_input":{"command":["bash","-lc","rm -rf build"],"workdir":"/p"}}`,
+		`{"tool_name":"run_shell_command","tool_input":{"command":"rm -rf build"},"cwd":"/p"}`,
+	} {
+		tool, _ := events.ToolOf(events.ToolPre, []byte(data))
+		fmt.Println(tool.Name+":", tool.Class, tool.Command, tool.Cwd)
+	}
+	// Output:
+	// Bash: shell rm -rf build /p
+	// shell: shell rm -rf build /p
+	// run_shell_command: shell rm -rf build /p
+}
+
+// A tool that nobody knows may be a shell, or anything else: a guard can tell.
+func ExampleTool() {
+	for _, data := range []string{
+		`{"tool_name":"Read","tool_input":{"file_path":"/etc/passwd"}}`,
+		`{"tool_name":"ssh","tool_input":{"command":"reboot"}}`,
+		`{"tool_name":"launch","tool_input":{"target":"moon"}}`,
+	} {
+		tool, _ := events.ToolOf(events.ToolPre, []byte(data))
+		fmt.Println(tool.Name+":", tool.Class, tool.Known)
+	}
+	// Output:
+	// Read: file true
+	// ssh: shell false
+	// launch: other false
+}
+
 // Aliases are the same event, and a domain pattern gets either spelling.
 func ExampleMatch() {
 	fmt.Println(events.Match("tool:*", "tool:pre"))

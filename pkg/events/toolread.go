@@ -1,0 +1,159 @@
+package events
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// tool makes the normal form of a call.
+func (c toolCall) tool() Tool {
+	t := Tool{Name: c.name, Partial: c.input.broken || c.name == "" && !c.hasShape}
+	kind, known := c.classify(&t)
+	var m members
+	m.read(c.input.object)
+	if !known {
+		kind = otherKind
+		if m.takesCommand {
+			kind = shellKind
+		}
+	}
+	t.Class, t.Known, t.Operation = kind.class, known, kind.operation
+	t.Partial = t.Partial || m.partial
+	t.Cwd = cmp.Or(m.cwd, c.cwd)
+
+	switch {
+	case kind.class == ClassShell:
+		t.Cwd = cmp.Or(m.cwd, m.dir, c.cwd)
+		c.readShell(&t, kind, m)
+	case kind.class == ClassMCP || !known:
+		t.Command = strings.Join(m.commands, "\n")
+	}
+	if kind.class != ClassShell || !known {
+		t.Paths, t.URLs = m.paths, m.urls
+	}
+	switch kind.form {
+	case patch:
+		c.readPatch(&t)
+	case editor:
+		t.Operation = editorOperation(c.input.object)
+	case globs:
+		c.readGlobs(&t)
+	case bundle:
+		t.Partial = true
+	}
+	if kind.class == ClassWeb && kind.operation == OperationFetch {
+		c.readURLs(&t)
+	}
+	t.Partial = t.Partial || c.input.text != "" && !takesText(kind) || lacksPath(t)
+	return t
+}
+
+// classify says what the call is for, as far as that is certain, and fills in whose
+// tool it is.
+func (c toolCall) classify(t *Tool) (kind toolKind, known bool) {
+	server, tool, ok := mcpName(c.name)
+	if !ok && c.isMCP {
+		tool = c.name
+	}
+	if ok || c.isMCP {
+		t.Server, t.ServerTool = cmp.Or(c.server, server), cmp.Or(c.remote, tool)
+		return mcpKind, true
+	}
+	if c.hasShape {
+		return c.shape, true
+	}
+	return kindOf(c.name)
+}
+
+// mcpName takes the name of an MCP server's tool apart: mcp__server__tool (Claude
+// Code, Codex), MCP:tool (Cursor), mcp_server_tool (Gemini CLI, VS Code). In the last
+// one a server with '_' in its name can't be told from the tool.
+func mcpName(name string) (server, tool string, ok bool) {
+	if len(name) < len("mcp_") || !strings.EqualFold(name[:len("mcp")], "mcp") {
+		return "", "", false
+	}
+	switch rest := name[len("mcp"):]; {
+	case strings.HasPrefix(rest, "__"):
+		server, tool, _ = strings.Cut(rest[2:], "__")
+		return server, tool, true
+	case rest[0] == ':':
+		return "", rest[1:], true
+	case rest[0] == '_':
+		server, tool, ok = strings.Cut(rest[1:], "_")
+		return server, tool, ok
+	}
+	return "", "", false
+}
+
+// readShell fills the command in. A shell without one is not told in full.
+func (c toolCall) readShell(t *Tool, kind toolKind, m members) {
+	commands := m.commands
+	if kind.form == typed {
+		if text := firstString(c.input.object, []string{"chars", "input"}); text != "" {
+			commands = append(commands, text)
+		}
+	}
+	if c.input.text != "" {
+		commands = append(commands, c.input.text)
+	}
+	t.Command = strings.Join(commands, "\n")
+	if t.Command == "" && kind.form == usual {
+		t.Partial = true
+	}
+}
+
+// editorOperation: the editor of Claude's model interface has the operation as its
+// command.
+func editorOperation(input Object) ToolOperation {
+	switch command, _ := input.GetString("command"); command {
+	case "view":
+		return OperationRead
+	case "create":
+		return OperationWrite
+	default:
+		return OperationEdit
+	}
+}
+
+func (c toolCall) readGlobs(t *Tool) {
+	m := members{paths: t.Paths}
+	if v, ok := c.input.object.Get("include"); ok {
+		m.collect(&m.paths, v, false)
+	}
+	t.Paths, t.Partial = m.paths, t.Partial || m.partial
+}
+
+// readURLs: the fetch of Gemini CLI has its addresses in the prompt.
+func (c toolCall) readURLs(t *Tool) {
+	prompt, _ := c.input.object.GetString("prompt")
+	if len(t.URLs) == 0 {
+		m := members{}
+		for word := range strings.FieldsFuncSeq(prompt, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`"'<>()[]{}`, r) }) {
+			if at := indexURL(word); at >= 0 {
+				m.add(&m.urls, word[at:])
+			}
+		}
+		t.URLs, t.Partial = m.urls, t.Partial || m.partial
+	}
+	t.Partial = t.Partial || len(t.URLs) == 0
+}
+
+// indexURL is where an address begins in a word, or -1.
+func indexURL(word string) int {
+	end := strings.Index(word, "://")
+	for _, scheme := range []string{"https", "http"} {
+		if at := end - len(scheme); at >= 0 && strings.EqualFold(word[at:end], scheme) {
+			return at
+		}
+	}
+	return -1
+}
+
+func takesText(kind toolKind) bool { return kind.class == ClassShell || kind.form == patch }
+
+// lacksPath: only a list and a search have a place to be where none is named.
+func lacksPath(t Tool) bool {
+	needs := []ToolOperation{OperationRead, OperationWrite, OperationEdit, OperationDelete, OperationMove}
+	return t.Class == ClassFile && len(t.Paths) == 0 && slices.Contains(needs, t.Operation)
+}

@@ -1,0 +1,234 @@
+package events
+
+// toolKind is what a tool's name says about it.
+type toolKind struct {
+	class     ToolClass
+	operation ToolOperation
+	form      inputForm
+}
+
+// inputForm says how the input of a tool is read, where its class doesn't.
+type inputForm int
+
+const (
+	usual  inputForm = iota
+	typed            // what is typed into a shell that runs; may be nothing
+	quiet            // asks a shell that runs, or ends it: there is no command
+	globs            // include names files; elsewhere it only narrows a search
+	patch            // the paths stand in a patch
+	editor           // command is the operation
+	bundle           // calls of other tools, which the form doesn't tell
+)
+
+var (
+	shellKind    = toolKind{class: ClassShell}
+	typedKind    = toolKind{class: ClassShell, form: typed}
+	terminalKind = toolKind{class: ClassShell, form: quiet}
+	readKind     = toolKind{class: ClassFile, operation: OperationRead}
+	readAllKind  = toolKind{class: ClassFile, operation: OperationRead, form: globs}
+	writeKind    = toolKind{class: ClassFile, operation: OperationWrite}
+	editKind     = toolKind{class: ClassFile, operation: OperationEdit}
+	patchKind    = toolKind{class: ClassFile, operation: OperationEdit, form: patch}
+	editorKind   = toolKind{class: ClassFile, operation: OperationEdit, form: editor}
+	deleteKind   = toolKind{class: ClassFile, operation: OperationDelete}
+	moveKind     = toolKind{class: ClassFile, operation: OperationMove}
+	listKind     = toolKind{class: ClassFile, operation: OperationList}
+	searchKind   = toolKind{class: ClassFile, operation: OperationSearch}
+	fetchKind    = toolKind{class: ClassWeb, operation: OperationFetch}
+	lookupKind   = toolKind{class: ClassWeb, operation: OperationSearch}
+	mcpKind      = toolKind{class: ClassMCP}
+	agentKind    = toolKind{class: ClassAgent}
+	todoKind     = toolKind{class: ClassTodo}
+	otherKind    = toolKind{class: ClassOther}
+	bundleKind   = toolKind{class: ClassOther, form: bundle}
+)
+
+// toolRow is tools of one kind.
+type toolRow struct {
+	kind  toolKind
+	names []string
+}
+
+// toolVendors is the table of names, vendor by vendor. Names are compared without
+// regard to case, '_', '-' and spaces; a name means the same at every vendor that
+// has it, since an event doesn't tell its vendor.
+var toolVendors = []struct {
+	vendor string
+	rows   []toolRow
+}{
+	// Hooks reference, tool_input by tool; tools reference for those without a hook example.
+	{"Claude Code", []toolRow{
+		{shellKind, []string{"Bash", "PowerShell", "Monitor"}},
+		{terminalKind, []string{"BashOutput", "KillBash", "KillShell", "TaskOutput", "TaskStop"}},
+		{readKind, []string{"Read", "NotebookRead"}},
+		{writeKind, []string{"Write"}},
+		{editKind, []string{"Edit", "MultiEdit", "NotebookEdit"}},
+		{listKind, []string{"LS"}},
+		{searchKind, []string{"Glob", "Grep"}},
+		{fetchKind, []string{"WebFetch"}},
+		{lookupKind, []string{"WebSearch"}},
+		{agentKind, []string{"Agent", "Task", "SendMessage"}},
+		{todoKind, []string{"TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate", "TaskGet", "TaskList"}},
+		{otherKind, []string{"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "Skill", "SlashCommand", "ToolSearch"}},
+		{editorKind, []string{"str_replace_editor", "str_replace_based_edit_tool"}}, // of the model's interface
+	}},
+	// Hooks page; openai/codex codex-rs/tools/src/local_tool.rs and codex-rs/protocol/src/models.rs.
+	{"Codex CLI", []toolRow{
+		{shellKind, []string{"shell", "Bash", "container.exec", "shell_command", "exec_command", "local_shell", "unified_exec", "exec"}},
+		{typedKind, []string{"write_stdin"}},
+		{patchKind, []string{"apply_patch"}},
+		{readKind, []string{"read_file", "view_image"}},
+		{listKind, []string{"list_dir"}},
+		{searchKind, []string{"grep_files"}},
+		{lookupKind, []string{"web_search"}},
+		{agentKind, []string{"spawn_agent", "Agent", "send_input"}},
+		{todoKind, []string{"update_plan"}},
+		{otherKind, []string{"request_user_input", "request_permissions"}},
+		{bundleKind, []string{"multi_tool_use.parallel"}},
+	}},
+	// google-gemini/gemini-cli docs/tools and packages/core/src/tools/definitions/base-declarations.ts.
+	{"Gemini CLI", []toolRow{
+		{shellKind, []string{"run_shell_command"}},
+		{readKind, []string{"read_file"}},
+		{readAllKind, []string{"read_many_files"}},
+		{writeKind, []string{"write_file"}},
+		{editKind, []string{"replace"}},
+		{listKind, []string{"list_directory"}},
+		{searchKind, []string{"glob", "grep_search", "search_file_content"}},
+		{fetchKind, []string{"web_fetch"}},
+		{lookupKind, []string{"google_web_search"}},
+		{agentKind, []string{"codebase_investigator", "cli_help"}},
+		{todoKind, []string{"write_todos", "tracker_create_task", "tracker_update_task", "tracker_get_task", "tracker_list_tasks"}},
+		{otherKind, []string{"save_memory", "ask_user", "activate_skill", "get_internal_docs", "enter_plan_mode", "exit_plan_mode", "update_topic"}},
+	}},
+	// github/docs Copilot CLI command reference and hooks reference.
+	{"GitHub Copilot CLI", []toolRow{
+		{shellKind, []string{"bash", "powershell"}},
+		{typedKind, []string{"write_bash", "write_powershell"}},
+		{terminalKind, []string{"read_bash", "stop_bash", "list_bash", "read_powershell", "stop_powershell", "list_powershell"}},
+		{readKind, []string{"view"}},
+		{writeKind, []string{"create"}},
+		{editKind, []string{"edit"}},
+		{patchKind, []string{"apply_patch"}},
+		{searchKind, []string{"grep", "rg", "glob"}},
+		{fetchKind, []string{"web_fetch"}},
+		{agentKind, []string{"task"}},
+		{todoKind, []string{"update_todo"}},
+		{otherKind, []string{"ask_user", "report_intent", "think", "task_complete", "store_memory", "fetch_copilot_cli_documentation", "skill"}},
+	}},
+	// Tools of Copilot in VS Code, which reads the same hooks.
+	{"GitHub Copilot in VS Code", []toolRow{
+		{shellKind, []string{"run_in_terminal"}},
+		{terminalKind, []string{"get_terminal_output"}},
+		{readKind, []string{"read_file"}},
+		{writeKind, []string{"create_file", "create_directory"}},
+		{editKind, []string{"replace_string_in_file", "multi_replace_string_in_file", "insert_edit_into_file", "edit_notebook_file", "editFiles"}},
+		{patchKind, []string{"apply_patch"}},
+		{listKind, []string{"list_dir"}},
+		{searchKind, []string{"file_search", "grep_search", "semantic_search"}},
+		{fetchKind, []string{"fetch_webpage"}},
+		{agentKind, []string{"runSubagent"}},
+		{todoKind, []string{"manage_todo_list"}},
+	}},
+	// cursor.com/docs/hooks; the second spelling of a tool is that of older releases.
+	{"Cursor", []toolRow{
+		{shellKind, []string{"Shell", "run_terminal_cmd"}},
+		{readKind, []string{"Read", "read_file", "TabRead"}},
+		{writeKind, []string{"Write", "TabWrite"}},
+		{editKind, []string{"StrReplace", "edit_file", "search_replace", "EditNotebook"}},
+		{deleteKind, []string{"Delete", "delete_file"}},
+		{listKind, []string{"LS", "list_dir"}},
+		{searchKind, []string{"Grep", "grep_search", "Glob", "file_search", "SemanticSearch", "codebase_search"}},
+		{fetchKind, []string{"WebFetch"}},
+		{lookupKind, []string{"WebSearch"}},
+		{agentKind, []string{"Task"}},
+		{todoKind, []string{"TodoWrite"}},
+	}},
+	// anomalyco/opencode packages/opencode/src/tool.
+	{"OpenCode", []toolRow{
+		{shellKind, []string{"bash"}},
+		{readKind, []string{"read"}},
+		{writeKind, []string{"write"}},
+		{editKind, []string{"edit", "multiedit"}},
+		{patchKind, []string{"apply_patch", "patch"}},
+		{listKind, []string{"list"}},
+		{searchKind, []string{"glob", "grep"}},
+		{fetchKind, []string{"webfetch"}},
+		{lookupKind, []string{"websearch", "codesearch"}},
+		{agentKind, []string{"task"}},
+		{todoKind, []string{"todowrite", "todoread"}},
+		{otherKind, []string{"question", "skill", "plan_enter", "plan_exit", "lsp"}},
+		{bundleKind, []string{"batch"}},
+	}},
+	// microsoft/amplifier-module-tool-* and amplifier-bundle-filesystem.
+	{"Amplifier", []toolRow{
+		{shellKind, []string{"bash"}},
+		{readKind, []string{"read_file"}},
+		{writeKind, []string{"write_file"}},
+		{editKind, []string{"edit_file"}},
+		{patchKind, []string{"apply_patch"}},
+		{searchKind, []string{"glob", "grep"}},
+		{fetchKind, []string{"web_fetch"}},
+		{lookupKind, []string{"web_search"}},
+		{agentKind, []string{"task", "delegate"}},
+		{todoKind, []string{"todo"}},
+	}},
+	// Names that agents of one's own like to use.
+	{"others", []toolRow{
+		{shellKind, []string{"sh", "zsh", "cmd", "terminal", "execute_command", "run_command", "run_shell", "execute_bash"}},
+		{writeKind, []string{"write_to_file"}},
+		{deleteKind, []string{"remove_file"}},
+		{moveKind, []string{"move_file", "rename_file"}},
+		{listKind, []string{"list_files"}},
+		{searchKind, []string{"search_files"}},
+	}},
+}
+
+// cursorEvents are events of Cursor that name no tool: the event says which it is,
+// and the input stands in the data itself.
+var cursorEvents = map[string]toolKind{
+	"beforeShellExecution": shellKind, "afterShellExecution": shellKind,
+	"beforeReadFile": readKind, "beforeTabFileRead": readKind,
+	"afterFileEdit": editKind, "afterTabFileEdit": editKind,
+}
+
+// cursorMCPEvents name a tool of an MCP server without saying so in the name.
+var cursorMCPEvents = map[string]bool{"beforeMCPExecution": true, "afterMCPExecution": true}
+
+// toolKinds is toolVendors by name.
+var toolKinds = func() map[string]toolKind {
+	kinds := map[string]toolKind{}
+	for _, v := range toolVendors {
+		for _, row := range v.rows {
+			for _, name := range row.names {
+				kinds[string(appendKey(nil, name))] = row.kind
+			}
+		}
+	}
+	return kinds
+}()
+
+// maxKeyLen is longer than any name of the tables is.
+const maxKeyLen = 64
+
+// appendKey appends what names are compared by. Of a long name it is the beginning,
+// which is longer than any name of the tables.
+func appendKey(key []byte, name string) []byte {
+	for i := 0; i < len(name) && len(key) <= maxKeyLen; i++ {
+		switch c := name[i]; {
+		case c == '_' || c == '-' || c == ' ':
+		case c >= 'A' && c <= 'Z':
+			key = append(key, c+'a'-'A')
+		default:
+			key = append(key, c)
+		}
+	}
+	return key
+}
+
+// kindOf looks a tool's name up.
+func kindOf(name string) (toolKind, bool) {
+	var buf [maxKeyLen + 1]byte
+	kind, ok := toolKinds[string(appendKey(buf[:0], name))]
+	return kind, ok
+}
