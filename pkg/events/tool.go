@@ -94,7 +94,7 @@ func (t Tool) URL() string { return first(t.URLs) }
 // that isn't about one, and costs nothing then. Data that is no JSON object makes a
 // Tool that is not Known and Partial. It takes time in proportion to the data.
 func ToolOf(event string, data []byte) (tool Tool, ok bool) {
-	if !isToolEvent(event) {
+	if !IsToolEvent(event) {
 		return Tool{}, false
 	}
 	o, err := ParseObject(data)
@@ -106,7 +106,7 @@ func ToolOf(event string, data []byte) (tool Tool, ok bool) {
 
 // Tool is [ToolOf] for data that was parsed already.
 func (o Object) Tool(event string) (tool Tool, ok bool) {
-	if !isToolEvent(event) {
+	if !IsToolEvent(event) {
 		return Tool{}, false
 	}
 	call := callOf(o)
@@ -116,8 +116,9 @@ func (o Object) Tool(event string) (tool Tool, ok bool) {
 	return call.tool(), true
 }
 
-// isToolEvent: an approval may be for a tool call.
-func isToolEvent(event string) bool {
+// IsToolEvent reports whether an event of this name may be about a tool call: those
+// of the domain tool, and those of approvals, which are where the data names a tool.
+func IsToolEvent(event string) bool {
 	return strings.HasPrefix(Canonical(event), "tool:") || isApproval(event)
 }
 

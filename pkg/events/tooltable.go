@@ -1,5 +1,7 @@
 package events
 
+import "sync"
+
 // toolKind is what a tool's name says about it.
 type toolKind struct {
 	class     ToolClass
@@ -195,8 +197,8 @@ var cursorEvents = map[string]toolKind{
 // cursorMCPEvents name a tool of an MCP server without saying so in the name.
 var cursorMCPEvents = map[string]bool{"beforeMCPExecution": true, "afterMCPExecution": true}
 
-// toolKinds is toolVendors by name.
-var toolKinds = func() map[string]toolKind {
+// toolKinds is toolVendors by name, made when the first tool is looked up.
+var toolKinds = sync.OnceValue(func() map[string]toolKind {
 	kinds := map[string]toolKind{}
 	for _, v := range toolVendors {
 		for _, row := range v.rows {
@@ -206,7 +208,7 @@ var toolKinds = func() map[string]toolKind {
 		}
 	}
 	return kinds
-}()
+})
 
 // maxKeyLen is longer than any name of the tables is.
 const maxKeyLen = 64
@@ -229,6 +231,6 @@ func appendKey(key []byte, name string) []byte {
 // kindOf looks a tool's name up.
 func kindOf(name string) (toolKind, bool) {
 	var buf [maxKeyLen + 1]byte
-	kind, ok := toolKinds[string(appendKey(buf[:0], name))]
+	kind, ok := toolKinds()[string(appendKey(buf[:0], name))]
 	return kind, ok
 }

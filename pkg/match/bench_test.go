@@ -23,6 +23,7 @@ func BenchmarkThousandPrograms(b *testing.B) {
 		{"in", `data.tool_name in ['Read%d', 'Edit']`},
 		{"startsWith", `event == 'tool:pre' && data.tool_input.file_path.startsWith('/etc/%d')`},
 		{"matches", `data.tool_input.file_path.matches('rm +-rf %d')`},
+		{"tool", `tool.class == 'shell' && tool.command.startsWith('rm %d')`},
 		{"compare", `data.tool_name == data.tool_input.file_path + '%d'`},
 	} {
 		b.Run(c.name, func(b *testing.B) {
@@ -59,6 +60,29 @@ func BenchmarkDecode(b *testing.B) {
 		if holds, err := p.Eval(match.NewInput("tool:pre", "s1", oneKB)); !holds || err != nil {
 			b.Fatalf("Eval = %v, %v; want true", holds, err)
 		}
+	}
+}
+
+// BenchmarkTool is the one-off making of the tool of 1 KB of data, beside an
+// expression that looks at nothing and one on an event that is about no tool.
+func BenchmarkTool(b *testing.B) {
+	for _, c := range []struct{ name, event, expr string }{
+		{"named", "tool:pre", `tool.class == 'file'`},
+		{"notNamed", "tool:pre", `event != ''`},
+		{"noTool", "session:start", `tool.class == ''`},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			p, err := match.Compile(c.expr)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if holds, err := p.Eval(match.NewInput(c.event, "s1", oneKB)); !holds || err != nil {
+					b.Fatalf("Eval = %v, %v; want true", holds, err)
+				}
+			}
+		})
 	}
 }
 

@@ -12,6 +12,14 @@
 // event is the event's name and session_id its session, both strings. data is
 // the event's data, a map. JSON numbers that are 64-bit integers are int, all
 // others double. A member that isn't there is an error: has(data.x) asks first.
+//
+// tool is the normal form of a tool call, one for all agents (see [events.Tool]):
+// name, class, known, partial, operation, command, cwd, path, paths, url, urls, server,
+// server_tool. All of them are always there, and empty where the event is about no
+// tool. A field that tool doesn't have, or a comparison with a class or an operation
+// that doesn't exist, is an error of Compile. Making it is what an expression pays
+// that names it, once for each Input.
+//
 // Beside the standard functions of CEL there are the string extensions
 // (lowerAscii, split, replace, indexOf, …). The pattern of matches is a literal,
 // so that it is compiled and checked once.

@@ -6,6 +6,7 @@ import (
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/overloads"
+	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/ext"
 )
 
@@ -19,10 +20,17 @@ const (
 // environment is what every expression is compiled in. It is made when the
 // first one is, since a process that never matches should not pay for it.
 var environment = sync.OnceValues(func() (*cel.Env, error) {
+	registry, err := types.NewRegistry()
+	if err != nil {
+		return nil, err
+	}
 	return cel.NewEnv(
+		cel.CustomTypeProvider(toolTypes{registry}),
+		cel.CustomTypeAdapter(registry),
 		cel.Variable("event", cel.StringType),
 		cel.Variable("session_id", cel.StringType),
 		cel.Variable("data", cel.MapType(cel.StringType, cel.DynType)),
+		cel.Variable("tool", toolType),
 		cel.CrossTypeNumericComparisons(true),
 		// Version 4 has no cost model of its own, so that one rule charges all calls.
 		ext.Strings(ext.StringsVersion(4), ext.StringsMaxPrecision(100)),
@@ -31,6 +39,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 		cel.ExpressionNodeLimit(maxNodes),
 		cel.ASTValidators(
 			literalPatterns{},
+			toolWords{},
 			cel.ValidateRegexLiterals(),
 			cel.ValidateRegexProgramSizeLimit(maxRegexSize),
 			cel.ValidateDurationLiterals(),

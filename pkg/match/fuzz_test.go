@@ -17,7 +17,7 @@ func FuzzEval(f *testing.F) {
 		`data.tool_name in ['Write', 'Edit']`, `data == data`, `data.l.all(x, x in data.l)`,
 		`[[1]].map(a, [a, a]).map(a, a + a)`, `'%s %d'.format([event, 1])`, `data.s.replace('', data.s)`,
 		`{'a': timestamp('2026-01-02T03:04:05Z') + duration('1h')}`, `session_id.split('').join(event)`,
-		`data.s.matches('(a|b)*c')`, `has(data.x) ? data.x : data['s'][0]`, `1 / 0`, `b'\xff'`, `"\U0001F600"`,
+		`data.s.matches('(a|b)*c')`, `has(data.x) ? data.x : data['s'][0]`, `1 / 0`, `tool.class == 'shell' && tool.paths.exists(p, p in data.l)`, `[tool, tool]`, `b'\xff'`, `"\U0001F600"`,
 	} {
 		f.Add(expr, []byte(`{"tool_name":"Write","l":[1,[2],{"a":null}],"s":"aé"}`))
 		f.Add(expr, []byte(`{"l":[1e999,-0,1.5`))

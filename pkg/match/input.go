@@ -16,14 +16,16 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Input is one event as expressions see it. It decodes the data at most once,
-// when the first expression asks for it, and shares the outcome. It is not safe
+// Input is one event as expressions see it. It decodes the data, and makes the tool
+// of it, at most once, when the first expression asks for it, and shares the outcome. It is not safe
 // for concurrent use; the zero Input is not usable.
 type Input struct {
 	event, session types.String
 	raw            []byte
 	data           map[string]any // nil until decoded
 	err            error          // why it could not be decoded
+	tool           map[string]any // nil until made
+	toolErr        error          // why it could not be made
 }
 
 // NewInput returns the input for an event. data is a JSON object; empty data is
@@ -40,6 +42,8 @@ func (in *variables) ResolveName(name string) (any, bool) {
 	switch name {
 	case "data":
 		return in.data, in.data != nil
+	case "tool":
+		return in.tool, in.tool != nil
 	case "event":
 		return in.event, true
 	case "session_id":
@@ -60,6 +64,30 @@ func (in *Input) decode() error {
 		in.err = fmt.Errorf("match: decode data: %w", in.err)
 	}
 	return in.err
+}
+
+// makeTool reads only what the tool needs, beside what data is decoded to. An event
+// that is about no tool costs a look at its name.
+func (in *Input) makeTool() error {
+	if in.tool != nil || in.toolErr != nil {
+		return in.toolErr
+	}
+	if !events.IsToolEvent(string(in.event)) {
+		in.tool = noTool
+		return nil
+	}
+	data := in.raw
+	if len(data) == 0 {
+		data = []byte("{}")
+	}
+	o, err := events.ParseObject(data)
+	if err != nil {
+		in.toolErr = fmt.Errorf("match: decode data: %w", err)
+		return in.toolErr
+	}
+	tool, _ := o.Tool(string(in.event))
+	in.tool = toolValue(tool)
+	return nil
 }
 
 func decodeObject(raw []byte) (map[string]any, error) {

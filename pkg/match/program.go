@@ -36,6 +36,7 @@ type Expr struct {
 	prog     cel.Program
 	out      *cel.Type
 	usesData bool
+	usesTool bool
 }
 
 // Program is a compiled match expression: an [Expr] that yields true or false.
@@ -75,6 +76,7 @@ func CompileExpr(expr string) (*Expr, error) {
 	e := &Expr{prog: prog, out: ast.OutputType()}
 	for _, r := range ast.NativeRep().ReferenceMap() {
 		e.usesData = e.usesData || r.Name == "data"
+		e.usesTool = e.usesTool || r.Name == "tool"
 	}
 	return e, nil
 }
@@ -112,6 +114,11 @@ func (e *Expr) eval(in *Input) (ref.Val, error) {
 			return nil, err
 		}
 	}
+	if e.usesTool {
+		if err := in.makeTool(); err != nil {
+			return nil, err
+		}
+	}
 	v, _, err := e.prog.Eval((*variables)(in))
 	if err == nil {
 		return v, nil
@@ -132,7 +139,7 @@ func firstIssue(issues []*cel.Error) *Error {
 		}
 	}
 	// A position is missing where the expression as a whole is meant.
-	return &Error{max(1, first.Location.Line()), max(0, first.Location.Column()) + 1, oneLine(first.Message)}
+	return &Error{max(1, first.Location.Line()), max(0, first.Location.Column()) + 1, oneLine(first.Message) + toolHint(first.Message)}
 }
 
 // oneLine makes a sentence of a message of the CEL library: its parser lists

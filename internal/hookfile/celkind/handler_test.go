@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookrouter/hookrouter/internal/hookfile/celkind"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -128,6 +129,38 @@ func TestModifyKeepsTheBytesOfAllElse(t *testing.T) {
 				t.Errorf("data (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestRulesSeeTheTool(t *testing.T) {
+	reason := "{{ tool.name }}: {{ tool.command }} in {{ tool.cwd }}"
+	config := celkind.Config{Rules: []celkind.Rule{
+		{When: "tool.class == 'shell' && tool.command.startsWith('rm ')", Deny: &reason},
+		{When: "tool.class == 'file'", Modify: &celkind.Modify{Set: map[string]celkind.Source{"operation": "tool.operation", "paths": "tool.paths"}}},
+	}}
+	for data, want := range map[string]chain.Result{
+		`{"tool_name":"shell","tool_input":{"command":["bash","-lc","rm -r x"]},"cwd":"/p"}`: chain.Denial("shell: rm -r x in /p"),
+		`{"toolName":"edit","toolArgs":"{\"path\":\"a\"}"}`: {
+			Action: chain.Modify, Data: json.RawMessage(`{"toolName":"edit","toolArgs":"{\"path\":\"a\"}","operation":"edit","paths":["a"]}`),
+		},
+		`{"tool_name":"Agent"}`: {},
+	} {
+		got, err := answer(t, config, data)
+		if err != nil {
+			t.Fatalf("the handler failed on %s: %v", data, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("result on %s (-want +got):\n%s", data, diff)
+		}
+	}
+}
+
+func TestAFieldThatNoToolHasIsRefused(t *testing.T) {
+	_, err := celkind.New(celkind.Config{Rules: []celkind.Rule{{When: "true\n&& tool.clas == 'shell'", UserMessage: "x"}}})
+	var field *kind.FieldError
+	if !errors.As(err, &field) || field.Pointer != "/rules/0/when" || field.Line != 2 || field.Column != 8 ||
+		!strings.Contains(err.Error(), "undefined field 'clas': tool has class, command") {
+		t.Errorf("New = %v (%+v); want the field, its place, and what there is", err, field)
 	}
 }
 
