@@ -53,7 +53,8 @@ type toolRow struct {
 
 // toolVendors is the table of names, vendor by vendor. Names are compared without
 // regard to case, '_', '-' and spaces; a name means the same at every vendor that
-// has it, since an event doesn't tell its vendor.
+// has it, since an event doesn't tell its vendor. A comment says where a vendor
+// documents its tools: look there when it has new ones.
 var toolVendors = []struct {
 	vendor string
 	rows   []toolRow
