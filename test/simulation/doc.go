@@ -6,5 +6,7 @@
 // each agent and each person was told with the audit stream.
 //
 // A seed fixes what everyone is going to do. It does not fix how goroutines are
-// scheduled: a run with the same seed is a similar one, not the same.
+// scheduled: a run with the same seed is a similar one, not the same. The bubble's
+// clock stands while anyone in it can run, so a slow machine makes nothing late. It
+// changes who comes first: what is found there can happen anywhere.
 package simulation

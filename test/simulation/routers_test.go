@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ const recovers = 6 * time.Second
 type replica struct {
 	server  nats.InProcessConnProvider
 	rng     *rand.Rand
+	log     *slog.Logger
 	h       *history
 	ends    *endings
 	strikes <-chan struct{} // a moment that is worse than others to be harmed
@@ -112,7 +114,7 @@ func (r *replica) start() *life {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	l.cancel = cancel
-	o := router.Options{DrainTimeout: 10 * time.Second, ChainTimeout: 5 * time.Second}
+	o := router.Options{DrainTimeout: 10 * time.Second, ChainTimeout: 5 * time.Second, Log: r.log}
 	if r.rng.IntN(4) == 0 {
 		o.Lease = time.Second
 	}

@@ -51,6 +51,9 @@ func simulate(t *testing.T, seed uint64, ends *endings) (questions int) {
 		for _, finding := range w.h.check() {
 			t.Error(finding)
 		}
+		if t.Failed() {
+			t.Logf("the routers warned:\n%s", &w.warned)
+		}
 		questions = len(w.h.questions)
 		if questions < sessions {
 			t.Errorf("%d questions prove nothing", questions)

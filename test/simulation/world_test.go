@@ -1,9 +1,11 @@
 package simulation
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -31,10 +33,13 @@ type world struct {
 	crowds  sync.WaitGroup
 	calls   atomic.Int64 // of the hook
 	close   atomic.Int64 // answers within ±20 ms of a deadline
+	log     *slog.Logger // of all routers
+	warned  bytes.Buffer // what they logged
 }
 
 func newWorld(t *testing.T, seed uint64, ends *endings) *world {
 	w := &world{t: t, ends: ends, rng: rand.New(rand.NewPCG(seed, 0)), server: natstest.Server(t), strikes: make(chan struct{})}
+	w.log = slog.New(slog.NewTextHandler(&w.warned, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	w.people = natstest.Conn(t, newWire(w.server, child(w.rng)))
 	return w
 }
@@ -44,8 +49,8 @@ func (w *world) run() {
 	ctx, end := context.WithCancel(context.Background())
 	calm := make(chan struct{})
 	var routers sync.WaitGroup
-	for range 2 + w.rng.IntN(2) {
-		r := replica{server: w.server, rng: child(w.rng), h: &w.h, ends: w.ends, strikes: w.strikes}
+	for n := range 2 + w.rng.IntN(2) {
+		r := replica{server: w.server, rng: child(w.rng), log: w.log.With("replica", n), h: &w.h, ends: w.ends, strikes: w.strikes}
 		routers.Go(func() { r.run(ctx, calm) })
 	}
 	w.hook()
