@@ -35,6 +35,9 @@ type Endpoint struct {
 	// turn, else it is refused with 429.
 	Slots Slots
 	Wait  bool
+	// Refused is told the code of each request that was refused, by Handle or for want
+	// of a slot, after its answer. It must not wait. Nil for nobody.
+	Refused func(code int)
 	// Data is what STATS of the discovery says of this endpoint besides its counts;
 	// nil for nothing.
 	Data func() any
@@ -256,11 +259,15 @@ func (ep *endpoint) count(start time.Time, err error) {
 	if err == nil {
 		return
 	}
+	refusal, refused := errors.AsType[*Refusal](err)
+	if refused && ep.Refused != nil {
+		ep.Refused(refusal.Code)
+	}
 	ep.mu.Lock()
 	defer ep.mu.Unlock()
 	ep.errors++
 	ep.last = err.Error()
-	if refusal, ok := errors.AsType[*Refusal](err); ok {
+	if refused {
 		ep.refused[refusal.Code]++
 	}
 }

@@ -45,6 +45,9 @@ type Options struct {
 	Timeout time.Duration
 	// MaxWaiting bounds the records that wait to be written, in bytes; 0 means 64 MiB.
 	MaxWaiting int
+	// Wrote is told how many records a message holds that the log has taken, before
+	// those who wait for it. It must not wait. Nil for nobody.
+	Wrote func(records int)
 	// Log; nil discards it.
 	Log *slog.Logger
 }
@@ -90,6 +93,9 @@ func New(b *bus.Bus, log *trail.Trail, o Options) *Writer {
 	}
 	if o.MaxWaiting == 0 {
 		o.MaxWaiting = 64 << 20
+	}
+	if o.Wrote == nil {
+		o.Wrote = func(int) {}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -184,15 +190,21 @@ func (w *Writer) add(lines []byte) {
 	w.waiting += len(lines)
 }
 
-// Healthy reports why the log takes no records at the moment, or nil.
-func (w *Writer) Healthy() error {
+// Lag is how long the oldest record waits that the log has not taken; 0 where none
+// waits.
+func (w *Writer) Lag() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.queue) == 0 {
-		return nil
+		return 0
 	}
-	if age := time.Since(w.queue[0].opened); age > 2*w.Timeout {
-		return fmt.Errorf("the audit log has not taken a record for %d ms: is its disk full?", age.Milliseconds())
+	return time.Since(w.queue[0].opened)
+}
+
+// Healthy reports why the log takes no records at the moment, or nil.
+func (w *Writer) Healthy() error {
+	if lag := w.Lag(); lag > 2*w.Timeout {
+		return fmt.Errorf("the audit log has not taken a record for %d ms: is its disk full?", lag.Milliseconds())
 	}
 	return nil
 }
@@ -306,6 +318,7 @@ func (w *Writer) try(ctx context.Context, lines []byte) error {
 	if err != nil {
 		return err
 	}
+	w.Wrote(int(next - w.wseq))
 	w.last, w.wseq = seq, next
 	return nil
 }

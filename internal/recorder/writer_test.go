@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,7 +97,11 @@ func record(n int, reason string) []byte {
 }
 
 func TestWhatWaitsIsWrittenTogether(t *testing.T) {
-	w := start(t, recorder.Options{Timeout: 20 * time.Millisecond})
+	var wrote []int // by the one who sends
+	w := start(t, recorder.Options{Timeout: 20 * time.Millisecond, Wrote: func(records int) { wrote = append(wrote, records) }})
+	if lag := w.Lag(); lag != 0 {
+		t.Errorf("nothing waits, and the lag is %v", lag)
+	}
 	w.full(t, true)
 	if err := w.Record(w.ctx, record(0, "")); !errors.Is(err, recorder.ErrUnavailable) {
 		t.Fatalf("a record that is not written is answered with %v", err)
@@ -104,8 +109,14 @@ func TestWhatWaitsIsWrittenTogether(t *testing.T) {
 	for n := range 500 {
 		w.Note(record(n+1, ""))
 	}
+	if lag := w.Lag(); lag < 20*time.Millisecond || lag > 30*time.Second {
+		t.Errorf("a record waits since its time was over, and the lag is %v", lag)
+	}
 	w.full(t, false)
 	w.stop()
+	if lag := w.Lag(); lag != 0 || !slices.Equal(wrote, []int{1, 500}) {
+		t.Errorf("all is written, in messages of %v records, and the lag is %v", wrote, lag)
+	}
 	list := w.messages(t)
 	if text := strings.Join(list, ""); len(list) != 2 || strings.Count(text, "\n") != 501 || !strings.Contains(list[1], `"action":"500"`) {
 		t.Errorf("the log has %d messages with %d records", len(list), strings.Count(text, "\n"))

@@ -121,6 +121,7 @@ func (r *Registry) removeSilent(ctx context.Context, key seenKey) {
 	switch {
 	case err == nil:
 		r.expired.Add(1)
+		r.Changed(change.Action, key.Hook)
 		r.Log.Info("an instance of a hook stopped renewing: removed", "hook", key.Hook, "instance", key.Instance,
 			"ttl", r.TTL, "stays_registered", h.Registration.StaysRegistered())
 	case !errors.Is(err, bus.ErrRevision):

@@ -32,6 +32,9 @@ type Options struct {
 	// Record is told of each change before it is made, and prevents it with an error. Nil
 	// for nobody.
 	Record func(context.Context, Change) error
+	// Changed is told the action and the hook of each change that this replica has made,
+	// after it. It must not wait. Nil for nobody.
+	Changed func(action, hook string)
 	// Log gets registrations and removals at debug, lost leases as warnings.
 	Log *slog.Logger
 }
@@ -89,6 +92,9 @@ func New(b *bus.Bus, bucket *bus.Bucket, o Options) *Registry {
 	}
 	if o.Record == nil {
 		o.Record = func(context.Context, Change) error { return nil }
+	}
+	if o.Changed == nil {
+		o.Changed = func(string, string) {}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

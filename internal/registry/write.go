@@ -67,6 +67,9 @@ func (r *Registry) Register(ctx context.Context, by string, reg chain.Registrati
 		if err != nil {
 			return 0, bus.Refuse(bus.Unavailable, "the registration could not be stored: %v", err)
 		}
+		if what == written {
+			r.Changed(recorded.Action, reg.ID)
+		}
 		r.heard(reg.ID, reg.Instance)
 		return rev, r.seenByAll(ctx, rev)
 	}
@@ -101,6 +104,7 @@ func (r *Registry) Unregister(ctx context.Context, by, id, inst string) error {
 		if err != nil {
 			return bus.Refuse(bus.Unavailable, "the removal could not be stored: %v", err)
 		}
+		r.Changed(recorded.Action, id)
 		rev, err := r.waitNewer(ctx, id, old.revision)
 		if err != nil {
 			return err

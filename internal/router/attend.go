@@ -20,7 +20,7 @@ func (r *Router) agentEndpoints() []bus.Endpoint {
 	}
 	for i := range list {
 		list[i].Slots, list[i].Queue = r.slots, r.bus.QueueGroup()
-		list[i].Handle = r.refusals(list[i].Name, list[i].Handle)
+		list[i].Refused = r.refusals(list[i].Name)
 	}
 	return list
 }

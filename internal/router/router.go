@@ -201,7 +201,7 @@ func New(ctx context.Context, b *bus.Bus, o Options) (*Router, error) {
 	r.sessions.limit = o.MaxPerSession
 	r.beside.slots = bus.NewSlots(shadowLimit)
 	r.registry = registry.New(b, bucket, registry.Options{
-		Replica: replica, Record: r.recordChange, Lease: o.Lease, TTL: o.TTL, Compile: compile, Log: o.Log,
+		Replica: replica, Record: r.recordChange, Changed: r.metrics.Registry, Lease: o.Lease, TTL: o.TTL, Compile: compile, Log: o.Log,
 	})
 	return r, nil
 }
@@ -346,7 +346,7 @@ func (r *Router) serve() (*bus.Service, error) {
 		{Name: "session-show", Subject: r.bus.Of("session", "show"), Slots: operators, Wait: true, Handle: r.showSession},
 		{Name: "session-revoke", Subject: r.bus.Of("session", "revoke"), Slots: operators, Wait: true, Handle: r.revoke},
 	} {
-		e.Queue, e.Handle = r.bus.QueueGroup(), r.refusals(e.Name, e.Handle)
+		e.Queue, e.Refused = r.bus.QueueGroup(), r.refusals(e.Name)
 		if _, err := service.Add(e); err != nil {
 			return nil, errors.Join(err, service.Stop(context.Background()))
 		}

@@ -39,15 +39,9 @@ type story struct {
 	answered time.Time
 }
 
-// refusals counts what a handler refuses.
-func (r *Router) refusals(verb string, handle func(context.Context, *bus.Request) error) func(context.Context, *bus.Request) error {
-	return func(ctx context.Context, req *bus.Request) error {
-		err := handle(ctx, req)
-		if err != nil {
-			r.metrics.Refused(verb, wireCode(err))
-		}
-		return err
-	}
+// refusals counts what is refused on an endpoint.
+func (r *Router) refusals(verb string) func(code int) {
+	return func(code int) { r.metrics.Refused(verb, code) }
 }
 
 // wireCode is the code that an error is answered with.
@@ -142,7 +136,7 @@ func (r *Router) state() telemetry.State {
 	counts, _ := r.registry.Counts().(map[string]int64)
 	s := telemetry.State{
 		Ready: r.Ready() == nil, InFlight: len(r.slots), MaxFlight: cap(r.slots), Hooks: counts["hooks"], Expired: counts["expired"],
-		AuditMode: string(r.Audit), AuditWaiting: r.auditWaiting.Load(), Approvals: int(r.questions.Load()),
+		AuditMode: string(r.Audit), AuditWaiting: r.auditWaiting.Load(), AuditLag: r.writer.Lag(), Approvals: int(r.questions.Load()),
 	}
 	if asked := r.oldest.Load(); asked != 0 {
 		s.OldestApproval = max(time.Since(time.Unix(0, asked)), 0)

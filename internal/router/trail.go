@@ -47,7 +47,7 @@ func (r *Router) openAudit(ctx context.Context, replica string) error {
 		}
 		r.view.Salts = recorder.NewSalts(bucket, r.Log)
 	}
-	r.writer = recorder.New(r.bus, log, recorder.Options{ID: replica, Mode: r.Audit, Timeout: r.AuditTimeout, Log: r.Log})
+	r.writer = recorder.New(r.bus, log, recorder.Options{ID: replica, Mode: r.Audit, Timeout: r.AuditTimeout, Wrote: r.metrics.Wrote, Log: r.Log})
 	if r.Audit != recorder.Off && r.AuditKey != nil {
 		r.notary = notary.New(log, notary.Options{
 			Prefix: r.bus.Prefix(), Key: r.AuditKey.Signer, Verifier: r.AuditKey.Verifier, Log: r.Log,

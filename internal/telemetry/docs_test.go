@@ -35,6 +35,8 @@ func everything(t *testing.T) string {
 	c.Injected, c.Dropped = []verdict.Injected{{HookID: "x"}}, []verdict.Injected{{HookID: "x"}}
 	shown.Metrics.Chain(t.Context(), c)
 	shown.Metrics.Refused("emit", 429)
+	shown.Metrics.Wrote(3)
+	shown.Metrics.Registry("registered", "x")
 	shown.Metrics.Shadow("x", "", false)
 	shown.Metrics.ShadowDropped("x")
 	shown.Metrics.Decided(telemetry.ByPerson, true)

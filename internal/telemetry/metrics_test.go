@@ -85,6 +85,9 @@ func TestMetricsCountWhatHappenedToAnEvent(t *testing.T) {
 	c.Dropped = []verdict.Injected{{HookID: "hook1", Dropped: verdict.Oversize}}
 	shown.Metrics.Chain(t.Context(), c)
 	shown.Metrics.Refused("emit", 429)
+	shown.Metrics.Wrote(2)
+	shown.Metrics.Wrote(5)
+	shown.Metrics.Registry("expired", "hook3")
 	shown.Metrics.Shadow("hook3", chain.Deny, false)
 	shown.Metrics.Shadow("hook3", "", true)
 	shown.Metrics.ShadowDropped("hook3")
@@ -107,6 +110,8 @@ func TestMetricsCountWhatHappenedToAnEvent(t *testing.T) {
 		`hookrouter_audit_append_duration_seconds_count{mode="strict"} 1`,
 		`hookrouter_agent_events_total{agent="/agent",event="tool:pre"} 1`,
 		`hookrouter_refused_total{code="429",verb="emit"} 1`,
+		`hookrouter_audit_batch_records_bucket{le="2"} 1`, `hookrouter_audit_batch_records_bucket{le="5"} 2`, "hookrouter_audit_batch_records_sum 7",
+		`hookrouter_registry_changes_total{action="expired",hook="hook3"} 1`,
 		`hookrouter_shadow_results_total{action="deny",hook="hook3"} 1`,
 		`hookrouter_shadow_results_total{action="failed",hook="hook3"} 1`,
 		`hookrouter_shadow_dropped_total{hook="hook3"} 1`,
@@ -143,6 +148,7 @@ func TestLabelSetsAreBounded(t *testing.T) {
 		shown.Metrics.Chain(t.Context(), c)
 		shown.Metrics.Refused(fmt.Sprint("verb", i), i)
 		shown.Metrics.Shadow(fmt.Sprintf("h-%d", i), chain.Deny, false)
+		shown.Metrics.Registry("registered", fmt.Sprintf("h-%d", i))
 	}
 	text := scrape(t, shown, false)
 	series := map[string]int{}
@@ -154,7 +160,7 @@ func TestLabelSetsAreBounded(t *testing.T) {
 	for name, most := range map[string]int{
 		"hookrouter_chains_total": 303, "hookrouter_chain_duration_seconds_count": 303, "hookrouter_hook_duration_seconds_count": 1001,
 		"hookrouter_hook_results_total": 2001, "hookrouter_agent_events_total": 2001, "hookrouter_refused_total": 201,
-		"hookrouter_shadow_results_total": 1001,
+		"hookrouter_shadow_results_total": 1001, "hookrouter_registry_changes_total": 1001,
 	} {
 		if n := series[name]; n == 0 || n > most {
 			t.Errorf("%s has %d series, want 1 to %d", name, n, most)
@@ -190,13 +196,21 @@ func TestAgentsAreCountedByClass(t *testing.T) {
 func TestCountingAnEventAllocatesNothing(t *testing.T) {
 	shown := start(t, telemetry.Options{})
 	c := three()
-	if n := testing.AllocsPerRun(1000, func() { shown.Metrics.Chain(context.Background(), c) }); n != 0 {
+	if n := testing.AllocsPerRun(1000, func() {
+		shown.Metrics.Chain(context.Background(), c)
+		shown.Metrics.Wrote(3)
+		shown.Metrics.Refused("emit", 429)
+		shown.Metrics.Registry("expired", "hook0")
+	}); n != 0 {
 		t.Errorf("counting an event takes %v allocations in the steady state", n)
 	}
 	shown = nil
 	var none telemetry.Telemetry
 	if n := testing.AllocsPerRun(1000, func() {
 		none.Metrics.Chain(context.Background(), c)
+		none.Metrics.Wrote(3)
+		none.Metrics.Refused("emit", 429)
+		none.Metrics.Registry("expired", "hook0")
 		tr := none.Tracer.Begin(telemetry.Sender{Session: "s1", ChainID: c.ChainID})
 		none.Tracer.Chain(tr, c)
 		_ = tr.Context()
@@ -237,7 +251,7 @@ func TestGaugesShowTheStateOfTheRouter(t *testing.T) {
 	shown := start(t, telemetry.Options{})
 	stop, err := shown.Watch(func() telemetry.State {
 		return telemetry.State{
-			InFlight: 3, MaxFlight: 1024, Hooks: 5, Expired: 2, AuditMode: "async", AuditWaiting: 4, Approvals: 6, OldestApproval: 90 * time.Second,
+			InFlight: 3, MaxFlight: 1024, Hooks: 5, Expired: 2, AuditMode: "async", AuditWaiting: 4, AuditLag: 1500 * time.Millisecond, Approvals: 6, OldestApproval: 90 * time.Second,
 		}
 	})
 	if err != nil {
@@ -250,7 +264,7 @@ func TestGaugesShowTheStateOfTheRouter(t *testing.T) {
 	shown.Metrics.Chain(t.Context(), c)
 	has(t, scrape(t, shown, false),
 		"hookrouter_ready 0", "hookrouter_in_flight 3", "hookrouter_in_flight_limit 1024", "hookrouter_registry_hooks 5",
-		"hookrouter_registry_expired_total 2", `hookrouter_audit_mode{mode="async"} 1`, "hookrouter_audit_waiting 4",
+		"hookrouter_registry_expired_total 2", `hookrouter_audit_mode{mode="async"} 1`, "hookrouter_audit_waiting 4", "hookrouter_audit_lag_seconds 1.5",
 		"hookrouter_approvals_pending 6", "hookrouter_approvals_oldest_age_seconds 90",
 		"hookrouter_agents_seen 2", "hookrouter_agents_ungated 1",
 	)
@@ -261,9 +275,12 @@ func TestASampledTraceIsAnExemplar(t *testing.T) {
 	c := three()
 	tr := shown.Tracer.Begin(telemetry.Sender{Traceparent: parent, ChainID: c.ChainID})
 	shown.Metrics.Chain(tr.Context(), c)
-	found := regexp.MustCompile(`hookrouter_chain_duration_seconds_bucket\{[^}]*\} \d+ # \{[^}]*trace_id="0af7651916cd43dd8448eb211c80319c"`)
-	if text := scrape(t, shown, true); !found.MatchString(text) {
-		t.Error("no bucket names the trace")
+	text := scrape(t, shown, true)
+	for _, name := range []string{"chain", "hook"} {
+		found := regexp.MustCompile(`hookrouter_` + name + `_duration_seconds_bucket\{[^}]*\} \d+ # \{[^}]*trace_id="0af7651916cd43dd8448eb211c80319c"`)
+		if !found.MatchString(text) {
+			t.Errorf("no bucket of the %s's duration names the trace", name)
+		}
 	}
 }
 

@@ -1,9 +1,11 @@
 package integration
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/node"
+	"github.com/hookrouter/hookrouter/internal/recorder"
 	"github.com/hookrouter/hookrouter/internal/router"
 )
 
@@ -35,7 +38,7 @@ func TestEveryNodeServesMetrics(t *testing.T) {
 	if m := request(t, ctx, nc, "hooks.approve.nothing", nil, `{"option":"Allow"}`); code(m) != "404" {
 		t.Fatal(m.Header)
 	}
-	want := []string{
+	shows(t, ctx, n,
 		`hookrouter_chains_total{action="continue",event="tool:pre",verb="emit"} 1`,
 		`hookrouter_hook_failed_open_total{class="invalid_result",hook="broken"} 1`,
 		`hookrouter_hook_skipped_total{hook="writer"} 1`,
@@ -44,11 +47,90 @@ func TestEveryNodeServesMetrics(t *testing.T) {
 		`hookrouter_audit_append_duration_seconds_count{mode="strict"} 1`, `hookrouter_audit_mode{mode="strict"} 1`,
 		"hookrouter_registry_hooks 3", "hookrouter_in_flight 0", "hookrouter_in_flight_limit 1024", "hookrouter_ready 1",
 		"hookrouter_agents_seen 1", "hookrouter_agents_ungated 0",
+	)
+}
+
+// What is refused for want of a place is counted, and the requests that have one.
+func TestRequestsWithoutAPlaceAreCounted(t *testing.T) {
+	n := startNode(t, node.Options{Router: router.Options{MaxInFlight: 1}})
+	ctx := within(t, 20*time.Second)
+	nc := natstest.Conn(t, n.InProcess())
+	called, answer := make(chan struct{}), make(chan struct{})
+	hook(t, ctx, nc, "slow", `{"events":["tool:pre"],"timeout_ms":20000}`, func(*nats.Msg) []byte {
+		close(called)
+		<-answer
+		return []byte(`{}`)
+	})
+	inbox := listen(t, nc, nats.NewInbox())
+	if err := nc.PublishRequest("hooks.emit.tool.pre", inbox.Subject, []byte(`{}`)); err != nil {
+		t.Fatal(err)
 	}
+	take(t, ctx, called)
+	for _, verb := range []string{"emit", "execute"} {
+		if m := request(t, ctx, nc, "hooks."+verb+".tool.pre", nil, `{}`); code(m) != "429" {
+			t.Fatal(m.Header)
+		}
+	}
+	shows(t, ctx, n, "hookrouter_in_flight 1", `hookrouter_refused_total{code="429",verb="emit"} 1`, `hookrouter_refused_total{code="429",verb="execute"} 1`)
+	close(answer)
+	next(t, ctx, inbox)
+	shows(t, ctx, n, "hookrouter_in_flight 0")
+}
+
+// Who comes and goes is counted by what the audit log says of it.
+func TestChangesOfRegistrationsAreCounted(t *testing.T) {
+	n := startNode(t, node.Options{Router: router.Options{TTL: 500 * time.Millisecond}})
+	ctx := within(t, 20*time.Second)
+	nc := natstest.Conn(t, n.InProcess())
+	for _, ask := range []struct{ subject, body string }{
+		{"hooks.register.calm", `{"events":["tool:pre"],"instance":"a"}`},
+		{"hooks.register.calm", `{"events":["tool:pre"],"instance":"a"}`}, // renewed: no change
+		{"hooks.register.calm", `{"events":["tool:pre"],"instance":"b"}`},
+		{"hooks.register.calm", `{"events":["tool:post"],"instance":"b"}`},
+		{"hooks.unregister.calm", `{"instance":"b"}`},
+		{"hooks.unregister.calm", `{}`},
+		{"hooks.register.gone", `{"events":["tool:pre"],"instance":"a"}`}, // never renewed
+	} {
+		if m := request(t, ctx, nc, ask.subject, nil, ask.body); code(m) != "" {
+			t.Fatal(ask, m.Header)
+		}
+	}
+	want := []string{`hookrouter_registry_changes_total{action="expired",hook="gone"} 1`, `hookrouter_registry_changes_total{action="registered",hook="gone"} 1`}
+	for _, action := range []string{"registered", "instance", "changed", "instance_removed", "unregistered"} {
+		want = append(want, `hookrouter_registry_changes_total{action="`+action+`",hook="calm"} 1`)
+	}
+	shows(t, ctx, n, want...)
+}
+
+// The size of what the audit log took is shown, and how long it takes nothing.
+func TestTheAuditLogsLagIsShown(t *testing.T) {
+	n := startNode(t, node.Options{Router: router.Options{Audit: recorder.Async}})
+	ctx := within(t, 20*time.Second)
+	nc := natstest.Conn(t, n.InProcess())
+	request(t, ctx, nc, "hooks.emit.tool.pre", nil, `{}`)
+	shows(t, ctx, n, "hookrouter_audit_batch_records_sum 1", "hookrouter_audit_lag_seconds 0")
+	fill(t, ctx, nc)
+	request(t, ctx, nc, "hooks.emit.tool.pre", nil, `{}`)
+	lag := regexp.MustCompile(`(?m)^hookrouter_audit_lag_seconds (0\.[1-9]|[1-9])`)
+	eventually(t, ctx, "the lag grows", func() bool {
+		_, text := overHTTP(t, n, http.MethodGet, "/metrics", "", "")
+		return lag.MatchString(text)
+	})
+}
+
+// shows waits until a node's /metrics has lines.
+func shows(t *testing.T, ctx context.Context, n *node.Node, want ...string) {
+	t.Helper()
+	var missing []string
+	defer func() {
+		if t.Failed() {
+			t.Log("missing: ", missing)
+		}
+	}()
 	eventually(t, ctx, "the metrics are there", func() bool {
 		status, text := overHTTP(t, n, http.MethodGet, "/metrics", "", "")
 		lines := strings.Split(text, "\n")
-		missing := slices.DeleteFunc(slices.Clone(want), func(line string) bool { return slices.Contains(lines, line) })
+		missing = slices.DeleteFunc(slices.Clone(want), func(line string) bool { return slices.Contains(lines, line) })
 		return status == http.StatusOK && len(missing) == 0
 	})
 }

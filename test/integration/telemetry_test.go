@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -270,7 +271,11 @@ func TestAWaitForAPersonAndItsDecisionAreLinked(t *testing.T) {
 		done <- result{x, err}
 	}()
 	question := take(t, ctx, pending)
-	eventually(t, ctx, "the open question is counted", func() bool { return strings.Contains(metrics(t, shown), "hookrouter_approvals_pending 1") })
+	age := regexp.MustCompile(`(?m)^hookrouter_approvals_oldest_age_seconds ([1-9]|0\.)`)
+	eventually(t, ctx, "the open question is counted, and has an age", func() bool {
+		text := metrics(t, shown)
+		return strings.Contains(text, "hookrouter_approvals_pending 1") && age.MatchString(text)
+	})
 	request(t, ctx, nc, "hooks.approve."+question, nil, `{"option":"Allow","by":"ann"}`)
 	x := take(t, ctx, done)
 	span.End()
