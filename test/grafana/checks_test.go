@@ -45,7 +45,7 @@ func TestPanelsNameSectionsThatAreThere(t *testing.T) {
 
 // What the runbook has one run is there: each command of hookctl, with its flags.
 func TestTheCommandsOfTheRunbookAreThere(t *testing.T) {
-	page := string(read(t, pageAt))
+	page, hookctl := string(read(t, pageAt)), program(t, "hookctl")
 	commands := append(Snippets(page, "sh"), regexp.MustCompile("`(hookctl [^`]+)`").FindAllString(page, -1)...)
 	count := 0
 	for _, line := range commands {
@@ -54,7 +54,7 @@ func TestTheCommandsOfTheRunbookAreThere(t *testing.T) {
 			continue
 		}
 		count++
-		if wrong := command(words[1:]); wrong != "" {
+		if wrong := command(hookctl, words[1:]); wrong != "" {
 			t.Errorf("%s: %s", line, wrong)
 		}
 	}
@@ -64,19 +64,19 @@ func TestTheCommandsOfTheRunbookAreThere(t *testing.T) {
 	for want, line := range map[string]string{
 		"has no --failed-opened": "audit query --failed-opened", "unexpected argument": "approval list", "has no --hook": "audit stats --hook HOOK",
 	} {
-		if got := command(strings.Fields(line)); !strings.Contains(got, want) {
+		if got := command(hookctl, strings.Fields(line)); !strings.Contains(got, want) {
 			t.Errorf("%s: found is %q, want %q", line, got, want)
 		}
 	}
 }
 
 // command says what is wrong with a command of hookctl, by its help.
-func command(words []string) string {
+func command(hookctl string, words []string) string {
 	names := words
 	if end := slices.IndexFunc(words, func(w string) bool { return !regexp.MustCompile(`^[a-z]+$`).MatchString(w) }); end >= 0 {
 		names = words[:end]
 	}
-	help, err := exec.Command(binaries+"/hookctl", append(slices.Clone(names), "--help")...).CombinedOutput()
+	help, err := exec.Command(hookctl, append(slices.Clone(names), "--help")...).CombinedOutput()
 	if err != nil {
 		return string(help)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/prometheus/prometheus/model/rulefmt"
@@ -18,24 +20,37 @@ const (
 	pageAt  = root + "/docs/runbook.md"
 )
 
-// binaries is where TestMain builds the programs of the tree.
-var binaries string
+// scratch is where the programs are built; TestMain removes it.
+var scratch string
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "grafana")
 	if err != nil {
 		panic(err)
 	}
-	binaries = dir
-	build := exec.Command("go", "build", "-o", dir+"/", "./cmd/hook-router", "./cmd/hookctl")
-	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the programs: %v\n%s", err, out)
-		os.Exit(1)
-	}
+	scratch = dir
 	code := m.Run()
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
+}
+
+// programs builds the router and hookctl from the tree, once.
+var programs = sync.OnceValue(func() error {
+	build := exec.Command("go", "build", "-o", scratch+"/", "./cmd/hook-router", "./cmd/hookctl")
+	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the programs: %w\n%s", err, out)
+	}
+	return nil
+})
+
+// program is where one of them is.
+func program(t *testing.T, name string) string {
+	t.Helper()
+	if err := programs(); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(scratch, name)
 }
 
 func read(t *testing.T, path string) []byte {
