@@ -29,7 +29,24 @@ func TestTheRunbookExplainsEachAlert(t *testing.T) {
 	}
 }
 
-// The names of the dashboard's panels and of the rules lead to sections that are there.
+func TestTheTableOfAlertsIsTheirs(t *testing.T) {
+	page := string(read(t, root+"/docs/telemetry.md"))
+	alerts := 0
+	for _, r := range deployed(t) {
+		if r.Alert == "" {
+			continue
+		}
+		alerts++
+		if row := regexp.MustCompile("(?m)^\\| `" + r.Alert + "` \\|.*\\| " + r.Labels["severity"] + " \\|$"); !row.MatchString(page) {
+			t.Errorf("docs/telemetry.md has no row of %s with its severity %s", r.Alert, r.Labels["severity"])
+		}
+	}
+	if rows := strings.Count(page, "| `HookRouter"); rows != alerts {
+		t.Errorf("docs/telemetry.md has %d alerts, the rules have %d", rows, alerts)
+	}
+}
+
+// Panels lead to sections of the runbook that are there.
 func TestPanelsNameSectionsThatAreThere(t *testing.T) {
 	for _, p := range board(t).Panels {
 		_, rest, ok := strings.Cut(p.Description, "docs/runbook.md#")
