@@ -178,7 +178,7 @@ func (d *Desk) Decide(ctx context.Context, s *Stored, decision approval.Decision
 	}
 	d.hear(s, decision)
 	if d.Decided != nil {
-		d.Decided(s, decision)
+		d.Decided(ctx, s, decision)
 	}
 	return decision, nil
 }

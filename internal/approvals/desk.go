@@ -30,8 +30,9 @@ type Options struct {
 	// Remember is told of a decision that holds for the session, before anyone else
 	// is; it may be told more than once. Nil for nobody.
 	Remember func(context.Context, *Stored, approval.Decision) error
-	// Decided is told of a question that this replica decided. Nil for nobody.
-	Decided func(*Stored, approval.Decision)
+	// Decided is told of a question that this replica decided, with the context of who
+	// did. Nil for nobody.
+	Decided func(context.Context, *Stored, approval.Decision)
 	// Mask is how a question is shown; nil shows it as it is.
 	Mask func(*approval.Record)
 	// MaskText is how what people and hooks say stands in the audit log; nil leaves

@@ -23,6 +23,9 @@ type Stored struct {
 	// Segment is the number of the segment of the audit log that was live when it was
 	// asked: where its decision is looked for first. [Desk.Ask] sets it.
 	Segment int
+	// Trace is the traceparent of what asked, so that whoever decides can name it;
+	// empty for none.
+	Trace string
 	// Called is how many hooks the event's chain called.
 	Called int
 	// Verdict is what the agent gets besides the approval and the data: messages to
@@ -36,6 +39,7 @@ func (s Stored) append(buf []byte) []byte {
 	w.String("sent_sha256", s.Sent)
 	w.String("arrived", s.Arrived.UTC().Format(time.RFC3339Nano))
 	w.Int("segment", int64(s.Segment))
+	w.Text("trace", s.Trace)
 	w.Int("called", int64(s.Called))
 	w.Raw("verdict", s.Verdict.Append(nil))
 	return w.End()
@@ -47,13 +51,14 @@ func decodeStored(e bus.Entry) (*Stored, error) {
 		Sent     string          `json:"sent_sha256"`
 		Arrived  time.Time       `json:"arrived"`
 		Segment  int             `json:"segment"`
+		Trace    string          `json:"trace"`
 		Called   int             `json:"called"`
 		Verdict  verdict.Verdict `json:"verdict"`
 	}
 	if err := json.Unmarshal(e.Value, &raw); err != nil {
 		return nil, fmt.Errorf("read question %s: %w", e.Key, err)
 	}
-	return &Stored{raw.Question, raw.Sent, raw.Arrived, raw.Segment, raw.Called, raw.Verdict}, nil
+	return &Stored{raw.Question, raw.Sent, raw.Arrived, raw.Segment, raw.Trace, raw.Called, raw.Verdict}, nil
 }
 
 func (s *Stored) segment() int { return max(s.Segment, 1) }

@@ -31,6 +31,7 @@ const (
 	HeaderRetry       = "Hook-Retry"
 	HeaderWait        = "Hook-Wait-Ms"
 	HeaderTotal       = "Hook-Total"
+	HeaderTurn        = "Hook-Turn" // names a turn of the session, for the trace of who has none
 	HeaderTraceparent = "traceparent"
 	HeaderTracestate  = "tracestate"
 

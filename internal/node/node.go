@@ -153,7 +153,7 @@ func (n *Node) listenHTTP(ctx context.Context, o Options) (err error) {
 		n.page = console.New(console.Options{
 			Desk: n.router.Desk(), Events: n.live, Registry: n.router.Registry, Token: o.ConsoleToken, Hosts: o.ConsoleHosts, Log: o.Log,
 		})
-		mux.Handle("/", n.page.Handler())
+		mux.Handle("/", telemetry.FromHTTP(n.page.Handler()))
 	}
 	n.http = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute}
 	return nil

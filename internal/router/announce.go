@@ -1,10 +1,12 @@
 package router
 
 import (
+	"context"
 	"encoding/json"
 
 	"github.com/hookrouter/hookrouter/internal/approvals"
 	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -12,14 +14,14 @@ import (
 
 // announce tells watchers, and the hooks of an event of the router's own, that it
 // happened. Such hooks are told and not asked, whatever their mode; and nothing
-// follows from it.
-func (r *Router) announce(name, sessionID string, data []byte) {
+// follows from it. ctx names the span that it is about.
+func (r *Router) announce(ctx context.Context, name, sessionID string, data []byte) {
 	a := &arrival{
 		Event:   events.Event{ID: events.NewID(), Source: events.DefaultSource, Name: name, Session: sessionID, Time: events.Now(), Data: data},
 		chainID: events.NewID(),
 	}
-	a.header = a.attributes(bus.RequestHeader{})
-	r.publish(r.bus.Event("event", name), a.header, data)
+	a.header = a.attributes(bus.RequestHeader{Traceparent: telemetry.Traceparent(ctx)})
+	r.publish(a, r.bus.Event("event", name), a.header, data)
 	table, err := r.registry.Table()
 	if err != nil {
 		return // not current: its hooks are another replica's business
@@ -32,30 +34,31 @@ func (r *Router) announce(name, sessionID string, data []byte) {
 // it already.
 func (r *Router) announceQuestion(s *approvals.Stored) {
 	q := r.desk.Masked(s.Question)
+	ctx := r.tracer.Asked(aboutQuestion(s, nil))
 	if r.Notify != nil {
-		r.Notify(approval.Notice{Question: q})
+		r.Notify(ctx, approval.Notice{Question: q})
 	}
-	r.announce(events.ApprovalRequired, s.Session, q.Append(nil))
+	r.announce(ctx, events.ApprovalRequired, s.Session, q.Append(nil))
 	about, _ := json.Marshal(map[string]string{"approval_id": s.ID, "event": s.Event, "hook": s.Hook})
 	note, _ := json.Marshal(events.UserNotificationData{
 		SessionID: s.Session, NotificationType: "approval_required", Message: "Approval needed: " + q.Prompt, Metadata: about, Timestamp: events.Now(),
 	})
-	r.announce(events.UserNotification, s.Session, note)
+	r.announce(ctx, events.UserNotification, s.Session, note)
 }
 
-// announceDecision tells what was decided.
-func (r *Router) announceDecision(s *approvals.Stored, d approval.Decision) {
-	r.tellDecision(s, d)
+// announceDecision tells what was decided. ctx is that of who decided.
+func (r *Router) announceDecision(ctx context.Context, s *approvals.Stored, d approval.Decision) {
+	ctx = r.tellDecision(ctx, s, d)
 	q := r.desk.Masked(s.Question)
 	if r.Notify != nil {
-		r.Notify(approval.Notice{Question: q, Decision: &d})
+		r.Notify(ctx, approval.Notice{Question: q, Decision: &d})
 	}
 	name := events.ApprovalDenied
 	if d.Granted {
 		name = events.ApprovalGranted
 	}
 	record := approval.Record{Question: q, EventID: s.EventID, ChainID: s.ChainID, HookID: s.HookID, Agent: s.Agent, ToolName: s.ToolName, Decision: &d}
-	r.announce(name, s.Session, record.Append(nil))
+	r.announce(ctx, name, s.Session, record.Append(nil))
 }
 
 // observe publishes data to hooks that are not asked.
@@ -69,7 +72,7 @@ func (r *Router) observe(a *arrival, links []*chain.Link, data []byte) {
 		}
 		h := caller{r, a, nil, nil}.callHeader(chain.Observe, link, 0)
 		if err := r.bus.Publish(r.bus.Call(link.ID), h, data); err != nil {
-			r.Log.Warn("could not tell an observer", "hook", link.ID, "error", err)
+			r.Log.WarnContext(a.trace.Context(), "could not tell an observer", "hook", link.ID, "error", err)
 		}
 	}
 }

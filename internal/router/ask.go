@@ -109,7 +109,7 @@ func (r *Router) ask(ctx context.Context, req *bus.Request, q asking, header bus
 		}
 	}
 	if err := approval.Check(s.Prompt, s.Options); err != nil {
-		r.Log.Warn("a question can't be put to a person: denied", "hook", asker.Link.ID, "error", err, "event", q.Name, "session", q.Session)
+		r.Log.WarnContext(q.trace.Context(), "a question can't be put to a person: denied", "hook", asker.Link.ID, "error", err, "event", q.Name, "session", q.Session)
 		return denied(v, approval.Reason(s.Question, approval.Decision{Error: err.Error()})), nil
 	}
 	records := r.questioned(q.arrival, out, v, s, true)
@@ -164,8 +164,7 @@ func (r *Router) byRule(ctx context.Context, s *approvals.Stored) error {
 // pending when it has waited long enough. It takes no goroutine, and while it waits
 // it holds neither the request's data nor its headers.
 func (r *Router) await(req *bus.Request, q asking, header bus.Header, s *approvals.Stored) {
-	trace := q.trace
-	r.tracer.Asked(trace, aboutQuestion(s, nil))
+	ctx := q.trace.Context()
 	later := *req
 	later.Msg = &bus.Message{Subject: req.Subject, Reply: req.Msg.Reply}
 	until := time.Now().Add(q.wait)
@@ -175,10 +174,7 @@ func (r *Router) await(req *bus.Request, q asking, header bus.Header, s *approva
 	r.desk.Await(s, until, func(s *approvals.Stored, d *approval.Decision) {
 		v := decided(s, d)
 		if err := later.Reply(header, v.Append(nil)); err != nil {
-			r.Log.Warn("could not answer an agent that waited for a person", "approval", s.ID, "error", err)
-		}
-		if d != nil {
-			r.tracer.Waited(trace, aboutQuestion(s, d))
+			r.Log.WarnContext(ctx, "could not answer an agent that waited for a person", "approval", s.ID, "error", err)
 		}
 	})
 }
@@ -231,7 +227,7 @@ func (r *Router) question(q asking, hop chain.Hop, out chain.Outcome, v verdict.
 		return nil, bus.Refuse(bus.Internal, "the data to ask about can't be read: %v", err)
 	}
 	now := approval.At(time.Now())
-	s := &approvals.Stored{Sent: approval.Digest(q.sent), Arrived: q.came, Verdict: v, Called: called(out)}
+	s := &approvals.Stored{Sent: approval.Digest(q.sent), Arrived: q.came, Trace: q.traceparent(), Verdict: v, Called: called(out)}
 	s.Question = approval.Question{
 		ID: cmp.Or(q.id, approval.IDOf(q.emitter, q.Session, q.Name, q.ID)), Session: q.Session, Event: q.Name, Hook: hop.Link.Title(),
 		Prompt: cmp.Or(hop.Result.ApprovalPrompt, approval.DefaultPrompt), Options: hop.Result.ApprovalOptions,

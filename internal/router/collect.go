@@ -67,7 +67,7 @@ func (t timed) answers(list []chain.Collected) []telemetry.Answer {
 }
 
 // contributions asks every contributor of a channel at the same time.
-func (r *Router) contributions(ctx context.Context, req *bus.Request) error {
+func (r *Router) contributions(ctx context.Context, req *bus.Request) (err error) {
 	channel := r.bus.Tail("contributions", req.Subject)
 	if err := events.CheckChannel(channel); err != nil {
 		return bus.Refuse(bus.Malformed, "%v", err)
@@ -84,32 +84,38 @@ func (r *Router) contributions(ctx context.Context, req *bus.Request) error {
 	body := []byte(`{"channel":"` + channel + `"}`)
 	a := &arrival{
 		Event:   events.Event{ID: events.NewID(), Source: events.DefaultSource, Name: contributionEvent, Time: events.Now(), Data: body},
-		chainID: events.NewID(), links: table.Channel(channel),
+		chainID: events.NewID(), links: table.Channel(channel), asked: header, came: time.Now(),
 	}
+	r.follow(a, req, events.Object{})
 	a.header = a.attributes(header)
-	return r.gather(ctx, a, timeout).reply(req)
+	defer func() { r.tellGathered(a, channel, err) }()
+	got := r.gather(ctx, a, timeout)
+	err = got.reply(req)
+	a.answered, a.action = time.Now(), "collect"
+	return err
 }
 
 func (r *Router) gather(ctx context.Context, a *arrival, timeout time.Duration) *gathered {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	values := make([][]byte, len(a.links))
+	a.answers = make([]telemetry.Answer, len(a.links))
 	errs := make([]error, len(a.links))
 	call := caller{r, a, ctx, nil}
 	chain.Scatter(len(a.links), func(i int) {
+		from := time.Now()
 		values[i], errs[i] = call.request(ctx, chain.Enforce, a.links[i], a.Data)
+		if value := jsontext.Value(values[i]); errs[i] == nil && len(value) > 0 && !value.IsValid() {
+			errs[i] = chain.ErrInvalidResult
+		}
+		a.answers[i] = telemetry.Answer{Link: a.links[i], When: telemetry.Interval{From: from, To: time.Now()}, Failure: chain.FailureOf(errs[i])}
 	})
 	got := &gathered{}
 	for i, link := range a.links {
-		switch value := jsontext.Value(values[i]); {
-		case errs[i] != nil:
-			got.add(link.ID, nil, errs[i])
-		case len(value) == 0 || value.Kind() == 'n' && value.IsValid():
-		case !value.IsValid():
-			got.add(link.ID, nil, chain.ErrInvalidResult)
-		default:
-			got.add(link.ID, value, nil)
+		if value := jsontext.Value(values[i]); errs[i] == nil && (len(value) == 0 || value.Kind() == 'n') {
+			continue // gives nothing
 		}
+		got.add(link.ID, values[i], errs[i])
 	}
 	return got
 }

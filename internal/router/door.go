@@ -1,11 +1,13 @@
 package router
 
 import (
+	"context"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -97,14 +99,14 @@ func defaultFields(text string) (events.Object, error) {
 }
 
 // attributes are the headers of every message about the event: its own, the
-// chain, and the W3C trace context of the request as it came; what is too long to
-// be one is left out.
+// chain, and W3C trace context: the router's where it traces, else that of the request
+// as it came; what is too long to be one is left out.
 func (a *arrival) attributes(h bus.RequestHeader) bus.Header {
 	out := make(bus.Header, 8)
 	a.SetHeader(out)
 	out[bus.HeaderChainID] = []string{a.chainID}
 	if a.trace != nil {
-		h.Traceparent = a.trace.Header()
+		h.Traceparent, h.Tracestate = a.trace.Header(), a.trace.State()
 	}
 	if h.Traceparent != "" && len(h.Traceparent) <= 128 {
 		out[bus.HeaderTraceparent] = []string{h.Traceparent}
@@ -113,6 +115,14 @@ func (a *arrival) attributes(h bus.RequestHeader) bus.Header {
 		}
 	}
 	return out
+}
+
+// traceparent is that of the event, well-formed; empty for none.
+func (a *arrival) traceparent() string {
+	if a.trace != nil {
+		return a.trace.Header()
+	}
+	return telemetry.Traceparent(telemetry.Remote(context.Background(), a.asked.Traceparent, ""))
 }
 
 const (

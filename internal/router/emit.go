@@ -43,11 +43,10 @@ func (r *Router) emit(ctx context.Context, req *bus.Request) (err error) {
 	return err
 }
 
-// tellResult tells watchers and observing hooks how a chain went, and logs it.
+// tellResult tells watchers and observing hooks how a chain went.
 func (r *Router) tellResult(a *arrival, out chain.Outcome, record []byte) {
-	r.publish(r.bus.Event("result", a.Name), nil, record)
+	r.publish(a, r.bus.Event("result", a.Name), nil, record)
 	r.tellObservers(a, out)
-	r.log(a, out)
 }
 
 // decide runs the chain within its time.

@@ -92,7 +92,7 @@ func (r *Router) coordinate(ctx context.Context, a *arrival, out chain.Outcome) 
 		return len(delivered) > 0
 	})
 	for _, w := range v.Warnings {
-		r.Log.Warn("injection", "warning", w.Kind, "hook", w.Hook, "detail", w.Detail, "event", a.Name, "session", a.Session, "chain", a.chainID)
+		r.Log.WarnContext(a.trace.Context(), "injection", "warning", w.Kind, "hook", w.Hook, "detail", w.Detail, "event", a.Name, "session", a.Session, "chain", a.chainID)
 	}
 	return v, err
 }

@@ -9,6 +9,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -101,6 +102,7 @@ func (r *Router) approve(ctx context.Context, req *bus.Request) error {
 	if err := read(req, &answer); err != nil {
 		return err
 	}
+	ctx = telemetry.Remote(ctx, bus.Get(req.Header, bus.HeaderTraceparent), bus.Get(req.Header, bus.HeaderTracestate))
 	decision, err := r.desk.Answer(ctx, r.bus.Tail("approve", req.Subject), answer, r.who(req))
 	if err != nil {
 		return err

@@ -1,7 +1,7 @@
 package router
 
 import (
-	"context"
+	"cmp"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -28,12 +28,12 @@ func (r *Router) publishEvent(a *arrival) {
 	case PublishNone:
 		data = []byte("{}")
 	}
-	r.publish(r.bus.Event("event", a.Name), a.header, data)
+	r.publish(a, r.bus.Event("event", a.Name), a.header, data)
 }
 
-func (r *Router) publish(subject string, h bus.Header, body []byte) {
+func (r *Router) publish(a *arrival, subject string, h bus.Header, body []byte) {
 	if err := r.bus.Publish(subject, h, body); err != nil {
-		r.Log.Warn("could not publish for observers", "subject", subject, "error", err)
+		r.Log.WarnContext(a.trace.Context(), "could not publish for observers", "subject", subject, "error", err)
 	}
 }
 
@@ -69,28 +69,31 @@ func (r *Router) resultBody(a *arrival, out chain.Outcome, asked *verdict.Approv
 	return w.End()
 }
 
-// log writes a line for a chain, and one for each hook that failed.
-func (r *Router) log(a *arrival, out chain.Outcome) {
-	for _, hop := range out.Hops {
-		if hop.Failure != "" {
-			r.Log.Warn("a hook failed", "hook", hop.Link.ID, "event", a.Name, "session", a.Session, "chain", a.chainID,
+// log writes a line for an event, and one for each hook that failed. They name its
+// trace.
+func (r *Router) log(a *arrival, err error) {
+	ctx := a.trace.Context()
+	for i := range a.out.Hops {
+		if hop := &a.out.Hops[i]; hop.Failure != "" {
+			r.Log.WarnContext(ctx, "a hook failed", "hook", hop.Link.ID, "event", a.Name, "session", a.Session, "chain", a.chainID,
 				"failure", hop.Failure, "failed_open", hop.FailedOpen, "error", hop.Err)
 		}
 	}
-	if !r.Log.Enabled(context.Background(), slog.LevelInfo) {
+	if !r.Log.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
 	line := slog.NewRecord(time.Now(), slog.LevelInfo, "event", 0) // not where it is written: that is known
-	line.AddAttrs(slog.String("event", a.Name), slog.String("session", a.Session), slog.String("chain", a.chainID),
-		slog.String("action", string(out.Result.Action)), slog.Int("hooks", len(out.Hops)))
-	if out.DeniedBy != "" {
-		line.AddAttrs(slog.String("denied_by", out.DeniedBy))
+	line.AddAttrs(slog.String("event", a.Name), slog.String("session", a.Session), slog.String("chain", a.chainID))
+	if err != nil {
+		line.AddAttrs(slog.Int("refused", wireCode(err)))
+	} else {
+		line.AddAttrs(slog.String("action", cmp.Or(string(a.out.Result.Action), a.action)))
 	}
-	if a.trace != nil {
-		traceID, spanID := a.trace.IDs()
-		line.AddAttrs(slog.String("trace_id", traceID), slog.String("span_id", spanID))
+	line.AddAttrs(slog.Int("hooks", len(a.out.Hops)+len(a.answers)))
+	if a.out.DeniedBy != "" {
+		line.AddAttrs(slog.String("denied_by", a.out.DeniedBy))
 	}
-	_ = r.Log.Handler().Handle(a.trace.Context(), line)
+	_ = r.Log.Handler().Handle(ctx, line)
 }
 
 // counts is what the router counts besides requests; discovery shows it.

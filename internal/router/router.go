@@ -68,8 +68,8 @@ type Options struct {
 	// ProvenOnly refuses answers to questions from nobody that the connection proves.
 	ProvenOnly bool
 	// Notify is told of each question that this replica put or decided; it must not
-	// wait. Nil for nobody.
-	Notify func(approval.Notice)
+	// wait. The context names the span that the news is about. Nil for nobody.
+	Notify func(context.Context, approval.Notice)
 	// Audit says whether answers wait for their records; empty means that they do.
 	Audit recorder.Mode
 	// AuditTimeout is how long; 0 means 500 ms. Then the answer is a refusal.

@@ -56,10 +56,6 @@ func wireCode(err error) int {
 	}
 }
 
-// headerTurn names the turn of a session that an event belongs to, where its sender
-// has no trace context.
-const headerTurn = "Hook-Turn"
-
 // follow says in which trace an event belongs, where tracing is on.
 func (r *Router) follow(a *arrival, req *bus.Request, data events.Object) {
 	if r.tracer == nil {
@@ -74,18 +70,37 @@ func (r *Router) follow(a *arrival, req *bus.Request, data events.Object) {
 		}
 	}
 	if s.Turn == "" {
-		s.Turn = bus.Get(req.Header, headerTurn)
+		s.Turn = bus.Get(req.Header, bus.HeaderTurn)
 	}
 	a.trace = r.tracer.Begin(s)
 }
 
-// tell tells telemetry what happened to an event. The answer has left, or is a
-// refusal.
+// tell logs what happened to an event, and tells telemetry. The answer has left, or is
+// a refusal.
 func (r *Router) tell(verb string, a *arrival, err error) {
+	r.log(a, err)
 	if r.metrics == nil {
 		return
 	}
-	c := telemetry.Chain{
+	c := r.chain(verb, a, err)
+	r.metrics.Chain(a.trace.Context(), c)
+	r.tracer.Chain(a.trace, c)
+}
+
+// tellGathered makes the spans of contributions, which are no agent's event: neither
+// logged nor counted as one.
+func (r *Router) tellGathered(a *arrival, channel string, err error) {
+	if a.trace == nil {
+		return
+	}
+	c := r.chain("contributions", a, err)
+	c.Channel = channel
+	r.tracer.Chain(a.trace, c)
+}
+
+// chain is what telemetry may know of an event.
+func (r *Router) chain(verb string, a *arrival, err error) *telemetry.Chain {
+	c := &telemetry.Chain{
 		Verb: verb, Event: a.Name, Source: a.Source, Session: a.Session, EventID: a.ID, ChainID: a.chainID,
 		Came: a.came, End: a.answered, Outcome: &a.out, Action: a.action, Approval: a.story.asked,
 		Injected: a.injected, Dropped: a.dropped, Answers: a.answers,
@@ -97,21 +112,23 @@ func (r *Router) tell(verb string, a *arrival, err error) {
 	if err != nil {
 		c.Refused = wireCode(err)
 	}
-	r.metrics.Chain(a.trace.Context(), &c)
-	r.tracer.Chain(a.trace, &c)
+	return c
 }
 
 // aboutQuestion is what telemetry may know of a question.
 func aboutQuestion(s *approvals.Stored, d *approval.Decision) telemetry.Approval {
-	q := telemetry.Approval{ID: s.ID, ChainID: s.ChainID, Hook: s.HookID, Event: s.Event, Session: s.Session, Asked: s.Created.Time}
+	q := telemetry.Approval{
+		ID: s.ID, ChainID: s.ChainID, Hook: s.HookID, Event: s.Event, Session: s.Session, Trace: s.Trace, Asked: s.Created.Time,
+	}
 	if d != nil {
 		q.Decided, q.Granted, q.TimedOut, q.DecidedBy = d.Decided.Time, d.Granted, d.TimedOut, d.DecidedBy
 	}
 	return q
 }
 
-// tellDecision tells telemetry of a decision that was made here.
-func (r *Router) tellDecision(s *approvals.Stored, d approval.Decision) {
+// tellDecision tells telemetry of a decision that was made here, by who ctx names. The
+// context that is returned names the decision.
+func (r *Router) tellDecision(ctx context.Context, s *approvals.Stored, d approval.Decision) context.Context {
 	kind := telemetry.ByPerson
 	switch {
 	case d.TimedOut:
@@ -122,7 +139,7 @@ func (r *Router) tellDecision(s *approvals.Stored, d approval.Decision) {
 		kind = telemetry.ByRule
 	}
 	r.metrics.Decided(kind, d.Granted)
-	r.tracer.Decided(aboutQuestion(s, &d))
+	return r.tracer.Decided(ctx, aboutQuestion(s, &d))
 }
 
 // tellShadow tells telemetry what a shadow hook answered.

@@ -1,7 +1,7 @@
 package telemetry
 
 import (
-	"sync"
+	"context"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -13,95 +13,64 @@ type Approval struct {
 	ID, ChainID    string // of the question; of the chain that asked
 	Hook           string // the id of the hook
 	Event, Session string
+	Trace          string // the traceparent of what asked; empty for none
 	Asked, Decided time.Time
 	Granted        bool
 	TimedOut       bool
 	DecidedBy      string
 }
 
-// maxWaits is how many questions are known, so that their decisions can name them.
-const maxWaits = 4096
-
-// waits are the spans of questions that this replica heard of.
-type waits struct {
-	mu    sync.Mutex // guards what follows
-	known map[string]trace.SpanContext
-	order []string // a ring
-	next  int
-}
-
-func (w *waits) put(id string, sc trace.SpanContext) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.known == nil {
-		w.known, w.order = map[string]trace.SpanContext{}, make([]string, maxWaits)
+// waiting is the span of the wait for an answer, below that of the chain which asked;
+// not valid where that has none.
+func (a Approval) waiting() (wait, parent trace.SpanContext) {
+	parent = readParent(a.Trace, "")
+	if !parent.IsValid() {
+		return trace.SpanContext{}, trace.SpanContext{}
 	}
-	if _, there := w.known[id]; !there {
-		delete(w.known, w.order[w.next])
-		w.order[w.next] = id
-		w.next = (w.next + 1) % maxWaits
-	}
-	w.known[id] = sc
+	id := spanOf(seedOf(parent.SpanID()), "\x00approval "+a.ID)
+	return parent.WithSpanID(id).WithTraceFlags(trace.FlagsSampled), parent
 }
 
-func (w *waits) get(id string) (trace.SpanContext, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	sc, ok := w.known[id]
-	return sc, ok
-}
-
-// waitOf is the span of the wait for an answer, below that of the chain which asked,
-// whichever replica ran it.
-func (tr *Trace) waitOf(a Approval) (wait, parent trace.SpanContext) {
-	parent = tr.root.WithSpanID(spanOf(0, a.ChainID))
-	return parent.WithSpanID(spanOf(seedOf(parent.SpanID()), "\x00approval "+a.ID)), parent
-}
-
-// decisionOf is the span of a decision. It is in a trace of its own, since it may be
-// made days later and by anybody, and follows from the question's id, so that both
-// can name each other.
-func decisionOf(id string) trace.SpanContext {
-	return trace.NewSpanContext(trace.SpanContextConfig{
-		TraceID: traceOf("\x00approval", id), SpanID: spanOf(0, "\x00decision "+id), TraceFlags: trace.FlagsSampled,
-	})
-}
-
-// Asked notes in which trace a person is asked.
-func (t *Tracer) Asked(tr *Trace, a Approval) {
-	if t != nil && tr != nil {
-		wait, _ := tr.waitOf(a)
-		t.waits.put(a.ID, wait)
-	}
-}
-
-// Waited makes the span of the wait for a decision that an agent was told of.
-func (t *Tracer) Waited(tr *Trace, a Approval) {
-	if t == nil || tr == nil {
-		return
-	}
-	wait, parent := tr.waitOf(a)
-	t.make(parent.TraceID(), parent, span{
-		name: "approval " + a.Hook, id: wait.SpanID(), from: a.Asked, to: a.Decided, about: a.about(),
-		links: []trace.Link{{SpanContext: decisionOf(a.ID)}},
-	})
-}
-
-// Decided makes the span of a decision, with a link to the wait where this replica
-// knows it.
-func (t *Tracer) Decided(a Approval) {
+// Asked is the context of what is said of an open question: it names the wait for the
+// answer, or without tracing what asked.
+func (t *Tracer) Asked(a Approval) context.Context {
+	ctx := Remote(context.Background(), a.Trace, "")
 	if t == nil {
-		return
+		return ctx
 	}
-	at := decisionOf(a.ID)
-	s := span{name: "decide " + a.Hook, id: at.SpanID(), kind: trace.SpanKindServer, from: a.Decided, to: time.Now(), about: a.about()}
+	wait, _ := a.waiting()
+	return trace.ContextWithSpanContext(ctx, wait)
+}
+
+// Decided makes the spans of the wait for an answer and of the decision; each has a
+// link to the other. The wait is in the trace of what asked, whichever replica decides:
+// the question carries it. The decision is below the span of who answers, as ctx has
+// it, or else in a trace of its own: it may be made days later and by anybody. Who
+// decides makes both, once. The context that is returned is that of what is said of the
+// decision.
+func (t *Tracer) Decided(ctx context.Context, a Approval) context.Context {
+	if t == nil {
+		return Remote(context.Background(), a.Trace, "")
+	}
+	by := trace.SpanContextFromContext(ctx)
+	in := by.TraceID()
+	if !by.IsValid() {
+		in = traceOf("\x00approval", a.ID)
+	}
+	decision := trace.NewSpanContext(trace.SpanContextConfig{TraceID: in, SpanID: spanOf(0, "\x00decision "+a.ID), TraceFlags: trace.FlagsSampled})
+	s := span{name: "decide " + a.Hook, id: decision.SpanID(), kind: trace.SpanKindServer, from: a.Decided, to: time.Now(), about: a.about()}
 	if s.to.Before(s.from) {
 		s.to = s.from
 	}
-	if wait, known := t.waits.get(a.ID); known {
-		s.links = append(s.links, trace.Link{SpanContext: wait})
+	if wait, parent := a.waiting(); wait.IsValid() {
+		s.links = []trace.Link{{SpanContext: wait}}
+		t.make(parent.TraceID(), parent, span{
+			name: "approval " + a.Hook, id: wait.SpanID(), from: a.Asked, to: a.Decided, about: a.about(),
+			links: []trace.Link{{SpanContext: decision}},
+		})
 	}
-	t.make(at.TraceID(), trace.SpanContext{}, s)
+	t.make(in, by, s)
+	return trace.ContextWithSpanContext(context.Background(), decision)
 }
 
 func (a Approval) about() []attribute.KeyValue {

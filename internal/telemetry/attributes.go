@@ -5,6 +5,7 @@ import "go.opentelemetry.io/otel/attribute"
 // The names of the attributes of spans that are this product's own.
 const (
 	KeyEvent      = attribute.Key("hookrouter.event")               // the event's name
+	KeyChannel    = attribute.Key("hookrouter.channel")             // the channel that contributors were asked for
 	KeySession    = attribute.Key("hookrouter.session")             // the session's id; missing where there is none
 	KeyChain      = attribute.Key("hookrouter.chain.id")            // one run of a chain
 	KeyAction     = attribute.Key("hookrouter.action")              // what was decided, or what a hook answered; `skipped` where its match was false

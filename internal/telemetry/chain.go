@@ -9,7 +9,8 @@ import (
 
 // Chain is what happened to one event, as the router tells it after the answer.
 type Chain struct {
-	Verb, Event, Source       string // emit, execute or collect; the event's name; who emitted it
+	Verb, Event, Source       string // emit, execute, collect or contributions; the event's name; who emitted it
+	Channel                   string // of contributions
 	Session, EventID, ChainID string
 	Came, End                 time.Time
 	Outcome                   *chain.Outcome // never nil
@@ -18,7 +19,7 @@ type Chain struct {
 	Audited                   Interval // the wait for the records
 	AuditMode                 string
 	Approval                  string   // the id of the question, empty for none
-	Answers                   []Answer // of a collect
+	Answers                   []Answer // of a collect, or of contributions
 	Refused                   int      // the code of the refusal that was answered, 0 for none
 }
 

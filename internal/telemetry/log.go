@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/contrib/exporters/autoexport"
 	sdklog "go.opentelemetry.io/otel/sdk/log"
 	"go.opentelemetry.io/otel/sdk/resource"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // logs sends log lines to a collector.
@@ -38,9 +39,11 @@ func (l *logs) stop(ctx context.Context) error {
 	return l.provider.Shutdown(ctx)
 }
 
-// LogTo is a handler of log lines that go to another one, and to the collector where
-// OTEL_LOGS_EXPORTER asks for it. level is that of both.
+// LogTo is a handler of log lines that go to another one, with trace_id and span_id
+// where their context names a span, and to the collector where OTEL_LOGS_EXPORTER asks
+// for it. level is that of both.
 func (t *Telemetry) LogTo(to slog.Handler, level slog.Leveler) slog.Handler {
+	to = named{to}
 	if t == nil || t.logs == nil {
 		return to
 	}
@@ -70,3 +73,20 @@ func (b both) WithAttrs(attrs []slog.Attr) slog.Handler {
 func (b both) WithGroup(name string) slog.Handler {
 	return both{b.first.WithGroup(name), b.second.WithGroup(name), b.level}
 }
+
+// named adds to each line the span that its context names.
+type named struct{ slog.Handler }
+
+// Handle adds trace_id and span_id.
+func (n named) Handle(ctx context.Context, r slog.Record) error {
+	if sc := trace.SpanContextFromContext(ctx); sc.IsValid() {
+		r.AddAttrs(slog.String("trace_id", sc.TraceID().String()), slog.String("span_id", sc.SpanID().String()))
+	}
+	return n.Handler.Handle(ctx, r)
+}
+
+// WithAttrs adds to the handler behind it.
+func (n named) WithAttrs(attrs []slog.Attr) slog.Handler { return named{n.Handler.WithAttrs(attrs)} }
+
+// WithGroup opens a group in the handler behind it.
+func (n named) WithGroup(name string) slog.Handler { return named{n.Handler.WithGroup(name)} }

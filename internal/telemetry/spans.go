@@ -93,7 +93,12 @@ func (t *Tracer) event(about []attribute.KeyValue, tr *Trace, c *Chain, why stri
 	if c.Session != "" {
 		about = append(about, KeySession.String(c.Session), semconv.CloudEventsEventSubject(c.Session))
 	}
-	s := span{name: "hooks." + c.Verb + " " + c.Event, id: tr.root.SpanID(), kind: trace.SpanKindServer, from: c.Came, to: c.End}
+	name := c.Event
+	if c.Channel != "" {
+		name = c.Channel
+		about = append(about, KeyChannel.String(c.Channel))
+	}
+	s := span{name: "hooks." + c.Verb + " " + name, id: tr.root.SpanID(), kind: trace.SpanKindServer, from: c.Came, to: c.End}
 	if c.Refused != 0 {
 		about = append(about, KeyRefused.Int(c.Refused))
 		s.failed = strconv.Itoa(c.Refused)
@@ -168,7 +173,7 @@ func (t *Tracer) hop(about []attribute.KeyValue, tr *Trace, c *Chain, hop *chain
 	return s
 }
 
-// answer is the span of one call of a collect.
+// answer is the span of one call of a collect or of contributions.
 func (t *Tracer) answer(about []attribute.KeyValue, tr *Trace, a *Answer) span {
 	s := span{
 		name: "call " + a.Link.ID, id: tr.call(a.Link.ID).SpanID(), kind: trace.SpanKindClient,

@@ -10,7 +10,6 @@ import (
 
 	"go.opentelemetry.io/contrib/exporters/autoexport"
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
@@ -25,7 +24,6 @@ type Tracer struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
 	head     sampling
-	waits    waits
 	made     atomic.Int64
 	exported *exported // nil where the exporter is not ours
 }
@@ -161,26 +159,12 @@ func (t *Tracer) Begin(s Sender) *Trace {
 	return tr
 }
 
-// readParent reads W3C trace context; what is no such is none.
-func readParent(traceparent, tracestate string) trace.SpanContext {
-	if traceparent == "" || len(traceparent) > maxTraceparent {
-		return trace.SpanContext{}
-	}
-	if len(tracestate) > maxTracestate {
-		tracestate = ""
-	}
-	ctx := propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{"traceparent": traceparent, "tracestate": tracestate})
-	return trace.SpanContextFromContext(ctx)
-}
-
-// What is longer is no trace context, in bytes.
-const (
-	maxTraceparent = 128
-	maxTracestate  = 512
-)
-
 // Header is the traceparent of what the router says about the event.
 func (tr *Trace) Header() string { return traceparent(tr.root) }
+
+// State is the tracestate that goes with it, as the sender's span had it; empty for
+// none.
+func (tr *Trace) State() string { return tr.root.TraceState().String() }
 
 // Call is the traceparent of a call of a hook.
 func (tr *Trace) Call(hook string) string { return traceparent(tr.call(hook)) }
@@ -195,20 +179,4 @@ func (tr *Trace) Context() context.Context {
 		return context.Background()
 	}
 	return trace.ContextWithSpanContext(context.Background(), tr.root)
-}
-
-// IDs are those of the router's span, in hex; empty for no trace.
-func (tr *Trace) IDs() (traceID, spanID string) {
-	if tr == nil {
-		return "", ""
-	}
-	return tr.root.TraceID().String(), tr.root.SpanID().String()
-}
-
-func traceparent(sc trace.SpanContext) string {
-	flags := "-00"
-	if sc.IsSampled() {
-		flags = "-01"
-	}
-	return "00-" + sc.TraceID().String() + "-" + sc.SpanID().String() + flags
 }

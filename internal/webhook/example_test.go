@@ -26,8 +26,8 @@ func ExampleSender() {
 		fmt.Println(err)
 		return
 	}
-	sender.Notify(approval.Notice{Question: approval.Question{ID: "q1", Prompt: "Run it?"}})
 	ctx, cancel := context.WithCancel(context.Background())
+	sender.Notify(ctx, approval.Notice{Question: approval.Question{ID: "q1", Prompt: "Run it?"}})
 	cancel() // what waits is still sent
 	if err := sender.Run(ctx); err != nil {
 		fmt.Println(err)

@@ -1,10 +1,13 @@
 package webhook
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"time"
 	"unicode/utf8"
+
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
@@ -27,6 +30,7 @@ const (
 type message struct {
 	kind, id string
 	body     []byte
+	about    trace.SpanContext // the span that it tells of; not valid for none
 }
 
 // newMessage writes the request. The id comes from what is told, so that every
@@ -48,7 +52,7 @@ func newMessage(kind string, about []byte) (message, error) {
 
 // Notify tells every receiver of a question that was asked or decided, as Send
 // does. Long prompts and notes are cut.
-func (s *Sender) Notify(n approval.Notice) {
+func (s *Sender) Notify(ctx context.Context, n approval.Notice) {
 	if n.Lost {
 		s.log.Warn("webhooks are missing: the router was too busy to follow the approvals")
 	}
@@ -68,7 +72,7 @@ func (s *Sender) Notify(n approval.Notice) {
 		s.log.Error("a webhook can't be written", "type", kind, "error", err)
 		return
 	}
-	s.Send(kind, body)
+	s.Send(ctx, kind, body)
 }
 
 // cut shortens a text to maxText characters and marks it.

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/failsafe-go/failsafe-go"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // maxAnswer bounds what is read of a receiver's answer, in bytes. It is thrown
@@ -114,6 +116,7 @@ func (r *receiver) post(ctx context.Context, m message) (answer, error) {
 	req.Header.Set("Webhook-Id", m.id)
 	req.Header.Set("Webhook-Timestamp", timestamp)
 	req.Header.Set("Webhook-Signature", sign(r.keys, m.id, timestamp, m.body))
+	propagation.TraceContext{}.Inject(trace.ContextWithSpanContext(ctx, m.about), propagation.HeaderCarrier(req.Header))
 	resp, err := r.client.Do(req)
 	if err != nil {
 		return answer{}, withoutURL(err)

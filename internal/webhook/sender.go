@@ -14,6 +14,7 @@ import (
 
 	"github.com/failsafe-go/failsafe-go"
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // Options say whom to tell and how long to try. The zero Options tell nobody.
@@ -152,9 +153,10 @@ func retryPolicy(o Options, window time.Duration) retrypolicy.RetryPolicy[answer
 const jitter = 0.25
 
 // Send gives every receiver a piece of news: its kind, and the approval as a JSON
-// object. It never blocks; what does not fit a receiver's queue is dropped. After
-// Run has ended nothing is sent any more.
-func (s *Sender) Send(kind string, approval []byte) {
+// object. The span that ctx names is told as W3C trace context. It never blocks; what
+// does not fit a receiver's queue is dropped. After Run has ended nothing is sent any
+// more.
+func (s *Sender) Send(ctx context.Context, kind string, approval []byte) {
 	if len(s.receivers) == 0 {
 		return
 	}
@@ -164,6 +166,7 @@ func (s *Sender) Send(kind string, approval []byte) {
 		s.log.Error("a webhook can't be written", "type", kind, "error", err)
 		return
 	}
+	m.about = trace.SpanContextFromContext(ctx)
 	for _, r := range s.receivers {
 		r.offer(m)
 	}

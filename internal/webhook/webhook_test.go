@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/goleak"
 
 	"github.com/hookrouter/hookrouter/internal/webhook"
@@ -118,7 +119,7 @@ func TestReceiversAreToldTheQuestionAndTheDecision(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			url, requests := listen(t, nil)
 			s, _ := run(t, webhook.Options{URLs: []string{url}})
-			s.Notify(c.notice)
+			s.Notify(t.Context(), c.notice)
 			var got struct {
 				Type, ID, Time string
 				Approval       json.RawMessage
@@ -144,14 +145,35 @@ func TestReceiversAreToldTheQuestionAndTheDecision(t *testing.T) {
 	}
 }
 
+// News names the span that it is about, at each try; only where there is one.
+func TestNewsCarriesTraceContext(t *testing.T) {
+	span, _ := trace.SpanIDFromHex("b7ad6b7169203331")
+	id, _ := trace.TraceIDFromHex("0af7651916cd43dd8448eb211c80319c")
+	about := trace.ContextWithSpanContext(t.Context(), trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: span, TraceFlags: 1}))
+	tries := 0
+	url, requests := listen(t, func(w http.ResponseWriter, _ *http.Request) {
+		if tries++; tries == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	s, _ := run(t, webhook.Options{URLs: []string{url}, Backoff: time.Millisecond})
+	s.Notify(about, approval.Notice{Question: question})
+	s.Notify(t.Context(), approval.Notice{Question: question})
+	for _, want := range []string{"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", ""} {
+		if got := wait(t, requests).header.Get("traceparent"); got != want {
+			t.Errorf("traceparent %q, want %q", got, want)
+		}
+	}
+}
+
 func TestTheSameNewsHasTheSameIDFromEveryRouter(t *testing.T) {
 	url, requests := listen(t, nil)
 	one, _ := run(t, webhook.Options{URLs: []string{url}})
 	two, _ := run(t, webhook.Options{URLs: []string{url}})
-	one.Notify(approval.Notice{Question: question})
-	two.Notify(approval.Notice{Question: question})
+	one.Notify(t.Context(), approval.Notice{Question: question})
+	two.Notify(t.Context(), approval.Notice{Question: question})
 	a, b := wait(t, requests).header.Get("webhook-id"), wait(t, requests).header.Get("webhook-id")
-	one.Notify(approval.Notice{Question: question, Decision: &approval.Decision{}})
+	one.Notify(t.Context(), approval.Notice{Question: question, Decision: &approval.Decision{}})
 	c := wait(t, requests).header.Get("webhook-id")
 	if a == "" || a != b || a == c || strings.Contains(a, ".") {
 		t.Errorf("ids %q and %q of one question, %q of its decision", a, b, c)
@@ -160,7 +182,7 @@ func TestTheSameNewsHasTheSameIDFromEveryRouter(t *testing.T) {
 
 func TestAnEmptySenderTellsNobody(t *testing.T) {
 	s, stop := run(t, webhook.Options{})
-	s.Notify(approval.Notice{Question: question})
+	s.Notify(t.Context(), approval.Notice{Question: question})
 	stop()
 	if got := s.Stats(); got != (webhook.Stats{}) {
 		t.Errorf("stats %+v; want none", got)
@@ -218,7 +240,7 @@ func TestAttempts(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				receiver := &script{codes: c.codes, retryAfter: c.retryAfter, start: time.Now()}
 				sender, stop := run(t, webhook.Options{URLs: []string{"http://r.test"}, Client: &http.Client{Transport: receiver}, Window: c.window})
-				sender.Notify(approval.Notice{Question: question})
+				sender.Notify(t.Context(), approval.Notice{Question: question})
 				time.Sleep(10 * time.Minute) //nolint:forbidigo // of the bubble's clock
 				stop()
 				if len(receiver.attempts) != len(c.want) {
@@ -247,7 +269,7 @@ func TestAWaitIsNotTheSameTwice(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			receiver := &script{codes: []int{500, 200}, start: time.Now()}
 			sender, stop := run(t, webhook.Options{URLs: []string{"http://r.test"}, Client: &http.Client{Transport: receiver}})
-			sender.Notify(approval.Notice{Question: question})
+			sender.Notify(t.Context(), approval.Notice{Question: question})
 			time.Sleep(time.Minute) //nolint:forbidigo // of the bubble's clock
 			stop()
 			seen[receiver.attempts[1]] = true
@@ -266,7 +288,7 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	var log bytes.Buffer
 	// A client that follows redirects is no excuse.
 	s, stop := run(t, webhook.Options{URLs: []string{url}, Client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	s.Notify(approval.Notice{Question: question})
+	s.Notify(t.Context(), approval.Notice{Question: question})
 	wait(t, requests)
 	stop()
 	if len(leaked) > 0 {
@@ -283,7 +305,7 @@ func TestASlowReceiverHoldsUpNobody(t *testing.T) {
 	fast, requests := listen(t, nil)
 	s, stop := run(t, webhook.Options{URLs: []string{slow, fast}})
 	for i := range 5 {
-		s.Send(webhook.Required, fmt.Appendf(nil, `{"id":"%d"}`, i))
+		s.Send(t.Context(), webhook.Required, fmt.Appendf(nil, `{"id":"%d"}`, i))
 	}
 	wait(t, arrived)
 	for i := range 5 {
@@ -303,10 +325,10 @@ func TestWhatDoesNotFitTheQueueIsDropped(t *testing.T) {
 	url, arrived := listen(t, func(http.ResponseWriter, *http.Request) { <-release })
 	var log bytes.Buffer
 	s, stop := run(t, webhook.Options{URLs: []string{url}, Queue: 2, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	s.Send(webhook.Required, []byte(`{}`))
+	s.Send(t.Context(), webhook.Required, []byte(`{}`))
 	wait(t, arrived) // the worker is busy, the queue empty
 	for range 10 {
-		s.Send(webhook.Required, []byte(`{}`))
+		s.Send(t.Context(), webhook.Required, []byte(`{}`))
 	}
 	close(release)
 	stop()
@@ -322,8 +344,8 @@ func TestWhatCanNotBeSentIsDropped(t *testing.T) {
 	url, _ := listen(t, nil)
 	var log bytes.Buffer
 	s, stop := run(t, webhook.Options{URLs: []string{url, url}, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	s.Send(webhook.Required, []byte(`"`))                                        // no JSON
-	s.Send(webhook.Required, []byte(`{"x":"`+strings.Repeat("x", 100_000)+`"}`)) // too long
+	s.Send(t.Context(), webhook.Required, []byte(`"`))                                        // no JSON
+	s.Send(t.Context(), webhook.Required, []byte(`{"x":"`+strings.Repeat("x", 100_000)+`"}`)) // too long
 	stop()
 	if diff := cmp.Diff(webhook.Stats{Dropped: 4}, s.Stats()); diff != "" {
 		t.Errorf("stats (-want +got):\n%s", diff)
@@ -337,7 +359,7 @@ func TestLostNoticesAreLogged(t *testing.T) {
 	url, requests := listen(t, nil)
 	var log bytes.Buffer
 	s, stop := run(t, webhook.Options{URLs: []string{url}, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	s.Notify(approval.Notice{Question: question, Lost: true})
+	s.Notify(t.Context(), approval.Notice{Question: question, Lost: true})
 	wait(t, requests)
 	stop()
 	if want := "webhooks are missing"; !strings.Contains(log.String(), want) {
@@ -349,8 +371,8 @@ func TestAReceiverThatIsGivenUpDoesNotHoldUpTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		receiver := &script{codes: []int{429, 200}, retryAfter: "3600", start: time.Now()}
 		sender, stop := run(t, webhook.Options{URLs: []string{"http://r.test"}, Client: &http.Client{Transport: receiver}})
-		sender.Notify(approval.Notice{Question: question})
-		sender.Notify(approval.Notice{Question: question})
+		sender.Notify(t.Context(), approval.Notice{Question: question})
+		sender.Notify(t.Context(), approval.Notice{Question: question})
 		synctest.Wait()
 		if got := sender.Stats(); got != (webhook.Stats{Delivered: 1, Failed: 1}) {
 			t.Errorf("at once: stats %+v; want one given up and one delivered", got)
@@ -370,7 +392,7 @@ func TestTheEndClosesConnections(t *testing.T) {
 	server.Start()
 	defer server.Close()
 	s, stop := run(t, webhook.Options{URLs: []string{server.URL}})
-	s.Notify(approval.Notice{Question: question})
+	s.Notify(t.Context(), approval.Notice{Question: question})
 	stop()
 	wait(t, closed)
 }
@@ -379,7 +401,7 @@ func TestTheEndTriesWhatIsQueuedOnce(t *testing.T) {
 	url, requests := listen(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	s, stop := run(t, webhook.Options{URLs: []string{url}, Backoff: time.Hour, Window: 2 * time.Hour})
 	for i := range 5 {
-		s.Send(webhook.Required, fmt.Appendf(nil, `{"id":"%d"}`, i))
+		s.Send(t.Context(), webhook.Required, fmt.Appendf(nil, `{"id":"%d"}`, i))
 	}
 	wait(t, requests) // it waits an hour for its second attempt
 	stop()
@@ -397,7 +419,7 @@ func TestTheEndDoesNotWaitForAReceiverThatHangs(t *testing.T) {
 	var log bytes.Buffer
 	s, stop := run(t, webhook.Options{URLs: []string{url}, Drain: 20 * time.Millisecond, Timeout: time.Hour, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	for range 3 {
-		s.Send(webhook.Required, []byte(`{}`))
+		s.Send(t.Context(), webhook.Required, []byte(`{}`))
 	}
 	wait(t, arrived)
 	stop()
@@ -414,7 +436,7 @@ func TestAnAttemptTakesAsLongAsAllowed(t *testing.T) {
 	release := make(chan struct{})
 	url, arrived := listen(t, func(http.ResponseWriter, *http.Request) { <-release })
 	s, stop := run(t, webhook.Options{URLs: []string{url}, Attempts: 2, Backoff: time.Millisecond, Timeout: 20 * time.Millisecond})
-	s.Send(webhook.Required, []byte(`{}`))
+	s.Send(t.Context(), webhook.Required, []byte(`{}`))
 	wait(t, arrived)
 	wait(t, arrived) // the first one was given up
 	close(release)
@@ -430,7 +452,7 @@ func TestAnEndlessAnswerIsNotRead(t *testing.T) {
 		}
 	})
 	s, stop := run(t, webhook.Options{URLs: []string{url}, Timeout: time.Hour, Drain: time.Hour})
-	s.Send(webhook.Required, []byte(`{}`))
+	s.Send(t.Context(), webhook.Required, []byte(`{}`))
 	stop()
 	if got := s.Stats(); got != (webhook.Stats{Delivered: 1}) {
 		t.Errorf("stats %+v; want one delivered", got)
@@ -471,7 +493,7 @@ func TestLogsShowNothingSecret(t *testing.T) {
 		URLs:     []string{strings.Replace(answering, "://", "://ann:hunter2@", 1) + "/path-token?key=token", "http://ann:hunter2@127.0.0.1:1/path-token"},
 		Attempts: 1, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
-	s.Notify(approval.Notice{Question: question})
+	s.Notify(t.Context(), approval.Notice{Question: question})
 	stop()
 	for _, want := range []string{"the receiver answered 418", "connection refused", "receiver=2 host=127.0.0.1:1"} {
 		if !strings.Contains(log.String(), want) {

@@ -117,12 +117,18 @@ func (a *Agent) EmitAndCollect(ctx context.Context, event string, data any, time
 // CollectContributions asks all contributors of a channel at the same time and
 // returns what they gave, in the order of their registration. timeout is that of
 // [Agent.EmitAndCollect].
-func (a *Agent) CollectContributions(ctx context.Context, channel string, timeout time.Duration) (Collection, error) {
+func (a *Agent) CollectContributions(ctx context.Context, channel string, timeout time.Duration) (_ Collection, err error) {
 	if err := events.CheckChannel(channel); err != nil {
 		return Collection{}, err
 	}
-	return a.collect(ctx, a.bus.Of("contributions", channel), bus.Header{}, nil, timeout)
+	header := bus.Header{}
+	ctx, span := a.begin(ctx, contributions, channel, header)
+	defer func() { end(span, "collect", Run{}, err) }()
+	return a.collect(ctx, a.bus.Of(contributions, channel), header, nil, timeout)
 }
+
+// contributions is what channels are asked with.
+const contributions = "contributions"
 
 func (a *Agent) collect(ctx context.Context, subject string, header bus.Header, body []byte, timeout time.Duration) (Collection, error) {
 	if timeout > 0 {

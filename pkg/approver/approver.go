@@ -106,10 +106,12 @@ func (a *Approver) ask(ctx context.Context, subject string, body, out any) (*bus
 func (a *Approver) request(ctx context.Context, subject string, body []byte) (*bus.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
+	header := bus.Header{}
+	bus.InjectTrace(ctx, header)
 	patience := time.Now().Add(a.Patience)
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		waiting, stop := a.bus.UntilLost(ctx, ErrLost)
-		msg, err := a.bus.Request(waiting, subject, nil, body)
+		msg, err := a.bus.Request(waiting, subject, header, body)
 		if err != nil && errors.Is(context.Cause(waiting), ErrLost) && !passing(err) {
 			err = ErrLost
 		}

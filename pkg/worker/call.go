@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"go.opentelemetry.io/otel/attribute"
+
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -117,7 +119,8 @@ func decode(req *bus.Request) (events.Event, error) {
 	return ev, err
 }
 
-func contribution(ctx context.Context, req *bus.Request, contribute Contributor) error {
+// contribution asks a contributor for one request of the router.
+func contribution(ctx context.Context, id string, req *bus.Request, contribute Contributor) error {
 	ctx, cancel, err := callContext(ctx, req.Header)
 	if err != nil {
 		return err
@@ -129,8 +132,12 @@ func contribution(ctx context.Context, req *bus.Request, contribute Contributor)
 	if err := json.Unmarshal(req.Data, &body); err != nil {
 		return bus.Refuse(bus.Malformed, "the channel can't be read: %v", err)
 	}
+	ctx, span := begin(ctx, id, CallFrom(ctx), Event{Name: bus.Get(req.Header, "ce-type")})
+	defer span.End()
+	span.SetAttributes(attribute.String("hookrouter.channel", body.Channel))
 	value, err := contribute(ctx, body.Channel)
 	if err != nil {
+		failed(span, err)
 		return handlerError(err)
 	}
 	reply, err := json.Marshal(value)

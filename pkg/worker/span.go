@@ -59,12 +59,7 @@ func answered(span trace.Span, result Result, err error) {
 		return
 	}
 	if err != nil {
-		class := chain.FailedError
-		if errors.Is(err, context.DeadlineExceeded) {
-			class = chain.FailedTimeout
-		}
-		span.SetAttributes(attribute.String("hookrouter.failure", string(class)))
-		span.SetStatus(codes.Error, string(class)) // what went wrong may hold data
+		failed(span, err)
 		return
 	}
 	action := result.Action
@@ -72,4 +67,14 @@ func answered(span trace.Span, result Result, err error) {
 		action = chain.Continue
 	}
 	span.SetAttributes(attribute.String("hookrouter.action", string(action)))
+}
+
+// failed says in the span of a call that there was no answer.
+func failed(span trace.Span, err error) {
+	class := chain.FailedError
+	if errors.Is(err, context.DeadlineExceeded) {
+		class = chain.FailedTimeout
+	}
+	span.SetAttributes(attribute.String("hookrouter.failure", string(class)))
+	span.SetStatus(codes.Error, string(class)) // what went wrong may hold data
 }

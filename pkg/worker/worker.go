@@ -142,7 +142,7 @@ func (w *Worker) RegisterContributor(ctx context.Context, reg chain.Registration
 		return nil, fmt.Errorf("contributor %q: channels are missing", reg.ID)
 	}
 	return w.register(ctx, reg, func(ctx context.Context, req *bus.Request) error {
-		return contribution(ctx, req, contribute)
+		return contribution(ctx, reg.ID, req, contribute)
 	})
 }
 

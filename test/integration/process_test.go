@@ -21,6 +21,7 @@ import (
 func TestProcesses(t *testing.T) {
 	program := build(t)
 	t.Run("ready fast, small when idle", func(t *testing.T) { startsFast(t, program) })
+	t.Run("what it logs", func(t *testing.T) { logsOneLine(t, program) })
 	t.Run("a worker is killed in mid-call", func(t *testing.T) { workerKilled(t, program) })
 	t.Run("the router ends under load, with its own NATS", func(t *testing.T) { drained(t, program, false) })
 	t.Run("the router ends under load, on another's NATS", func(t *testing.T) { drained(t, program, true) })

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -192,9 +194,10 @@ func TestEventsOfPlainClientsShareATrace(t *testing.T) {
 	ctx := within(t, 20*time.Second)
 	traced(t, s, router.Options{})
 	nc := natstest.Conn(t, s)
-	told := make(chan string, 10)
+	told, states := make(chan string, 10), make(chan string, 20)
 	hook(t, ctx, nc, "h1", `{"events":["*"]}`, func(m *nats.Msg) []byte {
 		told <- m.Header.Get("traceparent")
+		states <- m.Header.Get("tracestate")
 		return []byte("{}")
 	})
 	trace := func(header nats.Header, body string) string {
@@ -224,6 +227,21 @@ func TestEventsOfPlainClientsShareATrace(t *testing.T) {
 			t.Errorf("%s: trace %s, the turn's is %s", name, got, turn)
 		}
 	}
+	for len(states) > 0 {
+		<-states
+	}
+	endless := "a=" + strings.Repeat("b", 10<<10)
+	for name, tt := range map[string]struct{ parent, state, want string }{
+		"a sender's span":      {traceparent, "a=b", "a=b"},
+		"a malformed one":      {"00-x", "a=b", ""},
+		"one with a long list": {traceparent, endless, ""},
+	} {
+		request(t, ctx, nc, "hooks.emit.tool.pre", nats.Header{"traceparent": {tt.parent}, "tracestate": {tt.state}}, `{}`)
+		take(t, ctx, told)
+		if got := take(t, ctx, states); got != tt.want {
+			t.Errorf("%s: the tracestate is %.20q, want %q", name, got, tt.want)
+		}
+	}
 }
 
 // Without tracing, hooks get the trace context of the sender as it came; baggage only
@@ -245,6 +263,11 @@ func TestTraceContextIsPassedOnAsItCame(t *testing.T) {
 			h := take(t, ctx, told)
 			if h.Get("traceparent") != sent || h.Get("tracestate") != "a=b" || (h.Get("baggage") == "token=kPl3") != forward {
 				t.Errorf("the hook got %v", h)
+			}
+			long := strings.Repeat("x", 10<<10)
+			request(t, ctx, nc, "hooks.emit.tool.pre", nats.Header{"traceparent": {sent}, "tracestate": {"a=" + long}, "baggage": {"a=" + long}}, `{}`)
+			if h := take(t, ctx, told); h.Get("traceparent") != sent || h.Get("tracestate") != "" || h.Get("baggage") != "" {
+				t.Errorf("of 10 KB the hook got %d bytes of tracestate, %d of baggage", len(h.Get("tracestate")), len(h.Get("baggage")))
 			}
 		})
 	}
@@ -337,27 +360,54 @@ func TestACollectIsATraceToo(t *testing.T) {
 	}
 }
 
-// The line of an event names its trace.
+// Each event that was let in has one line at info, however it ended; that line, and
+// those about its hooks, name its trace.
 func TestLogLinesNameTheirTrace(t *testing.T) {
 	s := natstest.Server(t)
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, 60*time.Second)
+	tracing()
+	shown, _ := spansOf(t)
 	log := &lockedBuffer{}
-	traced(t, s, router.Options{Log: slog.New(slog.NewJSONHandler(log, nil))})
+	handler := shown.LogTo(slog.NewJSONHandler(log, nil), slog.LevelInfo)
+	natstest.Router(t, s, router.Options{Telemetry: shown, Log: slog.New(handler), ChainTimeout: time.Second})
 	nc := natstest.Conn(t, s)
-	request(t, ctx, nc, "hooks.emit.tool.pre", nats.Header{"traceparent": {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}, `{}`)
-	eventually(t, ctx, "the event is logged", func() bool { return strings.Contains(log.String(), `"msg":"event"`) })
-	for line := range strings.Lines(log.String()) {
-		var event struct {
-			Msg   string
-			Trace string `json:"trace_id"`
-			Span  string `json:"span_id"`
+	hook(t, ctx, nc, "broken", `{"events":["tool:pre"]}`, says(`[`))
+	hook(t, ctx, nc, "shade", `{"events":["tool:pre"],"mode":"shadow"}`, says(`{}`))
+	hook(t, ctx, nc, "quiet", `{"events":["tool:post"],"timeout_ms":5000}`, func(*nats.Msg) []byte { return nil })
+	header := nats.Header{"traceparent": {traceparent}}
+	for _, verb := range []string{"emit", "execute", "collect"} {
+		request(t, ctx, nc, "hooks."+verb+".tool.pre", header, `{}`)
+	}
+	if m := request(t, ctx, nc, "hooks.emit.tool.post", header, `{}`); code(m) != "504" {
+		t.Fatal(m.Header)
+	}
+	want := map[string]int{
+		`event continue 0`: 2, `event collect 0`: 1, `event  504`: 1, `a hook failed  0`: 2, `shadow hook answered  0`: 2,
+	}
+	type line struct {
+		Msg, Action string
+		Refused     int
+		Trace       string `json:"trace_id"`
+		Span        string `json:"span_id"`
+	}
+	got := map[string]int{}
+	eventually(t, ctx, "the events are logged", func() bool {
+		clear(got)
+		n := 0
+		for text := range strings.Lines(log.String()) {
+			one := decode[line](t, []byte(text))
+			if one.Trace != theirTrace && one.Trace != "" || one.Trace != "" && len(one.Span) != 16 {
+				t.Fatalf("the line is %s", text)
+			}
+			if one.Trace != "" {
+				got[fmt.Sprintf("%s %s %d", one.Msg, one.Action, one.Refused)]++
+				n++
+			}
 		}
-		if err := json.Unmarshal([]byte(line), &event); err != nil {
-			t.Fatal(err)
-		}
-		if event.Msg == "event" && (event.Trace != "0af7651916cd43dd8448eb211c80319c" || len(event.Span) != 16) {
-			t.Errorf("the line is %s", line)
-		}
+		return n >= 8
+	})
+	if !maps.Equal(got, want) {
+		t.Errorf("lines with a trace: %v, want %v; all:\n%s", got, want, log)
 	}
 }
 

@@ -1,0 +1,65 @@
+package telemetry
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// What is longer is no trace context, in bytes.
+const (
+	maxTraceparent = 128
+	maxTracestate  = 512
+)
+
+// readParent reads W3C trace context; what is no such is none.
+func readParent(traceparent, tracestate string) trace.SpanContext {
+	if traceparent == "" || len(traceparent) > maxTraceparent {
+		return trace.SpanContext{}
+	}
+	if len(tracestate) > maxTracestate {
+		tracestate = ""
+	}
+	ctx := propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{"traceparent": traceparent, "tracestate": tracestate})
+	return trace.SpanContextFromContext(ctx)
+}
+
+// Remote puts the trace context of a message into ctx. What is malformed, or longer
+// than 128 bytes (tracestate: 512), is none, and ctx stays as it is.
+func Remote(ctx context.Context, traceparent, tracestate string) context.Context {
+	if sc := readParent(traceparent, tracestate); sc.IsValid() {
+		return trace.ContextWithRemoteSpanContext(ctx, sc)
+	}
+	return ctx
+}
+
+// Traceparent is that of the span that ctx names; empty where it names none.
+func Traceparent(ctx context.Context) string {
+	if sc := trace.SpanContextFromContext(ctx); sc.IsValid() {
+		return traceparent(sc)
+	}
+	return ""
+}
+
+func traceparent(sc trace.SpanContext) string {
+	flags := "-00"
+	if sc.IsSampled() {
+		flags = "-01"
+	}
+	return "00-" + sc.TraceID().String() + "-" + sc.SpanID().String() + flags
+}
+
+// FromHTTP puts the trace context of each request into the request's context, as
+// [Remote] does. Baggage is not read.
+func FromHTTP(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if parents := r.Header.Values("traceparent"); len(parents) == 1 { // two contradict each other
+			ctx := Remote(r.Context(), parents[0], strings.Join(r.Header.Values("tracestate"), ","))
+			r = r.WithContext(ctx)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
