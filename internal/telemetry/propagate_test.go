@@ -3,6 +3,7 @@ package telemetry_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -16,7 +17,7 @@ import (
 
 // What comes over HTTP counts where it is well-formed, short, and there once.
 func TestTraceContextOfARequest(t *testing.T) {
-	long := strings.Repeat("x", 10<<10)
+	long, wide := strings.Repeat("x", 10<<10), wideState()
 	for name, tt := range map[string]struct {
 		parents, states []string
 		want, state     string
@@ -30,6 +31,7 @@ func TestTraceContextOfARequest(t *testing.T) {
 		"a later version":     {[]string{"01" + parent[2:] + "-more"}, nil, parent, ""},
 		"10 KB, of that":      {[]string{"01" + parent[2:] + "-" + long}, nil, "", ""},
 		"a state of 10 KB":    {[]string{parent}, []string{"a=" + long}, parent, ""},
+		"as long as W3C lets": {[]string{parent}, []string{wide}, parent, ""},
 		"10 KB in many parts": {[]string{parent}, strings.Split(strings.Repeat("a=b ", 2500), " "), parent, ""},
 		"a state that is no":  {[]string{parent}, []string{"=;"}, parent, ""},
 	} {
@@ -51,6 +53,15 @@ func TestTraceContextOfARequest(t *testing.T) {
 			}
 		})
 	}
+}
+
+// wideState is a tracestate that is well-formed and has 8 KB.
+func wideState() string {
+	members := make([]string, 32)
+	for i := range members {
+		members[i] = fmt.Sprintf("k%d=%s", i, strings.Repeat("v", 250))
+	}
+	return strings.Join(members, ",")
 }
 
 func TestWhatIsNoTraceContextLeavesTheOneThatIsThere(t *testing.T) {
