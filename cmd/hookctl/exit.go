@@ -31,7 +31,7 @@ Exit codes:
   1  wrong usage, or an error on this side; for validate: the hook breaks the contract
   2  emit, execute: the event is denied
   3  the router refused the request; the message has its code
-  4  no router answers, or NATS can't be reached or does not permit it
+  4  no router answers, or NATS, or for trace Jaeger, can't be reached or does not permit it
   5  emit: a person must be asked
   6  execute: a person is asked and has not answered yet
   7  approvals answer: too late (decided or expired), or about other data; nothing changed

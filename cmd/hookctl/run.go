@@ -36,6 +36,7 @@ type cli struct {
 	Events        eventsCmd        `cmd:"" help:"Show the standard events, or the schema of one; needs no NATS."`
 	Approvals     approvalsCmd     `cmd:"" help:"Answer the questions of hooks."`
 	Audit         auditCmd         `cmd:"" help:"Read, export and prove the audit log."`
+	Trace         traceCmd         `cmd:"" help:"Show a chain as a waterfall: what took how long, from Jaeger or from the audit log."`
 	Coverage      coverageCmd      `cmd:"" help:"List agents by the events they emitted, those that never asked before a tool first."`
 	Session       sessionCmd       `cmd:"" help:"Show what the routers remember of a session, and change it."`
 	Hook          hookCmd          `cmd:"" help:"Serve a hook of one line, or remove a hook."`

@@ -120,7 +120,7 @@ const late = 10 * time.Minute
 // where there is none.
 func (l *Log) Chain(ctx context.Context, id string) (*Chain, error) {
 	var since time.Time
-	if made, ok := timeOf(id); ok {
+	if made, ok := TimeOf(id); ok {
 		since = made.Add(-time.Minute)
 	}
 	c, err := l.find(ctx, id, since)
@@ -230,9 +230,9 @@ func (l *Log) ChainsOf(ctx context.Context, f Filter) (ids []string, err error) 
 	return ids, err
 }
 
-// timeOf reads the time in an id that is a UUID of version 7, and was not made in times
+// TimeOf reads the time in an id that is a UUID of version 7, and was not made in times
 // to come.
-func timeOf(id string) (time.Time, bool) {
+func TimeOf(id string) (time.Time, bool) {
 	if len(id) != 36 || id[14] != '7' {
 		return time.Time{}, false
 	}

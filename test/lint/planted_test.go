@@ -100,6 +100,8 @@ var importPlants = []importPlant{
 	{"a builtin imports the wire", "internal/builtin/datetime/planted.go", "/internal/bus", "builtin"},
 	{"the hooks' memory imports the wire", "internal/hookstate/planted.go", "/internal/bus", ""},
 	{"the hooks' memory imports the kinds", "internal/hookstate/planted.go", "/internal/hookfile/kind", "hookstate"},
+	{"the reading of traces imports that of the log", "internal/traceread/planted.go", "/internal/auditread", ""},
+	{"the reading of traces imports the telemetry", "internal/traceread/planted.go", "/internal/telemetry", "traceread"},
 	{"the replay imports the chain", "internal/replay/planted.go", "/pkg/chain", ""},
 	{"the replay imports the matcher", "internal/replay/planted.go", "/pkg/match", "replay"},
 	{"the registry imports the wire", "internal/registry/planted.go", "/internal/bus", ""},
