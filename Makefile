@@ -1,5 +1,5 @@
 # Shortcuts; each line can be typed as it stands. Without make: read it as a list.
-.PHONY: build test lint fmt ci bench demo
+.PHONY: build test lint fmt ci bench demo jaeger
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
@@ -21,3 +21,7 @@ bench:
 
 demo:
 	go run ./cmd/hook-router demo
+
+jaeger:
+	test/jaeger/build
+	test/jaeger/start

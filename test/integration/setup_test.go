@@ -16,7 +16,11 @@ import (
 
 // TestMain runs the tests, or a role of the processes that they start.
 func TestMain(m *testing.M) {
-	if os.Getenv(roleVariable) != "" {
+	switch os.Getenv(roleVariable) {
+	case "":
+	case "agent":
+		os.Exit(agentRole())
+	default:
 		os.Exit(workerRole())
 	}
 	goleak.VerifyTestMain(m)
