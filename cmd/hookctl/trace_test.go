@@ -95,17 +95,17 @@ event tool:pre   hook-router  4.0ms  ▏····················
 	}
 }
 
-// hostile is a trace whose texts act on a terminal, in which the chain's part has 1500
-// spans, each below the one before.
+// hostile is a trace whose texts act on a terminal or are long, in which the chain's
+// part has 1500 spans, each below the one before.
 func hostile() string {
 	var b strings.Builder
 	b.WriteString(`{"data":[{"traceID":"0a\u001b[31m","processes":{"p":{"serviceName":"evil\u202eservice"}},"spans":[
-		{"spanID":"s0","operationName":"hooks.emit\u001b]0;title\u0007","startTime":1000000,"duration":3000000,"processID":"p",
+		{"spanID":"s0","operationName":"hooks.emit\u001b]0;title\u0007LONG","startTime":1000000,"duration":3000000,"processID":"p",
 		 "tags":[{"key":"hookrouter.chain.id","value":"c1"},{"key":"span.kind","value":"server"},{"key":"hookrouter.event","value":"e\nv"},{"key":"hookrouter.denied_by","value":"\u001b[2J"}]}`)
 	for i := range 1499 {
 		fmt.Fprintf(&b, `,{"spanID":"s%d","operationName":"deep","startTime":1000000,"duration":1,"references":[{"refType":"CHILD_OF","traceID":"0a\u001b[31m","spanID":"s%d"}]}`, i+1, i)
 	}
-	return b.String() + `]}]}`
+	return strings.ReplaceAll(b.String(), "LONG", strings.Repeat("x", 500)) + `]}]}`
 }
 
 func TestTraceShowsForeignTextHarmlessly(t *testing.T) {
