@@ -185,12 +185,16 @@ func tracedByHookctl(t *testing.T, program, api, url string, turn agentTurn) {
 			if err := json.Unmarshal(run("--json"), &doc); err != nil {
 				t.Fatal(err)
 			}
-			got := ""
+			got, waits := "", "" // of which only the calls' order is exact
 			for _, s := range doc.Spans {
-				if strings.HasPrefix(s.Name, "call ") || strings.HasPrefix(s.Name, "approval ") {
+				switch first, _, _ := strings.Cut(s.Name, " "); first {
+				case "call":
 					got += s.Name + " " + s.Tags["hookrouter.action"] + "; "
+				case "approval":
+					waits += s.Name + " " + s.Tags["hookrouter.action"] + "; "
 				}
 			}
+			got += waits
 			want := []string{
 				"call marker modify; call careful ask_user; call guard continue; approval careful continue; ",
 				"call marker modify; call careful continue; call guard deny; ",
