@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
@@ -111,6 +112,21 @@ func TestYAMLSnippetsLoad(t *testing.T) {
 		if s.info == "redaction" {
 			if _, err := redact.ParseRules(s.at(), []byte(s.text)); err != nil {
 				t.Error(err)
+			}
+			continue
+		}
+		if s.info == "prometheus" {
+			var config struct {
+				RuleFiles []string `yaml:"rule_files"`
+				Scrapes   []any    `yaml:"scrape_configs"`
+			}
+			if err := yaml.UnmarshalWithOptions([]byte(s.text), &config, yaml.Strict()); err != nil {
+				t.Errorf("%s: %v", s.at(), err)
+			}
+			for _, name := range config.RuleFiles {
+				if _, err := os.Stat(filepath.Join("../deploy/grafana", name)); err != nil {
+					t.Errorf("%s: %v", s.at(), err)
+				}
 			}
 			continue
 		}
