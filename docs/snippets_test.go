@@ -124,7 +124,7 @@ func TestYAMLSnippetsLoad(t *testing.T) {
 				t.Errorf("%s: %v", s.at(), err)
 			}
 			for _, name := range config.RuleFiles {
-				if _, err := os.Stat(filepath.Join("../deploy/grafana", name)); err != nil {
+				if _, err := os.Stat(filepath.Join("..", "deploy", "grafana", name)); err != nil {
 					t.Errorf("%s: %v", s.at(), err)
 				}
 			}
