@@ -40,9 +40,9 @@ func (r Rules) Decide(hook, tool, prompt string) (rule Rule, found bool) {
 
 func (r Rule) matches(hook, tool, prompt string) bool {
 	return (r.Hook != "" || r.Tool != "" || r.Prompt != "") &&
-		(r.Hook == "" || glob(r.Hook, hook)) &&
-		(r.Tool == "" || glob(r.Tool, tool)) &&
-		(r.Prompt == "" || glob(r.Prompt, prompt))
+		(r.Hook == "" || Glob(r.Hook, hook)) &&
+		(r.Tool == "" || Glob(r.Tool, tool)) &&
+		(r.Prompt == "" || Glob(r.Prompt, prompt))
 }
 
 // Decided is the decision that the rule makes, which [Reason] tells from a
@@ -63,11 +63,12 @@ func (r Rule) String() string {
 	return b.String()
 }
 
-// glob reports whether pattern matches the whole text. A star takes as little as
-// it can, and only the last one met is ever tried again: what an earlier one could
-// take, the later can too. So the time is at most the product of the lengths.
-func glob(pattern, text string) bool {
+// Glob reports whether pattern matches the whole text, as in a [Rule]: * is any run
+// of characters, and ? is any one. The time is at most the product of the lengths.
+func Glob(pattern, text string) bool {
 	p, t := 0, 0
+	// A star takes as little as it can, and only the last one met is ever tried again:
+	// what an earlier one could take, the later can too.
 	star, resume := -1, 0 // the last star, and where the text goes on behind it
 	for t < len(text) {
 		switch {

@@ -1,0 +1,73 @@
+package approvalpolicy
+
+import (
+	"errors"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+// urlPattern is a glob for addresses, part by part, so that a host can't be put into
+// a path.
+type urlPattern struct {
+	scheme, host, path string
+}
+
+func parseURL(text string) (urlPattern, error) {
+	p := urlPattern{scheme: "http*", path: "*"}
+	rest := text
+	if scheme, behind, found := strings.Cut(text, "://"); found {
+		p.scheme, rest = strings.ToLower(scheme), behind
+	}
+	host, behind, found := strings.Cut(rest, "/")
+	p.host = strings.ToLower(host)
+	if found {
+		p.path = "/" + behind
+	}
+	switch {
+	case host == "":
+		return p, errors.New("has no host: write https://example.com/*, or *.example.com")
+	case strings.ContainsAny(text, " @#"):
+		return p, errors.New("has characters that no pattern of an address has")
+	}
+	return p, nil
+}
+
+// is reports whether the pattern has the whole address, certainly.
+func (p urlPattern) is(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(text, "\\\t\r\n ") {
+		return false
+	}
+	at := u.EscapedPath()
+	if at == "" {
+		at = "/"
+	}
+	if strings.Contains(at, "..") || strings.Contains(strings.ToLower(at), "%2e") {
+		return false
+	}
+	host := strings.ToLower(u.Host)
+	if port := u.Port(); u.Scheme == "https" && port == "443" || u.Scheme == "http" && port == "80" {
+		host = strings.TrimSuffix(host, ":"+port)
+	}
+	return approval.Glob(p.scheme, u.Scheme) && approval.Glob(p.host, host) && approval.Glob(p.path, at)
+}
+
+// mayBe reports whether the address may be one of the pattern: what can't be read may
+// be.
+func (p urlPattern) mayBe(text string) bool {
+	text = strings.ReplaceAll(strings.TrimSpace(text), `\`, "/")
+	u, err := url.Parse(text)
+	if err == nil && u.Host == "" {
+		u, err = url.Parse("http://" + strings.TrimLeft(text, "/"))
+	}
+	if err != nil {
+		return true
+	}
+	name := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	host, _, _ := strings.Cut(p.host, ":")
+	return approval.Glob(p.scheme, u.Scheme) && approval.Glob(host, name) &&
+		(approval.Glob(p.path, path.Clean("/"+u.Path)) || approval.Glob(p.path, u.Path) || p.path == "/*")
+}

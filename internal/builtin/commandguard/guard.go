@@ -1,0 +1,158 @@
+package commandguard
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/builtin"
+	"github.com/hookrouter/hookrouter/internal/builtin/shell"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/redact"
+)
+
+// Builtin is command-guard.
+var Builtin = builtin.Of("Denies harmful shell commands, and asks about those that can't be decided.",
+	chain.Registration{Events: []string{events.ToolPre}, Priority: 5, OnFailure: chain.FailClosed, ReplaySafe: true}, New)
+
+// New builds the hook.
+func New(_ kind.Section, o Options) (kind.Hook, error) {
+	p, err := compile(o)
+	if err != nil {
+		return kind.Hook{}, err
+	}
+	return kind.Hook{Handler: func(_ context.Context, ev events.Event) (chain.Result, error) {
+		tool, ok := events.ToolOf(ev.Name, ev.Data)
+		if !ok || tool.Class != events.ClassShell && tool.Command == "" {
+			return chain.Result{}, nil
+		}
+		return p.result(tool), nil
+	}}, nil
+}
+
+// finding is what is said of a line, and why.
+type finding struct {
+	decision Decision
+	reason   string
+}
+
+// weight: the heaviest finding decides.
+func (f finding) weight() int { return slices.Index([]Decision{Allow, Ask, Deny}, f.decision) }
+
+// result judges a tool call.
+func (p policy) result(tool events.Tool) chain.Result {
+	worst := p.judge(tool)
+	switch worst.decision {
+	case Deny:
+		return chain.Denial("Command denied: " + worst.reason)
+	case Ask:
+		result := chain.Question(prompt(tool.Command, worst.reason))
+		result.Reason, result.ApprovalTimeout = "Asked about the command: "+worst.reason, p.timeout
+		return result
+	}
+	return chain.Result{}
+}
+
+// judge finds what weighs most.
+func (p policy) judge(tool events.Tool) finding {
+	worst := finding{decision: Allow}
+	note := func(d Decision, reason string) {
+		if f := (finding{d, reason}); f.weight() > worst.weight() {
+			worst = f
+		}
+	}
+	script := shell.Parse(tool.Command, tool.Cwd)
+	for _, c := range script.Commands {
+		f := p.command(c)
+		note(f.decision, f.reason)
+	}
+	if script.Bomb && p.defaults {
+		note(Deny, "a function multiplies itself until the machine is full")
+	}
+	for _, d := range p.doubts(tool, script) {
+		note(p.undecidable, undecidable(string(d)))
+	}
+	return worst
+}
+
+// doubts are those about the whole line.
+func (p policy) doubts(tool events.Tool, script shell.Script) []shell.Doubt {
+	doubts := script.Doubts
+	switch name := strings.ToLower(tool.Name); {
+	case strings.Contains(name, "powershell") || name == "pwsh" || name == "cmd":
+		doubts = append(doubts, "only shells like bash are read here, not "+shell.Doubt(name))
+	case tool.Class == events.ClassShell && tool.Command == "" && (tool.Partial || !tool.Known):
+		doubts = append(doubts, "the tool's input has no command that can be read")
+	case tool.Class == events.ClassShell && tool.Partial:
+		doubts = append(doubts, "the tool's input has more than the command")
+	}
+	return doubts
+}
+
+// command judges one command.
+func (p policy) command(c shell.Command) finding {
+	maybe := ""
+	for _, list := range [...]struct {
+		decision Decision
+		patterns []shell.Pattern
+	}{{Deny, p.deny}, {Ask, p.ask}} {
+		for _, pattern := range list.patterns {
+			switch pattern.In(c) {
+			case shell.Yes:
+				return finding{list.decision, fmt.Sprintf("%q is in the %s list of this guard", pattern, list.decision)}
+			case shell.Maybe:
+				maybe = fmt.Sprintf("it may be %q", pattern)
+			case shell.No:
+			}
+		}
+	}
+	if maybe == "" && slices.ContainsFunc(p.allow, func(a shell.Pattern) bool { return a.Covers(c) }) {
+		return finding{decision: Allow}
+	}
+	if p.defaults {
+		switch r, found := builtIn(c); found {
+		case shell.Yes:
+			return finding{r.decision, r.reason}
+		case shell.Maybe:
+			maybe = "it may be that " + r.reason
+		case shell.No:
+		}
+	}
+	switch {
+	case len(c.Doubts) > 0:
+		return finding{p.undecidable, undecidable(string(c.Doubts[0]))}
+	case maybe != "":
+		return finding{p.undecidable, undecidable(maybe)}
+	case p.otherwise == Allow || len(c.Words) == 0 && !c.Writes() || p.defaults && slices.ContainsFunc(harmless(), func(h shell.Pattern) bool { return h.Covers(c) }):
+		return finding{decision: Allow}
+	}
+	return finding{p.otherwise, fmt.Sprintf("nothing allows %q", clip(c.String(), 80))}
+}
+
+func undecidable(why string) string { return "cannot decide: " + why }
+
+// maxShown bounds the command in a question, in characters.
+const maxShown = 2000
+
+// prompt is the question, with the command's secrets masked.
+func prompt(command, reason string) string {
+	shown, _ := redact.Text(command)
+	return "Run this command?\n\n" + clip(shown, maxShown) + "\n\nAsked because: " + reason
+}
+
+// clip shortens a text, and shows what can't be seen in it.
+func clip(text string, most int) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
+			return '\ufffd'
+		}
+		return r
+	}, text)
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + fmt.Sprintf("… (%d more characters)", len(runes)-most)
+	}
+	return text
+}

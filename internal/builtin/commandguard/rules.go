@@ -1,0 +1,324 @@
+package commandguard
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hookrouter/hookrouter/internal/builtin/shell"
+)
+
+// rule is one that is built in.
+type rule struct {
+	decision Decision
+	reason   string // follows "denied: " and "it may be that "
+	holds    func(c shell.Command) shell.Found
+}
+
+// builtIn is the rule that a command breaks: one that certainly does goes first.
+func builtIn(c shell.Command) (rule, shell.Found) {
+	var worst rule
+	found := shell.No
+	for _, r := range rules() {
+		if f := r.holds(c); f > found {
+			worst, found = r, f
+		}
+	}
+	return worst, found
+}
+
+var rules = sync.OnceValue(func() []rule {
+	all := []rule{
+		{Deny, "it removes directories of the system or a whole home", removesRoot},
+		{Deny, "it gives directories of the system other rights or owners", changesRoot},
+		{Deny, "it writes to a disk past its file system", writesDisk},
+		{Deny, "it runs what it downloads without anybody having read it", runsDownload},
+		{Deny, "it overwrites the history of a remote branch", pushesByForce},
+		{Ask, "it removes all that is in a directory", removesHere},
+	}
+	for reason, list := range askedAbout {
+		for _, p := range mustPatterns(list) {
+			all = append(all, rule{Ask, reason, p.In})
+		}
+	}
+	slices.SortStableFunc(all[6:], func(a, b rule) int { return strings.Compare(a.reason, b.reason) })
+	return all
+})
+
+// askedAbout is what a person decides, by the reason.
+var askedAbout = map[string][]string{
+	"it throws changes away that git can't bring back": {
+		"git reset --hard", "git clean -f", "git clean --force", "git checkout .", "git restore .", "git stash clear", "git stash drop", "git branch -D",
+		"git filter-branch", "git filter-repo", "git update-ref -d", "git reflog expire",
+	},
+	"it removes a branch or tag of a remote":      {"git push --delete", "git push -d", "git push --prune", "git push * :*"},
+	"it stops the machine":                        {"shutdown", "reboot", "halt", "poweroff", "init 0", "init 6", "systemctl poweroff", "systemctl reboot", "systemctl halt"},
+	"it stops every process":                      {"kill * -1", "killall5", "pkill -f .", "pkill -f *"},
+	"it changes who may log in":                   {"useradd", "userdel", "usermod", "passwd", "chpasswd", "visudo", "adduser", "deluser"},
+	"it changes what runs by itself":              {"crontab -r", "crontab -e", "launchctl load", "systemctl enable", "systemctl disable", "systemctl mask"},
+	"it changes the firewall":                     {"iptables", "ip6tables", "nft", "ufw"},
+	"it removes what runs in a cluster or cloud":  {"kubectl delete", "helm uninstall", "terraform destroy", "terraform apply", "tofu destroy", "pulumi destroy", "aws * delete-*", "aws s3 rb", "aws s3 rm --recursive", "gcloud * delete"},
+	"it removes containers, images or volumes":    {"docker system prune", "docker volume rm", "docker volume prune", "podman system prune", "podman system reset"},
+	"it removes files by a command of Windows":    {"del", "erase", "rd", "format", "diskpart"},
+	"it overwrites files so that nothing is left": {"shred", "srm"},
+	"it publishes a package":                      {"npm publish", "yarn publish", "pnpm publish", "cargo publish", "twine upload", "gem push"},
+	"it hides what was done":                      {"history -c", "unset HISTFILE"},
+	"it loads code into the kernel":               {"insmod", "modprobe", "rmmod", "kexec"},
+	"it mounts or unmounts a file system":         {"mount", "umount", "swapoff", "losetup", "cryptsetup"},
+}
+
+// harmless is what passes where nothing else does: commands that read and print.
+var harmless = sync.OnceValue(func() []shell.Pattern {
+	return mustPatterns([]string{
+		"ls *", "pwd", "echo *", "printf *", "true", "false", ": *", "test *", "[ *", "cat *", "head *", "tail *", "wc *", "grep *", "egrep *", "fgrep *", "cut *",
+		"tr *", "nl *", "tac *", "basename *", "dirname *", "realpath *", "readlink *", "stat *", "file *", "du *", "df *", "which *", "type *", "whoami", "id *",
+		"uname *", "hostname", "date", "uptime", "ps *", "diff *", "cmp *", "comm *", "cd *", "sleep *", "sha256sum *", "md5sum *", "jq *", "tree",
+		"git status *", "git diff", "git diff --stat *", "git log", "git log --oneline *", "git show", "git branch", "git rev-parse *", "git ls-files *", "git remote -v",
+		"go version", "go env", "go vet *", "node --version", "python --version", "python3 --version", "time *", "nice *", "timeout *", "nohup *", "command *", "builtin *",
+	})
+})
+
+func mustPatterns(texts []string) []shell.Pattern {
+	all := make([]shell.Pattern, len(texts))
+	for i, text := range texts {
+		p, err := shell.ParsePattern(text)
+		if err != nil {
+			panic(text + ": " + err.Error()) // a test reads them all
+		}
+		all[i] = p
+	}
+	return all
+}
+
+// system are directories without which a machine is lost, and homes.
+var system = regexp.MustCompile(`^(?i)(/|~[a-z0-9_-]*|/(bin|boot|dev|etc|home|lib|lib32|lib64|media|mnt|opt|private|proc|root|run|sbin|srv|sys|usr|var|applications|library|system|users|volumes)` +
+	`|/(home|users)/[^/]+|/usr/(bin|lib|lib64|local|sbin|share)|/var/(lib|log)|/private/(etc|var)|(/mnt/)?/?[a-z]:?)$`)
+
+// roots says whether a command names a directory of the system, or all that is in
+// one, wherever it may run.
+func roots(c shell.Command) shell.Found {
+	found := shell.No
+	for _, w := range operands(c) {
+		switch {
+		case isRoot(w.Text, c.Dirs):
+			return shell.Yes
+		case !w.Known:
+			found = shell.Maybe
+		}
+	}
+	return found
+}
+
+func isRoot(text string, dirs []string) bool {
+	text = strings.ReplaceAll(text, `\`, "/")
+	for strings.HasSuffix(text, "/*") || strings.HasSuffix(text, "/.*") || strings.HasSuffix(text, "/.[!.]*") {
+		text = text[:strings.LastIndexByte(text, '/')+1]
+	}
+	if text == "*" || text == ".*" {
+		text = "."
+	}
+	for _, dir := range append([]string{""}, dirs...) {
+		if dir != "" && !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~") {
+			if system.MatchString(path.Join(dir, text)) {
+				return true
+			}
+		} else if (strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") || len(text) > 1 && text[1] == ':') && system.MatchString(path.Clean(text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// operands are the arguments that are no options.
+func operands(c shell.Command) []shell.Word {
+	var all []shell.Word
+	options := true
+	for _, w := range c.Args() {
+		switch {
+		case options && w.Known && w.Text == "--":
+			options = false
+		case options && strings.HasPrefix(w.Text, "-"):
+		default:
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// recursive says whether a command goes down directories.
+func recursive(c shell.Command) shell.Found {
+	return max(shell.Option(c, "-r"), shell.Option(c, "-R"), shell.Option(c, "--recursive"))
+}
+
+func removesRoot(c shell.Command) shell.Found {
+	switch c.Name() {
+	case "rm", "srm", "shred", "rimraf", "trash", "rmdir", "rd", "del", "remove-item", "unlink":
+		down := recursive(c)
+		if down != shell.Yes && len(c.Dirs) > 0 && slices.ContainsFunc(operands(c), func(w shell.Word) bool { return w.Glob && isRoot(w.Text, c.Dirs) }) {
+			return shell.Yes // rm -f /etc/*
+		}
+		if down != shell.No && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == "--no-preserve-root" }) {
+			return shell.Yes
+		}
+		if c.Name() == "rimraf" {
+			down = shell.Yes
+		}
+		return min(down, roots(c))
+	case "find":
+		if deletes(c) {
+			return roots(start(c))
+		}
+	case "mv":
+		if words := operands(c); len(words) > 1 {
+			c.Words = append(slices.Clone(c.Words[:1]), words[:len(words)-1]...)
+			return min(shell.Yes, sureRoots(c))
+		}
+	}
+	return shell.No
+}
+
+// sureRoots is roots where what isn't known is taken for harmless.
+func sureRoots(c shell.Command) shell.Found {
+	if roots(c) == shell.Yes {
+		return shell.Yes
+	}
+	return shell.No
+}
+
+// deletes reports whether find removes what it finds.
+func deletes(c shell.Command) bool {
+	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == "-delete" }) ||
+		slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+			return slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, w.Text)
+		}) &&
+			slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return slices.Contains([]string{"rm", "/bin/rm", "shred", "unlink"}, w.Text) })
+}
+
+// start is find with only the directories that it begins at.
+func start(c shell.Command) shell.Command {
+	args := c.Args()
+	for len(args) > 0 && slices.Contains([]string{"-H", "-L", "-P", "-E", "-X", "-d", "-s", "-x"}, args[0].Text) {
+		args = args[1:]
+	}
+	end := slices.IndexFunc(args, func(w shell.Word) bool { return w.Known && strings.ContainsAny(w.Text[:min(1, len(w.Text))], "-(!") })
+	if end < 0 {
+		end = len(args)
+	}
+	c.Words = append(slices.Clone(c.Words[:1]), args[:end]...)
+	if end == 0 {
+		c.Words = append(c.Words, shell.Word{Text: ".", Known: true})
+	}
+	return c
+}
+
+func removesHere(c shell.Command) shell.Found {
+	if c.Name() != "rm" {
+		return shell.No
+	}
+	all := slices.ContainsFunc(operands(c), func(w shell.Word) bool {
+		text := strings.TrimSuffix(strings.TrimSuffix(w.Text, "*"), "/")
+		return w.Known && (text == "" || strings.Trim(text, "./") == "")
+	})
+	if !all {
+		return shell.No
+	}
+	return recursive(c)
+}
+
+func changesRoot(c shell.Command) shell.Found {
+	switch c.Name() {
+	case "chmod", "chown", "chgrp", "chattr", "setfacl", "icacls", "takeown":
+		down := recursive(c)
+		return min(down, roots(c))
+	}
+	return shell.No
+}
+
+// disk is a device that holds a file system.
+var disk = regexp.MustCompile(`^/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|md|dm-|mapper/|loop|sr|nbd|zd|mem|kmem|port)`)
+
+func writesDisk(c shell.Command) shell.Found {
+	for _, r := range c.Redirects {
+		if r.Write && disk.MatchString(path.Clean(r.File.Text)) {
+			return shell.Yes
+		}
+	}
+	name := c.Name()
+	switch {
+	case strings.HasPrefix(name, "mkfs") || slices.Contains([]string{"mke2fs", "mkswap", "wipefs", "fdisk", "sfdisk", "gdisk", "sgdisk", "cfdisk", "parted", "blkdiscard", "hdparm", "newfs"}, name):
+		return reads(c)
+	case name == "diskutil":
+		for _, w := range c.Args() {
+			if strings.HasPrefix(strings.ToLower(w.Text), "erase") || strings.EqualFold(w.Text, "partitionDisk") {
+				return shell.Yes
+			}
+		}
+	case name == "dd":
+		return written(c, "of=")
+	case slices.Contains([]string{"cp", "mv", "tee", "shred", "truncate", "install", "cat"}, name) && name != "cat":
+		for _, w := range c.Args() {
+			if disk.MatchString(path.Clean(w.Text)) {
+				return shell.Yes
+			}
+		}
+	}
+	return shell.No
+}
+
+// reads lets a tool for partitions list them.
+func reads(c shell.Command) shell.Found {
+	for _, o := range []string{"-l", "--list", "--help", "--version", "-V", "-h", "--no-act", "-n", "-I"} {
+		if slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == o }) {
+			return shell.No
+		}
+	}
+	return shell.Yes
+}
+
+// written looks for the file that dd writes.
+func written(c shell.Command, key string) shell.Found {
+	found := shell.No
+	for _, w := range c.Args() {
+		file, given := strings.CutPrefix(w.Text, key)
+		switch {
+		case given && disk.MatchString(path.Clean(file)):
+			return shell.Yes
+		case !w.Known && (given || strings.HasPrefix(w.Text, "$")):
+			found = shell.Maybe
+		}
+	}
+	return found
+}
+
+var downloads = []string{"curl", "wget", "fetch", "aria2c", "http", "https", "xh", "invoke-webrequest", "iwr", "lwp-download", "nc", "ncat", "netcat", "ftp", "scp"}
+
+func runsDownload(c shell.Command) shell.Found {
+	if slices.ContainsFunc(c.Runs, func(name string) bool { return slices.Contains(downloads, name) }) {
+		return shell.Yes
+	}
+	return shell.No
+}
+
+func pushesByForce(c shell.Command) shell.Found {
+	if c.Name() != "git" {
+		return shell.No
+	}
+	at := slices.IndexFunc(c.Args(), func(w shell.Word) bool { return !w.Known || w.Text == "push" })
+	if at < 0 {
+		return shell.No
+	}
+	push := c.Args()[at]
+	c.Words = append([]shell.Word{c.Words[0]}, c.Args()[at+1:]...)
+	found := max(shell.Option(c, "--force"), shell.Option(c, "-f"), shell.Option(c, "--mirror"))
+	for _, w := range c.Args() {
+		if strings.HasPrefix(w.Text, "+") {
+			found = shell.Yes
+		}
+	}
+	if !push.Known {
+		found = min(found, shell.Maybe)
+	}
+	return found
+}

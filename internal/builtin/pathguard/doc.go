@@ -1,0 +1,34 @@
+// Package pathguard is the builtin path-guard: it keeps an agent from files that are
+// none of its business, and from writing others. A list of secrets, settings and
+// system directories is built in.
+//
+//	hooks:
+//	  - id: path-guard
+//	    builtin:
+//	      path-guard:
+//	        deny: ["**/secrets/**"]
+//	        deny_write: ["/srv/**", "**/migrations/**"]
+//	        allow: ["**/.env.example"]
+//	        only_write: ["/work/**", "/tmp/**"]
+//	        unclear: ask
+//
+// # Order
+//
+// For each path: deny and deny_write of the file; then allow, whose paths pass; then
+// what is built in; then only and only_write, outside of which nothing is touched.
+// The patterns are those of package paths.
+//
+// # Shells
+//
+// Of a shell's command it judges the redirections and the arguments that are paths,
+// as far as package shell knows them. Commands that are known to read or to write
+// files are judged so; of others, a path that must not be written is asked about.
+// cd is followed. What a program opens without naming it is not seen.
+//
+// # Links
+//
+// A path is judged by its text. The worker may be on another machine than the agent,
+// so it can't follow links: an agent that may create one, and read or write through
+// it, gets around this guard. Who must be sure uses rights of the file system, or a
+// sandbox.
+package pathguard

@@ -1,0 +1,197 @@
+package pathguard
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/builtin"
+	"github.com/hookrouter/hookrouter/internal/builtin/paths"
+	"github.com/hookrouter/hookrouter/internal/builtin/shell"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Builtin is path-guard.
+var Builtin = builtin.Of("Keeps agents from reading secrets, and from writing settings and system files.",
+	chain.Registration{Events: []string{events.ToolPre}, Priority: 5, OnFailure: chain.FailClosed, ReplaySafe: true}, New)
+
+// New builds the hook.
+func New(_ kind.Section, o Options) (kind.Hook, error) {
+	p, err := compile(o)
+	if err != nil {
+		return kind.Hook{}, err
+	}
+	return kind.Hook{Handler: func(_ context.Context, ev events.Event) (chain.Result, error) {
+		tool, ok := events.ToolOf(ev.Name, ev.Data)
+		if !ok {
+			return chain.Result{}, nil
+		}
+		return p.result(tool), nil
+	}}, nil
+}
+
+// access is one path, and what is done to it.
+type access struct {
+	path  paths.Path
+	reads bool
+	// writes may be unknown: unsure.
+	writes, unsure bool
+	// below says that all below it is touched too, glob that the path is a pattern.
+	below, glob bool
+}
+
+// finding is what is said of a tool call, and why.
+type finding struct {
+	decision Decision
+	reason   string
+}
+
+func (f finding) weight() int { return slices.Index([]Decision{Allow, Ask, Deny}, f.decision) }
+
+// result judges a tool call.
+func (p policy) result(tool events.Tool) chain.Result {
+	worst := finding{decision: Allow}
+	note := func(f finding) {
+		if f.weight() > worst.weight() {
+			worst = f
+		}
+	}
+	for _, path := range tool.Paths {
+		note(p.judge(ofTool(tool, path)))
+	}
+	if tool.Command != "" {
+		all, unclear := ofScript(shell.Parse(tool.Command, tool.Cwd))
+		for _, a := range all {
+			note(p.judge(a))
+		}
+		for _, why := range unclear {
+			note(finding{p.unclear, why})
+		}
+	}
+	if tool.Partial && tool.Class == events.ClassFile {
+		note(finding{p.unclear, "the tool's input names files in a way that can't be read"})
+	}
+	switch worst.decision {
+	case Deny:
+		return chain.Denial(worst.reason)
+	case Ask:
+		result := chain.Question(fmt.Sprintf("Allow %s?\n\nAsked because: %s", clip(tool.Name), worst.reason))
+		result.Reason, result.ApprovalTimeout = worst.reason, p.timeout
+		return result
+	}
+	return chain.Result{}
+}
+
+// ofTool is what a tool does to one of its paths. Of a tool that isn't known nobody
+// knows whether it writes.
+func ofTool(tool events.Tool, path string) access {
+	a := access{path: paths.Resolve(path, tool.Cwd), reads: true, below: tool.Operation == events.OperationSearch || tool.Operation == events.OperationDelete || tool.Operation == events.OperationMove}
+	switch tool.Operation {
+	case events.OperationRead, events.OperationList, events.OperationSearch:
+	case events.OperationWrite, events.OperationEdit, events.OperationDelete, events.OperationMove:
+		a.writes = true
+	default:
+		a.unsure = true
+	}
+	// A search for files may be given the pattern as a path.
+	a.glob = tool.Class == events.ClassFile && !a.writes && strings.ContainsAny(path, "*?[{")
+	return a
+}
+
+// judge decides about one path.
+func (p policy) judge(a access) finding {
+	if pattern, found := a.among(p.deny); found {
+		return denied(a, "touch", pattern)
+	}
+	if pattern, found := a.among(p.denyWrite); found && a.writes {
+		return denied(a, "write", pattern)
+	} else if found && a.unsure {
+		return p.unsure(a, pattern)
+	}
+	if !a.glob && !a.below && slices.ContainsFunc(p.allow, a.path.Is) {
+		return finding{decision: Allow}
+	}
+	if pattern, found := a.among(p.secrets); found {
+		return denied(a, "touch", pattern)
+	}
+	if pattern, found := a.among(p.settings); found && !slices.ContainsFunc(scratch(), a.path.Is) {
+		switch {
+		case a.writes:
+			return denied(a, "write", pattern)
+		case a.unsure:
+			return p.unsure(a, pattern)
+		}
+	}
+	if a.path.Unclear {
+		return finding{p.unclear, fmt.Sprintf("where %s is can't be known", clip(a.path.Text))}
+	}
+	if f := p.partly(a); f.decision != "" {
+		return f
+	}
+	return p.within(a)
+}
+
+// partly looks for what is forbidden below a path, and among what a glob stands for.
+func (p policy) partly(a access) finding {
+	lists := [][]paths.Pattern{p.deny, p.secrets}
+	if a.writes {
+		lists = append(lists, p.denyWrite, p.settings)
+	}
+	for _, pattern := range slices.Concat(lists...) {
+		switch {
+		case a.below && a.path.Holds(pattern):
+			return finding{p.unclear, fmt.Sprintf("%s holds what must not be touched: %s", clip(a.path.Name()), pattern)}
+		case a.glob && a.path.Globbed(pattern):
+			return finding{p.unclear, fmt.Sprintf("%s may be what must not be touched: %s", clip(a.path.Name()), pattern)}
+		}
+	}
+	return finding{}
+}
+
+// within keeps to what only and only_write leave.
+func (p policy) within(a access) finding {
+	if len(p.only) > 0 && !slices.ContainsFunc(p.only, a.path.Is) {
+		return finding{Deny, fmt.Sprintf("%s is outside of what this guard lets an agent touch", clip(a.path.Name()))}
+	}
+	if len(p.onlyWrite) > 0 && !slices.ContainsFunc(p.onlyWrite, a.path.Is) && !slices.ContainsFunc(scratch(), a.path.Is) {
+		switch {
+		case a.writes:
+			return finding{Deny, fmt.Sprintf("%s is outside of what this guard lets an agent write", clip(a.path.Name()))}
+		case a.unsure && len(p.only) == 0:
+			return finding{p.unclear, fmt.Sprintf("%s may be written, and is outside of what this guard lets an agent write", clip(a.path.Name()))}
+		}
+	}
+	return finding{decision: Allow}
+}
+
+func (a access) among(list []paths.Pattern) (paths.Pattern, bool) {
+	if i := slices.IndexFunc(list, a.path.MayBe); i >= 0 {
+		return list[i], true
+	}
+	return paths.Pattern{}, false
+}
+
+func denied(a access, verb string, pattern paths.Pattern) finding {
+	return finding{Deny, fmt.Sprintf("This guard doesn't let an agent %s %s (%s)", verb, clip(a.path.Name()), pattern)}
+}
+
+func (p policy) unsure(a access, pattern paths.Pattern) finding {
+	return finding{p.unclear, fmt.Sprintf("%s must not be written (%s), and whether it would be is not known", clip(a.path.Name()), pattern)}
+}
+
+// clip shortens a text, and takes out what can't be seen.
+func clip(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '\ufffd'
+		}
+		return r
+	}, text)
+	if runes := []rune(text); len(runes) > 200 {
+		return string(runes[:200]) + "…"
+	}
+	return text
+}

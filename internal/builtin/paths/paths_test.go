@@ -1,0 +1,62 @@
+package paths_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hookrouter/hookrouter/internal/builtin/paths"
+)
+
+func ExampleResolve() {
+	pattern, err := paths.Parse("~/.ssh/**")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, text := range []string{"../.ssh/id", "~/.ssh", "/root/.SSH/x", "ssh"} {
+		path := paths.Resolve(text, "/home/eve/project")
+		fmt.Println(path.Name(), path.MayBe(pattern), path.Is(pattern))
+	}
+	// Output:
+	// /home/eve/.ssh/id true true
+	// ~/.ssh true true
+	// /root/.SSH/x true false
+	// /home/eve/project/ssh false false
+}
+
+func TestGlobsThatMeet(t *testing.T) {
+	for _, c := range []struct {
+		glob, pattern string
+		want          bool
+	}{
+		{"/etc/sha*", "/etc/shadow", true}, {"/etc/x*", "/etc/shadow", false}, {"/*/shadow", "/etc/shadow", true}, {"/*", "/etc/shadow", false}, {"/work/*", "**/.env", false},
+		{"/work/.*", "**/.env", true}, {"/work/*/.env", "**/.env", true}, {"/etc/*", "/etc/**", true}, {"/a/*", "/etc/**", false}, {"/work/*", "**/secrets/**", true}, {"/home/*/.ssh/*", "~/.ssh/**", true},
+	} {
+		pattern, err := paths.Parse(c.pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := paths.Resolve(c.glob, "").Globbed(pattern); got != c.want {
+			t.Errorf("%s and %s: %v, want %v", c.glob, c.pattern, got, c.want)
+		}
+	}
+}
+
+func FuzzResolve(f *testing.F) {
+	f.Add("a/../b", "/c", "**/b")
+	f.Add(`C:\x`, "", "C:/**")
+	f.Add("~/../x", "~", "~/**")
+	f.Add("/****/", "", "/{a,*}/**/[b]")
+	f.Fuzz(func(t *testing.T, text, cwd, glob string) {
+		pattern, err := paths.Parse(glob)
+		if err != nil {
+			return
+		}
+		path := paths.Resolve(text, cwd)
+		path.Globbed(pattern)
+		path.Holds(pattern)
+		if path.Is(pattern) && !path.MayBe(pattern) {
+			t.Errorf("%q from %q is allowed by %q, and wouldn't be denied by it", text, cwd, glob)
+		}
+	})
+}

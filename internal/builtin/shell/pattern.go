@@ -1,0 +1,162 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+// Pattern is a command as rules write it: a name and words, with * for any run of
+// characters and ? for any one, as in "git push --force*".
+type Pattern struct {
+	words []string
+}
+
+// maxPattern bounds the words of a pattern.
+const maxPattern = 64
+
+// ParsePattern reads a pattern. It is one command: no quotes, pipes or variables.
+func ParsePattern(text string) (Pattern, error) {
+	words := strings.Fields(text)
+	switch {
+	case len(words) == 0:
+		return Pattern{}, errors.New("is empty: write the words of a command, such as \"git push --force*\"")
+	case len(words) > maxPattern:
+		return Pattern{}, fmt.Errorf("has %d words: at most %d are allowed", len(words), maxPattern)
+	case strings.ContainsAny(text, "|;&<>`'\"\\\n"):
+		return Pattern{}, errors.New("is of one command, and has no quotes, pipes or redirections")
+	case strings.HasPrefix(words[0], "-"):
+		return Pattern{}, errors.New("begins with an option: write the command's name first, or *")
+	}
+	return Pattern{words}, nil
+}
+
+// String is the pattern as it was written.
+func (p Pattern) String() string { return strings.Join(p.words, " ") }
+
+// Found says whether something holds.
+type Found int
+
+// What is not known only because the line has not run yet is Maybe.
+const (
+	No Found = iota
+	Maybe
+	Yes
+)
+
+// In says whether the pattern is in a command, wherever it may be meant: options in
+// any order, joined (-fr has -r) or shortened (--recurs), other words in the
+// pattern's order with others between them. The name is taken without its directory
+// and in any case. A word that is not known makes it Maybe.
+func (p Pattern) In(c Command) Found {
+	name := c.Name()
+	if name == "" || !approval.Glob(strings.ToLower(p.words[0]), name) && !approval.Glob(p.words[0], c.Words[0].Text) {
+		return No
+	}
+	var options, operands []string
+	for _, w := range p.words[1:] {
+		switch {
+		case w == "*":
+		case len(w) > 1 && w[0] == '-':
+			options = append(options, w)
+		default:
+			operands = append(operands, w)
+		}
+	}
+	found := Yes
+	for _, o := range options {
+		found = min(found, Option(c, o))
+	}
+	return min(found, inOrder(operands, c.Args()))
+}
+
+// Option says whether a command has an option: "-r" also in -fr, "--recursive" also
+// as --recurs and with =value.
+func Option(c Command, option string) Found {
+	found := No
+	for _, w := range c.Args() {
+		if w.Known && w.Text == "--" {
+			break
+		}
+		switch {
+		case hasOption(w.Text, option):
+			return Yes
+		case !w.Known && (w.Many || strings.HasPrefix(w.Text, "$") || strings.HasPrefix(w.Text, "`") || strings.HasPrefix(w.Text, "-")):
+			found = Maybe
+		}
+	}
+	if cluster(option) && len(option) > 2 {
+		all := Yes
+		for _, letter := range option[1:] {
+			all = min(all, Option(c, "-"+string(letter)))
+		}
+		found = max(found, all)
+	}
+	return found
+}
+
+// cluster reports whether an option is letters behind one dash, few enough not to be
+// a word as that of find -delete.
+func cluster(option string) bool {
+	return len(option) > 1 && len(option) <= 4 && option[0] == '-' && option[1] != '-' && !strings.ContainsAny(option, "*?=")
+}
+
+func hasOption(word, option string) bool {
+	if len(word) < 2 || word[0] != '-' {
+		return false
+	}
+	name, _, _ := strings.Cut(word, "=")
+	if approval.Glob(option, word) || approval.Glob(option, name) {
+		return true
+	}
+	if strings.HasPrefix(option, "--") {
+		return len(name) > 3 && strings.HasPrefix(strings.TrimRight(option, "*"), name)
+	}
+	return cluster(option) && len(option) == 2 && word[1] != '-' && strings.Contains(word[1:], option[1:])
+}
+
+// inOrder looks for the patterns among the words, one after another.
+func inOrder(patterns []string, words []Word) Found {
+	found := Yes
+	for _, p := range patterns {
+		at := slices.IndexFunc(words, func(w Word) bool { return w.Known && approval.Glob(p, w.Text) })
+		if at < 0 {
+			at = slices.IndexFunc(words, func(w Word) bool { return !w.Known || w.Glob && approval.Glob(w.Text, p) })
+			found = min(found, Maybe)
+		}
+		switch {
+		case at < 0:
+			return No
+		case !words[at].Many:
+			at++
+		}
+		words = words[at:]
+	}
+	return found
+}
+
+// Covers reports whether the pattern accounts for every word of a command: they are
+// the same one by one, and only a * at the pattern's end stands for any more. What
+// the command writes to files is accounted for by no pattern.
+func (p Pattern) Covers(c Command) bool {
+	if c.Name() == "" || c.Writes() {
+		return false
+	}
+	for i, pattern := range p.words {
+		switch {
+		case pattern == "*" && i > 0 && i == len(p.words)-1:
+			return true
+		case i >= len(c.Words):
+			return false
+		}
+		w := c.Words[i]
+		any := pattern == "*" && i > 0 && !w.Many && !w.Glob
+		if !any && (!w.Known || w.Glob || !approval.Glob(pattern, w.Text)) {
+			return false
+		}
+	}
+	return len(c.Words) == len(p.words)
+}

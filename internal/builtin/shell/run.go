@@ -1,0 +1,240 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// run lists a command, and what it runs in turn.
+func (s source) run(words []Word, ctx context) { s.runWithin(words, ctx, 0) }
+
+// runWithin: depth counts commands that run commands.
+func (s source) runWithin(words []Word, ctx context, depth int) {
+	c := Command{Words: words, Redirects: ctx.redirects}
+	name := c.Name()
+	switch w, wraps := wrappers[name]; {
+	case depth > MaxDepth:
+		c.doubt("commands stand within commands too deep")
+	case name == "":
+		c.Runs = words[0].Runs
+		c.doubt("the name of the command is known only when it runs: " + clip(words[0].Text))
+	case odd(words[0].Text):
+		c.doubt("the name of the command has unusual characters: " + clip(words[0].Text))
+	case name == "cd" || name == "pushd" || name == "popd":
+		s.add(c)
+		s.cd(name, words[1:])
+		return
+	case wraps:
+		inner, ok := w.wrapped(words[1:])
+		if !ok {
+			c.doubt("the options of " + name + " are not known: " + clip(c.String()))
+			break
+		}
+		s.add(c)
+		s.inner(w, inner, ctx, depth)
+		return
+	case shells[name]:
+		s.shell(&c, words[1:], ctx)
+	case name == "eval":
+		s.joined(&c, words[1:], ctx)
+	case name == "trap" && len(words) > 2:
+		s.joined(&c, words[1:2], ctx)
+	case name == "alias":
+		for _, w := range words[1:] {
+			if _, value, found := strings.Cut(w.Text, "="); found || !w.Known {
+				w.Text = value
+				s.joined(&c, []Word{w}, ctx)
+			}
+		}
+	case name == "." || name == "source":
+		if len(words) > 1 {
+			s.file(&c, words[1], ctx)
+		}
+	case name == "su" || name == "runuser":
+		s.su(&c, words[1:], ctx)
+	case name == "find":
+		s.add(c)
+		s.find(words[1:], ctx, depth)
+		return
+	default:
+		s.program(&c, name, ctx)
+	}
+	s.add(c)
+}
+
+func (c *Command) doubt(d string) {
+	if !slices.Contains(c.Doubts, Doubt(d)) {
+		c.Doubts = append(c.Doubts, Doubt(d))
+	}
+}
+
+// odd finds names that look like others, and what only other shells understand.
+func odd(name string) bool {
+	return strings.HasPrefix(name, "=") || strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII || r <= ' ' })
+}
+
+// inner runs what a wrapper runs.
+func (s source) inner(w wrapper, words []Word, ctx context, depth int) {
+	if w.line {
+		if len(words) > 0 {
+			c := Command{Words: words, Redirects: ctx.redirects}
+			s.joined(&c, words, context{redirects: ctx.redirects})
+			if len(c.Doubts) > 0 {
+				s.add(c)
+			}
+		}
+		return
+	}
+	if w.more && len(words) > 0 {
+		words = append(slices.Clone(words), Word{Text: "…", Many: true})
+	}
+	if len(words) > 0 {
+		s.runWithin(words, ctx, depth+1)
+	}
+}
+
+// cd may fail: what follows runs there or where it was.
+func (s source) cd(name string, args []Word) {
+	for len(args) > 0 && slices.Contains([]string{"-P", "-L", "-e", "-@", "--"}, args[0].Text) {
+		args = args[1:]
+	}
+	to := Word{Text: "~", Known: true}
+	if len(args) > 0 {
+		to = args[0]
+	}
+	if name == "popd" || !to.Known || to.Glob || to.Text == "-" || strings.HasPrefix(to.Text, "+") || name == "pushd" && len(args) == 0 {
+		s.parser.dirs = nil
+		return
+	}
+	dirs := slices.Clone(s.dirs)
+	for _, dir := range s.dirs {
+		if next := join(dir, to.Text); !slices.Contains(dirs, next) {
+			dirs = append(dirs, next)
+		}
+	}
+	if len(dirs) > maxDirs {
+		dirs = nil
+	}
+	s.parser.dirs = dirs
+}
+
+// script_ runs words joined to a line.
+func (s source) joined(c *Command, words []Word, ctx context) {
+	texts := make([]string, len(words))
+	for i, w := range words {
+		if texts[i] = w.Text; !w.Known || w.Glob {
+			c.Runs = append(c.Runs, w.Runs...)
+			c.doubt(c.Name() + " runs what is known only then: " + clip(w.Text))
+			return
+		}
+	}
+	s.line(strings.Join(texts, " "), s.depth+1, ctx)
+}
+
+// shells are those that read about the same language.
+var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "mksh": true, "ash": true, "rbash": true, "rzsh": true}
+
+// shell is sh and the like: a script after -c, a file, or what it reads.
+func (s source) shell(c *Command, args []Word, ctx context) {
+	script, reads := false, false
+	for len(args) > 0 {
+		arg := args[0]
+		text := arg.Text
+		if !arg.Known || arg.Glob || len(text) < 2 || text[0] != '-' && text[0] != '+' {
+			break
+		}
+		args = args[1:]
+		if text == "--" {
+			break
+		}
+		if strings.HasPrefix(text, "--") {
+			if takes := text == "--rcfile" || text == "--init-file"; takes && len(args) > 0 {
+				s.file(c, args[0], ctx)
+				args = args[1:]
+			}
+			continue
+		}
+		script = script || text[0] == '-' && strings.Contains(text, "c")
+		reads = reads || strings.Contains(text, "s")
+		if strings.ContainsAny(text, "oO") && len(args) > 0 {
+			args = args[1:]
+		}
+	}
+	switch {
+	case script && len(args) > 0:
+		s.joined(c, args[:1], ctx)
+	case script:
+		c.doubt(c.Name() + " is given no command")
+	case len(args) == 0 || reads || args[0].Text == "-":
+		s.standardInput(c, ctx)
+	default:
+		s.file(c, args[0], ctx)
+	}
+}
+
+// standardInput runs what a shell reads.
+func (s source) standardInput(c *Command, ctx context) {
+	switch f := ctx.feed; {
+	case f == nil:
+	case f.known:
+		s.line(f.text, s.depth+1, context{redirects: ctx.redirects})
+	default:
+		c.Runs = append(c.Runs, f.from...)
+		c.doubt(c.Name() + " runs " + f.of)
+	}
+}
+
+// file runs a file; what is in it is not looked at.
+func (s source) file(c *Command, file Word, ctx context) {
+	switch {
+	case !file.Known || file.Glob:
+		c.Runs = append(c.Runs, file.Runs...)
+		c.doubt(c.Name() + " runs a file that is known only then: " + clip(file.Text))
+	case file.Text == "/dev/stdin" || strings.HasPrefix(file.Text, "/dev/fd/") || strings.HasPrefix(file.Text, "/proc/self/fd/"):
+		s.standardInput(c, ctx)
+	}
+}
+
+// su runs a line as somebody else.
+func (s source) su(c *Command, args []Word, ctx context) {
+	for i, a := range args {
+		value, joined := strings.CutPrefix(a.Text, "--command=")
+		switch {
+		case !a.Known:
+			c.doubt("the options of " + c.Name() + " are not known: " + clip(c.String()))
+		case joined:
+			s.line(value, s.depth+1, ctx)
+		case (a.Text == "--command" || len(a.Text) > 1 && a.Text[0] == '-' && a.Text[1] != '-' && strings.HasSuffix(a.Text, "c")) && i+1 < len(args):
+			s.joined(c, args[i+1:i+2], ctx)
+		case a.Text == "--" && i+1 < len(args) && c.Name() == "runuser":
+			s.run(args[i+1:], ctx)
+			return
+		case strings.HasPrefix(a.Text, "-c"):
+			s.line(a.Text[2:], s.depth+1, ctx)
+		}
+	}
+	if ctx.feed != nil {
+		s.standardInput(c, ctx)
+	}
+}
+
+// find runs what stands between -exec and its end, for names that nobody knows.
+func (s source) find(args []Word, ctx context, depth int) {
+	for i := 0; i < len(args); i++ {
+		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, args[i].Text) {
+			continue
+		}
+		var words []Word
+		for i++; i < len(args) && args[i].Text != ";" && (args[i].Text != "+" || args[i-1].Text != "{}"); i++ {
+			w := args[i]
+			if strings.Contains(w.Text, "{}") {
+				w.Known = false
+			}
+			words = append(words, w)
+		}
+		if len(words) > 0 {
+			s.runWithin(words, ctx, depth+1)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Bounds of what is looked at; beyond them stands a doubt.
+const (
+	MaxLine          = 64 << 10 // bytes of a line
+	MaxNesting       = 200      // brackets that are open at once
+	MaxCommands      = 1000     // of a line
+	MaxDepth         = 8        // lines within lines, as in sh -c
+	maxSubstitutions = 32       // of $(…) and the like in one another
+	maxFunctions     = 100      // of a line
+	maxDirs          = 16       // directories where a command may run
+)
+
+// Script is what a line runs.
+type Script struct {
+	Commands []Command
+	// Doubts are about the line as a whole; those about a command stand with it.
+	Doubts []Doubt
+	// Bomb says that a function calls itself in a pipe or in the background.
+	Bomb bool
+}
+
+// Doubt is what can't be decided, in words for people that follow "cannot decide: ".
+type Doubt string
+
+// Command is one command with its arguments.
+type Command struct {
+	// Words are the name and the arguments, without their quotes. It is empty for a
+	// redirection that stands alone.
+	Words []Word
+	// Redirects are the files that it is connected to.
+	Redirects []Redirect
+	// Dirs are where it may run, "" being where the line does if that is not known.
+	// Empty means that nobody knows.
+	Dirs []string
+	// Runs are the names of commands whose output it runs.
+	Runs []string
+	// Doubts are about what it runs.
+	Doubts []Doubt
+}
+
+// Word is one word of a command.
+type Word struct {
+	// Text is what the command sees; where the word is not Known, the source.
+	Text string
+	// Known says that the value doesn't depend on where and when the line runs.
+	Known bool
+	// Glob says that it is a pattern for names of files.
+	Glob bool
+	// Many says that it may be any number of words.
+	Many bool
+	// Runs are the names of commands whose output is in it.
+	Runs []string
+}
+
+// Redirect is a file that a command is connected to.
+type Redirect struct {
+	File Word
+	// Write is false where the file is only read.
+	Write bool
+}
+
+// Name is the command's name as rules know it: without its directory, in lower
+// case, without .exe. It is empty where the name is not known.
+func (c Command) Name() string {
+	if len(c.Words) == 0 || !c.Words[0].Known || c.Words[0].Glob {
+		return ""
+	}
+	return nameOf(c.Words[0].Text)
+}
+
+// Args are the words behind the name.
+func (c Command) Args() []Word {
+	if len(c.Words) == 0 {
+		return nil
+	}
+	return c.Words[1:]
+}
+
+// Writes reports whether output goes to a file that keeps it.
+func (c Command) Writes() bool {
+	return slices.ContainsFunc(c.Redirects, func(r Redirect) bool {
+		return r.Write && (!r.File.Known || !slices.Contains(sinks, r.File.Text))
+	})
+}
+
+var sinks = []string{"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"}
+
+// String is the command as a line, for people.
+func (c Command) String() string {
+	texts := make([]string, len(c.Words))
+	for i, w := range c.Words {
+		texts[i] = w.Text
+	}
+	return strings.Join(texts, " ")
+}
+
+func nameOf(text string) string {
+	if at := strings.LastIndexAny(text, `/\`); at >= 0 {
+		text = text[at+1:]
+	}
+	return strings.TrimSuffix(strings.ToLower(text), ".exe")
+}
+
+// join is where a directory leads to from another one.
+func join(dir, to string) string {
+	if dir == "" || strings.HasPrefix(to, "/") || strings.HasPrefix(to, "~") {
+		return path.Clean(to)
+	}
+	return path.Join(dir, to)
+}

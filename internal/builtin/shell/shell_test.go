@@ -1,0 +1,125 @@
+package shell_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hookrouter/hookrouter/internal/builtin/shell"
+)
+
+func ExampleParse() {
+	script := shell.Parse("cd build && sudo -u ci sh -c 'make | tee \"$LOG\"' > out", "/work")
+	for _, c := range script.Commands {
+		fmt.Println(c, c.Dirs, c.Writes())
+	}
+	fmt.Println(script.Doubts)
+	// Output:
+	// cd build [/work] false
+	// sudo -u ci sh -c make | tee "$LOG" [/work /work/build] true
+	// make [/work /work/build] true
+	// tee $LOG [/work /work/build] true
+	// sh -c make | tee "$LOG" [/work /work/build] true
+	// []
+}
+
+func ExamplePattern() {
+	pattern, err := shell.ParsePattern("git push --force")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, line := range []string{"git -C x push origin --force", "git push $OPTIONS", "git push --force"} {
+		c := shell.Parse(line, "").Commands[0]
+		fmt.Println(pattern.In(c) == shell.Yes, pattern.In(c) == shell.Maybe, pattern.Covers(c))
+	}
+	// Output:
+	// true false false
+	// false true false
+	// true false true
+}
+
+// commandLines are what a line runs, in words.
+func commandLines(script shell.Script) (all []string) {
+	for _, c := range script.Commands {
+		all = append(all, c.String())
+	}
+	return all
+}
+
+func TestWhatALineRuns(t *testing.T) {
+	for line, want := range map[string][]string{
+		"a; b && c | d & e":                           {"a", "b", "c", "d", "e"},
+		"a \"$(b `c`)\" <(d) >(e)":                    {"a $(b `c`) <(d) >(e)", "b `c`", "c", "d", "e"},
+		"x=$(a) y=1 b":                                {"b", "a"},
+		"for i in $(a); do b; done":                   {"a", "b"},
+		"f() { a; }":                                  {"a"},
+		"timeout --signal=9 -k 1 5 nice -n 3 a b":     {"timeout --signal=9 -k 1 5 nice -n 3 a b", "nice -n 3 a b", "a b"},
+		"find . -exec a {} \\; -execdir b c {} +":     {"find . -exec a {} ; -execdir b c {} +", "a {}", "b c {}"},
+		"echo 'a b' | sh":                             {"echo a b", "a b", "sh"},
+		"sh <<'E'\na\nE":                              {"a", "sh"},
+		"cat <<E\n$(a)\nE":                            {"a", "cat"},
+		"eval a 'b; c'":                               {"a b", "c", "eval a b; c"},
+		"sudo -- VAR=1 a":                             {"sudo -- VAR=1 a", "a"},
+		"env -u X VAR=1 a":                            {"env -u X VAR=1 a", "a"},
+		"ssh -p 2 host a '&&' b":                      {"ssh -p 2 host a && b", "a", "b"},
+		"a{b,c}d":                                     {"abd acd"},
+		"'a\\b' \"c\\d\\$\" e\\f $'\\t\\u0041'":       {"a\\b c\\d$ ef \tA"},
+		"if a; then b; elif c; then d; else e; fi":    {"a", "b", "c", "d", "e"},
+		"(( x = $(a) )); [[ $(b) ]]; echo $(( `c` ))": {"a", "b", "echo $(( `c` ))", "c"},
+	} {
+		script := shell.Parse(line, "")
+		if diff := cmp.Diff(want, commandLines(script)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", line, diff)
+		}
+	}
+}
+
+func TestDoubts(t *testing.T) {
+	for line, want := range map[string]shell.Doubt{
+		"$X":                 "the name of the command is known only when it runs: $X",
+		"sudo --new-flag a":  "the options of sudo are not known: sudo --new-flag a",
+		"a | sh":             "sh runs what a prints",
+		"sh < f":             "sh runs the content of f",
+		"eval \"$x\"":        "eval runs what is known only then: $x",
+		"python3 -c x":       "code in Python is not read here",
+		"git -c alias.x=y x": "git is told to run a command: alias.x=y",
+	} {
+		var got []shell.Doubt
+		for _, c := range shell.Parse(line, "").Commands {
+			got = append(got, c.Doubts...)
+		}
+		if diff := cmp.Diff([]shell.Doubt{want}, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", line, diff)
+		}
+	}
+	for line, want := range map[string]shell.Doubt{
+		"a (":       "it is not a line that bash could read",
+		"a \u202eb": "it has characters that can't be seen",
+		"ENV=x a":   "the variable ENV makes other programs run something",
+	} {
+		if diff := cmp.Diff([]shell.Doubt{want}, shell.Parse(line, "").Doubts); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", line, diff)
+		}
+	}
+}
+
+func TestCovers(t *testing.T) {
+	for _, c := range []struct {
+		pattern, line string
+		want          bool
+	}{
+		{"git status", "git status", true}, {"git status", "git status -s", false}, {"git status *", "git status", true}, {"git status *", "git status -s x", true}, {"git *", "git", true},
+		{"git * -s", "git status -s", true}, {"git * -s", "git $X -s", false}, {"git * -s", "git \"$X\" -s", true}, {"git st*", "git status", true}, {"git status", "/tmp/git status", false},
+		{"git status", "GIT status", false}, {"* status", "git status", true}, {"ls *", "ls > x", false}, {"ls *", "ls 2> /dev/null", true}, {"ls *", "ls 2>&1", true}, {"ls *.go", "ls *.go", false}, {"ls *", "ls *.go", true},
+	} {
+		p, err := shell.ParsePattern(c.pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Covers(shell.Parse(c.line, "").Commands[0]); got != c.want {
+			t.Errorf("%q covers %q: %v, want %v", c.pattern, c.line, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxBraces bounds the words that braces make of one.
+const maxBraces = 64
+
+// words reads words as a command sees them.
+func (s source) words(from []*syntax.Word) []Word {
+	words := make([]Word, 0, len(from))
+	for _, w := range from {
+		words = append(words, s.braces(w)...)
+	}
+	return words
+}
+
+// braces makes {a,b} two words.
+func (s source) braces(from *syntax.Word) []Word {
+	if strings.Count(s.sourceOf(from), "{") > maxBraces/4 {
+		return []Word{s.word(from).many()}
+	}
+	split := *from
+	if !syntax.SplitBraces(&split) {
+		return []Word{s.word(from)}
+	}
+	var words []Word
+	for w, err := range expand.BracesSeq(nil, &split) {
+		if err != nil || len(words) == maxBraces {
+			return []Word{{Text: s.sourceOf(from), Many: true}}
+		}
+		words = append(words, s.word(w))
+	}
+	return words
+}
+
+// many is the word where it may be several.
+func (w Word) many() Word {
+	w.Known, w.Many = w.Known && !strings.Contains(w.Text, "{"), true
+	return w
+}
+
+// word reads a word without braces.
+func (s source) word(from *syntax.Word) Word {
+	w := Word{Known: true}
+	var text strings.Builder
+	for i, part := range from.Parts {
+		text.WriteString(s.part(&w, part, i == 0, false))
+	}
+	w.Text = text.String()
+	return w
+}
+
+// part is the text of a part of a word, or its source where the text is not known.
+func (s source) part(w *Word, part syntax.WordPart, first, quoted bool) string {
+	switch p := part.(type) {
+	case *syntax.Lit:
+		if quoted {
+			return unescape(p.Value, "$`\"\\")
+		}
+		w.Glob = w.Glob || hasGlob(p.Value)
+		return unescape(p.Value, "")
+	case *syntax.SglQuoted:
+		if !p.Dollar {
+			return p.Value
+		}
+		text, err := expand.Literal(nil, &syntax.Word{Parts: []syntax.WordPart{p}})
+		if err == nil {
+			return text
+		}
+	case *syntax.DblQuoted:
+		var text strings.Builder
+		for i, inner := range p.Parts {
+			text.WriteString(s.part(w, inner, first && i == 0, true))
+		}
+		return text.String()
+	case *syntax.ParamExp:
+		if text, ok := directory(p); ok && first {
+			return text
+		}
+		name := ""
+		if p.Param != nil {
+			name = p.Param.Value
+		}
+		w.Many = w.Many || !quoted || name == "@" || p.Index != nil
+	case *syntax.CmdSubst:
+		w.Many = w.Many || !quoted
+		w.Runs = append(w.Runs, names(s, p)...)
+	case *syntax.ProcSubst:
+		w.Runs = append(w.Runs, names(s, p)...)
+	case *syntax.ExtGlob:
+		w.Glob = true
+	case *syntax.ArithmExp:
+	}
+	w.Known = false
+	return s.sourceOf(part)
+}
+
+// directory is what $HOME and $PWD stand for in paths.
+func directory(p *syntax.ParamExp) (string, bool) {
+	plain := p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Exp == nil && p.Names == 0
+	switch {
+	case plain && p.Param.Value == "HOME":
+		return "~", true
+	case plain && p.Param.Value == "PWD":
+		return ".", true
+	}
+	return "", false
+}
+
+// document is the text of a here-document.
+func (s source) document(from *syntax.Word, quoted bool) (text string, known bool) {
+	w := Word{Known: true}
+	var b strings.Builder
+	for _, part := range from.Parts {
+		if lit, ok := part.(*syntax.Lit); ok && quoted {
+			b.WriteString(lit.Value)
+			continue
+		} else if ok {
+			b.WriteString(unescape(lit.Value, "$`\\"))
+			continue
+		}
+		b.WriteString(s.part(&w, part, false, true))
+	}
+	return b.String(), w.Known
+}
+
+// names are those of the commands within a part of the source.
+func names(s source, within syntax.Node) (all []string) {
+	if s.plain {
+		return nil
+	}
+	s = s.shallow()
+	syntax.Walk(within, func(n syntax.Node) bool {
+		if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+			for _, w := range s.words(call.Args) { // sudo curl, env curl
+				if name := nameOf(w.Text); !slices.Contains(all, name) && len(all) < maxBraces {
+					all = append(all, name)
+				}
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// unescape takes the backslashes away: those before one of the characters, or all.
+func unescape(text, before string) string {
+	if !strings.Contains(text, `\`) {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+1 < len(text) {
+			next := text[i+1]
+			if next == '\n' {
+				i++
+				continue
+			}
+			if before == "" || strings.IndexByte(before, next) >= 0 {
+				b.WriteByte(next)
+				i++
+				continue
+			}
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
+// hasGlob reports whether a text has a wildcard without a backslash.
+func hasGlob(text string) bool {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '*', '?', '[':
+			return text != "["
+		}
+	}
+	return false
+}

@@ -1,0 +1,121 @@
+package shell
+
+import "strings"
+
+// wrapper is a command that runs the command behind its own options.
+type wrapper struct {
+	flags, values string // letters of options, without and with a value
+	long          string // long options; one that has a value ends with =
+	operands      int    // words of its own before the command
+	assigns       bool   // NAME=value may stand there too
+	line          bool   // what follows is joined to a line for a shell
+	more          bool   // it appends arguments that nobody knows
+}
+
+var wrappers = map[string]wrapper{
+	"sudo": {
+		flags: "ABbEHiKklNnPSsVv", values: "aCcDgGhpRrtTUu", assigns: true,
+		long: "askpass background preserve-env close-from= chdir= group= set-home help host= login remove-timestamp reset-timestamp list no-update non-interactive" +
+			" preserve-groups prompt= chroot= role= stdin shell type= command-timeout= other-user= user= version validate",
+	},
+	"doas":       {flags: "Lns", values: "Cau"},
+	"env":        {flags: "i0v", values: "uC", assigns: true, long: "ignore-environment null unset= chdir= debug"},
+	"nohup":      {},
+	"time":       {flags: "apqvVhl", values: "fo", long: "append format= output= portability quiet verbose"},
+	"nice":       {flags: "0123456789", values: "n", long: "adjustment="},
+	"ionice":     {flags: "t", values: "cn", long: "class= classdata= ignore"},
+	"timeout":    {flags: "fpv", values: "ks", operands: 1, long: "foreground kill-after= preserve-status signal= verbose"},
+	"command":    {flags: "pvV"},
+	"builtin":    {},
+	"exec":       {flags: "cl", values: "a"},
+	"stdbuf":     {values: "ioe", long: "input= output= error="},
+	"setsid":     {flags: "cfw", long: "ctty fork wait"},
+	"chroot":     {operands: 1, long: "groups= userspec= skip-chdir"},
+	"caffeinate": {flags: "disu", values: "tw"},
+	"flock":      {flags: "sxeonuF", values: "wE", operands: 1, long: "shared exclusive unlock nonblock no-fork timeout= wait= conflict-exit-code= verbose"},
+	"watch":      {flags: "bcdegptwx", values: "nq", line: true, long: "beep color differences errexit chgexit interval= precise no-title exec"},
+	"strace":     {flags: "cCdfFhiknqrtTvVwxyzZ", values: "abeEIoOpPsSuUX"},
+	"ltrace":     {flags: "bcCfiLrStT", values: "aAeDFlnopsuwx"},
+	"ssh":        {flags: "46AaCfGgKkMNnqsTtVvXxYy", values: "BbcDEeFIiJLlmOpPQRSWw", operands: 1, line: true},
+	"busybox":    {},
+	"toybox":     {},
+	"sudoedit":   {operands: 1 << 20},
+	"xargs": {
+		flags: "0oprtx", values: "adEILlnPsSRJ", more: true,
+		long: "null arg-file= delimiter= eof replace= max-lines= max-args= open-tty max-procs= interactive process-slot-var= no-run-if-empty max-chars= show-limits verbose exit",
+	},
+}
+
+// wrapped returns the words that a wrapper runs. ok is false where its options are
+// not known, so that it can't be said where its command begins.
+func (w wrapper) wrapped(words []Word) (inner []Word, ok bool) {
+	i := 0
+	for ; i < len(words) && (!words[i].Known || strings.HasPrefix(words[i].Text, "-")); i++ {
+		text := words[i].Text
+		switch {
+		case !words[i].Known || words[i].Glob:
+			// The name of a command that isn't known is the matter of whoever runs it.
+			return words[i:], !words[i].Many && !strings.HasPrefix(text, "-") && w.operands == 0
+		case text == "--":
+			return w.behind(words[i+1:]), true
+		case strings.HasPrefix(text, "--"):
+			value, known := w.longOption(text[2:])
+			if !known {
+				return nil, false
+			}
+			i += value
+		default:
+			value, known := w.shortOptions(text[1:])
+			if !known {
+				return nil, false
+			}
+			i += value
+		}
+	}
+	return w.behind(words[min(i, len(words)):]), true
+}
+
+// behind skips what else a wrapper has before the command.
+func (w wrapper) behind(words []Word) []Word {
+	for w.assigns && len(words) > 0 && isAssignment(words[0]) {
+		words = words[1:]
+	}
+	return words[min(w.operands, len(words)):]
+}
+
+func isAssignment(w Word) bool {
+	name, _, found := strings.Cut(w.Text, "=")
+	return found && name != "" && !strings.ContainsAny(name, "$`/ ")
+}
+
+// longOption says how many words are the option's value.
+func (w wrapper) longOption(text string) (value int, known bool) {
+	name, _, given := strings.Cut(text, "=")
+	for option := range strings.FieldsSeq(w.long) {
+		bare, takes := strings.CutSuffix(option, "=")
+		if name != bare {
+			continue
+		}
+		if takes && !given {
+			return 1, true
+		}
+		return 0, true
+	}
+	return 0, false
+}
+
+// shortOptions says how many words are the value of the last of the options.
+func (w wrapper) shortOptions(letters string) (value int, known bool) {
+	for i := range len(letters) {
+		switch {
+		case strings.IndexByte(w.flags, letters[i]) >= 0:
+		case strings.IndexByte(w.values, letters[i]) >= 0 && i == len(letters)-1:
+			return 1, true
+		case strings.IndexByte(w.values, letters[i]) >= 0:
+			return 0, true
+		default:
+			return 0, false
+		}
+	}
+	return 0, true
+}
