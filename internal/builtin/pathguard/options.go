@@ -59,8 +59,11 @@ func compile(o Options) (policy, error) {
 		from []string
 		to   *[]paths.Pattern
 	}{
-		{"deny", o.Deny, &p.deny}, {"deny_write", o.DenyWrite, &p.denyWrite}, {"allow", o.Allow, &p.allow},
-		{"only", o.Only, &p.only}, {"only_write", o.OnlyWrite, &p.onlyWrite},
+		{"deny", o.Deny, &p.deny},
+		{"deny_write", o.DenyWrite, &p.denyWrite},
+		{"allow", o.Allow, &p.allow},
+		{"only", o.Only, &p.only},
+		{"only_write", o.OnlyWrite, &p.onlyWrite},
 	} {
 		for i, text := range list.from {
 			pattern, err := paths.Parse(text)

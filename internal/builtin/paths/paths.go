@@ -2,22 +2,30 @@ package paths
 
 import (
 	"errors"
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
 // Pattern is a glob for paths.
 type Pattern struct {
 	text  string
-	forms []string // in lower case; the second one is for paths that begin with ~
+	globs []string // without braces
+	lower []string // globs in lower case
+	homes []string // of those, the ones below a home directory, as paths that begin with ~
 }
 
-// maxPattern bounds a pattern, in bytes.
-const maxPattern = 1 << 10
+// Bounds of a pattern.
+const (
+	maxPattern = 1 << 10 // bytes
+	maxGlobs   = 64      // that its braces stand for
+)
 
 var anchored = regexp.MustCompile(`^(/|~/|~$|\*\*/|[A-Za-z]:/)`)
 
@@ -28,16 +36,58 @@ func Parse(text string) (Pattern, error) {
 		return Pattern{}, errors.New("is longer than 1024 bytes")
 	case !anchored.MatchString(text):
 		return Pattern{}, errors.New("must begin with /, ~/, **/ or a drive such as C:/")
+	case strings.Contains(text, `\`):
+		return Pattern{}, errors.New("has a backslash: write / between names, on Windows too")
 	case !doublestar.ValidatePattern(text):
 		return Pattern{}, errors.New("is no glob: a bracket or brace is not closed")
 	case slices.Contains(strings.Split(text, "/"), ".."):
 		return Pattern{}, errors.New("has .. in it, which no path has that is compared")
 	}
-	p := Pattern{text, []string{strings.ToLower(text)}}
-	if home := homeForm(p.forms[0]); home != "" {
-		p.forms = append(p.forms, home)
+	p := Pattern{text: text, globs: expand([]string{text})}
+	if len(p.globs) > maxGlobs {
+		return Pattern{}, fmt.Errorf("stands for more than %d patterns: make its braces shorter", maxGlobs)
+	}
+	for _, glob := range p.globs {
+		glob = strings.ToLower(glob)
+		p.lower = append(p.lower, glob)
+		if home := homeForm(glob); home != "" {
+			p.homes = append(p.homes, home)
+		}
 	}
 	return p, nil
+}
+
+// expand makes a glob for each text that braces stand for, so that to match takes no
+// longer than the pattern looks. It stops at more than are allowed.
+func expand(globs []string) []string {
+	for i := 0; i < len(globs) && len(globs) <= maxGlobs; {
+		open := strings.IndexByte(globs[i], '{')
+		if open < 0 {
+			i++
+			continue
+		}
+		glob, depth, from := globs[i], 0, open+1
+		var parts []string
+		at := open
+		for ; at < len(glob) && (at == open || depth > 0); at++ {
+			switch c := glob[at]; {
+			case c == '{':
+				depth++
+			case c == '}':
+				depth--
+			}
+			if depth == 1 && glob[at] == ',' || depth == 0 {
+				parts = append(parts, glob[from:at])
+				from = at + 1
+			}
+		}
+		all := make([]string, len(parts))
+		for j, part := range parts {
+			all[j] = glob[:open] + part + glob[at:]
+		}
+		globs = slices.Replace(globs, i, i+1, all...)
+	}
+	return globs
 }
 
 // String is the pattern as it was written.
@@ -125,7 +175,7 @@ func (p Path) Name() string {
 func (p Path) MayBe(pattern Pattern) bool {
 	for _, form := range p.forms {
 		form = strings.ToLower(form)
-		if match(pattern.forms[0], form) || len(pattern.forms) > 1 && strings.HasPrefix(form, "~") && match(pattern.forms[1], form) {
+		if match(pattern.lower, form) || strings.HasPrefix(form, "~") && match(pattern.homes, form) {
 			return true
 		}
 	}
@@ -136,13 +186,13 @@ func (p Path) MayBe(pattern Pattern) bool {
 // counts.
 func (p Path) Is(pattern Pattern) bool {
 	return !p.Unclear && slices.ContainsFunc(p.forms, func(form string) bool {
-		return (rooted(form) || strings.HasPrefix(pattern.text, "**/")) && match(pattern.text, form)
+		return (rooted(form) || strings.HasPrefix(pattern.text, "**/")) && match(pattern.globs, form)
 	})
 }
 
 // Holds reports whether what a pattern forbids may be below the path.
 func (p Path) Holds(pattern Pattern) bool {
-	for _, fixed := range pattern.forms {
+	for _, fixed := range slices.Concat(pattern.lower, pattern.homes) {
 		fixed, _ := doublestar.SplitPattern(fixed)
 		for _, form := range p.forms {
 			form = strings.ToLower(form)
@@ -158,7 +208,7 @@ func (p Path) Holds(pattern Pattern) bool {
 // pattern forbids.
 func (p Path) Globbed(pattern Pattern) bool {
 	for _, form := range p.forms {
-		for _, of := range pattern.forms {
+		for _, of := range slices.Concat(pattern.lower, pattern.homes) {
 			if meet(strings.Split(strings.ToLower(form), "/"), strings.Split(of, "/"), new(int)) {
 				return true
 			}
@@ -190,20 +240,24 @@ func meet(glob, pattern []string, steps *int) bool {
 // begins with a dot.
 func names(glob, pattern string) bool {
 	wild := strings.ContainsAny(glob, "*?[")
-	switch open := strings.ContainsAny(pattern, "*?[{"); {
+	switch open := strings.ContainsAny(pattern, "*?["); {
 	case !wild && !open:
 		return glob == pattern
 	case !wild:
-		return match(pattern, glob)
+		return match([]string{pattern}, glob)
+	case strings.Contains(glob, "["):
+		return true
 	case strings.HasPrefix(pattern, ".") && !strings.HasPrefix(glob, "."):
 		return false
 	case !open:
-		return match(glob, pattern)
+		return approval.Glob(glob, pattern)
 	}
 	return true
 }
 
-func match(pattern, name string) bool {
-	ok, err := doublestar.Match(pattern, name)
-	return ok || err != nil
+func match(globs []string, name string) bool {
+	return slices.ContainsFunc(globs, func(glob string) bool {
+		ok, err := doublestar.Match(glob, name)
+		return ok || err != nil
+	})
 }

@@ -29,8 +29,17 @@ func TestGlobsThatMeet(t *testing.T) {
 		glob, pattern string
 		want          bool
 	}{
-		{"/etc/sha*", "/etc/shadow", true}, {"/etc/x*", "/etc/shadow", false}, {"/*/shadow", "/etc/shadow", true}, {"/*", "/etc/shadow", false}, {"/work/*", "**/.env", false},
-		{"/work/.*", "**/.env", true}, {"/work/*/.env", "**/.env", true}, {"/etc/*", "/etc/**", true}, {"/a/*", "/etc/**", false}, {"/work/*", "**/secrets/**", true}, {"/home/*/.ssh/*", "~/.ssh/**", true},
+		{"/etc/sha*", "/etc/shadow", true},
+		{"/etc/x*", "/etc/shadow", false},
+		{"/*/shadow", "/etc/shadow", true},
+		{"/*", "/etc/shadow", false},
+		{"/work/*", "**/.env", false},
+		{"/work/.*", "**/.env", true},
+		{"/work/*/.env", "**/.env", true},
+		{"/etc/*", "/etc/**", true},
+		{"/a/*", "/etc/**", false},
+		{"/work/*", "**/secrets/**", true},
+		{"/home/*/.ssh/*", "~/.ssh/**", true},
 	} {
 		pattern, err := paths.Parse(c.pattern)
 		if err != nil {
@@ -59,4 +68,23 @@ func FuzzResolve(f *testing.F) {
 			t.Errorf("%q from %q is allowed by %q, and wouldn't be denied by it", text, cwd, glob)
 		}
 	})
+}
+
+func TestBraces(t *testing.T) {
+	for glob, path := range map[string]string{
+		"/a{b,c}d": "/acd", "/a{b,{c,d}e}": "/ade", "/{a,b}/{c,d}": "/b/c", "/a{,b}": "/a", "/{a}": "/a",
+	} {
+		pattern, err := paths.Parse(glob)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !paths.Resolve(path, "").Is(pattern) {
+			t.Errorf("%s does not have %s", glob, path)
+		}
+	}
+	for _, glob := range []string{"/{a", "/a}", "/[a", "a/b", `/a\{b`, "/{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", ""} {
+		if p, err := paths.Parse(glob); err == nil {
+			t.Errorf("%q became %+v", glob, p)
+		}
+	}
 }

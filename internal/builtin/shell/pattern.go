@@ -59,7 +59,7 @@ func (p Pattern) In(c Command) Found {
 	var options, operands []string
 	for _, w := range p.words[1:] {
 		switch {
-		case w == "*":
+		case w == "*" || w == "--":
 		case len(w) > 1 && w[0] == '-':
 			options = append(options, w)
 		default:

@@ -110,9 +110,23 @@ func TestCovers(t *testing.T) {
 		pattern, line string
 		want          bool
 	}{
-		{"git status", "git status", true}, {"git status", "git status -s", false}, {"git status *", "git status", true}, {"git status *", "git status -s x", true}, {"git *", "git", true},
-		{"git * -s", "git status -s", true}, {"git * -s", "git $X -s", false}, {"git * -s", "git \"$X\" -s", true}, {"git st*", "git status", true}, {"git status", "/tmp/git status", false},
-		{"git status", "GIT status", false}, {"* status", "git status", true}, {"ls *", "ls > x", false}, {"ls *", "ls 2> /dev/null", true}, {"ls *", "ls 2>&1", true}, {"ls *.go", "ls *.go", false}, {"ls *", "ls *.go", true},
+		{"git status", "git status", true},
+		{"git status", "git status -s", false},
+		{"git status *", "git status", true},
+		{"git status *", "git status -s x", true},
+		{"git *", "git", true},
+		{"git * -s", "git status -s", true},
+		{"git * -s", "git $X -s", false},
+		{"git * -s", "git \"$X\" -s", true},
+		{"git st*", "git status", true},
+		{"git status", "/tmp/git status", false},
+		{"git status", "GIT status", false},
+		{"* status", "git status", true},
+		{"ls *", "ls > x", false},
+		{"ls *", "ls 2> /dev/null", true},
+		{"ls *", "ls 2>&1", true},
+		{"ls *.go", "ls *.go", false},
+		{"ls *", "ls *.go", true},
 	} {
 		p, err := shell.ParsePattern(c.pattern)
 		if err != nil {
