@@ -82,6 +82,8 @@ func TestRules(t *testing.T) {
 		"each command has to be allowed":    {[]rule{{Commands: list("go test *"), Decision: allow}}, call("Bash", "command", "go test; rm x"), chain.Deny},
 		"one within is enough to ask":       {[]rule{{Commands: list("rm"), Decision: ask}}, call("Bash", "command", "ls $(sudo rm x)"), chain.AskUser},
 		"a redirection is not allowed":      {[]rule{{Commands: list("echo *"), Decision: allow}}, call("Bash", "command", "echo x > y"), chain.Deny},
+		"a variable that runs something":    {[]rule{{Commands: list("echo *"), Decision: allow}}, call("Bash", "command", "BASH_ENV=x echo y"), chain.Deny},
+		"an address with a password":        {[]rule{{URLs: list("example.com"), Decision: allow}}, call("WebFetch", "url", "https://u:p@example.com/"), chain.Deny},
 		"what can't be read is not allowed": {[]rule{{Commands: list("echo *"), Decision: allow}}, call("Bash", "command", "echo 'x"), chain.Deny},
 		"what can't be read is asked about": {[]rule{{Commands: list("rm"), Decision: ask}}, call("Bash", "command", "$X y"), chain.AskUser},
 		"a path":                            {[]rule{{Paths: list("/work/**"), Decision: allow}}, call("Read", "file_path", "a/b"), ""},

@@ -21,6 +21,7 @@ type parser struct {
 	script    Script
 	dirs      []string // where the next command may run; nil: nobody knows
 	functions int      // that were looked at
+	full      bool     // there are more commands than are listed
 }
 
 // context is what stands around a command.
@@ -135,6 +136,9 @@ func nesting(text string) int {
 // walk goes through a part of the source.
 func (s source) walk(node syntax.Node, ctx context) {
 	syntax.Walk(node, func(n syntax.Node) bool {
+		if s.full {
+			return false
+		}
 		switch n := n.(type) {
 		case *syntax.Stmt:
 			s.stmt(n, ctx)
@@ -307,6 +311,7 @@ func (s source) assign(a *syntax.Assign) {
 func (s source) add(c Command) {
 	if len(s.script.Commands) == MaxCommands {
 		s.doubt("it has too many commands")
+		s.full = true
 		return
 	}
 	c.Dirs = s.dirs

@@ -58,6 +58,10 @@ var (
 // program looks whether a program is given code.
 func (s source) program(c *Command, name string, ctx context) {
 	args := c.Args()
+	if text := c.Words[0].Text; strings.Contains(text, "/") && len(s.made(text)) > 0 {
+		c.Runs = append(c.Runs, s.made(text)...)
+		c.doubt("it runs a file that the same line makes: " + clip(text))
+	}
 	if cmdlet.MatchString(c.Words[0].Text) && !strings.ContainsAny(c.Words[0].Text, "./") && name != c.Words[0].Text {
 		c.doubt("PowerShell is not read here: " + clip(c.Words[0].Text))
 	}
@@ -106,7 +110,10 @@ func (s source) interpreter(c *Command, of interpreter, ctx context) {
 				return
 			}
 		}
-		file = file || !strings.HasPrefix(a.Text, "-")
+		if !file && !strings.HasPrefix(a.Text, "-") {
+			file = true
+			s.file(c, a, ctx)
+		}
 	}
 	if !file && of.stdin && ctx.feed != nil {
 		c.Runs = append(c.Runs, ctx.feed.from...)

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -30,6 +31,9 @@ func (s source) runWithin(words []Word, ctx context, depth int) {
 		if !ok {
 			c.doubt("the options of " + name + " are not known: " + clip(c.String()))
 			break
+		}
+		if len(inner) == 0 && ctx.feed != nil && w.login {
+			s.standardInput(&c, ctx)
 		}
 		s.add(c)
 		s.inner(w, inner, ctx, depth)
@@ -191,9 +195,28 @@ func (s source) file(c *Command, file Word, ctx context) {
 	case !file.Known || file.Glob:
 		c.Runs = append(c.Runs, file.Runs...)
 		c.doubt(c.Name() + " runs a file that is known only then: " + clip(file.Text))
+	case len(s.made(file.Text)) > 0:
+		c.Runs = append(c.Runs, s.made(file.Text)...)
+		c.doubt(c.Name() + " runs a file that the same line makes: " + clip(file.Text))
 	case file.Text == "/dev/stdin" || strings.HasPrefix(file.Text, "/dev/fd/") || strings.HasPrefix(file.Text, "/proc/self/fd/"):
 		s.standardInput(c, ctx)
 	}
+}
+
+// makers are commands that write a file which they are given the name or address of.
+var makers = []string{"curl", "wget", "fetch", "aria2c", "tee", "scp", "sftp", "ftp", "dd"}
+
+// made are the names of the commands so far that write a file, "" where it is a
+// redirection alone.
+func (s source) made(file string) (by []string) {
+	file = path.Clean(file)
+	for _, c := range s.script.Commands {
+		if slices.ContainsFunc(c.Redirects, func(r Redirect) bool { return r.Write && path.Clean(r.File.Text) == file }) ||
+			slices.Contains(makers, c.Name()) && slices.ContainsFunc(c.Args(), func(w Word) bool { return path.Base(w.Text) == path.Base(file) }) {
+			by = append(by, c.Name())
+		}
+	}
+	return by
 }
 
 // su runs a line as somebody else.

@@ -10,15 +10,16 @@ type wrapper struct {
 	assigns       bool   // NAME=value may stand there too
 	line          bool   // what follows is joined to a line for a shell
 	more          bool   // it appends arguments that nobody knows
+	login         bool   // without a command it runs a shell
 }
 
 var wrappers = map[string]wrapper{
 	"sudo": {
-		flags: "ABbEHiKklNnPSsVv", values: "aCcDgGhpRrtTUu", assigns: true,
+		flags: "ABbEHiKklNnPSsVv", values: "aCcDgGhpRrtTUu", assigns: true, login: true,
 		long: "askpass background preserve-env close-from= chdir= group= set-home help host= login remove-timestamp reset-timestamp list no-update non-interactive" +
 			" preserve-groups prompt= chroot= role= stdin shell type= command-timeout= other-user= user= version validate",
 	},
-	"doas":       {flags: "Lns", values: "Cau"},
+	"doas":       {flags: "Lns", values: "Cau", login: true},
 	"env":        {flags: "i0v", values: "uC", assigns: true, long: "ignore-environment null unset= chdir= debug"},
 	"nohup":      {},
 	"time":       {flags: "apqvVhl", values: "fo", long: "append format= output= portability quiet verbose"},
@@ -36,7 +37,7 @@ var wrappers = map[string]wrapper{
 	"watch":      {flags: "bcdegptwx", values: "nq", line: true, long: "beep color differences errexit chgexit interval= precise no-title exec"},
 	"strace":     {flags: "cCdfFhiknqrtTvVwxyzZ", values: "abeEIoOpPsSuUX"},
 	"ltrace":     {flags: "bcCfiLrStT", values: "aAeDFlnopsuwx"},
-	"ssh":        {flags: "46AaCfGgKkMNnqsTtVvXxYy", values: "BbcDEeFIiJLlmOpPQRSWw", operands: 1, line: true},
+	"ssh":        {flags: "46AaCfGgKkMNnqsTtVvXxYy", values: "BbcDEeFIiJLlmOpPQRSWw", operands: 1, line: true, login: true},
 	"busybox":    {},
 	"toybox":     {},
 	"sudoedit":   {operands: 1 << 20},
