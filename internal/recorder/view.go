@@ -115,6 +115,11 @@ func (v View) Text(text string) string {
 	if v.Data == Full || text == "" {
 		return text
 	}
+	return v.Masked(text)
+}
+
+// Masked is a text with its secrets masked, whatever records hold: for log lines.
+func (v View) Masked(text string) string {
 	masked, _ := v.masker().Text(text)
 	return masked
 }

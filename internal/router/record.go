@@ -69,6 +69,14 @@ func (r *Router) resultBody(a *arrival, out chain.Outcome, asked *verdict.Approv
 	return w.End()
 }
 
+// masked is an error as a log line may hold it: what a hook says may quote the data.
+func (r *Router) masked(err error) string {
+	if err == nil {
+		return ""
+	}
+	return r.view.Masked(err.Error())
+}
+
 // log writes a line for an event, and one for each hook that failed. They name its
 // trace.
 func (r *Router) log(a *arrival, err error) {
@@ -76,7 +84,7 @@ func (r *Router) log(a *arrival, err error) {
 	for i := range a.out.Hops {
 		if hop := &a.out.Hops[i]; hop.Failure != "" {
 			r.Log.WarnContext(ctx, "a hook failed", "hook", hop.Link.ID, "event", a.Name, "session", a.Session, "chain", a.chainID,
-				"failure", hop.Failure, "failed_open", hop.FailedOpen, "error", hop.Err)
+				"failure", hop.Failure, "failed_open", hop.FailedOpen, "error", r.masked(hop.Err))
 		}
 	}
 	if !r.Log.Enabled(ctx, slog.LevelInfo) {

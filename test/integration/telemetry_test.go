@@ -372,7 +372,8 @@ func TestLogLinesNameTheirTrace(t *testing.T) {
 	natstest.Router(t, s, router.Options{Telemetry: shown, Log: slog.New(handler), ChainTimeout: time.Second})
 	nc := natstest.Conn(t, s)
 	hook(t, ctx, nc, "broken", `{"events":["tool:pre"]}`, says(`[`))
-	hook(t, ctx, nc, "shade", `{"events":["tool:pre"],"mode":"shadow"}`, says(`{}`))
+	const secret = "AKIAIOSFODNN7EXAMPLE"
+	hook(t, ctx, nc, "shade", `{"events":["tool:pre"],"mode":"shadow"}`, says(`{"action":"deny","reason":"not `+secret+`"}`))
 	hook(t, ctx, nc, "quiet", `{"events":["tool:post"],"timeout_ms":5000}`, func(*nats.Msg) []byte { return nil })
 	header := nats.Header{"traceparent": {traceparent}}
 	for _, verb := range []string{"emit", "execute", "collect"} {
@@ -382,7 +383,7 @@ func TestLogLinesNameTheirTrace(t *testing.T) {
 		t.Fatal(m.Header)
 	}
 	want := map[string]int{
-		`event continue 0`: 2, `event collect 0`: 1, `event  504`: 1, `a hook failed  0`: 2, `shadow hook answered  0`: 2,
+		`event continue 0`: 2, `event collect 0`: 1, `event  504`: 1, `a hook failed  0`: 2, `shadow hook answered deny 0`: 2,
 	}
 	type line struct {
 		Msg, Action string
@@ -408,6 +409,9 @@ func TestLogLinesNameTheirTrace(t *testing.T) {
 	})
 	if !maps.Equal(got, want) {
 		t.Errorf("lines with a trace: %v, want %v; all:\n%s", got, want, log)
+	}
+	if text := log.String(); strings.Contains(text, secret) || !strings.Contains(text, `"reason":"not `) {
+		t.Errorf("what a hook said is not masked:\n%s", text)
 	}
 }
 
