@@ -11,7 +11,8 @@
 //
 // A registration renews itself and comes back after a reconnect. When Register
 // returns, every router calls the hook from the next event on. Several processes
-// may register the same hook: they share its calls.
+// may register the same hook: they share its calls. [Worker.Update] changes a
+// registration without missing a call.
 //
 // # Failure
 //

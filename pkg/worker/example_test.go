@@ -112,6 +112,42 @@ func ExampleWorker_Register_guard() {
 	// Bash: deny hook "no-shell" failed (no_responder) and its on_failure is deny
 }
 
+// A rule is made stricter while agents work: no call is missed meanwhile.
+func ExampleWorker_Update() {
+	demo(func(ctx context.Context, url string) error {
+		w, err := worker.Connect(ctx, worker.Options{URL: url})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = w.Close(ctx) }()
+		reg := worker.Registration{ID: "freeze", Events: []string{events.ToolPre}, Match: "data.tool_name == 'Bash'"}
+		_, err = w.Register(ctx, reg, func(context.Context, worker.Event) (worker.Result, error) { return worker.Deny("not today") })
+		if err != nil {
+			return err
+		}
+		edit := events.ToolPreData{ToolName: "Edit"}
+		if err := ask(ctx, url, edit); err != nil {
+			return err
+		}
+		reg.Match = ""
+		undo, err := w.Update(ctx, reg)
+		if err != nil {
+			return err
+		}
+		if err := ask(ctx, url, edit); err != nil {
+			return err
+		}
+		if err := undo(ctx); err != nil {
+			return err
+		}
+		return ask(ctx, url, edit)
+	})
+	// Output:
+	// Edit: continue
+	// Edit: deny not today
+	// Edit: continue
+}
+
 // A contributor gives a value whenever somebody collects its channel.
 func ExampleWorker_RegisterContributor() {
 	demo(func(ctx context.Context, url string) error {

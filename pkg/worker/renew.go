@@ -51,7 +51,7 @@ func (w *Worker) send(ctx context.Context, hook *registered) error {
 	var reply struct {
 		TTLMS int64 `json:"ttl_ms"`
 	}
-	if err := w.request(ctx, "register", hook.id, hook.body, &reply); err != nil {
+	if err := w.request(ctx, "register", hook.id, marshal(hook.reg), &reply); err != nil {
 		return fmt.Errorf("register hook %s: %w", hook.id, err)
 	}
 	ttl := time.Duration(max(reply.TTLMS, 30)) * time.Millisecond

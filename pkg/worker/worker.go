@@ -60,15 +60,16 @@ type Worker struct {
 // registered is a hook that this worker answers for.
 type registered struct {
 	id       string
-	order    uint64 // of its registration with this worker
-	body     []byte
+	order    uint64    // of its registration with this worker
 	remove   func()    // stops listening
 	due      time.Time // of the next renewal; zero until the first registration is answered
 	renewing bool      // a renewal is under way, or about to be
 
 	// talk is held while routers are told something about the hook, so that a
-	// renewal never overtakes the end of it.
+	// renewal never overtakes the end of it, or an update. It guards reg, once the
+	// registration was answered.
 	talk sync.Mutex
+	reg  chain.Registration
 }
 
 // Connect connects a worker. Close it, or let [Worker.Run] do so.
@@ -151,7 +152,7 @@ func (w *Worker) register(ctx context.Context, reg chain.Registration, handle fu
 	if err := reg.Check(); err != nil {
 		return nil, err
 	}
-	hook := &registered{id: reg.ID, body: marshal(reg)}
+	hook := &registered{id: reg.ID, reg: reg}
 	if !w.reserve(hook) {
 		return nil, fmt.Errorf("hook %q is registered by this worker already", reg.ID)
 	}
@@ -228,14 +229,7 @@ func (w *Worker) leave(ctx context.Context, id string) error {
 
 // Retire removes a hook from the bus, with every instance of it, durable or not.
 func (w *Worker) Retire(ctx context.Context, id string) error {
-	w.mu.Lock()
-	hook := w.hooks[id]
-	mine := hook != nil && !hook.due.IsZero()
-	if mine {
-		delete(w.hooks, id)
-	}
-	w.mu.Unlock()
-	if mine {
+	if hook := w.answersFor(id); hook != nil && w.forget(hook) {
 		hook.talk.Lock()
 		defer hook.talk.Unlock()
 		defer w.silence(hook)

@@ -1,0 +1,81 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// Update changes the registration of a hook, or a contributor, that this worker
+// answers for. Its handler stays and goes on being called, so no call is missed: under
+// the old registration or the new one. When Update returns without an error, every
+// router goes by the new one from the next event on.
+//
+// undo puts the old registration back, under the version of the new one, since no
+// router lets an older version back. Where routers can't be told at once, the
+// renewals of the registration go on to do so; its error says why.
+//
+// The registration's Instance is set here. The error says what is wrong with the
+// registration, that no router answers, or that ctx ended. Then the old one stays, or
+// is put back as undo does.
+func (w *Worker) Update(ctx context.Context, reg chain.Registration) (undo func(context.Context) error, err error) {
+	reg.Instance = w.Instance
+	if err := reg.Check(); err != nil {
+		return nil, err
+	}
+	hook := w.answersFor(reg.ID)
+	if hook == nil {
+		return nil, fmt.Errorf("hook %q is not registered by this worker", reg.ID)
+	}
+	hook.talk.Lock()
+	defer hook.talk.Unlock()
+	old := hook.reg
+	switch {
+	case w.answersFor(reg.ID) != hook:
+		return nil, fmt.Errorf("hook %q was unregistered meanwhile", reg.ID)
+	case (len(old.Channels) > 0) != (len(reg.Channels) > 0):
+		return nil, fmt.Errorf("hook %q: a hook can't become a contributor, nor a contributor a hook", reg.ID)
+	}
+	hook.reg = reg
+	if err := w.announce(ctx, hook); err != nil {
+		hook.reg = old
+		if unsure(err) {
+			_ = w.putBack(ctx, hook, reg.Version)
+		}
+		return nil, err
+	}
+	return func(ctx context.Context) error {
+		hook.talk.Lock()
+		defer hook.talk.Unlock()
+		if w.answersFor(reg.ID) != hook {
+			return nil
+		}
+		hook.reg = old
+		return w.putBack(ctx, hook, reg.Version)
+	}, nil
+}
+
+// putBack sends a registration in the place of one of the given version, as well as
+// it can in one second; after that the renewals do. The caller holds talk.
+func (w *Worker) putBack(ctx context.Context, hook *registered, version string) error {
+	hook.reg.Version = version
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	err := w.send(ctx, hook)
+	if err != nil {
+		w.setDue(hook, retryAfter)
+	}
+	return err
+}
+
+// answersFor is the hook of this id, once its registration was answered, or nil.
+func (w *Worker) answersFor(id string) *registered {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if hook := w.hooks[id]; hook != nil && !hook.due.IsZero() {
+		return hook
+	}
+	return nil
+}
