@@ -68,7 +68,7 @@ func (c caller) request(ctx context.Context, mode chain.Mode, link *chain.Link, 
 	reply, err := c.bus.Request(ctx, c.bus.Call(link.ID), header, data)
 	switch {
 	case errors.Is(err, bus.ErrNoResponders):
-		return nil, chain.ErrNoResponder
+		return nil, c.absent(link)
 	case bus.CodeOf(err) == bus.Deadline: // the hook noticed first
 		return nil, context.DeadlineExceeded
 	case err != nil:
@@ -77,6 +77,15 @@ func (c caller) request(ctx context.Context, mode chain.Mode, link *chain.Link, 
 		return nil, fmt.Errorf("%w: it has %d bytes, at most %d are allowed", chain.ErrInvalidResult, len(reply.Data), c.MaxReply)
 	}
 	return reply.Data, nil
+}
+
+// absent says why nobody answers for a hook. Whoever takes one off goes on listening
+// until every replica knows, so a hook that was removed is known to be.
+func (c caller) absent(link *chain.Link) error {
+	if table, err := c.registry.Table(); err == nil && table.Get(link.ID) == nil {
+		return chain.ErrRemoved
+	}
+	return chain.ErrNoResponder
 }
 
 // shadow calls a shadow hook beside the chain. It never waits: when too many are

@@ -26,6 +26,10 @@ const (
 // ErrNoResponder is wrapped by a [Caller] whose hook has no living worker.
 var ErrNoResponder = errors.New("no worker answers for this hook")
 
+// ErrRemoved is wrapped by a [Caller] whose hook was removed after the chain began:
+// [Run] skips it, as it would if the chain began now.
+var ErrRemoved = fmt.Errorf("%w: it is not registered any more", ErrNoResponder)
+
 // ErrDeadline means the chain's time was over before every hook was heard.
 var ErrDeadline = errors.New("the time for the chain is over")
 
@@ -66,7 +70,7 @@ type Outcome struct {
 	DeniedBy string          // the id of the hook that denied; empty where none did
 	Data     json.RawMessage // the data as the chain left it
 	Hops     []Hop           // in execution order
-	Skipped  []*Link         // whose match was false
+	Skipped  []*Link         // whose match was false, or that were removed meanwhile
 }
 
 // Plan is how the links of a chain are called.
@@ -146,6 +150,9 @@ func (p Plan) step(ctx context.Context, link *Link, view *View, ev events.Event)
 	}
 	hop.Start = time.Now()
 	hop.Result, hop.Err = p.call(ctx, hop.Start, link, ev)
+	if errors.Is(hop.Err, ErrRemoved) {
+		return hop, false
+	}
 	hop.Took = time.Since(hop.Start)
 	if hop.Failure = FailureOf(hop.Err); hop.Failure != "" {
 		hop.Result = Result{}

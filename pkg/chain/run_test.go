@@ -276,6 +276,21 @@ func TestFailureClasses(t *testing.T) {
 	}
 }
 
+func TestAHookThatWasRemovedMeanwhileIsSkipped(t *testing.T) {
+	for _, policy := range []Policy{FailOpen, FailClosed} {
+		j := &journal{}
+		gone := hook("gone", Result{}).failing(fmt.Errorf("ask: %w", ErrRemoved))
+		gone.OnFailure = policy
+		out, err := Run(t.Context(), chainOf(j, []fake{gone, hook("b", Result{})}), toolPre(`{}`), Plan{})
+		if err != nil || out.Result.Denied() || len(out.Hops) != 1 || len(out.Skipped) != 1 || out.Skipped[0].ID != "gone" {
+			t.Errorf("on_failure %q: decided %+v, skipped %v, %v", policy, out.Result, out.Skipped, err)
+		}
+	}
+	if class := FailureOf(ErrRemoved); class != FailedNoResponder {
+		t.Errorf("where there is no chain it counts as %q", class)
+	}
+}
+
 func TestSkippedHooksAreNamed(t *testing.T) {
 	j := &journal{}
 	out, err := Run(t.Context(), chainOf(j, []fake{
