@@ -2,7 +2,11 @@
 // CEL and commands of any language.
 //
 //	hook-worker --config worker.yaml
+//	hook-worker --config worker.yaml --dry-run
 //	hook-worker validate worker.yaml
+//
+// While it runs it reads the file again when it changes, and on SIGHUP. SIGUSR1
+// changes the level of the log.
 //
 // It exits with 0 when it was told to end, 1 when it could not do its work (no
 // NATS, no router, a registration that was refused), and 2 when the command line
@@ -20,14 +24,26 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr, hangup)
+	err := run(ctx, os.Args[1:], process{
+		stdout: os.Stdout, stderr: os.Stderr, terminal: isTerminal(os.Stdout),
+		hangup: signals(syscall.SIGHUP), user1: signals(syscall.SIGUSR1),
+	})
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "hook-worker:", err)
 		os.Exit(exitCode(err))
 	}
+}
+
+func signals(s os.Signal) <-chan os.Signal {
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, s)
+	return ch
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 func exitCode(err error) int {

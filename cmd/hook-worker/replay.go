@@ -12,6 +12,7 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/replay"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -28,7 +29,7 @@ type replayEvents struct {
 // run writes what the hooks decide of each event, a line of JSON each, in the order of
 // the events.
 func (c replayEvents) run(ctx context.Context, stdout, stderr io.Writer) error {
-	file, err := load(c.File, stderr)
+	file, err := load(c.File, kind.Worker{}, stderr)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func replayed(t *testing.T, file, events string, args ...string) (stdout string,
 		t.Fatal(err)
 	}
 	var out, stderr bytes.Buffer
-	err = run(t.Context(), append([]string{"replay", write(t, file), path}, args...), &out, &stderr, nil)
+	err = run(t.Context(), append([]string{"replay", write(t, file), path}, args...), process{stdout: &out, stderr: &stderr})
 	return out.String(), err
 }
 
@@ -183,7 +183,7 @@ func TestReplaySaysWhatIsWrong(t *testing.T) {
 			}
 		})
 	}
-	if err := run(t.Context(), []string{"replay", write(t, policies), "/no/such/file"}, &bytes.Buffer{}, &bytes.Buffer{}, nil); err == nil || exitCode(err) != 2 {
+	if err := run(t.Context(), []string{"replay", write(t, policies), "/no/such/file"}, process{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}); err == nil || exitCode(err) != 2 {
 		t.Errorf("run = %v", err)
 	}
 }

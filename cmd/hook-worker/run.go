@@ -1,9 +1,7 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,19 +9,12 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/alecthomas/kong"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/hookfile"
-	"github.com/hookrouter/hookrouter/internal/hookfile/execkind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
-	"github.com/hookrouter/hookrouter/internal/telemetry"
-	"github.com/hookrouter/hookrouter/pkg/chain"
-	"github.com/hookrouter/hookrouter/pkg/events"
-	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
 // version is set by the build for a release.
@@ -48,7 +39,8 @@ type serve struct {
 	NATSURL   string     `name:"nats-url" env:"HOOK_WORKER_NATS_URL" placeholder:"URL" help:"NATS servers, comma-separated; else what the file says, else nats://127.0.0.1:4222."`
 	NATSCreds string     `name:"nats-creds" env:"HOOK_WORKER_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file."`
 	Prefix    string     `env:"HOOK_WORKER_PREFIX" placeholder:"TOKEN" help:"First token of every subject; else what the file says, else hooks."`
-	LogLevel  slog.Level `env:"HOOK_WORKER_LOG_LEVEL" default:"info" help:"debug, info, warn or error; SIGHUP changes between debug and this one."`
+	LogLevel  slog.Level `env:"HOOK_WORKER_LOG_LEVEL" default:"info" help:"debug, info, warn or error; SIGUSR1 changes between debug and this one."`
+	DryRun    bool       `help:"Print what starting would change on the bus, and start nothing; JSON where the output is no terminal."`
 }
 
 // validate checks files.
@@ -56,16 +48,23 @@ type validate struct {
 	Files []string `arg:"" name:"file" type:"path" help:"Worker files."`
 }
 
-// run is the program without the process around it. hangup tells of SIGHUP; it may be
-// nil.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer, hangup <-chan os.Signal) error {
+// process is what the program knows of the process around it.
+type process struct {
+	stdout, stderr io.Writer
+	terminal       bool             // whether stdout is one
+	hangup         <-chan os.Signal // tells of SIGHUP; nil for never
+	user1          <-chan os.Signal // tells of SIGUSR1; nil for never
+}
+
+// run is the program without the process around it.
+func run(ctx context.Context, args []string, p process) error {
 	var f flags
 	exited := false
 	parser, err := kong.New(&f,
 		kong.Name("hook-worker"),
 		kong.Description("Answers for the hooks that a YAML file describes."),
 		kong.Vars{"version": buildVersion()},
-		kong.Writers(stdout, stderr),
+		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(int) { exited = true }),
 	)
 	if err != nil {
@@ -80,12 +79,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, hangup <-
 	}
 	switch name, _, _ := strings.Cut(command.Command(), " "); name {
 	case "validate":
-		return f.Validate.run(stdout, stderr)
+		return f.Validate.run(p.stdout, p.stderr)
 	case "replay":
-		return f.Replay.run(ctx, stdout, stderr)
-	default:
-		return f.Run.run(ctx, stderr, hangup)
+		return f.Replay.run(ctx, p.stdout, p.stderr)
 	}
+	if f.Run.DryRun {
+		return f.Run.dryRun(ctx, p)
+	}
+	return f.Run.run(ctx, p)
 }
 
 func buildVersion() string {
@@ -98,7 +99,7 @@ func buildVersion() string {
 func (v validate) run(stdout, stderr io.Writer) error {
 	var wrong error
 	for _, path := range v.Files {
-		file, err := load(path, stderr)
+		file, err := load(path, kind.Worker{}, stderr)
 		if err != nil {
 			wrong = err
 			continue
@@ -109,8 +110,8 @@ func (v validate) run(stdout, stderr io.Writer) error {
 }
 
 // load reads a file and prints what is wrong with it, each with its line.
-func load(path string, stderr io.Writer) (*hookfile.File, error) {
-	file, err := hookfile.Load(path, kinds.All(kind.Worker{Dir: filepath.Dir(path)}))
+func load(path string, w kind.Worker, stderr io.Writer) (*hookfile.File, error) {
+	file, err := read(path, w)
 	if err == nil {
 		return file, nil
 	}
@@ -124,98 +125,8 @@ func load(path string, stderr io.Writer) (*hookfile.File, error) {
 	return nil, inputError{fmt.Errorf("%s: errors found: %d", path, len(all))}
 }
 
-// run registers every hook and answers until ctx ends; then what was taken is
-// answered.
-func (s serve) run(ctx context.Context, stderr io.Writer, hangup <-chan os.Signal) (err error) {
-	file, err := load(s.Config, stderr)
-	if err != nil {
-		return err
-	}
-	url := cmp.Or(s.NATSURL, file.NATS.URL, "nats://127.0.0.1:4222")
-	prefix := cmp.Or(s.Prefix, file.NATS.Prefix, events.DefaultPrefix)
-	level := &slog.LevelVar{}
-	level.Set(s.LogLevel)
-	lines := slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})
-	shown, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-worker", Version: buildVersion(), Env: true, Global: true, Log: slog.New(lines)})
-	if err != nil {
-		return inputError{err}
-	}
-	defer func() { stopTelemetry(ctx, shown) }()
-	log := slog.New(shown.LogTo(lines, level))
-	defer telemetry.ToggleLevel(level, hangup, log)()
-	w, err := worker.Connect(ctx, worker.Options{URL: url, Prefix: prefix, Creds: s.NATSCreds, Version: version, Log: log})
-	if err != nil {
-		return err
-	}
-	for _, h := range file.Hooks {
-		waiting := after(patience, func() {
-			log.Warn("no router has answered yet: still waiting. Is one running? `hook-router` starts one with a NATS of its own, `hook-router --nats-url URL` one on this NATS",
-				"subject", prefix+".register."+h.Registration.ID, "nats", bus.RedactURL(url))
-		})
-		err := register(ctx, w, h, log, stderr)
-		waiting()
-		if err != nil {
-			if ctx.Err() != nil {
-				return w.Run(ctx) // told to end before it was ready
-			}
-			ctx, end := context.WithCancel(ctx)
-			end() // what is registered already is taken back
-			return errors.Join(err, w.Run(ctx))
-		}
-	}
-	hooks := "1 hook"
-	if n := len(file.Hooks); n != 1 {
-		hooks = fmt.Sprintf("%d hooks", n)
-	}
-	fmt.Fprintf(stderr, "hook-worker %s answers for %s on %s\n", version, hooks, bus.RedactURL(url))
-	return w.Run(ctx)
-}
-
-// stopTelemetry sends the last spans, for as long as a collector may take.
-func stopTelemetry(ctx context.Context, shown *telemetry.Telemetry) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
-	defer cancel()
-	_ = shown.Stop(ctx) // the worker's work is done
-}
-
-// patience is how long a registration may take before the operator is told.
-const patience = 700 * time.Millisecond
-
-// after calls do when the time is over, unless stop is called before. stop waits
-// for a do that has begun.
-func after(d time.Duration, do func()) (stop func()) {
-	done := make(chan struct{})
-	timer := time.AfterFunc(d, func() { defer close(done); do() })
-	return func() {
-		if !timer.Stop() {
-			<-done
-		}
-	}
-}
-
-func register(ctx context.Context, w *worker.Worker, h hookfile.Hook, log *slog.Logger, stderr io.Writer) error {
-	reg := h.Registration
-	if _, err := w.Register(ctx, reg, logged(h, log)); err != nil {
-		return err
-	}
-	reg = reg.WithDefaults()
-	fmt.Fprintf(stderr, "registered %s: %s on %s, priority %d, on_failure %s, mode %s\n",
-		reg.ID, h.Kind, strings.Join(reg.Events, " "), reg.Priority, reg.OnFailure, reg.Mode)
-	return nil
-}
-
-// logged is a hook's handler that logs its failures. What they mean for the event
-// is logged by the router, which may be far away.
-func logged(h hookfile.Hook, log *slog.Logger) kind.Handler {
-	return func(ctx context.Context, ev events.Event) (chain.Result, error) {
-		result, err := h.Handler(ctx, ev)
-		if err != nil {
-			attrs := []any{"hook", h.Registration.ID, "kind", h.Kind, "event", ev.Name, "error", err}
-			if failure, ok := errors.AsType[*execkind.Failure](err); ok && failure.Stderr != "" {
-				attrs = append(attrs, "stderr", failure.Stderr)
-			}
-			log.Warn("the hook failed", attrs...)
-		}
-		return result, err
-	}
+// read reads a file for a worker in its directory.
+func read(path string, w kind.Worker) (*hookfile.File, error) {
+	w.Dir = filepath.Dir(path)
+	return hookfile.Load(path, kinds.All(w))
 }

@@ -73,7 +73,9 @@ func start(t *testing.T, url, file string) (stderr *log, stop func() error) {
 	stderr = &log{}
 	done := make(chan error, 1)
 	ready := stderr.has(" answers for ")
-	go func() { done <- run(ctx, []string{"--config", file, "--nats-url", url}, &bytes.Buffer{}, stderr, nil) }()
+	go func() {
+		done <- run(ctx, []string{"--config", file, "--nats-url", url}, process{stdout: &bytes.Buffer{}, stderr: stderr})
+	}()
 	stop = sync.OnceValue(func() error {
 		cancel()
 		return <-done
@@ -232,7 +234,7 @@ func TestAWorkerWithoutARouterSaysThatItWaits(t *testing.T) {
 	stderr, done := &log{}, make(chan error, 1)
 	waits, ready := stderr.has("subject=hooks.register.path-guard"), stderr.has(" answers for ")
 	go func() {
-		done <- run(ctx, []string{"--config", write(t, twoHooks), "--nats-url", s.ClientURL()}, &bytes.Buffer{}, stderr, nil)
+		done <- run(ctx, []string{"--config", write(t, twoHooks), "--nats-url", s.ClientURL()}, process{stdout: &bytes.Buffer{}, stderr: stderr})
 	}()
 	select {
 	case <-waits:
@@ -314,7 +316,7 @@ func TestRunSaysWhatIsWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			err := run(t.Context(), c.args, &stdout, &stderr, nil)
+			err := run(t.Context(), c.args, process{stdout: &stdout, stderr: &stderr})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("run = %v; want %s", err, c.want)
 			}
@@ -331,7 +333,7 @@ func TestRunSaysWhatIsWrong(t *testing.T) {
 func TestValidatePrintsThatAFileIsWell(t *testing.T) {
 	file := write(t, twoHooks)
 	var stdout, stderr bytes.Buffer
-	if err := run(t.Context(), []string{"validate", file}, &stdout, &stderr, nil); err != nil {
+	if err := run(t.Context(), []string{"validate", file}, process{stdout: &stdout, stderr: &stderr}); err != nil {
 		t.Fatalf("run: %v\n%s", err, &stderr)
 	}
 	if diff := cmp.Diff(file+": 2 hooks, all well\n", stdout.String()); diff != "" {

@@ -1,6 +1,7 @@
 package hookfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -47,6 +48,25 @@ type Hook struct {
 	Registration chain.Registration // completed and checked; its match compiles
 	Kind         string             // the key of its section
 	kind.Hook                       // what answers
+
+	section jsontext.Value // as JSON
+	place   *Error         // where it stands; its Err is nil
+}
+
+// Same reports whether two hooks answer alike because they were built from the same
+// section. One that was built from other files too is like no other.
+func (h Hook) Same(other Hook) bool {
+	return h.Kind == other.Kind && bytes.Equal(h.section, other.section) && len(h.Files)+len(other.Files) == 0
+}
+
+// Wrong is err as an error at the place of the hook in its file.
+func (h Hook) Wrong(err error) *Error {
+	e := Error{}
+	if h.place != nil {
+		e = *h.place
+	}
+	e.Err = err
+	return &e
 }
 
 // Close lets go of what the hooks hold, when none of them is called any more.
@@ -128,7 +148,8 @@ func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) (
 	if err := d.decode(at, raw, &text); err != nil {
 		return Hook{}, err
 	}
-	h := Hook{Registration: text.Registration}
+	p := d.nearest(at.AppendToken("id"))
+	h := Hook{Registration: text.Registration, place: d.errorIn(p.line, p.column, at, nil)}
 	for name := range text.Sections {
 		if _, known := opts.Kinds[name]; !known {
 			return h, d.unknownKey(at.AppendToken(name), append(fieldNames[hookText](), names(opts.Kinds)...))
@@ -142,6 +163,7 @@ func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) (
 		return h, d.errorAt(at, fmt.Errorf("the hook has no kind: give it one of %s", list(names(opts.Kinds))))
 	}
 	section := at.AppendToken(h.Kind)
+	h.section = text.Sections[h.Kind]
 	var err error
 	h.Hook, err = opts.Kinds[h.Kind].Build(kind.Section{
 		Registration: &h.Registration,

@@ -64,7 +64,7 @@ func TestParse(t *testing.T) {
 			{Kind: "exec", Registration: chain.Registration{ID: "linter", Name: "Linter", Events: []string{"tool:post"}}},
 		},
 	}
-	if diff := cmp.Diff(want, f, cmpopts.IgnoreFields(hookfile.Hook{}, "Handler")); diff != "" {
+	if diff := cmp.Diff(want, f, cmpopts.IgnoreFields(hookfile.Hook{}, "Handler"), cmpopts.IgnoreUnexported(hookfile.Hook{})); diff != "" {
 		t.Errorf("file (-want +got):\n%s", diff)
 	}
 	for _, h := range f.Hooks {
@@ -235,5 +235,45 @@ func TestSnippetMarksThePlace(t *testing.T) {
 		"      |                                 ^\n"
 	if diff := cmp.Diff(want, all[0].Snippet()); diff != "" {
 		t.Errorf("Snippet (-want +got):\n%s", diff)
+	}
+}
+
+func TestHooksAreTheSameByTheirSections(t *testing.T) {
+	parse := func(text string) hookfile.Hook {
+		t.Helper()
+		f, err := hookfile.Parse("worker.yaml", []byte(text), kinds.All(kind.Worker{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Hooks[0]
+	}
+	first := parse(`hooks: [{id: a, events: ["*"], cel: {rules: [{deny: no}]}}]`)
+	for text, same := range map[string]bool{
+		"# moved\nhooks:\n- id: a\n  priority: 5\n  events: ['*']\n  cel:\n    rules:\n    - deny: 'no' # yes\n": true,
+		`hooks: [{id: a, events: ["*"], cel: {rules: [{deny: never}]}}]`:                                         false,
+		`hooks: [{id: a, events: ["*"], exec: {command: [sh]}}]`:                                                 false,
+	} {
+		if got := first.Same(parse(text)); got != same {
+			t.Errorf("%s: Same = %v", text, got)
+		}
+	}
+	withFiles := first
+	withFiles.Files = []string{"/rules.rego"}
+	if withFiles.Same(withFiles) {
+		t.Error("a hook that was built from other files is the same without a look at them")
+	}
+}
+
+func TestAHookKnowsItsPlace(t *testing.T) {
+	f, err := hookfile.Parse("worker.yaml", []byte(good), kinds.All(kind.Worker{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := f.Hooks[1].Wrong(errors.New("refused"))
+	if want := "worker.yaml:23:9: hooks[1]: refused"; wrong.Error() != want || !strings.Contains(wrong.Snippet(), "id: linter") {
+		t.Errorf("%v\n%s; want %s", wrong, wrong.Snippet(), want)
+	}
+	if err := (hookfile.Hook{}).Wrong(errors.New("refused")); !strings.Contains(err.Error(), "refused") {
+		t.Error(err)
 	}
 }

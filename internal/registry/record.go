@@ -95,11 +95,11 @@ func register(old *hook, reg chain.Registration) (record, change) {
 		return next, renewed
 	}
 	if content != digest(old.Registration) {
-		if older(reg.Version, old.Registration.Version) {
+		if Older(reg.Version, old.Registration.Version) {
 			return next, outdated
 		}
 		next.Registration = reg
-	} else if older(old.Registration.Version, reg.Version) {
+	} else if Older(old.Registration.Version, reg.Version) {
 		next.Registration = reg
 	}
 	next.Instances[reg.Instance] = mine
@@ -111,9 +111,9 @@ func digest(reg chain.Registration) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// older compares two versions: as semantic versions where both are, else as
-// text; none is older than any.
-func older(a, b string) bool {
+// Older reports whether version a is older than b, and so can't replace it: as
+// semantic versions where both are, else as text; none is older than any.
+func Older(a, b string) bool {
 	va, vb := "v"+strings.TrimPrefix(a, "v"), "v"+strings.TrimPrefix(b, "v")
 	if semver.IsValid(va) && semver.IsValid(vb) {
 		return semver.Compare(va, vb) < 0

@@ -14,8 +14,9 @@ func ToggleLevel(level *slog.LevelVar, signals <-chan os.Signal, log *slog.Logge
 	wg.Go(func() {
 		back := level.Level()
 		for {
+			var by os.Signal
 			select {
-			case <-signals:
+			case by = <-signals:
 			case <-done:
 				return
 			}
@@ -28,7 +29,7 @@ func ToggleLevel(level *slog.LevelVar, signals <-chan os.Signal, log *slog.Logge
 			default:
 				level.Set(slog.LevelInfo)
 			}
-			log.Warn("the level of the log was changed by SIGHUP", "level", level.Level())
+			log.Warn("the level of the log was changed by a signal", "level", level.Level(), "signal", by)
 		}
 	})
 	return func() { close(done); wg.Wait() }

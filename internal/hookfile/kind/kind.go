@@ -28,6 +28,10 @@ type Hook struct {
 	// Contributors are registered beside the hook, by the channel that they give to;
 	// mostly there are none.
 	Contributors map[string]Contributor
+	// Files are what the hook was built from besides its section, with their absolute
+	// paths: when one changes, the hook is built anew. Not those that it reads, or runs,
+	// with each event.
+	Files []string
 	// Close lets go of what the hook holds, when nothing is called any more. Nil where
 	// it holds nothing.
 	Close func()

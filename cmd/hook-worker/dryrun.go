@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/hookset"
+	"github.com/hookrouter/hookrouter/internal/registry"
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// What a registration of the file is to one on the bus.
+const (
+	isNew     = "new"     // there is none
+	isSame    = "same"    // this worker would share its calls
+	isChanged = "changed" // it would be replaced
+	isRefused = "refused" // it is newer, and stays
+)
+
+// plan is what starting would change on the bus.
+type plan struct {
+	NATS  string    `json:"nats"`
+	Hooks []planned `json:"hooks"`
+}
+
+// planned is one registration of the file.
+type planned struct {
+	ID        string           `json:"id"`
+	Is        string           `json:"is"`
+	Fields    map[string]field `json:"fields,omitempty"`    // those that differ
+	Instances []string         `json:"instances,omitempty"` // who answers for it on the bus, with their versions
+
+	wanted chain.Registration
+}
+
+// field is one member of a registration that differs.
+type field struct {
+	Bus  any `json:"bus"`
+	File any `json:"file"`
+}
+
+// dryRun prints what starting would change on the bus.
+func (s serve) dryRun(ctx context.Context, p process) error {
+	file, err := load(s.Config, kind.Worker{}, p.stderr)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	wanted, err := hookset.Registrations(file)
+	if err != nil {
+		return inputError{err}
+	}
+	a, err := agent.Connect(ctx, agent.Options{URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds})
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	list, err := a.Registry(ctx)
+	if err != nil {
+		return fmt.Errorf("compare with the bus: %w", err)
+	}
+	there := map[string]agent.Listing{}
+	for _, l := range list {
+		there[l.ID] = l
+	}
+	found := plan{NATS: bus.RedactURL(s.url(file))}
+	for _, reg := range wanted {
+		found.Hooks = append(found.Hooks, compare(reg, there))
+	}
+	if p.terminal {
+		return found.print(p.stdout)
+	}
+	out := json.NewEncoder(p.stdout)
+	out.SetEscapeHTML(false)
+	return out.Encode(found)
+}
+
+// compare says what a registration would do to the one on the bus.
+func compare(reg chain.Registration, there map[string]agent.Listing) planned {
+	one := planned{ID: reg.ID, Is: isNew, wanted: reg.WithDefaults()}
+	l, known := there[reg.ID]
+	if !known {
+		return one
+	}
+	for _, i := range l.Instances {
+		one.Instances = append(one.Instances, printable(strings.TrimSpace(i.Instance+" "+i.Version)))
+	}
+	one.Is = isSame
+	if reg.Content() != l.Content() {
+		one.Is = isChanged
+		one.Fields = differences(l.WithDefaults(), one.wanted)
+		if registry.Older(reg.Version, l.Version) {
+			one.Is = isRefused
+		}
+	}
+	return one
+}
+
+// differences are the members that two registrations have otherwise.
+func differences(onBus, inFile chain.Registration) map[string]field {
+	before, after := members(onBus), members(inFile)
+	differ := map[string]field{}
+	for _, all := range [...]map[string]any{before, after} { // what has its default may be left out
+		for name := range all {
+			if f := (field{before[name], after[name]}); fmt.Sprint(f.Bus) != fmt.Sprint(f.File) {
+				differ[name] = f
+			}
+		}
+	}
+	return differ
+}
+
+// members are a registration's, without those that tell its instances apart.
+func members(reg chain.Registration) (m map[string]any) {
+	reg.Instance, reg.Protocol = "", 0
+	text, err := json.Marshal(reg)
+	if err == nil {
+		err = json.Unmarshal(text, &m)
+	}
+	if err != nil {
+		panic(err) // strings, numbers and flags only
+	}
+	return m
+}
+
+// print writes a plan for people.
+func (p plan) print(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "on %s, and without starting anything:\n", p.NATS)
+	for _, one := range p.Hooks {
+		fmt.Fprintf(&b, "  %-8s %s: %s\n", one.Is, one.ID, one.words())
+		for _, name := range slices.Sorted(maps.Keys(one.Fields)) {
+			fmt.Fprintf(&b, "             %s: %s -> %s\n", name, written(one.Fields[name].Bus), written(one.Fields[name].File))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// words say what would happen.
+func (one planned) words() string {
+	who := strings.Join(one.Instances, ", ")
+	if who == "" {
+		who = "no worker: none answers for it now"
+	}
+	switch one.Is {
+	case isNew:
+		on := "on " + strings.Join(one.wanted.Events, " ")
+		if len(one.wanted.Channels) > 0 {
+			on = "contributes to " + strings.Join(one.wanted.Channels, " ")
+		}
+		return on + ", on_failure " + string(one.wanted.OnFailure)
+	case isSame:
+		return "shared with " + who
+	case isRefused:
+		return "the bus has a newer version, of " + who
+	}
+	return "taken over from " + who
+}
+
+// written is a value as it stands in a file, in one line.
+func written(v any) string {
+	if v == nil {
+		return "nothing"
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(text)
+}
+
+// printable is foreign text without what would move a terminal's cursor.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/hookfile"
+	"github.com/hookrouter/hookrouter/internal/hookfile/execkind"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// teller tells the operator what becomes of registrations and of calls.
+type teller struct {
+	stderr      io.Writer
+	log         *slog.Logger
+	url, prefix string
+}
+
+// patience is how long a registration may take before the operator is told.
+const patience = 700 * time.Millisecond
+
+// registering says that no router answers while that is so, and then what was
+// registered.
+func (t teller) registering(h hookfile.Hook, reg chain.Registration) (done func(error)) {
+	waiting := after(patience, func() {
+		t.log.Warn("no router has answered yet: still waiting. Is one running? `hook-router` starts one with a NATS of its own, `hook-router --nats-url URL` one on this NATS",
+			"subject", t.prefix+".register."+reg.ID, "nats", bus.RedactURL(t.url))
+	})
+	return func(err error) {
+		waiting()
+		reg := reg.WithDefaults()
+		switch {
+		case err != nil:
+		case len(reg.Channels) > 0:
+			fmt.Fprintf(t.stderr, "registered %s: %s contributes to %s\n", reg.ID, h.Kind, strings.Join(reg.Channels, " "))
+		default:
+			fmt.Fprintf(t.stderr, "registered %s: %s on %s, priority %d, on_failure %s, mode %s\n",
+				reg.ID, h.Kind, strings.Join(reg.Events, " "), reg.Priority, reg.OnFailure, reg.Mode)
+		}
+	}
+}
+
+// after calls do when the time is over, unless stop is called before. stop waits
+// for a do that has begun.
+func after(d time.Duration, do func()) (stop func()) {
+	done := make(chan struct{})
+	timer := time.AfterFunc(d, func() { defer close(done); do() })
+	return func() {
+		if !timer.Stop() {
+			<-done
+		}
+	}
+}
+
+// logged is a file whose hooks log their failures. What they mean for the event is
+// logged by the router, which may be far away.
+func (t teller) logged(file *hookfile.File) *hookfile.File {
+	for i, h := range file.Hooks {
+		file.Hooks[i].Handler = t.handler(h)
+	}
+	return file
+}
+
+func (t teller) handler(h hookfile.Hook) kind.Handler {
+	return func(ctx context.Context, ev events.Event) (chain.Result, error) {
+		result, err := h.Handler(ctx, ev)
+		if err != nil {
+			attrs := []any{"hook", h.Registration.ID, "kind", h.Kind, "event", ev.Name, "error", err}
+			if failure, ok := errors.AsType[*execkind.Failure](err); ok && failure.Stderr != "" {
+				attrs = append(attrs, "stderr", failure.Stderr)
+			}
+			t.log.Warn("the hook failed", attrs...)
+		}
+		return result, err
+	}
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/filewatch"
+	"github.com/hookrouter/hookrouter/internal/hookfile"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/hookset"
+	"github.com/hookrouter/hookrouter/internal/hookstate"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+)
+
+// url is where NATS is, for a file.
+func (s serve) url(file *hookfile.File) string {
+	return cmp.Or(s.NATSURL, file.NATS.URL, "nats://127.0.0.1:4222")
+}
+
+// prefix is the first token of every subject, for a file.
+func (s serve) prefix(file *hookfile.File) string {
+	return cmp.Or(s.Prefix, file.NATS.Prefix, events.DefaultPrefix)
+}
+
+// run registers every hook and answers, for the hooks of the file as it is at each
+// time, until ctx ends; then what was taken is answered.
+func (s serve) run(ctx context.Context, p process) (err error) {
+	watch, unwatched := filewatch.New(s.Config) // before it is read
+	if unwatched == nil {
+		defer watch.Close()
+	}
+	level := &slog.LevelVar{}
+	level.Set(s.LogLevel)
+	lines := slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level})
+	host := kind.Worker{States: &hookstate.Memory{}, Log: slog.New(lines)}
+	file, err := load(s.Config, host, p.stderr)
+	if err != nil {
+		return err
+	}
+	shown, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-worker", Version: buildVersion(), Env: true, Global: true, Log: slog.New(lines)})
+	if err != nil {
+		return inputError{err}
+	}
+	defer func() { stopTelemetry(ctx, shown) }()
+	log := slog.New(shown.LogTo(lines, level))
+	defer telemetry.ToggleLevel(level, p.user1, log)()
+	w, err := worker.Connect(ctx, worker.Options{URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds, Version: version, Log: log})
+	if err != nil {
+		return err
+	}
+	host.Log = log
+	told := teller{stderr: p.stderr, log: log, url: s.url(file), prefix: s.prefix(file)}
+	set := hookset.New(w, hookset.Options{Log: log, Registering: told.registering})
+	defer set.Close()
+	if _, err := set.Apply(ctx, told.logged(file)); err != nil {
+		if ctx.Err() != nil {
+			return w.Run(ctx) // told to end before it was ready
+		}
+		ctx, end := context.WithCancel(ctx)
+		end()
+		return errors.Join(err, w.Run(ctx))
+	}
+	hooks := "1 hook"
+	if n := len(file.Hooks); n != 1 {
+		hooks = fmt.Sprintf("%d hooks", n)
+	}
+	fmt.Fprintf(p.stderr, "hook-worker %s answers for %s on %s\n", version, hooks, bus.RedactURL(s.url(file)))
+	if unwatched != nil {
+		log.Warn("changes of the file are not noticed: SIGHUP reads it again", "error", unwatched)
+	}
+	r := reloader{serve: s, tell: told, set: set, watch: watch, worker: host}
+	r.run(ctx, p.hangup)
+	return w.Run(ctx)
+}
+
+// stopTelemetry sends the last spans, for as long as a collector may take.
+func stopTelemetry(ctx context.Context, shown *telemetry.Telemetry) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+	defer cancel()
+	_ = shown.Stop(ctx) // the worker's work is done
+}
