@@ -69,13 +69,18 @@ func (l *log) has(text string) <-chan struct{} {
 // called, which returns its error.
 func start(t *testing.T, url, file string) (stderr *log, stop func() error) {
 	t.Helper()
+	return startIn(t, process{}, url, file)
+}
+
+// startIn is start in a process that gets signals.
+func startIn(t *testing.T, p process, url, file string) (stderr *log, stop func() error) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	stderr = &log{}
+	p.stdout, p.stderr = &bytes.Buffer{}, stderr
 	done := make(chan error, 1)
 	ready := stderr.has(" answers for ")
-	go func() {
-		done <- run(ctx, []string{"--config", file, "--nats-url", url}, process{stdout: &bytes.Buffer{}, stderr: stderr})
-	}()
+	go func() { done <- run(ctx, []string{"--config", file, "--nats-url", url}, p) }()
 	stop = sync.OnceValue(func() error {
 		cancel()
 		return <-done

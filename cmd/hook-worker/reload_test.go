@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+)
+
+// says waits until the text stands in the log.
+func says(t *testing.T, stderr *log, text string) {
+	t.Helper()
+	select {
+	case <-stderr.has(text):
+	case <-time.After(20 * time.Second):
+		t.Fatalf("it did not say %q:\n%s", text, stderr)
+	}
+}
+
+// replace writes a file as editors do: a new one in the place of the old.
+func replace(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file+"~", []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(file+"~", file); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// reasons are why each event is denied, empty where it is not.
+func reasons(t *testing.T, a *agent.Agent, events ...string) (all []string) {
+	t.Helper()
+	for _, event := range events {
+		answer, err := a.Emit(t.Context(), event, nil)
+		if err != nil || answer.FailedOpen != nil {
+			t.Fatalf("on %s: %+v, %v", event, answer, err)
+		}
+		all = append(all, answer.Reason)
+	}
+	return all
+}
+
+func denying(ids ...string) string {
+	text := "hooks:\n"
+	for _, id := range ids {
+		id, reason, _ := strings.Cut(id, "=")
+		text += fmt.Sprintf("  - {id: %s, events: [%s], cel: {rules: [{deny: %s}]}}\n", id, id, reason)
+	}
+	return text
+}
+
+func TestTheFileIsReadAgainWhenItChanges(t *testing.T) {
+	url := listen(t)
+	file := write(t, denying("a=one", "b=one", "c=one"))
+	stderr, _ := start(t, url, file)
+	a := connect(t, url)
+	if got := fmt.Sprint(reasons(t, a, "a", "b", "c", "d")); got != "[one one one ]" {
+		t.Errorf("first: %s", got)
+	}
+	replace(t, file, denying("a=one", "b=two", "d=two"))
+	says(t, stderr, "reloaded "+file+": 1 changed, 1 new, 1 removed")
+	if got := fmt.Sprint(reasons(t, a, "a", "b", "c", "d")); got != "[one two  two]" {
+		t.Errorf("then: %s", got)
+	}
+
+	// What is wrong is said with its place, and changes nothing.
+	for text, want := range map[string]string{
+		denying("a=one", "b=three") + "    - x\n":                  file + ":4:",
+		strings.Replace(denying("a=three"), "events", "evnts", 1):  `2:13: hooks[0]: unknown key \"evnts\"`,
+		"nats: {url: \"nats://127.0.0.1:1\"}\n" + denying("a=two"): "", // --nats-url wins
+		"nats: {prefix: other}\n" + denying("a=three"):             "start it anew",
+	} {
+		errors := strings.Count(stderr.String(), "not reloaded: the hooks are what they were")
+		done := stderr.has("1 changed, 2 removed")
+		replace(t, file, text)
+		if want == "" {
+			<-done
+			replace(t, file, denying("a=one", "b=two", "d=two"))
+			says(t, stderr, "1 changed, 2 new")
+			continue
+		}
+		says(t, stderr, want)
+		if n := strings.Count(stderr.String(), "not reloaded: the hooks are what they were"); n != errors+1 {
+			t.Errorf("%d errors more; want 1:\n%s", n-errors, stderr)
+		}
+		if got := fmt.Sprint(reasons(t, a, "a", "b", "c", "d")); got != "[one two  two]" {
+			t.Errorf("after a bad file: %s", got)
+		}
+	}
+}
+
+func TestWhatARouterRefusesIsSaidWithItsPlace(t *testing.T) {
+	url := listen(t)
+	file := write(t, denying("a=one", "b=one"))
+	stderr, _ := start(t, url, file)
+	w, err := worker.Connect(t.Context(), worker.Options{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.Close(t.Context()) }()
+	if _, err := w.Register(t.Context(), chain.Registration{ID: "theirs", Events: []string{"x"}, Version: "2.0.0"},
+		func(context.Context, worker.Event) (worker.Result, error) { return worker.Continue() }); err != nil {
+		t.Fatal(err)
+	}
+	replace(t, file, denying("a=two", "c=two")+"  - {id: b, events: [d], cel: {rules: [{deny: two}]}}\n  - {id: theirs, version: 1.0.0, events: [a], cel: {rules: [{deny: two}]}}\n")
+	says(t, stderr, `level=ERROR msg="not reloaded: the hooks are what they were" file=`+file+` error="`+file+`:5:10: hooks[3]: register hook theirs: `)
+	if got := fmt.Sprint(reasons(t, connect(t, url), "a", "b", "c", "d")); got != "[one one  ]" {
+		t.Errorf("then: %s", got)
+	}
+}
+
+func TestASignalReadsTheFileAgainAndAnotherChangesTheLevelOfTheLog(t *testing.T) {
+	url := listen(t)
+	hangup, user1 := make(chan os.Signal), make(chan os.Signal)
+	// What a link leads to can change without a change of its directory being seen.
+	file := write(t, denying("a=one"))
+	stderr, _ := startIn(t, process{hangup: hangup, user1: user1}, url, file)
+	hangup <- syscall.SIGHUP
+	says(t, stderr, "reloaded "+file+": nothing changed")
+	user1 <- syscall.SIGUSR1
+	says(t, stderr, "level=DEBUG signal=")
+	if strings.Contains(stderr.String(), "level=DEBUG signal=hangup") {
+		t.Errorf("SIGHUP changes the level:\n%s", stderr)
+	}
+}
+
+// Programs beside the file, and what hooks remember, outlive a reload.
+func TestACallUnderWayIsAnsweredByTheHookThatTookIt(t *testing.T) {
+	dir := t.TempDir()
+	running, release := filepath.Join(dir, "running"), filepath.Join(dir, "release")
+	for _, pipe := range []string{running, release} {
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	url := listen(t)
+	file := write(t, `
+hooks:
+  - id: slow
+    events: [a]
+    timeout_ms: 20000
+    exec:
+      command: [sh, -c, 'echo > "$1"; read -r line < "$2"; echo "{\"action\":\"deny\",\"reason\":\"slow\"}"', sh, `+running+`, `+release+`]
+`)
+	stderr, _ := start(t, url, file)
+	a := connect(t, url)
+	answered := make(chan string, 1)
+	go func() {
+		got, err := a.Emit(context.Background(), "a", nil)
+		if err != nil {
+			t.Errorf("Emit: %v", err)
+		}
+		answered <- got.Reason
+	}()
+	if _, err := os.ReadFile(running); err != nil { // the command runs
+		t.Fatal(err)
+	}
+	replace(t, file, "hooks: [{id: other, events: [b], cel: {rules: [{deny: other}]}}]")
+	says(t, stderr, "1 new, 1 removed")
+	if got := fmt.Sprint(reasons(t, a, "a", "b")); got != "[ other]" {
+		t.Errorf("then: %s", got)
+	}
+	if err := os.WriteFile(release, []byte("go\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-answered; got != "slow" {
+		t.Errorf("the call that was taken was answered with %q", got)
+	}
+}
