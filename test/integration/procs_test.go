@@ -40,8 +40,14 @@ func fail(err error) int {
 // build builds the hook-router; flags are those of go build.
 func build(t *testing.T, flags ...string) string {
 	t.Helper()
-	path := t.TempDir() + "/hook-router"
-	args := slices.Concat([]string{"build", "-o", path}, flags, []string{"github.com/hookrouter/hookrouter/cmd/hook-router"})
+	return buildProgram(t, "hook-router", flags...)
+}
+
+// buildProgram builds a program of cmd.
+func buildProgram(t *testing.T, name string, flags ...string) string {
+	t.Helper()
+	path := t.TempDir() + "/" + name
+	args := slices.Concat([]string{"build", "-o", path}, flags, []string{"github.com/hookrouter/hookrouter/cmd/" + name})
 	if out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
@@ -60,6 +66,12 @@ type process struct {
 // start starts a program and waits until it says that it is ready, in a line with
 // last.
 func start(t *testing.T, cmd *exec.Cmd, last string) *process {
+	t.Helper()
+	return startTold(t, cmd, last, func(string) {})
+}
+
+// startTold is start, and tells of each line that is written after that one.
+func startTold(t *testing.T, cmd *exec.Cmd, last string, tell func(line string)) *process {
 	t.Helper()
 	p := &process{cmd: cmd, ended: make(chan struct{})}
 	stdout, err := cmd.StdoutPipe()
@@ -86,7 +98,10 @@ func start(t *testing.T, cmd *exec.Cmd, last string) *process {
 				said <- true
 			}
 		}
-		_, _ = io.Copy(io.Discard, stdout)
+		for lines.Scan() {
+			tell(lines.Text())
+		}
+		_, _ = io.Copy(io.Discard, stdout) // a line was too long
 		p.err = cmd.Wait()
 		close(said)
 	}()

@@ -1,0 +1,224 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// What must hold of hook-worker as a process, while events come.
+func TestHookWorkers(t *testing.T) {
+	router, program := build(t), buildProgram(t, "hook-worker")
+	t.Run("the file changes under load", func(t *testing.T) { reloaded(t, router, program) })
+	t.Run("one of three replicas is killed under load", func(t *testing.T) { replicaKilled(t, router, program) })
+}
+
+// hookWorker is a hook-worker.
+type hookWorker struct {
+	*process
+	lines chan string // what it says of reloading
+}
+
+func startHookWorker(t *testing.T, program, url, file string) *hookWorker {
+	t.Helper()
+	w := &hookWorker{lines: make(chan string, 64)}
+	cmd := exec.Command("/bin/sh", "-c", `exec "$0" "$@" 2>&1`, program, "--config", file, "--nats-url", url) //nolint:noctx // it is ended by a signal
+	w.process = startTold(t, cmd, " answers for ", func(line string) {
+		if strings.Contains(line, "reloaded") {
+			w.lines <- line
+		}
+	})
+	return w
+}
+
+// replace puts a file in the place of another.
+func replace(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file+"~", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(file+"~", file); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// generation is a file of hooks of which each is changed in another way: one in what it
+// answers; one in its registration and in what it can answer, so that the one with the
+// other fails; and one is there every second time.
+func generation(n int) string {
+	member := [...]string{"a", "b"}[n%2]
+	text := fmt.Sprintf(`
+hooks:
+  - id: picky
+    events: [e]
+    priority: %d
+    match: has(data.%s)
+    cel: {rules: [{when: "data.%s == 0", deny: never}]}
+  - id: rule
+    events: [e]
+    priority: 10000
+    cel: {rules: [{deny: "generation %d."}]}
+  - id: same
+    events: [e]
+    priority: -1
+    cel: {rules: [{when: "false", deny: never}]}
+`, n, member, member, n)
+	if n%2 == 1 {
+		text += "  - {id: guest, events: [e], cel: {rules: [{when: 'false', deny: never}]}}\n"
+	}
+	return text
+}
+
+// reloaded changes the file while 500 events a second come: each is answered by every
+// hook that it has to be, and none by a rule that was replaced before.
+func reloaded(t *testing.T, router, program string) {
+	ctx := within(t, 120*time.Second)
+	r := startRouter(t, router, t.TempDir(), "127.0.0.1:0", "")
+	file := filepath.Join(t.TempDir(), "worker.yaml")
+	replace(t, file, generation(0))
+	w := startHookWorker(t, program, r.url, file)
+
+	var current, answered atomic.Int64 // the generation that is in force
+	const rate, senders = 520, 20
+	loading, stop := context.WithCancel(ctx)
+	began := time.Now()
+	var load sync.WaitGroup
+	for i := range senders {
+		nc := r.conn(t)
+		load.Go(func() {
+			tick := time.NewTicker(senders * time.Second / rate)
+			defer tick.Stop()
+			for n := 0; ; n++ {
+				select {
+				case <-tick.C:
+				case <-loading.Done():
+					return
+				}
+				least := current.Load()
+				short, cancel := context.WithTimeout(ctx, 20*time.Second)
+				m, err := nc.RequestWithContext(short, "hooks.emit.e", []byte([...]string{`{"a":1}`, `{"b":1}`}[(i+n)%2]))
+				cancel()
+				if err != nil {
+					t.Errorf("an event was not answered: %v", err)
+					return
+				}
+				var by int64
+				_, reason, _ := strings.Cut(string(m.Data), "generation ")
+				_, err = fmt.Sscanf(reason, "%d.", &by)
+				if err != nil || code(m) != "" || m.Header.Get("Hook-Failed-Open") != "" || m.Header.Get("Hook-Denied-By") != "rule" || by < least {
+					t.Errorf("with generation %d in force: %v %s", least, m.Header, m.Data)
+				}
+				answered.Add(1)
+			}
+		})
+	}
+	reloads := volume(t, 20)
+	for n := 1; n <= reloads; n++ {
+		replace(t, file, generation(n))
+		if line := take(t, ctx, w.lines); !strings.Contains(line, "2 changed, 1 ") {
+			t.Errorf("it says %s", line)
+		}
+		current.Store(int64(n))
+		replace(t, file, generation(n)+"  - nonsense\n")
+		if line := take(t, ctx, w.lines); !strings.Contains(line, "not reloaded") || !strings.Contains(line, file+":") {
+			t.Errorf("of a bad file it says %s", line)
+		}
+	}
+	stop()
+	load.Wait()
+	t.Logf("%d reloads, %d files that were refused, %d events answered, %.0f a second", reloads, reloads, answered.Load(), float64(answered.Load())/time.Since(began).Seconds())
+	if err := w.end(t, syscall.SIGTERM); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+const slowHooks = `
+hooks:
+  - {id: guard, events: [guarded], on_failure: deny, timeout_ms: 2000, exec: {command: [sh, -c, 'sleep 0.05'], concurrency: 64}}
+  - {id: open, events: [open], timeout_ms: 2000, exec: {command: [sh, -c, 'sleep 0.05'], concurrency: 64}}
+`
+
+// replicaKilled: a caller sees one failure at most, of the call that the killed replica
+// had; it means what on_failure says, and the next call goes to another replica.
+func replicaKilled(t *testing.T, router, program string) {
+	ctx := within(t, 120*time.Second)
+	r := startRouter(t, router, t.TempDir(), "127.0.0.1:0", "")
+	file := filepath.Join(t.TempDir(), "worker.yaml")
+	replace(t, file, slowHooks)
+	var replicas []*hookWorker
+	for range 3 {
+		replicas = append(replicas, startHookWorker(t, program, r.url, file))
+	}
+	for round := range volume(t, 10) {
+		const callers = 12
+		var calls, failed atomic.Int64
+		killed := make(chan struct{})
+		var all sync.WaitGroup
+		for i := range callers {
+			nc := r.conn(t)
+			all.Go(func() {
+				event, policy := "guarded", chain.FailClosed
+				if i%2 == 1 {
+					event, policy = "open", chain.FailOpen
+				}
+				failures, left := 0, 20
+				for left > 0 {
+					m, err := nc.RequestWithContext(ctx, "hooks.emit."+event, []byte(`{}`))
+					if err != nil {
+						t.Errorf("a call was not answered: %v", err)
+						return
+					}
+					calls.Add(1)
+					if m.Header.Get("Hook-Denied-By") != "" || m.Header.Get("Hook-Failed-Open") != "" || m.Header.Get("Hook-Count") != "1" {
+						failures++
+						heldTo(t, policy, m)
+					}
+					select {
+					case <-killed:
+						left--
+					default:
+					}
+				}
+				if failures > 1 {
+					t.Errorf("a caller of %s saw %d failures", event, failures)
+				}
+				failed.Add(int64(failures))
+			})
+		}
+		eventually(t, ctx, "the load runs", func() bool { return calls.Load() > 5*callers })
+		_ = replicas[0].end(t, syscall.SIGKILL)
+		close(killed)
+		all.Wait()
+		t.Logf("round %d: %d calls, %d failed", round, calls.Load(), failed.Load())
+		if failed.Load() == 0 {
+			t.Error("the kill hit no call")
+		}
+		replicas = append(replicas[1:], startHookWorker(t, program, r.url, file))
+	}
+}
+
+// heldTo checks that a failure meant what the policy says.
+func heldTo(t *testing.T, policy chain.Policy, m *nats.Msg) {
+	t.Helper()
+	if policy == chain.FailOpen {
+		if m.Header.Get("Hook-Failed-Open") != "open" || m.Header.Get("Hook-Denied-By") != "" {
+			t.Errorf("it did not fail open: %v %s", m.Header, m.Data)
+		}
+		return
+	}
+	if m.Header.Get("Hook-Denied-By") != "guard" || !strings.Contains(string(m.Data), "(timeout)") && !strings.Contains(string(m.Data), "(no_responder)") {
+		t.Errorf("not denied: %v %s", m.Header, m.Data)
+	}
+}
