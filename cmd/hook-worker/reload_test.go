@@ -121,7 +121,6 @@ func TestWhatARouterRefusesIsSaidWithItsPlace(t *testing.T) {
 func TestASignalReadsTheFileAgainAndAnotherChangesTheLevelOfTheLog(t *testing.T) {
 	url := listen(t)
 	hangup, user1 := make(chan os.Signal), make(chan os.Signal)
-	// What a link leads to can change without a change of its directory being seen.
 	file := write(t, denying("a=one"))
 	stderr, _ := startIn(t, process{hangup: hangup, user1: user1}, url, file)
 	hangup <- syscall.SIGHUP
@@ -133,7 +132,6 @@ func TestASignalReadsTheFileAgainAndAnotherChangesTheLevelOfTheLog(t *testing.T)
 	}
 }
 
-// Programs beside the file, and what hooks remember, outlive a reload.
 func TestACallUnderWayIsAnsweredByTheHookThatTookIt(t *testing.T) {
 	dir := t.TempDir()
 	running, release := filepath.Join(dir, "running"), filepath.Join(dir, "release")

@@ -15,6 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/hookfile"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/hookset"
 )
 
 // version is set by the build for a release.
@@ -128,5 +129,13 @@ func load(path string, w kind.Worker, stderr io.Writer) (*hookfile.File, error) 
 // read reads a file for a worker in its directory.
 func read(path string, w kind.Worker) (*hookfile.File, error) {
 	w.Dir = filepath.Dir(path)
-	return hookfile.Load(path, kinds.All(w))
+	file, err := hookfile.Load(path, kinds.All(w))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := hookset.Registrations(file); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
 }

@@ -91,7 +91,7 @@ func reloaded(t *testing.T, router, program string) {
 	w := startHookWorker(t, program, r.url, file)
 
 	var current, answered atomic.Int64 // the generation that is in force
-	const rate, senders = 520, 20
+	const rate, senders = 650, 20
 	loading, stop := context.WithCancel(ctx)
 	began := time.Now()
 	var load sync.WaitGroup
@@ -123,6 +123,10 @@ func reloaded(t *testing.T, router, program string) {
 				answered.Add(1)
 			}
 		})
+	}
+	_ = w.cmd.Process.Signal(syscall.SIGHUP)
+	if line := take(t, ctx, w.lines); !strings.Contains(line, "nothing changed") {
+		t.Errorf("of a file that is the same it says %s", line)
 	}
 	reloads := volume(t, 20)
 	for n := 1; n <= reloads; n++ {
