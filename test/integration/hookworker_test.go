@@ -25,15 +25,15 @@ func TestHookWorkers(t *testing.T) {
 	t.Run("one of three replicas is killed under load", func(t *testing.T) { replicaKilled(t, router, program) })
 }
 
-// hookWorker is a hook-worker.
-type hookWorker struct {
+// reloading is a hook-worker whose file changes.
+type reloading struct {
 	*process
 	lines chan string // what it says of reloading
 }
 
-func startHookWorker(t *testing.T, program, url, file string) *hookWorker {
+func startReloading(t *testing.T, program, url, file string) *reloading {
 	t.Helper()
-	w := &hookWorker{lines: make(chan string, 64)}
+	w := &reloading{lines: make(chan string, 64)}
 	cmd := exec.Command("/bin/sh", "-c", `exec "$0" "$@" 2>&1`, program, "--config", file, "--nats-url", url) //nolint:noctx // it is ended by a signal
 	w.process = startTold(t, cmd, " answers for ", func(line string) {
 		if strings.Contains(line, "reloaded") {
@@ -88,10 +88,10 @@ func reloaded(t *testing.T, router, program string) {
 	r := startRouter(t, router, t.TempDir(), "127.0.0.1:0", "")
 	file := filepath.Join(t.TempDir(), "worker.yaml")
 	replace(t, file, generation(0))
-	w := startHookWorker(t, program, r.url, file)
+	w := startReloading(t, program, r.url, file)
 
 	var current, answered atomic.Int64 // the generation that is in force
-	const rate, senders = 650, 20
+	const rate, senders = 650, 60
 	loading, stop := context.WithCancel(ctx)
 	began := time.Now()
 	var load sync.WaitGroup
@@ -161,9 +161,9 @@ func replicaKilled(t *testing.T, router, program string) {
 	r := startRouter(t, router, t.TempDir(), "127.0.0.1:0", "")
 	file := filepath.Join(t.TempDir(), "worker.yaml")
 	replace(t, file, slowHooks)
-	var replicas []*hookWorker
+	var replicas []*reloading
 	for range 3 {
-		replicas = append(replicas, startHookWorker(t, program, r.url, file))
+		replicas = append(replicas, startReloading(t, program, r.url, file))
 	}
 	for round := range volume(t, 10) {
 		const callers = 12
@@ -209,7 +209,7 @@ func replicaKilled(t *testing.T, router, program string) {
 		if failed.Load() == 0 {
 			t.Error("the kill hit no call")
 		}
-		replicas = append(replicas[1:], startHookWorker(t, program, r.url, file))
+		replicas = append(replicas[1:], startReloading(t, program, r.url, file))
 	}
 }
 
