@@ -20,6 +20,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/hookstate"
 	"github.com/hookrouter/hookrouter/internal/node"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/pkg/agent"
@@ -319,6 +320,8 @@ func TestThePermissionsAreEnough(t *testing.T) {
 	if err := w.Close(ctx); err != nil {
 		t.Error(err)
 	}
+	f.makeState(t, ctx)
+	remembers(t, ctx, f.state(t, "state"))
 	watching, err := bus.Connect(bus.Options{URL: f.url("router"), Log: f.logger})
 	if err != nil {
 		t.Fatal(err)
@@ -334,6 +337,66 @@ func TestThePermissionsAreEnough(t *testing.T) {
 	}
 	if text := f.log.String(); strings.Contains(strings.ToLower(text), "permissions") {
 		t.Errorf("somebody lacked a right:\n%s", text)
+	}
+}
+
+// makeState makes the bucket of what hooks remember, as a worker with a keeper's rights
+// would.
+func (f *fenced) makeState(t *testing.T, ctx context.Context) {
+	t.Helper()
+	keeper, err := bus.Connect(bus.Options{URL: f.url("keeper"), NATS: inbox("operator"), Log: f.logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer keeper.Close()
+	if _, err := keeper.OpenBucket(ctx, hookstate.Options(keeper.Prefix(), 0)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// state is what hooks remember, as a role sees it.
+func (f *fenced) state(t *testing.T, role string) hookstate.Store {
+	t.Helper()
+	states := hookstate.NewBucket(func() (*bus.Bus, error) { return bus.Connect(bus.Options{URL: f.url(role), Log: f.logger}) })
+	t.Cleanup(states.Close)
+	return states
+}
+
+// remembers uses a store in every way that hooks do.
+func remembers(t *testing.T, ctx context.Context, states hookstate.Store) {
+	t.Helper()
+	counts := hookstate.Of[int](states, "limits.guard")
+	for range 2 {
+		if err := counts.Update(ctx, "s1", func(n *int) bool { *n++; return true }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sum := 0
+	if err := counts.Each(ctx, func(n int) bool { sum += n; return true }); err != nil || sum != 2 {
+		t.Errorf("what is remembered is %d, %v; want 2", sum, err)
+	}
+	if err := counts.Forget(ctx, "s1"); err != nil {
+		t.Error(err)
+	}
+	if n, err := counts.Get(ctx, "s1"); err != nil || n != 0 {
+		t.Errorf("what was forgotten is %d, %v", n, err)
+	}
+}
+
+// TestWhatHooksRememberIsInAnAccountOfItsOwn runs the accounts of the operator's
+// reference.
+func TestWhatHooksRememberIsInAnAccountOfItsOwn(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	f := accounts(t, "### What hooks remember\n")
+	remembers(t, ctx, f.state(t, "state"))
+	router, err := bus.Connect(bus.Options{URL: f.url("router"), Log: f.logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer router.Close()
+	if _, err := router.FindBucket(ctx, "hooks_hookstate"); !errors.Is(err, bus.ErrNoStream) {
+		t.Errorf("the routers' account has the bucket: %v", err)
 	}
 }
 
@@ -369,7 +432,11 @@ func TestNobodyDecidesWhoMayNot(t *testing.T) {
 		"agent":    slices.Concat(stored, asking, api, answering, forging, []string{"hooks.session.show", "hooks.register.guard", "hooks.unregister.guard"}),
 		"approver": slices.Concat(stored, asking, api, forging, []string{"hooks.execute.tool.pre", "hooks.session.end", "hooks.register.guard", "hooks.unregister.guard"}),
 		"operator": slices.Concat(stored, asking, api, answering, forging, []string{"hooks.execute.tool.pre", "hooks.session.end"}),
-		"router":   append(api, "hooks.cosigned.HOOKS_AUDIT.x"),
+		"state": slices.Concat(stored, asking, api, answering, forging, []string{
+			"hooks.execute.tool.pre", "hooks.register.guard", "hooks.session.end", "$JS.API.CONSUMER.CREATE.KV_hooks_hookstate", "$JS.API.CONSUMER.CREATE.KV_hooks_hookstate.x",
+			"$JS.API.DIRECT.GET.KV_hooks_hookstate", "$JS.API.STREAM.CREATE.KV_hooks_hookstate", "$JS.API.STREAM.UPDATE.KV_hooks_hookstate",
+		}),
+		"router": append(api, "hooks.cosigned.HOOKS_AUDIT.x"),
 	} {
 		for _, subject := range subjects {
 			if f.permits(t, role, func(nc *nats.Conn) error { return nc.Publish(subject, []byte(`{"option":"Allow always"}`)) }) {
@@ -379,6 +446,7 @@ func TestNobodyDecidesWhoMayNot(t *testing.T) {
 	}
 	for role, subjects := range map[string][]string{
 		"hook":     {"_INBOX_router.>", "_INBOX_agent.>", "_INBOX_approver.>", "hooks.call.other", "hooks.event.>", "hooks.audit.>", "hooks.approve.*", "$KV.>"},
+		"state":    {"_INBOX_router.>", "_INBOX_agent.>", "_INBOX_approver.>", "hooks.call.guard", "hooks.event.>", "hooks.audit.>", "hooks.approve.*", "$KV.>"},
 		"agent":    {"_INBOX.>", "_INBOX_router.>", "_INBOX_approver.>", "hooks.call.guard", "hooks.event.>", "hooks.audit.>", "hooks.approve.*", "$KV.>"},
 		"approver": {"_INBOX.>", "_INBOX_router.>", "_INBOX_agent.>", "hooks.call.guard", "hooks.event.>", "hooks.audit.>", "hooks.approve.*", "$KV.>"},
 	} {

@@ -65,8 +65,23 @@ func after(d time.Duration, do func()) (stop func()) {
 func (t teller) logged(file *hookfile.File) *hookfile.File {
 	for i, h := range file.Hooks {
 		file.Hooks[i].Handler = t.handler(h)
+		for channel, contribute := range h.Contributors {
+			h.Contributors[channel] = t.contributor(h.Registration.ID, contribute)
+		}
 	}
 	return file
+}
+
+// contributor logs failures, of which the one who collects sees only that something
+// is missing.
+func (t teller) contributor(hook string, contribute kind.Contributor) kind.Contributor {
+	return func(ctx context.Context, channel string) (any, error) {
+		value, err := contribute(ctx, channel)
+		if err != nil {
+			t.log.Warn("the contributor failed", "hook", hook, "channel", channel, "error", err)
+		}
+		return value, err
+	}
 }
 
 func (t teller) handler(h hookfile.Hook) kind.Handler {

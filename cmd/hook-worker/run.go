@@ -40,6 +40,8 @@ type serve struct {
 	NATSURL   string     `name:"nats-url" env:"HOOK_WORKER_NATS_URL" placeholder:"URL" help:"NATS servers, comma-separated; else what the file says, else nats://127.0.0.1:4222."`
 	NATSCreds string     `name:"nats-creds" env:"HOOK_WORKER_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file."`
 	Prefix    string     `env:"HOOK_WORKER_PREFIX" placeholder:"TOKEN" help:"First token of every subject; else what the file says, else hooks."`
+	StateURL  string     `name:"state-nats-url" env:"HOOK_WORKER_STATE_NATS_URL" placeholder:"URL" help:"NATS servers with the bucket of what hooks remember, where that is another account than the hooks'; else as --nats-url."`
+	StateCred string     `name:"state-nats-creds" env:"HOOK_WORKER_STATE_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file for --state-nats-url."`
 	LogLevel  slog.Level `env:"HOOK_WORKER_LOG_LEVEL" default:"info" help:"debug, info, warn or error; SIGUSR1 changes between debug and this one."`
 	DryRun    bool       `help:"Print what starting would change on the bus, and start nothing; JSON where the output is no terminal."`
 }

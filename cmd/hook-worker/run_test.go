@@ -67,20 +67,20 @@ func (l *log) has(text string) <-chan struct{} {
 
 // start runs the program on a worker file until the test ends, or stop is
 // called, which returns its error.
-func start(t *testing.T, url, file string) (stderr *log, stop func() error) {
+func start(t *testing.T, url, file string, args ...string) (stderr *log, stop func() error) {
 	t.Helper()
-	return startIn(t, process{}, url, file)
+	return startIn(t, process{}, url, file, args...)
 }
 
 // startIn is start in a process that gets signals.
-func startIn(t *testing.T, p process, url, file string) (stderr *log, stop func() error) {
+func startIn(t *testing.T, p process, url, file string, args ...string) (stderr *log, stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	stderr = &log{}
 	p.stdout, p.stderr = &bytes.Buffer{}, stderr
 	done := make(chan error, 1)
 	ready := stderr.has(" answers for ")
-	go func() { done <- run(ctx, []string{"--config", file, "--nats-url", url}, p) }()
+	go func() { done <- run(ctx, append([]string{"--config", file, "--nats-url", url}, args...), p) }()
 	stop = sync.OnceValue(func() error {
 		cancel()
 		return <-done

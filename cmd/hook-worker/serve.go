@@ -39,11 +39,6 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 	level := &slog.LevelVar{}
 	level.Set(s.LogLevel)
 	lines := slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level})
-	host := kind.Worker{States: &hookstate.Memory{}, Log: slog.New(lines)}
-	file, err := load(s.Config, host, p.stderr)
-	if err != nil {
-		return err
-	}
 	shown, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-worker", Version: buildVersion(), Env: true, Global: true, Log: slog.New(lines)})
 	if err != nil {
 		return inputError{err}
@@ -51,11 +46,19 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 	defer func() { stopTelemetry(ctx, shown) }()
 	log := slog.New(shown.LogTo(lines, level))
 	defer telemetry.ToggleLevel(level, p.user1, log)()
+	var memory bus.Options
+	states := hookstate.NewBucket(func() (*bus.Bus, error) { return bus.Connect(memory) })
+	defer states.Close()
+	host := kind.Worker{States: states, Log: log}
+	file, err := load(s.Config, host, p.stderr)
+	if err != nil {
+		return err
+	}
+	memory = s.memory(s.url(file), s.prefix(file), log)
 	w, err := worker.Connect(ctx, worker.Options{URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds, Version: version, Log: log})
 	if err != nil {
 		return err
 	}
-	host.Log = log
 	told := teller{stderr: p.stderr, log: log, url: s.url(file), prefix: s.prefix(file)}
 	set := hookset.New(w, hookset.Options{Log: log, Registering: told.registering})
 	defer set.Close()
@@ -78,6 +81,15 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 	r := reloader{serve: s, tell: told, set: set, watch: watch, worker: host}
 	r.run(ctx, p.hangup)
 	return w.Run(ctx)
+}
+
+// memory is how the hooks' state is reached: as the hooks are, unless that was said.
+func (s serve) memory(url, prefix string, log *slog.Logger) bus.Options {
+	creds := s.StateCred
+	if s.StateURL == "" {
+		creds = cmp.Or(creds, s.NATSCreds)
+	}
+	return bus.Options{URL: cmp.Or(s.StateURL, url), Prefix: prefix, Name: "hook-worker state", Creds: creds, Log: log}
 }
 
 // stopTelemetry sends the last spans, for as long as a collector may take.

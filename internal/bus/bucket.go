@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,8 +13,9 @@ import (
 // ErrRevision means that a key was written by someone else meanwhile.
 var ErrRevision = errors.New("written by someone else meanwhile")
 
-// markerTTL is how long the store keeps the mark of a removed key. Nobody
-// follows a bucket from further back: a follower that was away begins anew.
+// markerTTL is how long the store keeps the mark of a removed key, where the options
+// don't say. Nobody follows a bucket from further back: a follower that was away begins
+// anew.
 const markerTTL = time.Hour
 
 // Bucket is a key-value bucket. Decisions are made by writing, never by reading:
@@ -22,6 +24,7 @@ type Bucket struct {
 	kv   jetstream.KeyValue
 	js   jetstream.JetStream
 	name string
+	mark time.Duration // how long the mark of a removed key is kept
 }
 
 // Entry is one value of a key as the bucket's log has it.
@@ -42,23 +45,31 @@ type BucketOptions struct {
 	MaxAge time.Duration
 	// Fresh makes every Get ask the stream's leader: what was acknowledged is seen.
 	Fresh bool
+	// MarkFor is how long the mark of a removed key is kept, at least a second; 0 means
+	// an hour, which is for buckets that somebody follows.
+	MarkFor time.Duration
+	// MadeBy says for people who makes it where it can't be made, in a sentence; empty
+	// means that hookctl audit bootstrap does.
+	MadeBy string
 }
+
+func (o BucketOptions) markFor() time.Duration { return cmp.Or(o.MarkFor, markerTTL) }
 
 // OpenBucket opens a bucket and creates it where it is missing.
 func (b *Bus) OpenBucket(ctx context.Context, o BucketOptions) (*Bucket, error) {
 	kv, err := b.openBucket(ctx, o)
 	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w (is JetStream enabled, and may this account use it? "+
-			"An operator makes what is missing with `hookctl audit bootstrap --prefix %s`)", o.Name, b.why(err), b.Prefix())
+		return nil, fmt.Errorf("open bucket %s: %w (is JetStream enabled, and may this account use it? %s)", o.Name, b.why(err),
+			cmp.Or(o.MadeBy, "An operator makes what is missing with `hookctl audit bootstrap --prefix "+b.Prefix()+"`"))
 	}
-	return &Bucket{kv, b.js, o.Name}, nil
+	return &Bucket{kv, b.js, o.Name, o.markFor()}, nil
 }
 
 func (b *Bus) openBucket(ctx context.Context, o BucketOptions) (jetstream.KeyValue, error) {
 	kv, err := b.js.KeyValue(ctx, o.Name)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		config := jetstream.KeyValueConfig{
-			Bucket: o.Name, Description: o.Description, TTL: o.MaxAge, Storage: jetstream.FileStorage, LimitMarkerTTL: markerTTL,
+			Bucket: o.Name, Description: o.Description, TTL: o.MaxAge, Storage: jetstream.FileStorage, LimitMarkerTTL: o.markFor(),
 		}
 		kv, err = replicate(ctx, b, o.Replicas, func(replicas int) (jetstream.KeyValue, error) {
 			config.Replicas = replicas
@@ -175,7 +186,7 @@ func (k *Bucket) Update(ctx context.Context, key string, value []byte, at uint64
 // Remove removes a key that is at the given revision. The error is [ErrRevision]
 // where it is not.
 func (k *Bucket) Remove(ctx context.Context, key string, at uint64) error {
-	err := k.kv.Purge(ctx, key, jetstream.LastRevision(at), jetstream.PurgeTTL(markerTTL))
+	err := k.kv.Purge(ctx, key, jetstream.LastRevision(at), jetstream.PurgeTTL(k.mark))
 	return k.wrap("remove", key, err)
 }
 

@@ -37,7 +37,7 @@ func (b *Bus) MendBucket(ctx context.Context, o BucketOptions) error {
 	c := stream.CachedInfo().Config
 	c.Subjects, c.Retention, c.Discard, c.DiscardNewPerSubject = []string{bucketSubject(o.Name, ">")}, jetstream.LimitsPolicy, jetstream.DiscardNew, false
 	c.MaxMsgs, c.MaxMsgsPerSubject, c.MaxMsgSize, c.MaxAge = -1, 1, -1, o.MaxAge
-	c.DenyDelete, c.DenyPurge, c.AllowRollup, c.AllowMsgTTL, c.SubjectDeleteMarkerTTL = true, false, true, true, markerTTL
+	c.DenyDelete, c.DenyPurge, c.AllowRollup, c.AllowMsgTTL, c.SubjectDeleteMarkerTTL = true, false, true, true, o.markFor()
 	c.SubjectTransform, c.NoAck = nil, false
 	if o.Fresh {
 		c.AllowDirect = false
@@ -200,5 +200,5 @@ func (b *Bus) FindBucket(ctx context.Context, name string) (*Bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open bucket %s: %w", name, away(err))
 	}
-	return &Bucket{kv, b.js, name}, nil
+	return &Bucket{kv, b.js, name, markerTTL}, nil
 }

@@ -12,10 +12,16 @@
 //	})
 //
 // [Memory] is a store of one process, for tests and for policies that are tried
-// without a bus.
+// without a bus. [Bucket] is the store that the replicas of a worker share. [Sessions]
+// are values of one type in either, one for each session.
+//
+// # Failure
+//
+// A store that can't be reached returns an error in time for its hook to fail; what that
+// means for the event, the hook's on_failure says.
 //
 // # Concurrency
 //
-// Stores are safe for concurrent use. No lock is held while a store asks another
-// process.
+// Stores are safe for concurrent use. Where a call waits for another one of this
+// process, it waits no longer than its context.
 package hookstate

@@ -6,18 +6,30 @@ import (
 	"github.com/hookrouter/hookrouter/internal/builtin/approvalpolicy"
 	"github.com/hookrouter/hookrouter/internal/builtin/commandguard"
 	"github.com/hookrouter/hookrouter/internal/builtin/datetime"
+	"github.com/hookrouter/hookrouter/internal/builtin/limits"
+	"github.com/hookrouter/hookrouter/internal/builtin/naming"
 	"github.com/hookrouter/hookrouter/internal/builtin/pathguard"
+	"github.com/hookrouter/hookrouter/internal/builtin/progress"
 	"github.com/hookrouter/hookrouter/internal/builtin/redaction"
+	"github.com/hookrouter/hookrouter/internal/builtin/stoploop"
+	"github.com/hookrouter/hookrouter/internal/builtin/tododisplay"
+	"github.com/hookrouter/hookrouter/internal/builtin/todoreminder"
 )
 
 // Builtins are the builtins by the names that worker files use. The map is the
 // caller's.
 func Builtins() map[string]builtin.Builtin {
 	return map[string]builtin.Builtin{
-		"approval-policy": approvalpolicy.Builtin,
-		"command-guard":   commandguard.Builtin,
-		"date-time":       datetime.Builtin,
-		"path-guard":      pathguard.Builtin,
-		"redaction":       redaction.Builtin,
+		"approval-policy":  approvalpolicy.Builtin,
+		"command-guard":    commandguard.Builtin,
+		"date-time":        datetime.Builtin,
+		"limits":           limits.Builtin,
+		"path-guard":       pathguard.Builtin,
+		"progress-monitor": progress.Builtin,
+		"redaction":        redaction.Builtin,
+		"session-naming":   naming.Builtin,
+		"stop-loop":        stoploop.Builtin,
+		"todo-display":     tododisplay.Builtin,
+		"todo-reminder":    todoreminder.Builtin,
 	}
 }

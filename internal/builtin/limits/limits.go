@@ -1,0 +1,175 @@
+package limits
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/builtin"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/hookstate"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// DefaultRules hold where a file has none.
+var DefaultRules = []Rule{
+	{Per: []string{PerSession}, Calls: 120, Within: "1m"},
+	{Per: []string{PerSession}, Calls: 5000},
+}
+
+// maxRules bounds the rules of one hook.
+const maxRules = 16
+
+// Options of the builtin. The zero Options have the [DefaultRules].
+type Options struct {
+	// Rules are the limits, at most 16; each holds by itself.
+	Rules []Rule `json:"rules"`
+	// Prices are for events that tell tokens and no cost.
+	Prices Prices `json:"prices"`
+
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time `json:"-"`
+}
+
+// Builtin is limits.
+var Builtin = builtin.Of("Limits the calls of tools, the tokens and the cost of sessions, agents and tools.",
+	chain.Registration{
+		Events:   []string{events.PromptSubmit, events.ToolPre, events.LLMRequest, events.LLMResponse, events.SessionEnd},
+		Priority: -10, OnFailure: chain.FailClosed,
+	}, New)
+
+// limiter is a limits as it was configured.
+type limiter struct {
+	rules  []rule
+	prices Prices
+	states hookstate.Sessions[book]
+	now    func() time.Time
+	log    *slog.Logger
+}
+
+// New builds the hook.
+func New(s kind.Section, o Options) (kind.Hook, error) {
+	l := limiter{prices: o.Prices, states: builtin.StateOf[book](s, "limits"), now: o.Now, log: builtin.LogOf(s)}
+	if l.now == nil {
+		l.now = time.Now
+	}
+	if o.Prices.Input < 0 || o.Prices.Output < 0 {
+		return kind.Hook{}, kind.At("/prices", "a price is negative")
+	}
+	if len(o.Rules) > maxRules {
+		return kind.Hook{}, kind.At("/rules", "at most %d rules, not %d", maxRules, len(o.Rules))
+	}
+	if len(o.Rules) == 0 {
+		o.Rules = DefaultRules
+	}
+	for i, r := range o.Rules {
+		checked, err := r.check(jsontext.Pointer("/rules").AppendToken(strconv.Itoa(i)))
+		if err != nil {
+			return kind.Hook{}, err
+		}
+		l.rules = append(l.rules, checked)
+	}
+	return kind.Hook{Handler: l.handle}, nil
+}
+
+func (l limiter) handle(ctx context.Context, ev events.Event) (chain.Result, error) {
+	if ev.Name == events.SessionEnd {
+		if err := l.states.Forget(ctx, sessionState(ev.Session)); err != nil {
+			l.log.Warn("the counts of a session that ended stay for a day at most", "session_id", ev.Session, "error", err)
+		}
+		return chain.Result{}, nil
+	}
+	data, err := events.ParseObject(ev.Data)
+	if err != nil {
+		return chain.Result{}, err
+	}
+	tool, isTool := data.Tool(ev.Name)
+	var asked slot // what the event uses if it is let pass
+	used := false  // what it uses was used already
+	switch ev.Name {
+	case events.ToolPre:
+		asked.Calls = 1
+	case events.PromptSubmit, events.LLMRequest, events.ProviderRequest:
+	default:
+		asked, used = usageOf(data, l.prices), true
+		if isTool || asked == (slot{}) {
+			return chain.Result{}, nil
+		}
+	}
+	var stops chain.Result
+	for state, rules := range l.perState(ev, tool, isTool) {
+		stop, err := l.count(ctx, state, rules, ev, tool, asked, used)
+		if err != nil {
+			return chain.Result{}, err
+		}
+		if stop.Denied() {
+			return stop, nil
+		}
+		if stop.Action != "" {
+			stops = stop
+		}
+	}
+	return stops, nil
+}
+
+// perState sorts the rules that an event is for by where their counts stand.
+func (l limiter) perState(ev events.Event, tool events.Tool, isTool bool) map[string][]rule {
+	states := map[string][]rule{}
+	for _, r := range l.rules {
+		if !isTool && r.Tokens == 0 && r.Cost == 0 || isTool && len(r.Tools) > 0 && !r.Tools.Match(tool) {
+			continue
+		}
+		state, _ := r.key(ev, tool)
+		states[state] = append(states[state], r)
+	}
+	return states
+}
+
+// count adds to the counts of one state, unless a limit is reached.
+func (l limiter) count(ctx context.Context, state string, rules []rule, ev events.Event, tool events.Tool, asked slot, used bool) (stop chain.Result, err error) {
+	err = l.states.Update(ctx, state, func(b *book) bool {
+		stop = chain.Result{}
+		if *b == nil {
+			*b = book{}
+		}
+		now := l.now()
+		counts := make([]*count, len(rules))
+		for i, r := range rules {
+			_, entry := r.key(ev, tool)
+			counts[i] = b.of(entry, r, now)
+			if total := counts[i].sum(); !used && !stop.Denied() {
+				total.add(asked)
+				if what := r.over(total.Calls, total.Tokens, total.Cost); what != "" {
+					stop = r.stop(what, *counts[i], asked, now)
+				}
+			}
+		}
+		if stop.Denied() || asked == (slot{}) {
+			return false
+		}
+		for i, r := range rules {
+			counts[i].add(asked, r.within, now)
+		}
+		return true
+	})
+	return stop, err
+}
+
+// stop is what the agent is told. A question is the same each time, so that "Allow
+// always" holds for the session.
+func (r rule) stop(what string, c count, asked slot, now time.Time) chain.Result {
+	text := "The limit of " + what + r.scope() + " is reached"
+	if r.then() == Ask {
+		return chain.Question(text+". Go on?", "Allow once", "Allow always", "Deny")
+	}
+	if r.within == 0 {
+		return chain.Denial(text + "; it frees when the session ends.")
+	}
+	at := c.frees(r, asked)
+	return chain.Denial(fmt.Sprintf("%s; it frees in %v, at %s.", text, at.Sub(now).Round(time.Second), at.UTC().Format(time.RFC3339)))
+}

@@ -1,0 +1,152 @@
+package limits
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/builtin"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// What a count is for, besides all together.
+const (
+	PerSession = "session"
+	PerAgent   = "agent" // the source of the event
+	PerTool    = "tool"  // its name
+	PerClass   = "class" // of the tool
+)
+
+// What happens where a limit is reached.
+const (
+	Deny = "deny"
+	Ask  = "ask"
+)
+
+// maxWithin is how long counts that nobody adds to are kept.
+const maxWithin = 24 * time.Hour
+
+// Rule is one limit, or several that are counted alike.
+type Rule struct {
+	// Per says what has a count of its own: session, agent, tool, class, or several of
+	// them; empty means that all count together.
+	Per []string `json:"per"`
+	// Tools are the tools that count, by name or class, with *; empty means all.
+	Tools builtin.Tools `json:"tools"`
+	// Calls of tools that are allowed; 0 means any number.
+	Calls int64 `json:"calls"`
+	// Tokens that the model may read and write; 0 means any number.
+	Tokens int64 `json:"tokens"`
+	// Cost is what the model may cost, in the money of the events or prices; 0 means
+	// anything.
+	Cost float64 `json:"cost"`
+	// Within is the time that the limit is for, from 1s to 24h, such as 1m; empty means
+	// the whole session.
+	Within string `json:"within"`
+	// Then is deny or ask; empty means deny.
+	Then string `json:"then"`
+}
+
+// rule is a checked Rule.
+type rule struct {
+	Rule
+	within time.Duration // 0 for the whole session
+	id     string        // tells it from others: two rules that say the same share a count
+}
+
+func (r Rule) check(at jsontext.Pointer) (checked rule, err error) {
+	for i, per := range r.Per {
+		if known := []string{PerSession, PerAgent, PerTool, PerClass}; !slices.Contains(known, per) {
+			return rule{}, kind.At(at+jsontext.Pointer(fmt.Sprintf("/per/%d", i)), "must be one of %s, not %q", strings.Join(known, ", "), per)
+		}
+	}
+	if i, err := r.Tools.Check(); err != nil {
+		return rule{}, kind.At(at+jsontext.Pointer(fmt.Sprintf("/tools/%d", i)), "%w", err)
+	}
+	used := r.Tokens != 0 || r.Cost != 0
+	switch {
+	case r.Calls < 0 || r.Tokens < 0 || r.Cost < 0:
+		return rule{}, kind.At(at, "a limit is negative")
+	case r.Calls == 0 && !used:
+		return rule{}, kind.At(at, "the rule limits nothing: give it calls, tokens or cost")
+	case used && (len(r.Tools) > 0 || slices.Contains(r.Per, PerTool) || slices.Contains(r.Per, PerClass)):
+		return rule{}, kind.At(at, "tokens and cost are the model's, not a tool's: leave tools, and per tool or class, out")
+	case r.Then != "" && r.Then != Deny && r.Then != Ask:
+		return rule{}, kind.At(at+"/then", "must be deny or ask, not %q", r.Then)
+	case r.Within == "" && !slices.Contains(r.Per, PerSession):
+		return rule{}, kind.At(at, "the limit never frees: give it within, or per session")
+	}
+	checked.Rule = r
+	if r.Within != "" {
+		if checked.within, err = time.ParseDuration(r.Within); err != nil || checked.within < time.Second || checked.within > maxWithin {
+			return rule{}, kind.At(at+"/within", "must be a time from 1s to 24h, such as 1m, not %q", r.Within)
+		}
+	}
+	text, err := json.Marshal(r)
+	sum := sha256.Sum256(text)
+	checked.id = base64.RawURLEncoding.EncodeToString(sum[:9])
+	return checked, err
+}
+
+// key is whose count an event adds to: the name of a state, and the entry in it.
+// Whatever is a session's stands in one state, which is freed at its end.
+func (r rule) key(ev events.Event, tool events.Tool) (state, entry string) {
+	entry = r.id
+	for _, per := range r.Per {
+		switch per {
+		case PerAgent:
+			entry += "\nagent " + ev.Source
+		case PerTool:
+			entry += "\ntool " + tool.Name
+		case PerClass:
+			entry += "\nclass " + string(tool.Class)
+		}
+	}
+	sum := sha256.Sum256([]byte(entry)) // texts of the sender have any length
+	entry = base64.RawURLEncoding.EncodeToString(sum[:9])
+	if slices.Contains(r.Per, PerSession) {
+		return sessionState(ev.Session), entry
+	}
+	return "all " + entry, entry
+}
+
+func sessionState(session string) string { return "session " + session }
+
+// over says which limit is reached, such as "60 calls"; empty for none. used is with
+// what is asked for.
+func (r rule) over(calls, tokens int64, cost float64) string {
+	switch {
+	case r.Calls > 0 && calls > r.Calls:
+		return fmt.Sprintf("%d calls", r.Calls)
+	case r.Tokens > 0 && tokens >= r.Tokens:
+		return fmt.Sprintf("%d tokens", r.Tokens)
+	case r.Cost > 0 && cost >= r.Cost:
+		return fmt.Sprintf("a cost of %g", r.Cost)
+	}
+	return ""
+}
+
+// scope says for people what the limit is for.
+func (r rule) scope() string {
+	text := " in all"
+	if r.within > 0 {
+		text = " within " + r.Within
+	}
+	if len(r.Tools) > 0 {
+		text = " of " + strings.Join(r.Tools, ", ") + text
+	}
+	if len(r.Per) > 0 {
+		text += ", for each " + strings.Join(r.Per, " and ")
+	}
+	return text
+}
+
+func (r rule) then() string { return cmp.Or(r.Then, Deny) }

@@ -1,0 +1,52 @@
+package builtin
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/hookstate"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// StateOf is what the hook of a section remembers, below "<builtin>.<hook id>".
+func StateOf[T any](s kind.Section, builtin string) hookstate.Sessions[T] {
+	id := ""
+	if s.Registration != nil {
+		id = s.Registration.ID
+	}
+	return hookstate.Of[T](s.Worker.States, builtin+"."+cmp.Or(id, builtin))
+}
+
+// LogOf is where a hook tells what happens beside its answers.
+func LogOf(s kind.Section) *slog.Logger {
+	if s.Worker.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return s.Worker.Log
+}
+
+// Forget frees the state of a session that ended. A store that is away is logged and
+// nothing else: its end can't be undone, and the store forgets by age.
+func Forget[T any](ctx context.Context, states hookstate.Sessions[T], log *slog.Logger, ev events.Event) {
+	if err := states.Forget(ctx, ev.Session); err != nil {
+		log.Warn("the state of a session that ended stays for a day at most", "session_id", ev.Session, "error", err)
+	}
+}
+
+// Line makes one line of a text, cut at so many characters.
+func Line(text string, limit int) string {
+	runes := []rune(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }), " "))
+	if len(runes) > limit {
+		return strings.TrimRight(string(runes[:limit-1]), " ") + "…"
+	}
+	return string(runes)
+}
+
+// Failed reports whether the data of an event says that its tool did not do its work.
+func Failed(data events.Object) bool {
+	success, _ := data.Get("success")
+	return success.Kind() == 'f'
+}

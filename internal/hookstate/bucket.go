@@ -1,0 +1,138 @@
+package hookstate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+)
+
+// Limits of a [Bucket].
+const (
+	// MaxAge is how long a value is kept after it was last written: a session that
+	// never said that it ended is forgotten then.
+	MaxAge = 24 * time.Hour
+	// MaxValue bounds a value, in bytes.
+	MaxValue = 64 << 10
+
+	patience = 2 * time.Second // of one call: less than a hook's time, so that its failure is told in time
+	tries    = 50              // how often a write is begun again because another process wrote meanwhile
+)
+
+// Options say how the bucket of states is made. replicas 0 means three on a cluster
+// that has them, else one.
+func Options(prefix string, replicas int) bus.BucketOptions {
+	return bus.BucketOptions{
+		Name: prefix + "_hookstate", Description: "what hooks of hook-worker remember of sessions", Replicas: replicas,
+		MaxAge: MaxAge, Fresh: true, MarkFor: time.Second,
+		MadeBy: "The operator's reference says who makes it, under What hooks remember",
+	}
+}
+
+// Bucket is a store that all replicas of a worker share: a bucket of NATS. It is opened
+// when it is first used, and made where it is missing and the connection may do so; a
+// worker whose hooks remember nothing needs no right to it. Close it.
+//
+// What was written is seen by whoever reads afterwards, wherever he is. An update that
+// fails may have been stored all the same. Each call takes some two seconds at most,
+// besides what NATS takes to connect.
+type Bucket struct {
+	connect func() (*bus.Bus, error)
+	opened  atomic.Pointer[openBucket]
+	opening chan struct{} // holds an element while somebody opens or closes
+	writer  writer
+}
+
+type openBucket struct {
+	bus    *bus.Bus
+	bucket *bus.Bucket
+}
+
+// NewBucket makes a store of the bucket on a bus. connect is called when it is first
+// used, and again where that failed; the bus is the Bucket's to close.
+func NewBucket(connect func() (*bus.Bus, error)) *Bucket {
+	return &Bucket{connect: connect, opening: make(chan struct{}, 1)}
+}
+
+// Close disconnects. Nothing is called any more, then or afterwards.
+func (b *Bucket) Close() {
+	b.opening <- struct{}{}
+	defer func() { <-b.opening }()
+	b.writer.writing.Wait()
+	if o := b.opened.Swap(nil); o != nil {
+		o.bus.Close()
+	}
+}
+
+// Get implements [Store].
+func (b *Bucket) Get(ctx context.Context, key string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	bucket, err := b.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e, err := bucket.Get(ctx, key)
+	if errors.Is(err, bus.ErrNoKey) {
+		return nil, nil
+	}
+	return e.Value, away(err)
+}
+
+// Update implements [Store].
+func (b *Bucket) Update(ctx context.Context, key string, change Change) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	bucket, err := b.open(ctx)
+	if err != nil {
+		return err
+	}
+	return b.writer.update(ctx, bucket, key, change)
+}
+
+// Under implements [Store]. It asks for one value after the other.
+func (b *Bucket) Under(ctx context.Context, prefix string, yield func(key string, value []byte) bool) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	bucket, err := b.open(ctx)
+	if err != nil {
+		return err
+	}
+	return away(bucket.Under(ctx, prefix, func(e bus.Entry) bool { return yield(e.Key, e.Value) }))
+}
+
+func (b *Bucket) open(ctx context.Context) (*bus.Bucket, error) {
+	if o := b.opened.Load(); o != nil {
+		return o.bucket, nil
+	}
+	select {
+	case b.opening <- struct{}{}:
+		defer func() { <-b.opening }()
+	case <-ctx.Done():
+		return nil, away(ctx.Err())
+	}
+	if o := b.opened.Load(); o != nil {
+		return o.bucket, nil
+	}
+	connected, err := b.connect()
+	if err != nil {
+		return nil, away(err)
+	}
+	bucket, err := connected.OpenBucket(ctx, Options(connected.Prefix(), 0))
+	if err != nil {
+		connected.Close()
+		return nil, away(err)
+	}
+	b.opened.Store(&openBucket{connected, bucket})
+	return bucket, nil
+}
+
+func away(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("the state of hooks can't be reached: %w", err)
+}

@@ -1,0 +1,136 @@
+package hookstate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/bus"
+)
+
+// writer writes the changes of one process. Those of one key that meet are written
+// together, so that a process contends for a key with others only, and once for all.
+// The zero writer is ready.
+type writer struct {
+	mu      sync.Mutex              // guards waiting
+	waiting map[string][]*oneChange // by key, which is there while somebody writes it
+	writing sync.WaitGroup
+}
+
+// oneChange is a change that waits, and where its outcome goes.
+type oneChange struct {
+	change Change
+	done   chan error // takes one without anybody waiting
+}
+
+// update has a change written, together with others. When it returns, the change is
+// not called any more.
+func (w *writer) update(ctx context.Context, bucket *bus.Bucket, key string, change Change) error {
+	c := &oneChange{change, make(chan error, 1)}
+	w.mu.Lock()
+	waiting, busy := w.waiting[key]
+	if w.waiting == nil {
+		w.waiting = map[string][]*oneChange{}
+	}
+	w.waiting[key] = append(waiting, c)
+	if !busy {
+		w.writing.Go(func() { w.run(bucket, key) })
+	}
+	w.mu.Unlock()
+	select {
+	case err := <-c.done:
+		return err
+	case <-ctx.Done():
+	}
+	if w.withdraw(key, c) {
+		return away(ctx.Err())
+	}
+	return <-c.done // it is being written, which takes no longer than patience
+}
+
+func (w *writer) withdraw(key string, c *oneChange) (withdrawn bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if i := slices.Index(w.waiting[key], c); i >= 0 {
+		w.waiting[key] = slices.Delete(w.waiting[key], i, i+1)
+		return true
+	}
+	return false
+}
+
+// run writes what waits for a key, until nothing does.
+func (w *writer) run(bucket *bus.Bucket, key string) {
+	for {
+		w.mu.Lock()
+		batch := w.waiting[key]
+		if len(batch) == 0 {
+			delete(w.waiting, key)
+			w.mu.Unlock()
+			return
+		}
+		w.waiting[key] = nil
+		w.mu.Unlock()
+		for i, err := range write(bucket, key, batch) {
+			batch[i].done <- err
+		}
+	}
+}
+
+// write returns what became of each change.
+func write(bucket *bus.Bucket, key string, batch []*oneChange) []error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var failed error
+	for try := range tries {
+		var outcomes []error
+		outcomes, failed = writeOnce(ctx, bucket, key, batch)
+		if failed == nil {
+			return outcomes
+		}
+		if !errors.Is(failed, bus.ErrRevision) {
+			break
+		}
+		select {
+		case <-time.After(rand.N(time.Duration(try+1) * time.Millisecond)):
+		case <-ctx.Done():
+		}
+	}
+	return slices.Repeat([]error{away(failed)}, len(batch))
+}
+
+// writeOnce returns what the changes say, and why it can't be known whether they were
+// stored: [bus.ErrRevision] where another process was faster, and they were not.
+func writeOnce(ctx context.Context, bucket *bus.Bucket, key string, batch []*oneChange) (outcomes []error, failed error) {
+	e, err := bucket.Get(ctx, key)
+	if err != nil && !errors.Is(err, bus.ErrNoKey) {
+		return nil, err
+	}
+	value, changed := e.Value, false
+	for _, c := range batch {
+		next, err := c.change(bytes.Clone(value))
+		if err == nil && len(next) > MaxValue {
+			err = fmt.Errorf("the state of a session has %d bytes: at most %d are kept", len(next), MaxValue)
+		}
+		if err == nil {
+			value, changed = next, true
+		}
+		if errors.Is(err, ErrUnchanged) {
+			err = nil
+		}
+		outcomes = append(outcomes, err)
+	}
+	switch {
+	case !changed, value == nil && e.Value == nil:
+		return outcomes, nil
+	case value == nil:
+		return outcomes, bucket.Remove(ctx, key, e.Revision)
+	default:
+		_, err := bucket.Update(ctx, key, value, e.Revision)
+		return outcomes, err
+	}
+}
