@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/hookrouter/hookrouter/internal/hookfile/claudecode"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 )
 
@@ -30,8 +31,15 @@ var DefaultEnv = []string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"}
 // Config is the section exec of a hook.
 type Config struct {
 	// Command is the program and its arguments; no shell is involved. A program
-	// with a slash in it is found from Dir, any other in PATH.
-	Command []string `json:"command"`
+	// with a slash in it is found from Dir, any other in PATH. In dialect claude-code
+	// it may be a text: a line for sh.
+	Command Command `json:"command"`
+	// Dialect is how the command is spoken to: empty for an event and a HookResult, or
+	// [ClaudeCode].
+	Dialect string `json:"dialect"`
+	// Matcher says which events the command is asked about, as in the settings of
+	// Claude Code; only in that dialect. Empty means all.
+	Matcher string `json:"matcher"`
 	// Env are the names of the variables that the command sees; nil means
 	// [DefaultEnv].
 	Env []string `json:"env"`
@@ -51,9 +59,6 @@ type Config struct {
 // New checks the configuration and finds the command. The error is a
 // [*kind.FieldError].
 func New(c Config) (kind.Handler, error) {
-	if len(c.Command) == 0 || c.Command[0] == "" {
-		return nil, kind.At("/command", `must be a list: the program and its arguments, such as ["./lint.sh", "--fast"]`)
-	}
 	for _, limit := range [...]struct {
 		name       string
 		value, max int
@@ -66,29 +71,98 @@ func New(c Config) (kind.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, err := findProgram(dir, c.Command[0])
-	if err != nil {
-		return nil, &kind.FieldError{Pointer: "/command/0", Err: err}
+	cmd := &command{
+		dir:       dir,
+		env:       c.Env,
+		maxOutput: cmp.Or(c.MaxOutput, DefaultMaxOutput),
+		slots:     make(chan struct{}, cmp.Or(c.Concurrency, DefaultConcurrency)),
 	}
-	env := c.Env
-	if env == nil {
-		env = DefaultEnv
+	if cmd.env == nil {
+		cmd.env = DefaultEnv
 	}
-	for i, name := range env {
+	for i, name := range cmd.env {
 		if name == "" || strings.ContainsAny(name, "= \x00") {
 			return nil, kind.At(jsontext.Pointer(fmt.Sprintf("/env/%d", i)), "must be the name of a variable that the worker has, not %q: values are not written here", name)
 		}
 	}
-	cmd := &command{
-		program:   program,
-		args:      c.Command,
-		dir:       dir,
-		env:       env,
-		maxOutput: cmp.Or(c.MaxOutput, DefaultMaxOutput),
-		slots:     make(chan struct{}, cmp.Or(c.Concurrency, DefaultConcurrency)),
+	if err := cmd.choose(c); err != nil {
+		return nil, err
+	}
+	if err := cmd.find(c.Command); err != nil {
+		return nil, err
 	}
 	return cmd.handle, nil
 }
+
+// Build builds a hook from a section of a worker file.
+func Build(s kind.Section, c Config) (kind.Hook, error) {
+	c.Base = s.Worker.Dir
+	handler, err := New(c)
+	if err != nil {
+		return kind.Hook{}, err
+	}
+	if c.Dialect == ClaudeCode {
+		for _, pattern := range s.Registration.Events {
+			if !strings.HasSuffix(pattern, "*") && !claudecode.Known(pattern) {
+				return kind.Hook{}, kind.At("/dialect", "Claude Code has no hook for the event %s, so the command would never run", pattern)
+			}
+		}
+	}
+	return kind.Hook{Handler: handler}, nil
+}
+
+// choose sets the dialect.
+func (c *command) choose(config Config) error {
+	switch config.Dialect {
+	case "":
+		if config.Matcher != "" {
+			return kind.At("/matcher", "belongs to dialect: %s; here the match of the hook says which events it is for", ClaudeCode)
+		}
+		if _, isLine := config.Command.line(); isLine {
+			return errNoCommand
+		}
+		c.speak = speakPlain
+	case ClaudeCode:
+		matcher, err := claudecode.ParseMatcher(config.Matcher)
+		if err != nil {
+			return &kind.FieldError{Pointer: "/matcher", Err: err}
+		}
+		c.speak = speakClaude(matcher, c.dir)
+		c.set = []string{"CLAUDE_PROJECT_DIR=" + c.dir}
+	default:
+		return kind.At("/dialect", "there is no dialect %q: known is %s; without one the command answers a HookResult", config.Dialect, ClaudeCode)
+	}
+	return nil
+}
+
+// find sets the program and its arguments.
+func (c *command) find(given Command) (err error) {
+	if line, isLine := given.line(); isLine {
+		if strings.TrimSpace(line) == "" {
+			return errNoCommand
+		}
+		if file := scriptOf(line, c.dir); file != "" {
+			if _, err := findProgram(c.dir, file); err != nil {
+				return &kind.FieldError{Pointer: "/command", Err: err}
+			}
+		}
+		c.args = []string{"sh", "-c", line}
+		if c.program, err = findProgram(c.dir, "sh"); err != nil {
+			return &kind.FieldError{Pointer: "/command", Err: err}
+		}
+		return nil
+	}
+	if len(given) == 0 || given[0] == "" {
+		return errNoCommand
+	}
+	c.args = given
+	if c.program, err = findProgram(c.dir, given[0]); err != nil {
+		return &kind.FieldError{Pointer: "/command/0", Err: err}
+	}
+	return nil
+}
+
+var errNoCommand = kind.At("/command", `must be a list: the program and its arguments, such as ["./lint.sh", "--fast"]`)
 
 func findDir(c Config) (string, error) {
 	dir := c.Dir

@@ -11,16 +11,23 @@
 // It answers a HookResult as JSON; no output means continue. Its standard error
 // is for people: its last line is part of the error where the command fails.
 //
+// In the dialect [ClaudeCode] the command is a hook script of Claude Code, as it is:
+// it reads what Claude Code would have written, and its exit code and output mean
+// what they mean there. Package claudecode says what becomes of them. An event that
+// Claude Code has no hook for, or that the matcher does not take, is let pass without
+// a command.
+//
 // # Environment
 //
 // The command sees the variables whose names are listed, and HOOK_EVENT,
 // HOOK_SESSION_ID and HOOK_EVENT_ID, HOOK_CHAIN_ID where a router called, and
 // TRACEPARENT where there is a trace. Nothing else of the worker's environment
-// reaches it.
+// reaches it. In dialect claude-code, CLAUDE_PROJECT_DIR is the directory that the
+// command runs in.
 //
 // # Failure
 //
-// An exit code other than 0, output that is no HookResult or is longer than
+// An exit code other than 0 (and 2 in dialect claude-code), output that is no HookResult or is longer than
 // allowed, and a command that is not done when the context is over are errors:
 // the hook could not decide, and its on_failure does. A command that isn't there
 // or may not be executed is an error of New.

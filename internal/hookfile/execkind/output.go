@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"unicode"
+
+	"github.com/hookrouter/hookrouter/internal/hookfile/claudecode"
 )
 
 // boundedBuffer keeps what is written, and calls full once where it is too much.
@@ -28,8 +30,9 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 
 // Limits of what is kept of the standard error.
 const (
-	tailSize = 4 << 10 // bytes
-	lineSize = 200     // characters of the line that is shown
+	headSize = 4 * claudecode.MaxText // bytes
+	tailSize = 4 << 10                // bytes
+	lineSize = 200                    // characters of the line that is shown
 )
 
 // tail keeps the beginning and the end of what is written.
@@ -37,7 +40,7 @@ type tail struct{ head, bytes []byte }
 
 // Write never fails.
 func (t *tail) Write(p []byte) (int, error) {
-	t.head = append(t.head, p[:min(len(p), tailSize-len(t.head))]...)
+	t.head = append(t.head, p[:min(len(p), headSize-len(t.head))]...)
 	t.bytes = append(t.bytes, p...)
 	if len(t.bytes) > 2*tailSize {
 		t.bytes = append(t.bytes[:0], t.bytes[len(t.bytes)-tailSize:]...)

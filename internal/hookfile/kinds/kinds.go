@@ -28,19 +28,13 @@ func All(w kind.Worker) hookfile.Options {
 		Kinds: map[string]kind.Kind{
 			"builtin": builtinkind.New(all.Builtins()),
 			"cel":     kind.Of("Rules in CEL, the first that holds answers.", rules),
-			"exec":    kind.Of("A command that reads the event and prints a result.", command),
+			"exec":    kind.Of("A command that reads the event and prints a result.", execkind.Build),
 		},
 	}
 }
 
 func rules(_ kind.Section, c celkind.Config) (kind.Hook, error) {
 	handler, err := celkind.New(c)
-	return kind.Hook{Handler: handler}, err
-}
-
-func command(s kind.Section, c execkind.Config) (kind.Hook, error) {
-	c.Base = s.Worker.Dir
-	handler, err := execkind.New(c)
 	return kind.Hook{Handler: handler}, err
 }
 
