@@ -15,6 +15,8 @@ import (
 	"github.com/failsafe-go/failsafe-go"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/hookrouter/hookrouter/internal/webhook/signature"
 )
 
 // maxAnswer bounds what is read of a receiver's answer, in bytes. It is thrown
@@ -25,7 +27,7 @@ const maxAnswer = 16 << 10
 type receiver struct {
 	url     string
 	client  *http.Client
-	keys    [][]byte
+	keys    signature.Keys
 	retry   failsafe.Executor[answer]
 	log     *slog.Logger // names the receiver
 	counts  *counts      // of the sender
@@ -110,12 +112,9 @@ func (r *receiver) post(ctx context.Context, m message) (answer, error) {
 	if err != nil {
 		return answer{final: true}, errors.New("the request can't be made")
 	}
-	timestamp := strconv.FormatInt(time.Now().Unix(), 10)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "hook-router")
-	req.Header.Set("Webhook-Id", m.id)
-	req.Header.Set("Webhook-Timestamp", timestamp)
-	req.Header.Set("Webhook-Signature", sign(r.keys, m.id, timestamp, m.body))
+	r.keys.Set(req.Header, m.id, time.Now(), m.body)
 	propagation.TraceContext{}.Inject(trace.ContextWithSpanContext(ctx, m.about), propagation.HeaderCarrier(req.Header))
 	resp, err := r.client.Do(req)
 	if err != nil {

@@ -15,6 +15,8 @@ import (
 	"github.com/failsafe-go/failsafe-go"
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/hookrouter/hookrouter/internal/webhook/signature"
 )
 
 // Options say whom to tell and how long to try. The zero Options tell nobody.
@@ -76,7 +78,7 @@ func New(o Options) (*Sender, error) {
 	if len(o.URLs) == 0 {
 		return s, nil
 	}
-	keys, err := parseSecret(o.Secret)
+	keys, err := signature.Parse(o.Secret)
 	if err != nil {
 		return nil, err
 	}

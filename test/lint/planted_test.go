@@ -23,6 +23,7 @@ const (
 	natsClient = "github.com/nats-io/nats.go"
 	natsServer = "github.com/nats-io/nats-server/v2/server"
 	cel        = "cel.dev/cel-go/cel"
+	opa        = "github.com/open-policy-agent/opa/v1/rego"
 )
 
 // An importPlant is a file of a package of this module that imports one thing.
@@ -134,6 +135,16 @@ var importPlants = []importPlant{
 	{"the kind cel imports CEL", "internal/hookfile/celkind/planted.go", cel, ""},
 	{"the hook files import CEL", "internal/hookfile/planted.go", cel, "cel"},
 	{"the hook files import CEL by its old name", "internal/hookfile/planted.go", "github.com/google/cel-go/cel", "cel"},
+
+	{"the dialect of Claude Code imports the chain", "internal/hookfile/claudecode/planted.go", "/pkg/chain", ""},
+	{"the dialect of Claude Code imports a kind", "internal/hookfile/claudecode/planted.go", "/internal/hookfile/kind", "claudecode"},
+	{"the kind http imports the signature", "internal/hookfile/httpkind/planted.go", "/internal/webhook/signature", ""},
+	{"the kind http imports the desk", "internal/hookfile/httpkind/planted.go", "/internal/approvals", "httpkind"},
+	{"the kind rego imports OPA", "internal/hookfile/regokind/planted.go", opa, ""},
+	{"the kind rego imports the kind cel", "internal/hookfile/regokind/planted.go", "/internal/hookfile/celkind", "regokind"},
+	{"the operator's command imports OPA", "cmd/hookctl/planted.go", opa, "opa"},
+	{"the worker's command imports OPA", "cmd/hook-worker/planted.go", opa, "opa"},
+	{"the kind exec's tests import OPA", "internal/hookfile/execkind/planted_test.go", opa, "opa"},
 
 	{"an example imports a command", "examples/planted/planted.go", "/cmd/hookctl", "cmd"},
 	{"the worker's tests import the bench", "pkg/worker/planted_test.go", "/test/bench", "test"},

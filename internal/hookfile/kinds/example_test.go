@@ -15,6 +15,6 @@ func ExampleAll() {
 	_, err := hookfile.Parse("worker.yaml", []byte(`hooks: [{id: a, events: ["*"], match: session == "s1", cel: {rules: [{deny: no}]}}]`), kinds.All(kind.Worker{}))
 	fmt.Println(err)
 	// Output:
-	// [builtin cel exec]
+	// [builtin cel exec http rego]
 	// worker.yaml:1:39: hooks[0].match: undeclared reference to 'session' (did you mean 'session_id'?)
 }

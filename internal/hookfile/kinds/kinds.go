@@ -9,7 +9,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/hookfile/builtinkind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/celkind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/execkind"
+	"github.com/hookrouter/hookrouter/internal/hookfile/httpkind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/hookfile/regokind"
 	"github.com/hookrouter/hookrouter/internal/hookstate"
 	"github.com/hookrouter/hookrouter/pkg/match"
 )
@@ -29,6 +31,8 @@ func All(w kind.Worker) hookfile.Options {
 			"builtin": builtinkind.New(all.Builtins()),
 			"cel":     kind.Of("Rules in CEL, the first that holds answers.", rules),
 			"exec":    kind.Of("A command that reads the event and prints a result.", execkind.Build),
+			"http":    kind.Of("An endpoint that gets the event as a CloudEvent and answers a result.", httpkind.New),
+			"rego":    kind.Of("Policies in the language of Open Policy Agent.", regokind.New),
 		},
 	}
 }

@@ -1,0 +1,216 @@
+package httpkind
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/webhook/signature"
+)
+
+// Defaults and limits of a [Config].
+const (
+	DefaultMaxResponse = 256 << 10 // bytes of an answer
+	DefaultConcurrency = 16        // requests at once
+	maxMaxResponse     = 16 << 20
+	maxConcurrency     = 1024
+	maxSecretFile      = 64 << 10
+)
+
+// Config is the section http of a hook.
+type Config struct {
+	// URL is the endpoint, https, or http on the own machine. It holds no password.
+	URL string `json:"url"`
+	// Headers are further headers by their names; a value is the name of the
+	// variable of the worker's environment that has it.
+	Headers map[string]string `json:"headers"`
+	// SecretEnv names the variable with the secret that signs the requests: "whsec_"
+	// and 24 to 64 bytes in base64. Several, separated by spaces, all sign.
+	SecretEnv string `json:"secret_env"`
+	// SecretFile is the file with the secret, instead.
+	SecretFile string `json:"secret_file"`
+	// TLS says whom to trust and who asks; nil means the system's certificates.
+	TLS *TLS `json:"tls"`
+	// Insecure allows http to other machines: anybody between reads the events and
+	// answers in the endpoint's place.
+	Insecure bool `json:"insecure"`
+	// Idempotent says that the endpoint may get one event twice.
+	Idempotent bool `json:"idempotent"`
+	// MaxResponse bounds the answer, in bytes; 0 means [DefaultMaxResponse].
+	MaxResponse int `json:"max_response"`
+	// Concurrency is how many requests are under way at once; 0 means
+	// [DefaultConcurrency].
+	Concurrency int `json:"concurrency"`
+}
+
+// New builds the hook. The error is a [*kind.FieldError].
+func New(s kind.Section, c Config) (kind.Hook, error) {
+	host, err := checkURL(c)
+	if err != nil {
+		return kind.Hook{}, &kind.FieldError{Pointer: "/url", Err: err}
+	}
+	for _, limit := range [...]struct {
+		name       string
+		value, max int
+	}{{"max_response", c.MaxResponse, maxMaxResponse}, {"concurrency", c.Concurrency, maxConcurrency}} {
+		if limit.value < 0 || limit.value > limit.max {
+			return kind.Hook{}, kind.At(jsontext.Pointer("/"+limit.name), "must be 1 to %d, not %d", limit.max, limit.value)
+		}
+	}
+	header, err := headers(c.Headers)
+	if err != nil {
+		return kind.Hook{}, err
+	}
+	keys, err := secret(s.Worker.Dir, c)
+	if err != nil {
+		return kind.Hook{}, err
+	}
+	trust, err := c.TLS.config(s.Worker.Dir, c.URL)
+	if err != nil {
+		return kind.Hook{}, err
+	}
+	transport := &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		TLSClientConfig:        trust,
+		ForceAttemptHTTP2:      true,
+		TLSHandshakeTimeout:    10 * time.Second,
+		IdleConnTimeout:        90 * time.Second,
+		MaxIdleConnsPerHost:    cmp.Or(c.Concurrency, DefaultConcurrency),
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+	e := &endpoint{
+		url: c.URL, host: host, header: header, keys: keys,
+		client: &http.Client{
+			Transport:     transport,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		idempotent:  c.Idempotent,
+		maxResponse: cmp.Or(c.MaxResponse, DefaultMaxResponse),
+		slots:       make(chan struct{}, cmp.Or(c.Concurrency, DefaultConcurrency)),
+	}
+	return kind.Hook{Handler: e.handle, Close: transport.CloseIdleConnections}, nil
+}
+
+// checkURL returns the part of the URL that may be shown. Its errors show no other.
+func checkURL(c Config) (host string, err error) {
+	u, err := url.Parse(c.URL)
+	switch {
+	case c.URL == "":
+		return "", errors.New("is missing: give the endpoint, like https://policy.example/hook")
+	case err != nil:
+		return "", errors.New("can't be read: write it like https://host/path, with other characters escaped")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return "", fmt.Errorf("must begin with https://, not %q", u.Scheme)
+	case u.Hostname() == "":
+		return "", errors.New("names no host: write it like https://host/path")
+	case u.User != nil:
+		return "", errors.New("holds a user or password: send them in a header, whose value is a variable: headers: {Authorization: POLICY_AUTHORIZATION}")
+	case u.Fragment != "":
+		return "", errors.New("has a fragment (#), which is never sent: take it away")
+	case u.Scheme == "http" && !c.Insecure && !loopback(u.Hostname()):
+		return "", fmt.Errorf("sends events to %s without TLS: use https, or say insecure: true", u.Host)
+	}
+	return u.Host, nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// reserved are the headers that belong to the request itself.
+var reserved = regexp.MustCompile(`(?i)^(host|content-.*|transfer-encoding|connection|te|trailer|upgrade|webhook-.*|hook-.*|ce-.*|traceparent|tracestate)$`)
+
+// headers reads the values of headers from the environment.
+func headers(names map[string]string) (http.Header, error) {
+	header := http.Header{}
+	for name, env := range names {
+		at := jsontext.Pointer("/headers").AppendToken(name)
+		if !httpguts.ValidHeaderFieldName(name) || reserved.MatchString(name) {
+			return nil, kind.At(at, "is no header that may be set here")
+		}
+		value, err := fromEnv(env)
+		if err != nil {
+			return nil, &kind.FieldError{Pointer: at, Err: err}
+		}
+		if !httpguts.ValidHeaderFieldValue(value) {
+			return nil, kind.At(at, "the value of %s can't be sent in a header: it has control characters", env)
+		}
+		header.Set(name, value)
+	}
+	return header, nil
+}
+
+// fromEnv returns the value of a variable. The error does not show what was written
+// in its name's place, which may be the secret itself.
+func fromEnv(name string) (string, error) {
+	value, set := os.LookupEnv(name)
+	if !variable.MatchString(name) || !set || value == "" {
+		return "", errors.New("must be the name of a variable of the worker's environment, which is not set: values are not written here")
+	}
+	return value, nil
+}
+
+// secret reads the keys that sign; nil for none.
+func secret(dir string, c Config) (signature.Keys, error) {
+	at, text := jsontext.Pointer("/secret_env"), ""
+	switch {
+	case c.SecretEnv != "" && c.SecretFile != "":
+		return nil, kind.At("/secret_file", "there is secret_env too: give one of them")
+	case c.SecretEnv != "":
+		value, err := fromEnv(c.SecretEnv)
+		if err != nil {
+			return nil, &kind.FieldError{Pointer: at, Err: err}
+		}
+		text = value
+	case c.SecretFile != "":
+		at = "/secret_file"
+		raw, err := readFile(dir, c.SecretFile)
+		if err != nil {
+			return nil, &kind.FieldError{Pointer: at, Err: err}
+		}
+		text = string(raw)
+	default:
+		return nil, nil
+	}
+	keys, err := signature.Parse(text)
+	if err != nil {
+		return nil, &kind.FieldError{Pointer: at, Err: err}
+	}
+	return keys, nil
+}
+
+// readFile reads a small file, found from dir.
+func readFile(dir, path string) ([]byte, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read it: %w", err)
+	case !info.Mode().IsRegular() || info.Size() > maxSecretFile:
+		return nil, fmt.Errorf("%s is no file of at most %d bytes", path, maxSecretFile)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read it: %w", err)
+	}
+	return raw, nil
+}
+
+func isHTTPS(text string) bool { return strings.HasPrefix(strings.ToLower(text), "https:") }

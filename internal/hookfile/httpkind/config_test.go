@@ -1,0 +1,129 @@
+package httpkind_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hookrouter/hookrouter/internal/hookfile/httpkind"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+)
+
+func TestNewNamesTheFieldThatIsWrong(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HTTPKIND_GOOD", "Bearer s3cret")
+	t.Setenv("HTTPKIND_LINES", "a\nb")
+	if err := os.WriteFile(filepath.Join(dir, "bad"), []byte("s3cret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const good = "https://policy.example/hook"
+	for name, c := range map[string]struct {
+		config        httpkind.Config
+		pointer, want string
+	}{
+		"no URL":                         {httpkind.Config{}, "/url", "is missing"},
+		"a URL that can't be read":       {httpkind.Config{URL: "https://a:s3cret@b\x7f"}, "/url", "can't be read"},
+		"another scheme":                 {httpkind.Config{URL: "ftp://a"}, "/url", `must begin with https://, not "ftp"`},
+		"no host":                        {httpkind.Config{URL: "https:///a"}, "/url", "names no host"},
+		"a password":                     {httpkind.Config{URL: "https://a:s3cret@b/"}, "/url", "holds a user or password"},
+		"a fragment":                     {httpkind.Config{URL: good + "#a"}, "/url", "has a fragment"},
+		"http to another machine":        {httpkind.Config{URL: "http://policy.example:8080/s3cret"}, "/url", "sends events to policy.example:8080 without TLS"},
+		"a value for a header":           {httpkind.Config{URL: good, Headers: map[string]string{"Authorization": "Bearer s3cret"}}, "/headers/Authorization", "must be the name of a variable"},
+		"a value like a name":            {httpkind.Config{URL: good, Headers: map[string]string{"X-Key": "s3cret"}}, "/headers/X-Key", "which is not set"},
+		"a value with lines":             {httpkind.Config{URL: good, Headers: map[string]string{"X-Key": "HTTPKIND_LINES"}}, "/headers/X-Key", "HTTPKIND_LINES can't be sent in a header"},
+		"a header of the request itself": {httpkind.Config{URL: good, Headers: map[string]string{"webhook-id": "HTTPKIND_GOOD"}}, "/headers/webhook-id", "is no header that may be set here"},
+		"a header that is none":          {httpkind.Config{URL: good, Headers: map[string]string{"a b": "HTTPKIND_GOOD"}}, "/headers/a b", "is no header"},
+		"two secrets":                    {httpkind.Config{URL: good, SecretEnv: "A", SecretFile: "b"}, "/secret_file", "give one of them"},
+		"a secret that is not set":       {httpkind.Config{URL: good, SecretEnv: "HTTPKIND_NOBODY"}, "/secret_env", "which is not set"},
+		"a secret of another form":       {httpkind.Config{URL: good, SecretEnv: "HTTPKIND_GOOD"}, "/secret_env", "must be whsec_"},
+		"a secret file of another form":  {httpkind.Config{URL: good, SecretFile: "bad"}, "/secret_file", "must be whsec_"},
+		"a secret file that isn't there": {httpkind.Config{URL: good, SecretFile: "none"}, "/secret_file", "no such file"},
+		"a secret file that is none":     {httpkind.Config{URL: good, SecretFile: "."}, "/secret_file", "is no file"},
+		"TLS without TLS":                {httpkind.Config{URL: "http://127.0.0.1", TLS: &httpkind.TLS{}}, "/tls", "is of no use for an http URL"},
+		"no CA file":                     {httpkind.Config{URL: good, TLS: &httpkind.TLS{CA: "none"}}, "/tls/ca", "no such file"},
+		"a CA file without certificates": {httpkind.Config{URL: good, TLS: &httpkind.TLS{CA: "bad"}}, "/tls/ca", "has no certificate in PEM"},
+		"a certificate without key":      {httpkind.Config{URL: good, TLS: &httpkind.TLS{Cert: "bad"}}, "/tls", "needs both"},
+		"a certificate that is none":     {httpkind.Config{URL: good, TLS: &httpkind.TLS{Cert: "bad", Key: "bad"}}, "/tls/cert", "is no pair"},
+		"a response below nothing":       {httpkind.Config{URL: good, MaxResponse: -1}, "/max_response", "must be 1 to 16777216"},
+		"too many at once":               {httpkind.Config{URL: good, Concurrency: 5000}, "/concurrency", "must be 1 to 1024"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := httpkind.New(kind.Section{Worker: kind.Worker{Dir: dir}}, c.config)
+			field, ok := errors.AsType[*kind.FieldError](err)
+			if !ok || string(field.Pointer) != c.pointer || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("New = %v; want %s at %s", err, c.want, c.pointer)
+			}
+		})
+	}
+}
+
+func TestWhereHTTPIsAllowed(t *testing.T) {
+	for _, c := range []httpkind.Config{
+		{URL: "http://127.0.0.1:8080/hook"},
+		{URL: "http://[::1]/hook"},
+		{URL: "http://localhost"},
+		{URL: "http://policy.example", Insecure: true},
+	} {
+		hook, err := httpkind.New(kind.Section{}, c)
+		if err != nil {
+			t.Errorf("New(%s): %v", c.URL, err)
+			continue
+		}
+		hook.Close()
+	}
+}
+
+// TestTLS has an endpoint with a certificate of its own that asks for one.
+func TestTLS(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.TLS.PeerCertificates) == 0 {
+			w.WriteHeader(http.StatusForbidden)
+		}
+	}))
+	server.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
+	server.Config.ErrorLog = discard()
+	server.StartTLS()
+	defer server.Close()
+	dir := t.TempDir()
+	key, err := x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, block := range map[string]*pem.Block{
+		"ca.pem":  {Type: "CERTIFICATE", Bytes: server.Certificate().Raw},
+		"key.pem": {Type: "PRIVATE KEY", Bytes: key},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, file), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		tls  *httpkind.TLS
+		want string
+	}{
+		"a CA and a certificate":      {&httpkind.TLS{CA: "ca.pem", Cert: "ca.pem", Key: "key.pem"}, ""},
+		"another name that it has":    {&httpkind.TLS{CA: "ca.pem", Cert: "ca.pem", Key: "key.pem", ServerName: "example.com"}, ""},
+		"no certificate":              {&httpkind.TLS{CA: "ca.pem"}, "it answered 403 Forbidden"},
+		"a name that it doesn't have": {&httpkind.TLS{CA: "ca.pem", ServerName: "policy.test"}, "certificate is valid for"},
+		"the system's CAs":            {nil, "certificate signed by unknown authority"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hook, err := httpkind.New(kind.Section{Worker: kind.Worker{Dir: dir}}, httpkind.Config{URL: server.URL, TLS: c.tls})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer hook.Close()
+			_, err = hook.Handler(t.Context(), bash)
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v; want %q", err, c.want)
+			}
+		})
+	}
+}
