@@ -16,8 +16,9 @@ import (
 	"github.com/hookrouter/hookrouter/examples/sessioncontext"
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/hookfile"
+	"github.com/hookrouter/hookrouter/internal/hookfile/celkind"
+	"github.com/hookrouter/hookrouter/internal/hookfile/execkind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
 	"github.com/hookrouter/hookrouter/internal/node"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -104,7 +105,13 @@ func demoHooks(workspace string) ([]examples.Example, error) {
 			slog.SetDefault(slog.New(slog.DiscardHandler))
 		}
 	}
-	file, err := hookfile.Parse("hooks.yaml", hookFile, kinds.All(kind.Worker{Dir: workspace}))
+	file, err := hookfile.Parse("hooks.yaml", hookFile, hookfile.Options{
+		Worker: kind.Worker{Dir: workspace},
+		Kinds: map[string]kind.Kind{ // not all that there are: the router links no OPA
+			"cel":  kind.Of("Rules.", celkind.Build),
+			"exec": kind.Of("A command.", execkind.Build),
+		},
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read the demo's hooks: %w", err)
 	}

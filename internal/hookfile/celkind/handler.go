@@ -22,6 +22,12 @@ type rule struct {
 	level       chain.Level
 }
 
+// Build builds a hook from a section of a worker file.
+func Build(_ kind.Section, c Config) (kind.Hook, error) {
+	handler, err := New(c)
+	return kind.Hook{Handler: handler}, err
+}
+
 // New compiles the rules. The error is a [*kind.FieldError].
 func New(c Config) (kind.Handler, error) {
 	if len(c.Rules) == 0 {

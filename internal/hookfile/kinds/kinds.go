@@ -29,17 +29,12 @@ func All(w kind.Worker) hookfile.Options {
 		CheckMatch: checkMatch,
 		Kinds: map[string]kind.Kind{
 			"builtin": builtinkind.New(all.Builtins()),
-			"cel":     kind.Of("Rules in CEL, the first that holds answers.", rules),
+			"cel":     kind.Of("Rules in CEL, the first that holds answers.", celkind.Build),
 			"exec":    kind.Of("A command that reads the event and prints a result.", execkind.Build),
 			"http":    kind.Of("An endpoint that gets the event as a CloudEvent and answers a result.", httpkind.New),
 			"rego":    kind.Of("Policies in the language of Open Policy Agent.", regokind.New),
 		},
 	}
-}
-
-func rules(_ kind.Section, c celkind.Config) (kind.Hook, error) {
-	handler, err := celkind.New(c)
-	return kind.Hook{Handler: handler}, err
 }
 
 func checkMatch(expr string) error {
