@@ -81,10 +81,10 @@ func (l loader) bundle(name string) (policies, error) {
 	}
 	b, err := l.fileLoader().AsBundle(path)
 	if err != nil {
+		if strings.HasSuffix(err.Error(), "verification key not provided") { // it has no type
+			return policies{}, kind.At("/bundle", "%s is signed, and no key to verify it can be given here: verify it where it is fetched, and give the hook an unsigned one", name)
+		}
 		return policies{}, l.positioned("/bundle", err)
-	}
-	if len(b.Signatures.Signatures) > 0 {
-		return policies{}, kind.At("/bundle", "%s is signed, and no key to verify it can be given here: verify it where it is fetched, and give the hook an unsigned one", name)
 	}
 	return policies{b.ParsedModules(name), b.Data, "/bundle"}, nil
 }
