@@ -7,17 +7,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"golang.org/x/net/http/httpguts"
 
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/webhook/signature"
 )
 
 // Defaults and limits of a [Config].
@@ -26,7 +21,6 @@ const (
 	DefaultConcurrency = 16        // requests at once
 	maxMaxResponse     = 16 << 20
 	maxConcurrency     = 1024
-	maxSecretFile      = 64 << 10
 )
 
 // Config is the section http of a hook.
@@ -128,89 +122,6 @@ func checkURL(c Config) (host string, err error) {
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-// reserved are the headers that belong to the request itself.
-var reserved = regexp.MustCompile(`(?i)^(host|content-.*|transfer-encoding|connection|te|trailer|upgrade|webhook-.*|hook-.*|ce-.*|traceparent|tracestate)$`)
-
-// headers reads the values of headers from the environment.
-func headers(names map[string]string) (http.Header, error) {
-	header := http.Header{}
-	for name, env := range names {
-		at := jsontext.Pointer("/headers").AppendToken(name)
-		if !httpguts.ValidHeaderFieldName(name) || reserved.MatchString(name) {
-			return nil, kind.At(at, "is no header that may be set here")
-		}
-		value, err := fromEnv(env)
-		if err != nil {
-			return nil, &kind.FieldError{Pointer: at, Err: err}
-		}
-		if !httpguts.ValidHeaderFieldValue(value) {
-			return nil, kind.At(at, "the value of %s can't be sent in a header: it has control characters", env)
-		}
-		header.Set(name, value)
-	}
-	return header, nil
-}
-
-// fromEnv returns the value of a variable. The error does not show what was written
-// in its name's place, which may be the secret itself.
-func fromEnv(name string) (string, error) {
-	value, set := os.LookupEnv(name)
-	if !variable.MatchString(name) || !set || value == "" {
-		return "", errors.New("must be the name of a variable of the worker's environment, which is not set: values are not written here")
-	}
-	return value, nil
-}
-
-// secret reads the keys that sign; nil for none.
-func secret(dir string, c Config) (signature.Keys, error) {
-	at, text := jsontext.Pointer("/secret_env"), ""
-	switch {
-	case c.SecretEnv != "" && c.SecretFile != "":
-		return nil, kind.At("/secret_file", "there is secret_env too: give one of them")
-	case c.SecretEnv != "":
-		value, err := fromEnv(c.SecretEnv)
-		if err != nil {
-			return nil, &kind.FieldError{Pointer: at, Err: err}
-		}
-		text = value
-	case c.SecretFile != "":
-		at = "/secret_file"
-		raw, err := readFile(dir, c.SecretFile)
-		if err != nil {
-			return nil, &kind.FieldError{Pointer: at, Err: err}
-		}
-		text = string(raw)
-	default:
-		return nil, nil
-	}
-	keys, err := signature.Parse(text)
-	if err != nil {
-		return nil, &kind.FieldError{Pointer: at, Err: err}
-	}
-	return keys, nil
-}
-
-// readFile reads a small file, found from dir.
-func readFile(dir, path string) ([]byte, error) {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
-	}
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read it: %w", err)
-	case !info.Mode().IsRegular() || info.Size() > maxSecretFile:
-		return nil, fmt.Errorf("%s is no file of at most %d bytes", path, maxSecretFile)
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read it: %w", err)
-	}
-	return raw, nil
 }
 
 func isHTTPS(text string) bool { return strings.HasPrefix(strings.ToLower(text), "https:") }
