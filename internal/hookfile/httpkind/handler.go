@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptrace"
@@ -118,9 +119,7 @@ func (e *endpoint) post(ctx context.Context, ev events.Event, body []byte) (answ
 
 // address sets the headers.
 func (e *endpoint) address(req *http.Request, call worker.Call, ev events.Event, body []byte) {
-	for name, values := range e.header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, e.header)
 	req.Header.Set("Content-Type", ce.ApplicationCloudEventsJSON)
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "hook-worker")

@@ -239,7 +239,9 @@ func TestAnEndpointThatIsStartedLateAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	addr := l.Addr().String()
-	l.Close()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
 	hook, err := httpkind.New(kind.Section{}, httpkind.Config{URL: "http://" + addr})
 	if err != nil {
 		t.Fatal(err)
