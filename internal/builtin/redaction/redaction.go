@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -74,24 +73,22 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 			return kind.Hook{}, kind.At(jsontext.Pointer(fmt.Sprintf("/members/%d", i)), "%s is never changed: take it away", name)
 		}
 	}
-	if o.Rules != "" {
-		rules, err := load(s.Worker.Dir, o)
-		if err != nil {
-			return kind.Hook{}, err
-		}
-		h.redact = rules.Object
+	if o.Rules == "" {
+		return kind.Hook{Handler: h.handle}, nil
 	}
-	return kind.Hook{Handler: h.handle}, nil
+	path := s.Worker.Path(o.Rules)
+	rules, err := load(path, o)
+	if err != nil {
+		return kind.Hook{}, err
+	}
+	h.redact = rules.Object
+	return kind.Hook{Handler: h.handle, Files: []string{path}}, nil
 }
 
 // load reads the rules file.
-func load(dir string, o Options) (*redact.Rules, error) {
+func load(path string, o Options) (*redact.Rules, error) {
 	if o.Emails {
 		return nil, kind.At("/emails", "is for redaction without rules: a rules file says itself whether mail addresses are masked")
-	}
-	path := o.Rules
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -94,7 +94,21 @@ func New(s kind.Section, c Config) (kind.Hook, error) {
 		maxResponse: cmp.Or(c.MaxResponse, DefaultMaxResponse),
 		slots:       make(chan struct{}, cmp.Or(c.Concurrency, DefaultConcurrency)),
 	}
-	return kind.Hook{Handler: e.handle, Close: transport.CloseIdleConnections}, nil
+	return kind.Hook{Handler: e.handle, Files: c.files(s.Worker), Close: transport.CloseIdleConnections}, nil
+}
+
+// files are those with the secret and the certificates.
+func (c Config) files(w kind.Worker) (paths []string) {
+	names := []string{c.SecretFile}
+	if c.TLS != nil {
+		names = append(names, c.TLS.CA, c.TLS.Cert, c.TLS.Key)
+	}
+	for _, name := range names {
+		if name != "" {
+			paths = append(paths, w.Path(name))
+		}
+	}
+	return paths
 }
 
 // checkURL returns the part of the URL that may be shown. Its errors show no other.

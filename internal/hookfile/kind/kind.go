@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -63,6 +64,18 @@ type Worker struct {
 	States hookstate.Store
 	// Log gets what happens beside the answers; nil discards it.
 	Log *slog.Logger
+}
+
+// Path is the absolute path of a file that a section names.
+func (w Worker) Path(name string) string {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(w.Dir, name)
+	}
+	path, err := filepath.Abs(name)
+	if err != nil { // there is no working directory
+		return name
+	}
+	return path
 }
 
 // Kind is one way to say what a hook does: what stands under one key of a hook.

@@ -66,7 +66,7 @@ func New(s kind.Section, c Config) (kind.Hook, error) {
 		return kind.Hook{}, l.positioned(set.at, err)
 	}
 	p := &policy{query: query, rules: question.rules, name: l.relative}
-	return kind.Hook{Handler: p.handle}, nil
+	return kind.Hook{Handler: p.handle, Files: c.read(s.Worker)}, nil
 }
 
 // capabilities are those of this version of OPA, with the network as far as the hosts

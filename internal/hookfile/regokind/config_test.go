@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,6 +85,11 @@ func TestPoliciesAreFound(t *testing.T) {
 		"v0.rego": "package authz\n\nallow { input.data.tool_name == \"Bash\" }\n",
 	})
 	tarball(t, filepath.Join(dir, "b.tar.gz"), map[string]string{"/authz.rego": v1, "/tools/data.json": `["Bash"]`})
+	files := map[string][]string{
+		"a directory": {"p/authz.rego", "p/data.json"}, "files": {"p/authz.rego", "p/data.json"},
+		"a bundle in a directory": {"b/authz.rego", "b/tools/data.json"}, "a bundle in a file": {"b.tar.gz"},
+		"a bundle by its whole path": {"b/authz.rego", "b/tools/data.json"}, "the syntax before OPA 1.0": {"v0.rego"},
+	}
 	for name, c := range map[string]regokind.Config{
 		"a directory":                   {Files: []string{"p"}},
 		"files":                         {Files: []string{"p/authz.rego", "p/data.json"}},
@@ -101,6 +107,13 @@ func TestPoliciesAreFound(t *testing.T) {
 			hook, err := regokind.New(kind.Section{Worker: kind.Worker{Dir: dir}}, c)
 			if err != nil {
 				t.Fatal(err)
+			}
+			var watched []string
+			for _, file := range files[name] {
+				watched = append(watched, filepath.Join(dir, file))
+			}
+			if !slices.Equal(watched, hook.Files) {
+				t.Errorf("it is built anew when %q change; want %q", hook.Files, watched)
 			}
 			for tool, denied := range map[string]bool{"Bash": false, "Write": true} {
 				got, err := hook.Handler(t.Context(), call(tool))

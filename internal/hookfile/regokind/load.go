@@ -3,6 +3,7 @@ package regokind
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,6 +88,24 @@ func (l loader) bundle(name string) (policies, error) {
 		return policies{}, l.positioned("/bundle", err)
 	}
 	return policies{b.ParsedModules(name), b.Data, "/bundle"}, nil
+}
+
+// read are the files that the policies were read from: those named, and those in
+// directories that are named. A file that is new in a directory is not among them.
+func (c Config) read(w kind.Worker) (files []string) {
+	names := c.Files
+	if c.Bundle != "" {
+		names = []string{c.Bundle}
+	}
+	for _, name := range names {
+		_ = filepath.WalkDir(w.Path(name), func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() {
+				files = append(files, path)
+			}
+			return nil // they have been read
+		})
+	}
+	return files
 }
 
 func (l loader) fileLoader() opaloader.FileLoader {
