@@ -100,6 +100,16 @@ func configured(variable string, err error) error {
 	return fmt.Errorf("set telemetry up as %s and the OTEL_EXPORTER_* variables say: %w", variable, err)
 }
 
+// Flush sends the spans that wait, for as long as ctx lasts, and returns how many were
+// made so far. It delays no answer.
+func (t *Tracer) Flush(ctx context.Context) (made int64, err error) {
+	if t == nil {
+		return 0, nil
+	}
+	err = t.provider.ForceFlush(ctx)
+	return t.made.Load(), err
+}
+
 func (t *Tracer) stop(ctx context.Context) error {
 	if t == nil {
 		return nil

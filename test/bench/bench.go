@@ -30,6 +30,7 @@ type bench struct {
 	conn      *nats.Conn     // the agent's, to the server of the floor
 	conns     []*nats.Conn   // the agent's, to other servers
 	sent      map[string]int // chains, by arm
+	denied    map[string]int // those of them that were to be denied
 }
 
 // start starts the server, the hooks, two routers and the relay, and registers

@@ -27,6 +27,10 @@ type arm struct {
 	conn    *nats.Conn // nil: the agent's to the server of the floor
 	writer  *process   // not nil: no chains, but single publishes to a log, by this process
 	seat    *appender  // not nil: the same by the agent
+
+	turns     bool         // each event is a turn of its own, and so a trace
+	denyOneOf int          // so many events, one is to be denied; 0: none
+	settle    func() error // what an arm has left to do when it has answered, in its time; nil: nothing
 }
 
 func newArm(name, prefix, event string, hops int) arm {
@@ -72,6 +76,7 @@ func (b *bench) load(ctx context.Context, a arm, inFlight, n int) (*sample, erro
 				if k >= n || ctx.Err() != nil {
 					return
 				}
+				sender.denied = a.denies(k)
 				start := time.Now()
 				if err := sender.send(); err != nil {
 					failed <- err
@@ -82,37 +87,52 @@ func (b *bench) load(ctx context.Context, a arm, inFlight, n int) (*sample, erro
 		})
 	}
 	wg.Wait()
-	s := &sample{took, time.Since(began)}
 	select {
 	case err := <-failed:
 		return nil, err
 	default:
 	}
+	if a.settle != nil {
+		if err := a.settle(); err != nil {
+			return nil, err
+		}
+	}
+	s := &sample{took, time.Since(began)}
 	b.sent[a.name] += n
+	if a.denyOneOf > 0 {
+		b.denied[a.name] += n / a.denyOneOf
+	}
 	b.report.Chains += n
 	b.report.Hops += n * a.hops
 	return s, ctx.Err()
 }
+
+// denies reports whether the event at a place is to be denied.
+func (a arm) denies(k int) bool { return a.denyOneOf > 0 && k%a.denyOneOf == a.denyOneOf-1 }
 
 func (b *bench) connOf(a arm) *nats.Conn { return cmp.Or(a.conn, b.conn) }
 
 // sender is an agent with one session. It sends with the headers that pkg/agent
 // sets.
 type sender struct {
-	conn  *nats.Conn
-	arm   arm
-	msg   nats.Msg
-	count string
+	conn   *nats.Conn
+	arm    arm
+	msg    nats.Msg
+	count  string
+	denied bool // whether the next event is to be denied
 }
 
 func newSender(conn *nats.Conn, a arm, i int) *sender {
 	session := fmt.Sprintf("session-%02d", i)
 	h := nats.Header{}
 	events.Event{ID: "-", Source: "/agent", Name: a.event, Session: session, Time: events.Now()}.SetHeader(h)
-	return &sender{conn, a, nats.Msg{Subject: a.subject, Header: h, Data: eventData(session)}, strconv.Itoa(a.hops)}
+	return &sender{conn: conn, arm: a, msg: nats.Msg{Subject: a.subject, Header: h, Data: eventData(session)}, count: strconv.Itoa(a.hops)}
 }
 
-var wantBody = []byte(`{"action":"continue","data":{`)
+var (
+	wantBody   = []byte(`{"action":"continue","data":{`)
+	wantDenied = []byte(`{"action":"deny"`)
+)
 
 func (s *sender) send() error {
 	_, err := s.ask()
@@ -120,13 +140,20 @@ func (s *sender) send() error {
 }
 
 func (s *sender) ask() (*nats.Msg, error) {
-	s.msg.Header["ce-id"] = []string{events.NewID()}
+	id, want := events.NewID(), wantBody
+	if s.denied {
+		id, want = deniedMark+id, wantDenied
+	}
+	s.msg.Header["ce-id"] = []string{id}
+	if s.arm.turns {
+		s.msg.Header["Hook-Turn"] = []string{id}
+	}
 	reply, err := s.conn.RequestMsg(&s.msg, 30*time.Second)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.arm.name, err)
 	}
-	if !bytes.HasPrefix(reply.Data, wantBody) || reply.Header.Get(bus.HeaderCount) != s.count {
-		return nil, fmt.Errorf("%s answers %v %.200s: continue from %s hooks was expected", s.arm.name, reply.Header, reply.Data, s.count)
+	if !bytes.HasPrefix(reply.Data, want) || reply.Header.Get(bus.HeaderCount) != s.count {
+		return nil, fmt.Errorf("%s answers %v %.200s: %s from %s hooks was expected", s.arm.name, reply.Header, reply.Data, want, s.count)
 	}
 	return reply, nil
 }

@@ -5,7 +5,8 @@
 //	go run ./test/bench            all figures, about seven minutes
 //	go run ./test/bench -short     a look, about a minute
 //	go run ./test/bench -profile D CPU profiles of the router and the relay; with
-//	                               -only audit of routers with and without audit
+//	                               -only audit or tracing of routers with and
+//	                               without it
 //
 // The exit code is 0 where every figure meets its target, 1 where one does not
 // (never with -short), 2 where the bench could not run, and 3 where an arm differs
@@ -43,6 +44,7 @@ type options struct {
 
 	// Of a child process.
 	role, nats, prefix, store, audit string
+	otlp, sampled                    string
 	sync                             bool
 }
 
@@ -64,8 +66,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, err
 	flags.DurationVar(&o.slice, "slice", 40*time.Millisecond, "how long an arm runs at a time; six times in each round")
 	flags.BoolVar(&o.short, "short", false, "few rounds, and no judgement but that on the run itself")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object instead of a table")
-	flags.StringVar(&o.profile, "profile", "", "only write CPU profiles into this directory, and what a chain costs each process; with -only audit those of routers with and without audit")
-	flags.StringVar(&o.only, "only", "", "only this part: floor, further, skipped, execute, collect, startup or audit")
+	flags.StringVar(&o.profile, "profile", "", "only write CPU profiles into this directory, and what a chain costs each process; with -only audit or tracing those of routers with and without it")
+	flags.StringVar(&o.only, "only", "", "only this part: floor, further, skipped, execute, collect, startup, tracing or audit")
 	flags.StringVar(&o.base, "dir", os.TempDir(), "where the servers keep their files while it runs: on a disk, for the audit part")
 	flags.StringVar(&o.role, "role", "", "internal: what this process is")
 	flags.StringVar(&o.nats, "nats", "", "internal: URL of the server")
@@ -73,6 +75,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, err
 	flags.StringVar(&o.store, "store", "", "internal: the server's files")
 	flags.BoolVar(&o.sync, "sync", false, "internal: whether the server syncs its writes")
 	flags.StringVar(&o.audit, "audit", "off", "internal: the router's audit mode")
+	flags.StringVar(&o.otlp, "otlp", "", "internal: the collector of the router's spans; empty for no tracing")
+	flags.StringVar(&o.sampled, "sampled", "1", "internal: the share of traces that are sampled")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0, nil
@@ -114,7 +118,7 @@ func measure(ctx context.Context, o options, progress io.Writer) (*report, error
 		return nil, fmt.Errorf("make a directory: %w: name another place with -dir", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	b := &bench{options: o, dir: dir, progress: progress, report: &report{Short: o.short, Rounds: o.rounds, Valid: true}, sent: map[string]int{}}
+	b := &bench{options: o, dir: dir, progress: progress, report: &report{Short: o.short, Rounds: o.rounds, Valid: true}, sent: map[string]int{}, denied: map[string]int{}}
 	defer b.stop()
 	if o.only == "" && o.profile == "" || o.only == partAudit {
 		if err := b.lookAtDisk(); err != nil {
@@ -135,7 +139,11 @@ func measure(ctx context.Context, o options, progress io.Writer) (*report, error
 		{"execute", b.execute},
 		{"collect", b.collect},
 		{"startup", b.startup},
+		{partTracing, b.tracing},
 		{partAudit, b.audit},
+	}
+	if o.profile != "" && o.only == partTracing {
+		return b.report, b.profileTracing(ctx)
 	}
 	if o.profile != "" && o.only == partAudit {
 		return b.report, b.profileAudit(ctx)

@@ -21,6 +21,19 @@ func (b *bench) profileAudit(ctx context.Context) error {
 	return b.profile(ctx, own.off, own.strict, joined.off, joined.strict)
 }
 
+// profileTracing profiles routers without tracing, and with all traces or a tenth of them.
+func (b *bench) profileTracing(ctx context.Context) error {
+	t, err := b.startTracing(ctx)
+	if err != nil {
+		return err
+	}
+	b.slice *= longSlice
+	if err := b.profile(ctx, t.off, t.tenth); err != nil {
+		return err
+	}
+	return b.profile(ctx, t.off, t.every)
+}
+
 // profile runs the 3-hop chain with 64 in flight through each arm in turn, which are
 // processes, and writes a CPU profile of each, and what a chain costs each process
 // in CPU time: a figure that a busy machine disturbs less than it does the others.
@@ -28,7 +41,7 @@ func (b *bench) profile(ctx context.Context, arms ...arm) error {
 	if err := os.MkdirAll(b.options.profile, 0o755); err != nil {
 		return fmt.Errorf("make a directory for the profiles: %w", err)
 	}
-	n, err := b.warmUp(ctx, 64, arms)
+	n, err := b.warmUp(ctx, b.slice, 64, arms)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/pprof"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/notary"
 	"github.com/hookrouter/hookrouter/internal/recorder"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
 )
 
 // readyFunc says that a role serves, and takes orders from then on: to profile, and
@@ -38,7 +40,7 @@ func runRole(ctx context.Context, o options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	roles := map[string]func(context.Context, options, readyFunc) error{
-		"nats": natsRole, "router": routerRole, "relay": relayRole, "hooks": hooksRole,
+		"nats": natsRole, "router": routerRole, "relay": relayRole, "hooks": hooksRole, "gates": gatesRole, "collector": collectorRole,
 	}
 	role := roles[o.role]
 	if role == nil {
@@ -114,9 +116,14 @@ func routerRole(ctx context.Context, o options, ready readyFunc) error {
 			return err
 		}
 	}
+	shown, flush, err := tracingOf(ctx, o)
+	if err != nil {
+		return err
+	}
 	n, err := node.Start(ctx, node.Options{
-		NATS:   bus.Options{URL: o.nats, Prefix: o.prefix},
-		Listen: "127.0.0.1:0", StoreDir: o.store,
+		Telemetry: shown,
+		NATS:      bus.Options{URL: o.nats, Prefix: o.prefix},
+		Listen:    "127.0.0.1:0", StoreDir: o.store,
 		Router: router.Options{TTL: time.Hour, Audit: mode, AuditKey: key},
 		Log:    slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo})),
 	})
@@ -126,8 +133,29 @@ func routerRole(ctx context.Context, o options, ready readyFunc) error {
 	a := appender{connection: bus.Options{URL: o.nats, InProcess: n.InProcess(), Prefix: o.prefix, Name: "append"}}
 	defer a.close()
 	return n.Run(ctx, func() {
-		ready(n.ClientURL(), order{"append", func(times string) (string, error) { return a.measure(ctx, times) }})
+		ready(n.ClientURL(), order{"append", func(times string) (string, error) { return a.measure(ctx, times) }}, order{"flush", flush})
 	})
+}
+
+// tracingOf sets tracing up as the variables of hook-router would; nil where it is off.
+// flush sends what waits, and answers how many spans were made.
+func tracingOf(ctx context.Context, o options) (shown *telemetry.Telemetry, flush func(string) (string, error), err error) {
+	if o.otlp == "" {
+		return nil, func(string) (string, error) { return "", errors.New("tracing is off") }, nil
+	}
+	for name, value := range map[string]string{
+		"OTEL_EXPORTER_OTLP_ENDPOINT": o.otlp,
+		"OTEL_TRACES_SAMPLER":         "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": o.sampled,
+	} {
+		if err := os.Setenv(name, value); err != nil {
+			return nil, nil, err
+		}
+	}
+	shown, err = telemetry.Start(ctx, telemetry.Options{Env: true, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	return shown, func(string) (string, error) {
+		made, err := shown.Tracer.Flush(ctx)
+		return strconv.FormatInt(made, 10), err
+	}, err
 }
 
 // hooksRole is the process behind all hooks of both routers. The relay calls the
@@ -155,6 +183,41 @@ func hooksRole(ctx context.Context, o options, ready readyFunc) error {
 		}
 		if _, err := b.Conn().QueueSubscribe(subjects(prefixRouter).Call(collectID(i)), collectID(i), do); err != nil {
 			return err
+		}
+	}
+	if err := b.Conn().FlushTimeout(5 * time.Second); err != nil {
+		return err
+	}
+	ready("")
+	<-ctx.Done()
+	return nil
+}
+
+// gatesRole is the process behind the hooks of the routers with and without tracing: the
+// last of them denies what is marked.
+func gatesRole(ctx context.Context, o options, ready readyFunc) error {
+	b, err := bus.Connect(bus.Options{URL: o.nats, Name: "gates"})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	answer := func(m *nats.Msg) { _ = m.Respond([]byte(`{"action":"continue"}`)) }
+	judge := func(m *nats.Msg) {
+		if strings.HasPrefix(m.Header.Get("ce-id"), deniedMark) {
+			_ = m.Respond([]byte(`{"action":"deny","reason":"it is marked"}`))
+			return
+		}
+		answer(m)
+	}
+	for _, prefix := range []string{prefixUntraced, prefixTraced, prefixTenth} {
+		for i := range 3 {
+			do := answer
+			if i == gateHook {
+				do = judge
+			}
+			if _, err := b.Conn().QueueSubscribe(subjects(prefix).Call(hopID(i)), hopID(i), do); err != nil {
+				return err
+			}
 		}
 	}
 	if err := b.Conn().FlushTimeout(5 * time.Second); err != nil {

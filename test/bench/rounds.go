@@ -23,7 +23,12 @@ const passes = 3
 
 // compare runs the arms in rounds and returns their samples, by arm and round.
 func (b *bench) compare(ctx context.Context, inFlight int, arms ...arm) ([][]*sample, error) {
-	n, err := b.warmUp(ctx, inFlight, arms)
+	return b.compareSlices(ctx, b.slice, passes, inFlight, arms...)
+}
+
+// compareSlices is compare with slices of another length, in so many passes.
+func (b *bench) compareSlices(ctx context.Context, slice time.Duration, passes, inFlight int, arms ...arm) ([][]*sample, error) {
+	n, err := b.warmUp(ctx, slice, inFlight, arms)
 	if err != nil {
 		return nil, err
 	}
@@ -48,17 +53,17 @@ func (b *bench) compare(ctx context.Context, inFlight int, arms ...arm) ([][]*sa
 
 // warmUp runs every arm for a moment and returns how many chains the last one
 // does in a slice: that many are sent to each arm from then on.
-func (b *bench) warmUp(ctx context.Context, inFlight int, arms []arm) (n int, err error) {
+func (b *bench) warmUp(ctx context.Context, slice time.Duration, inFlight int, arms []arm) (n int, err error) {
 	for _, a := range arms {
 		began := time.Now()
 		done := 0
-		for time.Since(began) < b.slice {
+		for time.Since(began) < slice {
 			if _, err := b.load(ctx, a, inFlight, 4*inFlight); err != nil {
 				return 0, err
 			}
 			done += 4 * inFlight
 		}
-		n = max(int(float64(done)*b.slice.Seconds()/time.Since(began).Seconds()), 8*inFlight)
+		n = max(int(float64(done)*slice.Seconds()/time.Since(began).Seconds()), 8*inFlight)
 	}
 	return n, nil
 }
