@@ -48,13 +48,13 @@ type chosen struct {
 
 type chosenKey struct{}
 
-// generator takes the ids that a context holds, so that spans can be made after
+// generator takes the ids that a context points to, so that spans can be made after
 // others were told of them.
 type generator struct{}
 
 // NewIDs are those of a span without a parent.
 func (generator) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
-	if c, ok := ctx.Value(chosenKey{}).(chosen); ok {
+	if c, ok := ctx.Value(chosenKey{}).(*chosen); ok {
 		return c.trace, c.span
 	}
 	id := traceOf("", "")

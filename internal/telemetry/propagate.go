@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"encoding/hex"
 	"net/http"
 	"strings"
 
@@ -45,11 +46,14 @@ func Traceparent(ctx context.Context) string {
 }
 
 func traceparent(sc trace.SpanContext) string {
-	flags := "-00"
+	var buf [55]byte
+	in, id := sc.TraceID(), sc.SpanID()
+	b := hex.AppendEncode(append(buf[:0], "00-"...), in[:])
+	b = hex.AppendEncode(append(b, '-'), id[:])
 	if sc.IsSampled() {
-		flags = "-01"
+		return string(append(b, "-01"...))
 	}
-	return "00-" + sc.TraceID().String() + "-" + sc.SpanID().String() + flags
+	return string(append(b, "-00"...))
 }
 
 // FromHTTP puts the trace context of each request into the request's context, as

@@ -24,19 +24,45 @@ type span struct {
 	links    []trace.Link
 }
 
-// make makes a span below a parent, or at the head of the trace where that has no
-// span.
-func (t *Tracer) make(in trace.TraceID, parent trace.SpanContext, s span) {
-	t.made.Add(1)
-	ctx := context.WithValue(context.Background(), chosenKey{}, chosen{in, s.id})
+// maker makes spans below one parent, one after the other.
+type maker struct {
+	*Tracer
+	next    *chosen         // the ids of the next span
+	ctx     context.Context // holds next
+	options []trace.SpanStartOption
+}
+
+// below makes spans below a parent, or at the head of the trace where that has no span.
+func (t *Tracer) below(in trace.TraceID, parent trace.SpanContext) maker {
+	next := &chosen{trace: in}
+	ctx := context.WithValue(context.Background(), chosenKey{}, next)
 	if parent.IsValid() {
 		ctx = trace.ContextWithSpanContext(ctx, parent)
 	}
-	options := []trace.SpanStartOption{trace.WithTimestamp(s.from), trace.WithSpanKind(s.kind)}
+	return maker{t, next, ctx, make([]trace.SpanStartOption, 0, 3)}
+}
+
+// kinds are options that are made once.
+var kinds = [...]trace.SpanStartOption{
+	trace.SpanKindUnspecified: trace.WithSpanKind(trace.SpanKindInternal),
+	trace.SpanKindInternal:    trace.WithSpanKind(trace.SpanKindInternal),
+	trace.SpanKindServer:      trace.WithSpanKind(trace.SpanKindServer),
+	trace.SpanKindClient:      trace.WithSpanKind(trace.SpanKindClient),
+}
+
+// make makes one span.
+func (t *Tracer) make(in trace.TraceID, parent trace.SpanContext, s span) {
+	t.below(in, parent).make(s)
+}
+
+func (t maker) make(s span) {
+	t.made.Add(1)
+	t.next.span = s.id
+	options := append(t.options, trace.WithTimestamp(s.from), kinds[s.kind])
 	if len(s.links) > 0 {
 		options = append(options, trace.WithLinks(s.links...))
 	}
-	_, out := t.tracer.Start(ctx, s.name, options...)
+	_, out := t.tracer.Start(t.ctx, s.name, options...)
 	out.SetAttributes(s.about...) // which are copied
 	if s.failed != "" {
 		out.SetStatus(codes.Error, s.failed)
@@ -56,17 +82,18 @@ func (t *Tracer) Chain(tr *Trace, c *Chain) {
 	id := tr.root.TraceID()
 	about := make([]attribute.KeyValue, 0, 24) // of one span after the other
 	t.make(id, tr.parent, t.event(about, tr, c, why))
+	calls := t.below(id, tr.root)
 	for i := range c.Outcome.Hops {
 		if hop := &c.Outcome.Hops[i]; !hop.Start.IsZero() {
-			t.make(id, tr.root, t.hop(about, tr, c, hop))
+			calls.make(t.hop(about, tr, c, hop))
 		}
 	}
 	for i := range c.Answers {
-		t.make(id, tr.root, t.answer(about, tr, &c.Answers[i]))
+		calls.make(t.answer(about, tr, &c.Answers[i]))
 	}
 	for _, link := range c.Outcome.Skipped {
 		at := c.before(link)
-		t.make(id, tr.root, span{
+		calls.make(span{
 			name: "match " + link.ID, id: tr.call(link.ID).SpanID(), from: at, to: at,
 			about: append(hookAbout(about, link), KeyAction.String("skipped")),
 		})
@@ -77,7 +104,7 @@ func (t *Tracer) Chain(tr *Trace, c *Chain) {
 		if c.Refused == 503 {
 			s.failed = "unavailable"
 		}
-		t.make(id, tr.root, s)
+		calls.make(s)
 	}
 }
 

@@ -54,7 +54,7 @@ func (t *Telemetry) startTraces(ctx context.Context, o Options, about *resource.
 			return configured("OTEL_TRACES_EXPORTER", err)
 		}
 		tracer.exported = &exported{SpanExporter: exporter}
-		options = append(options, sdktrace.WithSpanProcessor(sdktrace.NewBatchSpanProcessor(tracer.exported, batching()...)))
+		options = append(options, sdktrace.WithSpanProcessor(queue(tracer.exported)))
 	case o.Spans == nil:
 		return nil
 	}
@@ -74,15 +74,18 @@ func (t *Telemetry) startTraces(ctx context.Context, o Options, about *resource.
 	return nil
 }
 
-// batching are the bounds of the queue that no variable sets.
-func batching() (o []sdktrace.BatchSpanProcessorOption) {
-	if os.Getenv("OTEL_BSP_MAX_QUEUE_SIZE") == "" && os.Getenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE") == "" {
-		o = append(o, sdktrace.WithMaxQueueSize(spanQueue), sdktrace.WithMaxExportBatchSize(spanBatch))
-	}
+// queue holds spans for an exporter. Its bounds are those above where no variable sets
+// them; into one that was given a size, spans go one by one, since it may be a small one.
+func queue(exporter sdktrace.SpanExporter) sdktrace.SpanProcessor {
+	var o []sdktrace.BatchSpanProcessorOption
 	if os.Getenv("OTEL_BSP_SCHEDULE_DELAY") == "" {
 		o = append(o, sdktrace.WithBatchTimeout(spanDelay))
 	}
-	return o
+	if os.Getenv("OTEL_BSP_MAX_QUEUE_SIZE") != "" || os.Getenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE") != "" {
+		return sdktrace.NewBatchSpanProcessor(exporter, o...)
+	}
+	return newGathering(sdktrace.NewBatchSpanProcessor(exporter, append(o,
+		sdktrace.WithMaxQueueSize(spanQueue), sdktrace.WithMaxExportBatchSize(spanBatch))...))
 }
 
 // tracesWanted reports whether the environment names an exporter of spans.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/pprof"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,7 +20,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/notary"
 	"github.com/hookrouter/hookrouter/internal/recorder"
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/telemetry"
 )
 
 // readyFunc says that a role serves, and takes orders from then on: to profile, and
@@ -137,27 +135,6 @@ func routerRole(ctx context.Context, o options, ready readyFunc) error {
 	})
 }
 
-// tracingOf sets tracing up as the variables of hook-router would; nil where it is off.
-// flush sends what waits, and answers how many spans were made.
-func tracingOf(ctx context.Context, o options) (shown *telemetry.Telemetry, flush func(string) (string, error), err error) {
-	if o.otlp == "" {
-		return nil, func(string) (string, error) { return "", errors.New("tracing is off") }, nil
-	}
-	for name, value := range map[string]string{
-		"OTEL_EXPORTER_OTLP_ENDPOINT": o.otlp,
-		"OTEL_TRACES_SAMPLER":         "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": o.sampled,
-	} {
-		if err := os.Setenv(name, value); err != nil {
-			return nil, nil, err
-		}
-	}
-	shown, err = telemetry.Start(ctx, telemetry.Options{Env: true, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
-	return shown, func(string) (string, error) {
-		made, err := shown.Tracer.Flush(ctx)
-		return strconv.FormatInt(made, 10), err
-	}, err
-}
-
 // hooksRole is the process behind all hooks of both routers. The relay calls the
 // subjects of the first.
 func hooksRole(ctx context.Context, o options, ready readyFunc) error {
@@ -183,41 +160,6 @@ func hooksRole(ctx context.Context, o options, ready readyFunc) error {
 		}
 		if _, err := b.Conn().QueueSubscribe(subjects(prefixRouter).Call(collectID(i)), collectID(i), do); err != nil {
 			return err
-		}
-	}
-	if err := b.Conn().FlushTimeout(5 * time.Second); err != nil {
-		return err
-	}
-	ready("")
-	<-ctx.Done()
-	return nil
-}
-
-// gatesRole is the process behind the hooks of the routers with and without tracing: the
-// last of them denies what is marked.
-func gatesRole(ctx context.Context, o options, ready readyFunc) error {
-	b, err := bus.Connect(bus.Options{URL: o.nats, Name: "gates"})
-	if err != nil {
-		return err
-	}
-	defer b.Close()
-	answer := func(m *nats.Msg) { _ = m.Respond([]byte(`{"action":"continue"}`)) }
-	judge := func(m *nats.Msg) {
-		if strings.HasPrefix(m.Header.Get("ce-id"), deniedMark) {
-			_ = m.Respond([]byte(`{"action":"deny","reason":"it is marked"}`))
-			return
-		}
-		answer(m)
-	}
-	for _, prefix := range []string{prefixUntraced, prefixTraced, prefixTenth} {
-		for i := range 3 {
-			do := answer
-			if i == gateHook {
-				do = judge
-			}
-			if _, err := b.Conn().QueueSubscribe(subjects(prefix).Call(hopID(i)), hopID(i), do); err != nil {
-				return err
-			}
 		}
 	}
 	if err := b.Conn().FlushTimeout(5 * time.Second); err != nil {
