@@ -27,19 +27,19 @@ type span struct {
 // maker makes spans below one parent, one after the other.
 type maker struct {
 	*Tracer
-	next    *chosen         // the ids of the next span
-	ctx     context.Context // holds next
-	options []trace.SpanStartOption
+	next    *chosen                 // the ids of the next span
+	ctx     context.Context         // holds next
+	options []trace.SpanStartOption // of that span
 }
 
 // below makes spans below a parent, or at the head of the trace where that has no span.
-func (t *Tracer) below(in trace.TraceID, parent trace.SpanContext) maker {
+func (t *Tracer) below(in trace.TraceID, parent trace.SpanContext) *maker {
 	next := &chosen{trace: in}
 	ctx := context.WithValue(context.Background(), chosenKey{}, next)
 	if parent.IsValid() {
 		ctx = trace.ContextWithSpanContext(ctx, parent)
 	}
-	return maker{t, next, ctx, make([]trace.SpanStartOption, 0, 3)}
+	return &maker{t, next, ctx, make([]trace.SpanStartOption, 0, 3)}
 }
 
 // kinds are options that are made once.
@@ -55,14 +55,14 @@ func (t *Tracer) make(in trace.TraceID, parent trace.SpanContext, s span) {
 	t.below(in, parent).make(s)
 }
 
-func (t maker) make(s span) {
+func (t *maker) make(s span) {
 	t.made.Add(1)
 	t.next.span = s.id
-	options := append(t.options, trace.WithTimestamp(s.from), kinds[s.kind])
+	t.options = append(t.options[:0], trace.WithTimestamp(s.from), kinds[s.kind])
 	if len(s.links) > 0 {
-		options = append(options, trace.WithLinks(s.links...))
+		t.options = append(t.options, trace.WithLinks(s.links...))
 	}
-	_, out := t.tracer.Start(t.ctx, s.name, options...)
+	_, out := t.tracer.Start(t.ctx, s.name, t.options...)
 	out.SetAttributes(s.about...) // which are copied
 	if s.failed != "" {
 		out.SetStatus(codes.Error, s.failed)
