@@ -6,6 +6,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/builtin/approvalpolicy"
 	"github.com/hookrouter/hookrouter/internal/builtin/commandguard"
 	"github.com/hookrouter/hookrouter/internal/builtin/datetime"
+	"github.com/hookrouter/hookrouter/internal/builtin/eventlog"
 	"github.com/hookrouter/hookrouter/internal/builtin/limits"
 	"github.com/hookrouter/hookrouter/internal/builtin/naming"
 	"github.com/hookrouter/hookrouter/internal/builtin/pathguard"
@@ -23,6 +24,7 @@ func Builtins() map[string]builtin.Builtin {
 		"approval-policy":  approvalpolicy.Builtin,
 		"command-guard":    commandguard.Builtin,
 		"date-time":        datetime.Builtin,
+		"event-log":        eventlog.Builtin,
 		"limits":           limits.Builtin,
 		"path-guard":       pathguard.Builtin,
 		"progress-monitor": progress.Builtin,

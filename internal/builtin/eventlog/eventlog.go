@@ -1,0 +1,177 @@
+package eventlog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/builtin"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/redact"
+)
+
+// Data says what a line holds of an event's data.
+type Data string
+
+// What a line may hold. The zero Data means [DataRedacted].
+const (
+	DataNone     Data = "none"     // nothing
+	DataRedacted Data = "redacted" // the data with its secrets masked
+	DataFull     Data = "full"     // the data as it was sent, secrets included
+)
+
+// Defaults and limits of [Options].
+const (
+	DefaultFile        = "events.jsonl"
+	DefaultMaxSizeMB   = 100
+	DefaultRotateHours = 24
+	DefaultKeep        = 30
+
+	maxSizeMB      = 1 << 20
+	maxRotateHours = 366 * 24
+	maxKeep        = 100_000
+)
+
+// Options of the builtin. The zero Options are its defaults.
+type Options struct {
+	// File is where events are written, found from the worker's directory; empty means
+	// [DefaultFile]. Its directory is made where there is none.
+	File string `json:"file"`
+	// Data is what a line holds of the data: none, redacted or full; empty means
+	// redacted. What is masked is masked in the whole line, ids included.
+	Data Data `json:"data"`
+	// MaxSizeMB is after how many mebibytes a new file is begun; 0 means
+	// [DefaultMaxSizeMB]. A longer event is not written.
+	MaxSizeMB int `json:"max_size_mb"`
+	// RotateHours is after how many hours of writing a new file is begun, or at the
+	// start where the old one was left alone for so long; 0 means [DefaultRotateHours].
+	RotateHours int `json:"rotate_hours"`
+	// Keep is how many older files are kept; 0 means [DefaultKeep].
+	Keep int `json:"keep"`
+	// Gzip compresses older files.
+	Gzip bool `json:"gzip"`
+}
+
+// Builtin is event-log.
+var Builtin = builtin.Of("Writes all events to a file, one line of JSON each.",
+	chain.Registration{Events: []string{"*"}, Priority: 100, Mode: chain.Observe}, New)
+
+// New builds the hook. It opens nothing: the file is opened when there is something
+// to write.
+func New(s kind.Section, o Options) (kind.Hook, error) {
+	set, err := o.settings(s.Worker.Dir)
+	if err != nil {
+		return kind.Hook{}, err
+	}
+	if !slices.Contains([]Data{"", DataNone, DataRedacted, DataFull}, o.Data) {
+		return kind.Hook{}, kind.At("/data", "must be none, redacted or full, not %q", o.Data)
+	}
+	if s.Registration != nil && s.Given("mode") && s.Registration.Mode != chain.Observe {
+		builtin.LogOf(s).Warn("event-log answers nothing: mode observe would cost agents no time", "hook", s.Registration.ID)
+	}
+	f := share(set, builtin.LogOf(s))
+	return kind.Hook{
+		Handler: func(_ context.Context, ev events.Event) (chain.Result, error) {
+			line, err := o.Data.line(ev)
+			if err != nil {
+				return chain.Result{}, err
+			}
+			return chain.Result{}, f.append(line)
+		},
+		Close: f.release,
+	}, nil
+}
+
+// settings checks the options.
+func (o Options) settings(dir string) (settings, error) {
+	set := settings{maxSizeMB: DefaultMaxSizeMB, rotateHours: DefaultRotateHours, keep: DefaultKeep, gzip: o.Gzip}
+	for _, limit := range [...]struct {
+		name       string
+		given, max int
+		to         *int
+	}{
+		{"max_size_mb", o.MaxSizeMB, maxSizeMB, &set.maxSizeMB},
+		{"rotate_hours", o.RotateHours, maxRotateHours, &set.rotateHours},
+		{"keep", o.Keep, maxKeep, &set.keep},
+	} {
+		if limit.given < 0 || limit.given > limit.max {
+			return set, kind.At(jsontext.Pointer("/"+limit.name), "must be 1 to %d, not %d", limit.max, limit.given)
+		}
+		if limit.given > 0 {
+			*limit.to = limit.given
+		}
+	}
+	set.path = o.File
+	if set.path == "" {
+		set.path = DefaultFile
+	}
+	if !filepath.IsAbs(set.path) {
+		set.path = filepath.Join(dir, set.path)
+	}
+	path, err := filepath.Abs(set.path)
+	if err != nil {
+		return set, kind.At("/file", "find the file: %w", err)
+	}
+	if info, err := os.Stat(path); strings.HasSuffix(o.File, "/") || err == nil && !info.Mode().IsRegular() {
+		return set, kind.At("/file", "%s is no file that lines could be added to: give the path of a file", path)
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err == nil && !info.IsDir() {
+		return set, kind.At("/file", "%s is no directory", filepath.Dir(path))
+	}
+	set.path = path
+	return set, nil
+}
+
+// line is an event as a line of the file.
+func (d Data) line(ev events.Event) ([]byte, error) {
+	w := events.NewObjectWriter(make([]byte, 0, len(ev.Data)+512))
+	w.String("specversion", "1.0")
+	w.String("id", ev.ID)
+	w.String("source", ev.Source)
+	w.String("type", ev.Name)
+	w.Text("subject", ev.Session)
+	w.Text("time", ev.Time)
+	names := make([]string, 0, len(ev.Extensions))
+	for name := range ev.Extensions {
+		if isAttribute(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		w.Text(name, ev.Extensions[name])
+	}
+	if d != DataNone && len(ev.Data) > 0 {
+		w.String("datacontenttype", "application/json")
+		w.Raw("data", ev.Data)
+	}
+	line := w.End()
+	if d == "" || d == DataRedacted {
+		line, _ = redact.Default().Object(line)
+	}
+	if bytes.ContainsAny(line, "\r\n") { // between the tokens of the data; strings have none
+		compact := jsontext.Value(line)
+		if err := compact.Compact(); err != nil {
+			return nil, errors.New("the event is not written: its data is no JSON") // a router lets none in
+		}
+		line = compact
+	}
+	return append(line, '\n'), nil
+}
+
+// isAttribute says that a name can stand in a line: others than those of CloudEvents
+// could make it another line.
+func isAttribute(name string) bool {
+	if slices.Contains([]string{"specversion", "id", "source", "type", "subject", "time", "datacontenttype", "data"}, name) {
+		return false
+	}
+	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
+}

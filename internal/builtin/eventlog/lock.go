@@ -1,0 +1,88 @@
+package eventlog
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/DeRuina/timberjack"
+)
+
+// fileMode is that of new files.
+const fileMode = 0o600
+
+// maxWriters bounds the processes that write beside each other.
+const maxWriters = 256
+
+// open opens the first file that no other process writes.
+func (f *file) open(set settings) error {
+	if err := os.MkdirAll(filepath.Dir(set.path), 0o700); err != nil {
+		return err
+	}
+	for n := 1; n <= maxWriters; n++ {
+		path := numbered(set.path, n)
+		unlock, err := lock(path + ".lock")
+		switch {
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			continue
+		case err != nil:
+			return err
+		}
+		out := &timberjack.Logger{
+			Filename:         path,
+			MaxSize:          set.maxSizeMB,
+			RotationInterval: time.Duration(set.rotateHours) * time.Hour,
+			MaxBackups:       set.keep,
+			FileMode:         fileMode,
+			Compression:      "none",
+		}
+		if set.gzip {
+			out.Compression = "gzip"
+		}
+		f.out, f.as, f.unlock = out, set, unlock
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) >= out.RotationInterval {
+			return out.RotateWithReason("time")
+		}
+		return nil
+	}
+	return fmt.Errorf("%s: %d processes write to it and to its neighbours: give this worker another file", set.path, maxWriters)
+}
+
+// close closes the file, if it is open.
+func (f *file) close() {
+	if f.out == nil {
+		return
+	}
+	if err := f.out.Close(); err != nil {
+		f.log.Error("event-log: the file can't be closed", "error", err)
+	}
+	f.unlock()
+	f.out = nil
+}
+
+// numbered is "events.2.jsonl" for "events.jsonl", and itself for the first.
+func numbered(path string, n int) string {
+	if n == 1 {
+		return path
+	}
+	ext := filepath.Ext(path)
+	return fmt.Sprintf("%s.%d%s", strings.TrimSuffix(path, ext), n, ext)
+}
+
+// lock takes a lock that ends with the process at the latest. The file stays, since
+// another process may wait for this very one.
+func lock(path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY|syscall.O_NOFOLLOW, fileMode)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return func() { _ = f.Close() }, nil
+}
