@@ -8,6 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/builtin/datetime"
 	"github.com/hookrouter/hookrouter/internal/builtin/eventlog"
 	"github.com/hookrouter/hookrouter/internal/builtin/limits"
+	"github.com/hookrouter/hookrouter/internal/builtin/linterfeedback"
 	"github.com/hookrouter/hookrouter/internal/builtin/naming"
 	"github.com/hookrouter/hookrouter/internal/builtin/pathguard"
 	"github.com/hookrouter/hookrouter/internal/builtin/progress"
@@ -26,6 +27,7 @@ func Builtins() map[string]builtin.Builtin {
 		"date-time":        datetime.Builtin,
 		"event-log":        eventlog.Builtin,
 		"limits":           limits.Builtin,
+		"linter-feedback":  linterfeedback.Builtin,
 		"path-guard":       pathguard.Builtin,
 		"progress-monitor": progress.Builtin,
 		"redaction":        redaction.Builtin,

@@ -1,0 +1,151 @@
+package linterfeedback
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/hookrouter/hookrouter/internal/builtin/command"
+)
+
+const (
+	maxRunning  = 4       // linters at once
+	maxFileSize = 4 << 20 // bytes; a larger file is not linted
+	maxFindings = 4096    // of one file that are looked at
+	maxFinding  = 400     // characters that are shown
+)
+
+// checker lints files below a root. It is read-only but for slots.
+type checker struct {
+	root    string // absolute, without links
+	linters []linter
+	slots   chan struct{} // one element for each linter that runs
+}
+
+// linter is a Linter whose program was found.
+type linter struct {
+	Linter
+	program string
+}
+
+// finding is one line of a linter's output.
+type finding struct {
+	linter string // its command line
+	text   string
+}
+
+// locate returns the path of a file from the root, links followed; inside is false for
+// one that stands elsewhere. The file need not be there.
+func (c *checker) locate(cwd, name string) (rel string, inside bool) {
+	switch {
+	case filepath.IsAbs(name):
+	case filepath.IsAbs(cwd):
+		name = filepath.Join(cwd, name)
+	default:
+		name = filepath.Join(c.root, name)
+	}
+	rest := ""
+	for existing := filepath.Clean(name); ; existing = filepath.Dir(existing) {
+		real, err := filepath.EvalSymlinks(existing)
+		if err == nil {
+			rel, err = filepath.Rel(c.root, filepath.Join(real, rest))
+			return rel, err == nil && filepath.IsLocal(rel)
+		}
+		if _, isLink := os.Readlink(existing); isLink == nil || existing == filepath.Dir(existing) {
+			return "", false // a link to nowhere: nobody knows where a write will be
+		}
+		rest = filepath.Join(filepath.Base(existing), rest)
+	}
+}
+
+// lint runs the linters of a file; known says that there are some. A file that is not
+// there, or that is no file, has no findings.
+func (c *checker) lint(ctx context.Context, rel string) (all []finding, known bool, err error) {
+	for _, l := range c.linters {
+		if !l.isFor(rel) {
+			continue
+		}
+		known = true
+		if info, err := os.Lstat(filepath.Join(c.root, rel)); err != nil || !info.Mode().IsRegular() || info.Size() > maxFileSize {
+			continue
+		}
+		found, err := c.run(ctx, l, rel)
+		if err != nil {
+			return nil, true, err
+		}
+		all = append(all, found...)
+	}
+	return all[:min(len(all), maxFindings)], known, nil
+}
+
+func (l linter) isFor(rel string) bool {
+	return slices.ContainsFunc(l.Files, func(pattern string) bool {
+		name := path.Base(rel)
+		if strings.Contains(pattern, "/") {
+			name = rel
+		}
+		ok, _ := path.Match(pattern, name)
+		return ok
+	})
+}
+
+func (c *checker) run(ctx context.Context, l linter, rel string) ([]finding, error) {
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("run %s: %d linters run already: %w", l.Command[0], maxRunning, context.Cause(ctx))
+	}
+	place := strings.NewReplacer("{file}", "./"+rel, "{dir}", "./"+path.Dir(rel)) // never a flag
+	args := make([]string, len(l.Command)-1)
+	for i, arg := range l.Command[1:] {
+		args[i] = place.Replace(arg)
+	}
+	out, err := command.Command{Program: l.program, Args: args, Dir: c.root, Env: []string{"NO_COLOR=1"}, Both: true}.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	isFinding := out.Code != 126 && out.Code != 127
+	if l.Codes != nil {
+		isFinding = slices.Contains(l.Codes, out.Code)
+	}
+	switch {
+	case out.Code == 0 && !out.Cut && !l.AnyOutput:
+		return nil, nil
+	case out.Code != 0 && !out.Cut && !isFinding:
+		return nil, fmt.Errorf("run %s: it could not lint: exit code %d", l.Command[0], out.Code)
+	}
+	name := strings.Join(append([]string{l.Command[0]}, args...), " ")
+	var all []finding
+	for line := range strings.Lines(string(out.Text)) {
+		if text := printable(line); text != "" {
+			all = append(all, finding{name, text})
+		}
+	}
+	if len(all) == 0 && out.Code != 0 {
+		all = []finding{{name, "it has findings, and does not say which"}}
+	}
+	return all, nil
+}
+
+// printable makes a line of output one that can be shown.
+func printable(line string) string {
+	text := []rune(strings.TrimRightFunc(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return ' '
+		case unicode.IsPrint(r):
+			return r
+		}
+		return -1
+	}, strings.ToValidUTF8(line, "?")), unicode.IsSpace))
+	if len(text) > maxFinding {
+		return string(text[:maxFinding]) + "…"
+	}
+	return string(text)
+}
