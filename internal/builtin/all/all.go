@@ -7,6 +7,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/builtin/commandguard"
 	"github.com/hookrouter/hookrouter/internal/builtin/datetime"
 	"github.com/hookrouter/hookrouter/internal/builtin/eventlog"
+	"github.com/hookrouter/hookrouter/internal/builtin/gitstatus"
 	"github.com/hookrouter/hookrouter/internal/builtin/limits"
 	"github.com/hookrouter/hookrouter/internal/builtin/linterfeedback"
 	"github.com/hookrouter/hookrouter/internal/builtin/naming"
@@ -26,6 +27,7 @@ func Builtins() map[string]builtin.Builtin {
 		"command-guard":    commandguard.Builtin,
 		"date-time":        datetime.Builtin,
 		"event-log":        eventlog.Builtin,
+		"git-status":       gitstatus.Builtin,
 		"limits":           limits.Builtin,
 		"linter-feedback":  linterfeedback.Builtin,
 		"path-guard":       pathguard.Builtin,

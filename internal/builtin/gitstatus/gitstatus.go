@@ -1,0 +1,125 @@
+package gitstatus
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/builtin"
+	"github.com/hookrouter/hookrouter/internal/builtin/command"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// DefaultMaxFiles is how many files are told, where the options don't say.
+const DefaultMaxFiles = 50
+
+const (
+	maxMaxFiles = 500
+	maxText     = 8 << 10 // bytes of one result; the limit of an injection is 10 KiB
+)
+
+// Options of the builtin. The zero Options are its defaults.
+type Options struct {
+	// Dir is the directory that git looks at, found from the worker's directory. Empty
+	// means the event's cwd, or where the agent does not tell it the worker's.
+	Dir string `json:"dir"`
+	// MaxFiles bounds the files that are told; 0 means [DefaultMaxFiles].
+	MaxFiles int `json:"max_files"`
+}
+
+// Builtin is git-status.
+var Builtin = builtin.Of("Tells the agent the branch and the changed files, when they changed.",
+	chain.Registration{
+		Events:   []string{events.SessionStart, events.PromptSubmit, events.ContextPostCompact, events.SessionEnd},
+		Priority: 25, TimeoutMS: 5_000,
+	}, New)
+
+// told is what is remembered of a session.
+type told struct {
+	Status string `json:"status"` // a digest of what the agent was told last
+}
+
+// New builds the hook.
+func New(s kind.Section, o Options) (kind.Hook, error) {
+	if o.MaxFiles < 0 || o.MaxFiles > maxMaxFiles {
+		return kind.Hook{}, kind.At("/max_files", "must be 1 to %d, not %d", maxMaxFiles, o.MaxFiles)
+	}
+	o.MaxFiles = cmp.Or(o.MaxFiles, DefaultMaxFiles)
+	if o.Dir != "" && !filepath.IsAbs(o.Dir) {
+		o.Dir = filepath.Join(s.Worker.Dir, o.Dir)
+	}
+	log, states := builtin.LogOf(s), builtin.StateOf[told](s, "git-status")
+	program, err := command.Find("", "git")
+	if err != nil {
+		log.Warn("git-status: there is no git here; the hook keeps silent", "error", err)
+	}
+	return kind.Hook{Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
+		switch events.Canonical(ev.Name) {
+		case events.SessionEnd:
+			builtin.Forget(ctx, states, log, ev)
+			return chain.Result{}, nil
+		case events.SessionStart, events.ContextPostCompact: // the agent's memory may be empty
+			builtin.Forget(ctx, states, log, ev)
+		}
+		if program == "" {
+			return chain.Result{}, nil
+		}
+		text, err := git{program, o.place(s.Worker.Dir, ev)}.status(ctx)
+		if err != nil || text == "" {
+			return chain.Result{}, err
+		}
+		sum := sha256.Sum256([]byte(text))
+		digest, news := base64.RawStdEncoding.EncodeToString(sum[:]), true
+		if ev.Session != "" {
+			err = states.Update(ctx, ev.Session, func(t *told) bool {
+				news = t.Status != digest
+				t.Status = digest
+				return news
+			})
+		}
+		if err != nil || !news {
+			return chain.Result{}, err
+		}
+		result := chain.Injection(shorten(text, o.MaxFiles))
+		result.SuppressOutput = true
+		return result, nil
+	}}, nil
+}
+
+// place is the directory to look at.
+func (o Options) place(workerDir string, ev events.Event) string {
+	if o.Dir != "" {
+		return o.Dir
+	}
+	if data, err := events.ParseObject(ev.Data); err == nil {
+		if cwd, _ := data.GetString("cwd"); filepath.IsAbs(cwd) {
+			return cwd
+		}
+	}
+	return workerDir
+}
+
+// shorten is what the agent is told: the branch, and so many files.
+func shorten(status string, maxFiles int) string {
+	lines := strings.Split(strings.TrimRight(status, "\n"), "\n")
+	branch, files := strings.TrimPrefix(lines[0], "## "), lines[1:]
+	var text strings.Builder
+	fmt.Fprintf(&text, "Git status: branch %.500s", branch)
+	if len(files) == 0 {
+		text.WriteString(", nothing changed")
+	}
+	for i, file := range files {
+		if i == maxFiles || text.Len()+len(file) > maxText {
+			fmt.Fprintf(&text, "\n… and %d more", len(files)-i)
+			break
+		}
+		text.WriteString("\n" + file)
+	}
+	return strings.ToValidUTF8(text.String(), "?")
+}
