@@ -14,6 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/builtin/pathguard"
 	"github.com/hookrouter/hookrouter/internal/builtin/progress"
 	"github.com/hookrouter/hookrouter/internal/builtin/redaction"
+	"github.com/hookrouter/hookrouter/internal/builtin/sessioncontext"
 	"github.com/hookrouter/hookrouter/internal/builtin/stoploop"
 	"github.com/hookrouter/hookrouter/internal/builtin/tododisplay"
 	"github.com/hookrouter/hookrouter/internal/builtin/todoreminder"
@@ -33,6 +34,7 @@ func Builtins() map[string]builtin.Builtin {
 		"path-guard":       pathguard.Builtin,
 		"progress-monitor": progress.Builtin,
 		"redaction":        redaction.Builtin,
+		"session-context":  sessioncontext.Builtin,
 		"session-naming":   naming.Builtin,
 		"stop-loop":        stoploop.Builtin,
 		"todo-display":     tododisplay.Builtin,

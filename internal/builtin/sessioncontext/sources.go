@@ -1,0 +1,131 @@
+package sessioncontext
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/builtin/command"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+)
+
+// maxFiles bounds the files that are told.
+const maxFiles = 32
+
+// cut stands where a text was too long.
+const cut = "\n… (cut)"
+
+// sources are where the text comes from; checked Options. They are read-only.
+type sources struct {
+	text    string
+	files   []string
+	command *command.Command // nil for none
+	name    string           // of the command
+	dir     string
+	left    int // bytes of all
+}
+
+// check says which of the files can't be meant.
+func (s sources) check() error {
+	if info, err := os.Stat(s.dir); err != nil || !info.IsDir() {
+		return kind.At("/dir", "%s is no directory", s.dir)
+	}
+	for i, pattern := range s.files {
+		_, err := path.Match(pattern, "")
+		if err != nil || !filepath.IsLocal(pattern) || path.Clean(pattern) != pattern {
+			return kind.At(jsontext.Pointer(fmt.Sprintf("/files/%d", i)), "%q must be a path below %s, or a pattern such as docs/*.md", pattern, s.dir)
+		}
+	}
+	return nil
+}
+
+// read reads all sources, as much as is allowed.
+func (s sources) read(ctx context.Context) (string, error) {
+	var parts []string
+	add := func(title, text string) {
+		text = strings.TrimSpace(strings.ToValidUTF8(text, "?"))
+		if text == "" || s.left <= 0 {
+			return
+		}
+		if title != "" {
+			text = title + "\n" + text
+		}
+		if len(text) > s.left {
+			text = strings.ToValidUTF8(text[:max(s.left-len(cut), 0)], "") + cut
+		}
+		s.left -= len(text) + 2
+		parts = append(parts, text)
+	}
+	add("", s.text)
+	if err := s.readFiles(add); err != nil {
+		return "", err
+	}
+	if s.command != nil && s.left > 0 {
+		out, err := s.command.Run(ctx)
+		if err != nil {
+			return "", err
+		}
+		if out.Code != 0 && !out.Cut {
+			return "", fmt.Errorf("run %s: exit code %d", filepath.Base(s.command.Program), out.Code)
+		}
+		add("From "+s.name+":", string(out.Text))
+	}
+	return strings.Join(parts, "\n\n"), nil
+}
+
+func (s sources) readFiles(add func(title, text string)) error {
+	if len(s.files) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(s.dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	seen := map[string]bool{}
+	for _, pattern := range s.files {
+		names, err := fs.Glob(root.FS(), pattern)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if seen[name] || len(seen) == maxFiles {
+				continue
+			}
+			seen[name] = true
+			text, err := readFile(root, name, s.left)
+			if err != nil {
+				return err
+			}
+			add("From "+name+":", text)
+		}
+	}
+	return nil
+}
+
+// readFile reads the beginning of a file, one byte more than limit at most. What is no
+// file, or gone, is empty; a link that leads out of the root is an error.
+func readFile(root *os.Root, name string, limit int) (string, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not be waited for
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	return string(text), err
+}
