@@ -75,6 +75,8 @@ func meter(env *cel.Env) interpreter.InterpretableDecoratorV2 {
 			return meterBinding(env, call, joinWork)
 		case "format":
 			return meterBinding(env, call, formatWork)
+		case "sets.contains", "sets.equivalent", "sets.intersects":
+			return meterBinding(env, call, setsWork)
 		}
 		return node, nil
 	}

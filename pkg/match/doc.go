@@ -20,6 +20,11 @@
 // that doesn't exist, is an error of Compile. Making it is what an expression pays
 // that names it, once for each Input.
 //
+// now is the time, a timestamp in UTC, and there in rules only ([InRule]): a match is
+// evaluated by routers, and two of them must come to the same answer. Rules have the
+// functions sets.contains, sets.equivalent, sets.intersects, base64.encode and
+// base64.decode too.
+//
 // Beside the standard functions of CEL there are the string extensions
 // (lowerAscii, split, replace, indexOf, …). The pattern of matches is a literal,
 // so that it is compiled and checked once.

@@ -17,9 +17,39 @@ const (
 	maxRegexSize   = 500  // instructions of one regular expression
 )
 
-// environment is what every expression is compiled in. It is made when the
+// Scope is where an expression stands: it says what the expression may name and call.
+type Scope int
+
+// The scopes.
+const (
+	InMatch Scope = iota // the match of a registration, as the protocol has it
+	InRule               // a rule of a worker file: now, sets.* and base64.* too
+)
+
+// environment is what the expressions of a scope are compiled in. It is made when the
 // first one is, since a process that never matches should not pay for it.
-var environment = sync.OnceValues(func() (*cel.Env, error) {
+func (s Scope) environment() (*cel.Env, error) {
+	if s == InRule {
+		return ruleEnvironment()
+	}
+	return matchEnvironment()
+}
+
+// The extensions are in the versions that have no cost model of their own, so that one
+// rule charges all calls.
+var ruleEnvironment = sync.OnceValues(func() (*cel.Env, error) {
+	env, err := matchEnvironment()
+	if err != nil {
+		return nil, err
+	}
+	return env.Extend(
+		cel.Variable("now", cel.TimestampType),
+		ext.Sets(ext.SetsVersion(0)),
+		ext.Encoders(ext.EncodersVersion(0)),
+	)
+})
+
+var matchEnvironment = sync.OnceValues(func() (*cel.Env, error) {
 	registry, err := types.NewRegistry()
 	if err != nil {
 		return nil, err
@@ -32,7 +62,6 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 		cel.Variable("data", cel.MapType(cel.StringType, cel.DynType)),
 		cel.Variable("tool", toolType),
 		cel.CrossTypeNumericComparisons(true),
-		// Version 4 has no cost model of its own, so that one rule charges all calls.
 		ext.Strings(ext.StringsVersion(4), ext.StringsMaxPrecision(100)),
 		cel.ParserExpressionSizeLimit(MaxLen),
 		cel.ParserRecursionLimit(maxParserDepth),

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
@@ -26,12 +27,20 @@ type Input struct {
 	err            error          // why it could not be decoded
 	tool           map[string]any // nil until made
 	toolErr        error          // why it could not be made
+	now            time.Time
 }
 
 // NewInput returns the input for an event. data is a JSON object; empty data is
 // the empty object. data is kept and must not change while the input is used.
 func NewInput(event, sessionID string, data []byte) *Input {
 	return &Input{event: types.String(event), session: types.String(sessionID), raw: data}
+}
+
+// At sets what the time is for expressions [InRule], and returns in. Without it, it is
+// the zero time.
+func (in *Input) At(now time.Time) *Input {
+	in.now = now.UTC()
+	return in
 }
 
 // variables is an Input as the CEL library sees it, once it is decoded.
@@ -48,6 +57,8 @@ func (in *variables) ResolveName(name string) (any, bool) {
 		return in.event, true
 	case "session_id":
 		return in.session, true
+	case "now":
+		return types.Timestamp{Time: in.now}, true
 	}
 	return nil, false
 }

@@ -43,10 +43,16 @@ type Expr struct {
 // It is immutable and safe for concurrent use; the zero Program is not usable.
 type Program struct{ expr Expr }
 
-// Compile compiles a match expression. Its type must be bool; where the type is
+// Compile compiles a match expression: [InMatch].Compile.
+func Compile(expr string) (*Program, error) { return InMatch.Compile(expr) }
+
+// CompileExpr compiles an expression of any type: [InMatch].CompileExpr.
+func CompileExpr(expr string) (*Expr, error) { return InMatch.CompileExpr(expr) }
+
+// Compile compiles a condition. Its type must be bool; where the type is
 // known at run time only, [Program.Eval] checks it. The error is an [*Error].
-func Compile(expr string) (*Program, error) {
-	e, err := CompileExpr(expr)
+func (s Scope) Compile(expr string) (*Program, error) {
+	e, err := s.CompileExpr(expr)
 	if err != nil {
 		return nil, err
 	}
@@ -57,17 +63,21 @@ func Compile(expr string) (*Program, error) {
 }
 
 // CompileExpr compiles an expression of any type. The error is an [*Error].
-func CompileExpr(expr string) (*Expr, error) {
+func (s Scope) CompileExpr(expr string) (*Expr, error) {
 	if len(expr) > 4*MaxLen {
 		return nil, &Error{1, 1, fmt.Sprintf("the expression is longer than %d characters", MaxLen)}
 	}
-	env, err := environment()
+	env, err := s.environment()
 	if err != nil {
 		return nil, err
 	}
 	ast, issues := env.Compile(expr)
 	if issues.Err() != nil {
-		return nil, firstIssue(issues.Errors())
+		first := firstIssue(issues.Errors())
+		if s == InMatch {
+			first.Message += nowHint(first.Message)
+		}
+		return nil, first
 	}
 	prog, err := env.Program(ast, programOptions(env)...)
 	if err != nil {
@@ -140,6 +150,14 @@ func firstIssue(issues []*cel.Error) *Error {
 	}
 	// A position is missing where the expression as a whole is meant.
 	return &Error{max(1, first.Location.Line()), max(0, first.Location.Column()) + 1, oneLine(first.Message) + toolHint(first.Message)}
+}
+
+// nowHint says where the time is known, for an expression that asks for it elsewhere.
+func nowHint(message string) string {
+	if !strings.HasPrefix(message, "undeclared reference to 'now'") {
+		return ""
+	}
+	return ": only the rules of kind cel have the time, a match is about the event alone"
 }
 
 // oneLine makes a sentence of a message of the CEL library: its parser lists

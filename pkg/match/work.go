@@ -68,6 +68,12 @@ func containsWork(args []ref.Val) uint64 {
 	return uint64(n) * (1 + textLen(args[0])/bytesPerUnit) / elementsPerUnit
 }
 
+// setsWork: the library compares each element of the one with each of the other, and
+// back.
+func setsWork(args []ref.Val) uint64 {
+	return 2 * (1 + sizeOf(args[0])) * (1 + sizeOf(args[1])) * elementsPerUnit
+}
+
 // searchWork: the library looks at every position of the text.
 func searchWork(args []ref.Val) uint64 {
 	return textLen(args[0]) * (1 + textLen(args[1])) / bytesPerUnit

@@ -15,9 +15,6 @@ type Options struct {
 	// Timezone is a name of the IANA database, such as Europe/Berlin, or UTC; empty
 	// means the worker's own.
 	Timezone string `json:"timezone"`
-
-	// Now is the clock; nil means time.Now.
-	Now func() time.Time `json:"-"`
 }
 
 // Builtin is date-time.
@@ -33,12 +30,8 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 			return kind.Hook{}, kind.At("/timezone", "%q is no time zone: give a name such as Europe/Berlin, or UTC", o.Timezone)
 		}
 	}
-	now := o.Now
-	if now == nil {
-		now = time.Now
-	}
-	return kind.Hook{Handler: func(context.Context, events.Event) (chain.Result, error) {
-		result := chain.Injection("Current date and time: " + now().In(zone).Format("Monday, "+time.RFC3339))
+	return kind.Hook{Handler: func(ctx context.Context, _ events.Event) (chain.Result, error) {
+		result := chain.Injection("Current date and time: " + kind.Now(ctx).In(zone).Format("Monday, "+time.RFC3339))
 		result.Ephemeral, result.SuppressOutput = true, true
 		return result, nil
 	}}, nil

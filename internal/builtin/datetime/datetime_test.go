@@ -13,15 +13,13 @@ import (
 )
 
 func ExampleNew() {
-	hook, err := datetime.New(kind.Section{}, datetime.Options{
-		Timezone: "Europe/Berlin",
-		Now:      func() time.Time { return time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC) },
-	})
+	hook, err := datetime.New(kind.Section{}, datetime.Options{Timezone: "Europe/Berlin"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	result, err := hook.Handler(context.Background(), events.Event{Name: events.PromptSubmit})
+	ctx := kind.WithTime(context.Background(), time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC))
+	result, err := hook.Handler(ctx, events.Event{Name: events.PromptSubmit})
 	fmt.Println(result.ContextInjection, err)
 	// Output: Current date and time: Tuesday, 2026-02-03T05:05:06+01:00 <nil>
 }

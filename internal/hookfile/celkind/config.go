@@ -44,7 +44,7 @@ type Ask struct {
 	// Timeout is how long to wait for an answer, in seconds; nil means 300.
 	Timeout *float64 `json:"timeout"`
 	// Default is what holds when nobody answers, deny or allow; empty means deny.
-	Default chain.Action `json:"default"`
+	Default chain.Action `json:"default" jsonschema:"enum=deny,enum=allow"`
 }
 
 // Inject is text for the agent's context.

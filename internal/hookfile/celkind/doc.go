@@ -8,7 +8,7 @@
 // Where none does, the hook continues.
 //
 // Conditions and the values of modify are CEL expressions over event, session_id,
-// data and tool (see pkg/match). Texts are templates: {{ expression }} is replaced by
+// data, tool and now, the time of the call (see pkg/match). Texts are templates: {{ expression }} is replaced by
 // the expression's value, a string as it is and anything else as JSON.
 //
 // # Modify

@@ -51,7 +51,7 @@ func New(c Config) (kind.Handler, error) {
 
 // decide returns the answer of the first rule that holds.
 func decide(ctx context.Context, rules []rule, ev events.Event) (chain.Result, error) {
-	in := match.NewInput(ev.Name, ev.Session, ev.Data)
+	in := match.NewInput(ev.Name, ev.Session, ev.Data).At(kind.Now(ctx))
 	for i, r := range rules {
 		if err := ctx.Err(); err != nil {
 			return chain.Result{}, fmt.Errorf("evaluate rule %d: %w", i, err)
@@ -89,7 +89,7 @@ func (r rule) result(in *match.Input, data []byte) (chain.Result, error) {
 // compile checks and compiles one rule; at is its place in the configuration.
 func compile(at jsontext.Pointer, r Rule) (compiled rule, err error) {
 	if r.When != "" {
-		if compiled.when, err = match.Compile(string(r.When)); err != nil {
+		if compiled.when, err = match.InRule.Compile(string(r.When)); err != nil {
 			return rule{}, wrong(at+"/when", err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -211,5 +212,27 @@ func TestConfigIsReadFromJSON(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(`{"rules":[{"when":{}}]}`), &c); err == nil || !strings.Contains(err.Error(), "must be a CEL expression") {
 		t.Errorf("an object as a condition: %v; want an error", err)
+	}
+}
+
+func TestARuleHasTheTimeOfTheCall(t *testing.T) {
+	reason := "at {{ now }}"
+	h, err := celkind.New(celkind.Config{Rules: []celkind.Rule{{When: "now.getHours() >= 18", Deny: &reason}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for hour, want := range map[int]string{17: "", 18: "at 2026-01-05T18:00:00Z"} {
+		ctx := kind.WithTime(t.Context(), time.Date(2026, 1, 5, hour, 0, 0, 0, time.UTC))
+		if got, err := h(ctx, events.Event{Name: "tool:pre"}); err != nil || got.Reason != want {
+			t.Errorf("at %d: %+v, %v; want %q", hour, got, err, want)
+		}
+	}
+	soon := time.Now().Add(time.Minute).UTC().Format(time.RFC3339)
+	h, err = celkind.New(celkind.Config{Rules: []celkind.Rule{{When: celkind.Source("now < timestamp('" + soon + "') && now > timestamp('" + soon + "') - duration('5m')"), Deny: &reason}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := h(t.Context(), events.Event{Name: "tool:pre"}); err != nil || !got.Denied() {
+		t.Errorf("by the real clock: %+v, %v; want a denial", got, err)
 	}
 }

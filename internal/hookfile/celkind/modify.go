@@ -31,7 +31,7 @@ func compileModify(at jsontext.Pointer, m Modify) (answer, error) {
 		if err != nil {
 			return nil, &kind.FieldError{Pointer: field, Err: err}
 		}
-		value, err := match.CompileExpr(string(m.Set[name]))
+		value, err := match.InRule.CompileExpr(string(m.Set[name]))
 		if err != nil {
 			return nil, wrong(field, err)
 		}

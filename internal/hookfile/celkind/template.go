@@ -38,7 +38,7 @@ func parseTemplate(text string) (template, error) {
 		if end < 0 {
 			return nil, errorAt(text, offset-len("{{"), "{{ is not closed: }} is missing")
 		}
-		expr, err := match.CompileExpr(tail[:end])
+		expr, err := match.InRule.CompileExpr(tail[:end])
 		if wrong, ok := errors.AsType[*match.Error](err); ok {
 			return nil, shift(text, offset, wrong)
 		}

@@ -1,8 +1,10 @@
 package kind_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 )
@@ -13,4 +15,13 @@ func ExampleFieldError() {
 	// Output:
 	// /concurrency: must be 1 to 1024, not 5000
 	// /rules/0/when: 1:6: undeclared reference to 'dta'
+}
+
+func ExampleWithTime() {
+	ctx := kind.WithTime(context.Background(), time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC))
+	fmt.Println(kind.Now(ctx))
+	fmt.Println(time.Since(kind.Now(context.Background())) < time.Hour)
+	// Output:
+	// 2026-01-05 12:00:00 +0000 UTC
+	// true
 }
