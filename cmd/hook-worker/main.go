@@ -4,12 +4,14 @@
 //	hook-worker --config worker.yaml
 //	hook-worker --config worker.yaml --dry-run
 //	hook-worker validate worker.yaml
+//	hook-worker test worker.yaml
+//	hook-worker schema
 //
 // While it runs it reads the file again when it changes, and on SIGHUP. SIGUSR1
 // changes the level of the log.
 //
 // It exits with 0 when it was told to end, 1 when it could not do its work (no
-// NATS, no router, a registration that was refused), and 2 when the command line
+// NATS, no router, a registration that was refused, a test that failed), and 2 when the command line
 // or the file is wrong.
 package main
 

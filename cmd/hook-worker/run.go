@@ -30,6 +30,8 @@ func (e inputError) Unwrap() error { return e.error }
 type flags struct {
 	Run      serve            `cmd:"" default:"withargs" help:"Answer for the hooks of a file (the default)."`
 	Validate validate         `cmd:"" help:"Check a file; print what is wrong with it."`
+	Test     testFiles        `cmd:"" help:"Run the tests of files, or events, and print what the hooks decide; needs no NATS."`
+	Schema   schema           `cmd:"" help:"Print the JSON Schema of worker files, for editors."`
 	Replay   replayEvents     `cmd:"" help:"Run events through the hooks of a file and print what they decide; needs no NATS."`
 	Version  kong.VersionFlag `help:"Print the version."`
 }
@@ -83,6 +85,10 @@ func run(ctx context.Context, args []string, p process) error {
 	switch name, _, _ := strings.Cut(command.Command(), " "); name {
 	case "validate":
 		return f.Validate.run(p.stdout, p.stderr)
+	case "test":
+		return f.Test.run(ctx, p)
+	case "schema":
+		return f.Schema.run(p.stdout)
 	case "replay":
 		return f.Replay.run(ctx, p.stdout, p.stderr)
 	}

@@ -18,6 +18,17 @@
 //	        - when: data.tool_input.file_path.startsWith('/etc/')
 //	          deny: "{{ data.tool_input.file_path }} is protected"
 //
+// # Tests
+//
+// The section tests says what must come of which events (see [Test]); package trial
+// runs them. Who serves the hooks leaves them alone, but they are checked as all else is.
+//
+//	tests:
+//	  - name: nobody writes to /etc
+//	    event: tool:pre
+//	    data: {tool_name: Write, tool_input: {file_path: /etc/hosts}}
+//	    expect: {action: deny, by: path-guard}
+//
 // # Strictness
 //
 // Unknown and repeated keys, repeated ids, values of another type, expressions

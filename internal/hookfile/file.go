@@ -34,6 +34,8 @@ type File struct {
 	NATS NATS
 	// Hooks are in the order of the file; their ids differ.
 	Hooks []Hook
+	// Tests are those of the file, in its order.
+	Tests []Test
 }
 
 // NATS is the section nats of a file. Its zero fields mean that the file does
@@ -104,6 +106,7 @@ func Parse(name string, source []byte, opts Options) (*File, error) {
 	var text struct {
 		NATS  NATS             `json:"nats"`
 		Hooks []jsontext.Value `json:"hooks"`
+		Tests []jsontext.Value `json:"tests"`
 	}
 	if err := doc.decode("", doc.json, &text, strict); err != nil {
 		return nil, err
@@ -128,6 +131,9 @@ func Parse(name string, source []byte, opts Options) (*File, error) {
 		}
 		firstAt[h.Registration.ID] = at + "/id"
 		f.Hooks = append(f.Hooks, h)
+	}
+	if f.Tests, err = doc.tests(text.Tests, f.Hooks); err != nil {
+		wrong = append(wrong, err)
 	}
 	if len(wrong) > 0 {
 		f.Close()

@@ -61,7 +61,7 @@ func TestParse(t *testing.T) {
 				ID: "path-guard", Events: []string{"tool:pre", "context:*"}, Priority: -5, OnFailure: chain.FailClosed,
 				Match: "data.tool_name in ['Write','Edit']", TimeoutMS: 2000, Durable: &no,
 			}},
-			{Kind: "exec", Registration: chain.Registration{ID: "linter", Name: "Linter", Events: []string{"tool:post"}}},
+			{Kind: "exec", Hook: kind.Hook{Acts: true}, Registration: chain.Registration{ID: "linter", Name: "Linter", Events: []string{"tool:post"}}},
 		},
 	}
 	if diff := cmp.Diff(want, f, cmpopts.IgnoreFields(hookfile.Hook{}, "Handler"), cmpopts.IgnoreUnexported(hookfile.Hook{})); diff != "" {

@@ -47,6 +47,9 @@ func (r *Refusal) Error() string {
 	return r.Reason + " (" + r.Detail + ")"
 }
 
+// Refused is why the chain can't be replayed; nil where it can.
+func (c *Chain) Refused() *Refusal { return c.refusal }
+
 // finish makes the chain complete with its last record.
 func (c *Chain) finish(r *auditread.Record) {
 	c.EventID, c.Agent, c.Time = r.EventID, r.Agent, r.Time

@@ -44,7 +44,7 @@ const (
 func (l *Live) Replay(ctx context.Context, c *Chain) (Outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := &run{Live: l, ctx: ctx, end: cancel, ev: c.event(), memory: NewMemory(c.Data, c.Answers), id: events.NewID(), header: bus.Header{}}
+	r := &run{Live: l, ctx: ctx, end: cancel, ev: c.AsEvent(), memory: NewMemory(c.Data, c.Answers), id: events.NewID(), header: bus.Header{}}
 	r.ev.SetHeader(r.header)
 	hooks, err := r.explain(c.Data)
 	if err != nil {

@@ -100,8 +100,8 @@ func (m *Memory) Links() []*chain.Link {
 	return list
 }
 
-// event is the recorded event, with what the first hook got.
-func (c *Chain) event() events.Event {
+// AsEvent is the recorded event, with what the first hook got.
+func (c *Chain) AsEvent() events.Event {
 	ev := events.Event{ID: c.EventID, Source: c.Agent, Name: c.Event, Session: c.Session, Time: events.Stamp(c.Time), Data: c.Data}
 	if ev.ID == "" {
 		ev.ID = events.NewID()

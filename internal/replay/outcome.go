@@ -71,7 +71,7 @@ func action(r chain.Result) chain.Action {
 // Recorded is what the chain came to then, by the engine of now.
 func (c *Chain) Recorded(ctx context.Context) (Outcome, error) {
 	memory := NewMemory(c.Data, c.Answers)
-	out, err := chain.Run(ctx, memory.Links(), c.event(), chain.Plan{Call: memory.Call})
+	out, err := chain.Run(ctx, memory.Links(), c.AsEvent(), chain.Plan{Call: memory.Call})
 	return NewOutcome(out, memory), err
 }
 
@@ -86,8 +86,8 @@ type Decision struct {
 	Failure chain.Failure `json:"failure,omitempty"`
 }
 
-// decision is the outcome in brief. start is the data that came in.
-func (o Outcome) decision(start json.RawMessage) Decision {
+// Decision is the outcome in brief. start is the data that came in.
+func (o Outcome) Decision(start json.RawMessage) Decision {
 	d := Decision{Action: o.Action, By: o.DeniedBy, Reason: o.Reason}
 	switch o.Action {
 	case chain.Deny:
@@ -128,7 +128,7 @@ const (
 // differ says what differs between two outcomes of a chain, "" for nothing: another
 // hook or another reason for the same is no difference.
 func (c *Chain) differ(was, would Outcome) string {
-	a, b := was.decision(c.Data), would.decision(c.Data)
+	a, b := was.Decision(c.Data), would.Decision(c.Data)
 	switch {
 	case a.Action != b.Action:
 		return DiffersInAction

@@ -52,7 +52,7 @@ func replay(ctx context.Context, c *Chain, policy Policy) (Result, error) {
 	if err != nil || r.Refusal != nil {
 		return r, err
 	}
-	r.Was, r.Would, r.Hops = was.decision(c.Data), would.decision(c.Data), would.Hops
+	r.Was, r.Would, r.Hops = was.Decision(c.Data), would.Decision(c.Data), would.Hops
 	r.Differs = c.differ(was, would)
 	return r, nil
 }

@@ -100,7 +100,7 @@ const patience = 5 * time.Second
 
 // Replay is a [Policy].
 func (w *Worker) Replay(ctx context.Context, c *Chain) (Outcome, error) {
-	ev := c.event()
+	ev := c.AsEvent()
 	req := Request{Event: ev.Name, Session: ev.Session, ID: ev.ID, Source: ev.Source, Time: ev.Time, Data: ev.Data}
 	if w.recorded {
 		req.Recorded = c.Answers

@@ -108,6 +108,8 @@ var importPlants = []importPlant{
 	{"the watch of files imports the hook files", "internal/filewatch/planted.go", "/internal/hookfile", "filewatch"},
 	{"the replay imports the chain", "internal/replay/planted.go", "/pkg/chain", ""},
 	{"the replay imports the matcher", "internal/replay/planted.go", "/pkg/match", "replay"},
+	{"the trial imports the replay", "internal/trial/planted.go", "/internal/replay", ""},
+	{"the trial imports the wire", "internal/trial/planted.go", "/internal/bus", "trial"},
 	{"the registry imports the wire", "internal/registry/planted.go", "/internal/bus", ""},
 	{"the registry imports the matcher", "internal/registry/planted.go", "/pkg/match", ""},
 	{"the registry imports the router", "internal/registry/planted.go", "/internal/router", "registry"},

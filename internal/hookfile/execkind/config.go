@@ -108,7 +108,7 @@ func Build(s kind.Section, c Config) (kind.Hook, error) {
 			}
 		}
 	}
-	return kind.Hook{Handler: handler}, nil
+	return kind.Hook{Handler: handler, Acts: true}, nil
 }
 
 // choose sets the dialect.

@@ -94,7 +94,7 @@ func New(s kind.Section, c Config) (kind.Hook, error) {
 		maxResponse: cmp.Or(c.MaxResponse, DefaultMaxResponse),
 		slots:       make(chan struct{}, cmp.Or(c.Concurrency, DefaultConcurrency)),
 	}
-	return kind.Hook{Handler: e.handle, Files: c.files(s.Worker), Close: transport.CloseIdleConnections}, nil
+	return kind.Hook{Handler: e.handle, Acts: true, Files: c.files(s.Worker), Close: transport.CloseIdleConnections}, nil
 }
 
 // files are those with the secret and the certificates.

@@ -29,6 +29,10 @@ type Hook struct {
 	// Contributors are registered beside the hook, by the channel that they give to;
 	// mostly there are none.
 	Contributors map[string]Contributor
+	// Acts says that the hook does something in the world beside answering and remembering:
+	// it runs commands, writes files, calls others. Tests of policies do not call it
+	// unless told to.
+	Acts bool
 	// Files are what the hook was built from besides its section, with their absolute
 	// paths: when one changes, the hook is built anew. Not those that it reads, or runs,
 	// with each event.

@@ -1,0 +1,3 @@
+// Package policies holds example policies: worker files that hook-worker serves as they
+// are, each with its tests. See README.md.
+package policies

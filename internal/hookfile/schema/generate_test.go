@@ -1,0 +1,200 @@
+package schema_test
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
+	"github.com/invopop/jsonschema"
+
+	"github.com/hookrouter/hookrouter/internal/hookfile"
+	"github.com/hookrouter/hookrouter/internal/hookfile/celkind"
+	"github.com/hookrouter/hookrouter/internal/hookfile/execkind"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/hookfile/schema"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+var update = flag.Bool("update", false, "write the schema")
+
+func TestTheSchemaIsCurrent(t *testing.T) {
+	want := generate(t)
+	if *update {
+		if err := os.WriteFile("internal/hookfile/schema/worker.schema.json", want, 0o644); err != nil { //nolint:gosec // it is no secret
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(want), string(schema.JSON())); diff != "" {
+		t.Errorf("the schema is out of date: run go generate ./internal/hookfile/schema (-want +got):\n%s", diff)
+	}
+}
+
+// generate makes the schema of everything that hook-worker knows. It goes to the root
+// of the module, where the comments are found.
+func generate(t *testing.T) []byte {
+	t.Helper()
+	t.Chdir("../../..")
+	g := &generator{t: t}
+	g.Anonymous, g.RequiredFromJSONSchemaTags, g.DoNotReference, g.Mapper = true, true, true, g.known
+	for _, dir := range []string{"internal/hookfile", "internal/builtin", "pkg/chain"} {
+		if err := g.AddGoComments("github.com/hookrouter/hookrouter", dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range g.CommentMap {
+		text = docLink.ReplaceAllString(strings.Join(strings.Fields(text), " "), "$1")
+		g.CommentMap[name] = inYAML(name[strings.LastIndexByte(name, '.')+1:], text)
+	}
+	root := object("What hook-worker answers for.")
+	root.Version, root.Title = jsonschema.Version, "hook-worker"
+	root.Properties.Set("nats", g.of(hookfile.NATS{}, "How to reach the bus; flags and environment win over it."))
+	root.Properties.Set("hooks", list(g.hook(), "The hooks; their ids differ."))
+	root.Properties.Set("tests", list(g.of(hookfile.Test{}, ""), "What must come of which events; hook-worker test runs them."))
+	root.Required = []string{"hooks"}
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(root); err != nil {
+		t.Fatal(err)
+	}
+	return text.Bytes()
+}
+
+// inYAML is the comment of a field for a reader who knows its key only.
+func inYAML(field, text string) string {
+	text = strings.ReplaceAll(text, "; nil means", "; absent means")
+	rest, ok := strings.CutPrefix(text, field+" ")
+	if !ok {
+		return text
+	}
+	return strings.ToLower(hump.ReplaceAllString(field, "${1}_$2")) + " " + rest
+}
+
+var hump = regexp.MustCompile(`([a-z])([A-Z])`)
+
+var docLink = regexp.MustCompile(`\[\*?([A-Za-z.]+)\]`)
+
+// generator makes schemas of Go types.
+type generator struct {
+	jsonschema.Reflector
+	t *testing.T
+}
+
+func (g *generator) of(config any, description string) *jsonschema.Schema {
+	s := g.Reflect(config)
+	s.Version = ""
+	if description != "" {
+		s.Description = description
+	}
+	return s
+}
+
+// hook is the schema of a hook: a registration and one kind.
+func (g *generator) hook() *jsonschema.Schema {
+	s := g.of(chain.Registration{}, "A hook: a registration, and one kind that says what it does.")
+	for _, own := range []string{"instance", "protocol", "channels"} { // the worker says them itself
+		s.Properties.Delete(own)
+	}
+	s.Required = []string{"id"}
+	all := kinds.All(kind.Worker{}).Kinds
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		k, needs := all[name], []string{name, "events"}
+		if k.Members == nil {
+			s.Properties.Set(name, g.of(k.Config, k.Summary))
+		} else {
+			s.Properties.Set(name, g.members(k))
+			needs = needs[:1] // a builtin knows its events
+		}
+		s.OneOf = append(s.OneOf, &jsonschema.Schema{Required: needs})
+	}
+	return s
+}
+
+// members is the schema of a kind that is one of several: its name, alone or with its
+// options.
+func (g *generator) members(k kind.Kind) *jsonschema.Schema {
+	name, options, one := &jsonschema.Schema{Type: "string"}, object(""), uint64(1)
+	options.MinProperties, options.MaxProperties = &one, &one
+	for _, member := range slices.Sorted(maps.Keys(k.Members)) {
+		name.Enum = append(name.Enum, member)
+		options.Properties.Set(member, g.of(k.Members[member].Config, k.Members[member].Summary))
+	}
+	return &jsonschema.Schema{Description: k.Summary, OneOf: []*jsonschema.Schema{name, options}}
+}
+
+func object(description string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "object", Description: description, Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema}
+}
+
+func list(of *jsonschema.Schema, description string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "array", Items: of, Description: description}
+}
+
+// known are the types that read JSON in a way of their own, and words of which there is
+// a closed list.
+func (g *generator) known(typ reflect.Type) *jsonschema.Schema {
+	switch typ {
+	case reflect.TypeFor[jsontext.Value]():
+		return &jsonschema.Schema{}
+	case reflect.TypeFor[celkind.Source]():
+		return anyOf("string", "number", "boolean")
+	case reflect.TypeFor[execkind.Command]():
+		return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "string"}, list(&jsonschema.Schema{Type: "string"}, "")}}
+	case reflect.TypeFor[hookfile.Text]():
+		type members hookfile.Text // reads as every struct does
+		s := g.of(members{}, "")
+		for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {
+			field, _ := reflect.TypeFor[members]().FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, pair.Key) })
+			pair.Value.Description = g.CommentMap["github.com/hookrouter/hookrouter/internal/hookfile.Text."+field.Name]
+		}
+		return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "string"}, s}}
+	case reflect.TypeFor[hookfile.Did]():
+		return words(hookfile.Dids()...)
+	case reflect.TypeFor[chain.Policy]():
+		return words(chain.FailOpen, chain.FailClosed)
+	case reflect.TypeFor[chain.Mode]():
+		return words(chain.Enforce, chain.Shadow, chain.Observe)
+	case reflect.TypeFor[chain.Role]():
+		return words(chain.RoleSystem, chain.RoleUser, chain.RoleAssistant)
+	case reflect.TypeFor[chain.Level]():
+		return words(chain.LevelInfo, chain.LevelWarning, chain.LevelError)
+	}
+	for _, own := range []reflect.Type{
+		reflect.TypeFor[json.Unmarshaler](), reflect.TypeFor[jsonv2.UnmarshalerFrom](), reflect.TypeFor[encoding.TextUnmarshaler](),
+	} {
+		if typ.Implements(own) || reflect.PointerTo(typ).Implements(own) {
+			g.t.Errorf("%v reads JSON in a way of its own: say in known what it takes", typ)
+		}
+	}
+	return nil
+}
+
+func anyOf(types ...string) *jsonschema.Schema {
+	s := &jsonschema.Schema{}
+	for _, t := range types {
+		s.AnyOf = append(s.AnyOf, &jsonschema.Schema{Type: t})
+	}
+	return s
+}
+
+func words[T ~string](list ...T) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "string"}
+	for _, w := range list {
+		s.Enum = append(s.Enum, string(w))
+	}
+	return s
+}

@@ -1,0 +1,147 @@
+package trial
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/hookfile"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/hookstate"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Loader reads a worker file anew, for a worker; its States and Log are set where they
+// are not given.
+type Loader func(kind.Worker) (*hookfile.File, error)
+
+// Result is what came of one test, or of one event that is none.
+type Result struct {
+	Kind string        `json:"kind"` // test or event
+	File string        `json:"file"`
+	Line int           `json:"line"` // of the test, or of the event in its file
+	Name string        `json:"name"`
+	OK   bool          `json:"ok"`
+	Took time.Duration `json:"-"`
+	// Wrong is what was expected and did not come, each with where it stands.
+	Wrong []string `json:"wrong,omitempty"`
+	// Verdict is the last one; of a test only where something is wrong.
+	Verdict *Verdict `json:"verdict,omitempty"`
+
+	Event   string `json:"event,omitempty"` // where it is no test
+	Session string `json:"session_id,omitempty"`
+}
+
+// Run runs the tests of a file, and calls each with what came of them, in their order.
+// Its error is that of load, of each, or of ctx.
+func Run(ctx context.Context, name string, load Loader, o Options, each func(Result) error) error {
+	file, err := load(kind.Worker{})
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if !slices.ContainsFunc(file.Hooks, remembers) { // so that they need not be made again
+		hooks := slices.Clone(file.Hooks)
+		for i := range hooks {
+			hooks[i].Close = nil // file's
+		}
+		load = func(kind.Worker) (*hookfile.File, error) { return &hookfile.File{Hooks: hooks}, nil }
+	}
+	for _, test := range file.Tests {
+		start := time.Now()
+		r, err := o.run(ctx, load, test)
+		if err != nil {
+			return err
+		}
+		r.Kind, r.File, r.Line, r.Name, r.Took = "test", name, test.Line, test.Name, time.Since(start)
+		if r.OK = len(r.Wrong) == 0; r.OK {
+			r.Verdict = nil
+		}
+		if err := each(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remembers reports whether what a hook answers may depend on the events before.
+func remembers(h hookfile.Hook) bool { return h.Kind != "cel" && h.Kind != "exec" }
+
+// run runs one test with hooks of its own, up to the first event that goes wrong.
+func (o Options) run(ctx context.Context, load Loader, test hookfile.Test) (r Result, err error) {
+	file, err := load(kind.Worker{States: &hookstate.Memory{}})
+	if err != nil {
+		return r, err
+	}
+	defer file.Close()
+	hooks, err := NewChain(file, o.may, false)
+	if err != nil {
+		return r, err
+	}
+	steps := test.Events
+	if len(steps) == 0 {
+		steps = []hookfile.Step{test.Step}
+	}
+	now := test.Start
+	for i, step := range steps {
+		now = now.Add(step.Wait)
+		for n := range max(step.Times, 1) {
+			if ctx.Err() != nil {
+				return r, context.Cause(ctx)
+			}
+			v, err := hooks.Try(kind.WithTime(ctx, now), eventOf(step, test.SessionID, now))
+			switch {
+			case ctx.Err() != nil:
+				return r, context.Cause(ctx)
+			case err != nil:
+				r.Wrong, r.Verdict = []string{undecided(err)}, nil
+			default:
+				r.Wrong, r.Verdict = compare(step.Expect, v), &v
+			}
+			if len(r.Wrong) > 0 {
+				for k := range r.Wrong {
+					r.Wrong[k] = place(steps, i, n) + r.Wrong[k]
+				}
+				return r, nil
+			}
+		}
+	}
+	return r, nil
+}
+
+// place says which event went wrong, where there are several.
+func place(steps []hookfile.Step, i, n int) (text string) {
+	if len(steps) > 1 {
+		text = fmt.Sprintf("line %d, %s: ", steps[i].Line, steps[i].Event)
+	}
+	if steps[i].Times > 1 {
+		text += fmt.Sprintf("time %d of %d: ", n+1, steps[i].Times)
+	}
+	return text
+}
+
+// eventOf is the event of a step, whose data was checked when the file was read.
+func eventOf(s hookfile.Step, session string, now time.Time) events.Event {
+	ev, _ := newEvent(s.Event, session, json.RawMessage(s.Data), now)
+	return ev
+}
+
+// newEvent is an event as a router would give it to the first hook.
+func newEvent(name, session string, data json.RawMessage, now time.Time) (events.Event, error) {
+	if len(data) == 0 {
+		data = json.RawMessage("{}")
+	}
+	object, err := events.ParseObject(data)
+	if err != nil {
+		return events.Event{}, err
+	}
+	own, _ := object.GetString("session_id")
+	ev := events.Event{ID: events.NewID(), Source: events.DefaultSource, Name: name, Session: cmp.Or(session, own), Time: events.Stamp(now), Data: data}
+	if _, stamped := object.Get("timestamp"); !stamped {
+		ev.Data = object.Over(events.Object{}, ev.Time)
+	}
+	return ev, nil
+}
