@@ -27,6 +27,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
 	"github.com/hookrouter/hookrouter/internal/node"
+	"github.com/hookrouter/hookrouter/internal/trial"
 	"github.com/hookrouter/hookrouter/pkg/match"
 	"github.com/hookrouter/hookrouter/pkg/redact"
 )
@@ -101,6 +102,7 @@ func outdented(text string) string {
 	return strings.Join(lines, "\n")
 }
 
+// TestYAMLSnippetsLoad runs the tests of those that have some, too.
 func TestYAMLSnippetsLoad(t *testing.T) {
 	for _, s := range snippets(t, "yaml") {
 		if expr, ok := strings.CutPrefix(s.text, "match: "); ok {
@@ -130,7 +132,16 @@ func TestYAMLSnippetsLoad(t *testing.T) {
 			}
 			continue
 		}
-		if _, err := hookfile.Parse(s.at(), []byte(s.text), kinds.All(kind.Worker{Dir: t.TempDir()})); err != nil {
+		load := func(w kind.Worker) (*hookfile.File, error) {
+			w.Dir = t.TempDir()
+			return hookfile.Parse(s.at(), []byte(s.text), kinds.All(w))
+		}
+		if err := trial.Run(t.Context(), s.at(), load, trial.Options{}, func(r trial.Result) error {
+			if !r.OK {
+				t.Errorf("%s: the test %q fails: %s", s.at(), r.Name, strings.Join(r.Wrong, "; "))
+			}
+			return nil
+		}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -28,7 +28,7 @@ const (
 const exitCodes = `
 Exit codes:
   0  done; for emit and execute: continue
-  1  wrong usage, or an error on this side; for validate: the hook breaks the contract
+  1  wrong usage, or an error on this side; for validate: the hook breaks the contract; for test: one failed
   2  emit, execute: the event is denied
   3  the router refused the request; the message has its code
   4  no router answers, or NATS, or for trace Jaeger, can't be reached or does not permit it

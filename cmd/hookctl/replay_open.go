@@ -93,7 +93,7 @@ func (o *replayOpen) policy(ctx context.Context) (replay.Policy, error) {
 
 // startWorker starts the process that runs a worker file.
 func (o *replayOpen) startWorker(ctx context.Context) (*replay.Worker, error) {
-	program, err := o.program()
+	program, err := hookWorker(o.HookWorker)
 	if err != nil {
 		return nil, err
 	}
@@ -104,10 +104,11 @@ func (o *replayOpen) startWorker(ctx context.Context) (*replay.Worker, error) {
 	return replay.StartWorker(ctx, replay.WorkerOptions{Program: program, Args: args, Recorded: o.WithRecorded, Stderr: cleanWriter{o.stderr}})
 }
 
-// program is the path of hook-worker.
-func (o *replayOpen) program() (string, error) {
-	if o.HookWorker != "" {
-		return o.HookWorker, nil
+// hookWorker is the path of hook-worker: the given one, that beside this program, or the
+// one in PATH.
+func hookWorker(given string) (string, error) {
+	if given != "" {
+		return given, nil
 	}
 	if own, err := os.Executable(); err == nil {
 		beside := filepath.Join(filepath.Dir(own), "hook-worker")

@@ -179,6 +179,14 @@ what would differ
 		if o.code != exitDiffers || !strings.HasPrefix(o.stdout, "3 chains replayed of 3: 2 the same, 1 would differ\n") {
 			t.Errorf("%+v", o)
 		}
+		f.run("-s", "nats://127.0.0.1:1", "test", "--text", "--events", export, "--hook-worker", program, file).want(t, exitOK, strings.ReplaceAll(`
+LOG:1  tool:pre  s1  deny by no-shell: no <shell>
+        - no-shell: deny: no <shell>
+LOG:2  tool:pre  s1  deny by no-shell: no <shell>
+        - no-shell: deny: no <shell>
+LOG:3  tool:pre  s1  continue
+        - no-shell: continue
+3 events, 0 failed`, "LOG", export), "")
 	})
 }
 

@@ -40,6 +40,7 @@ type cli struct {
 	Coverage      coverageCmd      `cmd:"" help:"List agents by the events they emitted, those that never asked before a tool first."`
 	Session       sessionCmd       `cmd:"" help:"Show what the routers remember of a session, and change it."`
 	Hook          hookCmd          `cmd:"" help:"Serve a hook of one line, or remove a hook."`
+	Test          testCmd          `cmd:"" help:"Run the tests of worker files, or events through one, and show what hooks decide; needs no NATS."`
 	Validate      validateCmd      `cmd:"" help:"Call a live hook with usual and odd data, and check that it keeps the contract."`
 
 	connection `embed:"" group:"Connection"`
