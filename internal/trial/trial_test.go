@@ -195,6 +195,15 @@ func TestAShadowThatActsIsNotCalled(t *testing.T) {
 	}
 }
 
+// TestWhoObservesIsNotCalled has an observer that would count each event a second time.
+func TestWhoObservesIsNotCalled(t *testing.T) {
+	text := strings.Replace(hooks, "  - id: command\n", "  - {id: second, events: ['a:count'], mode: observe, count: {}}\n  - id: command\n", 1)
+	got := tested(t, text+"  - {name: x, events: [{event: 'a:count', times: 2, expect: {action: continue, hooks: {second: told}}}]}\n", trial.Options{})
+	if !strings.HasSuffix(got, "1 test, 0 failed\n") {
+		t.Errorf("the report is\n%s", got)
+	}
+}
+
 func TestReportForPrograms(t *testing.T) {
 	var out bytes.Buffer
 	r := &trial.Report{Out: &out, JSON: true}
