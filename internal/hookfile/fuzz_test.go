@@ -18,6 +18,7 @@ func FuzzParse(f *testing.F) {
 	delete(opts.Kinds, "exec")
 	for _, text := range []string{
 		good, hook(anyRule), rule("        - when: |\n            true\n          modify: {set: {a.b: '1'}, remove: [/x~1y]}\n"),
+		tests("    events: [{event: a:b, data: {x: null}, after: 1h, times: 2, expect: {reason: {matches: '^a'}, hooks: {guard: told}}}]\n"),
 		"hooks: [{id: a, events: ['*'], cel: {rules: [{ask: {prompt: '{{ {\"a\": {}} }}', options: [A]}}]}}]",
 		"&a [*a]", "? {a: b}\n: c", "a: !!binary x", "%YAML 1.2\n---\n{}", "\"\\x41\": 'it''s'", "- - - -", "{{{{", "a: |+2\n   b\n",
 	} {
