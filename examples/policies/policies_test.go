@@ -65,7 +65,7 @@ func TestThePoliciesDoWhatTheirTestsSay(t *testing.T) {
 
 // TestGuardsFailClosed: who denies or asks about a tool before it runs denies when it fails.
 func TestGuardsFailClosed(t *testing.T) {
-	for path, want := range map[string]int{"starter.yaml": 4, "cost-control.yaml": 2, "observe.yaml": 0} {
+	for path, want := range map[string]int{"starter.yaml": 4, "cost-control.yaml": 3, "observe.yaml": 0} {
 		f, err := load(path)(kind.Worker{})
 		if err != nil {
 			t.Fatal(err)

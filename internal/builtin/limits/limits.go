@@ -32,7 +32,7 @@ type Options struct {
 	// Prices are for events that tell tokens and no cost.
 	Prices Prices `json:"prices"`
 
-	// Now is the clock; nil means time.Now.
+	// Now is the clock; nil means that of the call, see [kind.Now].
 	Now func() time.Time `json:"-"`
 }
 
@@ -48,15 +48,15 @@ type limiter struct {
 	rules  []rule
 	prices Prices
 	states hookstate.Sessions[book]
-	now    func() time.Time
+	now    func(context.Context) time.Time
 	log    *slog.Logger
 }
 
 // New builds the hook.
 func New(s kind.Section, o Options) (kind.Hook, error) {
-	l := limiter{prices: o.Prices, states: builtin.StateOf[book](s, "limits"), now: o.Now, log: builtin.LogOf(s)}
-	if l.now == nil {
-		l.now = time.Now
+	l := limiter{prices: o.Prices, states: builtin.StateOf[book](s, "limits"), now: kind.Now, log: builtin.LogOf(s)}
+	if o.Now != nil {
+		l.now = func(context.Context) time.Time { return o.Now() }
 	}
 	if o.Prices.Input < 0 || o.Prices.Output < 0 {
 		return kind.Hook{}, kind.At("/prices", "a price is negative")
@@ -137,7 +137,7 @@ func (l limiter) count(ctx context.Context, state string, rules []rule, ev event
 		if *b == nil {
 			*b = book{}
 		}
-		now := l.now()
+		now := l.now(ctx)
 		counts := make([]*count, len(rules))
 		for i, r := range rules {
 			_, entry := r.key(ev, tool)

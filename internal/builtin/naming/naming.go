@@ -92,7 +92,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 			return kind.Hook{}, below("/command", err)
 		}
 	}
-	built := kind.Hook{Handler: h.handle}
+	built := kind.Hook{Handler: h.handle, Acts: h.command != nil}
 	if !o.Private {
 		built.Contributors = map[string]kind.Contributor{builtin.SessionMetadata: builtin.Contribution(h.states, public)}
 	}
