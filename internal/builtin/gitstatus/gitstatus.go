@@ -59,7 +59,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	if err != nil {
 		log.Warn("git-status: there is no git here; the hook keeps silent", "error", err)
 	}
-	return kind.Hook{Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
+	return kind.Hook{Acts: true, Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		switch events.Canonical(ev.Name) {
 		case events.SessionEnd:
 			builtin.Forget(ctx, states, log, ev)

@@ -46,7 +46,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 		return kind.Hook{}, err
 	}
 	f := feedback{c, o.Only != OnlyAll, cmp.Or(o.MaxLines, DefaultMaxLines), builtin.StateOf[baseline](s, "linter-feedback")}
-	return kind.Hook{Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
+	return kind.Hook{Acts: true, Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		switch events.Canonical(ev.Name) {
 		case events.SessionEnd:
 			builtin.Forget(ctx, f.states, log, ev)
