@@ -60,7 +60,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 		return kind.Hook{}, err
 	}
 	log, states := builtin.LogOf(s), builtin.StateOf[told](s, "session-context")
-	return kind.Hook{Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
+	return kind.Hook{Acts: len(o.Command) > 0, Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		switch events.Canonical(ev.Name) {
 		case events.SessionEnd:
 			builtin.Forget(ctx, states, log, ev)
