@@ -98,6 +98,8 @@ var importPlants = []importPlant{
 	{"the reading of the log imports the log", "internal/auditread/planted.go", "/internal/trail", ""},
 	{"the reading of the log imports the recorder", "internal/auditread/planted.go", "/internal/recorder", "auditread"},
 	{"a builtin imports the chain", "internal/builtin/datetime/planted.go", "/pkg/chain", ""},
+	{"a builtin imports signatures", "internal/builtin/datetime/planted.go", "/internal/webhook/signature", ""},
+	{"a builtin imports the sender of webhooks", "internal/builtin/datetime/planted.go", "/internal/webhook", "builtin"},
 	{"a builtin imports the wire", "internal/builtin/datetime/planted.go", "/internal/bus", "builtin"},
 	{"the hooks' memory imports the wire", "internal/hookstate/planted.go", "/internal/bus", ""},
 	{"the hooks' memory imports the kinds", "internal/hookstate/planted.go", "/internal/hookfile/kind", "hookstate"},

@@ -11,6 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/builtin/limits"
 	"github.com/hookrouter/hookrouter/internal/builtin/linterfeedback"
 	"github.com/hookrouter/hookrouter/internal/builtin/naming"
+	"github.com/hookrouter/hookrouter/internal/builtin/notify"
 	"github.com/hookrouter/hookrouter/internal/builtin/pathguard"
 	"github.com/hookrouter/hookrouter/internal/builtin/progress"
 	"github.com/hookrouter/hookrouter/internal/builtin/redaction"
@@ -31,6 +32,7 @@ func Builtins() map[string]builtin.Builtin {
 		"git-status":       gitstatus.Builtin,
 		"limits":           limits.Builtin,
 		"linter-feedback":  linterfeedback.Builtin,
+		"notify":           notify.Builtin,
 		"path-guard":       pathguard.Builtin,
 		"progress-monitor": progress.Builtin,
 		"redaction":        redaction.Builtin,

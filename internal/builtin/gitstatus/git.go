@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/builtin/command"
@@ -37,7 +38,7 @@ type git struct{ program, dir string }
 // status returns what git status says in short: the branch, and a line for each file
 // that changed; "" where there is no repository.
 func (g git) status(ctx context.Context) (string, error) {
-	if info, err := os.Stat(g.dir); g.dir != "" && (err != nil || !info.IsDir()) {
+	if g.dir != "" && !isDir(g.dir) {
 		return "", nil
 	}
 	off, err := g.filters(ctx)
@@ -56,6 +57,11 @@ func (g git) status(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("git status: exit code %d", out.Code)
 	}
 	return string(out.Text), nil
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // filters are the settings that switch the filters of all files off.
@@ -82,7 +88,7 @@ func (g git) filters(ctx context.Context) (settings []string, err error) {
 
 // run runs git with the safe settings and more of them, names and values in turn.
 func (g git) run(ctx context.Context, more []string, args ...string) (command.Output, error) {
-	settings := append(safe[:len(safe):len(safe)], more...)
+	settings := slices.Concat(safe, more)
 	env := []string{
 		"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "LC_ALL=C",
 		fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings)/2),

@@ -1,0 +1,142 @@
+package notify
+
+import (
+	"cmp"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/hookrouter/hookrouter/internal/builtin/command"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/webhook/signature"
+)
+
+// Defaults of [Options].
+const (
+	DefaultText      = "{event}: {message}"
+	DefaultPerMinute = 10
+
+	maxPerMinute = 600
+)
+
+// Desktop says whether the desktop of the worker's machine is told.
+type Desktop string
+
+// Whether the desktop is told. The zero Desktop means [DesktopAuto].
+const (
+	DesktopAuto Desktop = "auto" // where there is notify-send or osascript, and no webhook
+	DesktopOn   Desktop = "on"
+	DesktopOff  Desktop = "off"
+)
+
+// Options of the builtin. The zero Options tell the desktop.
+type Options struct {
+	// Text is what is told, with {event}, {session}, {tool}, {message} and {time} in it;
+	// empty means [DefaultText]. The message is the event's message, prompt or reason.
+	Text string `json:"text"`
+	// Desktop is auto, on or off; empty means auto.
+	Desktop Desktop `json:"desktop"`
+	// URLEnv names the variable with the address of a webhook: https, or http on the
+	// own machine. Empty means no webhook.
+	URLEnv string `json:"url_env"`
+	// SecretEnv names the variable with the secret that signs what a webhook gets.
+	SecretEnv string `json:"secret_env"`
+	// PerMinute bounds the texts of a minute; 0 means [DefaultPerMinute].
+	PerMinute int `json:"per_minute"`
+}
+
+// fields are what may stand in a text, beside what is no field.
+var fields = []string{"{event}", "{session}", "{tool}", "{message}", "{time}"}
+
+var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
+
+// notifier checks the options.
+func (o Options) notifier() (*notifier, error) {
+	n := &notifier{text: cmp.Or(o.Text, DefaultText), told: map[string]time.Time{}}
+	for _, field := range placeholder.FindAllString(n.text, -1) {
+		if !slices.Contains(fields, field) {
+			return nil, kind.At("/text", "there is no field %s: known are %s", field, strings.Join(fields, ", "))
+		}
+	}
+	if o.PerMinute < 0 || o.PerMinute > maxPerMinute {
+		return nil, kind.At("/per_minute", "must be 1 to %d, not %d", maxPerMinute, o.PerMinute)
+	}
+	perMinute := cmp.Or(o.PerMinute, DefaultPerMinute)
+	n.limit = rate.NewLimiter(rate.Every(time.Minute/time.Duration(perMinute)), perMinute)
+	if err := o.webhook(n); err != nil {
+		return nil, err
+	}
+	switch o.Desktop {
+	case DesktopOff:
+	case "", DesktopAuto, DesktopOn:
+		if n.url != "" && o.Desktop != DesktopOn {
+			break
+		}
+		program, err := findDesktop()
+		if err != nil && o.Desktop == DesktopOn {
+			return nil, &kind.FieldError{Pointer: "/desktop", Err: err}
+		}
+		n.desktop = program
+	default:
+		return nil, kind.At("/desktop", "must be auto, on or off, not %q", o.Desktop)
+	}
+	return n, nil
+}
+
+func findDesktop() (string, error) {
+	if runtime.GOOS == "darwin" {
+		return command.Find("", "osascript")
+	}
+	return command.Find("", "notify-send")
+}
+
+// webhook reads what is secret from the environment. The errors don't show it.
+func (o Options) webhook(n *notifier) error {
+	if o.URLEnv != "" {
+		text := os.Getenv(o.URLEnv)
+		u, err := url.Parse(text)
+		switch {
+		case text == "":
+			return &kind.FieldError{Pointer: "/url_env", Err: errUnset}
+		case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+			return kind.At("/url_env", "the variable does not hold an address like https://host/path")
+		case u.Scheme == "http" && !isLoopback(u.Hostname()):
+			return kind.At("/url_env", "the variable holds an address without TLS: use https")
+		}
+		n.url = text
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		n.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}
+	if o.SecretEnv != "" {
+		text := os.Getenv(o.SecretEnv)
+		if text == "" {
+			return &kind.FieldError{Pointer: "/secret_env", Err: errUnset}
+		}
+		if n.url == "" {
+			return kind.At("/secret_env", "signs what a webhook gets, and there is none: give url_env")
+		}
+		keys, err := signature.Parse(text)
+		if err != nil {
+			return &kind.FieldError{Pointer: "/secret_env", Err: err}
+		}
+		n.keys = keys
+	}
+	return nil
+}
+
+// errUnset does not show what was written, which may be the secret itself.
+var errUnset = errors.New("must be the name of a variable of the worker's environment, which is not set: values are not written here")
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
