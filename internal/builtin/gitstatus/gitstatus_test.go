@@ -169,7 +169,9 @@ func TestARepositoryRunsNothing(t *testing.T) {
 		"a submodule": func(r repository, program string) {
 			r.git("clone", "-q", r.dir, filepath.Join(r.dir, "sub"))
 			r.git("submodule", "-q", "add", "./sub", "sub")
-			r.git("-C", "sub", "config", "core.fsmonitor", program)
+			r.put("sub/.git/info/attributes", "* filter=x\n")
+			r.git("-C", "sub", "config", "filter.x.clean", program)
+			r.put("sub/a", "b\n")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
