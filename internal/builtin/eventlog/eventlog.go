@@ -79,6 +79,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	}
 	f := share(set, builtin.LogOf(s))
 	return kind.Hook{
+		Acts: true,
 		Handler: func(_ context.Context, ev events.Event) (chain.Result, error) {
 			line, err := o.Data.line(ev)
 			if err != nil {

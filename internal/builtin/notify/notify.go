@@ -68,7 +68,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 		builtin.LogOf(s).Warn("notify: nobody is told: there is no notify-send or osascript here, and no url_env")
 	}
 	asked := s.Registration == nil || slices.Contains(s.Registration.Events, events.ApprovalRequired)
-	hook := kind.Hook{Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
+	hook := kind.Hook{Acts: true, Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		data, err := events.ParseObject(ev.Data)
 		if err != nil {
 			return chain.Result{}, err
