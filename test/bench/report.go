@@ -81,7 +81,7 @@ func (r *report) add(f figure) { r.Figures = append(r.Figures, f) }
 // addBeside adds a figure over an arm that ran twice in each round; itself is the one
 // over the other. A figure that is not judged makes no run invalid.
 func (r *report) addBeside(f figure, itself float64) {
-	f.Note += fmt.Sprintf("; off over itself %.3f", itself)
+	f.Note += fmt.Sprintf("; what it is compared with, over itself: %.3f", itself)
 	r.Figures = append(r.Figures, f)
 	if f.NotJudged == "" && !same(itself) {
 		r.Valid = false

@@ -39,6 +39,7 @@ func runRole(ctx context.Context, o options) error {
 	defer cancel()
 	roles := map[string]func(context.Context, options, readyFunc) error{
 		"nats": natsRole, "router": routerRole, "relay": relayRole, "hooks": hooksRole, "gates": gatesRole, "collector": collectorRole,
+		"worker": workerRole,
 	}
 	role := roles[o.role]
 	if role == nil {

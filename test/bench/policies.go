@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+
+	"github.com/hookrouter/hookrouter/internal/hookfile"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+)
+
+const partPolicies = "policies"
+
+// Events with one hook each: written in Go, and as rules in CEL.
+const (
+	eventEmpty = "bench:empty"
+	eventRules = "bench:rules"
+)
+
+// rulesFile is a policy of the usual size. None of its rules holds for the data of the
+// bench, so each is evaluated.
+const rulesFile = `
+hooks:
+  - id: rules
+    events: ["bench:rules"]
+    cel:
+      rules:
+        - when: tool.class == 'shell' && tool.command.contains('rm -rf')
+          deny: "{{ tool.command }} is not for agents"
+        - when: tool.class == 'file' && tool.paths.exists(p, p.startsWith('/etc/'))
+          deny: "{{ tool.path }} belongs to the system"
+        - when: has(data.tool_input.file_path) && data.tool_input.file_path.endsWith('.env')
+          ask: {prompt: "Write {{ data.tool_input.file_path }}?"}
+`
+
+// policies compares a hook of rules with one in Go that does nothing: both of one
+// worker, from router to worker and back.
+func (b *bench) policies(ctx context.Context) error {
+	if _, err := b.spawn(ctx, "worker", "worker", "-nats", b.conn.ConnectedUrl(), "-prefix", prefixRouter); err != nil {
+		return err
+	}
+	empty := newArm("a hook in Go", prefixRouter, eventEmpty, 1)
+	got, err := b.compare(ctx, 1, empty, newArm("a hook in CEL", prefixRouter, eventRules, 1), empty)
+	if err != nil {
+		return err
+	}
+	b.report.addBeside(figure{
+		Name: "a hook of 3 rules in CEL, p50 over an empty one in Go", Unit: "x",
+		Value: medianRatio(p50s(got[1]), p50s(got[0])), Most: 1.15, Note: "router to worker and back, one in flight",
+	}, medianRatio(p50s(got[0]), p50s(got[2])))
+	return nil
+}
+
+// workerRole is the worker with both hooks.
+func workerRole(ctx context.Context, o options, ready readyFunc) error {
+	w, err := worker.Connect(ctx, worker.Options{URL: o.nats, Prefix: o.prefix})
+	if err != nil {
+		return err
+	}
+	nothing := func(context.Context, worker.Event) (worker.Result, error) { return worker.Continue() }
+	if _, err := w.Register(ctx, chain.Registration{ID: "empty", Events: []string{eventEmpty}}, nothing); err != nil {
+		return err
+	}
+	file, err := hookfile.Parse("rules.yaml", []byte(rulesFile), kinds.All(kind.Worker{}))
+	if err != nil {
+		return err
+	}
+	for _, h := range file.Hooks {
+		if _, err := w.Register(ctx, h.Registration, h.Handler); err != nil {
+			return err
+		}
+	}
+	ready("")
+	return w.Run(ctx)
+}
