@@ -79,7 +79,7 @@ func logsOneLine(t *testing.T, program string) {
 			t.Fatal(err)
 		}
 		eventually(t, ctx, "the level is changed", func() bool {
-			return count(readLog(t, log), func(l logLine) bool { return strings.Contains(l.Msg, "changed by SIGHUP") }) == n
+			return count(readLog(t, log), func(l logLine) bool { return strings.Contains(l.Msg, "changed by a signal") }) == n
 		})
 	}
 	changed(1)
