@@ -135,7 +135,7 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, hangup <-chan 
 	level := &slog.LevelVar{}
 	level.Set(s.LogLevel)
 	lines := slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: level})
-	shown, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-router", Version: buildVersion(), Env: true, Log: slog.New(lines)})
+	shown, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-router", Version: buildVersion(), Prefix: s.Prefix, Env: true, Log: slog.New(lines)})
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func (doc *coverage) count(agents map[string]*covered, r *auditread.Record) bool
 	if r.Time.After(a.Last) {
 		a.Last = r.Time
 	}
-	if r.Event == events.ToolPre {
+	if r.Event == events.ToolPre && r.Action != "collect" { // which decides nothing
 		a.Gated = true
 		if a.ToolPre == nil || r.Time.After(*a.ToolPre) {
 			at := r.Time

@@ -122,7 +122,7 @@ func (r *Registry) removeSilent(ctx context.Context, key seenKey) {
 	case err == nil:
 		r.expired.Add(1)
 		r.Changed(change.Action, key.Hook)
-		r.Log.Info("an instance of a hook stopped renewing: removed", "hook", key.Hook, "instance", key.Instance,
+		r.Log.Debug("an instance of a hook stopped renewing: removed", "hook", key.Hook, "instance", key.Instance,
 			"ttl", r.TTL, "stays_registered", h.Registration.StaysRegistered())
 	case !errors.Is(err, bus.ErrRevision):
 		r.Log.Warn("could not remove a silent instance", "hook", key.Hook, "instance", key.Instance, "error", err)

@@ -130,9 +130,12 @@ const (
 	maxBaggage    = 8 << 10 // in bytes, as W3C has it
 )
 
-// carry passes baggage on, unless it is too long.
+// carry passes baggage on, unless it is too long or no baggage.
 func (a *arrival) carry(baggage string) {
-	if baggage != "" && len(baggage) <= maxBaggage {
+	if baggage == "" || len(baggage) > maxBaggage {
+		return
+	}
+	if telemetry.IsBaggage(baggage) {
 		a.header[headerBaggage] = []string{baggage}
 	}
 }

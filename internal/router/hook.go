@@ -105,7 +105,7 @@ func (c caller) shadow(link *chain.Link, ev events.Event) {
 		c.counts.shadow.Add(1)
 		c.tellShadow(c.a, link, telemetry.Interval{From: start, To: time.Now()}, result, err)
 		c.shadowed(c.a, link, ev, result, time.Since(start), err)
-		c.Log.InfoContext(c.a.trace.Context(), "shadow hook answered", "hook", link.ID, "event", ev.Name, "session", ev.Session, "chain", c.a.chainID,
+		c.Log.DebugContext(c.a.trace.Context(), "shadow hook answered", "hook", link.ID, "event", ev.Name, "session", ev.Session, "chain", c.a.chainID,
 			"action", result.Action, "reason", c.view.Masked(result.Reason), "error", c.masked(err))
 	})
 	if !started {

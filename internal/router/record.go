@@ -95,9 +95,15 @@ func (r *Router) log(a *arrival, err error) {
 	if err != nil {
 		line.AddAttrs(slog.Int("refused", wireCode(err)))
 	} else {
-		line.AddAttrs(slog.String("action", cmp.Or(string(a.out.Result.Action), a.action)))
+		line.AddAttrs(slog.String("action", cmp.Or(a.action, string(a.out.Result.Action))))
 	}
-	line.AddAttrs(slog.Int("hooks", len(a.out.Hops)+len(a.answers)))
+	called := len(a.answers)
+	for i := range a.out.Hops {
+		if a.out.Hops[i].Called() {
+			called++
+		}
+	}
+	line.AddAttrs(slog.Int("hooks", called))
 	if a.out.DeniedBy != "" {
 		line.AddAttrs(slog.String("denied_by", a.out.DeniedBy))
 	}

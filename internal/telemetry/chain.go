@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
@@ -32,6 +33,12 @@ func (c *Chain) action() string {
 		return c.Action
 	}
 	return actionOf(c.Outcome.Result.Action)
+}
+
+// gates reports whether hooks could have denied a tool: not where the request was
+// refused, and not in a collect, which decides nothing.
+func (c *Chain) gates() bool {
+	return c.Event == events.ToolPre && c.Verb != "collect" && c.Refused == 0
 }
 
 // Answer is one call that is no part of a chain: of a collect, or of a shadow hook.

@@ -5,8 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 const (
@@ -29,8 +27,9 @@ type seenAgent struct{ last, gated atomic.Int64 }
 // NewCoverage makes one that has seen nobody.
 func NewCoverage() *Coverage { return &Coverage{agents: map[string]*seenAgent{}} }
 
-// Saw notes an event of an agent, by its CloudEvents source.
-func (c *Coverage) Saw(source, event string, now time.Time) {
+// Saw notes an event of an agent, by its CloudEvents source, and whether it asked
+// hooks before a tool.
+func (c *Coverage) Saw(source string, gated bool, now time.Time) {
 	c.mu.RLock()
 	agent := c.agents[source]
 	c.mu.RUnlock()
@@ -41,7 +40,7 @@ func (c *Coverage) Saw(source, event string, now time.Time) {
 		}
 	}
 	agent.last.Store(now.UnixNano())
-	if event == events.ToolPre {
+	if gated {
 		agent.gated.Store(now.UnixNano())
 	}
 }

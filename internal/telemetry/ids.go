@@ -27,9 +27,9 @@ func spanOf(seed uint64, text string) (id trace.SpanID) {
 func seedOf(id trace.SpanID) uint64 { return binary.BigEndian.Uint64(id[:]) }
 
 // traceOf is the trace of what belongs together: a turn of a session, a session, or,
-// where neither is known, the one event.
+// without a session, the one event.
 func traceOf(session, turn string) (id trace.TraceID) {
-	if session == "" && turn == "" {
+	if session == "" { // a turn is one of a session
 		_, _ = rand.Read(id[:]) // never fails
 		return id
 	}

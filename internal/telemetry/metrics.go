@@ -78,7 +78,7 @@ func (m *Metrics) Chain(ctx context.Context, c *Chain) {
 		}
 		m.injections.Add(ctx, 1, how...)
 	}
-	m.seen(ctx, c.Source, c.Event, event)
+	m.seen(ctx, c, event)
 }
 
 func (m *Metrics) hook(id string) *hookLabels { return m.byHook.get(m.hooks.label(id), strings.Clone) }
@@ -120,12 +120,12 @@ func actionOf(a chain.Action) string {
 }
 
 // seen counts an event for the coverage of its agent.
-func (m *Metrics) seen(ctx context.Context, source, event, label string) {
-	class := m.classes.label(classOf(source))
+func (m *Metrics) seen(ctx context.Context, c *Chain, label string) {
+	class := m.classes.label(classOf(c.Source))
 	m.agents.Add(ctx, 1, m.byAgent.get(agentEvent{class, label}, func(k agentEvent) agentEvent {
 		return agentEvent{strings.Clone(k.agent), k.event}
 	})...)
-	m.coverage.Saw(source, event, time.Now())
+	m.coverage.Saw(c.Source, c.gates(), time.Now())
 }
 
 // Refused counts a request that was refused; verb is what was asked for.

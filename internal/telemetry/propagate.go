@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"go.opentelemetry.io/otel/baggage"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 )
@@ -15,6 +16,12 @@ const (
 	maxTraceparent = 128
 	maxTracestate  = 512
 )
+
+// IsBaggage reports whether a text is W3C baggage.
+func IsBaggage(text string) bool {
+	_, err := baggage.Parse(text)
+	return err == nil
+}
 
 // readParent reads W3C trace context; what is no such is none.
 func readParent(traceparent, tracestate string) trace.SpanContext {

@@ -16,28 +16,27 @@ import (
 	"go.opentelemetry.io/otel"
 
 	"github.com/hookrouter/hookrouter/internal/telemetry"
-	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 func TestCoverageForgetsWhoIsGoneAndHasABound(t *testing.T) {
 	c := telemetry.NewCoverage()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for i := range 3000 {
-		c.Saw(fmt.Sprint("agent", i), events.ToolPost, now)
+		c.Saw(fmt.Sprint("agent", i), false, now)
 	}
 	if seen, ungated := c.Count(now); seen != 1000 || ungated != 1000 {
 		t.Errorf("%d agents are seen, %d of them ungated; want 1000 of both", seen, ungated)
 	}
-	c.Saw("agent0", events.ToolPre, now)
+	c.Saw("agent0", true, now)
 	if _, ungated := c.Count(now); ungated != 999 {
 		t.Errorf("%d agents are ungated", ungated)
 	}
 	now = now.Add(25 * time.Hour)
-	c.Saw("new", events.ToolPre, now)
+	c.Saw("new", true, now)
 	if seen, ungated := c.Count(now); seen != 1 || ungated != 0 {
 		t.Errorf("a day later %d agents are seen, %d of them ungated", seen, ungated)
 	}
-	c.Saw("new", events.ToolPost, now.Add(23*time.Hour))
+	c.Saw("new", false, now.Add(23*time.Hour))
 	if _, ungated := c.Count(now.Add(25 * time.Hour)); ungated != 1 {
 		t.Error("an agent that asked a day ago, and not since, counts as gated")
 	}

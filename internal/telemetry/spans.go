@@ -84,9 +84,7 @@ func (t *Tracer) Chain(tr *Trace, c *Chain) {
 	t.make(id, tr.parent, t.event(about, tr, c, why))
 	calls := t.below(id, tr.root)
 	for i := range c.Outcome.Hops {
-		if hop := &c.Outcome.Hops[i]; !hop.Start.IsZero() {
-			calls.make(t.hop(about, tr, c, hop))
-		}
+		calls.make(t.hop(about, tr, c, &c.Outcome.Hops[i]))
 	}
 	for i := range c.Answers {
 		calls.make(t.answer(about, tr, &c.Answers[i]))
@@ -112,7 +110,7 @@ func (t *Tracer) Chain(tr *Trace, c *Chain) {
 func (t *Tracer) event(about []attribute.KeyValue, tr *Trace, c *Chain, why string) span {
 	about = append(about,
 		semconv.MessagingSystemKey.String("nats"),
-		semconv.MessagingDestinationName("hooks."+c.Verb),
+		semconv.MessagingDestinationName(t.prefix+"."+c.Verb),
 		semconv.CloudEventsEventID(c.EventID), semconv.CloudEventsEventSource(c.Source),
 		semconv.CloudEventsEventType(c.Event), semconv.CloudEventsEventSpecVersion("1.0"),
 		KeyEvent.String(c.Event), KeyChain.String(c.ChainID), KeyAudit.String(c.AuditMode),
@@ -176,16 +174,20 @@ func hookAbout(about []attribute.KeyValue, link *chain.Link) []attribute.KeyValu
 }
 
 // callAbout is what is said of a call, besides its hook.
-func callAbout(about []attribute.KeyValue, link *chain.Link) []attribute.KeyValue {
+func (t *Tracer) callAbout(about []attribute.KeyValue, link *chain.Link) []attribute.KeyValue {
 	return append(hookAbout(about, link), semconv.MessagingSystemKey.String("nats"),
-		semconv.MessagingDestinationName("hooks.call."+link.ID))
+		semconv.MessagingDestinationName(t.prefix+".call."+link.ID))
 }
 
 // hop is the span of one call.
 func (t *Tracer) hop(about []attribute.KeyValue, tr *Trace, c *Chain, hop *chain.Hop) span {
 	s := span{
 		name: "call " + hop.Link.ID, id: tr.call(hop.Link.ID).SpanID(), kind: trace.SpanKindClient,
-		from: hop.Start, to: hop.Start.Add(hop.Took), failed: string(hop.Failure), about: callAbout(about, hop.Link),
+		from: hop.Start, to: hop.Start.Add(hop.Took), failed: string(hop.Failure), about: t.callAbout(about, hop.Link),
+	}
+	if hop.Start.IsZero() { // its match could not be evaluated, so it was not called
+		at := c.before(hop.Link)
+		s.name, s.kind, s.from, s.to, s.about = "match "+hop.Link.ID, trace.SpanKindInternal, at, at, hookAbout(about, hop.Link)
 	}
 	if hop.Failure != "" {
 		s.about = append(s.about, KeyFailure.String(string(hop.Failure)), KeyFailedOpen.Bool(hop.FailedOpen))
@@ -204,7 +206,7 @@ func (t *Tracer) hop(about []attribute.KeyValue, tr *Trace, c *Chain, hop *chain
 func (t *Tracer) answer(about []attribute.KeyValue, tr *Trace, a *Answer) span {
 	s := span{
 		name: "call " + a.Link.ID, id: tr.call(a.Link.ID).SpanID(), kind: trace.SpanKindClient,
-		from: a.When.From, to: a.When.To, failed: string(a.Failure), about: callAbout(about, a.Link),
+		from: a.When.From, to: a.When.To, failed: string(a.Failure), about: t.callAbout(about, a.Link),
 	}
 	if a.Failure != "" {
 		s.about = append(s.about, KeyFailure.String(string(a.Failure)))

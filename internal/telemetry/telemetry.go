@@ -28,6 +28,8 @@ type Options struct {
 	// Service and Version are the program's; OTEL_SERVICE_NAME and
 	// OTEL_RESOURCE_ATTRIBUTES win. An empty Service means "hook-router".
 	Service, Version string
+	// Prefix is the first token of the subjects that spans name; empty means "hooks".
+	Prefix string
 	// Env takes exporters of spans and logs from the standard OTEL_* variables.
 	Env bool
 	// Global makes OpenTelemetry's global tracer send here too: for a process whose
@@ -64,6 +66,11 @@ func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Env && !sdkDisabled() {
+		if err := checkEnv(); err != nil {
+			return nil, err
+		}
 	}
 	about, err := about(ctx, o)
 	if err != nil {

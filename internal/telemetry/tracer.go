@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -8,11 +9,15 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-logr/logr"
 	"go.opentelemetry.io/contrib/exporters/autoexport"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // scope names who makes spans and metrics.
@@ -24,6 +29,7 @@ type Tracer struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
 	head     sampling
+	prefix   string // of the subjects
 	made     atomic.Int64
 	exported *exported // nil where the exporter is not ours
 }
@@ -36,11 +42,15 @@ const (
 )
 
 func (t *Telemetry) startTraces(ctx context.Context, o Options, about *resource.Resource) error {
-	tracer := &Tracer{}
-	options := []sdktrace.TracerProviderOption{sdktrace.WithResource(about)}
+	tracer := &Tracer{prefix: cmp.Or(o.Prefix, events.DefaultPrefix)}
+	process, err := resource.Merge(resource.NewSchemaless(semconv.ServiceInstanceID(events.NewID())), about) // what was given wins
+	if err != nil {
+		return fmt.Errorf("name the process in spans: %w", err)
+	}
+	options := []sdktrace.TracerProviderOption{sdktrace.WithResource(process)}
 	if o.Env {
 		otel.SetErrorHandler(t.quiet)
-		var err error
+		otel.SetLogger(logr.FromSlogHandler(o.Log.Handler()))
 		if tracer.head, err = samplingFromEnv(); err != nil {
 			return err
 		}

@@ -328,3 +328,22 @@ func (discard) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
 func (discard) OnEnd(sdktrace.ReadOnlySpan)                     {}
 func (discard) Shutdown(context.Context) error                  { return nil }
 func (discard) ForceFlush(context.Context) error                { return nil }
+
+// What OpenTelemetry would replace in silence is refused, and no value is shown.
+func TestValuesThatMeanSomethingElseAreRefused(t *testing.T) {
+	for variable, value := range map[string]string{
+		"OTEL_EXPORTER_OTLP_ENDPOINT":        "127.0.0.1:4318",
+		"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://secret@[bad",
+		"OTEL_METRICS_EXPORTER":              "prometheous",
+		"OTEL_BSP_MAX_QUEUE_SIZE":            "lots",
+		"OTEL_BSP_SCHEDULE_DELAY":            "1s",
+	} {
+		t.Run(variable, func(t *testing.T) {
+			t.Setenv(variable, value)
+			_, err := telemetry.Start(t.Context(), telemetry.Options{Env: true})
+			if err == nil || !strings.Contains(err.Error(), variable) || strings.Contains(err.Error(), "secret") {
+				t.Errorf("Start = %v", err)
+			}
+		})
+	}
+}

@@ -358,6 +358,37 @@ func TestACollectIsATraceToo(t *testing.T) {
 	if text := metrics(t, shown); !strings.Contains(text, `hookrouter_hook_failures_total{class="invalid_result",hook="fails"} 1`) {
 		t.Error("the failure is not counted")
 	}
+	for _, line := range []string{"hookrouter_agents_seen 1", "hookrouter_agents_ungated 1"} { // a collect stops no tool
+		if text := metrics(t, shown); !strings.Contains(text, line+"\n") {
+			t.Errorf("%q is not there", line)
+		}
+	}
+}
+
+// The log and the trace say what the agent was told, and why: a question that nobody
+// could answer is a denial, and a hook whose match can't be evaluated is found.
+func TestTelemetrySaysWhatTheAgentWasTold(t *testing.T) {
+	s := natstest.Server(t)
+	ctx := within(t, 20*time.Second)
+	tracing()
+	shown, spans := spansOf(t)
+	log := &lockedBuffer{}
+	natstest.Router(t, s, router.Options{Telemetry: shown, Log: slog.New(slog.NewJSONHandler(log, nil)), NoApprovals: true})
+	nc := natstest.Conn(t, s)
+	hook(t, ctx, nc, "unready", `{"events":["tool:pre"],"match":"data.tool_name == 'Bash'"}`, says(`{}`))
+	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_prompt":"Go?"}`))
+	m := request(t, ctx, nc, "hooks.execute.tool.pre", nats.Header{"traceparent": {traceparent}}, `{}`)
+	if !strings.Contains(string(m.Data), `"action":"deny"`) {
+		t.Fatalf("told was %s", m.Data)
+	}
+	eventually(t, ctx, "the event is logged", func() bool { return strings.Contains(log.String(), `"msg":"event"`) })
+	if text := log.String(); !strings.Contains(text, `"action":"deny","hooks":1`) {
+		t.Errorf("the log is:\n%s", text)
+	}
+	eventually(t, ctx, "there is a span of the match", func() bool { return spans.having("match unready", telemetry.KeyFailure, "match_error") != nil })
+	if one := spans.having("match unready", telemetry.KeyFailedOpen, "true"); one == nil || one.Status().Code != codes.Error {
+		t.Errorf("the span of the match is %v", one)
+	}
 }
 
 // Each event that was let in has one line at info, however it ended; that line, and
@@ -368,7 +399,7 @@ func TestLogLinesNameTheirTrace(t *testing.T) {
 	tracing()
 	shown, _ := spansOf(t)
 	log := &lockedBuffer{}
-	handler := shown.LogTo(slog.NewJSONHandler(log, nil), slog.LevelInfo)
+	handler := shown.LogTo(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}), slog.LevelDebug)
 	natstest.Router(t, s, router.Options{Telemetry: shown, Log: slog.New(handler), ChainTimeout: time.Second})
 	nc := natstest.Conn(t, s)
 	hook(t, ctx, nc, "broken", `{"events":["tool:pre"]}`, says(`[`))
