@@ -24,9 +24,9 @@ var uses = func() map[string]use {
 	all := map[string]use{}
 	for use, names := range map[use]string{
 		none: "echo printf true false : exit return kill sleep seq date export declare local readonly typeset alias unset set shift type which whereis man test [ history jobs wait ulimit umask",
-		reads: "cat tac head tail less more most bat nl od xxd hexdump strings grep egrep fgrep rg ag ack awk gawk mawk sed cut paste sort uniq wc tr column fold diff cmp comm file stat ls ll dir tree" +
+		reads: "cat tac head tail less more most bat nl od hexdump strings grep egrep fgrep rg ag ack awk gawk mawk sed cut paste sort uniq wc tr column fold diff cmp comm file stat ls ll dir tree" +
 			" du df find fd locate readlink realpath basename dirname md5sum sha1sum sha256sum sha512sum cksum base64 base32 jq yq xmllint zcat zless zgrep bzcat xzcat cd pushd source . bash sh zsh dash" +
-			" python python2 python3 node ruby perl php java go gcc g++ cc c++ clang clang++ ld make cmake cargo rustc javac gdb strace ldd nm objdump sqlite3 getfacl lsof vimdiff view open xdg-open pdftotext" +
+			" python python2 python3 node ruby perl php java go gcc g++ cc c++ clang clang++ ld make cmake cargo rustc javac gdb strace ldd nm objdump getfacl lsof vimdiff view open xdg-open pdftotext" +
 			" curl wget ssh env sudo xargs time timeout nice nohup exec command doas su",
 		writes:    "rm rmdir unlink shred srm truncate touch mkdir mkfifo mknod tee chmod chown chgrp chattr setfacl vi vim nvim nano emacs ed ex pico patch trash mktemp gzip gunzip bzip2 xz unxz zstd split csplit dd sponge del erase",
 		writeLast: "cp install ln rsync scp ditto",
@@ -79,6 +79,11 @@ func (s *collector) command(c shell.Command) {
 	for i, w := range args {
 		a := access{reads: true, below: below, unsure: does == unknown}
 		a.writes = does == writes || does == writeLast && i == len(args)-1
+		if i > 0 && slices.Contains(outputs[name], args[i-1].Text) || slices.ContainsFunc(outputs[name], func(option string) bool {
+			return len(w.Text) > len(option) && strings.HasPrefix(w.Text, option)
+		}) {
+			a.writes = true
+		}
 		text := w.Text
 		if key, value, found := strings.Cut(text, "="); found && (strings.HasPrefix(text, "-") || strings.Trim(key, "abcdefghijklmnopqrstuvwxyz") == "") {
 			text = value
@@ -93,6 +98,15 @@ func (s *collector) command(c shell.Command) {
 		text = strings.TrimLeft(text, "@<") // curl -d @file
 		s.word(w, text, a, known && (does == writes || does == reads || does == writeLast) && !runner[name])
 	}
+}
+
+// outputs are the options of commands that read, and write the file that such an option
+// names: in the next word, or in the same one.
+var outputs = map[string][]string{
+	"curl": {"-o", "--output", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar"},
+	"wget": {"-O", "--output-document", "-P", "--directory-prefix", "-o", "--output-file", "-a"},
+	"sort": {"-o", "--output"}, "go": {"-o"}, "tree": {"-o"}, "strace": {"-o"}, "rustc": {"-o", "--out-dir"}, "javac": {"-d"},
+	"gcc": {"-o"}, "g++": {"-o"}, "cc": {"-o"}, "c++": {"-o"}, "clang": {"-o"}, "clang++": {"-o"}, "ld": {"-o"},
 }
 
 // runner are commands whose arguments are mostly no files.

@@ -7,7 +7,7 @@
 //	    builtin:
 //	      redaction:
 //	        emails: true
-//	        keep: [file_path]
+//	        keep: [token_count]
 //	        mask: "***"
 //
 // What is a secret is the matter of package redact: keys and tokens by their form,

@@ -205,6 +205,9 @@ func (s source) redirect(r *syntax.Redirect, ctx *context) {
 		if !w.Known || strings.Trim(w.Text, "0123456789-") != "" {
 			ctx.redirects = append(ctx.redirects, Redirect{w, r.Op == syntax.DplOut})
 		}
+		if r.N == nil && r.Op == syntax.DplIn || r.N != nil && r.N.Value == "0" {
+			ctx.feed = &feed{from: w.Runs, of: "what comes in by the descriptor " + clip(w.Text)}
+		}
 	case syntax.RdrIn:
 		w := s.words([]*syntax.Word{r.Word})[0]
 		ctx.redirects = append(ctx.redirects, Redirect{w, false})

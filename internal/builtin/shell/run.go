@@ -32,6 +32,9 @@ func (s source) runWithin(words []Word, ctx context, depth int) {
 			c.doubt("the options of " + name + " are not known: " + clip(c.String()))
 			break
 		}
+		if name == "xargs" {
+			inner = replaced(words[1:len(words)-len(inner)], inner)
+		}
 		if len(inner) == 0 && ctx.feed != nil && w.login {
 			s.standardInput(&c, ctx)
 		}

@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // wrapper is a command that runs the command behind its own options.
 type wrapper struct {
@@ -74,6 +77,32 @@ func (w wrapper) wrapped(words []Word) (inner []Word, ok bool) {
 		}
 	}
 	return w.behind(words[min(i, len(words)):]), true
+}
+
+// replaced are the words that xargs runs, as far as they are known: what it puts in the
+// place of its option -I stands in its input.
+func replaced(options, words []Word) []Word {
+	mark := ""
+	for i, w := range options {
+		switch text := w.Text; {
+		case text == "-I" && i+1 < len(options):
+			mark = options[i+1].Text
+		case strings.HasPrefix(text, "-I"):
+			mark = text[len("-I"):]
+		case text == "--replace":
+			mark = "{}"
+		case strings.HasPrefix(text, "--replace="):
+			mark = text[len("--replace="):]
+		}
+	}
+	if mark == "" {
+		return words
+	}
+	words = slices.Clone(words)
+	for i := range words {
+		words[i].Known = words[i].Known && !strings.Contains(words[i].Text, mark)
+	}
+	return words
 }
 
 // behind skips what else a wrapper has before the command.
