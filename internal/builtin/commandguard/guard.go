@@ -102,6 +102,9 @@ func (p policy) command(c shell.Command) finding {
 		for _, pattern := range list.patterns {
 			switch pattern.In(c) {
 			case shell.Yes:
+				if r, found := builtIn(c); p.defaults && found == shell.Yes && r.decision == Deny {
+					return finding{Deny, r.reason} // a question does not weaken it
+				}
 				return finding{list.decision, fmt.Sprintf("%q is in the %s list of this guard", pattern, list.decision)}
 			case shell.Maybe:
 				maybe = fmt.Sprintf("it may be %q", pattern)
