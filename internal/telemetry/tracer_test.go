@@ -334,7 +334,7 @@ func TestValuesThatMeanSomethingElseAreRefused(t *testing.T) {
 	for variable, value := range map[string]string{
 		"OTEL_EXPORTER_OTLP_ENDPOINT":        "127.0.0.1:4318",
 		"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://secret@[bad",
-		"OTEL_METRICS_EXPORTER":              "prometheous",
+		"OTEL_METRICS_EXPORTER":              "nothing-known",
 		"OTEL_BSP_MAX_QUEUE_SIZE":            "lots",
 		"OTEL_BSP_SCHEDULE_DELAY":            "1s",
 	} {
