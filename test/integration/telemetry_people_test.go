@@ -99,6 +99,7 @@ func TestADecisionElsewhereIsLinkedToTheWait(t *testing.T) {
 	}
 	// Who asks again learns it, and makes no second wait.
 	header.Set("Hook-Retry", "1")
+	header.Set("Hook-Wait-Ms", "10000")
 	if again := executed(t, nc, "tool:pre", header, `{}`); again.Action != verdict.Continue {
 		t.Fatal(again)
 	}
