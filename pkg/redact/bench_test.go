@@ -13,7 +13,7 @@ var ordinary = map[string]string{
 		strings.Repeat(`func (s *Server) handle(w http.ResponseWriter, r *http.Request) {\n\tif err := s.check(r.Context(), r.URL.Path); err != nil {\n\t\thttp.Error(w, \"not found\", 404)\n\t\treturn\n\t}\n}\n\n`, 5) + `"}}`,
 	"usage": `{"session_id":"s-1","model":"large","usage":{"input_tokens":120345,"output_tokens":877,"max_tokens":4096},"at":"2026-11-21T13:05:57.123456Z","messages":[` +
 		strings.Repeat(`{"role":"user","content":"Please look at the failing test in the parser and tell me what is wrong with it.","id":"msg_01","n":3},`, 6) + `{"role":"assistant","content":null}],"stop":true}`,
-	"bash": `{"session_id":"s-1","tool_name":"Bash","tool_input":{"command":"cd /work && go test ./... 2>&1 | tail -20","timeout_ms":120000},"tool_response":{"stdout":"` +
+	"bash": `{"session_id":"s-1","tool_name":"Bash","tool_input":{"command":"cd /repo && go test ./... 2>&1 | tail -20","timeout_ms":120000},"tool_response":{"stdout":"` +
 		strings.Repeat(`ok  \tgithub.com/example/project/internal/parser\t1.284s\n`, 14) + `","exit_code":0,"commit":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b"}}`,
 }
 

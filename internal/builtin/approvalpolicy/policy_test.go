@@ -56,7 +56,7 @@ const (
 type rule = approvalpolicy.Rule
 
 func call(tool, member, value string) string {
-	data, err := json.Marshal(map[string]any{"tool_name": tool, "tool_input": map[string]any{member: value}, "cwd": "/work"})
+	data, err := json.Marshal(map[string]any{"tool_name": tool, "tool_input": map[string]any{member: value}, "cwd": "/repo"})
 	if err != nil {
 		panic(err)
 	}
@@ -86,8 +86,8 @@ func TestRules(t *testing.T) {
 		"an address with a password":        {[]rule{{URLs: list("example.com"), Decision: allow}}, call("WebFetch", "url", "https://u:p@example.com/"), chain.Deny},
 		"what can't be read is not allowed": {[]rule{{Commands: list("echo *"), Decision: allow}}, call("Bash", "command", "echo 'x"), chain.Deny},
 		"what can't be read is asked about": {[]rule{{Commands: list("rm"), Decision: ask}}, call("Bash", "command", "$X y"), chain.AskUser},
-		"a path":                            {[]rule{{Paths: list("/work/**"), Decision: allow}}, call("Read", "file_path", "a/b"), ""},
-		"a path that leads out":             {[]rule{{Paths: list("/work/**"), Decision: allow}}, call("Read", "file_path", "../b"), chain.Deny},
+		"a path":                            {[]rule{{Paths: list("/repo/**"), Decision: allow}}, call("Read", "file_path", "a/b"), ""},
+		"a path that leads out":             {[]rule{{Paths: list("/repo/**"), Decision: allow}}, call("Read", "file_path", "../b"), chain.Deny},
 		"a path that is denied":             {[]rule{{Paths: list("**/*.KEY"), Decision: deny}}, call("Read", "file_path", "x/../a.key"), chain.Deny},
 		"a path says nothing of a command":  {[]rule{{Paths: list("/**"), Decision: allow}}, call("Bash", "command", "cat /x"), chain.Deny},
 		"an address":                        {[]rule{{URLs: list("https://*.example.com/*"), Decision: allow}}, call("WebFetch", "url", "https://a.example.com:443/x?y"), ""},

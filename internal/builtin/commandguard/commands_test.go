@@ -18,7 +18,7 @@ func judge(t testing.TB, o commandguard.Options, tool, command string) chain.Res
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := json.Marshal(map[string]any{"tool_name": tool, "tool_input": map[string]any{"command": command}, "cwd": "/work"})
+	data, err := json.Marshal(map[string]any{"tool_name": tool, "tool_input": map[string]any{"command": command}, "cwd": "/repo"})
 	if err != nil {
 		t.Fatal(err)
 	}

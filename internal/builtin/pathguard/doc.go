@@ -9,7 +9,7 @@
 //	        deny: ["**/secrets/**"]
 //	        deny_write: ["/srv/**", "**/migrations/**"]
 //	        allow: ["**/.env.example"]
-//	        only_write: ["/work/**", "/tmp/**"]
+//	        only_write: ["/repo/**", "/tmp/**"]
 //	        unclear: ask
 //
 // # Order

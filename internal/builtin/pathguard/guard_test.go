@@ -20,10 +20,10 @@ func ExampleNew() {
 		return
 	}
 	result, err := hook.Handler(context.Background(), events.Event{
-		Name: events.ToolPre, Data: json.RawMessage(`{"tool_name":"Read","tool_input":{"file_path":"a/../secrets/key"},"cwd":"/work"}`),
+		Name: events.ToolPre, Data: json.RawMessage(`{"tool_name":"Read","tool_input":{"file_path":"a/../secrets/key"},"cwd":"/repo"}`),
 	})
 	fmt.Println(result.Action, result.Reason, err)
-	// Output: deny This guard doesn't let an agent touch /work/secrets/key (**/secrets/**) <nil>
+	// Output: deny This guard doesn't let an agent touch /repo/secrets/key (**/secrets/**) <nil>
 }
 
 func judge(t testing.TB, o pathguard.Options, data string) chain.Result {
@@ -40,7 +40,7 @@ func judge(t testing.TB, o pathguard.Options, data string) chain.Result {
 }
 
 func call(tool, member, value string) string {
-	data, err := json.Marshal(map[string]any{"tool_name": tool, "tool_input": map[string]any{member: value}, "cwd": "/work"})
+	data, err := json.Marshal(map[string]any{"tool_name": tool, "tool_input": map[string]any{member: value}, "cwd": "/repo"})
 	if err != nil {
 		panic(err)
 	}
@@ -58,7 +58,7 @@ func TestFiles(t *testing.T) {
 			{"Read", "/home/eve/.bashrc"},
 			{"Edit", "/home/eve/project/x"},
 			{"Read", "env"},
-			{"Write", "/work/.github/workflows/ci.yml"},
+			{"Write", "/repo/.github/workflows/ci.yml"},
 			{"Read", ".git/config"},
 			{"LS", "/"},
 			{"Grep", "src"},
@@ -69,7 +69,7 @@ func TestFiles(t *testing.T) {
 		chain.Deny: {
 			{"Write", "/etc/hosts"},
 			{"Write", "/etc"},
-			{"Edit", "/work/../etc/hosts"},
+			{"Edit", "/repo/../etc/hosts"},
 			{"Write", "../etc/x"},
 			{"Write", "//etc//x"},
 			{"Write", "/ETC/hosts"},
@@ -141,15 +141,15 @@ func TestOptions(t *testing.T) {
 	}{
 		"nothing is built in":                      {pathguard.Options{Defaults: &off}, call("Write", "path", "/etc/x"), ""},
 		"the file allows what is built in":         {pathguard.Options{Allow: []string{"**/.env"}}, call("Read", "path", ".env"), ""},
-		"what it denies goes first":                {pathguard.Options{Allow: []string{"**/a"}, Deny: []string{"/work/**"}}, call("Read", "path", "a"), chain.Deny},
+		"what it denies goes first":                {pathguard.Options{Allow: []string{"**/a"}, Deny: []string{"/repo/**"}}, call("Read", "path", "a"), chain.Deny},
 		"to read is not to write":                  {pathguard.Options{DenyWrite: []string{"/srv/**"}}, call("Read", "path", "/srv/x"), ""},
 		"to write":                                 {pathguard.Options{DenyWrite: []string{"/srv/**"}}, call("Write", "path", "/srv/x"), chain.Deny},
-		"only here":                                {pathguard.Options{Only: []string{"/work/**"}}, call("Read", "path", "/tmp/x"), chain.Deny},
-		"only here, and it is":                     {pathguard.Options{Only: []string{"/work/**"}}, call("Read", "path", "x"), ""},
-		"only here, in another case":               {pathguard.Options{Only: []string{"/work/**"}}, call("Read", "path", "/WORK/x"), chain.Deny},
-		"written only here":                        {pathguard.Options{OnlyWrite: []string{"/work/**"}}, call("Write", "path", "/tmp/x"), chain.Deny},
-		"written only here, read elsewhere":        {pathguard.Options{OnlyWrite: []string{"/work/**"}}, call("Read", "path", "/tmp/x"), ""},
-		"written only here, by a shell":            {pathguard.Options{OnlyWrite: []string{"/work/**"}}, call("Bash", "command", "touch /tmp/x"), chain.Deny},
+		"only here":                                {pathguard.Options{Only: []string{"/repo/**"}}, call("Read", "path", "/tmp/x"), chain.Deny},
+		"only here, and it is":                     {pathguard.Options{Only: []string{"/repo/**"}}, call("Read", "path", "x"), ""},
+		"only here, in another case":               {pathguard.Options{Only: []string{"/repo/**"}}, call("Read", "path", "/WORK/x"), chain.Deny},
+		"written only here":                        {pathguard.Options{OnlyWrite: []string{"/repo/**"}}, call("Write", "path", "/tmp/x"), chain.Deny},
+		"written only here, read elsewhere":        {pathguard.Options{OnlyWrite: []string{"/repo/**"}}, call("Read", "path", "/tmp/x"), ""},
+		"written only here, by a shell":            {pathguard.Options{OnlyWrite: []string{"/repo/**"}}, call("Bash", "command", "touch /tmp/x"), chain.Deny},
 		"built in holds within only":               {pathguard.Options{Only: []string{"/**"}}, call("Read", "path", "/etc/shadow"), chain.Deny},
 		"somebody's home":                          {pathguard.Options{Deny: []string{"/home/eve/x/**"}}, call("Read", "path", "~/x/y"), chain.Deny},
 		"nobody knows where":                       {pathguard.Options{}, `{"tool_name":"Read","tool_input":{"path":"../x"}}`, chain.AskUser},
@@ -157,7 +157,7 @@ func TestOptions(t *testing.T) {
 		"nobody knows where, denied":               {pathguard.Options{Unclear: pathguard.Deny}, `{"tool_name":"Read","tool_input":{"path":"../x"}}`, chain.Deny},
 		"nobody knows where, allowed":              {pathguard.Options{Unclear: pathguard.Allow}, `{"tool_name":"Read","tool_input":{"path":"../x"}}`, ""},
 		"an input that can't be read":              {pathguard.Options{}, `{"tool_name":"Write","tool_input":{"where":"x"}}`, chain.AskUser},
-		"a relative path, from nobody knows":       {pathguard.Options{Only: []string{"/work/**"}}, `{"tool_name":"Read","tool_input":{"path":"x"}}`, chain.Deny},
+		"a relative path, from nobody knows":       {pathguard.Options{Only: []string{"/repo/**"}}, `{"tool_name":"Read","tool_input":{"path":"x"}}`, chain.Deny},
 		"one of several paths":                     {pathguard.Options{}, `{"tool_name":"read_many_files","tool_input":{"paths":["a","/etc/shadow"]}}`, chain.Deny},
 		"a patch":                                  {pathguard.Options{}, `{"tool_name":"apply_patch","tool_input":"*** Begin Patch\n*** Update File: /etc/hosts\n@@\n+x\n*** End Patch"}`, chain.Deny},
 		"a tool that isn't about files":            {pathguard.Options{}, `{"tool_name":"WebFetch","tool_input":{"url":"https://x/etc/shadow"}}`, ""},
@@ -200,7 +200,7 @@ func TestBadOptionsAreRefused(t *testing.T) {
 
 // FuzzGuard: a path that is written in a longer way is judged as the plain one.
 func FuzzGuard(f *testing.F) {
-	for _, path := range []string{"/etc/hosts", "../x", "~/.ssh/id", `C:\Windows`, "a/.env", "/work/*"} {
+	for _, path := range []string{"/etc/hosts", "../x", "~/.ssh/id", `C:\Windows`, "a/.env", "/repo/*"} {
 		f.Add(path)
 	}
 	f.Fuzz(func(t *testing.T, path string) {

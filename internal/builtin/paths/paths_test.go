@@ -33,12 +33,12 @@ func TestGlobsThatMeet(t *testing.T) {
 		{"/etc/x*", "/etc/shadow", false},
 		{"/*/shadow", "/etc/shadow", true},
 		{"/*", "/etc/shadow", false},
-		{"/work/*", "**/.env", false},
-		{"/work/.*", "**/.env", true},
-		{"/work/*/.env", "**/.env", true},
+		{"/repo/*", "**/.env", false},
+		{"/repo/.*", "**/.env", true},
+		{"/repo/*/.env", "**/.env", true},
 		{"/etc/*", "/etc/**", true},
 		{"/a/*", "/etc/**", false},
-		{"/work/*", "**/secrets/**", true},
+		{"/repo/*", "**/secrets/**", true},
 		{"/home/*/.ssh/*", "~/.ssh/**", true},
 	} {
 		pattern, err := paths.Parse(c.pattern)

@@ -18,7 +18,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		script := shell.Parse(line, "/work")
+		script := shell.Parse(line, "/repo")
 		if len(script.Commands) > shell.MaxCommands {
 			t.Errorf("%d commands", len(script.Commands))
 		}
@@ -30,7 +30,7 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("%q covers %+v, and is not in it", p, c)
 			}
 		}
-		if diff := cmp.Diff(script, shell.Parse(line, "/work")); diff != "" {
+		if diff := cmp.Diff(script, shell.Parse(line, "/repo")); diff != "" {
 			t.Errorf("it is not the same twice:\n%s", diff)
 		}
 	})

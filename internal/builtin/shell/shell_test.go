@@ -10,17 +10,17 @@ import (
 )
 
 func ExampleParse() {
-	script := shell.Parse("cd build && sudo -u ci sh -c 'make | tee \"$LOG\"' > out", "/work")
+	script := shell.Parse("cd build && sudo -u ci sh -c 'make | tee \"$LOG\"' > out", "/repo")
 	for _, c := range script.Commands {
 		fmt.Println(c, c.Dirs, c.Writes())
 	}
 	fmt.Println(script.Doubts)
 	// Output:
-	// cd build [/work] false
-	// sudo -u ci sh -c make | tee "$LOG" [/work /work/build] true
-	// make [/work /work/build] true
-	// tee $LOG [/work /work/build] true
-	// sh -c make | tee "$LOG" [/work /work/build] true
+	// cd build [/repo] false
+	// sudo -u ci sh -c make | tee "$LOG" [/repo /repo/build] true
+	// make [/repo /repo/build] true
+	// tee $LOG [/repo /repo/build] true
+	// sh -c make | tee "$LOG" [/repo /repo/build] true
 	// []
 }
 
