@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/hookrouter/hookrouter/internal/builtin/decision"
 	"github.com/hookrouter/hookrouter/internal/builtin/paths"
 	"github.com/hookrouter/hookrouter/internal/builtin/shell"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
@@ -18,7 +19,7 @@ type Options struct {
 	// Rules are looked at in their order: the first one that matches decides.
 	Rules []Rule `json:"rules"`
 	// Default decides where no rule matches: allow, deny or ask; empty means ask.
-	Default Decision `json:"default"`
+	Default decision.Decision `json:"default"`
 	// Choices are offered where the default asks; empty means Allow and Deny.
 	Choices []string `json:"options"`
 	// Timeout is how long a person is waited for, in seconds; 0 means the router's
@@ -38,7 +39,7 @@ type Rule struct {
 	// URLs are globs for addresses: https://*.example.com/*, or a host alone.
 	URLs []string `json:"urls"`
 	// Decision is allow, deny or ask.
-	Decision Decision `json:"decision"`
+	Decision decision.Decision `json:"decision"`
 	// Reason is told to the agent that is denied, and to the person who is asked.
 	Reason string `json:"reason"`
 	// Choices are offered to the person; empty means Allow and Deny.
@@ -47,16 +48,6 @@ type Rule struct {
 	// Options.
 	Timeout float64 `json:"timeout"`
 }
-
-// Decision is what happens to a tool call.
-type Decision string
-
-// The decisions.
-const (
-	Allow Decision = "allow"
-	Deny  Decision = "deny"
-	Ask   Decision = "ask"
-)
 
 // maxRules bounds the list.
 const maxRules = 1000
@@ -86,7 +77,7 @@ func compile(o Options) (rules []rule, err error) {
 		rules = append(rules, c)
 	}
 	if o.Default == "" {
-		o.Default = Ask
+		o.Default = decision.Ask
 	}
 	last, err := compileRule("", Rule{Decision: o.Default, Choices: o.Choices, Timeout: o.Timeout})
 	if field, ok := errors.AsType[*kind.FieldError](err); ok && field.Pointer == "/decision" {
@@ -99,7 +90,7 @@ func compile(o Options) (rules []rule, err error) {
 func compileRule(at jsontext.Pointer, r Rule) (rule, error) {
 	c := rule{Rule: r}
 	switch r.Decision {
-	case Allow, Deny, Ask:
+	case decision.Allow, decision.Deny, decision.Ask:
 	case "":
 		return c, kind.At(at+"/decision", "the rule has no decision: give it allow, deny or ask")
 	default:
@@ -134,7 +125,7 @@ func compileRule(at jsontext.Pointer, r Rule) (rule, error) {
 		}
 		c.urls = append(c.urls, p)
 	}
-	if r.Decision != Ask && len(r.Choices) > 0 {
+	if r.Decision != decision.Ask && len(r.Choices) > 0 {
 		return c, kind.At(at+"/options", "are only for a rule that asks")
 	}
 	if err := approval.Check("", r.Choices); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/builtin"
+	"github.com/hookrouter/hookrouter/internal/builtin/decision"
 	"github.com/hookrouter/hookrouter/internal/builtin/paths"
 	"github.com/hookrouter/hookrouter/internal/builtin/shell"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
@@ -57,7 +58,7 @@ func (r rule) matches(c call) bool {
 		return false
 	}
 	limited := len(r.commands)+len(r.paths)+len(r.urls) > 0
-	if r.Decision == Allow {
+	if r.Decision == decision.Allow {
 		return !limited || !c.tool.Partial && r.coversCommands(c) && r.coversPaths(c) && r.coversURLs(c)
 	}
 	return (len(r.commands) == 0 || r.inCommands(c)) &&
@@ -70,9 +71,9 @@ func (r rule) matches(c call) bool {
 // isTool: a class that was only guessed allows nothing.
 func (r rule) isTool(name string, tool events.Tool) bool {
 	if slices.Contains(events.ToolClasses(), events.ToolClass(name)) {
-		return string(tool.Class) == name && (tool.Known || r.Decision != Allow)
+		return string(tool.Class) == name && (tool.Known || r.Decision != decision.Allow)
 	}
-	if r.Decision == Allow {
+	if r.Decision == decision.Allow {
 		return approval.Glob(name, tool.Name)
 	}
 	return approval.Glob(strings.ToLower(name), strings.ToLower(tool.Name))
@@ -118,29 +119,29 @@ func (r rule) inCommands(c call) bool {
 			}
 		}
 	}
-	return r.Decision == Ask && (len(c.script.Doubts) > 0 || slices.ContainsFunc(c.script.Commands, func(cmd shell.Command) bool { return len(cmd.Doubts) > 0 }))
+	return r.Decision == decision.Ask && (len(c.script.Doubts) > 0 || slices.ContainsFunc(c.script.Commands, func(cmd shell.Command) bool { return len(cmd.Doubts) > 0 }))
 }
 
 // result is what the rule decides.
 func (r rule) result(tool events.Tool) chain.Result {
 	reason := r.Reason
 	if reason == "" {
-		reason = fmt.Sprintf("%s of the approval policy says %s for %s", r.name, r.Decision, clip(tool.Name, 100))
+		reason = fmt.Sprintf("%s of the approval policy says %s for %s", r.name, r.Decision, decision.Clip(tool.Name, 100))
 		if r.name == "no rule" {
-			reason = fmt.Sprintf("no rule of the approval policy is about this call of %s", clip(tool.Name, 100))
+			reason = fmt.Sprintf("no rule of the approval policy is about this call of %s", decision.Clip(tool.Name, 100))
 		}
 	}
 	switch r.Decision {
-	case Deny:
+	case decision.Deny:
 		return chain.Denial(reason)
-	case Ask:
+	case decision.Ask:
 		result := chain.Question(prompt(tool, reason), r.Choices...)
 		result.Reason = reason
 		if r.Timeout > 0 {
 			result.ApprovalTimeout = &r.Timeout
 		}
 		return result
-	case Allow:
+	case decision.Allow:
 	}
 	return chain.Result{}
 }
@@ -148,7 +149,7 @@ func (r rule) result(tool events.Tool) chain.Result {
 // prompt is the question, with the call's secrets masked.
 func prompt(tool events.Tool, reason string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Allow %s?\n", clip(tool.Name, 100))
+	fmt.Fprintf(&b, "Allow %s?\n", decision.Clip(tool.Name, 100))
 	for _, part := range [...]struct {
 		name  string
 		texts []string
@@ -159,23 +160,9 @@ func prompt(tool events.Tool, reason string) string {
 				break
 			}
 			if shown, _ := redact.Text(text); text != "" {
-				fmt.Fprintf(&b, "%s: %s\n", part.name, clip(shown, 500))
+				fmt.Fprintf(&b, "%s: %s\n", part.name, decision.Clip(shown, 500))
 			}
 		}
 	}
-	return b.String() + "\nAsked because: " + clip(reason, 1000)
-}
-
-// clip shortens a text, and shows what can't be seen in it.
-func clip(text string, most int) string {
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
-			return '\ufffd'
-		}
-		return r
-	}, text)
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + fmt.Sprintf("… (%d more characters)", len(runes)-most)
-	}
-	return text
+	return b.String() + "\nAsked because: " + decision.Clip(reason, 1000)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookrouter/hookrouter/internal/builtin/approvalpolicy"
+	"github.com/hookrouter/hookrouter/internal/builtin/decision"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -17,7 +18,7 @@ import (
 
 func ExampleNew() {
 	hook, err := approvalpolicy.New(kind.Section{}, approvalpolicy.Options{Rules: []approvalpolicy.Rule{
-		{Tools: []string{"shell"}, Commands: []string{"go test *"}, Decision: approvalpolicy.Allow},
+		{Tools: []string{"shell"}, Commands: []string{"go test *"}, Decision: decision.Allow},
 	}})
 	if err != nil {
 		fmt.Println(err)
@@ -48,9 +49,9 @@ func decide(t *testing.T, o approvalpolicy.Options, data string) chain.Result {
 }
 
 const (
-	allow = approvalpolicy.Allow
-	deny  = approvalpolicy.Deny
-	ask   = approvalpolicy.Ask
+	allow = decision.Allow
+	deny  = decision.Deny
+	ask   = decision.Ask
 )
 
 type rule = approvalpolicy.Rule

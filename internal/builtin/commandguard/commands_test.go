@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/builtin/commandguard"
+	"github.com/hookrouter/hookrouter/internal/builtin/decision"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -45,7 +46,7 @@ func TestCommands(t *testing.T) {
 func TestCommandsStrictly(t *testing.T) {
 	for action, lines := range commands {
 		for _, line := range lines {
-			got := judge(t, commandguard.Options{Otherwise: commandguard.Ask}, "Bash", line)
+			got := judge(t, commandguard.Options{Otherwise: decision.Ask}, "Bash", line)
 			if action != "pass" && string(got.Action) != action {
 				t.Errorf("%q: %q, want %s", line, got.Action, action)
 			}

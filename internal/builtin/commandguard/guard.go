@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/builtin"
+	"github.com/hookrouter/hookrouter/internal/builtin/decision"
 	"github.com/hookrouter/hookrouter/internal/builtin/shell"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -33,47 +34,33 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 	}}, nil
 }
 
-// finding is what is said of a line, and why.
-type finding struct {
-	decision Decision
-	reason   string
-}
-
-// weight: the heaviest finding decides.
-func (f finding) weight() int { return slices.Index([]Decision{Allow, Ask, Deny}, f.decision) }
-
 // result judges a tool call.
 func (p policy) result(tool events.Tool) chain.Result {
 	worst := p.judge(tool)
-	switch worst.decision {
-	case Deny:
-		return chain.Denial("Command denied: " + worst.reason)
-	case Ask:
-		result := chain.Question(prompt(tool.Command, worst.reason))
-		result.Reason, result.ApprovalTimeout = "Asked about the command: "+worst.reason, p.timeout
+	switch worst.Decision {
+	case decision.Deny:
+		return chain.Denial("Command denied: " + worst.Reason)
+	case decision.Ask:
+		result := chain.Question(prompt(tool.Command, worst.Reason))
+		result.Reason, result.ApprovalTimeout = "Asked about the command: "+worst.Reason, p.timeout
 		return result
 	}
 	return chain.Result{}
 }
 
 // judge finds what weighs most.
-func (p policy) judge(tool events.Tool) finding {
-	worst := finding{decision: Allow}
-	note := func(d Decision, reason string) {
-		if f := (finding{d, reason}); f.weight() > worst.weight() {
-			worst = f
-		}
-	}
+func (p policy) judge(tool events.Tool) decision.Finding {
+	worst := decision.Finding{Decision: decision.Allow}
+	note := func(f decision.Finding) { worst = worst.Graver(f) }
 	script := shell.Parse(tool.Command, tool.Cwd)
 	for _, c := range script.Commands {
-		f := p.command(c)
-		note(f.decision, f.reason)
+		note(p.command(c))
 	}
 	if script.Bomb && p.defaults {
-		note(Deny, "a function multiplies itself until the machine is full")
+		note(decision.Finding{Decision: decision.Deny, Reason: "a function multiplies itself until the machine is full"})
 	}
 	for _, d := range p.doubts(tool, script) {
-		note(p.undecidable, undecidable(string(d)))
+		note(decision.Finding{Decision: p.undecidable, Reason: undecidable(string(d))})
 	}
 	return worst
 }
@@ -93,19 +80,19 @@ func (p policy) doubts(tool events.Tool, script shell.Script) []shell.Doubt {
 }
 
 // command judges one command.
-func (p policy) command(c shell.Command) finding {
+func (p policy) command(c shell.Command) decision.Finding {
 	maybe := ""
 	for _, list := range [...]struct {
-		decision Decision
+		decision decision.Decision
 		patterns []shell.Pattern
-	}{{Deny, p.deny}, {Ask, p.ask}} {
+	}{{decision.Deny, p.deny}, {decision.Ask, p.ask}} {
 		for _, pattern := range list.patterns {
 			switch pattern.In(c) {
 			case shell.Yes:
-				if r, found := builtIn(c); p.defaults && found == shell.Yes && r.decision == Deny {
-					return finding{Deny, r.reason} // a question does not weaken it
+				if r, found := builtIn(c); p.defaults && found == shell.Yes && r.decision == decision.Deny {
+					return decision.Finding{Decision: decision.Deny, Reason: r.reason} // a question does not weaken it
 				}
-				return finding{list.decision, fmt.Sprintf("%q is in the %s list of this guard", pattern, list.decision)}
+				return decision.Finding{Decision: list.decision, Reason: fmt.Sprintf("%q is in the %s list of this guard", pattern, list.decision)}
 			case shell.Maybe:
 				maybe = fmt.Sprintf("it may be %q", pattern)
 			case shell.No:
@@ -113,12 +100,12 @@ func (p policy) command(c shell.Command) finding {
 		}
 	}
 	if maybe == "" && slices.ContainsFunc(p.allow, func(a shell.Pattern) bool { return a.Covers(c) }) {
-		return finding{decision: Allow}
+		return decision.Finding{Decision: decision.Allow}
 	}
 	if p.defaults {
 		switch r, found := builtIn(c); found {
 		case shell.Yes:
-			return finding{r.decision, r.reason}
+			return decision.Finding{Decision: r.decision, Reason: r.reason}
 		case shell.Maybe:
 			maybe = "it may be that " + r.reason
 		case shell.No:
@@ -126,13 +113,13 @@ func (p policy) command(c shell.Command) finding {
 	}
 	switch {
 	case len(c.Doubts) > 0:
-		return finding{p.undecidable, undecidable(string(c.Doubts[0]))}
+		return decision.Finding{Decision: p.undecidable, Reason: undecidable(string(c.Doubts[0]))}
 	case maybe != "":
-		return finding{p.undecidable, undecidable(maybe)}
-	case p.otherwise == Allow || len(c.Words) == 0 && !c.Writes() || p.defaults && slices.ContainsFunc(harmless(), func(h shell.Pattern) bool { return h.Covers(c) }):
-		return finding{decision: Allow}
+		return decision.Finding{Decision: p.undecidable, Reason: undecidable(maybe)}
+	case p.otherwise == decision.Allow || len(c.Words) == 0 && !c.Writes() || p.defaults && slices.ContainsFunc(harmless(), func(h shell.Pattern) bool { return h.Covers(c) }):
+		return decision.Finding{Decision: decision.Allow}
 	}
-	return finding{p.otherwise, fmt.Sprintf("nothing allows %q", clip(c.String(), 80))}
+	return decision.Finding{Decision: p.otherwise, Reason: fmt.Sprintf("nothing allows %q", decision.Clip(c.String(), 80))}
 }
 
 func undecidable(why string) string { return "cannot decide: " + why }
@@ -143,19 +130,5 @@ const maxShown = 2000
 // prompt is the question, with the command's secrets masked.
 func prompt(command, reason string) string {
 	shown, _ := redact.Text(command)
-	return "Run this command?\n\n" + clip(shown, maxShown) + "\n\nAsked because: " + reason
-}
-
-// clip shortens a text, and shows what can't be seen in it.
-func clip(text string, most int) string {
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
-			return '\ufffd'
-		}
-		return r
-	}, text)
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + fmt.Sprintf("… (%d more characters)", len(runes)-most)
-	}
-	return text
+	return "Run this command?\n\n" + decision.Clip(shown, maxShown) + "\n\nAsked because: " + reason
 }

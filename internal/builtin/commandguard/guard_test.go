@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/builtin/commandguard"
+	"github.com/hookrouter/hookrouter/internal/builtin/decision"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -62,18 +63,18 @@ func TestOptions(t *testing.T) {
 		"allowed code, by another program":            {commandguard.Options{Allow: list("python3 -c *")}, "/tmp/python3 -c 'x'", chain.AskUser},
 		"an allowed name lets no variable pass":       {commandguard.Options{Allow: list("git *")}, "LD_PRELOAD=x git status", chain.AskUser},
 		"an allowed command lets no other pass":       {commandguard.Options{Allow: list("git *")}, "git $(rm -rf /)", chain.Deny},
-		"undecidable is denied":                       {commandguard.Options{Undecidable: commandguard.Deny}, "$X", chain.Deny},
-		"undecidable is allowed":                      {commandguard.Options{Undecidable: commandguard.Allow}, "$X", ""},
-		"undecidable is allowed, a denial is not":     {commandguard.Options{Undecidable: commandguard.Allow}, "$X; rm -rf /", chain.Deny},
+		"undecidable is denied":                       {commandguard.Options{Undecidable: decision.Deny}, "$X", chain.Deny},
+		"undecidable is allowed":                      {commandguard.Options{Undecidable: decision.Allow}, "$X", ""},
+		"undecidable is allowed, a denial is not":     {commandguard.Options{Undecidable: decision.Allow}, "$X; rm -rf /", chain.Deny},
 		"nothing is built in":                         {commandguard.Options{Defaults: &off}, "rm -rf /", ""},
 		"nothing is built in, what is undecidable":    {commandguard.Options{Defaults: &off}, "$X", chain.AskUser},
-		"otherwise ask":                               {commandguard.Options{Otherwise: commandguard.Ask}, "make", chain.AskUser},
-		"otherwise ask, harmless":                     {commandguard.Options{Otherwise: commandguard.Ask}, "cd x && git status --short | grep x | wc -l", ""},
-		"otherwise ask, harmless, written":            {commandguard.Options{Otherwise: commandguard.Ask}, "echo x > y", chain.AskUser},
-		"otherwise ask, harmless with another name":   {commandguard.Options{Otherwise: commandguard.Ask}, "/tmp/ls", chain.AskUser},
-		"otherwise ask, allowed":                      {commandguard.Options{Otherwise: commandguard.Ask, Allow: list("make *")}, "make test", ""},
-		"otherwise deny":                              {commandguard.Options{Otherwise: commandguard.Deny}, "ls; make", chain.Deny},
-		"otherwise deny, nothing built in":            {commandguard.Options{Otherwise: commandguard.Deny, Defaults: &off}, "ls", chain.Deny},
+		"otherwise ask":                               {commandguard.Options{Otherwise: decision.Ask}, "make", chain.AskUser},
+		"otherwise ask, harmless":                     {commandguard.Options{Otherwise: decision.Ask}, "cd x && git status --short | grep x | wc -l", ""},
+		"otherwise ask, harmless, written":            {commandguard.Options{Otherwise: decision.Ask}, "echo x > y", chain.AskUser},
+		"otherwise ask, harmless with another name":   {commandguard.Options{Otherwise: decision.Ask}, "/tmp/ls", chain.AskUser},
+		"otherwise ask, allowed":                      {commandguard.Options{Otherwise: decision.Ask, Allow: list("make *")}, "make test", ""},
+		"otherwise deny":                              {commandguard.Options{Otherwise: decision.Deny}, "ls; make", chain.Deny},
+		"otherwise deny, nothing built in":            {commandguard.Options{Otherwise: decision.Deny, Defaults: &off}, "ls", chain.Deny},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			if got := judge(t, c.o, "Bash", c.command); got.Action != c.want {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/hookrouter/hookrouter/internal/builtin/decision"
 	"github.com/hookrouter/hookrouter/internal/builtin/shell"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 )
@@ -24,31 +25,21 @@ type Options struct {
 	Defaults *bool `json:"defaults"`
 	// Undecidable says what happens to a line that can't be decided: ask, deny or
 	// allow; empty means ask.
-	Undecidable Decision `json:"undecidable"`
+	Undecidable decision.Decision `json:"undecidable"`
 	// Otherwise says what happens to a command that nothing else matches: allow, ask
 	// or deny; empty means allow. With ask or deny only known harmless commands pass,
 	// and those of Allow.
-	Otherwise Decision `json:"otherwise"`
+	Otherwise decision.Decision `json:"otherwise"`
 	// Timeout is how long a person is waited for, in seconds; 0 means the router's
 	// default.
 	Timeout float64 `json:"timeout"`
 }
 
-// Decision is what happens to a command.
-type Decision string
-
-// The decisions.
-const (
-	Allow Decision = "allow"
-	Ask   Decision = "ask"
-	Deny  Decision = "deny"
-)
-
 // policy is compiled Options.
 type policy struct {
 	deny, ask, allow       []shell.Pattern
 	defaults               bool
-	undecidable, otherwise Decision
+	undecidable, otherwise decision.Decision
 	timeout                *float64
 }
 
@@ -64,19 +55,14 @@ func compile(o Options) (policy, error) {
 			return p, err
 		}
 	}
-	if p.undecidable, err = decision("/undecidable", o.Undecidable, Ask); err != nil {
+	if p.undecidable, err = o.Undecidable.Or(decision.Ask, "/undecidable"); err != nil {
 		return p, err
 	}
-	if p.otherwise, err = decision("/otherwise", o.Otherwise, Allow); err != nil {
+	if p.otherwise, err = o.Otherwise.Or(decision.Allow, "/otherwise"); err != nil {
 		return p, err
 	}
-	if o.Timeout < 0 {
-		return p, kind.At("/timeout", "must be a number of seconds above 0, not %v", o.Timeout)
-	}
-	if o.Timeout > 0 {
-		p.timeout = &o.Timeout
-	}
-	return p, nil
+	p.timeout, err = decision.Timeout(o.Timeout)
+	return p, err
 }
 
 func patterns(name string, from []string) ([]shell.Pattern, error) {
@@ -89,14 +75,4 @@ func patterns(name string, from []string) ([]shell.Pattern, error) {
 		all = append(all, p)
 	}
 	return all, nil
-}
-
-func decision(at jsontext.Pointer, d, byDefault Decision) (Decision, error) {
-	switch d {
-	case "":
-		return byDefault, nil
-	case Allow, Ask, Deny:
-		return d, nil
-	}
-	return "", kind.At(at, "must be allow, ask or deny, not %q", d)
 }

@@ -7,12 +7,13 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hookrouter/hookrouter/internal/builtin/decision"
 	"github.com/hookrouter/hookrouter/internal/builtin/shell"
 )
 
 // rule is one that is built in.
 type rule struct {
-	decision Decision
+	decision decision.Decision
 	reason   string // follows "denied: " and "it may be that "
 	holds    func(c shell.Command) shell.Found
 }
@@ -31,16 +32,16 @@ func builtIn(c shell.Command) (rule, shell.Found) {
 
 var rules = sync.OnceValue(func() []rule {
 	all := []rule{
-		{Deny, "it removes directories of the system or a whole home", removesRoot},
-		{Deny, "it gives directories of the system other rights or owners", changesRoot},
-		{Deny, "it writes to a disk past its file system", writesDisk},
-		{Deny, "it runs what it downloads without anybody having read it", runsDownload},
-		{Deny, "it overwrites the history of a remote branch", pushesByForce},
-		{Ask, "it removes all that is in a directory", removesHere},
+		{decision.Deny, "it removes directories of the system or a whole home", removesRoot},
+		{decision.Deny, "it gives directories of the system other rights or owners", changesRoot},
+		{decision.Deny, "it writes to a disk past its file system", writesDisk},
+		{decision.Deny, "it runs what it downloads without anybody having read it", runsDownload},
+		{decision.Deny, "it overwrites the history of a remote branch", pushesByForce},
+		{decision.Ask, "it removes all that is in a directory", removesHere},
 	}
 	for reason, list := range askedAbout {
 		for _, p := range mustPatterns(list) {
-			all = append(all, rule{Ask, reason, p.In})
+			all = append(all, rule{decision.Ask, reason, p.In})
 		}
 	}
 	slices.SortStableFunc(all[6:], func(a, b rule) int { return strings.Compare(a.reason, b.reason) })

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/builtin"
+	"github.com/hookrouter/hookrouter/internal/builtin/decision"
 	"github.com/hookrouter/hookrouter/internal/builtin/paths"
 	"github.com/hookrouter/hookrouter/internal/builtin/shell"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
@@ -43,22 +44,10 @@ type access struct {
 	below, glob bool
 }
 
-// finding is what is said of a tool call, and why.
-type finding struct {
-	decision Decision
-	reason   string
-}
-
-func (f finding) weight() int { return slices.Index([]Decision{Allow, Ask, Deny}, f.decision) }
-
 // result judges a tool call.
 func (p policy) result(tool events.Tool) chain.Result {
-	worst := finding{decision: Allow}
-	note := func(f finding) {
-		if f.weight() > worst.weight() {
-			worst = f
-		}
-	}
+	worst := decision.Finding{Decision: decision.Allow}
+	note := func(f decision.Finding) { worst = worst.Graver(f) }
 	for _, path := range tool.Paths {
 		note(p.judge(ofTool(tool, path)))
 	}
@@ -68,18 +57,18 @@ func (p policy) result(tool events.Tool) chain.Result {
 			note(p.judge(a))
 		}
 		for _, why := range unclear {
-			note(finding{p.unclear, why})
+			note(decision.Finding{Decision: p.unclear, Reason: why})
 		}
 	}
 	if tool.Partial && tool.Class == events.ClassFile {
-		note(finding{p.unclear, "the tool's input names files in a way that can't be read"})
+		note(decision.Finding{Decision: p.unclear, Reason: "the tool's input names files in a way that can't be read"})
 	}
-	switch worst.decision {
-	case Deny:
-		return chain.Denial(worst.reason)
-	case Ask:
-		result := chain.Question(fmt.Sprintf("Allow %s?\n\nAsked because: %s", clip(tool.Name), worst.reason))
-		result.Reason, result.ApprovalTimeout = worst.reason, p.timeout
+	switch worst.Decision {
+	case decision.Deny:
+		return chain.Denial(worst.Reason)
+	case decision.Ask:
+		result := chain.Question(fmt.Sprintf("Allow %s?\n\nAsked because: %s", clip(tool.Name), worst.Reason))
+		result.Reason, result.ApprovalTimeout = worst.Reason, p.timeout
 		return result
 	}
 	return chain.Result{}
@@ -102,7 +91,7 @@ func ofTool(tool events.Tool, path string) access {
 }
 
 // judge decides about one path.
-func (p policy) judge(a access) finding {
+func (p policy) judge(a access) decision.Finding {
 	if pattern, found := a.among(p.deny); found {
 		return denied(a, "touch", pattern)
 	}
@@ -112,7 +101,7 @@ func (p policy) judge(a access) finding {
 		return p.unsure(a, pattern)
 	}
 	if !a.glob && !a.below && slices.ContainsFunc(p.allow, a.path.Is) {
-		return finding{decision: Allow}
+		return decision.Finding{Decision: decision.Allow}
 	}
 	if pattern, found := a.among(p.secrets); found {
 		return denied(a, "touch", pattern)
@@ -126,16 +115,16 @@ func (p policy) judge(a access) finding {
 		}
 	}
 	if a.path.Unclear {
-		return finding{p.unclear, fmt.Sprintf("where %s is can't be known", clip(a.path.Text))}
+		return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("where %s is can't be known", clip(a.path.Text))}
 	}
-	if f := p.partly(a); f.decision != "" {
+	if f := p.partly(a); f.Decision != "" {
 		return f
 	}
 	return p.within(a)
 }
 
 // partly looks for what is forbidden below a path, and among what a glob stands for.
-func (p policy) partly(a access) finding {
+func (p policy) partly(a access) decision.Finding {
 	lists := [][]paths.Pattern{p.deny, p.secrets}
 	if a.writes {
 		lists = append(lists, p.denyWrite, p.settings)
@@ -143,28 +132,28 @@ func (p policy) partly(a access) finding {
 	for _, pattern := range slices.Concat(lists...) {
 		switch {
 		case a.below && a.path.Holds(pattern):
-			return finding{p.unclear, fmt.Sprintf("%s holds what must not be touched: %s", clip(a.path.Name()), pattern)}
+			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s holds what must not be touched: %s", clip(a.path.Name()), pattern)}
 		case a.glob && a.path.Globbed(pattern):
-			return finding{p.unclear, fmt.Sprintf("%s may be what must not be touched: %s", clip(a.path.Name()), pattern)}
+			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s may be what must not be touched: %s", clip(a.path.Name()), pattern)}
 		}
 	}
-	return finding{}
+	return decision.Finding{}
 }
 
 // within keeps to what only and only_write leave.
-func (p policy) within(a access) finding {
+func (p policy) within(a access) decision.Finding {
 	if len(p.only) > 0 && !slices.ContainsFunc(p.only, a.path.Is) {
-		return finding{Deny, fmt.Sprintf("%s is outside of what this guard lets an agent touch", clip(a.path.Name()))}
+		return decision.Finding{Decision: decision.Deny, Reason: fmt.Sprintf("%s is outside of what this guard lets an agent touch", clip(a.path.Name()))}
 	}
 	if len(p.onlyWrite) > 0 && !slices.ContainsFunc(p.onlyWrite, a.path.Is) && !slices.ContainsFunc(scratch(), a.path.Is) {
 		switch {
 		case a.writes:
-			return finding{Deny, fmt.Sprintf("%s is outside of what this guard lets an agent write", clip(a.path.Name()))}
+			return decision.Finding{Decision: decision.Deny, Reason: fmt.Sprintf("%s is outside of what this guard lets an agent write", clip(a.path.Name()))}
 		case a.unsure && len(p.only) == 0:
-			return finding{p.unclear, fmt.Sprintf("%s may be written, and is outside of what this guard lets an agent write", clip(a.path.Name()))}
+			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s may be written, and is outside of what this guard lets an agent write", clip(a.path.Name()))}
 		}
 	}
-	return finding{decision: Allow}
+	return decision.Finding{Decision: decision.Allow}
 }
 
 func (a access) among(list []paths.Pattern) (paths.Pattern, bool) {
@@ -174,15 +163,15 @@ func (a access) among(list []paths.Pattern) (paths.Pattern, bool) {
 	return paths.Pattern{}, false
 }
 
-func denied(a access, verb string, pattern paths.Pattern) finding {
-	return finding{Deny, fmt.Sprintf("This guard doesn't let an agent %s %s (%s)", verb, clip(a.path.Name()), pattern)}
+func denied(a access, verb string, pattern paths.Pattern) decision.Finding {
+	return decision.Finding{Decision: decision.Deny, Reason: fmt.Sprintf("This guard doesn't let an agent %s %s (%s)", verb, clip(a.path.Name()), pattern)}
 }
 
-func (p policy) unsure(a access, pattern paths.Pattern) finding {
-	return finding{p.unclear, fmt.Sprintf("%s must not be written (%s), and whether it would be is not known", clip(a.path.Name()), pattern)}
+func (p policy) unsure(a access, pattern paths.Pattern) decision.Finding {
+	return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s must not be written (%s), and whether it would be is not known", clip(a.path.Name()), pattern)}
 }
 
-// clip shortens a text, and takes out what can't be seen.
+// clip shortens a text to one line, and takes out what can't be seen.
 func clip(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookrouter/hookrouter/internal/builtin/decision"
 	"github.com/hookrouter/hookrouter/internal/builtin/pathguard"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -154,8 +155,8 @@ func TestOptions(t *testing.T) {
 		"somebody's home":                          {pathguard.Options{Deny: []string{"/home/eve/x/**"}}, call("Read", "path", "~/x/y"), chain.Deny},
 		"nobody knows where":                       {pathguard.Options{}, `{"tool_name":"Read","tool_input":{"path":"../x"}}`, chain.AskUser},
 		"nobody knows where, and such are allowed": {pathguard.Options{Allow: []string{"**/x"}}, `{"tool_name":"Read","tool_input":{"path":"../x"}}`, chain.AskUser},
-		"nobody knows where, denied":               {pathguard.Options{Unclear: pathguard.Deny}, `{"tool_name":"Read","tool_input":{"path":"../x"}}`, chain.Deny},
-		"nobody knows where, allowed":              {pathguard.Options{Unclear: pathguard.Allow}, `{"tool_name":"Read","tool_input":{"path":"../x"}}`, ""},
+		"nobody knows where, denied":               {pathguard.Options{Unclear: decision.Deny}, `{"tool_name":"Read","tool_input":{"path":"../x"}}`, chain.Deny},
+		"nobody knows where, allowed":              {pathguard.Options{Unclear: decision.Allow}, `{"tool_name":"Read","tool_input":{"path":"../x"}}`, ""},
 		"an input that can't be read":              {pathguard.Options{}, `{"tool_name":"Write","tool_input":{"where":"x"}}`, chain.AskUser},
 		"a relative path, from nobody knows":       {pathguard.Options{Only: []string{"/repo/**"}}, `{"tool_name":"Read","tool_input":{"path":"x"}}`, chain.Deny},
 		"one of several paths":                     {pathguard.Options{}, `{"tool_name":"read_many_files","tool_input":{"paths":["a","/etc/shadow"]}}`, chain.Deny},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/hookrouter/hookrouter/internal/builtin/decision"
 	"github.com/hookrouter/hookrouter/internal/builtin/paths"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 )
@@ -28,32 +29,22 @@ type Options struct {
 	Defaults *bool `json:"defaults"`
 	// Unclear says what happens where a path can't be known: ask, deny or allow; empty
 	// means ask.
-	Unclear Decision `json:"unclear"`
+	Unclear decision.Decision `json:"unclear"`
 	// Timeout is how long a person is waited for, in seconds; 0 means the router's
 	// default.
 	Timeout float64 `json:"timeout"`
 }
 
-// Decision is what happens to a tool call.
-type Decision string
-
-// The decisions.
-const (
-	Allow Decision = "allow"
-	Ask   Decision = "ask"
-	Deny  Decision = "deny"
-)
-
 // policy is compiled Options.
 type policy struct {
 	deny, denyWrite, allow, only, onlyWrite []paths.Pattern
 	secrets, settings                       []paths.Pattern // what is built in
-	unclear                                 Decision
+	unclear                                 decision.Decision
 	timeout                                 *float64
 }
 
 func compile(o Options) (policy, error) {
-	p := policy{unclear: o.Unclear}
+	p := policy{}
 	for _, list := range [...]struct {
 		name string
 		from []string
@@ -73,18 +64,12 @@ func compile(o Options) (policy, error) {
 			*list.to = append(*list.to, pattern)
 		}
 	}
-	switch o.Unclear {
-	case "":
-		p.unclear = Ask
-	case Allow, Ask, Deny:
-	default:
-		return p, kind.At("/unclear", "must be ask, deny or allow, not %q", o.Unclear)
+	var err error
+	if p.unclear, err = o.Unclear.Or(decision.Ask, "/unclear"); err != nil {
+		return p, err
 	}
-	if o.Timeout < 0 {
-		return p, kind.At("/timeout", "must be a number of seconds above 0, not %v", o.Timeout)
-	}
-	if o.Timeout > 0 {
-		p.timeout = &o.Timeout
+	if p.timeout, err = decision.Timeout(o.Timeout); err != nil {
+		return p, err
 	}
 	if o.Defaults == nil || *o.Defaults {
 		p.secrets, p.settings = builtIn()
