@@ -107,6 +107,8 @@ var importPlants = []importPlant{
 	{"the reading of traces imports the telemetry", "internal/traceread/planted.go", "/internal/telemetry", "traceread"},
 	{"the set of hooks imports a worker", "internal/hookset/planted.go", "/pkg/worker", ""},
 	{"the set of hooks imports the wire", "internal/hookset/planted.go", "/internal/bus", "hookset"},
+	{"a builtin imports what runs programs", "internal/builtin/datetime/planted.go", "/internal/program", ""},
+	{"what runs programs imports the kinds", "internal/program/planted.go", "/internal/hookfile/kind", "program"},
 	{"the watch of files imports the hook files", "internal/filewatch/planted.go", "/internal/hookfile", "filewatch"},
 	{"the replay imports the chain", "internal/replay/planted.go", "/pkg/chain", ""},
 	{"the replay imports the matcher", "internal/replay/planted.go", "/pkg/match", "replay"},

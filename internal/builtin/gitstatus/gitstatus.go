@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/builtin"
-	"github.com/hookrouter/hookrouter/internal/builtin/command"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/program"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -55,7 +55,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 		o.Dir = filepath.Join(s.Worker.Dir, o.Dir)
 	}
 	log, states := builtin.LogOf(s), builtin.StateOf[told](s, "git-status")
-	program, err := command.Find("", "git")
+	path, err := program.Find("", "git")
 	if err != nil {
 		log.Warn("git-status: there is no git here; the hook keeps silent", "error", err)
 	}
@@ -67,10 +67,10 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 		case events.SessionStart, events.ContextPostCompact: // the agent's memory may be empty
 			builtin.Forget(ctx, states, log, ev)
 		}
-		if program == "" {
+		if path == "" {
 			return chain.Result{}, nil
 		}
-		text, err := git{program, o.place(s.Worker.Dir, ev)}.status(ctx)
+		text, err := git{path, o.place(s.Worker.Dir, ev)}.status(ctx)
 		if err != nil || text == "" {
 			return chain.Result{}, err
 		}

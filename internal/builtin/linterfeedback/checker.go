@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/hookrouter/hookrouter/internal/builtin/command"
+	"github.com/hookrouter/hookrouter/internal/program"
 )
 
 const (
@@ -106,7 +106,7 @@ func (c *checker) run(ctx context.Context, l linter, rel string) ([]finding, err
 	for i, arg := range l.Command[1:] {
 		args[i] = place.Replace(arg)
 	}
-	out, err := command.Command{Program: l.program, Args: args, Dir: c.root, Env: []string{"NO_COLOR=1"}, Both: true}.Run(ctx)
+	out, err := program.Program{Path: l.program, Args: args, Dir: c.root, Env: program.Environ(program.DefaultEnv, "NO_COLOR=1"), Both: true}.Run(ctx)
 	if err != nil {
 		return nil, err
 	}

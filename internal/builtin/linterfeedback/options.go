@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/hookrouter/hookrouter/internal/builtin/command"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/program"
 )
 
 // Only says which findings the agent is told.
@@ -92,11 +92,11 @@ func (o Options) prepare(dir string, log *slog.Logger) (*checker, error) {
 		if err := l.check(at); err != nil {
 			return nil, err
 		}
-		program, err := command.Find(dir, l.Command[0])
+		path, err := program.Find(dir, l.Command[0])
 		if err != nil {
 			return nil, &kind.FieldError{Pointer: at + "/command/0", Err: err}
 		}
-		c.linters = append(c.linters, linter{l, program})
+		c.linters = append(c.linters, linter{l, path})
 	}
 	return c, nil
 }
@@ -124,12 +124,12 @@ func (l Linter) check(at jsontext.Pointer) error {
 func (c *checker) addDefaults(log *slog.Logger) {
 	var missing []string
 	for _, l := range DefaultLinters() {
-		program, err := command.Find("", l.Command[0])
+		path, err := program.Find("", l.Command[0])
 		if err != nil {
 			missing = append(missing, l.Command[0])
 			continue
 		}
-		c.linters = append(c.linters, linter{l, program})
+		c.linters = append(c.linters, linter{l, path})
 	}
 	if len(missing) > 0 {
 		log.Warn("linter-feedback: linters are not installed here; their files are not linted", "missing", strings.Join(missing, ", "))

@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,8 +20,8 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/hookrouter/hookrouter/internal/builtin"
-	"github.com/hookrouter/hookrouter/internal/builtin/command"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/program"
 	"github.com/hookrouter/hookrouter/internal/webhook/signature"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -143,18 +142,13 @@ func (n *notifier) show(ctx context.Context, text string) error {
 		return nil
 	}
 	const title = "hook-worker"
-	cmd := command.Command{Program: n.desktop, Args: []string{"--app-name=" + title, "--", title, html.EscapeString(text)}}
+	cmd := program.Program{Path: n.desktop, Args: []string{"--app-name=" + title, "--", title, html.EscapeString(text)}, Env: program.Environ(slices.Concat(program.DefaultEnv, desktopEnv))}
 	if filepath.Base(n.desktop) == "osascript" {
 		cmd.Args = []string{"-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", title, text}
 	}
-	for _, name := range desktopEnv {
-		if value, ok := os.LookupEnv(name); ok {
-			cmd.Env = append(cmd.Env, name+"="+value)
-		}
-	}
 	out, err := cmd.Run(ctx)
 	if err == nil && out.Code != 0 {
-		err = fmt.Errorf("run %s: exit code %d: is there a desktop?", filepath.Base(n.desktop), out.Code)
+		err = fmt.Errorf("run %s: exit code %d: is there a desktop?", cmd.Name(), out.Code)
 	}
 	return err
 }

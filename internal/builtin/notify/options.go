@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/hookrouter/hookrouter/internal/builtin/command"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/program"
 	"github.com/hookrouter/hookrouter/internal/webhook/signature"
 )
 
@@ -94,9 +94,9 @@ func (o Options) notifier() (*notifier, error) {
 
 func findDesktop() (string, error) {
 	if runtime.GOOS == "darwin" {
-		return command.Find("", "osascript")
+		return program.Find("", "osascript")
 	}
-	return command.Find("", "notify-send")
+	return program.Find("", "notify-send")
 }
 
 // webhook reads what is secret from the environment. The errors don't show it.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/hookrouter/hookrouter/internal/builtin/command"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/program"
 )
 
 // maxFiles bounds the files that are told.
@@ -28,7 +28,7 @@ const cut = "\n… (cut)"
 type sources struct {
 	text    string
 	files   []string
-	command *command.Command // nil for none
+	command *program.Program // nil for none
 	name    string           // of the command
 	dir     string
 	left    int // bytes of all
@@ -75,7 +75,7 @@ func (s sources) read(ctx context.Context) (string, error) {
 			return "", err
 		}
 		if out.Code != 0 && !out.Cut {
-			return "", fmt.Errorf("run %s: exit code %d", filepath.Base(s.command.Program), out.Code)
+			return "", fmt.Errorf("run %s: exit code %d", s.command.Name(), out.Code)
 		}
 		add("From "+s.name+":", string(out.Text))
 	}

@@ -203,6 +203,7 @@ func compact(t *testing.T, r chain.Result) chain.Result {
 func TestADialectIsCheckedAtLoad(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "plain.sh"), "#!/bin/sh\n", 0o644)
+	write(t, filepath.Join(dir, "half.sh"), "if true; then\n", 0o644)
 	for name, c := range map[string]struct{ section, want string }{
 		"an unknown dialect":            {"{dialect: cursor, command: [sh]}", `a.yaml:4:21: hooks[0].exec.dialect: there is no dialect "cursor"`},
 		"a line without the dialect":    {"{command: ./plain.sh}", "a.yaml:4:21: hooks[0].exec.command: must be a list"},
@@ -214,6 +215,12 @@ func TestADialectIsCheckedAtLoad(t *testing.T) {
 		"a line without a word":         {"{dialect: claude-code, command: ' '}", "hooks[0].exec.command: must be a list"},
 		"a number":                      {"{dialect: claude-code, command: 7}", "hooks[0].exec.command: must be a list"},
 		"an empty program":              {`{dialect: claude-code, command: ["", ls]}`, "hooks[0].exec.command: must be a list"},
+		"a program that isn't there":    {"{dialect: claude-code, command: no-such-program --fast}", "hooks[0].exec.command: no-such-program: no such program in PATH"},
+		"a line that is no shell":       {"{dialect: claude-code, command: 'if true; then exit 2'}", "yntax error"},
+		"no script for its interpreter": {`{dialect: claude-code, command: 'sh "$CLAUDE_PROJECT_DIR"/.claude/hooks/gone.sh'}`, filepath.Join(dir, ".claude", "hooks", "gone.sh") + ": there is no such file"},
+		"no such script, in a list":     {"{dialect: claude-code, command: [sh, ./gone.sh]}", "hooks[0].exec.command[1]: " + filepath.Join(dir, "gone.sh") + ": there is no such file"},
+		"a directory for a script":      {"{dialect: claude-code, command: 'sh .'}", dir + ": it is a directory"},
+		"a script that is no shell":     {"{dialect: claude-code, command: sh half.sh}", filepath.Join(dir, "half.sh") + ": "},
 		"an event without counterpart":  {"{dialect: claude-code, command: 'true'}", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -230,8 +237,34 @@ func TestADialectIsCheckedAtLoad(t *testing.T) {
 	}
 }
 
+// TestAScriptThatIsGoneDeniesNothing is about interpreters that end with exit code 2
+// where there is no script, which is the code of a denial.
+func TestAScriptThatIsGoneDeniesNothing(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "x.sh")
+	write(t, script, "exit 2\n", 0o644)
+	for name, c := range map[string]execkind.Command{"a line": {"", `sh "$CLAUDE_PROJECT_DIR/x.sh"`}, "a list": {"sh", "x.sh"}} {
+		t.Run(name, func(t *testing.T) {
+			write(t, script, "exit 2\n", 0o644)
+			h, err := execkind.New(execkind.Config{Dialect: execkind.ClaudeCode, Command: c, Base: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := h(t.Context(), bash); err != nil || !got.Denied() {
+				t.Errorf("result %+v, %v; want a denial", got, err)
+			}
+			if err := os.Remove(script); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := h(t.Context(), bash); err == nil || !strings.Contains(err.Error(), "there is no such file") {
+				t.Errorf("result %+v, %v; want that the script is not there", got, err)
+			}
+		})
+	}
+}
+
 func TestLinesThatOnlyAShellCanReadAreLoaded(t *testing.T) {
-	for _, line := range []string{"exit 2", "cd / && ls", "[ -e x ] || exit 2", `"$HOME/nothing.sh"`, "{ ./nothing.sh; }", "A=b ./nothing.sh", "jq -r .x"} {
+	for _, line := range []string{"exit 2", "cd / && ls", "[ -e x ] || exit 2", `"$HOME/nothing.sh"`, "{ ./nothing.sh; }", "A=b ./nothing.sh", "cat -n", "if true; then exit 2; fi", "sh -c 'exit 2'", `sh "$HOME/nothing.sh"`} {
 		h, err := execkind.New(execkind.Config{Dialect: execkind.ClaudeCode, Command: execkind.Command{"", line}})
 		if err != nil || h == nil {
 			t.Errorf("New of %q: %v", line, err)

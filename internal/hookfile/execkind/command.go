@@ -2,8 +2,6 @@ package execkind
 
 import (
 	"errors"
-	"regexp"
-	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -38,23 +36,4 @@ func (c Command) line() (line string, ok bool) {
 		return c[1], true
 	}
 	return "", false
-}
-
-// pathWord is a first word that can only be the path of a program, once the variable
-// of the project's directory is put in and the quotes are taken away.
-var pathWord = regexp.MustCompile(`^[A-Za-z0-9_./+@-]*/[A-Za-z0-9_./+@-]*$`)
-
-// scriptOf is the program that a line begins with, where it plainly is the path of
-// one; empty where only a shell can say. dir is the project's directory.
-func scriptOf(line, dir string) string {
-	word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-	word = strings.NewReplacer(`"`, "", "${CLAUDE_PROJECT_DIR}", "\x00", "$CLAUDE_PROJECT_DIR", "\x00").Replace(word)
-	rest, inProject := strings.CutPrefix(word, "\x00")
-	if !pathWord.MatchString(rest) {
-		return ""
-	}
-	if inProject {
-		return dir + rest
-	}
-	return rest
 }

@@ -2,11 +2,8 @@ package execkind
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -14,19 +11,16 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/hookfile/claudecode"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/program"
 )
 
 // Defaults and limits of a [Config].
 const (
-	DefaultMaxOutput   = 256 << 10 // bytes of standard output
-	DefaultConcurrency = 4         // commands at once
+	DefaultMaxOutput   = program.DefaultMaxOutput // bytes of standard output
+	DefaultConcurrency = 4                        // commands at once
 	maxMaxOutput       = 16 << 20
 	maxConcurrency     = 1024
 )
-
-// DefaultEnv are the variables that a command sees where the configuration lists
-// none. They are names, not values.
-var DefaultEnv = []string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"}
 
 // Config is the section exec of a hook.
 type Config struct {
@@ -40,8 +34,8 @@ type Config struct {
 	// Matcher says which events the command is asked about, as in the settings of
 	// Claude Code; only in that dialect. Empty means all.
 	Matcher string `json:"matcher"`
-	// Env are the names of the variables that the command sees; nil means
-	// [DefaultEnv].
+	// Env are the names of the variables that the command sees; nil means PATH, HOME,
+	// LANG, TZ and TMPDIR.
 	Env []string `json:"env"`
 	// Dir is where the command runs, found from Base; empty means Base.
 	Dir string `json:"dir"`
@@ -72,13 +66,12 @@ func New(c Config) (kind.Handler, error) {
 		return nil, err
 	}
 	cmd := &command{
-		dir:       dir,
-		env:       c.Env,
-		maxOutput: cmp.Or(c.MaxOutput, DefaultMaxOutput),
-		slots:     make(chan struct{}, cmp.Or(c.Concurrency, DefaultConcurrency)),
+		program: program.Program{Dir: dir, MaxOutput: cmp.Or(c.MaxOutput, DefaultMaxOutput)},
+		env:     c.Env,
+		slots:   make(chan struct{}, cmp.Or(c.Concurrency, DefaultConcurrency)),
 	}
 	if cmd.env == nil {
-		cmd.env = DefaultEnv
+		cmd.env = program.DefaultEnv
 	}
 	for i, name := range cmd.env {
 		if name == "" || strings.ContainsAny(name, "= \x00") {
@@ -127,27 +120,18 @@ func (c *command) choose(config Config) error {
 		if err != nil {
 			return &kind.FieldError{Pointer: "/matcher", Err: err}
 		}
-		c.speak = speakClaude(matcher, c.dir)
-		c.set = []string{"CLAUDE_PROJECT_DIR=" + c.dir}
+		c.speak = speakClaude(matcher, c.program.Dir)
+		c.set = []string{"CLAUDE_PROJECT_DIR=" + c.program.Dir}
 	default:
 		return kind.At("/dialect", "there is no dialect %q: known is %s; without one the command answers a HookResult", config.Dialect, ClaudeCode)
 	}
 	return nil
 }
 
-// find sets the program and its arguments.
+// find sets the program, its arguments and its script.
 func (c *command) find(given Command) (err error) {
 	if line, isLine := given.line(); isLine {
-		if strings.TrimSpace(line) == "" {
-			return errNoCommand
-		}
-		if file := scriptOf(line, c.dir); file != "" {
-			if _, err := findProgram(c.dir, file); err != nil {
-				return &kind.FieldError{Pointer: "/command", Err: err}
-			}
-		}
-		c.args = []string{"sh", "-c", line}
-		if c.program, err = findProgram(c.dir, "sh"); err != nil {
+		if err := c.findLine(line); err != nil {
 			return &kind.FieldError{Pointer: "/command", Err: err}
 		}
 		return nil
@@ -155,11 +139,37 @@ func (c *command) find(given Command) (err error) {
 	if len(given) == 0 || given[0] == "" {
 		return errNoCommand
 	}
-	c.args = given
-	if c.program, err = findProgram(c.dir, given[0]); err != nil {
+	c.name, c.program.Args = given[0], given[1:]
+	if c.program.Path, err = program.Find(c.program.Dir, given[0]); err != nil {
 		return &kind.FieldError{Pointer: "/command/0", Err: err}
 	}
+	if c.script, err = checkScript(given, c.program.Dir); err != nil {
+		return &kind.FieldError{Pointer: "/command/1", Err: err}
+	}
 	return nil
+}
+
+// findLine has a shell run a line.
+func (c *command) findLine(line string) (err error) {
+	if strings.TrimSpace(line) == "" {
+		return errNoCommand.Err
+	}
+	dir := c.program.Dir
+	c.name, c.program.Args = "sh", []string{"-c", line}
+	if c.program.Path, err = program.Find(dir, "sh"); err != nil {
+		return err
+	}
+	if err := checkSyntax(dir, "sh", "-c", line); err != nil {
+		return err
+	}
+	words := wordsOf(line, dir)
+	if len(words) > 0 {
+		if err := checkProgram(dir, c.program.Path, words[0]); err != nil {
+			return err
+		}
+	}
+	c.script, err = checkScript(words, dir)
+	return err
 }
 
 var errNoCommand = kind.At("/command", `must be a list: the program and its arguments, such as ["./lint.sh", "--fast"]`)
@@ -177,24 +187,4 @@ func findDir(c Config) (string, error) {
 		return "", kind.At("/dir", "%s is no directory", dir)
 	}
 	return dir, nil
-}
-
-// findProgram returns the absolute path of an executable.
-func findProgram(dir, name string) (string, error) {
-	lookFor := name
-	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
-		lookFor = filepath.Join(dir, name)
-	}
-	path, err := exec.LookPath(lookFor)
-	switch {
-	case err == nil:
-		return filepath.Abs(path)
-	case errors.Is(err, exec.ErrNotFound):
-		return "", fmt.Errorf("%s: no such program in PATH; a program beside the file begins with ./", name)
-	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("%s: there is no such file", lookFor)
-	case errors.Is(err, fs.ErrPermission):
-		return "", fmt.Errorf("%s: it is not executable: chmod +x it", lookFor)
-	}
-	return "", fmt.Errorf("%s: %w", lookFor, err)
 }

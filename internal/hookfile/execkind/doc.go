@@ -20,7 +20,7 @@
 // # Environment
 //
 // The command sees the variables whose names are listed, and HOOK_EVENT,
-// HOOK_SESSION_ID and HOOK_EVENT_ID, HOOK_CHAIN_ID where a router called, and
+// HOOK_SESSION_ID, HOOK_EVENT_ID and HOOK_RUN, HOOK_CHAIN_ID where a router called, and
 // TRACEPARENT where there is a trace. Nothing else of the worker's environment
 // reaches it. In dialect claude-code, CLAUDE_PROJECT_DIR is the directory that the
 // command runs in.
@@ -30,13 +30,12 @@
 // An exit code other than 0 (and 2 in dialect claude-code), output that is no HookResult or is longer than
 // allowed, and a command that is not done when the context is over are errors:
 // the hook could not decide, and its on_failure does. A command that isn't there
-// or may not be executed is an error of New.
+// or may not be executed, a script that its interpreter won't find, and a line or a
+// script that its shell can't read are errors of New.
 //
 // # Processes
 //
-// Each command leads a process group of its own. The group is killed when the
-// context is over, when the output is too long, and when the command has ended:
-// no child stays behind, unless it made itself a group of its own.
+// Package program runs the command and says what becomes of its children.
 //
 // # Concurrency
 //

@@ -1,44 +1,31 @@
 package execkind
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"syscall"
-	"time"
 
+	"github.com/hookrouter/hookrouter/internal/program"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// pipeDelay is how long output is waited for once the command has ended or was
-// killed: it only passes where a child left the group and holds the pipe.
-const pipeDelay = 250 * time.Millisecond
-
-// errTooMuch ends a command whose standard output is too long.
-var errTooMuch = errors.New("the output is too long")
-
 // command is a checked Config; immutable but for slots.
 type command struct {
-	program   string   // absolute path
-	args      []string // as configured, the program first
-	dir       string   // absolute path
-	env       []string // names
-	set       []string // further variables, name=value
-	maxOutput int
-	speak     dialect
-	slots     chan struct{} // one element for each command that runs
+	program program.Program // what each run begins with
+	name    string          // as configured
+	script  string          // absolute path of the script that the program is to run; empty for none that is known
+	env     []string        // names
+	set     []string        // further variables, name=value
+	speak   dialect
+	slots   chan struct{} // one element for each command that runs
 }
 
 func (c *command) handle(ctx context.Context, ev events.Event) (chain.Result, error) {
 	talk, err := c.speak(ev)
 	if err != nil {
-		return chain.Result{}, fmt.Errorf("write the event for %s: %w", c.args[0], err)
+		return chain.Result{}, fmt.Errorf("write the event for %s: %w", c.name, err)
 	}
 	if talk == nil {
 		return chain.Result{}, nil
@@ -47,60 +34,35 @@ func (c *command) handle(ctx context.Context, ev events.Event) (chain.Result, er
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
 	case <-ctx.Done():
-		return chain.Result{}, fmt.Errorf("run %s: all %d slots are taken: %w", c.args[0], cap(c.slots), ctx.Err())
+		return chain.Result{}, fmt.Errorf("run %s: all %d slots are taken: %w", c.name, cap(c.slots), ctx.Err())
 	}
-	out, complaint, err := c.run(ctx, ev, talk.input())
-	if failure, ok := errors.AsType[*Failure](err); ok && failure.code != 0 {
-		if result, ok := talk.exited(failure.code, complaint); ok {
+	if c.script != "" {
+		if err := there(c.script); err != nil {
+			return chain.Result{}, fmt.Errorf("run %s: %w", c.name, err)
+		}
+	}
+	complaint := &tail{}
+	run := c.program
+	run.Env = c.environ(worker.CallFrom(ctx), ev)
+	run.Input, run.Stderr = talk.input(), complaint
+	out, err := run.Run(ctx)
+	switch {
+	case err != nil:
+		return chain.Result{}, &Failure{Stderr: complaint.firstLine(), Err: describe(err, complaint)}
+	case out.Cut:
+		return chain.Result{}, fmt.Errorf("run %s: the output is too long: more than %d bytes, the limit max_output", c.name, run.MaxOutput)
+	case out.Code != 0:
+		if result, ok := talk.exited(out.Code, complaint.head); ok {
 			return result, nil
 		}
+		err := fmt.Errorf("run %s: exit status %d", c.name, out.Code)
+		return chain.Result{}, &Failure{Stderr: complaint.firstLine(), Err: describe(err, complaint)}
 	}
+	result, err := talk.answered(out.Text)
 	if err != nil {
-		return chain.Result{}, fmt.Errorf("run %s: %w", c.args[0], err)
-	}
-	result, err := talk.answered(out)
-	if err != nil {
-		return chain.Result{}, fmt.Errorf("run %s: read its output: %w", c.args[0], err)
+		return chain.Result{}, fmt.Errorf("run %s: read its output: %w", c.name, err)
 	}
 	return result, nil
-}
-
-// run starts the command and returns its output and the beginning of its complaint.
-// When it returns, the command's process group is gone.
-func (c *command) run(ctx context.Context, ev events.Event, input []byte) (output, stderr []byte, err error) {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	out := &boundedBuffer{left: c.maxOutput, full: func() { stop(errTooMuch) }}
-	complaint := &tail{}
-
-	cmd := exec.CommandContext(ctx, c.program)
-	cmd.Args = c.args
-	cmd.Dir = c.dir
-	cmd.Env = c.environ(worker.CallFrom(ctx), ev)
-	cmd.Stdin = bytes.NewReader(input)
-	cmd.Stdout, cmd.Stderr = out, complaint
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return killGroup(cmd) }
-	cmd.WaitDelay = pipeDelay
-	if err := cmd.Start(); err != nil {
-		if errors.Is(err, syscall.ENOEXEC) {
-			return nil, nil, fmt.Errorf("%w: a script begins with a line like #!/bin/sh", err)
-		}
-		return nil, nil, err
-	}
-	err = cmd.Wait()
-	_ = killGroup(cmd) // children that outlived it; mostly there are none
-
-	switch {
-	case errors.Is(context.Cause(ctx), errTooMuch):
-		return nil, nil, fmt.Errorf("%w: more than %d bytes, the limit max_output", errTooMuch, c.maxOutput)
-	case err == nil || errors.Is(err, exec.ErrWaitDelay): // the command itself ended well
-		return out.bytes, complaint.head, nil
-	case ctx.Err() != nil:
-		return nil, nil, &Failure{Stderr: complaint.firstLine(), Err: fmt.Errorf("killed with its children: %w", ctx.Err())}
-	}
-	code := max(cmd.ProcessState.ExitCode(), 0)
-	return nil, complaint.head, &Failure{Stderr: complaint.firstLine(), Err: describe(err, complaint.lastLine()), code: code}
 }
 
 // Failure is a command that ended without an answer: with an exit code, by a
@@ -108,8 +70,6 @@ func (c *command) run(ctx context.Context, ev events.Event, input []byte) (outpu
 type Failure struct {
 	Stderr string // the first line that it wrote to standard error, printable and cut; may be empty
 	Err    error  // how it ended, with the last such line
-
-	code int // the exit code; 0 where it was killed
 }
 
 // Error is how the command ended.
@@ -118,33 +78,17 @@ func (f *Failure) Error() string { return f.Err.Error() }
 // Unwrap returns how the command ended.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// describe names the exit code, or the signal, and what the command said.
-func describe(err error, complaint string) error {
-	if complaint == "" {
-		return err
-	}
-	return fmt.Errorf("%w: %s", err, complaint)
-}
-
-// killGroup kills the command and its children. The group's id is the command's,
-// and is not used again while any of them lives.
-func killGroup(cmd *exec.Cmd) error {
-	err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-	if errors.Is(err, syscall.ESRCH) {
-		return os.ErrProcessDone
+// describe adds what the command said.
+func describe(err error, complaint *tail) error {
+	if line := complaint.lastLine(); line != "" {
+		return fmt.Errorf("%w: %s", err, line)
 	}
 	return err
 }
 
 // environ is the command's whole environment.
 func (c *command) environ(call worker.Call, ev events.Event) []string {
-	env := make([]string, 0, len(c.env)+len(c.set)+5)
-	for _, name := range c.env {
-		if value, ok := os.LookupEnv(name); ok {
-			env = append(env, name+"="+value)
-		}
-	}
-	env = append(env, c.set...)
+	env := program.Environ(c.env, c.set...)
 	env = append(env, "HOOK_EVENT="+ev.Name, "HOOK_SESSION_ID="+ev.Session, "HOOK_EVENT_ID="+ev.ID)
 	if call.ChainID != "" {
 		env = append(env, "HOOK_CHAIN_ID="+call.ChainID)

@@ -8,26 +8,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/hookfile/claudecode"
 )
 
-// boundedBuffer keeps what is written, and calls full once where it is too much.
-// One goroutine writes; it is read when that one is done.
-type boundedBuffer struct {
-	bytes []byte
-	left  int
-	full  func()
-}
-
-// Write never fails, so that the command is killed instead of told.
-func (b *boundedBuffer) Write(p []byte) (int, error) {
-	if len(p) > b.left {
-		b.full()
-		b.left = 0
-		return len(p), nil
-	}
-	b.left -= len(p)
-	b.bytes = append(b.bytes, p...)
-	return len(p), nil
-}
-
 // Limits of what is kept of the standard error.
 const (
 	headSize = 4 * claudecode.MaxText // bytes
