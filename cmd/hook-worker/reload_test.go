@@ -174,3 +174,35 @@ hooks:
 		t.Errorf("the call that was taken was answered with %q", got)
 	}
 }
+
+func TestAFileThatIsNewInADirectoryOfPoliciesIsNoticed(t *testing.T) {
+	url := listen(t)
+	dir := t.TempDir()
+	policies := filepath.Join(dir, "policies")
+	if err := os.MkdirAll(filepath.Join(policies, "more"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(policies, name), []byte("package hooks\n\n"+text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("a.rego", `deny contains "one" if input.event == "a"`)
+	file := filepath.Join(dir, "worker.yaml")
+	if err := os.WriteFile(file, []byte("hooks:\n  - {id: policy, events: [a, b], rego: {files: [policies]}}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	stderr, _ := start(t, url, file)
+	a := connect(t, url)
+	if got := fmt.Sprint(reasons(t, a, "a", "b")); got != "[one ]" {
+		t.Errorf("first: %s", got)
+	}
+	put("more/b.rego", `deny contains "two" if`)
+	says(t, stderr, "not reloaded")
+	put("more/b.rego", `deny contains "two" if input.event == "b"`)
+	says(t, stderr, "reloaded "+file+": 1 changed")
+	if got := fmt.Sprint(reasons(t, a, "a", "b")); got != "[one two]" {
+		t.Errorf("then: %s", got)
+	}
+}

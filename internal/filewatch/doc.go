@@ -12,7 +12,9 @@
 //
 // The directories are watched, not the files: an editor that writes a new file in the
 // place of the old one is noticed, and so is Kubernetes, which swaps a symbolic link
-// beside it. A file that is gone counts as changed. What happens on another machine,
+// beside it. A file that is gone counts as changed. A directory that is itself among what
+// is watched changes when something comes into it or leaves it, or a file in it is
+// written; not with what is in directories below it. What happens on another machine,
 // to a file on a network, is not noticed.
 //
 // # Failure

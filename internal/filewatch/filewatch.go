@@ -3,6 +3,7 @@ package filewatch
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -28,7 +29,7 @@ type Watcher struct {
 	states map[string]state
 }
 
-// New watches files.
+// New watches files and directories.
 func New(files ...string) (*Watcher, error) {
 	notify, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -47,8 +48,8 @@ func New(files ...string) (*Watcher, error) {
 // Changed has a value after a change.
 func (w *Watcher) Changed() <-chan struct{} { return w.changed }
 
-// Watch says which files are watched from now on. One that was watched before
-// counts as changed if it is other than it was then.
+// Watch says which files and directories are watched from now on. One that was
+// watched before counts as changed if it is other than it was then.
 func (w *Watcher) Watch(files ...string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,13 +66,18 @@ func (w *Watcher) Watch(files ...string) error {
 }
 
 // follow watches the directories that the files are in now, and where their links
-// lead. The caller holds mu.
+// lead; and those that are directories. The caller holds mu.
 func (w *Watcher) follow() error {
 	wanted := map[string]bool{}
 	for file := range w.states {
 		wanted[filepath.Dir(file)] = true
-		if target, err := filepath.EvalSymlinks(file); err == nil {
-			wanted[filepath.Dir(target)] = true
+		target, err := filepath.EvalSymlinks(file)
+		if err != nil {
+			continue
+		}
+		wanted[filepath.Dir(target)] = true
+		if info, err := os.Stat(target); err == nil && info.IsDir() {
+			wanted[target] = true
 		}
 	}
 	for _, dir := range w.notify.WatchList() {

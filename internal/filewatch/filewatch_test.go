@@ -166,3 +166,31 @@ func TestOnlyFilesOfInterestCount(t *testing.T) {
 		t.Error("a directory that is not there is watched")
 	}
 }
+
+func TestADirectoryChangesWithTheFilesInIt(t *testing.T) {
+	parent := t.TempDir()
+	dir, link := filepath.Join(parent, "dir"), filepath.Join(parent, "link")
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	must(t, os.Mkdir(dir, 0o700))
+	must(t, os.Symlink("dir", link))
+	for _, watched := range []string{dir, link} {
+		w, err := filewatch.New(watched)
+		must(t, err)
+		defer w.Close()
+		put(t, a, "1")
+		changed(t, w)
+		put(t, a, "2 and more")
+		changed(t, w)
+		must(t, os.Rename(a, b))
+		changed(t, w)
+		must(t, os.Remove(b))
+		changed(t, w)
+		must(t, os.Mkdir(b, 0o700))
+		changed(t, w)
+		put(t, filepath.Join(b, "c"), "1")
+		unchanged(t, w)
+		must(t, os.Remove(filepath.Join(b, "c")))
+		must(t, os.Remove(b))
+		changed(t, w)
+	}
+}

@@ -34,8 +34,8 @@ type Hook struct {
 	// unless told to.
 	Acts bool
 	// Files are what the hook was built from besides its section, with their absolute
-	// paths: when one changes, the hook is built anew. Not those that it reads, or runs,
-	// with each event.
+	// paths: when one changes, the hook is built anew. A directory changes with
+	// the files in it. Not those that it reads, or runs, with each event.
 	Files []string
 	// Close lets go of what the hook holds, when nothing is called any more. Nil where
 	// it holds nothing.

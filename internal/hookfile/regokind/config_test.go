@@ -84,14 +84,19 @@ func TestPoliciesAreFound(t *testing.T) {
 		"b/authz.rego": v1, "b/tools/data.json": `["Bash"]`,
 		"v0.rego": "package authz\n\nallow { input.data.tool_name == \"Bash\" }\n",
 	})
+	if err := os.Symlink("p", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
 	tarball(t, filepath.Join(dir, "b.tar.gz"), map[string]string{"/authz.rego": v1, "/tools/data.json": `["Bash"]`})
 	files := map[string][]string{
-		"a directory": {"p/authz.rego", "p/data.json"}, "files": {"p/authz.rego", "p/data.json"},
-		"a bundle in a directory": {"b/authz.rego", "b/tools/data.json"}, "a bundle in a file": {"b.tar.gz"},
-		"a bundle by its whole path": {"b/authz.rego", "b/tools/data.json"}, "the syntax before OPA 1.0": {"v0.rego"},
+		"a directory": {"p", "p/authz.rego", "p/data.json"}, "files": {"p/authz.rego", "p/data.json"},
+		"a link to a directory":   {"link", "link/authz.rego", "link/data.json"},
+		"a bundle in a directory": {"b", "b/authz.rego", "b/tools", "b/tools/data.json"}, "a bundle in a file": {"b.tar.gz"},
+		"a bundle by its whole path": {"b", "b/authz.rego", "b/tools", "b/tools/data.json"}, "the syntax before OPA 1.0": {"v0.rego"},
 	}
 	for name, c := range map[string]regokind.Config{
 		"a directory":                   {Files: []string{"p"}},
+		"a link to a directory":         {Files: []string{"link"}},
 		"files":                         {Files: []string{"p/authz.rego", "p/data.json"}},
 		"a bundle in a directory":       {Bundle: "b"},
 		"a bundle in a file":            {Bundle: "b.tar.gz"},

@@ -90,17 +90,21 @@ func (l loader) bundle(name string) (policies, error) {
 	return policies{b.ParsedModules(name), b.Data, "/bundle"}, nil
 }
 
-// read are the files that the policies were read from: those named, and those in
-// directories that are named. A file that is new in a directory is not among them.
+// read are the files and the directories that the policies were read from: those that
+// are named, and all that is below them.
 func (c Config) read(w kind.Worker) (files []string) {
 	names := c.Files
 	if c.Bundle != "" {
 		names = []string{c.Bundle}
 	}
 	for _, name := range names {
-		_ = filepath.WalkDir(w.Path(name), func(path string, entry fs.DirEntry, err error) error {
-			if err == nil && !entry.IsDir() {
-				files = append(files, path)
+		root := w.Path(name)
+		if info, err := os.Stat(root); err == nil && info.IsDir() {
+			root += "/." // where a link leads, too
+		}
+		_ = filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+			if err == nil {
+				files = append(files, filepath.Clean(path))
 			}
 			return nil // they have been read
 		})
