@@ -7,12 +7,14 @@ import (
 	"go/parser"
 	"go/token"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 	"unicode"
 
+	"github.com/hookrouter/hookrouter/internal/builtin/all"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -71,6 +73,38 @@ func code(words []string, sep string) string {
 	}
 	return "`" + strings.Join(words, "`"+sep+"`") + "`"
 }
+
+// TestBuiltinTables keeps the tables of builtin hooks what they register. A document
+// tells of those that it has a heading for.
+func TestBuiltinTables(t *testing.T) {
+	known := all.Builtins()
+	for _, doc := range []string{"builtins-guards.md", "builtins-session.md", "builtins-tools.md"} {
+		var b strings.Builder
+		b.WriteString("| builtin | what it does | events | mode | priority | on_failure | timeout_ms | replay_safe |\n|---|---|---|---|---|---|---|---|\n")
+		for _, heading := range heading2.FindAllStringSubmatch(read(t, doc), -1) {
+			name := heading[1]
+			builtin, ok := known[name]
+			if !ok {
+				continue
+			}
+			delete(known, name)
+			reg := builtin.Registration.WithDefaults()
+			events := code(reg.Events, ", ")
+			if reg.Match != "" {
+				events += ", where `" + strings.ReplaceAll(reg.Match, "|", `\|`) + "`"
+			}
+			safe := map[bool]string{true: "yes", false: "no"}[reg.ReplaySafe]
+			fmt.Fprintf(&b, "| [`%s`](#%s) | %s | %s | %s | %d | %s | %d | %s |\n",
+				name, name, builtin.Summary, events, reg.Mode, reg.Priority, reg.OnFailure, reg.TimeoutMS, safe)
+		}
+		generated(t, doc, "builtins", b.String())
+	}
+	for name := range known {
+		t.Errorf("no document has a heading for the builtin %s", name)
+	}
+}
+
+var heading2 = regexp.MustCompile("(?m)^## ([a-z-]+)$")
 
 // TestFlagTables keeps the tables of flags what the programs say.
 func TestFlagTables(t *testing.T) {

@@ -154,11 +154,7 @@ func (one planned) words() string {
 	}
 	switch one.Is {
 	case isNew:
-		on := "on " + strings.Join(one.wanted.Events, " ")
-		if len(one.wanted.Channels) > 0 {
-			on = "contributes to " + strings.Join(one.wanted.Channels, " ")
-		}
-		return on + ", on_failure " + string(one.wanted.OnFailure)
+		return words(one.wanted)
 	case isSame:
 		return "shared with " + who
 	case isRefused:

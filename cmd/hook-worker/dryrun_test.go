@@ -53,7 +53,7 @@ func TestADryRunSaysWhatStartingWouldChangeAndChangesNothing(t *testing.T) {
 		return stdout.String()
 	}
 	want := "on " + url + `, and without starting anything:
-  new      fresh: on e, on_failure deny
+  new      fresh: on e, priority 0, on_failure deny, mode enforce
   same     same: shared with them
   changed  other: taken over from them 1.0.0
              match: nothing -> "data.x == 1"

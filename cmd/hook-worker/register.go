@@ -36,16 +36,19 @@ func (t teller) registering(h hookfile.Hook, reg chain.Registration) (done func(
 	})
 	return func(err error) {
 		waiting()
-		reg := reg.WithDefaults()
-		switch {
-		case err != nil:
-		case len(reg.Channels) > 0:
-			fmt.Fprintf(t.stderr, "registered %s: %s contributes to %s\n", reg.ID, h.Kind, strings.Join(reg.Channels, " "))
-		default:
-			fmt.Fprintf(t.stderr, "registered %s: %s on %s, priority %d, on_failure %s, mode %s\n",
-				reg.ID, h.Kind, strings.Join(reg.Events, " "), reg.Priority, reg.OnFailure, reg.Mode)
+		if err == nil {
+			fmt.Fprintf(t.stderr, "registered %s: %s %s\n", reg.ID, h.Kind, words(reg))
 		}
 	}
+}
+
+// words say what a registration is, with the defaults.
+func words(reg chain.Registration) string {
+	if len(reg.Channels) > 0 {
+		return "contributes to " + strings.Join(reg.Channels, " ")
+	}
+	reg = reg.WithDefaults()
+	return fmt.Sprintf("on %s, priority %d, on_failure %s, mode %s", strings.Join(reg.Events, " "), reg.Priority, reg.OnFailure, reg.Mode)
 }
 
 // after calls do when the time is over, unless stop is called before. stop waits

@@ -29,7 +29,7 @@ func (e inputError) Unwrap() error { return e.error }
 // flags are those of the program; each defaults to an environment variable.
 type flags struct {
 	Run      serve            `cmd:"" default:"withargs" help:"Answer for the hooks of a file (the default)."`
-	Validate validate         `cmd:"" help:"Check a file; print what is wrong with it."`
+	Validate validate         `cmd:"" help:"Check a file; print what is wrong with it, or what its hooks register."`
 	Test     testFiles        `cmd:"" help:"Run the tests of files, or events, and print what the hooks decide; needs no NATS."`
 	Schema   schema           `cmd:"" help:"Print the JSON Schema of worker files, for editors."`
 	Replay   replayEvents     `cmd:"" help:"Run events through the hooks of a file and print what they decide; needs no NATS."`
@@ -46,11 +46,6 @@ type serve struct {
 	StateCred string     `name:"state-nats-creds" env:"HOOK_WORKER_STATE_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file for --state-nats-url."`
 	LogLevel  slog.Level `env:"HOOK_WORKER_LOG_LEVEL" default:"info" help:"debug, info, warn or error; SIGUSR1 changes between debug and this one."`
 	DryRun    bool       `help:"Print what starting would change on the bus, and start nothing; JSON where the output is no terminal."`
-}
-
-// validate checks files.
-type validate struct {
-	Files []string `arg:"" name:"file" type:"path" help:"Worker files."`
 }
 
 // process is what the program knows of the process around it.
@@ -103,19 +98,6 @@ func buildVersion() string {
 		return info.Main.Version
 	}
 	return version
-}
-
-func (v validate) run(stdout, stderr io.Writer) error {
-	var wrong error
-	for _, path := range v.Files {
-		file, err := load(path, kind.Worker{}, stderr)
-		if err != nil {
-			wrong = err
-			continue
-		}
-		fmt.Fprintf(stdout, "%s: %d hooks, all well\n", path, len(file.Hooks))
-	}
-	return wrong
 }
 
 // load reads a file and prints what is wrong with it, each with its line.

@@ -335,13 +335,40 @@ func TestRunSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestValidatePrintsThatAFileIsWell(t *testing.T) {
-	file := write(t, twoHooks)
-	var stdout, stderr bytes.Buffer
-	if err := run(t.Context(), []string{"validate", file}, process{stdout: &stdout, stderr: &stderr}); err != nil {
-		t.Fatalf("run: %v\n%s", err, &stderr)
-	}
-	if diff := cmp.Diff(file+": 2 hooks, all well\n", stdout.String()); diff != "" {
-		t.Errorf("stdout (-want +got):\n%s", diff)
+// TestValidatePrintsWhatAFileRegisters has hooks that leave everything to the defaults of
+// their builtins, and some that do not.
+func TestValidatePrintsWhatAFileRegisters(t *testing.T) {
+	file := write(t, `
+hooks:
+  - {id: paths, builtin: path-guard}
+  - {id: fewer, builtin: path-guard, events: ["tool:*"], on_failure: continue, timeout_ms: 100, match: "tool.class == 'file'"}
+  - {id: todos, builtin: todo-display}
+  - {id: rules, events: [a], cel: {rules: [{deny: no}]}}
+`)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, file + `: 4 hooks, all well
+  paths: on tool:pre, priority 5, on_failure deny, mode enforce, timeout_ms 5000, durable true
+  fewer: on tool:*, priority 5, on_failure continue, mode enforce, timeout_ms 100, durable false, match tool.class == 'file'
+  todos: on prompt:submit tool:post session:end, priority 20, on_failure continue, mode enforce, timeout_ms 5000, durable false
+  todos-channels: contributes to session.todos
+  rules: on a, priority 0, on_failure continue, mode enforce, timeout_ms 5000, durable false
+`},
+		{[]string{"--json"}, `{"file":"` + file + `","registrations":[` +
+			`{"id":"paths","name":"paths","events":["tool:pre"],"priority":5,"timeout_ms":5000,"on_failure":"deny","mode":"enforce","durable":true,"replay_safe":true,"protocol":1},` +
+			`{"id":"fewer","name":"fewer","events":["tool:*"],"priority":5,"timeout_ms":100,"on_failure":"continue","match":"tool.class == 'file'","mode":"enforce","durable":false,"replay_safe":true,"protocol":1},` +
+			`{"id":"todos","name":"todos","events":["prompt:submit","tool:post","session:end"],"priority":20,"timeout_ms":5000,"on_failure":"continue","mode":"enforce","durable":false,"replay_safe":true,"protocol":1},` +
+			`{"id":"todos-channels","name":"todos-channels","channels":["session.todos"],"timeout_ms":5000,"on_failure":"continue","mode":"enforce","durable":false,"protocol":1},` +
+			`{"id":"rules","name":"rules","events":["a"],"timeout_ms":5000,"on_failure":"continue","mode":"enforce","durable":false,"protocol":1}]}` + "\n"},
+	} {
+		var stdout, stderr bytes.Buffer
+		if err := run(t.Context(), append([]string{"validate", file}, c.args...), process{stdout: &stdout, stderr: &stderr}); err != nil {
+			t.Fatalf("run: %v\n%s", err, &stderr)
+		}
+		if diff := cmp.Diff(c.want, stdout.String()); diff != "" {
+			t.Errorf("stdout (-want +got):\n%s", diff)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"maps"
 	"os"
 	"reflect"
@@ -18,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/invopop/jsonschema"
 
+	"github.com/hookrouter/hookrouter/internal/builtin/all"
 	"github.com/hookrouter/hookrouter/internal/hookfile"
 	"github.com/hookrouter/hookrouter/internal/hookfile/celkind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/execkind"
@@ -131,9 +133,23 @@ func (g *generator) members(k kind.Kind) *jsonschema.Schema {
 	options.MinProperties, options.MaxProperties = &one, &one
 	for _, member := range slices.Sorted(maps.Keys(k.Members)) {
 		name.Enum = append(name.Enum, member)
-		options.Properties.Set(member, g.of(k.Members[member].Config, k.Members[member].Summary))
+		options.Properties.Set(member, g.of(k.Members[member].Config, k.Members[member].Summary+" "+registers(all.Builtins()[member].Registration)))
 	}
 	return &jsonschema.Schema{Description: k.Summary, OneOf: []*jsonschema.Schema{name, options}}
+}
+
+// registers says what holds for a builtin where its hook says nothing else.
+func registers(reg chain.Registration) string {
+	reg = reg.WithDefaults()
+	text := fmt.Sprintf("Where the hook does not say otherwise: events %s; priority %d; on_failure %s; mode %s; timeout_ms %d",
+		strings.Join(reg.Events, " "), reg.Priority, reg.OnFailure, reg.Mode, reg.TimeoutMS)
+	if reg.Match != "" {
+		text += "; match " + reg.Match
+	}
+	if reg.ReplaySafe {
+		text += "; replay_safe true"
+	}
+	return text + "."
 }
 
 func object(description string) *jsonschema.Schema {

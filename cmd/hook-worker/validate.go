@@ -1,0 +1,73 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/hookset"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// validate checks files.
+type validate struct {
+	Files []string `arg:"" name:"file" type:"path" help:"Worker files."`
+	JSON  bool     `name:"json" help:"A line of JSON for each file that is well."`
+}
+
+// validated is a file that is well.
+type validated struct {
+	File          string               `json:"file"`
+	Registrations []chain.Registration `json:"registrations"` // every default written out
+}
+
+// run prints of each file what is wrong with it, or what it registers.
+func (v validate) run(stdout, stderr io.Writer) error {
+	var wrong error
+	for _, path := range v.Files {
+		if err := v.file(path, stdout, stderr); err != nil {
+			wrong = err
+		}
+	}
+	return wrong
+}
+
+func (v validate) file(path string, stdout, stderr io.Writer) error {
+	file, err := load(path, kind.Worker{}, stderr)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	list, err := hookset.Registrations(file)
+	if err != nil {
+		return inputError{err}
+	}
+	for i, reg := range list {
+		list[i] = reg.WithDefaults()
+	}
+	if !v.JSON {
+		fmt.Fprintf(stdout, "%s: %d hooks, all well\n%s", path, len(file.Hooks), table(list))
+		return nil
+	}
+	out := json.NewEncoder(stdout)
+	out.SetEscapeHTML(false)
+	return out.Encode(validated{path, list})
+}
+
+// table has a line for each registration.
+func table(list []chain.Registration) string {
+	var b strings.Builder
+	for _, reg := range list {
+		fmt.Fprintf(&b, "  %s: %s", reg.ID, words(reg))
+		if len(reg.Events) > 0 {
+			fmt.Fprintf(&b, ", timeout_ms %d, durable %t", reg.TimeoutMS, *reg.Durable)
+		}
+		if reg.Match != "" {
+			fmt.Fprintf(&b, ", match %s", strings.Join(strings.Fields(reg.Match), " "))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
