@@ -340,6 +340,26 @@ func TestThePermissionsAreEnough(t *testing.T) {
 	}
 }
 
+// TestARemovedHookIsRegisteredAgain has a router, with no more than its rights, look at
+// the mark that a removed hook leaves in the registry.
+func TestARemovedHookIsRegisteredAgain(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	f := newFenced(t, ctx)
+	for range 2 {
+		w := f.guard(t, ctx, "hook")
+		if err := w.Retire(ctx, "guard"); err != nil {
+			t.Error(err)
+		}
+		if err := w.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	if text := f.log.String(); strings.Contains(strings.ToLower(text), "permissions") {
+		t.Errorf("the router lacks a right:\n%s", text)
+	}
+}
+
 // makeState makes the bucket of what hooks remember, as a worker with a keeper's rights
 // would.
 func (f *fenced) makeState(t *testing.T, ctx context.Context) {

@@ -10,6 +10,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/approvals"
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/recorder"
+	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/session"
 	"github.com/hookrouter/hookrouter/internal/trail"
 )
@@ -76,9 +77,9 @@ func (c *bootstrapCmd) Run(ctx context.Context, e *env) error {
 }
 
 // buckets are those that a router opens.
-func buckets(prefix, registry string, replicas int) []bus.BucketOptions {
+func buckets(prefix, registrations string, replicas int) []bus.BucketOptions {
 	return []bus.BucketOptions{
-		{Name: registry, Description: "hook registrations", Replicas: replicas},
+		registry.Bucket(registrations, replicas),
 		session.Bucket(prefix, replicas),
 		approvals.Bucket(prefix, replicas),
 		recorder.SaltBucket(prefix, replicas),

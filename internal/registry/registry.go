@@ -15,6 +15,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
+// Bucket says how the bucket of registrations is made. It is read from the leader, as
+// the others are: a write that finds the mark of a removed hook looks at it, and routers
+// have no right to ask replicas.
+func Bucket(name string, replicas int) bus.BucketOptions {
+	return bus.BucketOptions{Name: name, Description: "hook registrations", Replicas: replicas, Fresh: true}
+}
+
 // Compile makes the condition of a registration: nil where it has none.
 type Compile func(chain.Registration) (func(*chain.View) (bool, error), error)
 

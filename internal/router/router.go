@@ -182,7 +182,7 @@ func New(ctx context.Context, b *bus.Bus, o Options) (*Router, error) {
 	if err := o.check(b.MaxPayload()); err != nil {
 		return nil, err
 	}
-	bucket, err := b.OpenBucket(ctx, bus.BucketOptions{Name: b.Bucket(), Description: "hook registrations", Replicas: o.Replicas})
+	bucket, err := b.OpenBucket(ctx, registry.Bucket(b.Bucket(), o.Replicas))
 	if err != nil {
 		return nil, err
 	}
