@@ -418,6 +418,14 @@ func TestWhatHooksRememberIsInAnAccountOfItsOwn(t *testing.T) {
 	if _, err := router.FindBucket(ctx, "hooks_hookstate"); !errors.Is(err, bus.ErrNoStream) {
 		t.Errorf("the routers' account has the bucket: %v", err)
 	}
+	if text := f.log.String(); strings.Contains(strings.ToLower(text), "permissions") {
+		t.Errorf("who remembers lacked a right:\n%s", text)
+	}
+	for _, subject := range []string{"$JS.API.STREAM.DELETE.KV_hooks_hookstate", "$JS.API.CONSUMER.CREATE.KV_hooks_hookstate.x", "$JS.API.STREAM.CREATE.x", "$KV.x.y", "hooks.approve.x"} {
+		if f.permits(t, "state", func(nc *nats.Conn) error { return nc.Publish(subject, nil) }) {
+			t.Errorf("who remembers may publish on %s", subject)
+		}
+	}
 }
 
 // TestNobodyDecidesWhoMayNot has each role try, while a question is open, what

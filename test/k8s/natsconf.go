@@ -1,6 +1,7 @@
 package k8s
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -82,7 +83,10 @@ func NATS(s *Set, o *server.Options) (wrong []string) {
 }
 
 // Right is who may publish or subscribe to what.
-type Right struct{ Publish, Subscribe []string }
+type Right struct {
+	Publish, Subscribe []string
+	Apart              bool // in an account where no router is
+}
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
@@ -106,9 +110,31 @@ func Documented(operator string, hooks []string) map[string]Right {
 		if role == "hook" {
 			role = "worker"
 		}
-		roles[role] = Right{subjects(cells[2], hooks), subjects(cells[3], hooks)}
+		roles[role] = Right{Publish: subjects(cells[2], hooks), Subscribe: subjects(cells[3], hooks)}
 	}
 	return roles
+}
+
+// DocumentedState reads from docs/operator.md what a user has in the account of what
+// hooks remember. dir takes a file.
+func DocumentedState(operator, dir string) (Right, error) {
+	_, config, _ := strings.Cut(operator, "\n### What hooks remember\n")
+	_, config, _ = strings.Cut(config, "```text\n")
+	config, _, _ = strings.Cut(config, "```")
+	file := filepath.Join(dir, "documented.conf")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		return Right{}, err
+	}
+	o, err := server.ProcessConfigFile(file)
+	if err != nil {
+		return Right{}, err
+	}
+	for _, u := range o.Users {
+		if u.Username == "state" && u.Permissions != nil {
+			return Right{allowed(u.Permissions.Publish), allowed(u.Permissions.Subscribe), true}, nil
+		}
+	}
+	return Right{}, errors.New("docs/operator.md gives no user state its rights")
 }
 
 func subjects(cell string, hooks []string) (all []string) {
@@ -134,7 +160,12 @@ func subjects(cell string, hooks []string) (all []string) {
 // role, and users without a password of their own.
 func Rights(o *server.Options, documented map[string]Right) (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	passwords := map[string]string{}
+	passwords, routers := map[string]string{}, ""
+	for _, u := range o.Users {
+		if u.Username == "router" {
+			routers = u.Account.Name
+		}
+	}
 	for _, u := range o.Users {
 		role := u.Username
 		if len(u.Password) < 32 || passwords[u.Password] != "" {
@@ -145,7 +176,10 @@ func Rights(o *server.Options, documented map[string]Right) (wrong []string) {
 			say("%s may do everything", role)
 			continue
 		}
-		have := Right{allowed(u.Permissions.Publish), allowed(u.Permissions.Subscribe)}
+		have := Right{allowed(u.Permissions.Publish), allowed(u.Permissions.Subscribe), u.Account.Name != routers}
+		if want, known := documented[role]; known && have.Apart != want.Apart {
+			say("%s is in the account %s, and should not", role, u.Account.Name)
+		}
 		if u.Permissions.Response != nil {
 			have.Publish = append(have.Publish, "allow_responses")
 			slices.Sort(have.Publish)

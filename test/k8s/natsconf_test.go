@@ -49,7 +49,10 @@ func documented(t *testing.T, s *Set) map[string]Right {
 		t.Fatal(err)
 	}
 	roles := Documented(string(text), hooks(t, s))
-	if len(roles) < 7 || len(roles["worker"].Publish) < 3 || len(roles["router"].Subscribe) < 10 {
+	if roles["state"], err = DocumentedState(string(text), t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	if len(roles) < 8 || len(roles["worker"].Publish) < 3 || len(roles["router"].Subscribe) < 10 {
 		t.Fatalf("docs/operator.md has another table of rights than this reads: %v", roles)
 	}
 	return roles
@@ -66,10 +69,10 @@ func TestTheNATSConfigurationIsWell(t *testing.T) {
 			for _, wrong := range append(NATS(s, o), Rights(o, documented(t, s))...) {
 				t.Error(wrong)
 			}
-			if len(o.Users) != 7 || o.ServerName != "nats-0" {
+			if len(o.Users) != 8 || o.ServerName != "nats-0" {
 				t.Errorf("%d users on %s", len(o.Users), o.ServerName)
 			}
-			if len(o.Accounts) != 1 {
+			if len(o.Accounts) != 2 {
 				t.Errorf("%d accounts", len(o.Accounts))
 			}
 		})
@@ -100,7 +103,12 @@ func TestPlantedNATSConfigurationsAreFound(t *testing.T) {
 		"a router may delete the log":          {`"$JS.API.STREAM.NAMES", "$JS.API.STREAM.INFO.*", "$JS.API.STREAM.MSG.GET.*"`, `"$JS.API.>"`, "router may publish on $JS.API.>, and should not"},
 		"setup may delete the log":             {`"$JS.API.INFO", "$JS.API.STREAM.NAMES"`, `"$JS.API.STREAM.DELETE.*"`, "setup may publish on $JS.API.STREAM.DELETE.*"},
 		"setup reads other inboxes":            {`"_INBOX_setup.>"`, `"_INBOX_router.>"`, "setup may subscribe to"},
-		"a role that is not documented":        {"{user: agent,", "{user: guest,", "there is no role guest"},
+		"who remembers reads the log":          {`"$JS.API.STREAM.INFO.KV_hooks_hookstate"`, `"$JS.API.STREAM.INFO.*"`, "state may publish on $JS.API.STREAM.INFO.*, and should not"},
+		"who remembers is among the routers": {
+			"    ]\n  }\n  # It shares nothing with the other account but the disk, and of that it takes no more\n  # than this: the audit log is there too.\n  HOOKSTATE: {\n    jetstream: {max_mem: 0, max_file: 1GB, max_streams: 1}\n    users: [",
+			"", "state is in the account HOOKS, and should not",
+		},
+		"a role that is not documented": {"{user: agent,", "{user: guest,", "there is no role guest"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			s, changed := load(t, "overlays/prod"), false

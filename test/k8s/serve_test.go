@@ -21,36 +21,49 @@ func TestTheProgramsServe(t *testing.T) {
 			defer cancel()
 			c := start(t, load(t, name))
 			w := c.set.Workload("hook-router")
-			for ctx.Err() == nil { // as the kubelet does: a cluster needs a moment to elect
-				if out, err := c.command(t, w, "setup").CombinedOutput(); err == nil {
-					break
-				} else if ctx.Err() != nil {
-					t.Fatalf("setup: %v\n%s", err, out)
-				}
-			}
+			router := c.route(t, ctx)
 			if out, err := c.command(t, w, "setup").CombinedOutput(); err != nil {
 				t.Errorf("setup, once more: %v\n%s", err, out)
 			}
-			c.names = append(c.names, ":8080", "127.0.0.1:0")
-			router := c.run(t, "hook-router", "hook-router")
-			router.says(t, ctx, "durability is proven")
 			health := router.says(t, ctx, `health +(http://[^/]+)/readyz`)[1]
 			c.served(t, ctx, w, health)
 			worker := c.run(t, "hook-worker", "hook-worker")
 			worker.says(t, ctx, "answers for 2 hooks")
 			c.guarded(t)
-			for _, r := range []*running{router, worker} {
-				for len(r.lines) > 0 {
-					r.seen = append(r.seen, <-r.lines)
-				}
-				if text := strings.Join(r.seen, "\n"); strings.Contains(strings.ToLower(text), "permissions violation") {
-					t.Errorf("somebody lacks a right:\n%s", text)
-				}
-			}
-			if replicas := c.replicas(t); replicas != len(c.servers) {
+			lacksNothing(t, router, worker)
+			if replicas := c.replicas(t, "HOOKS", "HOOKS_AUDIT"); replicas != len(c.servers) {
 				t.Errorf("the audit log has %d copies on %d servers", replicas, len(c.servers))
 			}
 		})
+	}
+}
+
+// route does what the pod of a router does, on servers that have just started.
+func (c *cluster) route(t *testing.T, ctx context.Context) *running {
+	t.Helper()
+	for ctx.Err() == nil { // as the kubelet does: a cluster needs a moment to elect
+		if out, err := c.command(t, c.set.Workload("hook-router"), "setup").CombinedOutput(); err == nil {
+			break
+		} else if ctx.Err() != nil {
+			t.Fatalf("setup: %v\n%s", err, out)
+		}
+	}
+	c.names = append(c.names, ":8080", "127.0.0.1:0")
+	router := c.run(t, "hook-router", "hook-router")
+	router.says(t, ctx, "durability is proven")
+	return router
+}
+
+// lacksNothing looks for rights that programs lacked.
+func lacksNothing(t *testing.T, programs ...*running) {
+	t.Helper()
+	for _, r := range programs {
+		for len(r.lines) > 0 {
+			r.seen = append(r.seen, <-r.lines)
+		}
+		if text := strings.Join(r.seen, "\n"); strings.Contains(strings.ToLower(text), "permissions violation") {
+			t.Errorf("somebody lacks a right:\n%s", text)
+		}
 	}
 }
 
@@ -107,11 +120,6 @@ func (c *cluster) served(t *testing.T, ctx context.Context, w *Workload, at stri
 // denies, asks and lets through.
 func (c *cluster) guarded(t *testing.T) {
 	t.Helper()
-	url := "nats://127.0.0.1:4222"
-	if len(c.servers) > 0 {
-		url = "nats://agent:" + string(c.set.secret("nats-agent")["password"]) + "@nats:4222"
-	}
-	env := []string{"NATS_URL=" + c.here(url), "NATS_INBOX_PREFIX=_INBOX_agent", "HOME=" + t.TempDir()}
 	const denied, asked = 2, 5 // exit codes of hookctl
 	for data, want := range map[string]int{
 		`{"tool_name":"Write","tool_input":{"file_path":"/etc/passwd"}}`:         denied,
@@ -121,31 +129,48 @@ func (c *cluster) guarded(t *testing.T) {
 		`{"tool_name":"Bash","tool_input":{"command":"rm -rf build"}}`:           0,
 		`{"tool_name":"Bash","tool_input":{"command":"make confirm -rx /tmp"}}`:  0,
 	} {
-		out, err := program(env, "hookctl", "emit", "tool:pre", "--session=s1", data)
-		code := 0
-		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-			code = exit.ExitCode()
-		} else if err != nil {
-			t.Fatal(err)
-		}
+		code, out := c.emit(t, data)
 		if code != want {
 			t.Errorf("%s ends with exit code %d, want %d:\n%s", data, code, want, out)
 		}
 	}
 }
 
-// replicas of the audit log.
-func (c *cluster) replicas(t *testing.T) int {
+// emit sends an event as an agent does, and returns the exit code of hookctl.
+func (c *cluster) emit(t *testing.T, data string) (code int, out string) {
+	t.Helper()
+	url := "nats://127.0.0.1:4222"
+	if len(c.servers) > 0 {
+		url = c.url("agent")
+	}
+	env := []string{"NATS_URL=" + c.here(url), "NATS_INBOX_PREFIX=_INBOX_agent", "HOME=" + t.TempDir()}
+	out, err := program(env, "hookctl", "emit", "tool:pre", "--session=s1", data)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return exit.ExitCode(), out
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return 0, out
+}
+
+// url is where a user of the deployed accounts connects.
+func (c *cluster) url(user string) string {
+	return c.here("nats://" + user + ":" + string(c.set.secret("nats-" + user)["password"]) + "@nats:4222")
+}
+
+// replicas of a stream; 0 where it is not in the account.
+func (c *cluster) replicas(t *testing.T, account, stream string) int {
 	t.Helper()
 	for _, ns := range c.servers {
 		state, err := ns.Jsz(&server.JSzOptions{Streams: true, Config: true, Accounts: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, account := range state.AccountDetails {
-			for _, stream := range account.Streams {
-				if stream.Name == "HOOKS_AUDIT" {
-					return stream.Config.Replicas
+		for _, a := range state.AccountDetails {
+			for _, s := range a.Streams {
+				if a.Name == account && s.Name == stream {
+					return s.Config.Replicas
 				}
 			}
 		}
