@@ -47,6 +47,8 @@ func (c *command) handle(ctx context.Context, ev events.Event) (chain.Result, er
 	run.Input, run.Stderr = talk.input(), complaint
 	out, err := run.Run(ctx)
 	switch {
+	case ctx.Err() != nil && err != nil: // what it said does not say why
+		return chain.Result{}, &Failure{Stderr: complaint.firstLine(), Err: err}
 	case err != nil:
 		return chain.Result{}, &Failure{Stderr: complaint.firstLine(), Err: describe(err, complaint)}
 	case out.Cut:
