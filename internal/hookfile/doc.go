@@ -33,7 +33,7 @@
 //
 // Unknown and repeated keys, repeated ids, values of another type, expressions
 // that do not compile and commands that are not there are errors. So a file that
-// loads does what it says. Anchors, aliases, tags and a second document are
+// loads does what it says. With [Options.FileOnly] commands and secrets may be missing. Anchors, aliases, tags and a second document are
 // refused.
 //
 // # Failure

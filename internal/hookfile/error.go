@@ -50,15 +50,17 @@ func (e *Error) Snippet() string {
 
 // Errors returns the [*Error]s that err is made of, in the order of the file.
 func Errors(err error) []*Error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+	switch err := err.(type) { //nolint:errorlint // it is unwrapped here
+	case *Error:
+		return []*Error{err}
+	case interface{ Unwrap() []error }:
 		var all []*Error
-		for _, e := range joined.Unwrap() {
+		for _, e := range err.Unwrap() {
 			all = append(all, Errors(e)...)
 		}
 		return all
-	}
-	if one, ok := errors.AsType[*Error](err); ok {
-		return []*Error{one}
+	case interface{ Unwrap() error }:
+		return Errors(err.Unwrap())
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package hookfile
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -26,6 +27,10 @@ type Options struct {
 	// CheckMatch says why the match of a registration does not compile; it may
 	// be a [*kind.FieldError]. Nil leaves that to the router.
 	CheckMatch func(expr string) error
+	// FileOnly checks what the file says, and not whether this machine has what its
+	// hooks need. A hook that lacks something (see [kind.MachineError]) is built all
+	// the same, and fails when it is called.
+	FileOnly bool
 }
 
 // File is a worker file that was read and checked.
@@ -50,9 +55,12 @@ type Hook struct {
 	Registration chain.Registration // completed and checked; its match compiles
 	Kind         string             // the key of its section
 	kind.Hook                       // what answers
+	Lacks              *Error             // what this machine lacks of it; nil without [Options.FileOnly]
 
 	section jsontext.Value // as JSON
 	place   *Error         // where it stands; its Err is nil
+	doc     *document      // that it stands in
+	at      jsontext.Pointer
 }
 
 // Same reports whether two hooks answer alike because they were built from the same
@@ -69,6 +77,14 @@ func (h Hook) Wrong(err error) *Error {
 	}
 	e.Err = err
 	return &e
+}
+
+// Place is where a part of the hook's section stands, like "worker.yaml:12, rules[1]".
+func (h Hook) Place(part jsontext.Pointer) string {
+	if h.doc == nil {
+		return pathOf(part)
+	}
+	return fmt.Sprintf("%s:%d, %s", h.doc.name, h.doc.nearest(h.at+part).line, pathOf(part))
 }
 
 // Close lets go of what the hooks hold, when none of them is called any more.
@@ -169,7 +185,7 @@ func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) (
 		return h, d.errorAt(at, fmt.Errorf("the hook has no kind: give it one of %s", list(names(opts.Kinds))))
 	}
 	section := at.AppendToken(h.Kind)
-	h.section = text.Sections[h.Kind]
+	h.section, h.doc, h.at = text.Sections[h.Kind], d, section
 	var err error
 	h.Hook, err = opts.Kinds[h.Kind].Build(kind.Section{
 		Registration: &h.Registration,
@@ -183,9 +199,22 @@ func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) (
 		Worker: opts.Worker,
 	})
 	if err != nil {
-		return h, d.errorAt(section, err)
+		err = d.errorAt(section, err)
+		if h.Lacks = lacking(err); h.Lacks == nil || !opts.FileOnly {
+			return h, err
+		}
+		h.Hook = kind.Hook{Acts: true, Handler: func(context.Context, events.Event) (chain.Result, error) { return chain.Result{}, err }}
 	}
 	return h, d.checkRegistration(at, h.Registration, opts.CheckMatch)
+}
+
+// lacking is err where it says what this machine lacks; nil elsewhere.
+func lacking(err error) *Error {
+	if _, ok := errors.AsType[*kind.MachineError](err); !ok {
+		return nil
+	}
+	e, _ := errors.AsType[*Error](err)
+	return e
 }
 
 // decodePart reads the part of a section that a pointer names.

@@ -78,9 +78,14 @@ func (o Options) prepare(dir string, log *slog.Logger) (*checker, error) {
 	if o.MaxLines < 0 || o.MaxLines > maxMaxLines {
 		return nil, kind.At("/max_lines", "must be 1 to %d, not %d", maxMaxLines, o.MaxLines)
 	}
+	for i, l := range o.Linters {
+		if err := l.check(pointer(i)); err != nil {
+			return nil, err
+		}
+	}
 	root, err := findRoot(dir, o.Root)
 	if err != nil {
-		return nil, &kind.FieldError{Pointer: "/root", Err: err}
+		return nil, kind.Lacks("/root", err)
 	}
 	c := &checker{root: root, slots: make(chan struct{}, maxRunning)}
 	if o.Linters == nil {
@@ -88,18 +93,17 @@ func (o Options) prepare(dir string, log *slog.Logger) (*checker, error) {
 		return c, nil
 	}
 	for i, l := range o.Linters {
-		at := jsontext.Pointer(fmt.Sprintf("/linters/%d", i))
-		if err := l.check(at); err != nil {
-			return nil, err
-		}
 		path, err := program.Find(dir, l.Command[0])
 		if err != nil {
-			return nil, &kind.FieldError{Pointer: at + "/command/0", Err: err}
+			return nil, kind.Lacks(pointer(i)+"/command/0", err)
 		}
 		c.linters = append(c.linters, linter{l, path})
 	}
 	return c, nil
 }
+
+// pointer leads to a linter of the options.
+func pointer(i int) jsontext.Pointer { return jsontext.Pointer(fmt.Sprintf("/linters/%d", i)) }
 
 func (l Linter) check(at jsontext.Pointer) error {
 	if len(l.Files) == 0 {

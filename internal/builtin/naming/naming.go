@@ -91,6 +91,9 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 		if h.command, err = execkind.New(*o.Command); err != nil {
 			return kind.Hook{}, below("/command", err)
 		}
+		if s.Registration != nil && !s.Given("replay_safe") { // it is without the command
+			s.Registration.ReplaySafe = false
+		}
 	}
 	built := kind.Hook{Handler: h.handle, Acts: h.command != nil}
 	if !o.Private {

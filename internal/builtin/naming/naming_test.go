@@ -219,3 +219,23 @@ func FuzzNames(f *testing.F) {
 		}
 	})
 }
+
+// TestACommandIsRunAgainOnlyWhereThatWasSaid: without one the hook only remembers.
+func TestACommandIsRunAgainOnlyWhereThatWasSaid(t *testing.T) {
+	command := naming.Options{Command: &execkind.Config{Command: []string{"sh"}}}
+	for name, c := range map[string]struct {
+		o           naming.Options
+		given, want bool
+	}{
+		"no command":          {naming.Options{}, false, true},
+		"a command":           {command, false, false},
+		"a command that may":  {command, true, true},
+		"no command, and may": {naming.Options{}, true, true},
+	} {
+		reg := chain.Registration{ReplaySafe: true}
+		_, err := naming.New(kind.Section{Registration: &reg, Given: func(string) bool { return c.given }}, c.o)
+		if err != nil || reg.ReplaySafe != c.want {
+			t.Errorf("%s: replay_safe is %v, %v; want %v", name, reg.ReplaySafe, err, c.want)
+		}
+	}
+}

@@ -72,22 +72,21 @@ func (o Options) notifier() (*notifier, error) {
 	}
 	perMinute := cmp.Or(o.PerMinute, DefaultPerMinute)
 	n.limit = rate.NewLimiter(rate.Every(time.Minute/time.Duration(perMinute)), perMinute)
+	if !slices.Contains([]Desktop{"", DesktopAuto, DesktopOn, DesktopOff}, o.Desktop) {
+		return nil, kind.At("/desktop", "must be auto, on or off, not %q", o.Desktop)
+	}
+	if o.SecretEnv != "" && o.URLEnv == "" {
+		return nil, kind.At("/secret_env", "signs what a webhook gets, and there is none: give url_env")
+	}
 	if err := o.webhook(n); err != nil {
 		return nil, err
 	}
-	switch o.Desktop {
-	case DesktopOff:
-	case "", DesktopAuto, DesktopOn:
-		if n.url != "" && o.Desktop != DesktopOn {
-			break
-		}
+	if o.Desktop == DesktopOn || o.Desktop != DesktopOff && n.url == "" {
 		program, err := findDesktop()
 		if err != nil && o.Desktop == DesktopOn {
-			return nil, &kind.FieldError{Pointer: "/desktop", Err: err}
+			return nil, kind.Lacks("/desktop", err)
 		}
 		n.desktop = program
-	default:
-		return nil, kind.At("/desktop", "must be auto, on or off, not %q", o.Desktop)
 	}
 	return n, nil
 }
@@ -106,11 +105,11 @@ func (o Options) webhook(n *notifier) error {
 		u, err := url.Parse(text)
 		switch {
 		case text == "":
-			return &kind.FieldError{Pointer: "/url_env", Err: errUnset}
+			return kind.Lacks("/url_env", errUnset)
 		case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-			return kind.At("/url_env", "the variable does not hold an address like https://host/path")
+			return kind.Lacks("/url_env", errors.New("the variable does not hold an address like https://host/path"))
 		case u.Scheme == "http" && !isLoopback(u.Hostname()):
-			return kind.At("/url_env", "the variable holds an address without TLS: use https")
+			return kind.Lacks("/url_env", errors.New("the variable holds an address without TLS: use https"))
 		}
 		n.url = text
 		transport := http.DefaultTransport.(*http.Transport).Clone()
@@ -119,14 +118,11 @@ func (o Options) webhook(n *notifier) error {
 	if o.SecretEnv != "" {
 		text := os.Getenv(o.SecretEnv)
 		if text == "" {
-			return &kind.FieldError{Pointer: "/secret_env", Err: errUnset}
-		}
-		if n.url == "" {
-			return kind.At("/secret_env", "signs what a webhook gets, and there is none: give url_env")
+			return kind.Lacks("/secret_env", errUnset)
 		}
 		keys, err := signature.Parse(text)
 		if err != nil {
-			return &kind.FieldError{Pointer: "/secret_env", Err: err}
+			return kind.Lacks("/secret_env", err)
 		}
 		n.keys = keys
 	}

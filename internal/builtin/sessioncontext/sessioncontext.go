@@ -117,7 +117,7 @@ func (o Options) sources(workerDir string) (sources, error) {
 	if len(o.Command) > 0 {
 		path, err := program.Find(src.dir, o.Command[0])
 		if err != nil {
-			return src, &kind.FieldError{Pointer: "/command/0", Err: err}
+			return src, kind.Lacks("/command/0", err)
 		}
 		src.command = &program.Program{Path: path, Args: o.Command[1:], Dir: src.dir, Env: program.Environ(program.DefaultEnv), MaxOutput: src.left}
 		src.name = fmt.Sprintf("%.200s", strings.Join(o.Command, " "))

@@ -36,14 +36,14 @@ type sources struct {
 
 // check says which of the files can't be meant.
 func (s sources) check() error {
-	if info, err := os.Stat(s.dir); err != nil || !info.IsDir() {
-		return kind.At("/dir", "%s is no directory", s.dir)
-	}
 	for i, pattern := range s.files {
 		_, err := path.Match(pattern, "")
 		if err != nil || !filepath.IsLocal(pattern) || path.Clean(pattern) != pattern {
 			return kind.At(jsontext.Pointer(fmt.Sprintf("/files/%d", i)), "%q must be a path below %s, or a pattern such as docs/*.md", pattern, s.dir)
 		}
+	}
+	if info, err := os.Stat(s.dir); err != nil || !info.IsDir() {
+		return kind.Lacks("/dir", fmt.Errorf("%s is no directory", s.dir))
 	}
 	return nil
 }

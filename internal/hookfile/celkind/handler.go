@@ -59,12 +59,14 @@ func decide(ctx context.Context, rules []rule, ev events.Event) (chain.Result, e
 		if r.when != nil {
 			holds, err := r.when.Eval(in)
 			if err != nil {
+				kind.Decided(ctx, "rules", i)
 				return chain.Result{}, fmt.Errorf("evaluate rule %d: when: %w", i, err)
 			}
 			if !holds {
 				continue
 			}
 		}
+		kind.Decided(ctx, "rules", i)
 		result, err := r.result(in, ev.Data)
 		if err != nil {
 			return chain.Result{}, fmt.Errorf("evaluate rule %d: %w", i, err)

@@ -140,7 +140,7 @@ func (c *command) find(given Command) (err error) {
 		return errNoCommand
 	}
 	c.name, c.program.Args = given[0], given[1:]
-	if c.program.Path, err = program.Find(c.program.Dir, given[0]); err != nil {
+	if c.program.Path, err = findProgram(c.program.Dir, given[0]); err != nil {
 		return &kind.FieldError{Pointer: "/command/0", Err: err}
 	}
 	if c.script, err = checkScript(given, c.program.Dir); err != nil {
@@ -156,7 +156,7 @@ func (c *command) findLine(line string) (err error) {
 	}
 	dir := c.program.Dir
 	c.name, c.program.Args = "sh", []string{"-c", line}
-	if c.program.Path, err = program.Find(dir, "sh"); err != nil {
+	if c.program.Path, err = findProgram(dir, "sh"); err != nil {
 		return err
 	}
 	if err := checkSyntax(dir, "sh", "-c", line); err != nil {
@@ -184,7 +184,7 @@ func findDir(c Config) (string, error) {
 		return "", kind.At("/dir", "find directory: %w", err)
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", kind.At("/dir", "%s is no directory", dir)
+		return "", kind.Lacks("/dir", fmt.Errorf("%s is no directory", dir))
 	}
 	return dir, nil
 }

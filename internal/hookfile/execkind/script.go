@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/program"
 )
 
@@ -66,12 +67,21 @@ func checkScript(words []string, dir string) (script string, err error) {
 		return "", nil
 	}
 	if err := there(script); err != nil {
-		return "", err
+		return "", &kind.MachineError{Err: err}
 	}
 	if interpreters[filepath.Base(words[0])].shell {
 		return script, checkSyntax(dir, words[0], script)
 	}
 	return script, nil
+}
+
+// findProgram finds a program; one that is not there is missing on this machine only.
+func findProgram(dir, name string) (string, error) {
+	path, err := program.Find(dir, name)
+	if err != nil {
+		err = &kind.MachineError{Err: err}
+	}
+	return path, err
 }
 
 func there(script string) error {
@@ -92,11 +102,11 @@ const shellTime = 5 * time.Second
 // known to the shell alone.
 func checkProgram(dir, sh, name string) error {
 	if strings.Contains(name, "/") {
-		_, err := program.Find(dir, name)
+		_, err := findProgram(dir, name)
 		return err
 	}
 	if err := ask(dir, sh, "-c", `command -v -- "$1" >&2`, "sh", name); err != nil {
-		_, err := program.Find(dir, name)
+		_, err := findProgram(dir, name)
 		return err
 	}
 	return nil
@@ -104,7 +114,7 @@ func checkProgram(dir, sh, name string) error {
 
 // checkSyntax has a shell read a script, or a line after -c, without running it.
 func checkSyntax(dir, shell string, args ...string) error {
-	path, err := program.Find(dir, shell)
+	path, err := findProgram(dir, shell)
 	if err != nil {
 		return err
 	}

@@ -51,17 +51,9 @@ type Config struct {
 
 // New builds the hook. The error is a [*kind.FieldError].
 func New(s kind.Section, c Config) (kind.Hook, error) {
-	host, err := checkURL(c)
+	host, err := c.check()
 	if err != nil {
-		return kind.Hook{}, &kind.FieldError{Pointer: "/url", Err: err}
-	}
-	for _, limit := range [...]struct {
-		name       string
-		value, max int
-	}{{"max_response", c.MaxResponse, maxMaxResponse}, {"concurrency", c.Concurrency, maxConcurrency}} {
-		if limit.value < 0 || limit.value > limit.max {
-			return kind.Hook{}, kind.At(jsontext.Pointer("/"+limit.name), "must be 1 to %d, not %d", limit.max, limit.value)
-		}
+		return kind.Hook{}, err
 	}
 	header, err := headers(c.Headers)
 	if err != nil {
@@ -71,7 +63,7 @@ func New(s kind.Section, c Config) (kind.Hook, error) {
 	if err != nil {
 		return kind.Hook{}, err
 	}
-	trust, err := c.TLS.config(s.Worker.Dir, c.URL)
+	trust, err := c.TLS.config(s.Worker.Dir)
 	if err != nil {
 		return kind.Hook{}, err
 	}
@@ -95,6 +87,27 @@ func New(s kind.Section, c Config) (kind.Hook, error) {
 		slots:       make(chan struct{}, cmp.Or(c.Concurrency, DefaultConcurrency)),
 	}
 	return kind.Hook{Handler: e.handle, Acts: true, Files: c.files(s.Worker), Close: transport.CloseIdleConnections}, nil
+}
+
+// check checks what needs nothing of this machine, and returns what may be shown of
+// the URL.
+func (c Config) check() (host string, err error) {
+	host, err = checkURL(c)
+	if err != nil {
+		return "", &kind.FieldError{Pointer: "/url", Err: err}
+	}
+	for _, limit := range [...]struct {
+		name       string
+		value, max int
+	}{{"max_response", c.MaxResponse, maxMaxResponse}, {"concurrency", c.Concurrency, maxConcurrency}} {
+		if limit.value < 0 || limit.value > limit.max {
+			return "", kind.At(jsontext.Pointer("/"+limit.name), "must be 1 to %d, not %d", limit.max, limit.value)
+		}
+	}
+	if err := c.checkSecrets(); err != nil {
+		return "", err
+	}
+	return host, c.TLS.check(c.URL)
 }
 
 // files are those with the secret and the certificates.

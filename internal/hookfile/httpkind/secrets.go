@@ -3,10 +3,12 @@ package httpkind
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/net/http/httpguts"
@@ -23,53 +25,60 @@ var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // reserved are the headers that belong to the request itself.
 var reserved = regexp.MustCompile(`(?i)^(host|content-.*|transfer-encoding|connection|te|trailer|upgrade|webhook-.*|hook-.*|ce-.*|traceparent|tracestate)$`)
 
+// errNoVariable does not show what was written in the name's place, which may be the
+// secret itself.
+var errNoVariable = errors.New("must be the name of a variable of the worker's environment, which is not set: values are not written here")
+
+// checkSecrets checks the names of what the environment and files have.
+func (c Config) checkSecrets() error {
+	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
+		at := jsontext.Pointer("/headers").AppendToken(name)
+		if !httpguts.ValidHeaderFieldName(name) || reserved.MatchString(name) {
+			return kind.At(at, "is no header that may be set here")
+		}
+		if !variable.MatchString(c.Headers[name]) {
+			return &kind.FieldError{Pointer: at, Err: errNoVariable}
+		}
+	}
+	switch {
+	case c.SecretEnv != "" && c.SecretFile != "":
+		return kind.At("/secret_file", "there is secret_env too: give one of them")
+	case c.SecretEnv != "" && !variable.MatchString(c.SecretEnv):
+		return &kind.FieldError{Pointer: "/secret_env", Err: errNoVariable}
+	}
+	return nil
+}
+
 // headers reads the values of headers from the environment.
 func headers(names map[string]string) (http.Header, error) {
 	header := http.Header{}
-	for name, env := range names {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		at := jsontext.Pointer("/headers").AppendToken(name)
-		if !httpguts.ValidHeaderFieldName(name) || reserved.MatchString(name) {
-			return nil, kind.At(at, "is no header that may be set here")
-		}
-		value, err := fromEnv(env)
-		if err != nil {
-			return nil, &kind.FieldError{Pointer: at, Err: err}
+		value := os.Getenv(names[name])
+		if value == "" {
+			return nil, kind.Lacks(at, errNoVariable)
 		}
 		if !httpguts.ValidHeaderFieldValue(value) {
-			return nil, kind.At(at, "the value of %s can't be sent in a header: it has control characters", env)
+			return nil, kind.Lacks(at, fmt.Errorf("the value of %s can't be sent in a header: it has control characters", names[name]))
 		}
 		header.Set(name, value)
 	}
 	return header, nil
 }
 
-// fromEnv returns the value of a variable. The error does not show what was written
-// in its name's place, which may be the secret itself.
-func fromEnv(name string) (string, error) {
-	value, set := os.LookupEnv(name)
-	if !variable.MatchString(name) || !set || value == "" {
-		return "", errors.New("must be the name of a variable of the worker's environment, which is not set: values are not written here")
-	}
-	return value, nil
-}
-
 // secret reads the keys that sign; nil for none.
 func secret(dir string, c Config) (signature.Keys, error) {
 	at, text := jsontext.Pointer("/secret_env"), ""
 	switch {
-	case c.SecretEnv != "" && c.SecretFile != "":
-		return nil, kind.At("/secret_file", "there is secret_env too: give one of them")
 	case c.SecretEnv != "":
-		value, err := fromEnv(c.SecretEnv)
-		if err != nil {
-			return nil, &kind.FieldError{Pointer: at, Err: err}
+		if text = os.Getenv(c.SecretEnv); text == "" {
+			return nil, kind.Lacks(at, errNoVariable)
 		}
-		text = value
 	case c.SecretFile != "":
 		at = "/secret_file"
 		raw, err := readFile(dir, c.SecretFile)
 		if err != nil {
-			return nil, &kind.FieldError{Pointer: at, Err: err}
+			return nil, kind.Lacks(at, err)
 		}
 		text = string(raw)
 	default:
@@ -77,7 +86,7 @@ func secret(dir string, c Config) (signature.Keys, error) {
 	}
 	keys, err := signature.Parse(text)
 	if err != nil {
-		return nil, &kind.FieldError{Pointer: at, Err: err}
+		return nil, kind.Lacks(at, err)
 	}
 	return keys, nil
 }

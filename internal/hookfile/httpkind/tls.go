@@ -3,6 +3,7 @@ package httpkind
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 )
@@ -20,42 +21,49 @@ type TLS struct {
 	ServerName string `json:"server_name"`
 }
 
+// check checks what can be said without the files.
+func (t *TLS) check(url string) error {
+	switch {
+	case t == nil:
+		return nil
+	case !isHTTPS(url):
+		return kind.At("/tls", "is of no use for an http URL: use https")
+	case (t.Cert == "") != (t.Key == ""):
+		return kind.At("/tls", "needs both cert and key, or none of them")
+	}
+	return nil
+}
+
 // config reads the files, found from dir; nil is the zero TLS.
-func (t *TLS) config(dir, url string) (*tls.Config, error) {
+func (t *TLS) config(dir string) (*tls.Config, error) {
 	if t == nil {
 		return nil, nil
-	}
-	if !isHTTPS(url) {
-		return nil, kind.At("/tls", "is of no use for an http URL: use https")
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
 	if t.CA != "" {
 		pem, err := readFile(dir, t.CA)
 		if err != nil {
-			return nil, &kind.FieldError{Pointer: "/tls/ca", Err: err}
+			return nil, kind.Lacks("/tls/ca", err)
 		}
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, kind.At("/tls/ca", "%s has no certificate in PEM", t.CA)
+			return nil, kind.Lacks("/tls/ca", fmt.Errorf("%s has no certificate in PEM", t.CA))
 		}
 	}
-	if t.Cert == "" && t.Key == "" {
+	if t.Cert == "" {
 		return c, nil
-	}
-	if t.Cert == "" || t.Key == "" {
-		return nil, kind.At("/tls", "needs both cert and key, or none of them")
 	}
 	cert, err := readFile(dir, t.Cert)
 	if err != nil {
-		return nil, &kind.FieldError{Pointer: "/tls/cert", Err: err}
+		return nil, kind.Lacks("/tls/cert", err)
 	}
 	key, err := readFile(dir, t.Key)
 	if err != nil {
-		return nil, &kind.FieldError{Pointer: "/tls/key", Err: err}
+		return nil, kind.Lacks("/tls/key", err)
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return nil, kind.At("/tls/cert", "is no pair with the key: %w", err)
+		return nil, kind.Lacks("/tls/cert", fmt.Errorf("is no pair with the key: %w", err))
 	}
 	c.Certificates = []tls.Certificate{pair}
 	return c, nil
