@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/replay"
+	"github.com/hookrouter/hookrouter/internal/trial"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -29,7 +29,7 @@ type replayEvents struct {
 // run writes what the hooks decide of each event, a line of JSON each, in the order of
 // the events.
 func (c replayEvents) run(ctx context.Context, stdout, stderr io.Writer) error {
-	file, err := load(c.File, kind.Worker{}, stderr)
+	file, err := loader(c.File, c.RunAll, stderr)(kind.Worker{})
 	if err != nil {
 		return err
 	}
@@ -37,16 +37,14 @@ func (c replayEvents) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	in := os.Stdin
-	if c.Events != "-" {
-		if in, err = os.Open(c.Events); err != nil {
-			return inputError{fmt.Errorf("read the events: %w", err)}
-		}
-		defer in.Close()
+	in, err := openEvents(c.Events)
+	if err != nil {
+		return err
 	}
+	defer in.Close()
 	out := json.NewEncoder(stdout)
 	out.SetEscapeHTML(false)
-	err = replay.InOrder(ctx, c.Parallel, requests(in), policy.decide, func(r replay.Reply) error {
+	err = replay.InOrder(ctx, c.Parallel, requests(c.Events, in), policy.decide, func(r replay.Reply) error {
 		if err := out.Encode(r); err != nil {
 			return fmt.Errorf("write the decision: %w", err)
 		}
@@ -62,7 +60,7 @@ func (c replayEvents) run(ctx context.Context, stdout, stderr io.Writer) error {
 const maxEvent = 64 << 20
 
 // requests reads events, one a line. Empty lines are passed over.
-func requests(in io.Reader) func(context.Context, func(replay.Request) error) error {
+func requests(name string, in io.Reader) func(context.Context, func(replay.Request) error) error {
 	return func(ctx context.Context, each func(replay.Request) error) error {
 		lines := bufio.NewScanner(in)
 		lines.Buffer(nil, maxEvent)
@@ -94,7 +92,7 @@ func requests(in io.Reader) func(context.Context, func(replay.Request) error) er
 				}
 				req, err := parseRequest(line)
 				if err != nil {
-					return inputError{fmt.Errorf("read the events: line %d: %w", n, err)}
+					return inputError{&trial.ReadError{File: name, Line: n, Err: err}}
 				}
 				if err := each(req); err != nil {
 					return err

@@ -39,6 +39,9 @@ func (p policy) decide(ctx context.Context, req replay.Request) replay.Reply {
 			return memory.Call(ctx, link, ev)
 		}
 		err := &replay.Refusal{Reason: "not replayable: " + link.ID + " runs a command, is not replay_safe and was not in the recorded chain (--run-all runs it)"}
+		if p.Lacks(link.ID) {
+			err.Reason = "not replayable: " + link.ID + " can't run on this machine and was not in the recorded chain"
+		}
 		refuse(err)
 		return chain.Result{}, err
 	}

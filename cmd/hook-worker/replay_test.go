@@ -170,11 +170,11 @@ hooks:
 
 func TestReplaySaysWhatIsWrong(t *testing.T) {
 	for sentence, c := range map[string]struct{ events, want string }{
-		"no JSON":           {`{"event":"tool:pre"}` + "\n{\n", "read the events: line 2: "},
-		"no event":          {`{}`, "line 1: event name"},
+		"no JSON":           {`{"event":"tool:pre"}` + "\n{\n", "events.jsonl:2: "},
+		"no event":          {`{}`, "events.jsonl:1: event name"},
 		"an unknown member": {`{"event":"tool:pre","sesion":"x"}`, `unknown object member name "sesion"`},
 		"duplicate names":   {`{"event":"tool:pre","data":{"a":1,"a":2}}`, `duplicate object member name "a"`},
-		"two sessions":      {`{"event":"tool:pre","session_id":"a","data":{"session_id":"b"}}`, "line 1: session_id is another one in the data"},
+		"two sessions":      {`{"event":"tool:pre","session_id":"a","data":{"session_id":"b"}}`, "events.jsonl:1: session_id is another one in the data"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			_, err := replayed(t, policies, c.events)

@@ -6,16 +6,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 
 	"github.com/alecthomas/kong"
-
-	"github.com/hookrouter/hookrouter/internal/hookfile"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
-	"github.com/hookrouter/hookrouter/internal/hookset"
 )
 
 // version is set by the build for a release.
@@ -98,34 +92,4 @@ func buildVersion() string {
 		return info.Main.Version
 	}
 	return version
-}
-
-// load reads a file and prints what is wrong with it, each with its line.
-func load(path string, w kind.Worker, stderr io.Writer) (*hookfile.File, error) {
-	file, err := read(path, w)
-	if err == nil {
-		return file, nil
-	}
-	all := hookfile.Errors(err)
-	if len(all) == 0 {
-		return nil, inputError{err}
-	}
-	for _, e := range all {
-		fmt.Fprintf(stderr, "%v\n%s", e, e.Snippet())
-	}
-	return nil, inputError{fmt.Errorf("%s: errors found: %d", path, len(all))}
-}
-
-// read reads a file for a worker in its directory.
-func read(path string, w kind.Worker) (*hookfile.File, error) {
-	w.Dir = filepath.Dir(path)
-	file, err := hookfile.Load(path, kinds.All(w))
-	if err != nil {
-		return nil, err
-	}
-	if _, err := hookset.Registrations(file); err != nil {
-		file.Close()
-		return nil, err
-	}
-	return file, nil
 }

@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
-	"github.com/hookrouter/hookrouter/internal/hookfile"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/trial"
 )
 
@@ -22,21 +21,27 @@ type testFiles struct {
 	Text   bool     `name:"text" xor:"form" help:"Output for people, wherever it goes."`
 }
 
-// run writes a line for each test or event. Its error says that some failed.
-func (c testFiles) run(ctx context.Context, p process) error {
+// errInterrupted ends a run that somebody ended.
+var errInterrupted = errors.New("interrupted before the last result")
+
+// run writes a line for each test or event. Its error says that some failed, or what
+// kept them from being run.
+func (c testFiles) run(ctx context.Context, p process) (err error) {
 	report := &trial.Report{Out: p.stdout, JSON: c.JSON || !p.terminal && !c.Text}
-	err := c.try(ctx, report, p.stderr)
-	if ctx.Err() != nil {
-		return errors.New("interrupted before the last result")
-	}
-	if wrong, ok := errors.AsType[*trial.ReadError](err); ok {
-		err = inputError{wrong}
-	}
-	if err == nil {
-		err = report.End()
-	}
 	if c.JUnit != "" {
-		err = errors.Join(err, writeJUnit(c.JUnit, report))
+		file, err := os.Create(c.JUnit) // now: an older one would say that all is well if this is killed
+		if err != nil {
+			return inputError{fmt.Errorf("write JUnit: %w", err)}
+		}
+		defer func() {
+			if wrong := errors.Join(report.JUnit(file), file.Close()); wrong != nil {
+				err = errors.Join(err, fmt.Errorf("write JUnit: %w", wrong))
+			}
+		}()
+	}
+	err = c.try(ctx, report, p.stderr)
+	if full := report.End(); !errors.Is(err, full) {
+		err = errors.Join(err, full)
 	}
 	if err == nil && report.Failed > 0 {
 		err = fmt.Errorf("%d of %d failed", report.Failed, report.Tests)
@@ -44,46 +49,75 @@ func (c testFiles) run(ctx context.Context, p process) error {
 	return err
 }
 
-func (c testFiles) try(ctx context.Context, report *trial.Report, stderr io.Writer) error {
-	o := trial.Options{RunAll: c.RunAll}
-	if c.Events != "" {
-		if len(c.Files) != 1 {
-			return inputError{errors.New("events run through one worker file: give one with --events")}
-		}
-		in := os.Stdin
-		if c.Events != "-" {
-			var err error
-			if in, err = os.Open(c.Events); err != nil {
-				return inputError{fmt.Errorf("read the events: %w", err)}
-			}
-			defer in.Close()
-		}
-		return trial.Events(ctx, c.Events, in, loader(c.Files[0], stderr), o, report.Add)
+// try runs what there is to run. What keeps the tests of one file from it does not keep
+// those of the others.
+func (c testFiles) try(ctx context.Context, report *trial.Report, stderr io.Writer) (wrong error) {
+	if c.Events != "" && len(c.Files) != 1 {
+		wrong = inputError{errors.New("events run through one worker file: give one with --events")}
+		report.Broken(c.Events, wrong)
+		return wrong
 	}
 	for _, path := range c.Files {
-		before := report.Tests
-		if err := trial.Run(ctx, path, loader(path, stderr), o, report.Add); err != nil {
-			return err
+		about, run := path, c.tests
+		if c.Events != "" {
+			about, run = c.Events, c.events
 		}
-		if report.Tests == before {
-			return inputError{fmt.Errorf("%s has no tests: write a section tests, or give events with --events", path)}
+		err := run(ctx, path, report, stderr)
+		if ctx.Err() != nil {
+			err = errInterrupted
 		}
+		if err != nil {
+			report.Broken(about, err)
+			wrong = errors.Join(wrong, err)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return wrong
+}
+
+// tests runs those of a file.
+func (c testFiles) tests(ctx context.Context, path string, report *trial.Report, stderr io.Writer) error {
+	before := report.Tests
+	if err := trial.Run(ctx, path, loader(path, c.RunAll, stderr), trial.Options{RunAll: c.RunAll}, report.Add); err != nil {
+		return err
+	}
+	if report.Tests == before {
+		return inputError{fmt.Errorf("%s has no tests: write a section tests, or give events with --events", path)}
 	}
 	return nil
 }
 
-// loader reads a file as often as it is asked.
-func loader(path string, stderr io.Writer) trial.Loader {
-	return func(w kind.Worker) (*hookfile.File, error) { return load(path, w, stderr) }
-}
-
-func writeJUnit(path string, report *trial.Report) error {
-	f, err := os.Create(path)
+// events runs a file of them through the hooks of another.
+func (c testFiles) events(ctx context.Context, path string, report *trial.Report, stderr io.Writer) error {
+	in, err := openEvents(c.Events)
 	if err != nil {
-		return inputError{fmt.Errorf("write JUnit: %w", err)}
+		return err
 	}
-	if err := errors.Join(report.JUnit(f), f.Close()); err != nil {
-		return fmt.Errorf("write JUnit: %w", err)
+	defer in.Close()
+	err = trial.Events(ctx, c.Events, in, loader(path, c.RunAll, stderr), trial.Options{RunAll: c.RunAll}, report.Add)
+	if wrong, ok := errors.AsType[*trial.ReadError](err); ok {
+		return inputError{wrong}
 	}
-	return nil
+	return err
+}
+
+// openEvents opens a file of events; - is the standard input.
+func openEvents(name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(os.Stdin), nil
+	}
+	in, err := os.Open(name)
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		err = failed.Err // it has the name, too
+	}
+	if err == nil {
+		if info, _ := in.Stat(); info == nil || !info.IsDir() {
+			return in, nil
+		}
+		_ = in.Close()
+		err = errors.New("is a directory")
+	}
+	return nil, inputError{&trial.ReadError{File: name, Err: fmt.Errorf("%w: give a file with an event a line, or - for the standard input", err)}}
 }

@@ -30,14 +30,14 @@ func TestTheTestsOfFilesRun(t *testing.T) {
 	if want := "ok      " + well + ":4  nobody deploys\n1 test, 0 failed\n"; err != nil || stdout != want {
 		t.Errorf("stdout %q, %v; want %q", stdout, err, want)
 	}
-	if text, err := os.ReadFile(report); err != nil || !strings.Contains(string(text), `<testsuites tests="1" failures="0">`) {
+	if text, err := os.ReadFile(report); err != nil || !strings.Contains(string(text), `<testsuites tests="1" failures="0" errors="0">`) {
 		t.Errorf("JUnit is %s, %v", text, err)
 	}
 	stdout, _, err = tries(t, "--junit", report, well, wrong)
 	if err == nil || err.Error() != "1 of 2 failed" || exitCode(err) != 1 || !strings.HasSuffix(stdout, `{"kind":"summary","tests":2,"failed":1}`+"\n") {
 		t.Errorf("stdout %s, %v; want JSON with one that failed", stdout, err)
 	}
-	if text, err := os.ReadFile(report); err != nil || !strings.Contains(string(text), `<testsuites tests="2" failures="1">`) {
+	if text, err := os.ReadFile(report); err != nil || !strings.Contains(string(text), `<testsuites tests="2" failures="1" errors="0">`) {
 		t.Errorf("JUnit is %s, %v", text, err)
 	}
 }
@@ -56,8 +56,8 @@ func TestTestSaysWhatIsWrong(t *testing.T) {
 		"a file that is wrong":   {[]string{write(t, tested+"    - x\n")}, "errors found: 1", ":5:", 2},
 		"a test that is wrong":   {[]string{write(t, strings.Replace(tested, "action: deny", "action: block", 1))}, "errors found: 1", ":4:68: tests[0].expect.action: must be one of", 2},
 		"no such file":           {[]string{"/no/such.yaml"}, "no such file", "", 2},
-		"no such events":         {[]string{"--events", "/no/such.jsonl", well}, "read the events: ", "", 2},
-		"events that are wrong":  {[]string{"--events", events, well}, "read the events: line 1: ", "", 2},
+		"no such events":         {[]string{"--events", "/no/such.jsonl", well}, "/no/such.jsonl: no such file or directory: give a file", "", 2},
+		"events that are wrong":  {[]string{"--events", events, well}, events + `:1: event name "a b"`, "", 2},
 		"events and two files":   {[]string{"--events", events, well, well}, "events run through one worker file", "", 2},
 		"a report nowhere":       {[]string{"--junit", "/no/such/dir/x.xml", well}, "write JUnit: ", "", 2},
 		"both forms":             {[]string{"--json", "--text", well}, "--json and --text can't be used together", "", 2},
@@ -73,8 +73,9 @@ func TestTestSaysWhatIsWrong(t *testing.T) {
 
 func TestEventsRunThroughAFile(t *testing.T) {
 	events := write(t, `{"event":"deploy:start","session_id":"s1"}`)
-	stdout, _, err := tries(t, "--text", "--events", events, write(t, tested))
-	if want := events + ":1  deploy:start  s1  deny by freeze: frozen\n        - freeze: deny: frozen\n1 event, 0 failed\n"; err != nil || stdout != want {
+	file := write(t, tested)
+	stdout, _, err := tries(t, "--text", "--events", events, file)
+	if want := events + ":1  deploy:start  s1  deny by freeze: frozen\n        - freeze: deny: frozen (" + file + ":2, rules[0])\n1 event, 0 failed\n"; err != nil || stdout != want {
 		t.Errorf("stdout %q, %v; want %q", stdout, err, want)
 	}
 }

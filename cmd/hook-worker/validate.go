@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -13,8 +14,9 @@ import (
 
 // validate checks files.
 type validate struct {
-	Files []string `arg:"" name:"file" type:"path" help:"Worker files."`
-	JSON  bool     `name:"json" help:"A line of JSON for each file that is well."`
+	Files    []string `arg:"" name:"file" type:"path" help:"Worker files."`
+	FileOnly bool     `help:"Check what the files say, and not whether this machine has the programs, secrets and certificates that their hooks need."`
+	JSON     bool     `name:"json" help:"A line of JSON for each file that is well."`
 }
 
 // validated is a file that is well.
@@ -28,14 +30,18 @@ func (v validate) run(stdout, stderr io.Writer) error {
 	var wrong error
 	for _, path := range v.Files {
 		if err := v.file(path, stdout, stderr); err != nil {
-			wrong = err
+			wrong = errors.Join(wrong, err)
 		}
 	}
 	return wrong
 }
 
 func (v validate) file(path string, stdout, stderr io.Writer) error {
-	file, err := load(path, kind.Worker{}, stderr)
+	read := load
+	if v.FileOnly {
+		read = look
+	}
+	file, err := read(path, kind.Worker{}, stderr)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/hookfile"
+	"github.com/hookrouter/hookrouter/internal/replay"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/match"
 )
@@ -13,13 +14,14 @@ import (
 // order of the file.
 type Chain struct {
 	table *chain.Table
-	may   map[string]bool
+	hooks map[string]hookfile.Hook
+	may   func(hookfile.Hook) bool
 }
 
 // NewChain makes a chain of a file. may says which hooks may be called; shadows makes
 // those in mode shadow count as if they were enforced.
 func NewChain(file *hookfile.File, may func(hookfile.Hook) bool, shadows bool) (*Chain, error) {
-	c := &Chain{&chain.Table{}, map[string]bool{}}
+	c := &Chain{&chain.Table{}, map[string]hookfile.Hook{}, may}
 	for i, h := range file.Hooks {
 		link := &chain.Link{Registration: h.Registration, Order: uint64(i + 1), Hook: h.Handler} //nolint:gosec // small
 		if link.Mode == chain.Shadow && shadows {
@@ -35,7 +37,7 @@ func NewChain(file *hookfile.File, may func(hookfile.Hook) bool, shadows bool) (
 			}
 		}
 		c.table = c.table.Apply(chain.Change{ID: h.Registration.ID, Link: link})
-		c.may[h.Registration.ID] = may(h)
+		c.hooks[h.Registration.ID] = h
 	}
 	return c, nil
 }
@@ -46,8 +48,33 @@ func (c *Chain) Links(event, session string) []*chain.Link { return c.table.For(
 // Has reports whether the file has a hook.
 func (c *Chain) Has(id string) bool { return c.table.Get(id) != nil }
 
-// May reports whether a hook may be called.
-func (c *Chain) May(id string) bool { return c.may[id] }
+// May reports whether a hook may be called, and can be on this machine.
+func (c *Chain) May(id string) bool { return c.whyNot(id) == "" }
+
+// Lacks reports whether a hook can't be called on this machine.
+func (c *Chain) Lacks(id string) bool { return c.hooks[id].Lacks != nil }
+
+// whyNot is why a hook may not be called; empty where it may.
+func (c *Chain) whyNot(id string) string {
+	switch h := c.hooks[id]; {
+	case !c.may(h) && h.Acts:
+		return "it acts in the world"
+	case !c.may(h):
+		return "not called here"
+	case h.Lacks != nil:
+		return "it can't run here: " + h.Lacks.Error()
+	}
+	return ""
+}
+
+// refusal says that nothing is decided of an event that reaches a hook which may not be
+// called.
+func (c *Chain) refusal(id string) *replay.Refusal {
+	if h := c.hooks[id]; c.may(h) {
+		return &replay.Refusal{Reason: "hook " + id + " was not called: " + c.whyNot(id)}
+	}
+	return &replay.Refusal{Reason: "hook " + id + " acts in the world, so that it was not called: say replay_safe: true of it where that does no harm, or --run-all"}
+}
 
 // Time bounds the chain of one event, as a router does by default.
 const Time = 30 * time.Second

@@ -58,7 +58,7 @@ func compareHooks(want map[string]hookfile.Did, hooks []Hop) (wrong []string) {
 	for _, id := range slices.Sorted(maps.Keys(want)) {
 		got, there := did[id]
 		if !there { // the event is none of its
-			got.Did = hookfile.Skipped
+			got = Hop{Did: hookfile.Skipped, Why: "it does not want the event"}
 		}
 		if got.Did != want[id] {
 			wrong = append(wrong, fmt.Sprintf("hooks: want %s %s, got %s", id, want[id], got.told()))
@@ -70,7 +70,14 @@ func compareHooks(want map[string]hookfile.Did, hooks []Hop) (wrong []string) {
 // told is what the hook did in a few words.
 func (h Hop) told() string {
 	said := slices.DeleteFunc([]string{string(h.Did), h.Reason, h.Ask, h.Inject, string(h.Failure), h.Error}, func(text string) bool { return text == "" })
-	return strings.Join(said, ": ")
+	text := strings.Join(said, ": ")
+	if h.UserMessage != "" {
+		text += "; tells the user: " + h.UserMessage
+	}
+	if h.Why != "" {
+		text += " (" + h.Why + ")"
+	}
+	return text
 }
 
 // brief is the verdict in a few words.

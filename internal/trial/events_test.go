@@ -59,25 +59,28 @@ func TestEventsShowWhatEachHookDecided(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `e.jsonl:1  tool:pre  s1  modify by guard
-        - guard: modify
-        - tried (shadow): deny: tried
-        - watcher (observe): told
+        - guard: modify (w.yaml:19, rules[5])
+            /tool_input/command: "quiet" -> "quiet -s"
+        - tried (shadow): deny: tried (w.yaml:24, rules[0])
+        - watcher (observe): told (not called here)
 e.jsonl:2  a:count  -  continue
-        - watcher (observe): skipped
+        - watcher (observe): skipped (its match does not hold)
         - counter: continue
 e.jsonl:3  a:count  -  continue
-        - watcher (observe): skipped
+        - watcher (observe): skipped (its match does not hold)
         - counter: continue
 e.jsonl:4  a:count  -  deny by counter: the third
-        - watcher (observe): skipped
+        - watcher (observe): skipped (its match does not hold)
         - counter: deny: the third
 e.jsonl:5  tool:pre  -  deny by guard: hook "guard" failed (error) and its on_failure is deny
         hook guard failed: error: evaluate rule 1: deny: match: no such key: nothing
-        - guard: failed: error: evaluate rule 1: deny: match: no such key: nothing
+        - guard: failed: error: evaluate rule 1: deny: match: no such key: nothing (w.yaml:11, rules[1])
         - tried (shadow): not reached
-        - watcher (observe): told
+        - watcher (observe): told (not called here)
 e.jsonl:6  a:command  -  not decided
         hook command acts in the world, so that it was not called: say replay_safe: true of it where that does no harm, or --run-all
+        - watcher (observe): not reached
+        - command: not called (it acts in the world)
 6 events, 2 failed
 `
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -85,7 +88,8 @@ e.jsonl:6  a:command  -  not decided
 	}
 	got, err = through(t, strings.SplitAfter(events, "\n")[0], true)
 	want = `{"kind":"event","file":"e.jsonl","line":1,"name":"tool:pre","ok":true,"verdict":{"action":"modify","by":"guard","data":{"tool_name":"Bash","tool_input":{"command":"quiet -s"},"timestamp":"2026-02-01T08:00:00.000000Z"},` +
-		`"hooks":[{"id":"guard","did":"modify"},{"id":"tried","mode":"shadow","did":"deny","reason":"tried"},{"id":"watcher","mode":"observe","did":"told"}]},"event":"tool:pre","session_id":"s1"}
+		`"hooks":[{"id":"guard","did":"modify","why":"w.yaml:19, rules[5]","changes":[{"op":"replace","path":"/tool_input/command","value":"quiet -s","old":"quiet"}]},` +
+		`{"id":"tried","mode":"shadow","did":"deny","reason":"tried","why":"w.yaml:24, rules[0]"},{"id":"watcher","mode":"observe","did":"told","why":"not called here"}]},"event":"tool:pre","session_id":"s1"}
 {"kind":"summary","tests":1,"failed":0}
 `
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -95,23 +99,71 @@ e.jsonl:6  a:command  -  not decided
 
 func TestWhatIsNoEventIsNamedWithItsLine(t *testing.T) {
 	for event, want := range map[string]string{
-		`{"event":"a b"}`:                       `read the events: line 2: event name "a b"`,
-		`{"event":"a:b","sesion_id":"x"}`:       `read the events: line 2: `,
-		`{"event":"a:b","data":[]}`:             `read the events: line 2: data must be a JSON object`,
-		`{"event":"a:b","time":"today"}`:        `read the events: line 2: time must be a time such as`,
-		`{"specversion":"1.0","type":"a:b"}`:    `read the events: line 2: `,
-		`[]`:                                    `read the events: line 2: `,
-		`{"event":"a:b"`:                        `read the events: line 2: `,
-		`{"hookrouter_audit_export":1}`:         `read the events: line 2: `,
-		`{"event":"a:b"}` + " " + `{"event":1}`: `read the events: line 2: `,
+		`{"event":"a b"}`:                      `event name "a b": a part is`,
+		`{"event":"a:b","sesion_id":"x"}`:      `an event has no member "sesion_id": it has event, session_id, data`,
+		`{"event":7}`:                          `event must be a text`,
+		`{"event":"a:b","data":[]}`:            `data must be a JSON object`,
+		`{"event":"a:b","time":"today"}`:       `time must be a time such as`,
+		`{"data":{}}`:                          `the event has no name: give it, such as "event":"tool:pre"`,
+		`{"specversion":"1.0","id":"1"}`:       `the event has no name: give it, such as`,
+		`{"specversion":"1.0","type":"a:b"}`:   `the CloudEvent is not valid: id: `,
+		`[{"event":"a:b"}]`:                    `the line must be a JSON object, not an array: write each event whole on one line, as a JSON object (jq -c '.[]' does)`,
+		`{"event":"a:b"`:                       `the line is not JSON: unexpected EOF at byte 14: write each event whole on one line, as a JSON object (jq -c . does)`,
+		`{"hookrouter_audit_export":1}`:        `an event has no member "hookrouter_audit_export"`,
+		`{"event":"a:b"}` + ` {"event":"b"}`:   `the line must be one JSON object: something follows it: write each event`,
+		`{"event":"` + "\xff" + `"}`:           `the line is not JSON: `,
+		strings.Repeat(" ", 64<<20) + `{"e":1`: `the line has more than 64 MiB`,
 	} {
-		_, err := through(t, "\n"+event+"\n", false)
-		if wrong, ok := errors.AsType[*trial.ReadError](err); !ok || !strings.HasPrefix(wrong.Error(), want) {
-			t.Errorf("%s: %v; want %s", event, err, want)
+		_, err := through(t, "\r\n"+event+"\r\n", false)
+		wrong, ok := errors.AsType[*trial.ReadError](err)
+		if !ok || !strings.HasPrefix(wrong.Error(), "e.jsonl:2: "+want) || wrong.File != "e.jsonl" || wrong.Line != 2 {
+			t.Errorf("%.99s: %v; want %s", event, err, want)
 		}
 	}
-	if _, err := through(t, `{"hookrouter_audit_export":9}`+"\n", false); err == nil || !strings.HasPrefix(err.Error(), "read the events: line 1 of the export: ") {
-		t.Errorf("an export of another version: %v", err)
+}
+
+func TestAFileWithoutEventsIsAnError(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                              "e.jsonl: there are no events in it: write one a line",
+		"\ufeff\r\n\r\n":                "e.jsonl: there are no events in it",
+		`{"kind":"result"}`:             "e.jsonl: there are no events in it",
+		`{"hookrouter_audit_export":9}`: "e.jsonl: line 1 of the export: ",
+	} {
+		if _, err := through(t, text+"\n", false); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v; want %s", text, err, want)
+		}
+	}
+}
+
+func TestAFileOfAnotherEditorIsRead(t *testing.T) {
+	long := `{"event":"a:long","data":{"x":"` + strings.Repeat("x", 5<<20) + `"}}`
+	got, err := through(t, "\ufeff"+`{"event":"b:c"}`+"\r\n\r\n"+long, false)
+	want := "e.jsonl:1  b:c  -  continue\n        - watcher (observe): skipped (its match does not hold)\n" +
+		"e.jsonl:3  a:long  -  continue\n        - watcher (observe): skipped (its match does not hold)\n2 events, 0 failed\n"
+	if err != nil || got != want {
+		t.Errorf("report %q, %v; want %q", got, err, want)
+	}
+}
+
+func TestAnEventThatNoHookWantsIsSaidToBe(t *testing.T) {
+	var out bytes.Buffer
+	r := &trial.Report{Out: &out}
+	err := trial.Events(t.Context(), "-", strings.NewReader(`{"event":"tool:pree"}`), loader("hooks:\n  - {id: a, events: ['tool:pre'], cel: {rules: [{deny: a}]}}\n"), trial.Options{}, r.Add)
+	if want := "-:1  tool:pree  -  continue\n        - no hook of the file wants this event\n"; err != nil || out.String() != want {
+		t.Errorf("report %q, %v; want %q", &out, err, want)
+	}
+}
+
+// TestAChangeOfASecretShowsNone: CI systems keep what is printed.
+func TestAChangeOfASecretShowsNone(t *testing.T) {
+	const key = "AKIAQ3EGWXYZ7TNB5KLM"
+	var out bytes.Buffer
+	r := &trial.Report{Out: &out}
+	err := trial.Events(t.Context(), "-", strings.NewReader(`{"event":"tool:post","data":{"tool_name":"Bash","tool_output":"`+key+`","gone":1}}`),
+		loader("hooks:\n  - {id: a, events: ['tool:post'], cel: {rules: [{modify: {set: {tool_output: \"'none'\", x: '1'}, remove: [gone]}}]}}\n"), trial.Options{}, r.Add)
+	if err != nil || strings.Contains(out.String(), key) || !strings.Contains(out.String(), `-> "none"`) ||
+		!strings.Contains(out.String(), "            /x: new: 1\n") || !strings.Contains(out.String(), "            /gone: removed, was 1\n") {
+		t.Errorf("report %s, %v", &out, err)
 	}
 }
 

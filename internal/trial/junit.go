@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -14,12 +15,14 @@ type (
 		XMLName  xml.Name      `xml:"testsuites"`
 		Tests    int           `xml:"tests,attr"`
 		Failures int           `xml:"failures,attr"`
+		Errors   int           `xml:"errors,attr"`
 		Suites   []*junitSuite `xml:"testsuite"`
 	}
 	junitSuite struct {
 		Name     string      `xml:"name,attr"`
 		Tests    int         `xml:"tests,attr"`
 		Failures int         `xml:"failures,attr"`
+		Errors   int         `xml:"errors,attr"`
 		Time     string      `xml:"time,attr"`
 		Cases    []junitCase `xml:"testcase"`
 		took     time.Duration
@@ -28,9 +31,10 @@ type (
 		Class   string        `xml:"classname,attr"`
 		Name    string        `xml:"name,attr"`
 		File    string        `xml:"file,attr"`
-		Line    int           `xml:"line,attr"`
+		Line    int           `xml:"line,attr,omitempty"`
 		Time    string        `xml:"time,attr"`
 		Failure *junitFailure `xml:"failure"`
+		Error   *junitFailure `xml:"error"`
 		Output  string        `xml:"system-out,omitempty"`
 	}
 	junitFailure struct {
@@ -39,9 +43,10 @@ type (
 	}
 )
 
-// JUnit writes all results as JUnit XML, a suite for each file.
+// JUnit writes all results as JUnit XML, a suite for each file. What [Report.Broken] took
+// is a case with an error, so that who reads nothing else sees that it is not well.
 func (r *Report) JUnit(w io.Writer) error {
-	all := junitSuites{Tests: r.Tests, Failures: r.Failed}
+	all := junitSuites{Tests: r.Tests + r.Errors, Failures: r.Failed, Errors: r.Errors}
 	var suite *junitSuite
 	for _, result := range r.results {
 		if suite == nil || suite.Name != result.File {
@@ -54,8 +59,14 @@ func (r *Report) JUnit(w io.Writer) error {
 			one.Output = outcome(result.Verdict)
 		}
 		if !result.OK {
-			suite.Failures++
-			one.Failure = &junitFailure{Message: result.Wrong[0], Text: strings.Join(result.Wrong, "\n")}
+			wrong := &junitFailure{Message: result.Wrong[0], Text: strings.Join(append(slices.Clone(result.Wrong), result.Verdict.lines()...), "\n")}
+			if result.Kind == "error" {
+				suite.Errors++
+				one.Error = wrong
+			} else {
+				suite.Failures++
+				one.Failure = wrong
+			}
 		}
 		suite.Cases = append(suite.Cases, one)
 		suite.Tests++

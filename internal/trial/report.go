@@ -2,10 +2,15 @@ package trial
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/hookrouter/hookrouter/internal/hookfile"
+	"github.com/hookrouter/hookrouter/pkg/redact"
 )
 
 // Report writes what came of tests and events as it comes, and counts.
@@ -14,6 +19,7 @@ type Report struct {
 	JSON bool // a document a line, instead of text for people
 
 	Tests, Failed int
+	Errors        int      // what kept tests and events from being run
 	results       []Result // for [Report.JUnit]
 	err           error    // the first of writing
 }
@@ -33,6 +39,29 @@ func (r *Report) Add(result Result) error {
 	return r.err
 }
 
+// Broken takes what kept tests or events of a file from being run: the file is wrong or
+// has none, or somebody interrupted. Each fault of a worker file is an error with its line.
+// It stands in the summary, in JSON and in JUnit; to tell it to people is the caller's.
+func (r *Report) Broken(file string, err error) {
+	faults := []Result{{File: file, Wrong: []string{err.Error()}}}
+	if read, ok := errors.AsType[*ReadError](err); ok {
+		faults[0].File, faults[0].Line = read.File, read.Line
+	} else if all := hookfile.Errors(err); len(all) > 0 {
+		faults = nil
+		for _, e := range all {
+			faults = append(faults, Result{File: e.File, Line: e.Line, Wrong: []string{e.Error()}})
+		}
+	}
+	for _, fault := range faults {
+		fault.Kind, fault.Name = "error", "the file can be tried"
+		r.Errors++
+		r.results = append(r.results, fault)
+		if r.JSON {
+			r.document(fault)
+		}
+	}
+}
+
 // End writes what it adds up to.
 func (r *Report) End() error {
 	if r.JSON {
@@ -40,18 +69,27 @@ func (r *Report) End() error {
 			Kind   string `json:"kind"`
 			Tests  int    `json:"tests"`
 			Failed int    `json:"failed"`
-		}{"summary", r.Tests, r.Failed})
+			Errors int    `json:"errors,omitempty"`
+		}{"summary", r.Tests, r.Failed, r.Errors})
 		return r.err
 	}
-	thing := "tests"
+	thing := "test"
 	if len(r.results) > 0 && r.results[0].Kind == "event" {
-		thing = "events"
+		thing = "event"
 	}
-	if r.Tests == 1 {
-		thing = strings.TrimSuffix(thing, "s")
+	text := fmt.Sprintf("%s, %d failed", plural(r.Tests, thing), r.Failed)
+	if r.Errors > 0 {
+		text += ", " + plural(r.Errors, "error")
 	}
-	r.print("%d %s, %d failed\n", r.Tests, thing, r.Failed)
+	r.print("%s\n", text)
 	return r.err
+}
+
+func plural(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 func (r *Report) text(result Result) {
@@ -64,22 +102,59 @@ func (r *Report) text(result Result) {
 	default:
 		r.print("FAILED  %s  %s\n", place, result.Name)
 	}
-	for _, wrong := range result.Wrong {
-		r.print("        %s\n", wrong)
-	}
-	if v := result.Verdict; v != nil {
-		for _, h := range v.Hooks {
-			mode := ""
-			if h.Mode != "" {
-				mode = " (" + string(h.Mode) + ")"
-			}
-			r.print("        - %s%s: %s\n", h.ID, mode, h.told())
-		}
+	for _, detail := range append(slices.Clone(result.Wrong), result.Verdict.lines()...) {
+		r.print("        %s\n", detail)
 	}
 }
 
-func outcome(v *Verdict) string {
+// lines are what each hook did, for people; none of no verdict.
+func (v *Verdict) lines() (all []string) {
 	if v == nil {
+		return nil
+	}
+	if len(v.Hooks) == 0 {
+		return []string{"- no hook of the file wants this event"}
+	}
+	for _, h := range v.Hooks {
+		name := h.ID
+		if h.Mode != "" {
+			name += " (" + string(h.Mode) + ")"
+		}
+		all = append(all, "- "+name+": "+h.told())
+		for _, change := range changed(h.Changes) {
+			all = append(all, "    "+change)
+		}
+	}
+	return all
+}
+
+// changed is a JSON Patch for people, a line for each operation, with secrets masked.
+func changed(patch json.RawMessage) (lines []string) {
+	var operations []struct {
+		Op, Path   string
+		Value, Old json.RawMessage
+	}
+	if json.Unmarshal(patch, &operations) != nil {
+		return nil
+	}
+	for _, o := range operations {
+		text := o.Path + ": " + short(o.Old) + " -> " + short(o.Value)
+		switch {
+		case o.Op == "remove":
+			text = o.Path + ": removed, was " + short(o.Old)
+		case o.Op == "add":
+			text = o.Path + ": new: " + short(o.Value)
+		case o.Old == nil:
+			text = o.Path + "/: " + short(o.Value)
+		}
+		text, _ = redact.Default().Text(text)
+		lines = append(lines, text)
+	}
+	return lines
+}
+
+func outcome(v *Verdict) string {
+	if v == nil || v.Action == "" {
 		return "not decided"
 	}
 	return v.brief()

@@ -20,9 +20,9 @@ type Loader func(kind.Worker) (*hookfile.File, error)
 
 // Result is what came of one test, or of one event that is none.
 type Result struct {
-	Kind string        `json:"kind"` // test or event
+	Kind string        `json:"kind"` // test, event, or error: what kept others from being run
 	File string        `json:"file"`
-	Line int           `json:"line"` // of the test, or of the event in its file
+	Line int           `json:"line,omitempty"` // of the test, or of the event in its file
 	Name string        `json:"name"`
 	OK   bool          `json:"ok"`
 	Took time.Duration `json:"-"`
@@ -97,7 +97,7 @@ func (o Options) run(ctx context.Context, load Loader, test hookfile.Test) (r Re
 			case ctx.Err() != nil:
 				return r, context.Cause(ctx)
 			case err != nil:
-				r.Wrong, r.Verdict = []string{undecided(err)}, nil
+				r.Wrong, r.Verdict = []string{undecided(err)}, &v
 			default:
 				r.Wrong, r.Verdict = compare(step.Expect, v), &v
 			}

@@ -15,7 +15,8 @@ import (
 // Verdict is what the hooks of a file decided of an event, and why.
 type Verdict struct {
 	// Action is what they add up to, and modify where that is continue with other data.
-	Action chain.Action `json:"action"`
+	// It is empty where nothing was decided.
+	Action chain.Action `json:"action,omitempty"`
 	// By is the hook that denied, asked first, injected first or modified last.
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`
@@ -30,76 +31,71 @@ type Verdict struct {
 	Hooks []Hop `json:"hooks"`
 }
 
-// Hop is what one hook did.
-type Hop struct {
-	ID      string        `json:"id"`
-	Mode    chain.Mode    `json:"mode,omitempty"` // where it is not enforced
-	Did     hookfile.Did  `json:"did"`
-	Reason  string        `json:"reason,omitempty"`
-	Inject  string        `json:"inject,omitempty"`
-	Ask     string        `json:"ask,omitempty"`
-	Failure chain.Failure `json:"failure,omitempty"`
-	Error   string        `json:"error,omitempty"`
-	// UserMessage is what it has to say to the user.
-	UserMessage string `json:"user_message,omitempty"`
-}
-
 // Try runs the chain of an event. Its error is about this event: a hook that may not be
-// called was reached, or the time was over.
+// called was reached, or the time was over. The verdict then has only what the hooks
+// before did.
 func (c *Chain) Try(ctx context.Context, ev events.Event) (Verdict, error) {
 	ctx, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
 	links := c.Links(ev.Name, ev.Session)
 	did := map[string]Hop{}
+	calls := map[string]*call{}
 	out, err := chain.Run(ctx, links, ev, chain.Plan{
 		Call: func(ctx context.Context, link *chain.Link, ev events.Event) (chain.Result, error) {
-			if !c.May(link.ID) {
-				err := notCalled(link.ID)
-				refuse(err)
-				return chain.Result{}, err
+			if why := c.whyNot(link.ID); why != "" {
+				did[link.ID] = Hop{Did: hookfile.NotCalled, Why: why}
+				refuse(c.refusal(link.ID))
+				return chain.Result{}, context.Cause(ctx)
 			}
-			return chain.InProcess(ctx, link, ev)
+			calls[link.ID] = &call{before: ev.Data}
+			return calls[link.ID].run(ctx, link, ev)
 		},
 		Until: time.Now().Add(Time),
 		Shadow: func(link *chain.Link, ev events.Event) {
 			did[link.ID] = c.beside(ctx, link, ev)
 		},
 	})
-	if err != nil {
-		return Verdict{}, err
-	}
 	for _, h := range out.Hops {
-		did[h.Link.ID] = hop(h.Link, h.Result, h.Failure, h.Err)
+		did[h.Link.ID] = c.hop(h.Link, h.Result, h.Failure, h.Err, calls[h.Link.ID])
 	}
 	for _, link := range out.Skipped {
-		did[link.ID] = Hop{Did: hookfile.Skipped}
+		did[link.ID] = skipped
+	}
+	if err != nil {
+		return Verdict{Hooks: inOrder(links, did, true, "")}, err
 	}
 	v := verdict(out, ev.Data)
 	ev.Data = out.Data
 	view := &chain.View{Event: ev.Name, Session: ev.Session, Data: ev.Data}
-	behind := false
 	for _, link := range links {
-		h, known := did[link.ID]
-		switch {
-		case link.Mode == chain.Observe:
-			h = c.tell(ctx, link, view, ev)
-		case known:
-		case behind:
-			h.Did = hookfile.NotReached
-		default: // in mode shadow, and its match could not be evaluated
-			h = hop(link, chain.Result{}, chain.FailedMatch, nil)
+		if link.Mode == chain.Observe {
+			did[link.ID] = c.tell(ctx, link, view, ev)
 		}
-		behind = behind || link.ID == out.DeniedBy
-		if h.ID = link.ID; !link.Enforced() {
-			h.Mode = link.Mode
-		}
-		v.Hooks = append(v.Hooks, h)
 	}
+	v.Hooks = inOrder(links, did, false, out.DeniedBy)
 	return v, nil
 }
 
-func notCalled(id string) error {
-	return &replay.Refusal{Reason: "hook " + id + " acts in the world, so that it was not called: say replay_safe: true of it where that does no harm, or --run-all"}
+// inOrder is what all hooks did, in their order. Of one that did nothing the chain ended
+// before it came there, or it is in mode shadow and its match could not be evaluated.
+func inOrder(links []*chain.Link, did map[string]Hop, ended bool, deniedBy string) []Hop {
+	hooks := []Hop{}
+	for _, link := range links {
+		h, known := did[link.ID]
+		switch {
+		case known:
+		case ended:
+			h.Did = hookfile.NotReached
+		default:
+			h = Hop{Did: hookfile.Failed, Failure: chain.FailedMatch}
+		}
+		ended = ended || link.ID == deniedBy
+		if h.ID = link.ID; !link.Enforced() {
+			h.Mode = link.Mode
+		}
+		hooks = append(hooks, h)
+	}
+	return hooks
 }
 
 func verdict(out chain.Outcome, start json.RawMessage) Verdict {
@@ -110,32 +106,16 @@ func verdict(out chain.Outcome, start json.RawMessage) Verdict {
 	}
 }
 
-func hop(link *chain.Link, r chain.Result, failure chain.Failure, err error) Hop {
-	h := Hop{
-		ID: link.ID, Did: hookfile.Did(r.Action), Reason: r.Reason, Failure: failure,
-		Inject: r.ContextInjection, Ask: r.ApprovalPrompt, UserMessage: r.UserMessage,
-	}
-	switch {
-	case failure != "":
-		h.Did = hookfile.Failed
-	case r.Action == "":
-		h.Did = hookfile.Did(chain.Continue)
-	}
-	if err != nil {
-		h.Error = err.Error()
-	}
-	return h
-}
-
 // beside asks a hook whose answer counts for nothing.
 func (c *Chain) beside(ctx context.Context, link *chain.Link, ev events.Event) Hop {
-	if !c.May(link.ID) {
-		return Hop{Did: hookfile.NotCalled}
+	if why := c.whyNot(link.ID); why != "" {
+		return Hop{Did: hookfile.NotCalled, Why: why}
 	}
 	ctx, cancel := context.WithTimeout(ctx, link.Timeout())
 	defer cancel()
-	r, err := chain.InProcess(ctx, link, ev)
-	return hop(link, r, chain.FailureOf(err), err)
+	called := &call{before: ev.Data}
+	r, err := called.run(ctx, link, ev)
+	return c.hop(link, r, chain.FailureOf(err), err, called)
 }
 
 // tell is what a hook in mode observe does when it hears what the chain made of the event.
@@ -143,12 +123,15 @@ func (c *Chain) tell(ctx context.Context, link *chain.Link, view *chain.View, ev
 	if link.Wants != nil {
 		switch wants, err := link.Wants(view); {
 		case err != nil:
-			return hop(link, chain.Result{}, chain.FailedMatch, err)
+			return c.hop(link, chain.Result{}, chain.FailedMatch, err, nil)
 		case !wants:
-			return Hop{Did: hookfile.Skipped}
+			return skipped
 		}
 	}
 	h := c.beside(ctx, link, ev)
+	if h.Did == hookfile.NotCalled {
+		return Hop{Did: hookfile.Told, Why: "not called here"}
+	}
 	if h.Did != hookfile.Failed {
 		h = Hop{Did: hookfile.Told}
 	}
