@@ -56,6 +56,7 @@ func TestTestSaysWhatIsWrong(t *testing.T) {
 		"a file that is wrong":   {[]string{write(t, tested+"    - x\n")}, "errors found: 1", ":5:", 2},
 		"a test that is wrong":   {[]string{write(t, strings.Replace(tested, "action: deny", "action: block", 1))}, "errors found: 1", ":4:68: tests[0].expect.action: must be one of", 2},
 		"no such file":           {[]string{"/no/such.yaml"}, "no such file", "", 2},
+		"a directory":            {[]string{filepath.Dir(well) + "/"}, filepath.Dir(well) + "/ is a directory: give the files in it, such as " + filepath.Dir(well) + "/*.yaml", "", 2},
 		"no such events":         {[]string{"--events", "/no/such.jsonl", well}, "/no/such.jsonl: no such file or directory: give a file", "", 2},
 		"events that are wrong":  {[]string{"--events", events, well}, events + `:1: event name "a b"`, "", 2},
 		"events and two files":   {[]string{"--events", events, well, well}, "events run through one worker file", "", 2},

@@ -25,6 +25,9 @@ Without --events the tests run that stand in the files, in their section tests. 
 the hooks of one worker file, and what each of them decided is shown. That file has an event a line, {"event":…,"session_id":…,"data":{…}},
 a CloudEvent, or what hookctl watch --json writes; or it is an export of the audit log.
 
+Hooks that act in the world are not called, so that their programs and secrets may be missing here: that is a warning, and an error
+with --run-all. With --junit, a file that is wrong or has no tests is an error in the report, too.
+
 Exit codes: 0 all is well; 1 a test or a hook failed, or a file is wrong.`
 }
 
@@ -42,7 +45,7 @@ func (c *testCmd) Run(ctx context.Context, e *env) error {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second
 	err = cmd.Run()
-	if _, ended := errors.AsType[*exec.ExitError](err); ended && ctx.Err() == nil { // it has said why
+	if exit, ended := errors.AsType[*exec.ExitError](err); ended && exit.Exited() && ctx.Err() == nil { // it has said why
 		e.exit = exitLocal
 		return nil
 	}

@@ -38,16 +38,22 @@ tests:
 ok      well.yaml:4  nobody deploys
 FAILED  wrong.yaml:4  nobody deploys
         action: want continue, got deny by freeze: frozen [31m
-        - freeze: deny: frozen [31m
+        - freeze: deny: frozen [31m (wrong.yaml:2, rules[0])
 2 tests, 1 failed`, "hook-worker: 1 of 2 failed")
-	if text, err := os.ReadFile("report.xml"); err != nil || !strings.Contains(string(text), `tests="2" failures="1"`) {
+	if text, err := os.ReadFile("report.xml"); err != nil || !strings.Contains(string(text), `tests="2" failures="1" errors="0"`) {
 		t.Errorf("JUnit is %s, %v", text, err)
 	}
-	shown := ":1  deploy:start  %  deny by freeze: frozen [31m\n        - freeze: deny: frozen [31m\n1 event, 0 failed"
+	shown := ":1  deploy:start  %  deny by freeze: frozen [31m\n        - freeze: deny: frozen [31m (well.yaml:2, rules[0])\n1 event, 0 failed"
 	test("--text", "--events", "events.jsonl", "well.yaml").want(t, exitOK, "events.jsonl"+strings.Replace(shown, "%", "s1", 1), "")
 	test("--text", "--events", "-", "well.yaml").want(t, exitOK, "-"+strings.Replace(shown, "%", "-", 1), "")
 	if o := test("bad.yaml"); o.code != exitLocal || !strings.Contains(o.stderr, "bad.yaml:1:8: hooks: the file has no hooks") {
 		t.Errorf("a file that is wrong: %+v", o)
+	}
+	if err := os.WriteFile("killed", []byte("#!/bin/sh\nkill -9 $$\n"), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	if o := f.run("test", "--hook-worker", "./killed", "well.yaml"); o.code != exitLocal || !strings.Contains(o.stderr, "run hook-worker: signal: killed") {
+		t.Errorf("a hook-worker that was killed: %+v", o)
 	}
 	if o := f.run("test", "--hook-worker", "/no/such", "well.yaml"); o.code != exitLocal || !strings.Contains(o.stderr, "run hook-worker: ") {
 		t.Errorf("without hook-worker: %+v", o)

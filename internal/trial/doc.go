@@ -13,7 +13,14 @@
 // [kind.Hook.Acts]) is called where its registration says replay_safe, or [Options.RunAll]
 // does; an event that reaches another one is not decided. A hook in mode shadow is called,
 // and what it says is shown and counts for nothing. One that observes is said to be told,
-// and called only where all are.
+// and called only where all are. A hook that this machine can't run (see
+// [hookfile.Options].FileOnly) is not called either; an event that reaches it is not
+// decided.
+//
+// # Why
+//
+// A [Hop] has what the hook said, what it changed, where the rule stands that decided
+// (see [kind.Decided]), or why it was not called.
 //
 // # Time and memory
 //

@@ -22,7 +22,7 @@ type Loader func(kind.Worker) (*hookfile.File, error)
 type Result struct {
 	Kind string        `json:"kind"` // test, event, or error: what kept others from being run
 	File string        `json:"file"`
-	Line int           `json:"line,omitempty"` // of the test, or of the event in its file
+	Line int           `json:"line,omitempty"` // of the test, or of the event in its file; of an export the number of the event
 	Name string        `json:"name"`
 	OK   bool          `json:"ok"`
 	Took time.Duration `json:"-"`

@@ -5,5 +5,5 @@
 // # Failure
 //
 // The constructor of a kind returns a [FieldError] for whatever is wrong with its
-// configuration. A [Handler] that could not decide returns an error.
+// configuration; what only this machine lacks is a [MachineError] in it. A [Handler] that could not decide returns an error.
 package kind
