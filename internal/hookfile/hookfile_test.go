@@ -2,6 +2,7 @@ package hookfile_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 const good = `
@@ -275,5 +277,40 @@ func TestAHookKnowsItsPlace(t *testing.T) {
 	}
 	if err := (hookfile.Hook{}).Wrong(errors.New("refused")); !strings.Contains(err.Error(), "refused") {
 		t.Error(err)
+	}
+}
+
+// TestAHookThatLacksSomethingIsBuiltWhereOnlyTheFileCounts: it acts, says what is missing
+// and fails with it.
+func TestAHookThatLacksSomethingIsBuiltWhereOnlyTheFileCounts(t *testing.T) {
+	const text = "hooks:\n  - {id: a, events: [e], exec: {command: [no-such-program-anywhere]}}\n  - {id: b, events: [e], cel: {rules: [{deny: no}]}}\n"
+	opts := kinds.All(kind.Worker{})
+	if _, err := hookfile.Parse("w.yaml", []byte(text), opts); err == nil {
+		t.Error("a program that is missing is no error")
+	}
+	opts.FileOnly = true
+	f, err := hookfile.Parse("w.yaml", []byte(text), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "w.yaml:2:43: hooks[0].exec.command[0]: no-such-program-anywhere: no such program in PATH"
+	a, b := f.Hooks[0], f.Hooks[1]
+	if a.Lacks == nil || !strings.HasPrefix(a.Lacks.Error(), want) || !a.Acts || b.Lacks != nil {
+		t.Errorf("lacks %v and %v; want %s and nothing", a.Lacks, b.Lacks, want)
+	}
+	if _, err := a.Handler(t.Context(), events.Event{}); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("Handler: %v; want %s", err, want)
+	}
+	if got := b.Place("/rules/0"); got != "w.yaml:3, rules[0]" {
+		t.Errorf("Place = %s", got)
+	}
+}
+
+// TestErrorsAreFoundBelowOthers: who wraps what Parse returns loses no place.
+func TestErrorsAreFoundBelowOthers(t *testing.T) {
+	one, two := &hookfile.Error{Line: 1, Err: errors.New("a")}, &hookfile.Error{Line: 2, Err: errors.New("b")}
+	err := fmt.Errorf("load: %w", errors.Join(one, fmt.Errorf("and %w", two), errors.New("c")))
+	if got := hookfile.Errors(err); len(got) != 2 || got[0] != one || got[1] != two {
+		t.Errorf("Errors = %v; want both", got)
 	}
 }
