@@ -179,14 +179,14 @@ what would differ
 		if o.code != exitDiffers || !strings.HasPrefix(o.stdout, "3 chains replayed of 3: 2 the same, 1 would differ\n") {
 			t.Errorf("%+v", o)
 		}
-		f.run("-s", "nats://127.0.0.1:1", "test", "--text", "--events", export, "--hook-worker", program, file).want(t, exitOK, strings.ReplaceAll(`
+		f.run("-s", "nats://127.0.0.1:1", "test", "--text", "--events", export, "--hook-worker", program, file).want(t, exitOK, strings.NewReplacer("LOG", export, "FILE", file).Replace(`
 LOG:1  tool:pre  s1  deny by no-shell: no <shell>
-        - no-shell: deny: no <shell>
+        - no-shell: deny: no <shell> (FILE:4, rules[0])
 LOG:2  tool:pre  s1  deny by no-shell: no <shell>
-        - no-shell: deny: no <shell>
+        - no-shell: deny: no <shell> (FILE:4, rules[0])
 LOG:3  tool:pre  s1  continue
         - no-shell: continue
-3 events, 0 failed`, "LOG", export), "")
+3 events, 0 failed`), "")
 	})
 }
 
