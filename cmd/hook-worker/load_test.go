@@ -70,7 +70,7 @@ func TestValidateLooksAtTheMachineUnlessTold(t *testing.T) {
 	if _, stderr, err := validates(file); err == nil || exitCode(err) != 2 || !strings.Contains(stderr, ":3:56: hooks[1].exec.command[0]: no-such-program: no such program in PATH") {
 		t.Errorf("validate: stderr %s, %v", stderr, err)
 	}
-	if stdout, stderr, err := validates("--file-only", file); err != nil || stderr != "" || stdout != file+": 2 hooks, all well\n" {
+	if stdout, stderr, err := validates("--file-only", file); err != nil || stderr != "" || !strings.HasPrefix(stdout, file+": 2 hooks, all well\n") {
 		t.Errorf("validate --file-only: stdout %s, stderr %s, %v", stdout, stderr, err)
 	}
 	if _, _, err := validates("--file-only", write(t, "hooks: []\n"), file); err == nil || exitCode(err) != 2 {
