@@ -126,12 +126,12 @@ func (p policy) judge(a access) decision.Finding {
 // partly looks for what is forbidden below a path, and among what a glob stands for.
 func (p policy) partly(a access) decision.Finding {
 	lists := [][]paths.Pattern{p.deny, p.secrets}
-	if a.writes {
+	if a.writes || a.unsure {
 		lists = append(lists, p.denyWrite, p.settings)
 	}
 	for _, pattern := range slices.Concat(lists...) {
 		switch {
-		case a.below && a.path.Holds(pattern):
+		case a.below && (a.path.Holds(pattern) || a.glob && a.path.GlobHolds(pattern)):
 			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s holds what must not be touched: %s", clip(a.path.Name()), pattern)}
 		case a.glob && a.path.Globbed(pattern):
 			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s may be what must not be touched: %s", clip(a.path.Name()), pattern)}

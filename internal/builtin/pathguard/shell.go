@@ -1,46 +1,14 @@
 package pathguard
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
+	"path"
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/builtin/paths"
 	"github.com/hookrouter/hookrouter/internal/builtin/shell"
 )
-
-// use is what a command does to the files among its arguments.
-type use int
-
-const (
-	unknown   use = iota // nobody knows
-	none                 // they are no files
-	reads                // it reads them
-	writes               // it changes them
-	writeLast            // it reads them, and changes the last one
-)
-
-var uses = func() map[string]use {
-	all := map[string]use{}
-	for use, names := range map[use]string{
-		none: "echo printf true false : exit return kill sleep seq date export declare local readonly typeset alias unset set shift type which whereis man test [ history jobs wait ulimit umask",
-		reads: "cat tac head tail less more most bat nl od hexdump strings grep egrep fgrep rg ag ack awk gawk mawk sed cut paste sort uniq wc tr column fold diff cmp comm file stat ls ll dir tree" +
-			" du df find fd locate readlink realpath basename dirname md5sum sha1sum sha256sum sha512sum cksum base64 base32 jq yq xmllint zcat zless zgrep bzcat xzcat cd pushd source . bash sh zsh dash" +
-			" python python2 python3 node ruby perl php java go gcc g++ cc c++ clang clang++ ld make cmake cargo rustc javac gdb strace ldd nm objdump getfacl lsof vimdiff view open xdg-open pdftotext" +
-			" curl wget ssh env sudo xargs time timeout nice nohup exec command doas su",
-		writes:    "rm rmdir unlink shred srm truncate touch mkdir mkfifo mknod tee chmod chown chgrp chattr setfacl vi vim nvim nano emacs ed ex pico patch trash mktemp gzip gunzip bzip2 xz unxz zstd split csplit dd sponge del erase",
-		writeLast: "cp install ln rsync scp ditto",
-	} {
-		for name := range strings.FieldsSeq(names) {
-			all[name] = use
-		}
-	}
-	all["mv"] = writes
-	return all
-}()
-
-// goesDown are commands that touch all that is below a directory.
-var goesDown = []string{"rm", "mv", "cp", "rsync", "chmod", "chown", "chgrp", "find", "fd", "rg", "ag", "ack", "tar", "zip", "shred", "srm", "scp", "ditto", "7z"}
 
 // ofScript is what the commands of a line do to files.
 func ofScript(script shell.Script) (all []access, unclear []string) {
@@ -64,56 +32,112 @@ type collector struct {
 
 func (s *collector) command(c shell.Command) {
 	name := c.Name()
-	does, known := uses[name]
-	if name == "sed" && (shell.Option(c, "-i") != shell.No || shell.Option(c, "--in-place") != shell.No) {
-		does = writes
-	}
-	if name == "find" && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == "-delete" }) {
-		does = writes
-	}
-	below := slices.Contains(goesDown, name) || shell.Option(c, "-r") == shell.Yes && strings.HasSuffix(name, "grep")
+	does, known := useOf(c)
 	if does == none {
 		return
 	}
-	args := c.Args()
-	for i, w := range args {
-		a := access{reads: true, below: below, unsure: does == unknown}
-		a.writes = does == writes || does == writeLast && i == len(args)-1
-		if i > 0 && slices.Contains(outputs[name], args[i-1].Text) || slices.ContainsFunc(outputs[name], func(option string) bool {
-			return len(w.Text) > len(option) && strings.HasPrefix(w.Text, option)
-		}) {
-			a.writes = true
+	below, file := goesDown(c), known && does != unknown && !runner[name]
+	var operands, targets []shell.Word
+	named, late := false, false // the word before names an output; an option stands behind an operand
+	for _, w := range c.Args() {
+		target, next := outputs[name].of(w.Text)
+		switch option := strings.HasPrefix(w.Text, "-"); {
+		case named || target != "":
+			w.Text = cmp.Or(target, w.Text)
+			targets = append(targets, w)
+			s.word(w, w.Text, access{writes: true, below: below}, file)
+		case option && !next && (w.Known || strings.ContainsAny(w.Text, "/~")):
+			s.words(w, access{reads: true, writes: does == writes, unsure: does == unknown, below: below}, file)
+		case !option:
+			operands = append(operands, w)
 		}
-		text := w.Text
-		if key, value, found := strings.Cut(text, "="); found && (strings.HasPrefix(text, "-") || strings.Trim(key, "abcdefghijklmnopqrstuvwxyz") == "") {
-			text = value
-			a.writes = a.writes && name != "dd" || name == "dd" && key == "of" || does == writeLast && strings.HasPrefix(key, "--target")
-		} else if strings.HasPrefix(text, "-") {
-			at := strings.IndexAny(text, "/~")
-			if at < 0 {
-				continue
-			}
-			text = text[at:]
+		late = late || len(operands) > 0 && strings.HasPrefix(w.Text, "-")
+		named = next
+	}
+	to := len(operands) // where the operand stands that is written
+	into := does == copies || does == moves || does == links
+	switch {
+	case !into || len(targets) > 0:
+	case len(operands) > 1:
+		to = len(operands) - 1
+		targets = operands[to:]
+	case does == links:
+		targets = []shell.Word{{Text: ".", Known: true}}
+	}
+	for i, w := range operands {
+		a := access{reads: true, below: below, unsure: does == unknown || does == links || does == copies && late}
+		a.writes = does == writes && (name != "dd" || strings.HasPrefix(w.Text, "of=")) || does == moves || i == to
+		s.words(w, a, file)
+	}
+	if into {
+		s.into(operands[:to], targets, below)
+	}
+	if strings.HasSuffix(name, "sed") {
+		for _, w := range c.Args() {
+			s.scripted(w.Text)
 		}
-		text = strings.TrimLeft(text, "@<") // curl -d @file
-		s.word(w, text, a, known && (does == writes || does == reads || does == writeLast) && !runner[name])
 	}
 }
 
-// outputs are the options of commands that read, and write the file that such an option
-// names: in the next word, or in the same one.
-var outputs = map[string][]string{
-	"curl": {"-o", "--output", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar"},
-	"wget": {"-O", "--output-document", "-P", "--directory-prefix", "-o", "--output-file", "-a"},
-	"sort": {"-o", "--output"}, "go": {"-o"}, "tree": {"-o"}, "strace": {"-o"}, "rustc": {"-o", "--out-dir"}, "javac": {"-d"},
-	"gcc": {"-o"}, "g++": {"-o"}, "cc": {"-o"}, "c++": {"-o"}, "clang": {"-o"}, "clang++": {"-o"}, "ld": {"-o"},
+// into is what a command writes where the last of its words is a directory: a file of
+// each source's name.
+func (s *collector) into(sources, targets []shell.Word, below bool) {
+	for _, target := range targets {
+		for _, w := range sources {
+			name := path.Base(w.Text[strings.LastIndexByte(w.Text, ':')+1:])
+			if w.Known && target.Known && strings.Trim(name, "./") != "" {
+				w.Glob = w.Glob || target.Glob
+				s.word(w, target.Text+"/"+name, access{writes: true, below: below}, true)
+			}
+		}
+	}
 }
 
-// runner are commands whose arguments are mostly no files.
-var runner = map[string]bool{
-	"curl": true, "wget": true, "ssh": true, "env": true, "sudo": true, "xargs": true, "time": true, "timeout": true, "nice": true, "nohup": true, "exec": true, "command": true, "doas": true, "su": true,
-	"bash": true, "sh": true, "zsh": true, "dash": true, "python": true, "python2": true, "python3": true, "node": true, "ruby": true, "perl": true, "php": true, "java": true, "go": true, "make": true, "cmake": true, "cargo": true,
-	"grep": true, "egrep": true, "fgrep": true, "rg": true, "awk": true, "sed": true, "jq": true, "yq": true, "find": true, "cd": true, "pushd": true, "gcc": true, "cc": true, "clang": true, "tr": true, "sort": true, "gdb": true, "strace": true,
+// maxScripted bounds the files that are looked for in a script of sed.
+const maxScripted = 100
+
+// scripted finds the files that a script of sed may write or read: they stand behind
+// a w or r, up to the end of a line.
+func (s *collector) scripted(script string) {
+	found := 0
+	for i := range len(script) {
+		if strings.IndexByte("wWrR", script[i]) < 0 {
+			continue
+		}
+		if found++; found > maxScripted {
+			s.unclear = append(s.unclear, "which files a script of sed writes can't be known: it is too long")
+			return
+		}
+		text, _, _ := strings.Cut(script[i+1:], "\n")
+		s.all = append(s.all, s.found(strings.TrimSpace(text), access{reads: true, writes: script[i]|0x20 == 'w'})...)
+	}
+}
+
+// words are the files that one argument may name.
+func (s *collector) words(w shell.Word, a access, file bool) {
+	for _, text := range texts(w.Text) {
+		s.word(w, strings.TrimLeft(text, "@<"), a, file) // curl -d @file
+	}
+}
+
+// texts are what of an argument may be a path: all of it, the value of NAME=value, and
+// what is joined to an option.
+func texts(text string) []string {
+	key, value, found := strings.Cut(text, "=")
+	switch {
+	case strings.HasPrefix(text, "-") && found:
+		return []string{value}
+	case strings.HasPrefix(text, "-"):
+		if at := strings.IndexAny(text, "/~.@<"); at == 2 || at > 0 && text[at] != '.' {
+			return []string{text[at:]}
+		}
+		return nil
+	case found && strings.Trim(key, "abcdefghijklmnopqrstuvwxyz") == "":
+		return []string{value}
+	case found && !strings.ContainsAny(key, "/ "):
+		return []string{text, value}
+	}
+	return []string{text}
 }
 
 // word is a file that a command names; file says that it certainly is one.
@@ -128,15 +152,21 @@ func (s *collector) word(w shell.Word, text string, a access, file bool) {
 		return
 	}
 	a.glob = w.Glob
+	if file && len(s.dirs) == 0 && !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~") {
+		s.unclear = append(s.unclear, fmt.Sprintf("where %s is can't be known", clip(text)))
+	}
+	s.all = append(s.all, s.found(text, a)...)
+}
+
+// found is an access in each directory where the command may run.
+func (s *collector) found(text string, a access) (all []access) {
 	dirs := s.dirs
 	if len(dirs) == 0 {
 		dirs = []string{""}
-		if file && !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~") {
-			s.unclear = append(s.unclear, fmt.Sprintf("where %s is can't be known", clip(text)))
-		}
 	}
 	for _, dir := range dirs {
 		a.path = paths.Resolve(text, dir)
-		s.all = append(s.all, a)
+		all = append(all, a)
 	}
+	return all
 }

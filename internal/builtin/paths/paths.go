@@ -1,6 +1,7 @@
 package paths
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -19,6 +20,7 @@ type Pattern struct {
 	globs []string // without braces
 	lower []string // globs in lower case
 	homes []string // of those, the ones below a home directory, as paths that begin with ~
+	above []string // directories that hold what lower and homes have, as globs
 }
 
 // Bounds of a pattern.
@@ -54,7 +56,30 @@ func Parse(text string) (Pattern, error) {
 			p.homes = append(p.homes, home)
 		}
 	}
+	for _, glob := range slices.Concat(p.lower, p.homes) {
+		p.above = append(p.above, above(glob)...)
+	}
 	return p, nil
+}
+
+// above are the directories on the way to what a glob has, as globs: as far as its
+// first **, which stands for any. Behind a leading ** a directory counts where it has
+// a name without wildcards: else each directory would hold the files of **/.env.
+func above(glob string) (all []string) {
+	names := strings.Split(glob, "/")
+	if names[0] == "~" && len(names) > 1 {
+		all = append(all, "/", "/home", "/users", "?:", "?:/users")
+	}
+	named := names[0] != "**"
+	for i, name := range names[:len(names)-1] {
+		if i > 0 && name == "**" {
+			break
+		}
+		if named = named || !strings.ContainsAny(name, "*?["); named {
+			all = append(all, cmp.Or(strings.Join(names[:i+1], "/"), "/"))
+		}
+	}
+	return all
 }
 
 // expand makes a glob for each text that braces stand for, so that to match takes no
@@ -190,25 +215,25 @@ func (p Path) Is(pattern Pattern) bool {
 	})
 }
 
-// Holds reports whether what a pattern forbids may be below the path.
+// Holds reports whether what a pattern forbids may be below the path: it is one of the
+// directories that the pattern names on its way. Of a pattern that begins with **
+// these are the ones behind it, so **/.git/hooks/** has .git, and **/.env has none.
 func (p Path) Holds(pattern Pattern) bool {
-	for _, fixed := range slices.Concat(pattern.lower, pattern.homes) {
-		fixed, _ := doublestar.SplitPattern(fixed)
-		for _, form := range p.forms {
-			form = strings.ToLower(form)
-			if rooted(fixed) && (form == "/" || form == fixed || strings.HasPrefix(fixed, form+"/")) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.forms, func(form string) bool { return match(pattern.above, strings.ToLower(form)) })
 }
 
 // Globbed reports whether a path that is itself a glob of a shell may lead to what a
 // pattern forbids.
 func (p Path) Globbed(pattern Pattern) bool {
+	return p.meets(slices.Concat(pattern.lower, pattern.homes))
+}
+
+// GlobHolds is Holds for a path that is itself a glob of a shell.
+func (p Path) GlobHolds(pattern Pattern) bool { return p.meets(pattern.above) }
+
+func (p Path) meets(globs []string) bool {
 	for _, form := range p.forms {
-		for _, of := range slices.Concat(pattern.lower, pattern.homes) {
+		for _, of := range globs {
 			if meet(strings.Split(strings.ToLower(form), "/"), strings.Split(of, "/"), new(int)) {
 				return true
 			}
