@@ -30,4 +30,8 @@
 // every word; each path; each address. It doesn't hold for what can't be read, nor
 // by class for a tool whose name is not known. A rule that denies or asks holds where
 // one command, path or address may be meant.
+//
+// Where it can't be known what a call does, as with $X or python3 -c, each rule with
+// commands that denies or asks may be meant: a person is asked, unless a later rule
+// that certainly matches denies the call.
 package approvalpolicy

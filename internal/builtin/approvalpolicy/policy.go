@@ -36,13 +36,27 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 		for _, path := range tool.Paths {
 			c.paths = append(c.paths, paths.Resolve(path, tool.Cwd))
 		}
-		for _, r := range rules {
-			if r.matches(c) {
-				return r.result(tool), nil
-			}
-		}
-		return chain.Result{}, fmt.Errorf("no rule decides about the tool %q", tool.Name)
+		return decide(rules, c), nil
 	}}, nil
+}
+
+// decide finds the first rule that matches. Where one before it can't be decided, a
+// person is asked, unless the call is denied anyway. The last rule matches every call.
+func decide(rules []rule, c call) chain.Result {
+	var open []rule
+	for _, r := range rules {
+		switch r.matches(c) {
+		case shell.No:
+		case shell.Maybe:
+			open = append(open, r)
+		case shell.Yes:
+			if len(open) > 0 && r.Decision != decision.Deny {
+				return open[0].undecided().result(c.tool)
+			}
+			return r.result(c.tool)
+		}
+	}
+	return chain.Result{}
 }
 
 // call is a tool call as rules look at it.
@@ -52,20 +66,55 @@ type call struct {
 	paths  []paths.Path
 }
 
-// matches reports whether the rule decides about a call.
-func (r rule) matches(c call) bool {
-	if len(r.Tools) > 0 && !slices.ContainsFunc(r.Tools, func(t string) bool { return r.isTool(t, c.tool) }) {
-		return false
-	}
+// matches says whether the rule decides about a call. One that allows has to account
+// for all of it; of one that denies or asks a part is enough, and what can't be read
+// may be one.
+func (r rule) matches(c call) shell.Found {
 	limited := len(r.commands)+len(r.paths)+len(r.urls) > 0
-	if r.Decision == decision.Allow {
-		return !limited || !c.tool.Partial && r.coversCommands(c) && r.coversPaths(c) && r.coversURLs(c)
+	switch {
+	case len(r.Tools) > 0 && !slices.ContainsFunc(r.Tools, func(t string) bool { return r.isTool(t, c.tool) }):
+		return shell.No
+	case !limited:
+		return shell.Yes
+	case r.Decision == decision.Allow:
+		return found(!c.tool.Partial && r.coversCommands(c) && r.coversPaths(c) && r.coversURLs(c))
 	}
-	return (len(r.commands) == 0 || r.inCommands(c)) &&
-		(len(r.paths) == 0 || slices.ContainsFunc(r.paths, func(p paths.Pattern) bool {
-			return slices.ContainsFunc(c.paths, func(path paths.Path) bool { return path.MayBe(p) || path.Unclear })
-		})) &&
-		(len(r.urls) == 0 || slices.ContainsFunc(r.urls, func(p urlPattern) bool { return slices.ContainsFunc(c.tool.URLs, p.mayBe) }))
+	all := shell.Yes
+	if len(r.commands) > 0 {
+		all = min(all, r.inCommands(c))
+	}
+	if len(r.paths) > 0 {
+		all = min(all, max(r.inPaths(c), unread(c, events.ClassFile)))
+	}
+	if len(r.urls) > 0 {
+		all = min(all, max(r.inURLs(c), unread(c, events.ClassWeb)))
+	}
+	return all
+}
+
+func found(holds bool) shell.Found {
+	if holds {
+		return shell.Yes
+	}
+	return shell.No
+}
+
+// unread is Maybe where a tool of the class was given what can't be read.
+func unread(c call, class events.ToolClass) shell.Found {
+	if c.tool.Partial && c.tool.Class == class {
+		return shell.Maybe
+	}
+	return shell.No
+}
+
+func (r rule) inPaths(c call) shell.Found {
+	return found(slices.ContainsFunc(r.paths, func(p paths.Pattern) bool {
+		return slices.ContainsFunc(c.paths, func(path paths.Path) bool { return path.MayBe(p) || path.Unclear })
+	}))
+}
+
+func (r rule) inURLs(c call) shell.Found {
+	return found(slices.ContainsFunc(r.urls, func(p urlPattern) bool { return slices.ContainsFunc(c.tool.URLs, p.mayBe) }))
 }
 
 // isTool: a class that was only guessed allows nothing.
@@ -109,26 +158,41 @@ func (r rule) coversURLs(c call) bool {
 	})
 }
 
-// inCommands: one command may be meant. What can't be read may be anything, so a rule
-// that asks is taken to be meant.
-func (r rule) inCommands(c call) bool {
+// inCommands: one command is enough. What runs something that can't be read may run
+// what the rule is about.
+func (r rule) inCommands(c call) shell.Found {
+	doubts := len(c.script.Doubts) > 0
 	for _, cmd := range c.script.Commands {
-		for _, p := range r.commands {
-			if found := p.In(cmd); found == shell.Yes || found == shell.Maybe {
-				return true
-			}
+		if slices.ContainsFunc(r.commands, func(p shell.Pattern) bool { return p.In(cmd) != shell.No }) {
+			return shell.Yes
 		}
+		doubts = doubts || len(cmd.Doubts) > 0
 	}
-	return r.Decision == decision.Ask && (len(c.script.Doubts) > 0 || slices.ContainsFunc(c.script.Commands, func(cmd shell.Command) bool { return len(cmd.Doubts) > 0 }))
+	if doubts {
+		return shell.Maybe
+	}
+	return unread(c, events.ClassShell)
+}
+
+// undecided is the rule where nobody can say whether it matches: it asks.
+func (r rule) undecided() rule {
+	if r.Decision == decision.Deny {
+		reason := r.name + " of the approval policy denies"
+		if r.Reason != "" {
+			reason += " (" + r.Reason + ")"
+		}
+		r.Decision, r.Reason = decision.Ask, "cannot decide whether this is what "+reason
+	}
+	return r
 }
 
 // result is what the rule decides.
 func (r rule) result(tool events.Tool) chain.Result {
 	reason := r.Reason
 	if reason == "" {
-		reason = fmt.Sprintf("%s of the approval policy says %s for %s", r.name, r.Decision, decision.Clip(tool.Name, 100))
+		reason = fmt.Sprintf("%s of the approval policy says %s for %s", r.name, r.Decision, decision.Tool(tool.Name))
 		if r.name == "no rule" {
-			reason = fmt.Sprintf("no rule of the approval policy is about this call of %s", decision.Clip(tool.Name, 100))
+			reason = fmt.Sprintf("no rule of the approval policy is about this call of %s", decision.Tool(tool.Name))
 		}
 	}
 	switch r.Decision {
@@ -149,7 +213,7 @@ func (r rule) result(tool events.Tool) chain.Result {
 // prompt is the question, with the call's secrets masked.
 func prompt(tool events.Tool, reason string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Allow %s?\n", decision.Clip(tool.Name, 100))
+	fmt.Fprintf(&b, "Allow %s?\n", decision.Tool(tool.Name))
 	for _, part := range [...]struct {
 		name  string
 		texts []string

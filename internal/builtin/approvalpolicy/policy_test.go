@@ -86,6 +86,18 @@ func TestRules(t *testing.T) {
 		"a variable that runs something":    {[]rule{{Commands: list("echo *"), Decision: allow}}, call("Bash", "command", "BASH_ENV=x echo y"), chain.Deny},
 		"an address with a password":        {[]rule{{URLs: list("example.com"), Decision: allow}}, call("WebFetch", "url", "https://u:p@example.com/"), chain.Deny},
 		"what can't be read is not allowed": {[]rule{{Commands: list("echo *"), Decision: allow}}, call("Bash", "command", "echo 'x"), chain.Deny},
+		"a name that can't be read, denied": {[]rule{{Commands: list("rm"), Decision: deny}}, call("Bash", "command", "$X y"), chain.AskUser},
+		"a name that a command prints":      {[]rule{{Commands: list("rm"), Decision: deny}}, call("Bash", "command", "$(echo rm) -rf /"), chain.AskUser},
+		"a name that is a quoted variable":  {[]rule{{Commands: list("rm"), Decision: deny}}, call("Bash", "command", `ls; "${CMD}"`), chain.AskUser},
+		"a name that is a pattern":          {[]rule{{Commands: list("rm"), Decision: deny}}, call("Bash", "command", "/bin/r? x"), chain.AskUser},
+		"code of another language, denied":  {[]rule{{Commands: list("rm"), Decision: deny}}, call("Bash", "command", "python3 -c x"), chain.AskUser},
+		"a line that can't be read, denied": {[]rule{{Commands: list("rm"), Decision: deny}}, call("Bash", "command", "rm 'x"), chain.AskUser},
+		"no command that can be read":       {[]rule{{Commands: list("rm"), Decision: deny}}, `{"tool_name":"Bash","tool_input":{"command":{"line":"rm"}}}`, chain.AskUser},
+		"no path that can be read":          {[]rule{{Paths: list("/a/**"), Decision: deny}}, `{"tool_name":"Write","tool_input":{"where":"/a"}}`, chain.AskUser},
+		"what can be read, denied":          {[]rule{{Commands: list("rm"), Decision: deny}}, call("Bash", "command", "ls | head; echo $X"), ""},
+		"it may be one, and is another":     {[]rule{{Commands: list("rm"), Decision: ask}, {Commands: list("ls"), Decision: deny}}, call("Bash", "command", "$X; ls"), chain.Deny},
+		"it may be one, and is allowed":     {[]rule{{Commands: list("rm"), Decision: deny}, {Tools: list("shell"), Decision: allow}}, call("Bash", "command", "$X"), chain.AskUser},
+		"it may be one, and all are denied": {[]rule{{Commands: list("rm"), Decision: ask}, {Decision: deny}}, call("Bash", "command", "$X"), chain.Deny},
 		"what can't be read is asked about": {[]rule{{Commands: list("rm"), Decision: ask}}, call("Bash", "command", "$X y"), chain.AskUser},
 		"a path":                            {[]rule{{Paths: list("/repo/**"), Decision: allow}}, call("Read", "file_path", "a/b"), ""},
 		"a path that leads out":             {[]rule{{Paths: list("/repo/**"), Decision: allow}}, call("Read", "file_path", "../b"), chain.Deny},
@@ -124,6 +136,21 @@ func TestTheDefaultIsToAsk(t *testing.T) {
 	}
 	if r := approvalpolicy.Builtin.Registration; r.OnFailure != chain.FailClosed || !r.ReplaySafe {
 		t.Errorf("registration %+v", r)
+	}
+}
+
+func TestAToolWithoutAName(t *testing.T) {
+	got := decide(t, approvalpolicy.Options{}, `{"tool_input":{"command":"ls"}}`)
+	want := "Allow a tool that the event doesn't name?\ncommand: ls\n\nAsked because: no rule of the approval policy is about this call of a tool that the event doesn't name"
+	if diff := cmp.Diff(want, got.ApprovalPrompt); diff != "" {
+		t.Errorf("prompt (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatCannotBeDecidedSaysSo(t *testing.T) {
+	got := decide(t, approvalpolicy.Options{Default: allow, Rules: []rule{{Tools: []string{"web"}, Decision: deny}, {Commands: []string{"rm"}, Decision: deny, Reason: "files stay", Timeout: 7}}}, call("Bash", "command", "$X y"))
+	if want := "cannot decide whether this is what rule 2 of the approval policy denies (files stay)"; got.Reason != want || got.ApprovalTimeout == nil || *got.ApprovalTimeout != 7 {
+		t.Errorf("%+v, want %q", got, want)
 	}
 }
 

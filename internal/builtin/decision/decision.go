@@ -63,6 +63,14 @@ func Timeout(seconds float64) (*float64, error) {
 	return &seconds, nil
 }
 
+// Tool is a tool's name as a person is shown it, where the event has one.
+func Tool(name string) string {
+	if strings.TrimSpace(name) == "" {
+		return "a tool that the event doesn't name"
+	}
+	return Clip(name, 100)
+}
+
 // Clip is at most so many characters of a text, with what can't be seen made visible.
 func Clip(text string, most int) string {
 	text = strings.Map(func(r rune) rune {

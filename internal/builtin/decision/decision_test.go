@@ -13,10 +13,12 @@ func Example() {
 	_, err = decision.Decision("maybe").Or(decision.Ask, "/otherwise")
 	fmt.Println(err)
 	fmt.Println(decision.Clip("rm\x1b[31m -rf", 5))
+	fmt.Println(decision.Tool("Bash"), "or", decision.Tool(" "))
 	// Output:
 	// ask <nil>
 	// /otherwise: must be allow, ask or deny, not "maybe"
 	// rm�[3… (6 more characters)
+	// Bash or a tool that the event doesn't name
 }
 
 func TestTheGraverOneDecides(t *testing.T) {

@@ -67,7 +67,7 @@ func (p policy) result(tool events.Tool) chain.Result {
 	case decision.Deny:
 		return chain.Denial(worst.Reason)
 	case decision.Ask:
-		result := chain.Question(fmt.Sprintf("Allow %s?\n\nAsked because: %s", clip(tool.Name), worst.Reason))
+		result := chain.Question(fmt.Sprintf("Allow %s?\n\nAsked because: %s", decision.Tool(tool.Name), worst.Reason))
 		result.Reason, result.ApprovalTimeout = worst.Reason, p.timeout
 		return result
 	}

@@ -194,6 +194,12 @@ func TestTheTimeoutIsPassedOn(t *testing.T) {
 	}
 }
 
+func TestAToolWithoutANameIsAskedAbout(t *testing.T) {
+	if got := judge(t, pathguard.Options{}, `{"tool_input":{"command":"cat $X"}}`); !strings.HasPrefix(got.ApprovalPrompt, "Allow a tool that the event doesn't name?") {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestBadOptionsAreRefused(t *testing.T) {
 	for want, o := range map[string]pathguard.Options{
 		"/deny/1: the pattern":       {Deny: []string{"/a", "b/c"}},
