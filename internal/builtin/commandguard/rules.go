@@ -94,7 +94,7 @@ func mustPatterns(texts []string) []shell.Pattern {
 }
 
 // system are directories without which a machine is lost, and homes.
-var system = regexp.MustCompile(`^(?i)(/|~[a-z0-9_-]*|/(bin|boot|dev|etc|home|lib|lib32|lib64|media|mnt|opt|private|proc|root|run|sbin|srv|sys|usr|var|applications|library|system|users|volumes)` +
+var system = regexp.MustCompile(`^(?i)(/|~[a-z0-9_+-]*|/(bin|boot|dev|etc|home|lib|lib32|lib64|media|mnt|opt|private|proc|root|run|sbin|srv|sys|usr|var|applications|library|system|users|volumes)` +
 	`|/(home|users)/[^/]+|/usr/(bin|lib|lib64|local|sbin|share)|/var/(lib|log)|/private/(etc|var)|(/mnt/)?/?[a-z]:?)$`)
 
 // roots says whether a command names a directory of the system, or all that is in
@@ -105,8 +105,8 @@ func roots(c shell.Command) shell.Found {
 		switch {
 		case isRoot(w.Text, c.Dirs):
 			return shell.Yes
-		case !w.Known:
-			found = shell.Maybe
+		case !w.Known || len(c.Dirs) == 0 && !strings.HasPrefix(w.Text, "/"):
+			found = shell.Maybe // who knows where it is
 		}
 	}
 	return found
@@ -163,10 +163,20 @@ func removesRoot(c shell.Command) shell.Found {
 		if down != shell.No && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == "--no-preserve-root" }) {
 			return shell.Yes
 		}
-		if c.Name() == "rimraf" {
+		if c.Name() == "rimraf" || c.Name() == "trash" {
 			down = shell.Yes
 		}
 		return min(down, roots(c))
+	case "gio":
+		if verb := operands(c); len(verb) > 1 && slices.Contains([]string{"trash", "remove"}, verb[0].Text) {
+			return roots(c)
+		}
+	case "rsync":
+		return roots(mirrored(c))
+	case "tar", "bsdtar", "zip":
+		if shell.Option(c, "--remove-files") == shell.Yes || c.Name() == "zip" && shell.Option(c, "-m") == shell.Yes {
+			return sureRoots(c)
+		}
 	case "find":
 		if deletes(c) {
 			return roots(start(c))
@@ -180,13 +190,19 @@ func removesRoot(c shell.Command) shell.Found {
 	return shell.No
 }
 
-// sureRoots is roots where what isn't known is taken for harmless.
-func sureRoots(c shell.Command) shell.Found {
-	if roots(c) == shell.Yes {
-		return shell.Yes
+// mirrored is rsync with only the directory where it removes files.
+func mirrored(c shell.Command) shell.Command {
+	words := operands(c)
+	removes := max(shell.Option(c, "--delete*"), shell.Option(c, "--del")) != shell.No
+	c.Words = c.Words[:1:1]
+	if len(words) > 1 && removes {
+		c.Words = append(c.Words, words[len(words)-1])
 	}
-	return shell.No
+	return c
 }
+
+// sureRoots is roots where what isn't known is taken for harmless.
+func sureRoots(c shell.Command) shell.Found { return sure(roots(c) == shell.Yes) }
 
 // deletes reports whether find removes what it finds.
 func deletes(c shell.Command) bool {
@@ -215,17 +231,52 @@ func start(c shell.Command) shell.Command {
 }
 
 func removesHere(c shell.Command) shell.Found {
-	if c.Name() != "rm" {
-		return shell.No
+	switch c.Name() {
+	case "find":
+		if !deletes(c) || limited(c) {
+			return shell.No
+		}
+		return here(start(c))
+	case "rsync":
+		return here(mirrored(c))
+	case "rm", "rimraf", "trash":
+		return min(here(c), max(recursive(c), sure(c.Name() != "rm")))
 	}
-	all := slices.ContainsFunc(operands(c), func(w shell.Word) bool {
+	return shell.No
+}
+
+// here says whether a command names all that is in the directory where it runs, or in
+// one above.
+func here(c shell.Command) shell.Found {
+	return sure(slices.ContainsFunc(operands(c), func(w shell.Word) bool {
 		text := strings.TrimSuffix(strings.TrimSuffix(w.Text, "*"), "/")
 		return w.Known && (text == "" || strings.Trim(text, "./") == "")
-	})
-	if !all {
-		return shell.No
+	}))
+}
+
+func sure(holds bool) shell.Found {
+	if holds {
+		return shell.Yes
 	}
-	return recursive(c)
+	return shell.No
+}
+
+// tests are those of find that leave some files out, unless their value is a *.
+var tests = regexp.MustCompile(`^-(i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm](time|min)|size|empty|user|uid|group|gid|perm|inum|samefile)$`)
+
+// limited reports whether find leaves some files out: each of its alternatives has a test.
+func limited(c shell.Command) bool {
+	limits, alternatives := 0, 1
+	for i, w := range c.Args() {
+		switch {
+		case w.Text == "-o" || w.Text == "-or" || w.Text == ",":
+			alternatives++
+		case tests.MatchString(w.Text) && i > 0 && !slices.Contains([]string{"!", "-not"}, c.Args()[i-1].Text) &&
+			(w.Text == "-empty" || i+1 < len(c.Args()) && strings.Trim(c.Args()[i+1].Text, "*./") != ""):
+			limits++
+		}
+	}
+	return limits >= alternatives
 }
 
 func changesRoot(c shell.Command) shell.Found {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/builtin/paths"
@@ -36,7 +37,11 @@ func (s *collector) command(c shell.Command) {
 	if does == none {
 		return
 	}
+	s.enter(name, c.Args())
 	below, file := goesDown(c), known && does != unknown && !runner[name]
+	if fills(c) {
+		s.all = append(s.all, s.found(".", access{unsure: true, below: below})...)
+	}
 	var operands, targets []shell.Word
 	named, late := false, false // the word before names an output; an option stands behind an operand
 	for _, w := range c.Args() {
@@ -75,6 +80,21 @@ func (s *collector) command(c shell.Command) {
 	if strings.HasSuffix(name, "sed") {
 		for _, w := range c.Args() {
 			s.scripted(w.Text)
+		}
+	}
+}
+
+// enter adds the directory that a command goes to by its option -C.
+func (s *collector) enter(name string, args []shell.Word) {
+	for i, w := range args {
+		if w.Text == "-C" && i+1 < len(args) && args[i+1].Known && slices.Contains(entering, name) {
+			for _, dir := range slices.Clone(s.dirs) {
+				to := args[i+1].Text
+				if !strings.HasPrefix(to, "/") && !strings.HasPrefix(to, "~") {
+					to = path.Join(dir, to)
+				}
+				s.dirs = append(slices.Clip(s.dirs), to)
+			}
 		}
 	}
 }

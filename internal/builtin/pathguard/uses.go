@@ -42,7 +42,7 @@ var uses = func() map[string]use {
 
 // changers are readers that change what they are given, where they have one of these
 // options.
-var changers = map[string][]string{"sed": {"-i", "--in-place"}, "gsed": {"-i", "--in-place"}, "yq": {"-i", "--inplace"}, "find": {"-delete"}}
+var changers = map[string][]string{"sed": {"-i", "--in-place"}, "gsed": {"-i", "--in-place"}, "yq": {"-i", "--inplace"}, "find": {"-delete"}, "awk": {"-i"}, "gawk": {"-i"}}
 
 func useOf(c shell.Command) (does use, known bool) {
 	does, known = uses[c.Name()]
@@ -60,15 +60,30 @@ var recursive = map[string][]string{
 	"rm": {"-r", "-R", "--recursive"}, "cp": {"-r", "-R", "-a", "--recursive", "--archive"}, "scp": {"-r"}, "shred": {"-r"}, "srm": {"-r"},
 	"chmod": {"-R", "--recursive"}, "chown": {"-R", "--recursive"}, "chgrp": {"-R", "--recursive"}, "setfacl": {"-R", "--recursive"},
 	"grep": {"-r", "-R", "--recursive"}, "egrep": {"-r", "-R", "--recursive"}, "fgrep": {"-r", "-R", "--recursive"}, "zgrep": {"-r"},
-	"git": {"clone"},
+	"git": {"clone", "submodule", "worktree", "restore", "checkout", "mv", "rm"},
 }
 
-func goesDown(c shell.Command) bool {
-	options, found := recursive[c.Name()]
+func goesDown(c shell.Command) bool { return among(recursive, c) }
+
+// among reports whether a table has a command with one of its words.
+func among(table map[string][]string, c shell.Command) bool {
+	options, found := table[c.Name()]
 	return found && (options == nil || slices.ContainsFunc(options, func(option string) bool {
 		return shell.Option(c, option) != shell.No || slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == option })
 	}))
 }
+
+// fillers write files that they don't name into the directory where they run, with one
+// of these options or always.
+var fillers = map[string][]string{
+	"tar": nil, "bsdtar": nil, "unzip": nil, "7z": nil, "cpio": nil, "patch": nil, "wget": nil, "split": nil, "csplit": nil,
+	"curl": {"-O", "-J", "--remote-name", "--remote-name-all", "--remote-header-name"},
+}
+
+func fills(c shell.Command) bool { return among(fillers, c) }
+
+// entering are commands that go to a directory by -C.
+var entering = []string{"git", "tar", "bsdtar", "make", "gmake", "ninja", "go"}
 
 // runner are commands whose arguments are mostly no files.
 var runner = map[string]bool{

@@ -155,14 +155,17 @@ func (s source) walk(node syntax.Node, ctx context) {
 			return false
 		case *syntax.FuncDecl:
 			s.function(n)
+		case *syntax.LetClause, *syntax.TestClause, *syntax.ArithmCmd, *syntax.ArithmExp:
+			s.evaluated([]Word{{Text: s.sourceOf(n)}})
 		case *syntax.DeclClause:
 			s.declare(n, ctx)
 		case *syntax.CallExpr:
+			words := s.words(n.Args)
 			for _, a := range n.Assigns {
-				s.assign(a)
+				s.assign(a, words)
 			}
-			if len(n.Args) > 0 {
-				s.run(s.words(n.Args), ctx)
+			if len(words) > 0 {
+				s.run(words, ctx)
 			}
 		}
 		return true
@@ -175,10 +178,11 @@ func (s source) stmt(n *syntax.Stmt, ctx context) {
 	for _, r := range n.Redirs {
 		s.redirect(r, &ctx)
 	}
-	switch {
-	case n.Cmd != nil:
+	before := len(s.script.Commands)
+	if n.Cmd != nil {
 		s.walk(n.Cmd, ctx)
-	case len(n.Redirs) > 0:
+	}
+	if len(n.Redirs) > 0 && len(s.script.Commands) == before { // > x, and x=1 > y
 		s.add(Command{Redirects: ctx.redirects})
 	}
 }
@@ -282,32 +286,13 @@ func (s source) function(n *syntax.FuncDecl) {
 func (s source) declare(n *syntax.DeclClause, ctx context) {
 	words := []Word{{Text: n.Variant.Value, Known: true}}
 	for _, a := range n.Args {
-		s.assign(a)
+		s.assign(a, nil)
+		if a.Name == nil && a.Value != nil { // export "A=b"
+			s.assignments(s.words([]*syntax.Word{a.Value}))
+		}
 		words = append(words, Word{Text: s.sourceOf(a), Known: true})
 	}
 	s.add(Command{Words: words, Redirects: ctx.redirects})
-}
-
-// commandVariables name a command that some other program runs, or change which one
-// a name means.
-var commandVariables = []string{
-	"BASH_ENV", "ENV", "PROMPT_COMMAND", "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "SHELLOPTS",
-	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_ASKPASS", "GIT_PROXY_COMMAND",
-	"PAGER", "MANPAGER", "EDITOR", "VISUAL", "SSH_ASKPASS", "PERL5OPT", "PYTHONSTARTUP", "NODE_OPTIONS", "RUBYOPT",
-}
-
-var harmlessValues = []string{"", "cat", "less", "more", "true", "false", ":", "vi", "vim", "nano", "never"}
-
-func (s source) assign(a *syntax.Assign) {
-	if a.Name == nil || !slices.Contains(commandVariables, a.Name.Value) {
-		return
-	}
-	if a.Value != nil {
-		if w := s.words([]*syntax.Word{a.Value})[0]; w.Known && slices.Contains(harmlessValues, w.Text) {
-			return
-		}
-	}
-	s.doubt(Doubt("the variable " + a.Name.Value + " makes other programs run something"))
 }
 
 // add lists a command.

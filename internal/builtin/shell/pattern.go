@@ -66,11 +66,43 @@ func (p Pattern) In(c Command) Found {
 			operands = append(operands, w)
 		}
 	}
+	if verb, known := verb(c); known && len(operands) > 0 && operands[0] == p.words[1] && !approval.Glob(operands[0], verb) {
+		return No
+	}
 	found := Yes
 	for _, o := range options {
 		found = min(found, Option(c, o))
 	}
 	return min(found, inOrder(operands, c.Args()))
+}
+
+// verbal are programs whose first word that is no option says what they do. Their
+// options before it, where these are known, may have values in words of their own.
+var verbal = map[string][]string{
+	"git": {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path", "--super-prefix"},
+	"npm": nil, "yarn": nil, "pnpm": nil, "cargo": nil, "gem": nil, "twine": nil, "go": nil, "gh": nil, "docker": nil, "podman": nil, "kubectl": nil, "helm": nil, "terraform": nil, "tofu": nil, "pulumi": nil, "systemctl": nil,
+}
+
+// verb is what such a program does, where that is known.
+func verb(c Command) (verb string, known bool) {
+	values, found := verbal[c.Name()]
+	if !found {
+		return "", false
+	}
+	args := c.Args()
+	for len(values) > 0 && len(args) > 1 && args[0].Known && strings.HasPrefix(args[0].Text, "-") {
+		if slices.Contains(values, args[0].Text) {
+			if args[1].Many {
+				return "", false
+			}
+			args = args[1:]
+		}
+		args = args[1:]
+	}
+	if len(args) == 0 || !args[0].Known || args[0].Glob || strings.HasPrefix(args[0].Text, "-") {
+		return "", false
+	}
+	return args[0].Text, true
 }
 
 // Option says whether a command has an option: "-r" also in -fr, "--recursive" also
@@ -124,7 +156,7 @@ func inOrder(patterns []string, words []Word) Found {
 	for _, p := range patterns {
 		at := slices.IndexFunc(words, func(w Word) bool { return w.Known && approval.Glob(p, w.Text) })
 		if at < 0 {
-			at = slices.IndexFunc(words, func(w Word) bool { return !w.Known || w.Glob && approval.Glob(w.Text, p) })
+			at = slices.IndexFunc(words, func(w Word) bool { return !w.Known && w.mayBe(p) || w.Glob && approval.Glob(w.Text, p) })
 			found = min(found, Maybe)
 		}
 		switch {
@@ -136,6 +168,13 @@ func inOrder(patterns []string, words []Word) Found {
 		words = words[at:]
 	}
 	return found
+}
+
+// mayBe reports whether a word that is not known may be one of a pattern: it begins as
+// its text does up to the first variable.
+func (w Word) mayBe(pattern string) bool {
+	at := strings.IndexAny(w.Text, "$`<>(")
+	return w.Many || w.Glob || at < 0 || strings.ContainsAny(pattern, "*?") || strings.HasPrefix(pattern, w.Text[:at])
 }
 
 // Covers reports whether the pattern accounts for every word of a command: they are

@@ -6,53 +6,15 @@ import (
 	"strings"
 )
 
-// interpreter is a program that is given code in a language of its own.
-type interpreter struct {
-	code  []string // options that code follows
-	stdin bool     // without a file it runs what it reads
-	name  string   // of the language, for people
-}
-
-var interpreters = map[string]interpreter{
-	"python": {[]string{"-c"}, true, "Python"}, "pypy": {[]string{"-c"}, true, "Python"},
-	"perl": {[]string{"-e", "-E"}, true, "Perl"}, "ruby": {[]string{"-e"}, true, "Ruby"},
-	"node": {[]string{"-e", "-p", "--eval", "--print"}, true, "JavaScript"}, "nodejs": {[]string{"-e", "-p", "--eval", "--print"}, true, "JavaScript"},
-	"bun": {[]string{"-e", "--eval", "-p", "--print"}, false, "JavaScript"}, "deno": {[]string{"eval"}, false, "JavaScript"},
-	"php": {[]string{"-r", "-B", "-R", "-E", "--run"}, true, "PHP"}, "lua": {[]string{"-e"}, true, "Lua"}, "luajit": {[]string{"-e"}, true, "Lua"},
-	"rscript": {[]string{"-e"}, false, "R"}, "osascript": {[]string{"-e"}, true, "AppleScript"}, "tclsh": {nil, true, "Tcl"},
-	"emacs": {[]string{"--eval", "-eval"}, false, "Emacs Lisp"}, "fish": {[]string{"-c", "--command", "-C"}, true, "fish"},
-	"nu": {[]string{"-c", "--commands"}, true, "Nushell"}, "xonsh": {[]string{"-c"}, true, "xonsh"}, "csh": {[]string{"-c"}, true, "csh"}, "tcsh": {[]string{"-c"}, true, "csh"},
-}
-
-// runners run commands that they are given in ways which are not read here.
-var runners = map[string]string{
-	"powershell": "", "pwsh": "", "cmd": "", "wsl": "", "parallel": "", "nsenter": "", "unshare": "", "expect": "", "script": "",
-	"at": "", "batch": "", "systemd-run": "", "pkexec": "", "machinectl": "", "firejail": "", "bwrap": "", "proot": "", "fakeroot": "", "socat": "",
-	"docker": "run exec", "podman": "run exec", "kubectl": "run exec debug", "oc": "run exec rsh", "lxc": "exec", "vagrant": "ssh", "gcloud": "ssh",
-	"tmux": "new new-session send send-keys run run-shell if-shell split-window respawn-pane neww new-window", "screen": "-X -dm -dmS -d -S",
-}
-
-// helpers are options with which a program runs a command; one that ends with * may
-// be followed by anything.
-var helpers = map[string][]string{
-	"tar":   {"--to-command*", "--checkpoint-action*", "-I*", "--use-compress-program*", "--info-script*", "--new-volume-script*", "-F*", "--rsh-command*"},
-	"rsync": {"-e*", "--rsh*", "--rsync-path*"}, "scp": {"-S*", "-oProxyCommand*", "ProxyCommand*"}, "sftp": {"-S*"},
-	"ssh": {"ProxyCommand*", "-oProxyCommand*", "LocalCommand*", "-oLocalCommand*"}, "rg": {"--pre", "--pre=*"}, "fd": {"-x*", "-X*", "--exec*"}, "fdfind": {"-x*", "-X*", "--exec*"},
-	"sort": {"--compress-program*"}, "split": {"--filter*"}, "man": {"-P*", "--pager*", "-H*"}, "zip": {"-TT*", "--unzip-command*"}, "nc": {"-e*", "-c*"}, "ncat": {"-e*", "-c*", "--exec*", "--sh-exec*"},
-	"netcat": {"-e*", "-c*"}, "vim": {"-c*", "+*", "--cmd*", "-S*"}, "vi": {"-c*", "+*", "--cmd*"}, "nvim": {"-c*", "+*", "--cmd*", "-S*"}, "gdb": {"-ex*", "--eval-command*", "-x*"}, "less": {"+*"},
-	"go": {"-exec*", "-toolexec*", "-vettool*"}, "npm": {"--script-shell*"}, "make": {"SHELL=*", "--eval*"}, "gmake": {"SHELL=*", "--eval*"},
-	"git": {
-		"--upload-pack*", "--receive-pack*", "--exec*", "--exec-path=*", "--ext-diff", "--open-files-in-pager*", "ext::*", "bisect run", "submodule foreach", "filter-branch", "-x*",
-	},
-	"npx": {"-c*", "--call*"}, "mysql": {"--pager*"}, "psql": {"\\!*"}, "sqlite3": {".shell*", ".system*"}, "openssl": {"-engine*"}, "crontab": {"-"},
-}
-
 var (
 	cmdlet       = regexp.MustCompile(`^[A-Za-z]+-[A-Z][A-Za-z]+$`)
 	versioned    = regexp.MustCompile(`[0-9.]+$`)
-	awkRuns      = regexp.MustCompile(`system|[|]|getline|@|>`)
-	sedRuns      = regexp.MustCompile(`(^|[;{}\n0-9$/!])\s*e(\s|$|;)|[^A-Za-z\s][gpiImM0-9]*e[gpiImM0-9]*\s*($|[;}\n])`)
+	awkRuns      = regexp.MustCompile(`system|getline|print[^;}\n]*[|>]|@\s*\w`)
+	sedRuns      = regexp.MustCompile(`(^|[;{}\n,])\s*[0-9$][0-9,~+$]*\s*!?\s*e|(^|[;{}\n0-9$/!])\s*e(\s|$|;)|[^A-Za-z\s][gpiImM0-9]*e[gpiImM0-9]*\s*($|[;}\n])`)
 	gitConfigRun = regexp.MustCompile(`(?i)^(alias\.|core\.(pager|editor|sshcommand|hookspath|fsmonitor|askpass|gitproxy)|pager\.|diff\..*(command|external|textconv)|diff\.external|filter\.|merge\..*driver|sequence\.editor|credential\..*helper|.*\.(helper|cmd|program)|include)`)
+	scriptOption = regexp.MustCompile(`^(-[nErsuz]*e|--(expression|source)=)`)
+	sedBegins    = regexp.MustCompile(`^\s*!?\s*e`)
+	tarCluster   = regexp.MustCompile(`^(-?[a-zA-Z]+[IF]|[IF])[a-zA-Z]*$`)
 )
 
 // program looks whether a program is given code.
@@ -65,16 +27,6 @@ func (s source) program(c *Command, name string, ctx context) {
 	if cmdlet.MatchString(c.Words[0].Text) && !strings.ContainsAny(c.Words[0].Text, "./") && name != c.Words[0].Text {
 		c.doubt("PowerShell is not read here: " + clip(c.Words[0].Text))
 	}
-	if verbs, ok := runners[name]; ok && (verbs == "" || slices.ContainsFunc(args, func(a Word) bool {
-		return !a.Known || slices.Contains(strings.Fields(verbs), a.Text)
-	})) {
-		c.doubt("what " + name + " runs is not read here")
-	}
-	for _, option := range helpers[name] {
-		if slices.ContainsFunc(args, func(a Word) bool { return isOption(option, a.Text) }) {
-			c.doubt(name + " is told to run a command: " + clip(option))
-		}
-	}
 	language, known := interpreters[name]
 	if !known {
 		language, known = interpreters[versioned.ReplaceAllString(name, "")]
@@ -85,9 +37,9 @@ func (s source) program(c *Command, name string, ctx context) {
 	case name == "git":
 		c.gitConfig(args)
 	case name == "sed" || name == "gsed":
-		c.code(args, sedRuns, "sed")
+		c.script(sedRuns, "sed")
 	case slices.Contains([]string{"awk", "gawk", "mawk", "nawk"}, name):
-		c.code(args, awkRuns, "awk")
+		c.script(awkRuns, "awk")
 	}
 }
 
@@ -128,24 +80,126 @@ func runsOf(words []Word) (all []string) {
 	return all
 }
 
-// gitConfig looks for settings of git that name a command.
-func (c *Command) gitConfig(args []Word) {
+// told looks whether the arguments of a command, or what it reads, have commands that
+// are not read here.
+func (s source) told(c *Command, name string, ctx context) {
+	args := c.Args()
+	if verbs, ok := runners[name]; ok && c.runner(verbs) || strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") {
+		c.doubt("what " + name + " runs is not read here")
+	}
+	for _, option := range helpers[name] {
+		if i := slices.IndexFunc(args, func(a Word) bool { return isOption(option, a.Text) }); i >= 0 && !harmlessHelper(option, args[i:]) {
+			c.doubt(name + " is told to run a command: " + clip(option))
+		}
+	}
+	language := languages[name]
+	if language != nil && slices.ContainsFunc(args, func(a Word) bool { return language.MatchString(a.Text) }) {
+		c.doubt(name + " may be told to run a command")
+	}
+	if f := ctx.feed; f != nil && slices.Contains(readers, name) && (!f.known || language == nil || language.MatchString(f.text)) {
+		c.Runs = append(c.Runs, f.from...)
+		c.doubt(name + " may run what it reads")
+	}
+	if name == "tar" && len(args) > 0 && tarCluster.MatchString(args[0].Text) {
+		c.doubt("tar is told to run a command: " + clip(args[0].Text))
+	}
+	s.scriptFiles(c, name)
+}
+
+// runner reports whether the words of a runner make it run something.
+func (c Command) runner(verbs string) bool {
+	list, except := strings.CutPrefix(verbs, "!")
+	among := func(a Word) bool { return slices.Contains(strings.Fields(list), a.Text) }
+	unknown := slices.ContainsFunc(c.Args(), func(a Word) bool { return !a.Known })
+	if except {
+		return unknown || !slices.ContainsFunc(c.Args(), among) || slices.ContainsFunc(c.Args(), func(a Word) bool { return a.Text == ";" })
+	}
+	if verb, known := verb(c); known && verb != "compose" && verb != "container" {
+		unknown = false
+	}
+	return verbs == "" || unknown || slices.ContainsFunc(c.Args(), among)
+}
+
+// harmlessHelper reports whether an option names a command that is known to do no more
+// than it has to. The first word has the option.
+func harmlessHelper(option string, words []Word) bool {
+	value := strings.TrimPrefix(words[0].Text, strings.TrimSuffix(option, "*"))
+	known := words[0].Known
+	if value == "" && len(words) > 1 {
+		value, known = words[1].Text, words[1].Known
+	}
+	return known && harmlessHelpers.MatchString(strings.TrimPrefix(value, "="))
+}
+
+// scriptFiles looks for files of code that are no files, or are made by the same line.
+func (s source) scriptFiles(c *Command, name string) {
+	check := func(file Word) {
+		switch made := s.made(file.Text); {
+		case !file.Known:
+			c.Runs = append(c.Runs, file.Runs...)
+			c.doubt(name + " runs a file that is known only then: " + clip(file.Text))
+		case len(made) > 0:
+			c.Runs = append(c.Runs, made...)
+			c.doubt(name + " runs a file that the same line makes: " + clip(file.Text))
+		case file.Text == "-" || isDescriptor(file.Text):
+			c.doubt(name + " runs what it reads")
+		}
+	}
+	args := c.Args()
 	for i, a := range args {
-		if i > 0 && (args[i-1].Text == "-c" || slices.ContainsFunc(args[:i], func(w Word) bool { return w.Text == "config" })) || strings.HasPrefix(a.Text, "--config-env") {
-			if key := strings.TrimPrefix(a.Text, "--config-env="); gitConfigRun.MatchString(key) {
-				c.doubt("git is told to run a command: " + clip(key))
+		for _, option := range scripts[name] {
+			value, joined := strings.CutPrefix(a.Text, option)
+			switch {
+			case joined && value == "" && i+1 < len(args):
+				check(args[i+1])
+			case joined && value != "" && (len(option) == 2 || value[0] == '='):
+				a.Text = strings.TrimPrefix(value, "=")
+				check(a)
 			}
+		}
+	}
+	if strings.HasSuffix(name, "make") && scripts[name] != nil {
+		for _, file := range []string{"Makefile", "makefile", "GNUmakefile"} {
+			check(Word{Text: file, Known: true})
 		}
 	}
 }
 
-// code looks for what runs commands in the arguments of sed and awk.
-func (c *Command) code(args []Word, runs *regexp.Regexp, language string) {
-	for _, a := range args {
-		if runs.MatchString(a.Text) && !strings.HasPrefix(a.Text, "-") {
-			c.doubt(language + " may be told to run a command")
-		} else if !a.Known && strings.ContainsAny(a.Text, "$`{") && a.Text[0] != '-' && !strings.ContainsAny(a.Text, "/.") {
-			c.doubt("the code for " + language + " is known only when it runs: " + clip(a.Text))
+func isDescriptor(file string) bool {
+	return file == "/dev/stdin" || strings.HasPrefix(file, "/dev/fd/") || strings.HasPrefix(file, "/proc/self/fd/")
+}
+
+// gitConfig looks for settings of git that name a command.
+func (c *Command) gitConfig(args []Word) {
+	for i, a := range args {
+		key, given := a.Text, i > 0 && (args[i-1].Text == "-c" || args[i-1].Text == "--config" || slices.ContainsFunc(args[:i], func(w Word) bool { return w.Text == "config" }))
+		for _, option := range []string{"--config-env=", "--config=", "-c"} {
+			if value, joined := strings.CutPrefix(key, option); joined && !given {
+				key, given = value, true
+			}
 		}
+		if given && gitConfigRun.MatchString(key) {
+			c.doubt("git is told to run a command: " + clip(key))
+		}
+	}
+}
+
+// script looks for what runs commands in the scripts of sed and awk: in the words behind
+// the name, and joined to an option.
+func (c *Command) script(runs *regexp.Regexp, language string) {
+	first := true // the first word that is no option may be the script
+	for _, a := range c.Args() {
+		text := a.Text
+		option := strings.HasPrefix(text, "-")
+		if option {
+			text = scriptOption.ReplaceAllString(text, "")
+		}
+		switch {
+		case runs.MatchString(text) && (!option || text != a.Text), first && !option && language == "sed" && sedBegins.MatchString(text):
+			c.doubt(language + " may be told to run a command")
+		case !a.Known && strings.ContainsAny(text, "$`{") && !option && !strings.ContainsAny(text, "/."):
+			c.doubt("the code for " + language + " is known only when it runs: " + clip(text))
+		}
+		first = first && option
 	}
 }

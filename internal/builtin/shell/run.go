@@ -14,6 +14,10 @@ func (s source) run(words []Word, ctx context) { s.runWithin(words, ctx, 0) }
 func (s source) runWithin(words []Word, ctx context, depth int) {
 	c := Command{Words: words, Redirects: ctx.redirects}
 	name := c.Name()
+	s.told(&c, name, ctx)
+	if slices.Contains(evaluators, name) {
+		s.evaluated(words[1:])
+	}
 	switch w, wraps := wrappers[name]; {
 	case depth > MaxDepth:
 		c.doubt("commands stand within commands too deep")
@@ -39,7 +43,14 @@ func (s source) runWithin(words []Word, ctx context, depth int) {
 			s.standardInput(&c, ctx)
 		}
 		s.add(c)
+		options := words[1 : len(words)-len(inner)]
+		if w.assigns {
+			s.assignments(options)
+		}
+		dirs := s.parser.dirs
+		s.parser.dirs = w.dirs(dirs, options)
 		s.inner(w, inner, ctx, depth)
+		s.parser.dirs = dirs
 		return
 	case shells[name]:
 		s.shell(&c, words[1:], ctx)
@@ -64,6 +75,8 @@ func (s source) runWithin(words []Word, ctx context, depth int) {
 		s.add(c)
 		s.find(words[1:], ctx, depth)
 		return
+	case slices.Contains(declares, name):
+		s.assignments(words[1:])
 	default:
 		s.program(&c, name, ctx)
 	}
@@ -140,7 +153,7 @@ func (s source) joined(c *Command, words []Word, ctx context) {
 }
 
 // shells are those that read about the same language.
-var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "mksh": true, "ash": true, "rbash": true, "rzsh": true}
+var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "mksh": true, "ash": true, "rbash": true, "rzsh": true, "osh": true, "ysh": true, "yash": true, "bosh": true, "lksh": true, "oksh": true, "pdksh": true}
 
 // shell is sh and the like: a script after -c, a file, or what it reads.
 func (s source) shell(c *Command, args []Word, ctx context) {
@@ -201,7 +214,7 @@ func (s source) file(c *Command, file Word, ctx context) {
 	case len(s.made(file.Text)) > 0:
 		c.Runs = append(c.Runs, s.made(file.Text)...)
 		c.doubt(c.Name() + " runs a file that the same line makes: " + clip(file.Text))
-	case file.Text == "/dev/stdin" || strings.HasPrefix(file.Text, "/dev/fd/") || strings.HasPrefix(file.Text, "/proc/self/fd/"):
+	case isDescriptor(file.Text):
 		s.standardInput(c, ctx)
 	}
 }

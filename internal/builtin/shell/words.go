@@ -50,7 +50,7 @@ func (s source) word(from *syntax.Word) Word {
 	w := Word{Known: true}
 	var text strings.Builder
 	for i, part := range from.Parts {
-		text.WriteString(s.part(&w, part, i == 0, false))
+		text.WriteString(s.part(&w, part, i == 0 || begins(text.String()), false))
 	}
 	w.Text = text.String()
 	return w
@@ -76,7 +76,7 @@ func (s source) part(w *Word, part syntax.WordPart, first, quoted bool) string {
 	case *syntax.DblQuoted:
 		var text strings.Builder
 		for i, inner := range p.Parts {
-			text.WriteString(s.part(w, inner, first && i == 0, true))
+			text.WriteString(s.part(w, inner, first && i == 0 || begins(text.String()), true))
 		}
 		return text.String()
 	case *syntax.ParamExp:
@@ -99,6 +99,11 @@ func (s source) part(w *Word, part syntax.WordPart, first, quoted bool) string {
 	}
 	w.Known = false
 	return s.sourceOf(part)
+}
+
+// begins reports whether a path may begin behind a text, as in x=$HOME and file://$HOME.
+func begins(text string) bool {
+	return text != "" && strings.ContainsAny(text[len(text)-1:], "=@:,") || strings.HasSuffix(text, "file://")
 }
 
 // directory is what $HOME and $PWD stand for in paths.

@@ -14,16 +14,21 @@ type wrapper struct {
 	line          bool   // what follows is joined to a line for a shell
 	more          bool   // it appends arguments that nobody knows
 	login         bool   // without a command it runs a shell
+	free          bool   // its options are not known, and have no values in words of their own
+	verbs         string // words, one of which has to stand before the command
+	fetches       bool   // the command is the name of a package, with a version
+	dir           string // options that name the directory where the command runs
+	home          string // options with which it runs in a home directory; * is always
 }
 
 var wrappers = map[string]wrapper{
 	"sudo": {
-		flags: "ABbEHiKklNnPSsVv", values: "aCcDgGhpRrtTUu", assigns: true, login: true,
+		flags: "ABbEHiKklNnPSsVv", values: "aCcDgGhpRrtTUu", assigns: true, login: true, dir: "-D --chdir", home: "-i --login",
 		long: "askpass background preserve-env close-from= chdir= group= set-home help host= login remove-timestamp reset-timestamp list no-update non-interactive" +
 			" preserve-groups prompt= chroot= role= stdin shell type= command-timeout= other-user= user= version validate",
 	},
 	"doas":       {flags: "Lns", values: "Cau", login: true},
-	"env":        {flags: "i0v", values: "uC", assigns: true, long: "ignore-environment null unset= chdir= debug"},
+	"env":        {flags: "i0v", values: "uC", assigns: true, dir: "-C --chdir", long: "ignore-environment null unset= chdir= debug"},
 	"nohup":      {},
 	"time":       {flags: "apqvVhl", values: "fo", long: "append format= output= portability quiet verbose"},
 	"nice":       {flags: "0123456789", values: "n", long: "adjustment="},
@@ -40,10 +45,22 @@ var wrappers = map[string]wrapper{
 	"watch":      {flags: "bcdegptwx", values: "nq", line: true, long: "beep color differences errexit chgexit interval= precise no-title exec"},
 	"strace":     {flags: "cCdfFhiknqrtTvVwxyzZ", values: "abeEIoOpPsSuUX"},
 	"ltrace":     {flags: "bcCfiLrStT", values: "aAeDFlnopsuwx"},
-	"ssh":        {flags: "46AaCfGgKkMNnqsTtVvXxYy", values: "BbcDEeFIiJLlmOpPQRSWw", operands: 1, line: true, login: true},
+	"ssh":        {flags: "46AaCfGgKkMNnqsTtVvXxYy", values: "BbcDEeFIiJLlmOopPQRSWw", operands: 1, line: true, login: true, home: "*"},
 	"busybox":    {},
 	"toybox":     {},
 	"sudoedit":   {operands: 1 << 20},
+	"entr":       {flags: "acdnprxz"},
+	"setpriv":    {flags: "d", long: "reuid= regid= ruid= euid= rgid= egid= init-groups clear-groups keep-groups groups= inh-caps= ambient-caps= bounding-set= securebits= pdeathsig= reset-env no-new-privs"},
+	"taskset":    {flags: "ac", operands: 1, long: "all-tasks cpu-list"},
+	"chrt":       {flags: "abfiorRv", values: "DPT", operands: 1, long: "batch fifo idle other rr reset-on-fork verbose"},
+	"prlimit":    {free: true}, "valgrind": {free: true}, "systemd-inhibit": {free: true}, "dbus-run-session": {free: true}, "xvfb-run": {flags: "a", values: "enfpsw", long: "auto-servernum server-args= server-num="},
+	"unbuffer": {flags: "p"}, "proxychains": {flags: "q"}, "proxychains4": {flags: "q"}, "torsocks": {}, "rlwrap": {free: true}, "cross-env": {assigns: true},
+	"gosu": {operands: 1}, "su-exec": {operands: 1},
+	"uv":     {verbs: "run", flags: "qvms", values: "p", long: "with= python= project= directory= extra= group= env-file= all-extras no-sync no-project isolated frozen locked active module script quiet verbose"},
+	"poetry": {verbs: "run"}, "pipenv": {verbs: "run"}, "pdm": {verbs: "run"}, "hatch": {verbs: "run"}, "rye": {verbs: "run"}, "conda": {verbs: "run", values: "np", long: "name= prefix= no-capture-output"},
+	"bundle": {verbs: "exec"}, "rbenv": {verbs: "exec"}, "pyenv": {verbs: "exec"}, "asdf": {verbs: "exec"}, "direnv": {verbs: "exec", operands: 1}, "ip": {verbs: "exec", operands: 1},
+	"npm": {verbs: "exec x", fetches: true, flags: "yq", long: "yes no package= quiet"}, "pnpm": {verbs: "exec dlx", fetches: true, flags: "r", long: "package= recursive"}, "yarn": {verbs: "exec dlx", fetches: true, flags: "q", values: "p"},
+	"npx": {fetches: true, flags: "yq", values: "p", long: "yes no no-install package= quiet ignore-existing prefer-offline"}, "bunx": {fetches: true, long: "bun"}, "pnpx": {fetches: true}, "uvx": {fetches: true, flags: "q", values: "p", long: "from= with= python= quiet"},
 	"xargs": {
 		flags: "0oprtx", values: "adEILlnPsSRJ", more: true,
 		long: "null arg-file= delimiter= eof replace= max-lines= max-args= open-tty max-procs= interactive process-slot-var= no-run-if-empty max-chars= show-limits verbose exit",
@@ -53,6 +70,13 @@ var wrappers = map[string]wrapper{
 // wrapped returns the words that a wrapper runs. ok is false where its options are
 // not known, so that it can't be said where its command begins.
 func (w wrapper) wrapped(words []Word) (inner []Word, ok bool) {
+	if w.verbs != "" {
+		at := slices.IndexFunc(words, func(word Word) bool { return slices.Contains(strings.Fields(w.verbs), word.Text) })
+		if at < 0 || at > 0 && len(words[at].Text) == 1 {
+			return nil, true
+		}
+		words = words[at+1:]
+	}
 	i := 0
 	for ; i < len(words) && (!words[i].Known || strings.HasPrefix(words[i].Text, "-")); i++ {
 		text := words[i].Text
@@ -64,13 +88,13 @@ func (w wrapper) wrapped(words []Word) (inner []Word, ok bool) {
 			return w.behind(words[i+1:]), true
 		case strings.HasPrefix(text, "--"):
 			value, known := w.longOption(text[2:])
-			if !known {
+			if !known && !w.free {
 				return nil, false
 			}
 			i += value
 		default:
 			value, known := w.shortOptions(text[1:])
-			if !known {
+			if !known && !w.free {
 				return nil, false
 			}
 			i += value
@@ -110,7 +134,47 @@ func (w wrapper) behind(words []Word) []Word {
 	for w.assigns && len(words) > 0 && isAssignment(words[0]) {
 		words = words[1:]
 	}
-	return words[min(w.operands, len(words)):]
+	words = words[min(w.operands, len(words)):]
+	if w.fetches && len(words) > 0 {
+		words = slices.DeleteFunc(slices.Clone(words), func(word Word) bool { return word.Known && word.Text == "--" })
+		if name, _, found := strings.Cut(words[0].Text, "@"); found && name != "" {
+			words[0].Text = name
+		}
+	}
+	return words
+}
+
+// dirs are where a wrapper runs its command, if it runs in one of dirs itself.
+func (w wrapper) dirs(dirs []string, options []Word) []string {
+	for i, o := range options {
+		if w.home == "*" || w.has(w.home, o.Text) {
+			return []string{"~"}
+		}
+		for option := range strings.FieldsSeq(w.dir) {
+			value, joined := strings.CutPrefix(o.Text, option)
+			switch {
+			case !joined:
+				continue
+			case value == "" && i+1 < len(options):
+				o = options[i+1]
+			default:
+				o.Text = strings.TrimPrefix(value, "=")
+			}
+			if !o.Known {
+				return nil
+			}
+			dirs = slices.Clone(dirs)
+			for i := range dirs {
+				dirs[i] = join(dirs[i], o.Text)
+			}
+		}
+	}
+	return dirs
+}
+
+// has reports whether a text is one of some options, a letter also among others.
+func (wrapper) has(options, text string) bool {
+	return slices.ContainsFunc(strings.Fields(options), func(option string) bool { return hasOption(text, option) })
 }
 
 func isAssignment(w Word) bool {
