@@ -25,6 +25,13 @@
 // files are judged so; of others, a path that must not be written is asked about.
 // cd is followed. What a program opens without naming it is not seen.
 //
+// # Directories
+//
+// Who removes, moves, replaces or fills a directory touches what is in it. Such a
+// command is asked about where a pattern names the directory before its first **, one
+// at the beginning aside: /srv/a/** has /srv, **/.git/hooks/** has .git, and **/.env
+// has none.
+//
 // # Links
 //
 // A path is judged by its text. The worker may be on another machine than the agent,
