@@ -135,6 +135,6 @@ var commands = map[string][]string{
 		"tcpdump -z rm", "wget --use-askpass=rm u", "rpm --eval '%(rm)'", "complete -C rm x", "flock f -c 'rm -rf ~'", "script -c 'rm -rf ~'", "docker create -v /:/x i", "nsenter -t 1 rm", "kubectl debug x",
 		"start-stop-daemon --start --exec /bin/rm", "emacs --batch -l x", "emacs -f x", "git config --global core.pager x", "git grep -Oless x", "split --filter='rm' x", "bash -c 'rm -rf \"$0\"' ~", "bash -c '\"$@\"' _ rm -rf ~",
 		"sh -c 'rm -rf $1' _ ~", "f() { \"$@\"; }; f rm -rf ~", "f() { $1; }; f rm", "echo rm -rf ~ > x; bash x", "echo 'rm -rf ~' | tee x; bash x", "python3 -mtimeit -s 'import os'",
-		"git reset --hard", "git reset HEAD~1 --hard", "git clean -fdx", "git branch -D x", "git push origin --delete x", "shutdown -h now", "sudo reboot", "kill -9 -1", "crontab -r", "kubectl delete ns x", "terraform destroy -auto-approve", "npm publish", "docker system prune -af", "del /s x", "=rm -rf x", "nice -n 5 $X", "sudo $X", "env $X rm", "timeout $T rm -rf x",
+		"git reset --hard", "git reset HEAD~1 --hard", "git clean -fdx", "git branch -D x", "git push origin --delete x", "shutdown -h now", "sudo reboot", "kill -9 -1", "pkill -f .", "rsync -e ssh -e 'sh -c x' a h:b", "tar -I zstd -I sh -xf a", "cat > x.sql <<E\n.shell rm\nE\nsqlite3 x < x.sql", "curl x | sqlite3 x", "LD_LIBRARY_PATH=/usr/../x ls", "crontab -r", "kubectl delete ns x", "terraform destroy -auto-approve", "npm publish", "docker system prune -af", "del /s x", "=rm -rf x", "nice -n 5 $X", "sudo $X", "env $X rm", "timeout $T rm -rf x",
 	},
 }

@@ -56,7 +56,7 @@ var askedAbout = map[string][]string{
 	},
 	"it removes a branch or tag of a remote":      {"git push --delete", "git push -d", "git push --prune", "git push * :*"},
 	"it stops the machine":                        {"shutdown", "reboot", "halt", "poweroff", "init 0", "init 6", "systemctl poweroff", "systemctl reboot", "systemctl halt"},
-	"it stops every process":                      {"kill * -1", "killall5", "pkill -f .", "pkill -f *"},
+	"it stops every process":                      {"kill * -1", "killall5", "pkill -f .", "pkill -f ^"},
 	"it changes who may log in":                   {"useradd", "userdel", "usermod", "passwd", "chpasswd", "visudo", "adduser", "deluser"},
 	"it changes what runs by itself":              {"crontab -r", "crontab -e", "launchctl load", "systemctl enable", "systemctl disable", "systemctl mask"},
 	"it changes the firewall":                     {"iptables", "ip6tables", "nft", "ufw"},

@@ -70,6 +70,7 @@ func (s *collector) command(c shell.Command) {
 		targets = []shell.Word{{Text: ".", Known: true}}
 	}
 	for i, w := range operands {
+		w.Glob = w.Glob && !slices.Contains(listing, name)
 		a := access{reads: true, below: below, unsure: does == unknown || does == links || does == copies && late}
 		a.writes = does == writes && (name != "dd" || strings.HasPrefix(w.Text, "of=")) || does == moves || i == to
 		s.words(w, a, file)
@@ -166,7 +167,7 @@ func (s *collector) word(w shell.Word, text string, a access, file bool) {
 		return
 	}
 	if !w.Known {
-		if file {
+		if substituted := strings.HasPrefix(w.Text, "<(") && strings.HasSuffix(w.Text, ")"); file && !substituted {
 			s.unclear = append(s.unclear, fmt.Sprintf("which file %s is can't be known", clip(w.Text)))
 		}
 		return

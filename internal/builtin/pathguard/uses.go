@@ -23,9 +23,9 @@ const (
 var uses = func() map[string]use {
 	all := map[string]use{}
 	for use, names := range map[use]string{
-		none: "echo printf true false : exit return kill sleep seq date export declare local readonly typeset alias unset set shift type which whereis man test [ history jobs wait ulimit umask",
+		none: "basename dirname echo printf true false : exit return kill sleep seq date export declare local readonly typeset alias unset set shift type which whereis man test [ history jobs wait ulimit umask",
 		reads: "cat tac head tail less more most bat nl od hexdump strings grep egrep fgrep rg ag ack awk gawk mawk sed gsed cut paste sort wc tr column fold diff cmp comm file stat ls ll dir tree" +
-			" du df find fd locate readlink realpath basename dirname md5sum sha1sum sha256sum sha512sum cksum base64 base32 jq yq xmllint zcat zless zgrep bzcat xzcat cd pushd source . bash sh zsh dash" +
+			" du df find fd locate readlink realpath md5sum sha1sum sha256sum sha512sum cksum base64 base32 jq yq xmllint zcat zless zgrep bzcat xzcat cd pushd source . bash sh zsh dash" +
 			" python python2 python3 node ruby perl php java go gcc g++ cc c++ clang clang++ ld make cmake cargo rustc javac gdb strace ldd nm objdump getfacl lsof vimdiff view open xdg-open" +
 			" curl wget ssh env sudo xargs time timeout nice nohup exec command doas su",
 		writes: "rm rmdir unlink shred srm truncate touch mkdir mkfifo mknod tee chmod chown chgrp chattr setfacl vi vim nvim nano emacs ed ex pico patch trash mktemp gzip gunzip bzip2 xz unxz zstd split csplit dd sponge del erase",
@@ -39,6 +39,9 @@ var uses = func() map[string]use {
 	}
 	return all
 }()
+
+// listing are readers that tell no more of a file than its name and size.
+var listing = []string{"ls", "ll", "dir", "du", "df", "stat", "tree"}
 
 // changers are readers that change what they are given, where they have one of these
 // options.

@@ -36,6 +36,7 @@ type feed struct {
 	known bool
 	from  []string // names of the commands that write it
 	of    string   // what it is, for people
+	file  string   // that it is the content of, where that is known
 }
 
 // source is one line that is read.
@@ -217,6 +218,9 @@ func (s source) redirect(r *syntax.Redirect, ctx *context) {
 		ctx.redirects = append(ctx.redirects, Redirect{w, false})
 		if r.N == nil || r.N.Value == "0" {
 			ctx.feed = &feed{from: w.Runs, of: "the content of " + clip(w.Text)}
+			if w.Known && !w.Glob && !isDescriptor(w.Text) {
+				ctx.feed.file = w.Text
+			}
 		}
 	default:
 		ctx.redirects = append(ctx.redirects, Redirect{s.words([]*syntax.Word{r.Word})[0], true})

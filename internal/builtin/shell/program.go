@@ -88,16 +88,17 @@ func (s source) told(c *Command, name string, ctx context) {
 		c.doubt("what " + name + " runs is not read here")
 	}
 	for _, option := range helpers[name] {
-		if i := slices.IndexFunc(args, func(a Word) bool { return isOption(option, a.Text) }); i >= 0 && !harmlessHelper(option, args[i:]) {
-			c.doubt(name + " is told to run a command: " + clip(option))
+		for i, a := range args {
+			if isOption(option, a.Text) && !harmlessHelper(option, args[i:]) {
+				c.doubt(name + " is told to run a command: " + clip(option))
+			}
 		}
 	}
 	language := languages[name]
 	if language != nil && slices.ContainsFunc(args, func(a Word) bool { return language.MatchString(a.Text) }) {
 		c.doubt(name + " may be told to run a command")
 	}
-	if f := ctx.feed; f != nil && slices.Contains(readers, name) && (!f.known || language == nil || language.MatchString(f.text)) {
-		c.Runs = append(c.Runs, f.from...)
+	if slices.Contains(readers, name) && s.mayTell(ctx.feed, language, slices.Contains(databases, name)) {
 		c.doubt(name + " may run what it reads")
 	}
 	if name == "tar" && len(args) > 0 && tarCluster.MatchString(args[0].Text) {
@@ -106,9 +107,21 @@ func (s source) told(c *Command, name string, ctx context) {
 	s.scriptFiles(c, name)
 }
 
+// mayTell reports whether what a program reads has commands in its language. A script
+// in a file is not looked at, unless the line makes it.
+func (s source) mayTell(f *feed, language *regexp.Regexp, ofFiles bool) bool {
+	if f == nil || ofFiles && f.file != "" && len(s.made(f.file)) == 0 {
+		return false
+	}
+	return !f.known || language == nil || language.MatchString(f.text)
+}
+
 // runner reports whether the words of a runner make it run something.
 func (c Command) runner(verbs string) bool {
 	list, except := strings.CutPrefix(verbs, "!")
+	if args := c.Args(); len(args) == 1 && (args[0].Text == "--version" || args[0].Text == "--help") {
+		return false
+	}
 	among := func(a Word) bool { return slices.Contains(strings.Fields(list), a.Text) }
 	unknown := slices.ContainsFunc(c.Args(), func(a Word) bool { return !a.Known })
 	if except {

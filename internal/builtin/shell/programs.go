@@ -84,6 +84,10 @@ var readers = []string{
 	"ed", "red", "ex", "vi", "vim", "nvim", "view", "dc", "ftp", "sftp", "telnet", "lftp", "mail", "mailx", "sqlite3", "psql", "mysql", "mariadb", "m4", "gdb", "crontab",
 }
 
+// databases are readers whose scripts are files as others are: what is in them is not
+// looked at.
+var databases = []string{"sqlite3", "psql", "mysql", "mariadb"}
+
 // scripts are options behind which a file with code stands: what is in a file is not
 // looked at, but it may be what the program reads.
 var scripts = map[string][]string{
