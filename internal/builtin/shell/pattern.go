@@ -57,10 +57,13 @@ func (p Pattern) In(c Command) Found {
 		return No
 	}
 	var options, operands []string
+	behind := false // a --, where nothing is an option
 	for _, w := range p.words[1:] {
 		switch {
-		case w == "*" || w == "--":
-		case len(w) > 1 && w[0] == '-':
+		case w == "*":
+		case w == "--" && !behind:
+			behind = true
+		case len(w) > 1 && w[0] == '-' && !behind:
 			options = append(options, w)
 		default:
 			operands = append(operands, w)
@@ -90,7 +93,7 @@ func verb(c Command) (verb string, known bool) {
 		return "", false
 	}
 	args := c.Args()
-	for len(values) > 0 && len(args) > 1 && args[0].Known && strings.HasPrefix(args[0].Text, "-") {
+	for len(values) > 0 && len(args) > 1 && args[0].Known && len(args[0].Text) > 1 && args[0].Text[0] == '-' {
 		if slices.Contains(values, args[0].Text) {
 			if args[1].Many {
 				return "", false
@@ -99,7 +102,7 @@ func verb(c Command) (verb string, known bool) {
 		}
 		args = args[1:]
 	}
-	if len(args) == 0 || !args[0].Known || args[0].Glob || strings.HasPrefix(args[0].Text, "-") {
+	if len(args) == 0 || !args[0].Known || args[0].Glob || len(args[0].Text) > 1 && args[0].Text[0] == '-' {
 		return "", false
 	}
 	return args[0].Text, true
