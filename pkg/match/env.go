@@ -1,6 +1,8 @@
 package match
 
 import (
+	"regexp"
+	"strings"
 	"sync"
 
 	"cel.dev/cel-go/cel"
@@ -69,7 +71,6 @@ var matchEnvironment = sync.OnceValues(func() (*cel.Env, error) {
 		cel.ASTValidators(
 			literalPatterns{},
 			toolWords{},
-			cel.ValidateRegexLiterals(),
 			cel.ValidateRegexProgramSizeLimit(maxRegexSize),
 			cel.ValidateDurationLiterals(),
 			cel.ValidateTimestampLiterals(),
@@ -94,12 +95,18 @@ type literalPatterns struct{}
 // Name names the validator to the CEL library.
 func (literalPatterns) Name() string { return "hookrouter.literal_patterns" }
 
-// Validate reports every call of matches whose pattern is computed.
+// Validate reports every call of matches whose pattern is computed, or none.
 func (literalPatterns) Validate(_ *cel.Env, _ cel.ValidatorConfig, a *ast.AST, issues *cel.Issues) {
 	for _, call := range ast.MatchDescendants(ast.NavigateAST(a), ast.FunctionMatcher(overloads.Matches)) {
 		args := call.AsCall().Args()
-		if pattern := args[len(args)-1]; pattern.Kind() != ast.LiteralKind {
+		pattern := args[len(args)-1]
+		if pattern.Kind() != ast.LiteralKind {
 			issues.ReportErrorAtID(pattern.ID(), "the pattern of matches must be a literal, such as 'rm +-rf'")
+			continue
+		}
+		text, _ := pattern.AsLiteral().Value().(string)
+		if _, err := regexp.Compile(text); err != nil {
+			issues.ReportErrorAtID(pattern.ID(), "the pattern of matches is no regular expression (RE2): %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		}
 	}
 }

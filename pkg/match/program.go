@@ -149,7 +149,7 @@ func firstIssue(issues []*cel.Error) *Error {
 		}
 	}
 	// A position is missing where the expression as a whole is meant.
-	return &Error{max(1, first.Location.Line()), max(0, first.Location.Column()) + 1, oneLine(first.Message) + toolHint(first.Message)}
+	return &Error{max(1, first.Location.Line()), max(0, first.Location.Column()) + 1, oneLine(first.Message) + toolHint(first.Message) + syntaxHint(first.Message)}
 }
 
 // nowHint says where the time is known, for an expression that asks for it elsewhere.
@@ -160,13 +160,42 @@ func nowHint(message string) string {
 	return ": only the rules of kind cel have the time, a match is about the event alone"
 }
 
+// syntaxHint is how CEL writes what other languages write otherwise; empty where the
+// message is of something else.
+func syntaxHint(message string) string {
+	_, found, ok := strings.Cut(message, "Syntax error: ")
+	if !ok {
+		return ""
+	}
+	_, found, _ = strings.Cut(found, "'")
+	for _, other := range [...]struct{ begin, cel string }{
+		{"= ", "equal is written =="},
+		{"and'", "and is written &&"},
+		{"or'", "or is written ||"},
+		{"not'", "not is written !"},
+		{"& ", "and is written &&"},
+		{"| ", "or is written ||"},
+		{"'", "a quote is not closed"},
+		{`"`, "a quote is not closed"},
+		{"“", `texts stand in straight quotes: 'x' or "x"`},
+		{"‘", `texts stand in straight quotes: 'x' or "x"`},
+		{"”", `texts stand in straight quotes: 'x' or "x"`},
+		{"’", `texts stand in straight quotes: 'x' or "x"`},
+	} {
+		if strings.HasPrefix(found, other.begin) {
+			return ": " + other.cel
+		}
+	}
+	return ""
+}
+
 // oneLine makes a sentence of a message of the CEL library: its parser lists
 // every token that it would have liked.
 func oneLine(message string) string {
 	message = strings.Join(strings.Fields(message), " ")
 	message = strings.Replace(message, " (in container '')", "", 1)
-	if head, _, long := strings.Cut(message, " expecting {"); long {
-		message = head
+	for _, list := range [...]string{" expecting {", " expecting <EOF>"} {
+		message, _, _ = strings.Cut(message, list)
 	}
 	return strings.ReplaceAll(message, "'<EOF>'", "the end of the expression")
 }
