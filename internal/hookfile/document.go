@@ -8,40 +8,44 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 )
 
-// document is a YAML text as JSON, with the place of every value. YAML is read
-// for its syntax only; what it means is decided by the strict rules of JSON.
+// document is a YAML text as JSON, with the place of every value, and what was found
+// wrong with it. YAML is read for its syntax only; what it means is decided by the
+// strict rules of JSON.
 type document struct {
 	name   string
 	lines  []string
-	json   jsontext.Value
+	json   jsontext.Value // with null for a value that is no YAML of a worker file
 	places map[jsontext.Pointer]place
+	odd    bool // whether a key is no text, so that the mappings may not be the ones that were meant
+	faults
 }
 
 // place is where a value stands in the text.
 type place struct {
-	line, column int    // of the value, from 1, the column in characters
-	keyLine      int    // of its key; zero where it has none
-	keyColumn    int    //
-	text         string // the value, where it is a string
-	block        bool   // whether it is a block (| or >), which begins on the next line
+	line, column int        // of the value, from 1, the column in characters
+	keyLine      int        // of its key; zero where it has none
+	keyColumn    int        //
+	text         string     // the value, where it is a string
+	style        token.Type // how the string is written
 }
 
 // maxNesting bounds how deep a worker file may nest.
 const maxNesting = 32
 
+// newDocument reads a YAML text. The error says why it is none; what else is wrong is
+// noted.
 func newDocument(name string, source []byte) (*document, error) {
-	d := &document{
-		name:   name,
-		lines:  strings.Split(strings.ReplaceAll(string(source), "\r\n", "\n"), "\n"),
-		places: map[jsontext.Pointer]place{"": {line: 1, column: 1}},
+	d := &document{name: name, places: map[jsontext.Pointer]place{"": {line: 1, column: 1}}, faults: newFaults()}
+	source, err := d.readText(source)
+	if err != nil {
+		return nil, err
 	}
-	file, err := parser.ParseBytes(source, 0)
+	file, err := parser.ParseBytes(source, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		return nil, d.syntaxError(err)
 	}
@@ -59,31 +63,20 @@ func newDocument(name string, source []byte) (*document, error) {
 	if body == nil {
 		return nil, d.errorAt("", errors.New("the file is empty: it must have hooks"))
 	}
-	d.json, err = d.appendNode(nil, "", body, 1)
-	return d, err
-}
-
-func (d *document) syntaxError(err error) error {
-	var syntax yaml.Error
-	if !errors.As(err, &syntax) || syntax.GetToken() == nil {
-		return d.errorAt("", err)
+	d.json = d.appendNode(nil, "", body, 1)
+	if d.odd {
+		return nil, d.err()
 	}
-	message := strings.Join(strings.Fields(strings.ReplaceAll(syntax.GetMessage(), "\t", `\t`)), " ")
-	if strings.Contains(message, `\t`) {
-		message += ": YAML is indented with spaces, not tabs"
-	}
-	at := syntax.GetToken().Position
-	message += d.quotingHint(at.Line)
-	return d.errorIn(at.Line, at.Column, "", errors.New(message))
+	return d, nil
 }
 
 // appendNode appends a node as JSON and remembers where it stands.
-func (d *document) appendNode(buf []byte, at jsontext.Pointer, node ast.Node, depth int) ([]byte, error) {
+func (d *document) appendNode(buf []byte, at jsontext.Pointer, node ast.Node, depth int) []byte {
 	p := d.places[at]
-	p.line, p.column = position(node.GetToken())
+	p.line, p.column = position(beginning(node))
 	d.places[at] = p
 	if depth > maxNesting {
-		return nil, d.errorAt(at, fmt.Errorf("the file nests deeper than %d levels", maxNesting))
+		return d.appendFault(buf, at, fmt.Errorf("the file nests deeper than %d levels", maxNesting))
 	}
 	switch n := node.(type) {
 	case *ast.MappingNode:
@@ -96,44 +89,62 @@ func (d *document) appendNode(buf []byte, at jsontext.Pointer, node ast.Node, de
 			if i > 0 {
 				buf = append(buf, ',')
 			}
-			var err error
-			if buf, err = d.appendNode(buf, at.AppendToken(strconv.Itoa(i)), v, depth+1); err != nil {
-				return nil, err
-			}
+			buf = d.appendNode(buf, at.AppendToken(strconv.Itoa(i)), v, depth+1)
 		}
-		return append(buf, ']'), nil
+		return append(buf, ']')
 	case *ast.StringNode:
-		return d.appendText(buf, at, n.Value, false), nil
+		return d.appendText(buf, at, n.Value, n.GetToken().Type)
 	case *ast.LiteralNode:
-		return d.appendText(buf, at, n.Value.Value, true), nil
+		return d.appendText(buf, at, n.Value.Value, n.GetToken().Type)
 	}
 	return d.appendScalar(buf, at, node)
 }
 
-func (d *document) appendScalar(buf []byte, at jsontext.Pointer, node ast.Node) ([]byte, error) {
+// beginning is where a node begins: a mapping without braces at its first key.
+func beginning(node ast.Node) *token.Token {
+	switch n := node.(type) {
+	case *ast.MappingNode:
+		if !n.IsFlowStyle && len(n.Values) > 0 {
+			return n.Values[0].Key.GetToken()
+		}
+	case *ast.MappingValueNode:
+		return n.Key.GetToken()
+	}
+	return node.GetToken()
+}
+
+// appendFault notes what is wrong with a value, and has null for it.
+func (d *document) appendFault(buf []byte, at jsontext.Pointer, err error) []byte {
+	d.note(d.errorAt(at, err))
+	return append(buf, "null"...)
+}
+
+func (d *document) appendScalar(buf []byte, at jsontext.Pointer, node ast.Node) []byte {
 	switch n := node.(type) {
 	case *ast.NullNode:
 		if isTestData(at) && n.GetToken().Type == token.NullType {
-			return append(buf, "null"...), nil
+			return append(buf, "null"...)
 		}
-		return nil, d.errorAt(at, errors.New("has no value: give it one, or take the key away"))
+		return d.appendFault(buf, at, errors.New("has no value: give it one ({} where nothing needs to be said), or take the key away"))
 	case *ast.BoolNode:
-		return strconv.AppendBool(buf, n.Value), nil
+		return strconv.AppendBool(buf, n.Value)
 	case *ast.IntegerNode:
 		switch v := n.Value.(type) {
 		case int64:
-			return strconv.AppendInt(buf, v, 10), nil
+			return strconv.AppendInt(buf, v, 10)
 		case uint64:
-			return strconv.AppendUint(buf, v, 10), nil
+			return strconv.AppendUint(buf, v, 10)
 		}
 	case *ast.FloatNode:
 		if !math.IsNaN(n.Value) && !math.IsInf(n.Value, 0) {
-			return strconv.AppendFloat(buf, n.Value, 'g', -1, 64), nil
+			return strconv.AppendFloat(buf, n.Value, 'g', -1, 64)
 		}
-	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode, *ast.TagNode:
-		return nil, d.errorAt(at, errors.New("anchors (&), aliases (*), merges (<<) and tags (!) are not allowed: write the value out, or quote it"))
+	case *ast.TagNode:
+		return d.appendFault(buf, at, errors.New(`tags (!) are not allowed: put a text that begins with ! in quotes, like "!has(data.x)"`))
+	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode:
+		return d.appendFault(buf, at, errors.New("anchors (&), aliases (*) and merges (<<) are not allowed: write the value out, or quote it"))
 	}
-	return nil, d.errorAt(at, fmt.Errorf("a %s has no place here", strings.ToLower(node.Type().String())))
+	return d.appendFault(buf, at, fmt.Errorf("a %s has no place here", strings.ToLower(node.Type().String())))
 }
 
 // isTestData reports whether a value stands in the data of a test, where null is a
@@ -142,38 +153,46 @@ func isTestData(at jsontext.Pointer) bool {
 	return strings.HasPrefix(string(at), "/tests/") && strings.Contains(string(at), "/data/")
 }
 
-func (d *document) appendText(buf []byte, at jsontext.Pointer, text string, block bool) []byte {
+func (d *document) appendText(buf []byte, at jsontext.Pointer, text string, style token.Type) []byte {
 	p := d.places[at]
-	p.text, p.block = text, block
+	p.text, p.style = text, style
 	d.places[at] = p
 	buf, _ = jsontext.AppendQuote(buf, text) // replaces what is no UTF-8
 	return buf
 }
 
-func (d *document) appendMapping(buf []byte, at jsontext.Pointer, values []*ast.MappingValueNode, depth int) ([]byte, error) {
+func (d *document) appendMapping(buf []byte, at jsontext.Pointer, values []*ast.MappingValueNode, depth int) []byte {
 	buf = append(buf, '{')
-	for i, v := range values {
+	begin := len(buf)
+	for _, v := range values {
 		line, column := position(v.Key.GetToken())
 		key, ok := v.Key.(*ast.StringNode)
 		if !ok {
-			return nil, d.errorIn(line, column, at, errors.New("a key is a text: quote it"+d.quotingHint(line)))
+			d.odd = true
+			d.noteKey(line, column, at, errors.New("a key is a text: quote it"+d.quotingHint(line)))
+			continue
 		}
 		member := at.AppendToken(key.Value)
 		if first, again := d.places[member]; again {
-			return nil, d.errorIn(line, column, at, fmt.Errorf("the key %q stands in line %d already", key.Value, first.keyLine))
+			d.noteKey(line, column, at, fmt.Errorf("the key %q stands in line %d already", key.Value, first.keyLine))
+			continue
 		}
 		d.places[member] = place{keyLine: line, keyColumn: column}
-		if i > 0 {
+		if len(buf) > begin {
 			buf = append(buf, ',')
 		}
 		buf, _ = jsontext.AppendQuote(buf, key.Value)
 		buf = append(buf, ':')
-		var err error
-		if buf, err = d.appendNode(buf, member, v.Value, depth+1); err != nil {
-			return nil, err
-		}
+		buf = d.appendNode(buf, member, v.Value, depth+1)
 	}
-	return append(buf, '}'), nil
+	return append(buf, '}')
+}
+
+// noteKey notes an error at a key that is left out of its mapping.
+func (d *document) noteKey(line, column int, mapping jsontext.Pointer, err error) {
+	e := d.errorIn(line, column, mapping, err)
+	e.at = mapping.AppendToken(fmt.Sprintf("%d:%d", line, column))
+	d.note(e)
 }
 
 func position(t *token.Token) (line, column int) {

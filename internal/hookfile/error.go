@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
-	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
 // Error is one thing that is wrong with a worker file.
@@ -21,7 +18,9 @@ type Error struct {
 	Path         string // the field, like hooks[0].cel.rules[1].when; empty for the file as a whole
 	Err          error  // what is wrong, with a hint where there is one
 
-	source string // the line
+	source  string           // the line
+	at      jsontext.Pointer // the value, or what is missing, or the place in a text
+	unknown bool             // whether nobody knows its key
 }
 
 // Error is like
@@ -67,16 +66,23 @@ func Errors(err error) []*Error {
 
 // errorIn is an error at a line and column of the file.
 func (d *document) errorIn(line, column int, at jsontext.Pointer, err error) *Error {
-	e := &Error{File: d.name, Line: line, Column: column, Path: pathOf(at), Err: err}
+	e := &Error{File: d.name, Line: line, Column: column, Path: pathOf(at), Err: err, at: at}
 	if line >= 1 && line <= len(d.lines) {
 		e.source = strings.ReplaceAll(d.lines[line-1], "\t", " ")
 	}
 	return e
 }
 
-// errorAt is an error at a value. What is an Error already stays what it is; a
-// FieldError leads to the field it names, and into that field's text.
+// errorAt is an error at a value, or several of them joined. What is an Error already
+// stays what it is; a FieldError leads to the field it names, and into that field's text.
 func (d *document) errorAt(at jsontext.Pointer, err error) error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []error
+		for _, e := range joined.Unwrap() {
+			all = append(all, d.errorAt(at, e))
+		}
+		return errors.Join(all...)
+	}
 	if len(Errors(err)) > 0 {
 		return err
 	}
@@ -88,10 +94,25 @@ func (d *document) errorAt(at jsontext.Pointer, err error) error {
 	at += field.Pointer
 	p := d.nearest(at)
 	line, column := p.line, p.column
-	if field.Line > 0 {
+	switch {
+	case field.Line > 0:
 		line, column = d.within(p, field.Line, field.Column)
+	case field.Key && p.keyLine > 0:
+		line, column = p.keyLine, p.keyColumn
 	}
-	return d.errorIn(line, column, at, field.Err)
+	e := d.errorIn(line, column, at, field.Err)
+	if field.Line > 0 { // a text may have several faults
+		e.at = at.AppendToken(fmt.Sprintf("%d:%d", field.Line, field.Column))
+	}
+	return e
+}
+
+// missing is an error at a mapping that lacks a member.
+func (d *document) missing(mapping jsontext.Pointer, member string, format string, args ...any) error {
+	p := d.nearest(mapping)
+	e := d.errorIn(p.line, p.column, mapping, fmt.Errorf(format, args...))
+	e.at = mapping.AppendToken(member)
+	return e
 }
 
 // nearest is the place of a value, or of what should have held it.
@@ -102,69 +123,6 @@ func (d *document) nearest(at jsontext.Pointer) place {
 		}
 		at = at.Parent()
 	}
-}
-
-// within finds a position of a text in the file. That is possible where the line
-// stands in the file as it is, not folded or escaped; else it is the text's own
-// place.
-func (d *document) within(p place, line, column int) (fileLine, fileColumn int) {
-	textLines := strings.Split(p.text, "\n")
-	number := p.line + line - 1
-	if p.block {
-		number++
-	}
-	if line > len(textLines) || number > len(d.lines) {
-		return p.line, p.column
-	}
-	source, skip := d.lines[number-1], 0
-	if line == 1 && !p.block {
-		skip = byteOffset(source, p.column-1)
-	}
-	offset := strings.Index(source[skip:], textLines[line-1])
-	if offset < 0 || textLines[line-1] == "" {
-		return p.line, p.column
-	}
-	return number, utf8.RuneCountInString(source[:skip+offset]) + column
-}
-
-// byteOffset is where the nth character of s begins.
-func byteOffset(s string, n int) int {
-	for i := range s {
-		if n == 0 {
-			return i
-		}
-		n--
-	}
-	return len(s)
-}
-
-// mentioned is the member of a registration that the error speaks of, or the
-// registration.
-func (d *document) mentioned(at jsontext.Pointer, err error) jsontext.Pointer {
-	longest := ""
-	for _, name := range fieldNames[chain.Registration]() {
-		_, given := d.places[at.AppendToken(name)]
-		if given && len(name) > len(longest) && strings.Contains(err.Error(), strings.TrimSuffix(name, "s")) {
-			longest = name
-		}
-	}
-	if longest == "" {
-		return at
-	}
-	return at.AppendToken(longest)
-}
-
-// mismatch says what a field must be, in the words of YAML.
-func mismatch(sem *jsonv2.SemanticError) error {
-	switch {
-	case sem.GoType == nil && sem.Err != nil:
-		return sem.Err
-	case sem.GoType == nil:
-		return errors.New("is of another type")
-	case sem.JSONKind == 0:
-		return fmt.Errorf("must be %s", typeWord(sem.GoType))
-	}
-	return fmt.Errorf("must be %s, not %s", typeWord(sem.GoType), kindWord(sem.JSONKind))
 }
 
 // pathOf writes a pointer as people write paths.

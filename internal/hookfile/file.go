@@ -6,11 +6,9 @@ import (
 	"os"
 	"strings"
 
-	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -89,80 +87,30 @@ func Parse(name string, source []byte, opts Options) (*File, error) {
 		Hooks []jsontext.Value `json:"hooks"`
 		Tests []jsontext.Value `json:"tests"`
 	}
-	if err := doc.decode("", doc.json, &text, strict); err != nil {
-		return nil, err
-	}
+	doc.note(doc.decode("", doc.json, &text, strict))
 	if _, err := events.NewSubjects(text.NATS.Prefix); err != nil {
-		return nil, doc.errorAt("/nats/prefix", err)
+		doc.note(doc.errorAt("/nats/prefix", err))
 	}
 	if len(text.Hooks) == 0 {
-		return nil, doc.errorAt("/hooks", errors.New("the file has no hooks: give it at least one"))
+		doc.note(doc.errorAt("/hooks", errors.New("the file has no hooks: give it at least one")))
 	}
 	f := &File{NATS: text.NATS}
-	var wrong []error
 	firstAt := map[string]jsontext.Pointer{}
 	for i, raw := range text.Hooks {
 		at := jsontext.Pointer("/hooks").AppendToken(fmt.Sprint(i))
-		h, err := doc.hook(at, raw, opts)
-		if first, again := firstAt[h.Registration.ID]; again && err == nil {
-			err = doc.errorAt(at+"/id", fmt.Errorf("hook id %q is taken already, in line %d", h.Registration.ID, doc.places[first].line))
+		h := doc.hook(at, raw, opts)
+		if first, again := firstAt[h.Registration.ID]; again {
+			doc.note(doc.errorAt(at+"/id", fmt.Errorf("hook id %q is taken already, in line %d", h.Registration.ID, doc.places[first].line)))
+		} else if h.Registration.ID != "" {
+			firstAt[h.Registration.ID] = at + "/id"
 		}
-		if err != nil {
-			wrong = append(wrong, err)
-		}
-		firstAt[h.Registration.ID] = at + "/id"
 		f.Hooks = append(f.Hooks, h)
 	}
-	if f.Tests, err = doc.tests(text.Tests, f.Hooks); err != nil {
-		wrong = append(wrong, err)
-	}
-	if len(wrong) > 0 {
+	f.Tests, err = doc.tests(text.Tests, f.Hooks)
+	doc.note(err)
+	if err := doc.err(); err != nil {
 		f.Close()
-		return nil, errors.Join(wrong...)
+		return nil, err
 	}
 	return f, nil
-}
-
-// checkRegistration checks what a file may say of a registration.
-func (d *document) checkRegistration(at jsontext.Pointer, r chain.Registration, checkMatch func(string) error) error {
-	for _, own := range [...]struct {
-		name  string
-		given bool
-	}{{"instance", r.Instance != ""}, {"protocol", r.Protocol != 0}} {
-		if own.given {
-			return d.errorAt(at.AppendToken(own.name), errors.New("the worker says this itself: leave it out"))
-		}
-	}
-	if len(r.Channels) > 0 {
-		return d.errorAt(at+"/channels", errors.New("a hook of a worker file answers events: contributors are written in Go"))
-	}
-	if err := r.Check(); err != nil {
-		return d.errorAt(d.mentioned(at, err), err)
-	}
-	if r.Match != "" && checkMatch != nil {
-		if err := checkMatch(r.Match); err != nil {
-			return d.errorAt(at+"/match", err)
-		}
-	}
-	return nil
-}
-
-// strict is how all is decoded but a hook: it takes its unknown keys as sections.
-var strict = jsonv2.RejectUnknownMembers(true)
-
-// decode reads a value. at is where it stands in the document.
-func (d *document) decode(at jsontext.Pointer, raw jsontext.Value, into any, opts ...jsonv2.Options) error {
-	err := jsonv2.Unmarshal(raw, into, opts...)
-	if err == nil {
-		return nil
-	}
-	var sem *jsonv2.SemanticError
-	if !errors.As(err, &sem) {
-		return d.errorAt(at, err)
-	}
-	where := at + sem.JSONPointer
-	if errors.Is(sem.Err, jsonv2.ErrUnknownName) {
-		return d.unknownKey(where, fieldNamesOf(sem.GoType))
-	}
-	return d.errorAt(where, mismatch(sem))
 }

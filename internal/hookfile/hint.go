@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,7 +16,7 @@ import (
 func (d *document) unknownKey(at jsontext.Pointer, known []string) error {
 	key := at.LastToken()
 	hint := "known are " + list(known)
-	if best := closest(key, known); best != "" {
+	if best := kind.Closest(key, known); best != "" {
 		hint = fmt.Sprintf("did you mean %q?", best)
 	}
 	p := d.nearest(at)
@@ -25,58 +24,9 @@ func (d *document) unknownKey(at jsontext.Pointer, known []string) error {
 	if line == 0 {
 		line, column = p.line, p.column
 	}
-	return d.errorIn(line, column, at.Parent(), fmt.Errorf("unknown key %q: %s", key, hint))
-}
-
-var (
-	quoted   = regexp.MustCompile(`"(\\.|[^"\\])*"|'[^']*'`)
-	loneStar = regexp.MustCompile(`(^|[\s\[,])\*([\s\],}]|$)`)
-)
-
-// quotingHint is what to do where a line that is no YAML has characters that mean
-// something in YAML, and something else in a worker file; empty elsewhere.
-func (d *document) quotingHint(line int) string {
-	if line < 1 || line > len(d.lines) {
-		return ""
-	}
-	switch bare := quoted.ReplaceAllString(d.lines[line-1], ""); {
-	case strings.Contains(bare, "{{"):
-		return `: put a text with {{ }} in quotes, like "no {{ data.x }}"`
-	case loneStar.MatchString(bare):
-		return `: put * in quotes, like ["*"]`
-	}
-	return ""
-}
-
-// closest is the known name that key was probably meant to be, or empty.
-func closest(key string, known []string) string {
-	best, least := "", 1+len(key)/3
-	for _, k := range known {
-		if n := distance(strings.ToLower(key), k); n <= least {
-			best, least = k, n-1
-		}
-	}
-	return best
-}
-
-// distance is the number of letters to insert, delete or change between a and b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
+	e := d.errorIn(line, column, at.Parent(), fmt.Errorf("unknown key %q: %s", key, hint))
+	e.at, e.unknown = at, true
+	return e
 }
 
 // fieldNames are the keys that a struct takes.
@@ -104,8 +54,6 @@ func fieldNamesOf(t reflect.Type) []string {
 func names(kinds map[string]kind.Kind) []string { return slices.Sorted(maps.Keys(kinds)) }
 
 func list(names []string) string { return strings.Join(names, ", ") }
-
-func both(a, b string) string { return min(a, b) + " and " + max(a, b) }
 
 // typeWord says what a value of a Go type is called in YAML.
 func typeWord(t reflect.Type) string {

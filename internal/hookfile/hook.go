@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -54,27 +56,41 @@ type hookText struct {
 	Sections map[string]jsontext.Value `json:",embed"`
 }
 
-// hook reads one hook. What it could read is returned with an error too.
-func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) (Hook, error) {
+// hook reads one hook, as far as that is possible, and notes what is wrong.
+func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) Hook {
 	var text hookText
-	if err := d.decode(at, raw, &text); err != nil {
-		return Hook{}, err
-	}
+	d.note(d.decode(at, raw, &text))
 	h := Hook{Registration: text.Registration, doc: d, at: at}
-	for name := range text.Sections {
-		if _, known := opts.Kinds[name]; !known {
-			return h, d.unknownKey(at.AppendToken(name), append(fieldNames[hookText](), names(opts.Kinds)...))
+	var sections []string
+	for _, name := range slices.Sorted(maps.Keys(text.Sections)) {
+		if _, known := opts.Kinds[name]; known {
+			sections = append(sections, name)
+		} else {
+			d.note(d.unknownKey(at.AppendToken(name), append(fieldNames[hookText](), names(opts.Kinds)...)))
 		}
-		if h.Kind != "" {
-			return h, d.errorAt(at, fmt.Errorf("the hook has both %s: give it one kind", both(h.Kind, name)))
-		}
-		h.Kind = name
 	}
-	if h.Kind == "" {
-		return h, d.errorAt(at, fmt.Errorf("the hook has no kind: give it one of %s", list(names(opts.Kinds))))
+	complete := true // whether the registration is what it would be without faults
+	switch len(sections) {
+	case 0:
+		d.note(d.missing(at, "kind", "the hook has no kind: give it one of %s", list(names(opts.Kinds))))
+	case 1:
+		h.Kind, h.section = sections[0], text.Sections[sections[0]]
+		built := d.build(at, &h, opts)
+		complete = built || opts.Kinds[h.Kind].Members == nil
+	default:
+		d.note(d.missing(at, "kind", "the hook has both %s and %s: give it one kind", sections[0], sections[1]))
 	}
+	if complete && len(h.Registration.Events)+len(h.Registration.Channels) == 0 {
+		d.note(d.missing(at, "events", "the hook has no events: say for which it is, like events: [tool:pre]"))
+	}
+	d.checkRegistration(at, h.Registration, opts.CheckMatch)
+	d.doubtEvents(at, &h)
+	return h
+}
+
+// build makes of the section of a hook what answers.
+func (d *document) build(at jsontext.Pointer, h *Hook, opts Options) (built bool) {
 	section := at.AppendToken(h.Kind)
-	h.section = text.Sections[h.Kind]
 	var err error
 	h.Hook, err = opts.Kinds[h.Kind].Build(kind.Section{
 		Registration: &h.Registration,
@@ -83,27 +99,38 @@ func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) (
 			return given
 		},
 		Decode: func(part jsontext.Pointer, config any) error {
-			return d.decodePart(section, text.Sections[h.Kind], part, config)
+			return d.decodePart(section, h.section, part, config)
 		},
 		Worker: opts.Worker,
 	})
 	if err != nil {
 		err = d.errorAt(section, err)
-		if h.Lacks = lacking(err); h.Lacks == nil || !opts.FileOnly {
-			return h, err
+		if opts.FileOnly {
+			h.Lacks, err = lacking(err)
 		}
-		h.Hook = kind.Hook{Acts: true, Handler: func(context.Context, events.Event) (chain.Result, error) { return chain.Result{}, err }}
+		d.note(err)
 	}
-	return h, d.checkRegistration(at, h.Registration, opts.CheckMatch)
+	if h.Lacks != nil && err == nil {
+		h.Hook = kind.Hook{Acts: true, Handler: func(context.Context, events.Event) (chain.Result, error) { return chain.Result{}, h.Lacks }}
+	}
+	for i, doubt := range h.Warnings {
+		h.Warnings[i] = d.errorAt(section, doubt)
+	}
+	return err == nil
 }
 
-// lacking is err where it says what this machine lacks; nil elsewhere.
-func lacking(err error) *Error {
-	if _, ok := errors.AsType[*kind.MachineError](err); !ok {
-		return nil
+// lacking takes the errors that say what this machine lacks out of what is wrong with a
+// file, and returns the first of them.
+func lacking(err error) (lacks *Error, rest error) {
+	var wrong []error
+	for _, e := range Errors(err) {
+		if _, ok := errors.AsType[*kind.MachineError](e); !ok {
+			wrong = append(wrong, e)
+		} else if lacks == nil {
+			lacks = e
+		}
 	}
-	e, _ := errors.AsType[*Error](err)
-	return e
+	return lacks, errors.Join(wrong...)
 }
 
 // decodePart reads the part of a section that a pointer names.

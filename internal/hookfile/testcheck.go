@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -145,7 +146,7 @@ func (c *testChecker) expect(at jsontext.Pointer, e *Expect) error {
 }
 
 func (c *testChecker) noHook(id string) error {
-	if best := closest(id, c.hooks); best != "" {
+	if best := kind.Closest(id, c.hooks); best != "" {
 		return fmt.Errorf("the file has no hook %q: did you mean %q?", id, best)
 	}
 	return fmt.Errorf("the file has no hook %q: its hooks are %s", id, list(c.hooks))

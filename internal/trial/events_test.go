@@ -73,8 +73,8 @@ e.jsonl:4  a:count  -  deny by counter: the third
         - watcher (observe): skipped (its match does not hold)
         - counter: deny: the third
 e.jsonl:5  tool:pre  -  deny by guard: hook "guard" failed (error) and its on_failure is deny
-        hook guard failed: error: evaluate rule 1: deny: match: no such key: nothing
-        - guard: failed: error: evaluate rule 1: deny: match: no such key: nothing (w.yaml:11, rules[1])
+        hook guard failed: error: cel.rules[1].deny: no such key: nothing: ask first whether it is there, like has(data.x)
+        - guard: failed: error: cel.rules[1].deny: no such key: nothing: ask first whether it is there, like has(data.x) (w.yaml:11, rules[1])
         - tried (shadow): not reached
         - watcher (observe): told (not called here)
 e.jsonl:6  a:command  -  not decided

@@ -74,12 +74,14 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	if !slices.Contains([]Data{"", DataNone, DataRedacted, DataFull}, o.Data) {
 		return kind.Hook{}, kind.At("/data", "must be none, redacted or full, not %q", o.Data)
 	}
+	var warnings []error
 	if s.Registration != nil && s.Given("mode") && s.Registration.Mode != chain.Observe {
-		builtin.LogOf(s).Warn("event-log answers nothing: mode observe would cost agents no time", "hook", s.Registration.ID)
+		warnings = append(warnings, kind.At("", "answers nothing: with mode observe it would cost agents no time"))
 	}
 	f := share(set, builtin.LogOf(s))
 	return kind.Hook{
-		Acts: true,
+		Acts:     true,
+		Warnings: warnings,
 		Handler: func(_ context.Context, ev events.Event) (chain.Result, error) {
 			line, err := o.Data.line(ev)
 			if err != nil {

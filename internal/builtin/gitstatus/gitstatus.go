@@ -56,10 +56,11 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	}
 	log, states := builtin.LogOf(s), builtin.StateOf[told](s, "git-status")
 	path, err := program.Find("", "git")
+	var warnings []error
 	if err != nil {
-		log.Warn("git-status: there is no git here; the hook keeps silent", "error", err)
+		warnings = append(warnings, kind.At("", "there is no git here: the hook keeps silent"))
 	}
-	return kind.Hook{Acts: true, Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
+	return kind.Hook{Acts: true, Warnings: warnings, Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		switch events.Canonical(ev.Name) {
 		case events.SessionEnd:
 			builtin.Forget(ctx, states, log, ev)

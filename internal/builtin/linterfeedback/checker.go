@@ -22,7 +22,8 @@ const (
 
 // checker lints files below a root. It is read-only but for slots.
 type checker struct {
-	root    string // absolute, without links
+	missing []string // the default linters that are not here
+	root    string   // absolute, without links
 	linters []linter
 	slots   chan struct{} // one element for each linter that runs
 }

@@ -41,12 +41,16 @@ type feedback struct {
 // New builds the hook.
 func New(s kind.Section, o Options) (kind.Hook, error) {
 	log := builtin.LogOf(s)
-	c, err := o.prepare(s.Worker.Dir, log)
+	c, err := o.prepare(s.Worker.Dir)
 	if err != nil {
 		return kind.Hook{}, err
 	}
 	f := feedback{c, o.Only != OnlyAll, cmp.Or(o.MaxLines, DefaultMaxLines), builtin.StateOf[baseline](s, "linter-feedback")}
-	return kind.Hook{Acts: true, Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
+	var warnings []error
+	if len(c.missing) > 0 {
+		warnings = append(warnings, kind.At("", "some linters are not installed here, and their files are not linted: %s", strings.Join(c.missing, ", ")))
+	}
+	return kind.Hook{Acts: true, Warnings: warnings, Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		switch events.Canonical(ev.Name) {
 		case events.SessionEnd:
 			builtin.Forget(ctx, f.states, log, ev)

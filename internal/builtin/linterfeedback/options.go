@@ -2,7 +2,6 @@ package linterfeedback
 
 import (
 	"fmt"
-	"log/slog"
 	"os"
 	"path"
 	"path/filepath"
@@ -71,7 +70,7 @@ func DefaultLinters() []Linter {
 }
 
 // prepare checks the options and finds the programs.
-func (o Options) prepare(dir string, log *slog.Logger) (*checker, error) {
+func (o Options) prepare(dir string) (*checker, error) {
 	if o.Only != "" && o.Only != OnlyChanged && o.Only != OnlyAll {
 		return nil, kind.At("/only", "must be changed or all, not %q", o.Only)
 	}
@@ -89,7 +88,7 @@ func (o Options) prepare(dir string, log *slog.Logger) (*checker, error) {
 	}
 	c := &checker{root: root, slots: make(chan struct{}, maxRunning)}
 	if o.Linters == nil {
-		c.addDefaults(log)
+		c.addDefaults()
 		return c, nil
 	}
 	for i, l := range o.Linters {
@@ -125,18 +124,14 @@ func (l Linter) check(at jsontext.Pointer) error {
 	return nil
 }
 
-func (c *checker) addDefaults(log *slog.Logger) {
-	var missing []string
+func (c *checker) addDefaults() {
 	for _, l := range DefaultLinters() {
 		path, err := program.Find("", l.Command[0])
 		if err != nil {
-			missing = append(missing, l.Command[0])
+			c.missing = append(c.missing, l.Command[0])
 			continue
 		}
 		c.linters = append(c.linters, linter{l, path})
-	}
-	if len(missing) > 0 {
-		log.Warn("linter-feedback: linters are not installed here; their files are not linted", "missing", strings.Join(missing, ", "))
 	}
 }
 

@@ -1,15 +1,11 @@
 package naming
 
 import (
-	"errors"
 	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/redact"
 )
 
@@ -87,12 +83,4 @@ var rules = redact.Default()
 func masked(text string) string {
 	text, _ = rules.Text(text)
 	return text
-}
-
-// below moves an error of a part to where the part stands.
-func below(at jsontext.Pointer, err error) error {
-	if field, ok := errors.AsType[*kind.FieldError](err); ok {
-		return &kind.FieldError{Pointer: at + field.Pointer, Line: field.Line, Column: field.Column, Err: field.Err}
-	}
-	return err
 }

@@ -89,7 +89,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 		o.Command.Base = s.Worker.Dir
 		var err error
 		if h.command, err = execkind.New(*o.Command); err != nil {
-			return kind.Hook{}, below("/command", err)
+			return kind.Hook{}, kind.Within("/command", err)
 		}
 		if s.Registration != nil && !s.Given("replay_safe") { // it is without the command
 			s.Registration.ReplaySafe = false

@@ -63,9 +63,6 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	if err != nil {
 		return kind.Hook{}, err
 	}
-	if n.desktop == "" && n.url == "" {
-		builtin.LogOf(s).Warn("notify: nobody is told: there is no notify-send or osascript here, and no url_env")
-	}
 	asked := s.Registration == nil || slices.Contains(s.Registration.Events, events.ApprovalRequired)
 	hook := kind.Hook{Acts: true, Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		data, err := events.ParseObject(ev.Data)
@@ -81,6 +78,9 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 		}
 		return chain.Result{}, errors.Join(n.show(ctx, text), n.post(ctx, ev, text))
 	}}
+	if n.desktop == "" && n.url == "" {
+		hook.Warnings = []error{kind.At("", "nobody is told: there is no notify-send or osascript here, and no url_env")}
+	}
 	if n.client != nil {
 		hook.Close = n.client.CloseIdleConnections
 	}

@@ -1,7 +1,6 @@
 package builtinkind
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -32,11 +31,11 @@ func build(builtins map[string]builtin.Builtin, s kind.Section) (kind.Hook, erro
 	}
 	b, known := builtins[name]
 	if !known {
-		at := jsontext.Pointer("")
+		wrong := unknown(name, slices.Sorted(maps.Keys(builtins)))
 		if options {
-			at = at.AppendToken(name)
+			wrong.Pointer, wrong.Key = wrong.Pointer.AppendToken(name), true
 		}
-		return kind.Hook{}, kind.At(at, "there is no builtin %q: known are %s", name, strings.Join(slices.Sorted(maps.Keys(builtins)), ", "))
+		return kind.Hook{}, wrong
 	}
 	b.Complete(s)
 	whole, at := s.Decode, jsontext.Pointer("").AppendToken(name)
@@ -47,10 +46,20 @@ func build(builtins map[string]builtin.Builtin, s kind.Section) (kind.Hook, erro
 		return whole(at+part, config)
 	}
 	hook, err := b.Build(s)
-	if field, ok := errors.AsType[*kind.FieldError](err); ok && options {
-		return hook, &kind.FieldError{Pointer: at + field.Pointer, Line: field.Line, Column: field.Column, Err: field.Err}
+	if options {
+		for i, doubt := range hook.Warnings {
+			hook.Warnings[i] = kind.Within(at, doubt)
+		}
+		err = kind.Within(at, err)
 	}
 	return hook, err
+}
+
+func unknown(name string, known []string) *kind.FieldError {
+	if best := kind.Closest(name, known); best != "" {
+		return kind.At("", "there is no builtin %q: did you mean %q?", name, best)
+	}
+	return kind.At("", "there is no builtin %q: known are %s", name, strings.Join(known, ", "))
 }
 
 // named returns the name in a section, and whether options stand with it.
@@ -70,8 +79,11 @@ func named(s kind.Section) (name string, options bool, err error) {
 	if err := s.Decode("", &members); err != nil {
 		return "", false, err
 	}
-	if len(members) != 1 {
-		return "", false, kind.At("", "must name one builtin, not %d", len(members))
+	switch {
+	case len(members) > 1:
+		return "", false, kind.At("", "must name one builtin, not %d: options are indented deeper than the builtin's name", len(members))
+	case len(members) == 0:
+		return "", false, kind.At("", "must name one builtin")
 	}
 	for name = range members {
 	}

@@ -66,10 +66,11 @@ func TestWhatTheFileSaysWins(t *testing.T) {
 
 func TestErrorsNameThePlace(t *testing.T) {
 	for text, want := range map[string]string{
-		`hooks: [{id: a, builtin: greed}]`:                         `w.yaml:1:26: hooks[0].builtin: there is no builtin "greed": known are greet`,
-		`hooks: [{id: a, builtin: {greed: {}}}]`:                   `w.yaml:1:34: hooks[0].builtin.greed: there is no builtin "greed": known are greet`,
-		`hooks: [{id: a, builtin: {}}]`:                            `w.yaml:1:26: hooks[0].builtin: must name one builtin, not 0`,
-		`hooks: [{id: a, builtin: {greet: {}, x: {}}}]`:            `w.yaml:1:26: hooks[0].builtin: must name one builtin, not 2`,
+		`hooks: [{id: a, builtin: greed}]`:                         `w.yaml:1:26: hooks[0].builtin: there is no builtin "greed": did you mean "greet"?`,
+		`hooks: [{id: a, builtin: {greed: {}}}]`:                   `w.yaml:1:27: hooks[0].builtin.greed: there is no builtin "greed": did you mean "greet"?`,
+		`hooks: [{id: a, builtin: nobody}]`:                        `w.yaml:1:26: hooks[0].builtin: there is no builtin "nobody": known are greet`,
+		`hooks: [{id: a, builtin: {}}]`:                            `w.yaml:1:26: hooks[0].builtin: must name one builtin`,
+		`hooks: [{id: a, builtin: {greet: {}, x: {}}}]`:            `w.yaml:1:26: hooks[0].builtin: must name one builtin, not 2: options are indented deeper than the builtin's name`,
 		`hooks: [{id: a, builtin: {greet: {txt: a}}}]`:             `w.yaml:1:35: hooks[0].builtin.greet: unknown key "txt": did you mean "text"?`,
 		`hooks: [{id: a, builtin: {greet: {to: {name: nobody}}}}]`: `w.yaml:1:46: hooks[0].builtin.greet.to.name: must be somebody`,
 		`hooks: [{id: a, builtin: 7}]`:                             `w.yaml:1:26: hooks[0].builtin: must be the name of a builtin, alone or with its options`,

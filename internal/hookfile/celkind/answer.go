@@ -43,7 +43,7 @@ func compileAnswer(at jsontext.Pointer, r Rule) (answer, error) {
 func compileDeny(at jsontext.Pointer, reason string) (answer, error) {
 	text, err := parseTemplate(reason)
 	if err != nil {
-		return nil, wrong(at, err)
+		return nil, positioned(at, err)
 	}
 	return func(in *match.Input, _ []byte) (chain.Result, error) {
 		reason, err := text.render(in)
@@ -57,7 +57,7 @@ func compileDeny(at jsontext.Pointer, reason string) (answer, error) {
 func compileAsk(at jsontext.Pointer, a Ask) (answer, error) {
 	text, err := parseTemplate(a.Prompt)
 	if err != nil {
-		return nil, wrong(at+"/prompt", err)
+		return nil, positioned(at+"/prompt", err)
 	}
 	if a.Prompt == "" {
 		return nil, kind.At(at, "ask needs a prompt: the question")
@@ -78,7 +78,7 @@ func compileAsk(at jsontext.Pointer, a Ask) (answer, error) {
 	return func(in *match.Input, _ []byte) (chain.Result, error) {
 		prompt, err := text.render(in)
 		if err != nil {
-			return chain.Result{}, fmt.Errorf("ask: %w", err)
+			return chain.Result{}, fmt.Errorf("ask.prompt: %w", err)
 		}
 		result := chain.Question(prompt, a.Options...)
 		result.ApprovalTimeout, result.ApprovalDefault = a.Timeout, a.Default
@@ -89,7 +89,7 @@ func compileAsk(at jsontext.Pointer, a Ask) (answer, error) {
 func compileInject(at jsontext.Pointer, i Inject) (answer, error) {
 	text, err := parseTemplate(i.Text)
 	if err != nil {
-		return nil, wrong(at+"/text", err)
+		return nil, positioned(at+"/text", err)
 	}
 	if i.Text == "" {
 		return nil, kind.At(at, "inject needs a text")
@@ -105,7 +105,7 @@ func compileInject(at jsontext.Pointer, i Inject) (answer, error) {
 	return func(in *match.Input, _ []byte) (chain.Result, error) {
 		content, err := text.render(in)
 		if err != nil {
-			return chain.Result{}, fmt.Errorf("inject: %w", err)
+			return chain.Result{}, fmt.Errorf("inject.text: %w", err)
 		}
 		result := chain.Injection(content)
 		result.ContextInjectionRole = i.Role

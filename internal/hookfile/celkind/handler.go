@@ -28,21 +28,24 @@ func Build(_ kind.Section, c Config) (kind.Hook, error) {
 	return kind.Hook{Handler: handler}, err
 }
 
-// New compiles the rules. The error is a [*kind.FieldError].
+// New compiles the rules. The error is a [*kind.FieldError], or several joined.
 func New(c Config) (kind.Handler, error) {
 	if len(c.Rules) == 0 {
 		return nil, kind.At("/rules", "a cel hook needs at least one rule")
 	}
 	rules := make([]rule, len(c.Rules))
+	var wrong []error
 	for i, r := range c.Rules {
 		at := jsontext.Pointer("/rules").AppendToken(fmt.Sprint(i))
-		if i > 0 && c.Rules[i-1].When == "" {
-			return nil, kind.At(at, "this rule is never reached: the one before it has no when and so always holds")
-		}
 		var err error
-		if rules[i], err = compile(at, r); err != nil {
-			return nil, err
+		rules[i], err = compile(at, r)
+		wrong = append(wrong, err)
+		if r.When == "" && i < len(c.Rules)-1 {
+			wrong = append(wrong, kind.At(at, "this rule has no when and so always holds: those after it are never reached"))
 		}
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return nil, err
 	}
 	return func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		return decide(ctx, rules, ev)
@@ -54,13 +57,13 @@ func decide(ctx context.Context, rules []rule, ev events.Event) (chain.Result, e
 	in := match.NewInput(ev.Name, ev.Session, ev.Data).At(kind.Now(ctx))
 	for i, r := range rules {
 		if err := ctx.Err(); err != nil {
-			return chain.Result{}, fmt.Errorf("evaluate rule %d: %w", i, err)
+			return chain.Result{}, fmt.Errorf("cel.rules[%d]: %w", i, err)
 		}
 		if r.when != nil {
 			holds, err := r.when.Eval(in)
 			if err != nil {
 				kind.Decided(ctx, "rules", i)
-				return chain.Result{}, fmt.Errorf("evaluate rule %d: when: %w", i, err)
+				return chain.Result{}, fmt.Errorf("cel.rules[%d].when: %w", i, explain(err))
 			}
 			if !holds {
 				continue
@@ -69,7 +72,7 @@ func decide(ctx context.Context, rules []rule, ev events.Event) (chain.Result, e
 		kind.Decided(ctx, "rules", i)
 		result, err := r.result(in, ev.Data)
 		if err != nil {
-			return chain.Result{}, fmt.Errorf("evaluate rule %d: %w", i, err)
+			return chain.Result{}, fmt.Errorf("cel.rules[%d].%w", i, err)
 		}
 		return result, nil
 	}
@@ -88,28 +91,30 @@ func (r rule) result(in *match.Input, data []byte) (chain.Result, error) {
 	return result, nil
 }
 
-// compile checks and compiles one rule; at is its place in the configuration.
+// compile checks and compiles one rule; at is its place in the configuration. The error
+// is all that is wrong with it.
 func compile(at jsontext.Pointer, r Rule) (compiled rule, err error) {
+	var wrong [4]error
 	if r.When != "" {
 		if compiled.when, err = match.InRule.Compile(string(r.When)); err != nil {
-			return rule{}, wrong(at+"/when", err)
+			wrong[0] = positioned(at+"/when", err)
 		}
 	}
 	switch r.UserMessageLevel {
 	case "", chain.LevelInfo, chain.LevelWarning, chain.LevelError:
 		compiled.level = r.UserMessageLevel
 	default:
-		return rule{}, kind.At(at+"/user_message_level", `must be "info", "warning" or "error", not %q`, r.UserMessageLevel)
+		wrong[1] = kind.At(at+"/user_message_level", `must be "info", "warning" or "error", not %q`, r.UserMessageLevel)
 	}
 	if compiled.userMessage, err = parseTemplate(r.UserMessage); err != nil {
-		return rule{}, wrong(at+"/user_message", err)
+		wrong[2] = positioned(at+"/user_message", err)
 	}
-	compiled.answer, err = compileAnswer(at, r)
-	return compiled, err
+	compiled.answer, wrong[3] = compileAnswer(at, r)
+	return compiled, errors.Join(wrong[:]...)
 }
 
-// wrong makes a field error of an error of a template or an expression.
-func wrong(at jsontext.Pointer, err error) *kind.FieldError {
+// positioned makes a field error of an error of a template or an expression.
+func positioned(at jsontext.Pointer, err error) *kind.FieldError {
 	if m, ok := errors.AsType[*match.Error](err); ok {
 		return &kind.FieldError{Pointer: at, Line: m.Line, Column: m.Column, Err: errors.New(m.Message)}
 	}

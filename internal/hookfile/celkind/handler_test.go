@@ -171,14 +171,14 @@ func TestWhatFailsIsAnErrorOfTheHandler(t *testing.T) {
 		rule celkind.Rule
 		want string
 	}{
-		"a condition":           {celkind.Rule{When: "data.missing == 1"}, "evaluate rule 0: when: match: no such key: missing"},
-		"a reason":              {celkind.Rule{Deny: &text}, "evaluate rule 0: deny: match: no such key: missing"},
-		"a prompt":              {celkind.Rule{Ask: &celkind.Ask{Prompt: text}}, "evaluate rule 0: ask: match: no such key: missing"},
-		"a text to inject":      {celkind.Rule{Inject: &celkind.Inject{Text: text}}, "evaluate rule 0: inject: match: no such key: missing"},
-		"a message":             {celkind.Rule{UserMessage: text}, "evaluate rule 0: user_message: match: no such key: missing"},
-		"a value":               {celkind.Rule{Modify: &celkind.Modify{Set: map[string]celkind.Source{"a": "data.missing"}}}, "evaluate rule 0: modify /a: match: no such key: missing"},
-		"a path through a text": {celkind.Rule{Modify: &celkind.Modify{Set: map[string]celkind.Source{"tool_name.x": "1"}}}, "evaluate rule 0: modify /tool_name/x: it goes through a value that is no object"},
-		"a path through a list": {celkind.Rule{Modify: &celkind.Modify{Set: map[string]celkind.Source{"tool_input.list.0": "1"}}}, "evaluate rule 0: modify /tool_input/list/0: it goes through a value that is no object"},
+		"a condition":           {celkind.Rule{When: "data.missing == 1"}, "cel.rules[0].when: no such key: missing: ask first whether it is there, like has(data.x)"},
+		"a reason":              {celkind.Rule{Deny: &text}, "cel.rules[0].deny: no such key: missing: ask first whether it is there, like has(data.x)"},
+		"a prompt":              {celkind.Rule{Ask: &celkind.Ask{Prompt: text}}, "cel.rules[0].ask.prompt: no such key: missing: ask first whether it is there, like has(data.x)"},
+		"a text to inject":      {celkind.Rule{Inject: &celkind.Inject{Text: text}}, "cel.rules[0].inject.text: no such key: missing: ask first whether it is there, like has(data.x)"},
+		"a message":             {celkind.Rule{UserMessage: text}, "cel.rules[0].user_message: no such key: missing: ask first whether it is there, like has(data.x)"},
+		"a value":               {celkind.Rule{Modify: &celkind.Modify{Set: map[string]celkind.Source{"a": "data.missing"}}}, "cel.rules[0].modify.set /a: no such key: missing: ask first whether it is there, like has(data.x)"},
+		"a path through a text": {celkind.Rule{Modify: &celkind.Modify{Set: map[string]celkind.Source{"tool_name.x": "1"}}}, "cel.rules[0].modify.set /tool_name/x: it goes through a value that is no object"},
+		"a path through a list": {celkind.Rule{Modify: &celkind.Modify{Set: map[string]celkind.Source{"tool_input.list.0": "1"}}}, "cel.rules[0].modify.set /tool_input/list/0: it goes through a value that is no object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := answer(t, celkind.Config{Rules: []celkind.Rule{c.rule}}, write)

@@ -25,15 +25,16 @@ func compileModify(at jsontext.Pointer, m Modify) (answer, error) {
 		return nil, kind.At(at, "modify changes nothing: give it set or remove")
 	}
 	var set []assignment
+	var wrong []error
 	for _, name := range slices.Sorted(maps.Keys(m.Set)) {
 		field := (at + "/set").AppendToken(name)
 		p, err := parsePath(name)
 		if err != nil {
-			return nil, &kind.FieldError{Pointer: field, Err: err}
+			wrong = append(wrong, &kind.FieldError{Pointer: field, Key: true, Err: err})
 		}
 		value, err := match.InRule.CompileExpr(string(m.Set[name]))
 		if err != nil {
-			return nil, wrong(field, err)
+			wrong = append(wrong, positioned(field, err))
 		}
 		set = append(set, assignment{p, value})
 	}
@@ -41,9 +42,12 @@ func compileModify(at jsontext.Pointer, m Modify) (answer, error) {
 	for i, name := range m.Remove {
 		p, err := parsePath(name)
 		if err != nil {
-			return nil, &kind.FieldError{Pointer: (at + "/remove").AppendToken(fmt.Sprint(i)), Err: err}
+			wrong = append(wrong, &kind.FieldError{Pointer: (at + "/remove").AppendToken(fmt.Sprint(i)), Err: err})
 		}
 		remove = append(remove, p)
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return nil, err
 	}
 	return func(in *match.Input, data []byte) (chain.Result, error) {
 		return modify(in, data, set, remove)
@@ -58,16 +62,16 @@ func modify(in *match.Input, data []byte, set []assignment, remove []path) (chai
 	for _, s := range set {
 		value, err := s.value.EvalJSON(in)
 		if err != nil {
-			return chain.Result{}, fmt.Errorf("modify %s: %w", s.path, err)
+			return chain.Result{}, fmt.Errorf("modify.set %s: %w", s.path, explain(err))
 		}
 		if changed, err = edit(changed, s.path, value); err != nil {
-			return chain.Result{}, fmt.Errorf("modify %s: %w", s.path, err)
+			return chain.Result{}, fmt.Errorf("modify.set %s: %w", s.path, err)
 		}
 	}
 	for _, p := range remove {
 		var err error
 		if changed, err = edit(changed, p, nil); err != nil {
-			return chain.Result{}, fmt.Errorf("remove %s: %w", p, err)
+			return chain.Result{}, fmt.Errorf("modify.remove %s: %w", p, err)
 		}
 	}
 	return chain.Result{Action: chain.Modify, Data: []byte(changed)}, nil

@@ -109,7 +109,7 @@ func (t template) render(in *match.Input) (string, error) {
 		}
 		v, err := p.expr.EvalJSON(in)
 		if err != nil {
-			return "", err
+			return "", explain(err)
 		}
 		if v.Kind() != '"' {
 			b = append(b, v...)

@@ -132,6 +132,8 @@ func checkURL(c Config) (host string, err error) {
 		return "", errors.New("is missing: give the endpoint, like https://policy.example/hook")
 	case err != nil:
 		return "", errors.New("can't be read: write it like https://host/path, with other characters escaped")
+	case u.Scheme == "":
+		return "", errors.New("must begin with https://")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return "", fmt.Errorf("must begin with https://, not %q", u.Scheme)
 	case u.Hostname() == "":

@@ -2,6 +2,7 @@ package kind
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -37,6 +38,9 @@ type Hook struct {
 	// paths: when one changes, the hook is built anew. A directory changes with
 	// the files in it. Not those that it reads, or runs, with each event.
 	Files []string
+	// Warnings are what is well written and probably not meant, or can't do its work
+	// here; a [*FieldError] names its place. Who reads the file tells them.
+	Warnings []error
 	// Close lets go of what the hook holds, when nothing is called any more. Nil where
 	// it holds nothing.
 	Close func()
@@ -51,7 +55,7 @@ type Section struct {
 	Given        func(field string) bool
 	// Decode reads the section, or the part of it that a pointer names, into a
 	// configuration: a pointer to a struct with json tags. It is strict, and its
-	// errors name the place.
+	// errors name the place. What has no error is read nonetheless.
 	Decode func(at jsontext.Pointer, config any) error
 	// Worker is who will call the hook.
 	Worker Worker
@@ -91,7 +95,8 @@ type Kind struct {
 	Config any
 	// Members are what the section may hold, one of them: kinds of their own.
 	Members map[string]Kind
-	// Build builds a hook. An error that is a [*FieldError] names its place.
+	// Build builds a hook. An error that is a [*FieldError] names its place; several
+	// may be joined. With an error, the hook is closed and not used.
 	Build func(Section) (Hook, error)
 }
 
@@ -99,10 +104,9 @@ type Kind struct {
 func Of[C any](summary string, build func(Section, C) (Hook, error)) Kind {
 	return Kind{Summary: summary, Config: *new(C), Build: func(s Section) (Hook, error) {
 		var c C
-		if err := s.Decode("", &c); err != nil {
-			return Hook{}, err
-		}
-		return build(s, c)
+		misfits := s.Decode("", &c)
+		hook, err := build(s, c) // so that all that is wrong is told at once
+		return hook, errors.Join(misfits, err)
 	}}
 }
 
@@ -112,6 +116,7 @@ func Of[C any](summary string, build func(Section, C) (Hook, error)) Kind {
 type FieldError struct {
 	Pointer      jsontext.Pointer // the field, from the configuration's root; empty means the root
 	Line, Column int              // within the field's text, from 1; zero means the whole field
+	Key          bool             // whether the field's name is wrong, not its value
 	Err          error            // what is wrong
 }
 
@@ -134,4 +139,22 @@ func (e *FieldError) Unwrap() error { return e.Err }
 // format.
 func At(pointer jsontext.Pointer, format string, args ...any) *FieldError {
 	return &FieldError{Pointer: pointer, Err: fmt.Errorf(format, args...)}
+}
+
+// Within moves the [*FieldError]s that err is made of to where their configuration stands
+// in another one.
+func Within(pointer jsontext.Pointer, err error) error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []error
+		for _, e := range joined.Unwrap() {
+			all = append(all, Within(pointer, e))
+		}
+		return errors.Join(all...)
+	}
+	if field, ok := errors.AsType[*FieldError](err); ok {
+		moved := *field
+		moved.Pointer = pointer + field.Pointer
+		return &moved
+	}
+	return err
 }

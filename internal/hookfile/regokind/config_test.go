@@ -49,7 +49,7 @@ func TestWhatIsWrongIsNamedWithItsPlace(t *testing.T) {
 		"b/.manifest": `{"roots":["other"]}`, "b/good.rego": "package authz\n\nallow := true\n",
 	})
 	for name, c := range map[string]struct{ section, want string }{
-		"nothing":                 {"      query: data.a\n", "a.yaml:5:12: hooks[0].rego: must have one of policy, files and bundle, not 0 of them"},
+		"nothing":                 {"      query: data.a\n", "a.yaml:5:7: hooks[0].rego: must have one of policy, files and bundle, not 0 of them"},
 		"two of them":             {"      policy: package a\n      bundle: b\n", "must have one of policy, files and bundle, not 2 of them"},
 		"half a policy":           {"      policy: |\n        package hooks\n\n        deny contains if {\n", "a.yaml:8:"},
 		"a policy with a type":    {"      policy: |\n        package hooks\n\n        deny contains x if {\n          x := 1 + \"a\"\n        }\n", "a.yaml:9:16: hooks[0].rego.policy: rego_type_error"},

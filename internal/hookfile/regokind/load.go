@@ -131,30 +131,41 @@ func (l loader) relative(file string) string {
 	return file
 }
 
-// positioned is what OPA found wrong, the first of it, as an error of a field: in the
-// text of a policy of the worker file, with file, line and column elsewhere.
+// positioned is what OPA found wrong, as errors of a field: in the text of a policy of
+// the worker file, with file, line and column elsewhere.
 func (l loader) positioned(at jsontext.Pointer, err error) error {
 	found := problems(err)
 	if len(found) == 0 {
 		return &kind.FieldError{Pointer: at, Err: err}
 	}
-	first := found[0]
-	text := first.Code + ": " + first.Message
+	if first := found[0]; first.Location == nil || first.Location.File != "" {
+		return l.problem(at, first, len(found)-1)
+	}
+	all := make([]error, len(found))
+	for i, one := range found {
+		all[i] = l.problem(at, one, 0)
+	}
+	return errors.Join(all...)
+}
+
+// problem is one of them as an error of a field; there are more in other files.
+func (l loader) problem(at jsontext.Pointer, one *ast.Error, more int) error {
+	text := one.Code + ": " + one.Message
 	for _, name := range networked {
-		if strings.HasSuffix(first.Message, "undefined function "+name) {
+		if strings.HasSuffix(one.Message, "undefined function "+name) {
 			text += ": the network is off, unless allow_net names the hosts to reach"
 		}
 	}
-	if n := len(found) - 1; n > 0 {
-		text = fmt.Sprintf("%s (and %d more)", text, n)
+	if more > 0 {
+		text = fmt.Sprintf("%s (and %d more)", text, more)
 	}
-	if first.Location == nil {
+	switch {
+	case one.Location == nil:
 		return kind.At(at, "%s", text)
+	case one.Location.File == "":
+		return &kind.FieldError{Pointer: at, Line: one.Location.Row, Column: one.Location.Col, Err: errors.New(text)}
 	}
-	if first.Location.File == "" {
-		return &kind.FieldError{Pointer: at, Line: first.Location.Row, Column: first.Location.Col, Err: errors.New(text)}
-	}
-	return kind.At(at, "%s:%d:%d: %s", l.relative(first.Location.File), first.Location.Row, first.Location.Col, text)
+	return kind.At(at, "%s:%d:%d: %s", l.relative(one.Location.File), one.Location.Row, one.Location.Col, text)
 }
 
 // problems are the errors with a place that err is made of.

@@ -1,0 +1,44 @@
+package kind
+
+import "strings"
+
+// Closest is the known word that a misspelt one was probably meant to be, or empty.
+func Closest(word string, known []string) string {
+	return ClosestWithin(1+len(word)/3, word, known)
+}
+
+// ClosestWithin is [Closest] with the number of slips that it may be away: letters that
+// are missing, too many, other or swapped with the next one.
+func ClosestWithin(slips int, word string, known []string) string {
+	best := ""
+	for _, k := range known {
+		if n := distance(strings.ToLower(word), strings.ToLower(k)); n <= slips {
+			best, slips = k, n-1
+		}
+	}
+	return best
+}
+
+// distance is the number of slips between a and b.
+func distance(a, b string) int {
+	var before []int // the row before the last
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
+		for j := range len(b) {
+			next[j+1] = 1 + min(row[j], row[j+1], next[j])
+			if a[i] == b[j] {
+				next[j+1] = row[j]
+			}
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,32 @@
+package hookfile
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// meantEvent is the standard event, or the domain of some, that a pattern which names
+// none was probably meant to be; empty where it may well be one of an application.
+func meantEvent(pattern string) string {
+	name, isDomain := strings.CutSuffix(pattern, ":*")
+	var known []string
+	for _, info := range events.Catalog() {
+		for _, spelling := range append(info.Aliases, info.Name) {
+			if domain, _, _ := strings.Cut(spelling, ":"); isDomain {
+				spelling = domain
+			}
+			known = append(known, spelling)
+		}
+	}
+	if pattern == "*" || slices.Contains(known, name) {
+		return ""
+	}
+	best := kind.ClosestWithin(1+len(name)/12, name, known)
+	if best != "" && isDomain {
+		best += ":*"
+	}
+	return best
+}
