@@ -55,6 +55,7 @@ func (s serve) dryRun(ctx context.Context, p process) error {
 		return err
 	}
 	defer file.Close()
+	tellWarnings(file, p.stderr)
 	wanted, err := hookset.Registrations(file)
 	if err != nil {
 		return inputError{err}

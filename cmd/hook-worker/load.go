@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -19,7 +20,7 @@ type faults struct {
 	err  error
 }
 
-func (f faults) Error() string { return fmt.Sprintf("%s: errors found: %d", f.path, f.n) }
+func (f faults) Error() string { return f.path + ": " + count(f.n, "error") }
 
 func (f faults) Unwrap() error { return f.err }
 
@@ -72,6 +73,17 @@ func told(path string, err error, stderr io.Writer) error {
 		fmt.Fprintf(stderr, "%v\n%s", e, e.Snippet())
 	}
 	return inputError{faults{path, len(all), err}}
+}
+
+// tellWarnings prints the warnings of a file, each with its line, and returns them.
+func tellWarnings(file *hookfile.File, stderr io.Writer) (warnings []string) {
+	for _, h := range file.Hooks {
+		for _, e := range hookfile.Errors(errors.Join(h.Warnings...)) {
+			fmt.Fprintf(stderr, "warning: %v\n%s", e, e.Snippet())
+			warnings = append(warnings, e.Error())
+		}
+	}
+	return warnings
 }
 
 // read reads a file for a worker in its directory.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 
 	"github.com/hookrouter/hookrouter/internal/filewatch"
 	"github.com/hookrouter/hookrouter/internal/hookfile"
@@ -72,7 +73,23 @@ func (r reloader) apply(ctx context.Context) (hookset.Changes, error) {
 		file.Close()
 		return hookset.Changes{}, errors.New("nats was changed in the file: a worker stays where it is connected, so start it anew")
 	}
-	return r.set.Apply(ctx, r.tell.logged(file))
+	changes, err := r.set.Apply(ctx, r.tell.logged(file))
+	if err == nil {
+		r.warn(file, changes)
+	}
+	return changes, err
+}
+
+// warn tells the warnings of the hooks that are not what they were.
+func (r reloader) warn(file *hookfile.File, changes hookset.Changes) {
+	for _, h := range file.Hooks {
+		if id := h.Registration.ID; !slices.Contains(changes.New, id) && !slices.Contains(changes.Changed, id) {
+			continue
+		}
+		for _, warning := range h.Warnings {
+			r.tell.log.Warn("the hook is probably not as it was meant", "hook", h.Registration.ID, "warning", warning)
+		}
+	}
 }
 
 // errorsOf are the errors in a file, or the one that is none of these.

@@ -98,6 +98,25 @@ func TestTheFileIsReadAgainWhenItChanges(t *testing.T) {
 	}
 }
 
+func TestAWarningIsToldWhenItsHookChanges(t *testing.T) {
+	url := listen(t)
+	text := func(ofA, other string) string {
+		return "hooks:\n  - {id: a, events: ['tool:per'], cel: {rules: [{deny: " + ofA + "}]}}\n  - {id: " + other + ", events: [x], cel: {rules: [{deny: x}]}}\n"
+	}
+	file := write(t, text("one", "b"))
+	stderr, _ := start(t, url, file)
+	for _, step := range []struct {
+		ofA, other string
+		told       int
+	}{{"one", "c", 1}, {"two", "d", 2}, {"two", "e", 2}} {
+		replace(t, file, text(step.ofA, step.other))
+		says(t, stderr, "new=["+step.other+"]")
+		if n := strings.Count(stderr.String(), "there is no standard event tool:per"); n != step.told {
+			t.Errorf("with %s: told %d times; want %d:\n%s", step.other, n, step.told, stderr)
+		}
+	}
+}
+
 func TestWhatARouterRefusesIsSaidWithItsPlace(t *testing.T) {
 	url := listen(t)
 	file := write(t, denying("a=one", "b=one"))

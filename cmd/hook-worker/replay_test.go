@@ -59,7 +59,7 @@ func TestReplayDecidesAsARouterWould(t *testing.T) {
 			`"hops":[{"id":"renames","action":"modify"},{"id":"path-guard","action":"deny","reason":"Shell is not for s2"}]}`, nil},
 		"unless it is not to": {bash, `{"action":"continue","data":{"session_id":"s2","tool_name":"Bash","timestamp":"T"},"hops":[],"skipped":["path-guard"]}`, []string{"--no-as-if-enforced"}},
 		"a rule that fails": {`{"event":"tool:pre","data":{"tool_name":"Write","timestamp":"T"}}`, `{"action":"continue","data":{"tool_name":"Write","timestamp":"T"},` +
-			`"hops":[{"id":"path-guard","failure":"error","error":"evaluate rule 0: when: match: no such key: tool_input"}],"skipped":["renames"]}`, nil},
+			`"hops":[{"id":"path-guard","failure":"error","error":"cel.rules[0].when: no such key: tool_input: ask first whether it is there, like has(data.x)"}],"skipped":["renames"]}`, nil},
 		"an event of no hook": {`{"event":"session:start","data":{"timestamp":"T"}}`, `{"action":"continue","data":{"timestamp":"T"},"hops":[]}`, nil},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -93,3 +93,11 @@ func buildVersion() string {
 	}
 	return version
 }
+
+// count is like "1 hook" or "2 hooks".
+func count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}

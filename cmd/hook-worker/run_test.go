@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -315,8 +316,8 @@ func TestRunSaysWhatIsWrong(t *testing.T) {
 		"no file is named":       {nil, 2, "missing flags: --config=FILE", ""},
 		"an unknown flag":        {[]string{"--confg", "x"}, 2, "unknown flag --confg", ""},
 		"the file isn't there":   {[]string{"--config", "/no/such/file"}, 2, "no such file", ""},
-		"the file is wrong":      {[]string{"--config", bad}, 2, "errors found: 1", bad + ":4:12: hooks[0].match: undeclared reference to 'dta' (did you mean 'data'?)\n    4 |     match: dta.x == 1\n"},
-		"a file to check is too": {[]string{"validate", bad}, 2, "errors found: 1", bad + ":4:12: "},
+		"the file is wrong":      {[]string{"--config", bad}, 2, ": 1 error", bad + ":4:12: hooks[0].match: undeclared reference to 'dta' (did you mean 'data'?)\n    4 |     match: dta.x == 1\n"},
+		"a file to check is too": {[]string{"validate", bad}, 2, ": 1 error", bad + ":4:12: "},
 		"there is no NATS":       {[]string{"--config", write(t, twoHooks), "--nats-url", "nats://127.0.0.1:1"}, 1, "connect to NATS at nats://127.0.0.1:1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -369,6 +370,29 @@ hooks:
 		}
 		if diff := cmp.Diff(c.want, stdout.String()); diff != "" {
 			t.Errorf("stdout (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestValidateTellsWarnings(t *testing.T) {
+	file := write(t, "hooks:\n  - id: a\n    events: [tool:per]\n    cel: {rules: [{deny: x}]}\n")
+	warning := file + ":3:14: hooks[0].events[0]: there is no standard event tool:per: did you mean tool:pre?"
+	for arg, want := range map[string]struct{ out, err string }{
+		"": {file + ": 1 hook, 1 warning\n  a: on tool:per, ", "<nil>"},
+		"--json":    {`"warnings":["` + warning + `"]}`, "<nil>"},
+		"--strict":  {"", file + ": 1 warning, and --strict takes them for errors"},
+	} {
+		args := []string{"validate", file}
+		if arg != "" {
+			args = append(args, arg)
+		}
+		var stdout, stderr bytes.Buffer
+		err := run(t.Context(), args, process{stdout: &stdout, stderr: &stderr})
+		if !strings.Contains(stdout.String(), want.out) || fmt.Sprint(err) != want.err || err != nil && exitCode(err) != 2 {
+			t.Errorf("%s: %v, %q; want %s, %q", arg, err, &stdout, want.err, want.out)
+		}
+		if !strings.HasPrefix(stderr.String(), "warning: "+warning+"\n    3 |     events: [tool:per]\n") {
+			t.Errorf("%s: stderr:\n%s", arg, &stderr)
 		}
 	}
 }

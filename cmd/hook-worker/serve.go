@@ -54,6 +54,7 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 	if err != nil {
 		return err
 	}
+	tellWarnings(file, p.stderr)
 	memory = s.memory(s.url(file), s.prefix(file), log)
 	w, err := worker.Connect(ctx, worker.Options{URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds, Version: version, Log: log})
 	if err != nil {
@@ -70,11 +71,7 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 		end()
 		return errors.Join(err, w.Run(ctx))
 	}
-	hooks := "1 hook"
-	if n := len(file.Hooks); n != 1 {
-		hooks = fmt.Sprintf("%d hooks", n)
-	}
-	fmt.Fprintf(p.stderr, "hook-worker %s answers for %s on %s\n", version, hooks, bus.RedactURL(s.url(file)))
+	fmt.Fprintf(p.stderr, "hook-worker %s answers for %s on %s\n", version, count(len(file.Hooks), "hook"), bus.RedactURL(s.url(file)))
 	if unwatched != nil {
 		log.Warn("changes of the file are not noticed: SIGHUP reads it again", "error", unwatched)
 	}

@@ -53,8 +53,8 @@ func TestTestSaysWhatIsWrong(t *testing.T) {
 	}{
 		"no tests":               {[]string{write(t, untested)}, "has no tests: write a section tests", "", 2},
 		"no tests in one of two": {[]string{well, write(t, untested)}, "has no tests", "", 2},
-		"a file that is wrong":   {[]string{write(t, tested+"    - x\n")}, "errors found: 1", ":5:", 2},
-		"a test that is wrong":   {[]string{write(t, strings.Replace(tested, "action: deny", "action: block", 1))}, "errors found: 1", ":4:68: tests[0].expect.action: must be one of", 2},
+		"a file that is wrong":   {[]string{write(t, tested+"    - x\n")}, ": 1 error", ":5:", 2},
+		"a test that is wrong":   {[]string{write(t, strings.Replace(tested, "action: deny", "action: block", 1))}, ": 1 error", ":4:68: tests[0].expect.action: must be one of", 2},
 		"no such file":           {[]string{"/no/such.yaml"}, "no such file", "", 2},
 		"a directory":            {[]string{filepath.Dir(well) + "/"}, filepath.Dir(well) + "/ is a directory: give the files in it, such as " + filepath.Dir(well) + "/*.yaml", "", 2},
 		"no such events":         {[]string{"--events", "/no/such.jsonl", well}, "/no/such.jsonl: no such file or directory: give a file", "", 2},

@@ -16,6 +16,7 @@ import (
 type validate struct {
 	Files    []string `arg:"" name:"file" type:"path" help:"Worker files."`
 	FileOnly bool     `help:"Check what the files say, and not whether this machine has the programs, secrets and certificates that their hooks need."`
+	Strict   bool     `help:"Take warnings for errors: what is well written and probably not meant, or can't do its work here."`
 	JSON     bool     `name:"json" help:"A line of JSON for each file that is well."`
 }
 
@@ -23,6 +24,7 @@ type validate struct {
 type validated struct {
 	File          string               `json:"file"`
 	Registrations []chain.Registration `json:"registrations"` // every default written out
+	Warnings      []string             `json:"warnings,omitempty"`
 }
 
 // run prints of each file what is wrong with it, or what it registers.
@@ -46,6 +48,10 @@ func (v validate) file(path string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer file.Close()
+	warnings := tellWarnings(file, stderr)
+	if v.Strict && len(warnings) > 0 {
+		return inputError{fmt.Errorf("%s: %s, and --strict takes them for errors", path, count(len(warnings), "warning"))}
+	}
 	list, err := hookset.Registrations(file)
 	if err != nil {
 		return inputError{err}
@@ -54,12 +60,16 @@ func (v validate) file(path string, stdout, stderr io.Writer) error {
 		list[i] = reg.WithDefaults()
 	}
 	if !v.JSON {
-		fmt.Fprintf(stdout, "%s: %d hooks, all well\n%s", path, len(file.Hooks), table(list))
+		state := "all well"
+		if len(warnings) > 0 {
+			state = count(len(warnings), "warning")
+		}
+		fmt.Fprintf(stdout, "%s: %s, %s\n%s", path, count(len(file.Hooks), "hook"), state, table(list))
 		return nil
 	}
 	out := json.NewEncoder(stdout)
 	out.SetEscapeHTML(false)
-	return out.Encode(validated{path, list})
+	return out.Encode(validated{path, list, warnings})
 }
 
 // table has a line for each registration.
