@@ -378,9 +378,9 @@ func TestValidateTellsWarnings(t *testing.T) {
 	file := write(t, "hooks:\n  - id: a\n    events: [tool:per]\n    cel: {rules: [{deny: x}]}\n")
 	warning := file + ":3:14: hooks[0].events[0]: there is no standard event tool:per: did you mean tool:pre?"
 	for arg, want := range map[string]struct{ out, err string }{
-		"": {file + ": 1 hook, 1 warning\n  a: on tool:per, ", "<nil>"},
-		"--json":    {`"warnings":["` + warning + `"]}`, "<nil>"},
-		"--strict":  {"", file + ": 1 warning, and --strict takes them for errors"},
+		"":         {file + ": 1 hook, 1 warning\n  a: on tool:per, ", "<nil>"},
+		"--json":   {`"warnings":["` + warning + `"]}`, "<nil>"},
+		"--strict": {"", file + ": 1 warning, and --strict takes them for errors"},
 	} {
 		args := []string{"validate", file}
 		if arg != "" {

@@ -11,6 +11,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 )
 
 // document is a YAML text as JSON, with the place of every value, and what was found
@@ -18,6 +20,7 @@ import (
 // strict rules of JSON.
 type document struct {
 	name   string
+	kinds  map[string]kind.Kind
 	lines  []string
 	json   jsontext.Value // with null for a value that is no YAML of a worker file
 	places map[jsontext.Pointer]place
@@ -39,8 +42,8 @@ const maxNesting = 32
 
 // newDocument reads a YAML text. The error says why it is none; what else is wrong is
 // noted.
-func newDocument(name string, source []byte) (*document, error) {
-	d := &document{name: name, places: map[jsontext.Pointer]place{"": {line: 1, column: 1}}, faults: newFaults()}
+func newDocument(name string, source []byte, kinds map[string]kind.Kind) (*document, error) {
+	d := &document{name: name, kinds: kinds, places: map[jsontext.Pointer]place{"": {line: 1, column: 1}}, faults: newFaults()}
 	source, err := d.readText(source)
 	if err != nil {
 		return nil, err

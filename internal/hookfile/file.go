@@ -78,7 +78,7 @@ func Load(path string, opts Options) (*File, error) {
 
 // Parse reads the text of a worker file; name is what errors call it.
 func Parse(name string, source []byte, opts Options) (*File, error) {
-	doc, err := newDocument(name, source)
+	doc, err := newDocument(name, source, opts.Kinds)
 	if err != nil {
 		return nil, err
 	}

@@ -12,11 +12,13 @@ import (
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 )
 
-// unknownKey is an error at a key that nobody knows.
+// unknownKey is an error at a key that nobody knows, or that has its home elsewhere.
 func (d *document) unknownKey(at jsontext.Pointer, known []string) error {
 	key := at.LastToken()
 	hint := "known are " + list(known)
-	if best := kind.Closest(key, known); best != "" {
+	if home := d.home(at.Parent(), key); home != "" {
+		hint = fmt.Sprintf("it belongs to %s: indent it deeper, below that", home)
+	} else if best := kind.Closest(key, known); best != "" {
 		hint = fmt.Sprintf("did you mean %q?", best)
 	}
 	p := d.nearest(at)
@@ -29,6 +31,47 @@ func (d *document) unknownKey(at jsontext.Pointer, known []string) error {
 	return e
 }
 
+// home is where a key belongs that stands beside the hooks, or beside the section of a
+// hook; empty where that is not known.
+func (d *document) home(mapping jsontext.Pointer, key string) string {
+	switch {
+	case mapping == "" && (d.kinds[key].Build != nil || slices.Contains(fieldNames[hookText](), key)):
+		return "a hook"
+	case mapping.Parent() != "/hooks":
+		return ""
+	}
+	for _, name := range names(d.kinds) {
+		config := reflect.TypeOf(d.kinds[name].Config)
+		if slices.Contains(fieldNamesOf(config), key) {
+			return name
+		}
+		for _, list := range fieldNamesOf(config) {
+			if slices.Contains(fieldNamesOf(elementOf(config, list)), key) {
+				return name + "." + list
+			}
+		}
+	}
+	return ""
+}
+
+// elementOf is the type of the elements of a struct's list; nil for what is none.
+func elementOf(t reflect.Type, name string) reflect.Type {
+	for _, f := range reflect.VisibleFields(t) {
+		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == name && f.Type.Kind() == reflect.Slice {
+			return f.Type.Elem()
+		}
+	}
+	return nil
+}
+
+// underlying is a type without the pointer to it.
+func underlying(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
 // fieldNames are the keys that a struct takes.
 func fieldNames[T any]() []string { return fieldNamesOf(reflect.TypeFor[T]()) }
 
@@ -36,10 +79,7 @@ func fieldNamesOf(t reflect.Type) []string {
 	if t == nil {
 		return nil
 	}
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
+	if t = underlying(t); t.Kind() != reflect.Struct {
 		return nil
 	}
 	var all []string

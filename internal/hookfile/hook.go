@@ -56,6 +56,13 @@ type hookText struct {
 	Sections map[string]jsontext.Value `json:",embed"`
 }
 
+// hookKeys are the keys of a hook, but for its sections and what the worker says itself.
+func hookKeys() []string {
+	return slices.DeleteFunc(fieldNames[hookText](), func(name string) bool {
+		return name == "channels" || name == "instance" || name == "protocol"
+	})
+}
+
 // hook reads one hook, as far as that is possible, and notes what is wrong.
 func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) Hook {
 	var text hookText
@@ -66,7 +73,7 @@ func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) H
 		if _, known := opts.Kinds[name]; known {
 			sections = append(sections, name)
 		} else {
-			d.note(d.unknownKey(at.AppendToken(name), append(fieldNames[hookText](), names(opts.Kinds)...)))
+			d.note(d.unknownKey(at.AppendToken(name), append(hookKeys(), names(opts.Kinds)...)))
 		}
 	}
 	complete := true // whether the registration is what it would be without faults

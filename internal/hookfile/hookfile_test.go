@@ -189,7 +189,7 @@ func TestParseNamesThePlaceOfEachError(t *testing.T) {
 		"a remove at a wrong path":         {rule("        - modify: {remove: [a, /a~2]}\n"), `w.yaml:6:32: hooks[0].cel.rules[0].modify.remove[1]: path "/a~2" is no JSON Pointer`},
 		"a message at a wrong level":       {rule("        - {user_message: a, user_message_level: loud}\n"), `w.yaml:6:49: hooks[0].cel.rules[0].user_message_level: must be "info"`},
 
-		"a list without a space":         {"hooks:\n  - id: g\n    events: {tool:pre}\n" + anyRule, `w.yaml:3:13: hooks[0].events: must be a list, not a mapping: put texts in brackets and quotes, like ["tool:pre", "tool:post"]`},
+		"a list without a space":         {"hooks:\n  - id: g\n    events: {tool:pre}\n" + anyRule, `w.yaml:3:13: hooks[0].events: must be a list, not a mapping: put texts in brackets and quotes, like ["a", "b"]`},
 		"an event with a space":          {"hooks:\n  - id: g\n    events: [tool: pre]\n" + anyRule, `w.yaml:3:14: hooks[0].events[0]: must be a text (quote it), not a mapping: put a text with a colon in quotes, like "tool:pre"`},
 		"an event within braces":         {"hooks: [{id: g, events: [tool:pre], cel: {rules: [{deny: x}]}}]\n", `w.yaml:1:26: hooks[0].events[0]: must be a text (quote it), not a mapping: put a text with a colon in quotes, like "tool:pre"`},
 		"a domain within braces":         {"hooks: [{id: g, events: [tool:*]}]\n", "w.yaml:1:32: unexpected scalar value type: put * in quotes"},
@@ -204,6 +204,16 @@ func TestParseNamesThePlaceOfEachError(t *testing.T) {
 		"a builtin that is misspelt":     {hook("    builtin: path-gard\n"), `w.yaml:4:14: hooks[0].builtin: there is no builtin "path-gard": did you mean "path-guard"?`},
 		"one with options":               {hook("    builtin: {path-gard: {}}\n"), `w.yaml:4:15: hooks[0].builtin.path-gard: there is no builtin "path-gard": did you mean "path-guard"?`},
 		"an option that is misspelt":     {hook("    builtin:\n      path-guard:\n        denny: [x]\n"), `w.yaml:6:9: hooks[0].builtin.path-guard: unknown key "denny": did you mean "deny"?`},
+
+		"a key of a rule beside its kind":   {hook("    when: data.x\n" + anyRule), `w.yaml:4:5: hooks[0]: unknown key "when": it belongs to cel.rules: indent it deeper, below that`},
+		"a key of a kind beside it":         {hook("    command: [sh]\n" + anyRule), `w.yaml:4:5: hooks[0]: unknown key "command": it belongs to exec: indent it deeper, below that`},
+		"a kind beside the hooks":           {hook(anyRule) + "cel: {}\n", `w.yaml:5:1: unknown key "cel": it belongs to a hook: indent it deeper, below that`},
+		"a text where a mapping must be":    {rule("        - ask: Really?\n"), "w.yaml:6:16: hooks[0].cel.rules[0].ask: must be a mapping (key: value), not a text: its keys are prompt, options, timeout, default"},
+		"a builtin that nobody thinks of":   {hook("    builtin: rate-limiter\n"), `w.yaml:4:14: hooks[0].builtin: there is no builtin "rate-limiter": known are approval-policy, `},
+		"a space that does not break":       {hook("\u00a0   name: x\n" + anyRule), "w.yaml:4:11: mapping value is not allowed in this context: the line has a space that does not break (U+00A0)"},
+		"a text with a reserved character":  {rule("        - deny: @here\n"), "w.yaml:6:17: '@' is a reserved character: put the text in quotes"},
+		"a policy in the syntax before 1.0": {hook("    rego:\n      policy: |\n        package hooks\n        deny[msg] { input.x }\n"), "w.yaml:7:9: hooks[0].rego.policy: rego_parse_error: `if` keyword is required before rule body: write deny contains msg if { ... }, or say v0: true"},
+		"a variable that is a member":       {rule("        - when: tool_name == 'Bash'\n          deny: a\n"), "w.yaml:6:17: hooks[0].cel.rules[0].when: undeclared reference to 'tool_name': an event has event, session_id, data and tool, such as data.tool_name"},
 
 		"UTF-16":                     {"\xff\xfeh\x00o\x00", "w.yaml:1:1: the file is in UTF-16, as editors on Windows save it: save it as UTF-8"},
 		"UTF-16, the other way":      {"\xfe\xff\x00h\x00o", "w.yaml:1:1: the file is in UTF-16"},
@@ -323,6 +333,7 @@ func TestWhatIsProbablyNotMeantIsAWarning(t *testing.T) {
 	for events, want := range map[string]string{
 		"[tool:post, 'tool:per']": "w.yaml:3:25: hooks[0].events[1]: there is no standard event tool:per: did you mean tool:pre?",
 		"[tool_pre]":              "w.yaml:3:14: hooks[0].events[0]: there is no standard event tool_pre: did you mean tool:pre?",
+		"[PreToolUse]":            "w.yaml:3:14: hooks[0].events[0]: there is no standard event PreToolUse: did you mean tool:pre?",
 		"['sesion:*']":            "w.yaml:3:14: hooks[0].events[0]: there is no standard event sesion:*: did you mean session:*?",
 		"[tool:post_compile, deploy:start, 'deploy:*', tool:use, error:tool, 'tool:*', '*']": "",
 	} {

@@ -62,6 +62,10 @@ func (d *document) syntaxHint(message string, line, column int) string {
 	text := d.lines[line-1]
 	before := text[:byteOffset(text, column-1)]
 	switch {
+	case strings.ContainsRune(text, '\u00a0'):
+		return ": the line has a space that does not break (U+00A0), as web pages have it: use plain spaces"
+	case strings.Contains(message, "reserved character"):
+		return ": put the text in quotes"
 	case strings.Contains(message, `\t`):
 		return ": YAML is indented with spaces, not tabs"
 	case tightKey.MatchString(text) && strings.Contains(message, "key name"):
@@ -78,15 +82,17 @@ func (d *document) syntaxHint(message string, line, column int) string {
 
 // shapeHint is how a value is written in the shape that is wanted of it.
 func (d *document) shapeHint(at jsontext.Pointer, sem *jsonv2.SemanticError) string {
-	switch wanted := sem.GoType.Kind(); {
+	switch wanted := underlying(sem.GoType).Kind(); {
 	case at == "":
 		return `: a worker file begins with "hooks:", and the hooks stand below`
 	case wanted == reflect.Slice && sem.JSONKind == '"' && !strings.ContainsAny(d.places[at].text, "[]{}\n"):
 		return ": put it in brackets, like [" + d.places[at].text + "]"
 	case wanted == reflect.Slice && sem.JSONKind == '{' && sem.GoType.Elem().Kind() == reflect.String:
-		return `: put texts in brackets and quotes, like ["tool:pre", "tool:post"]`
+		return `: put texts in brackets and quotes, like ["a", "b"]`
 	case wanted == reflect.Slice && sem.JSONKind == '{':
 		return `: each of its items begins with "- "`
+	case wanted == reflect.Struct && sem.JSONKind == '"':
+		return ": its keys are " + list(fieldNamesOf(sem.GoType))
 	case wanted == reflect.String && sem.JSONKind == '{':
 		return `: put a text with a colon in quotes, like "tool:pre"`
 	}

@@ -4,12 +4,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookrouter/hookrouter/internal/hookfile/claudecode"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // meantEvent is the standard event, or the domain of some, that a pattern which names
-// none was probably meant to be; empty where it may well be one of an application.
+// none was probably meant to be: a slip away, or a name of Claude Code; empty where it may well be one of an application.
 func meantEvent(pattern string) string {
 	name, isDomain := strings.CutSuffix(pattern, ":*")
 	var known []string
@@ -23,6 +24,9 @@ func meantEvent(pattern string) string {
 	}
 	if pattern == "*" || slices.Contains(known, name) {
 		return ""
+	}
+	if theirs := claudecode.Events(name); len(theirs) > 0 && !isDomain {
+		return strings.Join(theirs, " or ")
 	}
 	best := kind.ClosestWithin(1+len(name)/12, name, known)
 	if best != "" && isDomain {

@@ -74,6 +74,7 @@ func (s Scope) CompileExpr(expr string) (*Expr, error) {
 	ast, issues := env.Compile(expr)
 	if issues.Err() != nil {
 		first := firstIssue(issues.Errors())
+		first.Message += variableHint(expr, first.Message)
 		if s == InMatch {
 			first.Message += nowHint(first.Message)
 		}
@@ -152,6 +153,19 @@ func firstIssue(issues []*cel.Error) *Error {
 	return &Error{max(1, first.Location.Line()), max(0, first.Location.Column()) + 1, oneLine(first.Message) + toolHint(first.Message) + syntaxHint(first.Message)}
 }
 
+// variableHint says what there is, for an expression that names something else.
+func variableHint(expr, message string) string {
+	_, name, ok := strings.Cut(message, "undeclared reference to '")
+	if !ok || !strings.HasSuffix(name, "'") || name == "now'" {
+		return ""
+	}
+	name = strings.TrimSuffix(name, "'")
+	if strings.Contains(expr, name+"(") { // a function
+		return ""
+	}
+	return ": an event has event, session_id, data and tool, such as data." + name
+}
+
 // nowHint says where the time is known, for an expression that asks for it elsewhere.
 func nowHint(message string) string {
 	if !strings.HasPrefix(message, "undeclared reference to 'now'") {
@@ -175,6 +189,8 @@ func syntaxHint(message string) string {
 		{"not'", "not is written !"},
 		{"& ", "and is written &&"},
 		{"| ", "or is written ||"},
+		{"#", "a comment begins with //"},
+		{"\u00a0", "this space does not break (U+00A0), use a plain one"},
 		{"'", "a quote is not closed"},
 		{`"`, "a quote is not closed"},
 		{"“", `texts stand in straight quotes: 'x' or "x"`},

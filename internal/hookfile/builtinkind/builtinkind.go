@@ -56,7 +56,7 @@ func build(builtins map[string]builtin.Builtin, s kind.Section) (kind.Hook, erro
 }
 
 func unknown(name string, known []string) *kind.FieldError {
-	if best := kind.Closest(name, known); best != "" {
+	if best := kind.ClosestWithin(1+len(name)/4, name, known); best != "" {
 		return kind.At("", "there is no builtin %q: did you mean %q?", name, best)
 	}
 	return kind.At("", "there is no builtin %q: known are %s", name, strings.Join(known, ", "))

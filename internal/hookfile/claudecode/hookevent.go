@@ -54,6 +54,18 @@ func Known(event string) bool {
 	return known
 }
 
+// Events are the events that a hook event of Claude Code is here, by name; none where
+// there is no such hook event.
+func Events(hookEvent string) (names []string) {
+	for name, all := range counterparts {
+		if slices.Contains(all, hookEvent) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // counterpart returns the hook event that an event is, empty for none.
 func counterpart(event string, data events.Object) string {
 	all := counterparts[events.Canonical(event)]

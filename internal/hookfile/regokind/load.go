@@ -156,6 +156,9 @@ func (l loader) problem(at jsontext.Pointer, one *ast.Error, more int) error {
 			text += ": the network is off, unless allow_net names the hosts to reach"
 		}
 	}
+	if strings.Contains(one.Message, "keyword is required") {
+		text += ": write deny contains msg if { ... }, or say v0: true for the syntax before OPA 1.0"
+	}
 	if more > 0 {
 		text = fmt.Sprintf("%s (and %d more)", text, more)
 	}
