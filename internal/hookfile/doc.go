@@ -39,8 +39,12 @@
 // # Failure
 //
 // Each error is an [*Error] with file, line and column, the path of the field,
-// and a hint where there is one; [Error.Snippet] shows the line. Several of them
-// are joined (see [Errors]). A file with errors yields no hooks at all.
+// and a hint where there is one; [Error.Snippet] shows the line. All that is wrong
+// with a file is told at once, in its order (see [Errors]), but what may only follow
+// from something else. A file with errors yields no hooks at all.
+//
+// What is well written and probably not meant, such as an event that is a slip away from
+// a standard one, is among the Warnings of its hook, each an [*Error] too.
 //
 // # Concurrency
 //

@@ -347,6 +347,26 @@ func TestWhatIsProbablyNotMeantIsAWarning(t *testing.T) {
 	}
 }
 
+func TestABuiltinThatDoesNothingHereIsAWarning(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	for section, want := range map[string]string{
+		"builtin: git-status":                                "w.yaml:3:14: hooks[0].builtin: there is no git here",
+		"builtin: {git-status: {max_files: 3}}":              "w.yaml:3:27: hooks[0].builtin.git-status: there is no git here",
+		"builtin: linter-feedback":                           "w.yaml:3:14: hooks[0].builtin: some linters are not installed here",
+		"builtin: notify":                                    "w.yaml:3:14: hooks[0].builtin: nobody is told",
+		"mode: enforce\n    builtin: {event-log: {keep: 3}}": "w.yaml:4:26: hooks[0].builtin.event-log: answers nothing",
+	} {
+		f, err := hookfile.Parse("w.yaml", []byte("hooks:\n  - id: g\n    "+section+"\n"), kinds.All(kind.Worker{Dir: t.TempDir()}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := errors.Join(f.Hooks[0].Warnings...); got == nil || !strings.HasPrefix(got.Error(), want) {
+			t.Errorf("%s: warnings %v; want %s", section, got, want)
+		}
+		f.Close()
+	}
+}
+
 func TestQuotingIsNotAdvisedWhereItIsThere(t *testing.T) {
 	_, err := hookfile.Parse("w.yaml", []byte("hooks:\n  - {id: \"*\", events: ['*', \"{{\"]\n"), kinds.All(kind.Worker{}))
 	if want := "w.yaml:2:5: could not find flow mapping end token '}'"; err == nil || err.Error() != want {

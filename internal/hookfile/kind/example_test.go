@@ -17,6 +17,23 @@ func ExampleFieldError() {
 	// /rules/0/when: 1:6: undeclared reference to 'dta'
 }
 
+func ExampleClosest() {
+	known := []string{"path-guard", "command-guard"}
+	fmt.Printf("%q %q %q\n", kind.Closest("path-gard", known), kind.Closest("PathGuard", known), kind.Closest("limits", known))
+	fmt.Printf("%q %q\n", kind.ClosestWithin(1, "tool:per", []string{"tool:pre"}), kind.ClosestWithin(1, "tool:use", []string{"tool:pre"}))
+	// Output:
+	// "path-guard" "path-guard" ""
+	// "tool:pre" ""
+}
+
+func ExampleWithin() {
+	err := errors.Join(kind.At("/a", "must be 1"), kind.At("/b", "must be 2"))
+	fmt.Println(kind.Within("/options", err))
+	// Output:
+	// /options/a: must be 1
+	// /options/b: must be 2
+}
+
 func ExampleWithTime() {
 	ctx := kind.WithTime(context.Background(), time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC))
 	fmt.Println(kind.Now(ctx))
