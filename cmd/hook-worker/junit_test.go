@@ -42,7 +42,7 @@ func readJUnit(t *testing.T, path string) (j junit) {
 func TestJUnitIsRedWhereNothingCouldBeTried(t *testing.T) {
 	well, untested := write(t, tested), write(t, strings.Split(tested, "tests:")[0])
 	wrong := write(t, tested+"    - x\n")
-	two := write(t, strings.Replace(tested, "deny: frozen", "deny: '{{ x }}', y: 1", 1)+"  - {name: b, event: 'a b'}\n")
+	two := write(t, strings.Replace(tested, "deny: frozen", "deny: '{{ x }}'", 1)+"  - {name: b, event: 'a b'}\n")
 	cut, empty := write(t, `{"event":"a:b"}`+"\n{\n"), write(t, "")
 	for name, c := range map[string]struct {
 		args     []string
