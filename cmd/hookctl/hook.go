@@ -11,7 +11,6 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/hookfile/execkind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/program"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -125,7 +124,7 @@ func modifier(patch string) (worker.Handler, error) {
 }
 
 func (c *hookAddCmd) command() (worker.Handler, error) {
-	handler, err := execkind.New(execkind.Config{Command: c.Command, Env: slices.Concat(program.DefaultEnv, c.Env)})
+	handler, err := execkind.New(execkind.Config{Command: c.Command, Env: c.Env})
 	if field, ok := errors.AsType[*kind.FieldError](err); ok {
 		return nil, fmt.Errorf("use command %q: %w", strings.Join(c.Command, " "), field.Err)
 	}

@@ -107,6 +107,7 @@ const (
 	TooLarge    = 413 // more bytes than are allowed
 	Overloaded  = 429 // too much is under way; try again later
 	Internal    = 500 // a defect of the answering side
+	BadAnswer   = 502 // a hook's own program answered what is no result
 	Unavailable = 503 // it can't be served now; nothing was done
 	Deadline    = 504 // its time was over
 )

@@ -1,7 +1,6 @@
 package program
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -57,33 +56,52 @@ const maxFirstLine = 256
 // firstLine says what is wrong with the first line of a script: the kernel's own word,
 // that there is no such file, is about the program that the line names.
 func firstLine(script string) error {
-	f, err := os.Open(script)
-	if err != nil { // one that may be executed but not read
+	line, found := shebang(script)
+	wanted := interpreter(line)
+	switch {
+	case !found:
 		return nil
-	}
-	defer f.Close()
-	head := make([]byte, maxFirstLine)
-	n, _ := io.ReadFull(f, head)
-	line, found := bytes.CutPrefix(head[:n], []byte("#!"))
-	if !found {
-		return nil
-	}
-	line, _, _ = bytes.Cut(line, []byte("\n"))
-	if bytes.HasSuffix(line, []byte("\r")) {
+	case strings.HasSuffix(line, "\r"):
 		return fmt.Errorf("%s: its lines end as on Windows, so its program can't be found: save it with LF line ends", script)
-	}
-	words := strings.Fields(string(line))
-	if len(words) == 0 {
+	case wanted == "":
 		return fmt.Errorf("%s: its first line, #!, names no program: write one like #!/bin/sh", script)
-	}
-	wanted := words[0]
-	if filepath.Base(wanted) == "env" && len(words) > 1 && !strings.HasPrefix(words[1], "-") && !strings.Contains(words[1], "=") {
-		wanted = words[1]
 	}
 	if _, err := exec.LookPath(wanted); errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: the program of its first line is not there: install %s, or change the line", script, wanted)
 	}
 	return nil
+}
+
+// Interpreter is the program that the first line of a script names, such as /bin/sh or
+// python3; empty for what is no script, or can't be read.
+func Interpreter(file string) string {
+	line, _ := shebang(file)
+	return interpreter(line)
+}
+
+// shebang is what stands behind the #! of a file.
+func shebang(file string) (line string, found bool) {
+	f, err := os.Open(file)
+	if err != nil { // one that may be executed but not read
+		return "", false
+	}
+	defer f.Close()
+	head := make([]byte, maxFirstLine)
+	n, _ := io.ReadFull(f, head)
+	line, _, _ = strings.Cut(string(head[:n]), "\n")
+	return strings.CutPrefix(line, "#!")
+}
+
+// interpreter is the program of a line; env only finds it.
+func interpreter(line string) string {
+	words := strings.Fields(line)
+	switch {
+	case len(words) == 0:
+		return ""
+	case filepath.Base(words[0]) == "env" && len(words) > 1 && !strings.HasPrefix(words[1], "-") && !strings.Contains(words[1], "="):
+		return words[1]
+	}
+	return words[0]
 }
 
 // notStarted says why a program that was found can't be started now.

@@ -38,6 +38,11 @@ func TestFindSaysWhatToDo(t *testing.T) {
 			t.Errorf("%s: %s, %v", name, path, err)
 		}
 	}
+	for name, want := range map[string]string{"sh": "/bin/sh", "env": "sh", "options": "/usr/bin/env", "good": "", "gone": "", "nothing": ""} {
+		if got := program.Interpreter(filepath.Join(dir, name)); got != want {
+			t.Errorf("the interpreter of %s is %q; want %q", name, got, want)
+		}
+	}
 	t.Chdir(dir)
 	if path, err := program.Find("", "./good"); err != nil || path != filepath.Join(dir, "good") {
 		t.Errorf("in the working directory: %s, %v", path, err)

@@ -169,6 +169,8 @@ func (r *run) request(ctx context.Context, link *chain.Link, ev events.Event) (c
 		return chain.Result{}, chain.ErrNoResponder
 	case bus.CodeOf(err) == bus.Deadline:
 		return chain.Result{}, context.DeadlineExceeded
+	case bus.CodeOf(err) == bus.BadAnswer:
+		return chain.Result{}, fmt.Errorf("%w: %w", chain.ErrInvalidResult, err)
 	case errors.Is(err, bus.ErrAway):
 		return chain.Result{}, r.stop(err)
 	case err != nil:

@@ -71,6 +71,8 @@ func (c caller) request(ctx context.Context, mode chain.Mode, link *chain.Link, 
 		return nil, c.absent(link)
 	case bus.CodeOf(err) == bus.Deadline: // the hook noticed first
 		return nil, context.DeadlineExceeded
+	case bus.CodeOf(err) == bus.BadAnswer:
+		return nil, fmt.Errorf("%w: %w", chain.ErrInvalidResult, err)
 	case err != nil:
 		return nil, err
 	case len(reply.Data) > c.MaxReply:

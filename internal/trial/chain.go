@@ -7,6 +7,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/hookfile"
 	"github.com/hookrouter/hookrouter/internal/replay"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/match"
 )
 
@@ -27,19 +28,39 @@ func NewChain(file *hookfile.File, may func(hookfile.Hook) bool, shadows bool) (
 		if link.Mode == chain.Shadow && shadows {
 			link.Mode = chain.Enforce
 		}
-		if h.Registration.Match != "" {
-			program, err := match.Compile(h.Registration.Match)
-			if err != nil {
-				return nil, fmt.Errorf("hook %q: %w", h.Registration.ID, err)
-			}
-			link.Wants = func(v *chain.View) (bool, error) {
-				return program.Eval(v.Decoded(func(v *chain.View) any { return match.NewInput(v.Event, v.Session, v.Data) }).(*match.Input))
-			}
+		wants, err := wanting(h)
+		if err != nil {
+			return nil, fmt.Errorf("hook %q: %w", h.Registration.ID, err)
 		}
+		link.Wants = wants
 		c.table = c.table.Apply(chain.Change{ID: h.Registration.ID, Link: link})
 		c.hooks[h.Registration.ID] = h
 	}
 	return c, nil
+}
+
+// wanting is the condition of a hook: the match of its registration, as a router has it,
+// and what the hook itself passes over. Nil means always.
+func wanting(h hookfile.Hook) (func(*chain.View) (bool, error), error) {
+	if h.Registration.Match == "" && h.Wants == nil {
+		return nil, nil
+	}
+	var program *match.Program
+	if h.Registration.Match != "" {
+		var err error
+		if program, err = match.Compile(h.Registration.Match); err != nil {
+			return nil, err
+		}
+	}
+	return func(v *chain.View) (bool, error) {
+		if program != nil {
+			holds, err := program.Eval(v.Decoded(func(v *chain.View) any { return match.NewInput(v.Event, v.Session, v.Data) }).(*match.Input))
+			if err != nil || !holds {
+				return holds, err
+			}
+		}
+		return h.Wants == nil || h.Wants(events.Event{Name: v.Event, Session: v.Session, Data: v.Data}), nil
+	}, nil
 }
 
 // Links are the hooks that an event concerns, in their order.

@@ -106,7 +106,7 @@ func TestWhatIsNoEventIsNamedWithItsLine(t *testing.T) {
 		`{"event":"a:b","time":"today"}`:       `time must be a time such as`,
 		`{"data":{}}`:                          `the event has no name: give it, such as "event":"tool:pre"`,
 		`{"specversion":"1.0","id":"1"}`:       `the event has no name: give it, such as`,
-		`{"specversion":"1.0","type":"a:b"}`:   `the CloudEvent is not valid: id: `,
+		`{"specversion":"1.0","type":"a:b"}`:   `the CloudEvent is not valid: `,
 		`[{"event":"a:b"}]`:                    `the line must be a JSON object, not an array: write each event whole on one line, as a JSON object (jq -c '.[]' does)`,
 		`{"event":"a:b"`:                       `the line is not JSON: unexpected EOF at byte 14: write each event whole on one line, as a JSON object (jq -c . does)`,
 		`{"hookrouter_audit_export":1}`:        `an event has no member "hookrouter_audit_export"`,

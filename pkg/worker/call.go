@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 
@@ -75,9 +76,20 @@ func callContext(ctx context.Context, h bus.Header) (context.Context, context.Ca
 		ChainID: bus.Get(h, bus.HeaderChainID), CallID: bus.Get(h, bus.HeaderCallID), Mode: chain.Mode(bus.Get(h, bus.HeaderMode)),
 		Traceparent: bus.Get(h, bus.HeaderTraceparent), Tracestate: bus.Get(h, bus.HeaderTracestate),
 	})
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, timeOver(timeout))
 	return ctx, cancel, nil
 }
+
+// timeOver is why the context of a call is over: the time that the router gave it.
+type timeOver time.Duration
+
+// Error is like "context deadline exceeded: the hook had 1.5s".
+func (t timeOver) Error() string {
+	return fmt.Sprintf("%v: the hook had %v", context.DeadlineExceeded, time.Duration(t))
+}
+
+// Unwrap returns [context.DeadlineExceeded].
+func (timeOver) Unwrap() error { return context.DeadlineExceeded }
 
 // answer runs the handler of a hook for one request of the router.
 func answer(ctx context.Context, id string, req *bus.Request, handler Handler) error {
@@ -149,8 +161,11 @@ func contribution(ctx context.Context, id string, req *bus.Request, contribute C
 
 // handlerError keeps an error of the handler apart from refusals of this package.
 func handlerError(err error) error {
-	if errors.Is(err, context.DeadlineExceeded) {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
 		return bus.Refuse(bus.Deadline, "%v", err)
+	case errors.Is(err, chain.ErrInvalidResult):
+		return bus.Refuse(bus.BadAnswer, "%v", err)
 	}
 	return bus.Refuse(bus.Internal, "%v", err)
 }

@@ -182,6 +182,23 @@ func TestAHooksOwn504IsItsFailure(t *testing.T) {
 	}
 }
 
+// The code of a hook's error says what kind of failure it is.
+func TestTheCodeOfAHooksErrorIsItsClass(t *testing.T) {
+	s := natstest.Server(t)
+	natstest.Router(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
+	ctx := within(t, 20*time.Second)
+	for code, class := range map[string]string{"500": "error", "502": "invalid_result", "504": "timeout", "418": "error"} {
+		hook(t, ctx, nc, "h"+code, `{"events":["e:`+code+`"],"on_failure":"deny"}`, func(m *nats.Msg) []byte {
+			_ = m.RespondMsg(&nats.Msg{Header: nats.Header{"Nats-Service-Error-Code": {code}, "Nats-Service-Error": {"no"}}})
+			return nil
+		})
+		if m := request(t, ctx, nc, "hooks.emit.e."+code, nil, `{}`); !strings.Contains(string(m.Data), "failed ("+class+")") {
+			t.Errorf("%s: %v %s; want the class %s", code, m.Header, m.Data, class)
+		}
+	}
+}
+
 func TestANewerProtocolMaySayMore(t *testing.T) {
 	s := natstest.Server(t)
 	natstest.Router(t, s, router.Options{})

@@ -21,7 +21,7 @@
 //
 // It reads the event as an exec hook does, with the member naming in its data: the name
 // that was found, and the prompts so far, cut. It prints a result whose data has name
-// and description: {"data":{"name":"Fix the login","description":"…"}}. Where it fails, or
+// and description: {"action":"modify","data":{"name":"Fix the login","description":"…"}}. Where it fails, or
 // leaves one out, what was found stays.
 //
 // # Cost

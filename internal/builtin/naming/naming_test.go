@@ -132,7 +132,7 @@ func script(t *testing.T, text string) *execkind.Config {
 
 func TestACommandNamesBetter(t *testing.T) {
 	asked := filepath.Join(t.TempDir(), "asked")
-	s := newSession(t, naming.Options{MaxNameLength: 10, Command: script(t, `cat >> `+asked+`; printf %s '{"data":{"name":"A name\nthat is too long","description":"D"}}'`)})
+	s := newSession(t, naming.Options{MaxNameLength: 10, Command: script(t, `cat >> `+asked+`; printf %s '{"action":"modify","data":{"name":"A name\nthat is too long","description":"D"}}'`)})
 	for _, prompt := range []string{"hi", "Fix the login", "and more", "and more"} {
 		if err := s.prompt(prompt); err != nil {
 			t.Fatal(err)
@@ -156,7 +156,7 @@ func TestACommandNamesBetter(t *testing.T) {
 }
 
 func TestACommandThatFailsKeepsTheName(t *testing.T) {
-	for name, text := range map[string]string{"it fails": "exit 1", "it prints no name": `echo '{"data":{"name":7}}'`} {
+	for name, text := range map[string]string{"it fails": "exit 1", "it prints no name": `echo '{"action":"modify","data":{"name":7}}'`} {
 		t.Run(name, func(t *testing.T) {
 			s := newSession(t, naming.Options{Command: script(t, "cat > /dev/null; "+text)})
 			if err := s.prompt("Fix the login"); err == nil || strings.Contains(err.Error(), "login") {

@@ -9,6 +9,8 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
 // MaxText bounds each text that a script says, in characters, as Claude Code does.
@@ -45,7 +47,7 @@ type specific struct {
 func parseOutput(hookEvent string, stdout []byte) (output, error) {
 	var out output
 	if err := jsonv2.Unmarshal(stdout, &out); err != nil {
-		return output{}, fmt.Errorf("the output begins like JSON and is not what a hook answers: %w", withoutValues(err))
+		return output{}, fmt.Errorf("%w: it begins like JSON and is not what a hook answers: %w", chain.ErrInvalidResult, withoutValues(err))
 	}
 	var members map[string]jsontext.Value
 	_ = jsonv2.Unmarshal(stdout, &members) // is an object, as seen above

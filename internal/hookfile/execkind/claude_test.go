@@ -204,6 +204,7 @@ func TestADialectIsCheckedAtLoad(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "plain.sh"), "#!/bin/sh\n", 0o644)
 	write(t, filepath.Join(dir, "half.sh"), "if true; then\n", 0o644)
+	write(t, filepath.Join(dir, "broken.sh"), "#!/bin/sh\nif true; then\n", 0o755)
 	for name, c := range map[string]struct{ section, want string }{
 		"an unknown dialect":            {"{dialect: cursor, command: [sh]}", `a.yaml:4:21: hooks[0].exec.dialect: there is no dialect "cursor"`},
 		"a line without the dialect":    {"{command: ./plain.sh}", "a.yaml:4:21: hooks[0].exec.command: must be a list"},
@@ -219,6 +220,10 @@ func TestADialectIsCheckedAtLoad(t *testing.T) {
 		"a line that is no shell":       {"{dialect: claude-code, command: 'if true; then exit 2'}", "yntax error"},
 		"no script for its interpreter": {`{dialect: claude-code, command: 'sh "$CLAUDE_PROJECT_DIR"/.claude/hooks/gone.sh'}`, filepath.Join(dir, ".claude", "hooks", "gone.sh") + ": there is no such file"},
 		"no such script, in a list":     {"{dialect: claude-code, command: [sh, ./gone.sh]}", "hooks[0].exec.command[1]: " + filepath.Join(dir, "gone.sh") + ": there is no such file"},
+		"one of the user's":             {`{dialect: claude-code, command: '"$HOME"/no/such/hook.sh -x'}`, "/no/such/hook.sh: there is no such file"},
+		"one of the user's, shorter":    {"{dialect: claude-code, command: sh ~/no/such/hook.sh}", "/no/such/hook.sh: there is no such file"},
+		"a program that is no shell":    {`{dialect: claude-code, command: '"$CLAUDE_PROJECT_DIR"/broken.sh'}`, filepath.Join(dir, "broken.sh") + ": "},
+		"such a program of a list":      {"{dialect: claude-code, command: [./broken.sh]}", "hooks[0].exec.command[0]: " + filepath.Join(dir, "broken.sh") + ": "},
 		"a directory for a script":      {"{dialect: claude-code, command: 'sh .'}", dir + ": it is a directory"},
 		"a script that is no shell":     {"{dialect: claude-code, command: sh half.sh}", filepath.Join(dir, "half.sh") + ": "},
 		"an event without counterpart":  {"{dialect: claude-code, command: 'true'}", ""},
@@ -264,11 +269,18 @@ func TestAScriptThatIsGoneDeniesNothing(t *testing.T) {
 }
 
 func TestLinesThatOnlyAShellCanReadAreLoaded(t *testing.T) {
-	for _, line := range []string{"exit 2", "cd / && ls", "[ -e x ] || exit 2", `"$HOME/nothing.sh"`, "{ ./nothing.sh; }", "A=b ./nothing.sh", "cat -n", "if true; then exit 2; fi", "sh -c 'exit 2'", `sh "$HOME/nothing.sh"`} {
+	for _, line := range []string{"exit 2", "cd / && ls", "[ -e x ] || exit 2", `"$OTHER/nothing.sh"`, "{ ./nothing.sh; }", "A=b ./nothing.sh", "cat -n", "if true; then exit 2; fi", "sh -c 'exit 2'", `sh "$OTHER/nothing.sh"`} {
 		h, err := execkind.New(execkind.Config{Dialect: execkind.ClaudeCode, Command: execkind.Command{"", line}})
 		if err != nil || h == nil {
 			t.Errorf("New of %q: %v", line, err)
 		}
+	}
+}
+
+func TestANameOfClaudeCodeIsToldAsOurs(t *testing.T) {
+	_, err := hookfile.Parse("a.yaml", []byte("hooks: [{id: a, events: [PreToolUse], exec: {dialect: claude-code, command: 'true'}}]"), options(t.TempDir()))
+	if err == nil || !strings.Contains(err.Error(), "write tool:pre, not PreToolUse") {
+		t.Errorf("Parse = %v", err)
 	}
 }
 
@@ -291,7 +303,7 @@ func TestHalfAJSONOfAClaudeScriptIsAFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := h(t.Context(), bash)
-	if err == nil || errors.Is(err, chain.ErrInvalidResult) || !strings.Contains(err.Error(), "begins like JSON") {
+	if !errors.Is(err, chain.ErrInvalidResult) || !strings.Contains(err.Error(), "begins like JSON") {
 		t.Errorf("result %+v, %v; want an error", got, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -34,8 +35,8 @@ type Config struct {
 	// Matcher says which events the command is asked about, as in the settings of
 	// Claude Code; only in that dialect. Empty means all.
 	Matcher string `json:"matcher"`
-	// Env are the names of the variables that the command sees; nil means PATH, HOME,
-	// LANG, TZ and TMPDIR.
+	// Env are the names of the variables that the command sees besides PATH, HOME, LANG,
+	// TZ and TMPDIR.
 	Env []string `json:"env"`
 	// Dir is where the command runs, found from Base; empty means Base.
 	Dir string `json:"dir"`
@@ -53,6 +54,14 @@ type Config struct {
 // New checks the configuration and finds the command. The error is a
 // [*kind.FieldError].
 func New(c Config) (kind.Handler, error) {
+	cmd, err := newCommand(c)
+	if err != nil {
+		return nil, err
+	}
+	return cmd.handle, nil
+}
+
+func newCommand(c Config) (*command, error) {
 	for _, limit := range [...]struct {
 		name       string
 		value, max int
@@ -67,13 +76,10 @@ func New(c Config) (kind.Handler, error) {
 	}
 	cmd := &command{
 		program: program.Program{Dir: dir, MaxOutput: cmp.Or(c.MaxOutput, DefaultMaxOutput)},
-		env:     c.Env,
+		env:     slices.Concat(program.DefaultEnv, c.Env),
 		slots:   make(chan struct{}, cmp.Or(c.Concurrency, DefaultConcurrency)),
 	}
-	if cmd.env == nil {
-		cmd.env = program.DefaultEnv
-	}
-	for i, name := range cmd.env {
+	for i, name := range c.Env {
 		if name == "" || strings.ContainsAny(name, "= \x00") {
 			return nil, kind.At(jsontext.Pointer(fmt.Sprintf("/env/%d", i)), "must be the name of a variable that the worker has, not %q: values are not written here", name)
 		}
@@ -84,24 +90,40 @@ func New(c Config) (kind.Handler, error) {
 	if err := cmd.find(c.Command); err != nil {
 		return nil, err
 	}
-	return cmd.handle, nil
+	return cmd, nil
 }
 
 // Build builds a hook from a section of a worker file.
 func Build(s kind.Section, c Config) (kind.Hook, error) {
 	c.Base = s.Worker.Dir
-	handler, err := New(c)
+	if c.Dialect == ClaudeCode {
+		if err := checkEvents(s.Registration.Events); err != nil {
+			return kind.Hook{}, err
+		}
+	}
+	cmd, err := newCommand(c)
 	if err != nil {
 		return kind.Hook{}, err
 	}
-	if c.Dialect == ClaudeCode {
-		for _, pattern := range s.Registration.Events {
-			if !strings.HasSuffix(pattern, "*") && !claudecode.Known(pattern) {
-				return kind.Hook{}, kind.At("/dialect", "Claude Code has no hook for the event %s, so the command would never run", pattern)
-			}
-		}
+	hook := kind.Hook{Handler: cmd.handle, Acts: true}
+	if c.Matcher != "" {
+		hook.Wants = cmd.wants
 	}
-	return kind.Hook{Handler: handler, Acts: true}, nil
+	return hook, nil
+}
+
+// checkEvents says which event a script of Claude Code is never asked about.
+func checkEvents(patterns []string) error {
+	for _, pattern := range patterns {
+		if strings.HasSuffix(pattern, "*") || claudecode.Known(pattern) {
+			continue
+		}
+		if ours := claudecode.Events(pattern); len(ours) > 0 {
+			return kind.At("/dialect", "events are named as here, not as in Claude Code: write %s, not %s", strings.Join(ours, " or "), pattern)
+		}
+		return kind.At("/dialect", "Claude Code has no hook for the event %s, so the command would never run", pattern)
+	}
+	return nil
 }
 
 // choose sets the dialect.
@@ -144,7 +166,11 @@ func (c *command) find(given Command) (err error) {
 		return &kind.FieldError{Pointer: "/command/0", Err: err}
 	}
 	if c.script, err = checkScript(given, c.program.Dir); err != nil {
-		return &kind.FieldError{Pointer: "/command/1", Err: err}
+		at := jsontext.Pointer("/command/1")
+		if strings.Contains(given[0], "/") {
+			at = "/command/0"
+		}
+		return &kind.FieldError{Pointer: at, Err: err}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/hookrouter/hookrouter/internal/hookfile/claudecode"
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -35,7 +36,7 @@ type plain struct{ events.Event }
 func speakPlain(ev events.Event) (exchange, error) { return plain{ev}, nil }
 
 func (p plain) input() []byte                                   { return document(p.Event) }
-func (plain) answered(stdout []byte) (chain.Result, error)      { return chain.ParseResult(stdout) }
+func (plain) answered(stdout []byte) (chain.Result, error)      { return kind.ParseAnswer(stdout) }
 func (plain) exited(int, []byte) (result chain.Result, ok bool) { return chain.Result{}, false }
 
 type claude struct{ claudecode.Call }

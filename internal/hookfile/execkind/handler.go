@@ -22,6 +22,12 @@ type command struct {
 	slots   chan struct{} // one element for each command that runs
 }
 
+// wants reports whether the command is asked about an event.
+func (c *command) wants(ev events.Event) bool {
+	talk, err := c.speak(ev)
+	return err != nil || talk != nil
+}
+
 func (c *command) handle(ctx context.Context, ev events.Event) (chain.Result, error) {
 	talk, err := c.speak(ev)
 	if err != nil {
@@ -34,7 +40,7 @@ func (c *command) handle(ctx context.Context, ev events.Event) (chain.Result, er
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
 	case <-ctx.Done():
-		return chain.Result{}, fmt.Errorf("run %s: all %d slots are taken: %w", c.name, cap(c.slots), ctx.Err())
+		return chain.Result{}, fmt.Errorf("run %s: all %d slots are taken: %w", c.name, cap(c.slots), context.Cause(ctx))
 	}
 	if c.script != "" {
 		if err := there(c.script); err != nil {
@@ -92,8 +98,8 @@ func describe(err error, complaint *tail) error {
 func (c *command) environ(call worker.Call, ev events.Event) []string {
 	env := program.Environ(c.env, c.set...)
 	env = append(env, "HOOK_EVENT="+ev.Name, "HOOK_SESSION_ID="+ev.Session, "HOOK_EVENT_ID="+ev.ID)
-	if call.ChainID != "" {
-		env = append(env, "HOOK_CHAIN_ID="+call.ChainID)
+	if call.ChainID != "" { // a router called
+		env = append(env, "HOOK_CHAIN_ID="+call.ChainID, "HOOK_MODE="+string(call.Mode))
 	}
 	if trace := cmp.Or(call.Traceparent, ev.Extensions["traceparent"]); trace != "" {
 		env = append(env, "TRACEPARENT="+trace)

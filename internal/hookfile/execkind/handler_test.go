@@ -87,8 +87,8 @@ func TestTheCommandSeesListedVariablesOnly(t *testing.T) {
 		want string
 	}{
 		"by default":         {nil, "UTC||"},
-		"as listed":          {[]string{"PATH", "WANTED"}, "||yes"},
-		"one that isn't set": {[]string{"PATH", "TZ", "NOBODY_SETS_THIS"}, "UTC||"},
+		"as listed":          {[]string{"WANTED"}, "UTC||yes"},
+		"one that isn't set": {[]string{"TZ", "NOBODY_SETS_THIS"}, "UTC||"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
@@ -115,6 +115,7 @@ func TestACommandThatFailsIsAnError(t *testing.T) {
 		"a long line is cut":                {`head -c 5000 /dev/zero | tr '\0' x >&2; exit 1`, "run sh: exit status 1: " + strings.Repeat("x", 200) + "..."},
 		"half a JSON":                       {`printf '{"action":"de'`, "run sh: read its output: invalid result: data is not JSON"},
 		"no JSON":                           {`echo hello`, "run sh: read its output: invalid result: "},
+		"an answer without an action":       {`echo '{"decision":"block"}'`, `run sh: read its output: invalid result: it has "decision" and no action: an answer as Claude Code's`},
 		"an unknown action":                 {`echo '{"action":"explode"}'`, "run sh: read its output: invalid result: action must be one of"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -161,7 +162,7 @@ func TestACommandThatPrintsWithoutEndIsKilled(t *testing.T) {
 }
 
 func TestAsMuchOutputAsAllowedIsAnAnswer(t *testing.T) {
-	reply := `{"reason":"` + strings.Repeat("x", 1000) + `"}`
+	reply := `{"action":"deny","reason":"` + strings.Repeat("x", 1000) + `"}`
 	if _, err := handler(t, `printf %s '`+reply+`'`, execkind.Config{MaxOutput: len(reply)})(t.Context(), bash); err != nil {
 		t.Errorf("the command failed: %v", err)
 	}

@@ -27,50 +27,72 @@ var interpreters = map[string]struct{ shell bool }{
 // project's directory is put in and the quotes are taken away.
 var pathWord = regexp.MustCompile(`^[A-Za-z0-9_./+@-]*$`)
 
+// directories are how a line writes the project's directory and the user's; the second
+// with a tilde at the beginning of a word, too.
+var directories = strings.NewReplacer(`"`, "",
+	"${CLAUDE_PROJECT_DIR}", "\x00", "$CLAUDE_PROJECT_DIR", "\x00", "${HOME}", "\x01", "$HOME", "\x01")
+
 // wordsOf are the first words of a line that plainly are a program and its script, with
-// the project's directory put in; it ends before a word that only a shell can read.
+// those directories put in; it ends before a word that only a shell can read.
 func wordsOf(line, dir string) []string {
 	var words []string
 	for word := range strings.FieldsSeq(line) {
-		word = strings.NewReplacer(`"`, "", "${CLAUDE_PROJECT_DIR}", "\x00", "$CLAUDE_PROJECT_DIR", "\x00").Replace(word)
-		rest, inProject := strings.CutPrefix(word, "\x00")
+		if rest, isHome := strings.CutPrefix(word, "~/"); isHome {
+			word = "$HOME/" + rest
+		}
+		rest := directories.Replace(word)
+		base := ""
+		switch {
+		case strings.HasPrefix(rest, "\x00"):
+			base, rest = dir, rest[1:]
+		case strings.HasPrefix(rest, "\x01"):
+			base, rest = os.Getenv("HOME"), rest[1:]
+		}
 		if rest == "" || !pathWord.MatchString(rest) {
 			break
 		}
-		if inProject {
-			rest = dir + rest
-		}
-		words = append(words, rest)
+		words = append(words, base+rest)
 	}
 	return words
 }
 
-// scriptOf is the path of the script that a program and its arguments run; empty where
-// there is none, or it is not known.
-func scriptOf(words []string, dir string) string {
-	if len(words) < 2 || strings.HasPrefix(words[1], "-") {
-		return ""
+// scriptOf is the path of the script that a program and its arguments run, and what runs
+// it; both are empty where there is none, or it is not known.
+func scriptOf(words []string, dir string) (script, interpreter string) {
+	at := func(name string) string {
+		if filepath.IsAbs(name) {
+			return name
+		}
+		return filepath.Join(dir, name)
 	}
-	if _, known := interpreters[filepath.Base(words[0])]; !known {
-		return ""
+	if len(words) == 0 {
+		return "", ""
 	}
-	if filepath.IsAbs(words[1]) {
-		return words[1]
+	if _, known := interpreters[filepath.Base(words[0])]; known {
+		if len(words) == 1 || strings.HasPrefix(words[1], "-") {
+			return "", ""
+		}
+		return at(words[1]), words[0]
 	}
-	return filepath.Join(dir, words[1])
+	if strings.Contains(words[0], "/") {
+		if interpreter = program.Interpreter(at(words[0])); interpreter != "" {
+			return at(words[0]), interpreter
+		}
+	}
+	return "", ""
 }
 
 // checkScript says why a script can't run: it is not there, or its shell can't read it.
 func checkScript(words []string, dir string) (script string, err error) {
-	script = scriptOf(words, dir)
+	script, interpreter := scriptOf(words, dir)
 	if script == "" {
 		return "", nil
 	}
 	if err := there(script); err != nil {
 		return "", &kind.MachineError{Err: err}
 	}
-	if interpreters[filepath.Base(words[0])].shell {
-		return script, checkSyntax(dir, words[0], script)
+	if interpreters[filepath.Base(interpreter)].shell {
+		return script, checkSyntax(dir, interpreter, script)
 	}
 	return script, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
 // Defaults and limits of a [Config].
@@ -83,6 +84,7 @@ func New(s kind.Section, c Config) (kind.Hook, error) {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		idempotent:  c.Idempotent,
+		observes:    s.Registration != nil && s.Registration.Mode == chain.Observe,
 		maxResponse: cmp.Or(c.MaxResponse, DefaultMaxResponse),
 		slots:       make(chan struct{}, cmp.Or(c.Concurrency, DefaultConcurrency)),
 	}

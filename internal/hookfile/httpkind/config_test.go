@@ -83,9 +83,11 @@ func TestWhereHTTPIsAllowed(t *testing.T) {
 // TestTLS has an endpoint with a certificate of its own that asks for one.
 func TestTLS(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		code := http.StatusNoContent
 		if len(r.TLS.PeerCertificates) == 0 {
-			w.WriteHeader(http.StatusForbidden)
+			code = http.StatusForbidden
 		}
+		w.WriteHeader(code)
 	}))
 	server.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
 	server.Config.ErrorLog = discard()

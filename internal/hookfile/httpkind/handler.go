@@ -18,6 +18,7 @@ import (
 
 	ce "github.com/cloudevents/sdk-go/v2/event"
 
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/webhook/signature"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -36,6 +37,7 @@ type endpoint struct {
 	keys        signature.Keys
 	client      *http.Client
 	idempotent  bool
+	observes    bool // nothing depends on what it answers
 	maxResponse int
 	slots       chan struct{} // one element for each request under way
 }
@@ -45,7 +47,7 @@ func (e *endpoint) handle(ctx context.Context, ev events.Event) (chain.Result, e
 	case e.slots <- struct{}{}:
 		defer func() { <-e.slots }()
 	case <-ctx.Done():
-		return chain.Result{}, fmt.Errorf("ask %s: all %d slots are taken: %w", e.host, cap(e.slots), ctx.Err())
+		return chain.Result{}, fmt.Errorf("ask %s: all %d slots are taken: %w", e.host, cap(e.slots), context.Cause(ctx))
 	}
 	ctx, cancel := context.WithTimeout(ctx, chain.MaxTimeout)
 	defer cancel()
@@ -78,7 +80,7 @@ func (e *endpoint) ask(ctx context.Context, ev events.Event) (chain.Result, erro
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return chain.Result{}, fmt.Errorf("%w, after: %w", ctx.Err(), err)
+			return chain.Result{}, fmt.Errorf("%w, after: %w", context.Cause(ctx), err)
 		}
 	}
 }
@@ -103,12 +105,18 @@ func (e *endpoint) post(ctx context.Context, ev events.Event, body []byte) (answ
 	}
 	e.address(req, worker.CallFrom(ctx), ev, body)
 	resp, err := e.client.Do(req)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
 	if err != nil {
 		return answer{again: !connected.Load() || e.idempotent}, withoutURL(err)
 	}
 	defer resp.Body.Close()
 	reply, err := io.ReadAll(io.LimitReader(resp.Body, int64(e.maxResponse)+1))
-	if resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusNoContent {
+	switch resp.StatusCode {
+	case http.StatusNoContent:
+		return answer{}, nil
+	case http.StatusOK:
 		if err != nil {
 			return answer{again: e.idempotent}, fmt.Errorf("read the answer: %w", withoutURL(err))
 		}
@@ -127,6 +135,7 @@ func (e *endpoint) address(req *http.Request, call worker.Call, ev events.Event,
 		req.Header.Set("Hook-Timeout-Ms", strconv.FormatInt(max(time.Until(deadline).Milliseconds(), 1), 10))
 	}
 	for name, value := range map[string]string{
+		"Hook-Chain-Id": call.ChainID, "Hook-Call-Id": call.CallID, "Hook-Mode": string(call.Mode),
 		"Traceparent": cmp.Or(call.Traceparent, ev.Extensions["traceparent"]),
 		"Tracestate":  cmp.Or(call.Tracestate, ev.Extensions["tracestate"]),
 	} {
@@ -143,7 +152,10 @@ func (e *endpoint) read(reply []byte) (answer, error) {
 	if len(reply) > e.maxResponse {
 		return answer{}, fmt.Errorf("the answer is too long: more than %d bytes, the limit max_response", e.maxResponse)
 	}
-	result, err := chain.ParseResult(reply)
+	if len(bytes.TrimSpace(reply)) == 0 && !e.observes {
+		return answer{}, fmt.Errorf("%w: it answered 200 OK and nothing else: 204 No Content is to continue", chain.ErrInvalidResult)
+	}
+	result, err := kind.ParseAnswer(reply)
 	if err != nil {
 		return answer{}, fmt.Errorf("read the answer: %w", err)
 	}

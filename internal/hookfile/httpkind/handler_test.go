@@ -62,7 +62,6 @@ func TestAnAnswerIsAHookResult(t *testing.T) {
 		want chain.Result
 	}{
 		"204":                      {204, "", chain.Result{}},
-		"200 without a body":       {200, "", chain.Result{}},
 		"a denial":                 {200, `{"action":"deny","reason":"no"}`, chain.Denial("no")},
 		"a change keeps its bytes": {200, `{"action":"modify","data":{"n": 9007199254740993}}`, chain.Result{Action: chain.Modify, Data: json.RawMessage(`{"n": 9007199254740993}`)}},
 	} {
@@ -82,6 +81,22 @@ func TestAnAnswerIsAHookResult(t *testing.T) {
 }
 
 // TestTheEndpointGetsASignedCloudEvent reads the request with the CloudEvents SDK.
+// TestAnObserverNeedNotAnswer is about endpoints that say 200 OK to whatever they get.
+func TestAnObserverNeedNotAnswer(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	for mode, fails := range map[chain.Mode]bool{chain.Observe: false, chain.Shadow: true, chain.Enforce: true, "": true} {
+		hook, err := httpkind.New(kind.Section{Registration: &chain.Registration{Mode: mode}}, httpkind.Config{URL: server.URL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(hook.Close)
+		if _, err := hook.Handler(t.Context(), bash); errors.Is(err, chain.ErrInvalidResult) != fails {
+			t.Errorf("%q: %v", mode, err)
+		}
+	}
+}
+
 func TestTheEndpointGetsASignedCloudEvent(t *testing.T) {
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	t.Setenv("HTTPKIND_SECRET", secret)
@@ -92,9 +107,10 @@ func TestTheEndpointGetsASignedCloudEvent(t *testing.T) {
 	var body []byte
 	_, err := ask(t, ctx, httpkind.Config{
 		URL: "/hook?a=b", SecretEnv: "HTTPKIND_SECRET", Headers: map[string]string{"Authorization": "HTTPKIND_AUTH"},
-	}, func(_ http.ResponseWriter, r *http.Request) {
+	}, func(w http.ResponseWriter, r *http.Request) {
 		got = r
 		body, _ = io.ReadAll(r.Body)
+		w.WriteHeader(http.StatusNoContent)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -154,6 +170,8 @@ func TestWhatIsNoAnswerIsAFailure(t *testing.T) {
 		"a page":                       {body("<html>"), "read the answer: invalid result"},
 		"half a JSON":                  {body(`{"action":"de`), "read the answer: invalid result: data is not JSON"},
 		"an answer without end":        {func(w http.ResponseWriter, r *http.Request) { forever(w, r) }, "the answer is too long: more than 1000 bytes, the limit max_response"},
+		"200 and nothing else":         {func(http.ResponseWriter, *http.Request) {}, "204 No Content is to continue"},
+		"an answer without an action":  {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"deny":true}`) }, `it has "deny" and no action`},
 		"a connection that breaks":     {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -270,9 +288,10 @@ func TestAnEndpointThatHangsIsLeftAtTheDeadline(t *testing.T) {
 
 func TestACallBeyondTheLimitWaitsForASlot(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		entered <- struct{}{}
 		<-leave
+		w.WriteHeader(http.StatusNoContent)
 	}))
 	defer server.Close()
 	hook, err := httpkind.New(kind.Section{}, httpkind.Config{URL: server.URL, Concurrency: 1})

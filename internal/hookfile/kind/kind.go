@@ -27,6 +27,9 @@ type Contributor = func(ctx context.Context, channel string) (any, error)
 type Hook struct {
 	// Handler answers the events of the hook's registration.
 	Handler Handler
+	// Wants reports whether the hook looks at an event that its registration takes; with
+	// any other it does nothing and continues. Nil means that it looks at all.
+	Wants func(ev events.Event) bool
 	// Contributors are registered beside the hook, by the channel that they give to;
 	// mostly there are none.
 	Contributors map[string]Contributor

@@ -1,0 +1,47 @@
+package kind
+
+import (
+	"fmt"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// ParseAnswer reads a HookResult that a program of somebody else wrote. It is stricter
+// than what a router reads (see [chain.ParseResult]), so that a guard whose answer was
+// misspelt, or is of another system, does not let pass by accident: an answer that says
+// something has an action, and the action has what it needs. The error wraps
+// [chain.ErrInvalidResult].
+func ParseAnswer(raw []byte) (chain.Result, error) {
+	r, err := chain.ParseResult(raw)
+	switch {
+	case err != nil:
+		return chain.Result{}, err
+	case r.Action == "":
+		return r, withoutAction(raw)
+	case r.Action == chain.Modify && r.Data == nil:
+		return chain.Result{}, fmt.Errorf("%w: modify without data: give the whole data as it is to go on", chain.ErrInvalidResult)
+	case r.Action == chain.InjectContext && r.ContextInjection == "":
+		return chain.Result{}, fmt.Errorf("%w: inject_context without context_injection, the text", chain.ErrInvalidResult)
+	}
+	return r, nil
+}
+
+// withoutAction says which member of an answer makes no sense without an action; nil
+// where none does.
+func withoutAction(raw []byte) error {
+	answer, err := events.ParseEnvelope(raw)
+	if err != nil { // nothing, or null
+		return nil
+	}
+	for name := range answer.All() {
+		switch name {
+		case "user_message", "user_message_level", "suppress_output":
+		case "decision", "continue", "hookSpecificOutput", "systemMessage", "permissionDecision":
+			return fmt.Errorf("%w: it has %q and no action: an answer as Claude Code's scripts give it needs dialect: claude-code of the kind exec", chain.ErrInvalidResult, name)
+		default:
+			return fmt.Errorf("%w: it has %q and no action: write \"action\" too: continue, deny, modify, inject_context or ask_user", chain.ErrInvalidResult, name)
+		}
+	}
+	return nil
+}
