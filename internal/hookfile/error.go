@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -37,14 +38,29 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Snippet is the line with a mark below the place, for people; two lines, or
-// empty where the line is.
+// empty where the line is. What would move a terminal's cursor, or turn the text
+// round, is shown as one sign.
 func (e *Error) Snippet() string {
 	if strings.TrimSpace(e.source) == "" {
 		return ""
 	}
 	margin := fmt.Sprintf("%5d | ", e.Line)
-	return margin + e.source + "\n" + strings.Repeat(" ", len(margin)-2) + "| " +
+	return margin + strings.Map(visible, e.source) + "\n" + strings.Repeat(" ", len(margin)-2) + "| " +
 		strings.Repeat(" ", max(e.Column-1, 0)) + "^\n"
+}
+
+// visible is a character as it may stand in a terminal, one column wide where it is
+// none to print.
+func visible(r rune) rune {
+	switch {
+	case unicode.IsPrint(r):
+		return r
+	case r == '\t':
+		return ' '
+	case r < ' ':
+		return '\u2400' + r // its picture
+	}
+	return unicode.ReplacementChar
 }
 
 // Errors returns the [*Error]s that err is made of, in the order of the file.
@@ -68,7 +84,7 @@ func Errors(err error) []*Error {
 func (d *document) errorIn(line, column int, at jsontext.Pointer, err error) *Error {
 	e := &Error{File: d.name, Line: line, Column: column, Path: pathOf(at), Err: err, at: at}
 	if line >= 1 && line <= len(d.lines) {
-		e.source = strings.ReplaceAll(d.lines[line-1], "\t", " ")
+		e.source = d.lines[line-1]
 	}
 	return e
 }
@@ -132,7 +148,7 @@ func pathOf(at jsontext.Pointer) string {
 		switch _, err := strconv.Atoi(token); {
 		case err == nil:
 			fmt.Fprintf(&b, "[%s]", token)
-		case strings.ContainsAny(token, ". []"):
+		case strings.ContainsAny(token, ". []"), strings.ContainsFunc(token, func(r rune) bool { return !unicode.IsPrint(r) }):
 			fmt.Fprintf(&b, "[%q]", token)
 		case b.Len() > 0:
 			b.WriteString("." + token)

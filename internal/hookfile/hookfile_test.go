@@ -402,6 +402,33 @@ func TestSnippetMarksThePlace(t *testing.T) {
 	}
 }
 
+// TestSnippetsMoveNoCursor: whoever wrote the file does not write to the terminal.
+func TestSnippetsMoveNoCursor(t *testing.T) {
+	for line, want := range map[string]string{
+		"\tevnts: x":                      " evnts: x\n",
+		"  - {id: \x1b[2Ja, evnts: [b]}":  "  - {id: ␛[2Ja, evnts: [b]}\n",
+		"  - {id: a\u202e, evnts: [b]}":   "  - {id: a\ufffd, evnts: [b]}\n",
+		"  - {id: a\u009b2J, evnts: [b]}": "  - {id: a\ufffd2J, evnts: [b]}\n",
+	} {
+		_, err := hookfile.Parse("w.yaml", []byte("hooks:\n"+line+"\n"), kinds.All(kind.Worker{}))
+		all := hookfile.Errors(err)
+		if len(all) == 0 {
+			t.Errorf("%q has no errors: %v", line, err)
+			continue
+		}
+		for _, e := range all {
+			shown, mark, _ := strings.Cut(e.Snippet(), "\n      | ")
+			if shown+"\n" != "    2 | "+want || strings.Index(mark, "^") != e.Column-1 {
+				t.Errorf("%q: %q; want %q", line, e.Snippet(), want)
+			}
+		}
+	}
+	_, err := hookfile.Parse("w.yaml", []byte("hooks:\n  - {id: a, events: [b], cel: {rules: [{modify: {set: {\"\\ec\": \"'\"}}}]}}\n"), kinds.All(kind.Worker{}))
+	if err == nil || strings.Contains(err.Error(), "\x1b") {
+		t.Errorf("the path of an error: %q", err)
+	}
+}
+
 func TestHooksAreTheSameByTheirSections(t *testing.T) {
 	parse := func(text string) hookfile.Hook {
 		t.Helper()
