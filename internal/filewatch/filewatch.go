@@ -11,8 +11,9 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Settle is how long content must have stood still before it counts.
-const Settle = 100 * time.Millisecond
+// Settle is how long content must have stood still before it counts: longer than
+// programs rest that write a file in pieces.
+const Settle = 500 * time.Millisecond
 
 // again is how soon a directory that could not be watched is looked for again.
 const again = time.Second

@@ -67,11 +67,12 @@ func unchanged(t *testing.T, w *filewatch.Watcher) {
 	select {
 	case <-w.Changed():
 		t.Fatal("a change was told, and there was none")
-	case <-time.After(4 * filewatch.Settle):
+	case <-time.After(2 * filewatch.Settle):
 	}
 }
 
 func TestChangesAreNoticedHoweverTheyAreMade(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		before, change func(t *testing.T, dir, file string)
 	}{
@@ -111,6 +112,7 @@ func TestChangesAreNoticedHoweverTheyAreMade(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			file := filepath.Join(dir, "f")
 			put(t, file, "1")
@@ -131,6 +133,7 @@ func TestChangesAreNoticedHoweverTheyAreMade(t *testing.T) {
 }
 
 func TestADirectoryThatComesBackIsWatchedAgain(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "conf")
 	file := filepath.Join(dir, "f")
 	must(t, os.Mkdir(dir, 0o700))
@@ -146,6 +149,7 @@ func TestADirectoryThatComesBackIsWatchedAgain(t *testing.T) {
 }
 
 func TestOnlyFilesOfInterestCount(t *testing.T) {
+	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(other, "b")
 	put(t, a, "1")
@@ -168,6 +172,7 @@ func TestOnlyFilesOfInterestCount(t *testing.T) {
 }
 
 func TestADirectoryChangesWithTheFilesInIt(t *testing.T) {
+	t.Parallel()
 	parent := t.TempDir()
 	dir, link := filepath.Join(parent, "dir"), filepath.Join(parent, "link")
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")

@@ -49,7 +49,7 @@ func TestAChangeIsToldWhenItHasStoodStill(t *testing.T) {
 		for content := range byte(5) { // written in pieces
 			files.write(content + 1)
 			events <- struct{}{}
-			wait(Settle*2/3, 0, "while the file is written")
+			wait(400*time.Millisecond, 0, "while the file is written")
 		}
 		wait(2*Settle, 1, "then")
 		events <- struct{}{}
