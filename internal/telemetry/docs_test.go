@@ -40,21 +40,22 @@ func everything(t *testing.T) string {
 	shown.Metrics.Shadow("x", "", false)
 	shown.Metrics.ShadowDropped("x")
 	shown.Metrics.Decided(telemetry.ByPerson, true)
+	shown.WorkerFile().Read(true)
 	return scrape(t, shown, false)
 }
 
 var (
-	helpLine = regexp.MustCompile(`(?m)^# HELP (hookrouter_\w+) (.*)$`)
-	typeLine = regexp.MustCompile(`(?m)^# TYPE (hookrouter_\w+) (\w+)$`)
-	dataLine = regexp.MustCompile(`(?m)^(hookrouter_\w+?)(?:_bucket|_sum|_count)?\{([^}]*)\}`)
+	helpLine = regexp.MustCompile(`(?m)^# HELP (\w+) (.*)$`)
+	typeLine = regexp.MustCompile(`(?m)^# TYPE (\w+) (\w+)$`)
+	dataLine = regexp.MustCompile(`(?m)^(\w+?)(?:_bucket|_sum|_count)?\{([^}]*)\}`)
 	label    = regexp.MustCompile(`(\w+)="`)
 )
 
-// TestMetricsTable keeps the table of metrics what /metrics shows. With
-// HOOKROUTER_WRITE_DOCS set it writes it.
+// TestMetricsTable keeps the tables of metrics what is shown. With
+// HOOKROUTER_WRITE_DOCS set it writes them.
 func TestMetricsTable(t *testing.T) {
 	text := everything(t)
-	kinds, labels, rows := map[string]string{}, map[string][]string{}, []string{}
+	kinds, labels := map[string]string{}, map[string][]string{}
 	for _, m := range typeLine.FindAllStringSubmatch(text, -1) {
 		kinds[m[1]] = m[2]
 	}
@@ -65,12 +66,17 @@ func TestMetricsTable(t *testing.T) {
 			}
 		}
 	}
-	for _, m := range helpLine.FindAllStringSubmatch(text, -1) {
-		sort.Strings(labels[m[1]])
-		rows = append(rows, "| `"+m[1]+"` | "+kinds[m[1]]+" | "+strings.Join(labels[m[1]], " ")+" | "+m[2]+" |\n")
+	for name, prefix := range map[string]string{"metrics": "hookrouter_", "metrics of hook-worker": "hook_worker_"} {
+		var rows []string
+		for _, m := range helpLine.FindAllStringSubmatch(text, -1) {
+			if strings.HasPrefix(m[1], prefix) {
+				sort.Strings(labels[m[1]])
+				rows = append(rows, "| `"+m[1]+"` | "+kinds[m[1]]+" | "+strings.Join(labels[m[1]], " ")+" | "+m[2]+" |\n")
+			}
+		}
+		sort.Strings(rows)
+		part(t, name, "| metric | type | labels | meaning |\n|---|---|---|---|\n"+strings.Join(rows, ""))
 	}
-	sort.Strings(rows)
-	part(t, "metrics", "| metric | type | labels | meaning |\n|---|---|---|---|\n"+strings.Join(rows, ""))
 }
 
 // TestAttributesTable keeps the table of attributes what attributes.go says.

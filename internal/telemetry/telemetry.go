@@ -20,6 +20,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // Options say what a process shows of itself. The zero Options are those of a process
@@ -76,33 +78,41 @@ func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	if err != nil {
 		return nil, err
 	}
+	process, err := resource.Merge(resource.NewSchemaless(semconv.ServiceInstanceID(events.NewID())), about) // what was given wins
+	if err != nil {
+		return nil, fmt.Errorf("name the process: %w", err)
+	}
 	t := &Telemetry{registry: prometheus.NewRegistry(), quiet: &quiet{log: o.Log}}
 	t.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	if err := t.startMetrics(ctx, o, about); err != nil {
+	if err := t.startMetrics(ctx, o, about, process); err != nil {
 		return nil, err
 	}
-	if err := t.startTraces(ctx, o, about); err != nil {
+	if err := t.startTraces(ctx, o, process); err != nil {
 		return nil, errors.Join(err, t.Stop(ctx))
 	}
-	if err := t.startLogs(ctx, o, about); err != nil {
+	if err := t.startLogs(ctx, o, process); err != nil {
 		return nil, errors.Join(err, t.Stop(ctx))
 	}
 	return t, nil
 }
 
-func (t *Telemetry) startMetrics(ctx context.Context, o Options, about *resource.Resource) error {
+// startMetrics has them scraped as those of about: a scraper knows whom it asks. Those
+// that are sent are of process.
+func (t *Telemetry) startMetrics(ctx context.Context, o Options, about, process *resource.Resource) error {
 	scraped, err := otelprom.New(otelprom.WithRegisterer(t.registry), otelprom.WithoutScopeInfo())
 	if err != nil {
 		return fmt.Errorf("set metrics up: %w", err)
 	}
-	options := []sdkmetric.Option{sdkmetric.WithReader(scraped), sdkmetric.WithResource(about), sdkmetric.WithCardinalityLimit(maxSeries)}
+	options := []sdkmetric.Option{sdkmetric.WithReader(scraped), sdkmetric.WithCardinalityLimit(maxSeries)}
 	if name := os.Getenv("OTEL_METRICS_EXPORTER"); o.Env && !sdkDisabled() && (name == "otlp" || name == "console") {
 		sent, err := autoexport.NewMetricReader(ctx)
 		if err != nil {
 			return configured("OTEL_METRICS_EXPORTER", err)
 		}
 		options = append(options, sdkmetric.WithReader(sent))
+		about = process
 	}
+	options = append(options, sdkmetric.WithResource(about))
 	t.meters = sdkmetric.NewMeterProvider(options...)
 	t.meter = t.meters.Meter(scope)
 	t.Metrics = newMetrics(t.meter)
@@ -112,7 +122,7 @@ func (t *Telemetry) startMetrics(ctx context.Context, o Options, about *resource
 // maxSeries bounds the label sets of one metric, whatever the bounds above do.
 const maxSeries = (maxPairs + 1) * len(actions{})
 
-// about is what every metric, span and log line says of its process.
+// about is what every metric, span and log line says of its program.
 func about(ctx context.Context, o Options) (*resource.Resource, error) {
 	r, err := resource.New(ctx,
 		resource.WithTelemetrySDK(),

@@ -14,7 +14,6 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -41,12 +40,8 @@ const (
 	spanDelay = time.Second
 )
 
-func (t *Telemetry) startTraces(ctx context.Context, o Options, about *resource.Resource) error {
+func (t *Telemetry) startTraces(ctx context.Context, o Options, process *resource.Resource) (err error) {
 	tracer := &Tracer{prefix: cmp.Or(o.Prefix, events.DefaultPrefix)}
-	process, err := resource.Merge(resource.NewSchemaless(semconv.ServiceInstanceID(events.NewID())), about) // what was given wins
-	if err != nil {
-		return fmt.Errorf("name the process in spans: %w", err)
-	}
 	options := []sdktrace.TracerProviderOption{sdktrace.WithResource(process)}
 	if o.Env {
 		otel.SetErrorHandler(t.quiet)

@@ -1,0 +1,38 @@
+package telemetry
+
+import (
+	"context"
+
+	"go.opentelemetry.io/otel/metric"
+)
+
+// WorkerFile counts how a hook-worker read its file. A nil one counts nothing. It is
+// safe for concurrent use.
+type WorkerFile struct {
+	current metric.Int64Gauge
+	reads   metric.Int64Counter
+}
+
+// WorkerFile makes the metrics of a worker's file; they are shown from the first read.
+func (t *Telemetry) WorkerFile() *WorkerFile {
+	if t == nil {
+		return nil
+	}
+	current, _ := t.meter.Int64Gauge("hook_worker.file.current", metric.WithDescription("1 while the hooks are those of the file, 0 since it was read and not taken"))
+	reads, _ := t.meter.Int64Counter("hook_worker.file.reads", metric.WithDescription("Times that the file was read, with the first"))
+	return &WorkerFile{current, reads}
+}
+
+// Read counts that the file was read, and that its hooks were taken or are what they
+// were.
+func (f *WorkerFile) Read(taken bool) {
+	if f == nil {
+		return
+	}
+	outcome := "taken"
+	if !taken {
+		outcome = "failed"
+	}
+	f.current.Record(context.Background(), flag(taken))
+	f.reads.Add(context.Background(), 1, adding(keyOutcome.String(outcome))...)
+}
