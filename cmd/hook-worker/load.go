@@ -76,11 +76,11 @@ func told(path string, err error, stderr io.Writer) error {
 }
 
 // tellWarnings prints the warnings of a file, each with its line, and returns them.
-func tellWarnings(file *hookfile.File, stderr io.Writer) (warnings []string) {
+func tellWarnings(file *hookfile.File, stderr io.Writer) (warnings []*hookfile.Error) {
 	for _, h := range file.Hooks {
 		for _, e := range hookfile.Errors(errors.Join(h.Warnings...)) {
 			fmt.Fprintf(stderr, "warning: %v\n%s", e, e.Snippet())
-			warnings = append(warnings, e.Error())
+			warnings = append(warnings, e)
 		}
 	}
 	return warnings

@@ -8,7 +8,8 @@
 //	hook-worker schema
 //
 // While it runs it reads the file again when it changes, and on SIGHUP. SIGUSR1
-// changes the level of the log.
+// changes the level of the log. SIGTERM and SIGINT tell it to end when the calls under
+// way are answered, a second one to end at once.
 //
 // It exits with 0 when it was told to end, 1 when it could not do its work (no
 // NATS, no router, a registration that was refused, a test that failed), and 2 when the command line
@@ -25,21 +26,26 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, end := context.WithCancel(context.Background())
+	told := signals(os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-told
+		signal.Reset(os.Interrupt, syscall.SIGTERM) // first: the next one ends the process
+		end()
+	}()
 	err := run(ctx, os.Args[1:], process{
 		stdout: os.Stdout, stderr: os.Stderr, terminal: isTerminal(os.Stdout),
 		hangup: signals(syscall.SIGHUP), user1: signals(syscall.SIGUSR1),
 	})
-	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "hook-worker:", err)
 		os.Exit(exitCode(err))
 	}
 }
 
-func signals(s os.Signal) <-chan os.Signal {
+func signals(of ...os.Signal) <-chan os.Signal {
 	ch := make(chan os.Signal, 1)
-	signal.Notify(ch, s)
+	signal.Notify(ch, of...)
 	return ch
 }
 

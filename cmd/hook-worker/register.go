@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
@@ -15,6 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
 // teller tells the operator what becomes of registrations and of calls.
@@ -22,6 +24,7 @@ type teller struct {
 	stderr      io.Writer
 	log         *slog.Logger
 	url, prefix string
+	calls       *atomic.Int64 // under way
 }
 
 // patience is how long a registration may take before the operator is told.
@@ -49,6 +52,19 @@ func words(reg chain.Registration) string {
 	}
 	reg = reg.WithDefaults()
 	return fmt.Sprintf("on %s, priority %d, on_failure %s, mode %s", strings.Join(reg.Events, " "), reg.Priority, reg.OnFailure, reg.Mode)
+}
+
+// stopWithin bounds the end of a worker: as long as a call may take.
+const stopWithin = chain.MaxTimeout
+
+// stop ends a worker when what it has taken is answered, and says what it waits for.
+func (t teller) stop(ctx context.Context, w *worker.Worker) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+	defer cancel()
+	if n := t.calls.Load(); n > 0 {
+		t.log.Info("stopping: waits for "+count(int(n), "call")+"; a second signal ends at once", "limit", stopWithin)
+	}
+	return w.Close(ctx)
 }
 
 // after calls do when the time is over, unless stop is called before. stop waits
@@ -79,6 +95,8 @@ func (t teller) logged(file *hookfile.File) *hookfile.File {
 // is missing.
 func (t teller) contributor(hook string, contribute kind.Contributor) kind.Contributor {
 	return func(ctx context.Context, channel string) (any, error) {
+		t.calls.Add(1)
+		defer t.calls.Add(-1)
 		value, err := contribute(ctx, channel)
 		if err != nil {
 			t.log.Warn("the contributor failed", "hook", hook, "channel", channel, "error", err)
@@ -89,6 +107,8 @@ func (t teller) contributor(hook string, contribute kind.Contributor) kind.Contr
 
 func (t teller) handler(h hookfile.Hook) kind.Handler {
 	return func(ctx context.Context, ev events.Event) (chain.Result, error) {
+		t.calls.Add(1)
+		defer t.calls.Add(-1)
 		result, err := h.Handler(ctx, ev)
 		if err != nil {
 			attrs := []any{"hook", h.Registration.ID, "kind", h.Kind, "event", ev.Name, "error", err}

@@ -5,12 +5,18 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/hookrouter/hookrouter/internal/filewatch"
 	"github.com/hookrouter/hookrouter/internal/hookfile"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/hookset"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
 )
+
+// remindEvery is how often the log repeats that the hooks are not those of the file.
+const remindEvery = time.Minute
 
 // reloader keeps the hooks what the file says.
 type reloader struct {
@@ -19,24 +25,36 @@ type reloader struct {
 	set    *hookset.Set
 	watch  *filewatch.Watcher // nil where files can't be watched
 	worker kind.Worker
+	shown  *telemetry.WorkerFile
+	remind time.Duration
 }
 
-// run reads the file again when it, or what its hooks are built from, changes, and at
-// each signal, until ctx ends.
+// run reads the file again when it, or what its hooks are built from and follow has
+// seen, changes, and at each signal, until ctx ends. As long as it could not be taken over, the log repeats why.
 func (r reloader) run(ctx context.Context, hangup <-chan os.Signal) {
 	var changed <-chan struct{}
 	if r.watch != nil {
 		changed = r.watch.Changed()
 	}
+	reminder := time.NewTicker(r.remind)
+	defer reminder.Stop()
+	var failed error
+	var since time.Time
 	for {
-		r.follow()
 		select {
 		case <-ctx.Done():
 			return
+		case <-reminder.C:
+			if failed != nil {
+				r.tell.log.Error("still not reloaded: the hooks are what they were", "file", r.serve.Config, "since", since, "error", errorsOf(failed)[0])
+			}
+			continue
 		case <-hangup:
 		case <-changed:
 		}
-		r.reload(ctx)
+		failed, since = r.reload(ctx), time.Now()
+		r.follow()
+		reminder.Reset(r.remind)
 	}
 }
 
@@ -51,18 +69,24 @@ func (r reloader) follow() {
 }
 
 // reload takes the file over as a whole, or says why not.
-func (r reloader) reload(ctx context.Context) {
+func (r reloader) reload(ctx context.Context) error {
 	changes, err := r.apply(ctx)
 	switch {
 	case err == nil:
-		r.tell.log.Info("reloaded "+r.serve.Config+": "+changes.String(), "new", changes.New, "changed", changes.Changed, "removed", changes.Removed)
+		r.shown.Read(true)
+		r.tell.log.Info("reloaded "+r.serve.Config+": "+changes.String(), "new", ids(changes.New), "changed", ids(changes.Changed), "removed", ids(changes.Removed))
 	case ctx.Err() != nil: // told to end meanwhile
 	default:
+		r.shown.Read(false)
 		for _, e := range errorsOf(err) {
 			r.tell.log.Error("not reloaded: the hooks are what they were", "file", r.serve.Config, "error", e)
 		}
 	}
+	return err
 }
+
+// ids are like "a,b".
+func ids(list []string) string { return strings.Join(list, ",") }
 
 func (r reloader) apply(ctx context.Context) (hookset.Changes, error) {
 	file, err := read(r.serve.Config, r.worker)

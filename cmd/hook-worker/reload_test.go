@@ -3,12 +3,20 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	colmetricspb "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -110,7 +118,7 @@ func TestAWarningIsToldWhenItsHookChanges(t *testing.T) {
 		told       int
 	}{{"one", "c", 1}, {"two", "d", 2}, {"two", "e", 2}} {
 		replace(t, file, text(step.ofA, step.other))
-		says(t, stderr, "new=["+step.other+"]")
+		says(t, stderr, "new="+step.other+" ")
 		if n := strings.Count(stderr.String(), "there is no standard event tool:per"); n != step.told {
 			t.Errorf("with %s: told %d times; want %d:\n%s", step.other, n, step.told, stderr)
 		}
@@ -224,4 +232,73 @@ func TestAFileThatIsNewInADirectoryOfPoliciesIsNoticed(t *testing.T) {
 	if got := fmt.Sprint(reasons(t, a, "a", "b")); got != "[one two]" {
 		t.Errorf("then: %s", got)
 	}
+}
+
+// TestWhoIsNotReloadedIsSeen: in the log for as long as it is so, and in the metrics.
+func TestWhoIsNotReloadedIsSeen(t *testing.T) {
+	var mu sync.Mutex // guards sent
+	sent := map[string]int64{}
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var export colmetricspb.ExportMetricsServiceRequest
+		body, err := io.ReadAll(r.Body)
+		if err == nil {
+			err = proto.Unmarshal(body, &export)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", r.URL, err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, resource := range export.GetResourceMetrics() {
+			if !strings.Contains(resource.GetResource().String(), "service.instance.id") {
+				t.Errorf("nobody knows whose metrics these are: %s", resource.GetResource())
+			}
+			for _, m := range resource.GetScopeMetrics()[0].GetMetrics() {
+				for _, point := range m.GetGauge().GetDataPoints() {
+					sent[m.GetName()] = point.GetAsInt()
+				}
+				for _, point := range m.GetSum().GetDataPoints() {
+					sent[m.GetName()+" "+point.GetAttributes()[0].GetValue().GetStringValue()] = point.GetAsInt()
+				}
+			}
+		}
+	}))
+	defer collector.Close()
+	t.Setenv("OTEL_METRICS_EXPORTER", "otlp")
+	t.Setenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", collector.URL+"/v1/metrics")
+	shows := func(stop func() error, want map[string]int64) {
+		t.Helper()
+		if err := stop(); err != nil {
+			t.Errorf("run: %v", err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if diff := cmp.Diff(want, sent); diff != "" {
+			t.Errorf("metrics (-want +got):\n%s", diff)
+		}
+		clear(sent)
+	}
+
+	url, file := listen(t), write(t, denying("a=one"))
+	p := process{remind: 50 * time.Millisecond}
+	_, stop := startIn(t, p, url, file)
+	shows(stop, map[string]int64{"hook_worker.file.current": 1, "hook_worker.file.reads taken": 1})
+
+	stderr, stop := startIn(t, p, url, file)
+	replace(t, file, "hooks: nothing\n")
+	says(t, stderr, `level=ERROR msg="still not reloaded: the hooks are what they were" file=`+file+` since=`)
+	shows(stop, map[string]int64{"hook_worker.file.current": 0, "hook_worker.file.reads taken": 1, "hook_worker.file.reads failed": 1})
+
+	replace(t, file, denying("a=one"))
+	stderr, stop = startIn(t, p, url, file)
+	replace(t, file, "hooks: nothing\n")
+	says(t, stderr, "still not reloaded")
+	replace(t, file, denying("a=one"))
+	says(t, stderr, "reloaded "+file+`: nothing changed" new="" changed="" removed=""`)
+	n := strings.Count(stderr.String(), "still not reloaded")
+	<-time.After(4 * p.remind)
+	if more := strings.Count(stderr.String(), "still not reloaded") - n; more > 0 {
+		t.Errorf("told %d times more, and it is reloaded:\n%s", more, stderr)
+	}
+	shows(stop, map[string]int64{"hook_worker.file.current": 1, "hook_worker.file.reads taken": 2, "hook_worker.file.reads failed": 1})
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -48,6 +49,7 @@ type process struct {
 	terminal       bool             // whether stdout is one
 	hangup         <-chan os.Signal // tells of SIGHUP; nil for never
 	user1          <-chan os.Signal // tells of SIGUSR1; nil for never
+	remind         time.Duration    // how often a reload that failed is told again; 0 means [remindEvery]
 }
 
 // run is the program without the process around it.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,16 +14,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
-
 	"github.com/hookrouter/hookrouter/internal/embedded"
 	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // log is standard error that a test can wait for.
 type log struct {
@@ -376,10 +373,11 @@ hooks:
 
 func TestValidateTellsWarnings(t *testing.T) {
 	file := write(t, "hooks:\n  - id: a\n    events: [tool:per]\n    cel: {rules: [{deny: x}]}\n")
-	warning := file + ":3:14: hooks[0].events[0]: there is no standard event tool:per: did you mean tool:pre?"
+	message := "there is no standard event tool:per: did you mean tool:pre?"
+	warning := file + ":3:14: hooks[0].events[0]: " + message
 	for arg, want := range map[string]struct{ out, err string }{
 		"":         {file + ": 1 hook, 1 warning\n  a: on tool:per, ", "<nil>"},
-		"--json":   {`"warnings":["` + warning + `"]}`, "<nil>"},
+		"--json":   {`"warnings":[{"file":"` + file + `","line":3,"column":14,"path":"hooks[0].events[0]","message":"` + message + `"}]}`, "<nil>"},
 		"--strict": {"", file + ": 1 warning, and --strict takes them for errors"},
 	} {
 		args := []string{"validate", file}
@@ -394,5 +392,41 @@ func TestValidateTellsWarnings(t *testing.T) {
 		if !strings.HasPrefix(stderr.String(), "warning: "+warning+"\n    3 |     events: [tool:per]\n") {
 			t.Errorf("%s: stderr:\n%s", arg, &stderr)
 		}
+	}
+}
+
+// TestValidateTellsProgramsWhatIsWrong has a line for each file, well or not.
+func TestValidateTellsProgramsWhatIsWrong(t *testing.T) {
+	well := write(t, denying("a=x"))
+	wrong := write(t, "hooks:\n  - {id: a, evnts: [tool:pre], cel: {rules: [{deny: x}]}}\n  - {id: b, events: [a], cel: {rules: [{deny: x, when: 'dta'}]}}\n")
+	gone := wrong + ".gone"
+	var stdout, stderr bytes.Buffer
+	err := run(t.Context(), []string{"validate", "--json", wrong, gone, well}, process{stdout: &stdout, stderr: &stderr})
+	if err == nil || exitCode(err) != 2 {
+		t.Errorf("run = %v; want the exit code 2", err)
+	}
+	var got []validated
+	for line := range strings.Lines(stdout.String()) {
+		var v validated
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		got = append(got, v)
+	}
+	if len(got) != 3 || len(got[1].Errors) != 1 || len(got[2].Registrations) != 1 {
+		t.Fatalf("stdout:\n%s", &stdout)
+	}
+	want := []remark{
+		{wrong, 2, 13, "hooks[0]", `unknown key "evnts": did you mean "events"?`},
+		{wrong, 3, 57, "hooks[1].cel.rules[0].when", "undeclared reference to 'dta' (did you mean 'data'?)"},
+	}
+	if diff := cmp.Diff(want, got[0].Errors); diff != "" {
+		t.Errorf("errors (-want +got):\n%s", diff)
+	}
+	if e := got[1].Errors[0]; e.File != gone || e.Line != 0 || !strings.Contains(e.Message, "no such file") {
+		t.Errorf("of a file that is not there: %+v", e)
+	}
+	if got[2].File != well || got[2].Errors != nil {
+		t.Errorf("of a file that is well: %+v", got[2])
 	}
 }

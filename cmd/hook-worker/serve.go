@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
@@ -60,24 +61,26 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 	if err != nil {
 		return err
 	}
-	told := teller{stderr: p.stderr, log: log, url: s.url(file), prefix: s.prefix(file)}
+	told := teller{stderr: p.stderr, log: log, url: s.url(file), prefix: s.prefix(file), calls: &atomic.Int64{}}
 	set := hookset.New(w, hookset.Options{Log: log, Registering: told.registering})
 	defer set.Close()
 	if _, err := set.Apply(ctx, told.logged(file)); err != nil {
-		if ctx.Err() != nil {
-			return w.Run(ctx) // told to end before it was ready
+		stopped := told.stop(ctx, w)
+		if ctx.Err() != nil { // told to end before it was ready
+			return stopped
 		}
-		ctx, end := context.WithCancel(ctx)
-		end()
-		return errors.Join(err, w.Run(ctx))
+		return errors.Join(err, stopped)
 	}
-	fmt.Fprintf(p.stderr, "hook-worker %s answers for %s on %s\n", version, count(len(file.Hooks), "hook"), bus.RedactURL(s.url(file)))
+	current := shown.WorkerFile()
+	current.Read(true)
 	if unwatched != nil {
 		log.Warn("changes of the file are not noticed: SIGHUP reads it again", "error", unwatched)
 	}
-	r := reloader{serve: s, tell: told, set: set, watch: watch, worker: host}
+	r := reloader{serve: s, tell: told, set: set, watch: watch, worker: host, shown: current, remind: cmp.Or(p.remind, remindEvery)}
+	r.follow() // before anybody is told that it answers
+	fmt.Fprintf(p.stderr, "hook-worker %s answers for %s on %s\n", version, count(len(file.Hooks), "hook"), bus.RedactURL(s.url(file)))
 	r.run(ctx, p.hangup)
-	return w.Run(ctx)
+	return told.stop(ctx, w)
 }
 
 // memory is how the hooks' state is reached: as the hooks are, unless that was said.

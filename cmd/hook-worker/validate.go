@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/hookrouter/hookrouter/internal/hookfile"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/hookset"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -17,59 +18,91 @@ type validate struct {
 	Files    []string `arg:"" name:"file" type:"path" help:"Worker files."`
 	FileOnly bool     `help:"Check what the files say, and not whether this machine has the programs, secrets and certificates that their hooks need."`
 	Strict   bool     `help:"Take warnings for errors: what is well written and probably not meant, or can't do its work here."`
-	JSON     bool     `name:"json" help:"A line of JSON for each file that is well."`
+	JSON     bool     `name:"json" help:"A line of JSON for each file: what it registers, or its errors; and its warnings."`
 }
 
-// validated is a file that is well.
+// validated is what was found of a file. It is well where it has no errors.
 type validated struct {
 	File          string               `json:"file"`
-	Registrations []chain.Registration `json:"registrations"` // every default written out
-	Warnings      []string             `json:"warnings,omitempty"`
+	Registrations []chain.Registration `json:"registrations,omitempty"` // every default written out
+	Errors        []remark             `json:"errors,omitempty"`
+	Warnings      []remark             `json:"warnings,omitempty"`
+
+	hooks int
+}
+
+// remark is an error or a warning. It has no line where it is none of a line.
+type remark struct {
+	File    string `json:"file"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Path    string `json:"path,omitempty"`
+	Message string `json:"message"`
+}
+
+func remarks(all []*hookfile.Error) (list []remark) {
+	for _, e := range all {
+		list = append(list, remark{e.File, e.Line, e.Column, e.Path, e.Err.Error()})
+	}
+	return list
 }
 
 // run prints of each file what is wrong with it, or what it registers.
 func (v validate) run(stdout, stderr io.Writer) error {
 	var wrong error
+	out := json.NewEncoder(stdout)
+	out.SetEscapeHTML(false)
 	for _, path := range v.Files {
-		if err := v.file(path, stdout, stderr); err != nil {
-			wrong = errors.Join(wrong, err)
+		found, err := v.check(path, stderr)
+		wrong = errors.Join(wrong, err)
+		switch {
+		case v.JSON:
+			wrong = errors.Join(wrong, out.Encode(found))
+		case err == nil:
+			fmt.Fprint(stdout, found)
 		}
 	}
 	return wrong
 }
 
-func (v validate) file(path string, stdout, stderr io.Writer) error {
+// check reads a file and prints what is wrong with it.
+func (v validate) check(path string, stderr io.Writer) (found validated, err error) {
+	found.File = path
 	read := load
 	if v.FileOnly {
 		read = look
 	}
 	file, err := read(path, kind.Worker{}, stderr)
 	if err != nil {
-		return err
+		found.Errors = remarks(hookfile.Errors(err))
+		if len(found.Errors) == 0 {
+			found.Errors = []remark{{File: path, Message: err.Error()}}
+		}
+		return found, err
 	}
 	defer file.Close()
-	warnings := tellWarnings(file, stderr)
-	if v.Strict && len(warnings) > 0 {
-		return inputError{fmt.Errorf("%s: %s, and --strict takes them for errors", path, count(len(warnings), "warning"))}
-	}
-	list, err := hookset.Registrations(file)
+	found.hooks = len(file.Hooks)
+	found.Warnings = remarks(tellWarnings(file, stderr))
+	found.Registrations, err = hookset.Registrations(file)
 	if err != nil {
-		return inputError{err}
+		return found, inputError{err}
 	}
-	for i, reg := range list {
-		list[i] = reg.WithDefaults()
+	for i, reg := range found.Registrations {
+		found.Registrations[i] = reg.WithDefaults()
 	}
-	if !v.JSON {
-		state := "all well"
-		if len(warnings) > 0 {
-			state = count(len(warnings), "warning")
-		}
-		fmt.Fprintf(stdout, "%s: %s, %s\n%s", path, count(len(file.Hooks), "hook"), state, table(list))
-		return nil
+	if n := len(found.Warnings); v.Strict && n > 0 {
+		return found, inputError{fmt.Errorf("%s: %s, and --strict takes them for errors", path, count(n, "warning"))}
 	}
-	out := json.NewEncoder(stdout)
-	out.SetEscapeHTML(false)
-	return out.Encode(validated{path, list, warnings})
+	return found, nil
+}
+
+// String is for people, and ends the line.
+func (f validated) String() string {
+	state := "all well"
+	if n := len(f.Warnings); n > 0 {
+		state = count(n, "warning")
+	}
+	return fmt.Sprintf("%s: %s, %s\n%s", f.File, count(f.hooks, "hook"), state, table(f.Registrations))
 }
 
 // table has a line for each registration.

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// asProgram makes the test's program the program itself.
+const asProgram = "HOOK_WORKER_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// TestTheSecondSignalEndsAtOnce has a command that ends with the test.
+func TestTheSecondSignalEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			running := filepath.Join(t.TempDir(), "running")
+			if err := syscall.Mkfifo(running, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			url := listen(t)
+			file := write(t, "hooks:\n  - {id: slow, events: [a], exec: {command: [sh, -c, 'echo > \"$1\"; exec sleep 1000', sh, "+running+"]}}\n")
+			self, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			stderr := &log{}
+			worker := exec.CommandContext(t.Context(), self, "--config", file, "--nats-url", url)
+			worker.Env, worker.Stdout, worker.Stderr = append(os.Environ(), asProgram+"=1"), &bytes.Buffer{}, stderr
+			if err := worker.Start(); err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan error, 1)
+			go func() { done <- worker.Wait() }()
+			says(t, stderr, " answers for ")
+			a := connect(t, url)
+			ctx, cancel := context.WithCancel(t.Context())
+			emitted := make(chan struct{})
+			go func() {
+				defer close(emitted)
+				_, _ = a.Emit(ctx, "a", nil) // nobody answers it
+			}()
+			defer func() { cancel(); <-emitted }()
+			if _, err := os.ReadFile(running); err != nil { // the command runs
+				t.Fatal(err)
+			}
+			if err := worker.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			says(t, stderr, `msg="stopping: waits for 1 call; a second signal ends at once" limit=30s`)
+			if err := worker.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case err := <-done:
+				if err == nil || !strings.HasPrefix(err.Error(), "signal: "+signal.String()) {
+					t.Errorf("it ended with %v; want %s", err, signal)
+				}
+			case <-time.After(10 * time.Second): // less than the limit
+				t.Errorf("it goes on:\n%s", stderr)
+			}
+		})
+	}
+}
