@@ -20,12 +20,20 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 			"C:/Windows/**", "C:/Program Files*/**",
 			"~/.{bashrc,bash_profile,bash_login,bash_logout,profile,zshrc,zshenv,zprofile,zlogin,gitconfig,inputrc,xprofile}", "~/.config/{git,fish,autostart,systemd}/**", "~/library/launchagents/**",
 			"**/.git/hooks/**", "**/.git/config", "**/.git/config.worktree", "**/.git/worktrees/*/config.worktree", "**/.git/modules/**/{config,hooks/**}", "**/.gitmodules", "**/.husky/**",
-			"**/.claude/settings*.json", "~/.claude/**", "**/.codex/{hooks.json,config.toml}", "~/.codex/**", "**/.gemini/settings.json", "**/.cursor/hooks.json", "**/.github/hooks/**")
+			// What gives an agent rights: hooks, lists of what it may do unasked, MCP servers.
+			"**/.mcp.json", "**/.claude/{settings*.json,hooks/**}", "~/.claude.json", "~/.claude/**",
+			"**/.codex/{hooks.json,config.toml,requirements.toml,rules/**}", "~/.codex/**",
+			"**/.gemini/{settings,trusted_hooks,trustedFolders}.json", "**/.gemini/{policies,extensions}/**",
+			"**/.cursor/{hooks,mcp,permissions,cli,cli-config}.json", "**/.cursor/hooks/**", "~/.config/cursor/**",
+			"**/.github/hooks/**", "~/.copilot/{config,settings,mcp-config}.json", "~/.copilot/hooks/**", "**/.vscode/{mcp,settings,tasks}.json",
+			"**/opencode.{json,jsonc}", "**/.opencode/{plugin,plugins}/**", "~/.config/opencode/**")
 })
 
-// scratch is what everybody may write, although it stands in a protected directory.
+// scratch is what everybody may write, although it stands in a protected directory: plans
+// and memories are written by the tools of agents.
 var scratch = sync.OnceValue(func() []paths.Pattern {
-	return mustParse("/dev/null", "/dev/std*", "/dev/tty", "/dev/fd/**", "/dev/shm/**", "/dev/tcp/**")
+	return mustParse("/dev/null", "/dev/std*", "/dev/tty", "/dev/fd/**", "/dev/shm/**", "/dev/tcp/**",
+		"~/.claude/plans/**", "~/.claude/projects/*/memory/**")
 })
 
 func mustParse(texts ...string) []paths.Pattern {

@@ -58,6 +58,12 @@ func TestFiles(t *testing.T) {
 			{"Write", "/dev/null"},
 			{"Read", "/home/eve/.bashrc"},
 			{"Edit", "/home/eve/project/x"},
+			{"Read", ".mcp.json"},
+			{"Write", "/home/eve/.claude/plans/x.md"},
+			{"Edit", "~/.claude/projects/-repo/memory/MEMORY.md"},
+			{"Write", ".claude/commands/x.md"},
+			{"Write", ".cursor/rules/x.mdc"},
+			{"Write", ".vscode/launch.json"},
 			{"Read", "env"},
 			{"Write", "/repo/.github/workflows/ci.yml"},
 			{"Read", ".git/config"},
@@ -105,6 +111,24 @@ func TestFiles(t *testing.T) {
 			if got := judge(t, pathguard.Options{}, call(c[0], "file_path", c[1])); got.Action != want {
 				t.Errorf("%s %s: %q (%s), want %q", c[0], c[1], got.Action, got.Reason, want)
 			}
+		}
+	}
+}
+
+// TestAgentsGiveThemselvesNoRights: hooks, lists of what is allowed unasked, and servers of
+// MCP are not written.
+func TestAgentsGiveThemselvesNoRights(t *testing.T) {
+	for path := range strings.FieldsSeq(".claude/settings.json .claude/settings.local.json .claude/hooks/x.sh ~/.claude/settings.json ~/.claude/plugins/x ~/.claude.json .mcp.json a/.mcp.json" +
+		" .codex/config.toml .codex/rules/default.rules ~/.codex/config.toml ~/.codex/rules/x.rules .gemini/settings.json ~/.gemini/trusted_hooks.json ~/.gemini/trustedFolders.json .gemini/policies/x.toml" +
+		" .cursor/hooks.json .cursor/hooks/x.sh ~/.cursor/mcp.json .cursor/permissions.json .cursor/cli.json ~/.cursor/cli-config.json .github/hooks/x.json ~/.copilot/mcp-config.json ~/.copilot/hooks/x.json" +
+		" .vscode/tasks.json .vscode/mcp.json .vscode/settings.json opencode.json opencode.jsonc .opencode/plugin/x.ts ~/.config/opencode/opencode.json") {
+		for _, data := range []string{call("Write", "file_path", path), call("Bash", "command", "echo x > "+path)} {
+			if got := judge(t, pathguard.Options{}, data); got.Action != chain.Deny {
+				t.Errorf("%s: %q (%s), want deny", data, got.Action, got.Reason)
+			}
+		}
+		if got := judge(t, pathguard.Options{}, call("Read", "file_path", path)); got.Action != "" {
+			t.Errorf("to read %s: %q (%s)", path, got.Action, got.Reason)
 		}
 	}
 }
