@@ -3,6 +3,7 @@ package pathguard
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -48,8 +49,8 @@ type access struct {
 func (p policy) result(tool events.Tool) chain.Result {
 	worst := decision.Finding{Decision: decision.Allow}
 	note := func(f decision.Finding) { worst = worst.Graver(f) }
-	for _, path := range tool.Paths {
-		note(p.judge(ofTool(tool, path)))
+	for _, file := range tool.Paths {
+		note(p.judge(ofTool(tool, file)))
 	}
 	if tool.Command != "" {
 		all, unclear := ofScript(shell.Parse(tool.Command, tool.Cwd))
@@ -76,8 +77,8 @@ func (p policy) result(tool events.Tool) chain.Result {
 
 // ofTool is what a tool does to one of its paths. Of a tool that isn't known nobody
 // knows whether it writes.
-func ofTool(tool events.Tool, path string) access {
-	a := access{path: paths.Resolve(path, tool.Cwd), reads: true, below: tool.Operation == events.OperationSearch || tool.Operation == events.OperationDelete || tool.Operation == events.OperationMove}
+func ofTool(tool events.Tool, file string) access {
+	a := access{path: paths.Resolve(file, tool.Cwd), reads: true, below: tool.Operation == events.OperationSearch || tool.Operation == events.OperationDelete || tool.Operation == events.OperationMove}
 	switch tool.Operation {
 	case events.OperationRead, events.OperationList, events.OperationSearch:
 	case events.OperationWrite, events.OperationEdit, events.OperationDelete, events.OperationMove:
@@ -86,7 +87,7 @@ func ofTool(tool events.Tool, path string) access {
 		a.unsure = true
 	}
 	// A search for files may be given the pattern as a path.
-	a.glob = tool.Class == events.ClassFile && !a.writes && strings.ContainsAny(path, "*?[{")
+	a.glob = tool.Class == events.ClassFile && !a.writes && strings.ContainsAny(file, "*?[{")
 	return a
 }
 
@@ -125,19 +126,26 @@ func (p policy) judge(a access) decision.Finding {
 
 // partly looks for what is forbidden below a path, and among what a glob stands for.
 func (p policy) partly(a access) decision.Finding {
-	lists := [][]paths.Pattern{p.deny, p.secrets}
+	own, builtIn := p.deny, p.secrets
 	if a.writes || a.unsure {
-		lists = append(lists, p.denyWrite, p.settings)
+		own, builtIn = slices.Concat(own, p.denyWrite), slices.Concat(builtIn, p.settings)
 	}
-	for _, pattern := range slices.Concat(lists...) {
+	for i, pattern := range slices.Concat(own, builtIn) {
 		switch {
 		case a.below && (a.path.Holds(pattern) || a.glob && a.path.GlobHolds(pattern)):
 			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s holds what must not be touched: %s", clip(a.path.Name()), pattern)}
-		case a.glob && a.path.Globbed(pattern):
+		case a.glob && a.path.Globbed(pattern) && (i < len(own) || !a.sweeps(pattern)):
 			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s may be what must not be touched: %s", clip(a.path.Name()), pattern)}
 		}
 	}
 	return decision.Finding{}
+}
+
+// sweeps reports whether a path is a glob such as dir/* and *.json, and a pattern one name
+// in any directory: what is built in of this form would make each such glob a question.
+func (a access) sweeps(pattern paths.Pattern) bool {
+	name, anywhere := strings.CutPrefix(pattern.String(), "**/")
+	return anywhere && !strings.Contains(name, "/") && strings.HasPrefix(path.Base(a.path.Text), "*")
 }
 
 // within keeps to what only and only_write leave.
