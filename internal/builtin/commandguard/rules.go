@@ -38,13 +38,14 @@ var rules = sync.OnceValue(func() []rule {
 		{decision.Deny, "it runs what it downloads without anybody having read it", runsDownload},
 		{decision.Deny, "it overwrites the history of a remote branch", pushesByForce},
 		{decision.Ask, "it removes all that is in a directory", removesHere},
+		{decision.Ask, "it stops every process", killsAll},
 	}
 	for reason, list := range askedAbout {
 		for _, p := range mustPatterns(list) {
 			all = append(all, rule{decision.Ask, reason, p.In})
 		}
 	}
-	slices.SortStableFunc(all[6:], func(a, b rule) int { return strings.Compare(a.reason, b.reason) })
+	slices.SortStableFunc(all[7:], func(a, b rule) int { return strings.Compare(a.reason, b.reason) })
 	return all
 })
 
@@ -56,7 +57,7 @@ var askedAbout = map[string][]string{
 	},
 	"it removes a branch or tag of a remote":      {"git push --delete", "git push -d", "git push --prune", "git push * :*"},
 	"it stops the machine":                        {"shutdown", "reboot", "halt", "poweroff", "init 0", "init 6", "systemctl poweroff", "systemctl reboot", "systemctl halt"},
-	"it stops every process":                      {"kill * -1", "killall5", "pkill -f .", "pkill -f ^"},
+	"it stops every process":                      {"killall5", "pkill -f .", "pkill -f ^"},
 	"it changes who may log in":                   {"useradd", "userdel", "usermod", "passwd", "chpasswd", "visudo", "adduser", "deluser"},
 	"it changes what runs by itself":              {"crontab -r", "crontab -e", "launchctl load", "systemctl enable", "systemctl disable", "systemctl mask"},
 	"it changes the firewall":                     {"iptables", "ip6tables", "nft", "ufw"},
@@ -156,6 +157,12 @@ func written(c shell.Command, key string) shell.Found {
 		}
 	}
 	return found
+}
+
+// killsAll: the process -1 is every one; as the first argument it is a signal.
+func killsAll(c shell.Command) shell.Found {
+	args := c.Args()
+	return sure(c.Name() == "kill" && slices.ContainsFunc(args[min(1, len(args)):], func(w shell.Word) bool { return w.Text == "-1" }))
 }
 
 var downloads = []string{"curl", "wget", "fetch", "aria2c", "http", "https", "xh", "invoke-webrequest", "iwr", "lwp-download", "nc", "ncat", "netcat", "ftp", "scp"}
