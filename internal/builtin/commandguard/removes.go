@@ -131,18 +131,8 @@ func deletes(c shell.Command) bool {
 
 // start is find with only the directories that it begins at.
 func start(c shell.Command) shell.Command {
-	args := c.Args()
-	for len(args) > 0 && slices.Contains([]string{"-H", "-L", "-P", "-E", "-X", "-d", "-s", "-x"}, args[0].Text) {
-		args = args[1:]
-	}
-	end := slices.IndexFunc(args, func(w shell.Word) bool { return w.Known && strings.ContainsAny(w.Text[:min(1, len(w.Text))], "-(!") })
-	if end < 0 {
-		end = len(args)
-	}
-	c.Words = append(slices.Clone(c.Words[:1]), args[:end]...)
-	if end == 0 {
-		c.Words = append(c.Words, shell.Word{Text: ".", Known: true})
-	}
+	dirs, _ := shell.Starts(c)
+	c.Words = append(slices.Clone(c.Words[:1]), dirs...)
 	return c
 }
 

@@ -43,6 +43,8 @@ type access struct {
 	writes, unsure bool
 	// below says that all below it is touched too, glob that the path is a pattern.
 	below, glob bool
+	// deep says that it may as well stand in a directory below the one that it is in.
+	deep bool
 }
 
 // result judges a tool call.
@@ -134,7 +136,7 @@ func (p policy) partly(a access) decision.Finding {
 		switch {
 		case a.below && (a.path.Holds(pattern) || a.glob && a.path.GlobHolds(pattern)):
 			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s holds what must not be touched: %s", clip(a.path.Name()), pattern)}
-		case a.glob && a.path.Globbed(pattern) && (i < len(own) || !a.sweeps(pattern)):
+		case (a.glob && a.path.Globbed(pattern) || a.deep && a.path.Named(pattern)) && (i < len(own) || !a.sweeps(pattern)):
 			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s may be what must not be touched: %s", clip(a.path.Name()), pattern)}
 		}
 	}
@@ -143,9 +145,11 @@ func (p policy) partly(a access) decision.Finding {
 
 // sweeps reports whether a path is a glob such as dir/* and *.json, and a pattern one name
 // in any directory: what is built in of this form would make each such glob a question.
+// Of find -name '*.json' it is .*.json, too, and nothing else of the name is asked about.
 func (a access) sweeps(pattern paths.Pattern) bool {
 	name, anywhere := strings.CutPrefix(pattern.String(), "**/")
-	return anywhere && !strings.Contains(name, "/") && strings.HasPrefix(path.Base(a.path.Text), "*")
+	base := path.Base(a.path.Text)
+	return anywhere && (a.deep || !strings.Contains(name, "/")) && (strings.HasPrefix(base, "*") || strings.HasPrefix(base, ".*."))
 }
 
 // within keeps to what only and only_write leave.

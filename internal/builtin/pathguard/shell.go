@@ -172,11 +172,15 @@ func (s *collector) word(w shell.Word, text string, a access, file bool) {
 		}
 		return
 	}
-	a.glob = w.Glob
+	a.glob, a.deep = w.Glob, w.Deep
 	if file && len(s.dirs) == 0 && !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~") {
 		s.unclear = append(s.unclear, fmt.Sprintf("where %s is can't be known", clip(text)))
 	}
 	s.all = append(s.all, s.found(text, a)...)
+	if w.Deep {
+		a.below, a.glob, a.deep = true, false, false
+		s.all = append(s.all, s.found(path.Dir(text), a)...)
+	}
 }
 
 // found is an access in each directory where the command may run.

@@ -231,6 +231,20 @@ func (p Path) Globbed(pattern Pattern) bool {
 // GlobHolds is Holds for a path that is itself a glob of a shell.
 func (p Path) GlobHolds(pattern Pattern) bool { return p.meets(pattern.above) }
 
+// Named reports whether the last name of the path is one that a pattern forbids in any
+// directory, or in those of some name: config for **/.git/config, hooks for
+// **/.git/hooks/**.
+func (p Path) Named(pattern Pattern) bool {
+	for _, glob := range pattern.lower {
+		name, anywhere := strings.CutPrefix(glob, "**/")
+		name = path.Base(strings.TrimSuffix(name, "/**"))
+		if anywhere && slices.ContainsFunc(p.forms, func(form string) bool { return names(strings.ToLower(path.Base(form)), name) }) {
+			return true
+		}
+	}
+	return false
+}
+
 func (p Path) meets(globs []string) bool {
 	for _, form := range p.forms {
 		for _, of := range globs {
@@ -277,8 +291,12 @@ func names(glob, pattern string) bool {
 	case !open:
 		return approval.Glob(glob, pattern)
 	}
-	return true
+	return oneBegins(glob[:wildcard(glob)], pattern[:wildcard(pattern)])
 }
+
+func wildcard(glob string) int { return strings.IndexAny(glob, "*?[") }
+
+func oneBegins(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }
 
 func match(globs []string, name string) bool {
 	return slices.ContainsFunc(globs, func(glob string) bool {

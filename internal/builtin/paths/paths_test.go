@@ -24,6 +24,27 @@ func ExampleResolve() {
 	// /home/eve/project/ssh false false
 }
 
+func TestNames(t *testing.T) {
+	for _, c := range []struct {
+		path, pattern string
+		want          bool
+	}{
+		{"x/config", "**/.git/config", true},
+		{"x/hooks", "**/.git/{config,hooks/**}", true},
+		{"x/c*", "**/.git/config", true},
+		{"x/y", "**/.git/config", false},
+		{"x/usr", "/usr/**", false},
+	} {
+		pattern, err := paths.Parse(c.pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := paths.Resolve(c.path, "").Named(pattern); got != c.want {
+			t.Errorf("%s and %s: %v, want %v", c.path, c.pattern, got, c.want)
+		}
+	}
+}
+
 func TestGlobsThatMeet(t *testing.T) {
 	for _, c := range []struct {
 		glob, pattern string
@@ -39,6 +60,8 @@ func TestGlobsThatMeet(t *testing.T) {
 		{"/etc/*", "/etc/**", true},
 		{"/a/*", "/etc/**", false},
 		{"/repo/*", "**/secrets/**", true},
+		{"/repo/pre*", "/repo/settings*.json", false},
+		{"/repo/set*", "/repo/settings*.json", true},
 		{"/home/*/.ssh/*", "~/.ssh/**", true},
 	} {
 		pattern, err := paths.Parse(c.pattern)

@@ -37,6 +37,7 @@ type feed struct {
 	from  []string // names of the commands that write it
 	of    string   // what it is, for people
 	file  string   // that it is the content of, where that is known
+	names []Word   // the files that it lists, where these are known
 }
 
 // source is one line that is read.
@@ -218,7 +219,7 @@ func (s source) redirect(r *syntax.Redirect, ctx *context) {
 		ctx.redirects = append(ctx.redirects, Redirect{w, false})
 		if r.N == nil || r.N.Value == "0" {
 			ctx.feed = &feed{from: w.Runs, of: "the content of " + clip(w.Text)}
-			if w.Known && !w.Glob && !isDescriptor(w.Text) {
+			if w.plain() && !isDescriptor(w.Text) {
 				ctx.feed.file = w.Text
 			}
 		}
@@ -244,6 +245,9 @@ func (s source) piped(commands []Command) *feed {
 			f.text += w.Text
 		}
 	} else if len(commands) > 0 {
+		if len(commands) == 1 && commands[0].Name() == "find" {
+			f.names = listed(commands[0])
+		}
 		f.of = "what " + clip(commands[len(commands)-1].Name()) + " prints"
 	}
 	return f

@@ -159,7 +159,7 @@ func inOrder(patterns []string, words []Word) Found {
 	for _, p := range patterns {
 		at := slices.IndexFunc(words, func(w Word) bool { return w.Known && approval.Glob(p, w.Text) })
 		if at < 0 {
-			at = slices.IndexFunc(words, func(w Word) bool { return !w.Known && w.mayBe(p) || w.Glob && approval.Glob(w.Text, p) })
+			at = slices.IndexFunc(words, func(w Word) bool { return (!w.Known || w.Deep) && w.mayBe(p) || w.Glob && approval.Glob(w.Text, p) })
 			found = min(found, Maybe)
 		}
 		switch {
@@ -196,7 +196,7 @@ func (p Pattern) Covers(c Command) bool {
 		}
 		w := c.Words[i]
 		any := pattern == "*" && i > 0 && !w.Many && !w.Glob
-		if !any && (!w.Known || w.Glob || !approval.Glob(pattern, w.Text)) {
+		if !any && (!w.plain() || !approval.Glob(pattern, w.Text)) {
 			return false
 		}
 	}

@@ -148,7 +148,7 @@ func harmlessHelper(option string, words []Word) bool {
 func (s source) scriptFiles(c *Command, name string) {
 	check := func(file Word) {
 		switch made := s.made(file.Text); {
-		case !file.Known:
+		case !file.Known || file.Deep:
 			c.Runs = append(c.Runs, file.Runs...)
 			c.doubt(name + " runs a file that is known only then: " + clip(file.Text))
 		case len(made) > 0:

@@ -36,14 +36,14 @@ func (s source) runWithin(words []Word, ctx context, depth int) {
 			c.doubt("the options of " + name + " are not known: " + clip(c.String()))
 			break
 		}
-		if name == "xargs" {
-			inner = replaced(words[1:len(words)-len(inner)], inner)
+		options := words[1 : len(words)-len(inner)]
+		if w.more && len(inner) > 0 {
+			inner = given(options, inner, ctx.feed)
 		}
 		if len(inner) == 0 && ctx.feed != nil && w.login {
 			s.standardInput(&c, ctx)
 		}
 		s.add(c)
-		options := words[1 : len(words)-len(inner)]
 		if w.assigns {
 			s.assignments(options)
 		}
@@ -73,7 +73,7 @@ func (s source) runWithin(words []Word, ctx context, depth int) {
 		s.su(&c, words[1:], ctx)
 	case name == "find":
 		s.add(c)
-		s.find(words[1:], ctx, depth)
+		s.find(c, ctx, depth)
 		return
 	case slices.Contains(declares, name):
 		s.assignments(words[1:])
@@ -106,9 +106,6 @@ func (s source) inner(w wrapper, words []Word, ctx context, depth int) {
 		}
 		return
 	}
-	if w.more && len(words) > 0 {
-		words = append(slices.Clone(words), Word{Text: "…", Many: true})
-	}
 	if len(words) > 0 {
 		s.runWithin(words, ctx, depth+1)
 	}
@@ -123,7 +120,7 @@ func (s source) cd(name string, args []Word) {
 	if len(args) > 0 {
 		to = args[0]
 	}
-	if name == "popd" || !to.Known || to.Glob || to.Text == "-" || strings.HasPrefix(to.Text, "+") || name == "pushd" && len(args) == 0 {
+	if name == "popd" || !to.plain() || to.Text == "-" || strings.HasPrefix(to.Text, "+") || name == "pushd" && len(args) == 0 {
 		s.parser.dirs = nil
 		return
 	}
@@ -139,11 +136,11 @@ func (s source) cd(name string, args []Word) {
 	s.parser.dirs = dirs
 }
 
-// script_ runs words joined to a line.
+// joined runs words joined to a line.
 func (s source) joined(c *Command, words []Word, ctx context) {
 	texts := make([]string, len(words))
 	for i, w := range words {
-		if texts[i] = w.Text; !w.Known || w.Glob {
+		if texts[i] = w.Text; !w.plain() {
 			c.Runs = append(c.Runs, w.Runs...)
 			c.doubt(c.Name() + " runs what is known only then: " + clip(w.Text))
 			return
@@ -208,7 +205,7 @@ func (s source) standardInput(c *Command, ctx context) {
 // file runs a file; what is in it is not looked at.
 func (s source) file(c *Command, file Word, ctx context) {
 	switch {
-	case !file.Known || file.Glob:
+	case !file.plain():
 		c.Runs = append(c.Runs, file.Runs...)
 		c.doubt(c.Name() + " runs a file that is known only then: " + clip(file.Text))
 	case len(s.made(file.Text)) > 0:
@@ -255,25 +252,5 @@ func (s source) su(c *Command, args []Word, ctx context) {
 	}
 	if ctx.feed != nil {
 		s.standardInput(c, ctx)
-	}
-}
-
-// find runs what stands between -exec and its end, for names that nobody knows.
-func (s source) find(args []Word, ctx context, depth int) {
-	for i := 0; i < len(args); i++ {
-		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, args[i].Text) {
-			continue
-		}
-		var words []Word
-		for i++; i < len(args) && args[i].Text != ";" && (args[i].Text != "+" || args[i-1].Text != "{}"); i++ {
-			w := args[i]
-			if strings.Contains(w.Text, "{}") {
-				w.Known = false
-			}
-			words = append(words, w)
-		}
-		if len(words) > 0 {
-			s.runWithin(words, ctx, depth+1)
-		}
 	}
 }

@@ -55,9 +55,14 @@ type Word struct {
 	Glob bool
 	// Many says that it may be any number of words.
 	Many bool
+	// Deep says that its last name may stand in any directory below the others.
+	Deep bool
 	// Runs are the names of commands whose output is in it.
 	Runs []string
 }
+
+// plain reports whether a word is one text, which the command sees as it stands there.
+func (w Word) plain() bool { return w.Known && !w.Glob && !w.Deep }
 
 // Redirect is a file that a command is connected to.
 type Redirect struct {
@@ -69,7 +74,7 @@ type Redirect struct {
 // Name is the command's name as rules know it: without its directory, in lower
 // case, without .exe. It is empty where the name is not known.
 func (c Command) Name() string {
-	if len(c.Words) == 0 || !c.Words[0].Known || c.Words[0].Glob {
+	if len(c.Words) == 0 || !c.Words[0].plain() {
 		return ""
 	}
 	return nameOf(c.Words[0].Text)

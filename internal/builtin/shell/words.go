@@ -89,6 +89,9 @@ func (s source) part(w *Word, part syntax.WordPart, first, quoted bool) string {
 		}
 		w.Many = w.Many || !quoted || name == "@" || p.Index != nil
 	case *syntax.CmdSubst:
+		if first && s.functions == 0 && len(p.Stmts) == 1 && s.sourceOf(p.Stmts[0]) == "pwd" {
+			return "."
+		}
 		w.Many = w.Many || !quoted
 		w.Runs = append(w.Runs, names(s, p)...)
 	case *syntax.ProcSubst:

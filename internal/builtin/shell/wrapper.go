@@ -103,9 +103,13 @@ func (w wrapper) wrapped(words []Word) (inner []Word, ok bool) {
 	return w.behind(words[min(i, len(words)):]), true
 }
 
-// replaced are the words that xargs runs, as far as they are known: what it puts in the
-// place of its option -I stands in its input.
-func replaced(options, words []Word) []Word {
+// given are the words that xargs runs: with what it reads at the end, or in the place of
+// the mark that its option -I names. What it reads is known where it is what find lists.
+func given(options, words []Word, read *feed) []Word {
+	from := []Word{{Text: "…", Many: true}}
+	if read != nil && len(read.names) > 0 && !slices.ContainsFunc(options, func(o Word) bool { return hasOption(o.Text, "-a") || hasOption(o.Text, "--arg-file") }) {
+		from = read.names
+	}
 	mark := ""
 	for i, w := range options {
 		switch text := w.Text; {
@@ -120,13 +124,23 @@ func replaced(options, words []Word) []Word {
 		}
 	}
 	if mark == "" {
-		return words
+		return slices.Concat(words, from)
 	}
-	words = slices.Clone(words)
-	for i := range words {
-		words[i].Known = words[i].Known && !strings.Contains(words[i].Text, mark)
+	return put(words, mark, from)
+}
+
+// put puts words in the place of a mark. What the mark is only a part of is not known.
+func put(words []Word, mark string, from []Word) []Word {
+	var all []Word
+	for _, w := range words {
+		if w.Text == mark && from[0].Known {
+			all = append(all, from...)
+			continue
+		}
+		w.Known = w.Known && !strings.Contains(w.Text, mark)
+		all = append(all, w)
 	}
-	return words
+	return all
 }
 
 // behind skips what else a wrapper has before the command.

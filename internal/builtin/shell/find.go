@@ -1,0 +1,81 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// find runs what stands between -exec and its end, for the files that it finds.
+func (s source) find(c Command, ctx context, depth int) {
+	args, names := c.Args(), listed(c)
+	if len(names) == 0 {
+		names = []Word{{Text: "{}"}}
+	}
+	for i := 0; i < len(args); i++ {
+		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, args[i].Text) {
+			continue
+		}
+		begin := i + 1
+		for i = begin; i < len(args) && args[i].Text != ";" && (args[i].Text != "+" || args[i-1].Text != "{}"); {
+			i++
+		}
+		if words := put(args[begin:i], "{}", names); len(words) > 0 {
+			s.runWithin(words, ctx, depth+1)
+		}
+	}
+}
+
+// Starts are the directories where find begins, and how many of its arguments stand
+// before the first that is a test or an action.
+func Starts(find Command) (dirs []Word, end int) {
+	args, begin := find.Args(), 0
+	for begin < len(args) && slices.Contains([]string{"-H", "-L", "-P", "-E", "-X", "-d", "-s", "-x"}, args[begin].Text) {
+		begin++
+	}
+	end = begin
+	for end < len(args) && !(args[end].Known && strings.ContainsAny(args[end].Text[:min(1, len(args[end].Text))], "-(!")) {
+		end++
+	}
+	if begin == end {
+		return []Word{{Text: ".", Known: true}}, end
+	}
+	return args[begin:end], end
+}
+
+// listed are the files that find lists, as patterns: of a name, in or below each
+// directory where it begins. It is empty where they are not known by one name.
+func listed(find Command) (all []Word) {
+	dirs, end := Starts(find)
+	name := ""
+	tests := find.Args()[end:]
+	for i, w := range tests {
+		switch {
+		case slices.Contains([]string{"-o", "-or", ",", "!", "-not"}, w.Text):
+			return nil
+		case w.Text != "-name" && w.Text != "-iname":
+		case name != "" || i+1 == len(tests) || !tests[i+1].plain():
+			return nil
+		default:
+			name = tests[i+1].Text
+		}
+	}
+	if strings.Trim(name, "*?.") == "" || strings.ContainsAny(name, "[/\\") {
+		return nil
+	}
+	for _, dir := range dirs {
+		if !dir.Known {
+			return nil
+		}
+		w := Word{Text: path.Join(dir.Text, name), Known: true, Glob: dir.Glob || strings.ContainsAny(name, "*?"), Deep: true}
+		if !strings.HasPrefix(w.Text, "/") && !strings.HasPrefix(w.Text, "~") {
+			w.Text = "./" + w.Text
+		}
+		all = append(all, w)
+		if strings.ContainsAny(name[:1], "*?") { // a shell's wildcard has no name that begins with a dot
+			w.Text = w.Text[:len(w.Text)-len(name)] + ".*" + name[1:]
+			all = append(all, w)
+		}
+	}
+	return all
+}
