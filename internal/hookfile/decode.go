@@ -25,8 +25,8 @@ func (d *document) decode(at jsontext.Pointer, raw jsontext.Value, into any, opt
 		if err == nil {
 			break
 		}
-		var sem *jsonv2.SemanticError
-		if !errors.As(err, &sem) {
+		sem, ok := errors.AsType[*jsonv2.SemanticError](err)
+		if !ok {
 			wrong = append(wrong, d.errorAt(at, err))
 			break
 		}

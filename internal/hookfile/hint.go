@@ -102,9 +102,9 @@ func typeWord(t reflect.Type) string {
 		return typeWord(t.Elem())
 	case reflect.Bool:
 		return "true or false"
-	case reflect.Int:
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return "a whole number"
-	case reflect.Float64:
+	case reflect.Float32, reflect.Float64:
 		return "a number"
 	case reflect.String:
 		return "a text (quote it)"

@@ -148,6 +148,7 @@ func TestParseNamesThePlaceOfEachError(t *testing.T) {
 		"a bad event":                      {"hooks:\n  - id: g\n    events: ['tool pre']\n" + anyRule, `w.yaml:3:14: hooks[0].events[0]: event name "tool pre"`},
 		"a text where a list must be":      {"hooks:\n  - id: g\n    events: tool:pre\n" + anyRule, "w.yaml:3:13: hooks[0].events: must be a list, not a text: put it in brackets, like [tool:pre]"},
 		"a number where a text must be":    {"hooks:\n  - id: 5\n    events: [x]\n" + anyRule, "w.yaml:2:9: hooks[0].id: must be a text (quote it), not a number"},
+		"a text as a limit":                {"hooks:\n  - id: a\n    builtin: {limits: {rules: [{calls: many}]}}\n", "w.yaml:3:40: hooks[0].builtin.limits.rules[0].calls: must be a whole number, not a text"},
 		"a fraction as a priority":         {hook("    priority: 1.5\n" + anyRule), "w.yaml:4:15: hooks[0].priority: must be a whole number, not a number"},
 		"a text as a flag":                 {hook("    durable: yes\n" + anyRule), "w.yaml:4:14: hooks[0].durable: must be true or false, not a text"},
 		"a time-out that is too long":      {hook("    timeout_ms: 60000\n" + anyRule), `w.yaml:4:17: hooks[0].timeout_ms: timeout_ms is 60000`},

@@ -13,8 +13,8 @@ import (
 
 // syntaxError says why a text is no YAML, and what was probably meant.
 func (d *document) syntaxError(err error) error {
-	var syntax yaml.Error
-	if !errors.As(err, &syntax) || syntax.GetToken() == nil {
+	syntax, ok := errors.AsType[yaml.Error](err)
+	if !ok || syntax.GetToken() == nil {
 		return d.errorAt("", err)
 	}
 	message := strings.Join(strings.Fields(strings.ReplaceAll(syntax.GetMessage(), "\t", `\t`)), " ")

@@ -10,7 +10,8 @@ import (
 )
 
 // meantEvent is the standard event, or the domain of some, that a pattern which names
-// none was probably meant to be: a slip away, or a name of Claude Code; empty where it may well be one of an application.
+// none was probably meant to be: a slip away, or a name of Claude Code. It is empty where
+// the pattern may well be of an application.
 func meantEvent(pattern string) string {
 	name, isDomain := strings.CutSuffix(pattern, ":*")
 	var known []string
