@@ -77,7 +77,7 @@ func (r rule) matches(c call) shell.Found {
 	case !limited:
 		return shell.Yes
 	case r.Decision == decision.Allow:
-		return found(!c.tool.Partial && r.coversCommands(c) && r.coversPaths(c) && r.coversURLs(c))
+		return shell.FoundIf(!c.tool.Partial && r.coversCommands(c) && r.coversPaths(c) && r.coversURLs(c))
 	}
 	all := shell.Yes
 	if len(r.commands) > 0 {
@@ -92,13 +92,6 @@ func (r rule) matches(c call) shell.Found {
 	return all
 }
 
-func found(holds bool) shell.Found {
-	if holds {
-		return shell.Yes
-	}
-	return shell.No
-}
-
 // unread is Maybe where a tool of the class was given what can't be read.
 func unread(c call, class events.ToolClass) shell.Found {
 	if c.tool.Partial && c.tool.Class == class {
@@ -108,13 +101,13 @@ func unread(c call, class events.ToolClass) shell.Found {
 }
 
 func (r rule) inPaths(c call) shell.Found {
-	return found(slices.ContainsFunc(r.paths, func(p paths.Pattern) bool {
+	return shell.FoundIf(slices.ContainsFunc(r.paths, func(p paths.Pattern) bool {
 		return slices.ContainsFunc(c.paths, func(path paths.Path) bool { return path.MayBe(p) || path.Unclear })
 	}))
 }
 
 func (r rule) inURLs(c call) shell.Found {
-	return found(slices.ContainsFunc(r.urls, func(p urlPattern) bool { return slices.ContainsFunc(c.tool.URLs, p.mayBe) }))
+	return shell.FoundIf(slices.ContainsFunc(r.urls, func(p urlPattern) bool { return slices.ContainsFunc(c.tool.URLs, p.mayBe) }))
 }
 
 // isTool: a class that was only guessed allows nothing.

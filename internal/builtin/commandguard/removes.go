@@ -100,7 +100,7 @@ func removesRoot(c shell.Command) shell.Found {
 	case "mv":
 		if words := operands(c); len(words) > 1 {
 			c.Words = append(slices.Clone(c.Words[:1]), words[:len(words)-1]...)
-			return min(shell.Yes, sureRoots(c))
+			return sureRoots(c)
 		}
 	}
 	return shell.No
@@ -118,7 +118,7 @@ func mirrored(c shell.Command) shell.Command {
 }
 
 // sureRoots is roots where what isn't known is taken for harmless.
-func sureRoots(c shell.Command) shell.Found { return sure(roots(c) == shell.Yes) }
+func sureRoots(c shell.Command) shell.Found { return shell.FoundIf(roots(c) == shell.Yes) }
 
 // deletes reports whether find removes what it finds.
 func deletes(c shell.Command) bool {
@@ -146,7 +146,7 @@ func removesHere(c shell.Command) shell.Found {
 	case "rsync":
 		return here(mirrored(c))
 	case "rm", "rimraf", "trash":
-		return min(here(c), max(recursive(c), sure(c.Name() != "rm")))
+		return min(here(c), max(recursive(c), shell.FoundIf(c.Name() != "rm")))
 	}
 	return shell.No
 }
@@ -154,17 +154,10 @@ func removesHere(c shell.Command) shell.Found {
 // here says whether a command names all that is in the directory where it runs, or in
 // one above.
 func here(c shell.Command) shell.Found {
-	return sure(slices.ContainsFunc(operands(c), func(w shell.Word) bool {
+	return shell.FoundIf(slices.ContainsFunc(operands(c), func(w shell.Word) bool {
 		text := strings.TrimSuffix(strings.TrimSuffix(w.Text, "*"), "/")
 		return w.Known && (text == "" || strings.Trim(text, "./") == "")
 	}))
-}
-
-func sure(holds bool) shell.Found {
-	if holds {
-		return shell.Yes
-	}
-	return shell.No
 }
 
 // tests are those of find that leave some files out, unless their value is a *.

@@ -124,7 +124,7 @@ func writesDisk(c shell.Command) shell.Found {
 		}
 	case name == "dd":
 		return written(c, "of=")
-	case slices.Contains([]string{"cp", "mv", "tee", "shred", "truncate", "install", "cat"}, name) && name != "cat":
+	case slices.Contains([]string{"cp", "mv", "tee", "shred", "truncate", "install"}, name):
 		for _, w := range c.Args() {
 			if disk.MatchString(path.Clean(w.Text)) {
 				return shell.Yes
@@ -162,7 +162,7 @@ func written(c shell.Command, key string) shell.Found {
 // killsAll: the process -1 is every one; as the first argument it is a signal.
 func killsAll(c shell.Command) shell.Found {
 	args := c.Args()
-	return sure(c.Name() == "kill" && slices.ContainsFunc(args[min(1, len(args)):], func(w shell.Word) bool { return w.Text == "-1" }))
+	return shell.FoundIf(c.Name() == "kill" && slices.ContainsFunc(args[min(1, len(args)):], func(w shell.Word) bool { return w.Text == "-1" }))
 }
 
 var downloads = []string{"curl", "wget", "fetch", "aria2c", "http", "https", "xh", "invoke-webrequest", "iwr", "lwp-download", "nc", "ncat", "netcat", "ftp", "scp"}

@@ -37,16 +37,6 @@ func ParsePattern(text string) (Pattern, error) {
 // String is the pattern as it was written.
 func (p Pattern) String() string { return strings.Join(p.words, " ") }
 
-// Found says whether something holds.
-type Found int
-
-// What is not known only because the line has not run yet is Maybe.
-const (
-	No Found = iota
-	Maybe
-	Yes
-)
-
 // In says whether the pattern is in a command, wherever it may be meant: options in
 // any order, joined (-fr has -r) or shortened (--recurs), other words in the
 // pattern's order with others between them. The name is taken without its directory

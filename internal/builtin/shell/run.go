@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -147,110 +146,4 @@ func (s source) joined(c *Command, words []Word, ctx context) {
 		}
 	}
 	s.line(strings.Join(texts, " "), s.depth+1, ctx)
-}
-
-// shells are those that read about the same language.
-var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "mksh": true, "ash": true, "rbash": true, "rzsh": true, "osh": true, "ysh": true, "yash": true, "bosh": true, "lksh": true, "oksh": true, "pdksh": true}
-
-// shell is sh and the like: a script after -c, a file, or what it reads.
-func (s source) shell(c *Command, args []Word, ctx context) {
-	script, reads := false, false
-	for len(args) > 0 {
-		arg := args[0]
-		text := arg.Text
-		if !arg.Known || arg.Glob || len(text) < 2 || text[0] != '-' && text[0] != '+' {
-			break
-		}
-		args = args[1:]
-		if text == "--" {
-			break
-		}
-		if strings.HasPrefix(text, "--") {
-			if takes := text == "--rcfile" || text == "--init-file"; takes && len(args) > 0 {
-				s.file(c, args[0], ctx)
-				args = args[1:]
-			}
-			continue
-		}
-		script = script || text[0] == '-' && strings.Contains(text, "c")
-		reads = reads || strings.Contains(text, "s")
-		if strings.ContainsAny(text, "oO") && len(args) > 0 {
-			args = args[1:]
-		}
-	}
-	switch {
-	case script && len(args) > 0:
-		s.joined(c, args[:1], ctx)
-	case script:
-		c.doubt(c.Name() + " is given no command")
-	case len(args) == 0 || reads || args[0].Text == "-":
-		s.standardInput(c, ctx)
-	default:
-		s.file(c, args[0], ctx)
-	}
-}
-
-// standardInput runs what a shell reads.
-func (s source) standardInput(c *Command, ctx context) {
-	switch f := ctx.feed; {
-	case f == nil:
-	case f.known:
-		s.line(f.text, s.depth+1, context{redirects: ctx.redirects})
-	default:
-		c.Runs = append(c.Runs, f.from...)
-		c.doubt(c.Name() + " runs " + f.of)
-	}
-}
-
-// file runs a file; what is in it is not looked at.
-func (s source) file(c *Command, file Word, ctx context) {
-	switch {
-	case !file.plain():
-		c.Runs = append(c.Runs, file.Runs...)
-		c.doubt(c.Name() + " runs a file that is known only then: " + clip(file.Text))
-	case len(s.made(file.Text)) > 0:
-		c.Runs = append(c.Runs, s.made(file.Text)...)
-		c.doubt(c.Name() + " runs a file that the same line makes: " + clip(file.Text))
-	case isDescriptor(file.Text):
-		s.standardInput(c, ctx)
-	}
-}
-
-// makers are commands that write a file which they are given the name or address of.
-var makers = []string{"curl", "wget", "fetch", "aria2c", "tee", "scp", "sftp", "ftp", "dd"}
-
-// made are the names of the commands so far that write a file, "" where it is a
-// redirection alone.
-func (s source) made(file string) (by []string) {
-	file = path.Clean(file)
-	for _, c := range s.script.Commands {
-		if slices.ContainsFunc(c.Redirects, func(r Redirect) bool { return r.Write && path.Clean(r.File.Text) == file }) ||
-			slices.Contains(makers, c.Name()) && slices.ContainsFunc(c.Args(), func(w Word) bool { return path.Base(w.Text) == path.Base(file) }) {
-			by = append(by, c.Name())
-		}
-	}
-	return by
-}
-
-// su runs a line as somebody else.
-func (s source) su(c *Command, args []Word, ctx context) {
-	for i, a := range args {
-		value, joined := strings.CutPrefix(a.Text, "--command=")
-		switch {
-		case !a.Known:
-			c.doubt("the options of " + c.Name() + " are not known: " + clip(c.String()))
-		case joined:
-			s.line(value, s.depth+1, ctx)
-		case (a.Text == "--command" || len(a.Text) > 1 && a.Text[0] == '-' && a.Text[1] != '-' && strings.HasSuffix(a.Text, "c")) && i+1 < len(args):
-			s.joined(c, args[i+1:i+2], ctx)
-		case a.Text == "--" && i+1 < len(args) && c.Name() == "runuser":
-			s.run(args[i+1:], ctx)
-			return
-		case strings.HasPrefix(a.Text, "-c"):
-			s.line(a.Text[2:], s.depth+1, ctx)
-		}
-	}
-	if ctx.feed != nil {
-		s.standardInput(c, ctx)
-	}
 }

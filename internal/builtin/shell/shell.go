@@ -71,6 +71,24 @@ type Redirect struct {
 	Write bool
 }
 
+// Found says whether something holds.
+type Found int
+
+// What is not known only because the line has not run yet is Maybe.
+const (
+	No Found = iota
+	Maybe
+	Yes
+)
+
+// FoundIf is Yes where something holds, and No elsewhere.
+func FoundIf(holds bool) Found {
+	if holds {
+		return Yes
+	}
+	return No
+}
+
 // Name is the command's name as rules know it: without its directory, in lower
 // case, without .exe. It is empty where the name is not known.
 func (c Command) Name() string {

@@ -103,46 +103,6 @@ func (w wrapper) wrapped(words []Word) (inner []Word, ok bool) {
 	return w.behind(words[min(i, len(words)):]), true
 }
 
-// given are the words that xargs runs: with what it reads at the end, or in the place of
-// the mark that its option -I names. What it reads is known where it is what find lists.
-func given(options, words []Word, read *feed) []Word {
-	from := []Word{{Text: "…", Many: true}}
-	if read != nil && len(read.names) > 0 && !slices.ContainsFunc(options, func(o Word) bool { return hasOption(o.Text, "-a") || hasOption(o.Text, "--arg-file") }) {
-		from = read.names
-	}
-	mark := ""
-	for i, w := range options {
-		switch text := w.Text; {
-		case text == "-I" && i+1 < len(options):
-			mark = options[i+1].Text
-		case strings.HasPrefix(text, "-I"):
-			mark = text[len("-I"):]
-		case text == "--replace":
-			mark = "{}"
-		case strings.HasPrefix(text, "--replace="):
-			mark = text[len("--replace="):]
-		}
-	}
-	if mark == "" {
-		return slices.Concat(words, from)
-	}
-	return put(words, mark, from)
-}
-
-// put puts words in the place of a mark. What the mark is only a part of is not known.
-func put(words []Word, mark string, from []Word) []Word {
-	var all []Word
-	for _, w := range words {
-		if w.Text == mark && from[0].Known {
-			all = append(all, from...)
-			continue
-		}
-		w.Known = w.Known && !strings.Contains(w.Text, mark)
-		all = append(all, w)
-	}
-	return all
-}
-
 // behind skips what else a wrapper has before the command.
 func (w wrapper) behind(words []Word) []Word {
 	for w.assigns && len(words) > 0 && isAssignment(words[0]) {

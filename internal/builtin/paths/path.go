@@ -1,0 +1,105 @@
+package paths
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Path is a path in every form that patterns know it by.
+type Path struct {
+	// Text is as it was sent.
+	Text string
+	// Unclear says that nobody knows where it is: it begins with .., and what from is
+	// not known.
+	Unclear bool
+	forms   []string
+}
+
+var (
+	drive = regexp.MustCompile(`^[A-Za-z]:`)
+	homes = regexp.MustCompile(`^(?i)(/home/[^/]+|/users/[^/]+|/root|/var/root|[a-z]:/users/[^/]+)(/|$)`)
+	tilde = regexp.MustCompile(`^~[^/]*`)
+)
+
+// Resolve finds a path from the directory cwd, which is empty where it is not known.
+func Resolve(text, cwd string) Path {
+	clean := slashes(strings.TrimPrefix(text, "file://"))
+	if cwd = slashes(cwd); cwd != "" && !rooted(clean) {
+		clean = cwd + "/" + clean
+	}
+	if at := tilde.FindStringIndex(clean); at != nil {
+		return ofHome(text, path.Clean("."+clean[at[1]:]))
+	}
+	clean = path.Clean(clean)
+	if strings.HasPrefix(clean, "//") {
+		clean = clean[1:]
+	}
+	p := Path{Text: text, Unclear: outside(clean), forms: []string{clean}}
+	if home := homeForm(clean); home != "" {
+		p.forms = append(p.forms, home)
+	}
+	return p
+}
+
+// ofHome is a path from somebody's home. Where it leads out of it, it may be in any
+// place that homes stand at.
+func ofHome(text, from string) Path {
+	if outside(from) {
+		return Path{Text: text, Unclear: true, forms: []string{path.Clean("/home/eve/" + from), path.Clean("/root/" + from)}}
+	}
+	return Path{Text: text, forms: []string{path.Join("~", from)}}
+}
+
+func outside(path string) bool { return path == ".." || strings.HasPrefix(path, "../") }
+
+// rooted reports whether a path needs no directory to be found from.
+func rooted(text string) bool {
+	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") || drive.MatchString(text)
+}
+
+// slashes makes a path of Windows one of ours.
+func slashes(text string) string {
+	if drive.MatchString(text) || !strings.Contains(text, "/") {
+		text = strings.ReplaceAll(text, `\`, "/")
+	}
+	return text
+}
+
+// homeForm is a path below a home directory as it is written with ~, or empty.
+func homeForm(text string) string {
+	at := homes.FindStringIndex(text)
+	if at == nil {
+		return ""
+	}
+	return strings.TrimSuffix("~/"+text[at[1]:], "/")
+}
+
+// Name is the path as people are told it.
+func (p Path) Name() string {
+	if len(p.forms) == 0 {
+		return p.Text
+	}
+	return p.forms[0]
+}
+
+// MayBe reports whether a pattern that forbids has the path. Case doesn't count, since
+// many file systems take no notice of it.
+func (p Path) MayBe(pattern Pattern) bool {
+	for _, form := range p.forms {
+		form = strings.ToLower(form)
+		if match(pattern.lower, form) || strings.HasPrefix(form, "~") && match(pattern.homes, form) {
+			return true
+		}
+	}
+	return false
+}
+
+// Is reports whether a pattern that allows has the path: all is certain, and case
+// counts.
+func (p Path) Is(pattern Pattern) bool {
+	return !p.Unclear && slices.ContainsFunc(p.forms, func(form string) bool {
+		return (rooted(form) || strings.HasPrefix(pattern.text, "**/")) && match(pattern.globs, form)
+	})
+}

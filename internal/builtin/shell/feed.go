@@ -1,0 +1,83 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// feed is what a command reads.
+type feed struct {
+	text  string
+	known bool
+	from  []string // names of the commands that write it
+	of    string   // what it is, for people
+	file  string   // that it is the content of, where that is known
+	names []Word   // the files that it lists, where these are known
+}
+
+// redirect adds the file of a redirection to what stands around a command, or what the
+// command reads.
+func (s source) redirect(r *syntax.Redirect, ctx *context) {
+	if r.Word != nil {
+		s.walk(r.Word, context{feed: ctx.feed})
+	}
+	switch r.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		if r.Hdoc == nil {
+			ctx.feed = &feed{known: true}
+			return
+		}
+		s.walk(r.Hdoc, context{feed: ctx.feed})
+		quoted := strings.ContainsAny(s.sourceOf(r.Word), `'"\`)
+		text, known := s.document(r.Hdoc, quoted)
+		ctx.feed = &feed{text: text, known: known, of: "a text with variables"}
+	case syntax.WordHdoc:
+		w := s.words([]*syntax.Word{r.Word})[0]
+		ctx.feed = &feed{text: w.Text, known: w.Known, from: w.Runs, of: w.Text}
+	case syntax.DplIn, syntax.DplOut:
+		w := s.words([]*syntax.Word{r.Word})[0]
+		if !w.Known || strings.Trim(w.Text, "0123456789-") != "" {
+			ctx.redirects = append(ctx.redirects, Redirect{w, r.Op == syntax.DplOut})
+		}
+		if r.N == nil && r.Op == syntax.DplIn || r.N != nil && r.N.Value == "0" {
+			ctx.feed = &feed{from: w.Runs, of: "what comes in by the descriptor " + clip(w.Text)}
+		}
+	case syntax.RdrIn:
+		w := s.words([]*syntax.Word{r.Word})[0]
+		ctx.redirects = append(ctx.redirects, Redirect{w, false})
+		if r.N == nil || r.N.Value == "0" {
+			ctx.feed = &feed{from: w.Runs, of: "the content of " + clip(w.Text)}
+			if w.plain() && !isDescriptor(w.Text) {
+				ctx.feed.file = w.Text
+			}
+		}
+	default:
+		ctx.redirects = append(ctx.redirects, Redirect{s.words([]*syntax.Word{r.Word})[0], true})
+	}
+}
+
+// piped is what commands write into a pipe.
+func (s source) piped(commands []Command) *feed {
+	f := &feed{of: "what a pipe brings"}
+	commands = commands[max(0, len(commands)-maxBraces):]
+	for _, c := range commands {
+		f.from = append(f.from, c.Name())
+	}
+	if len(commands) == 1 && commands[0].Name() == "echo" {
+		f.known = true
+		for i, w := range commands[0].Args() {
+			f.known = f.known && w.Known && !w.Glob && !strings.HasPrefix(w.Text, "-") && !strings.Contains(w.Text, `\`)
+			if i > 0 {
+				f.text += " "
+			}
+			f.text += w.Text
+		}
+	} else if len(commands) > 0 {
+		if len(commands) == 1 && commands[0].Name() == "find" {
+			f.names = listed(commands[0])
+		}
+		f.of = "what " + clip(commands[len(commands)-1].Name()) + " prints"
+	}
+	return f
+}
