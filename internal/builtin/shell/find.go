@@ -63,6 +63,9 @@ func listed(find Command) (all []Word) {
 	if strings.Trim(name, "*?.") == "" || strings.ContainsAny(name, "[/\\") {
 		return nil
 	}
+	if len(dirs) > maxDirs {
+		return nil
+	}
 	for _, dir := range dirs {
 		if !dir.Known {
 			return nil
@@ -106,12 +109,17 @@ func given(options, words []Word, read *feed) []Word {
 	return put(words, mark, from)
 }
 
+// maxMarks bounds the words that others are put in the place of.
+const maxMarks = 8
+
 // put puts words in the place of a mark. What the mark is only a part of is not known.
 func put(words []Word, mark string, from []Word) []Word {
 	var all []Word
+	marks := 0
 	for _, w := range words {
-		if w.Text == mark && from[0].Known {
+		if w.Text == mark && from[0].Known && marks < maxMarks {
 			all = append(all, from...)
+			marks++
 			continue
 		}
 		w.Known = w.Known && !strings.Contains(w.Text, mark)

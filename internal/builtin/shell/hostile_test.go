@@ -28,6 +28,8 @@ func TestHostileLinesAreBounded(t *testing.T) {
 		strings.Repeat("sudo ", 10000) + "rm",
 		strings.Repeat("cd a; ", 10000),
 		strings.Repeat("find . -exec ", 4000),
+		"find " + strings.Repeat("a ", 10000) + "-name b -exec c " + strings.Repeat("{} ", 10000) + "\\;",
+		"find {a,b,c,d,e,f,g,h} -name b -exec c " + strings.Repeat("{} ", 10000) + "\\;",
 		"echo $((" + strings.Repeat("a?1:", 15000) + "1))",
 		"[[ " + strings.Repeat("! ", 30000) + "a ]]",
 		strings.Repeat("a <<E\n", 10000),
@@ -37,6 +39,11 @@ func TestHostileLinesAreBounded(t *testing.T) {
 		start := time.Now()
 		script := shell.Parse(line, "/")
 		t.Logf("%.20q: %v", line, time.Since(start))
+		for _, c := range script.Commands {
+			if len(c.Words) > shell.MaxLine/2 {
+				t.Errorf("%.20q: a command of %d words", line, len(c.Words))
+			}
+		}
 		if len(script.Commands) > shell.MaxCommands {
 			t.Errorf("%.20q: %d commands", line, len(script.Commands))
 		}
