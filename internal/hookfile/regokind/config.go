@@ -48,7 +48,7 @@ func New(s kind.Section, c Config) (kind.Hook, error) {
 	if err != nil {
 		return kind.Hook{}, err
 	}
-	compiler := ast.NewCompiler().WithCapabilities(l.capabilities).WithDefaultRegoVersion(l.version)
+	compiler := ast.NewCompiler().WithCapabilities(l.capabilities).WithDefaultRegoVersion(l.version).WithSchemas(schemas())
 	if compiler.Compile(set.modules); compiler.Failed() {
 		return kind.Hook{}, l.positioned(set.at, compiler.Errors)
 	}
@@ -66,7 +66,7 @@ func New(s kind.Section, c Config) (kind.Hook, error) {
 		return kind.Hook{}, l.positioned(set.at, err)
 	}
 	p := &policy{query: query, rules: question.rules, name: l.relative}
-	return kind.Hook{Handler: p.handle, Files: c.read(s.Worker)}, nil
+	return kind.Hook{Handler: p.handle, Files: c.read(s.Worker), Warnings: l.doubts(set.at, question, compiler)}, nil
 }
 
 // capabilities are those of this version of OPA, with the network as far as the hosts

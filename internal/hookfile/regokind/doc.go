@@ -9,7 +9,8 @@
 //	{"event":"tool:pre","session_id":"…","event_id":"…","source":"…","time":"…",
 //	 "data":{…},"tool":{"class":"shell","command":"…", …}}
 //
-// tool is there for events about a tool; see [events.Tool].
+// tool is there for events about a tool; see [events.Tool]. A policy that asks for a member
+// that input or tool never has does not compile; below data there may be anything.
 //
 // # Result
 //
@@ -22,7 +23,8 @@
 //	result  a HookResult as an object: {"action": "inject_context", …}
 //
 // A rule of another name may have a HookResult as its value, a boolean as of allow,
-// or reasons as of deny.
+// or reasons as of deny. One of a package that is a slip away from these and that no other
+// rule uses is a warning.
 //
 // # Failure
 //

@@ -51,8 +51,8 @@ func TestWhatRulesMean(t *testing.T) {
 		"deny that is false":             {`deny := false`, "", chain.Result{}},
 		"allow that is true":             {`allow if input.tool.class == "shell"`, "", chain.Result{}},
 		"allow that is false":            {`default allow := false`, "", chain.Denial("The policy does not allow it")},
-		"allow that is undefined":        {`allow if input.nothing`, "", chain.Denial("The policy does not allow it")},
-		"allow by its name":              {`allow if input.nothing`, "data.hooks.allow", chain.Denial("The policy does not allow it")},
+		"allow that is undefined":        {`allow if input.data.nothing`, "", chain.Denial("The policy does not allow it")},
+		"allow by its name":              {`allow if input.data.nothing`, "data.hooks.allow", chain.Denial("The policy does not allow it")},
 		"allow and a reason":             {"default allow := false\ndeny contains \"a\"", "", chain.Denial("a")},
 		"ask with questions":             {`ask contains sprintf("Run %s?", [input.data.tool_name])`, "", chain.Question("Run Bash?")},
 		"ask that is true":               {`ask := true`, "", chain.Question("The policy wants a person to decide")},
@@ -60,7 +60,7 @@ func TestWhatRulesMean(t *testing.T) {
 		"ask over a result":              {"ask := \"sure?\"\nresult := {\"action\": \"modify\", \"data\": {}}", "", chain.Question("sure?")},
 		"a result":                       {`result := {"action": "inject_context", "context_injection": input.session_id, "ephemeral": true}`, "", chain.Result{Action: chain.InjectContext, ContextInjection: "s1", Ephemeral: true}},
 		"a result beside nothing":        {"deny contains \"a\" if false\nresult := {\"action\": \"continue\", \"user_message\": \"m\"} if true", "", chain.Result{Action: chain.Continue, UserMessage: "m"}},
-		"a result alone, undefined":      {"deny contains \"a\" if false\nresult := {\"action\": \"deny\"} if input.nothing", "", chain.Result{}},
+		"a result alone, undefined":      {"deny contains \"a\" if false\nresult := {\"action\": \"deny\"} if input.data.nothing", "", chain.Result{}},
 		"integers keep their digits":     {`result := {"action": "modify", "data": {"big": input.data.big, "sum": input.data.big + 1}}`, "", chain.Result{Action: chain.Modify, Data: json.RawMessage(`{"big":9007199254740993,"sum":9007199254740994}`)}},
 		"a rule of another name":         {`verdict := {"action": "deny", "reason": input.event}`, "data.hooks.verdict", chain.Denial("tool:pre")},
 		"a boolean of another name":      {`fine := false`, "data.hooks.fine", chain.Denial("The policy does not allow it")},
@@ -84,8 +84,8 @@ func TestWhatMeansNothingIsAFailure(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		rules, query, want string
 	}{
-		"an undefined result":           {`result := {"action": "deny"} if input.nothing`, "", "result is undefined for this event: give it a default"},
-		"an undefined rule":             {`fine if input.nothing`, "data.hooks.fine", "fine is undefined for this event"},
+		"an undefined result":           {`result := {"action": "deny"} if input.data.nothing`, "", "result is undefined for this event: give it a default"},
+		"an undefined rule":             {`fine if input.data.nothing`, "data.hooks.fine", "fine is undefined for this event"},
 		"an object that is no result":   {`result := {"allowed": true}`, "", "the value of result is an object without action"},
 		"a result with an odd action":   {`result := {"action": "explode"}`, "", "the value of result: invalid result: action must be one of"},
 		"a number":                      {`deny := 7`, "", "the value of deny is a number"},

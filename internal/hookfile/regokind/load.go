@@ -150,7 +150,7 @@ func (l loader) positioned(at jsontext.Pointer, err error) error {
 
 // problem is one of them as an error of a field; there are more in other files.
 func (l loader) problem(at jsontext.Pointer, one *ast.Error, more int) error {
-	text := one.Code + ": " + one.Message
+	text := one.Code + ": " + one.Message + memberHint(one)
 	for _, name := range networked {
 		if strings.HasSuffix(one.Message, "undefined function "+name) {
 			text += ": the network is off, unless allow_net names the hosts to reach"
@@ -162,13 +162,18 @@ func (l loader) problem(at jsontext.Pointer, one *ast.Error, more int) error {
 	if more > 0 {
 		text = fmt.Sprintf("%s (and %d more)", text, more)
 	}
+	return l.placed(at, one.Location, text)
+}
+
+// placed is an error of a field at a place in the policies that it names.
+func (l loader) placed(at jsontext.Pointer, place *ast.Location, text string) *kind.FieldError {
 	switch {
-	case one.Location == nil:
+	case place == nil:
 		return kind.At(at, "%s", text)
-	case one.Location.File == "":
-		return &kind.FieldError{Pointer: at, Line: one.Location.Row, Column: one.Location.Col, Err: errors.New(text)}
+	case place.File == "":
+		return &kind.FieldError{Pointer: at, Line: place.Row, Column: place.Col, Err: errors.New(text)}
 	}
-	return kind.At(at, "%s:%d:%d: %s", l.relative(one.Location.File), one.Location.Row, one.Location.Col, text)
+	return kind.At(at, "%s:%d:%d: %s", l.relative(place.File), place.Row, place.Col, text)
 }
 
 // problems are the errors with a place that err is made of.
