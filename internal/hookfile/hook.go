@@ -90,7 +90,8 @@ func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) H
 	if complete && len(h.Registration.Events)+len(h.Registration.Channels) == 0 {
 		d.note(d.missing(at, "events", "the hook has no events: say for which it is, like events: [tool:pre]"))
 	}
-	d.checkRegistration(at, h.Registration, opts.CheckMatch)
+	d.checkRegistration(at, h.Registration)
+	d.checkMatch(at, &h, opts.CheckMatch)
 	d.doubtEvents(at, &h)
 	return h
 }

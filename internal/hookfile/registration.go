@@ -8,12 +8,13 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // checkRegistration notes what a file must not say of a registration.
-func (d *document) checkRegistration(at jsontext.Pointer, r chain.Registration, checkMatch func(string) error) {
+func (d *document) checkRegistration(at jsontext.Pointer, r chain.Registration) {
 	for _, own := range [...]struct {
 		name  string
 		given bool
@@ -29,11 +30,6 @@ func (d *document) checkRegistration(at jsontext.Pointer, r chain.Registration, 
 		d.note(d.missing(at, "id", "the hook has no id: give it one, like id: path-guard"))
 	}
 	d.checkFields(at, r)
-	if r.Match != "" && checkMatch != nil {
-		if err := checkMatch(r.Match); err != nil {
-			d.note(d.errorAt(at+"/match", err))
-		}
-	}
 }
 
 // checkFields notes each member of a registration that is wrong by itself.
@@ -64,9 +60,24 @@ func (d *document) checkFields(at jsontext.Pointer, r chain.Registration) {
 // doubtEvents warns of events that are probably misspelt.
 func (d *document) doubtEvents(at jsontext.Pointer, h *Hook) {
 	for i, pattern := range h.Registration.Events {
-		if meant := meantEvent(pattern); meant != "" {
-			place := (at + "/events").AppendToken(fmt.Sprint(i))
-			h.Warnings = append(h.Warnings, d.errorAt(place, fmt.Errorf("there is no standard event %s: did you mean %s?", pattern, meant)))
+		if doubt := kind.DoubtEvent(pattern); doubt != nil {
+			h.Warnings = append(h.Warnings, d.errorAt((at+"/events").AppendToken(fmt.Sprint(i)), doubt))
 		}
+	}
+}
+
+// checkMatch notes why the match of a hook does not compile, and warns of what it probably
+// does not mean.
+func (d *document) checkMatch(at jsontext.Pointer, h *Hook, check func(string) ([]error, error)) {
+	if h.Registration.Match == "" || check == nil {
+		return
+	}
+	at += "/match"
+	doubts, err := check(h.Registration.Match)
+	if err != nil {
+		d.note(d.errorAt(at, err))
+	}
+	for _, doubt := range doubts {
+		h.Warnings = append(h.Warnings, d.errorAt(at, doubt))
 	}
 }

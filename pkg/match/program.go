@@ -37,6 +37,9 @@ type Expr struct {
 	out      *cel.Type
 	usesData bool
 	usesTool bool
+
+	eventNames []Word
+	bare       bool
 }
 
 // Program is a compiled match expression: an [Expr] that yields true or false.
@@ -84,7 +87,7 @@ func (s Scope) CompileExpr(expr string) (*Expr, error) {
 	if err != nil {
 		return nil, &Error{1, 1, oneLine(err.Error())}
 	}
-	e := &Expr{prog: prog, out: ast.OutputType()}
+	e := &Expr{prog: prog, out: ast.OutputType(), eventNames: eventNames(ast.NativeRep()), bare: isBare(ast.NativeRep())}
 	for _, r := range ast.NativeRep().ReferenceMap() {
 		e.usesData = e.usesData || r.Name == "data"
 		e.usesTool = e.usesTool || r.Name == "tool"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -41,6 +42,9 @@ func compileAnswer(at jsontext.Pointer, r Rule) (answer, error) {
 }
 
 func compileDeny(at jsontext.Pointer, reason string) (answer, error) {
+	if strings.TrimSpace(reason) == "" {
+		return nil, kind.At(at, "the reason is empty: say why, since the agent is told nothing else")
+	}
 	text, err := parseTemplate(reason)
 	if err != nil {
 		return nil, positioned(at, err)
@@ -70,10 +74,8 @@ func compileAsk(at jsontext.Pointer, a Ask) (answer, error) {
 	default:
 		return nil, kind.At(at+"/default", `must be "deny" or "allow", not %q`, a.Default)
 	}
-	for i, o := range a.Options {
-		if o == "" {
-			return nil, kind.At(at+jsontext.Pointer(fmt.Sprintf("/options/%d", i)), "an option is a text that a person can choose")
-		}
+	if err := checkOptions(at+"/options", a.Options); err != nil {
+		return nil, err
 	}
 	return func(in *match.Input, _ []byte) (chain.Result, error) {
 		prompt, err := text.render(in)
@@ -84,6 +86,23 @@ func compileAsk(at jsontext.Pointer, a Ask) (answer, error) {
 		result.ApprovalTimeout, result.ApprovalDefault = a.Timeout, a.Default
 		return result, nil
 	}, nil
+}
+
+// checkOptions says why a person could not choose one of the options.
+func checkOptions(at jsontext.Pointer, options []string) error {
+	if options != nil && len(options) == 0 {
+		return kind.At(at, "there is nothing to choose: name the options, or leave the key out for Allow and Deny")
+	}
+	for i, o := range options {
+		at := at.AppendToken(fmt.Sprint(i))
+		switch first := slices.Index(options, o); {
+		case strings.TrimSpace(o) == "":
+			return kind.At(at, "an option is a text that a person can choose")
+		case first < i:
+			return kind.At(at, "the option %q stands there already: each is another answer", o)
+		}
+	}
+	return nil
 }
 
 func compileInject(at jsontext.Pointer, i Inject) (answer, error) {

@@ -24,14 +24,19 @@ type rule struct {
 
 // Build builds a hook from a section of a worker file.
 func Build(_ kind.Section, c Config) (kind.Hook, error) {
-	handler, err := New(c)
-	return kind.Hook{Handler: handler}, err
+	handler, doubts, err := build(c)
+	return kind.Hook{Handler: handler, Warnings: doubts}, err
 }
 
 // New compiles the rules. The error is a [*kind.FieldError], or several joined.
 func New(c Config) (kind.Handler, error) {
+	handler, _, err := build(c)
+	return handler, err
+}
+
+func build(c Config) (handler kind.Handler, doubts []error, err error) {
 	if len(c.Rules) == 0 {
-		return nil, kind.At("/rules", "a cel hook needs at least one rule")
+		return nil, nil, kind.At("/rules", "a cel hook needs at least one rule")
 	}
 	rules := make([]rule, len(c.Rules))
 	var wrong []error
@@ -40,16 +45,17 @@ func New(c Config) (kind.Handler, error) {
 		var err error
 		rules[i], err = compile(at, r)
 		wrong = append(wrong, err)
+		doubts = append(doubts, Doubts(at+"/when", string(r.When), rules[i].when)...)
 		if r.When == "" && i < len(c.Rules)-1 {
 			wrong = append(wrong, kind.At(at, "this rule has no when and so always holds: those after it are never reached"))
 		}
 	}
 	if err := errors.Join(wrong...); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	return func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		return decide(ctx, rules, ev)
-	}, nil
+	}, doubts, nil
 }
 
 // decide returns the answer of the first rule that holds.

@@ -37,10 +37,13 @@ func All(w kind.Worker) hookfile.Options {
 	}
 }
 
-func checkMatch(expr string) error {
-	_, err := match.Compile(expr)
+func checkMatch(expr string) (doubts []error, err error) {
+	program, err := match.Compile(expr)
 	if wrong, ok := errors.AsType[*match.Error](err); ok {
-		return &kind.FieldError{Line: wrong.Line, Column: wrong.Column, Err: errors.New(wrong.Message)}
+		return nil, &kind.FieldError{Line: wrong.Line, Column: wrong.Column, Err: errors.New(wrong.Message)}
 	}
-	return err
+	if err != nil {
+		return nil, err
+	}
+	return celkind.Doubts("", expr, program), nil
 }

@@ -1,0 +1,56 @@
+package match
+
+import (
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/operators"
+	"cel.dev/cel-go/common/types"
+)
+
+// Word is a text in an expression.
+type Word struct {
+	Line, Column int // where it stands, both from 1, the column in characters
+	Text         string
+}
+
+// EventNames are the texts that the expression compares event with, by ==, != or in, in
+// the order in which they stand. One that is misspelt makes a comparison that never holds.
+func (p *Program) EventNames() []Word { return p.expr.eventNames }
+
+// Bare reports whether the condition is nothing but a member of data, such as
+// data.tool_name, which fails wherever that is neither true nor false.
+func (p *Program) Bare() bool { return p.expr.bare }
+
+// eventNames finds the texts that event is compared with.
+func eventNames(a *ast.AST) (names []Word) {
+	compare := func(event, word ast.NavigableExpr) {
+		if event.Kind() != ast.IdentKind || event.AsIdent() != "event" || word.Kind() != ast.LiteralKind {
+			return
+		}
+		if text, ok := word.AsLiteral().(types.String); ok {
+			at := a.SourceInfo().GetStartLocation(word.ID())
+			names = append(names, Word{at.Line(), at.Column() + 1, string(text)})
+		}
+	}
+	for _, call := range ast.MatchDescendants(ast.NavigateAST(a), ast.KindMatcher(ast.CallKind)) {
+		args := call.Children()
+		switch call.AsCall().FunctionName() {
+		case operators.Equals, operators.NotEquals:
+			compare(args[0], args[1])
+			compare(args[1], args[0])
+		case operators.In:
+			for _, word := range args[1].Children() {
+				compare(args[0], word)
+			}
+		}
+	}
+	return names
+}
+
+// isBare reports whether an expression is a member of data alone.
+func isBare(a *ast.AST) bool {
+	root := a.Expr()
+	selects := root.Kind() == ast.SelectKind && !root.AsSelect().IsTestOnly() ||
+		root.Kind() == ast.CallKind && root.AsCall().FunctionName() == operators.Index
+	return selects && a.GetType(root.ID()).IsExactType(cel.DynType)
+}
