@@ -20,12 +20,16 @@ type Test struct {
 	// Now is the time at the first event, as RFC 3339 has it; empty means
 	// 2026-01-05T12:00:00Z, a Monday.
 	Now string `json:"now"`
+	// Assume is what hooks are taken to answer, by id, instead of being called: an action,
+	// failed, or a result.
+	Assume map[string]Assumed `json:"assume"`
 	// Events are what happens, where it is more than one event. What hooks remember is
 	// kept from one to the next.
 	Events []Step `json:"events"`
 	Step
 
-	Start time.Time `json:"-"` // what Now says
+	Start    time.Time `json:"-"` // what Now says
+	Warnings []error   `json:"-"` // what is probably not meant, each an [*Error]
 }
 
 // Step is one event of a test.

@@ -61,6 +61,10 @@ func (c *testChecker) test(at jsontext.Pointer, t *Test) (err error) {
 			return c.errorAt(at+"/now", errors.New("must be a time such as 2026-01-05T12:00:00Z"))
 		}
 	}
+	if err := c.assume(at+"/assume", t.Assume); err != nil {
+		return err
+	}
+	t.Warnings = c.doubts(at, t)
 	switch {
 	case t.Event != "" && len(t.Events) > 0:
 		return c.errorAt(at+"/event", errors.New("the test has both event and events: give it one of them"))
@@ -79,6 +83,20 @@ func (c *testChecker) test(at jsontext.Pointer, t *Test) (err error) {
 		}
 	}
 	return nil
+}
+
+// doubts are the events that are probably misspelt.
+func (c *testChecker) doubts(at jsontext.Pointer, t *Test) (doubts []error) {
+	doubt := func(at jsontext.Pointer, s Step) {
+		if err := kind.DoubtEvent(s.Event); err != nil {
+			doubts = append(doubts, c.errorAt(at+"/event", err))
+		}
+	}
+	doubt(at, t.Step)
+	for i, s := range t.Events {
+		doubt((at + "/events").AppendToken(fmt.Sprint(i)), s)
+	}
+	return doubts
 }
 
 func (c *testChecker) step(at jsontext.Pointer, s *Step, mustExpect bool) (err error) {

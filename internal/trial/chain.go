@@ -17,12 +17,14 @@ type Chain struct {
 	table *chain.Table
 	hooks map[string]hookfile.Hook
 	may   func(hookfile.Hook) bool
+
+	assumed map[string]hookfile.Assumed // what was not asked of a hook
 }
 
 // NewChain makes a chain of a file. may says which hooks may be called; shadows makes
 // those in mode shadow count as if they were enforced.
 func NewChain(file *hookfile.File, may func(hookfile.Hook) bool, shadows bool) (*Chain, error) {
-	c := &Chain{&chain.Table{}, map[string]hookfile.Hook{}, may}
+	c := &Chain{table: &chain.Table{}, hooks: map[string]hookfile.Hook{}, may: may}
 	for i, h := range file.Hooks {
 		link := &chain.Link{Registration: h.Registration, Order: uint64(i + 1), Hook: h.Handler} //nolint:gosec // small
 		if link.Mode == chain.Shadow && shadows {

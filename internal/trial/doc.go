@@ -15,7 +15,8 @@
 // and what it says is shown and counts for nothing. One that observes is said to be told,
 // and called only where all are. A hook that this machine can't run (see
 // [hookfile.Options].FileOnly) is not called either; an event that reaches it is not
-// decided.
+// decided. Of a hook whose answer a test assumes (see [hookfile.Assumed]) that is taken, and
+// the hook not called.
 //
 // # Why
 //

@@ -76,6 +76,9 @@ func (c *Chain) hop(link *chain.Link, r chain.Result, failure chain.Failure, err
 	if called == nil {
 		return h
 	}
+	if _, assumed := c.assumed[link.ID]; assumed {
+		h.Why = "assumed"
+	}
 	if part := called.decided(); part != "" {
 		h.Why = c.hooks[link.ID].Place(part)
 	}

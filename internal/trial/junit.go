@@ -54,6 +54,7 @@ func (r *Report) JUnit(w io.Writer) error {
 			all.Suites = append(all.Suites, suite)
 		}
 		one := junitCase{Class: result.File, Name: result.Name, File: result.File, Line: result.Line, Time: seconds(result.Took)}
+		one.Output = strings.Join(result.Warnings, "\n")
 		if result.Kind == "event" {
 			one.Name = fmt.Sprintf("line %d: %s", result.Line, result.Event)
 			one.Output = outcome(result.Verdict)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -102,7 +101,13 @@ func (r *Report) text(result Result) {
 	default:
 		r.print("FAILED  %s  %s\n", place, result.Name)
 	}
-	for _, detail := range append(slices.Clone(result.Wrong), result.Verdict.lines()...) {
+	for _, detail := range result.Wrong {
+		r.print("        %s\n", detail)
+	}
+	for _, doubt := range result.Warnings {
+		r.print("        warning: %s\n", doubt)
+	}
+	for _, detail := range result.Verdict.lines() {
 		r.print("        %s\n", detail)
 	}
 }

@@ -28,6 +28,8 @@ type Result struct {
 	Took time.Duration `json:"-"`
 	// Wrong is what was expected and did not come, each with where it stands.
 	Wrong []string `json:"wrong,omitempty"`
+	// Warnings are what is probably not meant, each with where it stands.
+	Warnings []string `json:"warnings,omitempty"`
 	// Verdict is the last one; of a test only where something is wrong.
 	Verdict *Verdict `json:"verdict,omitempty"`
 
@@ -77,14 +79,13 @@ func (o Options) run(ctx context.Context, load Loader, test hookfile.Test) (r Re
 		return r, err
 	}
 	defer file.Close()
-	hooks, err := NewChain(file, o.may, false)
+	hooks, err := NewChain(assuming(file, test.Assume), o.may, false)
 	if err != nil {
 		return r, err
 	}
-	steps := test.Events
-	if len(steps) == 0 {
-		steps = []hookfile.Step{test.Step}
-	}
+	hooks.assumed = test.Assume
+	r.Warnings = hooks.doubts(test)
+	steps := stepsOf(test)
 	now := test.Start
 	for i, step := range steps {
 		now = now.Add(step.Wait)
@@ -97,7 +98,7 @@ func (o Options) run(ctx context.Context, load Loader, test hookfile.Test) (r Re
 			case ctx.Err() != nil:
 				return r, context.Cause(ctx)
 			case err != nil:
-				r.Wrong, r.Verdict = []string{undecided(err)}, &v
+				r.Wrong, r.Verdict = []string{undecided(err) + assumeHint(err)}, &v
 			default:
 				r.Wrong, r.Verdict = compare(step.Expect, v), &v
 			}
@@ -110,6 +111,28 @@ func (o Options) run(ctx context.Context, load Loader, test hookfile.Test) (r Re
 		}
 	}
 	return r, nil
+}
+
+// stepsOf are the events of a test.
+func stepsOf(test hookfile.Test) []hookfile.Step {
+	if len(test.Events) == 0 {
+		return []hookfile.Step{test.Step}
+	}
+	return test.Events
+}
+
+// doubts are what is probably not meant in a test: an event that is misspelt, or that no
+// hook wants where nothing is said of the hooks.
+func (c *Chain) doubts(test hookfile.Test) (doubts []string) {
+	for _, doubt := range test.Warnings {
+		doubts = append(doubts, doubt.Error())
+	}
+	for _, step := range stepsOf(test) {
+		if len(c.Links(step.Event, test.SessionID)) == 0 && (step.Expect == nil || len(step.Expect.Hooks) == 0) {
+			doubts = append(doubts, fmt.Sprintf("line %d: no hook of the file wants %s", step.Line, step.Event))
+		}
+	}
+	return doubts
 }
 
 // place says which event went wrong, where there are several.

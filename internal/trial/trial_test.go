@@ -126,7 +126,7 @@ func TestExpectationsHoldOrAreToldApart(t *testing.T) {
 		"a list that is not whole":      {strings.Replace(call("ls", "{data: {l: [1]}}"), "{tool_name", "{l: [1, 2], tool_name", 1), `data: at /l want [1], got [1,2]`},
 		"a hook that did something":     {call("rm", "{hooks: {guard: continue, tried: deny}}"), "hooks: want guard continue, got deny: rm is not for s1; tells the user: told (w.yaml:8, rules[0]); hooks: want tried deny, got not reached"},
 		"a hook that failed":            {call("fail", "{hooks: {guard: deny}}"), "hooks: want guard deny, got failed: error: cel.rules[1].deny: no such key: nothing: ask first whether it is there, like has(data.x) (w.yaml:11, rules[1])"},
-		"a command":                     {"  - {name: x, event: 'a:command', expect: {action: deny}}\n", "hook command acts in the world, so that it was not called: say replay_safe: true of it where that does no harm, or --run-all"},
+		"a command":                     {"  - {name: x, event: 'a:command', expect: {action: deny}}\n", "hook command acts in the world, so that it was not called: say replay_safe: true of it where that does no harm, or --run-all; or let the test say what it answers, like assume: {<id>: continue}"},
 		"one of several events":         {"  - name: x\n    events:\n      - {event: 'a:count'}\n      - {event: 'a:count', times: 5, expect: {action: continue}}\n", "line 40, a:count: time 2 of 5: action: want continue, got deny by counter: the third"},
 		"a time of a day that is later": {"  - name: x\n    now: 2026-02-01T17:30:00Z\n    events:\n      - &E\n", ""},
 	} {
