@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -201,8 +202,12 @@ func fromCloudEvent(cloud ce.Event) Event {
 	return ev
 }
 
+// oneLine is an error of several lines, which come in any order, as one that is always the
+// same.
 func oneLine(err error) string {
-	return clip(strings.Join(strings.Fields(err.Error()), " "))
+	lines := strings.Split(err.Error(), "\n")
+	slices.Sort(lines)
+	return clip(strings.Join(strings.Fields(strings.Join(lines, " ")), " "))
 }
 
 // Decode reads the event's data into v, which is one of the types of this
