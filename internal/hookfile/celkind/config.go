@@ -21,7 +21,7 @@ type Rule struct {
 	When Source `json:"when"`
 
 	// Deny forbids the operation; its text, a template, is the reason.
-	Deny *string `json:"deny"`
+	Deny *string `json:"deny" jsonschema:"minLength=1"`
 	// Ask asks a person.
 	Ask *Ask `json:"ask"`
 	// Inject adds text to the agent's context.
@@ -39,8 +39,8 @@ type Rule struct {
 type Ask struct {
 	// Prompt is the question, a template.
 	Prompt string `json:"prompt"`
-	// Options are the answers offered; empty means Allow and Deny.
-	Options []string `json:"options"`
+	// Options are the answers offered; absent means Allow and Deny.
+	Options []string `json:"options" jsonschema:"minItems=1,uniqueItems=true,minLength=1"`
 	// Timeout is how long to wait for an answer, in seconds; nil means 300.
 	Timeout *float64 `json:"timeout"`
 	// Default is what holds when nobody answers, deny or allow; empty means deny.

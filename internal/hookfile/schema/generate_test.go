@@ -23,8 +23,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/hookfile"
 	"github.com/hookrouter/hookrouter/internal/hookfile/celkind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/execkind"
+	"github.com/hookrouter/hookrouter/internal/hookfile/httpkind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/hookfile/regokind"
 	"github.com/hookrouter/hookrouter/internal/hookfile/schema"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -93,7 +95,8 @@ var docLink = regexp.MustCompile(`\[\*?([A-Za-z.]+)\]`)
 // generator makes schemas of Go types.
 type generator struct {
 	jsonschema.Reflector
-	t *testing.T
+	t       *testing.T
+	current reflect.Type // the type with alternatives that is being made
 }
 
 func (g *generator) of(config any, description string) *jsonschema.Schema {
@@ -160,9 +163,46 @@ func list(of *jsonschema.Schema, description string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "array", Items: of, Description: description}
 }
 
+// alternatives are members of which a struct has one, or at most one.
+type alternatives struct {
+	names    []string
+	required bool
+}
+
+// alternativesOf are those of the types that have some.
+var alternativesOf = map[reflect.Type]alternatives{
+	reflect.TypeFor[celkind.Rule]():    {names: []string{"deny", "ask", "inject", "modify"}},
+	reflect.TypeFor[regokind.Config](): {names: []string{"policy", "files", "bundle"}, required: true},
+	reflect.TypeFor[httpkind.Config](): {names: []string{"secret_env", "secret_file"}},
+	reflect.TypeFor[hookfile.Test]():   {names: []string{"event", "events"}, required: true},
+}
+
+// apply adds to the schema of a struct that it has one of them. Where it may have none,
+// that is one more case.
+func (a alternatives) apply(s *jsonschema.Schema) {
+	none := &jsonschema.Schema{}
+	for _, name := range a.names {
+		if _, there := s.Properties.Get(name); !there {
+			panic("there is no member " + name)
+		}
+		has := &jsonschema.Schema{Required: []string{name}}
+		s.OneOf, none.AnyOf = append(s.OneOf, has), append(none.AnyOf, has)
+	}
+	if !a.required {
+		s.OneOf = append(s.OneOf, &jsonschema.Schema{Not: none})
+	}
+}
+
 // known are the types that read JSON in a way of their own, and words of which there is
 // a closed list.
 func (g *generator) known(typ reflect.Type) *jsonschema.Schema {
+	if choice, is := alternativesOf[typ]; is && g.current != typ {
+		g.current = typ
+		s := g.of(reflect.New(typ).Interface(), "")
+		choice.apply(s)
+		return s
+	}
+	g.current = nil
 	switch typ {
 	case reflect.TypeFor[jsontext.Value]():
 		return &jsonschema.Schema{}
@@ -178,6 +218,8 @@ func (g *generator) known(typ reflect.Type) *jsonschema.Schema {
 			pair.Value.Description = g.CommentMap["github.com/hookrouter/hookrouter/internal/hookfile.Text."+field.Name]
 		}
 		return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "string"}, s}}
+	case reflect.TypeFor[hookfile.Assumed]():
+		return &jsonschema.Schema{OneOf: []*jsonschema.Schema{words(hookfile.AssumedWords()...), g.of(hookfile.AssumedResult{}, "")}}
 	case reflect.TypeFor[hookfile.Did]():
 		return words(hookfile.Dids()...)
 	case reflect.TypeFor[chain.Policy]():
