@@ -12,6 +12,9 @@
 // tool is there for events about a tool; see [events.Tool]. A policy that asks for a member
 // that input or tool never has does not compile; below data there may be anything.
 //
+// time.now_ns() is the time of the call: that of the test, or of the recorded event, where one
+// runs.
+//
 // # Result
 //
 // The query names a rule, or a package, "data.hooks" where nothing is said. Of a

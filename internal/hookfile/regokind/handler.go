@@ -12,6 +12,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
+	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -28,7 +29,7 @@ func (p *policy) handle(ctx context.Context, ev events.Event) (chain.Result, err
 	if err != nil {
 		return chain.Result{}, fmt.Errorf("evaluate policy: write the event: %w", err)
 	}
-	set, err := p.query.Eval(ctx, rego.EvalParsedInput(document))
+	set, err := p.query.Eval(ctx, rego.EvalParsedInput(document), rego.EvalTime(kind.Now(ctx)))
 	if ctx.Err() != nil {
 		return chain.Result{}, fmt.Errorf("evaluate policy: %w", ctx.Err())
 	}

@@ -178,3 +178,16 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	all.Wait()
 }
+
+func TestAPolicyHasTheTimeOfTheCall(t *testing.T) {
+	hook, err := regokind.New(kind.Section{}, regokind.Config{Policy: "package hooks\n\ndeny contains \"late\" if time.clock(time.now_ns())[0] >= 18"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for hour, denied := range map[int]bool{17: false, 18: true} {
+		ctx := kind.WithTime(t.Context(), time.Date(2026, 1, 5, hour, 0, 0, 0, time.UTC))
+		if got, err := hook.Handler(ctx, call("Bash")); err != nil || got.Denied() != denied {
+			t.Errorf("at %d: %+v, %v; want a denial: %v", hour, got, err, denied)
+		}
+	}
+}
