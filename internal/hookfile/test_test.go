@@ -77,7 +77,7 @@ func TestParseNamesThePlaceOfEachErrorInTests(t *testing.T) {
 		"expects nothing":         {tests("    event: a:b\n"), "w.yaml:6:5: tests[0]: the test expects nothing"},
 		"expects nothing at all":  {tests("    event: a:b\n    expect: {}\n"), "w.yaml:8:13: tests[0].expect: expects nothing"},
 		"events expect nothing":   {tests("    events: [{event: a:b}, {event: a:b}]\n"), "w.yaml:7:28: tests[0].events[1]: the test expects nothing"},
-		"an assumption of nobody": {tests("    event: a:b\n    assume: {gaurd: deny}\n" + deny), `w.yaml:8:21: tests[0].assume.gaurd: the file has no hook "gaurd": did you mean "guard"?`},
+		"an assumption of nobody": {tests("    event: a:b\n    assume: {gurad: deny}\n" + deny), `w.yaml:8:21: tests[0].assume.gurad: the file has no hook "gurad": did you mean "guard"?`},
 		"an unknown assumption":   {tests("    event: a:b\n    assume: {guard: block}\n" + deny), `w.yaml:8:21: tests[0].assume.guard: must be one of continue, deny, modify, inject_context, ask_user, failed, not "block"`},
 		"an assumption of a list": {tests("    event: a:b\n    assume: {guard: [deny]}\n" + deny), "w.yaml:8:21: tests[0].assume.guard: must be one of continue"},
 		"an assumed key":          {tests("    event: a:b\n    assume: {guard: {action: deny, reson: a}}\n" + deny), `w.yaml:8:36: tests[0].assume.guard: unknown key "reson": did you mean "reason"?`},

@@ -376,3 +376,19 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func TestAnEventThatIsNotValidIsToldAlwaysInTheSameWords(t *testing.T) {
+	t.Parallel()
+	header := map[string][]string{"content-type": {"application/cloudevents+json"}}
+	said := map[string]bool{}
+	for range 50 {
+		_, _, err := Decode("a:b", header, []byte(`{"specversion":"1.0","type":"a:b"}`))
+		if err == nil {
+			t.Fatal("an event without id and source was taken")
+		}
+		said[err.Error()] = true
+	}
+	if len(said) != 1 {
+		t.Errorf("it was told as %v", said)
+	}
+}
