@@ -77,11 +77,16 @@ func told(path string, err error, stderr io.Writer) error {
 
 // tellWarnings prints the warnings of a file, each with its line, and returns them.
 func tellWarnings(file *hookfile.File, stderr io.Writer) (warnings []*hookfile.Error) {
+	var all []error
 	for _, h := range file.Hooks {
-		for _, e := range hookfile.Errors(errors.Join(h.Warnings...)) {
-			fmt.Fprintf(stderr, "warning: %v\n%s", e, e.Snippet())
-			warnings = append(warnings, e)
-		}
+		all = append(all, h.Warnings...)
+	}
+	for _, t := range file.Tests {
+		all = append(all, t.Warnings...)
+	}
+	warnings = hookfile.Errors(errors.Join(all...))
+	for _, e := range warnings {
+		fmt.Fprintf(stderr, "warning: %v\n%s", e, e.Snippet())
 	}
 	return warnings
 }

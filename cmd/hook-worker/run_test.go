@@ -395,6 +395,15 @@ func TestValidateTellsWarnings(t *testing.T) {
 	}
 }
 
+func TestValidateTellsWarningsOfTests(t *testing.T) {
+	file := write(t, "hooks:\n  - {id: a, events: ['tool:pre'], cel: {rules: [{deny: x}]}}\ntests:\n  - {name: b, event: 'tool:per', expect: {action: continue}}\n")
+	var stdout, stderr bytes.Buffer
+	err := run(t.Context(), []string{"validate", file}, process{stdout: &stdout, stderr: &stderr})
+	if err != nil || !strings.Contains(stderr.String(), "warning: "+file+":4:22: tests[0].event: there is no standard event tool:per: did you mean tool:pre?") {
+		t.Errorf("%v, stderr:\n%s", err, &stderr)
+	}
+}
+
 // TestValidateTellsProgramsWhatIsWrong has a line for each file, well or not.
 func TestValidateTellsProgramsWhatIsWrong(t *testing.T) {
 	well := write(t, denying("a=x"))
