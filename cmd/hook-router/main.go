@@ -18,8 +18,15 @@ func main() {
 
 // exit runs the program until it is done or told to stop, and returns its code.
 func exit() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-told
+		signal.Reset(os.Interrupt, syscall.SIGTERM) // first: the next one ends the process
+		stop()
+	}()
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr, hangup); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -11,6 +12,29 @@ import (
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
+
+// TestRunWaitsForTheLongestCall has a call that takes longer than most programs are
+// given to end, and less than a call may take.
+func TestRunWaitsForTheLongestCall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes eleven seconds")
+	}
+	_, w, a := one(t, router.Options{})
+	ctx, stop := context.WithCancel(t.Context())
+	register(t, w, worker.Registration{ID: "hook", TimeoutMS: 20_000}, func(context.Context, worker.Event) (worker.Result, error) {
+		stop()
+		<-time.After(11 * time.Second)
+		return worker.Deny("after all")
+	})
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	if answer := emit(t, a, `{}`); answer.Reason != "after all" {
+		t.Errorf("answer %+v", answer)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
 
 func TestUnregisterAnswersWhatWaits(t *testing.T) {
 	s := natstest.Server(t)

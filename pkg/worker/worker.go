@@ -237,10 +237,11 @@ func (w *Worker) Retire(ctx context.Context, id string) error {
 	return w.request(ctx, "unregister", id, []byte("{}"), nil)
 }
 
-// Run waits until ctx ends and then closes the worker within ten seconds.
+// Run waits until ctx ends and then closes the worker, within the time that the longest
+// call may take, [chain.MaxTimeout].
 func (w *Worker) Run(ctx context.Context) error {
 	<-ctx.Done()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), chain.MaxTimeout)
 	defer cancel()
 	return w.Close(ctx)
 }

@@ -25,6 +25,7 @@ func TestProcesses(t *testing.T) {
 	t.Run("a worker is killed in mid-call", func(t *testing.T) { workerKilled(t, program) })
 	t.Run("the router ends under load, with its own NATS", func(t *testing.T) { drained(t, program, false) })
 	t.Run("the router ends under load, on another's NATS", func(t *testing.T) { drained(t, program, true) })
+	t.Run("the router is told twice to end", func(t *testing.T) { endedAtOnce(t, program) })
 	t.Run("the router is killed and comes back", func(t *testing.T) { routerKilled(t, program) })
 }
 
@@ -109,6 +110,31 @@ func drained(t *testing.T, program string, joins bool) {
 		return true
 	})
 	t.Logf("%d answered, %d told that there are no responders, %d cut off untaken", answered.Load(), refused.Load(), cut.Load())
+}
+
+// endedAtOnce ends a router while a hook has time left, and then does not wait for it.
+func endedAtOnce(t *testing.T, program string) {
+	ctx := within(t, 60*time.Second)
+	r := startRouter(t, program, t.TempDir(), "127.0.0.1:0", "")
+	nc := r.conn(t)
+	called := make(chan struct{}, 1)
+	hook(t, ctx, nc, "silent", `{"events":["e"],"timeout_ms":25000}`, func(*nats.Msg) []byte {
+		called <- struct{}{}
+		return nil
+	})
+	if err := nc.PublishRequest("hooks.emit.e", nats.NewInbox(), []byte(`{}`)); err != nil {
+		t.Fatal(err)
+	}
+	<-called
+	_ = r.cmd.Process.Signal(syscall.SIGTERM)
+	eventually(t, ctx, "the router takes nothing more", func() bool {
+		_, err := nc.RequestWithContext(ctx, "hooks.emit.other", []byte(`{}`))
+		return errors.Is(err, nats.ErrNoResponders)
+	})
+	began := time.Now()
+	if err := r.end(t, syscall.SIGTERM); err == nil || !strings.HasPrefix(err.Error(), "signal: terminated") || time.Since(began) > 10*time.Second {
+		t.Errorf("it ended with %v, after %v", err, time.Since(began))
+	}
 }
 
 // routerKilled kills a router that has its own store, twice: on the same store

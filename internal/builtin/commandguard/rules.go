@@ -56,6 +56,7 @@ var askedAbout = map[string][]string{
 		"git filter-branch", "git filter-repo", "git update-ref -d", "git reflog expire",
 	},
 	"it removes a branch or tag of a remote":      {"git push --delete", "git push -d", "git push --prune", "git push * :*"},
+	"it gives an agent further tools":             {"claude mcp add", "claude mcp add-json", "codex mcp add", "gemini mcp add"},
 	"it stops the machine":                        {"shutdown", "reboot", "halt", "poweroff", "init 0", "init 6", "systemctl poweroff", "systemctl reboot", "systemctl halt"},
 	"it stops every process":                      {"killall5", "pkill -f .", "pkill -f ^"},
 	"it changes who may log in":                   {"useradd", "userdel", "usermod", "passwd", "chpasswd", "visudo", "adduser", "deluser"},
