@@ -200,6 +200,8 @@ func (s *Stream) Follow(ctx context.Context, subject string, from Start, handle 
 }
 
 func (s *Stream) follow(ctx context.Context, config jetstream.OrderedConsumerConfig, handle func(Record) error, current func()) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	consumer, err := s.bus.js.OrderedConsumer(ctx, s.name, config)
 	if err != nil {
 		return away(err)
@@ -208,23 +210,42 @@ func (s *Stream) follow(ctx context.Context, config jetstream.OrderedConsumerCon
 	if err != nil {
 		return away(err)
 	}
-	defer s.forget(consumer)
 	behind := info.NumPending > 0
 	if !behind {
 		current()
 	}
 	messages, err := consumer.Messages()
 	if err != nil {
+		s.forget(consumer)
 		return err
 	}
-	defer messages.Stop() // here only: one beside Next would leave what Next makes anew behind
-	for {
-		msg, err := messages.Next(jetstream.NextContext(ctx))
-		if ctx.Err() != nil {
-			return ctx.Err()
+	given, ended := make(chan next), make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer s.forget(consumer)
+		defer messages.Stop() // here only: one beside Next would leave what Next makes anew behind
+		give(ctx, messages, given)
+	}()
+	defer func() {
+		stop()
+		select {
+		case <-ended:
+		case <-time.After(forgetTime):
 		}
-		if err != nil {
-			return err
+	}()
+	for {
+		var msg jetstream.Msg
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case n := <-given:
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if n.err != nil {
+				return n.err
+			}
+			msg = n.msg
 		}
 		meta, err := msg.Metadata()
 		if err != nil {
@@ -236,6 +257,29 @@ func (s *Stream) follow(ctx context.Context, config jetstream.OrderedConsumerCon
 		if behind && meta.NumPending == 0 {
 			behind = false
 			current()
+		}
+	}
+}
+
+// next is a message, or why there is none.
+type next struct {
+	msg jetstream.Msg
+	err error
+}
+
+// give gives one message after the other, until ctx ends. It may end some seconds later:
+// where the connection is back, the library asks the server for a consumer before it
+// looks at ctx again, and waits ten seconds for an answer that was lost.
+func give(ctx context.Context, messages jetstream.MessagesContext, to chan<- next) {
+	for {
+		msg, err := messages.Next(jetstream.NextContext(ctx))
+		select {
+		case to <- next{msg, err}:
+			if err != nil {
+				return
+			}
+		case <-ctx.Done():
+			return
 		}
 	}
 }
