@@ -230,7 +230,7 @@ func (s *Stream) follow(ctx context.Context, config jetstream.OrderedConsumerCon
 		stop()
 		select {
 		case <-ended:
-		case <-time.After(forgetTime):
+		case <-time.After(leaveTime):
 		}
 	}()
 	for {
@@ -260,6 +260,10 @@ func (s *Stream) follow(ctx context.Context, config jetstream.OrderedConsumerCon
 		}
 	}
 }
+
+// leaveTime is how long who stops following waits until the server knows; it does so
+// later where it is slow, or silent.
+const leaveTime = 100 * time.Millisecond
 
 // next is a message, or why there is none.
 type next struct {
