@@ -23,13 +23,24 @@ func (p *Program) Bare() bool { return p.expr.bare }
 
 // eventNames finds the texts that event is compared with.
 func eventNames(a *ast.AST) (names []Word) {
-	compare := func(event, word ast.NavigableExpr) {
-		if event.Kind() != ast.IdentKind || event.AsIdent() != "event" || word.Kind() != ast.LiteralKind {
+	eachWord(a, func(event, word ast.NavigableExpr, text string) {
+		if event.Kind() == ast.IdentKind && event.AsIdent() == "event" {
+			at := a.SourceInfo().GetStartLocation(word.ID())
+			names = append(names, Word{at.Line(), at.Column() + 1, text})
+		}
+	})
+	return names
+}
+
+// eachWord calls look with each text that an expression compares something with, by ==,
+// != or in, and with what it is compared to.
+func eachWord(a *ast.AST, look func(with, word ast.NavigableExpr, text string)) {
+	compare := func(with, word ast.NavigableExpr) {
+		if word.Kind() != ast.LiteralKind {
 			return
 		}
 		if text, ok := word.AsLiteral().(types.String); ok {
-			at := a.SourceInfo().GetStartLocation(word.ID())
-			names = append(names, Word{at.Line(), at.Column() + 1, string(text)})
+			look(with, word, string(text))
 		}
 	}
 	for _, call := range ast.MatchDescendants(ast.NavigateAST(a), ast.KindMatcher(ast.CallKind)) {
@@ -44,7 +55,6 @@ func eventNames(a *ast.AST) (names []Word) {
 			}
 		}
 	}
-	return names
 }
 
 // isBare reports whether an expression is a member of data alone.

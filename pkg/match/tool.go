@@ -7,7 +7,6 @@ import (
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/ast"
-	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 
@@ -138,28 +137,15 @@ func (toolWords) Validate(_ *cel.Env, _ cel.ValidatorConfig, a *ast.AST, issues 
 	for _, o := range events.ToolOperations() {
 		words["operation"] = append(words["operation"], string(o))
 	}
-	check := func(field ast.NavigableExpr, word ast.NavigableExpr) {
-		if field.Kind() != ast.SelectKind || word.Kind() != ast.LiteralKind {
+	eachWord(a, func(field, word ast.NavigableExpr, text string) {
+		if field.Kind() != ast.SelectKind {
 			return
 		}
 		sel := field.AsSelect()
 		of, known := a.TypeMap()[sel.Operand().ID()]
-		text, isText := word.AsLiteral().(types.String)
 		allowed := words[sel.FieldName()]
-		if known && isText && of.IsExactType(toolType) && allowed != nil && !slices.Contains(allowed, string(text)) {
+		if known && of.IsExactType(toolType) && allowed != nil && !slices.Contains(allowed, text) {
 			issues.ReportErrorAtID(word.ID(), "tool.%s is never '%s', but one of %s", sel.FieldName(), text, strings.Join(allowed[1:], ", "))
 		}
-	}
-	for _, call := range ast.MatchDescendants(ast.NavigateAST(a), ast.KindMatcher(ast.CallKind)) {
-		args := call.Children()
-		switch call.AsCall().FunctionName() {
-		case operators.Equals, operators.NotEquals:
-			check(args[0], args[1])
-			check(args[1], args[0])
-		case operators.In:
-			for _, word := range args[1].Children() {
-				check(args[0], word)
-			}
-		}
-	}
+	})
 }
