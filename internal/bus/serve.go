@@ -36,7 +36,7 @@ type Endpoint struct {
 	Slots Slots
 	Wait  bool
 	// Refused is told the code of each request that was refused, by Handle or for want
-	// of a slot, after its answer. It must not wait. Nil for nobody.
+	// of a slot, before its answer is sent. It must not wait. Nil for nobody.
 	Refused func(code int)
 	// Data is what STATS of the discovery says of this endpoint besides its counts;
 	// nil for nothing.
@@ -164,7 +164,9 @@ func (s *Service) take(ep *endpoint, m *nats.Msg) {
 	}
 	req := &Request{m, s.bus}
 	if !ep.enter(s.ctx) {
-		ep.count(time.Now(), req.Refuse(Refuse(Overloaded, "%d requests are under way, which is the limit: try again later", cap(ep.Slots))))
+		refusal := Refuse(Overloaded, "%d requests are under way, which is the limit: try again later", cap(ep.Slots))
+		ep.count(time.Now(), refusal)
+		req.refuse(refusal)
 		return
 	}
 	s.taken.Add(1)
@@ -198,11 +200,14 @@ func (s *Service) work(j job) {
 func (s *Service) answer(j job) {
 	defer s.taken.Done()
 	start := time.Now()
-	err := s.handle(j.ep, j.req)
+	refusal := s.handle(j.ep, j.req)
+	j.ep.count(start, refusal)
+	if refusal != nil {
+		j.req.refuse(refusal)
+	}
 	if j.ep.Slots != nil {
 		<-j.ep.Slots
 	}
-	j.ep.count(start, err)
 }
 
 func (ep *endpoint) enter(ctx context.Context) bool {
@@ -225,15 +230,16 @@ func (ep *endpoint) enter(ctx context.Context) bool {
 	}
 }
 
-func (s *Service) handle(ep *endpoint, req *Request) (err error) {
+// handle returns the refusal that is to be sent, nil for none.
+func (s *Service) handle(ep *endpoint, req *Request) (refusal *Refusal) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.bus.log.Error("a handler panicked", "endpoint", ep.Name, "panic", p)
-			err = req.Refuse(Refuse(Internal, "%s failed: a defect, see the log", ep.Name))
+			refusal = Refuse(Internal, "%s failed: a defect, see the log", ep.Name)
 		}
 	}()
 	if err := ep.Handle(s.ctx, req); err != nil {
-		return req.Refuse(asRefusal(err))
+		return asRefusal(err)
 	}
 	return nil
 }
@@ -253,23 +259,21 @@ func asRefusal(err error) *Refusal {
 	}
 }
 
-func (ep *endpoint) count(start time.Time, err error) {
+// count runs before a refusal is sent: who was refused finds it counted.
+func (ep *endpoint) count(start time.Time, refusal *Refusal) {
 	ep.requests.Add(1)
 	ep.nanos.Add(int64(time.Since(start)))
-	if err == nil {
+	if refusal == nil {
 		return
 	}
-	refusal, refused := errors.AsType[*Refusal](err)
-	if refused && ep.Refused != nil {
+	if ep.Refused != nil {
 		ep.Refused(refusal.Code)
 	}
 	ep.mu.Lock()
 	defer ep.mu.Unlock()
 	ep.errors++
-	ep.last = err.Error()
-	if refused {
-		ep.refused[refusal.Code]++
-	}
+	ep.last = refusal.Error()
+	ep.refused[refusal.Code]++
 }
 
 // Sender is who sent a request through a service import of another account, as
@@ -334,15 +338,13 @@ func (r *Request) Reply(header Header, body []byte) error {
 	return away(err)
 }
 
-// Refuse answers with a refusal and returns it.
-func (r *Request) Refuse(refusal *Refusal) error {
+func (r *Request) refuse(refusal *Refusal) {
 	if r.Msg.Reply == "" {
 		r.bus.log.Debug("refused a message that nobody waits for", "subject", r.Subject, "refusal", refusal.Text)
 	}
 	if err := r.Reply(refusal.header(), nil); err != nil {
 		r.bus.log.Warn("could not send a refusal", "refusal", refusal.Text, "error", err)
 	}
-	return refusal
 }
 
 // Stop takes nothing more, waits until what was taken is answered or ctx ends,
