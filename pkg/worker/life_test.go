@@ -24,7 +24,7 @@ import (
 )
 
 func TestRegistrationRenewsItself(t *testing.T) {
-	const ttl = 600 * time.Millisecond
+	const ttl = 1500 * time.Millisecond
 	_, w, a := one(t, router.Options{TTL: ttl})
 	register(t, w, worker.Registration{ID: "hook"}, deny("here"))
 	emits := 0
@@ -98,7 +98,7 @@ func (g *gated) InProcessConn() (net.Conn, error) {
 
 func TestHooksComeBackInTheirOrderWhenTheyWereForgotten(t *testing.T) {
 	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{TTL: 300 * time.Millisecond})
+	natstest.Router(t, s, router.Options{TTL: time.Second})
 	g := &gated{droppable: droppable{Server: s}}
 	w := connect(t, worker.Options{Conn: natstest.Conn(t, g)})
 	want := []string{"e", "a", "d", "b", "c", "f"}

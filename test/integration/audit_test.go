@@ -97,7 +97,7 @@ func TestEveryStepOfAChainIsRecordedTogether(t *testing.T) {
 	s := natstest.Server(t)
 	natstest.Router(t, s, router.Options{})
 	nc := natstest.Conn(t, s)
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "modifies", `{"events":["tool:post"],"priority":1}`, says(`{"action":"modify","data":{"session_id":"s","cmd":"ls"}}`))
 	hook(t, ctx, nc, "skipped", `{"events":["tool:post"],"priority":2,"match":"data.cmd == 'rm'"}`, says(`{}`))
 	hook(t, ctx, nc, "broken", `{"events":["tool:post"],"priority":3}`, says(`nonsense`))
@@ -158,7 +158,7 @@ func TestInjectionsThatADenialDiscardsAreRecorded(t *testing.T) {
 	s := natstest.Server(t)
 	natstest.Router(t, s, router.Options{})
 	nc := natstest.Conn(t, s)
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "injects", `{"events":["e"],"priority":1}`, says(`{"action":"inject_context","context_injection":"mind the gap"}`))
 	hook(t, ctx, nc, "denies", `{"events":["e"],"priority":2}`, says(`{"action":"deny","reason":"no"}`))
 	request(t, ctx, nc, "hooks.execute.e", nil, `{}`)
@@ -175,7 +175,7 @@ func TestAQuestionAndItsAnswerAreRecorded(t *testing.T) {
 	s := natstest.Server(t)
 	natstest.Router(t, s, router.Options{})
 	nc := natstest.Conn(t, s)
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_prompt":"Deploy with ghp_abcdefghijklmnopqrstuvwxyz0123456789?"}`))
 	asked := listen(t, nc, "hooks.event.approval.required")
 	told := execute(t, ctx, nc, event("one", "Hook-Wait-Ms", "20000"), `{"session_id":"s1"}`)
@@ -206,9 +206,9 @@ func TestAQuestionAndItsAnswerAreRecorded(t *testing.T) {
 
 func TestRegistrationsAreRecordedBeforeTheyCount(t *testing.T) {
 	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{TTL: 600 * time.Millisecond})
+	natstest.Router(t, s, router.Options{TTL: 2 * time.Second})
 	nc := natstest.Conn(t, s)
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, 30*time.Second)
 	for _, one := range []struct{ subject, body string }{
 		{"register.a", `{"events":["e"],"instance":"i"}`},
 		{"register.a", `{"events":["e"],"instance":"i"}`}, // a renewal
@@ -244,7 +244,7 @@ func TestCollectsAreRecorded(t *testing.T) {
 	s := natstest.Server(t)
 	natstest.Router(t, s, router.Options{})
 	nc := natstest.Conn(t, s)
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "gives", `{"events":["e"]}`, says(`{"data":{"a":1}}`))
 	hook(t, ctx, nc, "fails", `{"events":["e"]}`, says(`nonsense`))
 	request(t, ctx, nc, "hooks.collect.e", nil, `{"session_id":"s"}`)
@@ -269,7 +269,7 @@ func TestRecordsKeepSecretsToThemselves(t *testing.T) {
 			s := natstest.Server(t)
 			natstest.Router(t, s, router.Options{AuditData: mode})
 			nc := natstest.Conn(t, s)
-			ctx := within(t, 20*time.Second)
+			ctx := within(t, 30*time.Second)
 			hook(t, ctx, nc, "h", `{"events":["e"]}`, says(`{"action":"deny","reason":"no `+secret+`"}`))
 			request(t, ctx, nc, "hooks.emit.e", nil, sent)
 			request(t, ctx, nc, "hooks.emit.e", nil, sent)

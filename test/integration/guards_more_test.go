@@ -62,14 +62,14 @@ func TestAnAnswerNeedsNoSessionState(t *testing.T) {
 	required := listen(t, nc, "hooks.event.approval.required")
 	answered := func(t *testing.T, header func(...string) nats.Header, waiting <-chan verdict.Verdict, q approval.Question) {
 		t.Helper()
-		short := within(t, 3*time.Second)
+		short := within(t, 6*time.Second)
 		if m := request(t, short, nc, "hooks.approve."+q.ID, nil, `{"option":"Allow always"}`); code(m) != "" {
 			t.Errorf("the answer was refused: %v", m.Header)
 		}
 		if v := take(t, short, waiting); v.Action != verdict.Continue || v.Approval.Option != "Allow always" {
 			t.Errorf("the agent that waits was told %+v %+v", v, v.Approval)
 		}
-		again := take(t, within(t, 2*time.Second), execute(t, ctx, nc, header("Hook-Retry", "1", "Hook-Wait-Ms", "500"), `{}`))
+		again := take(t, within(t, 5*time.Second), execute(t, ctx, nc, header("Hook-Retry", "1", "Hook-Wait-Ms", "500"), `{}`))
 		if again.Action != verdict.Continue && again.Action != verdict.Pending {
 			t.Errorf("a retry was told %+v", again)
 		}
@@ -131,7 +131,7 @@ func TestTheListIsBackWithTheConnection(t *testing.T) {
 		m, err := nc.RequestMsg(&nats.Msg{Subject: "hooks.execute.tool.pre", Header: event("e2", "Hook-Wait-Ms", "1"), Data: []byte(`{}`)}, 5*time.Second)
 		return err == nil && code(m) == ""
 	})
-	asked := within(t, 2*time.Second)
+	asked := within(t, 5*time.Second)
 	for n, r := range routers {
 		eventually(t, asked, fmt.Sprintf("router %d lists both questions", n), func() bool {
 			list, total, err := r.Desk().Pending(asked, approval.Filter{})

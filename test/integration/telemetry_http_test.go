@@ -79,7 +79,7 @@ func TestRequestsWithoutAPlaceAreCounted(t *testing.T) {
 
 // Who comes and goes is counted by what the audit log says of it.
 func TestChangesOfRegistrationsAreCounted(t *testing.T) {
-	n := startNode(t, node.Options{Router: router.Options{TTL: 500 * time.Millisecond}})
+	n := startNode(t, node.Options{Router: router.Options{TTL: 2 * time.Second}})
 	ctx := within(t, 20*time.Second)
 	nc := natstest.Conn(t, n.InProcess())
 	for _, ask := range []struct{ subject, body string }{
