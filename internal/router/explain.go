@@ -9,23 +9,6 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// explanation is one hook in the answer of hooks.explain: what would happen at
-// its place in the chain.
-type explanation struct {
-	ID         string       `json:"id"`
-	Name       string       `json:"name"`
-	Events     []string     `json:"events"`
-	Priority   int          `json:"priority"`
-	Mode       chain.Mode   `json:"mode"`
-	Match      string       `json:"match,omitempty"`
-	Matches    bool         `json:"matches"`               // whether it would be called
-	MatchError string       `json:"match_error,omitempty"` // why that can't be told; on_failure would decide
-	TimeoutMS  int          `json:"timeout_ms"`
-	OnFailure  chain.Policy `json:"on_failure"`
-	SessionID  string       `json:"session_id,omitempty"`
-	Instances  int          `json:"instances"` // that are alive; with none, on_failure would decide
-}
-
 // explain answers which hooks would run for an event, in order. It calls none.
 func (r *Router) explain(_ context.Context, req *bus.Request) error {
 	name, err := r.bus.EventName("explain", req.Subject)
@@ -49,16 +32,16 @@ func (r *Router) explain(_ context.Context, req *bus.Request) error {
 		return err
 	}
 	view := &chain.View{Event: name, Session: ev.Session, Data: data.Over(defaults, events.Now())}
-	list := []explanation{}
+	list := []chain.Explanation{}
 	for _, link := range table.For(name, ev.Session) {
 		list = append(list, r.explainLink(link, view))
 	}
 	return replyJSON(req, map[string]any{"hooks": list})
 }
 
-func (r *Router) explainLink(link *chain.Link, view *chain.View) explanation {
+func (r *Router) explainLink(link *chain.Link, view *chain.View) chain.Explanation {
 	reg := link.WithDefaults()
-	e := explanation{
+	e := chain.Explanation{
 		ID: reg.ID, Name: reg.Name, Events: reg.Events, Priority: reg.Priority, Mode: reg.Mode, Match: reg.Match,
 		Matches: true, TimeoutMS: reg.TimeoutMS, OnFailure: reg.OnFailure, SessionID: reg.SessionID,
 		Instances: r.registry.Instances(reg.ID),

@@ -45,20 +45,7 @@ func (a *Agent) Registry(ctx context.Context) ([]Listing, error) {
 }
 
 // Explanation is one hook that would run for an event, in its place.
-type Explanation struct {
-	ID         string       `json:"id"`
-	Name       string       `json:"name"`
-	Events     []string     `json:"events"`
-	Priority   int          `json:"priority"`
-	Mode       chain.Mode   `json:"mode"`
-	Match      string       `json:"match,omitempty"`
-	Matches    bool         `json:"matches"`               // whether it would be called
-	MatchError string       `json:"match_error,omitempty"` // why that can't be told; on_failure would decide
-	TimeoutMS  int          `json:"timeout_ms"`
-	OnFailure  chain.Policy `json:"on_failure"`
-	SessionID  string       `json:"session_id,omitempty"`
-	Instances  int          `json:"instances"` // that are alive; with none, on_failure would decide
-}
+type Explanation = chain.Explanation
 
 // Explain tells which hooks would run for an event, in order, and calls none.
 func (a *Agent) Explain(ctx context.Context, event string, data any) ([]Explanation, error) {

@@ -1,0 +1,19 @@
+package chain
+
+// Explanation is what the router answers on hooks.explain for one hook: whether it
+// would be called for an event, at its place in the chain, and how it is registered,
+// with the defaults filled in.
+type Explanation struct {
+	ID         string   `json:"id"`
+	Name       string   `json:"name"`
+	Events     []string `json:"events"`
+	Priority   int      `json:"priority"`
+	Mode       Mode     `json:"mode"`
+	Match      string   `json:"match,omitempty"`
+	Matches    bool     `json:"matches"`               // whether it would be called
+	MatchError string   `json:"match_error,omitempty"` // why that can't be told; on_failure would decide
+	TimeoutMS  int      `json:"timeout_ms"`
+	OnFailure  Policy   `json:"on_failure"`
+	SessionID  string   `json:"session_id,omitempty"`
+	Instances  int      `json:"instances"` // that are alive; with none, on_failure would decide
+}
