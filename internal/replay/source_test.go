@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -272,22 +273,22 @@ func TestResultsComeInTheOrderOfTheLog(t *testing.T) {
 		messages = append(messages, []any{ended(fmt.Sprint("c", i), "continue", 0)})
 	}
 	source := replay.FromExport(bytes.NewReader(export(t, messages...)), replay.Filter{})
-	running := make(chan struct{}, chains)
-	first := make(chan struct{})
+	var began atomic.Int32
+	full := make(chan struct{})
 	slow := func(ctx context.Context, c *replay.Chain) (replay.Outcome, error) {
-		running <- struct{}{}
+		if began.Add(1) == parallel {
+			close(full)
+		}
 		if c.ID == "c0" { // until as many run as may
-			<-first
+			<-full
 			<-time.After(20 * time.Millisecond) // nor more
-		} else if len(running) == parallel {
-			close(first)
 		}
 		return c.Recorded(ctx)
 	}
 	var ids []string
 	err := replay.Run(t.Context(), source, slow, replay.Options{Parallel: parallel}, func(r replay.Result) error {
-		if len(ids) == 0 && len(running) != parallel {
-			t.Errorf("%d began before the first ended; want %d", len(running), parallel)
+		if n := began.Load(); len(ids) == 0 && n != parallel {
+			t.Errorf("%d began before the first ended; want %d", n, parallel)
 		}
 		ids = append(ids, r.Chain.ID)
 		return nil
