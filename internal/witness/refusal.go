@@ -46,7 +46,10 @@ func (r *Refusal) Error() string {
 
 // missing is a refusal where something is gone: on a replica that lags it may be back
 // in a moment.
-type missing struct{ refusal *Refusal }
+type missing struct {
+	refusal  *Refusal
+	revision uint64 // see [absence]
+}
 
 func (m *missing) Error() string { return m.refusal.Reason }
 
@@ -74,7 +77,7 @@ func orText(text, usual string) string {
 
 // gone is conflict for what may be back.
 func (w *Witness) gone(found []byte, format string, args ...any) error {
-	return &missing{w.conflict(found, format, args...)}
+	return &missing{refusal: w.conflict(found, format, args...)}
 }
 
 func (w *Witness) proofFile() string { return w.State + ".fork.json" }

@@ -54,6 +54,9 @@ func (w *Witness) take(ctx context.Context, rec bus.Record) error {
 	w.at.head, w.at.signed, w.at.revision = c, signed, rec.Sequence
 	w.at.previous, w.at.unproven, w.at.subtrees = c.Digest(), false, w.log.Subtrees()
 	w.checked++
+	if w.at.revision >= w.missing.revision {
+		w.missing = absence{}
+	}
 	if rec.Last || time.Since(w.saved) > pace {
 		return w.commit(ctx)
 	}

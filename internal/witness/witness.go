@@ -59,13 +59,19 @@ type Witness struct {
 	at      position   // what is checked; ahead of kept, or at it
 	log     *audit.Log // at at
 	own     *own       // the last that was published for the segment
-	missing time.Time  // since when something is missing; zero for nothing
+	missing absence    // zero for nothing
 
 	saved   time.Time // when kept was, or the witness began
 	told    time.Time // when signing was
 	checked int       // checkpoints since then
 	begun   bool      // the start was told of
 	said    Event     // the last warning
+}
+
+// absence is how long something is missing, and what can't be checked without it.
+type absence struct {
+	since    time.Time
+	revision uint64 // of the first checkpoint that can't be; 0 where it is the log itself
 }
 
 // position is a place in the history of checkpoints.
@@ -133,17 +139,17 @@ func (w *Witness) run(ctx context.Context, once bool) error {
 		}
 		w.log = nil // it may be at its end: begin where kept is
 		if gone, ok := errors.AsType[*missing](err); ok {
-			if w.missing.IsZero() {
-				w.missing = time.Now()
+			if w.missing.since.IsZero() {
+				w.missing = absence{time.Now(), gone.revision}
 			}
-			if time.Since(w.missing) >= w.Grace {
+			if time.Since(w.missing.since) >= w.Grace {
 				err = gone.refusal
 			}
 		}
 		if refusal, ok := errors.AsType[*Refusal](err); ok {
 			return w.refuse(refusal)
 		}
-		if errors.Is(err, ErrTwice) || errors.Is(err, ErrKey) || once && w.missing.IsZero() {
+		if errors.Is(err, ErrTwice) || errors.Is(err, ErrKey) || once && w.missing.since.IsZero() {
 			return err
 		}
 		w.say("waiting", "%v: trying again", err)
@@ -178,15 +184,23 @@ func (w *Witness) session(ctx context.Context, once bool) (err error) {
 		if err := w.inspect(ctx); err != nil {
 			return err
 		}
-		w.missing = time.Time{}
+		if w.missing.revision == 0 {
+			w.missing = absence{}
+		}
 		if err := w.follow(ctx, once); err != nil || once || ctx.Err() != nil {
 			return err
 		}
+		w.missing = absence{}
 	}
 }
 
 // follow takes checkpoints for a while; once until there are no more.
-func (w *Witness) follow(ctx context.Context, once bool) error {
+func (w *Witness) follow(ctx context.Context, once bool) (err error) {
+	defer func() {
+		if gone, ok := errors.AsType[*missing](err); ok {
+			gone.revision = w.at.revision + 1
+		}
+	}()
 	inner, cancel := context.WithTimeout(ctx, w.Every)
 	current := func() {}
 	if once {
@@ -195,7 +209,7 @@ func (w *Witness) follow(ctx context.Context, once bool) error {
 	}
 	defer cancel()
 	var refused error
-	err := w.trail.CheckpointNotes().Follow(inner, trail.CheckpointSubject(w.bus, "*"), bus.Start{Sequence: w.at.revision + 1}, func(rec bus.Record) error {
+	err = w.trail.CheckpointNotes().Follow(inner, trail.CheckpointSubject(w.bus, "*"), bus.Start{Sequence: w.at.revision + 1}, func(rec bus.Record) error {
 		refused = w.take(ctx, rec)
 		return refused
 	}, current)

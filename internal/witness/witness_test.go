@@ -506,6 +506,26 @@ func TestWhatMustNotBeIsRefused(t *testing.T) {
 				b.must(err)
 			}
 		}, "ends after message 2, and 3 were seen", false},
+		"messages under checkpoints that it has not seen": {func(b *bench) {
+			seen := b.bodies()
+			for range 2 {
+				b.write(1, "fine")
+				b.sign()
+			}
+			b.recreate("HOOKS_AUDIT")
+			for _, body := range seen {
+				_, err := b.js.Publish(b.t.Context(), b.bus.Of("audit", "w", "router-1"), body)
+				b.must(err)
+			}
+		}, "ends after message 3, and a checkpoint covers 4", true},
+		"a segment that it has not seen": {func(b *bench) {
+			for range 2 {
+				b.rotate()
+				b.write(1, "fine")
+				b.sign()
+			}
+			b.must(b.bus.RemoveStream(b.t.Context(), "HOOKS_AUDIT_2"))
+		}, "HOOKS_AUDIT_2 was removed before this witness had seen it", true},
 		"the whole log": {func(b *bench) { b.must(b.bus.RemoveStream(b.t.Context(), "HOOKS_AUDIT")) }, "the log is gone", false},
 		"the checkpoints": {func(b *bench) {
 			b.must(b.bus.RemoveStream(b.t.Context(), "HOOKS_CHECKPOINTS"))
@@ -684,6 +704,35 @@ func TestACheckpointAheadOfTheMessages(t *testing.T) {
 	_, err = b.js.Publish(t.Context(), b.bus.Of("audit", "w", "router-1"), late)
 	b.must(err)
 	b.until("HOOKS_AUDIT", 4)
+	cancel()
+	b.must(b.wait(done))
+}
+
+// TestEachAbsenceHasItsOwnGrace: what was missing and came back does not shorten the
+// patience with what is missing later.
+func TestEachAbsenceHasItsOwnGrace(t *testing.T) {
+	b := newBench(t)
+	b.write(3, "fine")
+	b.sign()
+	o := b.options()
+	o.Every, o.Grace = time.Hour, 3*time.Second
+	w, err := witness.New(b.connect(), o)
+	b.must(err)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- w.Run(ctx) }()
+	b.until("HOOKS_AUDIT", 3)
+	for size := int64(4); size <= 5; size++ {
+		late := b.message("fine")
+		b.must(b.history.Append(late))
+		b.sign()
+		b.waiting(fmt.Sprintf("ends after message %d, and a checkpoint covers %d", size-1, size))
+		_, err = b.js.Publish(t.Context(), b.bus.Of("audit", "w", "router-1"), late)
+		b.must(err)
+		b.until("HOOKS_AUDIT", size)
+		<-time.After(o.Grace)
+	}
 	cancel()
 	b.must(b.wait(done))
 }
