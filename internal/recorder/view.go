@@ -118,6 +118,16 @@ func (v View) Text(text string) string {
 	return v.Masked(text)
 }
 
+// Registration is how a registration stands in a record, which erasure does not reach;
+// nil gives nil. A hook's match may name a secret.
+func (v View) Registration(raw json.RawMessage) json.RawMessage {
+	if v.Data == Full || raw == nil {
+		return raw
+	}
+	masked, _ := v.masker().Object(raw)
+	return masked
+}
+
 // Masked is a text with its secrets masked, whatever records hold: for log lines.
 func (v View) Masked(text string) string {
 	masked, _ := v.masker().Text(text)

@@ -156,6 +156,6 @@ func (r *Router) noteLog(action, reason string) {
 func (r *Router) recordChange(ctx context.Context, c registry.Change) error {
 	return r.writer.Record(ctx, audit.Record{
 		Time: time.Now(), Kind: audit.RegistrationKind, Session: c.Session, Hook: c.Hook, Action: c.Action,
-		Detail: audit.Change{Revision: int64(c.Revision), By: c.By, Instance: c.Instance, Reason: c.Reason, Registration: c.Registration},
+		Detail: audit.Change{Revision: int64(c.Revision), By: c.By, Instance: c.Instance, Reason: c.Reason, Registration: r.view.Registration(c.Registration)},
 	}.Append(nil))
 }

@@ -217,7 +217,7 @@ func TestRegistrationsAreRecordedBeforeTheyCount(t *testing.T) {
 		{"unregister.a", `{"instance":"i"}`},
 		{"unregister.a", `{}`},
 		{"unregister.a", `{}`}, // nothing is there
-		{"register.b", `{"events":["e"],"instance":"k"}`},
+		{"register.b", `{"events":["e"],"instance":"k","match":"data.x == 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'"}`},
 	} {
 		if m := request(t, ctx, nc, "hooks."+one.subject, nil, one.body); code(m) != "" {
 			t.Fatal(m.Header)
@@ -237,6 +237,9 @@ func TestRegistrationsAreRecordedBeforeTheyCount(t *testing.T) {
 	}
 	if list[1].Instance != "j" || !strings.Contains(string(list[2].Registration), `"f"`) || list[4].Registration != nil {
 		t.Errorf("the records are %s %s %s", list[1].line, list[2].line, list[4].line)
+	}
+	if text := string(list[5].Registration); !strings.Contains(text, "data.x == '[REDACTED:github-token]'") {
+		t.Errorf("a secret in a match is recorded as %s", text)
 	}
 }
 
