@@ -367,7 +367,11 @@ func unavailable(t *testing.T, nc *nats.Conn, subject string, times int) (asked 
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = sub.Unsubscribe() })
+	t.Cleanup(func() { // the server knows before the next one asks
+		if err := errors.Join(sub.Unsubscribe(), nc.Flush()); err != nil {
+			t.Error(err)
+		}
+	})
 	return func() int { mu.Lock(); defer mu.Unlock(); return n }
 }
 
