@@ -69,7 +69,8 @@ type Tool struct {
 	// Command is what a shell shall run, or a tool of an MCP server that takes a
 	// command. Of a list of words it is the line with the words quoted, or the
 	// script alone for a shell that is given one, as in ["bash","-lc",script].
-	// Where several members of the input could be the command, they are its lines.
+	// Arguments that stand beside it are its last words. Where several members of the
+	// input could be the command, or the arguments, there is a line for each.
 	Command string `json:"command,omitempty"`
 	// Cwd is where a command runs, or else where the agent is.
 	Cwd string `json:"cwd,omitempty"`

@@ -159,6 +159,29 @@ func TestToolOf(t *testing.T) {
 			`{"tool_name":"Bash","tool_input":{"command":"ls","cmd":"rm -rf /","script":"ls"}}`,
 			Tool{Name: "Bash", Class: ClassShell, Known: true, Command: "ls\nrm -rf /"},
 		},
+		"arguments beside the command": {
+			`{"tool_name":"mcp__host__run","tool_input":{"args":["-rf","/tmp/a b"],"command":"rm"}}`,
+			Tool{Name: "mcp__host__run", Class: ClassMCP, Known: true, Server: "host", ServerTool: "run", Command: "rm -rf '/tmp/a b'"},
+		},
+		"a script in the arguments of a shell": {
+			`{"tool_name":"Bash","tool_input":{"command":"bash","args":["-c","ls | wc"]}}`,
+			Tool{Name: "Bash", Class: ClassShell, Known: true, Command: "ls | wc"},
+		},
+		"arguments behind words, and as a text": {
+			`{"tool_name":"Bash","tool_input":{"command":["git","push"],"arguments":"--force"}}`,
+			Tool{Name: "Bash", Class: ClassShell, Known: true, Command: "git push --force"},
+		},
+		"several arguments": {
+			`{"tool_name":"Bash","tool_input":{"command":"bash","args":["-c","ls"],"argv":["-c","rm x"],"Args":[]}}`,
+			Tool{Name: "Bash", Class: ClassShell, Known: true, Command: "ls\nrm x"},
+		},
+		"arguments that are no words": {
+			`{"tool_name":"Bash","tool_input":{"command":"ls","args":{"a":1}}}`,
+			Tool{Name: "Bash", Class: ClassShell, Known: true, Partial: true, Command: "ls"},
+		},
+		"arguments without a command": {
+			`{"tool_name":"calculator","tool_input":{"args":["1"]}}`, Tool{Name: "calculator", Class: ClassOther},
+		},
 		"two places to run at": {
 			`{"tool_name":"Bash","tool_input":{"command":"ls","cwd":"/a","workdir":"/b"}}`,
 			Tool{Name: "Bash", Class: ClassShell, Known: true, Partial: true, Command: "ls", Cwd: "/a"},
@@ -281,7 +304,16 @@ func TestHostileInputIsBounded(t *testing.T) {
 		}
 		return b.String()
 	}
+	both := func() string {
+		var b strings.Builder
+		for i := 1; b.Len() < size; i++ {
+			spelled := strings.Repeat("_", i%900) + strings.Repeat("-", i/900)
+			fmt.Fprintf(&b, `,"command%s":"%d","args%s":"%d"`, spelled, i, spelled, i)
+		}
+		return b.String()
+	}
 	for sentence, data := range map[string]string{
+		"many arguments":         `{"tool_name":"Bash","tool_input":{"command":"ls"` + both() + `}}`,
 		"a patch of many files":  `{"tool_name":"apply_patch","tool_input":{"patch":"` + fill(`*** Add File: %d\n`) + `"}}`,
 		"many paths":             `{"tool_name":"Edit","tool_input":{"files":[` + fill(`"%d",`) + `"x"]}}`,
 		"many edits":             `{"tool_name":"Edit","tool_input":{"edits":[` + fill(`{"path":"%d"},`) + `{}]}}`,

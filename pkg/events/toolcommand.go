@@ -14,11 +14,16 @@ func commandOf(v jsontext.Value) (line string, ok bool) {
 		line, err := unquote(v)
 		return line, err == nil
 	}
+	words, ok := wordsOf(v)
+	return commandLine(words), ok
+}
+
+// wordsOf reads a list of words. ok is false for anything else, and where one is no text.
+func wordsOf(v jsontext.Value) (words []string, ok bool) {
 	if v.Kind() != '[' {
-		return "", false
+		return nil, false
 	}
 	ok = true
-	var words []string
 	for e := range elements(v) {
 		word, err := unquote(e)
 		if err != nil {
@@ -26,7 +31,55 @@ func commandOf(v jsontext.Value) (line string, ok bool) {
 		}
 		words = append(words, word)
 	}
-	return commandLine(words), ok
+	return words, ok
+}
+
+// arguments are what an input has beside a command for its end: words, or a text as
+// it is.
+type arguments struct {
+	words []string
+	line  string
+}
+
+func argumentsOf(v jsontext.Value) (a arguments, ok bool) {
+	if v.Kind() == '"' {
+		line, err := unquote(v)
+		return arguments{line: line}, err == nil
+	}
+	words, ok := wordsOf(v)
+	return arguments{words, quoteWords(words)}, ok
+}
+
+// behind is the line of a command with the arguments.
+func (a arguments) behind(command string) string {
+	if isShell(command) && len(a.words) > 0 {
+		return commandLine(append([]string{command}, a.words...))
+	}
+	return command + " " + a.line
+}
+
+// maxJoined bounds the lines that several commands and several arguments make, in
+// bytes. It is more than a guard reads: what is beyond can't be decided.
+const maxJoined = 128 << 10
+
+// joinArguments puts the arguments behind the commands. Of several arguments nobody
+// knows which count, so there is a line with each of them.
+func (m *members) joinArguments() {
+	if len(m.args) == 0 {
+		return
+	}
+	commands, size := m.commands, 0
+	m.commands = nil
+	for _, command := range commands {
+		for _, args := range m.args {
+			if size > maxJoined {
+				m.partial = true
+				return
+			}
+			line := args.behind(command)
+			m.commands, size = append(m.commands, line), size+len(line)
+		}
+	}
 }
 
 // commandLine is the line that runs these words, or the script that they give to
@@ -36,6 +89,11 @@ func commandLine(words []string) string {
 	if len(words) == 3 && isShell(words[0]) && slices.Contains(scriptFlags, strings.ToLower(words[1])) {
 		return words[2]
 	}
+	return quoteWords(words)
+}
+
+// quoteWords is the line that a shell reads as these words.
+func quoteWords(words []string) string {
 	line := make([]byte, 0, 64)
 	for i, w := range words {
 		if i > 0 {

@@ -44,6 +44,7 @@ type role int
 const (
 	noRole role = iota
 	commandRole
+	argsRole // the words behind a command
 	cwdRole
 	dirRole // where a shell runs, and a path of any other tool
 	pathRole
@@ -55,6 +56,7 @@ const (
 var memberRoles = map[string]role{
 	"command": commandRole, "cmd": commandRole, "commandline": commandRole, "script": commandRole,
 	"shellcommand": commandRole, "bashcommand": commandRole,
+	"args": argsRole, "arguments": argsRole, "argv": argsRole, "commandargs": argsRole, "commandarguments": argsRole,
 	"cwd": cwdRole, "workdir": cwdRole, "workingdirectory": cwdRole, "workingdir": cwdRole,
 	"directory": dirRole, "dir": dirRole, "dirpath": dirRole,
 	"path": pathRole, "paths": pathRole, "filepath": pathRole, "filepaths": pathRole, "file": pathRole, "files": pathRole,
@@ -74,6 +76,8 @@ func roleOf(name string) role {
 // members is what an input holds that has a role.
 type members struct {
 	commands     []string
+	args         []arguments
+	oddArgs      bool // there are arguments that are no words
 	takesCommand bool // there is a command, readable or not
 	cwd, dir     string
 	paths, urls  []string
@@ -92,6 +96,12 @@ func (m *members) read(o Object) {
 			line, ok := commandOf(v)
 			m.add(&m.commands, line)
 			m.partial = m.partial || !ok
+		case argsRole:
+			args, ok := argumentsOf(v)
+			m.oddArgs = m.oddArgs || !ok
+			if args.line != "" {
+				m.args = append(m.args, args)
+			}
 		case cwdRole:
 			m.cwd = m.only(m.cwd, v)
 		case dirRole:

@@ -12,6 +12,7 @@ func (c toolCall) tool() Tool {
 	kind, known := c.classify(&t)
 	var m members
 	m.read(c.input.object)
+	m.joinArguments()
 	if !known {
 		kind = otherKind
 		if m.takesCommand {
@@ -86,7 +87,8 @@ func mcpName(name string) (server, tool string, ok bool) {
 	return "", "", false
 }
 
-// readShell fills the command in. A shell without one is not told in full.
+// readShell fills the command in. A shell without one, or with arguments that are no
+// words, is not told in full.
 func (c toolCall) readShell(t *Tool, kind toolKind, m members) {
 	commands := m.commands
 	if kind.form == typed {
@@ -98,7 +100,7 @@ func (c toolCall) readShell(t *Tool, kind toolKind, m members) {
 		commands = append(commands, c.input.text)
 	}
 	t.Command = strings.Join(commands, "\n")
-	if t.Command == "" && kind.form == usual {
+	if t.Command == "" && kind.form == usual || len(commands) > 0 && m.oddArgs {
 		t.Partial = true
 	}
 }
