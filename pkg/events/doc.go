@@ -22,7 +22,7 @@
 // run_shell_command. [ToolOf] gives the normal form of a call, a [Tool] with a class,
 // the command, the paths; the data stays as it was sent. A guard asks for what is
 // certain: a tool that nobody knows is Known false, and one that the form doesn't
-// tell in full is Partial.
+// tell in full is Partial. A call may hold other calls: [ToolsOf] gives all of them.
 //
 // # Concurrency
 //

@@ -18,6 +18,8 @@ func FuzzToolOf(f *testing.F) {
 		`{"tool_call":{"function":{"name":"shell","arguments":"{\"command\":\"ls\"}"}}}`,
 		`{"hook_event_name":"beforeShellExecution","command":"ls"}`, `{"tool_name":"mcp__a__b","mcp_context":{"server_name":"s"}}`,
 		`{"tool_name":"web_fetch","tool_input":{"prompt":"see https://x"}}`, `{"tool_name":"Edit","tool_input":{"edits":[{"file_path":"a"}]}}`,
+		`{"tool":"batch","args":{"tool_calls":[{"tool":"bash","parameters":{"command":"ls"}},{"function":{"name":"Read","arguments":"{\"path\":\"a\"}"}}]}}`,
+		`{"tool_name":"mcp__a__b","tool_input":{"tool_name":"Bash","arguments":{"command":"rm","args":["-rf","/"]},"url":"view-source:FILE://h/%2e"}}`,
 		`{"tool_name":"x","tool_input":{"cmd":1}}`, `{"tool":{"name":7}}`, `[`, `{"tool_name":"mcp_"}`, `{"tool_name":"MCP:"}`,
 	} {
 		f.Add([]byte(s))
@@ -45,6 +47,9 @@ func FuzzToolOf(f *testing.F) {
 		if !bytes.Equal(before, data) {
 			t.Error("ToolOf changed the data")
 		}
+		if all := ToolsOf(ToolPre, data); len(all) > MaxToolCalls || !cmp.Equal(tool, all[0]) {
+			t.Errorf("%d calls, the first is %+v, not %+v", len(all), all[0], tool)
+		}
 		if again, _ := ToolOf(ToolPre, data); !cmp.Equal(tool, again) {
 			t.Errorf("ToolOf is not the same twice:\n%s", cmp.Diff(tool, again))
 		}
@@ -52,14 +57,14 @@ func FuzzToolOf(f *testing.F) {
 }
 
 // guardSeesCommand: where tool_input has a command that is a text, the tool has it,
-// unless its name says that it runs none.
+// unless its name says that it runs none, or it is a shell that is given a script.
 func guardSeesCommand(t *testing.T, data Object, tool Tool) {
 	t.Helper()
 	name, isText := data.GetString("tool_name")
 	raw, _ := data.Get("tool_input")
 	input, ok := objectOf(raw)
 	command, hasCommand := input.GetString("command")
-	if !isText || name == "" || !ok || !hasCommand || command == "" {
+	if !isText || name == "" || !ok || !hasCommand || command == "" || isShell(command) {
 		return
 	}
 	if kind, known := kindOf(name); known && kind.class != ClassShell && tool.Class != ClassMCP {

@@ -182,6 +182,26 @@ func TestToolOf(t *testing.T) {
 		"arguments without a command": {
 			`{"tool_name":"calculator","tool_input":{"args":["1"]}}`, Tool{Name: "calculator", Class: ClassOther},
 		},
+		"a file that is fetched is read": {
+			`{"tool_name":"WebFetch","tool_input":{"url":"file:///home/eve/.ssh/id_rsa","prompt":"x"}}`,
+			Tool{Name: "WebFetch", Class: ClassWeb, Known: true, Operation: OperationRead, URLs: []string{"file:///home/eve/.ssh/id_rsa"}, Paths: []string{"/home/eve/.ssh/id_rsa"}},
+		},
+		"a file in the prompt of a fetch": {
+			`{"tool_name":"web_fetch","tool_input":{"prompt":"see file:///x/y, and http://z"}}`,
+			Tool{Name: "web_fetch", Class: ClassWeb, Known: true, Operation: OperationRead, URLs: []string{"file:///x/y,", "http://z"}, Paths: []string{"/x/y,"}},
+		},
+		"a file that a server of MCP is given": {
+			`{"tool_name":"mcp__playwright__browser_navigate","tool_input":{"url":"file:///x"}}`,
+			Tool{Name: "mcp__playwright__browser_navigate", Class: ClassMCP, Known: true, Server: "playwright", ServerTool: "browser_navigate", URLs: []string{"file:///x"}, Paths: []string{"/x"}},
+		},
+		"a file beside where it is saved": {
+			`{"tool_name":"WebFetch","tool_input":{"url":"file:///x","path":"/y"}}`,
+			Tool{Name: "WebFetch", Class: ClassWeb, Known: true, Operation: OperationFetch, URLs: []string{"file:///x"}, Paths: []string{"/y", "/x"}},
+		},
+		"a path that is an address": {
+			`{"tool_name":"Read","tool_input":{"path":"FILE://localhost/a%62"}}`,
+			Tool{Name: "Read", Class: ClassFile, Known: true, Operation: OperationRead, Paths: []string{"FILE://localhost/a%62", "/ab"}},
+		},
 		"two places to run at": {
 			`{"tool_name":"Bash","tool_input":{"command":"ls","cwd":"/a","workdir":"/b"}}`,
 			Tool{Name: "Bash", Class: ClassShell, Known: true, Partial: true, Command: "ls", Cwd: "/a"},
@@ -246,6 +266,38 @@ func TestCommandOfWords(t *testing.T) {
 	} {
 		if got := toolOf(t, `{"tool_name":"shell","tool_input":{"command":`+words+`}}`).Command; got != want {
 			t.Errorf("command %s: %q; want %q", words, got, want)
+		}
+	}
+}
+
+func TestPathsOfFileURLs(t *testing.T) {
+	for url, want := range map[string]string{
+		`file:///home/eve/x`:        "/home/eve/x",
+		`FILE:///x`:                 "/x",
+		`file:/x`:                   "/x",
+		`file://localhost/x`:        "/x",
+		`file://127.0.0.1/x`:        "/x",
+		`file:////x`:                "/x",
+		`file:\\\\\\x\\y`:           "/x/y",
+		`file:///%2Essh/%69d%zz%4`:  "/.ssh/id%zz%4",
+		`file:///x?y#z`:             "/x",
+		`file:///x%3Fy`:             "/x?y",
+		`file:///C:/x`:              "C:/x",
+		`file://~/x`:                "~/x",
+		`file:///x%ff`:              "/x\ufffd",
+		`view-source:file:///x`:     "/x",
+		`\u0020fi\tle:///x\n`:       "/x",
+		`file:x`:                    "/x",
+		`https://x/file:///y`:       "",
+		`https://x:80/?u=file:///y`: "",
+		`//file:///x`:               "",
+		`a:b:c:d:file:///x`:         "",
+		`profile:///x`:              "",
+		`:file:///x`:                "",
+	} {
+		got := toolOf(t, `{"tool_name":"mcp__x__open","tool_input":{"url":"`+url+`"}}`).Path()
+		if got != want {
+			t.Errorf("path of %s: %q; want %q", url, got, want)
 		}
 	}
 }

@@ -46,6 +46,7 @@ func (c toolCall) tool() Tool {
 	if kind.class == ClassWeb && kind.operation == OperationFetch {
 		c.readURLs(&t)
 	}
+	t.addFiles()
 	t.Partial = t.Partial || c.input.text != "" && !takesText(kind) || lacksPath(t)
 	return t
 }
@@ -144,7 +145,7 @@ func (c toolCall) readURLs(t *Tool) {
 // indexURL is where an address begins in a word, or -1.
 func indexURL(word string) int {
 	end := strings.Index(word, "://")
-	for _, scheme := range []string{"https", "http"} {
+	for _, scheme := range []string{"https", "http", "file"} {
 		if at := end - len(scheme); at >= 0 && strings.EqualFold(word[at:end], scheme) {
 			return at
 		}

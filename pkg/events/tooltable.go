@@ -204,7 +204,7 @@ var toolKinds = sync.OnceValue(func() map[string]toolKind {
 	for _, v := range toolVendors {
 		for _, row := range v.rows {
 			for _, name := range row.names {
-				kinds[string(appendKey(nil, name))] = row.kind
+				kinds[keyOf(name)] = row.kind
 			}
 		}
 	}
@@ -228,6 +228,9 @@ func appendKey(key []byte, name string) []byte {
 	}
 	return key
 }
+
+// keyOf is what a name is compared by.
+func keyOf(name string) string { return string(appendKey(nil, name)) }
 
 // kindOf looks a tool's name up.
 func kindOf(name string) (toolKind, bool) {

@@ -28,15 +28,7 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 		return kind.Hook{}, err
 	}
 	return kind.Hook{Handler: func(_ context.Context, ev events.Event) (chain.Result, error) {
-		tool, ok := events.ToolOf(ev.Name, ev.Data)
-		if !ok {
-			return chain.Result{}, nil
-		}
-		c := call{tool: tool, script: shell.Parse(tool.Command, tool.Cwd)}
-		for _, path := range tool.Paths {
-			c.paths = append(c.paths, paths.Resolve(path, tool.Cwd))
-		}
-		return decide(rules, c), nil
+		return decision.OfEvent(ev, func(tool events.Tool) chain.Result { return decide(rules, callOf(tool)) }), nil
 	}}, nil
 }
 
@@ -66,20 +58,31 @@ type call struct {
 	paths  []paths.Path
 }
 
+func callOf(tool events.Tool) call {
+	c := call{tool: tool, script: shell.Parse(tool.Command, tool.Cwd)}
+	for _, path := range tool.Paths {
+		c.paths = append(c.paths, paths.Resolve(path, tool.Cwd))
+	}
+	return c
+}
+
 // matches says whether the rule decides about a call. One that allows has to account
 // for all of it; of one that denies or asks a part is enough, and what can't be read
 // may be one.
 func (r rule) matches(c call) shell.Found {
-	limited := len(r.commands)+len(r.paths)+len(r.urls) > 0
-	switch {
-	case len(r.Tools) > 0 && !slices.ContainsFunc(r.Tools, func(t string) bool { return r.isTool(t, c.tool) }):
-		return shell.No
-	case !limited:
-		return shell.Yes
-	case r.Decision == decision.Allow:
+	limited, all := len(r.commands)+len(r.paths)+len(r.urls) > 0, shell.Yes
+	if len(r.Tools) > 0 && !slices.ContainsFunc(r.Tools, func(t string) bool { return r.isTool(t, c.tool) }) {
+		if r.Decision == decision.Allow || !c.tool.Unread() {
+			return shell.No
+		}
+		all = shell.Maybe // it may be one of them
+	}
+	if !limited {
+		return all
+	}
+	if r.Decision == decision.Allow {
 		return shell.FoundIf(!c.tool.Partial && r.coversCommands(c) && r.coversPaths(c) && r.coversURLs(c))
 	}
-	all := shell.Yes
 	if len(r.commands) > 0 {
 		all = min(all, r.inCommands(c))
 	}
@@ -92,9 +95,9 @@ func (r rule) matches(c call) shell.Found {
 	return all
 }
 
-// unread is Maybe where a tool of the class was given what can't be read.
+// unread is Maybe where a tool of the class was given what can't be read, or may have been.
 func unread(c call, class events.ToolClass) shell.Found {
-	if c.tool.Partial && c.tool.Class == class {
+	if c.tool.Unread() || c.tool.Partial && c.tool.Class == class {
 		return shell.Maybe
 	}
 	return shell.No

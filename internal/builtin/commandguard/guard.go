@@ -26,16 +26,15 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 		return kind.Hook{}, err
 	}
 	return kind.Hook{Handler: func(_ context.Context, ev events.Event) (chain.Result, error) {
-		tool, ok := events.ToolOf(ev.Name, ev.Data)
-		if !ok || tool.Class != events.ClassShell && tool.Command == "" {
-			return chain.Result{}, nil
-		}
-		return p.result(tool), nil
+		return decision.OfEvent(ev, p.result), nil
 	}}, nil
 }
 
 // result judges a tool call.
 func (p policy) result(tool events.Tool) chain.Result {
+	if tool.Class != events.ClassShell && tool.Command == "" && !tool.Unread() {
+		return chain.Result{}
+	}
 	worst := p.judge(tool)
 	switch worst.Decision {
 	case decision.Deny:
@@ -71,6 +70,8 @@ func (p policy) doubts(tool events.Tool, script shell.Script) []shell.Doubt {
 	switch name := strings.ToLower(tool.Name); {
 	case strings.Contains(name, "powershell") || name == "pwsh" || name == "cmd":
 		doubts = append(doubts, "only shells like bash are read here, not "+shell.Doubt(name))
+	case tool.Unread():
+		doubts = append(doubts, "which tool is called can't be read")
 	case tool.Class == events.ClassShell && tool.Command == "" && (tool.Partial || !tool.Known):
 		doubts = append(doubts, "the tool's input has no command that can be read")
 	case tool.Class == events.ClassShell && tool.Partial:

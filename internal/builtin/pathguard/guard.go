@@ -27,11 +27,7 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 		return kind.Hook{}, err
 	}
 	return kind.Hook{Handler: func(_ context.Context, ev events.Event) (chain.Result, error) {
-		tool, ok := events.ToolOf(ev.Name, ev.Data)
-		if !ok {
-			return chain.Result{}, nil
-		}
-		return p.result(tool), nil
+		return decision.OfEvent(ev, p.result), nil
 	}}, nil
 }
 
@@ -62,6 +58,9 @@ func (p policy) result(tool events.Tool) chain.Result {
 		for _, why := range unclear {
 			note(decision.Finding{Decision: p.unclear, Reason: why})
 		}
+	}
+	if tool.Unread() {
+		note(decision.Finding{Decision: p.unclear, Reason: "which tool is called can't be read"})
 	}
 	if tool.Partial && tool.Class == events.ClassFile {
 		note(decision.Finding{Decision: p.unclear, Reason: "the tool's input names files in a way that can't be read"})

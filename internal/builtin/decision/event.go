@@ -1,0 +1,42 @@
+package decision
+
+import (
+	"slices"
+
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// OfEvent judges the tool calls of an event, those that a call holds too, and answers
+// what the strictest of the answers is: a denial, or one question that has all of them.
+// An event that isn't about a tool passes.
+func OfEvent(ev events.Event, judge func(events.Tool) chain.Result) chain.Result {
+	var all chain.Result
+	for _, tool := range events.ToolsOf(ev.Name, ev.Data) {
+		one := judge(tool)
+		switch {
+		case one.Action == chain.Deny:
+			return one
+		case one.Action != chain.AskUser:
+		case all.Action == "":
+			all = one
+		default:
+			if all = both(all, one); len(all.ApprovalPrompt) > approval.MaxPrompt {
+				return chain.Denial("This call holds more calls to ask about than a person can be shown: make them one by one")
+			}
+		}
+	}
+	return all
+}
+
+// both is the question that has two. Where they offer different answers it offers Allow
+// and Deny.
+func both(a, b chain.Result) chain.Result {
+	a.ApprovalPrompt += "\n\n" + b.ApprovalPrompt
+	a.Reason += "; " + b.Reason
+	if !slices.Equal(a.ApprovalOptions, b.ApprovalOptions) {
+		a.ApprovalOptions = nil
+	}
+	return a
+}
