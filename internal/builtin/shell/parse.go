@@ -22,6 +22,7 @@ type parser struct {
 	dirs      []string // where the next command may run; nil: nobody knows
 	functions int      // that were looked at
 	full      bool     // there are more commands than are listed
+	files     files    // that were made
 }
 
 // context is what stands around a command.
@@ -130,7 +131,7 @@ func (s source) stmt(n *syntax.Stmt, ctx context) {
 		s.walk(n.Cmd, ctx)
 	}
 	if len(n.Redirs) > 0 && len(s.script.Commands) == before { // > x, and x=1 > y
-		s.add(Command{Redirects: ctx.redirects})
+		s.add(Command{Redirects: ctx.redirects}, ctx)
 	}
 }
 
@@ -144,17 +145,18 @@ func (s source) declare(n *syntax.DeclClause, ctx context) {
 		}
 		words = append(words, Word{Text: s.sourceOf(a), Known: true})
 	}
-	s.add(Command{Words: words, Redirects: ctx.redirects})
+	s.add(Command{Words: words, Redirects: ctx.redirects}, ctx)
 }
 
 // add lists a command.
-func (s source) add(c Command) {
+func (s source) add(c Command, ctx context) {
 	if len(s.script.Commands) == MaxCommands {
 		s.doubt("it has too many commands")
 		s.full = true
 		return
 	}
 	c.Dirs = s.dirs
+	s.files.note(c, ctx.feed)
 	s.script.Commands = append(s.script.Commands, c)
 }
 

@@ -20,9 +20,9 @@ var (
 // program looks whether a program is given code.
 func (s source) program(c *Command, name string, ctx context) {
 	args := c.Args()
-	if text := c.Words[0].Text; strings.Contains(text, "/") && len(s.made(text)) > 0 {
-		c.Runs = append(c.Runs, s.made(text)...)
-		c.doubt("it runs a file that the same line makes: " + clip(text))
+	s.runsMade(c, c.Words[0])
+	if strings.Contains(c.Words[0].Text, "/") {
+		s.runsUnpacked(c, c.Words[0])
 	}
 	if cmdlet.MatchString(c.Words[0].Text) && !strings.ContainsAny(c.Words[0].Text, "./") && name != c.Words[0].Text {
 		c.doubt("PowerShell is not read here: " + clip(c.Words[0].Text))
@@ -47,37 +47,7 @@ func isOption(option, text string) bool {
 	if start, open := strings.CutSuffix(option, "*"); open {
 		return strings.HasPrefix(text, start) && !(len(start) == 2 && strings.HasPrefix(text, "--"))
 	}
-	return option == text || strings.HasSuffix(option, " "+text)
-}
-
-// interpreter is given code in its arguments, or reads it.
-func (s source) interpreter(c *Command, of interpreter, ctx context) {
-	file := false
-	for _, a := range c.Args() {
-		for _, option := range of.code {
-			cluster := len(option) == 2 && len(a.Text) > 1 && a.Text[0] == '-' && a.Text[1] != '-' && strings.Contains(a.Text, option[1:])
-			if !file && (a.Text == option || cluster || len(option) > 2 && strings.HasPrefix(a.Text, option+"=")) {
-				c.Runs = append(c.Runs, runsOf(c.Args())...)
-				c.doubt("code in " + of.name + " is not read here")
-				return
-			}
-		}
-		if !file && !strings.HasPrefix(a.Text, "-") {
-			file = true
-			s.file(c, a, ctx)
-		}
-	}
-	if !file && of.stdin && ctx.feed != nil {
-		c.Runs = append(c.Runs, ctx.feed.from...)
-		c.doubt("code in " + of.name + " is not read here")
-	}
-}
-
-func runsOf(words []Word) (all []string) {
-	for _, w := range words {
-		all = append(all, w.Runs...)
-	}
-	return all
+	return option == text
 }
 
 // told looks whether the arguments of a command, or what it reads, have commands that
@@ -87,10 +57,17 @@ func (s source) told(c *Command, name string, ctx context) {
 	if verbs, ok := runners[name]; ok && c.runner(verbs) || strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") {
 		c.doubt("what " + name + " runs is not read here")
 	}
-	for _, option := range helpers[name] {
+	for _, helper := range helpers[name] {
+		verb, option, two := strings.Cut(helper, " ")
+		switch {
+		case !two:
+			option = helper
+		case !slices.ContainsFunc(args, func(a Word) bool { return a.Text == verb || !a.Known }):
+			continue
+		}
 		for i, a := range args {
 			if isOption(option, a.Text) && !harmlessHelper(option, args[i:]) {
-				c.doubt(name + " is told to run a command: " + clip(option))
+				c.doubt(name + " is told to run a command: " + clip(helper))
 			}
 		}
 	}
@@ -110,7 +87,7 @@ func (s source) told(c *Command, name string, ctx context) {
 // mayTell reports whether what a program reads has commands in its language. A script
 // in a file is not looked at, unless the line makes it.
 func (s source) mayTell(f *feed, language *regexp.Regexp, ofFiles bool) bool {
-	if f == nil || ofFiles && f.file != "" && len(s.made(f.file)) == 0 {
+	if f == nil || ofFiles && f.file != "" && len(s.files.made(f.file)) == 0 {
 		return false
 	}
 	return !f.known || language == nil || language.MatchString(f.text)

@@ -2,30 +2,6 @@ package shell
 
 import "regexp"
 
-// interpreter is a program that is given code in a language of its own.
-type interpreter struct {
-	code  []string // options that code follows
-	stdin bool     // without a file it runs what it reads
-	name  string   // of the language, for people
-}
-
-var interpreters = map[string]interpreter{
-	"python": {[]string{"-c"}, true, "Python"}, "pypy": {[]string{"-c"}, true, "Python"},
-	"perl": {[]string{"-e", "-E"}, true, "Perl"}, "ruby": {[]string{"-e"}, true, "Ruby"},
-	"node": {[]string{"-e", "-p", "--eval", "--print"}, true, "JavaScript"}, "nodejs": {[]string{"-e", "-p", "--eval", "--print"}, true, "JavaScript"},
-	"bun": {[]string{"-e", "--eval", "-p", "--print"}, false, "JavaScript"}, "deno": {[]string{"eval"}, false, "JavaScript"},
-	"php": {[]string{"-r", "-B", "-R", "-E", "--run"}, true, "PHP"}, "lua": {[]string{"-e"}, true, "Lua"}, "luajit": {[]string{"-e"}, true, "Lua"},
-	"rscript": {[]string{"-e"}, false, "R"}, "osascript": {[]string{"-e"}, true, "AppleScript"}, "tclsh": {nil, true, "Tcl"},
-	"emacs": {[]string{"--eval", "-eval"}, false, "Emacs Lisp"}, "fish": {[]string{"-c", "--command", "-C"}, true, "fish"},
-	"julia": {[]string{"-e", "-E", "--eval"}, true, "Julia"}, "r": {[]string{"-e"}, true, "R"}, "octave": {[]string{"--eval"}, true, "Octave"}, "raku": {[]string{"-e"}, true, "Raku"},
-	"ghc": {[]string{"-e"}, false, "Haskell"}, "ghci": {[]string{"-e"}, true, "Haskell"}, "scala": {[]string{"-e"}, true, "Scala"}, "groovy": {[]string{"-e"}, true, "Groovy"},
-	"elixir": {[]string{"-e", "--eval"}, true, "Elixir"}, "iex": {[]string{"-e", "--eval"}, true, "Elixir"}, "erl": {[]string{"-eval"}, true, "Erlang"}, "clojure": {[]string{"-e", "--eval"}, true, "Clojure"}, "clj": {[]string{"-e", "--eval"}, true, "Clojure"},
-	"sbcl": {[]string{"--eval"}, true, "Lisp"}, "racket": {[]string{"-e", "--eval"}, true, "Racket"}, "guile": {[]string{"-c"}, true, "Guile"}, "ocaml": {[]string{"-e"}, true, "OCaml"}, "swift": {[]string{"-e"}, true, "Swift"},
-	"ts-node": {[]string{"-e", "-p", "--eval", "--print"}, true, "TypeScript"}, "tsx": {[]string{"-e", "-p", "--eval", "--print"}, true, "TypeScript"}, "ipython": {[]string{"-c"}, true, "Python"}, "irb": {[]string{"-e"}, true, "Ruby"},
-	"jshell": {nil, true, "Java"}, "gnuplot": {[]string{"-e"}, true, "gnuplot"}, "elvish": {[]string{"-c"}, true, "elvish"}, "lldb": {[]string{"-o", "-O", "--one-line"}, true, "lldb"}, "expect": {[]string{"-c"}, true, "Expect"},
-	"nu": {[]string{"-c", "--commands"}, true, "Nushell"}, "xonsh": {[]string{"-c"}, true, "xonsh"}, "csh": {[]string{"-c"}, true, "csh"}, "tcsh": {[]string{"-c"}, true, "csh"},
-}
-
 // runners run commands that they are given in ways which are not read here: with one of
 // these words, all but with one of those behind a !, or always.
 var runners = map[string]string{
@@ -33,25 +9,26 @@ var runners = map[string]string{
 	"at": "", "batch": "", "systemd-run": "", "pkexec": "", "machinectl": "", "firejail": "", "bwrap": "", "proot": "", "fakeroot": "", "socat": "",
 	"hyperfine": "", "watchexec": "", "chpst": "", "start-stop-daemon": "", "daemonize": "", "lxc-attach": "", "distrobox": "", "flatpak-spawn": "", "concurrently": "", "schtasks": "",
 	"xterm": "", "gnome-terminal": "", "konsole": "", "alacritty": "", "kitty": "", "urxvt": "", "ansible": "! --version --help", "pdsh": "", "doppler": "run", "op": "run", "aws-vault": "exec",
-	"docker": "run exec create", "podman": "run exec create", "nerdctl": "run exec create", "kubectl": "run exec debug", "oc": "run exec rsh", "lxc": "exec", "vagrant": "ssh", "gcloud": "ssh", "limactl": "shell", "multipass": "exec",
+	"docker": "run exec create", "podman": "run exec create", "nerdctl": "run exec create", "docker-compose": "run exec", "podman-compose": "run exec", "kubectl": "run exec debug", "oc": "run exec rsh", "lxc": "exec", "vagrant": "ssh", "gcloud": "ssh", "limactl": "shell", "multipass": "exec",
 	"nix-shell": "--run --command", "nix": "run shell develop", "crontab": "! -l", "screen": "! -ls -list -v", "mise": "exec x",
 	"tmux": "! ls list-sessions lsw list-windows lsp list-panes has has-session capture-pane capturep kill-session kill-window kill-pane kill-server display-message -V",
 }
 
 // helpers are options with which a program runs a command; one that ends with * may
-// be followed by anything.
+// be followed by anything, and a word in front of it has to stand there too.
 var helpers = map[string][]string{
 	"tar":   {"--to-command*", "--checkpoint-action*", "-I*", "--use-compress-program*", "--info-script*", "--new-volume-script*", "-F*", "--rsh-command*"},
 	"rsync": {"-e*", "--rsh*", "--rsync-path*"}, "scp": {"-S*"}, "sftp": {"-S*", "-D*"},
 	"rg": {"--pre", "--pre=*"}, "fd": {"-x*", "-X*", "--exec*"}, "fdfind": {"-x*", "-X*", "--exec*"},
 	"sort": {"--compress-program*"}, "split": {"--filter*"}, "man": {"-P*", "--pager*", "-H*"}, "zip": {"-TT*", "--unzip-command*"}, "nc": {"-e*", "-c*"}, "ncat": {"-e*", "-c*", "--exec*", "--sh-exec*"},
 	"netcat": {"-e*", "-c*"}, "entr": {"-s*"}, "vim": {"-c*", "+*", "--cmd*", "-S*"}, "vi": {"-c*", "+*", "--cmd*"}, "nvim": {"-c*", "+*", "--cmd*", "-S*"}, "gdb": {"-ex*", "--eval-command*", "-x*"}, "less": {"+*"},
+	"erl": {"-eval*"}, "lldb": {"-o*", "-O*", "--one-line*"}, "gnuplot": {"-e*"},
 	"go": {"-exec*", "-toolexec*", "-vettool*"}, "npm": {"--script-shell*"},
 	"git": {
-		"--upload-pack*", "--receive-pack*", "--exec*", "--exec-path=*", "--ext-diff", "--open-files-in-pager*", "--template*", "-O*", "ext::*", "bisect run", "submodule foreach", "filter-branch", "-x*",
+		"--upload-pack*", "--receive-pack*", "--exec*", "--exec-path=*", "--ext-diff", "--open-files-in-pager*", "--template*", "-O*", "ext::*", "bisect run", "submodule foreach", "filter-branch", "-x*", "clone -u*",
 	},
 	"npx": {"-c*", "--call*"}, "mysql": {"--pager*"}, "openssl": {"-engine*"}, "ex": {"-c*", "+*", "--cmd*", "-S*"}, "view": {"-c*", "+*", "--cmd*", "-S*"},
-	"node": {"--import=data*", "data:*"}, "python": {"-mtimeit", "-m timeit", "-m pdb"}, "python3": {"-mtimeit", "-m timeit", "-m pdb"}, "emacs": {"--batch", "-batch", "-f*", "--funcall*", "--script*"},
+	"node": {"--import=data*", "data:*"}, "python": {"-mtimeit", "-m timeit", "-m pdb"}, "python3": {"-mtimeit", "-m timeit", "-m pdb"}, "emacs": {"--eval*", "-eval*", "--execute*", "-execute*", "--batch", "-batch", "-f*", "--funcall*", "--script*"},
 	"just": {"-c", "--command", "--shell*"}, "mvn": {"exec:*", "-Dexec*"}, "cargo": {"--config*"}, "tcpdump": {"-z*"}, "wget": {"--use-askpass*"}, "rpm": {"--eval*", "-E*"}, "nodemon": {"-x*", "--exec*"},
 	"gcc": {"-wrapper*", "-fplugin*", "-specs*"}, "g++": {"-wrapper*", "-fplugin*", "-specs*"}, "cc": {"-wrapper*", "-fplugin*", "-specs*"}, "clang": {"-fplugin*"}, "clang++": {"-fplugin*"}, "flock": {"-c*", "--command*"},
 	"complete": {"-C*"}, "compgen": {"-C*"}, "mapfile": {"-C*"}, "readarray": {"-C*"}, "enable": {"-f*"}, "hash": {"-p*"}, "bind": {"-x*"}, "jobs": {"-x"},
@@ -81,7 +58,7 @@ var (
 
 // readers run what they read, as far as their language has commands.
 var readers = []string{
-	"ed", "red", "ex", "vi", "vim", "nvim", "view", "dc", "ftp", "sftp", "telnet", "lftp", "mail", "mailx", "sqlite3", "psql", "mysql", "mariadb", "m4", "gdb", "crontab",
+	"ed", "red", "ex", "vi", "vim", "nvim", "view", "dc", "ftp", "sftp", "telnet", "lftp", "mail", "mailx", "sqlite3", "psql", "mysql", "mariadb", "m4", "gdb", "lldb", "erl", "crontab",
 }
 
 // databases are readers whose scripts are files as others are: what is in them is not

@@ -26,7 +26,7 @@ func (s source) runWithin(words []Word, ctx context, depth int) {
 	case odd(words[0].Text):
 		c.doubt("the name of the command has unusual characters: " + clip(words[0].Text))
 	case name == "cd" || name == "pushd" || name == "popd":
-		s.add(c)
+		s.add(c, ctx)
 		s.cd(name, words[1:])
 		return
 	case wraps:
@@ -42,7 +42,7 @@ func (s source) runWithin(words []Word, ctx context, depth int) {
 		if len(inner) == 0 && ctx.feed != nil && w.login {
 			s.standardInput(&c, ctx)
 		}
-		s.add(c)
+		s.add(c, ctx)
 		if w.assigns {
 			s.assignments(options)
 		}
@@ -71,7 +71,7 @@ func (s source) runWithin(words []Word, ctx context, depth int) {
 	case name == "su" || name == "runuser":
 		s.su(&c, words[1:], ctx)
 	case name == "find":
-		s.add(c)
+		s.add(c, ctx)
 		s.find(c, ctx, depth)
 		return
 	case slices.Contains(declares, name):
@@ -79,7 +79,7 @@ func (s source) runWithin(words []Word, ctx context, depth int) {
 	default:
 		s.program(&c, name, ctx)
 	}
-	s.add(c)
+	s.add(c, ctx)
 }
 
 func (c *Command) doubt(d string) {
@@ -98,9 +98,9 @@ func (s source) inner(w wrapper, words []Word, ctx context, depth int) {
 	if w.line {
 		if len(words) > 0 {
 			c := Command{Words: words, Redirects: ctx.redirects}
-			s.joined(&c, words, context{redirects: ctx.redirects})
+			s.joined(&c, words, ctx)
 			if len(c.Doubts) > 0 {
-				s.add(c)
+				s.add(c, ctx)
 			}
 		}
 		return

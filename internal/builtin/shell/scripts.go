@@ -8,13 +8,12 @@ import (
 // scriptFiles looks for files of code that are no files, or are made by the same line.
 func (s source) scriptFiles(c *Command, name string) {
 	check := func(file Word) {
-		switch made := s.made(file.Text); {
+		switch {
 		case !file.Known || file.Deep:
 			c.Runs = append(c.Runs, file.Runs...)
 			c.doubt(name + " runs a file that is known only then: " + clip(file.Text))
-		case len(made) > 0:
-			c.Runs = append(c.Runs, made...)
-			c.doubt(name + " runs a file that the same line makes: " + clip(file.Text))
+		case len(s.files.made(file.Text)) > 0:
+			s.runsMade(c, file)
 		case file.Text == "-" || isDescriptor(file.Text):
 			c.doubt(name + " runs what it reads")
 		}

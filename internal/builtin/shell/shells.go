@@ -1,8 +1,6 @@
 package shell
 
 import (
-	"path"
-	"slices"
 	"strings"
 )
 
@@ -61,32 +59,12 @@ func (s source) standardInput(c *Command, ctx context) {
 
 // file runs a file; what is in it is not looked at.
 func (s source) file(c *Command, file Word, ctx context) {
-	switch {
-	case !file.plain():
-		c.Runs = append(c.Runs, file.Runs...)
-		c.doubt(c.Name() + " runs a file that is known only then: " + clip(file.Text))
-	case len(s.made(file.Text)) > 0:
-		c.Runs = append(c.Runs, s.made(file.Text)...)
-		c.doubt(c.Name() + " runs a file that the same line makes: " + clip(file.Text))
-	case isDescriptor(file.Text):
+	if isDescriptor(file.Text) {
 		s.standardInput(c, ctx)
+		return
 	}
-}
-
-// makers are commands that write a file which they are given the name or address of.
-var makers = []string{"curl", "wget", "fetch", "aria2c", "tee", "scp", "sftp", "ftp", "dd"}
-
-// made are the names of the commands so far that write a file, "" where it is a
-// redirection alone.
-func (s source) made(file string) (by []string) {
-	file = path.Clean(file)
-	for _, c := range s.script.Commands {
-		if slices.ContainsFunc(c.Redirects, func(r Redirect) bool { return r.Write && path.Clean(r.File.Text) == file }) ||
-			slices.Contains(makers, c.Name()) && slices.ContainsFunc(c.Args(), func(w Word) bool { return path.Base(w.Text) == path.Base(file) }) {
-			by = append(by, c.Name())
-		}
-	}
-	return by
+	s.runsFile(c, file)
+	s.runsUnpacked(c, file)
 }
 
 // su runs a line as somebody else.

@@ -1,0 +1,154 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// interpreter is a program that is given code in a language of its own.
+type interpreter struct {
+	code   string // options that code follows
+	stdin  bool   // without a file it runs what it reads
+	name   string // of the language, for people
+	values string // options that a value follows, which is neither code nor the file
+}
+
+var interpreters = map[string]interpreter{
+	"python":    {"-c", true, "Python", "-W -X -Q --check-hash-based-pycs"},
+	"pypy":      {"-c", true, "Python", "-W -X --jit"},
+	"perl":      {"-e -E", true, "Perl", "-I -M -m"},
+	"ruby":      {"-e", true, "Ruby", "-I -r -C -E -X --enable --disable --encoding --external-encoding --internal-encoding --dump --backtrace-limit --parser"},
+	"node":      {"-e -p --eval --print", true, "JavaScript", nodeValues},
+	"nodejs":    {"-e -p --eval --print", true, "JavaScript", nodeValues},
+	"bun":       {"-e --eval -p --print", false, "JavaScript", "-r -d -l --preload --cwd --env-file --define --loader --config --conditions --port --tsconfig-override --import --require"},
+	"deno":      {"eval", false, "JavaScript", "-c -L --config --log-level --import-map --lock --cert --location --seed --ext"},
+	"php":       {"-r -B -R -E --run --process-begin --process-code --process-end", true, "PHP", "-d -c -z -t -S --define --php-ini --zend-extension --docroot --server"},
+	"lua":       {"-e", true, "Lua", "-l"},
+	"luajit":    {"-e", true, "Lua", "-l -j"},
+	"rscript":   {"-e", false, "R", ""},
+	"osascript": {"-e", true, "AppleScript", "-l -s"},
+	"tclsh":     {"", true, "Tcl", "-encoding"},
+	"fish":      {"-c --command -C", true, "fish", "-d -D -o -f -p --debug --debug-output --features --profile --profile-startup"},
+	"julia":     {"-e -E --eval", true, "Julia", "-J -H -C -t -p -L --sysimage --home --cpu-target --threads --procs --load --machine-file --gcthreads --heap-size-hint"},
+	"r":         {"-e", true, "R", "-g -d --gui --debugger --encoding"},
+	"octave":    {"--eval", true, "Octave", "-p --path --exec-path --image-path --info-file --info-program --texi-macros-file"},
+	"raku":      {"-e", true, "Raku", "-I -M"},
+	"ghc":       {"-e", false, "Haskell", "-package"},
+	"ghci":      {"-e", true, "Haskell", "-package"},
+	"scala":     {"-e", true, "Scala", "-cp -classpath --class-path -i"},
+	"groovy":    {"-e", true, "Groovy", "-cp -classpath --classpath -c --encoding"},
+	"elixir":    {"-e --eval --rpc-eval", true, "Elixir", "-r -pa -pz --app --erl --cookie --name --sname --vm-args"},
+	"iex":       {"-e --eval --rpc-eval", true, "Elixir", "-r -pa -pz --app --erl --cookie --name --sname --vm-args"},
+	"clojure":   {"-e --eval", true, "Clojure", "-Sdeps -i --init"},
+	"clj":       {"-e --eval", true, "Clojure", "-Sdeps -i --init"},
+	"sbcl":      {"--eval", true, "Lisp", "--core --dynamic-space-size --control-stack-size --userinit --sysinit --load"},
+	"racket":    {"-e --eval", true, "Racket", "-l -p -t -f -k -I -X -S -G -N -W"},
+	"guile":     {"-c", true, "Guile", "-L -C -x -l -e"},
+	"ocaml":     {"-e", true, "OCaml", "-I -init -open -w"},
+	"swift":     {"-e", true, "Swift", "-I -L -F -D -target -sdk -module-name -Xcc -Xfrontend -framework"},
+	"ts-node":   {"-e -p --eval --print", true, "TypeScript", "-r -P -C -I -D -O --require --project --compiler --ignore --ignore-diagnostics --compiler-options --cwd"},
+	"tsx":       {"-e -p --eval --print", true, "TypeScript", nodeValues + " --tsconfig"},
+	"ipython":   {"-c", true, "Python", "--profile --ext"},
+	"irb":       {"-e", true, "Ruby", "-r -I -E --prompt --context-mode --back-trace-limit"},
+	"jshell":    {"", true, "Java", ""},
+	"gnuplot":   {"-e", true, "gnuplot", "-geometry"},
+	"elvish":    {"-c", true, "elvish", ""},
+	"expect":    {"-c", true, "Expect", ""},
+	"nu":        {"-c --commands -e --execute", true, "Nushell", "-I -m -t --config --env-config --plugins --plugin-config --include-path --table-mode --log-level --threads"},
+	"xonsh":     {"-c", true, "xonsh", "-D --rc --shell-type"},
+	"csh":       {"-c", true, "csh", ""},
+	"tcsh":      {"-c", true, "csh", ""},
+	"go":        {"", false, "Go", "-C -exec -tags -mod -modfile -ldflags -gcflags -asmflags -overlay -pgo -p -o"},
+	"java":      {"", false, "Java", "-cp -classpath --class-path -p --module-path --add-modules --add-opens --add-exports --add-reads --source"},
+	"dart":      {"", false, "Dart", "--packages"},
+	"dotnet":    {"", false, ".NET", ""},
+}
+
+// nodeValues are the options of node that have a value.
+const nodeValues = "-r -C --require --import --loader --experimental-loader --conditions --input-type --title --env-file --env-file-if-exists --openssl-config --icu-data-dir" +
+	" --inspect-port --redirect-warnings --disable-warning --unhandled-rejections --dns-result-order --diagnostic-dir --max-http-header-size --stack-trace-limit --experimental-default-type" +
+	" --experimental-config-file --trace-event-categories --trace-event-file-pattern --tls-cipher-list --tls-keylog --test-concurrency --test-isolation --test-name-pattern --test-skip-pattern" +
+	" --test-reporter --test-reporter-destination --test-shard --test-timeout --watch-path --cpu-prof-dir --cpu-prof-name --cpu-prof-interval --heap-prof-dir --heap-prof-name --heap-prof-interval" +
+	" --heapsnapshot-signal --heapsnapshot-near-heap-limit --report-dir --report-directory --report-filename --report-signal --secure-heap --secure-heap-min --localstorage-file" +
+	" --allow-fs-read --allow-fs-write --disable-proto --v8-pool-size --use-largepages"
+
+// interpreter is given code in its arguments, or reads it.
+func (s source) interpreter(c *Command, of interpreter, ctx context) {
+	code, file, values := of.given(c.Args())
+	for _, v := range values {
+		s.runsMade(c, v)
+	}
+	reads := of.stdin && len(file) == 0 || len(file) > 0 && (file[0].Text == "-" || isDescriptor(file[0].Text))
+	switch {
+	case code:
+		c.Runs = append(c.Runs, runsOf(c.Args())...)
+	case reads && ctx.feed != nil:
+		c.Runs = append(c.Runs, ctx.feed.from...)
+	case !reads && len(file) > 0:
+		s.runsFile(c, file[0])
+		return
+	default:
+		return
+	}
+	c.doubt("code in " + of.name + " is not read here")
+}
+
+// given says what an interpreter is given: code, or a file with its arguments, and the
+// values of the options in front of them.
+func (of interpreter) given(args []Word) (code bool, file, values []Word) {
+	for i := 0; i < len(args); i++ {
+		text := args[i].Text
+		code, valued := of.option(text)
+		name, value, joined := strings.Cut(text, "=")
+		switch {
+		case code:
+			return true, nil, values
+		case text == "--":
+			return false, args[i+1:], values
+		case strings.HasPrefix(name, "--env-file"): // no code
+			if valued {
+				i++
+			}
+		case valued:
+			i++
+			values = append(values, args[min(i, len(args)-1)])
+		case text == "-" || text != "" && text[0] != '-' && (of.stdin || text != "run"): // run is a verb of go, deno and the like
+			return false, args[i:], values
+		case joined:
+			values = append(values, Word{Text: value, Known: true})
+		}
+	}
+	return false, nil, values
+}
+
+// option says whether a word gives code to an interpreter, and whether the next word is
+// its value. Letters may be joined, as in -ne.
+func (of interpreter) option(text string) (code, valued bool) {
+	codes, values := strings.Fields(of.code), strings.Fields(of.values)
+	name, _, joined := strings.Cut(text, "=")
+	switch {
+	case slices.Contains(codes, name):
+		return true, false
+	case slices.Contains(values, name):
+		return false, !joined
+	case text == "" || text[0] != '-' || strings.HasPrefix(text, "--"):
+		return false, false
+	}
+	for i := 1; i < len(text); i++ {
+		letter := "-" + text[i:i+1]
+		switch {
+		case slices.Contains(codes, letter):
+			return true, false
+		case slices.Contains(values, letter):
+			return false, i == len(text)-1
+		}
+	}
+	return false, false
+}
+
+func runsOf(words []Word) (all []string) {
+	for _, w := range words {
+		all = append(all, w.Runs...)
+	}
+	return all
+}

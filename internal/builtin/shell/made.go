@@ -1,0 +1,140 @@
+package shell
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// makers are commands that write a file which they are given the name or address of.
+var makers = []string{
+	"curl", "wget", "fetch", "aria2c", "http", "https", "xh", "lwp-download", "tee", "sponge", "dd", "scp", "sftp", "ftp", "aws", "gsutil", "gcloud", "rclone",
+}
+
+// movers give files other names, or make others of them.
+var movers = []string{"mv", "cp", "install", "ln", "rsync"}
+
+// unpackers and archivers make files whose names nobody knows: of a file, and archivers
+// also of what they read.
+var (
+	unpackers = []string{"unzip", "7z", "7za", "unar", "gunzip", "gzip", "bunzip2", "bzip2", "unxz", "xz", "unzstd", "zstd"}
+	archivers = []string{"tar", "bsdtar", "gtar", "cpio"}
+	unpacks   = regexp.MustCompile(`^(-?[A-Za-z]*[xi][A-Za-z]*|--extract|--get)$`)
+)
+
+// maxBy bounds the commands that are remembered for a file.
+const maxBy = 16
+
+// files are those that a line makes.
+type files struct {
+	// by are the names of the commands that write a file, by the file's name without its
+	// directory: what runs it may stand in another directory, and so may the file by then.
+	// A redirection that stands alone is the command "".
+	by       map[string][]string
+	unpacked bool // some are of an archive, so that nobody knows their names
+}
+
+// note remembers the files that a command makes.
+func (f *files) note(c Command, read *feed) {
+	name := c.Name()
+	by := []string{name}
+	if read != nil {
+		by = append(by, read.from...)
+	}
+	for _, r := range c.Redirects {
+		if r.Write {
+			f.make(r.File.Text, by)
+		}
+	}
+	switch {
+	case slices.Contains(makers, name):
+		printed := name == "curl" && Option(c, "-O") == No && Option(c, "--remote-name*") == No
+		for _, w := range c.Args() {
+			if printed && strings.Contains(w.Text, "://") {
+				continue
+			}
+			f.make(w.Text, by)
+			if target := joined(w.Text); target != "" {
+				f.make(target, by)
+			}
+		}
+	case slices.Contains(movers, name):
+		by = f.among(c.Args())
+		for _, w := range c.Args() {
+			f.make(w.Text, by)
+		}
+	case slices.Contains(unpackers, name):
+		f.unpacked = f.unpacked || len(f.among(c.Args())) > 0
+	case slices.Contains(archivers, name) && slices.ContainsFunc(c.Args(), func(w Word) bool { return unpacks.MatchString(w.Text) }):
+		brings := slices.ContainsFunc(by, func(from string) bool { return slices.Contains(makers, from) })
+		f.unpacked = f.unpacked || brings || len(f.among(c.Args())) > 0
+	}
+}
+
+// joined is the value that stands in one word with its option: --output=x, -ox, of=x.
+func joined(text string) string {
+	if name, value, found := strings.Cut(text, "="); found && (name == "of" || strings.HasPrefix(name, "--")) {
+		return value
+	}
+	if at := strings.IndexAny(text, "oO"); at > 0 && text[0] == '-' && text[1] != '-' {
+		return text[at+1:]
+	}
+	return ""
+}
+
+func (f *files) make(file string, by []string) {
+	if f.by == nil {
+		f.by = map[string][]string{}
+	}
+	name := path.Base(file)
+	if name == "." || name == ".." || name == "/" {
+		return
+	}
+	for _, b := range by {
+		if all := f.by[name]; len(all) < maxBy && !slices.Contains(all, b) {
+			f.by[name] = append(all, b)
+		}
+	}
+}
+
+// made are the names of the commands so far that write a file.
+func (f *files) made(file string) []string { return f.by[path.Base(file)] }
+
+// among are the names of the commands so far that write one of some files.
+func (f *files) among(words []Word) (by []string) {
+	for _, w := range words {
+		for _, b := range f.made(w.Text) {
+			if len(by) < maxBy && !slices.Contains(by, b) {
+				by = append(by, b)
+			}
+		}
+	}
+	return by
+}
+
+// runsFile looks at the name of a file that a command runs.
+func (s source) runsFile(c *Command, file Word) {
+	if !file.plain() {
+		c.Runs = append(c.Runs, file.Runs...)
+		c.doubt(c.Name() + " runs a file that is known only then: " + clip(file.Text))
+		return
+	}
+	s.runsMade(c, file)
+}
+
+// runsMade looks whether the same line makes a file that a command runs.
+func (s source) runsMade(c *Command, file Word) {
+	if by := s.files.made(file.Text); len(by) > 0 {
+		c.Runs = append(c.Runs, by...)
+		c.doubt("it runs a file that the same line makes: " + clip(file.Text))
+	}
+}
+
+// runsUnpacked looks whether a file that a command runs may be of an archive that the
+// same line brings.
+func (s source) runsUnpacked(c *Command, file Word) {
+	if s.files.unpacked {
+		c.doubt("it runs what may be in an archive that the same line brings: " + clip(file.Text))
+	}
+}
