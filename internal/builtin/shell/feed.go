@@ -16,10 +16,19 @@ type feed struct {
 	names []Word   // the files that it lists, where these are known
 }
 
+// writes reports whether a redirection leads into other commands: > >(…)
+func writes(r *syntax.Redirect) bool {
+	if r.Word == nil || len(r.Word.Parts) == 0 {
+		return false
+	}
+	p, is := r.Word.Parts[0].(*syntax.ProcSubst)
+	return is && p.Op == syntax.CmdOut
+}
+
 // redirect adds the file of a redirection to what stands around a command, or what the
 // command reads.
 func (s source) redirect(r *syntax.Redirect, ctx *context) {
-	if r.Word != nil {
+	if r.Word != nil && !writes(r) {
 		s.walk(r.Word, context{feed: ctx.feed})
 	}
 	switch r.Op {

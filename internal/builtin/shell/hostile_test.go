@@ -34,6 +34,12 @@ func TestHostileLinesAreBounded(t *testing.T) {
 		"[[ " + strings.Repeat("! ", 30000) + "a ]]",
 		strings.Repeat("a <<E\n", 10000),
 		"eval " + strings.Repeat("eval ", 10000) + "a",
+		"tee " + strings.Repeat("a b ", 8000) + strings.Repeat("; mv a c; ./b", 2000),
+		"tee a; mv a" + strings.Repeat(" b", 20000) + strings.Repeat("; ./b", 2000),
+		"alias a='" + strings.Repeat("b ", 15000) + "'" + strings.Repeat("; a", 10000),
+		"alias a='b " + strings.Repeat("b ", 100) + "' b='a " + strings.Repeat("a ", 100) + "'" + strings.Repeat("; a", 20000),
+		strings.Repeat("a > >(", 1000) + strings.Repeat(")", 1000),
+		strings.Repeat("a > >(b) ", 5000),
 		strings.Repeat("a ", 1<<20),
 	} {
 		start := time.Now()

@@ -23,6 +23,7 @@ type parser struct {
 	functions int      // that were looked at
 	full      bool     // there are more commands than are listed
 	files     files    // that were made
+	aliases   map[string]string
 }
 
 // context is what stands around a command.
@@ -103,6 +104,17 @@ func (s source) walk(node syntax.Node, ctx context) {
 			return false
 		case *syntax.FuncDecl:
 			s.function(n)
+		case *syntax.ParamExp:
+			if n.Exp != nil && n.Exp.Op == syntax.OtherParamOps && s.sourceOf(n.Exp.Word) == "P" {
+				s.doubt(Doubt("bash runs what stands in the value: " + clip(s.sourceOf(n))))
+			}
+		case *syntax.ProcSubst:
+			if n.Op == syntax.CmdOut && ctx.feed == nil { // a command is given the name, and writes there
+				for _, inner := range n.Stmts {
+					s.stmt(inner, context{feed: &feed{of: "what is written to it"}})
+				}
+				return false
+			}
 		case *syntax.LetClause, *syntax.TestClause, *syntax.ArithmCmd, *syntax.ArithmExp:
 			s.evaluated([]Word{{Text: s.sourceOf(n)}})
 		case *syntax.DeclClause:
@@ -129,6 +141,11 @@ func (s source) stmt(n *syntax.Stmt, ctx context) {
 	before := len(s.script.Commands)
 	if n.Cmd != nil {
 		s.walk(n.Cmd, ctx)
+	}
+	for _, r := range n.Redirs {
+		if writes(r) {
+			s.walk(r.Word, context{feed: s.piped(s.script.Commands[min(before, len(s.script.Commands)):])})
+		}
 	}
 	if len(n.Redirs) > 0 && len(s.script.Commands) == before { // > x, and x=1 > y
 		s.add(Command{Redirects: ctx.redirects}, ctx)

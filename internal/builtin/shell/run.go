@@ -14,6 +14,7 @@ func (s source) runWithin(words []Word, ctx context, depth int) {
 	c := Command{Words: words, Redirects: ctx.redirects}
 	name := c.Name()
 	s.told(&c, name, ctx)
+	s.aliased(&c, ctx, depth)
 	if slices.Contains(evaluators, name) {
 		s.evaluated(words[1:])
 	}
@@ -58,12 +59,7 @@ func (s source) runWithin(words []Word, ctx context, depth int) {
 	case name == "trap" && len(words) > 2:
 		s.joined(&c, words[1:2], ctx)
 	case name == "alias":
-		for _, w := range words[1:] {
-			if _, value, found := strings.Cut(w.Text, "="); found || !w.Known {
-				w.Text = value
-				s.joined(&c, []Word{w}, ctx)
-			}
-		}
+		s.alias(&c, ctx)
 	case name == "." || name == "source":
 		if len(words) > 1 {
 			s.file(&c, words[1], ctx)

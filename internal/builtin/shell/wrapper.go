@@ -21,6 +21,9 @@ type wrapper struct {
 	home          string // options with which it runs in a home directory; * is always
 }
 
+// architecture runs a command as on another machine.
+var architecture = wrapper{flags: "3BFILRSTXZv", values: "p", long: "32bit fdpic-funcptrs short-inode addr-compat-layout addr-no-randomize whole-seconds sticky-timeouts read-implies-exec mmap-page-zero 3gb 4gb uname-2.6 verbose pid="}
+
 var wrappers = map[string]wrapper{
 	"sudo": {
 		flags: "ABbEHiKklNnPSsVv", values: "aCcDgGhpRrtTUu", assigns: true, login: true, dir: "-D --chdir", home: "-i --login",
@@ -55,9 +58,20 @@ var wrappers = map[string]wrapper{
 	"chrt":       {flags: "abfiorRv", values: "DPT", operands: 1, long: "batch fifo idle other rr reset-on-fork verbose"},
 	"prlimit":    {free: true}, "valgrind": {free: true}, "systemd-inhibit": {free: true}, "dbus-run-session": {free: true}, "xvfb-run": {flags: "a", values: "enfpsw", long: "auto-servernum server-args= server-num="},
 	"unbuffer": {flags: "p"}, "proxychains": {flags: "q"}, "proxychains4": {flags: "q"}, "torsocks": {}, "rlwrap": {free: true}, "cross-env": {assigns: true},
-	"gosu": {operands: 1}, "su-exec": {operands: 1},
-	"uv":     {verbs: "run", flags: "qvms", values: "p", long: "with= python= project= directory= extra= group= env-file= all-extras no-sync no-project isolated frozen locked active module script quiet verbose"},
-	"poetry": {verbs: "run"}, "pipenv": {verbs: "run"}, "pdm": {verbs: "run"}, "hatch": {verbs: "run"}, "rye": {verbs: "run"}, "conda": {verbs: "run", values: "np", long: "name= prefix= no-capture-output"},
+	"gosu": {operands: 1}, "su-exec": {operands: 1}, "setuidgid": {operands: 1}, "envdir": {operands: 1}, "eatmydata": {}, "chronic": {}, "tini": {flags: "gsvw", values: "ep"}, "dumb-init": {flags: "cv", values: "r"},
+	"sg":      {flags: "c", operands: 1, line: true},
+	"setarch": architecture, "linux32": architecture, "linux64": architecture, "i386": architecture, "i486": architecture, "i586": architecture, "i686": architecture, "x86_64": architecture, "uname26": architecture,
+	"aarch64": architecture, "arm64": architecture, "ppc": architecture, "ppc64": architecture, "ppc64le": architecture, "s390x": architecture, "riscv64": architecture,
+	"arch":     {free: true, values: "d", assigns: true},
+	"numactl":  {flags: "abHls", values: "CimNpPw", long: "all balancing hardware localalloc show interleave= weighted-interleave= preferred= preferred-many= physcpubind= cpunodebind= membind="},
+	"cpulimit": {flags: "bfikmqvz", values: "celpPrs", long: "limit= pid= exe= path= cpu= background foreground include-children lazy kill monitor-forks quiet verbose"},
+	"perf": {
+		verbs: "stat record trace", flags: "aABdginNqRSTvW", values: "cCDeFGIkmMoprtux",
+		long: "all-cpus event= output= pid= tid= cpu= repeat= field-separator= interval-print= delay= per-core per-socket per-thread no-big-num detailed quiet verbose append call-graph= count= freq= all-user all-kernel summary",
+	},
+	"dotenvx": {verbs: "run", free: true, values: "ef", long: "env= env-file= env-vault-file= env-keys-file= convention="},
+	"uv":      {verbs: "run", flags: "qvms", values: "p", long: "with= python= project= directory= extra= group= env-file= all-extras no-sync no-project isolated frozen locked active module script quiet verbose"},
+	"poetry":  {verbs: "run"}, "pipenv": {verbs: "run"}, "pdm": {verbs: "run"}, "hatch": {verbs: "run"}, "rye": {verbs: "run"}, "conda": {verbs: "run", values: "np", long: "name= prefix= no-capture-output"},
 	"bundle": {verbs: "exec"}, "rbenv": {verbs: "exec"}, "pyenv": {verbs: "exec"}, "asdf": {verbs: "exec"}, "direnv": {verbs: "exec", operands: 1}, "ip": {verbs: "exec", operands: 1},
 	"npm": {verbs: "exec x", fetches: true, flags: "yq", long: "yes no package= quiet"}, "pnpm": {verbs: "exec dlx", fetches: true, flags: "r", long: "package= recursive"}, "yarn": {verbs: "exec dlx", fetches: true, flags: "q", values: "p"},
 	"npx": {fetches: true, flags: "yq", values: "p", long: "yes no no-install package= quiet ignore-existing prefer-offline"}, "bunx": {fetches: true, long: "bun"}, "pnpx": {fetches: true}, "uvx": {fetches: true, flags: "q", values: "p", long: "from= with= python= quiet"},
@@ -100,7 +114,12 @@ func (w wrapper) wrapped(words []Word) (inner []Word, ok bool) {
 			i += value
 		}
 	}
-	return w.behind(words[min(i, len(words)):]), true
+	inner = w.behind(words[min(i, len(words)):])
+	if w.operands > 0 && len(inner) > 0 && strings.HasPrefix(inner[0].Text, "-") { // ssh host -t x
+		w.operands, w.verbs = 0, ""
+		return w.wrapped(inner)
+	}
+	return inner, true
 }
 
 // behind skips what else a wrapper has before the command.

@@ -1,0 +1,63 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxAlias bounds the text of an alias that is put in the place of its name, in bytes.
+const maxAlias = 256
+
+// alias gives names another meaning. What they stand for is listed here, as if it ran.
+func (s source) alias(c *Command, ctx context) {
+	for _, w := range c.Args() {
+		name, value, found := strings.Cut(w.Text, "=")
+		if !found && w.Known {
+			continue
+		}
+		w.Text = value
+		s.joined(c, []Word{w}, ctx)
+		if s.aliases == nil {
+			s.parser.aliases = map[string]string{}
+		}
+		s.aliases[name] = value
+	}
+}
+
+// aliased runs what the name of a command stands for, with the command's arguments: some
+// shells do, so that the command is listed with either meaning.
+func (s source) aliased(c *Command, ctx context, depth int) {
+	name := c.Words[0].Text
+	value, found := s.aliases[name]
+	if !found || depth > MaxDepth {
+		return
+	}
+	words, ok := s.simple(value)
+	switch {
+	case ok:
+		delete(s.aliases, name) // a name means itself in what it stands for
+		s.runWithin(slices.Concat(words, c.Args()), ctx, depth+1)
+		s.aliases[name] = value
+	case len(c.Args()) > 0 || ctx.feed != nil:
+		c.doubt("what the alias " + clip(name) + " makes of its arguments is not read here")
+	}
+}
+
+// simple are the words of a text that is one command and no more.
+func (s source) simple(text string) (words []Word, ok bool) {
+	if len(text) > maxAlias {
+		return nil, false
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil || len(file.Stmts) != 1 {
+		return nil, false
+	}
+	stmt := file.Stmts[0]
+	call, is := stmt.Cmd.(*syntax.CallExpr)
+	if !is || stmt.Negated || stmt.Background || len(stmt.Redirs) > 0 || len(call.Assigns) > 0 {
+		return nil, false
+	}
+	return source{s.parser, text, s.depth, s.plain}.words(call.Args), true
+}
