@@ -28,7 +28,10 @@ func writes(r *syntax.Redirect) bool {
 // redirect adds the file of a redirection to what stands around a command, or what the
 // command reads.
 func (s source) redirect(r *syntax.Redirect, ctx *context) {
-	if r.Word != nil && !writes(r) {
+	if writes(r) {
+		return // no file
+	}
+	if r.Word != nil {
 		s.walk(r.Word, context{feed: ctx.feed})
 	}
 	switch r.Op {

@@ -55,8 +55,8 @@ func (f *files) note(c Command, read *feed) {
 				continue
 			}
 			f.make(w.Text, by)
-			if target := joined(w.Text); target != "" {
-				f.make(target, by)
+			if value := valueOf(w.Text); value != "" {
+				f.make(value, by)
 			}
 		}
 	case slices.Contains(movers, name):
@@ -72,8 +72,8 @@ func (f *files) note(c Command, read *feed) {
 	}
 }
 
-// joined is the value that stands in one word with its option: --output=x, -ox, of=x.
-func joined(text string) string {
+// valueOf is the value that stands in one word with its option: --output=x, -ox, of=x.
+func valueOf(text string) string {
 	if name, value, found := strings.Cut(text, "="); found && (name == "of" || strings.HasPrefix(name, "--")) {
 		return value
 	}

@@ -19,11 +19,11 @@ func Parse(line, cwd string) Script {
 // parser collects what a line runs.
 type parser struct {
 	script    Script
-	dirs      []string // where the next command may run; nil: nobody knows
-	functions int      // that were looked at
-	full      bool     // there are more commands than are listed
-	files     files    // that were made
-	aliases   map[string]string
+	dirs      []string          // where the next command may run; nil: nobody knows
+	functions int               // that were looked at
+	full      bool              // there are more commands than are listed
+	files     files             // that were made
+	aliases   map[string]string // what a name stands for
 }
 
 // context is what stands around a command.
@@ -105,7 +105,7 @@ func (s source) walk(node syntax.Node, ctx context) {
 		case *syntax.FuncDecl:
 			s.function(n)
 		case *syntax.ParamExp:
-			if n.Exp != nil && n.Exp.Op == syntax.OtherParamOps && s.sourceOf(n.Exp.Word) == "P" {
+			if n.Exp != nil && n.Exp.Op == syntax.OtherParamOps && n.Exp.Word != nil && n.Exp.Word.Lit() == "P" {
 				s.doubt(Doubt("bash runs what stands in the value: " + clip(s.sourceOf(n))))
 			}
 		case *syntax.ProcSubst:
@@ -142,13 +142,14 @@ func (s source) stmt(n *syntax.Stmt, ctx context) {
 	if n.Cmd != nil {
 		s.walk(n.Cmd, ctx)
 	}
-	for _, r := range n.Redirs {
-		if writes(r) {
-			s.walk(r.Word, context{feed: s.piped(s.script.Commands[min(before, len(s.script.Commands)):])})
-		}
-	}
 	if len(n.Redirs) > 0 && len(s.script.Commands) == before { // > x, and x=1 > y
 		s.add(Command{Redirects: ctx.redirects}, ctx)
+	}
+	written := s.script.Commands[min(before, len(s.script.Commands)):]
+	for _, r := range n.Redirs {
+		if writes(r) {
+			s.walk(r.Word, context{feed: s.piped(written)})
+		}
 	}
 }
 
