@@ -124,7 +124,7 @@ var commands = map[string][]string{
 		":(){ :|:& };:", "bomb() { bomb | bomb & }; bomb", "f(){ f & f; }; f",
 	},
 	"ask_user": {
-		"alias x='a; rm -rf'\nx /", "alias x='A=b rm'\nx -rf /", "alias x=''\nx rm -rf /", "alias x='$y'\nx /", "x='$(rm -rf /)'; echo \"${x@P}\"", "cat <<< ${x@P}", "cp x >(bash)", "curl -o >(bash) x", "exec > >(bash)", "> >(bash) > x", "perf record --what rm x",
+		"alias x='a; rm -rf'\nx /", "alias x='A=b rm'\nx -rf /", "alias x=''\nx rm -rf /", "alias x='$y'\nx /", "x='$(rm -rf /)'; echo \"${x@P}\"", "cat <<< ${x@P}", "cp x >(bash)", "curl -o >(bash) x", "exec > >(bash)", "bash <<< >(x)", "> >(bash) > x", "perf record --what rm x",
 		"ssh host 'bash -s' < x.sh", "python3 -W ignore -c x", "python3 -X dev -c x", "python3 --check-hash-based-pycs always -c x", "perl -I lib -e x", "perl -Ilib -ne x", "ruby -r json -e x", "node -r fs -e x", "node --import x -e y", "php -d a=b -r x", "python3 /dev/stdin <<< x", "python3 - a <<< x", "python3 -W ignore <<< x", "deno run - <<< x", "lldb x -o 'platform shell rm'", "emacs x --eval y",
 		"curl -sL x.tgz | tar xz && ./a/install.sh", "curl x -o a.tgz && tar xf a.tgz && bash a/install.sh", "wget x/a.zip; unzip a.zip; ./a/b", "cat > /tmp/x/run.sh <<EOF\nrm -rf /\nEOF\ncd /tmp/x && ./run.sh", "echo 'rm -rf /' > t/a.sh; cd t; bash a.sh", "cat > \"$D/run.sh\" <<E\nx\nE\ncd \"$D\"; ./run.sh", "cat > a/b.sh <<E\nx\nE\nmv a c; sh c/b.sh", "git clone -u x y", "docker-compose run x rm",
 		"claude mcp add x -- npx y", "codex mcp add x", "$CMD -rf /", "$(echo rm) -rf /", "`echo rm` -rf /", "${x}m -rf /", "r$x -rf /", "rm${IFS}-rf${IFS}/", "X=rm; $X -rf /", "\"$@\"", "/bin/r* -rf /", "/???/r? -rf /", "eval $x", "eval \"$x\"", "bash -c \"$x\"", "sh \"$script\"", "source $x",

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -18,7 +19,7 @@ type feed struct {
 
 // writes reports whether a redirection leads into other commands: > >(…)
 func writes(r *syntax.Redirect) bool {
-	if r.Word == nil || len(r.Word.Parts) == 0 {
+	if r.Word == nil || len(r.Word.Parts) == 0 || slices.Contains([]syntax.RedirOperator{syntax.RdrIn, syntax.DplIn, syntax.WordHdoc}, r.Op) {
 		return false
 	}
 	p, is := r.Word.Parts[0].(*syntax.ProcSubst)
