@@ -59,7 +59,7 @@ var wrappers = map[string]wrapper{
 	"prlimit":    {free: true}, "valgrind": {free: true}, "systemd-inhibit": {free: true}, "dbus-run-session": {free: true}, "xvfb-run": {flags: "a", values: "enfpsw", long: "auto-servernum server-args= server-num="},
 	"unbuffer": {flags: "p"}, "proxychains": {flags: "q"}, "proxychains4": {flags: "q"}, "torsocks": {}, "rlwrap": {free: true}, "cross-env": {assigns: true},
 	"gosu": {operands: 1}, "su-exec": {operands: 1}, "setuidgid": {operands: 1}, "envdir": {operands: 1}, "eatmydata": {}, "chronic": {}, "tini": {flags: "gsvw", values: "ep"}, "dumb-init": {flags: "cv", values: "r"},
-	"sg":      {flags: "c", operands: 1, line: true},
+	"sg": {flags: "c", operands: 1, line: true, login: true}, "newgrp": {operands: 1, login: true},
 	"setarch": architecture, "linux32": architecture, "linux64": architecture, "i386": architecture, "i486": architecture, "i586": architecture, "i686": architecture, "x86_64": architecture, "uname26": architecture,
 	"aarch64": architecture, "arm64": architecture, "ppc": architecture, "ppc64": architecture, "ppc64le": architecture, "s390x": architecture, "riscv64": architecture,
 	"arch":     {free: true, values: "d", assigns: true},
