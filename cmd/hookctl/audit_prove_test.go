@@ -109,6 +109,8 @@ func TestAuditCheckRefusesWhatIsNotProved(t *testing.T) {
 		"no siblings":        {altered(func(r *audit.Receipt) { r.Siblings = nil }), "", "outside"},
 		"another key":        {good, other.text, "no known router's key"},
 		"no checkpoint":      {altered(func(r *audit.Receipt) { r.Checkpoint = "" }), "", "no signed checkpoint"},
+		"a record before it": {strings.Replace(good, `"line":`, `"LINE":"forged","line":`, 1), "", "parse receipt"},
+		"something put in":   {strings.Replace(good, `"line":`, `"approved_by":"boss","line":`, 1), "", "parse receipt"},
 		"cut off":            {good[:len(good)/2], "", "parse receipt"},
 		"nothing":            {"", "", "parse receipt"},
 		"something else":     {`{"a":1}`, "", "not a receipt"},

@@ -3,12 +3,12 @@ package audit
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"golang.org/x/mod/sumdb/tlog"
 )
 
@@ -87,10 +87,12 @@ func (r *Receipt) take(lines [][]byte) {
 }
 
 // ParseReceipt reads the JSON form of a receipt. It proves nothing before it is checked.
+// A receipt that another reader of JSON could take for something else is refused: one
+// with a name twice or an unknown one, in another case too, or that is not UTF-8.
 func ParseReceipt(text []byte) (Receipt, error) {
 	var r Receipt
-	if err := json.Unmarshal(text, &r); err != nil {
-		return Receipt{}, fmt.Errorf("parse receipt: %w", err)
+	if err := jsonv2.Unmarshal(text, &r, jsonv2.RejectUnknownMembers(true)); err != nil {
+		return Receipt{}, fmt.Errorf("parse receipt: not a receipt of version %d: %w", receiptVersion, err)
 	}
 	if r.Version != receiptVersion {
 		return Receipt{}, fmt.Errorf("parse receipt: not a receipt of version %d", receiptVersion)
