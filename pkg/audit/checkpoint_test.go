@@ -105,6 +105,8 @@ func TestSignatures(t *testing.T) {
 	}
 	sig := string(both[bytes.LastIndexByte(both, ' ')+1:])
 	bad := strings.Replace(string(both), sig, sig[:10]+swapped(sig[10:12])+sig[12:], 1)
+	end := len(signed) - len("=\n") // before it stands a character with bits to spare
+	loose := string(signed[:end-1]) + string(signed[end-1]+1) + string(signed[end:])
 	lone, err := note.Sign(&note.Note{Text: someCheckpoint().Text()}, witness.Signer)
 	if err != nil {
 		t.Fatal(err)
@@ -121,6 +123,7 @@ func TestSignatures(t *testing.T) {
 		"by both, the witness unknown":       {signed: string(both), keys: audit.Keys{Routers: keys.Routers}},
 		"by the witness alone":               {signed: string(lone), keys: keys, fails: "no known router's key"},
 		"by the witness, in bytes that lie":  {signed: bad, keys: keys, fails: "witness"},
+		"by the router, in another spelling": {signed: loose, keys: keys, fails: "spelling"},
 		"by somebody with the router's name": {signed: string(signed), keys: audit.Keys{Routers: []note.Verifier{mallory.Verifier}}, fails: "another key"},
 		"by nobody":                          {signed: someCheckpoint().Text(), keys: keys, fails: "no signed checkpoint"},
 	} {

@@ -23,7 +23,8 @@
 // [Writer] writes messages and checkpoints to a file, [Reader] reads them,
 // [Resume] goes on with a file. Lines stand in it as they are in the stream, byte
 // for byte. The time and the subject of a message are the server's word: no
-// checkpoint covers them.
+// checkpoint covers them. Nothing else is free: an export has the one spelling in which
+// [Writer] writes it, and a reader takes no other.
 //
 // # What verify proves
 //

@@ -62,7 +62,7 @@ func FuzzParseCheckpoint(f *testing.F) {
 }
 
 // FuzzVerify: whatever is in a file, verification ends with a verdict, and it is OK
-// only where the records are the ones that were signed.
+// only where the records are the ones that were signed, and all is written as an export is.
 func FuzzVerify(f *testing.F) {
 	// The signer is this log's alone: what a fuzzer keeps from an earlier version of
 	// this test was signed too.
@@ -86,6 +86,9 @@ func FuzzVerify(f *testing.F) {
 		}
 		if !got.Verdict.OK() {
 			return
+		}
+		if again := sameAgain(t, file); !bytes.Equal(again, file) {
+			t.Fatalf("OK, but another spelling of %q: %q", again, file)
 		}
 		r, err := audit.NewReader(bytes.NewReader(file))
 		if err != nil {

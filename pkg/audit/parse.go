@@ -7,14 +7,17 @@ import (
 	"errors"
 	"math/bits"
 	"slices"
+	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 var errShape = errors.New("not written as an export is")
 
-// parser reads one line of an export. It knows the one form that [Writer] writes,
-// and so needs no decoder.
+// parser reads one line of an export. It knows the one form that [Writer] writes, and
+// so needs no decoder. Another spelling of the same is refused: who searches the text of a
+// file that was verified finds all that is in it.
 type parser struct {
 	rest []byte
 	to   []byte // has room for all strings of the line
@@ -44,8 +47,14 @@ func (p *parser) message(e *Entry) (err error) {
 	if e.Time, err = p.member(timeKey); err != nil {
 		return err
 	}
+	if !isTime(e.Time) {
+		return errors.New("the time is not RFC 3339 in UTC, in its shortest form")
+	}
 	if e.Subject, err = p.member(subjectKey); err != nil {
 		return err
+	}
+	if !utf8.Valid(e.Subject) {
+		return errShape
 	}
 	if p.skip(linesKey) {
 		return p.lines(e)
@@ -54,10 +63,21 @@ func (p *parser) message(e *Entry) (err error) {
 	if err != nil {
 		return err
 	}
-	if e.Body, err = base64.StdEncoding.AppendDecode([]byte{}, text); err != nil {
+	e.Body, err = base64.StdEncoding.AppendDecode([]byte{}, text)
+	if err != nil || base64.StdEncoding.EncodeToString(e.Body) != string(text) {
 		return errShape
 	}
+	if _, ok := asLines(e.Body); ok {
+		return errors.New("a list of lines stands there as a body")
+	}
 	return nil
+}
+
+// isTime reports whether text is a time as [Writer] writes it.
+func isTime(text []byte) bool {
+	var at time.Time
+	var again [len(time.RFC3339Nano)]byte
+	return at.UnmarshalText(text) == nil && string(at.UTC().AppendFormat(again[:0], time.RFC3339Nano)) == string(text)
 }
 
 // lines reads the list of a message's lines.
@@ -132,7 +152,7 @@ func (p *parser) str() ([]byte, error) {
 	}
 }
 
-// rare reads a string with any escape there is.
+// rare reads a string with other escapes, each written as [Writer] writes it.
 func (p *parser) rare() ([]byte, error) {
 	end := 1
 	for end += plain(p.rest[end:]); end+1 < len(p.rest) && p.rest[end] == '\\'; {
@@ -143,7 +163,7 @@ func (p *parser) rare() ([]byte, error) {
 		return nil, errShape
 	}
 	text, err := jsontext.AppendUnquote(p.to[p.n:p.n], p.rest[:end+1])
-	if err != nil {
+	if err != nil || string(appendText(nil, text)) != string(p.rest[:end+1]) {
 		return nil, errShape
 	}
 	p.n += len(text)

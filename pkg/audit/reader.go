@@ -27,7 +27,7 @@ const (
 type Entry struct {
 	Line       int64    // of the file, from 1
 	Seq        int64    // of the message in the stream; 0: it is a checkpoint
-	Time       []byte   // when the stream took the message, as the server says: RFC 3339
+	Time       []byte   // when the stream took the message, as the server says: RFC 3339 in UTC
 	Subject    []byte   // as the server says
 	Lines      [][]byte // the records, without LF
 	Body       []byte   // instead of Lines: a message that is no list of lines
@@ -89,6 +89,9 @@ func NewReader(in io.Reader) (*Reader, error) {
 		return nil, r.bad("a header without first, or whose origin is not its prefix and a segment")
 	}
 	r.header = Header{Origin: h.Origin, Prefix: h.Prefix, First: h.First}
+	if !bytes.Equal(line, r.header.line()) { // so it does not matter how lenient the decoder is
+		return nil, r.bad("a header that is %v", errShape)
+	}
 	return r, nil
 }
 

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -59,6 +60,11 @@ func (k Keys) open(signed []byte) (opened *note.Note, witnessed bool, err error)
 	}
 	if !signedBy(k.Routers) {
 		return nil, false, unsigned(append(opened.Sigs, opened.UnverifiedSigs...))
+	}
+	for _, sig := range opened.Sigs {
+		if _, err := base64.StdEncoding.Strict().DecodeString(sig.Base64); err != nil {
+			return nil, false, fmt.Errorf("the signature of %q+%08x is not in its usual spelling", sig.Name, sig.Hash)
+		}
 	}
 	return opened, signedBy(k.Witnesses), nil
 }

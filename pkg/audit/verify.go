@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -86,6 +87,7 @@ type verifier struct {
 	line   int64
 	head   *Checkpoint
 	text   string // of head
+	signed []byte // the first copy of head, signatures included
 	known  bool   // a head that was seen elsewhere was found
 	report Report
 }
@@ -190,11 +192,10 @@ func (v *verifier) message(e *Entry) error {
 	case v.head != nil && v.head.Size >= want:
 		return v.found(Invalid, e.Seq, "message %d stands after the checkpoint of size %d", e.Seq, v.head.Size)
 	case e.Body != nil:
-		_, err := Lines(e.Body)
-		if err == nil {
-			err = errors.New("not UTF-8")
+		if _, err := Lines(e.Body); err != nil {
+			return v.found(Invalid, e.Seq, "%v", err)
 		}
-		return v.found(Invalid, e.Seq, "%v", err)
+		return v.found(Invalid, e.Seq, "not UTF-8") // else it would stand there as lines
 	}
 	if err := v.log.append(e.Lines, e.marks); err != nil {
 		return v.found(Invalid, e.Seq, "%v", err)
@@ -218,7 +219,9 @@ func (v *verifier) anchored() error {
 	return nil
 }
 
-// checkpoint takes a signed checkpoint of the file.
+// checkpoint takes a signed checkpoint of the file. Copies of it with other signatures may
+// follow, before the next message: those that witnesses have signed. An export that was
+// gone on with may have them more than once.
 func (v *verifier) checkpoint(signed []byte) error {
 	c, witnessed, err := v.keys.Open(signed)
 	if err != nil {
@@ -228,14 +231,20 @@ func (v *verifier) checkpoint(signed []byte) error {
 		return v.found(Invalid, c.Size, "a checkpoint of another log: %s, and the export is of %s", c.Origin, v.origin)
 	}
 	text := c.Text()
+	switch {
+	case text != v.text:
+		err = v.follows(c)
+	case bytes.Equal(signed, v.signed):
+		err = v.found(Invalid, c.Size, "the checkpoint of size %d stands there twice", c.Size)
+	}
+	if err == nil {
+		err = v.matches(c, witnessed)
+	}
+	if err != nil {
+		return err
+	}
 	if text != v.text {
-		if err := v.follows(c); err != nil {
-			return err
-		}
-		if err := v.matches(c, witnessed); err != nil {
-			return err
-		}
-		v.head, v.text = &c, text
+		v.head, v.text, v.signed = &c, text, append(v.signed[:0], signed...)
 		v.report.Head = v.head
 		v.report.Checkpoints++
 	}

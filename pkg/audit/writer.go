@@ -25,6 +25,16 @@ type Header struct {
 	First int64
 }
 
+// line is the header as it stands in an export.
+func (h Header) line() []byte {
+	line := events.NewObjectWriter(nil)
+	line.Int("hookrouter_audit_export", exportVersion)
+	line.String("origin", h.Origin)
+	line.Int("first", h.First)
+	line.String("prefix", h.Prefix)
+	return line.End()
+}
+
 // Writer writes an export. Its errors are final, but for those of Message and
 // Checkpoint that say what they were given can't be written.
 type Writer struct {
@@ -42,12 +52,7 @@ func NewWriter(out io.Writer, h Header) (*Writer, error) {
 		return nil, errors.New("begin export: the origin must be the prefix, a slash and the segment")
 	}
 	w := &Writer{out: bufio.NewWriterSize(out, 64<<10), header: h, last: h.First - 1}
-	line := events.NewObjectWriter(nil)
-	line.Int("hookrouter_audit_export", exportVersion)
-	line.String("origin", h.Origin)
-	line.Int("first", h.First)
-	line.String("prefix", h.Prefix)
-	if err := w.write(line.End()); err != nil {
+	if err := w.write(h.line()); err != nil {
 		return nil, fmt.Errorf("begin export: %w", err)
 	}
 	return w, nil
@@ -116,7 +121,7 @@ func (w *Writer) Message(seq int64, at time.Time, subject string, body []byte) e
 	line = appendText(line, at.UTC().Format(time.RFC3339Nano))
 	line = append(line, subjectKey...)
 	line = appendText(line, subject)
-	if lines, err := Lines(body); err == nil && utf8.Valid(body) {
+	if lines, ok := asLines(body); ok {
 		line = append(line, linesKey...)
 		for i, record := range lines {
 			line = appendText(append(line, "[,"[min(i, 1)]), record)
@@ -133,6 +138,13 @@ func (w *Writer) Message(seq int64, at time.Time, subject string, body []byte) e
 	}
 	w.last = seq
 	return nil
+}
+
+// asLines are the lines of a body that an export has as lines; ok is false where it has
+// it in base64.
+func asLines(body []byte) (lines [][]byte, ok bool) {
+	lines, err := Lines(body)
+	return lines, err == nil && utf8.Valid(body)
 }
 
 // Checkpoint writes a signed checkpoint. Its place is right after the message that
