@@ -13,7 +13,10 @@ import (
 
 // ofScript is what the commands of a line do to files.
 func ofScript(script shell.Script) (all []access, unclear []string) {
-	for _, c := range script.Commands {
+	for i, c := range script.Commands {
+		if i+1 < len(script.Commands) {
+			c.Words = own(c, script.Commands[i+1])
+		}
 		s := &collector{dirs: c.Dirs}
 		for _, r := range c.Redirects {
 			s.word(r.File, r.File.Text, access{reads: !r.Write, writes: r.Write}, true)
@@ -31,6 +34,20 @@ type collector struct {
 	unclear []string
 }
 
+// own are the words of a command without those that it runs, which stand next in the list
+// and are judged there.
+func own(c, next shell.Command) []shell.Word {
+	switch {
+	case c.Name() == "find":
+		return outsideExec(c.Words)
+	case len(c.Doubts) == 0 && len(next.Words) > 0 && slices.Contains(wrapping, c.Name()):
+		if at := slices.IndexFunc(c.Args(), func(w shell.Word) bool { return w.Text == next.Words[0].Text }); at >= 0 {
+			return c.Words[:at+1]
+		}
+	}
+	return c.Words
+}
+
 func (s *collector) command(c shell.Command) {
 	name := c.Name()
 	does, known := useOf(c)
@@ -42,9 +59,15 @@ func (s *collector) command(c shell.Command) {
 	if fills(c) {
 		s.all = append(s.all, s.found(".", access{unsure: true, below: below})...)
 	}
+	args, patterns := wordingOf(c).files(c)
+	for _, w := range patterns {
+		if name, a := filter(w.Text); name != "" && w.Known {
+			s.all = append(s.all, s.found(name, a)...)
+		}
+	}
 	var operands, targets []shell.Word
 	named, late := false, false // the word before names an output; an option stands behind an operand
-	for _, w := range c.Args() {
+	for _, w := range args {
 		target, next := outputs[name].of(w.Text)
 		switch option := strings.HasPrefix(w.Text, "-"); {
 		case named || target != "":

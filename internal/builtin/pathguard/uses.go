@@ -47,8 +47,23 @@ var listing = []string{"ls", "ll", "dir", "du", "df", "stat", "tree"}
 // options.
 var changers = map[string][]string{"sed": {"-i", "--in-place"}, "gsed": {"-i", "--in-place"}, "yq": {"-i", "--inplace"}, "find": {"-delete"}, "awk": {"-i"}, "gawk": {"-i"}}
 
+// gitReads are what git does without a change to the files that it is given, and gitNames
+// what it does without a look into them.
+var (
+	gitReads = []string{"diff", "log", "show", "blame", "annotate", "status", "grep", "shortlog", "whatchanged", "ls-tree", "cat-file", "diff-tree", "diff-index", "diff-files", "add", "stage", "commit"}
+	gitNames = []string{"check-ignore", "check-attr", "ls-files"}
+)
+
 func useOf(c shell.Command) (does use, known bool) {
 	does, known = uses[c.Name()]
+	if c.Name() == "git" {
+		switch verb := c.Verb(); {
+		case slices.Contains(gitReads, verb):
+			does = reads
+		case slices.Contains(gitNames, verb), verb == "rm" && shell.Option(c, "--cached") == shell.Yes:
+			does = none
+		}
+	}
 	if slices.ContainsFunc(changers[c.Name()], func(option string) bool { return shell.Option(c, option) != shell.No }) {
 		does = writes
 	}
@@ -95,6 +110,9 @@ var runner = map[string]bool{
 	"grep": true, "egrep": true, "fgrep": true, "rg": true, "awk": true, "sed": true, "jq": true, "yq": true, "find": true, "cd": true, "pushd": true, "gcc": true, "cc": true, "clang": true, "tr": true, "sort": true, "gdb": true, "strace": true,
 }
 
+// wrapping are commands that run the one behind their own options.
+var wrapping = strings.Fields("env sudo doas xargs time timeout nice nohup exec command")
+
 // output are the options of a command that name a file which it writes.
 type output struct {
 	flags   string // letters that may stand before the option's, as in curl -sSLo
@@ -111,6 +129,7 @@ var (
 		"find": {options: []string{"-fprintf", "-fprint", "-fprint0", "-fls"}}, "xmllint": {options: []string{"-o", "--output"}},
 		"less": {options: []string{"-o", "-O", "--log-file", "--LOG-FILE"}}, "time": {"apqvV", []string{"-o", "--output"}}, "strace": {"cCdfFhiknqrtTvVwxyzZ", []string{"-o", "--output"}},
 		"tree": {"adfilpsughDFqNQrtUvACSnXJ", []string{"-o"}}, "javac": {options: []string{"-d"}}, "rustc": {options: []string{"-o", "--out-dir", "--emit"}},
+		"git": {options: []string{"--output"}},
 		"go":  {options: []string{"-o", "-coverprofile", "-cpuprofile", "-memprofile", "-outputdir"}},
 		"gcc": compiler, "g++": compiler, "cc": compiler, "c++": compiler, "clang": compiler, "clang++": compiler, "ld": compiler,
 	}

@@ -106,6 +106,13 @@ func (c Command) Args() []Word {
 	return c.Words[1:]
 }
 
+// Verb is what a program such as git is told to do, by the first word that is none of its
+// own options. It is empty where it is not known.
+func (c Command) Verb() string {
+	verb, _ := verb(c)
+	return verb
+}
+
 // Writes reports whether output goes to a file that keeps it.
 func (c Command) Writes() bool {
 	return slices.ContainsFunc(c.Redirects, func(r Redirect) bool {
