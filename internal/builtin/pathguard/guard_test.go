@@ -193,6 +193,7 @@ func TestOptions(t *testing.T) {
 		"a directory that holds what is denied, removed": {pathguard.Options{DenyWrite: []string{"/repo/a/b/**"}}, call("Delete", "path", "a"), chain.AskUser},
 		"a directory that may, by a pattern for any":     {pathguard.Options{DenyWrite: []string{"**/b", "**/*.d/b"}}, call("Delete", "path", "a.d"), ""},
 		"a pattern of the shell that may be denied":      {pathguard.Options{Deny: []string{"**/*.pem"}}, call("Bash", "command", "cat certs/*"), chain.AskUser},
+		"a pattern that ends in another way":             {pathguard.Options{Deny: []string{"**/*.pem"}}, call("Bash", "command", "wc -l *.go; rm *.o; find . -name '*.go' | xargs wc -l; git diff HEAD~1 -- src/*.go"), ""},
 		"what it denies goes first":                      {pathguard.Options{Allow: []string{"**/a"}, Deny: []string{"/repo/**"}}, call("Read", "path", "a"), chain.Deny},
 		"to read is not to write":                        {pathguard.Options{DenyWrite: []string{"/srv/**"}}, call("Read", "path", "/srv/x"), ""},
 		"to write":                                       {pathguard.Options{DenyWrite: []string{"/srv/**"}}, call("Write", "path", "/srv/x"), chain.Deny},

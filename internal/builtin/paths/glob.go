@@ -41,7 +41,16 @@ func (p Path) Named(pattern Pattern) bool {
 }
 
 func (p Path) meets(globs []string) bool {
-	for _, form := range p.forms {
+	all := p.forms
+	for _, form := range p.forms { // of a shell they have no braces, of a search they may
+		if strings.Contains(form, "{") && doublestar.ValidatePattern(form) {
+			all = slices.Concat(all, expand([]string{form}))
+		}
+	}
+	if len(all) > maxGlobs {
+		return true
+	}
+	for _, form := range all {
 		for _, of := range globs {
 			if meet(strings.Split(strings.ToLower(form), "/"), strings.Split(of, "/"), new(int)) {
 				return true
@@ -86,12 +95,16 @@ func names(glob, pattern string) bool {
 	case !open:
 		return approval.Glob(glob, pattern)
 	}
-	return oneBegins(glob[:wildcard(glob)], pattern[:wildcard(pattern)])
+	begin, end := ends(glob)
+	first, last := ends(pattern)
+	return (strings.HasPrefix(begin, first) || strings.HasPrefix(first, begin)) && (strings.HasSuffix(end, last) || strings.HasSuffix(last, end))
 }
 
-func wildcard(glob string) int { return strings.IndexAny(glob, "*?[") }
-
-func oneBegins(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }
+// ends are what every name begins and ends with that has the form of a glob.
+func ends(glob string) (begin, end string) {
+	const wildcards = "*?[]"
+	return glob[:strings.IndexAny(glob, wildcards)], glob[strings.LastIndexAny(glob, wildcards)+1:]
+}
 
 func match(globs []string, name string) bool {
 	return slices.ContainsFunc(globs, func(glob string) bool {

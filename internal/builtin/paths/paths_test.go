@@ -2,6 +2,7 @@ package paths_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/builtin/paths"
@@ -63,6 +64,20 @@ func TestGlobsThatMeet(t *testing.T) {
 		{"/repo/pre*", "/repo/settings*.json", false},
 		{"/repo/set*", "/repo/settings*.json", true},
 		{"/home/*/.ssh/*", "~/.ssh/**", true},
+		{"/repo/*.go", "**/*.pem", false},
+		{"/repo/*.p?m", "**/*.pem", true},
+		{"/repo/a*.go", "/repo/*.{go,pem}", true},
+		{"/repo/a*.go", "/repo/*.{c,pem}", false},
+		{"/repo/a*m", "/repo/*.pem", true},
+		{"/repo/*.go", "/repo/*.g[o]", true},
+		{"/repo/*.go", "/repo/*[.]o", true},
+		{"/repo/*.c", "/repo/*[.]o", false},
+		{"/repo/*.g[o]", "/repo/*.go", true},
+		{"/repo/*", "/repo/*.pem", true},
+		{"/repo/.{env,x}*", "**/.env", true},
+		{"/repo/.{exe,x}*", "**/.env", false},
+		{"/repo/{*.go,*.pem}", "**/*.pem", true},
+		{"/repo/{" + strings.Repeat("a,", 64) + "b}*", "**/.env", true},
 	} {
 		pattern, err := paths.Parse(c.pattern)
 		if err != nil {
@@ -72,6 +87,26 @@ func TestGlobsThatMeet(t *testing.T) {
 			t.Errorf("%s and %s: %v, want %v", c.glob, c.pattern, got, c.want)
 		}
 	}
+}
+
+// FuzzGlobsThatMeet: a name that two globs have is not lost between them.
+func FuzzGlobsThatMeet(f *testing.F) {
+	f.Add("*.go", "*.pem", "a.go")
+	f.Add("a*[b]", "?a[!a]", "aab")
+	f.Add("{a,b*}", "*{b,c}", "bb")
+	f.Fuzz(func(t *testing.T, glob, other, name string) {
+		pattern, err := paths.Parse("/" + other)
+		if err != nil || strings.ContainsAny(glob+other+name, `/\.~:`) || !strings.ContainsAny(glob, "*?[{") {
+			return
+		}
+		of, err := paths.Parse("/" + glob)
+		if err != nil {
+			return
+		}
+		if path := paths.Resolve("/"+name, ""); path.MayBe(of) && path.MayBe(pattern) && !paths.Resolve("/"+glob, "").Globbed(pattern) {
+			t.Errorf("%q has both forms, %q and %q", name, glob, other)
+		}
+	})
 }
 
 func FuzzResolve(f *testing.F) {
