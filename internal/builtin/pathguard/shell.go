@@ -75,13 +75,14 @@ func (s *collector) command(c shell.Command) {
 			targets = append(targets, w)
 			s.word(w, w.Text, access{writes: true, below: below}, file)
 		case option && !next && (w.Known || strings.ContainsAny(w.Text, "/~")):
-			s.words(w, access{reads: true, writes: does == writes, unsure: does == unknown, below: below}, file)
+			s.words(w, access{reads: true, writes: does == writes, unsure: does == unknown || does == runs && len(operands) > 0, below: below}, file)
 		case !option:
 			operands = append(operands, w)
 		}
 		late = late || len(operands) > 0 && strings.HasPrefix(w.Text, "-")
 		named = next
 	}
+	edit := edits(c)
 	to := len(operands) // where the operand stands that is written
 	into := does == copies || does == moves || does == links
 	switch {
@@ -94,8 +95,19 @@ func (s *collector) command(c shell.Command) {
 	}
 	for i, w := range operands {
 		w.Glob = w.Glob && !slices.Contains(listing, name)
-		a := access{reads: true, below: below, unsure: does == unknown || does == links || does == copies && late}
-		a.writes = does == writes && (name != "dd" || strings.HasPrefix(w.Text, "of=")) || does == moves || i == to
+		a := access{reads: true, below: below}
+		switch does {
+		case unknown, links:
+			a.unsure = true
+		case copies:
+			a.unsure = late
+		case writes, moves:
+			a.writes = name != "dd" || strings.HasPrefix(w.Text, "of=")
+		case runs:
+			a.unsure = i > 0 && (name != "make" || !strings.Contains(w.Text, "=")) || edit
+			a.writes = i > 0 && edit
+		}
+		a.writes = a.writes || i == to
 		s.words(w, a, file)
 	}
 	if into {

@@ -18,6 +18,7 @@ const (
 	copies             // it reads them, and changes the last one, or files of their names in it
 	moves              // it changes them, and files of their names in the last one
 	links              // what is written to the last one is written to them
+	runs               // it reads the first, and what that does to the others nobody knows
 )
 
 var uses = func() map[string]use {
@@ -25,13 +26,14 @@ var uses = func() map[string]use {
 	for use, names := range map[use]string{
 		none: "basename dirname echo printf true false : exit return kill sleep seq date export declare local readonly typeset alias unset set shift type which whereis man test [ history jobs wait ulimit umask",
 		reads: "cat tac head tail less more most bat nl od hexdump strings grep egrep fgrep rg ag ack awk gawk mawk sed gsed cut paste sort wc tr column fold diff cmp comm file stat ls ll dir tree" +
-			" du df find fd locate readlink realpath md5sum sha1sum sha256sum sha512sum cksum base64 base32 jq yq xmllint zcat zless zgrep bzcat xzcat cd pushd source . bash sh zsh dash" +
-			" python python2 python3 node ruby perl php java go gcc g++ cc c++ clang clang++ ld make cmake cargo rustc javac gdb strace ldd nm objdump getfacl lsof vimdiff view open xdg-open" +
+			" du df find fd locate readlink realpath md5sum sha1sum sha256sum sha512sum cksum base64 base32 jq yq xmllint zcat zless zgrep bzcat xzcat cd pushd" +
+			" gcc g++ cc c++ clang clang++ ld cmake rustc javac strace ldd nm objdump getfacl lsof vimdiff view open xdg-open" +
 			" curl wget ssh env sudo xargs time timeout nice nohup exec command doas su",
 		writes: "rm rmdir unlink shred srm truncate touch mkdir mkfifo mknod tee chmod chown chgrp chattr setfacl vi vim nvim nano emacs ed ex pico patch trash mktemp gzip gunzip bzip2 xz unxz zstd split csplit dd sponge del erase",
 		copies: "cp install rsync scp ditto uniq pdftotext",
 		moves:  "mv",
 		links:  "ln",
+		runs:   "source . bash sh zsh dash python python2 python3 node ruby perl php java go make cargo gdb",
 	} {
 		for name := range strings.FieldsSeq(names) {
 			all[name] = use
@@ -46,6 +48,16 @@ var listing = []string{"ls", "ll", "dir", "du", "df", "stat", "tree"}
 // changers are readers that change what they are given, where they have one of these
 // options.
 var changers = map[string][]string{"sed": {"-i", "--in-place"}, "gsed": {"-i", "--in-place"}, "yq": {"-i", "--inplace"}, "find": {"-delete"}, "awk": {"-i"}, "gawk": {"-i"}}
+
+// editing is the option with which some interpreters change the files that they are given.
+var editing = output{"aclnpsStTuUwW0123456789", []string{"-i"}}
+
+func edits(c shell.Command) bool {
+	return (c.Name() == "perl" || c.Name() == "ruby") && slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		suffix, next := editing.of(w.Text)
+		return suffix != "" || next
+	})
+}
 
 // gitReads are what git does without a change to the files that it is given, and gitNames
 // what it does without a look into them.
