@@ -27,7 +27,11 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 		return kind.Hook{}, err
 	}
 	return kind.Hook{Handler: func(_ context.Context, ev events.Event) (chain.Result, error) {
-		return decision.OfEvent(ev, p.result), nil
+		return decision.OfEvent(ev, func(tool events.Tool) chain.Result {
+			more, whole := searched(tool, ev)
+			tool.Partial = tool.Partial || !whole
+			return p.result(tool, more)
+		}), nil
 	}}, nil
 }
 
@@ -43,12 +47,15 @@ type access struct {
 	deep bool
 }
 
-// result judges a tool call.
-func (p policy) result(tool events.Tool) chain.Result {
+// result judges a tool call; more is what it does to other files than its paths.
+func (p policy) result(tool events.Tool, more []access) chain.Result {
 	worst := decision.Finding{Decision: decision.Allow}
 	note := func(f decision.Finding) { worst = worst.Graver(f) }
 	for _, file := range tool.Paths {
 		note(p.judge(ofTool(tool, file)))
+	}
+	for _, a := range more {
+		note(p.judge(a))
 	}
 	if tool.Command != "" {
 		all, unclear := ofScript(shell.Parse(tool.Command, tool.Cwd))

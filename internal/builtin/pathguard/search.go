@@ -1,6 +1,77 @@
 package pathguard
 
-import "strings"
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/builtin/paths"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// filters are the members by which a search for a text is narrowed to files of some names.
+var filters = []string{"glob", "include", "includepattern", "filepattern"}
+
+// searched is what a tool that searches files looks into, where its input says so by
+// patterns for their names. These are no paths of the tool, since a directory stands there.
+// whole is false where some can't be read, or are too many.
+func searched(tool events.Tool, ev events.Event) (all []access, whole bool) {
+	if tool.Class != events.ClassFile || tool.Operation != events.OperationSearch {
+		return nil, true
+	}
+	data, err := events.ParseObject(ev.Data)
+	if err != nil {
+		return nil, false
+	}
+	dirs := tool.Paths
+	if len(dirs) == 0 {
+		dirs = []string{"."}
+	}
+	whole = true
+	input, _ := data.ToolInput()
+	for member, value := range input.All() {
+		if !slices.Contains(filters, strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(member))) {
+			continue
+		}
+		patterns, ok := patternsOf(value)
+		whole = whole && ok
+		for _, pattern := range patterns {
+			for _, dir := range dirs {
+				name, a := filter(pattern)
+				if name == "" {
+					continue
+				}
+				if len(all) == events.MaxToolPaths {
+					return all, false
+				}
+				a.path = paths.Resolve(dir+"/"+name, tool.Cwd)
+				all = append(all, a)
+			}
+		}
+	}
+	return all, whole
+}
+
+// patternsOf are the patterns of a text or a list. Spaces part them, and commas may, but
+// for those within braces.
+func patternsOf(value []byte) (all []string, ok bool) {
+	var texts []string
+	if json.Unmarshal(value, &texts) != nil {
+		texts = make([]string, 1)
+		if json.Unmarshal(value, &texts[0]) != nil {
+			return nil, false
+		}
+	}
+	for _, text := range texts {
+		for word := range strings.FieldsSeq(text) {
+			all = append(all, word)
+			if parts := strings.Split(word, ","); len(parts) > 1 {
+				all = append(all, parts...)
+			}
+		}
+	}
+	return all, true
+}
 
 // filter is the name that a search looks for in a directory and those below it, where it is
 // narrowed by a pattern. It is empty for one that leaves something out, and for one that
