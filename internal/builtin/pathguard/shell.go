@@ -2,12 +2,10 @@ package pathguard
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 
-	"github.com/hookrouter/hookrouter/internal/builtin/paths"
 	"github.com/hookrouter/hookrouter/internal/builtin/shell"
 )
 
@@ -29,9 +27,10 @@ func ofScript(script shell.Script) (all []access, unclear []string) {
 
 // collector collects what one command does.
 type collector struct {
-	dirs    []string // nil: nobody knows
-	all     []access
-	unclear []string
+	dirs     []string // nil: nobody knows
+	contains bool     // words may name files that a container sees
+	all      []access
+	unclear  []string
 }
 
 // own are the words of a command without those that it runs, which stand next in the list
@@ -49,11 +48,14 @@ func own(c, next shell.Command) []shell.Word {
 }
 
 func (s *collector) command(c shell.Command) {
+	c = dashed(c)
 	name := c.Name()
 	does, known := useOf(c)
 	if does == none {
 		return
 	}
+	from := s.dirs
+	s.contains = slices.Contains(containers, name)
 	s.enter(name, c.Args())
 	below, file := goesDown(c), known && does != unknown && !runner[name]
 	if fills(c) {
@@ -67,13 +69,22 @@ func (s *collector) command(c shell.Command) {
 	}
 	var operands, targets []shell.Word
 	named, late := false, false // the word before names an output; an option stands behind an operand
+	written := outputs[name]
+	if isTar(c) && !archives(c) {
+		written = output{}
+	}
 	for _, w := range args {
-		target, next := outputs[name].of(w.Text)
+		target, next := written.of(w.Text)
 		switch option := strings.HasPrefix(w.Text, "-"); {
 		case named || target != "":
 			w.Text = cmp.Or(target, w.Text)
 			targets = append(targets, w)
+			dirs := s.dirs
+			if isTar(c) { // whose -C isn't for the archive
+				s.dirs = from
+			}
 			s.word(w, w.Text, access{writes: true, below: below}, file)
+			s.dirs = dirs
 		case option && !next && (w.Known || strings.ContainsAny(w.Text, "/~")):
 			s.words(w, access{reads: true, writes: does == writes, unsure: does == unknown || does == runs && len(operands) > 0, below: below}, file)
 		case !option:
@@ -167,66 +178,4 @@ func (s *collector) scripted(script string) {
 		text, _, _ := strings.Cut(script[i+1:], "\n")
 		s.all = append(s.all, s.found(strings.TrimSpace(text), access{reads: true, writes: script[i]|0x20 == 'w'})...)
 	}
-}
-
-// words are the files that one argument may name.
-func (s *collector) words(w shell.Word, a access, file bool) {
-	for _, text := range texts(w.Text) {
-		s.word(w, strings.TrimLeft(text, "@<"), a, file) // curl -d @file
-	}
-}
-
-// texts are what of an argument may be a path: all of it, the value of NAME=value, and
-// what is joined to an option.
-func texts(text string) []string {
-	key, value, found := strings.Cut(text, "=")
-	switch {
-	case strings.HasPrefix(text, "-") && found:
-		return []string{value}
-	case strings.HasPrefix(text, "-"):
-		if at := strings.IndexAny(text, "/~.@<"); at == 2 || at > 0 && text[at] != '.' {
-			return []string{text[at:]}
-		}
-		return nil
-	case found && strings.Trim(key, "abcdefghijklmnopqrstuvwxyz") == "":
-		return []string{value}
-	case found && !strings.ContainsAny(key, "/ "):
-		return []string{text, value}
-	}
-	return []string{text}
-}
-
-// word is a file that a command names; file says that it certainly is one.
-func (s *collector) word(w shell.Word, text string, a access, file bool) {
-	if text == "" || strings.Contains(text, "://") && !strings.HasPrefix(text, "file://") {
-		return
-	}
-	if !w.Known {
-		if substituted := strings.HasPrefix(w.Text, "<(") && strings.HasSuffix(w.Text, ")"); file && !substituted {
-			s.unclear = append(s.unclear, fmt.Sprintf("which file %s is can't be known", clip(w.Text)))
-		}
-		return
-	}
-	a.glob, a.deep = w.Glob, w.Deep
-	if file && len(s.dirs) == 0 && !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~") {
-		s.unclear = append(s.unclear, fmt.Sprintf("where %s is can't be known", clip(text)))
-	}
-	s.all = append(s.all, s.found(text, a)...)
-	if w.Deep {
-		a.below, a.glob, a.deep = true, false, false
-		s.all = append(s.all, s.found(path.Dir(text), a)...)
-	}
-}
-
-// found is an access in each directory where the command may run.
-func (s *collector) found(text string, a access) (all []access) {
-	dirs := s.dirs
-	if len(dirs) == 0 {
-		dirs = []string{""}
-	}
-	for _, dir := range dirs {
-		a.path = paths.Resolve(text, dir)
-		all = append(all, a)
-	}
-	return all
 }

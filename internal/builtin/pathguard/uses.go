@@ -76,6 +76,9 @@ func useOf(c shell.Command) (does use, known bool) {
 			does = none
 		}
 	}
+	if archives(c) {
+		does = reads
+	}
 	if slices.ContainsFunc(changers[c.Name()], func(option string) bool { return shell.Option(c, option) != shell.No }) {
 		does = writes
 	}
@@ -110,7 +113,7 @@ var fillers = map[string][]string{
 	"curl": {"-O", "-J", "--remote-name", "--remote-name-all", "--remote-header-name"},
 }
 
-func fills(c shell.Command) bool { return among(fillers, c) }
+func fills(c shell.Command) bool { return among(fillers, c) && !archives(c) }
 
 // entering are commands that go to a directory by -C.
 var entering = []string{"git", "tar", "bsdtar", "make", "gmake", "ninja", "go"}
@@ -132,6 +135,7 @@ type output struct {
 }
 
 var (
+	archive  = output{tarFlags + "cru", []string{"-f", "--file", "-g", "--listed-incremental", "--index-file"}}
 	compiler = output{options: []string{"-o"}}
 	copier   = output{"abdfHilLnpPrRsuvxZDTC", []string{"-t", "--target-directory"}}
 	outputs  = map[string]output{
@@ -141,7 +145,7 @@ var (
 		"find": {options: []string{"-fprintf", "-fprint", "-fprint0", "-fls"}}, "xmllint": {options: []string{"-o", "--output"}},
 		"less": {options: []string{"-o", "-O", "--log-file", "--LOG-FILE"}}, "time": {"apqvV", []string{"-o", "--output"}}, "strace": {"cCdfFhiknqrtTvVwxyzZ", []string{"-o", "--output"}},
 		"tree": {"adfilpsughDFqNQrtUvACSnXJ", []string{"-o"}}, "javac": {options: []string{"-d"}}, "rustc": {options: []string{"-o", "--out-dir", "--emit"}},
-		"git": {options: []string{"--output"}},
+		"git": {options: []string{"--output"}}, "tar": archive, "bsdtar": archive,
 		"go":  {options: []string{"-o", "-coverprofile", "-cpuprofile", "-memprofile", "-outputdir"}},
 		"gcc": compiler, "g++": compiler, "cc": compiler, "c++": compiler, "clang": compiler, "clang++": compiler, "ld": compiler,
 	}
