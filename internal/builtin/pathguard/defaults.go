@@ -12,6 +12,8 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 	return mustParse(
 			"~/.ssh/**", "~/.gnupg/**", "~/.aws/**", "~/.azure/**", "~/.config/gcloud/**", "~/.kube/**", "~/.docker/config.json", "~/.config/gh/hosts.yml",
 			"~/.netrc", "~/_netrc", "~/.pgpass", "~/.my.cnf", "~/.git-credentials", "~/.npmrc", "~/.pypirc", "~/.vault-token", "~/.terraform.d/credentials.tfrc.json",
+			"~/.cargo/{credentials,credentials.toml}", "~/.gem/credentials", "~/.m2/settings.xml",
+			"~/.claude/.credentials.json", "~/.codex/auth.json", "~/.gemini/oauth_creds.json", "~/.local/share/opencode/auth.json", "~/.config/github-copilot/{apps,hosts}.json",
 			"~/.password-store/**", "~/.mozilla/**", "~/.config/google-chrome/**", "~/library/keychains/**", "~/.local/share/keyrings/**", "~/.bash_history", "~/.zsh_history",
 			"**/.env", "**/.env.{local,production,staging,development,test}", "**/.envrc", "**/id_rsa", "**/id_ed25519", "**/id_ecdsa",
 			"/etc/{shadow,gshadow,sudoers}", "/etc/{shadow,gshadow}-", "/etc/sudoers.d/**", "/etc/ssh/ssh_host_*_key", "/proc/*/{environ,mem}", "/proc/*/{root,cwd}/*/**", "/proc/*/task/**", "/var/run/secrets/**", "/run/secrets/**"),
