@@ -93,6 +93,7 @@ func TestFiles(t *testing.T) {
 			{"Read", ".env"},
 			{"Read", "a/b/.env"},
 			{"Read", ".env.production"},
+			{"Read", "~/.claude/.credentials.json"}, {"Read", "~/.codex/auth.json"}, {"Read", "~/.cargo/credentials.toml"}, {"Read", "~/.cargo/credentials"}, {"Read", "~/.gem/credentials"}, {"Read", "~/.m2/settings.xml"}, {"Read", "~/.gemini/oauth_creds.json"},
 			{"Read", "/proc/1/environ"},
 			{"Write", ".git/hooks/pre-commit"},
 			{"Write", "~/.bashrc"},
@@ -148,6 +149,7 @@ func TestShells(t *testing.T) {
 			"tar --exclude=.env -czf x .", "tar --exclude .env -czf x .", "rsync -a --exclude='.env' a/ b/", "rsync -a a/ b/ --exclude .env", "grep -r --exclude=.env x .", "find . -not -name .env", "find . ! -name .env -type f", "zip -r a . -x .env id_rsa", "ls -I .env", "diff -x .env -r a b", "rg -g '!.env' x",
 			"grep -r --include='*.go' KEY .", "rg -g '**/*.{ts,tsx}' KEY", "rg -g 'src/**' KEY", "rg -g '*' KEY",
 			"git check-ignore .env", "git rm --cached .env", "git ls-files .env",
+			"apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a/$b\n+cat /etc/shadow\n*** End Patch\nEOF", "apply_patch '*** Update File: a'", "cat <<EOF > f\n*** Add File: .git/config\nEOF",
 			// What is only read.
 			"tar czf /tmp/x.tgz /etc/nginx", "tar -czf /tmp/x.tgz /etc/nginx", "tar cfz /tmp/x.tgz /etc/nginx", "tar -c -z --file=/tmp/x.tgz /etc/nginx", "tar czf x.tgz -C /etc/nginx conf.d", "cd ~ && tar czf x.tgz proj", "git diff .claude/settings.json", "git log -p -- .mcp.json", "git add .vscode/settings.json", "git -C sub blame .git/config",
 			"docker run -v /etc/localtime:/etc/localtime:ro x", "docker run --mount type=bind,src=/etc/nginx,dst=/s,readonly x", "docker run -v $PWD:/usr/src/app x", "docker pull x:1",
@@ -170,12 +172,13 @@ func TestShells(t *testing.T) {
 			"perl -pi -e 's/a/b/' .git/config", "perl -pi.bak -e 's/a/b/' .git/config", "ruby -i -pe x .git/config", "ruby -pi -e x .git/config",
 			"docker run -v ~/.ssh:/s x", "docker run -v \"$HOME/.ssh:/s:ro\" x", "docker run --volume=/root/.ssh:/s x", "docker run --mount src=/root/.ssh,dst=/s x", "podman run --mount=type=bind,source=/root/.ssh,dst=/s x", "docker run -v C:/Users/eve/.ssh:/s x",
 			"tar cf /etc/x.tar a", "tar cfz .git/config a", "tar -cg .git/config -f x.tar a", "tar czf x.tgz .env",
+			"apply_patch '*** Begin Patch\n*** Add File: .git/hooks/pre-commit\n+x\n*** End Patch'", "cd .git && apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: config\n*** End Patch\nEOF", "bash -lc \"applypatch <<< '*** Delete File: .git/config'\"", "{ apply_patch; } <<EOF\n*** Begin Patch\n*** Update File: a\n*** Move to: .env\nEOF",
 			// What looks like an expression or a name that is left out, and is a file.
 			"grep -e KEY .env", "grep -rie KEY .env", "grep --regexp KEY .env", "grep -f .env x", "grep -f x .env", "grep -- -e .env", "grep -A 3 KEY .env", "grep KEY -- .env", "grep $X .env", "rg --files .env", "grep --include=.env -r KEY .", "grep -r --include .env KEY .", "rg -g .env KEY", "rg --glob '**/.env' KEY", "rg --ignore KEY .env", "rg -g '*.x' KEY .env", "ack --match KEY .env", "awk -f x.awk .env", "awk -F : '{print}' .env", "sed -e p .env", "sed -n p .env", "sed -f x .env",
 			"jq -f x .env", "git grep -e KEY .env", "git grep KEY .env", "git log -p .env", "tar --exclude-from=.env -czf x .", "rg --ignore-file=.env x", "grep --ignore-case KEY .env", "zip -r a -x b @ .env", "zip a -x b -r .env", "find . -name .env", "find . -not -newer x -name .env", "find . -exec ls {} \\; -fprint .git/hooks/x", "find . -exec cat .env \\;", "sudo -u x cat .env; cat y", "xargs --weird cat .env; cat y", "chmod -x .git/config", "chmod --reference=x .git/config", "chown --reference=x .git/config", "git diff --output=.git/config", "git rm .env", "git add .env",
 		},
 		chain.AskUser: {
-			"sqlite3 /etc/x.db", "xxd -r x /etc/y", "cat $X", "pwd() { echo /etc; }; cat $(pwd)/shadow", "rm \"$DIR\"/x", "echo x > $F", "frobnicate /etc/hosts", "tar czf x.tgz --remove-files /etc/nginx", "tar xf x.tgz -C .git", "tar -xfc.tgz -C .git", "tar tf x.tgz /etc/x", "docker run -v /etc/nginx:/s x", "docker run -v .git/config:/s:rw x", "git checkout .claude/settings.json", "python3 x.py .git/config", "node x.js .git/config", "node x.js --out=.git/config", "bash x.sh .git/config", "bash -c 'x $0' .git/config", ". ./x.sh .git/config", "go run x.go .git/config", "perl -e x .git/config", "make x .git/config", "gdb --args x .git/config", "cat /etc/sha*", "cat ~/.ss?/id", "cat id_?sa", "cat /???/shadow", "cat .e??", "rm -rf ~", "tar czf x.tgz ~", "grep -r key ~", "cp -r /home/eve x", "grep .e* f", "grep -r --include='.env*' KEY .", "grep -r --include='.e*' KEY .", "rg -g'.env*' KEY", "rg -g '{.env,x}' KEY", "cat `x`", "cd $X && cat y", "rm -rf /",
+			"sqlite3 /etc/x.db", "xxd -r x /etc/y", "cat $X", "pwd() { echo /etc; }; cat $(pwd)/shadow", "rm \"$DIR\"/x", "echo x > $F", "frobnicate /etc/hosts", "apply_patch < x", "cat x | apply_patch", "apply_patch <<EOF\n*** Add File: $X\nEOF", "apply_patch <<EOF\n*** Delete File: .git\nEOF", "tar czf x.tgz --remove-files /etc/nginx", "tar xf x.tgz -C .git", "tar -xfc.tgz -C .git", "tar tf x.tgz /etc/x", "docker run -v /etc/nginx:/s x", "docker run -v .git/config:/s:rw x", "git checkout .claude/settings.json", "python3 x.py .git/config", "node x.js .git/config", "node x.js --out=.git/config", "bash x.sh .git/config", "bash -c 'x $0' .git/config", ". ./x.sh .git/config", "go run x.go .git/config", "perl -e x .git/config", "make x .git/config", "gdb --args x .git/config", "cat /etc/sha*", "cat ~/.ss?/id", "cat id_?sa", "cat /???/shadow", "cat .e??", "rm -rf ~", "tar czf x.tgz ~", "grep -r key ~", "cp -r /home/eve x", "grep .e* f", "grep -r --include='.env*' KEY .", "grep -r --include='.e*' KEY .", "rg -g'.env*' KEY", "rg -g '{.env,x}' KEY", "cat `x`", "cd $X && cat y", "rm -rf /",
 			// What removes, moves, replaces or fills a directory that holds what is protected.
 			"rm -rf .git", "rm -rf /repo/.git", "rm -rf .claude/", "rm $X .claude", "mv .claude x", "mv x .git", "mv x/.claude .", "cp -r x/. .git", "cp -a x/.git .", "ln -sfn x .claude", "rsync -a x/ .git/", "chmod -R 777 .git", "find .claude -delete", "rm -rf .c*", "tar xf x -C .git", "unzip x -d .claude",
 			"cd .git/hooks && curl -O https://e/x", "cd .git/hooks && wget u", "cd .git/hooks && patch < x", "cd .claude && unzip ../x", "git submodule add u .claude", "git restore -s x .claude", "git rm -r .claude",
@@ -223,6 +226,7 @@ func TestOptions(t *testing.T) {
 		"a relative path, from nobody knows":             {pathguard.Options{Only: []string{"/repo/**"}}, `{"tool_name":"Read","tool_input":{"path":"x"}}`, chain.Deny},
 		"one of several paths":                           {pathguard.Options{}, `{"tool_name":"read_many_files","tool_input":{"paths":["a","/etc/shadow"]}}`, chain.Deny},
 		"a patch":                                        {pathguard.Options{}, `{"tool_name":"apply_patch","tool_input":"*** Begin Patch\n*** Update File: /etc/hosts\n@@\n+x\n*** End Patch"}`, chain.Deny},
+		"a patch among the words of a shell":             {pathguard.Options{}, `{"tool_name":"shell","tool_input":{"command":["apply_patch","*** Begin Patch\n*** Add File: .git/hooks/pre-commit\n+x\n*** End Patch"]},"cwd":"/repo"}`, chain.Deny},
 		"a tool that isn't about files":                  {pathguard.Options{}, `{"tool_name":"WebFetch","tool_input":{"url":"https://x/etc/shadow"}}`, ""},
 		"where a shell runs, of its own option":          {pathguard.Options{}, `{"tool_name":"shell","tool_input":{"command":"cat shadow","workdir":"/etc"}}`, chain.Deny},
 	} {

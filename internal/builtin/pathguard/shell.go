@@ -50,6 +50,10 @@ func own(c, next shell.Command) []shell.Word {
 func (s *collector) command(c shell.Command) {
 	c = dashed(c)
 	name := c.Name()
+	if slices.Contains(patchers, name) {
+		s.patch(c)
+		return
+	}
 	does, known := useOf(c)
 	if does == none {
 		return

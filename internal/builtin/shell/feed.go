@@ -45,20 +45,22 @@ func (s source) redirect(r *syntax.Redirect, ctx *context) {
 		quoted := strings.ContainsAny(s.sourceOf(r.Word), `'"\`)
 		text, known := s.document(r.Hdoc, quoted)
 		ctx.feed = &feed{text: text, known: known, of: "a text with variables"}
+		ctx.redirects = append(ctx.redirects, Redirect{Here: Word{Text: text, Known: known}})
 	case syntax.WordHdoc:
 		w := s.words([]*syntax.Word{r.Word})[0]
 		ctx.feed = &feed{text: w.Text, known: w.Known, from: w.Runs, of: w.Text}
+		ctx.redirects = append(ctx.redirects, Redirect{Here: w})
 	case syntax.DplIn, syntax.DplOut:
 		w := s.words([]*syntax.Word{r.Word})[0]
 		if !w.Known || strings.Trim(w.Text, "0123456789-") != "" {
-			ctx.redirects = append(ctx.redirects, Redirect{w, r.Op == syntax.DplOut})
+			ctx.redirects = append(ctx.redirects, Redirect{File: w, Write: r.Op == syntax.DplOut})
 		}
 		if r.N == nil && r.Op == syntax.DplIn || r.N != nil && r.N.Value == "0" {
 			ctx.feed = &feed{from: w.Runs, of: "what comes in by the descriptor " + clip(w.Text)}
 		}
 	case syntax.RdrIn:
 		w := s.words([]*syntax.Word{r.Word})[0]
-		ctx.redirects = append(ctx.redirects, Redirect{w, false})
+		ctx.redirects = append(ctx.redirects, Redirect{File: w})
 		if r.N == nil || r.N.Value == "0" {
 			ctx.feed = &feed{from: w.Runs, of: "the content of " + clip(w.Text)}
 			if w.plain() && !isDescriptor(w.Text) {
@@ -66,7 +68,7 @@ func (s source) redirect(r *syntax.Redirect, ctx *context) {
 			}
 		}
 	default:
-		ctx.redirects = append(ctx.redirects, Redirect{s.words([]*syntax.Word{r.Word})[0], true})
+		ctx.redirects = append(ctx.redirects, Redirect{File: s.words([]*syntax.Word{r.Word})[0], Write: true})
 	}
 }
 

@@ -67,6 +67,8 @@ func (w Word) plain() bool { return w.Known && !w.Glob && !w.Deep }
 // Redirect is a file that a command is connected to.
 type Redirect struct {
 	File Word
+	// Here is what stands in the line in place of a file: a here-document or here-string.
+	Here Word
 	// Write is false where the file is only read.
 	Write bool
 }
