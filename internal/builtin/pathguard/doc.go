@@ -22,8 +22,10 @@
 //
 // Of a shell's command it judges the redirections and the arguments that are paths,
 // as far as package shell knows them. Commands that are known to read or to write
-// files are judged so; of others, a path that must not be written is asked about.
-// cd is followed. What a program opens without naming it is not seen.
+// files are judged so; of others, and of what a script is given, a path that must not
+// be written is asked about. Expressions, messages and names that are left out are no
+// files, as far as they are known. cd is followed. What a program opens without naming
+// it is not seen.
 //
 // # Directories
 //
