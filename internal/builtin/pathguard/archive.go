@@ -49,7 +49,7 @@ func mounted(text string) (all []string, readonly bool) {
 			key, value = "src", part
 		}
 		host, rest, _ := strings.Cut(value, ":")
-		if len(host) == 1 { // a drive
+		if len(host) == 1 && strings.Trim(host, "~/.") != "" && rest != "" { // a drive
 			path, behind, _ := strings.Cut(rest, ":")
 			host, rest = host+":"+path, behind
 		}

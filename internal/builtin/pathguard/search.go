@@ -2,6 +2,7 @@ package pathguard
 
 import (
 	"encoding/json"
+	"path"
 	"slices"
 	"strings"
 
@@ -37,15 +38,14 @@ func searched(tool events.Tool, ev events.Event) (all []access, whole bool) {
 		whole = whole && ok
 		for _, pattern := range patterns {
 			for _, dir := range dirs {
-				name, a := filter(pattern)
-				if name == "" {
-					continue
-				}
-				if len(all) == events.MaxToolPaths {
+				names, a := filter(pattern)
+				if len(all)+len(names) > events.MaxToolPaths {
 					return all, false
 				}
-				a.path = paths.Resolve(dir+"/"+name, tool.Cwd)
-				all = append(all, a)
+				for _, name := range names {
+					a.path = paths.Resolve(dir+"/"+name, tool.Cwd)
+					all = append(all, a)
+				}
 			}
 		}
 	}
@@ -73,13 +73,17 @@ func patternsOf(value []byte) (all []string, ok bool) {
 	return all, true
 }
 
-// filter is the name that a search looks for in a directory and those below it, where it is
-// narrowed by a pattern. It is empty for one that leaves something out, and for one that
-// lets all through.
-func filter(pattern string) (name string, a access) {
-	name = strings.TrimSuffix(strings.ReplaceAll(pattern, "**/", ""), "/**")
+// filter is the names that a search looks for in a directory and those below it, where it is
+// narrowed by a pattern: *.env has .env too, other than in a shell. There are none for one
+// that leaves something out, and for one that lets all through.
+func filter(pattern string) (names []string, a access) {
+	name := strings.TrimSuffix(strings.ReplaceAll(pattern, "**/", ""), "/**")
 	if name = strings.TrimLeft(name, "/"); strings.HasPrefix(name, "!") || strings.Trim(name, "*/") == "" {
-		return "", a
+		return nil, a
 	}
-	return name, access{reads: true, below: true, glob: strings.ContainsAny(name, "*?[{"), deep: true}
+	names = []string{name}
+	if dir, base := path.Split(name); strings.Trim(base, "*") != base {
+		names = append(names, dir+strings.TrimLeft(base, "*"))
+	}
+	return names, access{reads: true, below: true, glob: strings.ContainsAny(name, "*?[{"), deep: true}
 }

@@ -67,8 +67,11 @@ func (s *collector) command(c shell.Command) {
 	}
 	args, patterns := wordingOf(c).files(c)
 	for _, w := range patterns {
-		if name, a := filter(w.Text); name != "" && w.Known {
-			s.all = append(s.all, s.found(name, a)...)
+		names, a := filter(w.Text)
+		for _, name := range names {
+			if w.Known {
+				s.all = append(s.all, s.found(name, a)...)
+			}
 		}
 	}
 	var operands, targets []shell.Word
@@ -79,7 +82,7 @@ func (s *collector) command(c shell.Command) {
 	}
 	for _, w := range args {
 		target, next := written.of(w.Text)
-		switch option := strings.HasPrefix(w.Text, "-"); {
+		switch option := len(w.Text) > 1 && w.Text[0] == '-'; {
 		case named || target != "":
 			w.Text = cmp.Or(target, w.Text)
 			targets = append(targets, w)

@@ -13,7 +13,7 @@ import (
 func (s *collector) words(w shell.Word, a access, file bool) {
 	for _, text := range texts(w.Text) {
 		if hosts, readonly := mounted(text); s.contains && len(hosts) > 0 {
-			a.unsure = a.unsure && !readonly
+			a.unsure, a.below = a.unsure && !readonly, true
 			for _, host := range hosts {
 				s.word(w, host, a, file)
 			}
@@ -45,7 +45,7 @@ func texts(text string) []string {
 
 // word is a file that a command names; file says that it certainly is one.
 func (s *collector) word(w shell.Word, text string, a access, file bool) {
-	if text == "" || strings.Contains(text, "://") && !strings.HasPrefix(text, "file://") {
+	if text == "" || text == "-" || strings.Contains(text, "://") && !strings.HasPrefix(text, "file://") {
 		return
 	}
 	if !w.Known {
