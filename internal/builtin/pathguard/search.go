@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/hookrouter/hookrouter/internal/builtin/paths"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -28,28 +30,49 @@ func searched(tool events.Tool, ev events.Event) (all []access, whole bool) {
 	if len(dirs) == 0 {
 		dirs = []string{"."}
 	}
-	whole = true
 	input, _ := data.ToolInput()
-	for member, value := range input.All() {
-		if !slices.Contains(filters, strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(member))) {
-			continue
-		}
-		patterns, ok := patternsOf(value)
-		whole = whole && ok
-		for _, pattern := range patterns {
-			for _, dir := range dirs {
-				names, a := filter(pattern)
-				if len(all)+len(names) > events.MaxToolPaths {
-					return all, false
-				}
-				for _, name := range names {
-					a.path = paths.Resolve(dir+"/"+name, tool.Cwd)
-					all = append(all, a)
-				}
+	patterns, whole := narrowed(input)
+	for _, pattern := range patterns {
+		for _, dir := range dirs {
+			names, a := filter(pattern)
+			if len(all)+len(names) > events.MaxToolPaths {
+				return all, false
+			}
+			for _, name := range names {
+				a.path = paths.Resolve(dir+"/"+name, tool.Cwd)
+				all = append(all, a)
 			}
 		}
 	}
 	return all, whole
+}
+
+// narrowed are the patterns in an input, those of calls that it holds too. ok is false where
+// some can't be read.
+func narrowed(input events.Object) (patterns []string, ok bool) {
+	ok = true
+	for member, value := range input.All() {
+		if slices.Contains(filters, strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(member))) {
+			more, read := patternsOf(value)
+			patterns, ok = append(patterns, more...), ok && read
+			continue
+		}
+		held := []jsontext.Value{value}
+		if value.Kind() == '[' {
+			held = nil
+			_ = json.Unmarshal(value, &held) // it was read before
+		}
+		for _, v := range held {
+			if text := ""; v.Kind() == '"' && json.Unmarshal(v, &text) == nil && strings.HasPrefix(text, "{") {
+				v = jsontext.Value(text) // arguments as JSON in a text
+			}
+			if inner, err := events.ParseObject(v); err == nil {
+				more, read := narrowed(inner)
+				patterns, ok = append(patterns, more...), ok && read
+			}
+		}
+	}
+	return patterns, ok
 }
 
 // patternsOf are the patterns of a text or a list. Spaces part them, and commas may, but

@@ -24,6 +24,7 @@ func TestSearchesByName(t *testing.T) {
 			`{"tool_name":"Grep","tool_input":{"pattern":"KEY","path":"/repo","glob":".env,*.{ts,tsx}"}}`,
 			`{"tool_name":"Grep","tool_input":{"pattern":"KEY","path":"/home/eve","glob":".ssh/**"}}`,
 			`{"tool_name":"Grep","tool_input":{"pattern":"KEY","path":"/repo","glob":"*.env"}}`,
+			`{"tool_name":"batch","tool_input":{"tool_calls":[{"tool":"read","parameters":{"filePath":"a"}},{"tool":"grep","parameters":{"pattern":"KEY","include":".env"}}]},"cwd":"/repo"}`,
 			`{"tool_name":"search_file_content","tool_input":{"pattern":"KEY","include":".env"},"cwd":"/repo"}`,
 			`{"tool_name":"grep","tool_input":{"pattern":"KEY","include":".env"},"cwd":"/repo"}`,
 			`{"tool_name":"grep_search","tool_input":{"query":"KEY","include_pattern":["a",".env"]},"cwd":"/repo"}`,
