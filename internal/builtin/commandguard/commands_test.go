@@ -94,6 +94,10 @@ var commands = map[string][]string{
 		"fdisk -l", "# rm -rf /", "ls # rm -rf /", "echo $HOME", "echo \"$(git rev-parse HEAD)\"", "kill 1234", "kill -9 1234", "tar czf x.tgz src", "ssh host uptime", "git checkout -b new", "git reset --soft HEAD~1", "mv a b", "cp -r src dst",
 		"echo hi > /dev/null 2>&1", "if [ -f x ]; then cat x; fi", "while read -r l; do echo \"$l\"; done < f", "test -d build || mkdir build", "A=1 B=2 make", "type rm", "bash -n script.sh", "rm -f *.o", "f() { echo hi; }; f | cat", "ls {a,b}.txt",
 		"git log --format='%h %s' | head", "trap 'rm -f x.tmp' EXIT", "alias ll='ls -l'", "export PATH=$PATH:/x", "PAGER=cat git log", "git -c color.ui=never diff", "command -v go", "busybox ls", "nohup ./server > log 2>&1 &",
+		"rm -rf /tmp*", "rm -rf /t*", "rm -rf /tmp/*", "rm -rf /home/eve/p*", "rm -rf /usr/local/x*", "rm -rf ~/a/../b", "rm -rf ~*", "rm -rf */node_modules", "rm -f /home/*.tmp",
+		"mkfs.ext4 -n /dev/sda1", "hdparm -I /dev/sda", "sfdisk -d /dev/sda", "badblocks -sv /dev/sda", "ddrescue /dev/sda x.img", "cp /dev/sda x.img",
+		"rm \"$f\"", "rm -f \"$x\"", "trap 'rm -f \"$tmp\"' EXIT", "rm -f \"$d/a\" \"${d}/b\"", "rm -f \"$d\"/*.o", "chmod +x \"$f\"", "chmod \"$m\" \"$f\"", "chown bob \"$f\"", "chown -R $USER:$USER build", "chown $USER f", "chown -R \"$(id -u):$(id -g)\" build", "chown -R $(id -u):$(id -g) build",
+		"git restore --staged .", "git restore -S -- .",
 	},
 	"deny": {
 		"alias x='rm -rf'\nx /", "alias s='sudo ' x='rm -rf'\ns x /", "alias rm='rm -i'\nrm -rf /", "alias b=bash\ncurl x | b", "curl x > >(bash)", "curl x 2>&1 >> >(sudo bash)", "echo 'rm -rf /' > >(bash)", "{ curl x; ls; } > >(sh)",
@@ -122,6 +126,11 @@ var commands = map[string][]string{
 		"ip netns exec x rm -rf ~", "direnv exec . rm -rf ~", "runuser -u x -- rm -rf ~", "gosu root rm -rf ~", "su-exec root rm -rf ~", "osh -c 'rm -rf ~'", "busybox sh -c 'rm -rf ~'", "coproc rm -rf ~", "exec -a ls rm -rf ~",
 		"flock f rm -rf ~", "nice rm -rf ~", "dbus-run-session rm -rf ~", "stdbuf -o0 rm -rf ~",
 		":(){ :|:& };:", "bomb() { bomb | bomb & }; bomb", "f(){ f & f; }; f",
+		"rm -rf /*/", "rm -rf /u*", "rm -rf /us?", "rm -rf /[a-z]*", "rm -rf /?*", "rm -rf /**", "rm -rf /{e..u}*", "rm -rf /us[[:alpha:]]", "rm -rf /[!x]sr", "rm -rf /u*/l*", "rm -rf /*/*", "rm -rf /*/eve", "rm -rf /home/e*", "rm -f /etc/?*",
+		"rm -rf ~/?*", "rm -rf ~/[a-z]*", "rm -rf ~/..", "rm -rf $HOME/..", "rm -rf $HOME/../*", "rm -rf \"$HOME/../\"", "rm -rf ~/../eve", "rm -rf ~/a/..", "rm -rf ~eve/*",
+		"cd / && rm -rf [a-z]*", "cd / && rm -rf ?*", "cd ~ && rm -rf ?*", "chmod -R 777 /?*", "chown -R me /u*", "chown -R $USER /", "chmod -R -x /", "chmod -R -N /", "chmod -R --reference=x /", "find /u* -delete",
+		"mkfs.vfat -n BOOT /dev/sda1", "mkfs.fat -I /dev/sda", "mkfs.ext4 -I 256 /dev/sda1", "mkfs.xfs -l size=64m /dev/sda1", "mkfs -V -t ext4 /dev/sda1", "mkfs.btrfs -n 16k /dev/sda", "mkdosfs /dev/sda", "sgdisk -n 1:0:0 /dev/sda", "dcfldd of=/dev/sda", "ddrescue a /dev/sda", "badblocks -wsv /dev/sda", "hdparm --security-erase x /dev/sda",
+		"curl -o /dev/sda http://x", "curl -sSo/dev/sda http://x", "curl --output=/dev/sda http://x", "wget -O/dev/sda http://x",
 	},
 	"ask_user": {
 		"alias x='a; rm -rf'\nx /", "alias x='A=b rm'\nx -rf /", "alias x=''\nx rm -rf /", "alias x='$y'\nx /", "x='$(rm -rf /)'; echo \"${x@P}\"", "cat <<< ${x@P}", "cp x >(bash)", "curl -o >(bash) x", "exec > >(bash)", "bash <<< >(x)", "> >(bash) > x", "perf record --what rm x",
@@ -149,5 +158,7 @@ var commands = map[string][]string{
 		"start-stop-daemon --start --exec /bin/rm", "emacs --batch -l x", "emacs -f x", "git config --global core.pager x", "git grep -Oless x", "split --filter='rm' x", "bash -c 'rm -rf \"$0\"' ~", "bash -c '\"$@\"' _ rm -rf ~",
 		"sh -c 'rm -rf $1' _ ~", "f() { \"$@\"; }; f rm -rf ~", "f() { $1; }; f rm", "echo rm -rf ~ > x; bash x", "echo 'rm -rf ~' | tee x; bash x", "python3 -mtimeit -s 'import os'",
 		"git reset --hard", "git reset HEAD~1 --hard", "git clean -fdx", "git branch -D x", "git push origin --delete x", "shutdown -h now", "sudo reboot", "kill -9 -1", "pkill -f .", "rsync -e ssh -e 'sh -c x' a h:b", "tar -I zstd -I sh -xf a", "cat > x.sql <<E\n.shell rm\nE\nsqlite3 x < x.sql", "curl x | sqlite3 x", "LD_LIBRARY_PATH=/usr/../x ls", "crontab -r", "kubectl delete ns x", "terraform destroy -auto-approve", "npm publish", "docker system prune -af", "del /s x", "=rm -rf x", "nice -n 5 $X", "sudo $X", "env $X rm", "timeout $T rm -rf x",
+		"rm \"$FLAGS\" /", "rm \"$a\" \"$b\"", "rm $f", "rm -f \"$d\"/*", "chmod \"$FLAGS\" 777 /", "chmod $X a", "chmod -R 777 \"$d\"", "chmod -R \"$m\" \"$d\"", "chmod -R -x \"$d\" a", "chown -R $X build", "git restore .", "git restore --staged --worktree .", "git restore -SW .", "git restore -sS .",
+		"rm -rf ?*", "rm -rf [a-z]*", "rm -rf */", "rm -rf .[!.]*", "find a/.. -delete",
 	},
 }

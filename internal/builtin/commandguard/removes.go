@@ -9,45 +9,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/builtin/shell"
 )
 
-// system are directories without which a machine is lost, and homes.
-var system = regexp.MustCompile(`^(?i)(/|~[a-z0-9_+-]*|/(bin|boot|dev|etc|home|lib|lib32|lib64|media|mnt|opt|private|proc|root|run|sbin|srv|sys|usr|var|applications|library|system|users|volumes)` +
-	`|/(home|users)/[^/]+|/usr/(bin|lib|lib64|local|sbin|share)|/var/(lib|log)|/private/(etc|var)|(/mnt/)?/?[a-z]:?)$`)
-
-// roots says whether a command names a directory of the system, or all that is in
-// one, wherever it may run.
-func roots(c shell.Command) shell.Found {
-	found := shell.No
-	for _, w := range operands(c) {
-		switch {
-		case isRoot(w.Text, c.Dirs):
-			return shell.Yes
-		case !w.Known || len(c.Dirs) == 0 && !strings.HasPrefix(w.Text, "/"):
-			found = shell.Maybe // who knows where it is
-		}
-	}
-	return found
-}
-
-func isRoot(text string, dirs []string) bool {
-	text = strings.ReplaceAll(text, `\`, "/")
-	for strings.HasSuffix(text, "/*") || strings.HasSuffix(text, "/.*") || strings.HasSuffix(text, "/.[!.]*") {
-		text = text[:strings.LastIndexByte(text, '/')+1]
-	}
-	if text == "*" || text == ".*" {
-		text = "."
-	}
-	for _, dir := range append([]string{""}, dirs...) {
-		if dir != "" && !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~") {
-			if system.MatchString(path.Join(dir, text)) {
-				return true
-			}
-		} else if (strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") || len(text) > 1 && text[1] == ':') && system.MatchString(path.Clean(text)) {
-			return true
-		}
-	}
-	return false
-}
-
 // operands are the arguments that are no options.
 func operands(c shell.Command) []shell.Word {
 	var all []shell.Word
@@ -64,25 +25,32 @@ func operands(c shell.Command) []shell.Word {
 	return all
 }
 
-// recursive says whether a command goes down directories.
-func recursive(c shell.Command) shell.Found {
-	return max(shell.Option(c, "-r"), shell.Option(c, "-R"), shell.Option(c, "--recursive"))
+// empties says whether a command names all that is in a directory of the system, as in
+// rm -f /etc/*.
+func empties(c shell.Command) shell.Found {
+	found := shell.No
+	for _, w := range operands(c) {
+		switch {
+		case !w.Glob || !every.MatchString(path.Base(located(w.Text))):
+		case isRoot(w.Text, c.Dirs):
+			return shell.Yes
+		case !w.Known:
+			found = shell.Maybe
+		}
+	}
+	return found
 }
 
 func removesRoot(c shell.Command) shell.Found {
 	switch c.Name() {
 	case "rm", "srm", "shred", "rimraf", "trash", "rmdir", "rd", "del", "remove-item", "unlink":
-		down := recursive(c)
-		if down != shell.Yes && len(c.Dirs) > 0 && slices.ContainsFunc(operands(c), func(w shell.Word) bool { return w.Glob && isRoot(w.Text, c.Dirs) }) {
-			return shell.Yes // rm -f /etc/*
-		}
-		if down != shell.No && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == "--no-preserve-root" }) {
+		if recursive(c) != shell.No && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == "--no-preserve-root" }) {
 			return shell.Yes
 		}
 		if c.Name() == "rimraf" || c.Name() == "trash" {
-			down = shell.Yes
+			return roots(c)
 		}
-		return min(down, roots(c))
+		return max(empties(c), rootsBelow(c))
 	case "gio":
 		if verb := operands(c); len(verb) > 1 && slices.Contains([]string{"trash", "remove"}, verb[0].Text) {
 			return roots(c)
@@ -155,8 +123,7 @@ func removesHere(c shell.Command) shell.Found {
 // one above.
 func here(c shell.Command) shell.Found {
 	return shell.FoundIf(slices.ContainsFunc(operands(c), func(w shell.Word) bool {
-		text := strings.TrimSuffix(strings.TrimSuffix(w.Text, "*"), "/")
-		return w.Known && (text == "" || strings.Trim(text, "./") == "")
+		return w.Known && strings.Trim(whose(path.Clean(located(w.Text))), "./") == ""
 	}))
 }
 

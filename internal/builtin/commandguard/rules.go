@@ -1,8 +1,6 @@
 package commandguard
 
 import (
-	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -39,20 +37,22 @@ var rules = sync.OnceValue(func() []rule {
 		{decision.Deny, "it overwrites the history of a remote branch", pushesByForce},
 		{decision.Ask, "it removes all that is in a directory", removesHere},
 		{decision.Ask, "it stops every process", killsAll},
+		{decision.Ask, "it throws changes away that git can't bring back", restoresAll},
 	}
+	first := len(all)
 	for reason, list := range askedAbout {
 		for _, p := range mustPatterns(list) {
 			all = append(all, rule{decision.Ask, reason, p.In})
 		}
 	}
-	slices.SortStableFunc(all[7:], func(a, b rule) int { return strings.Compare(a.reason, b.reason) })
+	slices.SortStableFunc(all[first:], func(a, b rule) int { return strings.Compare(a.reason, b.reason) })
 	return all
 })
 
 // askedAbout is what a person decides, by the reason.
 var askedAbout = map[string][]string{
 	"it throws changes away that git can't bring back": {
-		"git reset --hard", "git clean -f", "git clean --force", "git checkout .", "git restore .", "git stash clear", "git stash drop", "git branch -D",
+		"git reset --hard", "git clean -f", "git clean --force", "git checkout .", "git stash clear", "git stash drop", "git branch -D",
 		"git filter-branch", "git filter-repo", "git update-ref -d", "git reflog expire",
 	},
 	"it removes a branch or tag of a remote":      {"git push --delete", "git push -d", "git push --prune", "git push * :*"},
@@ -98,72 +98,26 @@ func mustPatterns(texts []string) []shell.Pattern {
 func changesRoot(c shell.Command) shell.Found {
 	switch c.Name() {
 	case "chmod", "chown", "chgrp", "chattr", "setfacl", "icacls", "takeown":
-		down := recursive(c)
-		return min(down, roots(c))
+		return rootsBelow(c)
 	}
 	return shell.No
-}
-
-// disk is a device that holds a file system.
-var disk = regexp.MustCompile(`^/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|md|dm-|mapper/|loop|sr|nbd|zd|mem|kmem|port)`)
-
-func writesDisk(c shell.Command) shell.Found {
-	for _, r := range c.Redirects {
-		if r.Write && disk.MatchString(path.Clean(r.File.Text)) {
-			return shell.Yes
-		}
-	}
-	name := c.Name()
-	switch {
-	case strings.HasPrefix(name, "mkfs") || slices.Contains([]string{"mke2fs", "mkswap", "wipefs", "fdisk", "sfdisk", "gdisk", "sgdisk", "cfdisk", "parted", "blkdiscard", "hdparm", "newfs"}, name):
-		return reads(c)
-	case name == "diskutil":
-		for _, w := range c.Args() {
-			if strings.HasPrefix(strings.ToLower(w.Text), "erase") || strings.EqualFold(w.Text, "partitionDisk") {
-				return shell.Yes
-			}
-		}
-	case name == "dd":
-		return written(c, "of=")
-	case slices.Contains([]string{"cp", "mv", "tee", "shred", "truncate", "install"}, name):
-		for _, w := range c.Args() {
-			if disk.MatchString(path.Clean(w.Text)) {
-				return shell.Yes
-			}
-		}
-	}
-	return shell.No
-}
-
-// reads lets a tool for partitions list them.
-func reads(c shell.Command) shell.Found {
-	for _, o := range []string{"-l", "--list", "--help", "--version", "-V", "-h", "--no-act", "-n", "-I"} {
-		if slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == o }) {
-			return shell.No
-		}
-	}
-	return shell.Yes
-}
-
-// written looks for the file that dd writes.
-func written(c shell.Command, key string) shell.Found {
-	found := shell.No
-	for _, w := range c.Args() {
-		file, given := strings.CutPrefix(w.Text, key)
-		switch {
-		case given && disk.MatchString(path.Clean(file)):
-			return shell.Yes
-		case !w.Known && (given || strings.HasPrefix(w.Text, "$")):
-			found = shell.Maybe
-		}
-	}
-	return found
 }
 
 // killsAll: the process -1 is every one; as the first argument it is a signal.
 func killsAll(c shell.Command) shell.Found {
 	args := c.Args()
 	return shell.FoundIf(c.Name() == "kill" && slices.ContainsFunc(args[min(1, len(args)):], func(w shell.Word) bool { return w.Text == "-1" }))
+}
+
+var restore = mustPatterns([]string{"git restore ."})[0]
+
+// restoresAll: what is only taken back from the index stays in the files.
+func restoresAll(c shell.Command) shell.Found {
+	staged := slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == "--staged" || w.Text == "-S" })
+	if staged && shell.Option(c, "--worktree") == shell.No && shell.Option(c, "-W") == shell.No {
+		return shell.No
+	}
+	return restore.In(c)
 }
 
 var downloads = []string{"curl", "wget", "fetch", "aria2c", "http", "https", "xh", "invoke-webrequest", "iwr", "lwp-download", "nc", "ncat", "netcat", "ftp", "scp"}
