@@ -38,6 +38,7 @@ var rules = sync.OnceValue(func() []rule {
 		{decision.Ask, "it removes all that is in a directory", removesHere},
 		{decision.Ask, "it stops every process", killsAll},
 		{decision.Ask, "it throws changes away that git can't bring back", restoresAll},
+		{decision.Ask, "it publishes a package", runsTwine},
 	}
 	first := len(all)
 	for reason, list := range askedAbout {
@@ -66,10 +67,13 @@ var askedAbout = map[string][]string{
 	"it removes containers, images or volumes":    {"docker system prune", "docker volume rm", "docker volume prune", "podman system prune", "podman system reset"},
 	"it removes files by a command of Windows":    {"del", "erase", "rd", "format", "diskpart"},
 	"it overwrites files so that nothing is left": {"shred", "srm"},
-	"it publishes a package":                      {"npm publish", "yarn publish", "pnpm publish", "cargo publish", "twine upload", "gem push"},
-	"it hides what was done":                      {"history -c", "unset HISTFILE"},
-	"it loads code into the kernel":               {"insmod", "modprobe", "rmmod", "kexec"},
-	"it mounts or unmounts a file system":         {"mount", "umount", "swapoff", "losetup", "cryptsetup"},
+	"it publishes a package": {
+		"npm publish", "yarn publish", "yarn npm publish", "pnpm publish", "bun publish", "deno publish", "jsr publish", "cargo publish", "gem push", "dotnet nuget push", "nuget push",
+		"twine upload", "poetry publish", "uv publish", "hatch publish", "flit publish", "pdm publish", "maturin publish", "maturin upload",
+	},
+	"it hides what was done":              {"history -c", "unset HISTFILE"},
+	"it loads code into the kernel":       {"insmod", "modprobe", "rmmod", "kexec"},
+	"it mounts or unmounts a file system": {"mount", "umount", "swapoff", "losetup", "cryptsetup"},
 }
 
 // harmless is what passes where nothing else does: commands that read and print.
@@ -118,6 +122,24 @@ func restoresAll(c shell.Command) shell.Found {
 		return shell.No
 	}
 	return restore.In(c)
+}
+
+var twine = mustPatterns([]string{"twine upload"})[0]
+
+// runsTwine: python -m twine is twine.
+func runsTwine(c shell.Command) shell.Found {
+	for i, w := range c.Args() {
+		if module, given := strings.CutPrefix(w.Text, "-m"); given && strings.HasPrefix(c.Name(), "py") {
+			c.Words = slices.Clone(c.Args()[i:])
+			if module == "" {
+				c.Words = c.Words[1:]
+			} else {
+				c.Words[0].Text = module
+			}
+			return twine.In(c)
+		}
+	}
+	return shell.No
 }
 
 var downloads = []string{"curl", "wget", "fetch", "aria2c", "http", "https", "xh", "invoke-webrequest", "iwr", "lwp-download", "nc", "ncat", "netcat", "ftp", "scp"}

@@ -74,6 +74,7 @@ func (p Pattern) In(c Command) Found {
 var verbal = map[string][]string{
 	"git": {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path", "--super-prefix"},
 	"npm": nil, "yarn": nil, "pnpm": nil, "cargo": nil, "gem": nil, "twine": nil, "go": nil, "gh": nil, "docker": nil, "podman": nil, "kubectl": nil, "helm": nil, "terraform": nil, "tofu": nil, "pulumi": nil, "systemctl": nil,
+	"poetry": nil, "uv": nil, "hatch": nil, "flit": nil, "pdm": nil, "maturin": nil, "bun": nil, "deno": nil, "jsr": nil, "dotnet": nil, "nuget": nil, "rails": nil, "manage.py": nil, "django-admin": nil, "artisan": nil,
 }
 
 // verb is what such a program does, where that is known.

@@ -34,6 +34,7 @@ func (s source) program(c *Command, name string, ctx context) {
 	switch {
 	case known:
 		s.interpreter(c, language, ctx)
+		c.runsCode()
 	case name == "git":
 		c.gitConfig(args)
 	case name == "sed" || name == "gsed":

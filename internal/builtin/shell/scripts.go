@@ -2,6 +2,7 @@ package shell
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -42,22 +43,53 @@ func isDescriptor(file string) bool {
 	return file == "/dev/stdin" || strings.HasPrefix(file, "/dev/fd/") || strings.HasPrefix(file, "/proc/self/fd/")
 }
 
+var (
+	// Options of sed and awk behind which no word of its own is the code, and those that
+	// have a value.
+	codeElsewhere = regexp.MustCompile(`^(-[nErsuz]*f|--(file|expression|source)$)`)
+	optionValue   = map[string]*regexp.Regexp{"sed": regexp.MustCompile(`^(-l|--line-length)$`), "awk": regexp.MustCompile(`^(-[vFil]|--(assign|field-separator|include|load))$`)}
+	codeOption    = regexp.MustCompile(`^(-[nErsuz]*e|--expression|--source)$`)
+	// sedCommand is a script whose first command is in its text, though an address may be
+	// a variable.
+	sedCommand = regexp.MustCompile("^([0-9,~+$!{\\s]|\\$\\w+|\\$\\{[^}]*\\}|\\$\\(\\([^)]*\\)\\))*([sy][^\\w\\s$`]|/|\\\\\\W|[aic][\\\\ ]|[dDpPqQ=]\\s*([;}]|$))")
+)
+
 // script looks for what runs commands in the scripts of sed and awk: in the words behind
-// the name, and joined to an option.
+// the name, and joined to an option. The code is behind an option, or the first word
+// that is no option's value.
 func (c *Command) script(runs *regexp.Regexp, language string) {
-	first := true // the first word that is no option may be the script
+	first, before := true, ""
 	for _, a := range c.Args() {
 		text := a.Text
 		option := strings.HasPrefix(text, "-")
 		if option {
 			text = scriptOption.ReplaceAllString(text, "")
 		}
+		suffix := language == "sed" && before == "-i" && (text == "" || text[0] == '.') // of BSD's sed
+		code := codeOption.MatchString(before) || first && !option && !suffix && !optionValue[language].MatchString(before)
+		unknown := !a.Known && !option && strings.ContainsAny(text, "$`{")
 		switch {
-		case runs.MatchString(text) && (!option || text != a.Text), first && !option && language == "sed" && sedBegins.MatchString(text):
+		case runs.MatchString(text) && (!option || text != a.Text), code && language == "sed" && sedBegins.MatchString(text):
 			c.doubt(language + " may be told to run a command")
-		case !a.Known && strings.ContainsAny(text, "$`{") && !option && !strings.ContainsAny(text, "/."):
+		case unknown && code && language == "sed" && !sedCommand.MatchString(text),
+			unknown && (code && language == "awk" || a.Many && language == "sed") && !strings.ContainsAny(text, "/."):
 			c.doubt("the code for " + language + " is known only when it runs: " + clip(text))
 		}
-		first = first && option
+		first = first && !code && (!option || text == a.Text) && !codeElsewhere.MatchString(a.Text)
+		before = a.Text
+	}
+}
+
+// runsCode looks for a program in another language, such as manage.py, that is told to
+// run code.
+func (c *Command) runsCode() {
+	args := c.Args()
+	at := slices.IndexFunc(args, func(a Word) bool { return !strings.HasPrefix(a.Text, "-") })
+	if at < 0 {
+		return
+	}
+	program := Command{Words: args[at:]}
+	if verbs := runners[program.Name()]; verbs != "" && program.runner(verbs) {
+		c.doubt("what " + program.Name() + " runs is not read here")
 	}
 }
