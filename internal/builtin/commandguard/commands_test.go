@@ -131,7 +131,7 @@ var commands = map[string][]string{
 		":(){ :|:& };:", "bomb() { bomb | bomb & }; bomb", "f(){ f & f; }; f",
 		"rm -rf /*/", "rm -rf /u*", "rm -rf /us?", "rm -rf /[a-z]*", "rm -rf /?*", "rm -rf /**", "rm -rf /{e..u}*", "rm -rf /us[[:alpha:]]", "rm -rf /[!x]sr", "rm -rf /u*/l*", "rm -rf /*/*", "rm -rf /*/eve", "rm -rf /home/e*", "rm -f /etc/?*",
 		"rm -rf ~/?*", "rm -rf ~/[a-z]*", "rm -rf ~/..", "rm -rf $HOME/..", "rm -rf $HOME/../*", "rm -rf \"$HOME/../\"", "rm -rf ~/../eve", "rm -rf ~/a/..", "rm -rf ~eve/*",
-		"cd / && rm -rf [a-z]*", "cd / && rm -rf ?*", "cd ~ && rm -rf ?*", "chmod -R 777 /?*", "chown -R me /u*", "chown -R $USER /", "chmod -R -x /", "chmod -R -N /", "chmod -R --reference=x /", "find /u* -delete",
+		"cd / && rm -rf [a-z]*", "cd / && rm -rf ?*", "cd ~ && rm -rf ?*", "cd ~/.. && rm -rf eve", "cd ~/../eve && rm -rf ?*", "cd && cd .. && rm -rf ?*", "chmod -R 777 /?*", "chown -R me /u*", "chown -R $USER /", "chmod -R -x /", "chmod -R -N /", "chmod -R --reference=x /", "find /u* -delete",
 		"mkfs.vfat -n BOOT /dev/sda1", "mkfs.fat -I /dev/sda", "mkfs.ext4 -I 256 /dev/sda1", "mkfs.xfs -l size=64m /dev/sda1", "mkfs -V -t ext4 /dev/sda1", "mkfs.btrfs -n 16k /dev/sda", "mkdosfs /dev/sda", "sgdisk -n 1:0:0 /dev/sda", "dcfldd of=/dev/sda", "ddrescue a /dev/sda", "badblocks -wsv /dev/sda", "hdparm --security-erase x /dev/sda",
 		"curl -o /dev/sda http://x", "curl -sSo/dev/sda http://x", "curl --output=/dev/sda http://x", "wget -O/dev/sda http://x",
 	},

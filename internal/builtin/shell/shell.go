@@ -140,10 +140,17 @@ func nameOf(text string) string {
 	return strings.TrimSuffix(strings.ToLower(text), ".exe")
 }
 
-// join is where a directory leads to from another one.
+// join is where a directory leads to from another one. What is above a home is /home.
 func join(dir, to string) string {
-	if dir == "" || strings.HasPrefix(to, "/") || strings.HasPrefix(to, "~") {
+	if dir != "" && !strings.HasPrefix(to, "/") && !strings.HasPrefix(to, "~") {
+		to = dir + "/" + to
+	}
+	if !strings.HasPrefix(to, "~") {
 		return path.Clean(to)
 	}
-	return path.Join(dir, to)
+	to = path.Clean("/home/" + to)
+	if strings.HasPrefix(to, "/home/~") {
+		to = to[len("/home/"):]
+	}
+	return to
 }
