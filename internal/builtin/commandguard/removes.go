@@ -28,11 +28,11 @@ func operands(c shell.Command) []shell.Word {
 // empties says whether a command names all that is in a directory of the system, as in
 // rm -f /etc/*.
 func empties(c shell.Command) shell.Found {
-	found := shell.No
+	found, places := shell.No, places(c.Dirs)
 	for _, w := range operands(c) {
 		switch {
 		case !w.Glob || !every.MatchString(path.Base(located(w.Text))):
-		case isRoot(w.Text, c.Dirs):
+		case isRoot(w.Text, places):
 			return shell.Yes
 		case !w.Known:
 			found = shell.Maybe

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"github.com/hookrouter/hookrouter/internal/builtin/shell"
 )
 
@@ -29,10 +27,10 @@ var (
 // roots says whether a command names a directory of the system, or all that is in
 // one, wherever it may run.
 func roots(c shell.Command) shell.Found {
-	found := shell.No
+	found, places := shell.No, places(c.Dirs)
 	for _, w := range targets(c) {
 		switch {
-		case isRoot(w.Text, c.Dirs):
+		case isRoot(w.Text, places):
 			return shell.Yes
 		case !w.Known || len(c.Dirs) == 0 && !strings.HasPrefix(w.Text, "/"):
 			found = shell.Maybe // who knows where it is
@@ -41,17 +39,24 @@ func roots(c shell.Command) shell.Found {
 	return found
 }
 
-// isRoot reports whether a path, in one of the directories, is a directory of the
-// system or all that is in one, or a pattern that finds one.
-func isRoot(text string, dirs []string) bool {
+// isRoot reports whether a path, in one of the places, is a directory of the system or
+// all that is in one, or a pattern that finds one.
+func isRoot(text string, places []string) bool {
 	text = located(text)
 	if absolute(text) {
 		return isSystem(whose(path.Clean(text)))
 	}
-	return slices.ContainsFunc(dirs, func(dir string) bool {
-		dir = located(dir)
-		return absolute(dir) && isSystem(whose(path.Join(dir, text)))
-	})
+	return slices.ContainsFunc(places, func(dir string) bool { return isSystem(whose(path.Join(dir, text))) })
+}
+
+// places are the directories of which it is known where they are.
+func places(dirs []string) (all []string) {
+	for _, dir := range dirs {
+		if dir = located(dir); absolute(dir) {
+			all = append(all, dir)
+		}
+	}
+	return all
 }
 
 // located is a path or pattern in one form, with homes where they are, so that what is
@@ -76,13 +81,28 @@ func whose(text string) string {
 	return text
 }
 
+// anyDepth is what stands for directories at any depth in some shells, and for one in others.
+var anyDepth = regexp.MustCompile(`/(\*\*/)+`)
+
 func isSystem(text string) bool {
-	return drive.MatchString(text) || slices.ContainsFunc(system, func(dir string) bool { return finds(text, dir) }) ||
-		finds(path.Dir(text), "/home") || finds(path.Dir(text), "/users")
+	if shallow := anyDepth.ReplaceAllLiteralString(text, "/"); shallow != text && isSystem(shallow) {
+		return true
+	}
+	if drive.MatchString(text) {
+		return true
+	}
+	if strings.Count(text, "/") > 2 {
+		return false
+	}
+	above := path.Dir(text)
+	return slices.ContainsFunc(system, func(dir string) bool { return finds(text, dir) }) || finds(above, "/home") || finds(above, "/users")
 }
 
 func finds(pattern, dir string) bool {
-	found, err := doublestar.Match(pattern, dir)
+	if !strings.ContainsAny(pattern, "*?") {
+		return pattern == dir
+	}
+	found, err := path.Match(pattern, dir)
 	return found && err == nil
 }
 
