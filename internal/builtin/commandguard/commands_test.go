@@ -100,7 +100,7 @@ var commands = map[string][]string{
 		"git restore --staged .", "git restore -S -- .",
 		"awk -v a=\"$b\" '{print a}' x", "awk -v \"a=$b\" '{print a}' x", "awk -va=\"$b\" '{print a}' x", "awk '{print a}' a=\"$b\" x", "awk '{print $1}' \"$f\"", "awk -F \"$sep\" '{print $1}' x", "awk -f x.awk \"$f\"", "sed \"s|$OLD|$NEW|g\" f", "sed \"s/$a/$b/g\" f", "sed \"s#$a#b#\" f", "sed -i \"s|$a|$b|\" \"$f\"", "sed -i '' \"s|$a|$b|\" \"$f\"", "sed -n \"${n}p\" \"$f\"", "sed -n \"$a,${b}p\" f",
 		"sed -n \"$((n+1)),\\$p\" f", "sed -e p \"$f\"", "sed -n \"/$a/,/$b/p\" f", "sed -i \"1i $H\" f", "sed -nf x.sed \"$f\"", "uv pip install publish", "bun run publish", "rails db:migrate VERSION=\"$v\"", "rails server -p \"$PORT\"", "python manage.py migrate \"$app\"", "python manage.py test \"$x\"", "php artisan migrate", "python script.py \"$a\" \"$b\"", "python -m pytest \"$a\" \"$b\"",
-		"python script.py $args", "dotnet run -- \"$a\" \"$b\"", "deno run x.ts \"$a\"", "hatch run test \"$x\"", "python3 -m pip install \"$x\"",
+		"python script.py $args", "dotnet test \"$a\" \"$b\"", "mongosh db < x.js", "deno run x.ts \"$a\"", "hatch run test \"$x\"", "python3 -m pip install \"$x\"",
 	},
 	"deny": {
 		"alias x='rm -rf'\nx /", "alias s='sudo ' x='rm -rf'\ns x /", "alias rm='rm -i'\nrm -rf /", "alias b=bash\ncurl x | b", "curl x > >(bash)", "curl x 2>&1 >> >(sudo bash)", "echo 'rm -rf /' > >(bash)", "{ curl x; ls; } > >(sh)",
@@ -164,7 +164,7 @@ var commands = map[string][]string{
 		"rm \"$FLAGS\" /", "rm \"$a\" \"$b\"", "rm $f", "rm -f \"$d\"/*", "chmod \"$FLAGS\" 777 /", "chmod $X a", "chmod -R 777 \"$d\"", "chmod -R \"$m\" \"$d\"", "chmod -R -x \"$d\" a", "chown -R $X build", "git restore .", "git restore --staged --worktree .", "git restore -SW .", "git restore -sS .",
 		"rm -rf ?*", "rm -rf [a-z]*", "rm -rf */", "rm -rf .[!.]*", "find a/.. -delete", "rm -rf /x" + strings.Repeat("'{*,**}'", 30),
 		"awk -v a=\"$b\" \"$prog\" x", "awk -i inplace \"$prog\" x", "awk \"$prog\" f", "awk \"{print $x}\" f", "awk -e \"$prog\" f", "sed -i '' \"$x\" f", "sed -i.bak \"$x\" f", "sed -i .bak \"$x\" f", "sed -e \"s|$a|x|\" -e \"$x\" f", "sed -i s/a/b/ $files", "sed \"$script\" f", "sed \"1$x\" f", "sed \"s$x\" f", "sed \"$(cat x.sed)\" f",
-		"sed \"s|$a|b|e\" f", "sed -l 5 \"$x\" f", "poetry publish --build", "uv publish", "bun publish", "yarn npm publish", "python -m twine upload x", "python3.12 -mtwine upload x", "dotnet nuget push x", "mongosh db --eval x", "mongosh --eval=x", "rails runner x", "bin/rails runner x", "bundle exec rails r x",
+		"sed \"s|$a|b|e\" f", "sed -l 5 \"$x\" f", "poetry publish --build", "uv publish", "bun publish", "yarn npm publish", "python -m twine upload x", "python3.12 -mtwine upload x", "dotnet nuget push x", "mongosh db --eval x", "mongosh --eval=x", "echo x | mongosh", "rails runner x", "bin/rails runner x", "bundle exec rails r x",
 		"ruby bin/rails runner x", "python manage.py shell -c x", "python3.12 ./manage.py shell -c x", "uv run manage.py shell -c x", "echo x | python manage.py shell", "php artisan tinker --execute x", "bpython -c x", "poetry run python manage.py shell -c x", "python -m \"$m\" upload",
 	},
 }

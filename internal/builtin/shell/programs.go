@@ -59,12 +59,12 @@ var (
 
 // readers run what they read, as far as their language has commands.
 var readers = []string{
-	"ed", "red", "ex", "vi", "vim", "nvim", "view", "dc", "ftp", "sftp", "telnet", "lftp", "mail", "mailx", "sqlite3", "psql", "mysql", "mariadb", "m4", "gdb", "lldb", "erl", "crontab",
+	"ed", "red", "ex", "vi", "vim", "nvim", "view", "dc", "ftp", "sftp", "telnet", "lftp", "mail", "mailx", "sqlite3", "psql", "mysql", "mariadb", "m4", "gdb", "lldb", "erl", "mongosh", "mongo", "crontab",
 }
 
 // databases are readers whose scripts are files as others are: what is in them is not
 // looked at.
-var databases = []string{"sqlite3", "psql", "mysql", "mariadb"}
+var databases = []string{"sqlite3", "psql", "mysql", "mariadb", "mongosh", "mongo"}
 
 // scripts are options behind which a file with code stands: what is in a file is not
 // looked at, but it may be what the program reads.
