@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/hookrouter/hookrouter/internal/auditread"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -28,8 +27,7 @@ type part struct {
 	heads  [][]byte // seen elsewhere
 	odd    []string // what else there is to say
 
-	first    tlog.Hash // what the first checkpoint names as its predecessor, as it says
-	previous tlog.Hash // what it must name; zero: there is no segment before
+	previous tlog.Hash // what the first checkpoint must name; zero: there is no segment before
 	linked   bool      // previous is known, or there is no segment before
 	report   audit.Report
 }
@@ -42,7 +40,7 @@ func (p *part) number() int { return numberOf(p.header) }
 
 // numberOf reads the number of a segment in its name; 0 where it has none.
 func numberOf(h audit.Header) int {
-	name, ok := strings.CutPrefix(h.Origin, audit.Origin(h.Prefix, strings.ToUpper(h.Prefix)+"_AUDIT"))
+	name, ok := strings.CutPrefix(h.Origin, audit.Origin(h.Prefix, segmentName(h.Prefix, 1)))
 	switch {
 	case !ok:
 		return 0
@@ -56,13 +54,23 @@ func numberOf(h audit.Header) int {
 	return n
 }
 
+// segmentName is the name that has a number.
+func segmentName(prefix string, number int) string {
+	name := strings.ToUpper(prefix) + "_AUDIT"
+	if number > 1 {
+		name += "_" + strconv.Itoa(number)
+	}
+	return name
+}
+
 // follows says whether the part is the segment right after another.
 func (p *part) follows(before *part) bool {
 	return before != nil && before.header.Prefix == p.header.Prefix && p.number() > 1 && before.number() == p.number()-1
 }
 
-// verify verifies. Where nothing says what the first checkpoint must follow, it is taken
-// as the file says, and the verdict is that the beginning is missing.
+// verify verifies. What the first checkpoint must follow is what the pin says where the
+// segment before does not. Where nothing says it, it is taken as the file has it, and the
+// verdict is that the beginning is missing.
 func (p *part) verify(ctx context.Context, t trusted, told func(done int64)) (err error) {
 	if p.bad != nil {
 		p.report = audit.Report{Verdict: audit.Invalid, Reason: p.bad.Reason, Line: p.bad.Line}
@@ -74,17 +82,15 @@ func (p *part) verify(ctx context.Context, t trusted, told func(done int64)) (er
 	if p.number() == 1 {
 		p.linked = true
 	}
-	if !p.linked && p.pin != nil && p.pin.Previous == p.first {
-		p.previous, p.linked = p.first, true
+	if !p.linked && p.pin != nil {
+		p.previous, p.linked = p.pin.Previous, true
 	}
 	o := audit.Options{
-		Keys: verifiers(t.routers), Witnesses: verifiers(t.witnesses), Heads: p.heads, Previous: p.previous, Progress: told,
+		Keys: verifiers(t.routers), Witnesses: verifiers(t.witnesses), Heads: p.heads,
+		Previous: p.previous, AnyPrevious: !p.linked, Progress: told,
 	}
 	if p.pin != nil {
 		o.Pin = &p.pin.Pin
-	}
-	if !p.linked {
-		o.Previous = p.first
 	}
 	if p.report, err = audit.Verify(ctx, p.in, o); err != nil {
 		return fmt.Errorf("%s: %w", p.what, err)
@@ -119,30 +125,15 @@ func openPart(name string, stdin io.Reader) (p *part, closer func(), err error) 
 	return p, closer, nil
 }
 
-// maxPeek bounds what is kept of a file to find its first checkpoint.
-const maxPeek = 64 << 20
-
-// peek reads the header and, where it says where the log goes on from, the first
-// checkpoint, without a look at its signature.
+// peek reads the header, and leaves all to be read.
 func (p *part) peek(in io.Reader) error {
 	var seen bytes.Buffer
 	source := &remembering{in: in, kept: &seen}
 	p.in = io.MultiReader(&seen, in)
 	r, err := audit.NewReader(source)
 	p.bad, _ = errors.AsType[*audit.FormatError](err)
-	if p.bad != nil || source.err != nil {
-		return source.err
-	}
-	p.header = r.Header()
-	for p.number() != 1 && seen.Len() < maxPeek {
-		e, err := r.Next()
-		if err == nil && e.Checkpoint == nil {
-			continue
-		}
-		if err == nil {
-			p.first = auditread.ParseNote(bytes.Clone(e.Checkpoint)).Previous
-		}
-		break // what is wrong with the file is for verify
+	if p.bad == nil && source.err == nil {
+		p.header = r.Header()
 	}
 	return source.err
 }

@@ -26,6 +26,10 @@ type Options struct {
 	// Previous is what the first checkpoint must name as its predecessor, where the
 	// log goes on from another segment; zero for none.
 	Previous tlog.Hash
+	// AnyPrevious takes that predecessor as the first checkpoint names it: for a segment
+	// of which nobody knows where the one before ended. An OK verdict then says nothing
+	// of what was before.
+	AnyPrevious bool
 	// Progress is told now and then how many bytes were read; nil for nobody.
 	Progress func(done int64)
 }
@@ -257,6 +261,9 @@ func (v *verifier) checkpoint(signed []byte) error {
 // follows checks a checkpoint against the one before.
 func (v *verifier) follows(c Checkpoint) error {
 	previous := v.Previous
+	if v.head == nil && v.AnyPrevious {
+		previous = c.Previous
+	}
 	if v.head != nil {
 		previous = v.head.Digest()
 		switch {

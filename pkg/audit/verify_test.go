@@ -164,6 +164,14 @@ func TestVerdicts(t *testing.T) {
 			file: altered(func(c *audit.Checkpoint) { c.Previous = tlog.Hash{1} }), want: audit.OKUnanchored,
 			options: func(o *audit.Options) { o.Previous = tlog.Hash{1} },
 		},
+		"a log that goes on from a segment that nobody knows": {
+			file: altered(func(c *audit.Checkpoint) { c.Previous = tlog.Hash{1} }), want: audit.OKUnanchored,
+			options: func(o *audit.Options) { o.AnyPrevious = true },
+		},
+		"a second checkpoint that names another, where the first may name any": {
+			file: export(t, append(parts[:3:3], part{checkpoint: signed(audit.Checkpoint{Origin: origin, Size: 2, Time: start.Add(1), Root: first.Root, Previous: tlog.Hash{1}})})),
+			want: audit.Diverged, line: 5, reason: "predecessor", options: func(o *audit.Options) { o.AnyPrevious = true },
+		},
 		"a log that forgot the segment before": {
 			file: file, want: audit.Diverged, line: 4, options: func(o *audit.Options) { o.Previous = tlog.Hash{1} },
 		},
