@@ -44,8 +44,12 @@ func (c *auditExportCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer b.Close()
+	s, err := segment(ctx, l, c.Segment) // before a file is made
+	if err != nil {
+		return err
+	}
 	if c.File == "-" {
-		return c.export(ctx, e, l, e.stdout, nil)
+		return c.export(ctx, e, l, s, e.stdout, nil)
 	}
 	mode := os.O_RDWR | os.O_CREATE
 	if !c.Resume {
@@ -58,13 +62,13 @@ func (c *auditExportCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
-	err = c.export(ctx, e, l, file, file)
+	err = c.export(ctx, e, l, s, file, file)
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
-// export writes to out, which is file where there is one.
-func (c *auditExportCmd) export(ctx context.Context, e *env, l *auditread.Log, out io.Writer, file *os.File) error {
-	w, s, err := c.begin(ctx, l, out, file)
+// export writes a segment to out, which is file where there is one.
+func (c *auditExportCmd) export(ctx context.Context, e *env, l *auditread.Log, s trail.Segment, out io.Writer, file *os.File) error {
+	w, s, err := c.begin(ctx, l, s, out, file)
 	if err != nil {
 		return err
 	}
@@ -92,8 +96,8 @@ func (c *auditExportCmd) export(ctx context.Context, e *env, l *auditread.Log, o
 	return nil
 }
 
-// begin begins the file, or finds out where to go on with it.
-func (c *auditExportCmd) begin(ctx context.Context, l *auditread.Log, out io.Writer, file *os.File) (w *audit.Writer, s trail.Segment, err error) {
+// begin begins the file, or finds out where to go on with it, and with which segment.
+func (c *auditExportCmd) begin(ctx context.Context, l *auditread.Log, s trail.Segment, out io.Writer, file *os.File) (*audit.Writer, trail.Segment, error) {
 	if file != nil {
 		info, err := file.Stat()
 		if err != nil {
@@ -103,10 +107,7 @@ func (c *auditExportCmd) begin(ctx context.Context, l *auditread.Log, out io.Wri
 			return c.goOn(ctx, l, file)
 		}
 	}
-	if s, err = segment(ctx, l, c.Segment); err != nil {
-		return nil, s, err
-	}
-	w, err = audit.NewWriter(out, l.Header(s))
+	w, err := audit.NewWriter(out, l.Header(s))
 	return w, s, err
 }
 

@@ -187,3 +187,18 @@ func TestAuditExportGoesOnOnlyWithItsOwnLog(t *testing.T) {
 		t.Errorf("no export: %+v", got)
 	}
 }
+
+func TestAuditExportOfNoSegmentLeavesNoFile(t *testing.T) {
+	f := newAuditFixture(t)
+	f.fill(1)
+	file := filepath.Join(t.TempDir(), "log.jsonl")
+	for _, more := range [][]string{nil, {"--resume"}} {
+		got := f.run(append([]string{"audit", "export", file, "--segment", "9"}, more...)...)
+		if _, err := os.Stat(file); got.code != exitLocal || !strings.Contains(got.stderr, "no segment 9") || !os.IsNotExist(err) {
+			t.Errorf("%v: %+v, and the file: %v", more, got, err)
+		}
+	}
+	if got := f.run("audit", "export", file); got.code != exitOK {
+		t.Errorf("the next try: %+v", got)
+	}
+}
