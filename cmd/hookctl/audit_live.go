@@ -45,8 +45,14 @@ func (v *verification) live(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := v.beyond(ctx, l, segments[len(segments)-1].Number+1); err != nil {
+		return err
+	}
+	if err := v.absent(); err != nil {
+		return err
+	}
 	v.dropEmpty()
-	return v.beyond(ctx, l, segments[len(segments)-1])
+	return nil
 }
 
 // segment verifies one segment of the running log.
@@ -122,9 +128,6 @@ func (v *verification) link(ctx context.Context, l *auditread.Log, s trail.Segme
 	if !p.linked {
 		p.odd = append(p.odd, fmt.Sprintf("no signed checkpoint of the segment before, %s, is there", before))
 	}
-	if _, err := l.Segment(ctx, s.Number-1); errors.Is(err, bus.ErrNoStream) {
-		p.odd = append(p.odd, fmt.Sprintf("the segments before were removed, %s the last of them: their exports prove what was in them", before))
-	}
 	return nil
 }
 
@@ -137,26 +140,16 @@ func (v *verification) dropEmpty() {
 	}
 }
 
-// beyond looks for what is known of segments that are not there: a log that was cut off
-// in whole segments.
-func (v *verification) beyond(ctx context.Context, l *auditread.Log, last trail.Segment) error {
-	name := l.Name(last.Number + 1)
-	p := &part{what: name, header: audit.Header{Origin: audit.Origin(v.parts[0].header.Prefix, name), Prefix: v.parts[0].header.Prefix}}
-	if v.cmd.Pin == "" {
-		if err := v.findPin(p, true); err != nil {
-			return err
-		}
-	}
-	_, err := l.LastNote(ctx, name)
-	if err != nil && !errors.Is(err, bus.ErrNoKey) {
+// beyond looks whether the log has checkpoints of a segment after the last, which is not
+// there; one that was begun meanwhile is.
+func (v *verification) beyond(ctx context.Context, l *auditread.Log, number int) error {
+	if _, err := l.Segment(ctx, number); !errors.Is(err, bus.ErrNoStream) {
 		return err
 	}
-	if err == nil || p.pin != nil {
-		p.report = audit.Report{
-			Verdict: audit.Incomplete, Origin: p.header.Origin,
-			Reason: fmt.Sprintf("there was a later segment, %s, and it is not there any more", name),
-		}
-		v.parts = append(v.parts, p)
+	_, err := l.LastNote(ctx, l.Name(number))
+	if errors.Is(err, bus.ErrNoKey) {
+		return nil
 	}
-	return nil
+	v.signed = number
+	return err
 }

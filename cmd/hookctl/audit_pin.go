@@ -98,3 +98,24 @@ func pinPath(getenv func(string) string, origin string) (string, error) {
 	}
 	return filepath.Join(state, "hookctl", "audit", strings.ReplaceAll(origin, "/", "__")+".json"), nil
 }
+
+// keepPins remembers the heads that were verified.
+func (v *verification) keepPins() error {
+	for _, p := range v.parts {
+		if p.path == "" || p.report.Pin == nil {
+			continue
+		}
+		pin := &pinFile{
+			Pin: *p.report.Pin, Head: p.report.Head.Digest(), Previous: p.previous, Verified: time.Now().UTC().Truncate(time.Second),
+			Keys: texts(v.trust.routers), Witnesses: texts(v.trust.witnesses), From: v.from, path: p.path,
+			OnTrust: v.onTrust || p.pin != nil && p.pin.OnTrust && len(v.cmd.Key) == 0,
+		}
+		if v.from == "" {
+			pin.From = p.what
+		}
+		if err := pin.write(); err != nil {
+			return fmt.Errorf("keep the pin of %s: %w (--no-pin keeps none)", p.header.Origin, err)
+		}
+	}
+	return nil
+}

@@ -34,6 +34,7 @@ type auditStats struct {
 	Granted    int            `json:"granted"`
 	Lost       int            `json:"lost"`
 	Segments   []segmentStats `json:"segments"`
+	Missing    []gap          `json:"missing,omitempty"` // segments that are not there
 }
 
 // hookCount counts what a hook did at an event.
@@ -96,7 +97,7 @@ func (c *auditStatsCmd) Run(ctx context.Context, e *env) error {
 		e.out.document(s)
 		return nil
 	}
-	s.show(e.out, now)
+	s.show(e.out, b.Prefix(), now)
 	return nil
 }
 
@@ -149,7 +150,9 @@ func (s *auditStats) addSegments(ctx context.Context, l *auditread.Log) error {
 	if err != nil {
 		return err
 	}
+	var numbers []int
 	for _, seg := range segments {
+		numbers = append(numbers, seg.Number)
 		state, err := l.State(ctx, seg)
 		if err != nil {
 			return err
@@ -167,10 +170,11 @@ func (s *auditStats) addSegments(ctx context.Context, l *auditread.Log) error {
 		}
 		s.Segments = append(s.Segments, one)
 	}
+	s.Missing = gaps(numbers)
 	return nil
 }
 
-func (s *auditStats) show(p *printer, now time.Time) {
+func (s *auditStats) show(p *printer, prefix string, now time.Time) {
 	if len(s.Hooks) > 0 {
 		rows := [][]cell{heads("EVENT", "HOOK", "DID", "TIMES", "FAILED", "FAILED OPEN")}
 		for _, n := range s.Hooks {
@@ -210,6 +214,13 @@ func (s *auditStats) show(p *printer, now time.Time) {
 		rows = append(rows, seg.row(now))
 	}
 	p.table(rows)
+	for _, g := range s.Missing {
+		if g.From > 1 {
+			p.print("%s\n", p.paint(red, g.notThere(prefix)))
+		} else {
+			p.print("%s\n", p.paint(yellow, g.name(prefix)+" is not there: a keeper has removed it, or somebody else"))
+		}
+	}
 	for _, seg := range s.Segments {
 		for _, drift := range seg.Drift {
 			p.print("%s\n", p.paint(red, printable(seg.Stream+" is not append-only: "+drift)))

@@ -71,9 +71,12 @@ func (v *verification) show(verdict audit.Verdict) {
 		}
 	}
 	v.hint(worst)
-	out := v.env.out
+	out, reason := v.env.out, worst.report.Reason
+	if verdict.OK() {
+		reason = strings.Join(append([]string{reason}, v.gone...), "; ")
+	}
 	doc := verified{
-		Verdict: verdict, Reason: worst.report.Reason, Line: worst.report.Line, Seq: worst.report.Seq, Of: worst.what,
+		Verdict: verdict, Reason: reason, Line: worst.report.Line, Seq: worst.report.Seq, Of: worst.what,
 		Keys: texts(v.trust.routers), OnTrust: v.onTrust,
 	}
 	for _, p := range v.parts {
@@ -83,7 +86,7 @@ func (v *verification) show(verdict audit.Verdict) {
 		out.document(doc)
 		return
 	}
-	said := where(worst.report) + worst.report.Reason
+	said := where(worst.report) + reason
 	if len(doc.Parts) > 1 {
 		said = printable(worst.what) + ": " + said
 	}

@@ -20,6 +20,8 @@ type auditVerifyCmd struct {
 	Pin   string        `placeholder:"FILE" help:"Where the head that was seen is remembered; default: by the log's name, below the state directory of the user."`
 	NoPin bool          `help:"Neither use nor keep a pin."`
 	Wait  time.Duration `default:"5s" placeholder:"DURATION" help:"How long to wait for a checkpoint over the last message of the running log; default 5s."`
+
+	RemovedBefore int `placeholder:"N" help:"A keeper has removed the segments before that number, and none from it on. Default: not known; then none that is pinned may be missing."`
 }
 
 // Help is what --help adds.
@@ -31,7 +33,7 @@ func (auditVerifyCmd) Help() string {
   20  OK-UNANCHORED: nothing was changed, as far as can be seen without a pin or a witness
   30  DIVERGED: there are two histories
   40  INVALID: records, or lines, are not what was signed
-  50  INCOMPLETE: the beginning or the end is missing
+  50  INCOMPLETE: the beginning, a segment, or the end is missing
 
 The head of what is OK is remembered, and what is verified later must go on from it. Logs of
 two deployments that have the same name are told apart with --pin.`
@@ -41,6 +43,9 @@ two deployments that have the same name are told apart with --pin.`
 func (c *auditVerifyCmd) Run(ctx context.Context, e *env) error {
 	if c.NoPin && c.Pin != "" {
 		return errors.New("use --pin or --no-pin: one of them")
+	}
+	if c.RemovedBefore < 0 {
+		return errors.New("use --removed-before: it can't be negative")
 	}
 	v := &verification{cmd: c, env: e}
 	run := v.files
@@ -66,7 +71,9 @@ type verification struct {
 	trust   trusted
 	onTrust bool // the keys were taken on first use
 	parts   []*part
-	from    string // where the log stands
+	from    string   // where the log stands; empty: in files
+	signed  int      // number of a segment after the last that there is, of which the log has checkpoints; 0: none
+	gone    []string // what is not proved, since it was before the first segment
 }
 
 // files verifies exports.
@@ -108,7 +115,7 @@ func (v *verification) files(ctx context.Context) error {
 		}
 		before = p
 	}
-	return nil
+	return v.absent()
 }
 
 // prepare reads pins, keys and heads, and gives the parts what is theirs.
@@ -161,7 +168,8 @@ func (v *verification) findPin(p *part, last bool) (err error) {
 	if err != nil {
 		return err
 	}
-	others := v.cmd.Pin != "" && (pin == nil && !last || pin != nil && pin.Origin != p.header.Origin && len(v.parts) > 1)
+	others := v.cmd.Pin != "" && (pin == nil && !last || pin != nil && pin.Origin != p.header.Origin &&
+		(len(v.parts) > 1 || numberOf(audit.Header{Origin: pin.Origin, Prefix: p.header.Prefix}) > 0))
 	if !others {
 		p.pin, p.path = pin, path
 	}
@@ -177,27 +185,6 @@ func (v *verification) verdict() audit.Verdict {
 		}
 	}
 	return worst
-}
-
-// keepPins remembers the heads that were verified.
-func (v *verification) keepPins() error {
-	for _, p := range v.parts {
-		if p.path == "" || p.report.Pin == nil {
-			continue
-		}
-		pin := &pinFile{
-			Pin: *p.report.Pin, Head: p.report.Head.Digest(), Previous: p.previous, Verified: time.Now().UTC().Truncate(time.Second),
-			Keys: texts(v.trust.routers), Witnesses: texts(v.trust.witnesses), From: v.from, path: p.path,
-			OnTrust: v.onTrust || p.pin != nil && p.pin.OnTrust && len(v.cmd.Key) == 0,
-		}
-		if v.from == "" {
-			pin.From = p.what
-		}
-		if err := pin.write(); err != nil {
-			return fmt.Errorf("keep the pin of %s: %w (--no-pin keeps none)", p.header.Origin, err)
-		}
-	}
-	return nil
 }
 
 // digestText is a digest as people compare it; empty for none.

@@ -86,8 +86,8 @@ func (c *removeSegmentCmd) Run(ctx context.Context, e *env) error {
 		e.out.document(done)
 		return nil
 	}
-	e.out.print("removed %s with %s, %s; its checkpoints stay, and %s holds what it was\n",
-		s.Name(), plural(int(state.Last), "message"), size(float64(state.Bytes)), printable(c.Export))
+	e.out.print("removed %s with %s, %s; its checkpoints stay, and %s holds what it was; who has verified it says `hookctl audit verify --removed-before %d` from now on\n",
+		s.Name(), plural(int(state.Last), "message"), size(float64(state.Bytes)), printable(c.Export), s.Number+1)
 	return nil
 }
 

@@ -5,7 +5,8 @@
 // The log of a prefix is one stream after the other, each append-only: <PREFIX>_AUDIT,
 // then <PREFIX>_AUDIT_2 and so on. The last, the live one, listens on
 // <prefix>.audit.>; those before are sealed. An operator seals; whoever may create
-// streams makes the next. A segment may be removed by an operator once it is sealed.
+// streams makes the next. An operator may remove the oldest once it is sealed, so
+// numbers that are missing between others are nobody's right.
 //
 //	<prefix>.audit.w.<writer>      records of one router process, several in a message
 //	<prefix>.audit.decision.<id>   the decision on a question, one record

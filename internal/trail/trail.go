@@ -218,7 +218,7 @@ func (t *Trail) Segment(ctx context.Context, number int) (Segment, error) {
 	return Segment{s, number}, err
 }
 
-// Segments are all that are there, the oldest first.
+// Segments are all that are there, the oldest first. Their numbers say what is missing.
 func (t *Trail) Segments(ctx context.Context) (list []Segment, err error) {
 	for number := 1; number <= t.Live().Number; number++ {
 		s, err := t.Segment(ctx, number)
