@@ -122,12 +122,14 @@ func TestOneDecisionAcrossSegments(t *testing.T) {
 		close(done)
 	}()
 	count, sealed := 0, 0
+	var closing sync.WaitGroup // the segment that is being closed, while questions are decided
 	for running := true; running; {
 		select {
 		case <-decided:
 			if count++; sealed < rotations && count%(questions/(rotations+1)) == 0 {
+				closing.Wait()
 				sealed++
-				wg.Go(func() {
+				closing.Go(func() {
 					if _, err := operator.Seal(ctx); err != nil {
 						t.Errorf("close a segment: %v", err)
 					}
@@ -137,6 +139,7 @@ func TestOneDecisionAcrossSegments(t *testing.T) {
 			running = false
 		}
 	}
+	closing.Wait()
 	if sealed != rotations || len(spread) < 3 {
 		t.Fatalf("%d segments were closed, and decisions fell while %v were live: the test is too weak", sealed, spread)
 	}
