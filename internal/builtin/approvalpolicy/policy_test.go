@@ -80,6 +80,8 @@ func TestRules(t *testing.T) {
 		"another case is denied":            {[]rule{{Tools: list("Read"), Decision: deny}}, call("READ", "file_path", "/x"), chain.Deny},
 		"the first rule wins":               {[]rule{{Tools: list("Bash"), Decision: ask}, {Decision: deny}}, call("Bash", "command", "x"), chain.AskUser},
 		"a command":                         {[]rule{{Commands: list("go test *"), Decision: allow}}, call("Bash", "command", "go test ./..."), ""},
+		"a command that leads out":          {[]rule{{Commands: list("cat /repo/*"), Decision: allow}}, call("Bash", "command", "cat /repo/../etc/shadow"), chain.Deny},
+		"a command that leads out, denied":  {[]rule{{Commands: list("cat /repo/*"), Decision: deny}}, call("Bash", "command", "cat /repo/../etc/shadow"), chain.Deny},
 		"each command has to be allowed":    {[]rule{{Commands: list("go test *"), Decision: allow}}, call("Bash", "command", "go test; rm x"), chain.Deny},
 		"one within is enough to ask":       {[]rule{{Commands: list("rm"), Decision: ask}}, call("Bash", "command", "ls $(sudo rm x)"), chain.AskUser},
 		"a redirection is not allowed":      {[]rule{{Commands: list("echo *"), Decision: allow}}, call("Bash", "command", "echo x > y"), chain.Deny},

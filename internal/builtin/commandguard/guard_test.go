@@ -58,6 +58,7 @@ func TestOptions(t *testing.T) {
 		"it may be, and is allowed":                   {commandguard.Options{Deny: list("tool -a"), Allow: list("tool *")}, "tool $X", chain.AskUser},
 		"allowed, and denied by what is built in":     {commandguard.Options{Allow: list("git push -f origin feature")}, "git push -f origin feature", ""},
 		"allowed, but another":                        {commandguard.Options{Allow: list("git push -f origin feature")}, "git push -f origin feature main", chain.Deny},
+		"allowed in one directory, and led out":       {commandguard.Options{Allow: list("rm -rf /scratch/*")}, "rm -rf /scratch/../etc", chain.Deny},
 		"allowed, and written to a file":              {commandguard.Options{Allow: list("git push -f")}, "git push -f > x", chain.Deny},
 		"allowed code":                                {commandguard.Options{Allow: list("python3 -c *")}, "python3 -c 'x'", ""},
 		"allowed code, by another program":            {commandguard.Options{Allow: list("python3 -c *")}, "/tmp/python3 -c 'x'", chain.AskUser},

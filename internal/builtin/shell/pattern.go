@@ -173,7 +173,8 @@ func (w Word) mayBe(pattern string) bool {
 
 // Covers reports whether the pattern accounts for every word of a command: they are
 // the same one by one, and only a * at the pattern's end stands for any more. What
-// the command writes to files is accounted for by no pattern.
+// the command writes to files is accounted for by no pattern, nor is a .. by a
+// wildcard within a word: /repo/* does not lead out of /repo.
 func (p Pattern) Covers(c Command) bool {
 	if c.Name() == "" || c.Writes() {
 		return false
@@ -187,9 +188,26 @@ func (p Pattern) Covers(c Command) bool {
 		}
 		w := c.Words[i]
 		any := pattern == "*" && i > 0 && !w.Many && !w.Glob
-		if !any && (!w.plain() || !approval.Glob(pattern, w.Text)) {
+		if !any && !w.is(pattern) {
 			return false
 		}
 	}
 	return len(c.Words) == len(p.words)
+}
+
+// is reports whether a word is certainly one of a pattern, and climbs no more than
+// the pattern says.
+func (w Word) is(pattern string) bool {
+	return w.plain() && approval.Glob(pattern, w.Text) && climbs(w.Text) <= climbs(pattern)
+}
+
+// climbs is how often a path or an address leads to the directory above.
+func climbs(text string) (times int) {
+	text = strings.ReplaceAll(strings.ToLower(text), "%2e", ".")
+	for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(`/\=`, r) }) {
+		if name == ".." {
+			times++
+		}
+	}
+	return times
 }

@@ -132,6 +132,16 @@ func TestCovers(t *testing.T) {
 		{"ls *", "ls 2> /dev/null", true},
 		{"ls *", "ls 2>&1", true},
 		{"ls *.go", "ls *.go", false},
+		{"cat /repo/*", "cat /repo/a/b..c", true},
+		{"cat /repo/*", "cat /repo/../etc/shadow", false},
+		{"cat /repo/*", "cat /repo/a/..", false},
+		{"cat /repo/??/x", "cat /repo/../x", false},
+		{"cat ../a/*", "cat ../a/b", true},
+		{"cat ../*", "cat ../../a", false},
+		{"cat *", "cat ../a", true},
+		{"curl https://h/a/*", "curl https://h/a/%2E./b", false},
+		{"tool --in=*", "tool --in=../a", false},
+		{"git diff v*", "git diff v1..v2", true},
 		{"ls *", "ls *.go", true},
 	} {
 		p, err := shell.ParsePattern(c.pattern)
