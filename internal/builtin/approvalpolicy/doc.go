@@ -27,7 +27,7 @@
 // todo, other) or a glob for its name.
 //
 // A rule that allows has to account for all of the call: each command of a line, in
-// every word; each path; each address. It doesn't hold for what can't be read, nor
+// every word and variable; each path; each address. It doesn't hold for what can't be read, nor
 // by class for a tool whose name is not known. A rule that denies or asks holds where
 // one command, path or address may be meant.
 //

@@ -58,6 +58,12 @@ func TestOptions(t *testing.T) {
 		"it may be, and is allowed":                   {commandguard.Options{Deny: list("tool -a"), Allow: list("tool *")}, "tool $X", chain.AskUser},
 		"allowed, and denied by what is built in":     {commandguard.Options{Allow: list("git push -f origin feature")}, "git push -f origin feature", ""},
 		"allowed, but another":                        {commandguard.Options{Allow: list("git push -f origin feature")}, "git push -f origin feature main", chain.Deny},
+		"allowed, with a variable":                    {commandguard.Options{Otherwise: decision.Ask, Allow: list("kubectl get *")}, "KUBECONFIG=/tmp/x kubectl get pods", chain.AskUser},
+		"allowed, behind a variable":                  {commandguard.Options{Otherwise: decision.Ask, Allow: list("kubectl get *")}, "KUBECONFIG=/tmp/x; kubectl get pods", chain.AskUser},
+		"allowed, behind a variable of a command":     {commandguard.Options{Otherwise: decision.Ask, Allow: list("kubectl get *")}, "printf -v KUBECONFIG /tmp/x; kubectl get pods", chain.AskUser},
+		"allowed, with a variable that is allowed":    {commandguard.Options{Otherwise: decision.Ask, Allow: list("KUBECONFIG=/home/* kubectl get *")}, "KUBECONFIG=/home/x kubectl get pods", ""},
+		"allowed, with a variable of the line's own":  {commandguard.Options{Otherwise: decision.Ask, Allow: list("kubectl get *")}, "x=$(ls); kubectl get \"$x\"", ""},
+		"denied, with whatever variables":             {commandguard.Options{Deny: list("FORCE=1 make")}, "make", chain.Deny},
 		"allowed in one directory, and led out":       {commandguard.Options{Allow: list("rm -rf /scratch/*")}, "rm -rf /scratch/../etc", chain.Deny},
 		"allowed, and written to a file":              {commandguard.Options{Allow: list("git push -f")}, "git push -f > x", chain.Deny},
 		"allowed code":                                {commandguard.Options{Allow: list("python3 -c *")}, "python3 -c 'x'", ""},
@@ -136,6 +142,7 @@ func TestBadOptionsAreRefused(t *testing.T) {
 		"/deny/0: the pattern has 65":   {Deny: []string{strings.Repeat("a ", 65)}},
 		"/undecidable: must be allow":   {Undecidable: "maybe"},
 		"/otherwise: must be allow":     {Otherwise: "maybe"},
+		"/allow/0: the pattern sets":    {Allow: []string{"A=1 B=2"}},
 		"/timeout: must be a number":    {Timeout: -1},
 	} {
 		_, err := commandguard.New(kind.Section{}, o)

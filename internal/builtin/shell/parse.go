@@ -30,6 +30,7 @@ type parser struct {
 type context struct {
 	feed      *feed
 	redirects []Redirect
+	assigns   []Assign
 }
 
 // source is one line that is read.
@@ -88,6 +89,9 @@ func (s source) walk(node syntax.Node, ctx context) {
 		if s.full {
 			return false
 		}
+		if name := gives(n); name != "" {
+			s.set(name, ctx)
+		}
 		switch n := n.(type) {
 		case *syntax.Stmt:
 			s.stmt(n, ctx)
@@ -121,12 +125,17 @@ func (s source) walk(node syntax.Node, ctx context) {
 			s.declare(n, ctx)
 		case *syntax.CallExpr:
 			words := s.words(n.Args)
+			var assigns []Assign
 			for _, a := range n.Assigns {
-				s.assign(a, words)
+				assigns = append(assigns, s.assign(a, words))
 			}
-			if len(words) > 0 {
-				s.run(words, ctx)
+			if len(words) == 0 {
+				s.alone(assigns, ctx)
+				return true
 			}
+			ctx := ctx
+			ctx.assigns = assigns
+			s.run(words, ctx)
 		}
 		return true
 	})
@@ -136,6 +145,9 @@ func (s source) walk(node syntax.Node, ctx context) {
 func (s source) stmt(n *syntax.Stmt, ctx context) {
 	ctx.redirects = slices.Clone(ctx.redirects)
 	for _, r := range n.Redirs {
+		if name := gives(r); name != "" {
+			s.set(name, ctx)
+		}
 		s.redirect(r, &ctx)
 	}
 	before := len(s.script.Commands)
@@ -151,19 +163,6 @@ func (s source) stmt(n *syntax.Stmt, ctx context) {
 			s.walk(r.Word, context{feed: s.piped(written)})
 		}
 	}
-}
-
-// declare is export, declare and the like.
-func (s source) declare(n *syntax.DeclClause, ctx context) {
-	words := []Word{{Text: n.Variant.Value, Known: true}}
-	for _, a := range n.Args {
-		s.assign(a, nil)
-		if a.Name == nil && a.Value != nil { // export "A=b"
-			s.assignments(s.words([]*syntax.Word{a.Value}))
-		}
-		words = append(words, Word{Text: s.sourceOf(a), Known: true})
-	}
-	s.add(Command{Words: words, Redirects: ctx.redirects}, ctx)
 }
 
 // add lists a command.

@@ -3,6 +3,7 @@ package shell
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,17 +11,22 @@ import (
 )
 
 // Pattern is a command as rules write it: a name and words, with * for any run of
-// characters and ? for any one, as in "git push --force*".
+// characters and ? for any one, as in "git push --force*". Variables that are set for
+// the command may stand before its name.
 type Pattern struct {
-	words []string
+	assigns, words []string
 }
 
 // maxPattern bounds the words of a pattern.
 const maxPattern = 64
 
+// assignment is what an assignment of a pattern begins with.
+var assignment = regexp.MustCompile(`^[A-Za-z_*?][\w*?]*=`)
+
 // ParsePattern reads a pattern. It is one command: no quotes, pipes or variables.
 func ParsePattern(text string) (Pattern, error) {
 	words := strings.Fields(text)
+	name := slices.IndexFunc(words, func(w string) bool { return !assignment.MatchString(w) })
 	switch {
 	case len(words) == 0:
 		return Pattern{}, errors.New("is empty: write the words of a command, such as \"git push --force*\"")
@@ -28,19 +34,21 @@ func ParsePattern(text string) (Pattern, error) {
 		return Pattern{}, fmt.Errorf("has %d words: at most %d are allowed", len(words), maxPattern)
 	case strings.ContainsAny(text, "|;&<>`'\"\\\n"):
 		return Pattern{}, errors.New("is of one command, and has no quotes, pipes or redirections")
-	case strings.HasPrefix(words[0], "-"):
+	case name < 0:
+		return Pattern{}, errors.New("sets variables for no command: write its name behind them, or *")
+	case strings.HasPrefix(words[name], "-"):
 		return Pattern{}, errors.New("begins with an option: write the command's name first, or *")
 	}
-	return Pattern{words}, nil
+	return Pattern{words[:name], words[name:]}, nil
 }
 
 // String is the pattern as it was written.
-func (p Pattern) String() string { return strings.Join(p.words, " ") }
+func (p Pattern) String() string { return strings.Join(slices.Concat(p.assigns, p.words), " ") }
 
 // In says whether the pattern is in a command, wherever it may be meant: options in
 // any order, joined (-fr has -r) or shortened (--recurs), other words in the
 // pattern's order with others between them. The name is taken without its directory
-// and in any case. A word that is not known makes it Maybe.
+// and in any case, and with whatever variables. A word that is not known makes it Maybe.
 func (p Pattern) In(c Command) Found {
 	name := c.Name()
 	if name == "" || !approval.Glob(strings.ToLower(p.words[0]), name) && !approval.Glob(p.words[0], c.Words[0].Text) {
@@ -169,45 +177,4 @@ func inOrder(patterns []string, words []Word) Found {
 func (w Word) mayBe(pattern string) bool {
 	at := strings.IndexAny(w.Text, "$`<>(")
 	return w.Many || w.Glob || at < 0 || strings.ContainsAny(pattern, "*?") || strings.HasPrefix(pattern, w.Text[:at])
-}
-
-// Covers reports whether the pattern accounts for every word of a command: they are
-// the same one by one, and only a * at the pattern's end stands for any more. What
-// the command writes to files is accounted for by no pattern, nor is a .. by a
-// wildcard within a word: /repo/* does not lead out of /repo.
-func (p Pattern) Covers(c Command) bool {
-	if c.Name() == "" || c.Writes() {
-		return false
-	}
-	for i, pattern := range p.words {
-		switch {
-		case pattern == "*" && i > 0 && i == len(p.words)-1:
-			return true
-		case i >= len(c.Words):
-			return false
-		}
-		w := c.Words[i]
-		any := pattern == "*" && i > 0 && !w.Many && !w.Glob
-		if !any && !w.is(pattern) {
-			return false
-		}
-	}
-	return len(c.Words) == len(p.words)
-}
-
-// is reports whether a word is certainly one of a pattern, and climbs no more than
-// the pattern says.
-func (w Word) is(pattern string) bool {
-	return w.plain() && approval.Glob(pattern, w.Text) && climbs(w.Text) <= climbs(pattern)
-}
-
-// climbs is how often a path or an address leads to the directory above.
-func climbs(text string) (times int) {
-	text = strings.ReplaceAll(strings.ToLower(text), "%2e", ".")
-	for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(`/\=`, r) }) {
-		if name == ".." {
-			times++
-		}
-	}
-	return times
 }

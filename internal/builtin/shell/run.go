@@ -11,8 +11,9 @@ func (s source) run(words []Word, ctx context) { s.runWithin(words, ctx, 0) }
 
 // runWithin: depth counts commands that run commands.
 func (s source) runWithin(words []Word, ctx context, depth int) {
-	c := Command{Words: words, Redirects: ctx.redirects}
+	c := Command{Assigns: ctx.assigns, Words: words, Redirects: ctx.redirects}
 	name := c.Name()
+	s.sets(name, words[1:], ctx)
 	s.told(&c, name, ctx)
 	s.aliased(&c, ctx, depth)
 	if slices.Contains(evaluators, name) {
@@ -71,7 +72,7 @@ func (s source) runWithin(words []Word, ctx context, depth int) {
 		s.find(c, ctx, depth)
 		return
 	case slices.Contains(declares, name):
-		s.assignments(words[1:])
+		s.declared(name, words[1:])
 	default:
 		s.program(&c, name, ctx)
 	}

@@ -31,8 +31,11 @@ type Doubt string
 
 // Command is one command with its arguments.
 type Command struct {
-	// Words are the name and the arguments, without their quotes. It is empty for a
-	// redirection that stands alone.
+	// Assigns are the variables that are set for it, or for all that follows where
+	// there are no Words.
+	Assigns []Assign
+	// Words are the name and the arguments, without their quotes. It is empty for
+	// redirections and assignments that stand alone.
 	Words []Word
 	// Redirects are the files that it is connected to.
 	Redirects []Redirect
@@ -126,9 +129,12 @@ var sinks = []string{"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"}
 
 // String is the command as a line, for people.
 func (c Command) String() string {
-	texts := make([]string, len(c.Words))
-	for i, w := range c.Words {
-		texts[i] = w.Text
+	texts := make([]string, 0, len(c.Assigns)+len(c.Words))
+	for _, a := range c.Assigns {
+		texts = append(texts, a.Name+"="+a.Value.Text)
+	}
+	for _, w := range c.Words {
+		texts = append(texts, w.Text)
 	}
 	return strings.Join(texts, " ")
 }

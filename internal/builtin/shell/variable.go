@@ -4,94 +4,91 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+)
 
-	"mvdan.cc/sh/v3/syntax"
+// Assign is a variable that is given a value.
+type Assign struct {
+	Name  string
+	Value Word
+}
+
+// What a variable's value may be, so that nothing else runs or is meant for it.
+var (
+	noCommand  = regexp.MustCompile(`^(|cat|less|more|true|false|:|vi|vim|nano|never|/dev/null)$`)
+	noFile     = regexp.MustCompile(`^(/dev/null)?$`)
+	noRunner   = regexp.MustCompile(`^(rustc|rustdoc|clippy-driver|sccache)?$`)
+	noCode     = regexp.MustCompile(`^(-(Xm[sxn]\w+|D(file\.encoding|user\.timezone|java\.awt\.headless)=[\w/.-]+) ?)*$`)
+	installed  = regexp.MustCompile(`^((/(usr|opt|lib|lib64|snap|nix|Library)(/[\w+-][\w.+-]*)*:?)+)?$`)
+	makeFlags  = regexp.MustCompile(`^([\s-]*([jklns]+ ?\d*|no-print-directory|silent))*$`)
+	compiler   = regexp.MustCompile(`^((ccache|sccache) )?((/usr(/local)?/bin/)?(\w+-)*(cc|c\+\+|gcc|g\+\+|clang|clang\+\+|gfortran|flang|ld|lld|ar|pkg-config|pkgconf)(-[\d.]+)?|zig (cc|c\+\+)( -target [\w.-]+)?)?$`)
+	repository = regexp.MustCompile(`^(\.git)?$`)
 )
 
 // commandVariables name a command that some other program runs, a file that it takes
-// code from, or what else makes a name mean another command. The expression, where
-// there is one, is of values that don't; a value of harmlessValues never does.
+// code from, or what else makes a name mean another command. The expression is of the
+// values that don't.
 var commandVariables = func() map[string]*regexp.Regexp {
 	all := map[string]*regexp.Regexp{
-		"NODE_OPTIONS":      regexp.MustCompile(`^(--(max|trace|no-|enable-source-maps|openssl-legacy|unhandled|stack|experimental-vm|dns)[-a-z]*(=[\w-]+)? ?)*$`),
-		"GOFLAGS":           regexp.MustCompile(`^(-(mod|tags|count|p|v|race|trimpath|buildvcs|timeout|modcacherw)(=[\w,.-]+)? ?)*$`),
-		"MAKEFLAGS":         regexp.MustCompile(`^([\s-]*([jklns]+ ?\d*|no-print-directory|silent))*$`),
-		"JAVA_TOOL_OPTIONS": regexp.MustCompile(`^(-(Xm[sxn]\w+|D(file\.encoding|user\.timezone|java\.awt\.headless)=[\w/.-]+) ?)*$`),
-		"RUBYOPT":           regexp.MustCompile(`^-W[\w:-]*$`),
-		"RUSTC_WRAPPER":     regexp.MustCompile(`^sccache$`),
-		"LESS":              regexp.MustCompile(`^[^+]*$`),
-		"LD_LIBRARY_PATH":   regexp.MustCompile(`^(/(usr|opt|lib|lib64)(/[\w+-][\w.+-]*)*:?)+$`),
-		"BROWSER":           regexp.MustCompile(`^(none|firefox|chrome)$`),
-		"CDPATH":            nil, "IFS": regexp.MustCompile(`^\W*$`),
+		"NODE_OPTIONS":  regexp.MustCompile(`^(--(max|trace|no-|enable-source-maps|openssl-legacy|unhandled|stack|experimental-vm|dns)[-a-z]*(=[\w-]+)? ?)*$`),
+		"GOFLAGS":       regexp.MustCompile(`^(-(mod|tags|count|p|v|race|trimpath|buildvcs|timeout|modcacherw)(=[\w,.-]+)? ?)*$`),
+		"GOENV":         regexp.MustCompile(`^(off)?$`),
+		"GOAUTH":        regexp.MustCompile(`^(off|netrc)?$`),
+		"RUBYOPT":       regexp.MustCompile(`^(-W[\w:-]*)?$`),
+		"LESS":          regexp.MustCompile(`^[^+]*$`),
+		"BROWSER":       regexp.MustCompile(`^(none|firefox|chrome|true|false|:)?$`),
+		"SHELL":         regexp.MustCompile(`^((/usr)?(/local)?/bin/)?(ba|da|z|k|fi)?sh$`),
+		"IFS":           regexp.MustCompile(`^\W*$`),
+		"GIT_WORK_TREE": regexp.MustCompile(`^\.?$`), "XDG_CONFIG_HOME": regexp.MustCompile(`^(~/\.config)?$`), "PYTHONBREAKPOINT": regexp.MustCompile(`^0?$`),
 	}
-	for name := range strings.FieldsSeq("BASH_ENV ENV PROMPT_COMMAND LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH DYLD_FRAMEWORK_PATH SHELLOPTS BASHOPTS" +
-		" GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_ASKPASS GIT_PROXY_COMMAND GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_CONFIG_GLOBAL" +
-		" GIT_CONFIG_SYSTEM GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT PAGER MANPAGER SYSTEMD_PAGER GH_PAGER AWS_PAGER BAT_PAGER PSQL_PAGER EDITOR VISUAL SUDO_EDITOR SUDO_ASKPASS FCEDIT SSH_ASKPASS" +
-		" LESSOPEN LESSCLOSE PERL5OPT PERL5DB PYTHONSTARTUP PYTHONBREAKPOINT TAR_OPTIONS RSYNC_RSH SVN_SSH CVS_RSH VIMINIT EXINIT ZDOTDIR npm_config_script_shell") {
-		all[name] = nil
+	for values, names := range map[*regexp.Regexp]string{
+		noCommand: "PROMPT_COMMAND GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND FCEDIT LESSOPEN LESSCLOSE RSYNC_RSH SVN_SSH CVS_RSH npm_config_script_shell NPM_CONFIG_SCRIPT_SHELL",
+		noFile: "BASH_ENV ENV LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH DYLD_FRAMEWORK_PATH GCONV_PATH SHELLOPTS BASHOPTS CDPATH GIT_EXEC_PATH GIT_TEMPLATE_DIR" +
+			" GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT PERL5OPT PERL5DB PYTHONSTARTUP PYTHONHOME TAR_OPTIONS VIMINIT EXINIT ZDOTDIR MAKEFILES" +
+			" GOCACHEPROG FZF_DEFAULT_COMMAND FZF_DEFAULT_OPTS FZF_DEFAULT_OPTS_FILE XDG_CONFIG_DIRS",
+		noRunner: "RUSTC RUSTDOC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER", noCode: "JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS", installed: "LD_LIBRARY_PATH GOROOT",
+		makeFlags: "MAKEFLAGS GNUMAKEFLAGS", compiler: "CC CXX FC LD AR PKG_CONFIG", repository: "GIT_DIR GIT_COMMON_DIR",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			all[name] = values
+		}
 	}
 	return all
 }()
 
-var harmlessValues = []string{"", "cat", "less", "more", "true", "false", ":", "vi", "vim", "nano", "never", "/dev/null"}
+// commandName is what names of variables look like whose value is a command.
+var commandName = regexp.MustCompile(`(EDITOR|PAGER|ASKPASS)$|^CARGO_TARGET_\w+_(RUNNER|LINKER)$`)
+
+// harmlessName is of variables that change how much a program prints, for what it builds,
+// and the like, whatever their value.
+var harmlessName = regexp.MustCompile(`^(CI|NO_COLOR|FORCE_COLOR|CLICOLOR(_FORCE)?|COLORTERM|TERM|COLUMNS|LINES|LANG|LC_[A-Z]+|TZ|GOOS|GOARCH|GOARM|GOMAXPROCS|CGO_ENABLED|NODE_ENV|RAILS_ENV|RACK_ENV|MIX_ENV` +
+	`|DEBUG|VERBOSE|RUST_LOG|RUST_BACKTRACE|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|PYTHONUTF8|GIT_TERMINAL_PROMPT|DEBIAN_FRONTEND)$`)
 
 // A directory of commands that an agent's project has no part in.
 var toolDirectory = regexp.MustCompile(`^(/(usr|bin|sbin|opt|snap|nix|Library|Applications)(/[\w.+-]+)*|(~|\$HOME|\$\{HOME\})/(bin|\.local/bin|go/bin|\.cargo/bin|\.bun/bin|\.deno/bin))/?$`)
 
-// assign looks at one assignment. It stands before the words of a command, or alone
-// where there are none.
-func (s source) assign(a *syntax.Assign, words []Word) {
-	if a.Name == nil {
-		return
-	}
-	value := Word{Known: true}
-	if a.Value != nil {
-		value = s.words([]*syntax.Word{a.Value})[0]
-	}
-	s.evaluated([]Word{value})
-	switch name := a.Name.Value; {
-	case name == "HOME" || name == "PWD" || name == "OLDPWD":
-		// What a program makes of it is not the line's matter.
-		again := slices.ContainsFunc(words, func(w Word) bool { return shells[nameOf(w.Text)] || w.Text == "eval" })
-		if !a.Naked && (len(words) == 0 || again) {
-			s.doubt(Doubt("the variable " + name + " changes where ~ and other names lead"))
-		}
-	case a.Naked && a.Value == nil && name == "PATH":
-	case a.Naked && a.Value == nil:
-		s.variable(name, Word{})
-	default:
-		s.variable(name, value)
-	}
-}
-
-// declares are commands whose arguments are assignments.
-var declares = []string{"export", "declare", "typeset", "local", "readonly"}
-
-// assignments looks at words of the form NAME=value.
-func (s source) assignments(words []Word) {
-	for _, w := range words {
-		if name, value, found := strings.Cut(w.Text, "="); found {
-			w.Text = value
-			s.variable(name, w)
-		}
-	}
-}
-
-// variable looks for a value that makes other programs run something.
-func (s source) variable(name string, value Word) {
-	harmless, known := commandVariables[name]
+// runs says whether a variable may make other programs run something, and whether
+// it does with this value.
+func (a Assign) runs() (may, does bool) {
+	values, known := commandVariables[a.Name]
 	switch {
-	case name == "PATH":
-		if !harmlessPath(value.Text) {
-			s.doubt("the variable PATH changes which commands the names mean")
-		}
-		return
-	case strings.HasPrefix(name, "BASH_FUNC_") || strings.HasPrefix(name, "GIT_CONFIG_KEY_"):
-	case strings.HasPrefix(name, "PS") && len(name) == 3 && strings.ContainsAny(value.Text, "$`"):
-	case !known, value.Known && (slices.Contains(harmlessValues, value.Text) || harmless != nil && harmless.MatchString(value.Text)):
-		return
+	case a.Name == "PATH":
+		return true, !harmlessPath(a.Value.Text)
+	case strings.HasPrefix(a.Name, "BASH_FUNC_") || strings.HasPrefix(a.Name, "GIT_CONFIG_KEY_"):
+		return true, true
+	case strings.HasPrefix(a.Name, "PS") && len(a.Name) == 3:
+		return true, strings.ContainsAny(a.Value.Text, "$`") || !a.Value.Known
+	case !known && commandName.MatchString(a.Name):
+		values = noCommand
+	case !known:
+		return false, false
 	}
-	s.doubt(Doubt("the variable " + clip(name) + " makes other programs run something"))
+	return true, !a.Value.Known || !values.MatchString(a.Value.Text)
+}
+
+// harmless reports whether a program does with the variable what it does without.
+func (a Assign) harmless() bool {
+	may, does := a.runs()
+	return may && !does || harmlessName.MatchString(a.Name)
 }
 
 // harmlessPath reports whether what goes before the old value are directories of tools
@@ -108,16 +105,22 @@ func harmlessPath(value string) bool {
 	return true
 }
 
-// subscript is a name with brackets that hold a command: where bash takes a text for an
-// expression or a name, it runs what is in them, quoted or not.
-var subscript = regexp.MustCompile("\\w\\[[^\\]]*(\\$\\(([^(]|\\([^()]*\\)[^)])|`)")
+// homes are variables that say where ~ and other names lead.
+var homes = []string{"HOME", "PWD", "OLDPWD"}
 
-// evaluators are commands that take their arguments for expressions or names.
-var evaluators = []string{"let", "test", "[", "read", "unset", "printf", "mapfile", "readarray", "wait", "declare", "typeset", "local", "export", "readonly"}
+// variable looks for a value that makes other programs run something.
+func (s source) variable(a Assign) {
+	switch _, does := a.runs(); {
+	case does && a.Name == "PATH":
+		s.doubt("the variable PATH changes which commands the names mean")
+	case does:
+		s.doubt(Doubt("the variable " + clip(a.Name) + " makes other programs run something"))
+	}
+}
 
-// evaluated looks for commands in texts that bash may evaluate.
-func (s source) evaluated(words []Word) {
-	if slices.ContainsFunc(words, func(w Word) bool { return subscript.MatchString(w.Text) }) {
-		s.doubt("bash runs what stands in the brackets behind a name")
+// moved says that a variable of the line's own shell leads elsewhere.
+func (s source) moved(name string) {
+	if slices.Contains(homes, name) {
+		s.doubt(Doubt("the variable " + name + " changes where ~ and other names lead"))
 	}
 }
