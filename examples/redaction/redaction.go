@@ -40,7 +40,7 @@ func Hook(opts Options) chain.Hook {
 		if !ok {
 			return chain.Result{}, nil
 		}
-		redacted, n := redact.Options{Emails: opts.Emails}.Object(input)
+		redacted, n := redact.Options{Emails: opts.Emails, Nested: true}.Object(input)
 		if n == 0 {
 			return chain.Result{}, nil
 		}

@@ -268,10 +268,10 @@ func (r *reader) text(i int) (s stretch, end int) {
 // search finds the secrets in the string value raw[start:end].
 func (r *reader) search(start, end int, s stretch) {
 	if !s.escaped {
-		r.inside = r.m.search(r.raw[start:end], r.inside[:0])
+		r.inside = r.m.inString(r.raw[start:end], r.inside[:0])
 	} else {
 		r.plain = unescape(r.plain[:0], r.raw[start:end])
-		r.inside = r.m.search(r.plain, r.inside[:0])
+		r.inside = r.m.inString(r.plain, r.inside[:0])
 		places(r.raw[start:end], r.inside)
 	}
 	for _, found := range r.inside {
@@ -279,4 +279,16 @@ func (r *reader) search(start, end int, s stretch) {
 		found.end += start
 		r.found = append(r.found, found)
 	}
+}
+
+// inString is search for the text of a string, which may be JSON itself.
+func (m *matcher) inString(text []byte, found []span) []span {
+	if begin := bytes.TrimLeft(text, " \t\r\n"); m.nested && len(begin) > 0 && (begin[0] == '{' || begin[0] == '[') {
+		r := readers.Get().(*reader)
+		defer readers.Put(r)
+		if inside, ok := r.read(m, text); ok {
+			return append(found, inside...)
+		}
+	}
+	return m.search(text, found)
 }

@@ -13,6 +13,11 @@ import (
 type Options struct {
 	// Emails masks e-mail addresses too.
 	Emails bool
+	// Nested has Object read a string that is a JSON object or array as what it is: a
+	// secret is found in its values alone, so that a program that reads JSON from the
+	// string still can. Without it such a string is a text like others, in which
+	// numbers and names are masked too.
+	Nested bool
 }
 
 // Object is [Options.Object] with the zero Options.
@@ -31,17 +36,24 @@ func (o Options) Text(text string) (redacted string, replaced int) {
 	return o.matcher().text(text)
 }
 
-func (o Options) matcher() *matcher {
-	if o.Emails {
-		return formsAndEmail()
-	}
-	return forms()
-}
+func (o Options) matcher() *matcher { return forms[o]() }
 
-var (
-	forms         = sync.OnceValue(func() *matcher { return build(settings{without: []string{kindAssignment, kindKey, kindEmail}}) })
-	formsAndEmail = sync.OnceValue(func() *matcher { return build(settings{without: []string{kindAssignment, kindKey}}) })
-)
+// forms are the matchers of all Options.
+var forms = func() map[Options]func() *matcher {
+	all := map[Options]func() *matcher{}
+	for _, o := range []Options{{}, {Emails: true}, {Nested: true}, {Emails: true, Nested: true}} {
+		all[o] = sync.OnceValue(func() *matcher {
+			without := []string{kindAssignment, kindKey}
+			if !o.Emails {
+				without = append(without, kindEmail)
+			}
+			m := build(settings{without: without})
+			m.nested = o.Nested
+			return m
+		})
+	}
+	return all
+}()
 
 const markerStart = "[REDACTED:"
 

@@ -85,6 +85,26 @@ func TestEmails(t *testing.T) {
 	}
 }
 
+func TestNested(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"a":"{\"card\":4111111111111111,\"b\":5}"}`:                               `{"a":"{\"card\":4111111111111111,\"b\":5}"}`,
+		`{"a":" [\"4111111111111111\", \"\\u0041KIAIOSFODNN7EXAMPLE\"]"}`:           `{"a":" [\"[REDACTED:card]\", \"[REDACTED:aws-key]\"]"}`,
+		`{"a":"[\"[4111111111111111,\\\"4111111111111111\\\"]\"]"}`:                 `{"a":"[\"[4111111111111111,\\\"[REDACTED:card]\\\"]\"]"}`,
+		`{"a":"{\"k\":\"-----BEGIN PRIVATE KEY-----\\nMIIB\",\"b\":1}"}`:            `{"a":"{\"k\":\"[REDACTED:private-key]\",\"b\":1}"}`,
+		`{"a":"{4111111111111111}","b":"4111111111111111","c":"[4111111111111111"}`: `{"a":"{[REDACTED:card]}","b":"[REDACTED:card]","c":"[[REDACTED:card]"}`,
+	} {
+		if got, _ := (Options{Nested: true}).Object([]byte(raw)); string(got) != want {
+			t.Errorf("%s became %s, want %s", raw, got, want)
+		}
+	}
+	// What is only shown is no weaker for it.
+	for _, object := range []func([]byte) ([]byte, int){Object, Default().Object} {
+		if got, n := object([]byte(`{"a":"{\"card\":4111111111111111}"}`)); n != 1 || strings.Contains(string(got), "4111") {
+			t.Errorf("%s", got)
+		}
+	}
+}
+
 func TestObjectLeavesItsInputAlone(t *testing.T) {
 	clean := []byte(`{"a":"b"}`)
 	if got, _ := Object(clean); &got[0] != &clean[0] {
@@ -110,14 +130,15 @@ func quote(s string) string {
 // only, and has nothing left to replace.
 func FuzzObject(f *testing.F) {
 	for _, s := range []string{
+		`{"a":"{\"card\":4111111111111111,\"b\":\"4111111111111111\"}"}`, `["[\"[\\\"4111111111111111\\\"]\"]"]`,
 		`{}`, `{"a":"4111111111111111"}`, `{"a":"\u0034111-1111-1111-1111","b":[1.0,"x\"y"]}`, `{"k":"` + awsKey + apiKey + `"}`,
 		`["` + slack + `",{"":"\ud83d\ude00\ud83d"}]`, `{"k":` + quote(pem) + `}`, `{"a" :"b@c.de"`, `"\\"`, "{\"a\":\"\xff4111111111111111\"}",
 	} {
-		f.Add([]byte(s), false)
-		f.Add([]byte(s), true)
+		f.Add([]byte(s), false, true)
+		f.Add([]byte(s), true, false)
 	}
-	f.Fuzz(func(t *testing.T, raw []byte, emails bool) {
-		o := Options{Emails: emails}
+	f.Fuzz(func(t *testing.T, raw []byte, emails, nested bool) {
+		o := Options{Emails: emails, Nested: nested}
 		before := string(raw)
 		got, n := o.Object(raw)
 		if string(raw) != before {
@@ -132,7 +153,7 @@ func FuzzObject(f *testing.F) {
 		if n == 0 && string(got) != before {
 			t.Fatalf("%q became %q without a replacement", raw, got)
 		}
-		if diff := cmp.Diff(shape(t, raw), shape(t, got)); diff != "" {
+		if diff := cmp.Diff(shape(t, raw, nested), shape(t, got, nested)); diff != "" {
 			t.Fatalf("%q became %q:\n%s", raw, got, diff)
 		}
 		if again, n := o.Object(got); n != 0 {
@@ -141,8 +162,9 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// shape is a document with every string value emptied.
-func shape(t *testing.T, raw []byte) any {
+// shape is a document with every string value emptied, or with its own shape where it
+// is a document.
+func shape(t *testing.T, raw []byte, nested bool) any {
 	t.Helper()
 	dec := json.NewDecoder(strings.NewReader(string(raw)))
 	dec.UseNumber()
@@ -150,20 +172,24 @@ func shape(t *testing.T, raw []byte) any {
 	if err := dec.Decode(&v); err != nil {
 		t.Fatal(err)
 	}
-	return emptied(v)
+	return emptied(t, v, nested)
 }
 
-func emptied(v any) any {
+func emptied(t *testing.T, v any, nested bool) any {
+	t.Helper()
 	switch v := v.(type) {
 	case string:
+		if text := strings.TrimLeft(v, " \t\r\n"); nested && strings.IndexAny(text, "{[") == 0 && json.Valid([]byte(text)) {
+			return shape(t, []byte(text), true)
+		}
 		return ""
 	case []any:
 		for i := range v {
-			v[i] = emptied(v[i])
+			v[i] = emptied(t, v[i], nested)
 		}
 	case map[string]any:
 		for name := range v {
-			v[name] = emptied(v[name])
+			v[name] = emptied(t, v[name], nested)
 		}
 	}
 	return v

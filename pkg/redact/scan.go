@@ -82,6 +82,7 @@ type matcher struct {
 	url      bool
 	email    bool
 	assigned bool // members named like secrets are assignments, too
+	nested   bool // see Options.Nested
 	always   []*pattern
 	keys     keySet
 	allow    allowList

@@ -61,7 +61,7 @@ const maxMask = 80
 
 // New builds the hook.
 func New(s kind.Section, o Options) (kind.Hook, error) {
-	h := hook{Options: o, redact: redact.Options{Emails: o.Emails}.Object}
+	h := hook{Options: o, redact: redact.Options{Emails: o.Emails, Nested: true}.Object}
 	if o.Mask != "" && (utf8.RuneCountInString(o.Mask) > maxMask || !utf8.ValidString(o.Mask) || strings.ContainsAny(o.Mask, "\"\\") || strings.ContainsFunc(o.Mask, unicode.IsControl)) {
 		return kind.Hook{}, kind.At("/mask", "must be one line of at most %d characters, without quotes and backslashes, which would end the string that it stands in", maxMask)
 	}

@@ -65,6 +65,7 @@ func TestWhatIsMasked(t *testing.T) {
 		"mail is left alone":               {redaction.Options{}, `{"prompt":"eve@example.com"}`, ""},
 		"mail where it is asked for":       {redaction.Options{Emails: true}, `{"prompt":"eve@example.com"}`, `{"prompt":"[REDACTED:email]"}`},
 		"only some members":                {redaction.Options{Members: []string{"tool_input"}}, `{"prompt":"4111111111111111","tool_input":"4111111111111111"}`, `{"prompt":"4111111111111111","tool_input":"[REDACTED:card]"}`},
+		"JSON in a text stays JSON":        {redaction.Options{}, `{"toolName":"pay","toolArgs":"{\"card\":4111111111111111,\"note\":\"4111111111111111\"}"}`, `{"toolName":"pay","toolArgs":"{\"card\":4111111111111111,\"note\":\"[REDACTED:card]\"}"}`},
 		"members that are kept":            {redaction.Options{Keep: []string{"prompt"}}, `{"prompt":"4111111111111111"}`, ""},
 		"a mask":                           {redaction.Options{Mask: "<{kind}>"}, `{"prompt":"a 4111111111111111 b"}`, `{"prompt":"a <card> b"}`},
 		"a mask, and a mark of before":     {redaction.Options{Mask: "*"}, `{"prompt":"[REDACTED:card] 4111111111111111"}`, `{"prompt":"[REDACTED:card] [REDACTED:card]"}`},
