@@ -106,9 +106,13 @@ func checkOptions(at jsontext.Pointer, options []string) error {
 }
 
 func compileInject(at jsontext.Pointer, i Inject) (answer, error) {
+	place, name := at+"/text", "inject.text"
+	if i.short {
+		place, name = at, "inject"
+	}
 	text, err := parseTemplate(i.Text)
 	if err != nil {
-		return nil, positioned(at+"/text", err)
+		return nil, positioned(place, err)
 	}
 	if i.Text == "" {
 		return nil, kind.At(at, "inject needs a text")
@@ -124,7 +128,7 @@ func compileInject(at jsontext.Pointer, i Inject) (answer, error) {
 	return func(in *match.Input, _ []byte) (chain.Result, error) {
 		content, err := text.render(in)
 		if err != nil {
-			return chain.Result{}, fmt.Errorf("inject.text: %w", err)
+			return chain.Result{}, fmt.Errorf("%s: %w", name, err)
 		}
 		result := chain.Injection(content)
 		result.ContextInjectionRole = i.Role

@@ -3,6 +3,7 @@ package celkind
 import (
 	"fmt"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -47,7 +48,7 @@ type Ask struct {
 	Default chain.Action `json:"default" jsonschema:"enum=deny,enum=allow"`
 }
 
-// Inject is text for the agent's context.
+// Inject is text for the agent's context: in a file a text, or a mapping.
 type Inject struct {
 	// Text is a template.
 	Text string `json:"text"`
@@ -58,6 +59,18 @@ type Inject struct {
 	// AppendToLastToolResult puts the text at the end of the last tool result;
 	// only with Ephemeral.
 	AppendToLastToolResult bool `json:"append_to_last_tool_result"`
+
+	short bool // it stands in the file as a text
+}
+
+// UnmarshalJSONFrom reads a text or a mapping.
+func (i *Inject) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() == '"' {
+		i.short = true
+		return jsonv2.UnmarshalDecode(dec, &i.Text)
+	}
+	type members Inject
+	return jsonv2.UnmarshalDecode(dec, (*members)(i))
 }
 
 // Modify is a change of the data: what is set is computed from the data as it

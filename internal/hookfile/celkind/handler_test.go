@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookrouter/hookrouter/internal/hookfile/celkind"
@@ -186,6 +187,23 @@ func TestWhatFailsIsAnErrorOfTheHandler(t *testing.T) {
 				t.Errorf("the handler answered %+v, %v; want %s", got, err, c.want)
 			}
 		})
+	}
+}
+
+func TestAnInjectionMayBeAText(t *testing.T) {
+	for text, want := range map[string]struct{ content, err string }{
+		`{"rules":[{"inject":"mind {{ event }}"}]}`:          {content: "mind tool:pre"},
+		`{"rules":[{"inject":{"text":"mind {{ event }}"}}]}`: {content: "mind tool:pre"},
+		`{"rules":[{"inject":"{{ data.missing }}"}]}`:        {err: "cel.rules[0].inject: no such key: missing: ask first whether it is there, like has(data.x)"},
+	} {
+		var c celkind.Config
+		if err := jsonv2.Unmarshal([]byte(text), &c); err != nil {
+			t.Fatal(err)
+		}
+		got, err := answer(t, c, write)
+		if want.err == "" && (err != nil || got.Action != chain.InjectContext || got.ContextInjection != want.content) || want.err != "" && (err == nil || err.Error() != want.err) {
+			t.Errorf("%s: %+v, %v; want %+v", text, got, err, want)
+		}
 	}
 }
 

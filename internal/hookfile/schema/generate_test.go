@@ -212,12 +212,10 @@ func (g *generator) known(typ reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "string"}, list(&jsonschema.Schema{Type: "string"}, "")}}
 	case reflect.TypeFor[hookfile.Text]():
 		type members hookfile.Text // reads as every struct does
-		s := g.of(members{}, "")
-		for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {
-			field, _ := reflect.TypeFor[members]().FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, pair.Key) })
-			pair.Value.Description = g.CommentMap["github.com/hookrouter/hookrouter/internal/hookfile.Text."+field.Name]
-		}
-		return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "string"}, s}}
+		return g.orText(typ, members{})
+	case reflect.TypeFor[celkind.Inject]():
+		type members celkind.Inject
+		return g.orText(typ, members{})
 	case reflect.TypeFor[hookfile.Assumed]():
 		return &jsonschema.Schema{OneOf: []*jsonschema.Schema{words(hookfile.AssumedWords()...), g.of(hookfile.AssumedResult{}, "")}}
 	case reflect.TypeFor[hookfile.Did]():
@@ -239,6 +237,16 @@ func (g *generator) known(typ reflect.Type) *jsonschema.Schema {
 		}
 	}
 	return nil
+}
+
+// orText is the schema of a type that reads a text beside a mapping with its members.
+func (g *generator) orText(typ reflect.Type, members any) *jsonschema.Schema {
+	s := g.of(members, "")
+	for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {
+		field, _ := typ.FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, strings.ReplaceAll(pair.Key, "_", "")) })
+		pair.Value.Description = g.CommentMap[typ.PkgPath()+"."+typ.Name()+"."+field.Name]
+	}
+	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "string"}, s}}
 }
 
 func anyOf(types ...string) *jsonschema.Schema {
