@@ -127,11 +127,12 @@ func (c Command) Writes() bool {
 
 var sinks = []string{"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"}
 
-// String is the command as a line, for people.
+// String is the command as a line, for people: without the values of its variables,
+// which may be secrets.
 func (c Command) String() string {
 	texts := make([]string, 0, len(c.Assigns)+len(c.Words))
 	for _, a := range c.Assigns {
-		texts = append(texts, a.Name+"="+a.Value.Text)
+		texts = append(texts, a.Name+"=…")
 	}
 	for _, w := range c.Words {
 		texts = append(texts, w.Text)
