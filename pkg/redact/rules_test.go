@@ -122,7 +122,7 @@ func TestTextsFullOfHintsAreReadInTime(t *testing.T) {
 		begin := time.Now()
 		redact.Default().Text(text)
 		redact.Default().Object([]byte(quote(text)))
-		if took := time.Since(begin); took > 2*time.Second {
+		if took := time.Since(begin); took > 6*time.Second {
 			t.Errorf("%q again and again: %v", unit, took)
 		}
 	}
