@@ -182,11 +182,13 @@ func TestKeysInTheDialog(t *testing.T) {
 	server := httptest.NewServer(open(t, console.Options{Desk: desk}).Handler())
 	defer server.Close()
 	do(t, ctx, chromedp.Navigate(server.URL+"/?token="+token), holds(linked))
-	// A key in the very moment that a question opens, from the page itself.
+	// A key in the very moment that a question opens, from the page itself, and word that
+	// the one before was closed.
 	do(t, ctx, run(`new MutationObserver(() => {
 		for (const key of ["1", "Enter", "Escape"]) document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
 		document.querySelector("#ask-options button").click();
 		document.getElementById("ask").dispatchEvent(new Event("cancel", {cancelable: true}));
+		if (document.getElementById("ask").open) document.getElementById("ask").dispatchEvent(new Event("close"));
 		window.pressed = true;
 	}).observe(document.getElementById("ask"), {attributes: true})`))
 	for _, step := range []struct {

@@ -189,7 +189,9 @@ dialog.addEventListener("cancel", (event) => {
   event.preventDefault();
   if (!early(event)) aside();
 });
-dialog.addEventListener("close", aside); // whatever closed it, nothing was answered
+// Whatever closed it, nothing was answered. The browser tells of it with the next frame,
+// and by then the next question may be open.
+dialog.addEventListener("close", () => { if (!dialog.open) aside(); });
 
 document.addEventListener("keydown", (event) => {
   if (!dialog.open || event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target === $("ask-note")) return;
