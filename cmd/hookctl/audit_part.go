@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/hookrouter/hookrouter/internal/trail"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -56,11 +57,7 @@ func numberOf(h audit.Header) int {
 
 // segmentName is the name that has a number.
 func segmentName(prefix string, number int) string {
-	name := strings.ToUpper(prefix) + "_AUDIT"
-	if number > 1 {
-		name += "_" + strconv.Itoa(number)
-	}
-	return name
+	return trail.SegmentName(strings.ToUpper(prefix)+"_AUDIT", number)
 }
 
 // follows says whether the part is the segment right after another.

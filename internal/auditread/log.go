@@ -3,7 +3,6 @@ package auditread
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/bus"
@@ -42,12 +41,7 @@ func (l *Log) Segment(ctx context.Context, number int) (trail.Segment, error) {
 func (l *Log) Origin(s trail.Segment) string { return audit.Origin(l.bus.Prefix(), s.Name()) }
 
 // Name of a segment's stream by its number, whether it is there or not.
-func (l *Log) Name(number int) string {
-	if number == 1 {
-		return l.bus.AuditStream()
-	}
-	return fmt.Sprintf("%s_%d", l.bus.AuditStream(), number)
-}
+func (l *Log) Name(number int) string { return trail.SegmentName(l.bus.AuditStream(), number) }
 
 // State asks a segment's leader.
 func (l *Log) State(ctx context.Context, s trail.Segment) (bus.StreamState, error) {

@@ -188,13 +188,16 @@ func (t *Trail) await(ctx context.Context, number int) error {
 	return nil
 }
 
-// name of a segment's stream.
-func (t *Trail) name(number int) string {
+// SegmentName is the name of a segment's stream, by its number; first is that of the
+// log's first segment.
+func SegmentName(first string, number int) string {
 	if number == 1 {
-		return t.bus.AuditStream()
+		return first
 	}
-	return t.bus.AuditStream() + "_" + strconv.Itoa(number)
+	return first + "_" + strconv.Itoa(number)
 }
+
+func (t *Trail) name(number int) string { return SegmentName(t.bus.AuditStream(), number) }
 
 func (t *Trail) number(name string) (int, error) {
 	if name == t.bus.AuditStream() {

@@ -1,7 +1,6 @@
 package witness_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/trail"
-	"github.com/hookrouter/hookrouter/internal/witness"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -251,22 +249,16 @@ func TestACheckpointAheadOfTheMessages(t *testing.T) {
 	b.sign()
 	o := b.options()
 	o.Grace = time.Hour
-	w, err := witness.New(b.connect(), o)
-	b.must(err)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- w.Run(ctx) }()
+	stop, _ := b.runWith(o)
 	b.until("HOOKS_AUDIT", 3)
 	late := b.message("fine")
 	b.must(b.history.Append(late))
 	b.sign()
 	b.waiting("ends after message 3, and a checkpoint covers 4")
-	_, err = b.js.Publish(t.Context(), b.bus.Of("audit", "w", "router-1"), late)
+	_, err := b.js.Publish(t.Context(), b.bus.Of("audit", "w", "router-1"), late)
 	b.must(err)
 	b.until("HOOKS_AUDIT", 4)
-	cancel()
-	b.must(b.wait(done))
+	b.must(stop())
 }
 
 // TestEachAbsenceHasItsOwnGrace: what was missing and came back does not shorten the
@@ -277,25 +269,19 @@ func TestEachAbsenceHasItsOwnGrace(t *testing.T) {
 	b.sign()
 	o := b.options()
 	o.Every, o.Grace = time.Hour, 3*time.Second
-	w, err := witness.New(b.connect(), o)
-	b.must(err)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- w.Run(ctx) }()
+	stop, _ := b.runWith(o)
 	b.until("HOOKS_AUDIT", 3)
 	for size := int64(4); size <= 5; size++ {
 		late := b.message("fine")
 		b.must(b.history.Append(late))
 		b.sign()
 		b.waiting(fmt.Sprintf("ends after message %d, and a checkpoint covers %d", size-1, size))
-		_, err = b.js.Publish(t.Context(), b.bus.Of("audit", "w", "router-1"), late)
+		_, err := b.js.Publish(t.Context(), b.bus.Of("audit", "w", "router-1"), late)
 		b.must(err)
 		b.until("HOOKS_AUDIT", size)
 		<-time.After(o.Grace)
 	}
-	cancel()
-	b.must(b.wait(done))
+	b.must(stop())
 }
 
 // TestARefusalHolds: a log that looks well again is not signed before a person took the

@@ -196,7 +196,12 @@ func (b *bench) once() error {
 // run starts a witness on a connection of its own; stop returns how it ended.
 func (b *bench) run() (stop func() error, done <-chan error) {
 	b.t.Helper()
-	w, err := witness.New(b.connect(), b.options())
+	return b.runWith(b.options())
+}
+
+func (b *bench) runWith(o witness.Options) (stop func() error, done <-chan error) {
+	b.t.Helper()
+	w, err := witness.New(b.connect(), o)
 	b.must(err)
 	ctx, cancel := context.WithCancel(b.t.Context())
 	ended := make(chan error, 1)

@@ -1,7 +1,6 @@
 package witness_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/hookrouter/hookrouter/internal/trail"
-	"github.com/hookrouter/hookrouter/internal/witness"
 )
 
 func TestAnHonestLogIsSigned(t *testing.T) {
@@ -110,13 +108,8 @@ func TestWhatIsBackInTimeIsNoConflict(t *testing.T) {
 	}
 	o := b.options()
 	o.Grace = time.Hour
-	w, err := witness.New(b.connect(), o)
-	b.must(err)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	done := make(chan error, 1)
 	b.recreate("HOOKS_AUDIT")
-	go func() { done <- w.Run(ctx) }()
+	stop, _ := b.runWith(o)
 	b.waiting("ends after message 0, and 3 were seen")
 	for _, body := range bodies {
 		_, err := b.js.Publish(t.Context(), b.bus.Of("audit", "w", "router-1"), body)
@@ -125,8 +118,7 @@ func TestWhatIsBackInTimeIsNoConflict(t *testing.T) {
 	b.write(1, "fine")
 	b.sign()
 	b.until("HOOKS_AUDIT", 4)
-	cancel()
-	b.must(b.wait(done))
+	b.must(stop())
 }
 
 func TestAWitnessOutlivesTheServer(t *testing.T) {

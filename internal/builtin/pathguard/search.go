@@ -12,8 +12,12 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// filters are the members by which a search for a text is narrowed to files of some names.
-var filters = []string{"glob", "include", "includepattern", "filepattern"}
+var (
+	// filters are the members by which a search for a text is narrowed to files of some
+	// names, without what joins their words.
+	filters = []string{"glob", "include", "includepattern", "filepattern"}
+	joiners = strings.NewReplacer("_", "", "-", "")
+)
 
 // searched is what a tool that searches files looks into, where its input says so by
 // patterns for their names. These are no paths of the tool, since a directory stands there.
@@ -52,7 +56,7 @@ func searched(tool events.Tool, ev events.Event) (all []access, whole bool) {
 func narrowed(input events.Object) (patterns []string, ok bool) {
 	ok = true
 	for member, value := range input.All() {
-		if slices.Contains(filters, strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(member))) {
+		if slices.Contains(filters, strings.ToLower(joiners.Replace(member))) {
 			more, read := patternsOf(value)
 			patterns, ok = append(patterns, more...), ok && read
 			continue
