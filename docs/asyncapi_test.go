@@ -19,10 +19,10 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/natstest"
-	"github.com/hookrouter/hookrouter/internal/notary"
+	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
@@ -192,10 +192,10 @@ func TestEverySubjectOfTheRouterIsInTheAPI(t *testing.T) {
 		described[subject(*channel.Address)] = queue
 	}
 
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{}, bus.Options{Name: "the router"})
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{}, natsx.Options{Name: "the router"})
 	var info micro.Info
-	ask(t, natstest.Conn(t, s), "$SRV.INFO.hook-router", "", &info)
+	ask(t, testkit.Conn(t, s), "$SRV.INFO.hook-router", "", &info)
 	served, names := map[string]string{}, []string{}
 	for _, e := range info.Endpoints {
 		served[e.Subject] = e.QueueGroup
@@ -238,13 +238,13 @@ func TestEverySubjectOfTheRouterIsInTheAPI(t *testing.T) {
 // with the schemas.
 func TestMessagesAreAsDescribed(t *testing.T) {
 	_, plain := loadAPI(t)
-	s := natstest.Server(t)
-	key, err := notary.LoadKey(filepath.Join(t.TempDir(), "audit.key"))
+	s := testkit.Server(t)
+	key, err := signer.LoadKey(filepath.Join(t.TempDir(), "audit.key"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	natstest.Router(t, s, router.Options{AuditKey: key})
-	nc := natstest.Conn(t, s)
+	testkit.Router(t, s, router.Options{AuditKey: key})
+	nc := testkit.Conn(t, s)
 	watched := map[string]chan *nats.Msg{}
 	for _, sub := range []string{
 		"hooks.event.>", "hooks.result.>", "hooks.router.report", "hooks.audit.w.>", "hooks.audit.decision.*", "hooks.checkpoint.*",
@@ -406,7 +406,7 @@ func TestSchemasNameTheFieldsOfTheCode(t *testing.T) {
 	}
 	for name, pair := range map[string][2][]string{
 		"Registration": {properties("Registration"), fields(chain.Registration{})},
-		"Question":     {properties("Question"), fields(approval.Question{})},
+		"Question":     {properties("Question"), fields(approval.Request{})},
 		"Record":       {properties("Record"), fields(approval.Record{})},
 		"Answer":       {properties("Answer"), fields(approval.Answer{})},
 		"Filter":       {properties("QuestionFilter"), fields(approval.Filter{})},

@@ -12,7 +12,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"github.com/hookrouter/hookrouter/internal/notary"
+	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/router"
 )
 
@@ -65,10 +65,10 @@ func TestTheCommandsOfAuditNeedNoMore(t *testing.T) {
 			}
 		}
 	}
-	newKey := func(t *testing.T) (path string, key *notary.Key) {
+	newKey := func(t *testing.T) (path string, key *signer.Key) {
 		t.Helper()
 		path = file("audit.key")
-		key, err := notary.LoadKey(path)
+		key, err := signer.LoadKey(path)
 		if err != nil {
 			t.Fatal(err)
 		}

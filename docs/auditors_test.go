@@ -13,11 +13,11 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/notary"
+	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/auditlog/witness"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/trail"
-	"github.com/hookrouter/hookrouter/internal/witness"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -25,10 +25,10 @@ import (
 
 // audited is a router, with a key, in the accounts that the operator's reference
 // gives auditors and witnesses.
-func audited(t *testing.T, ctx context.Context) (f *fenced, key *notary.Key) {
+func audited(t *testing.T, ctx context.Context) (f *fenced, key *signer.Key) {
 	t.Helper()
 	f = accounts(t, "### Auditors and witnesses\n")
-	key, err := notary.LoadKey(filepath.Join(t.TempDir(), "audit.key"))
+	key, err := signer.LoadKey(filepath.Join(t.TempDir(), "audit.key"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,9 +55,9 @@ func (f *fenced) mirror(t *testing.T, ctx context.Context) {
 	}
 }
 
-func (f *fenced) bus(t *testing.T, role string) *bus.Bus {
+func (f *fenced) bus(t *testing.T, role string) *natsx.Conn {
 	t.Helper()
-	b, err := bus.Connect(bus.Options{URL: f.url(role), NATS: inbox(role), Log: f.logger})
+	b, err := natsx.Connect(natsx.Options{URL: f.url(role), NATS: inbox(role), Log: f.logger})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,9 +67,9 @@ func (f *fenced) bus(t *testing.T, role string) *bus.Bus {
 
 // exported is the first segment as a role reads it, up to the checkpoint that covers
 // what was stored when the export began.
-func exported(t *testing.T, ctx context.Context, b *bus.Bus) []byte {
+func exported(t *testing.T, ctx context.Context, b *natsx.Conn) []byte {
 	t.Helper()
-	log, err := trail.Attach(ctx, b)
+	log, err := store.Attach(ctx, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func exported(t *testing.T, ctx context.Context, b *bus.Bus) []byte {
 			if state, err := segment.State(ctx, log.Subjects()); err == nil && c.Size == int64(state.Last) {
 				return exportUpTo(t, ctx, log, segment, c.Size, newest.Signed)
 			}
-		} else if !errors.Is(err, bus.ErrNoKey) {
+		} else if !errors.Is(err, natsx.ErrNoKey) {
 			t.Fatal(err)
 		}
 		select {
@@ -92,7 +92,7 @@ func exported(t *testing.T, ctx context.Context, b *bus.Bus) []byte {
 	}
 }
 
-func exportUpTo(t *testing.T, ctx context.Context, log *trail.Trail, s trail.Segment, size int64, last string) []byte {
+func exportUpTo(t *testing.T, ctx context.Context, log *store.Log, s store.Segment, size int64, last string) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w, err := audit.NewWriter(&out, audit.Header{Origin: audit.Origin("hooks", s.Name()), Prefix: "hooks"})
@@ -100,14 +100,14 @@ func exportUpTo(t *testing.T, ctx context.Context, log *trail.Trail, s trail.Seg
 		t.Fatal(err)
 	}
 	notes := map[int64]string{}
-	if err := log.Checkpoints(ctx, s, func(c trail.Checkpoint) error {
+	if err := log.Checkpoints(ctx, s, func(c store.Checkpoint) error {
 		notes[text(t, c.Signed).Size] = c.Signed
 		return nil
 	}, nil); err != nil {
 		t.Fatal(err)
 	}
 	notes[size] = last
-	if err := s.Read(ctx, "", 1, uint64(size), func(rec bus.Record) error {
+	if err := s.Read(ctx, "", 1, uint64(size), func(rec natsx.Record) error {
 		if err := w.Message(int64(rec.Sequence), rec.Time, rec.Subject, rec.Body); err != nil {
 			return err
 		}
@@ -189,12 +189,12 @@ func TestAuditorsProveTheLogFromAMirror(t *testing.T) {
 	if err != nil || report.Verdict != audit.OKUnanchored || report.Records < 3 {
 		t.Errorf("%v %v", report, err)
 	}
-	log, err := trail.Attach(ctx, auditor)
+	log, err := store.Attach(ctx, auditor)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var heads [][]byte
-	if err := log.Checkpoints(ctx, log.Live(), func(trail.Checkpoint) error { return nil }, func(signed []byte) error {
+	if err := log.Checkpoints(ctx, log.Live(), func(store.Checkpoint) error { return nil }, func(signed []byte) error {
 		heads = append(heads, signed)
 		return nil
 	}); err != nil {
@@ -249,7 +249,7 @@ func TestAuditorsOnlyRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = s.Newest(ctx, subject)
-		if err != nil && !errors.Is(err, bus.ErrNoKey) {
+		if err != nil && !errors.Is(err, natsx.ErrNoKey) {
 			t.Fatal(err)
 		}
 		return err == nil
@@ -298,12 +298,12 @@ func TestNobodyLeadsAnswersIntoTheLog(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	keeper, err := bus.Connect(bus.Options{URL: f.url("keeper"), NATS: inbox("operator"), Log: f.logger})
+	keeper, err := natsx.Connect(natsx.Options{URL: f.url("keeper"), NATS: inbox("operator"), Log: f.logger})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer keeper.Close()
-	log, err := trail.Attach(ctx, keeper)
+	log, err := store.Attach(ctx, keeper)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +332,7 @@ func TestNobodyLeadsAnswersIntoTheLog(t *testing.T) {
 		t.Error(err)
 	}
 	for _, role := range []string{"hook", "agent", "approver", "operator"} {
-		if rec, err := log.Live().Newest(ctx, "hooks.audit.w.led-"+role); !errors.Is(err, bus.ErrNoKey) {
+		if rec, err := log.Live().Newest(ctx, "hooks.audit.w.led-"+role); !errors.Is(err, natsx.ErrNoKey) {
 			t.Errorf("the role %s led an answer into the log: %s %v", role, rec.Body, err)
 		}
 	}
@@ -345,12 +345,12 @@ func TestRoutersGoOnInANewSegment(t *testing.T) {
 	defer cancel()
 	f := newFenced(t, ctx)
 	w, a, p := f.guard(t, ctx, "hook"), f.agent(t, ctx, "agent"), f.approver(t, ctx, "approver")
-	keeper, err := bus.Connect(bus.Options{URL: f.url("keeper"), NATS: inbox("operator"), Log: f.logger})
+	keeper, err := natsx.Connect(natsx.Options{URL: f.url("keeper"), NATS: inbox("operator"), Log: f.logger})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer keeper.Close()
-	log, err := trail.Open(ctx, keeper, 1)
+	log, err := store.Open(ctx, keeper, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,13 +16,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
+	natsserver "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/hookstate"
-	"github.com/hookrouter/hookrouter/internal/node"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
@@ -58,29 +59,29 @@ var stores = []string{
 
 // permissionTable reads the table of operator.md: for each role what it may
 // publish and subscribe to. The role "setup" has what the router has, and more.
-func permissionTable(t *testing.T, id string) []*server.User {
+func permissionTable(t *testing.T, id string) []*natsserver.User {
 	t.Helper()
 	_, part, _ := strings.Cut(read(t, "operator.md"), "## Permissions\n")
 	part, _, _ = strings.Cut(part, "\n## ")
-	roles := map[string]*server.Permissions{}
-	var users []*server.User
+	roles := map[string]*natsserver.Permissions{}
+	var users []*natsserver.User
 	for line := range strings.SplitSeq(part, "\n") {
 		cells := strings.Split(line, "|")
 		if len(cells) != 5 || !strings.Contains(line, "`") {
 			continue
 		}
 		role := strings.Trim(strings.Fields(cells[1])[0], ",:")
-		granted := &server.Permissions{Publish: &server.SubjectPermission{}, Subscribe: &server.SubjectPermission{}}
+		granted := &natsserver.Permissions{Publish: &natsserver.SubjectPermission{}, Subscribe: &natsserver.SubjectPermission{}}
 		if role == "setup" {
 			granted.Publish.Allow = slices.Clone(roles["router"].Publish.Allow)
 			granted.Subscribe.Allow = slices.Clone(roles["router"].Subscribe.Allow)
 		}
-		for i, p := range []*server.SubjectPermission{granted.Publish, granted.Subscribe} {
+		for i, p := range []*natsserver.SubjectPermission{granted.Publish, granted.Subscribe} {
 			for _, m := range quoted.FindAllStringSubmatch(cells[i+2], -1) {
 				switch {
 				case m[1] == "allow_responses":
-					granted.Response = &server.ResponsePermission{
-						MaxMsgs: server.DEFAULT_ALLOW_RESPONSE_MAX_MSGS, Expires: server.DEFAULT_ALLOW_RESPONSE_EXPIRATION,
+					granted.Response = &natsserver.ResponsePermission{
+						MaxMsgs: natsserver.DEFAULT_ALLOW_RESPONSE_MAX_MSGS, Expires: natsserver.DEFAULT_ALLOW_RESPONSE_EXPIRATION,
 					}
 				case strings.Contains(m[1], "<store>"):
 					for _, store := range stores {
@@ -92,7 +93,7 @@ func permissionTable(t *testing.T, id string) []*server.User {
 			}
 		}
 		roles[role] = granted
-		users = append(users, &server.User{Username: role, Password: "secret", Permissions: granted})
+		users = append(users, &natsserver.User{Username: role, Password: "secret", Permissions: granted})
 	}
 	return users
 }
@@ -100,14 +101,14 @@ func permissionTable(t *testing.T, id string) []*server.User {
 // fenced is a server that grants the roles of the operator's reference what stands
 // there and nothing else, with two routers on it.
 type fenced struct {
-	server *server.Server
+	server *natsserver.Server
 	log    *lockedLog
 	logger *slog.Logger
 }
 
 func newFenced(t *testing.T, ctx context.Context) *fenced {
 	t.Helper()
-	f := serverOf(t, &server.Options{Users: permissionTable(t, "guard")})
+	f := serverOf(t, &natsserver.Options{Users: permissionTable(t, "guard")})
 	f.start(t, ctx, router.Options{}, "setup")()
 	for range 2 { // so that they report to each other
 		t.Cleanup(f.start(t, ctx, router.Options{}, "router"))
@@ -116,11 +117,11 @@ func newFenced(t *testing.T, ctx context.Context) *fenced {
 }
 
 // serverOf is a server with JetStream on the loopback, and the options that are given.
-func serverOf(t *testing.T, o *server.Options) *fenced {
+func serverOf(t *testing.T, o *natsserver.Options) *fenced {
 	t.Helper()
-	o.Host, o.Port, o.NoSigs, o.NoLog = "127.0.0.1", server.RANDOM_PORT, true, true
+	o.Host, o.Port, o.NoSigs, o.NoLog = "127.0.0.1", natsserver.RANDOM_PORT, true, true
 	o.JetStream, o.StoreDir = true, t.TempDir()
-	ns, err := server.NewServer(o)
+	ns, err := natsserver.NewServer(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +142,7 @@ func (f *fenced) url(role string) string {
 // start starts a router in a role of the server. stop waits for its end.
 func (f *fenced) start(t *testing.T, ctx context.Context, o router.Options, role string) (stop func()) {
 	t.Helper()
-	n, err := node.Start(ctx, node.Options{NATS: bus.Options{URL: f.url(role)}, Router: o, Log: f.logger})
+	n, err := server.Start(ctx, server.Options{NATS: natsx.Options{URL: f.url(role)}, Router: o, Log: f.logger})
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", role, err, f.log.String())
 	}
@@ -223,13 +224,13 @@ func executing(t *testing.T, ctx context.Context, a *agent.Agent) <-chan agent.E
 }
 
 // asked waits for a question that an approver gets to see.
-func asked(t *testing.T, ctx context.Context, p *approver.Approver) approval.Question {
+func asked(t *testing.T, ctx context.Context, p *approver.Approver) approval.Request {
 	t.Helper()
-	questions := make(chan approval.Question, 16)
+	questions := make(chan approval.Request, 16)
 	watching, stop := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Go(func() {
-		if err := p.Watch(watching, func(n approval.Notice) { questions <- n.Question }); err != nil {
+		if err := p.Watch(watching, func(n approval.Notice) { questions <- n.Request }); err != nil {
 			t.Error("watch:", err)
 		}
 	})
@@ -240,7 +241,7 @@ func asked(t *testing.T, ctx context.Context, p *approver.Approver) approval.Que
 		return q
 	case <-ctx.Done():
 		t.Fatal("the approver sees no question")
-		return approval.Question{}
+		return approval.Request{}
 	}
 }
 
@@ -251,14 +252,14 @@ func TestThePermissionsAreEnough(t *testing.T) {
 	defer cancel()
 	f := newFenced(t, ctx)
 	w, a, p := f.guard(t, ctx, "hook"), f.agent(t, ctx, "agent"), f.approver(t, ctx, "approver")
-	operator, err := bus.Connect(bus.Options{URL: f.url("operator"), NATS: inbox("operator"), Log: f.logger})
+	operator, err := natsx.Connect(natsx.Options{URL: f.url("operator"), NATS: inbox("operator"), Log: f.logger})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer operator.Close()
 	seen := make(chan string, 64)
 	for _, subject := range []string{"hooks.event.>", "hooks.result.>"} {
-		if _, err := operator.Subscribe(subject, func(*bus.Message) { seen <- subject }); err != nil {
+		if _, err := operator.Subscribe(subject, func(*natsx.Message) { seen <- subject }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -322,13 +323,13 @@ func TestThePermissionsAreEnough(t *testing.T) {
 	}
 	f.makeState(t, ctx)
 	remembers(t, ctx, f.state(t, "state"))
-	watching, err := bus.Connect(bus.Options{URL: f.url("router"), Log: f.logger})
+	watching, err := natsx.Connect(natsx.Options{URL: f.url("router"), Log: f.logger})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer watching.Close()
 	for _, subject := range []string{"hooks.event.>", "hooks.result.>"} { // as the console does
-		if _, err := watching.Subscribe(subject, func(*bus.Message) {}); err != nil {
+		if _, err := watching.Subscribe(subject, func(*natsx.Message) {}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -364,7 +365,7 @@ func TestARemovedHookIsRegisteredAgain(t *testing.T) {
 // would.
 func (f *fenced) makeState(t *testing.T, ctx context.Context) {
 	t.Helper()
-	keeper, err := bus.Connect(bus.Options{URL: f.url("keeper"), NATS: inbox("operator"), Log: f.logger})
+	keeper, err := natsx.Connect(natsx.Options{URL: f.url("keeper"), NATS: inbox("operator"), Log: f.logger})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -377,7 +378,7 @@ func (f *fenced) makeState(t *testing.T, ctx context.Context) {
 // state is what hooks remember, as a role sees it.
 func (f *fenced) state(t *testing.T, role string) hookstate.Store {
 	t.Helper()
-	states := hookstate.NewBucket(func() (*bus.Bus, error) { return bus.Connect(bus.Options{URL: f.url(role), Log: f.logger}) })
+	states := hookstate.NewBucket(func() (*natsx.Conn, error) { return natsx.Connect(natsx.Options{URL: f.url(role), Log: f.logger}) })
 	t.Cleanup(states.Close)
 	return states
 }
@@ -410,12 +411,12 @@ func TestWhatHooksRememberIsInAnAccountOfItsOwn(t *testing.T) {
 	defer cancel()
 	f := accounts(t, "### What hooks remember\n")
 	remembers(t, ctx, f.state(t, "state"))
-	router, err := bus.Connect(bus.Options{URL: f.url("router"), Log: f.logger})
+	router, err := natsx.Connect(natsx.Options{URL: f.url("router"), Log: f.logger})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer router.Close()
-	if _, err := router.FindBucket(ctx, "hooks_hookstate"); !errors.Is(err, bus.ErrNoStream) {
+	if _, err := router.FindBucket(ctx, "hooks_hookstate"); !errors.Is(err, natsx.ErrNoStream) {
 		t.Errorf("the routers' account has the bucket: %v", err)
 	}
 	if text := f.log.String(); strings.Contains(strings.ToLower(text), "permissions") {
@@ -578,7 +579,7 @@ func accounts(t *testing.T, heading string) *fenced {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o, err := server.ProcessConfigFile(file)
+	o, err := natsserver.ProcessConfigFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -606,7 +607,7 @@ func TestAccountsProveWhoAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer inside.Close()
-	if _, err := inside.Answer(ctx, q.ID, approval.Answer{Option: "Allow always", By: "ann"}); bus.CodeOf(err) != bus.Forbidden {
+	if _, err := inside.Answer(ctx, q.ID, approval.Answer{Option: "Allow always", By: "ann"}); wire.CodeOf(err) != wire.Forbidden {
 		t.Errorf("an answer that nobody is known to stand behind: %v", err)
 	}
 	if _, err := p.Answer(ctx, q.ID, approval.Answer{Option: "Allow always"}); err != nil {

@@ -23,13 +23,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/hookfile"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
-	"github.com/hookrouter/hookrouter/internal/node"
-	"github.com/hookrouter/hookrouter/internal/trial"
-	"github.com/hookrouter/hookrouter/pkg/match"
-	"github.com/hookrouter/hookrouter/pkg/redact"
+	"github.com/hookrouter/hookrouter/internal/evaluate"
+	"github.com/hookrouter/hookrouter/internal/policy/match"
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
+	"github.com/hookrouter/hookrouter/internal/server"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
 )
 
 // TestMain lets this binary stand in for the nats command line, which tests must
@@ -132,13 +132,13 @@ func TestYAMLSnippetsLoad(t *testing.T) {
 			}
 			continue
 		}
-		load := func(w kind.Worker) (*hookfile.File, error) {
+		load := func(w kind.Worker) (*workerfile.File, error) {
 			w.Dir = t.TempDir()
 			options := kinds.All(w)
 			options.FileOnly = true // what they run is the reader's
-			return hookfile.Parse(s.at(), []byte(s.text), options)
+			return workerfile.Parse(s.at(), []byte(s.text), options)
 		}
-		if err := trial.Run(t.Context(), s.at(), load, trial.Options{}, func(r trial.Result) error {
+		if err := evaluate.Run(t.Context(), s.at(), load, evaluate.Options{}, func(r evaluate.Result) error {
 			if !r.OK {
 				t.Errorf("%s: the test %q fails: %s", s.at(), r.Name, strings.Join(r.Wrong, "; "))
 			}
@@ -202,7 +202,7 @@ func startsRouter(s snippet) bool {
 
 func startRouter(t *testing.T, addr string) {
 	t.Helper()
-	n, err := node.Start(t.Context(), node.Options{Listen: addr, StoreDir: t.TempDir()})
+	n, err := server.Start(t.Context(), server.Options{Listen: addr, StoreDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func webhookSent(t *testing.T) (header http.Header, body []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Notify(t.Context(), approval.Notice{Question: approval.Question{ID: "q1", Prompt: "Größer?"}})
+	s.Notify(t.Context(), approval.Notice{Request: approval.Request{ID: "q1", Prompt: "Größer?"}})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // what waits is sent
 	if err := s.Run(ctx); err != nil {

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/durability"
-	"github.com/hookrouter/hookrouter/internal/notary"
-	"github.com/hookrouter/hookrouter/internal/recorder"
-	"github.com/hookrouter/hookrouter/pkg/redact"
+	"github.com/hookrouter/hookrouter/internal/auditlog/durability"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
 )
 
 // redaction reads the rules for records, where there are any.
@@ -29,7 +29,7 @@ func (s serve) redaction() (recorder.Masker, error) {
 }
 
 // auditKey is what signs the audit log, nil where there is none.
-func (s serve) auditKey() (*notary.Key, error) {
+func (s serve) auditKey() (*signer.Key, error) {
 	if s.Audit == "off" {
 		return nil, nil
 	}
@@ -37,7 +37,7 @@ func (s serve) auditKey() (*notary.Key, error) {
 	if path == "" {
 		path = filepath.Join(s.StoreDir, "audit.key")
 	}
-	return notary.LoadKey(path)
+	return signer.LoadKey(path)
 }
 
 // sayDurability says whether what a NATS server acknowledged survives a power cut.

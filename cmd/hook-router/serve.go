@@ -13,12 +13,12 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/console"
-	"github.com/hookrouter/hookrouter/internal/node"
-	"github.com/hookrouter/hookrouter/internal/notary"
-	"github.com/hookrouter/hookrouter/internal/recorder"
+	"github.com/hookrouter/hookrouter/internal/api/console"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/webhook"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -131,7 +131,7 @@ func (s serve) check(command *kong.Context) error {
 
 func (s serve) run(ctx context.Context, stdout, stderr io.Writer, hangup <-chan os.Signal) error {
 	began := time.Now()
-	node.TuneGC()
+	server.TuneGC()
 	level := &slog.LevelVar{}
 	level.Set(s.LogLevel)
 	lines := slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: level})
@@ -153,7 +153,7 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, hangup <-chan 
 }
 
 // start makes the node, which serves nothing yet.
-func (s serve) start(ctx context.Context, key *notary.Key, log *slog.Logger, level *slog.LevelVar, shown *telemetry.Telemetry) (*node.Node, error) {
+func (s serve) start(ctx context.Context, key *signer.Key, log *slog.Logger, level *slog.LevelVar, shown *telemetry.Telemetry) (*server.Server, error) {
 	if s.NATSURL == "" && !loopback(s.NATSListen) {
 		log.Warn("the embedded NATS asks nobody for credentials and listens beyond loopback: whoever reaches it can register hooks and emit",
 			"nats_listen", s.NATSListen)
@@ -176,8 +176,8 @@ func (s serve) start(ctx context.Context, key *notary.Key, log *slog.Logger, lev
 	if s.Approvers == "proven" && !s.NATSAccounts {
 		log.Info("answers over NATS prove nobody here and are refused: people answer in the console")
 	}
-	return node.Start(ctx, node.Options{
-		NATS:       bus.Options{URL: s.NATSURL, Prefix: s.Prefix, Creds: s.NATSCreds},
+	return server.Start(ctx, server.Options{
+		NATS:       natsx.Options{URL: s.NATSURL, Prefix: s.Prefix, Creds: s.NATSCreds},
 		Listen:     s.NATSListen,
 		StoreDir:   s.StoreDir,
 		HTTPListen: s.HTTPListen,
@@ -199,13 +199,13 @@ func (s serve) start(ctx context.Context, key *notary.Key, log *slog.Logger, lev
 }
 
 // sayReady tells the operator where everything is.
-func (s serve) sayReady(stdout io.Writer, n *node.Node, key *notary.Key, began time.Time) {
+func (s serve) sayReady(stdout io.Writer, n *server.Server, key *signer.Key, began time.Time) {
 	where := s.NATSURL
 	if where == "" {
 		where = n.ClientURL()
 	}
 	fmt.Fprintf(stdout, "hook-router %s is ready after %d ms\n  NATS    %s\n  prefix  %s\n",
-		version, time.Since(began).Milliseconds(), bus.RedactURL(where), s.Prefix)
+		version, time.Since(began).Milliseconds(), natsx.RedactURL(where), s.Prefix)
 	if key != nil {
 		fmt.Fprintf(stdout, "  audit   %s, key %s\n", s.Audit, key.Public)
 	}

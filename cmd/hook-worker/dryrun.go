@@ -10,10 +10,10 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/hookset"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/registry"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -56,7 +56,7 @@ func (s serve) dryRun(ctx context.Context, p process) error {
 	}
 	defer file.Close()
 	tellWarnings(file, p.stderr)
-	wanted, err := hookset.Registrations(file)
+	wanted, err := reload.Registrations(file)
 	if err != nil {
 		return inputError{err}
 	}
@@ -73,7 +73,7 @@ func (s serve) dryRun(ctx context.Context, p process) error {
 	for _, l := range list {
 		there[l.ID] = l
 	}
-	found := plan{NATS: bus.RedactURL(s.url(file))}
+	found := plan{NATS: natsx.RedactURL(s.url(file))}
 	for _, reg := range wanted {
 		found.Hooks = append(found.Hooks, compare(reg, there))
 	}

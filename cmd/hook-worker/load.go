@@ -6,11 +6,11 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/hookrouter/hookrouter/internal/hookfile"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
-	"github.com/hookrouter/hookrouter/internal/hookset"
-	"github.com/hookrouter/hookrouter/internal/trial"
+	"github.com/hookrouter/hookrouter/internal/evaluate"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
 )
 
 // faults are what is wrong with a worker file, which was told already, each with its line.
@@ -26,13 +26,13 @@ func (f faults) Unwrap() error { return f.err }
 
 // load reads a file for who serves its hooks, and prints what is wrong with it, each
 // with its line.
-func load(path string, w kind.Worker, stderr io.Writer) (*hookfile.File, error) {
+func load(path string, w kind.Worker, stderr io.Writer) (*workerfile.File, error) {
 	file, err := read(path, w)
 	return file, told(path, err, stderr)
 }
 
 // look reads a file for who only looks at it: what its hooks need besides may be missing.
-func look(path string, w kind.Worker, stderr io.Writer) (*hookfile.File, error) {
+func look(path string, w kind.Worker, stderr io.Writer) (*workerfile.File, error) {
 	o := options(path, w)
 	o.FileOnly = true
 	file, err := readWith(path, o)
@@ -41,12 +41,12 @@ func look(path string, w kind.Worker, stderr io.Writer) (*hookfile.File, error) 
 
 // loader reads a file as often as it is asked. Where its hooks need not all run, what
 // this machine lacks of them is a warning, the first time.
-func loader(path string, runAll bool, stderr io.Writer) trial.Loader {
+func loader(path string, runAll bool, stderr io.Writer) evaluate.Loader {
 	if runAll {
-		return func(w kind.Worker) (*hookfile.File, error) { return load(path, w, stderr) }
+		return func(w kind.Worker) (*workerfile.File, error) { return load(path, w, stderr) }
 	}
 	warned := false
-	return func(w kind.Worker) (*hookfile.File, error) {
+	return func(w kind.Worker) (*workerfile.File, error) {
 		file, err := look(path, w, stderr)
 		if err == nil && !warned {
 			warned = true
@@ -65,7 +65,7 @@ func told(path string, err error, stderr io.Writer) error {
 	if err == nil {
 		return nil
 	}
-	all := hookfile.Errors(err)
+	all := workerfile.Errors(err)
 	if len(all) == 0 {
 		return inputError{err}
 	}
@@ -76,7 +76,7 @@ func told(path string, err error, stderr io.Writer) error {
 }
 
 // tellWarnings prints the warnings of a file, each with its line, and returns them.
-func tellWarnings(file *hookfile.File, stderr io.Writer) (warnings []*hookfile.Error) {
+func tellWarnings(file *workerfile.File, stderr io.Writer) (warnings []*workerfile.Error) {
 	var all []error
 	for _, h := range file.Hooks {
 		all = append(all, h.Warnings...)
@@ -84,7 +84,7 @@ func tellWarnings(file *hookfile.File, stderr io.Writer) (warnings []*hookfile.E
 	for _, t := range file.Tests {
 		all = append(all, t.Warnings...)
 	}
-	warnings = hookfile.Errors(errors.Join(all...))
+	warnings = workerfile.Errors(errors.Join(all...))
 	for _, e := range warnings {
 		fmt.Fprintf(stderr, "warning: %v\n%s", e, e.Snippet())
 	}
@@ -92,21 +92,21 @@ func tellWarnings(file *hookfile.File, stderr io.Writer) (warnings []*hookfile.E
 }
 
 // read reads a file for a worker in its directory.
-func read(path string, w kind.Worker) (*hookfile.File, error) {
+func read(path string, w kind.Worker) (*workerfile.File, error) {
 	return readWith(path, options(path, w))
 }
 
-func options(path string, w kind.Worker) hookfile.Options {
+func options(path string, w kind.Worker) workerfile.Options {
 	w.Dir = filepath.Dir(path)
 	return kinds.All(w)
 }
 
-func readWith(path string, o hookfile.Options) (*hookfile.File, error) {
-	file, err := hookfile.Load(path, o)
+func readWith(path string, o workerfile.Options) (*workerfile.File, error) {
+	file, err := workerfile.Load(path, o)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := hookset.Registrations(file); err != nil {
+	if _, err := reload.Registrations(file); err != nil {
 		file.Close()
 		return nil, err
 	}

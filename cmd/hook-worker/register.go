@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/hookfile"
-	"github.com/hookrouter/hookrouter/internal/hookfile/execkind"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/exechook"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -32,10 +32,10 @@ const patience = 700 * time.Millisecond
 
 // registering says that no router answers while that is so, and then what was
 // registered.
-func (t teller) registering(h hookfile.Hook, reg chain.Registration) (done func(error)) {
+func (t teller) registering(h workerfile.Hook, reg chain.Registration) (done func(error)) {
 	waiting := after(patience, func() {
 		t.log.Warn("no router has answered yet: still waiting. Is one running? `hook-router` starts one with a NATS of its own, `hook-router --nats-url URL` one on this NATS",
-			"subject", t.prefix+".register."+reg.ID, "nats", bus.RedactURL(t.url))
+			"subject", t.prefix+".register."+reg.ID, "nats", natsx.RedactURL(t.url))
 	})
 	return func(err error) {
 		waiting()
@@ -81,7 +81,7 @@ func after(d time.Duration, do func()) (stop func()) {
 
 // logged is a file whose hooks log their failures. What they mean for the event is
 // logged by the router, which may be far away.
-func (t teller) logged(file *hookfile.File) *hookfile.File {
+func (t teller) logged(file *workerfile.File) *workerfile.File {
 	for i, h := range file.Hooks {
 		file.Hooks[i].Handler = t.handler(h)
 		for channel, contribute := range h.Contributors {
@@ -105,14 +105,14 @@ func (t teller) contributor(hook string, contribute kind.Contributor) kind.Contr
 	}
 }
 
-func (t teller) handler(h hookfile.Hook) kind.Handler {
+func (t teller) handler(h workerfile.Hook) kind.Handler {
 	return func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		t.calls.Add(1)
 		defer t.calls.Add(-1)
 		result, err := h.Handler(ctx, ev)
 		if err != nil {
 			attrs := []any{"hook", h.Registration.ID, "kind", h.Kind, "event", ev.Name, "error", err}
-			if failure, ok := errors.AsType[*execkind.Failure](err); ok && failure.Stderr != "" {
+			if failure, ok := errors.AsType[*exechook.Failure](err); ok && failure.Stderr != "" {
 				attrs = append(attrs, "stderr", failure.Stderr)
 			}
 			t.log.Warn("the hook failed", attrs...)

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/filewatch"
-	"github.com/hookrouter/hookrouter/internal/hookfile"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/hookset"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
 )
 
 // remindEvery is how often the log repeats that the hooks are not those of the file.
@@ -22,7 +22,7 @@ const remindEvery = time.Minute
 type reloader struct {
 	serve  serve
 	tell   teller
-	set    *hookset.Set
+	set    *reload.Set
 	watch  *filewatch.Watcher // nil where files can't be watched
 	worker kind.Worker
 	shown  *telemetry.WorkerFile
@@ -88,14 +88,14 @@ func (r reloader) reload(ctx context.Context) error {
 // ids are like "a,b".
 func ids(list []string) string { return strings.Join(list, ",") }
 
-func (r reloader) apply(ctx context.Context) (hookset.Changes, error) {
+func (r reloader) apply(ctx context.Context) (reload.Changes, error) {
 	file, err := read(r.serve.Config, r.worker)
 	if err != nil {
-		return hookset.Changes{}, err
+		return reload.Changes{}, err
 	}
 	if r.serve.url(file) != r.tell.url || r.serve.prefix(file) != r.tell.prefix {
 		file.Close()
-		return hookset.Changes{}, errors.New("nats was changed in the file: a worker stays where it is connected, so start it anew")
+		return reload.Changes{}, errors.New("nats was changed in the file: a worker stays where it is connected, so start it anew")
 	}
 	changes, err := r.set.Apply(ctx, r.tell.logged(file))
 	if err == nil {
@@ -105,7 +105,7 @@ func (r reloader) apply(ctx context.Context) (hookset.Changes, error) {
 }
 
 // warn tells the warnings of the hooks that are not what they were.
-func (r reloader) warn(file *hookfile.File, changes hookset.Changes) {
+func (r reloader) warn(file *workerfile.File, changes reload.Changes) {
 	for _, h := range file.Hooks {
 		if id := h.Registration.ID; !slices.Contains(changes.New, id) && !slices.Contains(changes.Changed, id) {
 			continue
@@ -118,7 +118,7 @@ func (r reloader) warn(file *hookfile.File, changes hookset.Changes) {
 
 // errorsOf are the errors in a file, or the one that is none of these.
 func errorsOf(err error) (all []error) {
-	for _, e := range hookfile.Errors(err) {
+	for _, e := range workerfile.Errors(err) {
 		all = append(all, e)
 	}
 	if len(all) == 0 {

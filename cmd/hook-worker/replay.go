@@ -11,9 +11,9 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/replay"
-	"github.com/hookrouter/hookrouter/internal/trial"
+	"github.com/hookrouter/hookrouter/internal/evaluate"
+	"github.com/hookrouter/hookrouter/internal/evaluate/replay"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -92,7 +92,7 @@ func requests(name string, in io.Reader) func(context.Context, func(replay.Reque
 				}
 				req, err := parseRequest(line)
 				if err != nil {
-					return inputError{&trial.ReadError{File: name, Line: n, Err: err}}
+					return inputError{&evaluate.ReadError{File: name, Line: n, Err: err}}
 				}
 				if err := each(req); err != nil {
 					return err

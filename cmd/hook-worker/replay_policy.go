@@ -5,22 +5,22 @@ import (
 	"errors"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/hookfile"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/replay"
-	"github.com/hookrouter/hookrouter/internal/trial"
+	"github.com/hookrouter/hookrouter/internal/evaluate"
+	"github.com/hookrouter/hookrouter/internal/evaluate/replay"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // policy is the hooks of a file beside those of a recorded chain. It is immutable.
-type policy struct{ *trial.Chain }
+type policy struct{ *evaluate.Chain }
 
 // newPolicy makes a chain of a file, in the order in which a router would have it.
 // Events run at the same time here, so what a builtin remembers of others counts for
 // nothing: rules are called, and what is replay_safe.
-func newPolicy(file *hookfile.File, runAll, shadows bool) (policy, error) {
-	hooks, err := trial.NewChain(file, func(h hookfile.Hook) bool {
+func newPolicy(file *workerfile.File, runAll, shadows bool) (policy, error) {
+	hooks, err := evaluate.NewChain(file, func(h workerfile.Hook) bool {
 		return runAll || h.Registration.ReplaySafe || h.Kind == "cel"
 	}, shadows)
 	return policy{hooks}, err
@@ -31,7 +31,7 @@ func (p policy) decide(ctx context.Context, req replay.Request) replay.Reply {
 	ctx, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
 	memory := replay.NewMemory(req.Data, req.Recorded)
-	call := func(ctx context.Context, link *chain.Link, ev events.Event) (chain.Result, error) {
+	call := func(ctx context.Context, link *chain.Entry, ev events.Event) (chain.Result, error) {
 		switch {
 		case link.Hook != nil && p.May(link.ID):
 			return chain.InProcess(ctx, link, ev)
@@ -49,7 +49,7 @@ func (p policy) decide(ctx context.Context, req replay.Request) replay.Reply {
 		ctx = kind.WithTime(ctx, then) // so that a rule about the time says what it would have said
 	}
 	ev := events.Event{ID: req.ID, Source: req.Source, Name: req.Event, Session: req.Session, Time: req.Time, Data: req.Data}
-	out, err := chain.Run(ctx, p.beside(req, memory), ev, chain.Plan{Call: call, Until: time.Now().Add(trial.Time)})
+	out, err := chain.Run(ctx, p.beside(req, memory), ev, chain.Plan{Call: call, Until: time.Now().Add(evaluate.Time)})
 	if err == nil && memory.Ended() != "" && !out.Result.Denied() {
 		err = &replay.Refusal{Reason: "not replayable: the recorded chain ended where " + memory.Ended() + " denied, which it would not do now: what hooks after it would have said is not known"}
 	}
@@ -70,7 +70,7 @@ func refusal(err error) *replay.Refusal {
 // beside are the hooks that an event concerns: those of the file, and with them those of
 // the recorded chain. A hook that is in both stands in its recorded place; the others of
 // the file come before the recorded ones where their priority is negative, else after.
-func (p policy) beside(req replay.Request, memory *replay.Memory) []*chain.Link {
+func (p policy) beside(req replay.Request, memory *replay.Memory) []*chain.Entry {
 	own := p.Links(req.Event, req.Session)
 	if req.Recorded == nil {
 		return own
@@ -80,8 +80,8 @@ func (p policy) beside(req replay.Request, memory *replay.Memory) []*chain.Link 
 	for _, link := range recorded {
 		placed[link.ID] = true
 	}
-	var first, last []*chain.Link
-	mine := map[string]*chain.Link{}
+	var first, last []*chain.Entry
+	mine := map[string]*chain.Entry{}
 	for _, link := range own {
 		switch {
 		case placed[link.ID]:

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hookrouter/hookrouter/internal/replay"
+	"github.com/hookrouter/hookrouter/internal/evaluate/replay"
 )
 
 // replayed runs events through a file and returns what stands on standard output.

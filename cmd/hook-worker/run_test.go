@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/hookrouter/hookrouter/internal/embedded"
-	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -107,7 +107,7 @@ func listen(t *testing.T) (url string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Stop)
-	natstest.Router(t, s, router.Options{})
+	testkit.Router(t, s, router.Options{})
 	return s.ClientURL()
 }
 
@@ -249,7 +249,7 @@ func TestAWorkerWithoutARouterSaysThatItWaits(t *testing.T) {
 	if want := "`hook-router --nats-url URL`"; !strings.Contains(stderr.String(), want) {
 		t.Errorf("stderr does not have %s:\n%s", want, stderr)
 	}
-	natstest.Router(t, s, router.Options{})
+	testkit.Router(t, s, router.Options{})
 	<-ready
 	cancel()
 	if err := <-done; err != nil {

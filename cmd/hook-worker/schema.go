@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	workerschema "github.com/hookrouter/hookrouter/internal/hookfile/schema"
+	workerschema "github.com/hookrouter/hookrouter/internal/workerfile/schema"
 )
 
 // schema prints the JSON Schema of worker files.

@@ -9,24 +9,24 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
 	"github.com/hookrouter/hookrouter/internal/filewatch"
-	"github.com/hookrouter/hookrouter/internal/hookfile"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/hookset"
 	"github.com/hookrouter/hookrouter/internal/hookstate"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
 // url is where NATS is, for a file.
-func (s serve) url(file *hookfile.File) string {
+func (s serve) url(file *workerfile.File) string {
 	return cmp.Or(s.NATSURL, file.NATS.URL, "nats://127.0.0.1:4222")
 }
 
 // prefix is the first token of every subject, for a file.
-func (s serve) prefix(file *hookfile.File) string {
+func (s serve) prefix(file *workerfile.File) string {
 	return cmp.Or(s.Prefix, file.NATS.Prefix, events.DefaultPrefix)
 }
 
@@ -47,8 +47,8 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 	defer func() { stopTelemetry(ctx, shown) }()
 	log := slog.New(shown.LogTo(lines, level))
 	defer telemetry.ToggleLevel(level, p.user1, log)()
-	var memory bus.Options
-	states := hookstate.NewBucket(func() (*bus.Bus, error) { return bus.Connect(memory) })
+	var memory natsx.Options
+	states := hookstate.NewBucket(func() (*natsx.Conn, error) { return natsx.Connect(memory) })
 	defer states.Close()
 	host := kind.Worker{States: states, Log: log}
 	file, err := load(s.Config, host, p.stderr)
@@ -62,7 +62,7 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 		return err
 	}
 	told := teller{stderr: p.stderr, log: log, url: s.url(file), prefix: s.prefix(file), calls: &atomic.Int64{}}
-	set := hookset.New(w, hookset.Options{Log: log, Registering: told.registering})
+	set := reload.New(w, reload.Options{Log: log, Registering: told.registering})
 	defer set.Close()
 	if _, err := set.Apply(ctx, told.logged(file)); err != nil {
 		stopped := told.stop(ctx, w)
@@ -78,18 +78,18 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 	}
 	r := reloader{serve: s, tell: told, set: set, watch: watch, worker: host, shown: current, remind: cmp.Or(p.remind, remindEvery)}
 	r.follow() // before anybody is told that it answers
-	fmt.Fprintf(p.stderr, "hook-worker %s answers for %s on %s\n", version, count(len(file.Hooks), "hook"), bus.RedactURL(s.url(file)))
+	fmt.Fprintf(p.stderr, "hook-worker %s answers for %s on %s\n", version, count(len(file.Hooks), "hook"), natsx.RedactURL(s.url(file)))
 	r.run(ctx, p.hangup)
 	return told.stop(ctx, w)
 }
 
 // memory is how the hooks' state is reached: as the hooks are, unless that was said.
-func (s serve) memory(url, prefix string, log *slog.Logger) bus.Options {
+func (s serve) memory(url, prefix string, log *slog.Logger) natsx.Options {
 	creds := s.StateCred
 	if s.StateURL == "" {
 		creds = cmp.Or(creds, s.NATSCreds)
 	}
-	return bus.Options{URL: cmp.Or(s.StateURL, url), Prefix: prefix, Name: "hook-worker state", Creds: creds, Log: log}
+	return natsx.Options{URL: cmp.Or(s.StateURL, url), Prefix: prefix, Name: "hook-worker state", Creds: creds, Log: log}
 }
 
 // stopTelemetry sends the last spans, for as long as a collector may take.

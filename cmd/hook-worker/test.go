@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/hookrouter/hookrouter/internal/trial"
+	"github.com/hookrouter/hookrouter/internal/evaluate"
 )
 
 // testFiles runs the tests of files, or events through one, without NATS.
@@ -27,7 +27,7 @@ var errInterrupted = errors.New("interrupted before the last result")
 // run writes a line for each test or event. Its error says that some failed, or what
 // kept them from being run.
 func (c testFiles) run(ctx context.Context, p process) (err error) {
-	report := &trial.Report{Out: p.stdout, JSON: c.JSON || !p.terminal && !c.Text}
+	report := &evaluate.Report{Out: p.stdout, JSON: c.JSON || !p.terminal && !c.Text}
 	if c.JUnit != "" {
 		file, err := os.Create(c.JUnit) // now: an older one would say that all is well if this is killed
 		if err != nil {
@@ -51,7 +51,7 @@ func (c testFiles) run(ctx context.Context, p process) (err error) {
 
 // try runs what there is to run. What keeps the tests of one file from it does not keep
 // those of the others.
-func (c testFiles) try(ctx context.Context, report *trial.Report, stderr io.Writer) (wrong error) {
+func (c testFiles) try(ctx context.Context, report *evaluate.Report, stderr io.Writer) (wrong error) {
 	if c.Events != "" && len(c.Files) != 1 {
 		wrong = inputError{errors.New("events run through one worker file: give one with --events")}
 		report.Broken(c.Events, wrong)
@@ -78,9 +78,9 @@ func (c testFiles) try(ctx context.Context, report *trial.Report, stderr io.Writ
 }
 
 // tests runs those of a file.
-func (c testFiles) tests(ctx context.Context, path string, report *trial.Report, stderr io.Writer) error {
+func (c testFiles) tests(ctx context.Context, path string, report *evaluate.Report, stderr io.Writer) error {
 	before := report.Tests
-	if err := trial.Run(ctx, path, loader(path, c.RunAll, stderr), trial.Options{RunAll: c.RunAll}, report.Add); err != nil {
+	if err := evaluate.Run(ctx, path, loader(path, c.RunAll, stderr), evaluate.Options{RunAll: c.RunAll}, report.Add); err != nil {
 		return err
 	}
 	if report.Tests == before {
@@ -90,14 +90,14 @@ func (c testFiles) tests(ctx context.Context, path string, report *trial.Report,
 }
 
 // events runs a file of them through the hooks of another.
-func (c testFiles) events(ctx context.Context, path string, report *trial.Report, stderr io.Writer) error {
+func (c testFiles) events(ctx context.Context, path string, report *evaluate.Report, stderr io.Writer) error {
 	in, err := openEvents(c.Events)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	err = trial.Events(ctx, c.Events, in, loader(path, c.RunAll, stderr), trial.Options{RunAll: c.RunAll}, report.Add)
-	if wrong, ok := errors.AsType[*trial.ReadError](err); ok {
+	err = evaluate.Events(ctx, c.Events, in, loader(path, c.RunAll, stderr), evaluate.Options{RunAll: c.RunAll}, report.Add)
+	if wrong, ok := errors.AsType[*evaluate.ReadError](err); ok {
 		return inputError{wrong}
 	}
 	return err
@@ -119,5 +119,5 @@ func openEvents(name string) (io.ReadCloser, error) {
 		_ = in.Close()
 		err = errors.New("is a directory")
 	}
-	return nil, inputError{&trial.ReadError{File: name, Err: fmt.Errorf("%w: give a file with an event a line, or - for the standard input", err)}}
+	return nil, inputError{&evaluate.ReadError{File: name, Err: fmt.Errorf("%w: give a file with an event a line, or - for the standard input", err)}}
 }

@@ -7,9 +7,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/hookrouter/hookrouter/internal/hookfile"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/hookset"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -40,7 +40,7 @@ type remark struct {
 	Message string `json:"message"`
 }
 
-func remarks(all []*hookfile.Error) (list []remark) {
+func remarks(all []*workerfile.Error) (list []remark) {
 	for _, e := range all {
 		list = append(list, remark{e.File, e.Line, e.Column, e.Path, e.Err.Error()})
 	}
@@ -74,7 +74,7 @@ func (v validate) check(path string, stderr io.Writer) (found validated, err err
 	}
 	file, err := read(path, kind.Worker{}, stderr)
 	if err != nil {
-		found.Errors = remarks(hookfile.Errors(err))
+		found.Errors = remarks(workerfile.Errors(err))
 		if len(found.Errors) == 0 {
 			found.Errors = []remark{{File: path, Message: err.Error()}}
 		}
@@ -83,7 +83,7 @@ func (v validate) check(path string, stderr io.Writer) (found validated, err err
 	defer file.Close()
 	found.hooks = len(file.Hooks)
 	found.Warnings = remarks(tellWarnings(file, stderr))
-	found.Registrations, err = hookset.Registrations(file)
+	found.Registrations, err = reload.Registrations(file)
 	if err != nil {
 		return found, inputError{err}
 	}

@@ -39,8 +39,8 @@ type approvalsListCmd struct {
 
 // waiting is the JSON form of the list.
 type waiting struct {
-	Approvals []approval.Question `json:"approvals"`
-	Total     int                 `json:"total"`
+	Approvals []approval.Request `json:"approvals"`
+	Total     int                `json:"total"`
 }
 
 // Run lists questions.
@@ -59,7 +59,7 @@ func (c *approvalsListCmd) Run(ctx context.Context, e *env) error {
 		return err
 	case e.out.json:
 		if list == nil {
-			list = []approval.Question{}
+			list = []approval.Request{}
 		}
 		e.out.document(waiting{list, total})
 		return nil

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
 )
@@ -77,7 +77,7 @@ func (e closedError) Unwrap() error { return e.error }
 // closedOr is err, as a closedError where it is one.
 func closedOr(err error) error {
 	refusal, ok := errors.AsType[*approver.Refusal](err)
-	if ok && (refusal.Code == bus.Conflict || refusal.Code == bus.Gone) {
+	if ok && (refusal.Code == wire.Conflict || refusal.Code == wire.Gone) {
 		return closedError{err}
 	}
 	return err

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -150,7 +150,7 @@ func TestAnAnswerIsBoundToTheData(t *testing.T) {
 
 func TestAnAnswerThatComesTooLateHasAnExitCode(t *testing.T) {
 	for code, want := range map[int]int{400: exitRefused, 404: exitRefused, 409: exitClosed, 410: exitClosed, 503: exitRefused} {
-		if got := exitOf(closedOr(fmt.Errorf("answer: %w", bus.Refuse(code, "refused")))); got != want {
+		if got := exitOf(closedOr(fmt.Errorf("answer: %w", wire.Errorf(code, "refused")))); got != want {
 			t.Errorf("a refusal with %d: exit code %d; want %d", code, got, want)
 		}
 	}

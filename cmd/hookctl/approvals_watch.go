@@ -60,7 +60,7 @@ func (e *env) interactive() bool {
 // of keeps the notices of the session that was asked for.
 func (c *approvalsWatchCmd) of(handle func(approval.Notice)) func(approval.Notice) {
 	return func(n approval.Notice) {
-		if c.Session == "" || n.Question.Session == c.Session {
+		if c.Session == "" || n.Request.Session == c.Session {
 			handle(n)
 		}
 	}
@@ -128,13 +128,13 @@ func everySecond(ctx context.Context, do func()) {
 // noticed is the JSON form of a notice.
 type noticed struct {
 	Kind     string             `json:"kind"` // asked or decided
-	Question approval.Question  `json:"question"`
+	Question approval.Request   `json:"question"`
 	Decision *approval.Decision `json:"decision,omitempty"`
 }
 
 // notice writes one line of watch.
 func (p *printer) notice(n approval.Notice) {
-	q := n.Question
+	q := n.Request
 	switch {
 	case p.json && n.Decision == nil:
 		p.line(noticed{"asked", q, nil})

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
@@ -32,12 +32,12 @@ type asker struct {
 	now  func() time.Time
 
 	width, height int
-	queue         []approval.Question // the first is asked
-	record        *approval.Record    // of the first; nil until it is known
-	shown         time.Time           // since when
-	body          []cell              // its text, as wide as the terminal
-	top           int                 // the first line of body that is seen
-	choice        int                 // the option that Enter gives; -1 for none
+	queue         []approval.Request // the first is asked
+	record        *approval.Record   // of the first; nil until it is known
+	shown         time.Time          // since when
+	body          []cell             // its text, as wide as the terminal
+	top           int                // the first line of body that is seen
+	choice        int                // the option that Enter gives; -1 for none
 	note          []rune
 	typing        bool // the note
 	sending       bool // an answer is under way
@@ -52,7 +52,7 @@ type (
 		err    error
 	}
 	answerMsg struct {
-		question approval.Question
+		question approval.Request
 		option   string
 		err      error
 	}
@@ -101,22 +101,22 @@ func (m *asker) take(msg tea.Msg) tea.Cmd {
 // notice takes a question, or what became of one.
 func (m *asker) notice(n approval.Notice) tea.Cmd {
 	if n.Decision == nil {
-		m.queue = append(m.queue, n.Question)
+		m.queue = append(m.queue, n.Request)
 		if len(m.queue) == 1 {
 			return m.load()
 		}
 		return nil
 	}
-	if i := m.find(n.Question.ID); i >= 0 && !(i == 0 && m.sending) {
+	if i := m.find(n.Request.ID); i >= 0 && !(i == 0 && m.sending) {
 		d := decision(*n.Decision)
-		m.said = cell{clip(printable(n.Question.Prompt), maxValue) + "  " + d.text, d.color}
+		m.said = cell{clip(printable(n.Request.Prompt), maxValue) + "  " + d.text, d.color}
 		return m.drop(i)
 	}
 	return nil
 }
 
 func (m *asker) find(id string) int {
-	return slices.IndexFunc(m.queue, func(q approval.Question) bool { return q.ID == id })
+	return slices.IndexFunc(m.queue, func(q approval.Request) bool { return q.ID == id })
 }
 
 // drop takes a question from the queue.
@@ -148,13 +148,13 @@ func (m *asker) loaded(msg recordMsg) tea.Cmd {
 		return nil
 	}
 	switch {
-	case bus.CodeOf(msg.err) == bus.NotFound:
+	case wire.CodeOf(msg.err) == wire.NotFound:
 		return m.drop(0)
 	case msg.err != nil:
 		m.said = cell{printable(msg.err.Error()), red} // the next tick tries again
 		return nil
 	case msg.record.Decision != nil:
-		return m.notice(approval.Notice{Question: msg.record.Question, Decision: msg.record.Decision})
+		return m.notice(approval.Notice{Request: msg.record.Request, Decision: msg.record.Decision})
 	}
 	m.record, m.shown = &msg.record, m.now()
 	m.top, m.note, m.typing = 0, nil, false
@@ -170,7 +170,7 @@ func (m *asker) answer() tea.Cmd {
 		return nil
 	}
 	m.sending = true
-	q, option := m.record.Question, m.record.Options[m.choice]
+	q, option := m.record.Request, m.record.Options[m.choice]
 	a := approval.Answer{Option: option, By: m.by, Note: string(m.note), DataSHA256: q.DataSHA256}
 	return func() tea.Msg { return answerMsg{q, option, m.desk.answer(q.ID, a)} }
 }
@@ -181,8 +181,8 @@ func (m *asker) answered(msg answerMsg) tea.Cmd {
 	m.said = cell{clip(printable(msg.question.Prompt), maxValue) + "  answered: " + printable(msg.option), green}
 	if msg.err != nil {
 		m.said = cell{printable(msg.err.Error()), red}
-		switch bus.CodeOf(msg.err) {
-		case bus.NotFound, bus.Conflict, bus.Gone:
+		switch wire.CodeOf(msg.err) {
+		case wire.NotFound, wire.Conflict, wire.Gone:
 		default:
 			return nil
 		}

@@ -12,10 +12,11 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/embedded"
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -37,7 +38,7 @@ func newSeat(t *testing.T) *seat {
 		get: func(id string) (approval.Record, error) {
 			r, ok := s.records[id]
 			if !ok {
-				return r, bus.Refuse(bus.NotFound, "there is no approval %s", id)
+				return r, wire.Errorf(wire.NotFound, "there is no approval %s", id)
 			}
 			return r, nil
 		},
@@ -64,16 +65,16 @@ func (s *seat) tell(msg tea.Msg) {
 }
 
 // ask opens a question with options.
-func (s *seat) ask(id, prompt string, options ...string) approval.Question {
-	q := approval.Question{
+func (s *seat) ask(id, prompt string, options ...string) approval.Request {
+	q := approval.Request{
 		ID: id, Session: "s1", Event: "tool:pre", Hook: "deploy-guard", Prompt: prompt, Options: options, Default: "deny",
 		Created: approval.At(s.clock), Expires: approval.At(s.clock.Add(5 * time.Minute)), DataSHA256: "digest-of-" + id,
 	}
 	s.records[id] = approval.Record{
-		Question: q, Agent: "/agent", ToolName: "Deploy", Reason: "it is production", Data: json.RawMessage(`{"env":"prod","n":9007199254740993}`),
+		Request: q, Agent: "/agent", ToolName: "Deploy", Reason: "it is production", Data: json.RawMessage(`{"env":"prod","n":9007199254740993}`),
 		Changes: json.RawMessage(`[{"op":"replace","path":"/env","old":"dev","value":"prod"},{"op":"remove","path":"/x","old":1},{"op":"add","path":"/n","value":9007199254740993}]`),
 	}
-	s.tell(approval.Notice{Question: q})
+	s.tell(approval.Notice{Request: q})
 	return q
 }
 
@@ -192,9 +193,9 @@ func TestAQuestionAnsweredElsewhereGoes(t *testing.T) {
 	q1, q2 := s.ask("q1", "One?", "Allow", "Deny"), s.ask("q2", "Two?", "Allow", "Deny")
 	s.sees("1 more wait")
 	s.press("n", "a")
-	s.tell(approval.Notice{Question: q1, Decision: &approval.Decision{Option: "Allow", Granted: true, DecidedBy: "bob\x1b"}})
+	s.tell(approval.Notice{Request: q1, Decision: &approval.Decision{Option: "Allow", Granted: true, DecidedBy: "bob\x1b"}})
 	s.sees("Two?", `One?  granted, "Allow" by bob␛`, "  note: \n")
-	s.tell(approval.Notice{Question: q2, Decision: &approval.Decision{DecidedBy: "timeout", TimedOut: true}})
+	s.tell(approval.Notice{Request: q2, Decision: &approval.Decision{DecidedBy: "timeout", TimedOut: true}})
 	s.sees("no question waits", "Two?  denied by timeout")
 	s.press("enter")
 	s.gave()
@@ -208,7 +209,7 @@ func TestAnAnswerIsSentOnce(t *testing.T) {
 	s.press("down", "enter")
 	s.sees("sending the answer")
 	// The router may tell of the decision before it replies.
-	s.tell(approval.Notice{Question: q, Decision: &approval.Decision{Option: "Deny", DecidedBy: "unauthenticated"}})
+	s.tell(approval.Notice{Request: q, Decision: &approval.Decision{Option: "Deny", DecidedBy: "unauthenticated"}})
 	s.sees("One?", "sending the answer")
 	s.tell(send())
 	s.gave(`q1 Deny by me, note "", digest-of-q1`)
@@ -218,12 +219,12 @@ func TestAnAnswerIsSentOnce(t *testing.T) {
 func TestARecordThatComesLateIsNotShown(t *testing.T) {
 	s := newSeat(t)
 	get := s.m.desk.get
-	s.m.desk.get = func(string) (approval.Record, error) { return approval.Record{}, bus.ErrAway }
+	s.m.desk.get = func(string) (approval.Record, error) { return approval.Record{}, natsx.ErrDisconnected }
 	q := s.ask("q1", "One?", "Deny")
 	s.ask("q2", "Two?", "Deny")
 	s.m.desk.get = get
 	late := s.m.load()
-	s.tell(approval.Notice{Question: q, Decision: &approval.Decision{DecidedBy: "bob"}})
+	s.tell(approval.Notice{Request: q, Decision: &approval.Decision{DecidedBy: "bob"}})
 	s.m.record = nil // as if q2 were still being looked up
 	s.tell(late())
 	if s.m.record != nil {
@@ -236,13 +237,13 @@ func TestARefusedAnswer(t *testing.T) {
 		refusal error
 		goes    bool
 	}{
-		"decided already":      {bus.Refuse(bus.Conflict, `decided already: "Deny" by bob`), true},
-		"expired":              {bus.Refuse(bus.Gone, "expired"), true},
-		"unknown":              {bus.Refuse(bus.NotFound, "unknown"), true},
-		"overloaded":           {bus.Refuse(bus.Overloaded, "try again"), false},
-		"malformed":            {bus.Refuse(bus.Malformed, "too long"), false},
-		"no router there":      {bus.ErrNoResponders, false},
-		"no storage right now": {bus.Refuse(bus.Unavailable, "no storage"), false},
+		"decided already":      {wire.Errorf(wire.Conflict, `decided already: "Deny" by bob`), true},
+		"expired":              {wire.Errorf(wire.Gone, "expired"), true},
+		"unknown":              {wire.Errorf(wire.NotFound, "unknown"), true},
+		"overloaded":           {wire.Errorf(wire.Overloaded, "try again"), false},
+		"malformed":            {wire.Errorf(wire.Malformed, "too long"), false},
+		"no router there":      {natsx.ErrNoResponders, false},
+		"no storage right now": {wire.Errorf(wire.Unavailable, "no storage"), false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			s := newSeat(t)
@@ -271,14 +272,14 @@ func TestQuestionsTakeTurns(t *testing.T) {
 
 func TestANoticeThatIsForgedShowsNothing(t *testing.T) {
 	s := newSeat(t)
-	s.tell(approval.Notice{Question: approval.Question{ID: "forged", Prompt: "Never shown"}})
+	s.tell(approval.Notice{Request: approval.Request{ID: "forged", Prompt: "Never shown"}})
 	s.sees("no question waits")
 	q := s.ask("q1", "One?", "Deny")
 	r := s.records["q1"]
 	r.Decision = &approval.Decision{Option: "Deny", DecidedBy: "bob"}
 	r.ID, q.ID = "q2", "q2"
 	s.records["q2"] = r
-	s.tell(approval.Notice{Question: q})
+	s.tell(approval.Notice{Request: q})
 	s.press("enter")
 	s.sees("no question waits", "by bob") // q2 was decided before it was shown
 }
@@ -286,9 +287,9 @@ func TestANoticeThatIsForgedShowsNothing(t *testing.T) {
 func TestALookUpThatFailsIsTriedAgain(t *testing.T) {
 	s := newSeat(t)
 	get := s.m.desk.get
-	s.m.desk.get = func(string) (approval.Record, error) { return approval.Record{}, bus.ErrAway }
+	s.m.desk.get = func(string) (approval.Record, error) { return approval.Record{}, natsx.ErrDisconnected }
 	s.ask("q1", "One?", "Deny")
-	s.sees("looking the question up", bus.ErrAway.Error())
+	s.sees("looking the question up", natsx.ErrDisconnected.Error())
 	s.m.desk.get = get
 	s.tell(tickMsg{})
 	s.sees("One?", "> Deny")
@@ -301,8 +302,8 @@ func TestLongTextIsScrolledAndCut(t *testing.T) {
 	record := s.records["q1"]
 	record.Data = json.RawMessage(`{"text":"` + strings.Repeat("x", 300000) + `","list":[` + strings.Repeat("1,", 999) + `2]}`)
 	s.records["q1"] = record
-	s.tell(approval.Notice{Question: r, Decision: &approval.Decision{}})
-	s.tell(approval.Notice{Question: r})
+	s.tell(approval.Notice{Request: r, Decision: &approval.Decision{}})
+	s.tell(approval.Notice{Request: r})
 	s.sees("lines 1 to 13 of 5000; PgUp", "tool     Deploy")
 	s.press("pgdown")
 	s.sees("lines 14 to 26 of")
@@ -400,9 +401,9 @@ func TestApprovalsWatchAsksOnATerminal(t *testing.T) {
 }
 
 func TestTheAskerTellsOfTheConnection(t *testing.T) {
-	s := natstest.Listening(t)
-	natstest.Router(t, s, router.Options{})
-	f := &fixture{t, map[string]string{"NATS_URL": s.ClientURL()}, natstest.Conn(t, s)}
+	s := testkit.Listening(t)
+	testkit.Router(t, s, router.Options{})
+	f := &fixture{t, map[string]string{"NATS_URL": s.ClientURL()}, testkit.Conn(t, s)}
 	f.hook(chain.Registration{ID: "ask", Events: []string{"tool:pre"}}, answering(chain.Question("Deploy this?")))
 	id := questionID.FindString(f.run("execute", "tool:pre", "--no-wait").stdout)
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/auditread"
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -33,11 +33,11 @@ type auditCmd struct {
 }
 
 // auditLog opens the log.
-func (e *env) auditLog(ctx context.Context) (l *auditread.Log, b *bus.Bus, err error) {
+func (e *env) auditLog(ctx context.Context) (l *query.Log, b *natsx.Conn, err error) {
 	if b, err = e.connect(); err != nil {
 		return nil, nil, err
 	}
-	if l, err = auditread.Open(ctx, b); err != nil {
+	if l, err = query.Open(ctx, b); err != nil {
 		b.Close()
 		return nil, nil, err
 	}
@@ -60,8 +60,8 @@ type auditFilter struct {
 }
 
 // filter reads the flags.
-func (f auditFilter) filter(now time.Time) (auditread.Filter, error) {
-	out := auditread.Filter{
+func (f auditFilter) filter(now time.Time) (query.Filter, error) {
+	out := query.Filter{
 		Session: f.Session, Chain: f.Chain, Hook: f.Hook, Event: f.Event, Action: f.Action,
 		EventID: f.EventID, Approval: f.Approval, FailedOpen: f.FailedOpen,
 	}

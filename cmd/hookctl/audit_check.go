@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/hookrouter/hookrouter/internal/auditread"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -48,7 +48,7 @@ func (c *auditCheckCmd) Run(e *env) error {
 	if err != nil {
 		return e.notProved(checked{}, err)
 	}
-	said := auditread.ParseNote([]byte(receipt.Checkpoint)).Origin // only to find the pin
+	said := query.ParseNote([]byte(receipt.Checkpoint)).Origin // only to find the pin
 	var pins []*pinFile
 	if !c.NoPin && said != "" {
 		path, err := pinPath(e.getenv, said)
@@ -85,7 +85,7 @@ func (c *auditCheckCmd) Run(e *env) error {
 	}
 	e.out.table(x.rows(t))
 	e.out.print("\n")
-	record := auditread.Decode([]byte(receipt.Line))
+	record := query.Decode([]byte(receipt.Line))
 	record.Seq, record.Position = receipt.Seq, receipt.Position
 	e.out.record(record)
 	e.out.print("%s\n", printable(receipt.Line))

@@ -9,9 +9,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/auditread"
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/trail"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -67,7 +67,7 @@ func (c *auditExportCmd) Run(ctx context.Context, e *env) error {
 }
 
 // export writes a segment to out, which is file where there is one.
-func (c *auditExportCmd) export(ctx context.Context, e *env, l *auditread.Log, s trail.Segment, out io.Writer, file *os.File) error {
+func (c *auditExportCmd) export(ctx context.Context, e *env, l *query.Log, s store.Segment, out io.Writer, file *os.File) error {
 	w, s, err := c.begin(ctx, l, s, out, file)
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (c *auditExportCmd) export(ctx context.Context, e *env, l *auditread.Log, s
 }
 
 // begin begins the file, or finds out where to go on with it, and with which segment.
-func (c *auditExportCmd) begin(ctx context.Context, l *auditread.Log, s trail.Segment, out io.Writer, file *os.File) (*audit.Writer, trail.Segment, error) {
+func (c *auditExportCmd) begin(ctx context.Context, l *query.Log, s store.Segment, out io.Writer, file *os.File) (*audit.Writer, store.Segment, error) {
 	if file != nil {
 		info, err := file.Stat()
 		if err != nil {
@@ -112,7 +112,7 @@ func (c *auditExportCmd) begin(ctx context.Context, l *auditread.Log, s trail.Se
 }
 
 // goOn finds the segment of a file, and its end.
-func (c *auditExportCmd) goOn(ctx context.Context, l *auditread.Log, file *os.File) (w *audit.Writer, s trail.Segment, err error) {
+func (c *auditExportCmd) goOn(ctx context.Context, l *query.Log, file *os.File) (w *audit.Writer, s store.Segment, err error) {
 	if w, err = audit.Resume(file); err != nil {
 		return nil, s, fmt.Errorf("%w (%s)", err, c.File)
 	}
@@ -129,15 +129,15 @@ func (c *auditExportCmd) goOn(ctx context.Context, l *auditread.Log, file *os.Fi
 }
 
 // segment is one by its number, 0 for the live one.
-func segment(ctx context.Context, l *auditread.Log, number int) (trail.Segment, error) {
+func segment(ctx context.Context, l *query.Log, number int) (store.Segment, error) {
 	s, err := l.Segment(ctx, number)
-	if errors.Is(err, bus.ErrNoStream) {
+	if errors.Is(err, natsx.ErrNoStream) {
 		return s, fmt.Errorf("there is no segment %d of the audit log, or not any more; `hookctl audit stats` lists them", number)
 	}
 	return s, err
 }
 
-func (c *auditExportCmd) report(ctx context.Context, e *env, l *auditread.Log, x exported, s trail.Segment) {
+func (c *auditExportCmd) report(ctx context.Context, e *env, l *query.Log, x exported, s store.Segment) {
 	switch {
 	case c.File != "-" && e.out.json:
 		e.out.document(x)

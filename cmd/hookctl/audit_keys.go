@@ -15,7 +15,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 	signednote "golang.org/x/mod/sumdb/note"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -151,7 +151,7 @@ var errNoKey = errors.New("no router's key is known, and without one nothing can
 const patient = 300 * time.Millisecond
 
 // askKeys asks the routers that are there for their keys, and says from whom they are.
-func askKeys(ctx context.Context, b *bus.Bus) (keys []vkey, from []string, err error) {
+func askKeys(ctx context.Context, b *natsx.Conn) (keys []vkey, from []string, err error) {
 	answers := make(chan *nats.Msg, 256)
 	inbox := b.Conn().NewInbox()
 	sub, err := b.Conn().ChanSubscribe(inbox, answers)
@@ -188,7 +188,7 @@ func askKeys(ctx context.Context, b *bus.Bus) (keys []vkey, from []string, err e
 }
 
 // onFirstUse takes the keys of the routers that are there on trust, and says so.
-func (e *env) onFirstUse(ctx context.Context, b *bus.Bus) ([]vkey, error) {
+func (e *env) onFirstUse(ctx context.Context, b *natsx.Conn) ([]vkey, error) {
 	keys, from, err := askKeys(ctx, b)
 	if err != nil {
 		return nil, err
@@ -197,6 +197,6 @@ func (e *env) onFirstUse(ctx context.Context, b *bus.Bus) ([]vkey, error) {
 		return nil, fmt.Errorf("%w; no router that runs here gave its key either", errNoKey)
 	}
 	fmt.Fprintf(e.stderr, "hookctl: key taken ON TRUST, on first use: %s, as %s %s told over NATS at %s; compare it with the file FILE.pub beside the router's --audit-key, or give it with --key\n",
-		keyNames(keys), plural(len(from), "router"), printable(strings.Join(from, ", ")), printable(bus.RedactURL(b.Conn().ConnectedUrl())))
+		keyNames(keys), plural(len(from), "router"), printable(strings.Join(from, ", ")), printable(natsx.RedactURL(b.Conn().ConnectedUrl())))
 	return keys, nil
 }

@@ -7,9 +7,9 @@ import (
 	"io"
 	"slices"
 
-	"github.com/hookrouter/hookrouter/internal/auditread"
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/trail"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -20,7 +20,7 @@ func (v *verification) live(ctx context.Context) error {
 		return err
 	}
 	defer b.Close()
-	v.from = bus.RedactURL(b.Conn().ConnectedUrl())
+	v.from = natsx.RedactURL(b.Conn().ConnectedUrl())
 	segments, err := l.Segments(ctx)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (v *verification) live(ctx context.Context) error {
 }
 
 // segment verifies one segment of the running log.
-func (v *verification) segment(ctx context.Context, l *auditread.Log, s trail.Segment, p *part) error {
+func (v *verification) segment(ctx context.Context, l *query.Log, s store.Segment, p *part) error {
 	state, err := l.State(ctx, s)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (v *verification) segment(ctx context.Context, l *auditread.Log, s trail.Se
 
 // exportStream exports a segment into what is read, errors included. Call end when no more
 // is read.
-func exportStream(ctx context.Context, l *auditread.Log, s trail.Segment, aim auditread.Aim, progress func(int64)) (in io.Reader, end func()) {
+func exportStream(ctx context.Context, l *query.Log, s store.Segment, aim query.Aim, progress func(int64)) (in io.Reader, end func()) {
 	r, w := io.Pipe()
 	done := make(chan struct{})
 	go func() {
@@ -110,13 +110,13 @@ func exportStream(ctx context.Context, l *auditread.Log, s trail.Segment, aim au
 
 // link finds what the first checkpoint of a segment must go on from: the last checkpoint of the
 // segment before, which stays when that segment is removed.
-func (v *verification) link(ctx context.Context, l *auditread.Log, s trail.Segment, p *part) error {
+func (v *verification) link(ctx context.Context, l *query.Log, s store.Segment, p *part) error {
 	if s.Number == 1 {
 		return nil
 	}
 	before := l.Name(s.Number - 1)
 	n, err := l.LastNote(ctx, before)
-	if err != nil && !errors.Is(err, bus.ErrNoKey) {
+	if err != nil && !errors.Is(err, natsx.ErrNoKey) {
 		return err
 	}
 	if err == nil {
@@ -142,12 +142,12 @@ func (v *verification) dropEmpty() {
 
 // beyond looks whether the log has checkpoints of a segment after the last, which is not
 // there; one that was begun meanwhile is.
-func (v *verification) beyond(ctx context.Context, l *auditread.Log, number int) error {
-	if _, err := l.Segment(ctx, number); !errors.Is(err, bus.ErrNoStream) {
+func (v *verification) beyond(ctx context.Context, l *query.Log, number int) error {
+	if _, err := l.Segment(ctx, number); !errors.Is(err, natsx.ErrNoStream) {
 		return err
 	}
 	_, err := l.LastNote(ctx, l.Name(number))
-	if errors.Is(err, bus.ErrNoKey) {
+	if errors.Is(err, natsx.ErrNoKey) {
 		return nil
 	}
 	v.signed = number

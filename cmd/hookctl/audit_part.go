@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/hookrouter/hookrouter/internal/trail"
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -57,7 +57,7 @@ func numberOf(h audit.Header) int {
 
 // segmentName is the name that has a number.
 func segmentName(prefix string, number int) string {
-	return trail.SegmentName(strings.ToUpper(prefix)+"_AUDIT", number)
+	return store.SegmentName(strings.ToUpper(prefix)+"_AUDIT", number)
 }
 
 // follows says whether the part is the segment right after another.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/auditread"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -28,7 +28,7 @@ func (c *auditProveCmd) Run(ctx context.Context, e *env) error {
 	if (c.Place == "") == (c.Chain == "") {
 		return errors.New("prove which record: give its place or --chain, one of them")
 	}
-	var at auditread.Place
+	var at query.Place
 	var err error
 	if c.Place != "" {
 		if at, err = parsePlace(c.Place); err != nil {
@@ -60,7 +60,7 @@ func (c *auditProveCmd) Run(ctx context.Context, e *env) error {
 }
 
 // parsePlace reads a place as tail and query show it; segment 0 is none that was said.
-func parsePlace(text string) (p auditread.Place, err error) {
+func parsePlace(text string) (p query.Place, err error) {
 	rest := text
 	if number, after, ok := strings.Cut(text, "/"); ok {
 		if p.Segment, err = strconv.Atoi(number); err != nil || p.Segment < 1 {
@@ -84,7 +84,7 @@ func notPlace(text string) error {
 	return fmt.Errorf("read place %q: SEQUENCE:POSITION is needed, such as 17:0, or 2/17:0 for segment 2", clip(text, maxValue))
 }
 
-func (c *auditProveCmd) fromLog(ctx context.Context, e *env, at auditread.Place) (r audit.Receipt, err error) {
+func (c *auditProveCmd) fromLog(ctx context.Context, e *env, at query.Place) (r audit.Receipt, err error) {
 	l, b, err := e.auditLog(ctx)
 	if err != nil {
 		return r, err
@@ -126,7 +126,7 @@ func (c *auditProveCmd) fromLog(ctx context.Context, e *env, at auditread.Place)
 	return audit.Prove(ctx, in, at.Seq, at.Position)
 }
 
-func (c *auditProveCmd) fromExport(ctx context.Context, at auditread.Place) (r audit.Receipt, err error) {
+func (c *auditProveCmd) fromExport(ctx context.Context, at query.Place) (r audit.Receipt, err error) {
 	f, err := os.Open(c.Export)
 	if err != nil {
 		return r, fmt.Errorf("prove: %w", err)
@@ -144,7 +144,7 @@ func (c *auditProveCmd) fromExport(ctx context.Context, at auditread.Place) (r a
 }
 
 // resultIn finds the result of a chain in an export.
-func resultIn(in io.Reader, chain string) (at auditread.Place, err error) {
+func resultIn(in io.Reader, chain string) (at query.Place, err error) {
 	r, err := audit.NewReader(in)
 	if err != nil {
 		return at, err
@@ -158,9 +158,9 @@ func resultIn(in io.Reader, chain string) (at auditread.Place, err error) {
 			return at, err
 		}
 		for i, line := range e.Lines {
-			record := auditread.Decode(line)
+			record := query.Decode(line)
 			if record.Err == nil && record.ChainID == chain && record.Kind == audit.ChainResult {
-				return auditread.Place{Seq: e.Seq, Position: i}, nil
+				return query.Place{Seq: e.Seq, Position: i}, nil
 			}
 		}
 	}

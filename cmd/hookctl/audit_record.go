@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/auditread"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -24,7 +24,7 @@ type auditRecord struct {
 	Text     string          `json:"text,omitempty"`  // what stands there instead
 }
 
-func placed(r auditread.Record) auditRecord {
+func placed(r query.Record) auditRecord {
 	out := auditRecord{Place: r.String(), Stream: r.Stream, Seq: r.Seq, Position: r.Position, Stored: r.Stored.UTC(), Record: r.Line}
 	if r.Err != nil {
 		out.Record, out.Error, out.Text = nil, r.Err.Error(), clip(strings.ToValidUTF8(string(r.Line), "\ufffd"), 40*maxValue)
@@ -36,7 +36,7 @@ func placed(r auditread.Record) auditRecord {
 const recordTime = "2006-01-02 15:04:05.000Z"
 
 // record writes one record in one line.
-func (p *printer) record(r auditread.Record) {
+func (p *printer) record(r query.Record) {
 	if p.json {
 		p.line(placed(r))
 		return
@@ -61,7 +61,7 @@ func detail(text string) string {
 }
 
 // did is what was decided or done, with what failed in front.
-func (p *printer) did(r *auditread.Record) string {
+func (p *printer) did(r *query.Record) string {
 	what := printable(r.Action)
 	switch {
 	case r.FailedOpen:
@@ -77,7 +77,7 @@ func (p *printer) did(r *auditread.Record) string {
 }
 
 // about is the rest of a record for people, in one line.
-func about(r *auditread.Record) string {
+func about(r *query.Record) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	text := func(name, value string) {
@@ -134,7 +134,7 @@ func about(r *auditread.Record) string {
 
 // deciderKind sorts those who decide: a person, whoever answered without a name, a
 // rule, the time-out, or an error.
-func deciderKind(r *auditread.Record) string {
+func deciderKind(r *query.Record) string {
 	switch {
 	case r.TimedOut:
 		return approval.ByTimeout

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hookrouter/hookrouter/internal/auditread"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -34,10 +34,10 @@ func (c *auditShowCmd) Run(ctx context.Context, e *env) error {
 	defer b.Close()
 	ids := []string{c.Chain}
 	if c.Chain == "" {
-		ids, err = l.ChainsOf(ctx, auditread.Filter{EventID: c.EventID, Approval: c.Approval})
+		ids, err = l.ChainsOf(ctx, query.Filter{EventID: c.EventID, Approval: c.Approval})
 	}
 	for i := 0; err == nil && i < len(ids); i++ {
-		var found *auditread.Chain
+		var found *query.Chain
 		if found, err = l.Chain(ctx, ids[i]); err == nil {
 			if i > 0 && !e.out.json {
 				e.out.print("\n")
@@ -45,7 +45,7 @@ func (c *auditShowCmd) Run(ctx context.Context, e *env) error {
 			e.out.story(newStory(found))
 		}
 	}
-	if errors.Is(err, auditread.ErrNoChain) {
+	if errors.Is(err, query.ErrNoChain) {
 		return fmt.Errorf("show %s: %w: it was not recorded, or in a segment that was removed; `hookctl audit query --since 1h` shows what there is",
 			printable(c.Chain+c.EventID+c.Approval), err)
 	}
@@ -54,22 +54,22 @@ func (c *auditShowCmd) Run(ctx context.Context, e *env) error {
 
 // story is the JSON form of a chain, and what people are told of it.
 type story struct {
-	ChainID    string            `json:"chain_id"`
-	EventID    string            `json:"event_id,omitempty"`
-	Event      string            `json:"event,omitempty"`
-	Session    string            `json:"session_id,omitempty"`
-	Agent      string            `json:"agent,omitempty"`
-	Action     string            `json:"action,omitempty"`
-	Reason     string            `json:"reason,omitempty"`
-	DeniedBy   string            `json:"denied_by,omitempty"`
-	Refused    bool              `json:"refused,omitempty"` // the agent got an error instead
-	FailedOpen []string          `json:"failed_open,omitempty"`
-	Hooks      []storyHop        `json:"hooks"`
-	Changes    []change          `json:"changes,omitempty"` // from what came in to what went out
-	Approvals  []storyApproval   `json:"approvals,omitempty"`
-	Records    []auditRecord     `json:"records"`
-	chain      *auditread.Chain  `json:"-"`
-	result     *auditread.Record `json:"-"` // the chain's end; nil: the log does not have it
+	ChainID    string          `json:"chain_id"`
+	EventID    string          `json:"event_id,omitempty"`
+	Event      string          `json:"event,omitempty"`
+	Session    string          `json:"session_id,omitempty"`
+	Agent      string          `json:"agent,omitempty"`
+	Action     string          `json:"action,omitempty"`
+	Reason     string          `json:"reason,omitempty"`
+	DeniedBy   string          `json:"denied_by,omitempty"`
+	Refused    bool            `json:"refused,omitempty"` // the agent got an error instead
+	FailedOpen []string        `json:"failed_open,omitempty"`
+	Hooks      []storyHop      `json:"hooks"`
+	Changes    []change        `json:"changes,omitempty"` // from what came in to what went out
+	Approvals  []storyApproval `json:"approvals,omitempty"`
+	Records    []auditRecord   `json:"records"`
+	chain      *query.Chain    `json:"-"`
+	result     *query.Record   `json:"-"` // the chain's end; nil: the log does not have it
 }
 
 // storyHop is what one hook did.
@@ -84,7 +84,7 @@ type storyHop struct {
 	Micros     int64    `json:"us"`
 	Changes    []change `json:"changes,omitempty"`
 
-	record auditread.Record
+	record query.Record
 }
 
 // storyApproval is a question and its decision.
@@ -98,10 +98,10 @@ type storyApproval struct {
 	DecidedBy  string `json:"decided_by,omitempty"`
 	ClaimedBy  string `json:"claimed_by,omitempty"`
 
-	question, decision *auditread.Record
+	question, decision *query.Record
 }
 
-func newStory(c *auditread.Chain) *story {
+func newStory(c *query.Chain) *story {
 	s := &story{ChainID: c.ID, chain: c, Hooks: []storyHop{}}
 	for _, r := range c.Records {
 		s.Records = append(s.Records, placed(r))
@@ -112,7 +112,7 @@ func newStory(c *auditread.Chain) *story {
 		s.result = c.Refused()
 	}
 	s.Refused = c.Refused() != nil
-	var before *auditread.Data // what the next hook was given
+	var before *query.Data // what the next hook was given
 	if r := s.result; r != nil {
 		s.Agent, s.Action, s.Reason, s.DeniedBy, before = r.Agent, r.Action, r.Reason, r.DeniedBy, r.In
 		if r.Out != nil {
@@ -166,7 +166,7 @@ func (s *story) approvals() {
 
 // compareData lists how data changed: as it was recorded, with the old values where they
 // are known, else from the views of the data, as far as they were recorded.
-func compareData(before, after *auditread.Data, recorded []byte) []change {
+func compareData(before, after *query.Data, recorded []byte) []change {
 	var was []byte
 	if before != nil {
 		was = before.Value

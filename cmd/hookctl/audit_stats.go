@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/auditread"
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -77,7 +77,7 @@ func (c *auditStatsCmd) Run(ctx context.Context, e *env) error {
 	defer b.Close()
 	s := auditStats{Chains: map[string]int{}, Failures: map[string]int{}, Decided: map[string]int{}, Hooks: []hookCount{}, Segments: []segmentStats{}}
 	counts := map[hookCount]*hookCount{}
-	err = l.Query(ctx, auditread.Filter{Since: since}, func(r auditread.Record) error {
+	err = l.Query(ctx, query.Filter{Since: since}, func(r query.Record) error {
 		s.count(&r, counts)
 		return nil
 	})
@@ -101,7 +101,7 @@ func (c *auditStatsCmd) Run(ctx context.Context, e *env) error {
 	return nil
 }
 
-func (s *auditStats) count(r *auditread.Record, counts map[hookCount]*hookCount) {
+func (s *auditStats) count(r *query.Record, counts map[hookCount]*hookCount) {
 	s.Records++
 	switch {
 	case r.Err != nil:
@@ -145,7 +145,7 @@ func (s *auditStats) count(r *auditread.Record, counts map[hookCount]*hookCount)
 	}
 }
 
-func (s *auditStats) addSegments(ctx context.Context, l *auditread.Log) error {
+func (s *auditStats) addSegments(ctx context.Context, l *query.Log) error {
 	segments, err := l.Segments(ctx)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (s *auditStats) addSegments(ctx context.Context, l *auditread.Log) error {
 			Created: state.Created.UTC(), Drift: slices.Concat(state.Drift, state.Removed),
 		}
 		n, err := l.LastNote(ctx, seg.Name())
-		if err != nil && !errors.Is(err, bus.ErrNoKey) {
+		if err != nil && !errors.Is(err, natsx.ErrNoKey) {
 			return err
 		}
 		if err == nil && n.OK {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hookrouter/hookrouter/internal/auditread"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -84,7 +84,7 @@ func (s *story) head() [][]cell {
 }
 
 // dataLines is what a record says of data.
-func dataLines(d *auditread.Data) []cell {
+func dataLines(d *query.Data) []cell {
 	switch {
 	case d == nil:
 		return []cell{{"no data is recorded", dim}}
@@ -129,7 +129,7 @@ func (p *printer) hopLines(s *story) (lines []cell) {
 	return lines
 }
 
-func hopDetail(r *auditread.Record) string {
+func hopDetail(r *query.Record) string {
 	if r.Kind == audit.HookSkipped {
 		return "its match said no"
 	}
@@ -164,7 +164,7 @@ func textOf(value json.RawMessage) string {
 }
 
 // effectLines is what was put into the agent's context or dropped, shown or hidden.
-func (p *printer) effectLines(c *auditread.Chain) (lines []cell) {
+func (p *printer) effectLines(c *query.Chain) (lines []cell) {
 	for _, r := range c.Of(audit.InjectionKind, audit.DisplayKind) {
 		from := " from " + printable(r.Hook)
 		switch {
@@ -181,7 +181,7 @@ func (p *printer) effectLines(c *auditread.Chain) (lines []cell) {
 	return lines
 }
 
-func injectionOf(r auditread.Record) string {
+func injectionOf(r query.Record) string {
 	text := fmt.Sprintf("%s, %s, %s", printable(r.Role), plural(r.Bytes, "byte"), plural(r.Tokens, "token"))
 	if r.Ephemeral {
 		text += ", ephemeral"
@@ -192,7 +192,7 @@ func injectionOf(r auditread.Record) string {
 	return text
 }
 
-func injectedText(r auditread.Record) string {
+func injectedText(r query.Record) string {
 	if r.Text == nil || r.Text.Value == nil {
 		return ""
 	}

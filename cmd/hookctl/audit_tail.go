@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/auditread"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 )
 
 type auditTailCmd struct {
@@ -32,7 +32,7 @@ func (c *auditTailCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	show := func(r auditread.Record) error {
+	show := func(r query.Record) error {
 		e.out.record(r)
 		return e.out.failure()
 	}
@@ -74,14 +74,14 @@ func (c *auditQueryCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer b.Close()
-	query, found := l.Query, 0
+	search, found := l.Query, 0
 	if c.Reverse {
-		query = l.QueryNewest
+		search = l.QueryNewest
 	}
-	err = query(ctx, f, func(r auditread.Record) error {
+	err = search(ctx, f, func(r query.Record) error {
 		e.out.record(r)
 		if found++; found == c.Limit {
-			return auditread.ErrEnough
+			return query.ErrEnough
 		}
 		return e.out.failure()
 	})

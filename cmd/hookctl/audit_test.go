@@ -12,17 +12,17 @@ import (
 	signednote "golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/natstest"
-	"github.com/hookrouter/hookrouter/internal/trail"
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
 // auditFixture is an audit log that the test writes, as routers do, and hookctl on it.
 type auditFixture struct {
 	*fixture
-	bus      *bus.Bus
-	trail    *trail.Trail
+	bus      *natsx.Conn
+	trail    *store.Log
 	keys     noteKey
 	log      *audit.Log
 	previous tlog.Hash
@@ -53,13 +53,13 @@ func newKey(t *testing.T, seed byte, name string) noteKey {
 
 func newAuditFixture(t *testing.T) *auditFixture {
 	t.Helper()
-	s := natstest.Listening(t)
-	b, err := bus.Connect(bus.Options{URL: s.ClientURL()})
+	s := testkit.Listening(t)
+	b, err := natsx.Connect(natsx.Options{URL: s.ClientURL()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
-	log, err := trail.Open(t.Context(), b, 1)
+	log, err := store.Open(t.Context(), b, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func (f *auditFixture) sign() {
 		f.t.Fatal(err)
 	}
 	f.previous = c.Digest()
-	f.revision, err = f.trail.AppendCheckpoint(f.t.Context(), live, trail.Checkpoint{Signed: string(f.signed), Subtrees: f.log.Subtrees()}, f.revision)
+	f.revision, err = f.trail.AppendCheckpoint(f.t.Context(), live, store.Checkpoint{Signed: string(f.signed), Subtrees: f.log.Subtrees()}, f.revision)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func (f *auditFixture) cosign(witness noteKey) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	subject := trail.CosignedSubject(f.bus, f.trail.Live().Name(), witness.Name())
+	subject := store.CosignedSubject(f.bus, f.trail.Live().Name(), witness.Name())
 	last, err := f.trail.CheckpointNotes().Newest(f.t.Context(), subject)
 	if err != nil {
 		last.Sequence = 0

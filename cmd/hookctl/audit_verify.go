@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/hookrouter/hookrouter/internal/auditread"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -143,7 +143,7 @@ func (v *verification) prepare() error {
 		}
 		of := v.parts[len(v.parts)-1] // it finds what is wrong with it
 		for _, p := range v.parts {
-			if auditread.ParseNote(text).Origin == p.header.Origin {
+			if query.ParseNote(text).Origin == p.header.Origin {
 				of = p
 			}
 		}

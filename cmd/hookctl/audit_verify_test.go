@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookrouter/hookrouter/internal/trail"
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -211,7 +211,7 @@ func TestAuditVerifyFollowsSegments(t *testing.T) {
 	for _, stream := range []string{"HOOKS_AUDIT_3", "HOOKS_AUDIT_2", "HOOKS_AUDIT"} {
 		_ = f.bus.RemoveStream(t.Context(), stream)
 	}
-	if _, err := f.bus.CreateStream(t.Context(), "HOOKS_AUDIT", trail.Subjects(f.bus), 1); err != nil {
+	if _, err := f.bus.CreateStream(t.Context(), "HOOKS_AUDIT", store.Subjects(f.bus), 1); err != nil {
 		t.Fatal(err)
 	}
 	if v, _ := f.verdictOf(); v.Verdict != audit.Incomplete {

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/approvals"
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/session"
-	"github.com/hookrouter/hookrouter/internal/trail"
 )
 
 type bootstrapCmd struct {
@@ -64,21 +64,21 @@ func (c *bootstrapCmd) Run(ctx context.Context, e *env) error {
 	for _, options := range buckets(b.Prefix(), b.Bucket(), c.Replicas) {
 		list = append(list, c.provide(ctx, bucketOf(b, options)))
 	}
-	list = append(list, c.provide(ctx, c.streamOf(b, trail.CheckpointStream(b), trail.CheckpointSubjects(b))))
+	list = append(list, c.provide(ctx, c.streamOf(b, store.CheckpointStream(b), store.CheckpointSubjects(b))))
 	segments, err := c.segments(ctx, b)
 	if err != nil {
 		list = append(list, needed{Kind: "stream", Name: b.AuditStream(), State: hasFailed, Error: err.Error()})
 	}
 	for _, name := range segments {
-		list = append(list, c.provide(ctx, c.streamOf(b, name, trail.Subjects(b))))
+		list = append(list, c.provide(ctx, c.streamOf(b, name, store.Subjects(b))))
 	}
 	e.showNeeded(list, c.Check)
 	return nil
 }
 
 // buckets are those that a router opens.
-func buckets(prefix, registrations string, replicas int) []bus.BucketOptions {
-	return []bus.BucketOptions{
+func buckets(prefix, registrations string, replicas int) []natsx.BucketOptions {
+	return []natsx.BucketOptions{
 		registry.Bucket(registrations, replicas),
 		session.Bucket(prefix, replicas),
 		approvals.Bucket(prefix, replicas),
@@ -86,7 +86,7 @@ func buckets(prefix, registrations string, replicas int) []bus.BucketOptions {
 	}
 }
 
-func bucketOf(b *bus.Bus, o bus.BucketOptions) provision {
+func bucketOf(b *natsx.Conn, o natsx.BucketOptions) provision {
 	return provision{
 		kind: "bucket", name: o.Name,
 		look: func(ctx context.Context) ([]string, int, error) {
@@ -102,8 +102,8 @@ func bucketOf(b *bus.Bus, o bus.BucketOptions) provision {
 	}
 }
 
-func (c *bootstrapCmd) streamOf(b *bus.Bus, name string, subjects []string) provision {
-	open := func(ctx context.Context) (*bus.Stream, error) { return b.OpenStream(ctx, name) }
+func (c *bootstrapCmd) streamOf(b *natsx.Conn, name string, subjects []string) provision {
+	open := func(ctx context.Context) (*natsx.Stream, error) { return b.OpenStream(ctx, name) }
 	return provision{
 		kind: "stream", name: name,
 		look: func(ctx context.Context) ([]string, int, error) {
@@ -140,9 +140,9 @@ func (c *bootstrapCmd) streamOf(b *bus.Bus, name string, subjects []string) prov
 }
 
 // segments are the streams of the log: those that are there, else the first.
-func (c *bootstrapCmd) segments(ctx context.Context, b *bus.Bus) (names []string, err error) {
-	t, err := trail.Attach(ctx, b)
-	if errors.Is(err, trail.ErrNoLog) {
+func (c *bootstrapCmd) segments(ctx context.Context, b *natsx.Conn) (names []string, err error) {
+	t, err := store.Attach(ctx, b)
+	if errors.Is(err, store.ErrNoLog) {
 		return []string{b.AuditStream()}, nil
 	}
 	if err != nil {
@@ -164,10 +164,10 @@ func (c *bootstrapCmd) provide(ctx context.Context, p provision) needed {
 	}
 	drift, replicas, err := p.look(ctx)
 	switch {
-	case errors.Is(err, bus.ErrNoStream) && c.Check:
+	case errors.Is(err, natsx.ErrNoStream) && c.Check:
 		n.State = isMissing
 		return n
-	case errors.Is(err, bus.ErrNoStream):
+	case errors.Is(err, natsx.ErrNoStream):
 		if err := p.make(ctx); err != nil {
 			return failed(err)
 		}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
 type eraseCmd struct {
@@ -37,7 +37,7 @@ func (c *eraseCmd) Run(ctx context.Context, e *env) error {
 	}
 	defer b.Close()
 	bucket, err := b.FindBucket(ctx, recorder.SaltBucket(b.Prefix(), 0).Name)
-	if errors.Is(err, bus.ErrNoStream) {
+	if errors.Is(err, natsx.ErrNoStream) {
 		return fmt.Errorf("there are no salts: no router with an audit log has run here, or with another --prefix than %s", b.Prefix())
 	}
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *eraseCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	list = slices.DeleteFunc(list, func(s bus.Stamp) bool { return c.Before != "" && !s.Time.Before(before) })
+	list = slices.DeleteFunc(list, func(s natsx.Stamp) bool { return c.Before != "" && !s.Time.Before(before) })
 	done := erased{Salts: len(list), Sessions: sessionsOf(list), DryRun: c.DryRun}
 	if !c.DryRun {
 		if err := c.erase(ctx, bucket, pattern, list); err != nil {
@@ -62,7 +62,7 @@ func (c *eraseCmd) Run(ctx context.Context, e *env) error {
 	return nil
 }
 
-func sessionsOf(list []bus.Stamp) int {
+func sessionsOf(list []natsx.Stamp) int {
 	sessions := map[string]bool{}
 	for _, s := range list {
 		session, _, _ := strings.Cut(s.Key, ".")
@@ -71,7 +71,7 @@ func sessionsOf(list []bus.Stamp) int {
 	return len(sessions)
 }
 
-func (c *eraseCmd) erase(ctx context.Context, bucket *bus.Bucket, pattern string, list []bus.Stamp) error {
+func (c *eraseCmd) erase(ctx context.Context, bucket *natsx.Bucket, pattern string, list []natsx.Stamp) error {
 	if c.Session != "" { // one that was made meanwhile goes too
 		return bucket.Erase(ctx, pattern)
 	}

@@ -10,7 +10,7 @@ import (
 
 	sumdb "golang.org/x/mod/sumdb/note"
 
-	"github.com/hookrouter/hookrouter/internal/notary"
+	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 )
 
 type keyCmd struct {
@@ -83,7 +83,7 @@ func (c *keyShowCmd) Run(e *env) error {
 	}
 	shown := shownKey{File: c.File, Verifier: strings.TrimSpace(string(text))}
 	if strings.HasPrefix(shown.Verifier, "PRIVATE+KEY+") {
-		key, err := notary.ParseKey(shown.Verifier)
+		key, err := signer.ParseKey(shown.Verifier)
 		if err != nil {
 			return fmt.Errorf("read key %s: it is damaged", c.File)
 		}
@@ -104,7 +104,7 @@ func (c *keyShowCmd) Run(e *env) error {
 }
 
 // signingKey reads a private key.
-func signingKey(flag, file string) (*notary.Key, error) {
+func signingKey(flag, file string) (*signer.Key, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read %s: there is no file %s: `hookctl audit key new %s --name NAME` makes it", flag, file, file)
@@ -112,7 +112,7 @@ func signingKey(flag, file string) (*notary.Key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", flag, err)
 	}
-	key, err := notary.ParseKey(strings.TrimSpace(string(text)))
+	key, err := signer.ParseKey(strings.TrimSpace(string(text)))
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: it holds no private key: `hookctl audit key new` makes one", flag, file)
 	}

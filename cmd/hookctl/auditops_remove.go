@@ -14,9 +14,9 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/hookrouter/hookrouter/internal/approvals"
-	"github.com/hookrouter/hookrouter/internal/auditread"
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/trail"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -55,7 +55,7 @@ func (c *removeSegmentCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer b.Close()
-	t, err := trail.Attach(ctx, b)
+	t, err := store.Attach(ctx, b)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (c *removeSegmentCmd) no(err error) error {
 }
 
 // find finds the segment, and refuses those that are not to be removed.
-func (c *removeSegmentCmd) find(ctx context.Context, t *trail.Trail) (s trail.Segment, state bus.StreamState, err error) {
+func (c *removeSegmentCmd) find(ctx context.Context, t *store.Log) (s store.Segment, state natsx.StreamState, err error) {
 	segments, err := t.Segments(ctx)
 	if err != nil {
 		return s, state, err
@@ -129,15 +129,15 @@ func (c *removeSegmentCmd) find(ctx context.Context, t *trail.Trail) (s trail.Se
 
 // ends are the last checkpoint of a segment, which must cover all of it and be named by
 // the next one, and what the first must name.
-func ends(ctx context.Context, t *trail.Trail, s trail.Segment, state bus.StreamState, keys audit.Keys) (last auditread.Note, previous tlog.Hash, err error) {
+func ends(ctx context.Context, t *store.Log, s store.Segment, state natsx.StreamState, keys audit.Keys) (last query.Note, previous tlog.Hash, err error) {
 	newest, err := t.LastCheckpoint(ctx, s)
-	if errors.Is(err, bus.ErrNoKey) {
+	if errors.Is(err, natsx.ErrNoKey) {
 		return last, previous, errors.New("it has no checkpoint: start a router with an audit key, which makes it")
 	}
 	if err != nil {
 		return last, previous, err
 	}
-	last = auditread.ParseNote([]byte(newest.Signed))
+	last = query.ParseNote([]byte(newest.Signed))
 	if last.Checkpoint, _, err = keys.Open(last.Signed); err != nil {
 		return last, previous, fmt.Errorf("its last checkpoint: %w", err)
 	}
@@ -160,14 +160,14 @@ func ends(ctx context.Context, t *trail.Trail, s trail.Segment, state bus.Stream
 }
 
 // firstCheckpoint is the first of a segment, not verified.
-func firstCheckpoint(ctx context.Context, t *trail.Trail, number int) (first auditread.Note, err error) {
+func firstCheckpoint(ctx context.Context, t *store.Log, number int) (first query.Note, err error) {
 	s, err := t.Segment(ctx, number)
 	if err != nil {
 		return first, err
 	}
 	enough := errors.New("the first is read")
-	err = t.Checkpoints(ctx, s, func(c trail.Checkpoint) error {
-		first = auditread.ParseNote([]byte(c.Signed))
+	err = t.Checkpoints(ctx, s, func(c store.Checkpoint) error {
+		first = query.ParseNote([]byte(c.Signed))
 		return enough
 	}, nil)
 	if errors.Is(err, enough) {
@@ -177,7 +177,7 @@ func firstCheckpoint(ctx context.Context, t *trail.Trail, number int) (first aud
 }
 
 // verify verifies the export: it must hold the whole segment.
-func (c *removeSegmentCmd) verify(ctx context.Context, prefix string, s trail.Segment, last auditread.Note, previous tlog.Hash, keys audit.Keys) (audit.Report, error) {
+func (c *removeSegmentCmd) verify(ctx context.Context, prefix string, s store.Segment, last query.Note, previous tlog.Hash, keys audit.Keys) (audit.Report, error) {
 	file, err := os.Open(c.Export)
 	if err != nil {
 		return audit.Report{}, fmt.Errorf("read --export: %w", err)
@@ -200,7 +200,7 @@ func (c *removeSegmentCmd) verify(ctx context.Context, prefix string, s trail.Se
 }
 
 // inUse says who needs the segment still.
-func (c *removeSegmentCmd) inUse(ctx context.Context, t *trail.Trail, b *bus.Bus, s trail.Segment, last auditread.Note) error {
+func (c *removeSegmentCmd) inUse(ctx context.Context, t *store.Log, b *natsx.Conn, s store.Segment, last query.Note) error {
 	open, err := questionsUpTo(ctx, b, s.Number)
 	if err != nil {
 		return err
@@ -212,8 +212,8 @@ func (c *removeSegmentCmd) inUse(ctx context.Context, t *trail.Trail, b *bus.Bus
 		return nil
 	}
 	seen := map[string]int64{} // by witness
-	err = t.Checkpoints(ctx, s, func(trail.Checkpoint) error { return nil }, func(signed []byte) error {
-		n := auditread.ParseNote(signed)
+	err = t.Checkpoints(ctx, s, func(store.Checkpoint) error { return nil }, func(signed []byte) error {
+		n := query.ParseNote(signed)
 		opened, failed := sumdb.Open(signed, sumdb.VerifierList())
 		if unknown, ok := errors.AsType[*sumdb.UnverifiedNoteError](failed); ok {
 			opened = unknown.Note
@@ -237,9 +237,9 @@ func (c *removeSegmentCmd) inUse(ctx context.Context, t *trail.Trail, b *bus.Bus
 }
 
 // questionsUpTo counts the questions that may be decided in segments up to a number.
-func questionsUpTo(ctx context.Context, b *bus.Bus, number int) (n int, err error) {
+func questionsUpTo(ctx context.Context, b *natsx.Conn, number int) (n int, err error) {
 	bucket, err := b.FindBucket(ctx, approvals.Bucket(b.Prefix(), 0).Name)
-	if errors.Is(err, bus.ErrNoStream) {
+	if errors.Is(err, natsx.ErrNoStream) {
 		return 0, nil
 	}
 	if err != nil {
@@ -248,7 +248,7 @@ func questionsUpTo(ctx context.Context, b *bus.Bus, number int) (n int, err erro
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	enough := errors.New("all are counted")
-	err = bucket.Follow(ctx, func(batch []bus.Entry, loaded bool) error {
+	err = bucket.Follow(ctx, func(batch []natsx.Entry, loaded bool) error {
 		for _, entry := range batch {
 			var question struct {
 				Segment int `json:"segment"`
@@ -269,7 +269,7 @@ func questionsUpTo(ctx context.Context, b *bus.Bus, number int) (n int, err erro
 }
 
 // confirm has the name typed.
-func (c *removeSegmentCmd) confirm(e *env, s trail.Segment, state bus.StreamState) error {
+func (c *removeSegmentCmd) confirm(e *env, s store.Segment, state natsx.StreamState) error {
 	if c.Yes {
 		return nil
 	}

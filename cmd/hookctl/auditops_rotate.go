@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/auditread"
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/trail"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
 type rotateCmd struct {
@@ -42,7 +42,7 @@ func (c *rotateCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer b.Close()
-	t, err := trail.Attach(ctx, b)
+	t, err := store.Attach(ctx, b)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (c *rotateCmd) Run(ctx context.Context, e *env) error {
 }
 
 // notYet says why there is nothing to do.
-func (c *rotateCmd) notYet(state bus.StreamState, now time.Time) string {
+func (c *rotateCmd) notYet(state natsx.StreamState, now time.Time) string {
 	old, large := now.Sub(state.Created) >= time.Duration(c.OlderThan), state.Bytes >= uint64(c.MaxBytes)
 	switch {
 	case state.Sealed:
@@ -93,16 +93,16 @@ func (c *rotateCmd) notYet(state bus.StreamState, now time.Time) string {
 }
 
 // await waits until a router has signed the end of the closed segment.
-func (c *rotateCmd) await(ctx context.Context, e *env, t *trail.Trail, s trail.Segment, end int64) (auditread.Note, error) {
+func (c *rotateCmd) await(ctx context.Context, e *env, t *store.Log, s store.Segment, end int64) (query.Note, error) {
 	deadline := time.After(c.Wait)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for told := false; ; told = true {
 		last, err := t.LastCheckpoint(ctx, s)
-		if err != nil && !errors.Is(err, bus.ErrNoKey) {
-			return auditread.Note{}, err
+		if err != nil && !errors.Is(err, natsx.ErrNoKey) {
+			return query.Note{}, err
 		}
-		n := auditread.ParseNote([]byte(last.Signed))
+		n := query.ParseNote([]byte(last.Signed))
 		if n.OK && n.Size >= end {
 			return n, nil
 		}

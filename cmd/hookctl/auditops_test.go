@@ -12,13 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/embedded"
-	"github.com/hookrouter/hookrouter/internal/natstest"
-	"github.com/hookrouter/hookrouter/internal/notary"
-	"github.com/hookrouter/hookrouter/internal/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/trail"
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
 // ops is a bus for an operator.
@@ -27,13 +27,13 @@ type ops struct {
 	server *embedded.Server
 	js     jetstream.JetStream
 	dir    string
-	key    *notary.Key // of routers
+	key    *signer.Key // of routers
 }
 
 func newOps(t *testing.T) *ops {
 	t.Helper()
-	s := natstest.Listening(t)
-	nc := natstest.Conn(t, s)
+	s := testkit.Listening(t)
+	nc := testkit.Conn(t, s)
 	js, err := jetstream.New(nc)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func newOps(t *testing.T) *ops {
 	f := &fixture{t, map[string]string{"NATS_URL": s.ClientURL(), "HOME": dir}, nc}
 	o := &ops{fixture: f, server: s, js: js, dir: dir}
 	o.want(0, "audit", "key", "new", o.file("audit.key"))
-	if o.key, err = notary.LoadKey(o.file("audit.key")); err != nil {
+	if o.key, err = signer.LoadKey(o.file("audit.key")); err != nil {
 		t.Fatal(err)
 	}
 	return o
@@ -51,9 +51,9 @@ func newOps(t *testing.T) *ops {
 func (o *ops) file(name string) string { return filepath.Join(o.dir, name) }
 
 // router starts one with the key, or without.
-func (o *ops) router(key *notary.Key) (stop func()) {
+func (o *ops) router(key *signer.Key) (stop func()) {
 	o.t.Helper()
-	_, stop = natstest.Router(o.t, o.server, router.Options{AuditKey: key})
+	_, stop = testkit.Router(o.t, o.server, router.Options{AuditKey: key})
 	return stop
 }
 
@@ -294,16 +294,16 @@ func TestAuditRotateWithoutASignature(t *testing.T) {
 // awaitCheckpoint waits for the first checkpoint of a segment.
 func (o *ops) awaitCheckpoint(segment string) {
 	o.t.Helper()
-	b, err := bus.New(o.nc, "hooks", nil)
+	b, err := natsx.New(o.nc, "hooks", nil)
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	s, err := b.OpenStream(o.t.Context(), trail.CheckpointStream(b))
+	s, err := b.OpenStream(o.t.Context(), store.CheckpointStream(b))
 	if err != nil {
 		o.t.Fatal(err)
 	}
 	seen := errors.New("it is there")
-	err = s.Follow(o.t.Context(), trail.CheckpointSubject(b, segment), bus.Start{}, func(bus.Record) error { return seen }, func() {})
+	err = s.Follow(o.t.Context(), store.CheckpointSubject(b, segment), natsx.Start{}, func(natsx.Record) error { return seen }, func() {})
 	if !errors.Is(err, seen) {
 		o.t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/hookrouter/hookrouter/internal/witness"
+	"github.com/hookrouter/hookrouter/internal/auditlog/witness"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -40,7 +40,7 @@ type connection struct {
 }
 
 // connect opens the connection. Errors of the server end the command.
-func (e *env) connect() (*bus.Bus, error) {
+func (e *env) connect() (*natsx.Conn, error) {
 	c := *e.connection
 	if _, err := events.NewSubjects(c.Prefix); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (e *env) connect() (*bus.Bus, error) {
 			}
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) { e.tell("the connection to NATS is back") }))
-	b, err := bus.Connect(bus.Options{URL: c.Server, Prefix: c.Prefix, Name: "hookctl", Creds: c.Creds, NATS: options})
+	b, err := natsx.Connect(natsx.Options{URL: c.Server, Prefix: c.Prefix, Name: "hookctl", Creds: c.Creds, NATS: options})
 	if err != nil {
 		return nil, awayError{err}
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/auditread"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -54,7 +54,7 @@ func (c *coverageCmd) Run(ctx context.Context, e *env) error {
 	defer b.Close()
 	doc := coverage{Since: since, Agents: []covered{}}
 	agents := map[string]*covered{}
-	err = l.Query(ctx, auditread.Filter{Since: since, Kinds: []audit.Kind{audit.ChainResult}}, func(r auditread.Record) error {
+	err = l.Query(ctx, query.Filter{Since: since, Kinds: []audit.Kind{audit.ChainResult}}, func(r query.Record) error {
 		if r.Err == nil && !doc.count(agents, &r) {
 			doc.Left++
 		}
@@ -91,7 +91,7 @@ func compareGated(gated bool) int {
 }
 
 // count counts an event. It is false where there is no room for its agent.
-func (doc *coverage) count(agents map[string]*covered, r *auditread.Record) bool {
+func (doc *coverage) count(agents map[string]*covered, r *query.Record) bool {
 	a := agents[r.Agent]
 	if a == nil {
 		if len(agents) >= maxCovered {

@@ -8,7 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approver"
 )
@@ -77,7 +78,7 @@ func ended(ctx context.Context) error {
 
 func exitOf(err error) int {
 	var closed closedError
-	var refusal *bus.Refusal
+	var refusal *wire.Error
 	var away awayError
 	switch {
 	case errors.As(err, &closed):
@@ -88,7 +89,7 @@ func exitOf(err error) int {
 		return exitAway
 	}
 	for _, gone := range [...]error{
-		agent.ErrNoRouter, agent.ErrLost, approver.ErrNoRouter, approver.ErrLost, bus.ErrAway,
+		agent.ErrNoRouter, agent.ErrLost, approver.ErrNoRouter, approver.ErrLost, natsx.ErrDisconnected,
 		nats.ErrNoResponders, nats.ErrConnectionClosed, nats.ErrDisconnected,
 	} {
 		if errors.Is(err, gone) {

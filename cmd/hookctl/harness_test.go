@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -30,9 +30,9 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	s := natstest.Listening(t)
-	natstest.Router(t, s, router.Options{})
-	return &fixture{t, map[string]string{"NATS_URL": s.ClientURL()}, natstest.Conn(t, s)}
+	s := testkit.Listening(t)
+	testkit.Router(t, s, router.Options{})
+	return &fixture{t, map[string]string{"NATS_URL": s.ClientURL()}, testkit.Conn(t, s)}
 }
 
 // outcome is how a run of hookctl ended.

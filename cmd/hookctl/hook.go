@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/hookfile/execkind"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/workerfile/exechook"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -124,7 +124,7 @@ func modifier(patch string) (worker.Handler, error) {
 }
 
 func (c *hookAddCmd) command() (worker.Handler, error) {
-	handler, err := execkind.New(execkind.Config{Command: c.Command, Env: c.Env})
+	handler, err := exechook.New(exechook.Config{Command: c.Command, Env: c.Env})
 	if field, ok := errors.AsType[*kind.FieldError](err); ok {
 		return nil, fmt.Errorf("use command %q: %w", strings.Join(c.Command, " "), field.Err)
 	}

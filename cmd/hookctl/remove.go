@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -39,7 +39,7 @@ func (c *hookRmCmd) Run(ctx context.Context, e *env) error {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	_, err = b.Request(ctx, b.Of("unregister", c.ID), nil, []byte("{}"))
-	if errors.Is(err, bus.ErrNoResponders) {
+	if errors.Is(err, natsx.ErrNoResponders) {
 		err = agent.ErrNoRouter
 	}
 	if err != nil {

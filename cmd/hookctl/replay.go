@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/replay"
+	"github.com/hookrouter/hookrouter/internal/evaluate/replay"
 )
 
 // exitDiffers is the exit code of a replay whose decisions differ, where that was asked.

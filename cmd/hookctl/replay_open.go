@@ -10,17 +10,17 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/hookrouter/hookrouter/internal/auditread"
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/replay"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/evaluate/replay"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
 // replayOpen opens what a replay needs, and closes it.
 type replayOpen struct {
 	*replayCmd
 	*env
-	bus     *bus.Bus // nil where nothing needed it yet
-	closing []func() // the last first
+	bus     *natsx.Conn // nil where nothing needed it yet
+	closing []func()    // the last first
 }
 
 func (o *replayOpen) close() {
@@ -30,7 +30,7 @@ func (o *replayOpen) close() {
 }
 
 // dial connects, once.
-func (o *replayOpen) dial() (_ *bus.Bus, err error) {
+func (o *replayOpen) dial() (_ *natsx.Conn, err error) {
 	if o.bus == nil {
 		if o.bus, err = o.connect(); err != nil {
 			return nil, err
@@ -48,7 +48,7 @@ func (o *replayOpen) source(ctx context.Context, filter replay.Filter) (replay.S
 		if err != nil {
 			return nil, err
 		}
-		log, err := auditread.Open(ctx, b)
+		log, err := query.Open(ctx, b)
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +84,7 @@ func (o *replayOpen) policy(ctx context.Context) (replay.Policy, error) {
 		ctx, stop := b.UntilLost(ctx, lost)
 		defer stop()
 		outcome, err := live.Replay(ctx, c)
-		if errors.Is(err, bus.ErrAway) { // lost before this chain began
+		if errors.Is(err, natsx.ErrDisconnected) { // lost before this chain began
 			err = lost
 		}
 		return outcome, err

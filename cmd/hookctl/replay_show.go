@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/replay"
+	"github.com/hookrouter/hookrouter/internal/evaluate/replay"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 

@@ -15,9 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
-	"github.com/hookrouter/hookrouter/internal/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -191,9 +191,9 @@ LOG:3  tool:pre  s1  continue
 }
 
 func TestReplayWithoutData(t *testing.T) {
-	s := natstest.Listening(t)
-	natstest.Router(t, s, router.Options{AuditData: recorder.Digest})
-	f := &fixture{t, map[string]string{"NATS_URL": s.ClientURL()}, natstest.Conn(t, s)}
+	s := testkit.Listening(t)
+	testkit.Router(t, s, router.Options{AuditData: recorder.Digest})
+	f := &fixture{t, map[string]string{"NATS_URL": s.ClientURL()}, testkit.Conn(t, s)}
 	f.run("emit", "tool:pre", "{}")
 	f.run("audit", "replay", "--text").want(t, exitOK, `
 0 chains replayed of 1: 0 the same, 0 would differ

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/auditread"
-	"github.com/hookrouter/hookrouter/internal/traceread"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/telemetry/traces"
 )
 
 type traceCmd struct {
@@ -40,7 +40,7 @@ func (c *traceCmd) Run(ctx context.Context, e *env) error {
 }
 
 // read gets the trace, and says where from.
-func (c *traceCmd) read(ctx context.Context, e *env) (t *traceread.Trace, from string, err error) {
+func (c *traceCmd) read(ctx context.Context, e *env) (t *traces.Trace, from string, err error) {
 	if c.Jaeger == "" {
 		l, b, err := e.auditLog(ctx)
 		if err != nil {
@@ -48,29 +48,29 @@ func (c *traceCmd) read(ctx context.Context, e *env) (t *traceread.Trace, from s
 		}
 		defer b.Close()
 		found, err := l.Chain(ctx, c.Chain)
-		if errors.Is(err, auditread.ErrNoChain) {
+		if errors.Is(err, query.ErrNoChain) {
 			return nil, "", fmt.Errorf("trace %s: %w: it was not recorded, or in a segment that was removed", printable(c.Chain), err)
 		}
 		if err != nil {
 			return nil, "", err
 		}
-		return traceread.FromAudit(found), "the audit log, which knows how long hooks took and not when they began", nil
+		return traces.FromAudit(found), "the audit log, which knows how long hooks took and not when they began", nil
 	}
-	j, err := traceread.NewJaeger(c.Jaeger)
+	j, err := traces.NewJaeger(c.Jaeger)
 	if err != nil {
 		return nil, "", err
 	}
 	if c.TraceID != "" {
 		t, err = j.Trace(ctx, c.TraceID)
 	} else {
-		began, _ := auditread.TimeOf(c.Chain)
+		began, _ := query.TimeOf(c.Chain)
 		t, err = j.Chain(ctx, c.Service, c.Chain, began)
 	}
-	if errors.Is(err, traceread.ErrNone) {
+	if errors.Is(err, traces.ErrNone) {
 		return nil, "", fmt.Errorf("trace %s: %w at %s, under the service %s: its spans come a second after the answer, and what was not sampled has none; with --jaeger= the audit log tells it",
 			printable(cmp.Or(c.Chain, c.TraceID)), err, j, printable(c.Service))
 	}
-	if away, ok := errors.AsType[*traceread.AwayError](err); ok && ctx.Err() == nil {
+	if away, ok := errors.AsType[*traces.AwayError](err); ok && ctx.Err() == nil {
 		return nil, "", awayError{fmt.Errorf("%w; with --jaeger= the audit log tells it", away)}
 	}
 	return t, "Jaeger at " + j.String(), err
@@ -101,7 +101,7 @@ type tracedSpan struct {
 	Tags    map[string]string `json:"tags"`
 }
 
-func newTraced(t *traceread.Trace, chain, from string) traced {
+func newTraced(t *traces.Trace, chain, from string) traced {
 	began, ended := t.Bounds()
 	doc := traced{
 		ChainID: chain, TraceID: t.ID, Source: t.Source, From: from, Began: began, Micros: ended.Sub(began).Microseconds(),

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/traceread"
+	"github.com/hookrouter/hookrouter/internal/telemetry/traces"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -18,7 +18,7 @@ const (
 
 // waterfall shows the tree: one line for a span, with a bar from when it began to when
 // it was over.
-func (p *printer) waterfall(t *traceread.Trace, doc traced) {
+func (p *printer) waterfall(t *traces.Trace, doc traced) {
 	var head [][]cell
 	add := func(name, text, color string) {
 		if text != "" {
@@ -30,9 +30,9 @@ func (p *printer) waterfall(t *traceread.Trace, doc traced) {
 		if wait := waitIn(t); wait != nil {
 			did += ", then " + didOf(wait)
 		}
-		head = append(head, []cell{{orDash(printable(s.Tags[traceread.TagEvent])), bold}, {did, colorOf(s)}})
+		head = append(head, []cell{{orDash(printable(s.Tags[traces.TagEvent])), bold}, {did, colorOf(s)}})
 		add("chain", printable(doc.ChainID), plain)
-		add("session", printable(s.Tags[traceread.TagSession]), plain)
+		add("session", printable(s.Tags[traces.TagSession]), plain)
 	}
 	add("trace", printable(doc.TraceID), plain)
 	add("began", doc.Began.UTC().Format(recordTime), plain)
@@ -62,9 +62,9 @@ func (p *printer) waterfall(t *traceread.Trace, doc traced) {
 }
 
 // waitIn is the wait for a person; nil for none.
-func waitIn(t *traceread.Trace) *traceread.Span {
+func waitIn(t *traces.Trace) *traces.Span {
 	for i := range t.Spans {
-		if tags := t.Spans[i].Tags; tags[traceread.TagApproval] != "" && tags[traceread.TagHook] != "" {
+		if tags := t.Spans[i].Tags; tags[traces.TagApproval] != "" && tags[traces.TagHook] != "" {
 			return &t.Spans[i]
 		}
 	}
@@ -72,7 +72,7 @@ func waitIn(t *traceread.Trace) *traceread.Span {
 }
 
 // bar is where a span lies in the time of the trace.
-func bar(s *traceread.Span, doc traced) string {
+func bar(s *traces.Span, doc traced) string {
 	whole := float64(max(doc.Micros, 1))
 	cells := func(us int64) int { return min(max(int(float64(us)/whole*traceWidth+0.5), 0), traceWidth) }
 	at := s.Start.Sub(doc.Began).Microseconds()
@@ -89,7 +89,7 @@ func bar(s *traceread.Span, doc traced) string {
 }
 
 // didOf is what became of a span, in words.
-func didOf(s *traceread.Span) string {
+func didOf(s *traces.Span) string {
 	var parts []string
 	add := func(format, text string) {
 		if text != "" {
@@ -97,33 +97,33 @@ func didOf(s *traceread.Span) string {
 		}
 	}
 	tag := s.Tags
-	did := tag[traceread.TagAction]
-	if by := tag[traceread.TagDeniedBy]; by != "" {
+	did := tag[traces.TagAction]
+	if by := tag[traces.TagDeniedBy]; by != "" {
 		did += " by " + by
 	}
 	add("%s", did)
 	if s.Failed != "" {
 		add("FAILED %s", s.Failed)
 	}
-	if tag[traceread.TagFailedOpen] == "true" {
+	if tag[traces.TagFailedOpen] == "true" {
 		parts = append(parts, "let pass")
 	}
-	add("priority %s", tag[traceread.TagPriority])
-	if mode := tag[traceread.TagMode]; mode != string(chain.Enforce) {
+	add("priority %s", tag[traces.TagPriority])
+	if mode := tag[traces.TagMode]; mode != string(chain.Enforce) {
 		add("mode %s", mode)
 	}
-	add("%s tokens injected", tag[traceread.TagTokens])
+	add("%s tokens injected", tag[traces.TagTokens])
 	switch {
-	case tag[traceread.TagDecidedBy] != "":
-		add("decided by %s", tag[traceread.TagDecidedBy])
+	case tag[traces.TagDecidedBy] != "":
+		add("decided by %s", tag[traces.TagDecidedBy])
 	case s.Open:
 		parts = append(parts, "not decided yet")
 	}
 	return strings.Join(parts, ", ")
 }
 
-func colorOf(s *traceread.Span) string {
-	switch action := s.Tags[traceread.TagAction]; {
+func colorOf(s *traces.Span) string {
+	switch action := s.Tags[traces.TagAction]; {
 	case s.Failed != "":
 		return bold + ";" + red
 	case s.Open, action == "pending":

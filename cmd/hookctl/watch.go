@@ -11,7 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -116,7 +116,7 @@ func (c *watchCmd) read(s events.Subjects, msg *nats.Msg) *sight {
 	if !events.Match(c.Pattern, seen.Event) {
 		return nil
 	}
-	seen.ChainID = bus.Get(msg.Header, bus.HeaderChainID)
+	seen.ChainID = wire.Get(msg.Header, wire.HeaderChainID)
 	var err error
 	if seen.Kind == "event" {
 		err = seen.readEvent(msg)

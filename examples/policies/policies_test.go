@@ -6,23 +6,23 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hookrouter/hookrouter/internal/hookfile"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
-	"github.com/hookrouter/hookrouter/internal/trial"
+	"github.com/hookrouter/hookrouter/internal/evaluate"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-func load(path string) trial.Loader {
-	return func(w kind.Worker) (*hookfile.File, error) { return hookfile.Load(path, kinds.All(w)) }
+func load(path string) evaluate.Loader {
+	return func(w kind.Worker) (*workerfile.File, error) { return workerfile.Load(path, kinds.All(w)) }
 }
 
 // failing runs the tests of a policy and returns how many fail, and the report.
-func failing(t *testing.T, path string, load trial.Loader) (n int, report string) {
+func failing(t *testing.T, path string, load evaluate.Loader) (n int, report string) {
 	t.Helper()
 	var out bytes.Buffer
-	r := &trial.Report{Out: &out}
-	if err := trial.Run(t.Context(), path, load, trial.Options{}, r.Add); err != nil {
+	r := &evaluate.Report{Out: &out}
+	if err := evaluate.Run(t.Context(), path, load, evaluate.Options{}, r.Add); err != nil {
 		t.Fatal(err)
 	}
 	return r.Failed, out.String()
@@ -48,7 +48,7 @@ func TestThePoliciesDoWhatTheirTestsSay(t *testing.T) {
 				t.Errorf("%d tests for %d hooks", len(whole.Tests), len(whole.Hooks))
 			}
 			for i, h := range whole.Hooks {
-				without := func(w kind.Worker) (*hookfile.File, error) {
+				without := func(w kind.Worker) (*workerfile.File, error) {
 					f, err := load(path)(w)
 					if err == nil {
 						f.Hooks = slices.Delete(f.Hooks, i, i+1)

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
-	"github.com/hookrouter/hookrouter/pkg/redact"
 )
 
 // Options says what is masked beside card numbers and keys.

@@ -11,8 +11,9 @@ import (
 
 	"github.com/nats-io/nuid"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/trail"
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
@@ -44,11 +45,11 @@ type Options struct {
 
 // Desk keeps the questions of all replicas, as one of them sees them. It is an
 // [approval.Desk]. Run it.
-type Desk struct {
+type Service struct {
 	Options
-	bus    *bus.Bus
-	bucket *bus.Bucket
-	log    *trail.Trail
+	bus    *natsx.Conn
+	bucket *natsx.Bucket
+	log    *store.Log
 
 	replica string // tells this desk's time-outs from those of others
 
@@ -70,10 +71,10 @@ type Desk struct {
 
 // entry is one question in memory. Its data is not there.
 type entry struct {
-	question approval.Question // without its text, once it is decided
-	known    bool              // the question was seen; a decision may be seen first
-	sent     string            // digest of the event's data
-	size     int               // bytes that the store keeps of it
+	question approval.Request // without its text, once it is decided
+	known    bool             // the question was seen; a decision may be seen first
+	sent     string           // digest of the event's data
+	size     int              // bytes that the store keeps of it
 	decision *approval.Decision
 	waiters  []*waiter
 }
@@ -84,7 +85,7 @@ type share struct{ open, kept int }
 func (e *entry) pending() bool { return e.known && e.decision == nil }
 
 // New makes a desk on its bucket and the audit log.
-func New(b *bus.Bus, bucket *bus.Bucket, log *trail.Trail, o Options) *Desk {
+func New(b *natsx.Conn, bucket *natsx.Bucket, log *store.Log, o Options) *Service {
 	if o.MaxOpen == 0 {
 		o.MaxOpen = 50_000
 	}
@@ -97,7 +98,7 @@ func New(b *bus.Bus, bucket *bus.Bucket, log *trail.Trail, o Options) *Desk {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &Desk{
+	d := &Service{
 		Options: o, bus: b, bucket: bucket, log: log, replica: nuid.Next(),
 		questions: map[string]*entry{}, sessions: map[string]share{}, watchers: map[*watcher]struct{}{},
 		moved: make(chan struct{}), loaded: make(chan struct{}),
@@ -108,9 +109,9 @@ func New(b *bus.Bus, bucket *bus.Bucket, log *trail.Trail, o Options) *Desk {
 
 // Loaded is closed when the desk has seen everything that was open when it was
 // started.
-func (d *Desk) Loaded() <-chan struct{} { return d.loaded }
+func (d *Service) Loaded() <-chan struct{} { return d.loaded }
 
-func (d *Desk) entry(id string) *entry {
+func (d *Service) entry(id string) *entry {
 	e := d.questions[id]
 	if e == nil {
 		e = &entry{}
@@ -121,12 +122,12 @@ func (d *Desk) entry(id string) *entry {
 
 // learn takes a question in, of which the store keeps so many bytes. The caller
 // holds mu.
-func (d *Desk) learn(s *Stored, size int) {
+func (d *Service) learn(s *Stored, size int) {
 	e := d.entry(s.ID)
 	if e.known {
 		return
 	}
-	e.known, e.question, e.sent, e.size = true, s.Question, s.Sent, size
+	e.known, e.question, e.sent, e.size = true, s.Request, s.Sent, size
 	d.count(e, 1, 1)
 	if e.decision != nil {
 		d.closeOne(e)
@@ -134,18 +135,18 @@ func (d *Desk) learn(s *Stored, size int) {
 	}
 	if d.current {
 		d.begin(e)
-		d.notify(approval.Notice{Question: e.question})
+		d.notify(approval.Notice{Request: e.question})
 	}
 }
 
 // begin has a question decided when its time is over. The caller holds mu.
-func (d *Desk) begin(e *entry) {
+func (d *Service) begin(e *entry) {
 	id := e.question.ID
 	d.clock.at(e.question.Expires.Time, func() { d.jobs.put(job{do: d.expire, id: id}) })
 }
 
 // count counts an entry in, or out.
-func (d *Desk) count(e *entry, open, kept int) {
+func (d *Service) count(e *entry, open, kept int) {
 	d.open += open
 	d.kept += int64(kept) * int64(e.size)
 	s := d.sessions[e.question.Session]
@@ -159,7 +160,7 @@ func (d *Desk) count(e *entry, open, kept int) {
 }
 
 // decided takes a decision in, as the stream has it. The caller holds mu.
-func (d *Desk) decided(id string, decision approval.Decision) {
+func (d *Service) decided(id string, decision approval.Decision) {
 	e := d.entry(id)
 	if e.decision != nil {
 		return
@@ -172,20 +173,20 @@ func (d *Desk) decided(id string, decision approval.Decision) {
 
 // closeOne does what a decision means to a question that was open. The caller
 // holds mu.
-func (d *Desk) closeOne(e *entry) {
+func (d *Service) closeOne(e *entry) {
 	d.count(e, -1, 0)
 	if d.current {
-		d.notify(approval.Notice{Question: e.question, Decision: e.decision})
+		d.notify(approval.Notice{Request: e.question, Decision: e.decision})
 	}
 	if len(e.waiters) > 0 {
 		d.jobs.put(job{do: d.tell, id: e.question.ID})
 	}
 	q := e.question
-	e.question = approval.Question{ID: q.ID, Session: q.Session, Created: q.Created, Expires: q.Expires}
+	e.question = approval.Request{ID: q.ID, Session: q.Session, Created: q.Created, Expires: q.Expires}
 }
 
 // forget lets go of a question that the store dropped. The caller holds mu.
-func (d *Desk) forget(id string) {
+func (d *Service) forget(id string) {
 	e := d.questions[id]
 	if e == nil {
 		return
@@ -201,12 +202,12 @@ func (d *Desk) forget(id string) {
 }
 
 // Pending lists what is open, as the store has it at this moment.
-func (d *Desk) Pending(ctx context.Context, f approval.Filter) ([]approval.Question, int, error) {
+func (d *Service) Pending(ctx context.Context, f approval.Filter) ([]approval.Request, int, error) {
 	if err := d.sync(ctx); err != nil {
 		return nil, 0, err
 	}
 	d.mu.Lock()
-	list := make([]approval.Question, 0, d.open)
+	list := make([]approval.Request, 0, d.open)
 	for _, e := range d.questions {
 		if e.pending() && (f.Session == "" || e.question.Session == f.Session) {
 			list = append(list, e.question)
@@ -214,7 +215,7 @@ func (d *Desk) Pending(ctx context.Context, f approval.Filter) ([]approval.Quest
 	}
 	d.mu.Unlock()
 	total := len(list)
-	slices.SortFunc(list, func(a, b approval.Question) int {
+	slices.SortFunc(list, func(a, b approval.Request) int {
 		if c := a.Created.Compare(b.Created.Time); c != 0 {
 			return c
 		}
@@ -230,13 +231,13 @@ func (d *Desk) Pending(ctx context.Context, f approval.Filter) ([]approval.Quest
 }
 
 // Masked is a question as it is shown.
-func (d *Desk) Masked(q approval.Question) approval.Question {
+func (d *Service) Masked(q approval.Request) approval.Request {
 	if d.Mask == nil {
 		return q
 	}
-	r := approval.Record{Question: q}
+	r := approval.Record{Request: q}
 	d.Mask(&r)
-	return r.Question
+	return r.Request
 }
 
 // syncTime bounds how long a list waits for what was stored before it was asked
@@ -244,7 +245,7 @@ func (d *Desk) Masked(q approval.Question) approval.Question {
 const syncTime = 2 * time.Second
 
 // sync waits until this replica has seen what the bucket holds.
-func (d *Desk) sync(ctx context.Context) error {
+func (d *Service) sync(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, syncTime)
 	defer cancel()
 	last, err := d.bucket.Last(ctx)
@@ -261,13 +262,13 @@ func (d *Desk) sync(ctx context.Context) error {
 		select {
 		case <-moved:
 		case <-ctx.Done():
-			return bus.Refuse(bus.Unavailable, "this router has not caught up with the open questions: try again")
+			return wire.Errorf(wire.Unavailable, "this router has not caught up with the open questions: try again")
 		}
 	}
 }
 
 // Get returns all that is known of a question.
-func (d *Desk) Get(ctx context.Context, id string) (approval.Record, error) {
+func (d *Service) Get(ctx context.Context, id string) (approval.Record, error) {
 	s, err := d.load(ctx, id)
 	if err != nil {
 		return approval.Record{}, err
@@ -285,12 +286,12 @@ func (d *Desk) Get(ctx context.Context, id string) (approval.Record, error) {
 }
 
 // load reads a question from the store.
-func (d *Desk) load(ctx context.Context, id string) (*Stored, error) {
+func (d *Service) load(ctx context.Context, id string) (*Stored, error) {
 	if !validID(id) {
 		return nil, unknown(id)
 	}
 	e, err := d.bucket.Get(ctx, id)
-	if errors.Is(err, bus.ErrNoKey) {
+	if errors.Is(err, natsx.ErrNoKey) {
 		return nil, unknown(id)
 	}
 	if err != nil {
@@ -300,12 +301,12 @@ func (d *Desk) load(ctx context.Context, id string) (*Stored, error) {
 }
 
 // decision reads what was decided, nil for nothing.
-func (d *Desk) decision(ctx context.Context, s *Stored) (*approval.Decision, error) {
+func (d *Service) decision(ctx context.Context, s *Stored) (*approval.Decision, error) {
 	if known := d.known(s.ID); known != nil {
 		return known, nil
 	}
 	line, err := d.winner(ctx, s.segment(), s.ID)
-	if errors.Is(err, bus.ErrNoKey) {
+	if errors.Is(err, natsx.ErrNoKey) {
 		return nil, nil
 	}
 	if err != nil {
@@ -315,7 +316,7 @@ func (d *Desk) decision(ctx context.Context, s *Stored) (*approval.Decision, err
 }
 
 // known is what this replica knows to be decided, nil for nothing.
-func (d *Desk) known(id string) *approval.Decision {
+func (d *Service) known(id string) *approval.Decision {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if e := d.questions[id]; e != nil {
@@ -325,7 +326,7 @@ func (d *Desk) known(id string) *approval.Decision {
 }
 
 // winner reads the decision on a question that was asked in a segment of the log.
-func (d *Desk) winner(ctx context.Context, segment int, id string) (decisionLine, error) {
+func (d *Service) winner(ctx context.Context, segment int, id string) (decisionLine, error) {
 	rec, err := d.log.Decision(ctx, segment, id)
 	if err != nil {
 		return decisionLine{}, err
@@ -342,12 +343,12 @@ func unknown(id string) error {
 	if len(id) > 64 {
 		id = id[:64] + "..."
 	}
-	return bus.Refuse(bus.NotFound, "there is no question %q: it never was, or it was decided more than a day ago", id)
+	return wire.Errorf(wire.NotFound, "there is no question %q: it never was, or it was decided more than a day ago", id)
 }
 
 func unavailable(err error) error {
-	if refusal, ok := errors.AsType[*bus.Refusal](err); ok {
+	if refusal, ok := errors.AsType[*wire.Error](err); ok {
 		return refusal
 	}
-	return bus.Refuse(bus.Unavailable, "the approvals can't be reached: %v: try again", err)
+	return wire.Errorf(wire.Unavailable, "the approvals can't be reached: %v: try again", err)
 }

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
 // workers is how many questions are decided or answered at the same time.
@@ -15,7 +15,7 @@ const workers = 16
 
 // Run follows the store and decides what expires, until ctx ends. Then those who
 // wait here are told to ask again.
-func (d *Desk) Run(ctx context.Context) {
+func (d *Service) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	wg.Go(func() { d.clock.run(ctx) })
 	for range workers {
@@ -38,7 +38,7 @@ func (d *Desk) Run(ctx context.Context) {
 var errReconnected = errors.New("the connection is back")
 
 // follow follows the questions and, once they are known, the decisions.
-func (d *Desk) follow(ctx context.Context) (err error) {
+func (d *Service) follow(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := func() { cancel(nil) }
 	defer d.bus.OnReconnect(func() { cancel(errReconnected) })()
@@ -57,7 +57,7 @@ func (d *Desk) follow(ctx context.Context) (err error) {
 	loaded := make(chan struct{})
 	var once sync.Once
 	wg.Go(func() {
-		failed <- d.bucket.Follow(ctx, func(batch []bus.Entry, all bool) error {
+		failed <- d.bucket.Follow(ctx, func(batch []natsx.Entry, all bool) error {
 			d.take(batch, all, start)
 			if all {
 				once.Do(func() { close(loaded) })
@@ -78,7 +78,7 @@ func (d *Desk) follow(ctx context.Context) (err error) {
 }
 
 // take takes a batch of the bucket's log in.
-func (d *Desk) take(batch []bus.Entry, all bool, start uint64) {
+func (d *Service) take(batch []natsx.Entry, all bool, start uint64) {
 	questions := make([]*Stored, len(batch))
 	var upTo uint64
 	for i, e := range batch {
@@ -114,7 +114,7 @@ func (d *Desk) take(batch []bus.Entry, all bool, start uint64) {
 }
 
 // oldest is when the oldest known question was asked.
-func (d *Desk) oldest() time.Time {
+func (d *Service) oldest() time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t := time.Now()
@@ -127,7 +127,7 @@ func (d *Desk) oldest() time.Time {
 }
 
 // read takes a message of the stream in.
-func (d *Desk) read(rec bus.Record) {
+func (d *Service) read(rec natsx.Record) {
 	id := rec.Subject[strings.LastIndexByte(rec.Subject, '.')+1:]
 	line := decodeDecision(id, rec.Body)
 	d.mu.Lock()
@@ -136,7 +136,7 @@ func (d *Desk) read(rec bus.Record) {
 }
 
 // caughtUp begins the time of what is open, once all that was there is known.
-func (d *Desk) caughtUp() {
+func (d *Service) caughtUp() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	old := time.Now().Add(-time.Hour)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -45,7 +45,7 @@ func (s Stored) append(buf []byte) []byte {
 	return w.End()
 }
 
-func decodeStored(e bus.Entry) (*Stored, error) {
+func decodeStored(e natsx.Entry) (*Stored, error) {
 	var raw struct {
 		Question approval.Record `json:"question"`
 		Sent     string          `json:"sent_sha256"`
@@ -67,8 +67,8 @@ func (s *Stored) segment() int { return max(s.Segment, 1) }
 const keptAfter = 24 * time.Hour
 
 // Bucket says how the bucket of questions is made.
-func Bucket(prefix string, replicas int) bus.BucketOptions {
-	return bus.BucketOptions{
+func Bucket(prefix string, replicas int) natsx.BucketOptions {
+	return natsx.BucketOptions{
 		Name: prefix + "_approvals", Description: "questions to people, and the data they are about", Replicas: replicas, Fresh: true,
 	}
 }
@@ -82,7 +82,7 @@ type decisionLine struct {
 	Nonce    string `json:"nonce"` // tells two appends of the same words apart
 }
 
-func (d *Desk) decisionRecord(s *Stored, decision approval.Decision, nonce string) []byte {
+func (d *Service) decisionRecord(s *Stored, decision approval.Decision, nonce string) []byte {
 	mask := d.MaskText
 	if mask == nil {
 		mask = func(text string) string { return text }

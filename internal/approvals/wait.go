@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
@@ -21,7 +21,7 @@ type waiter struct {
 // Await calls tell once: with the decision as soon as it stands in the stream, or
 // with nil when until comes or the desk closes first. It does not block, and tell
 // must not. The question's data is read again for the decision.
-func (d *Desk) Await(s *Stored, until time.Time, tell func(*Stored, *approval.Decision)) {
+func (d *Service) Await(s *Stored, until time.Time, tell func(*Stored, *approval.Decision)) {
 	d.mu.Lock()
 	e := d.questions[s.ID]
 	if e == nil || d.closing || !until.After(time.Now()) && e.decision == nil {
@@ -37,7 +37,7 @@ func (d *Desk) Await(s *Stored, until time.Time, tell func(*Stored, *approval.De
 	light := *s
 	light.Data, light.Changes = nil, nil
 	if e.pending() {
-		light.Question = e.question // texts that are there already
+		light.Request = e.question // texts that are there already
 	}
 	w := &waiter{tell, &light}
 	e.waiters = append(e.waiters, w)
@@ -52,7 +52,7 @@ func (d *Desk) Await(s *Stored, until time.Time, tell func(*Stored, *approval.De
 }
 
 // giveUp tells one who waited that nothing is decided yet.
-func (d *Desk) giveUp(e *entry, w *waiter) {
+func (d *Service) giveUp(e *entry, w *waiter) {
 	d.mu.Lock()
 	i := slices.Index(e.waiters, w)
 	if i >= 0 {
@@ -65,7 +65,7 @@ func (d *Desk) giveUp(e *entry, w *waiter) {
 }
 
 // tell answers those who wait for a question that is decided.
-func (d *Desk) tell(ctx context.Context, id string, try int) (done bool) {
+func (d *Service) tell(ctx context.Context, id string, try int) (done bool) {
 	d.mu.Lock()
 	e := d.questions[id]
 	if e == nil || e.decision == nil || len(e.waiters) == 0 {
@@ -79,7 +79,7 @@ func (d *Desk) tell(ctx context.Context, id string, try int) (done bool) {
 		var err error
 		if stored, err = d.load(ctx, id); err != nil {
 			d.Log.Warn("could not read what was decided about, trying again", "approval", id, "error", err)
-			return bus.CodeOf(err) == bus.NotFound
+			return wire.CodeOf(err) == wire.NotFound
 		}
 		if err := d.remember(ctx, stored, *decision); err != nil { // before the agent goes on and asks again
 			d.Log.Warn("could not remember an approval for its session", "approval", id, "error", err)
@@ -100,7 +100,7 @@ func (d *Desk) tell(ctx context.Context, id string, try int) (done bool) {
 
 // close tells everyone who waits here that nothing is decided yet: another
 // replica, or the next process, knows the question too.
-func (d *Desk) close() {
+func (d *Service) close() {
 	d.mu.Lock()
 	d.closing = true
 	var all []*waiter
@@ -129,7 +129,7 @@ type watcher struct {
 const watchAhead = 256
 
 // Watch tells of what is asked and decided from now on.
-func (d *Desk) Watch() (notices <-chan approval.Notice, stop func()) {
+func (d *Service) Watch() (notices <-chan approval.Notice, stop func()) {
 	w := &watcher{ch: make(chan approval.Notice, watchAhead)}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -149,11 +149,11 @@ func (d *Desk) Watch() (notices <-chan approval.Notice, stop func()) {
 }
 
 // notify never waits. The caller holds mu.
-func (d *Desk) notify(n approval.Notice) {
+func (d *Service) notify(n approval.Notice) {
 	if len(d.watchers) == 0 {
 		return
 	}
-	n.Question = d.Masked(n.Question)
+	n.Request = d.Masked(n.Request)
 	for w := range d.watchers {
 		n.Lost = w.lost
 		select {

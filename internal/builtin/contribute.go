@@ -3,8 +3,8 @@ package builtin
 import (
 	"context"
 
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/hookstate"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
 // The channels that builtins give to.

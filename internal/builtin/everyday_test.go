@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/hookrouter/hookrouter/internal/builtin/approvalpolicy"
-	"github.com/hookrouter/hookrouter/internal/builtin/commandguard"
-	"github.com/hookrouter/hookrouter/internal/builtin/decision"
-	"github.com/hookrouter/hookrouter/internal/builtin/pathguard"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/guards/approvalpolicy"
+	"github.com/hookrouter/hookrouter/internal/guards/commandguard"
+	"github.com/hookrouter/hookrouter/internal/guards/decision"
+	"github.com/hookrouter/hookrouter/internal/guards/pathguard"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 

@@ -16,10 +16,10 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/node"
-	"github.com/hookrouter/hookrouter/internal/notary"
+	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
@@ -49,11 +49,11 @@ func Run(ctx context.Context, out io.Writer, colour bool) error {
 		return fmt.Errorf("run the demo: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	key, err := notary.LoadKey(filepath.Join(dir, "audit.key"))
+	key, err := signer.LoadKey(filepath.Join(dir, "audit.key"))
 	if err != nil {
 		return err
 	}
-	n, err := node.Start(ctx, node.Options{StoreDir: filepath.Join(dir, "nats"), Router: router.Options{AuditKey: key}})
+	n, err := server.Start(ctx, server.Options{StoreDir: filepath.Join(dir, "nats"), Router: router.Options{AuditKey: key}})
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func Run(ctx context.Context, out io.Writer, colour bool) error {
 }
 
 // tour is the agent's turn.
-func tour(ctx context.Context, n *node.Node, dir string, key note.Verifier, p *printer) (err error) {
+func tour(ctx context.Context, n *server.Server, dir string, key note.Verifier, p *printer) (err error) {
 	workspace := filepath.Join(dir, "workspace")
 	if err := os.Mkdir(workspace, 0o700); err != nil {
 		return fmt.Errorf("run the demo: %w", err)
@@ -124,12 +124,12 @@ func tour(ctx context.Context, n *node.Node, dir string, key note.Verifier, p *p
 // player is the demo's agent, with the person who is asked beside it.
 type player struct {
 	*agent.Agent
-	bus    *bus.Bus
+	bus    *natsx.Conn
 	failed error // of the person
 }
 
-func connectAgent(ctx context.Context, n *node.Node, p *printer) (*player, error) {
-	b, err := bus.Connect(bus.Options{Name: "demo-agent", InProcess: n.InProcess()})
+func connectAgent(ctx context.Context, n *server.Server, p *printer) (*player, error) {
+	b, err := natsx.Connect(natsx.Options{Name: "demo-agent", InProcess: n.InProcess()})
 	if err != nil {
 		return nil, err
 	}

@@ -14,12 +14,12 @@ import (
 	"github.com/hookrouter/hookrouter/examples"
 	"github.com/hookrouter/hookrouter/examples/notifier"
 	"github.com/hookrouter/hookrouter/examples/sessioncontext"
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/hookfile"
-	"github.com/hookrouter/hookrouter/internal/hookfile/celkind"
-	"github.com/hookrouter/hookrouter/internal/hookfile/execkind"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/node"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/server"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/celhook"
+	"github.com/hookrouter/hookrouter/internal/workerfile/exechook"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -47,10 +47,10 @@ type said struct {
 
 type demoWorker struct {
 	*worker.Worker
-	bus *bus.Bus
+	bus *natsx.Conn
 }
 
-func startHooks(ctx context.Context, n *node.Node, workspace string) (*hooks, error) {
+func startHooks(ctx context.Context, n *server.Server, workspace string) (*hooks, error) {
 	h := &hooks{told: map[string][]said{}}
 	list, err := demoHooks(workspace)
 	if err != nil {
@@ -75,8 +75,8 @@ func startHooks(ctx context.Context, n *node.Node, workspace string) (*hooks, er
 	return h, nil
 }
 
-func connectWorker(ctx context.Context, n *node.Node, name string) (*demoWorker, error) {
-	b, err := bus.Connect(bus.Options{Name: name, InProcess: n.InProcess()})
+func connectWorker(ctx context.Context, n *server.Server, name string) (*demoWorker, error) {
+	b, err := natsx.Connect(natsx.Options{Name: name, InProcess: n.InProcess()})
 	if err != nil {
 		return nil, err
 	}
@@ -105,11 +105,11 @@ func demoHooks(workspace string) ([]examples.Example, error) {
 			slog.SetDefault(slog.New(slog.DiscardHandler))
 		}
 	}
-	file, err := hookfile.Parse("hooks.yaml", hookFile, hookfile.Options{
+	file, err := workerfile.Parse("hooks.yaml", hookFile, workerfile.Options{
 		Worker: kind.Worker{Dir: workspace},
 		Kinds: map[string]kind.Kind{ // not all that there are: the router links no OPA
-			"cel":  kind.Of("Rules.", celkind.Build),
-			"exec": kind.Of("A command.", execkind.Build),
+			"cel":  kind.Of("Rules.", celhook.Build),
+			"exec": kind.Of("A command.", exechook.Build),
 		},
 	})
 	if err != nil {
@@ -153,7 +153,7 @@ func (h *hooks) killGuard(ctx context.Context) error {
 		short, cancel := context.WithTimeout(ctx, 50*time.Millisecond) // it may get lost with the connection
 		_, err := h.others.bus.Request(short, ping, nil, nil)
 		cancel()
-		if errors.Is(err, bus.ErrNoResponders) {
+		if errors.Is(err, natsx.ErrNoResponders) {
 			return nil
 		}
 	}

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/hookrouter/hookrouter/internal/auditread"
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -18,7 +18,7 @@ const signing = 5 * time.Second
 
 // prove takes the audit log of the turn out into a file, as an auditor would, and
 // verifies it; then once more with one word changed.
-func prove(ctx context.Context, b *bus.Bus, key note.Verifier, p *printer) error {
+func prove(ctx context.Context, b *natsx.Conn, key note.Verifier, p *printer) error {
 	file, err := export(ctx, b)
 	if err != nil {
 		return err
@@ -41,8 +41,8 @@ func prove(ctx context.Context, b *bus.Bus, key note.Verifier, p *printer) error
 	return nil
 }
 
-func export(ctx context.Context, b *bus.Bus) ([]byte, error) {
-	log, err := auditread.Open(ctx, b)
+func export(ctx context.Context, b *natsx.Conn) ([]byte, error) {
+	log, err := query.Open(ctx, b)
 	if err != nil {
 		return nil, err
 	}

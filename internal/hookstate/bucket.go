@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
 // Limits of a [Bucket].
@@ -24,8 +24,8 @@ const (
 
 // Options say how the bucket of states is made. replicas 0 means three on a cluster
 // that has them, else one.
-func Options(prefix string, replicas int) bus.BucketOptions {
-	return bus.BucketOptions{
+func Options(prefix string, replicas int) natsx.BucketOptions {
+	return natsx.BucketOptions{
 		Name: prefix + "_hookstate", Description: "what hooks of hook-worker remember of sessions", Replicas: replicas,
 		MaxAge: MaxAge, Fresh: true, MarkFor: time.Second,
 		MadeBy: "The operator's reference says who makes it, under What hooks remember",
@@ -40,20 +40,20 @@ func Options(prefix string, replicas int) bus.BucketOptions {
 // fails may have been stored all the same. Each call takes some two seconds at most,
 // besides what NATS takes to connect.
 type Bucket struct {
-	connect func() (*bus.Bus, error)
+	connect func() (*natsx.Conn, error)
 	opened  atomic.Pointer[openBucket]
 	opening chan struct{} // holds an element while somebody opens or closes
 	writer  writer
 }
 
 type openBucket struct {
-	bus    *bus.Bus
-	bucket *bus.Bucket
+	bus    *natsx.Conn
+	bucket *natsx.Bucket
 }
 
 // NewBucket makes a store of the bucket on a bus. connect is called when it is first
 // used, and again where that failed; the bus is the Bucket's to close.
-func NewBucket(connect func() (*bus.Bus, error)) *Bucket {
+func NewBucket(connect func() (*natsx.Conn, error)) *Bucket {
 	return &Bucket{connect: connect, opening: make(chan struct{}, 1)}
 }
 
@@ -76,7 +76,7 @@ func (b *Bucket) Get(ctx context.Context, key string) ([]byte, error) {
 		return nil, err
 	}
 	e, err := bucket.Get(ctx, key)
-	if errors.Is(err, bus.ErrNoKey) {
+	if errors.Is(err, natsx.ErrNoKey) {
 		return nil, nil
 	}
 	return e.Value, away(err)
@@ -101,10 +101,10 @@ func (b *Bucket) Under(ctx context.Context, prefix string, yield func(key string
 	if err != nil {
 		return err
 	}
-	return away(bucket.Under(ctx, prefix, func(e bus.Entry) bool { return yield(e.Key, e.Value) }))
+	return away(bucket.Under(ctx, prefix, func(e natsx.Entry) bool { return yield(e.Key, e.Value) }))
 }
 
-func (b *Bucket) open(ctx context.Context) (*bus.Bucket, error) {
+func (b *Bucket) open(ctx context.Context) (*natsx.Bucket, error) {
 	if o := b.opened.Load(); o != nil {
 		return o.bucket, nil
 	}

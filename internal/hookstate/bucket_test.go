@@ -16,10 +16,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/embedded"
 	"github.com/hookrouter/hookrouter/internal/hookstate"
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // open makes a store on a server, as one process of several would.
 func open(t *testing.T, s *embedded.Server) *hookstate.Bucket {
 	t.Helper()
-	b := hookstate.NewBucket(func() (*bus.Bus, error) { return bus.Connect(bus.Options{InProcess: s}) })
+	b := hookstate.NewBucket(func() (*natsx.Conn, error) { return natsx.Connect(natsx.Options{InProcess: s}) })
 	t.Cleanup(b.Close)
 	return b
 }
@@ -35,7 +35,7 @@ func open(t *testing.T, s *embedded.Server) *hookstate.Bucket {
 // stream looks at what the server keeps of the states.
 func stream(t *testing.T, s *embedded.Server) *jetstream.StreamInfo {
 	t.Helper()
-	js, err := jetstream.New(natstest.Conn(t, s))
+	js, err := jetstream.New(testkit.Conn(t, s))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func volume(t *testing.T, whole int) int {
 func add(old []byte) ([]byte, error) { return append(old, 'x'), nil }
 
 func TestTwoStoresLoseNoUpdate(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	stores := []*hookstate.Bucket{open(t, s), open(t, s)}
 	const each = 100
 	var all sync.WaitGroup
@@ -99,7 +99,7 @@ func TestTwoStoresLoseNoUpdate(t *testing.T) {
 }
 
 func TestAnUpdateThatIsNotWaitedForIsNotCalled(t *testing.T) {
-	store := open(t, natstest.Server(t))
+	store := open(t, testkit.Server(t))
 	inside, leave := make(chan struct{}), make(chan struct{})
 	var all sync.WaitGroup
 	all.Go(func() {
@@ -128,7 +128,7 @@ func TestAnUpdateThatIsNotWaitedForIsNotCalled(t *testing.T) {
 }
 
 func TestWhatOneStoreWroteTheOtherReads(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	one, other := open(t, s), open(t, s)
 	for n := 1; n <= 50; n++ {
 		if err := one.Update(t.Context(), "a.b", add); err != nil {
@@ -141,7 +141,7 @@ func TestWhatOneStoreWroteTheOtherReads(t *testing.T) {
 }
 
 func TestBucketKeepsWhatItIsTold(t *testing.T) {
-	store := open(t, natstest.Server(t))
+	store := open(t, testkit.Server(t))
 	for _, key := range []string{"a.1", "a.2", "ab.1"} {
 		if err := store.Update(t.Context(), key, add); err != nil {
 			t.Fatal(err)
@@ -191,7 +191,7 @@ func under(t *testing.T, store hookstate.Store, prefix string) (got []string) {
 }
 
 func TestSessionsThatNeverEndAreForgotten(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	if err := open(t, s).Update(t.Context(), "a.1", add); err != nil {
 		t.Fatal(err)
 	}
@@ -202,12 +202,12 @@ func TestSessionsThatNeverEndAreForgotten(t *testing.T) {
 
 func TestTheBucketIsOpenedWhenItIsUsed(t *testing.T) {
 	var calls atomic.Int32
-	s := natstest.Server(t)
-	store := hookstate.NewBucket(func() (*bus.Bus, error) {
+	s := testkit.Server(t)
+	store := hookstate.NewBucket(func() (*natsx.Conn, error) {
 		if calls.Add(1) == 1 {
 			return nil, errors.New("not yet")
 		}
-		return bus.Connect(bus.Options{InProcess: s})
+		return natsx.Connect(natsx.Options{InProcess: s})
 	})
 	defer store.Close()
 	if calls.Load() != 0 {
@@ -236,7 +236,7 @@ func TestAStoreThatIsAwaySaysSoInTime(t *testing.T) {
 		"it was away before": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := natstest.Server(t)
+			s := testkit.Server(t)
 			store := open(t, s)
 			if away == nil {
 				s.Stop()
@@ -265,7 +265,7 @@ func TestAStoreThatIsAwaySaysSoInTime(t *testing.T) {
 
 // TestNothingIsLeftOfSessionsThatEnded has many sessions come and go.
 func TestNothingIsLeftOfSessionsThatEnded(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	store := hookstate.Of[int](open(t, s), "reads.monitor")
 	sessions := volume(t, 100_000)
 	live := func(from, to int) {

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
 // writer writes the changes of one process. Those of one key that meet are written
@@ -30,7 +30,7 @@ type oneChange struct {
 
 // update has a change written, together with others. When it returns, the change is
 // not called any more.
-func (w *writer) update(ctx context.Context, bucket *bus.Bucket, key string, change Change) error {
+func (w *writer) update(ctx context.Context, bucket *natsx.Bucket, key string, change Change) error {
 	c := &oneChange{change, make(chan error, 1)}
 	w.mu.Lock()
 	waiting, busy := w.waiting[key]
@@ -64,7 +64,7 @@ func (w *writer) withdraw(key string, c *oneChange) (withdrawn bool) {
 }
 
 // run writes what waits for a key, until nothing does.
-func (w *writer) run(bucket *bus.Bucket, key string) {
+func (w *writer) run(bucket *natsx.Bucket, key string) {
 	for {
 		w.mu.Lock()
 		batch := w.waiting[key]
@@ -82,7 +82,7 @@ func (w *writer) run(bucket *bus.Bucket, key string) {
 }
 
 // write returns what became of each change.
-func write(bucket *bus.Bucket, key string, batch []*oneChange) []error {
+func write(bucket *natsx.Bucket, key string, batch []*oneChange) []error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var failed error
@@ -92,7 +92,7 @@ func write(bucket *bus.Bucket, key string, batch []*oneChange) []error {
 		if failed == nil {
 			return outcomes
 		}
-		if !errors.Is(failed, bus.ErrRevision) {
+		if !errors.Is(failed, natsx.ErrRevision) {
 			break
 		}
 		select {
@@ -104,10 +104,10 @@ func write(bucket *bus.Bucket, key string, batch []*oneChange) []error {
 }
 
 // writeOnce returns what the changes say, and why it can't be known whether they were
-// stored: [bus.ErrRevision] where another process was faster, and they were not.
-func writeOnce(ctx context.Context, bucket *bus.Bucket, key string, batch []*oneChange) (outcomes []error, failed error) {
+// stored: [natsx.ErrRevision] where another process was faster, and they were not.
+func writeOnce(ctx context.Context, bucket *natsx.Bucket, key string, batch []*oneChange) (outcomes []error, failed error) {
 	e, err := bucket.Get(ctx, key)
-	if err != nil && !errors.Is(err, bus.ErrNoKey) {
+	if err != nil && !errors.Is(err, natsx.ErrNoKey) {
 		return nil, err
 	}
 	value, changed := e.Value, false

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
 // follower applies the log of the bucket, batch by batch, in its order. Only the
-// goroutine of [bus.Bucket.Follow] uses it.
+// goroutine of [natsx.Bucket.Follow] uses it.
 type follower struct {
 	*Registry
 	lease *lease
@@ -29,7 +29,7 @@ type follower struct {
 // older record is not given any more. So while records wait behind a batch, one
 // that is due may be missing from it, and nothing is taken as applied, nor a lease
 // as held, before a batch that ends with the last record of the log.
-func (f *follower) apply(batch []bus.Entry, loaded bool) error {
+func (f *follower) apply(batch []natsx.Entry, loaded bool) error {
 	hooks := make(map[string]*hook, len(batch))
 	var changes []chain.Change
 	for _, e := range batch {
@@ -38,7 +38,7 @@ func (f *follower) apply(batch []bus.Entry, loaded bool) error {
 			hooks[id] = h
 			change := chain.Change{ID: id}
 			if h != nil {
-				change.Link = h.link
+				change.Entry = h.link
 			}
 			changes = append(changes, change)
 		}
@@ -64,7 +64,7 @@ func (f *follower) apply(batch []bus.Entry, loaded bool) error {
 	return nil
 }
 
-func (f *follower) decode(id string, e bus.Entry) *hook {
+func (f *follower) decode(id string, e natsx.Entry) *hook {
 	if e.Value == nil {
 		f.Log.Debug("hook removed", "hook", id, "revision", e.Revision)
 		return nil
@@ -79,7 +79,7 @@ func (f *follower) decode(id string, e bus.Entry) *hook {
 }
 
 // note takes over what a batch says and returns the revision that is applied.
-func (f *follower) note(batch []bus.Entry, hooks map[string]*hook, complete bool) uint64 {
+func (f *follower) note(batch []natsx.Entry, hooks map[string]*hook, complete bool) uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := time.Now()
@@ -112,7 +112,7 @@ func (f *follower) note(batch []bus.Entry, hooks map[string]*hook, complete bool
 
 // replica takes over another replica's renewal, or sees the own one come back.
 // The caller holds mu.
-func (f *follower) replica(id string, e bus.Entry, now time.Time) {
+func (f *follower) replica(id string, e natsx.Entry, now time.Time) {
 	if e.Value == nil {
 		delete(f.replicas, id)
 		return

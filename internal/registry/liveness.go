@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
 // seenKey names an instance of a hook.
@@ -22,7 +22,7 @@ type report struct {
 
 // listen takes the reports of other replicas.
 func (r *Registry) listen() (stop func(), err error) {
-	return r.bus.Subscribe(r.bus.Of("router", "report"), func(m *bus.Message) {
+	return r.bus.Subscribe(r.bus.Of("router", "report"), func(m *natsx.Message) {
 		var rep report
 		if err := json.Unmarshal(m.Data, &rep); err != nil || rep.Replica == r.Replica {
 			return
@@ -124,7 +124,7 @@ func (r *Registry) removeSilent(ctx context.Context, key seenKey) {
 		r.Changed(change.Action, key.Hook)
 		r.Log.Debug("an instance of a hook stopped renewing: removed", "hook", key.Hook, "instance", key.Instance,
 			"ttl", r.TTL, "stays_registered", h.Registration.StaysRegistered())
-	case !errors.Is(err, bus.ErrRevision):
+	case !errors.Is(err, natsx.ErrRevision):
 		r.Log.Warn("could not remove a silent instance", "hook", key.Hook, "instance", key.Instance, "error", err)
 	}
 }

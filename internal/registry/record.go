@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/mod/semver"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -46,10 +46,10 @@ type replica struct {
 type hook struct {
 	record
 	revision uint64
-	link     *chain.Link
+	link     *chain.Entry
 }
 
-func decodeHook(e bus.Entry, compile Compile) (*hook, error) {
+func decodeHook(e natsx.Entry, compile Compile) (*hook, error) {
 	h := &hook{revision: e.Revision}
 	if err := json.Unmarshal(e.Value, &h.record); err != nil {
 		return nil, fmt.Errorf("read registration %s: %w", e.Key, err)
@@ -62,7 +62,7 @@ func decodeHook(e bus.Entry, compile Compile) (*hook, error) {
 	if err != nil {
 		wants = func(*chain.View) (bool, error) { return false, err }
 	}
-	h.link = &chain.Link{Registration: h.Registration, Order: order, Wants: wants}
+	h.link = &chain.Entry{Registration: h.Registration, Order: order, Condition: wants}
 	return h, nil
 }
 

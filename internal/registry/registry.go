@@ -11,15 +11,16 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
 // Bucket says how the bucket of registrations is made. It is read from the leader, as
 // the others are: a write that finds the mark of a removed hook looks at it, and routers
 // have no right to ask replicas.
-func Bucket(name string, replicas int) bus.BucketOptions {
-	return bus.BucketOptions{Name: name, Description: "hook registrations", Replicas: replicas, Fresh: true}
+func Bucket(name string, replicas int) natsx.BucketOptions {
+	return natsx.BucketOptions{Name: name, Description: "hook registrations", Replicas: replicas, Fresh: true}
 }
 
 // Compile makes the condition of a registration: nil where it has none.
@@ -47,12 +48,12 @@ type Options struct {
 }
 
 // ErrNotCurrent means that this replica's table may be behind: it can't serve.
-var ErrNotCurrent = bus.Refuse(bus.Unavailable, "this router's table of hooks is not current: try again")
+var ErrStale = wire.Errorf(wire.Unavailable, "this router's table of hooks is not current: try again")
 
 // Registry is one replica's view of the registrations.
 type Registry struct {
-	bus    *bus.Bus
-	bucket *bus.Bucket
+	bus    *natsx.Conn
+	bucket *natsx.Bucket
 	Options
 
 	table      atomic.Pointer[chain.Table] // swapped by follow only
@@ -87,7 +88,7 @@ type renewal struct {
 func (p *peer) last() renewal { return p.renewals[len(p.renewals)-1] }
 
 // New makes a registry on a bucket. Run it.
-func New(b *bus.Bus, bucket *bus.Bucket, o Options) *Registry {
+func New(b *natsx.Conn, bucket *natsx.Bucket, o Options) *Registry {
 	if o.Lease == 0 {
 		o.Lease = 3 * time.Second
 	}
@@ -116,7 +117,7 @@ func New(b *bus.Bus, bucket *bus.Bucket, o Options) *Registry {
 // no lease.
 func (r *Registry) Table() (*chain.Table, error) {
 	if !r.Current() {
-		return nil, ErrNotCurrent
+		return nil, ErrStale
 	}
 	return r.table.Load(), nil // after the lease: what is newer is right too
 }

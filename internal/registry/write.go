@@ -8,7 +8,8 @@ import (
 	"maps"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -35,15 +36,15 @@ func (r *Registry) Register(ctx context.Context, by string, reg chain.Registrati
 		next, what := register(old, reg)
 		switch {
 		case old == nil && r.full():
-			return 0, bus.Refuse(bus.Overloaded, "%d hooks are registered, which is the limit", maxHooks)
+			return 0, wire.Errorf(wire.Overloaded, "%d hooks are registered, which is the limit", maxHooks)
 		case what == outdated:
-			return 0, bus.Refuse(bus.Conflict, "hook %q is registered in version %q: version %q is older and can't replace it",
+			return 0, wire.Errorf(wire.Conflict, "hook %q is registered in version %q: version %q is older and can't replace it",
 				reg.ID, old.Registration.Version, reg.Version)
 		case what == renewed && !r.due(reg.ID, reg.Instance):
 			r.heard(reg.ID, reg.Instance)
 			return old.revision, r.seenByAll(ctx, old.revision)
 		case len(next.Instances) > maxInstances:
-			return 0, bus.Refuse(bus.Overloaded, "hook %q has %d instances, which is the limit", reg.ID, maxInstances)
+			return 0, wire.Errorf(wire.Overloaded, "hook %q has %d instances, which is the limit", reg.ID, maxInstances)
 		}
 		if what == written {
 			change := registering(by, old, next, reg.Instance)
@@ -55,7 +56,7 @@ func (r *Registry) Register(ctx context.Context, by string, reg chain.Registrati
 			}
 		}
 		rev, err := r.write(ctx, next, old)
-		if errors.Is(err, bus.ErrRevision) {
+		if errors.Is(err, natsx.ErrRevision) {
 			if err := wait(ctx, changed); err != nil {
 				return 0, err
 			}
@@ -65,7 +66,7 @@ func (r *Registry) Register(ctx context.Context, by string, reg chain.Registrati
 			continue
 		}
 		if err != nil {
-			return 0, bus.Refuse(bus.Unavailable, "the registration could not be stored: %v", err)
+			return 0, wire.Errorf(wire.Unavailable, "the registration could not be stored: %v", err)
 		}
 		if what == written {
 			r.Changed(recorded.Action, reg.ID)
@@ -95,14 +96,14 @@ func (r *Registry) Unregister(ctx context.Context, by, id, inst string) error {
 			recorded = change
 		}
 		err = r.drop(ctx, old, inst)
-		if errors.Is(err, bus.ErrRevision) {
+		if errors.Is(err, natsx.ErrRevision) {
 			if err := wait(ctx, changed); err != nil {
 				return err
 			}
 			continue
 		}
 		if err != nil {
-			return bus.Refuse(bus.Unavailable, "the removal could not be stored: %v", err)
+			return wire.Errorf(wire.Unavailable, "the removal could not be stored: %v", err)
 		}
 		r.Changed(recorded.Action, id)
 		rev, err := r.waitNewer(ctx, id, old.revision)
@@ -143,7 +144,7 @@ func (r *Registry) write(ctx context.Context, next record, old *hook) (uint64, e
 // channel that is closed at the next change of anything.
 func (r *Registry) lookup(id string) (*hook, <-chan struct{}, error) {
 	if !r.Current() {
-		return nil, nil, ErrNotCurrent
+		return nil, nil, ErrStale
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,7 +178,7 @@ func (r *Registry) waitNewer(ctx context.Context, id string, old uint64) (uint64
 // and sending it again finishes it.
 func (r *Registry) seenByAll(ctx context.Context, revision uint64) error {
 	if err := r.waitApplied(ctx, revision); err != nil {
-		return bus.Refuse(bus.Unavailable, "it is stored, but %v: send it again", err)
+		return wire.Errorf(wire.Unavailable, "it is stored, but %v: send it again", err)
 	}
 	return nil
 }
@@ -187,6 +188,6 @@ func wait(ctx context.Context, changed <-chan struct{}) error {
 	case <-changed:
 		return nil
 	case <-ctx.Done():
-		return bus.Refuse(bus.Unavailable, "others keep writing, or the log of registrations stands still: try again")
+		return wire.Errorf(wire.Unavailable, "others keep writing, or the log of registrations stands still: try again")
 	}
 }

@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 
 	"github.com/hookrouter/hookrouter/internal/approvals"
-	"github.com/hookrouter/hookrouter/internal/bus"
+
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -20,7 +21,7 @@ func (r *Router) announce(ctx context.Context, name, sessionID string, data []by
 		Event:   events.Event{ID: events.NewID(), Source: events.DefaultSource, Name: name, Session: sessionID, Time: events.Now(), Data: data},
 		chainID: events.NewID(),
 	}
-	a.header = a.attributes(bus.RequestHeader{Traceparent: telemetry.Traceparent(ctx)})
+	a.header = a.attributes(wire.RequestHeader{Traceparent: telemetry.Traceparent(ctx)})
 	r.publish(a, r.bus.Event("event", name), a.header, data)
 	table, err := r.registry.Table()
 	if err != nil {
@@ -33,10 +34,10 @@ func (r *Router) announce(ctx context.Context, name, sessionID string, data []by
 // announceQuestion tells that a person is asked. The list of open questions shows
 // it already.
 func (r *Router) announceQuestion(s *approvals.Stored) {
-	q := r.desk.Masked(s.Question)
+	q := r.desk.Masked(s.Request)
 	ctx := r.tracer.Asked(aboutQuestion(s, nil))
 	if r.Notify != nil {
-		r.Notify(ctx, approval.Notice{Question: q})
+		r.Notify(ctx, approval.Notice{Request: q})
 	}
 	r.announce(ctx, events.ApprovalRequired, s.Session, q.Append(nil))
 	about, _ := json.Marshal(map[string]string{"approval_id": s.ID, "event": s.Event, "hook": s.Hook})
@@ -49,24 +50,24 @@ func (r *Router) announceQuestion(s *approvals.Stored) {
 // announceDecision tells what was decided. ctx is that of who decided.
 func (r *Router) announceDecision(ctx context.Context, s *approvals.Stored, d approval.Decision) {
 	ctx = r.tellDecision(ctx, s, d)
-	q := r.desk.Masked(s.Question)
+	q := r.desk.Masked(s.Request)
 	if r.Notify != nil {
-		r.Notify(ctx, approval.Notice{Question: q, Decision: &d})
+		r.Notify(ctx, approval.Notice{Request: q, Decision: &d})
 	}
 	name := events.ApprovalDenied
 	if d.Granted {
 		name = events.ApprovalGranted
 	}
-	record := approval.Record{Question: q, EventID: s.EventID, ChainID: s.ChainID, HookID: s.HookID, Agent: s.Agent, ToolName: s.ToolName, Decision: &d}
+	record := approval.Record{Request: q, EventID: s.EventID, ChainID: s.ChainID, HookID: s.HookID, Agent: s.Agent, ToolName: s.ToolName, Decision: &d}
 	r.announce(ctx, name, s.Session, record.Append(nil))
 }
 
 // observe publishes data to hooks that are not asked.
-func (r *Router) observe(a *arrival, links []*chain.Link, data []byte) {
+func (r *Router) observe(a *arrival, links []*chain.Entry, data []byte) {
 	view := &chain.View{Event: a.Name, Session: a.Session, Data: data}
 	for _, link := range links {
-		if link.Wants != nil {
-			if wanted, err := link.Wants(view); err != nil || !wanted {
+		if link.Condition != nil {
+			if wanted, err := link.Condition(view); err != nil || !wanted {
 				continue
 			}
 		}

@@ -9,13 +9,14 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/hookrouter/hookrouter/internal/approvals"
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/internal/session"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
-	"github.com/hookrouter/hookrouter/pkg/redact"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
@@ -44,7 +45,7 @@ func (r *Router) asking(a *arrival) (asking, error) {
 	if text := a.asked.Wait; text != "" {
 		ms, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || ms < 0 {
-			return q, bus.Refuse(bus.Malformed, "%s must be a whole number of milliseconds", bus.HeaderWait)
+			return q, wire.Errorf(wire.Malformed, "%s must be a whole number of milliseconds", wire.HeaderWait)
 		}
 		q.wait = time.Duration(min(ms, int64(longestWait/time.Millisecond))) * time.Millisecond
 	}
@@ -56,7 +57,7 @@ func (r *Router) asking(a *arrival) (asking, error) {
 }
 
 // join answers an event that was sent again from its question, where it has one.
-func (r *Router) join(ctx context.Context, req *bus.Request, q asking) (joined bool, err error) {
+func (r *Router) join(ctx context.Context, req *natsx.Request, q asking) (joined bool, err error) {
 	if !q.retry {
 		return false, nil
 	}
@@ -64,9 +65,9 @@ func (r *Router) join(ctx context.Context, req *bus.Request, q asking) (joined b
 	if s == nil || err != nil {
 		return false, err
 	}
-	header := bus.Header{
-		bus.HeaderEventID: {events.Escape(q.ID)}, bus.HeaderChainID: {s.ChainID}, bus.HeaderCount: {strconv.Itoa(s.Called)},
-		bus.HeaderAudit: r.auditMode,
+	header := wire.Header{
+		wire.HeaderEventID: {events.Escape(q.ID)}, wire.HeaderChainID: {s.ChainID}, wire.HeaderCount: {strconv.Itoa(s.Called)},
+		wire.HeaderAudit: r.auditMode,
 	}
 	if err := r.byRule(ctx, s); err != nil {
 		return false, err
@@ -79,7 +80,7 @@ func (r *Router) join(ctx context.Context, req *bus.Request, q asking) (joined b
 // ask puts the question of a chain to a person: what comes back is a verdict where
 // there is one at once, else one that is pending, and the request is answered
 // later.
-func (r *Router) ask(ctx context.Context, req *bus.Request, q asking, header bus.Header, out chain.Outcome, v verdict.Verdict) (verdict.Verdict, error) {
+func (r *Router) ask(ctx context.Context, req *natsx.Request, q asking, header wire.Header, out chain.Outcome, v verdict.Verdict) (verdict.Verdict, error) {
 	if r.NoApprovals {
 		return denied(v, "No approval system available"), nil
 	}
@@ -109,8 +110,8 @@ func (r *Router) ask(ctx context.Context, req *bus.Request, q asking, header bus
 		}
 	}
 	if err := approval.Check(s.Prompt, s.Options); err != nil {
-		r.Log.WarnContext(q.trace.Context(), "a question can't be put to a person: denied", "hook", asker.Link.ID, "error", err, "event", q.Name, "session", q.Session)
-		return denied(v, approval.Reason(s.Question, approval.Decision{Error: err.Error()})), nil
+		r.Log.WarnContext(q.trace.Context(), "a question can't be put to a person: denied", "hook", asker.Entry.ID, "error", err, "event", q.Name, "session", q.Session)
+		return denied(v, approval.Reason(s.Request, approval.Decision{Error: err.Error()})), nil
 	}
 	records := r.questioned(q.arrival, out, v, s, true)
 	if err := records.keep(ctx); err != nil { // before anyone is asked
@@ -128,7 +129,7 @@ func (r *Router) ask(ctx context.Context, req *bus.Request, q asking, header bus
 }
 
 // rejoin has an event that was sent anew wait for the question that it has already.
-func (r *Router) rejoin(ctx context.Context, req *bus.Request, q asking, header bus.Header, out chain.Outcome, v verdict.Verdict, s *approvals.Stored) (verdict.Verdict, error) {
+func (r *Router) rejoin(ctx context.Context, req *natsx.Request, q asking, header wire.Header, out chain.Outcome, v verdict.Verdict, s *approvals.Stored) (verdict.Verdict, error) {
 	if err := r.questioned(q.arrival, out, v, s, false).keep(ctx); err != nil {
 		return v, err
 	}
@@ -136,7 +137,7 @@ func (r *Router) rejoin(ctx context.Context, req *bus.Request, q asking, header 
 }
 
 // pends has a request wait for the answer to its question.
-func (r *Router) pends(ctx context.Context, req *bus.Request, q asking, header bus.Header, v verdict.Verdict, s *approvals.Stored) (verdict.Verdict, error) {
+func (r *Router) pends(ctx context.Context, req *natsx.Request, q asking, header wire.Header, v verdict.Verdict, s *approvals.Stored) (verdict.Verdict, error) {
 	v.Approval = approvalOf(s)
 	if err := r.byRule(ctx, s); err != nil {
 		return v, err
@@ -154,7 +155,7 @@ func (r *Router) byRule(ctx context.Context, s *approvals.Stored) error {
 		return nil
 	}
 	_, err := r.desk.Decide(ctx, s, rule.Decided(time.Now()), nuid.Next())
-	if code := bus.CodeOf(err); code == bus.Conflict || code == bus.Gone {
+	if code := wire.CodeOf(err); code == wire.Conflict || code == wire.Gone {
 		return nil
 	}
 	return err
@@ -163,10 +164,10 @@ func (r *Router) byRule(ctx context.Context, s *approvals.Stored) error {
 // await answers a request as soon as its question is decided, or with what is
 // pending when it has waited long enough. It takes no goroutine, and while it waits
 // it holds neither the request's data nor its headers.
-func (r *Router) await(req *bus.Request, q asking, header bus.Header, s *approvals.Stored) {
+func (r *Router) await(req *natsx.Request, q asking, header wire.Header, s *approvals.Stored) {
 	ctx := q.trace.Context()
 	later := *req
-	later.Msg = &bus.Message{Subject: req.Subject, Reply: req.Msg.Reply}
+	later.Msg = &natsx.Message{Subject: req.Subject, Reply: req.Msg.Reply}
 	until := time.Now().Add(q.wait)
 	if last := q.came.Add(longestReply); last.Before(until) {
 		until = last
@@ -190,7 +191,7 @@ func decided(s *approvals.Stored, d *approval.Decision) verdict.Verdict {
 	if d.Granted {
 		v.Action, v.Data = verdict.Continue, s.Data
 	} else {
-		v.Action, v.Reason = verdict.Deny, approval.Reason(s.Question, *d)
+		v.Action, v.Reason = verdict.Deny, approval.Reason(s.Request, *d)
 	}
 	return v
 }
@@ -202,13 +203,13 @@ func approvalOf(s *approvals.Stored) *verdict.Approval {
 }
 
 // asker is the hop whose question the chain kept: the first.
-func asker(out chain.Outcome) chain.Hop {
-	for _, hop := range out.Hops {
+func asker(out chain.Outcome) chain.Call {
+	for _, hop := range out.Calls {
 		if hop.Result.Action == chain.AskUser {
 			return hop
 		}
 	}
-	return chain.Hop{Link: &chain.Link{}}
+	return chain.Call{Entry: &chain.Entry{}}
 }
 
 func denied(v verdict.Verdict, reason string) verdict.Verdict {
@@ -217,19 +218,19 @@ func denied(v verdict.Verdict, reason string) verdict.Verdict {
 }
 
 // question is what is asked about an event, ready to be stored.
-func (r *Router) question(q asking, hop chain.Hop, out chain.Outcome, v verdict.Verdict) (*approvals.Stored, error) {
+func (r *Router) question(q asking, hop chain.Call, out chain.Outcome, v verdict.Verdict) (*approvals.Stored, error) {
 	changes, err := approval.Changes(q.sent, v.Data)
 	if err != nil {
-		return nil, bus.Refuse(bus.Internal, "what the hooks changed can't be shown: %v", err)
+		return nil, wire.Errorf(wire.Internal, "what the hooks changed can't be shown: %v", err)
 	}
 	object, err := events.ParseObject(v.Data)
 	if err != nil {
-		return nil, bus.Refuse(bus.Internal, "the data to ask about can't be read: %v", err)
+		return nil, wire.Errorf(wire.Internal, "the data to ask about can't be read: %v", err)
 	}
 	now := approval.At(time.Now())
 	s := &approvals.Stored{Sent: approval.Digest(q.sent), Arrived: q.came, Trace: q.traceparent(), Verdict: v, Called: called(out)}
-	s.Question = approval.Question{
-		ID: cmp.Or(q.id, approval.IDOf(q.emitter, q.Session, q.Name, q.ID)), Session: q.Session, Event: q.Name, Hook: hop.Link.Title(),
+	s.Request = approval.Request{
+		ID: cmp.Or(q.id, approval.IDOf(q.emitter, q.Session, q.Name, q.ID)), Session: q.Session, Event: q.Name, Hook: hop.Entry.Title(),
 		Prompt: cmp.Or(hop.Result.ApprovalPrompt, approval.DefaultPrompt), Options: hop.Result.ApprovalOptions,
 		Default: string(cmp.Or(hop.Result.ApprovalDefault, chain.Deny)),
 		Created: now, Expires: approval.At(now.Add(approval.Timeout(hop.Result.ApprovalTimeout))),
@@ -238,7 +239,7 @@ func (r *Router) question(q asking, hop chain.Hop, out chain.Outcome, v verdict.
 	if len(s.Options) == 0 {
 		s.Options = approval.DefaultOptions()
 	}
-	s.EventID, s.ChainID, s.HookID, s.Agent, s.Reason = q.ID, q.chainID, hop.Link.ID, q.Source, hop.Result.Reason
+	s.EventID, s.ChainID, s.HookID, s.Agent, s.Reason = q.ID, q.chainID, hop.Entry.ID, q.Source, hop.Result.Reason
 	s.ToolName, _ = object.GetString("tool_name")
 	s.Data, s.Changes = v.Data, changes
 	s.Verdict.Data = nil // it stands in the record
@@ -260,7 +261,7 @@ func (r *Router) remembered(ctx context.Context, s *approvals.Stored) (session.G
 
 // remember keeps an "Allow always" in its session.
 func (r *Router) remember(ctx context.Context, s *approvals.Stored, d approval.Decision) error {
-	return r.states.Remember(ctx, s.Question, s.Arrived, d)
+	return r.states.Remember(ctx, s.Request, s.Arrived, d)
 }
 
 // mask is how questions are shown where observers do not get all data: secrets

@@ -4,15 +4,15 @@ import (
 	"context"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
 // attendance is how often a replica looks whether it is ready.
 const attendance = 100 * time.Millisecond
 
 // agentEndpoints are what agents ask on.
-func (r *Router) agentEndpoints() []bus.Endpoint {
-	list := []bus.Endpoint{
+func (r *Router) agentEndpoints() []natsx.Endpoint {
+	list := []natsx.Endpoint{
 		{Name: "emit", Subject: r.bus.Of("emit", ">"), Handle: r.emit, Data: r.counts.data},
 		{Name: "execute", Subject: r.bus.Of("execute", ">"), Handle: r.execute},
 		{Name: "collect", Subject: r.bus.Of("collect", ">"), Handle: r.collect},
@@ -26,7 +26,7 @@ func (r *Router) agentEndpoints() []bus.Endpoint {
 }
 
 // listen joins the queue groups in which replicas answer agents.
-func (r *Router) listen(service *bus.Service) error {
+func (r *Router) listen(service *natsx.Service) error {
 	for _, e := range r.agents {
 		remove, err := service.Add(e)
 		if err != nil {
@@ -49,7 +49,7 @@ func (r *Router) leaveAll() {
 // attend leaves the queue groups while this replica is not ready, so that another one
 // answers, or NATS says at once that nobody does; and joins them again. What workers
 // and operators ask is answered all the time.
-func (r *Router) attend(ctx context.Context, service *bus.Service) {
+func (r *Router) attend(ctx context.Context, service *natsx.Service) {
 	tick := time.NewTicker(attendance)
 	defer tick.Stop()
 	for {

@@ -8,8 +8,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -19,7 +20,7 @@ const contributionEvent = "contribution:collect"
 
 // collect asks every hook of an event at the same time and answers with the data
 // they gave.
-func (r *Router) collect(ctx context.Context, req *bus.Request) (err error) {
+func (r *Router) collect(ctx context.Context, req *natsx.Request) (err error) {
 	a, err := r.admit("collect", req, r.CollectTimeout)
 	if err != nil {
 		return err
@@ -32,7 +33,7 @@ func (r *Router) collect(ctx context.Context, req *bus.Request) (err error) {
 	list := chain.Collect(ctx, a.links, a.Event, a.timeout, call.hook)
 	a.answers = call.answers(list)
 	for _, c := range list {
-		got.add(c.Link.ID, c.Data, c.Err)
+		got.add(c.Entry.ID, c.Data, c.Err)
 	}
 	r.collected(a, list)
 	err = got.reply(req)
@@ -46,7 +47,7 @@ type timed struct {
 	when []telemetry.Interval // by the place of the link among the arrival's
 }
 
-func (t timed) hook(ctx context.Context, link *chain.Link, ev events.Event) (chain.Result, error) {
+func (t timed) hook(ctx context.Context, link *chain.Entry, ev events.Event) (chain.Result, error) {
 	when := &t.when[slices.Index(t.a.links, link)]
 	when.From = time.Now()
 	result, err := t.caller.hook(ctx, link, ev)
@@ -58,22 +59,22 @@ func (t timed) hook(ctx context.Context, link *chain.Link, ev events.Event) (cha
 func (t timed) answers(list []chain.Collected) []telemetry.Answer {
 	answers := make([]telemetry.Answer, 0, len(list))
 	for _, c := range list {
-		when := t.when[slices.Index(t.a.links, c.Link)]
+		when := t.when[slices.Index(t.a.links, c.Entry)]
 		if when != (telemetry.Interval{}) {
-			answers = append(answers, telemetry.Answer{Link: c.Link, When: when, Failure: chain.FailureOf(c.Err)})
+			answers = append(answers, telemetry.Answer{Link: c.Entry, When: when, Failure: chain.FailureOf(c.Err)})
 		}
 	}
 	return answers
 }
 
 // contributions asks every contributor of a channel at the same time.
-func (r *Router) contributions(ctx context.Context, req *bus.Request) (err error) {
+func (r *Router) contributions(ctx context.Context, req *natsx.Request) (err error) {
 	channel := r.bus.Tail("contributions", req.Subject)
 	if err := events.CheckChannel(channel); err != nil {
-		return bus.Refuse(bus.Malformed, "%v", err)
+		return wire.Errorf(wire.Malformed, "%v", err)
 	}
-	header := bus.ReadRequestHeader(req.Header)
-	timeout, err := bus.Timeout(header.Timeout, r.CollectTimeout, r.ChainTimeout)
+	header := wire.ReadRequestHeader(req.Header)
+	timeout, err := wire.Timeout(header.Timeout, r.CollectTimeout, r.ChainTimeout)
 	if err != nil {
 		return err
 	}
@@ -137,7 +138,7 @@ func (g *gathered) add(id string, value []byte, err error) {
 	}
 }
 
-func (g *gathered) reply(req *bus.Request) error {
+func (g *gathered) reply(req *natsx.Request) error {
 	body := []byte{'['}
 	for i, v := range g.values {
 		if i > 0 {
@@ -145,12 +146,12 @@ func (g *gathered) reply(req *bus.Request) error {
 		}
 		body = append(body, v...)
 	}
-	h := bus.Header{}
+	h := wire.Header{}
 	if len(g.from) > 0 {
-		h[bus.HeaderFrom] = []string{strings.Join(g.from, ",")}
+		h[wire.HeaderFrom] = []string{strings.Join(g.from, ",")}
 	}
 	if len(g.missing) > 0 {
-		h[bus.HeaderMissing] = []string{strings.Join(g.missing, ",")}
+		h[wire.HeaderMissing] = []string{strings.Join(g.missing, ",")}
 	}
 	return req.Reply(h, append(body, ']'))
 }

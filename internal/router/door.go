@@ -6,8 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -18,13 +19,13 @@ const maxDefaults = 8 << 10
 // arrival is an event that was let in.
 type arrival struct {
 	events.Event
-	sent    []byte        // the data as the agent sent it
-	told    bool          // whether observers were told of it
-	chainID string        // names this run of the chain
-	links   []*chain.Link // in execution order
+	sent    []byte         // the data as the agent sent it
+	told    bool           // whether observers were told of it
+	chainID string         // names this run of the chain
+	links   []*chain.Entry // in execution order
 	timeout time.Duration
-	header  bus.Header // what every message about it carries: its attributes, the chain, the trace
-	asked   bus.RequestHeader
+	header  wire.Header // what every message about it carries: its attributes, the chain, the trace
+	asked   wire.RequestHeader
 	came    time.Time // when it was let in
 	emitter string    // who sent it, as far as the connection proves
 	seated  bool      // whether it holds a place of its session
@@ -33,16 +34,16 @@ type arrival struct {
 
 // admit is the door: it checks an event, finds its hooks and takes a slot of its
 // session. verb is the request's, fallback the time where the agent named none.
-func (r *Router) admit(verb string, req *bus.Request, fallback time.Duration) (*arrival, error) {
+func (r *Router) admit(verb string, req *natsx.Request, fallback time.Duration) (*arrival, error) {
 	name, err := r.bus.EventName(verb, req.Subject)
 	if err != nil {
-		return nil, bus.Refuse(bus.Malformed, "%v", err)
+		return nil, wire.Errorf(wire.Malformed, "%v", err)
 	}
 	if len(req.Data) > r.MaxData+headerRoom { // not worth parsing, whatever it is
 		return nil, r.tooLarge(len(req.Data))
 	}
-	header := bus.ReadRequestHeader(req.Header)
-	timeout, err := bus.Timeout(header.Timeout, fallback, r.ChainTimeout)
+	header := wire.ReadRequestHeader(req.Header)
+	timeout, err := wire.Timeout(header.Timeout, fallback, r.ChainTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func (r *Router) admit(verb string, req *bus.Request, fallback time.Duration) (*
 	}
 	ev, data, err := events.Decode(name, req.Header, req.Data)
 	if err != nil {
-		return nil, bus.Refuse(bus.Malformed, "%v", err)
+		return nil, wire.Errorf(wire.Malformed, "%v", err)
 	}
 	if len(ev.Data) > r.MaxData {
 		return nil, r.tooLarge(len(ev.Data))
@@ -72,7 +73,7 @@ func (r *Router) admit(verb string, req *bus.Request, fallback time.Duration) (*
 	r.follow(a, req, data)
 	a.header = a.attributes(header)
 	if r.ForwardBaggage {
-		a.carry(bus.Get(req.Header, headerBaggage))
+		a.carry(wire.Get(req.Header, headerBaggage))
 	}
 	if verb != "collect" && len(a.links) > 0 {
 		a.Data = data.Over(defaults, events.Now())
@@ -81,7 +82,7 @@ func (r *Router) admit(verb string, req *bus.Request, fallback time.Duration) (*
 }
 
 func (r *Router) tooLarge(n int) error {
-	return bus.Refuse(bus.TooLarge, "the data has %d bytes: at most %d are allowed", n, r.MaxData)
+	return wire.Errorf(wire.TooLarge, "the data has %d bytes: at most %d are allowed", n, r.MaxData)
 }
 
 func defaultFields(text string) (events.Object, error) {
@@ -89,11 +90,11 @@ func defaultFields(text string) (events.Object, error) {
 	case text == "":
 		return events.Object{}, nil
 	case len(text) > maxDefaults:
-		return events.Object{}, bus.Refuse(bus.TooLarge, "%s has %d bytes: at most %d are allowed", bus.HeaderDefaults, len(text), maxDefaults)
+		return events.Object{}, wire.Errorf(wire.TooLarge, "%s has %d bytes: at most %d are allowed", wire.HeaderDefaults, len(text), maxDefaults)
 	}
 	defaults, err := events.ParseObject([]byte(text))
 	if err != nil {
-		return events.Object{}, bus.Refuse(bus.Malformed, "%s: %v", bus.HeaderDefaults, err)
+		return events.Object{}, wire.Errorf(wire.Malformed, "%s: %v", wire.HeaderDefaults, err)
 	}
 	return defaults, nil
 }
@@ -101,17 +102,17 @@ func defaultFields(text string) (events.Object, error) {
 // attributes are the headers of every message about the event: its own, the
 // chain, and W3C trace context: the router's where it traces, else that of the request
 // as it came; what is too long to be one is left out.
-func (a *arrival) attributes(h bus.RequestHeader) bus.Header {
-	out := make(bus.Header, 8)
+func (a *arrival) attributes(h wire.RequestHeader) wire.Header {
+	out := make(wire.Header, 8)
 	a.SetHeader(out)
-	out[bus.HeaderChainID] = []string{a.chainID}
+	out[wire.HeaderChainID] = []string{a.chainID}
 	if a.trace != nil {
 		h.Traceparent, h.Tracestate = a.trace.Header(), a.trace.State()
 	}
 	if h.Traceparent != "" && len(h.Traceparent) <= 128 {
-		out[bus.HeaderTraceparent] = []string{h.Traceparent}
+		out[wire.HeaderTraceparent] = []string{h.Traceparent}
 		if h.Tracestate != "" && len(h.Tracestate) <= 512 {
-			out[bus.HeaderTracestate] = []string{h.Tracestate}
+			out[wire.HeaderTracestate] = []string{h.Tracestate}
 		}
 	}
 	return out
@@ -159,7 +160,7 @@ func (s *sessions) enter(id string) error {
 		s.inFlight = map[string]int{}
 	}
 	if s.inFlight[id] >= s.limit {
-		return bus.Refuse(bus.Overloaded, "%d requests of this session are under way, which is the limit: try again later", s.limit)
+		return wire.Errorf(wire.Overloaded, "%d requests of this session are under way, which is the limit: try again later", s.limit)
 	}
 	s.inFlight[id]++
 	return nil

@@ -8,13 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // emit is an event's way through the router, from the request to the answer.
-func (r *Router) emit(ctx context.Context, req *bus.Request) (err error) {
+func (r *Router) emit(ctx context.Context, req *natsx.Request) (err error) {
 	a, err := r.admit("emit", req, r.ChainTimeout)
 	if err != nil {
 		return err
@@ -55,21 +56,21 @@ func (r *Router) decide(ctx context.Context, a *arrival) (chain.Outcome, error) 
 	out, err := chain.Run(ctx, a.links, a.Event, chain.Plan{Call: call.hook, Until: time.Now().Add(a.timeout), Shadow: call.shadow})
 	r.publishEvent(a) // where no hook was called
 	a.out = out
-	r.counts.hops(out.Hops)
+	r.counts.hops(out.Calls)
 	if errors.Is(err, chain.ErrDeadline) {
 		r.undecided(a, out).note()
-		return out, bus.Refuse(bus.Deadline, "the %s for this chain were over before every hook was heard (%s of %d answered): "+
-			"nothing was decided", a.timeout, strconv.Itoa(len(out.Hops)), len(a.links))
+		return out, wire.Errorf(wire.Deadline, "the %s for this chain were over before every hook was heard (%s of %d answered): "+
+			"nothing was decided", a.timeout, strconv.Itoa(len(out.Calls)), len(a.links))
 	}
 	return out, err
 }
 
 // callBase are the headers that the calls of a chain share: the event's own where
 // nobody else will want them, else a copy.
-func (r *Router) callBase(a *arrival) bus.Header {
+func (r *Router) callBase(a *arrival) wire.Header {
 	for _, link := range a.links {
 		if !link.Enforced() {
-			h := make(bus.Header, len(a.header)+3)
+			h := make(wire.Header, len(a.header)+3)
 			maps.Copy(h, a.header)
 			return h
 		}
@@ -77,31 +78,31 @@ func (r *Router) callBase(a *arrival) bus.Header {
 	return a.header
 }
 
-func (r *Router) replyHeader(a *arrival, out chain.Outcome) bus.Header {
+func (r *Router) replyHeader(a *arrival, out chain.Outcome) wire.Header {
 	var open []string
-	for _, hop := range out.Hops {
+	for _, hop := range out.Calls {
 		if hop.FailedOpen {
-			open = append(open, hop.Link.ID)
+			open = append(open, hop.Entry.ID)
 		}
 	}
-	h := bus.Header{
-		bus.HeaderEventID: {events.Escape(a.ID)},
-		bus.HeaderChainID: {a.chainID},
-		bus.HeaderCount:   {strconv.Itoa(called(out))},
-		bus.HeaderAudit:   r.auditMode,
+	h := wire.Header{
+		wire.HeaderEventID: {events.Escape(a.ID)},
+		wire.HeaderChainID: {a.chainID},
+		wire.HeaderCount:   {strconv.Itoa(called(out))},
+		wire.HeaderAudit:   r.auditMode,
 	}
 	if out.DeniedBy != "" {
-		h[bus.HeaderDeniedBy] = []string{out.DeniedBy}
+		h[wire.HeaderDeniedBy] = []string{out.DeniedBy}
 	}
 	if len(open) > 0 {
-		h[bus.HeaderFailedOpen] = []string{strings.Join(open, ",")}
+		h[wire.HeaderFailedOpen] = []string{strings.Join(open, ",")}
 	}
 	return h
 }
 
 // called is how many hooks got the event.
 func called(out chain.Outcome) (n int) {
-	for _, hop := range out.Hops {
+	for _, hop := range out.Calls {
 		if hop.Called() {
 			n++
 		}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/session"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -13,7 +13,7 @@ import (
 
 // execute is an event's way through the coordinator: the chain decides, and what
 // it decided is made to happen.
-func (r *Router) execute(ctx context.Context, req *bus.Request) (err error) {
+func (r *Router) execute(ctx context.Context, req *natsx.Request) (err error) {
 	a, err := r.admit("execute", req, r.ChainTimeout)
 	if err != nil {
 		return err

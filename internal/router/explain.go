@@ -4,16 +4,17 @@ import (
 	"context"
 	"strings"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // explain answers which hooks would run for an event, in order. It calls none.
-func (r *Router) explain(_ context.Context, req *bus.Request) error {
+func (r *Router) explain(_ context.Context, req *natsx.Request) error {
 	name, err := r.bus.EventName("explain", req.Subject)
 	if err != nil {
-		return bus.Refuse(bus.Malformed, "%v", err)
+		return wire.Errorf(wire.Malformed, "%v", err)
 	}
 	body := req.Data
 	if len(body) == 0 {
@@ -25,9 +26,9 @@ func (r *Router) explain(_ context.Context, req *bus.Request) error {
 	}
 	ev, data, err := events.Decode(name, req.Header, body)
 	if err != nil {
-		return bus.Refuse(bus.Malformed, "%v", err)
+		return wire.Errorf(wire.Malformed, "%v", err)
 	}
-	defaults, err := defaultFields(bus.Get(req.Header, bus.HeaderDefaults))
+	defaults, err := defaultFields(wire.Get(req.Header, wire.HeaderDefaults))
 	if err != nil {
 		return err
 	}
@@ -39,16 +40,16 @@ func (r *Router) explain(_ context.Context, req *bus.Request) error {
 	return replyJSON(req, map[string]any{"hooks": list})
 }
 
-func (r *Router) explainLink(link *chain.Link, view *chain.View) chain.Explanation {
+func (r *Router) explainLink(link *chain.Entry, view *chain.View) chain.Explanation {
 	reg := link.WithDefaults()
 	e := chain.Explanation{
 		ID: reg.ID, Name: reg.Name, Events: reg.Events, Priority: reg.Priority, Mode: reg.Mode, Match: reg.Match,
 		Matches: true, TimeoutMS: reg.TimeoutMS, OnFailure: reg.OnFailure, SessionID: reg.SessionID,
 		Instances: r.registry.Instances(reg.ID),
 	}
-	if link.Wants != nil {
+	if link.Condition != nil {
 		var err error
-		if e.Matches, err = link.Wants(view); err != nil {
+		if e.Matches, err = link.Condition(view); err != nil {
 			e.MatchError = err.Error()
 		}
 	}

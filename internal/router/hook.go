@@ -9,8 +9,9 @@ import (
 
 	"github.com/nats-io/nuid"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -20,34 +21,34 @@ type caller struct {
 	*Router
 	a      *arrival
 	chain  context.Context
-	header bus.Header // a copy of the arrival's that calls one after the other may share; nil where calls run beside each other
+	header wire.Header // a copy of the arrival's that calls one after the other may share; nil where calls run beside each other
 }
 
 // callHeader is what a call carries besides what every message about the event
 // does: its id, the mode, and the time left where there is an end.
-func (c caller) callHeader(mode chain.Mode, link *chain.Link, left time.Duration) bus.Header {
+func (c caller) callHeader(mode chain.Mode, link *chain.Entry, left time.Duration) wire.Header {
 	h := c.header
 	if h == nil {
-		h = make(bus.Header, len(c.a.header)+3)
+		h = make(wire.Header, len(c.a.header)+3)
 		maps.Copy(h, c.a.header)
 	}
 	values := [...]string{nuid.Next(), string(mode), "", ""}
-	h[bus.HeaderCallID] = values[0:1:1]
-	h[bus.HeaderMode] = values[1:2:2]
+	h[wire.HeaderCallID] = values[0:1:1]
+	h[wire.HeaderMode] = values[1:2:2]
 	if left > 0 {
 		values[2] = millis(left)
-		h[bus.HeaderTimeout] = values[2:3:3]
+		h[wire.HeaderTimeout] = values[2:3:3]
 	}
 	if c.a.trace != nil && mode != chain.Observe { // who observes is told where the event was, not called from there
 		values[3] = c.a.trace.Call(link.ID)
-		h[bus.HeaderTraceparent] = values[3:4:4]
+		h[wire.HeaderTraceparent] = values[3:4:4]
 	}
 	return h
 }
 
 // hook is the [chain.Caller] of a hook on the bus. Its context ends when the
 // time for this call is over.
-func (c caller) hook(ctx context.Context, link *chain.Link, ev events.Event) (chain.Result, error) {
+func (c caller) hook(ctx context.Context, link *chain.Entry, ev events.Event) (chain.Result, error) {
 	reply, err := c.request(ctx, chain.Enforce, link, ev.Data)
 	if err != nil {
 		return chain.Result{}, err
@@ -56,7 +57,7 @@ func (c caller) hook(ctx context.Context, link *chain.Link, ev events.Event) (ch
 }
 
 // request asks a hook and returns its reply, bounded in size.
-func (c caller) request(ctx context.Context, mode chain.Mode, link *chain.Link, data []byte) ([]byte, error) {
+func (c caller) request(ctx context.Context, mode chain.Mode, link *chain.Entry, data []byte) ([]byte, error) {
 	left := link.Timeout()
 	if end, ok := ctx.Deadline(); ok {
 		left = time.Until(end)
@@ -67,11 +68,11 @@ func (c caller) request(ctx context.Context, mode chain.Mode, link *chain.Link, 
 	header := c.callHeader(mode, link, left)
 	reply, err := c.bus.Request(ctx, c.bus.Call(link.ID), header, data)
 	switch {
-	case errors.Is(err, bus.ErrNoResponders):
+	case errors.Is(err, natsx.ErrNoResponders):
 		return nil, c.absent(link)
-	case bus.CodeOf(err) == bus.Deadline: // the hook noticed first
+	case wire.CodeOf(err) == wire.Deadline: // the hook noticed first
 		return nil, context.DeadlineExceeded
-	case bus.CodeOf(err) == bus.BadAnswer:
+	case wire.CodeOf(err) == wire.BadAnswer:
 		return nil, fmt.Errorf("%w: %w", chain.ErrInvalidResult, err)
 	case err != nil:
 		return nil, err
@@ -83,7 +84,7 @@ func (c caller) request(ctx context.Context, mode chain.Mode, link *chain.Link, 
 
 // absent says why nobody answers for a hook. Whoever takes one off goes on listening
 // until every replica knows, so a hook that was removed is known to be.
-func (c caller) absent(link *chain.Link) error {
+func (c caller) absent(link *chain.Entry) error {
 	if table, err := c.registry.Table(); err == nil && table.Get(link.ID) == nil {
 		return chain.ErrRemoved
 	}
@@ -92,7 +93,7 @@ func (c caller) absent(link *chain.Link) error {
 
 // shadow calls a shadow hook beside the chain. It never waits: when too many are
 // under way the call is left out, and counted.
-func (c caller) shadow(link *chain.Link, ev events.Event) {
+func (c caller) shadow(link *chain.Entry, ev events.Event) {
 	c.publishEvent(c.a)
 	c.header = nil
 	started := c.beside.start(func() {

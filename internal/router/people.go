@@ -8,8 +8,9 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -20,15 +21,15 @@ import (
 const maxAnswer = 16 << 10
 
 // read decodes the body of a small request strictly; empty means the zero value.
-func read(req *bus.Request, into any) error {
+func read(req *natsx.Request, into any) error {
 	if len(req.Data) == 0 {
 		return nil
 	}
 	if len(req.Data) > maxAnswer {
-		return bus.Refuse(bus.TooLarge, "the body has %d bytes: at most %d are allowed", len(req.Data), maxAnswer)
+		return wire.Errorf(wire.TooLarge, "the body has %d bytes: at most %d are allowed", len(req.Data), maxAnswer)
 	}
 	if _, err := events.ParseObject(req.Data); err != nil {
-		return bus.Refuse(bus.Malformed, "%v", err)
+		return wire.Errorf(wire.Malformed, "%v", err)
 	}
 	var options []jsonv2.Options
 	if spoken(req) <= 1 {
@@ -40,16 +41,16 @@ func read(req *bus.Request, into any) error {
 	case err == nil:
 		return nil
 	case where == nil:
-		return bus.Refuse(bus.Malformed, "the body can't be read: %v", err)
+		return wire.Errorf(wire.Malformed, "the body can't be read: %v", err)
 	case errors.Is(err, jsonv2.ErrUnknownName):
-		return bus.Refuse(bus.Malformed, "the body has the unknown field %q", where.JSONPointer.LastToken())
+		return wire.Errorf(wire.Malformed, "the body has the unknown field %q", where.JSONPointer.LastToken())
 	default:
-		return bus.Refuse(bus.Malformed, "the field %q of the body is of the wrong type", where.JSONPointer.LastToken())
+		return wire.Errorf(wire.Malformed, "the field %q of the body is of the wrong type", where.JSONPointer.LastToken())
 	}
 }
 
 // who is the sender of a request as far as the connection proves, or "".
-func (r *Router) who(req *bus.Request) string {
+func (r *Router) who(req *natsx.Request) string {
 	if !r.Accounts {
 		return ""
 	}
@@ -57,7 +58,7 @@ func (r *Router) who(req *bus.Request) string {
 }
 
 // pending lists the open questions, the oldest first, as many as fit a message.
-func (r *Router) pending(ctx context.Context, req *bus.Request) error {
+func (r *Router) pending(ctx context.Context, req *natsx.Request) error {
 	var filter approval.Filter
 	if err := read(req, &filter); err != nil {
 		return err
@@ -78,11 +79,11 @@ func (r *Router) pending(ctx context.Context, req *bus.Request) error {
 			break
 		}
 	}
-	return req.Reply(bus.Header{bus.HeaderTotal: {strconv.Itoa(total)}}, append(body, ']'))
+	return req.Reply(wire.Header{wire.HeaderTotal: {strconv.Itoa(total)}}, append(body, ']'))
 }
 
 // question answers with all that is known of one.
-func (r *Router) showQuestion(ctx context.Context, req *bus.Request) error {
+func (r *Router) showQuestion(ctx context.Context, req *natsx.Request) error {
 	record, err := r.desk.Get(ctx, r.bus.Tail("approval", req.Subject))
 	if err != nil {
 		return err
@@ -97,12 +98,12 @@ type accepted struct {
 }
 
 // approve takes an answer to a question.
-func (r *Router) approve(ctx context.Context, req *bus.Request) error {
+func (r *Router) approve(ctx context.Context, req *natsx.Request) error {
 	var answer approval.Answer
 	if err := read(req, &answer); err != nil {
 		return err
 	}
-	ctx = telemetry.Remote(ctx, bus.Get(req.Header, bus.HeaderTraceparent), bus.Get(req.Header, bus.HeaderTracestate))
+	ctx = telemetry.Remote(ctx, wire.Get(req.Header, wire.HeaderTraceparent), wire.Get(req.Header, wire.HeaderTracestate))
 	decision, err := r.desk.Answer(ctx, r.bus.Tail("approve", req.Subject), answer, r.who(req))
 	if err != nil {
 		return err
@@ -118,19 +119,19 @@ type sessionRequest struct {
 }
 
 // readSession reads the body of a request about a session.
-func readSession(req *bus.Request) (sessionRequest, error) {
+func readSession(req *natsx.Request) (sessionRequest, error) {
 	var body sessionRequest
 	if err := read(req, &body); err != nil {
 		return body, err
 	}
 	if body.Session == "" || len(body.Session) > events.MaxSessionLen {
-		return body, bus.Refuse(bus.Malformed, `the body must name the session, {"session_id":"…"}, in at most %d bytes`, events.MaxSessionLen)
+		return body, wire.Errorf(wire.Malformed, `the body must name the session, {"session_id":"…"}, in at most %d bytes`, events.MaxSessionLen)
 	}
 	return body, nil
 }
 
 // turn begins a turn of a session.
-func (r *Router) turn(ctx context.Context, req *bus.Request) error {
+func (r *Router) turn(ctx context.Context, req *natsx.Request) error {
 	body, err := readSession(req)
 	if err != nil {
 		return err
@@ -142,7 +143,7 @@ func (r *Router) turn(ctx context.Context, req *bus.Request) error {
 }
 
 // endSession ends a session; no hook is called.
-func (r *Router) endSession(ctx context.Context, req *bus.Request) error {
+func (r *Router) endSession(ctx context.Context, req *natsx.Request) error {
 	body, err := readSession(req)
 	if err != nil {
 		return err
@@ -154,7 +155,7 @@ func (r *Router) endSession(ctx context.Context, req *bus.Request) error {
 }
 
 // showSession answers with what is known of a session.
-func (r *Router) showSession(ctx context.Context, req *bus.Request) error {
+func (r *Router) showSession(ctx context.Context, req *natsx.Request) error {
 	body, err := readSession(req)
 	if err != nil {
 		return err
@@ -193,7 +194,7 @@ func (r *Router) showSession(ctx context.Context, req *bus.Request) error {
 }
 
 // revoke forgets what was always allowed in a session.
-func (r *Router) revoke(ctx context.Context, req *bus.Request) error {
+func (r *Router) revoke(ctx context.Context, req *natsx.Request) error {
 	body, err := readSession(req)
 	if err != nil {
 		return err

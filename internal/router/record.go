@@ -7,10 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
-	"github.com/hookrouter/hookrouter/pkg/redact"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
@@ -31,7 +32,7 @@ func (r *Router) publishEvent(a *arrival) {
 	r.publish(a, r.bus.Event("event", a.Name), a.header, data)
 }
 
-func (r *Router) publish(a *arrival, subject string, h bus.Header, body []byte) {
+func (r *Router) publish(a *arrival, subject string, h wire.Header, body []byte) {
 	if err := r.bus.Publish(subject, h, body); err != nil {
 		r.Log.WarnContext(a.trace.Context(), "could not publish for observers", "subject", subject, "error", err)
 	}
@@ -43,7 +44,7 @@ func (r *Router) resultBody(a *arrival, out chain.Outcome, asked *verdict.Approv
 	if r.PublishData != PublishFull {
 		reason, _ = redact.Text(reason)
 	}
-	w := events.NewObjectWriter(make([]byte, 0, 256+64*len(out.Hops)))
+	w := events.NewObjectWriter(make([]byte, 0, 256+64*len(out.Calls)))
 	w.String("chain_id", a.chainID)
 	w.String("event_id", a.ID)
 	w.String("session_id", a.Session)
@@ -51,13 +52,13 @@ func (r *Router) resultBody(a *arrival, out chain.Outcome, asked *verdict.Approv
 	w.String("action", string(out.Result.Action))
 	w.Text("reason", reason)
 	w.Text("denied_by", out.DeniedBy)
-	w.Objects("hooks", len(out.Hops), func(i int, w *events.ObjectWriter) {
-		hop := out.Hops[i]
+	w.Objects("hooks", len(out.Calls), func(i int, w *events.ObjectWriter) {
+		hop := out.Calls[i]
 		action := hop.Result.Action
 		if hop.Failure == "" && action == "" {
 			action = chain.Continue
 		}
-		w.String("id", hop.Link.ID)
+		w.String("id", hop.Entry.ID)
 		w.Text("action", string(action))
 		w.Int("us", hop.Took.Microseconds())
 		w.Text("failure", string(hop.Failure))
@@ -81,9 +82,9 @@ func (r *Router) masked(err error) string {
 // trace.
 func (r *Router) log(a *arrival, err error) {
 	ctx := a.trace.Context()
-	for i := range a.out.Hops {
-		if hop := &a.out.Hops[i]; hop.Failure != "" {
-			r.Log.WarnContext(ctx, "a hook failed", "hook", hop.Link.ID, "event", a.Name, "session", a.Session, "chain", a.chainID,
+	for i := range a.out.Calls {
+		if hop := &a.out.Calls[i]; hop.Failure != "" {
+			r.Log.WarnContext(ctx, "a hook failed", "hook", hop.Entry.ID, "event", a.Name, "session", a.Session, "chain", a.chainID,
 				"failure", hop.Failure, "failed_open", hop.FailedOpen, "error", r.masked(hop.Err))
 		}
 	}
@@ -98,8 +99,8 @@ func (r *Router) log(a *arrival, err error) {
 		line.AddAttrs(slog.String("action", cmp.Or(a.action, string(a.out.Result.Action))))
 	}
 	called := len(a.answers)
-	for i := range a.out.Hops {
-		if a.out.Hops[i].Called() {
+	for i := range a.out.Calls {
+		if a.out.Calls[i].Called() {
 			called++
 		}
 	}
@@ -117,7 +118,7 @@ type counts struct {
 	failures              sync.Map // chain.Failure → *atomic.Int64
 }
 
-func (c *counts) hops(hops []chain.Hop) {
+func (c *counts) hops(hops []chain.Call) {
 	for _, hop := range hops {
 		if hop.Failure == "" {
 			continue
@@ -146,7 +147,7 @@ const shadowLimit = 256
 
 // beside runs what is not waited for, at most so much at once.
 type beside struct {
-	slots bus.Slots
+	slots natsx.Limiter
 	wg    sync.WaitGroup
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals"
-	"github.com/hookrouter/hookrouter/internal/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/audit"
@@ -99,8 +99,8 @@ func (l *lines) hops(out chain.Outcome) {
 		return
 	}
 	data := l.a.Data
-	for i := range out.Hops {
-		hop := &out.Hops[i]
+	for i := range out.Calls {
+		hop := &out.Calls[i]
 		detail := l.hop(hop)
 		if hop.Result.Action == chain.Modify && hop.Result.Data != nil {
 			detail.Data = l.view.Of(l.a.Session, hop.Result.Data)
@@ -111,14 +111,14 @@ func (l *lines) hops(out chain.Outcome) {
 		if action == "" && hop.Failure == "" {
 			action = string(chain.Continue)
 		}
-		l.add(kindOf(hop.Failure), hop.Link.ID, action, detail)
+		l.add(kindOf(hop.Failure), hop.Entry.ID, action, detail)
 	}
 	for _, link := range out.Skipped {
 		l.add(audit.HookSkipped, link.ID, "skipped", nil)
 	}
 }
 
-func (l *lines) hop(hop *chain.Hop) audit.Hop {
+func (l *lines) hop(hop *chain.Call) audit.Hop {
 	detail := audit.Hop{
 		Reason: l.view.Text(hop.Result.Reason), Failure: string(hop.Failure), FailedOpen: hop.FailedOpen, Took: hop.Took,
 		Injection: l.view.TextOf(l.a.Session, hop.Result.ContextInjection), Message: l.view.Text(hop.Result.UserMessage),
@@ -158,13 +158,13 @@ func (l *lines) told(out chain.Outcome, v verdict.Verdict) {
 	if l.Router == nil {
 		return
 	}
-	for i := range out.Hops {
-		if hop := &out.Hops[i]; hop.Result.Action == chain.InjectContext && hop.Result.ContextInjection != "" {
+	for i := range out.Calls {
+		if hop := &out.Calls[i]; hop.Result.Action == chain.InjectContext && hop.Result.ContextInjection != "" {
 			l.injection(hop, v)
 		}
 	}
-	for i := range out.Hops {
-		hop := &out.Hops[i]
+	for i := range out.Calls {
+		hop := &out.Calls[i]
 		if hop.Result.UserMessage == "" && !hop.Result.SuppressOutput {
 			continue
 		}
@@ -175,13 +175,13 @@ func (l *lines) told(out chain.Outcome, v verdict.Verdict) {
 		} else {
 			detail.Level = string(cmp.Or(hop.Result.UserMessageLevel, chain.LevelInfo))
 		}
-		l.add(audit.DisplayKind, hop.Link.ID, action, detail)
+		l.add(audit.DisplayKind, hop.Entry.ID, action, detail)
 	}
 }
 
 // injection is what became of a hook's text: it was delivered, or dropped for its size or
 // the budget, or because the event was denied or a person is asked.
-func (l *lines) injection(hop *chain.Hop, v verdict.Verdict) {
+func (l *lines) injection(hop *chain.Call, v verdict.Verdict) {
 	text, cleaned := verdict.Clean(hop.Result.ContextInjection)
 	one := verdict.Injected{Bytes: len(text), Cleaned: cleaned, Dropped: "empty"}
 	switch v.Action {
@@ -191,7 +191,7 @@ func (l *lines) injection(hop *chain.Hop, v verdict.Verdict) {
 		one.Dropped = "asked"
 	}
 	for _, known := range slices.Concat(v.Injected, v.Dropped) {
-		if known.HookID == hop.Link.ID {
+		if known.HookID == hop.Entry.ID {
 			one = known
 		}
 	}
@@ -199,7 +199,7 @@ func (l *lines) injection(hop *chain.Hop, v verdict.Verdict) {
 	if one.Dropped != "" {
 		action = "dropped"
 	}
-	l.add(audit.InjectionKind, hop.Link.ID, action, audit.Injection{
+	l.add(audit.InjectionKind, hop.Entry.ID, action, audit.Injection{
 		Role: string(cmp.Or(hop.Result.ContextInjectionRole, chain.RoleSystem)), Ephemeral: hop.Result.Ephemeral,
 		Bytes: one.Bytes, Tokens: one.Tokens, Cleaned: one.Cleaned, Dropped: one.Dropped, Text: l.view.TextOf(l.a.Session, text),
 	})
@@ -238,8 +238,8 @@ func (l *lines) result(out chain.Outcome, action, reason, approvalID string) {
 
 // modified reports whether a hook changed the data.
 func modified(out chain.Outcome) bool {
-	for i := range out.Hops {
-		if out.Hops[i].Result.Action == chain.Modify && out.Hops[i].Result.Data != nil {
+	for i := range out.Calls {
+		if out.Calls[i].Result.Action == chain.Modify && out.Calls[i].Result.Data != nil {
 			return true
 		}
 	}
@@ -298,7 +298,7 @@ func (r *Router) collected(a *arrival, list []chain.Collected) {
 			kind = kindOf(chain.FailureOf(c.Err))
 			detail.Failure, detail.Error = string(chain.FailureOf(c.Err)), l.view.Text(c.Err.Error())
 		}
-		l.add(kind, c.Link.ID, "collect", detail)
+		l.add(kind, c.Entry.ID, "collect", detail)
 	}
 	l.add(audit.ChainResult, "", "collect", audit.Chain{
 		Agent: a.Source, Emitter: a.emitter, Called: len(list), Took: l.now.Sub(a.came), In: l.view.Of(a.Session, a.sent),
@@ -307,11 +307,11 @@ func (r *Router) collected(a *arrival, list []chain.Collected) {
 }
 
 // shadowed notes what a shadow hook answered.
-func (r *Router) shadowed(a *arrival, link *chain.Link, ev events.Event, result chain.Result, took time.Duration, err error) {
+func (r *Router) shadowed(a *arrival, link *chain.Entry, ev events.Event, result chain.Result, took time.Duration, err error) {
 	if r.Audit == recorder.Off {
 		return
 	}
-	hop := chain.Hop{Link: link, Result: result, Err: err, Took: took}
+	hop := chain.Call{Entry: link, Result: result, Err: err, Took: took}
 	if err != nil {
 		hop.Failure = chain.FailureOf(err)
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/nats-io/nuid"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -33,17 +34,17 @@ type registered struct {
 }
 
 // register adds, renews or changes a hook.
-func (r *Router) register(ctx context.Context, req *bus.Request) error {
+func (r *Router) register(ctx context.Context, req *natsx.Request) error {
 	id := r.bus.Tail("register", req.Subject)
 	if err := events.CheckHookID(id); err != nil {
-		return bus.Refuse(bus.Malformed, "%v", err)
+		return wire.Errorf(wire.Malformed, "%v", err)
 	}
 	reg, ignored, err := chain.ParseRegistration(id, req.Data, spoken(req))
 	if err != nil {
-		return bus.Refuse(bus.Malformed, "%v", err)
+		return wire.Errorf(wire.Malformed, "%v", err)
 	}
 	if _, err := compile(reg); err != nil {
-		return bus.Refuse(bus.Malformed, "hook %q: %v", id, err)
+		return wire.Errorf(wire.Malformed, "hook %q: %v", id, err)
 	}
 	if reg.Instance == "" {
 		reg.Instance = nuid.Next()
@@ -61,8 +62,8 @@ func (r *Router) register(ctx context.Context, req *bus.Request) error {
 }
 
 // spoken is the version of the protocol that the sender of a request speaks.
-func spoken(req *bus.Request) int {
-	version, err := strconv.Atoi(bus.Get(req.Header, bus.HeaderProtocol))
+func spoken(req *natsx.Request) int {
+	version, err := strconv.Atoi(wire.Get(req.Header, wire.HeaderProtocol))
 	if err != nil {
 		return chain.ProtocolVersion
 	}
@@ -75,24 +76,24 @@ type unregistered struct {
 }
 
 // unregister removes an instance of a hook, or the hook.
-func (r *Router) unregister(ctx context.Context, req *bus.Request) error {
+func (r *Router) unregister(ctx context.Context, req *natsx.Request) error {
 	id := r.bus.Tail("unregister", req.Subject)
 	if err := events.CheckHookID(id); err != nil {
-		return bus.Refuse(bus.Malformed, "%v", err)
+		return wire.Errorf(wire.Malformed, "%v", err)
 	}
 	var body struct {
 		Instance *string                   `json:"instance"`
 		Unknown  map[string]jsontext.Value `json:",embed"`
 	}
 	if _, err := events.ParseObject(req.Data); err != nil {
-		return bus.Refuse(bus.Malformed, "%v", err)
+		return wire.Errorf(wire.Malformed, "%v", err)
 	}
 	if err := jsonv2.Unmarshal(req.Data, &body); err != nil || body.Instance != nil && *body.Instance == "" {
-		return bus.Refuse(bus.Malformed, `the body must be {"instance":"…"}, or {} to remove the hook`)
+		return wire.Errorf(wire.Malformed, `the body must be {"instance":"…"}, or {} to remove the hook`)
 	}
 	ignored := slices.Sorted(maps.Keys(body.Unknown))
 	if len(ignored) > 0 && spoken(req) <= chain.ProtocolVersion {
-		return bus.Refuse(bus.Malformed, "the body has the unknown field %q", ignored[0])
+		return wire.Errorf(wire.Malformed, "the body has the unknown field %q", ignored[0])
 	}
 	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
 	defer cancel()
@@ -107,12 +108,12 @@ func (r *Router) unregister(ctx context.Context, req *bus.Request) error {
 }
 
 // handlers lists hooks by the pattern they registered.
-func (r *Router) handlers(_ context.Context, req *bus.Request) error {
+func (r *Router) handlers(_ context.Context, req *natsx.Request) error {
 	pattern := ""
 	if tail := r.bus.Tail("handlers", req.Subject); tail != "" {
 		pattern = patternOf(tail)
 		if err := events.CheckPattern(pattern); err != nil {
-			return bus.Refuse(bus.Malformed, "%v", err)
+			return wire.Errorf(wire.Malformed, "%v", err)
 		}
 	}
 	table, err := r.registry.Table()
@@ -123,7 +124,7 @@ func (r *Router) handlers(_ context.Context, req *bus.Request) error {
 }
 
 // list answers with every registration in full.
-func (r *Router) list(ctx context.Context, req *bus.Request) error {
+func (r *Router) list(ctx context.Context, req *natsx.Request) error {
 	body, err := r.Registry(ctx)
 	if err != nil {
 		return err
@@ -131,7 +132,7 @@ func (r *Router) list(ctx context.Context, req *bus.Request) error {
 	return req.Reply(nil, body)
 }
 
-func replyJSON(req *bus.Request, v any) error {
+func replyJSON(req *natsx.Request, v any) error {
 	body, err := jsonv2.Marshal(v)
 	if err != nil {
 		return errors.New("could not write the answer")

@@ -11,16 +11,16 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/hookrouter/hookrouter/internal/approvals"
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/notary"
-	"github.com/hookrouter/hookrouter/internal/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/policy/match"
 	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/session"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
-	"github.com/hookrouter/hookrouter/pkg/match"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
@@ -79,7 +79,7 @@ type Options struct {
 	AuditData recorder.Data
 	AuditMask recorder.Masker
 	// AuditKey signs the audit log; nil leaves it without checkpoints.
-	AuditKey *notary.Key
+	AuditKey *signer.Key
 	// Accounts takes what the NATS server says of a request from another account as
 	// who sent it. Only where agents and approvers are in accounts of their own.
 	Accounts bool
@@ -158,26 +158,26 @@ func (o Options) check(maxPayload int64) error {
 // Router is one replica.
 type Router struct {
 	Options
-	bus      *bus.Bus
+	bus      *natsx.Conn
 	registry *registry.Registry
 	sessions sessions
 	states   *session.Store
-	desk     *approvals.Desk
+	desk     *approvals.Service
 	counts   counts
 	beside   beside
 	keeper
 	watched
-	slots     bus.Slots // of requests of agents
-	auditMode []string  // the header of every answer
+	slots     natsx.Limiter // of requests of agents
+	auditMode []string      // the header of every answer
 
 	// Of Run alone.
-	agents []bus.Endpoint // what this replica answers agents on, as long as it is ready
-	leave  []func()       // stops answering on them; nil while it does not
+	agents []natsx.Endpoint // what this replica answers agents on, as long as it is ready
+	leave  []func()         // stops answering on them; nil while it does not
 }
 
 // New makes a router on a bus, and the registry's bucket where it is missing.
 // Run it.
-func New(ctx context.Context, b *bus.Bus, o Options) (*Router, error) {
+func New(ctx context.Context, b *natsx.Conn, o Options) (*Router, error) {
 	o = o.withDefaults()
 	if err := o.check(b.MaxPayload()); err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func New(ctx context.Context, b *bus.Bus, o Options) (*Router, error) {
 	if o.Telemetry != nil {
 		r.metrics, r.tracer = o.Telemetry.Metrics, o.Telemetry.Tracer
 	}
-	r.slots = bus.NewSlots(o.MaxInFlight)
+	r.slots = natsx.NewLimiter(o.MaxInFlight)
 	if err := r.openAudit(ctx, replica); err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ func New(ctx context.Context, b *bus.Bus, o Options) (*Router, error) {
 		return nil, err
 	}
 	r.sessions.limit = o.MaxPerSession
-	r.beside.slots = bus.NewSlots(shadowLimit)
+	r.beside.slots = natsx.NewLimiter(shadowLimit)
 	r.registry = registry.New(b, bucket, registry.Options{
 		Replica: replica, Record: r.recordChange, Changed: r.metrics.Registry, Lease: o.Lease, TTL: o.TTL, Compile: compile, Log: o.Log,
 	})
@@ -228,13 +228,13 @@ func (r *Router) openCoordinator(ctx context.Context) error {
 
 // Desk is where questions are answered, for those who serve people in this
 // process.
-func (r *Router) Desk() approval.Desk { return r.desk }
+func (r *Router) Desk() approval.Service { return r.desk }
 
 // Registry is the JSON of hooks.registry. The error says that this replica is not
 // current.
 func (r *Router) Registry(context.Context) ([]byte, error) {
 	if !r.registry.Current() {
-		return nil, registry.ErrNotCurrent
+		return nil, registry.ErrStale
 	}
 	return jsonv2.Marshal(r.registry.List())
 }
@@ -325,13 +325,13 @@ func (r *Router) metadata() map[string]string {
 }
 
 // serve starts to answer on every subject of the protocol.
-func (r *Router) serve() (*bus.Service, error) {
+func (r *Router) serve() (*natsx.Service, error) {
 	service, err := r.bus.Serve("hook-router", r.Version, r.metadata())
 	if err != nil {
 		return nil, err
 	}
-	operators := bus.NewSlots(256)
-	for _, e := range []bus.Endpoint{
+	operators := natsx.NewLimiter(256)
+	for _, e := range []natsx.Endpoint{
 		{Name: "handlers", Subject: r.bus.Of("handlers"), Slots: operators, Wait: true, Handle: r.handlers},
 		{Name: "handlers-of", Subject: r.bus.Of("handlers", ">"), Slots: operators, Wait: true, Handle: r.handlers},
 		{Name: "registry", Subject: r.bus.Of("registry"), Slots: operators, Wait: true, Handle: r.list},

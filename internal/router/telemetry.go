@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals"
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -46,18 +47,18 @@ func (r *Router) refusals(verb string) func(code int) {
 
 // wireCode is the code that an error is answered with.
 func wireCode(err error) int {
-	switch code := bus.CodeOf(err); {
+	switch code := wire.CodeOf(err); {
 	case code != 0:
 		return code
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return bus.Deadline
+		return wire.Deadline
 	default:
-		return bus.Internal
+		return wire.Internal
 	}
 }
 
 // follow says in which trace an event belongs, where tracing is on.
-func (r *Router) follow(a *arrival, req *bus.Request, data events.Object) {
+func (r *Router) follow(a *arrival, req *natsx.Request, data events.Object) {
 	if r.tracer == nil {
 		return
 	}
@@ -70,7 +71,7 @@ func (r *Router) follow(a *arrival, req *bus.Request, data events.Object) {
 		}
 	}
 	if s.Turn == "" {
-		s.Turn = bus.Get(req.Header, bus.HeaderTurn)
+		s.Turn = wire.Get(req.Header, wire.HeaderTurn)
 	}
 	a.trace = r.tracer.Begin(s)
 }
@@ -143,7 +144,7 @@ func (r *Router) tellDecision(ctx context.Context, s *approvals.Stored, d approv
 }
 
 // tellShadow tells telemetry what a shadow hook answered.
-func (r *Router) tellShadow(a *arrival, link *chain.Link, when telemetry.Interval, result chain.Result, err error) {
+func (r *Router) tellShadow(a *arrival, link *chain.Entry, when telemetry.Interval, result chain.Result, err error) {
 	r.metrics.Shadow(link.ID, result.Action, err != nil)
 	r.tracer.Shadow(a.trace, telemetry.Answer{Link: link, When: when, Failure: chain.FailureOf(err)}, result.Action)
 }

@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/notary"
-	"github.com/hookrouter/hookrouter/internal/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/registry"
-	"github.com/hookrouter/hookrouter/internal/trail"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -25,16 +25,16 @@ const (
 
 // keeper is the audit log of one replica.
 type keeper struct {
-	trail  *trail.Trail
+	trail  *store.Log
 	writer *recorder.Writer
 	view   recorder.View
-	notary *notary.Notary         // nil without a key
+	notary *signer.Signer         // nil without a key
 	drift  atomic.Pointer[string] // why the log is not append-only; nil where it is
 }
 
 // openAudit opens the audit log, and makes it where it is missing.
 func (r *Router) openAudit(ctx context.Context, replica string) error {
-	log, err := trail.Open(ctx, r.bus, r.Replicas)
+	log, err := store.Open(ctx, r.bus, r.Replicas)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (r *Router) openAudit(ctx context.Context, replica string) error {
 	}
 	r.writer = recorder.New(r.bus, log, recorder.Options{ID: replica, Mode: r.Audit, Timeout: r.AuditTimeout, Wrote: r.metrics.Wrote, Log: r.Log})
 	if r.Audit != recorder.Off && r.AuditKey != nil {
-		r.notary = notary.New(log, notary.Options{
+		r.notary = signer.New(log, signer.Options{
 			Prefix: r.bus.Prefix(), Key: r.AuditKey.Signer, Verifier: r.AuditKey.Verifier, Log: r.Log,
 			Alarm: func(reason string) { r.noteLog("alarm", reason) },
 		})
@@ -112,7 +112,7 @@ func (r *Router) checkDrift(ctx context.Context) error {
 		}
 	}
 	state.Drift = append(state.Drift, state.Removed...)
-	notes, err := r.trail.CheckpointNotes().State(ctx, trail.CheckpointSubjects(r.bus))
+	notes, err := r.trail.CheckpointNotes().State(ctx, store.CheckpointSubjects(r.bus))
 	if err != nil {
 		return err
 	}

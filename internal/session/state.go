@@ -102,7 +102,7 @@ func (s *State) Remembered(hook, prompt string) (Grant, bool) {
 
 // remember keeps the answer to a question of an event that came at arrived, once,
 // unless it was revoked or is of an earlier life of the session.
-func (s *State) remember(q approval.Question, arrived time.Time, d approval.Decision) (changed bool) {
+func (s *State) remember(q approval.Request, arrived time.Time, d approval.Decision) (changed bool) {
 	known := func(g Grant) bool { return g.Approval == q.ID }
 	switch {
 	case s.Ended != nil && !arrived.After(*s.Ended), slices.Contains(s.Revoked, q.ID), slices.ContainsFunc(s.Grants, known):

@@ -10,14 +10,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
 // Bucket says how the bucket of states is made.
-func Bucket(prefix string, replicas int) bus.BucketOptions {
-	return bus.BucketOptions{
+func Bucket(prefix string, replicas int) natsx.BucketOptions {
+	return natsx.BucketOptions{
 		Name: prefix + "_sessions", Description: "turns, budgets and remembered approvals of sessions",
 		Replicas: replicas, MaxAge: 30 * 24 * time.Hour, Fresh: true,
 	}
@@ -25,7 +26,7 @@ func Bucket(prefix string, replicas int) bus.BucketOptions {
 
 // Store keeps the states. It is safe for concurrent use.
 type Store struct {
-	bucket *bus.Bucket
+	bucket *natsx.Bucket
 	log    *slog.Logger
 
 	mu   sync.RWMutex // guards seen
@@ -39,14 +40,14 @@ type glance struct {
 }
 
 // New makes a store. Run follows the bucket.
-func New(bucket *bus.Bucket, log *slog.Logger) *Store {
+func New(bucket *natsx.Bucket, log *slog.Logger) *Store {
 	return &Store{bucket: bucket, log: log, seen: map[string]glance{}}
 }
 
 // Run follows the bucket until ctx ends.
 func (s *Store) Run(ctx context.Context) {
 	for {
-		err := s.bucket.Follow(ctx, func(batch []bus.Entry, _ bool) error {
+		err := s.bucket.Follow(ctx, func(batch []natsx.Entry, _ bool) error {
 			for _, e := range batch {
 				var state State
 				if e.Value != nil {
@@ -103,7 +104,7 @@ func (s *Store) Get(ctx context.Context, id string) (State, error) {
 
 func (s *Store) read(ctx context.Context, id string) (State, uint64, error) {
 	e, err := s.bucket.Get(ctx, key(id))
-	if errors.Is(err, bus.ErrNoKey) {
+	if errors.Is(err, natsx.ErrNoKey) {
 		return State{Session: id}, 0, nil
 	}
 	if err != nil {
@@ -117,7 +118,7 @@ func (s *Store) read(ctx context.Context, id string) (State, uint64, error) {
 }
 
 func unavailable(err error) error {
-	return bus.Refuse(bus.Unavailable, "the state of the session can't be reached: %v: try again", err)
+	return wire.Errorf(wire.Unavailable, "the state of the session can't be reached: %v: try again", err)
 }
 
 // tries bounds how often an update is begun again because another replica wrote
@@ -144,7 +145,7 @@ func (s *Store) Update(ctx context.Context, id string, change func(*State) (chan
 			s.saw(key(id), state.Used, revision)
 			return nil
 		}
-		if !errors.Is(err, bus.ErrRevision) {
+		if !errors.Is(err, natsx.ErrRevision) {
 			return unavailable(err)
 		}
 		select {
@@ -153,7 +154,7 @@ func (s *Store) Update(ctx context.Context, id string, change func(*State) (chan
 			return ctx.Err()
 		}
 	}
-	return bus.Refuse(bus.Overloaded, "too many replicas write the state of this session at once: try again")
+	return wire.Errorf(wire.Overloaded, "too many replicas write the state of this session at once: try again")
 }
 
 // Begin begins a turn of a session, as the event says; an empty event always
@@ -182,7 +183,7 @@ func (s *Store) End(ctx context.Context, id string) error {
 
 // Remember keeps an "Allow always" to a question of an event that came at arrived,
 // once.
-func (s *Store) Remember(ctx context.Context, q approval.Question, arrived time.Time, d approval.Decision) error {
+func (s *Store) Remember(ctx context.Context, q approval.Request, arrived time.Time, d approval.Decision) error {
 	return s.Update(ctx, q.Session, func(state *State) bool { return state.remember(q, arrived, d) })
 }
 

@@ -30,8 +30,8 @@ func everything(t *testing.T) string {
 	}
 	t.Cleanup(stop)
 	c := three()
-	c.Outcome.Hops[0].Failure, c.Outcome.Hops[0].FailedOpen = chain.FailedTimeout, true
-	c.Outcome.Skipped = []*chain.Link{{Registration: chain.Registration{ID: "x"}}}
+	c.Outcome.Calls[0].Failure, c.Outcome.Calls[0].FailedOpen = chain.FailedTimeout, true
+	c.Outcome.Skipped = []*chain.Entry{{Registration: chain.Registration{ID: "x"}}}
 	c.Injected, c.Dropped = []verdict.Injected{{HookID: "x"}}, []verdict.Injected{{HookID: "x"}}
 	shown.Metrics.Chain(t.Context(), c)
 	shown.Metrics.Refused("emit", 429)

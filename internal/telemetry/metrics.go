@@ -52,8 +52,8 @@ func (m *Metrics) Chain(ctx context.Context, c *Chain) {
 	if !c.Audited.From.IsZero() {
 		m.auditTime.Record(ctx, c.Audited.To.Sub(c.Audited.From).Seconds(), m.byAudit.get(c.AuditMode, asIs)...)
 	}
-	for i := range c.Outcome.Hops {
-		m.hop(ctx, event, &c.Outcome.Hops[i])
+	for i := range c.Outcome.Calls {
+		m.hop(ctx, event, &c.Outcome.Calls[i])
 	}
 	for i := range c.Answers {
 		m.answer(ctx, &c.Answers[i])
@@ -83,9 +83,9 @@ func (m *Metrics) Chain(ctx context.Context, c *Chain) {
 
 func (m *Metrics) hook(id string) *hookLabels { return m.byHook.get(m.hooks.label(id), strings.Clone) }
 
-func (m *Metrics) hop(ctx context.Context, event string, hop *chain.Hop) {
-	labels := m.hook(hop.Link.ID)
-	pair := m.byPair.get(eventHook{event, m.hooks.label(hop.Link.ID)}, ownPair)
+func (m *Metrics) hop(ctx context.Context, event string, hop *chain.Call) {
+	labels := m.hook(hop.Entry.ID)
+	pair := m.byPair.get(eventHook{event, m.hooks.label(hop.Entry.ID)}, ownPair)
 	if !hop.Start.IsZero() {
 		m.hookTime.Record(ctx, hop.Took.Seconds(), labels.time...)
 	}

@@ -62,8 +62,8 @@ func three() *telemetry.Chain {
 	now := time.Now()
 	out := &chain.Outcome{Result: chain.Result{Action: chain.Continue}}
 	for i := range 3 {
-		link := &chain.Link{Registration: chain.Registration{ID: fmt.Sprintf("hook%d", i), Priority: i}}
-		out.Hops = append(out.Hops, chain.Hop{Link: link, Start: now, Took: time.Millisecond})
+		link := &chain.Entry{Registration: chain.Registration{ID: fmt.Sprintf("hook%d", i), Priority: i}}
+		out.Calls = append(out.Calls, chain.Call{Entry: link, Start: now, Took: time.Millisecond})
 	}
 	return &telemetry.Chain{
 		Verb: "emit", Event: events.ToolPre, Source: "/agent", Session: "s1", EventID: "e1", ChainID: events.NewID(),
@@ -75,12 +75,12 @@ func three() *telemetry.Chain {
 func TestMetricsCountWhatHappenedToAnEvent(t *testing.T) {
 	shown := start(t, telemetry.Options{Version: "1.2.3"})
 	c := three()
-	hops := c.Outcome.Hops
+	hops := c.Outcome.Calls
 	hops[0].Result.Action = chain.InjectContext
 	hops[1].Failure, hops[1].FailedOpen = chain.FailedTimeout, true
 	hops[2].Failure = chain.FailedNoResponder
 	c.Outcome.Result.Action, c.Outcome.DeniedBy = chain.Deny, "hook2"
-	c.Outcome.Skipped = []*chain.Link{{Registration: chain.Registration{ID: "other-tools"}}}
+	c.Outcome.Skipped = []*chain.Entry{{Registration: chain.Registration{ID: "other-tools"}}}
 	c.Injected = []verdict.Injected{{HookID: "hook0", Bytes: 12, Tokens: 3}}
 	c.Dropped = []verdict.Injected{{HookID: "hook1", Dropped: verdict.Oversize}}
 	shown.Metrics.Chain(t.Context(), c)
@@ -142,8 +142,8 @@ func TestLabelSetsAreBounded(t *testing.T) {
 		c.Session, c.ChainID, c.EventID = fmt.Sprintf("session-%d", i), events.NewID(), fmt.Sprint(i)
 		c.Event = fmt.Sprintf("custom:event%d", i%1500)
 		c.Source = fmt.Sprintf("/agent%d/instance", i)
-		for j := range c.Outcome.Hops {
-			c.Outcome.Hops[j].Link = &chain.Link{Registration: chain.Registration{ID: fmt.Sprintf("h-%d", (3*i+j)%1500)}}
+		for j := range c.Outcome.Calls {
+			c.Outcome.Calls[j].Entry = &chain.Entry{Registration: chain.Registration{ID: fmt.Sprintf("h-%d", (3*i+j)%1500)}}
 		}
 		shown.Metrics.Chain(t.Context(), c)
 		shown.Metrics.Refused(fmt.Sprint("verb", i), i)

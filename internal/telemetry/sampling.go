@@ -64,8 +64,8 @@ func (c *Chain) kept() string {
 	case c.Approval != "":
 		return "ask_user"
 	}
-	for i := range c.Outcome.Hops {
-		if c.Outcome.Hops[i].Failure != "" {
+	for i := range c.Outcome.Calls {
+		if c.Outcome.Calls[i].Failure != "" {
 			return "failure"
 		}
 	}

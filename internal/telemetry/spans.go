@@ -83,8 +83,8 @@ func (t *Tracer) Chain(tr *Trace, c *Chain) {
 	about := make([]attribute.KeyValue, 0, 24) // of one span after the other
 	t.make(id, tr.parent, t.event(about, tr, c, why))
 	calls := t.below(id, tr.root)
-	for i := range c.Outcome.Hops {
-		calls.make(t.hop(about, tr, c, &c.Outcome.Hops[i]))
+	for i := range c.Outcome.Calls {
+		calls.make(t.hop(about, tr, c, &c.Outcome.Calls[i]))
 	}
 	for i := range c.Answers {
 		calls.make(t.answer(about, tr, &c.Answers[i]))
@@ -131,11 +131,11 @@ func (t *Tracer) event(about []attribute.KeyValue, tr *Trace, c *Chain, why stri
 		about = append(about, KeyAction.String(c.action()))
 	}
 	called, open := 0, false
-	for i := range c.Outcome.Hops {
-		if c.Outcome.Hops[i].Called() {
+	for i := range c.Outcome.Calls {
+		if c.Outcome.Calls[i].Called() {
 			called++
 		}
-		open = open || c.Outcome.Hops[i].FailedOpen
+		open = open || c.Outcome.Calls[i].FailedOpen
 	}
 	called += len(c.Answers)
 	about = append(about, KeyHooks.Int(called))
@@ -165,7 +165,7 @@ func (t *Tracer) event(about []attribute.KeyValue, tr *Trace, c *Chain, why stri
 	return s
 }
 
-func hookAbout(about []attribute.KeyValue, link *chain.Link) []attribute.KeyValue {
+func hookAbout(about []attribute.KeyValue, link *chain.Entry) []attribute.KeyValue {
 	mode := link.Mode
 	if mode == "" {
 		mode = chain.Enforce
@@ -174,20 +174,20 @@ func hookAbout(about []attribute.KeyValue, link *chain.Link) []attribute.KeyValu
 }
 
 // callAbout is what is said of a call, besides its hook.
-func (t *Tracer) callAbout(about []attribute.KeyValue, link *chain.Link) []attribute.KeyValue {
+func (t *Tracer) callAbout(about []attribute.KeyValue, link *chain.Entry) []attribute.KeyValue {
 	return append(hookAbout(about, link), semconv.MessagingSystemKey.String("nats"),
 		semconv.MessagingDestinationName(t.prefix+".call."+link.ID))
 }
 
 // hop is the span of one call.
-func (t *Tracer) hop(about []attribute.KeyValue, tr *Trace, c *Chain, hop *chain.Hop) span {
+func (t *Tracer) hop(about []attribute.KeyValue, tr *Trace, c *Chain, hop *chain.Call) span {
 	s := span{
-		name: "call " + hop.Link.ID, id: tr.call(hop.Link.ID).SpanID(), kind: trace.SpanKindClient,
-		from: hop.Start, to: hop.Start.Add(hop.Took), failed: string(hop.Failure), about: t.callAbout(about, hop.Link),
+		name: "call " + hop.Entry.ID, id: tr.call(hop.Entry.ID).SpanID(), kind: trace.SpanKindClient,
+		from: hop.Start, to: hop.Start.Add(hop.Took), failed: string(hop.Failure), about: t.callAbout(about, hop.Entry),
 	}
 	if hop.Start.IsZero() { // its match could not be evaluated, so it was not called
-		at := c.before(hop.Link)
-		s.name, s.kind, s.from, s.to, s.about = "match "+hop.Link.ID, trace.SpanKindInternal, at, at, hookAbout(about, hop.Link)
+		at := c.before(hop.Entry)
+		s.name, s.kind, s.from, s.to, s.about = "match "+hop.Entry.ID, trace.SpanKindInternal, at, at, hookAbout(about, hop.Entry)
 	}
 	if hop.Failure != "" {
 		s.about = append(s.about, KeyFailure.String(string(hop.Failure)), KeyFailedOpen.Bool(hop.FailedOpen))
@@ -195,7 +195,7 @@ func (t *Tracer) hop(about []attribute.KeyValue, tr *Trace, c *Chain, hop *chain
 		s.about = append(s.about, KeyAction.String(actionOf(hop.Result.Action)))
 	}
 	for i := range c.Injected {
-		if c.Injected[i].HookID == hop.Link.ID {
+		if c.Injected[i].HookID == hop.Entry.ID {
 			s.about = append(s.about, KeyTokens.Int(c.Injected[i].Tokens))
 		}
 	}
@@ -227,11 +227,11 @@ func (t *Tracer) Shadow(tr *Trace, a Answer, action chain.Action) {
 }
 
 // before is when the hook in front of one was done.
-func (c *Chain) before(link *chain.Link) time.Time {
+func (c *Chain) before(link *chain.Entry) time.Time {
 	at := c.Came
-	for i := range c.Outcome.Hops {
-		hop := &c.Outcome.Hops[i]
-		if hop.Link.Priority > link.Priority || hop.Link.Priority == link.Priority && hop.Link.Order > link.Order {
+	for i := range c.Outcome.Calls {
+		hop := &c.Outcome.Calls[i]
+		if hop.Entry.Priority > link.Priority || hop.Entry.Priority == link.Priority && hop.Entry.Order > link.Order {
 			break
 		}
 		if !hop.Start.IsZero() {

@@ -54,7 +54,7 @@ func TestSpansAreMadeUnderTheIdsThatHooksWereTold(t *testing.T) {
 	made := &spans{}
 	shown := start(t, telemetry.Options{Spans: made})
 	c := three()
-	c.Outcome.Skipped = []*chain.Link{{Registration: chain.Registration{ID: "skipped", Priority: 1}, Order: 9}}
+	c.Outcome.Skipped = []*chain.Entry{{Registration: chain.Registration{ID: "skipped", Priority: 1}, Order: 9}}
 	tr := shown.Tracer.Begin(telemetry.Sender{Traceparent: parent, ChainID: c.ChainID})
 	told := tr.Call("hook1")
 	shown.Tracer.Chain(tr, c)
@@ -73,7 +73,7 @@ func TestSpansAreMadeUnderTheIdsThatHooksWereTold(t *testing.T) {
 			t.Errorf("%s is not below the event's span", one.Name())
 		}
 	}
-	if !call.StartTime().Equal(c.Outcome.Hops[1].Start) || call.EndTime().Sub(call.StartTime()) != time.Millisecond {
+	if !call.StartTime().Equal(c.Outcome.Calls[1].Start) || call.EndTime().Sub(call.StartTime()) != time.Millisecond {
 		t.Errorf("the call's times are %v to %v", call.StartTime(), call.EndTime())
 	}
 	if skipped := made.list[4]; !skipped.StartTime().Equal(call.EndTime()) {
@@ -117,12 +117,12 @@ func TestWhatMattersIsKeptWhateverTheHeadDecided(t *testing.T) {
 		"a question to a person":     {func(c *telemetry.Chain) { c.Outcome.Result.Action = chain.AskUser }, true},
 		"a question that is pending": {func(c *telemetry.Chain) { c.Action = "pending" }, true},
 		"a hook that failed and was passed": {func(c *telemetry.Chain) {
-			c.Outcome.Hops[0].Failure, c.Outcome.Hops[0].FailedOpen = chain.FailedError, true
+			c.Outcome.Calls[0].Failure, c.Outcome.Calls[0].FailedOpen = chain.FailedError, true
 		}, true},
 		"an answer that the log refused": {func(c *telemetry.Chain) { c.Refused = 503 }, true},
 		"a chain without time":           {func(c *telemetry.Chain) { c.Refused = 504 }, true},
 		"a collect with a silent hook": {func(c *telemetry.Chain) {
-			c.Answers = []telemetry.Answer{{Link: &chain.Link{}, Failure: chain.FailedTimeout}}
+			c.Answers = []telemetry.Answer{{Link: &chain.Entry{}, Failure: chain.FailedTimeout}}
 		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {

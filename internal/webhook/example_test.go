@@ -27,7 +27,7 @@ func ExampleSender() {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	sender.Notify(ctx, approval.Notice{Question: approval.Question{ID: "q1", Prompt: "Run it?"}})
+	sender.Notify(ctx, approval.Notice{Request: approval.Request{ID: "q1", Prompt: "Run it?"}})
 	cancel() // what waits is still sent
 	if err := sender.Run(ctx); err != nil {
 		fmt.Println(err)

@@ -57,9 +57,9 @@ func (s *Sender) Notify(ctx context.Context, n approval.Notice) {
 		s.log.Warn("webhooks are missing: the router was too busy to follow the approvals")
 	}
 	news := struct {
-		approval.Question
+		approval.Request
 		*approval.Decision
-	}{n.Question, nil}
+	}{n.Request, nil}
 	news.Prompt = cut(news.Prompt)
 	kind := Required
 	if n.Decision != nil {

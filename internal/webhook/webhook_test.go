@@ -86,7 +86,7 @@ func wait[T any](t *testing.T, ch <-chan T) T {
 	}
 }
 
-var question = approval.Question{
+var question = approval.Request{
 	ID: "q1", Session: "s1", Event: "tool:pre", Hook: "guard", Prompt: "Run it?", Options: []string{"Allow", "Deny"}, Default: "deny",
 	Created:    approval.At(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)),
 	Expires:    approval.At(time.Date(2026, 1, 2, 3, 9, 5, 0, time.UTC)),
@@ -104,17 +104,17 @@ func TestReceiversAreToldTheQuestionAndTheDecision(t *testing.T) {
 		notice     approval.Notice
 		kind, want string
 	}{
-		"a question": {approval.Notice{Question: question}, "approval:required", "{" + asked + "}"},
+		"a question": {approval.Notice{Request: question}, "approval:required", "{" + asked + "}"},
 		"a decision": {
-			approval.Notice{Question: question, Decision: &approval.Decision{Option: "Allow", Granted: true, DecidedBy: "ann", Note: "fine", Decided: question.Expires}},
+			approval.Notice{Request: question, Decision: &approval.Decision{Option: "Allow", Granted: true, DecidedBy: "ann", Note: "fine", Decided: question.Expires}},
 			"approval:resolved", "{" + asked + `,"option":"Allow","granted":true,"decided_by":"ann","note":"fine","decided":"2026-01-02T03:09:05.000Z"}`,
 		},
 		"a note of 200 kB": {
-			approval.Notice{Question: question, Decision: &approval.Decision{Note: long.Prompt, Error: long.Prompt}},
+			approval.Notice{Request: question, Decision: &approval.Decision{Note: long.Prompt, Error: long.Prompt}},
 			"approval:resolved",
 			"{" + asked + `,"granted":false,"decided_by":"","note":"` + cut + `","decided":"0001-01-01T00:00:00.000Z","error":"` + cut + `"}`,
 		},
-		"a prompt of 200 kB": {approval.Notice{Question: long}, "approval:required", "{" + strings.Replace(asked, "Run it?", cut, 1) + "}"},
+		"a prompt of 200 kB": {approval.Notice{Request: long}, "approval:required", "{" + strings.Replace(asked, "Run it?", cut, 1) + "}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url, requests := listen(t, nil)
@@ -157,8 +157,8 @@ func TestNewsCarriesTraceContext(t *testing.T) {
 		}
 	})
 	s, _ := run(t, webhook.Options{URLs: []string{url}, Backoff: time.Millisecond})
-	s.Notify(about, approval.Notice{Question: question})
-	s.Notify(t.Context(), approval.Notice{Question: question})
+	s.Notify(about, approval.Notice{Request: question})
+	s.Notify(t.Context(), approval.Notice{Request: question})
 	for _, want := range []string{"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", ""} {
 		if got := wait(t, requests).header.Get("traceparent"); got != want {
 			t.Errorf("traceparent %q, want %q", got, want)
@@ -170,10 +170,10 @@ func TestTheSameNewsHasTheSameIDFromEveryRouter(t *testing.T) {
 	url, requests := listen(t, nil)
 	one, _ := run(t, webhook.Options{URLs: []string{url}})
 	two, _ := run(t, webhook.Options{URLs: []string{url}})
-	one.Notify(t.Context(), approval.Notice{Question: question})
-	two.Notify(t.Context(), approval.Notice{Question: question})
+	one.Notify(t.Context(), approval.Notice{Request: question})
+	two.Notify(t.Context(), approval.Notice{Request: question})
 	a, b := wait(t, requests).header.Get("webhook-id"), wait(t, requests).header.Get("webhook-id")
-	one.Notify(t.Context(), approval.Notice{Question: question, Decision: &approval.Decision{}})
+	one.Notify(t.Context(), approval.Notice{Request: question, Decision: &approval.Decision{}})
 	c := wait(t, requests).header.Get("webhook-id")
 	if a == "" || a != b || a == c || strings.Contains(a, ".") {
 		t.Errorf("ids %q and %q of one question, %q of its decision", a, b, c)
@@ -182,7 +182,7 @@ func TestTheSameNewsHasTheSameIDFromEveryRouter(t *testing.T) {
 
 func TestAnEmptySenderTellsNobody(t *testing.T) {
 	s, stop := run(t, webhook.Options{})
-	s.Notify(t.Context(), approval.Notice{Question: question})
+	s.Notify(t.Context(), approval.Notice{Request: question})
 	stop()
 	if got := s.Stats(); got != (webhook.Stats{}) {
 		t.Errorf("stats %+v; want none", got)
@@ -240,7 +240,7 @@ func TestAttempts(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				receiver := &script{codes: c.codes, retryAfter: c.retryAfter, start: time.Now()}
 				sender, stop := run(t, webhook.Options{URLs: []string{"http://r.test"}, Client: &http.Client{Transport: receiver}, Window: c.window})
-				sender.Notify(t.Context(), approval.Notice{Question: question})
+				sender.Notify(t.Context(), approval.Notice{Request: question})
 				time.Sleep(10 * time.Minute) //nolint:forbidigo // of the bubble's clock
 				stop()
 				if len(receiver.attempts) != len(c.want) {
@@ -269,7 +269,7 @@ func TestAWaitIsNotTheSameTwice(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			receiver := &script{codes: []int{500, 200}, start: time.Now()}
 			sender, stop := run(t, webhook.Options{URLs: []string{"http://r.test"}, Client: &http.Client{Transport: receiver}})
-			sender.Notify(t.Context(), approval.Notice{Question: question})
+			sender.Notify(t.Context(), approval.Notice{Request: question})
 			time.Sleep(time.Minute) //nolint:forbidigo // of the bubble's clock
 			stop()
 			seen[receiver.attempts[1]] = true
@@ -288,7 +288,7 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	var log bytes.Buffer
 	// A client that follows redirects is no excuse.
 	s, stop := run(t, webhook.Options{URLs: []string{url}, Client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	s.Notify(t.Context(), approval.Notice{Question: question})
+	s.Notify(t.Context(), approval.Notice{Request: question})
 	wait(t, requests)
 	stop()
 	if len(leaked) > 0 {
@@ -359,7 +359,7 @@ func TestLostNoticesAreLogged(t *testing.T) {
 	url, requests := listen(t, nil)
 	var log bytes.Buffer
 	s, stop := run(t, webhook.Options{URLs: []string{url}, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	s.Notify(t.Context(), approval.Notice{Question: question, Lost: true})
+	s.Notify(t.Context(), approval.Notice{Request: question, Lost: true})
 	wait(t, requests)
 	stop()
 	if want := "webhooks are missing"; !strings.Contains(log.String(), want) {
@@ -371,8 +371,8 @@ func TestAReceiverThatIsGivenUpDoesNotHoldUpTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		receiver := &script{codes: []int{429, 200}, retryAfter: "3600", start: time.Now()}
 		sender, stop := run(t, webhook.Options{URLs: []string{"http://r.test"}, Client: &http.Client{Transport: receiver}})
-		sender.Notify(t.Context(), approval.Notice{Question: question})
-		sender.Notify(t.Context(), approval.Notice{Question: question})
+		sender.Notify(t.Context(), approval.Notice{Request: question})
+		sender.Notify(t.Context(), approval.Notice{Request: question})
 		synctest.Wait()
 		if got := sender.Stats(); got != (webhook.Stats{Delivered: 1, Failed: 1}) {
 			t.Errorf("at once: stats %+v; want one given up and one delivered", got)
@@ -392,7 +392,7 @@ func TestTheEndClosesConnections(t *testing.T) {
 	server.Start()
 	defer server.Close()
 	s, stop := run(t, webhook.Options{URLs: []string{server.URL}})
-	s.Notify(t.Context(), approval.Notice{Question: question})
+	s.Notify(t.Context(), approval.Notice{Request: question})
 	stop()
 	wait(t, closed)
 }
@@ -493,7 +493,7 @@ func TestLogsShowNothingSecret(t *testing.T) {
 		URLs:     []string{strings.Replace(answering, "://", "://ann:hunter2@", 1) + "/path-token?key=token", "http://ann:hunter2@127.0.0.1:1/path-token"},
 		Attempts: 1, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
-	s.Notify(t.Context(), approval.Notice{Question: question})
+	s.Notify(t.Context(), approval.Notice{Request: question})
 	stop()
 	for _, want := range []string{"the receiver answered 418", "connection refused", "receiver=2 host=127.0.0.1:1"} {
 		if !strings.Contains(log.String(), want) {

@@ -13,14 +13,15 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
 // Refusal is the error of a request that the router refused: Code is the wire
 // protocol's, Text says what was wrong and what to do.
-type Refusal = bus.Refusal
+type Refusal = wire.Error
 
 // ErrNoRouter means that nobody answers on the router's subjects.
 var ErrNoRouter = errors.New("no router answers")
@@ -64,7 +65,7 @@ type Options struct {
 // Agent emits the events of one agent.
 type Agent struct {
 	Options
-	bus *bus.Bus
+	bus *natsx.Conn
 
 	mu       sync.Mutex     // guards what follows
 	fields   map[string]any // the default fields as they were given
@@ -82,9 +83,9 @@ func Connect(_ context.Context, o Options) (*Agent, error) {
 	a := &Agent{Options: o}
 	var err error
 	if o.Conn != nil {
-		a.bus, err = bus.New(o.Conn, o.Prefix, o.Log)
+		a.bus, err = natsx.New(o.Conn, o.Prefix, o.Log)
 	} else {
-		a.bus, err = bus.Connect(bus.Options{URL: o.URL, Prefix: o.Prefix, Name: "agent", Creds: o.Creds, NATS: o.NATS, Log: o.Log})
+		a.bus, err = natsx.Connect(natsx.Options{URL: o.URL, Prefix: o.Prefix, Name: "agent", Creds: o.Creds, NATS: o.NATS, Log: o.Log})
 	}
 	if err != nil {
 		return nil, err
@@ -147,7 +148,7 @@ func asciiJSON(text string) string {
 }
 
 // event is the body and the headers of one event.
-func (a *Agent) event(name string, data any) (bus.Header, []byte, error) {
+func (a *Agent) event(name string, data any) (wire.Header, []byte, error) {
 	if err := events.CheckName(name); err != nil {
 		return nil, nil, err
 	}
@@ -169,19 +170,19 @@ func (a *Agent) event(name string, data any) (bus.Header, []byte, error) {
 	if own, ok := object.GetString("session_id"); ok && own != "" {
 		ev.Session = own
 	}
-	header := bus.Header{}
+	header := wire.Header{}
 	ev.SetHeader(header)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.defaults != "" {
-		header[bus.HeaderDefaults] = []string{a.defaults}
+		header[wire.HeaderDefaults] = []string{a.defaults}
 	}
 	return header, body, nil
 }
 
 // request asks a router, and asks again while none can serve. before is called
 // before each try; it may be nil.
-func (a *Agent) request(ctx context.Context, subject string, header bus.Header, body []byte, before func()) (*bus.Message, error) {
+func (a *Agent) request(ctx context.Context, subject string, header wire.Header, body []byte, before func()) (*natsx.Message, error) {
 	patience := time.Now().Add(a.Patience)
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		if before != nil {
@@ -204,7 +205,7 @@ func (a *Agent) request(ctx context.Context, subject string, header bus.Header, 
 
 // try sends one request and waits for its answer for as long as ctx and the
 // connection last.
-func (a *Agent) try(ctx context.Context, subject string, header bus.Header, body []byte) (*bus.Message, error) {
+func (a *Agent) try(ctx context.Context, subject string, header wire.Header, body []byte) (*natsx.Message, error) {
 	ctx, stop := a.bus.UntilLost(ctx, ErrLost)
 	defer stop()
 	msg, err := a.bus.Request(ctx, subject, header, body)
@@ -218,13 +219,13 @@ func (a *Agent) try(ctx context.Context, subject string, header bus.Header, body
 // the next time.
 func passing(err error) bool {
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
-		return refusal.Code == bus.Unavailable
+		return refusal.Code == wire.Unavailable
 	}
-	return errors.Is(err, bus.ErrNoResponders) || errors.Is(err, bus.ErrAway)
+	return errors.Is(err, natsx.ErrNoResponders) || errors.Is(err, natsx.ErrDisconnected)
 }
 
 func (a *Agent) explain(subject string, err error) error {
-	if errors.Is(err, bus.ErrNoResponders) {
+	if errors.Is(err, natsx.ErrNoResponders) {
 		return fmt.Errorf("%w on %s: start `hook-router`, or check the prefix", ErrNoRouter, subject)
 	}
 	return err

@@ -15,8 +15,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -265,10 +265,10 @@ func TestDeadlineIsToldToTheRouter(t *testing.T) {
 }
 
 func TestPatience(t *testing.T) {
-	s := natstest.Server(t)
-	_, stop := natstest.Router(t, s, router.Options{})
+	s := testkit.Server(t)
+	_, stop := testkit.Router(t, s, router.Options{})
 	stop()
-	nc := natstest.Conn(t, s)
+	nc := testkit.Conn(t, s)
 
 	t.Run("no router, no patience", func(t *testing.T) {
 		a := connect(t, agent.Options{Conn: nc, Patience: -1})
@@ -301,7 +301,7 @@ func TestPatience(t *testing.T) {
 		}
 	})
 	t.Run("a router that can't serve is asked again, and then that is what is said", func(t *testing.T) {
-		fake := unavailable(t, natstest.Conn(t, s), "hooks.emit.>", 1_000_000)
+		fake := unavailable(t, testkit.Conn(t, s), "hooks.emit.>", 1_000_000)
 		a := connect(t, agent.Options{Conn: nc, Patience: 300 * time.Millisecond})
 		_, err := a.Emit(t.Context(), events.ToolPre, nil)
 		var refusal *agent.Refusal
@@ -313,7 +313,7 @@ func TestPatience(t *testing.T) {
 		}
 	})
 	t.Run("a router that can't serve at first", func(t *testing.T) {
-		fake := unavailable(t, natstest.Conn(t, s), "hooks.emit.>", 2)
+		fake := unavailable(t, testkit.Conn(t, s), "hooks.emit.>", 2)
 		a := connect(t, agent.Options{Conn: nc})
 		if answer, err := a.Emit(t.Context(), events.ToolPre, nil); err != nil || answer.Reason != "served" {
 			t.Errorf("%+v, %v", answer, err)
@@ -326,13 +326,13 @@ func TestPatience(t *testing.T) {
 		a := connect(t, agent.Options{Conn: nc})
 		done := make(chan error, 1)
 		go func() { _, err := a.Emit(t.Context(), events.ToolPre, nil); done <- err }()
-		natstest.Router(t, s, router.Options{})
+		testkit.Router(t, s, router.Options{})
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 	})
 	t.Run("another refusal is final", func(t *testing.T) {
-		fake := unavailable(t, natstest.Conn(t, s), "other.emit.>", 0)
+		fake := unavailable(t, testkit.Conn(t, s), "other.emit.>", 0)
 		a := connect(t, agent.Options{Conn: nc, Prefix: "other"})
 		if _, err := a.Emit(t.Context(), "no:such", nil); err == nil {
 			t.Error("no error")
@@ -462,7 +462,7 @@ func TestConnect(t *testing.T) {
 		strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "is a server running there?") {
 		t.Errorf("error is %v", err)
 	}
-	nc := natstest.Conn(t, natstest.Server(t))
+	nc := testkit.Conn(t, testkit.Server(t))
 	if _, err := agent.Connect(t.Context(), agent.Options{Conn: nc, Prefix: "A B"}); err == nil {
 		t.Error("a bad prefix was taken")
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -32,14 +32,14 @@ type Run struct {
 	FailedOpen []string // hooks that failed and were let pass
 }
 
-func readRun(h bus.Header) Run {
-	count, _ := strconv.Atoi(bus.Get(h, bus.HeaderCount))
+func readRun(h wire.Header) Run {
+	count, _ := strconv.Atoi(wire.Get(h, wire.HeaderCount))
 	return Run{
 		Hooks:      count,
-		EventID:    events.Unescape(bus.Get(h, bus.HeaderEventID)),
-		ChainID:    bus.Get(h, bus.HeaderChainID),
-		DeniedBy:   bus.Get(h, bus.HeaderDeniedBy),
-		FailedOpen: list(bus.Get(h, bus.HeaderFailedOpen)),
+		EventID:    events.Unescape(wire.Get(h, wire.HeaderEventID)),
+		ChainID:    wire.Get(h, wire.HeaderChainID),
+		DeniedBy:   wire.Get(h, wire.HeaderDeniedBy),
+		FailedOpen: list(wire.Get(h, wire.HeaderFailedOpen)),
 	}
 }
 
@@ -83,14 +83,14 @@ func bound(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // tellDeadline tells the router how much time is left, a little less than there
 // is, so that its answer still arrives.
-func tellDeadline(ctx context.Context, header bus.Header) {
+func tellDeadline(ctx context.Context, header wire.Header) {
 	end, ok := ctx.Deadline()
 	if !ok {
 		return
 	}
 	left := time.Until(end)
 	left -= min(left/10, 100*time.Millisecond)
-	header[bus.HeaderTimeout] = []string{strconv.FormatInt(max(left.Milliseconds(), 1), 10)}
+	header[wire.HeaderTimeout] = []string{strconv.FormatInt(max(left.Milliseconds(), 1), 10)}
 }
 
 // Collection is what many gave, in order, and who they are.
@@ -110,7 +110,7 @@ func (a *Agent) EmitAndCollect(ctx context.Context, event string, data any, time
 	}
 	ctx, span := a.begin(ctx, "collect", event, header)
 	defer func() { end(span, "collect", Run{}, err) }()
-	delete(header, bus.HeaderDefaults)
+	delete(header, wire.HeaderDefaults)
 	return a.collect(ctx, a.bus.Event("collect", event), header, body, timeout)
 }
 
@@ -121,7 +121,7 @@ func (a *Agent) CollectContributions(ctx context.Context, channel string, timeou
 	if err := events.CheckChannel(channel); err != nil {
 		return Collection{}, err
 	}
-	header := bus.Header{}
+	header := wire.Header{}
 	ctx, span := a.begin(ctx, contributions, channel, header)
 	defer func() { end(span, "collect", Run{}, err) }()
 	return a.collect(ctx, a.bus.Of(contributions, channel), header, nil, timeout)
@@ -130,9 +130,9 @@ func (a *Agent) CollectContributions(ctx context.Context, channel string, timeou
 // contributions is what channels are asked with.
 const contributions = "contributions"
 
-func (a *Agent) collect(ctx context.Context, subject string, header bus.Header, body []byte, timeout time.Duration) (Collection, error) {
+func (a *Agent) collect(ctx context.Context, subject string, header wire.Header, body []byte, timeout time.Duration) (Collection, error) {
 	if timeout > 0 {
-		header[bus.HeaderTimeout] = []string{strconv.FormatInt(max(timeout.Milliseconds(), 1), 10)}
+		header[wire.HeaderTimeout] = []string{strconv.FormatInt(max(timeout.Milliseconds(), 1), 10)}
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
@@ -140,7 +140,7 @@ func (a *Agent) collect(ctx context.Context, subject string, header bus.Header, 
 	if err != nil {
 		return Collection{}, fmt.Errorf("collect: %w", err)
 	}
-	c := Collection{From: list(bus.Get(msg.Header, bus.HeaderFrom)), Missing: list(bus.Get(msg.Header, bus.HeaderMissing))}
+	c := Collection{From: list(wire.Get(msg.Header, wire.HeaderFrom)), Missing: list(wire.Get(msg.Header, wire.HeaderMissing))}
 	if err := json.Unmarshal(msg.Data, &c.Values); err != nil {
 		return Collection{}, fmt.Errorf("collect: read the answer: %w", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -77,7 +77,7 @@ func (a *Agent) Execute(ctx context.Context, event string, data any) (x Executio
 }
 
 // readExecution reads an answer and refuses a verdict that can't be obeyed.
-func readExecution(msg *bus.Message) (Execution, error) {
+func readExecution(msg *natsx.Message) (Execution, error) {
 	v, err := verdict.Parse(msg.Data)
 	if err != nil {
 		return Execution{}, fmt.Errorf("read the answer: %w", err)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -35,11 +35,11 @@ func granted(data string) answer {
 func inAMinute() time.Time { return time.Now().Add(time.Minute) }
 
 func TestExecute(t *testing.T) {
-	s := natstest.Server(t)
-	r := script(t, natstest.Conn(t, s), toolPreExecuted, say(
+	s := testkit.Server(t)
+	r := script(t, testkit.Conn(t, s), toolPreExecuted, say(
 		`{"action":"deny","reason":"no","display":[{"message":"m","level":"warning","source":"hook:G","hook_id":"g"}],"suppress_output":["G"],"injected_tokens":7}`,
 		"Hook-Event-Id", "e%201", "Hook-Chain-Id", "c1", "Hook-Count", "3", "Hook-Denied-By", "g", "Hook-Failed-Open", "a,b"))
-	a := connect(t, agent.Options{Conn: natstest.Conn(t, s), Session: "s1"})
+	a := connect(t, agent.Options{Conn: testkit.Conn(t, s), Session: "s1"})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	x, err := a.Execute(ctx, events.ToolPre, json.RawMessage(`{ "n" : 9007199254740993 }`))
@@ -74,7 +74,7 @@ func TestExecute(t *testing.T) {
 
 // An event is sent again, by its id and byte for byte, until there is a verdict.
 func TestExecuteSendsAgain(t *testing.T) {
-	s := natstest.Listening(t)
+	s := testkit.Listening(t)
 	var w wire
 	wait := pending(inAMinute())
 	const data = `{"tool_name":"Bash"}`
@@ -93,7 +93,7 @@ func TestExecuteSendsAgain(t *testing.T) {
 		"when a router can't serve first, and then a person thinks": {[]answer{refuse(503, "not yet"), wait, wait}, 2},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			r := script(t, natstest.Conn(t, s), toolPreExecuted, append(c.before, granted(data))...)
+			r := script(t, testkit.Conn(t, s), toolPreExecuted, append(c.before, granted(data))...)
 			asked := 0
 			a := connect(t, agent.Options{
 				URL: s.ClientURL(), OnPending: func(verdict.Approval) { asked++ },
@@ -139,7 +139,7 @@ func TestExecuteSendsAgain(t *testing.T) {
 
 // What is no verdict to obey ends it, and permits nothing.
 func TestExecuteEnds(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	wait := pending(inAMinute())
 	approved := func(fields string) answer {
 		return say(`{"action":"continue",` + fields + `"approval":{"id":"q1","data_sha256":"` + approval.Digest([]byte(`{"a":1}`)) + `"}}`)
@@ -165,8 +165,8 @@ func TestExecuteEnds(t *testing.T) {
 		"by an approval without a digest":            {[]answer{say(`{"action":"continue","data":{},"approval":{"id":"q1"}}`)}, 0, agent.ErrOtherData, "do not go on"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			r := script(t, natstest.Conn(t, s), toolPreExecuted, c.answers...)
-			x, err := connect(t, agent.Options{Conn: natstest.Conn(t, s)}).Execute(t.Context(), events.ToolPre, nil)
+			r := script(t, testkit.Conn(t, s), toolPreExecuted, c.answers...)
+			x, err := connect(t, agent.Options{Conn: testkit.Conn(t, s)}).Execute(t.Context(), events.ToolPre, nil)
 			if err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
 				t.Errorf("error is %v", err)
 			}
@@ -182,13 +182,13 @@ func TestExecuteEnds(t *testing.T) {
 			}
 		})
 	}
-	if _, err := connect(t, agent.Options{Conn: natstest.Conn(t, s)}).Execute(t.Context(), "tool pre", nil); err == nil {
+	if _, err := connect(t, agent.Options{Conn: testkit.Conn(t, s)}).Execute(t.Context(), "tool pre", nil); err == nil {
 		t.Error("a bad name was executed")
 	}
 }
 
 func TestExecuteWithoutAnyRouter(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	for sentence, c := range map[string]struct {
 		patience, deadline time.Duration
 		is                 error
@@ -199,7 +199,7 @@ func TestExecuteWithoutAnyRouter(t *testing.T) {
 		"and says what was wrong too":        {time.Hour, 200 * time.Millisecond, agent.ErrNoRouter},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			a := connect(t, agent.Options{Conn: natstest.Conn(t, s), Patience: c.patience})
+			a := connect(t, agent.Options{Conn: testkit.Conn(t, s), Patience: c.patience})
 			ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
 			defer cancel()
 			began := time.Now()
@@ -217,7 +217,7 @@ func TestExecuteWithoutAnyRouter(t *testing.T) {
 
 // The caller's context ends while a person thinks.
 func TestExecuteLeavesAnOpenQuestion(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	for sentence, last := range map[string]answer{
 		"during a wait":                   silence,
 		"between two waits":               pending(inAMinute()),
@@ -234,8 +234,8 @@ func TestExecuteLeavesAnOpenQuestion(t *testing.T) {
 				}
 				last(m)
 			}
-			script(t, natstest.Conn(t, s), toolPreExecuted, pending(inAMinute()), end)
-			_, err := connect(t, agent.Options{Conn: natstest.Conn(t, s)}).Execute(ctx, events.ToolPre, nil)
+			script(t, testkit.Conn(t, s), toolPreExecuted, pending(inAMinute()), end)
+			_, err := connect(t, agent.Options{Conn: testkit.Conn(t, s)}).Execute(ctx, events.ToolPre, nil)
 			var open *agent.PendingError
 			if !errors.As(err, &open) || open.Approval.ID != "q1" || open.Approval.Prompt != "Deploy?" || !errors.Is(err, stop) ||
 				!strings.Contains(err.Error(), `question q1 of hook "careful" is still open`) {
@@ -247,9 +247,9 @@ func TestExecuteLeavesAnOpenQuestion(t *testing.T) {
 
 // Somebody closes the agent while a person thinks.
 func TestExecuteOnAnAgentThatIsClosed(t *testing.T) {
-	s := natstest.Listening(t)
+	s := testkit.Listening(t)
 	a := connect(t, agent.Options{URL: s.ClientURL()})
-	script(t, natstest.Conn(t, s), toolPreExecuted, pending(inAMinute()), func(*nats.Msg) { a.Close() })
+	script(t, testkit.Conn(t, s), toolPreExecuted, pending(inAMinute()), func(*nats.Msg) { a.Close() })
 	_, err := a.Execute(t.Context(), events.ToolPre, nil)
 	var open *agent.PendingError
 	if !errors.As(err, &open) || open.Approval.ID != "q1" || !errors.Is(err, nats.ErrConnectionClosed) {

@@ -7,7 +7,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
@@ -32,7 +33,7 @@ var errOverdue = errors.New("it was not decided within a minute after its time")
 type inquiry struct {
 	agent    *Agent
 	subject  string
-	header   bus.Header
+	header   wire.Header
 	body     []byte
 	question *verdict.Approval // what a person is asked; nil as long as that is not known
 	heard    time.Time         // when the question became known
@@ -43,7 +44,7 @@ type inquiry struct {
 // so that a question is known as soon as there is one, and every wait from then
 // on is short.
 func (q *inquiry) decide(ctx context.Context) (Execution, error) {
-	q.header[bus.HeaderWait] = []string{"1"}
+	q.header[wire.HeaderWait] = []string{"1"}
 	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
 		began := time.Now()
 		msg, err := q.try(ctx)
@@ -53,7 +54,7 @@ func (q *inquiry) decide(ctx context.Context) (Execution, error) {
 				return x, err
 			}
 			q.join(*x.Approval)
-		} else if bus.CodeOf(err) != 0 && !q.passing(err) {
+		} else if wire.CodeOf(err) != 0 && !q.passing(err) {
 			return Execution{}, err
 		} else if !q.passing(err) {
 			return Execution{}, q.giveUp(q.agent.explain(q.subject, err))
@@ -64,12 +65,12 @@ func (q *inquiry) decide(ctx context.Context) (Execution, error) {
 		if err := q.rest(ctx, pause, err); err != nil {
 			return Execution{}, err
 		}
-		q.header[bus.HeaderRetry] = []string{"1"}
+		q.header[wire.HeaderRetry] = []string{"1"}
 	}
 }
 
 // try sends the event once.
-func (q *inquiry) try(ctx context.Context) (*bus.Message, error) {
+func (q *inquiry) try(ctx context.Context) (*natsx.Message, error) {
 	began, timeout := time.Now(), maxWait
 	if q.question != nil {
 		timeout = rejoinTimeout
@@ -95,7 +96,7 @@ func (q *inquiry) join(question verdict.Approval) {
 		}
 	}
 	q.question = &question
-	q.header[bus.HeaderWait] = []string{rejoinWaitMS}
+	q.header[wire.HeaderWait] = []string{rejoinWaitMS}
 	expires, err := time.Parse(time.RFC3339, question.Expires)
 	if err != nil {
 		expires = q.heard
@@ -141,9 +142,9 @@ func (q *inquiry) passing(err error) bool {
 	refusal, refused := errors.AsType[*Refusal](err)
 	switch {
 	case refused && q.question != nil:
-		return refusal.Code == bus.Overloaded || refusal.Code >= bus.Internal
+		return refusal.Code == wire.Overloaded || refusal.Code >= wire.Internal
 	case refused:
-		return refusal.Code == bus.Unavailable
+		return refusal.Code == wire.Unavailable
 	}
 	return passing(err) || errors.Is(err, ErrLost) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -60,7 +60,7 @@ func (a *Agent) Explain(ctx context.Context, event string, data any) ([]Explanat
 	return answer.Hooks, err
 }
 
-func (a *Agent) inspect(ctx context.Context, subject string, header bus.Header, body []byte, into any) error {
+func (a *Agent) inspect(ctx context.Context, subject string, header wire.Header, body []byte, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	msg, err := a.request(ctx, subject, header, body, nil)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/embedded"
-	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -22,7 +22,7 @@ func TestEmitEndsWithTheConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, stopRouter := natstest.Router(t, s, router.Options{DrainTimeout: time.Second})
+	_, stopRouter := testkit.Router(t, s, router.Options{DrainTimeout: time.Second})
 	w, err := worker.Connect(t.Context(), worker.Options{NATS: []nats.Option{nats.InProcessServer(s)}})
 	if err != nil {
 		t.Fatal(err)

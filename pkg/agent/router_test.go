@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -85,12 +85,12 @@ func TestExecuteGetsWhatAPersonSays(t *testing.T) {
 // The router that asked is gone when the person answers; another one tells the
 // agent.
 func TestExecuteOutlivesTheRouterThatAsked(t *testing.T) {
-	s := natstest.Server(t)
-	_, stopFirst := natstest.Router(t, s, router.Options{})
+	s := testkit.Server(t)
+	_, stopFirst := testkit.Router(t, s, router.Options{})
 	careful := hooktest.Script(asking)
-	register(t, worker.Options{Conn: natstest.Conn(t, s)}, worker.Registration{ID: "careful", Events: toolPre}, careful.Handle)
+	register(t, worker.Options{Conn: testkit.Conn(t, s)}, worker.Registration{ID: "careful", Events: toolPre}, careful.Handle)
 	questions := make(chan string, 1)
-	a := connect(t, agent.Options{Conn: natstest.Conn(t, s), Session: "s1", OnPending: func(q verdict.Approval) { questions <- q.ID }})
+	a := connect(t, agent.Options{Conn: testkit.Conn(t, s), Session: "s1", OnPending: func(q verdict.Approval) { questions <- q.ID }})
 	done := make(chan error, 1)
 	go func() {
 		x, err := a.Execute(t.Context(), events.ToolPre, nil)
@@ -101,8 +101,8 @@ func TestExecuteOutlivesTheRouterThatAsked(t *testing.T) {
 	}()
 	id := <-questions
 	stopFirst()
-	_, stopSecond := natstest.Router(t, s, router.Options{})
-	reply, err := natstest.Conn(t, s).Request("hooks.approve."+id, []byte(`{"option":"Allow"}`), patience)
+	_, stopSecond := testkit.Router(t, s, router.Options{})
+	reply, err := testkit.Conn(t, s).Request("hooks.approve."+id, []byte(`{"option":"Allow"}`), patience)
 	if err != nil || reply.Header.Get("Nats-Service-Error") != "" {
 		t.Fatalf("%+v, %v", reply, err)
 	}

@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
 // scope names who makes the spans.
@@ -17,7 +17,7 @@ const scope = "github.com/hookrouter/hookrouter/pkg/agent"
 // begin starts the span of a request with OpenTelemetry's global tracer, and puts the
 // trace context of the span, or of ctx where no tracer is set up, into its headers.
 // name is the event's, or for contributions the channel's.
-func (a *Agent) begin(ctx context.Context, verb, name string, header bus.Header) (context.Context, trace.Span) {
+func (a *Agent) begin(ctx context.Context, verb, name string, header wire.Header) (context.Context, trace.Span) {
 	ctx, span := otel.Tracer(scope).Start(ctx, verb+" "+name, trace.WithSpanKind(trace.SpanKindClient))
 	if span.IsRecording() {
 		about := attribute.Key("hookrouter.event") // as internal/telemetry names them
@@ -33,7 +33,7 @@ func (a *Agent) begin(ctx context.Context, verb, name string, header bus.Header)
 			span.SetAttributes(attribute.String("hookrouter.session", a.Session))
 		}
 	}
-	bus.InjectTrace(ctx, header)
+	wire.InjectTrace(ctx, header)
 	return ctx, span
 }
 
@@ -45,7 +45,7 @@ func end(span trace.Span, action string, run Run, err error) {
 	}
 	if err != nil {
 		span.SetStatus(codes.Error, "no answer") // what went wrong may hold data
-		if code := bus.CodeOf(err); code != 0 {
+		if code := wire.CodeOf(err); code != 0 {
 			span.SetAttributes(attribute.Int("hookrouter.refused", code))
 			span.SetStatus(codes.Error, "refused")
 		}

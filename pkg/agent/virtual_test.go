@@ -11,7 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -33,10 +33,10 @@ func TestExecuteOutlivesItsRouter(t *testing.T) {
 }
 
 func outlive(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	waiting := make(chan struct{}, 100)
-	first := script(t, natstest.Conn(t, s), toolPreExecuted, pending(inAMinute()), func(*nats.Msg) { waiting <- struct{}{} })
-	a := connect(t, agent.Options{Conn: natstest.Conn(t, s), Patience: -1})
+	first := script(t, testkit.Conn(t, s), toolPreExecuted, pending(inAMinute()), func(*nats.Msg) { waiting <- struct{}{} })
+	a := connect(t, agent.Options{Conn: testkit.Conn(t, s), Patience: -1})
 	done := make(chan error, 1)
 	go func() {
 		x, err := a.Execute(t.Context(), events.ToolPre, nil)
@@ -49,7 +49,7 @@ func outlive(t *testing.T) {
 		<-waiting
 	}
 	first.stop() // the answer to the last one never comes either
-	second := script(t, natstest.Conn(t, s), toolPreExecuted, granted(`{"a":1}`))
+	second := script(t, testkit.Conn(t, s), toolPreExecuted, granted(`{"a":1}`))
 	recovered := time.Now()
 	if err := <-done; err != nil {
 		t.Fatal(err)
@@ -77,14 +77,14 @@ func TestExecuteGivesUpAMinuteAfterTheQuestion(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s := natstest.Server(t)
+				s := testkit.Server(t)
 				began := time.Now()
 				ask := pending(began.Add(5 * time.Minute))
 				if c.then == nil {
 					c.then = ask
 				}
-				r := script(t, natstest.Conn(t, s), toolPreExecuted, ask, c.then)
-				_, err := connect(t, agent.Options{Conn: natstest.Conn(t, s)}).Execute(t.Context(), events.ToolPre, nil)
+				r := script(t, testkit.Conn(t, s), toolPreExecuted, ask, c.then)
+				_, err := connect(t, agent.Options{Conn: testkit.Conn(t, s)}).Execute(t.Context(), events.ToolPre, nil)
 				var open *agent.PendingError
 				if !errors.As(err, &open) || open.Approval.ID != "q1" || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("error is %v", err)
@@ -107,10 +107,10 @@ func TestExecuteGivesUpAMinuteAfterTheQuestion(t *testing.T) {
 // Before a question is known an answer is waited for as long as hooks may take.
 func TestExecuteWithARouterThatIsSilent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := natstest.Server(t)
-		r := script(t, natstest.Conn(t, s), toolPreExecuted, []answer{silence, silence, say(`{"action":"continue","data":{}}`)}...)
+		s := testkit.Server(t)
+		r := script(t, testkit.Conn(t, s), toolPreExecuted, []answer{silence, silence, say(`{"action":"continue","data":{}}`)}...)
 		began := time.Now()
-		x, err := connect(t, agent.Options{Conn: natstest.Conn(t, s), Patience: time.Minute}).Execute(t.Context(), events.ToolPre, nil)
+		x, err := connect(t, agent.Options{Conn: testkit.Conn(t, s), Patience: time.Minute}).Execute(t.Context(), events.ToolPre, nil)
 		if err != nil || !x.Permitted() {
 			t.Errorf("%+v, %v", x, err)
 		}
@@ -128,12 +128,12 @@ func TestExecuteWithARouterThatIsSilent(t *testing.T) {
 // A second question to the same event is told of too.
 func TestOnPendingHearsOfEachQuestionOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := natstest.Server(t)
+		s := testkit.Server(t)
 		other := say(`{"action":"pending","approval":{"id":"q2","expires":"` + time.Now().Add(time.Minute).Format(time.RFC3339) + `"}}`)
 		first := pending(inAMinute())
-		script(t, natstest.Conn(t, s), toolPreExecuted, []answer{first, first, other, other, say(`{"action":"deny"}`)}...)
+		script(t, testkit.Conn(t, s), toolPreExecuted, []answer{first, first, other, other, say(`{"action":"deny"}`)}...)
 		var told []string
-		a := connect(t, agent.Options{Conn: natstest.Conn(t, s), OnPending: func(q verdict.Approval) { told = append(told, q.ID) }})
+		a := connect(t, agent.Options{Conn: testkit.Conn(t, s), OnPending: func(q verdict.Approval) { told = append(told, q.ID) }})
 		if x, err := a.Execute(t.Context(), events.ToolPre, nil); err != nil || x.Action != verdict.Deny {
 			t.Errorf("%+v, %v", x, err)
 		}

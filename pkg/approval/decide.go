@@ -69,7 +69,7 @@ func plain(option string) string { return strings.ToLower(option) }
 // every other too, the empty one included, and with [Answer.Error] the question's
 // default. The error is a refusal that decides nothing: [ErrMalformed],
 // [ErrExpired], [ErrOtherData] or [ErrNotOffered], looked for in this order.
-func Decide(q Question, a Answer, who string, now time.Time) (Decision, error) {
+func Decide(q Request, a Answer, who string, now time.Time) (Decision, error) {
 	if err := a.check(); err != nil {
 		return Decision{}, err
 	}
@@ -96,13 +96,13 @@ func Decide(q Question, a Answer, who string, now time.Time) (Decision, error) {
 }
 
 // TimedOut is what holds when nobody has answered until now: the default.
-func TimedOut(q Question, now time.Time) Decision {
+func TimedOut(q Request, now time.Time) Decision {
 	return Decision{Granted: q.Default == DefaultAllow, DecidedBy: ByTimeout, Decided: At(now), TimedOut: true}
 }
 
 // Reason is why an agent may not go on, in the words of the wire protocol; empty
 // where it may.
-func Reason(q Question, d Decision) string {
+func Reason(q Request, d Decision) string {
 	if d.Granted {
 		return ""
 	}
@@ -140,7 +140,7 @@ func (a Answer) check() error {
 
 // offered is the option as the question offers it, and whether it does; else the
 // option as it was given.
-func (q Question) offered(option string) (string, bool) {
+func (q Request) offered(option string) (string, bool) {
 	for _, o := range q.Options {
 		if strings.EqualFold(o, option) {
 			return o, true

@@ -18,8 +18,8 @@ var (
 )
 
 // question is one that is open at answered.
-func question(options ...string) approval.Question {
-	return approval.Question{
+func question(options ...string) approval.Request {
+	return approval.Request{
 		ID: "q1", Session: "s1", Event: "tool:pre", Hook: "prod-guard", Prompt: "Deploy to production?",
 		Options: options, Default: approval.DefaultDeny,
 		Created: approval.At(asked), Expires: approval.At(deadline),
@@ -64,7 +64,7 @@ func TestDecide(t *testing.T) {
 	odd := usual
 	odd.Default = "Allow" // not a word of the protocol
 	for sentence, test := range map[string]struct {
-		question approval.Question
+		question approval.Request
 		answer   approval.Answer
 		who      string
 		want     approval.Decision // without Decided
@@ -88,7 +88,7 @@ func TestDecide(t *testing.T) {
 			approval.Decision{Option: "Deny", DecidedBy: "alice"},
 		},
 		"an offered option of no family denies, whatever the default": {
-			func() approval.Question { q := question("Yes", "No"); q.Default = approval.DefaultAllow; return q }(),
+			func() approval.Request { q := question("Yes", "No"); q.Default = approval.DefaultAllow; return q }(),
 			approval.Answer{Option: "Yes"},
 			"alice",
 			approval.Decision{Option: "Yes", DecidedBy: "alice"},
@@ -270,7 +270,7 @@ func TestReason(t *testing.T) {
 		"200 characters":     {long, approval.Decision{}, "User denied: " + long},
 		"201 characters":     {long + "x", approval.Decision{}, "User denied: " + long + "...[truncated]"},
 	} {
-		if got := approval.Reason(approval.Question{Prompt: test.prompt}, test.decision); got != test.want {
+		if got := approval.Reason(approval.Request{Prompt: test.prompt}, test.decision); got != test.want {
 			t.Errorf("%s: %q, want %q", sentence, got, test.want)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 func ExampleDecide() {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	q := approval.Question{
+	q := approval.Request{
 		Prompt: "Deploy to production?", Options: []string{"Allow once", "Deny"}, Default: approval.DefaultDeny,
 		Created: approval.At(now), Expires: approval.At(now.Add(approval.DefaultTimeout)),
 	}
@@ -92,7 +92,7 @@ func ExampleChanges() {
 
 func ExampleRecord_Append() {
 	data := json.RawMessage(`{ "id": 9007199254740993, "size": 1e2 }`)
-	record := approval.Record{Question: approval.Question{ID: "q1", DataSHA256: approval.Digest(data)}, Data: data}
+	record := approval.Record{Request: approval.Request{ID: "q1", DataSHA256: approval.Digest(data)}, Data: data}
 
 	var read approval.Record
 	if err := json.Unmarshal(record.Append(nil), &read); err != nil {

@@ -50,7 +50,7 @@ func (t *Time) UnmarshalJSON(text []byte) error {
 
 // Question is one request for approval as lists show it: an entry of
 // hooks.approvals, and the data of approval:required.
-type Question struct {
+type Request struct {
 	ID      string   `json:"id"`
 	Session string   `json:"session_id"`
 	Event   string   `json:"event"`
@@ -68,7 +68,7 @@ type Question struct {
 
 // Record is all that is known of a question.
 type Record struct {
-	Question
+	Request
 	EventID  string `json:"event_id"`
 	ChainID  string `json:"chain_id"`
 	HookID   string `json:"hook_id"`
@@ -118,7 +118,7 @@ type Filter struct {
 
 // Notice tells of a question that was asked or decided.
 type Notice struct {
-	Question Question
+	Request  Request
 	Decision *Decision // nil: it was asked
 	// Lost says that notices before this one were dropped, since the reader was
 	// slow: list again.
@@ -127,9 +127,9 @@ type Notice struct {
 
 // Desk keeps questions and takes answers. Its errors are refusals that say what
 // was wrong; see [Decide]. It is safe for concurrent use.
-type Desk interface {
+type Service interface {
 	// Pending lists what is open, the oldest first, and says how many there are.
-	Pending(ctx context.Context, f Filter) (list []Question, total int, err error)
+	Pending(ctx context.Context, f Filter) (list []Request, total int, err error)
 	// Get returns all that is known of a question.
 	Get(ctx context.Context, id string) (Record, error)
 	// Answer decides a question, as the one who the connection proves to be. The

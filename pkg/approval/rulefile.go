@@ -7,7 +7,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"github.com/hookrouter/hookrouter/pkg/strictyaml"
+	"github.com/hookrouter/hookrouter/internal/strictyaml"
 )
 
 // Limits of a rule file.

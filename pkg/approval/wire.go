@@ -7,7 +7,7 @@ import (
 )
 
 // Append appends the question to buf as JSON: an entry of hooks.approvals.
-func (q Question) Append(buf []byte) []byte {
+func (q Request) Append(buf []byte) []byte {
 	w := events.NewObjectWriter(buf)
 	q.write(&w)
 	return w.End()
@@ -18,7 +18,7 @@ func (q Question) Append(buf []byte) []byte {
 // reads what this writes.
 func (r Record) Append(buf []byte) []byte {
 	w := events.NewObjectWriter(buf)
-	r.Question.write(&w)
+	r.Request.write(&w)
 	w.String("event_id", r.EventID)
 	w.String("chain_id", r.ChainID)
 	w.String("hook_id", r.HookID)
@@ -44,7 +44,7 @@ func (d Decision) Append(buf []byte) []byte {
 	return w.End()
 }
 
-func (q Question) write(w *events.ObjectWriter) {
+func (q Request) write(w *events.ObjectWriter) {
 	w.String("id", q.ID)
 	w.String("session_id", q.Session)
 	w.String("event", q.Event)

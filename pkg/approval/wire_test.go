@@ -18,8 +18,8 @@ const odd = `{ "big" : 9007199254740993, "e":1e2,"zero":-0.0, "html":"<a&b>",` +
 // decided is a record in which every field is set.
 func decided() approval.Record {
 	return approval.Record{
-		Question: question("Allow", "De\"ny"),
-		EventID:  "e1", ChainID: "c1", HookID: "prod-guard-1", Agent: "agents/<1>", ToolName: "Write", Reason: "production\n",
+		Request: question("Allow", "De\"ny"),
+		EventID: "e1", ChainID: "c1", HookID: "prod-guard-1", Agent: "agents/<1>", ToolName: "Write", Reason: "production\n",
 		Data:    json.RawMessage(odd),
 		Changes: json.RawMessage(`[{"op":"add","path":"/big","value": 9007199254740993}]`),
 		Decision: &approval.Decision{
@@ -45,8 +45,8 @@ func TestAppendKeepsTheBytesOfData(t *testing.T) {
 func TestAppendAndReadAgain(t *testing.T) {
 	open := decided()
 	open.Decision = nil
-	bare := approval.Record{Question: approval.Question{Options: []string{}}}
-	denied := approval.Record{Question: question("Deny"), Decision: &approval.Decision{DecidedBy: "timeout", Decided: approval.At(deadline)}}
+	bare := approval.Record{Request: approval.Request{Options: []string{}}}
+	denied := approval.Record{Request: question("Deny"), Decision: &approval.Decision{DecidedBy: "timeout", Decided: approval.At(deadline)}}
 	for sentence, want := range map[string]approval.Record{
 		"decided": decided(), "open": open, "nothing known": bare, "denied, with little to say": denied,
 	} {
@@ -58,11 +58,11 @@ func TestAppendAndReadAgain(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			var entry approval.Question
-			if err := json.Unmarshal(want.Question.Append(nil), &entry); err != nil {
+			var entry approval.Request
+			if err := json.Unmarshal(want.Request.Append(nil), &entry); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want.Question, entry); diff != "" {
+			if diff := cmp.Diff(want.Request, entry); diff != "" {
 				t.Errorf("question (-want +got)\n%s", diff)
 			}
 		})
@@ -72,7 +72,7 @@ func TestAppendAndReadAgain(t *testing.T) {
 // What the tags say and what Append writes are the same, for every field.
 func TestAppendWritesWhatTheTagsSay(t *testing.T) {
 	r := decided()
-	for _, part := range []any{r.Question, *r.Decision, r} {
+	for _, part := range []any{r.Request, *r.Decision, r} {
 		for f, value := range reflect.ValueOf(part).Fields() {
 			if value.IsZero() {
 				t.Errorf("%s of the record in this test is not set", f.Name)
@@ -82,7 +82,7 @@ func TestAppendWritesWhatTheTagsSay(t *testing.T) {
 	for _, test := range []struct {
 		tags     any
 		appended []byte
-	}{{r, r.Append(nil)}, {r.Question, r.Question.Append(nil)}, {*r.Decision, r.Decision.Append(nil)}} {
+	}{{r, r.Append(nil)}, {r.Request, r.Request.Append(nil)}, {*r.Decision, r.Decision.Append(nil)}} {
 		byTags, err := json.Marshal(test.tags)
 		if err != nil {
 			t.Fatal(err)

@@ -10,12 +10,13 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
 // Refusal is the error of a request that the router refused: Code is the wire
 // protocol's, Text says what was wrong and what to do.
-type Refusal = bus.Refusal
+type Refusal = wire.Error
 
 // ErrNoRouter means that nobody answers on the router's subjects.
 var ErrNoRouter = errors.New("no router answers")
@@ -51,7 +52,7 @@ type Options struct {
 // Approver answers questions.
 type Approver struct {
 	Options
-	bus *bus.Bus
+	bus *natsx.Conn
 }
 
 // Connect connects an approver. Close it.
@@ -65,9 +66,9 @@ func Connect(_ context.Context, o Options) (*Approver, error) {
 	a := &Approver{Options: o}
 	var err error
 	if o.Conn != nil {
-		a.bus, err = bus.New(o.Conn, o.Prefix, o.Log)
+		a.bus, err = natsx.New(o.Conn, o.Prefix, o.Log)
 	} else {
-		a.bus, err = bus.Connect(bus.Options{URL: o.URL, Prefix: o.Prefix, Name: "approver", Creds: o.Creds, NATS: o.NATS, Log: o.Log})
+		a.bus, err = natsx.Connect(natsx.Options{URL: o.URL, Prefix: o.Prefix, Name: "approver", Creds: o.Creds, NATS: o.NATS, Log: o.Log})
 	}
 	if err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func (a *Approver) Close() {
 
 // ask sends a request with a JSON body, nil for none, and reads the reply into
 // out.
-func (a *Approver) ask(ctx context.Context, subject string, body, out any) (*bus.Message, error) {
+func (a *Approver) ask(ctx context.Context, subject string, body, out any) (*natsx.Message, error) {
 	var text []byte
 	if body != nil {
 		var err error
@@ -103,11 +104,11 @@ func (a *Approver) ask(ctx context.Context, subject string, body, out any) (*bus
 }
 
 // request asks a router, and asks again while none can serve.
-func (a *Approver) request(ctx context.Context, subject string, body []byte) (*bus.Message, error) {
+func (a *Approver) request(ctx context.Context, subject string, body []byte) (*natsx.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
-	header := bus.Header{}
-	bus.InjectTrace(ctx, header)
+	header := wire.Header{}
+	wire.InjectTrace(ctx, header)
 	patience := time.Now().Add(a.Patience)
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		waiting, stop := a.bus.UntilLost(ctx, ErrLost)
@@ -133,11 +134,11 @@ func (a *Approver) request(ctx context.Context, subject string, body []byte) (*b
 // passing reports whether nothing can have been decided and a router may be
 // there the next time.
 func passing(err error) bool {
-	return bus.CodeOf(err) == bus.Unavailable || errors.Is(err, bus.ErrNoResponders) || errors.Is(err, bus.ErrAway)
+	return wire.CodeOf(err) == wire.Unavailable || errors.Is(err, natsx.ErrNoResponders) || errors.Is(err, natsx.ErrDisconnected)
 }
 
 func explain(subject string, err error) error {
-	if errors.Is(err, bus.ErrNoResponders) {
+	if errors.Is(err, natsx.ErrNoResponders) {
 		return fmt.Errorf("%w on %s: start `hook-router`, or check the prefix", ErrNoRouter, subject)
 	}
 	return err

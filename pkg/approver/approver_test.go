@@ -11,8 +11,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
 )
@@ -25,17 +26,17 @@ const patience = 20 * time.Second
 // start starts a desk on a server of its own and connects an approver.
 func start(t *testing.T, o approver.Options) (*desk, *approver.Approver) {
 	t.Helper()
-	s := natstest.Server(t)
-	d := deskOn(t, natstest.Conn(t, s))
+	s := testkit.Server(t)
+	d := deskOn(t, testkit.Conn(t, s))
 	if o.Conn == nil {
-		o.Conn = natstest.Conn(t, s)
+		o.Conn = testkit.Conn(t, s)
 	}
 	return d, connect(t, o)
 }
 
 func deskOn(t *testing.T, nc *nats.Conn) *desk {
 	t.Helper()
-	b, err := bus.New(nc, "", nil)
+	b, err := natsx.New(nc, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +134,7 @@ func TestAnswer(t *testing.T) {
 		{"an unknown question", "q9", approval.Answer{Option: "Deny"}, "", 404, "answer approval q9: there is no approval q9"},
 	} {
 		option, err := a.Answer(t.Context(), step.id, step.answer)
-		if option != step.option || bus.CodeOf(err) != step.code || step.says != "" && !strings.Contains(err.Error(), step.says) {
+		if option != step.option || wire.CodeOf(err) != step.code || step.says != "" && !strings.Contains(err.Error(), step.says) {
 			t.Errorf("%s: %q, %v; want %q, %d, %q", step.sentence, option, err, step.option, step.code, step.says)
 		}
 	}
@@ -149,7 +150,7 @@ func TestAnIDThatIsNoTokenNeverLeaves(t *testing.T) {
 		_, err := a.Answer(t.Context(), id, approval.Answer{Option: "Deny"})
 		_, err2 := a.Get(t.Context(), id)
 		for _, err := range []error{err, err2} {
-			if err == nil || !strings.Contains(err.Error(), "list the approvals") || bus.CodeOf(err) != 0 {
+			if err == nil || !strings.Contains(err.Error(), "list the approvals") || wire.CodeOf(err) != 0 {
 				t.Errorf("id %q: %v", id, err)
 			}
 		}
@@ -173,7 +174,7 @@ func TestSessionAndRevoke(t *testing.T) {
 	if diff := cmp.Diff(want, info); diff != "" {
 		t.Errorf("session (-want +got):\n%s", diff)
 	}
-	if _, err := a.Session(t.Context(), "s2"); bus.CodeOf(err) != bus.NotFound || !strings.Contains(err.Error(), `show session "s2"`) {
+	if _, err := a.Session(t.Context(), "s2"); wire.CodeOf(err) != wire.NotFound || !strings.Contains(err.Error(), `show session "s2"`) {
 		t.Errorf("%v; want 404", err)
 	}
 	n, err := a.Revoke(t.Context(), "s1", "deploy-guard", "Deploy?")
@@ -188,13 +189,13 @@ func TestSessionAndRevoke(t *testing.T) {
 func TestWhatPassesIsWaitedFor(t *testing.T) {
 	d, a := start(t, approver.Options{})
 	d.ask("q1", false)
-	d.fail(bus.Refuse(bus.Unavailable, "no storage"), bus.Refuse(bus.Unavailable, "no storage"))
+	d.fail(wire.Errorf(wire.Unavailable, "no storage"), wire.Errorf(wire.Unavailable, "no storage"))
 	if option, err := a.Answer(t.Context(), "q1", approval.Answer{Option: "Deny"}); option != "Deny" || err != nil {
 		t.Errorf("%q, %v; want it accepted after the router is back", option, err)
 	}
 	hasty := connect(t, approver.Options{Conn: a.Conn, Patience: -1})
-	d.fail(bus.Refuse(bus.Unavailable, "no storage"))
-	if _, err := hasty.Get(t.Context(), "q1"); bus.CodeOf(err) != bus.Unavailable {
+	d.fail(wire.Errorf(wire.Unavailable, "no storage"))
+	if _, err := hasty.Get(t.Context(), "q1"); wire.CodeOf(err) != wire.Unavailable {
 		t.Errorf("%v; want 503 at once", err)
 	}
 	nobody := connect(t, approver.Options{Conn: a.Conn, Prefix: "other", Patience: -1})
@@ -204,8 +205,8 @@ func TestWhatPassesIsWaitedFor(t *testing.T) {
 }
 
 func TestALostConnectionIsNoAnswer(t *testing.T) {
-	s := natstest.Listening(t)
-	nc := natstest.Conn(t, s)
+	s := testkit.Listening(t)
+	nc := testkit.Conn(t, s)
 	taken := make(chan struct{})
 	sub, err := nc.Subscribe("hooks.approve.q1", func(*nats.Msg) { close(taken) }) // never answers
 	if err != nil {
@@ -231,15 +232,15 @@ func TestALostConnectionIsNoAnswer(t *testing.T) {
 }
 
 func TestConnectRefusesABadPrefix(t *testing.T) {
-	s := natstest.Server(t)
-	if _, err := approver.Connect(t.Context(), approver.Options{Conn: natstest.Conn(t, s), Prefix: "a.b"}); err == nil {
+	s := testkit.Server(t)
+	if _, err := approver.Connect(t.Context(), approver.Options{Conn: testkit.Conn(t, s), Prefix: "a.b"}); err == nil {
 		t.Error("connected with a prefix of two tokens")
 	}
 }
 
 func TestOnlyAcceptedIsAccepted(t *testing.T) {
-	s := natstest.Server(t)
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	nc := testkit.Conn(t, s)
 	sub, err := nc.Subscribe("hooks.approve.q1", func(m *nats.Msg) { _ = m.Respond([]byte(`{"option":"Deny"}`)) })
 	if err != nil {
 		t.Fatal(err)
@@ -248,7 +249,7 @@ func TestOnlyAcceptedIsAccepted(t *testing.T) {
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	a := connect(t, approver.Options{Conn: natstest.Conn(t, s)})
+	a := connect(t, approver.Options{Conn: testkit.Conn(t, s)})
 	if option, err := a.Answer(t.Context(), "q1", approval.Answer{Option: "Deny"}); option != "" || err == nil {
 		t.Errorf("%q, %v; want an error", option, err)
 	}

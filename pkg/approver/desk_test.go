@@ -10,14 +10,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
 // desk answers on the subjects of approvals and sessions as a router does.
 type desk struct {
-	bus     *bus.Bus
-	service *bus.Service
+	bus     *natsx.Conn
+	service *natsx.Service
 
 	mu       sync.Mutex // guards what follows
 	records  map[string]*approval.Record
@@ -28,17 +29,17 @@ type desk struct {
 }
 
 // openDesk starts a desk. The caller closes the bus.
-func openDesk(b *bus.Bus) (*desk, error) {
+func openDesk(b *natsx.Conn) (*desk, error) {
 	d := &desk{bus: b, records: map[string]*approval.Record{}, bodies: map[string]string{}}
 	var err error
 	if d.service, err = b.Serve("desk", "1.0.0", nil); err != nil {
 		return nil, err
 	}
-	for subject, handle := range map[string]func(*bus.Request) ([]byte, bus.Header, error){
+	for subject, handle := range map[string]func(*natsx.Request) ([]byte, wire.Header, error){
 		b.Of("approvals"): d.list, b.Of("approval", "*"): d.show, b.Of("approve", "*"): d.approve,
 		b.Of("session", "show"): d.session, b.Of("session", "revoke"): d.revoke,
 	} {
-		_, err := d.service.Add(bus.Endpoint{Name: "desk", Subject: subject, Handle: func(_ context.Context, r *bus.Request) error {
+		_, err := d.service.Add(natsx.Endpoint{Name: "desk", Subject: subject, Handle: func(_ context.Context, r *natsx.Request) error {
 			body, header, err := d.take(r, handle)
 			if err != nil {
 				return err
@@ -54,7 +55,7 @@ func openDesk(b *bus.Bus) (*desk, error) {
 
 func (d *desk) close() { _ = d.service.Stop(context.Background()) }
 
-func (d *desk) take(r *bus.Request, handle func(*bus.Request) ([]byte, bus.Header, error)) ([]byte, bus.Header, error) {
+func (d *desk) take(r *natsx.Request, handle func(*natsx.Request) ([]byte, wire.Header, error)) ([]byte, wire.Header, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.bodies[r.Subject] = string(r.Data)
@@ -88,7 +89,7 @@ func (d *desk) ask(id string, publish bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r := &approval.Record{
-		Question: approval.Question{
+		Request: approval.Request{
 			ID: id, Session: "s1", Event: "tool:pre", Hook: "deploy-guard", Prompt: "Deploy to production?",
 			Options: []string{"Allow once", "Allow always", "Deny"}, Default: approval.DefaultDeny,
 			Created: approval.At(created.Add(time.Duration(len(d.order)) * time.Second)), Expires: approval.At(created.Add(time.Hour)),
@@ -98,7 +99,7 @@ func (d *desk) ask(id string, publish bool) {
 	}
 	d.records[id], d.order = r, append(d.order, id)
 	if publish {
-		_ = d.bus.Publish(d.bus.Of("event.approval.required"), nil, r.Question.Append(nil))
+		_ = d.bus.Publish(d.bus.Of("event.approval.required"), nil, r.Request.Append(nil))
 	}
 }
 
@@ -120,17 +121,17 @@ func (d *desk) end(r *approval.Record, decision approval.Decision, publish bool)
 	}
 }
 
-func (d *desk) list(r *bus.Request) ([]byte, bus.Header, error) {
+func (d *desk) list(r *natsx.Request) ([]byte, wire.Header, error) {
 	var f approval.Filter
 	if len(r.Data) > 0 {
 		if err := json.Unmarshal(r.Data, &f); err != nil {
-			return nil, nil, bus.Refuse(bus.Malformed, "%v", err)
+			return nil, nil, wire.Errorf(wire.Malformed, "%v", err)
 		}
 	}
-	list := []approval.Question{}
+	list := []approval.Request{}
 	for _, id := range d.order {
 		if q := d.records[id]; q.Decision == nil && (f.Session == "" || f.Session == q.Session) {
-			list = append(list, q.Question)
+			list = append(list, q.Request)
 		}
 	}
 	total := len(list)
@@ -138,19 +139,19 @@ func (d *desk) list(r *bus.Request) ([]byte, bus.Header, error) {
 		list = slices.Clip(list[:d.fit])
 	}
 	body, err := json.Marshal(list)
-	return body, bus.Header{"Hook-Total": {strconv.Itoa(total)}}, err
+	return body, wire.Header{"Hook-Total": {strconv.Itoa(total)}}, err
 }
 
 func (d *desk) find(subject string) (*approval.Record, error) {
 	id := subject[strings.LastIndex(subject, ".")+1:]
 	r, ok := d.records[id]
 	if !ok {
-		return nil, bus.Refuse(bus.NotFound, "there is no approval %s", id)
+		return nil, wire.Errorf(wire.NotFound, "there is no approval %s", id)
 	}
 	return r, nil
 }
 
-func (d *desk) show(r *bus.Request) ([]byte, bus.Header, error) {
+func (d *desk) show(r *natsx.Request) ([]byte, wire.Header, error) {
 	record, err := d.find(r.Subject)
 	if err != nil {
 		return nil, nil, err
@@ -158,38 +159,38 @@ func (d *desk) show(r *bus.Request) ([]byte, bus.Header, error) {
 	return record.Append(nil), nil, nil
 }
 
-func (d *desk) approve(r *bus.Request) ([]byte, bus.Header, error) {
+func (d *desk) approve(r *natsx.Request) ([]byte, wire.Header, error) {
 	record, err := d.find(r.Subject)
 	if err != nil {
 		return nil, nil, err
 	}
 	var answer approval.Answer
 	if err := json.Unmarshal(r.Data, &answer); err != nil {
-		return nil, nil, bus.Refuse(bus.Malformed, "%v", err)
+		return nil, nil, wire.Errorf(wire.Malformed, "%v", err)
 	}
 	if record.Decision != nil {
-		return nil, nil, bus.Refuse(bus.Conflict, "it was decided already: %q by %s", record.Option, record.DecidedBy)
+		return nil, nil, wire.Errorf(wire.Conflict, "it was decided already: %q by %s", record.Option, record.DecidedBy)
 	}
-	decision, err := approval.Decide(record.Question, answer, "ada", created)
+	decision, err := approval.Decide(record.Request, answer, "ada", created)
 	switch {
 	case errors.Is(err, approval.ErrOtherData):
-		return nil, nil, bus.Refuse(bus.Conflict, "%v", err)
+		return nil, nil, wire.Errorf(wire.Conflict, "%v", err)
 	case err != nil:
-		return nil, nil, bus.Refuse(bus.Malformed, "%v", err)
+		return nil, nil, wire.Errorf(wire.Malformed, "%v", err)
 	}
 	d.end(record, decision, true)
 	return []byte(`{"status":"accepted","option":` + strconv.Quote(decision.Option) + `}`), nil, nil
 }
 
-func (d *desk) session(r *bus.Request) ([]byte, bus.Header, error) {
+func (d *desk) session(r *natsx.Request) ([]byte, wire.Header, error) {
 	if string(r.Data) != `{"session_id":"s1"}` {
-		return nil, nil, bus.Refuse(bus.NotFound, "nothing is known of this session")
+		return nil, nil, wire.Errorf(wire.NotFound, "nothing is known of this session")
 	}
 	return []byte(`{"session_id":"s1","turn":2,"injected_tokens":250,"budget":10000,"size_limit":10240,
 		"injections":[{"event":"tool:post","hook":"lint","bytes":1000,"tokens":250,"time":"2126-01-02T03:04:05.000Z"}],
 		"grants":[{"hook":"deploy-guard","prompt":"Deploy?","by":"ada","granted":"2126-01-02T03:04:05.000Z","approval_id":"q1"}],"new":1}`), nil, nil
 }
 
-func (d *desk) revoke(*bus.Request) ([]byte, bus.Header, error) {
+func (d *desk) revoke(*natsx.Request) ([]byte, wire.Header, error) {
 	return []byte(`{"revoked":1}`), nil, nil
 }

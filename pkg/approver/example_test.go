@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/embedded"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
 )
@@ -27,7 +27,7 @@ func demo(example func(ctx context.Context, url string) error) {
 			return err
 		}
 		defer s.Stop()
-		b, err := bus.Connect(bus.Options{URL: s.ClientURL()})
+		b, err := natsx.Connect(natsx.Options{URL: s.ClientURL()})
 		if err != nil {
 			return err
 		}
@@ -97,8 +97,8 @@ func ExampleApprover_Watch() {
 				cancel()
 				return
 			}
-			fmt.Println("asked:", n.Question.Prompt)
-			if _, err := a.Answer(ctx, n.Question.ID, approval.Answer{Option: "Deny", Note: "by policy"}); err != nil {
+			fmt.Println("asked:", n.Request.Prompt)
+			if _, err := a.Answer(ctx, n.Request.ID, approval.Answer{Option: "Deny", Note: "by policy"}); err != nil {
 				fmt.Println(err)
 			}
 		})

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
@@ -16,7 +16,7 @@ const headerTotal = "Hook-Total"
 
 // Pending lists the open questions, the oldest first, as many as fit a message,
 // and says how many there are.
-func (a *Approver) Pending(ctx context.Context, f approval.Filter) (list []approval.Question, total int, err error) {
+func (a *Approver) Pending(ctx context.Context, f approval.Filter) (list []approval.Request, total int, err error) {
 	var body any
 	if f != (approval.Filter{}) {
 		body = f
@@ -25,7 +25,7 @@ func (a *Approver) Pending(ctx context.Context, f approval.Filter) (list []appro
 	if err != nil {
 		return nil, 0, fmt.Errorf("list approvals: %w", err)
 	}
-	total, _ = strconv.Atoi(bus.Get(msg.Header, headerTotal))
+	total, _ = strconv.Atoi(wire.Get(msg.Header, headerTotal))
 	return list, max(total, len(list)), nil
 }
 

@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
@@ -34,9 +34,9 @@ func executing(t *testing.T, a *agent.Agent) <-chan execution {
 }
 
 func TestWithARouter(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	w, err := worker.Connect(t.Context(), worker.Options{Conn: natstest.Conn(t, s)})
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	w, err := worker.Connect(t.Context(), worker.Options{Conn: testkit.Conn(t, s)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,12 +49,12 @@ func TestWithARouter(t *testing.T) {
 	}
 	pending := make(chan string, 10)
 	asking, err := agent.Connect(t.Context(), agent.Options{
-		Conn: natstest.Conn(t, s), Session: "s1", OnPending: func(q verdict.Approval) { pending <- q.ID },
+		Conn: testkit.Conn(t, s), Session: "s1", OnPending: func(q verdict.Approval) { pending <- q.ID },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := connect(t, approver.Options{Conn: natstest.Conn(t, s)})
+	a := connect(t, approver.Options{Conn: testkit.Conn(t, s)})
 	seen := watch(t, a)
 
 	done := executing(t, asking)
@@ -74,12 +74,12 @@ func TestWithARouter(t *testing.T) {
 		option   string
 		code     int
 	}{
-		{"not offered", approval.Answer{Option: "Maybe"}, "", bus.Malformed},
-		{"other data", approval.Answer{Option: "Deny", DataSHA256: approval.Digest(nil)}, "", bus.Conflict},
+		{"not offered", approval.Answer{Option: "Maybe"}, "", wire.Malformed},
+		{"other data", approval.Answer{Option: "Deny", DataSHA256: approval.Digest(nil)}, "", wire.Conflict},
 		{"offered", approval.Answer{Option: "ALLOW always", DataSHA256: r.DataSHA256}, "Allow always", 0},
-		{"too late", approval.Answer{Option: "Deny"}, "", bus.Conflict},
+		{"too late", approval.Answer{Option: "Deny"}, "", wire.Conflict},
 	} {
-		if option, err := a.Answer(t.Context(), id, step.answer); option != step.option || bus.CodeOf(err) != step.code {
+		if option, err := a.Answer(t.Context(), id, step.answer); option != step.option || wire.CodeOf(err) != step.code {
 			t.Errorf("%s: %q, %v; want %q, %d", step.sentence, option, err, step.option, step.code)
 		}
 	}
@@ -87,7 +87,7 @@ func TestWithARouter(t *testing.T) {
 	if x := <-done; x.err != nil || !x.Permitted() {
 		t.Errorf("the agent got %+v", x)
 	}
-	if _, err := a.Get(t.Context(), "nobody"); bus.CodeOf(err) != bus.NotFound {
+	if _, err := a.Get(t.Context(), "nobody"); wire.CodeOf(err) != wire.NotFound {
 		t.Errorf("%v; want 404", err)
 	}
 

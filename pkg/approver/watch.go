@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
@@ -23,15 +24,15 @@ const (
 // that [approval.Notice.Lost] is never set. An error means that the questions
 // could not be listed at the start.
 func (a *Approver) Watch(ctx context.Context, handle func(approval.Notice)) error {
-	notices, stale := make(chan *bus.Message, watchBuffer), make(chan struct{}, 1)
-	w := &watcher{Approver: a, handle: handle, open: map[string]approval.Question{}, closed: map[string]struct{}{}}
+	notices, stale := make(chan *natsx.Message, watchBuffer), make(chan struct{}, 1)
+	w := &watcher{Approver: a, handle: handle, open: map[string]approval.Request{}, closed: map[string]struct{}{}}
 	w.stale = func() {
 		select {
 		case stale <- struct{}{}:
 		default: // it is known
 		}
 	}
-	stop, err := a.bus.Subscribe(a.bus.Of("event", "approval", ">"), func(m *bus.Message) {
+	stop, err := a.bus.Subscribe(a.bus.Of("event", "approval", ">"), func(m *natsx.Message) {
 		select {
 		case notices <- m:
 		default:
@@ -73,14 +74,14 @@ type watcher struct {
 	*Approver
 	handle func(approval.Notice)
 	stale  func() // asks for a list
-	open   map[string]approval.Question
+	open   map[string]approval.Request
 	cut    bool                // whether the latest list did not hold all
 	closed map[string]struct{} // the latest that were decided
 	order  []string            // of closed, the oldest first
 }
 
 // read takes one published notice.
-func (w *watcher) read(m *bus.Message) {
+func (w *watcher) read(m *natsx.Message) {
 	var r approval.Record
 	if err := json.Unmarshal(m.Data, &r); err != nil {
 		w.Log.Warn("could not read a notice; listing the approvals", "subject", m.Subject, "error", err)
@@ -90,9 +91,9 @@ func (w *watcher) read(m *bus.Message) {
 	case r.ID == "": // the routers may publish no data
 		w.stale()
 	case kind == "approval.required":
-		w.asked(r.Question)
+		w.asked(r.Request)
 	case (kind == "approval.granted" || kind == "approval.denied") && r.Decision != nil:
-		w.decided(r.Question, *r.Decision)
+		w.decided(r.Request, *r.Decision)
 	}
 }
 
@@ -113,12 +114,12 @@ func (w *watcher) list(ctx context.Context) error {
 		}
 		r, err := w.Get(ctx, id)
 		switch {
-		case bus.CodeOf(err) == bus.NotFound:
+		case wire.CodeOf(err) == wire.NotFound:
 			delete(w.open, id)
 		case err != nil:
 			return err
 		case r.Decision != nil:
-			w.decided(r.Question, *r.Decision)
+			w.decided(r.Request, *r.Decision)
 		}
 	}
 	for _, q := range list {
@@ -127,17 +128,17 @@ func (w *watcher) list(ctx context.Context) error {
 	return nil
 }
 
-func (w *watcher) asked(q approval.Question) {
+func (w *watcher) asked(q approval.Request) {
 	_, open := w.open[q.ID]
 	_, closed := w.closed[q.ID]
 	if open || closed {
 		return
 	}
 	w.open[q.ID] = q
-	w.handle(approval.Notice{Question: q})
+	w.handle(approval.Notice{Request: q})
 }
 
-func (w *watcher) decided(q approval.Question, d approval.Decision) {
+func (w *watcher) decided(q approval.Request, d approval.Decision) {
 	if _, closed := w.closed[q.ID]; closed {
 		return
 	}
@@ -148,7 +149,7 @@ func (w *watcher) decided(q approval.Question, d approval.Decision) {
 	}
 	w.closed[q.ID] = struct{}{}
 	w.order = append(w.order, q.ID)
-	w.handle(approval.Notice{Question: q, Decision: &d})
+	w.handle(approval.Notice{Request: q, Decision: &d})
 	if w.cut && len(w.open) == 0 {
 		w.stale()
 	}

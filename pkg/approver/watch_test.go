@@ -8,8 +8,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
 )
@@ -28,9 +28,9 @@ func watch(t *testing.T, a *approver.Approver) *sight {
 	s := &sight{t, make(chan string, 10000), make(chan error, 1), cancel}
 	go func() {
 		s.done <- a.Watch(ctx, func(n approval.Notice) {
-			text := n.Question.ID + " asked"
+			text := n.Request.ID + " asked"
 			if n.Decision != nil {
-				text = fmt.Sprintf("%s %q by %s", n.Question.ID, n.Decision.Option, n.Decision.DecidedBy)
+				text = fmt.Sprintf("%s %q by %s", n.Request.ID, n.Decision.Option, n.Decision.DecidedBy)
 			}
 			s.notices <- text
 		})
@@ -69,7 +69,7 @@ func TestWatchTellsOfEachQuestionOnce(t *testing.T) {
 	d.ask("q2", true)
 	s.want("q2 asked")
 	d.mu.Lock()
-	again := d.records["q1"].Question.Append(nil)
+	again := d.records["q1"].Request.Append(nil)
 	d.mu.Unlock()
 	_ = d.bus.Publish("hooks.event.approval.required", nil, again)
 	if _, err := a.Answer(t.Context(), "q1", approval.Answer{Option: "Deny"}); err != nil {
@@ -93,9 +93,9 @@ func TestWatchListsWhereANoticeTellsNothing(t *testing.T) {
 }
 
 func TestWatchMakesGoodWhatItMissed(t *testing.T) {
-	server := natstest.Listening(t)
-	d := deskOn(t, natstest.Conn(t, server))
-	nc := natstest.Conn(t, server)
+	server := testkit.Listening(t)
+	d := deskOn(t, testkit.Conn(t, server))
+	nc := testkit.Conn(t, server)
 	d.ask("q1", false)
 	d.ask("q2", false)
 	s := watch(t, connect(t, approver.Options{Conn: nc}))
@@ -103,7 +103,7 @@ func TestWatchMakesGoodWhatItMissed(t *testing.T) {
 	// What happens while the connection is away is never published to it.
 	d.decide("q1", approval.Decision{Option: "Allow once", Granted: true, DecidedBy: "bob"}, false)
 	d.ask("q3", false)
-	d.fail(bus.Refuse(bus.Malformed, "not yet")) // the list is asked for again
+	d.fail(wire.Errorf(wire.Malformed, "not yet")) // the list is asked for again
 	if err := nc.ForceReconnect(); err != nil {
 		t.Fatal(err)
 	}
@@ -134,11 +134,11 @@ func TestWatchKeepsUpWithASlowReader(t *testing.T) {
 	d.ask("first", false)
 	go func() {
 		done <- a.Watch(ctx, func(n approval.Notice) {
-			if seen[n.Question.ID] {
-				t.Errorf("%s was told twice", n.Question.ID)
+			if seen[n.Request.ID] {
+				t.Errorf("%s was told twice", n.Request.ID)
 			}
-			seen[n.Question.ID] = true
-			if n.Question.ID == "first" {
+			seen[n.Request.ID] = true
+			if n.Request.ID == "first" {
 				close(entered)
 				<-release
 			}

@@ -12,16 +12,16 @@ import (
 
 // Collected is what one hook gave to [Collect].
 type Collected struct {
-	Link *Link
-	Data json.RawMessage // nil for none
-	Err  error           // why there is none: the hook failed or was too slow
+	Entry *Entry
+	Data  json.RawMessage // nil for none
+	Err   error           // why there is none: the hook failed or was too slow
 }
 
 // Collect calls every enforced hook that wants the event at the same time, each
 // with the caller's data, and returns what they gave, in execution order.
 // Actions do not matter and nothing is chained. timeout bounds each call, and so
 // the whole; a hook's own timeout and on_failure do not apply.
-func Collect(ctx context.Context, links []*Link, ev events.Event, timeout time.Duration, call Caller) []Collected {
+func Collect(ctx context.Context, links []*Entry, ev events.Event, timeout time.Duration, call Caller) []Collected {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	view := &View{Event: ev.Name, Session: ev.Session, Data: ev.Data}
@@ -30,22 +30,22 @@ func Collect(ctx context.Context, links []*Link, ev events.Event, timeout time.D
 		if !link.Enforced() {
 			continue
 		}
-		if link.Wants != nil {
-			ok, err := link.Wants(view)
+		if link.Condition != nil {
+			ok, err := link.Condition(view)
 			if err != nil {
-				wanted = append(wanted, Collected{Link: link, Err: err})
+				wanted = append(wanted, Collected{Entry: link, Err: err})
 			}
 			if err != nil || !ok {
 				continue
 			}
 		}
-		wanted = append(wanted, Collected{Link: link})
+		wanted = append(wanted, Collected{Entry: link})
 	}
 	Scatter(len(wanted), func(i int) {
 		if wanted[i].Err != nil {
 			return
 		}
-		r, err := call(ctx, wanted[i].Link, ev)
+		r, err := call(ctx, wanted[i].Entry, ev)
 		wanted[i].Data, wanted[i].Err = r.Data, err
 	})
 	return wanted
@@ -62,7 +62,7 @@ func Scatter(n int, do func(i int)) {
 
 // Recovered is a [Caller] that turns a panic of the hook into its failure.
 func Recovered(next Caller) Caller {
-	return func(ctx context.Context, link *Link, ev events.Event) (r Result, err error) {
+	return func(ctx context.Context, link *Entry, ev events.Event) (r Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
 				err = fmt.Errorf("hook %q panicked: %v", link.ID, p)
@@ -77,12 +77,12 @@ func Recovered(next Caller) Caller {
 // that the engine decides the same wherever a hook lives. The hook runs in a
 // goroutine of its own; one that ignores its context is left behind when its time
 // is over, and its late answer goes nowhere.
-func InProcess(ctx context.Context, link *Link, ev events.Event) (Result, error) {
+func InProcess(ctx context.Context, link *Entry, ev events.Event) (Result, error) {
 	type answer struct {
 		result Result
 		err    error
 	}
-	call := Recovered(func(ctx context.Context, l *Link, ev events.Event) (Result, error) {
+	call := Recovered(func(ctx context.Context, l *Entry, ev events.Event) (Result, error) {
 		r, err := l.Hook(ctx, ev)
 		if err != nil {
 			return Result{}, err

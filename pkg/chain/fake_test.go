@@ -47,13 +47,13 @@ func (f fake) hook(j *journal) Hook {
 
 // chainOf puts hooks into a table, registered in the order given, and returns
 // those of an event.
-func chainOf(j *journal, fakes []fake) []*Link {
+func chainOf(j *journal, fakes []fake) []*Entry {
 	table := &Table{}
 	for i, f := range fakes {
 		if f.Events == nil {
 			f.Events = []string{events.ToolPre}
 		}
-		table = table.Apply(Change{f.ID, &Link{Registration: f.Registration, Order: uint64(i + 1), Wants: f.wants, Hook: f.hook(j)}})
+		table = table.Apply(Change{f.ID, &Entry{Registration: f.Registration, Order: uint64(i + 1), Condition: f.wants, Hook: f.hook(j)}})
 	}
 	return table.For(events.ToolPre, "")
 }

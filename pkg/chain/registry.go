@@ -46,7 +46,7 @@ func (r *Registry) Register(reg Registration, hook Hook) (unregister func(), err
 		return nil, fmt.Errorf("hook %q is registered already", reg.ID)
 	}
 	r.next++
-	link := &Link{Registration: reg, Order: r.next, Hook: hook}
+	link := &Entry{Registration: reg, Order: r.next, Hook: hook}
 	r.table.Store(table.Apply(Change{reg.ID, link}))
 	return func() { r.remove(link) }, nil
 }
@@ -56,7 +56,7 @@ func (r *Registry) On(reg Registration, hook Hook) (unregister func(), err error
 	return r.Register(reg, hook)
 }
 
-func (r *Registry) remove(link *Link) {
+func (r *Registry) remove(link *Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if table := r.snapshot(); table.Get(link.ID) == link {

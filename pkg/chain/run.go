@@ -50,8 +50,8 @@ func FailureOf(err error) Failure {
 }
 
 // Hop is what happened at one hook that was to be called.
-type Hop struct {
-	Link       *Link
+type Call struct {
+	Entry      *Entry
 	Result     Result        // what it answered; the zero Result where it failed
 	Failure    Failure       // why it failed; empty where it did not
 	Err        error         // the failure's cause
@@ -62,15 +62,15 @@ type Hop struct {
 
 // Called reports whether the hook got the event: not where its match failed, nor
 // where nobody was there.
-func (h Hop) Called() bool { return h.Failure != FailedMatch && h.Failure != FailedNoResponder }
+func (h Call) Called() bool { return h.Failure != FailedMatch && h.Failure != FailedNoResponder }
 
 // Outcome is what a chain decided, and how it came to it.
 type Outcome struct {
 	Result   Result          // the one answer
 	DeniedBy string          // the id of the hook that denied; empty where none did
 	Data     json.RawMessage // the data as the chain left it
-	Hops     []Hop           // in execution order
-	Skipped  []*Link         // whose match was false, or that were removed meanwhile
+	Calls    []Call          // in execution order
+	Skipped  []*Entry        // whose match was false, or that were removed meanwhile
 }
 
 // Plan is how the links of a chain are called.
@@ -83,14 +83,14 @@ type Plan struct {
 	Until time.Time
 	// Shadow is told of each shadow hook, with the data at its place, and must not
 	// wait; nil leaves shadow hooks out.
-	Shadow func(link *Link, ev events.Event)
+	Shadow func(link *Entry, ev events.Event)
 }
 
 // Run takes the event along the links, one after the other, and returns what
 // they add up to. Links in mode observe are left out; they are told after the
 // answer. An error is [ErrDeadline] or the context's cause: nothing was decided.
-func Run(ctx context.Context, links []*Link, ev events.Event, plan Plan) (Outcome, error) {
-	out := Outcome{Data: ev.Data, Hops: make([]Hop, 0, min(len(links), 16))}
+func Run(ctx context.Context, links []*Entry, ev events.Event, plan Plan) (Outcome, error) {
+	out := Outcome{Data: ev.Data, Calls: make([]Call, 0, min(len(links), 16))}
 	view := &View{Event: ev.Name, Session: ev.Session, Data: ev.Data}
 	plan.Until = plan.end(ctx)
 	for _, link := range links {
@@ -113,7 +113,7 @@ func Run(ctx context.Context, links []*Link, ev events.Event, plan Plan) (Outcom
 			return out, cause(ctx)
 		}
 		hop.FailedOpen = hop.Failure != "" && link.OnFailure != FailClosed
-		out.Hops = append(out.Hops, hop)
+		out.Calls = append(out.Calls, hop)
 		switch {
 		case hop.Failure != "" && !hop.FailedOpen:
 			return out.deny(link, failureDenial(hop)), nil
@@ -130,10 +130,10 @@ func Run(ctx context.Context, links []*Link, ev events.Event, plan Plan) (Outcom
 
 // step asks one link whether it wants the event and, where it is enforced, what
 // it says.
-func (p Plan) step(ctx context.Context, link *Link, view *View, ev events.Event) (Hop, bool) {
-	hop := Hop{Link: link}
-	if link.Wants != nil {
-		wanted, err := link.Wants(view)
+func (p Plan) step(ctx context.Context, link *Entry, view *View, ev events.Event) (Call, bool) {
+	hop := Call{Entry: link}
+	if link.Condition != nil {
+		wanted, err := link.Condition(view)
 		if err != nil {
 			hop.Failure, hop.Err = FailedMatch, err
 			return hop, true
@@ -162,7 +162,7 @@ func (p Plan) step(ctx context.Context, link *Link, view *View, ev events.Event)
 
 // call asks an enforced hook, for as long as its registration says or the chain
 // has left.
-func (p Plan) call(ctx context.Context, start time.Time, link *Link, ev events.Event) (Result, error) {
+func (p Plan) call(ctx context.Context, start time.Time, link *Entry, ev events.Event) (Result, error) {
 	until := start.Add(link.Timeout())
 	if !p.Until.IsZero() && p.Until.Before(until) {
 		until = p.Until
@@ -200,21 +200,21 @@ func cause(ctx context.Context) error {
 	return ErrDeadline
 }
 
-func (out Outcome) deny(link *Link, r Result) Outcome {
+func (out Outcome) deny(link *Entry, r Result) Outcome {
 	out.Result, out.DeniedBy = r, link.ID
 	return out
 }
 
 // failureDenial is the denial of a hook that failed and is to deny then. It
 // names the hook, not the cause: that is for the operator.
-func failureDenial(hop Hop) Result {
-	return Denial(fmt.Sprintf("hook %q failed (%s) and its on_failure is deny", hop.Link.Title(), hop.Failure))
+func failureDenial(hop Call) Result {
+	return Denial(fmt.Sprintf("hook %q failed (%s) and its on_failure is deny", hop.Entry.Title(), hop.Failure))
 }
 
 // sum merges what the hooks of an undenied chain answered.
 func (out Outcome) sum() Result {
 	var injections []Result
-	for _, hop := range out.Hops {
+	for _, hop := range out.Calls {
 		switch hop.Result.Action {
 		case AskUser:
 			r := hop.Result

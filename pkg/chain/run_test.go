@@ -261,7 +261,7 @@ func TestFailureClasses(t *testing.T) {
 					t.Fatal(err)
 				}
 				closes := c.err != nil && policy == FailClosed
-				hop := out.Hops[0]
+				hop := out.Calls[0]
 				if hop.Failure != c.want || !errors.Is(hop.Err, c.err) || hop.Called() != c.called || hop.FailedOpen != (c.err != nil && !closes) {
 					t.Errorf("hop is %+v", hop)
 				}
@@ -282,7 +282,7 @@ func TestAHookThatWasRemovedMeanwhileIsSkipped(t *testing.T) {
 		gone := hook("gone", Result{}).failing(fmt.Errorf("ask: %w", ErrRemoved))
 		gone.OnFailure = policy
 		out, err := Run(t.Context(), chainOf(j, []fake{gone, hook("b", Result{})}), toolPre(`{}`), Plan{})
-		if err != nil || out.Result.Denied() || len(out.Hops) != 1 || len(out.Skipped) != 1 || out.Skipped[0].ID != "gone" {
+		if err != nil || out.Result.Denied() || len(out.Calls) != 1 || len(out.Skipped) != 1 || out.Skipped[0].ID != "gone" {
 			t.Errorf("on_failure %q: decided %+v, skipped %v, %v", policy, out.Result, out.Skipped, err)
 		}
 	}
@@ -299,10 +299,10 @@ func TestSkippedHooksAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(out.Skipped) != 1 || out.Skipped[0].ID != "a" || len(out.Hops) != 2 {
-		t.Errorf("skipped %v, hops %v", out.Skipped, out.Hops)
+	if len(out.Skipped) != 1 || out.Skipped[0].ID != "a" || len(out.Calls) != 2 {
+		t.Errorf("skipped %v, hops %v", out.Skipped, out.Calls)
 	}
-	if hop := out.Hops[1]; hop.Failure != FailedMatch || hop.Called() || !hop.FailedOpen || hop.Took != 0 {
+	if hop := out.Calls[1]; hop.Failure != FailedMatch || hop.Called() || !hop.FailedOpen || hop.Took != 0 {
 		t.Errorf("hop of the failed match: %+v", hop)
 	}
 	if diff := cmp.Diff([]string{"b{}"}, j.seen()); diff != "" {
@@ -336,7 +336,7 @@ func TestMatchSeesTheDataAtItsPlace(t *testing.T) {
 func TestShadowHooksAreToldAtTheirPlaceAndNeverDecide(t *testing.T) {
 	j := &journal{}
 	var told []string
-	plan := Plan{Shadow: func(link *Link, ev events.Event) { told = append(told, link.ID+string(ev.Data)) }}
+	plan := Plan{Shadow: func(link *Entry, ev events.Event) { told = append(told, link.ID+string(ev.Data)) }}
 	out, err := Run(t.Context(), chainOf(j, []fake{
 		hook("a", Result{}).in(Shadow), hook("b", modified(`{"n":2}`)), hook("c", Denial("c")).in(Shadow),
 		hook("d", Result{}).in(Shadow).want(false, nil), hook("e", Denial("e")).in(Observe),
@@ -351,7 +351,7 @@ func TestShadowHooksAreToldAtTheirPlaceAndNeverDecide(t *testing.T) {
 	if diff := cmp.Diff([]string{"b{}", `f{"n":2}`}, j.seen()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
-	if out.DeniedBy != "f" || len(out.Hops) != 2 {
+	if out.DeniedBy != "f" || len(out.Calls) != 2 {
 		t.Errorf("outcome %+v", out)
 	}
 }
@@ -371,7 +371,7 @@ func TestHookThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out.Hops[0].Failure != FailedTimeout || out.Hops[0].Took < 20*time.Millisecond || out.Result.ContextInjection != "text" {
+	if out.Calls[0].Failure != FailedTimeout || out.Calls[0].Took < 20*time.Millisecond || out.Result.ContextInjection != "text" {
 		t.Errorf("outcome %+v", out)
 	}
 }
@@ -422,8 +422,8 @@ func TestCancelledChainReturnsTheCause(t *testing.T) {
 }
 
 func TestRecoveredNamesTheHook(t *testing.T) {
-	call := Recovered(func(context.Context, *Link, events.Event) (Result, error) { panic("oh") })
-	_, err := call(t.Context(), &Link{Registration: Registration{ID: "a"}}, toolPre(`{}`))
+	call := Recovered(func(context.Context, *Entry, events.Event) (Result, error) { panic("oh") })
+	_, err := call(t.Context(), &Entry{Registration: Registration{ID: "a"}}, toolPre(`{}`))
 	if err == nil || !strings.Contains(err.Error(), `hook "a" panicked: oh`) {
 		t.Errorf("error is %v", err)
 	}
@@ -453,7 +453,7 @@ func TestCollect(t *testing.T) {
 	began := time.Now()
 	var got []string
 	for _, c := range Collect(t.Context(), links, toolPre(d), 300*time.Millisecond, InProcess) {
-		line := c.Link.ID + string(c.Data)
+		line := c.Entry.ID + string(c.Data)
 		if c.Err != nil {
 			line += " failed"
 		}

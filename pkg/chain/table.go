@@ -13,8 +13,8 @@ import (
 // others there are. It is immutable: [Table.Apply] makes a new one that shares
 // what did not change. The zero Table is empty.
 type Table struct {
-	links map[string]*Link
-	index map[slot][]*Link
+	links map[string]*Entry
+	index map[slot][]*Entry
 }
 
 // slot is one place of the index: a pattern and the session it is limited to.
@@ -26,38 +26,38 @@ type slot struct {
 
 // Change sets the link with an id, or removes it where Link is nil.
 type Change struct {
-	ID   string
-	Link *Link
+	ID    string
+	Entry *Entry
 }
 
 // Apply returns the table with the changes made, in their order.
 func (t *Table) Apply(changes ...Change) *Table {
 	next := &Table{links: maps.Clone(t.links), index: maps.Clone(t.index)}
 	if next.links == nil {
-		next.links, next.index = map[string]*Link{}, map[slot][]*Link{}
+		next.links, next.index = map[string]*Entry{}, map[slot][]*Entry{}
 	}
 	copied := map[slot]bool{}
 	for _, c := range changes {
 		if old := next.links[c.ID]; old != nil {
-			next.edit(old, copied, func(list []*Link) []*Link {
-				return slices.DeleteFunc(list, func(l *Link) bool { return l == old })
+			next.edit(old, copied, func(list []*Entry) []*Entry {
+				return slices.DeleteFunc(list, func(l *Entry) bool { return l == old })
 			})
 			delete(next.links, c.ID)
 		}
-		if c.Link == nil {
+		if c.Entry == nil {
 			continue
 		}
-		next.links[c.ID] = c.Link
-		next.edit(c.Link, copied, func(list []*Link) []*Link {
-			at, _ := slices.BinarySearchFunc(list, c.Link, before)
-			return slices.Insert(list, at, c.Link)
+		next.links[c.ID] = c.Entry
+		next.edit(c.Entry, copied, func(list []*Entry) []*Entry {
+			at, _ := slices.BinarySearchFunc(list, c.Entry, before)
+			return slices.Insert(list, at, c.Entry)
 		})
 	}
 	return next
 }
 
 // edit changes the lists that link belongs to, copying each the first time.
-func (t *Table) edit(link *Link, copied map[slot]bool, change func([]*Link) []*Link) {
+func (t *Table) edit(link *Entry, copied map[slot]bool, change func([]*Entry) []*Entry) {
 	for _, s := range slots(link) {
 		list := t.index[s]
 		if !copied[s] {
@@ -72,7 +72,7 @@ func (t *Table) edit(link *Link, copied map[slot]bool, change func([]*Link) []*L
 }
 
 // slots are the places of a link, each once.
-func slots(link *Link) []slot {
+func slots(link *Entry) []slot {
 	var all []slot
 	add := func(s slot) {
 		s.session = link.SessionID
@@ -100,8 +100,8 @@ func slots(link *Link) []slot {
 // For returns the hooks for an event of a session in execution order, each once:
 // those that match the name in any of its spellings, of every session and of
 // this one. The list must not be changed.
-func (t *Table) For(event, session string) []*Link {
-	var list []*Link
+func (t *Table) For(event, session string) []*Entry {
+	var list []*Entry
 	for _, sid := range [...]string{"", session} {
 		list = merge(list, t.index[slot{sid, 'e', events.Canonical(event)}])
 		for _, spelling := range events.Spellings(event) {
@@ -120,19 +120,19 @@ func (t *Table) For(event, session string) []*Link {
 }
 
 // Channel returns the contributors of a channel in registration order.
-func (t *Table) Channel(channel string) []*Link {
+func (t *Table) Channel(channel string) []*Entry {
 	return t.index[slot{"", 'c', channel}]
 }
 
 // merge joins two ordered lists; a link that is in both is taken once.
-func merge(a, b []*Link) []*Link {
+func merge(a, b []*Entry) []*Entry {
 	if len(a) == 0 {
 		return b
 	}
 	if len(b) == 0 {
 		return a
 	}
-	out := make([]*Link, 0, len(a)+len(b))
+	out := make([]*Entry, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
 		switch c := before(a[0], b[0]); {
 		case a[0] == b[0]:
@@ -147,13 +147,13 @@ func merge(a, b []*Link) []*Link {
 }
 
 // Get returns the link with this id, or nil.
-func (t *Table) Get(id string) *Link { return t.links[id] }
+func (t *Table) Get(id string) *Entry { return t.links[id] }
 
 // Len is the number of links.
 func (t *Table) Len() int { return len(t.links) }
 
 // All returns every link in execution order.
-func (t *Table) All() []*Link {
+func (t *Table) All() []*Entry {
 	return slices.SortedFunc(maps.Values(t.links), before)
 }
 

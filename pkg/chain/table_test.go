@@ -12,15 +12,15 @@ import (
 )
 
 // link is a link for these patterns; its order is the number in its id: "a3".
-func link(id string, priority int, session string, patterns ...string) *Link {
+func link(id string, priority int, session string, patterns ...string) *Entry {
 	var order uint64
 	if _, err := fmt.Sscanf(id[1:], "%d", &order); err != nil {
 		panic(err)
 	}
-	return &Link{Registration: Registration{ID: id, Priority: priority, SessionID: session, Events: patterns}, Order: order}
+	return &Entry{Registration: Registration{ID: id, Priority: priority, SessionID: session, Events: patterns}, Order: order}
 }
 
-func tableOf(links ...*Link) *Table {
+func tableOf(links ...*Entry) *Table {
 	table := &Table{}
 	for _, l := range links {
 		table = table.Apply(Change{l.ID, l})
@@ -28,7 +28,7 @@ func tableOf(links ...*Link) *Table {
 	return table
 }
 
-func ids(links []*Link) []string {
+func ids(links []*Entry) []string {
 	list := make([]string, 0, len(links))
 	for _, l := range links {
 		list = append(list, l.ID)
@@ -38,34 +38,34 @@ func ids(links []*Link) []string {
 
 func TestFor(t *testing.T) {
 	for sentence, c := range map[string]struct {
-		links          []*Link
+		links          []*Entry
 		event, session string
 		want           []string
 	}{
 		"nothing registered":            {nil, "tool:pre", "", []string{}},
-		"an exact name":                 {[]*Link{link("a1", 0, "", "tool:pre"), link("b2", 0, "", "tool:post")}, "tool:pre", "", []string{"a1"}},
-		"a domain":                      {[]*Link{link("a1", 0, "", "tool:*"), link("b2", 0, "", "tools:*")}, "tool:pre", "", []string{"a1"}},
-		"a domain is not its own event": {[]*Link{link("a1", 0, "", "tool:*")}, "tool", "", []string{}},
-		"a domain of two parts":         {[]*Link{link("a1", 0, "", "a:b:*"), link("b2", 0, "", "a:*"), link("c3", 0, "", "a:c:*")}, "a:b:c", "", []string{"a1", "b2"}},
-		"everything":                    {[]*Link{link("a1", 0, "", "*")}, "my:own", "", []string{"a1"}},
+		"an exact name":                 {[]*Entry{link("a1", 0, "", "tool:pre"), link("b2", 0, "", "tool:post")}, "tool:pre", "", []string{"a1"}},
+		"a domain":                      {[]*Entry{link("a1", 0, "", "tool:*"), link("b2", 0, "", "tools:*")}, "tool:pre", "", []string{"a1"}},
+		"a domain is not its own event": {[]*Entry{link("a1", 0, "", "tool:*")}, "tool", "", []string{}},
+		"a domain of two parts":         {[]*Entry{link("a1", 0, "", "a:b:*"), link("b2", 0, "", "a:*"), link("c3", 0, "", "a:c:*")}, "a:b:c", "", []string{"a1", "b2"}},
+		"everything":                    {[]*Entry{link("a1", 0, "", "*")}, "my:own", "", []string{"a1"}},
 		"exact names and patterns are mixed by priority, then by registration": {
-			[]*Link{
+			[]*Entry{
 				link("a1", 5, "", "tool:pre"), link("b2", 0, "", "*"), link("c3", -1, "", "tool:*"), link("d4", 0, "", "tool:pre"),
 				link("e5", 5, "", "*"), link("f6", 0, "", "tool:*"),
 			}, "tool:pre", "", []string{"c3", "b2", "d4", "f6", "a1", "e5"},
 		},
 		"a hook that several of its patterns match, once": {
-			[]*Link{link("a1", 0, "", "tool:pre", "tool:*", "*", "tool:pre"), link("b2", 0, "", "*", "tool:pre")}, "tool:pre", "", []string{"a1", "b2"},
+			[]*Entry{link("a1", 0, "", "tool:pre", "tool:*", "*", "tool:pre"), link("b2", 0, "", "*", "tool:pre")}, "tool:pre", "", []string{"a1", "b2"},
 		},
-		"an alias by the canonical name":          {[]*Link{link("a1", 0, "", "error:tool")}, "tool:error", "", []string{"a1"}},
-		"the canonical name by an alias":          {[]*Link{link("a1", 0, "", "tool:error")}, "error:tool", "", []string{"a1"}},
-		"both spellings, once":                    {[]*Link{link("a1", 0, "", "tool:error", "error:tool", "error:*", "tool:*")}, "error:tool", "", []string{"a1"}},
-		"a domain by either spelling":             {[]*Link{link("a1", 0, "", "error:*"), link("b2", 0, "", "tool:*")}, "tool:error", "", []string{"a1", "b2"}},
-		"another alias":                           {[]*Link{link("a1", 0, "", "context:pre-compact")}, "context:pre_compact", "", []string{"a1"}},
-		"a session's hook for its session":        {[]*Link{link("a1", 0, "s1", "*"), link("b2", 0, "", "*")}, "tool:pre", "s1", []string{"a1", "b2"}},
-		"a session's hook for another session":    {[]*Link{link("a1", 0, "s1", "*"), link("b2", 0, "", "*")}, "tool:pre", "s2", []string{"b2"}},
-		"a session's hook for none":               {[]*Link{link("a1", 0, "s1", "*"), link("b2", 0, "", "*")}, "tool:pre", "", []string{"b2"}},
-		"a session's hook takes its place by all": {[]*Link{link("a1", 0, "", "*"), link("b2", -1, "s1", "tool:pre"), link("c3", 0, "s1", "tool:*")}, "tool:pre", "s1", []string{"b2", "a1", "c3"}},
+		"an alias by the canonical name":          {[]*Entry{link("a1", 0, "", "error:tool")}, "tool:error", "", []string{"a1"}},
+		"the canonical name by an alias":          {[]*Entry{link("a1", 0, "", "tool:error")}, "error:tool", "", []string{"a1"}},
+		"both spellings, once":                    {[]*Entry{link("a1", 0, "", "tool:error", "error:tool", "error:*", "tool:*")}, "error:tool", "", []string{"a1"}},
+		"a domain by either spelling":             {[]*Entry{link("a1", 0, "", "error:*"), link("b2", 0, "", "tool:*")}, "tool:error", "", []string{"a1", "b2"}},
+		"another alias":                           {[]*Entry{link("a1", 0, "", "context:pre-compact")}, "context:pre_compact", "", []string{"a1"}},
+		"a session's hook for its session":        {[]*Entry{link("a1", 0, "s1", "*"), link("b2", 0, "", "*")}, "tool:pre", "s1", []string{"a1", "b2"}},
+		"a session's hook for another session":    {[]*Entry{link("a1", 0, "s1", "*"), link("b2", 0, "", "*")}, "tool:pre", "s2", []string{"b2"}},
+		"a session's hook for none":               {[]*Entry{link("a1", 0, "s1", "*"), link("b2", 0, "", "*")}, "tool:pre", "", []string{"b2"}},
+		"a session's hook takes its place by all": {[]*Entry{link("a1", 0, "", "*"), link("b2", -1, "s1", "tool:pre"), link("c3", 0, "s1", "tool:*")}, "tool:pre", "s1", []string{"b2", "a1", "c3"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, ids(tableOf(c.links...).For(c.event, c.session))); diff != "" {
@@ -128,7 +128,7 @@ func TestApplyOfNothing(t *testing.T) {
 }
 
 func TestChannelsAreInOrderOfRegistration(t *testing.T) {
-	contributor := func(id string, channels ...string) *Link {
+	contributor := func(id string, channels ...string) *Entry {
 		l := link(id, 0, "")
 		l.Channels = channels
 		return l
@@ -166,10 +166,10 @@ func TestHandlers(t *testing.T) {
 }
 
 // naive is a table without an index.
-type naive map[string]*Link
+type naive map[string]*Entry
 
 func (n naive) lookup(event, session string) []string {
-	var list []*Link
+	var list []*Entry
 	for _, l := range n {
 		wanted := slices.ContainsFunc(l.Events, func(p string) bool { return events.Match(p, event) })
 		if wanted && (l.SessionID == "" || l.SessionID == session) {
@@ -199,16 +199,16 @@ func TestTableDoesWhatANaiveOneDoes(t *testing.T) {
 			id := fmt.Sprintf("h%d", random.IntN(12))
 			c := Change{ID: id}
 			if random.IntN(3) > 0 {
-				c.Link = &Link{Order: uint64(round*8 + len(changes)), Registration: Registration{
+				c.Entry = &Entry{Order: uint64(round*8 + len(changes)), Registration: Registration{
 					ID: id, Priority: random.IntN(3) - 1, SessionID: pick(sessions...),
 				}}
 				if old := model[id]; old != nil && random.IntN(2) == 0 {
-					c.Link.Order = old.Order
+					c.Entry.Order = old.Order
 				}
 				for range 1 + random.IntN(3) {
-					c.Link.Events = append(c.Link.Events, pick(patterns...))
+					c.Entry.Events = append(c.Entry.Events, pick(patterns...))
 				}
-				model[id] = c.Link
+				model[id] = c.Entry
 			} else {
 				delete(model, id)
 			}

@@ -12,9 +12,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/embedded"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -42,7 +42,7 @@ type Bus struct {
 	options Options
 	dir     string
 	server  *embedded.Server
-	bus     *bus.Bus // the router's
+	bus     *natsx.Conn // the router's
 	cancel  context.CancelFunc
 	done    chan error // gets what the router's Run returned
 	once    sync.Once  // guards closing
@@ -92,7 +92,7 @@ func (b *Bus) start(ctx context.Context) error {
 	if b.server, err = embedded.Start(o); err != nil {
 		return err
 	}
-	b.bus, err = bus.Connect(bus.Options{Prefix: b.options.Prefix, Name: "hook-router", InProcess: b.server, Log: b.options.Log})
+	b.bus, err = natsx.Connect(natsx.Options{Prefix: b.options.Prefix, Name: "hook-router", InProcess: b.server, Log: b.options.Log})
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -97,7 +97,7 @@ func (r *Recorder) take(subjects events.Subjects, m *nats.Msg) {
 		if err != nil {
 			return
 		}
-		id := bus.Get(m.Header, bus.HeaderChainID)
+		id := wire.Get(m.Header, wire.HeaderChainID)
 		r.chains[id] = len(r.records)
 		r.records = append(r.records, Record{Event: ev, ChainID: id})
 	} else {

@@ -3,7 +3,7 @@ package hooktest
 import (
 	"testing"
 
-	"github.com/hookrouter/hookrouter/pkg/hooktest/contract"
+	"github.com/hookrouter/hookrouter/internal/contract"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 

@@ -54,19 +54,19 @@ func Compose(out chain.Outcome, ev events.Event, limits Limits, used int, now ti
 	case chain.AskUser:
 		v.Action = Pending
 	case chain.InjectContext:
-		v.inject(out.Hops, ev, limits.withDefaults(), now)
+		v.inject(out.Calls, ev, limits.withDefaults(), now)
 	}
-	for _, hop := range out.Hops { // one that failed has the zero Result
+	for _, hop := range out.Calls { // one that failed has the zero Result
 		if hop.Result.UserMessage != "" {
 			v.Display = append(v.Display, Display{
 				Message: hop.Result.UserMessage,
 				Level:   cmp.Or(hop.Result.UserMessageLevel, chain.LevelInfo),
-				Source:  "hook:" + hop.Link.Title(),
-				HookID:  hop.Link.ID,
+				Source:  "hook:" + hop.Entry.Title(),
+				HookID:  hop.Entry.ID,
 			})
 		}
 		if hop.Result.SuppressOutput {
-			v.SuppressOutput = append(v.SuppressOutput, hop.Link.Title())
+			v.SuppressOutput = append(v.SuppressOutput, hop.Entry.Title())
 		}
 	}
 	return v
@@ -74,12 +74,12 @@ func Compose(out chain.Outcome, ev events.Event, limits Limits, used int, now ti
 
 // injection is one hook's text, cleaned.
 type injection struct {
-	chain.Hop
+	chain.Call
 	text string
 }
 
 // inject delivers the injections of hops that keep to the limits, as one message.
-func (v *Verdict) inject(hops []chain.Hop, ev events.Event, limits Limits, now time.Time) {
+func (v *Verdict) inject(hops []chain.Call, ev events.Event, limits Limits, now time.Time) {
 	var kept []injection
 	for _, hop := range hops {
 		if hop.Result.Action != chain.InjectContext {
@@ -96,14 +96,14 @@ func (v *Verdict) inject(hops []chain.Hop, ev events.Event, limits Limits, now t
 
 // admit cleans the injection of a hop, holds it against the limits and takes its
 // tokens from the budget. What it drops or removes becomes a warning.
-func (v *Verdict) admit(hop chain.Hop, limits Limits) (text string, ok bool) {
+func (v *Verdict) admit(hop chain.Call, limits Limits) (text string, ok bool) {
 	text, removed := Clean(hop.Result.ContextInjection)
 	if removed > 0 {
 		v.warn(Sanitized, hop, "%d control or invisible characters were removed", removed)
 	}
 	tokens := utf8.RuneCountInString(text) / 4
 	left := limits.Budget - v.InjectedTokens
-	one := Injected{HookID: hop.Link.ID, Hook: hop.Link.Title(), Bytes: len(text), Tokens: tokens, Cleaned: removed}
+	one := Injected{HookID: hop.Entry.ID, Hook: hop.Entry.Title(), Bytes: len(text), Tokens: tokens, Cleaned: removed}
 	switch {
 	case text == "":
 		return "", false
@@ -126,8 +126,8 @@ func (v *Verdict) drop(one Injected, why string) {
 	v.Dropped = append(v.Dropped, one)
 }
 
-func (v *Verdict) warn(kind string, hop chain.Hop, format string, args ...any) {
-	v.Warnings = append(v.Warnings, Warning{Kind: kind, Hook: hop.Link.Title(), Detail: fmt.Sprintf(format, args...)})
+func (v *Verdict) warn(kind string, hop chain.Call, format string, args ...any) {
+	v.Warnings = append(v.Warnings, Warning{Kind: kind, Hook: hop.Entry.Title(), Detail: fmt.Sprintf(format, args...)})
 }
 
 // message makes one message of the injections, with the settings of the first.
@@ -139,8 +139,8 @@ func message(kept []injection, ev events.Event, now time.Time) Message {
 		Ephemeral: first.Result.Ephemeral,
 		Metadata: Metadata{
 			Source:    "hook",
-			HookName:  first.Link.Title(),
-			HookID:    first.Link.ID,
+			HookName:  first.Entry.Title(),
+			HookID:    first.Entry.ID,
 			Event:     ev.Name,
 			Timestamp: events.Stamp(now),
 		},
@@ -162,7 +162,7 @@ func feedback(kept []injection) string {
 	var b strings.Builder
 	b.WriteString("Hook feedback:")
 	for _, one := range kept {
-		name, _ := Clean(one.Link.Title()) // it becomes part of the text
+		name, _ := Clean(one.Entry.Title()) // it becomes part of the text
 		fmt.Fprintf(&b, "\n\nFrom %s (%d bytes):\n%s", name, len(one.text), one.text)
 	}
 	return b.String()

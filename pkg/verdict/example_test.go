@@ -12,14 +12,14 @@ import (
 
 // What two hooks inject becomes one message.
 func ExampleCompose() {
-	injects := func(id, text string) *chain.Link {
-		return &chain.Link{
+	injects := func(id, text string) *chain.Entry {
+		return &chain.Entry{
 			Registration: chain.Registration{ID: id},
 			Hook:         func(context.Context, events.Event) (chain.Result, error) { return chain.Injection(text), nil },
 		}
 	}
 	ev := events.Event{Name: events.ToolPost, Session: "s1"}
-	links := []*chain.Link{injects("lint", "Line 42: E501"), injects("tests", "3 passed")}
+	links := []*chain.Entry{injects("lint", "Line 42: E501"), injects("tests", "3 passed")}
 	out, err := chain.Run(context.Background(), links, ev, chain.Plan{})
 	if err != nil {
 		fmt.Println(err)

@@ -28,13 +28,13 @@ type hook struct {
 // run runs a chain of hooks whose ids are a, b, c ….
 func run(t *testing.T, hooks ...hook) chain.Outcome {
 	t.Helper()
-	var links []*chain.Link
+	var links []*chain.Entry
 	for i, h := range hooks {
 		reg := chain.Registration{ID: string(rune('a' + i)), Name: h.name}
 		if h.closed {
 			reg.OnFailure = chain.FailClosed
 		}
-		links = append(links, &chain.Link{Registration: reg, Hook: func(context.Context, events.Event) (chain.Result, error) {
+		links = append(links, &chain.Entry{Registration: reg, Hook: func(context.Context, events.Event) (chain.Result, error) {
 			if h.err != nil {
 				return chain.Result{}, h.err
 			}

@@ -137,7 +137,7 @@ func (c suiteCase) table() *chain.Table {
 			ID: fmt.Sprintf("h%d", i), Name: h.Name, Events: []string{h.Event}, Priority: h.Priority, OnFailure: chain.Policy(h.OnFailure),
 		}
 		calls := 0
-		table = table.Apply(chain.Change{ID: reg.ID, Link: &chain.Link{
+		table = table.Apply(chain.Change{ID: reg.ID, Entry: &chain.Entry{
 			Registration: reg, Order: uint64(i + 1),
 			Hook: func(_ context.Context, ev events.Event) (chain.Result, error) {
 				b := h.Behavior

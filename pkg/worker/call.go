@@ -9,7 +9,8 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -67,14 +68,14 @@ func CallFrom(ctx context.Context) Call {
 	return call
 }
 
-func callContext(ctx context.Context, h bus.Header) (context.Context, context.CancelFunc, error) {
-	timeout, err := bus.Timeout(bus.Get(h, bus.HeaderTimeout), chain.DefaultTimeout, chain.MaxTimeout)
+func callContext(ctx context.Context, h wire.Header) (context.Context, context.CancelFunc, error) {
+	timeout, err := wire.Timeout(wire.Get(h, wire.HeaderTimeout), chain.DefaultTimeout, chain.MaxTimeout)
 	if err != nil {
 		return nil, nil, err
 	}
 	ctx = context.WithValue(ctx, callKey{}, Call{
-		ChainID: bus.Get(h, bus.HeaderChainID), CallID: bus.Get(h, bus.HeaderCallID), Mode: chain.Mode(bus.Get(h, bus.HeaderMode)),
-		Traceparent: bus.Get(h, bus.HeaderTraceparent), Tracestate: bus.Get(h, bus.HeaderTracestate),
+		ChainID: wire.Get(h, wire.HeaderChainID), CallID: wire.Get(h, wire.HeaderCallID), Mode: chain.Mode(wire.Get(h, wire.HeaderMode)),
+		Traceparent: wire.Get(h, wire.HeaderTraceparent), Tracestate: wire.Get(h, wire.HeaderTracestate),
 	})
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, timeOver(timeout))
 	return ctx, cancel, nil
@@ -92,7 +93,7 @@ func (t timeOver) Error() string {
 func (timeOver) Unwrap() error { return context.DeadlineExceeded }
 
 // answer runs the handler of a hook for one request of the router.
-func answer(ctx context.Context, id string, req *bus.Request, handler Handler) error {
+func answer(ctx context.Context, id string, req *natsx.Request, handler Handler) error {
 	ctx, cancel, err := callContext(ctx, req.Header)
 	if err != nil {
 		return err
@@ -100,7 +101,7 @@ func answer(ctx context.Context, id string, req *bus.Request, handler Handler) e
 	defer cancel()
 	ev, err := decode(req)
 	if err != nil {
-		return bus.Refuse(bus.Malformed, "%v", err)
+		return wire.Errorf(wire.Malformed, "%v", err)
 	}
 	ctx, span := begin(ctx, id, CallFrom(ctx), ev)
 	defer span.End()
@@ -116,8 +117,8 @@ func answer(ctx context.Context, id string, req *bus.Request, handler Handler) e
 // whatever the data says: that was settled when the event came, and default fields
 // or another hook may have changed the data's session_id since. A call by hand,
 // without ce-* headers, is read as the router would.
-func decode(req *bus.Request) (events.Event, error) {
-	name := bus.Get(req.Header, "ce-type")
+func decode(req *natsx.Request) (events.Event, error) {
+	name := wire.Get(req.Header, "ce-type")
 	if name == "" {
 		ev, _, err := events.Decode(name, req.Header, req.Data)
 		return ev, err
@@ -132,7 +133,7 @@ func decode(req *bus.Request) (events.Event, error) {
 }
 
 // contribution asks a contributor for one request of the router.
-func contribution(ctx context.Context, id string, req *bus.Request, contribute Contributor) error {
+func contribution(ctx context.Context, id string, req *natsx.Request, contribute Contributor) error {
 	ctx, cancel, err := callContext(ctx, req.Header)
 	if err != nil {
 		return err
@@ -142,9 +143,9 @@ func contribution(ctx context.Context, id string, req *bus.Request, contribute C
 		Channel string `json:"channel"`
 	}
 	if err := json.Unmarshal(req.Data, &body); err != nil {
-		return bus.Refuse(bus.Malformed, "the channel can't be read: %v", err)
+		return wire.Errorf(wire.Malformed, "the channel can't be read: %v", err)
 	}
-	ctx, span := begin(ctx, id, CallFrom(ctx), Event{Name: bus.Get(req.Header, "ce-type")})
+	ctx, span := begin(ctx, id, CallFrom(ctx), Event{Name: wire.Get(req.Header, "ce-type")})
 	defer span.End()
 	span.SetAttributes(attribute.String("hookrouter.channel", body.Channel))
 	value, err := contribute(ctx, body.Channel)
@@ -163,9 +164,9 @@ func contribution(ctx context.Context, id string, req *bus.Request, contribute C
 func handlerError(err error) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return bus.Refuse(bus.Deadline, "%v", err)
+		return wire.Errorf(wire.Deadline, "%v", err)
 	case errors.Is(err, chain.ErrInvalidResult):
-		return bus.Refuse(bus.BadAnswer, "%v", err)
+		return wire.Errorf(wire.BadAnswer, "%v", err)
 	}
-	return bus.Refuse(bus.Internal, "%v", err)
+	return wire.Errorf(wire.Internal, "%v", err)
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -37,14 +37,14 @@ func TestRunWaitsForTheLongestCall(t *testing.T) {
 }
 
 func TestUnregisterAnswersWhatWaits(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	w, err := worker.Connect(t.Context(), worker.Options{Conn: natstest.Conn(t, s), MaxInFlight: 1})
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	w, err := worker.Connect(t.Context(), worker.Options{Conn: testkit.Conn(t, s), MaxInFlight: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var calls atomic.Int32
-	watch := natstest.Conn(t, s)
+	watch := testkit.Conn(t, s)
 	if _, err := watch.Subscribe("hooks.call.hook", func(*nats.Msg) { calls.Add(1) }); err != nil {
 		t.Fatal(err)
 	}

@@ -13,10 +13,10 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/embedded"
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hooktest"
@@ -43,7 +43,7 @@ func TestRegistrationRenewsItself(t *testing.T) {
 
 func TestWorkerThatFallsSilentIsForgotten(t *testing.T) {
 	s, _, a := one(t, router.Options{TTL: 300 * time.Millisecond})
-	nc := natstest.Conn(t, s)
+	nc := testkit.Conn(t, s)
 	w, err := worker.Connect(t.Context(), worker.Options{Conn: nc})
 	if err != nil {
 		t.Fatal(err)
@@ -65,10 +65,10 @@ func TestWorkerThatFallsSilentIsForgotten(t *testing.T) {
 }
 
 func TestHookSurvivesACutConnection(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
 	d := &droppable{Server: s}
-	w := connect(t, worker.Options{Conn: natstest.Conn(t, d)})
+	w := connect(t, worker.Options{Conn: testkit.Conn(t, d)})
 	// A call that is lost with the connection costs its time-out.
 	register(t, w, worker.Registration{ID: "first", TimeoutMS: 200}, hooktest.Script().Handle)
 	register(t, w, worker.Registration{ID: "hook", TimeoutMS: 200}, deny("here"))
@@ -97,10 +97,10 @@ func (g *gated) InProcessConn() (net.Conn, error) {
 }
 
 func TestHooksComeBackInTheirOrderWhenTheyWereForgotten(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{TTL: time.Second})
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{TTL: time.Second})
 	g := &gated{droppable: droppable{Server: s}}
-	w := connect(t, worker.Options{Conn: natstest.Conn(t, g)})
+	w := connect(t, worker.Options{Conn: testkit.Conn(t, g)})
 	want := []string{"e", "a", "d", "b", "c", "f"}
 	for _, id := range want {
 		register(t, w, worker.Registration{ID: id}, hooktest.Script().Handle)
@@ -132,7 +132,7 @@ func TestGuardNeverOpensWhileTheServerRestarts(t *testing.T) {
 	o.Listen = s.Addr().String() // the same port the next time
 	t.Cleanup(func() { s.Stop() })
 	url := s.ClientURL()
-	natstest.Router(t, nil, router.Options{TTL: time.Second, Lease: 500 * time.Millisecond}, bus.Options{URL: url})
+	testkit.Router(t, nil, router.Options{TTL: time.Second, Lease: 500 * time.Millisecond}, natsx.Options{URL: url})
 	w, err := worker.Connect(t.Context(), worker.Options{URL: url})
 	if err != nil {
 		t.Fatal(err)
@@ -210,16 +210,16 @@ func TestCloseAnswersWhatIsUnderWay(t *testing.T) {
 		"a program's name": {Name: "guards", Version: "1.2.3", Instance: "i1"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := natstest.Server(t)
-			natstest.Router(t, s, router.Options{})
-			o.Conn = natstest.Conn(t, s)
+			s := testkit.Server(t)
+			testkit.Router(t, s, router.Options{})
+			o.Conn = testkit.Conn(t, s)
 			w, err := worker.Connect(t.Context(), o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			entered, release := make(chan struct{}, 8), make(chan struct{})
 			var calls atomic.Int32
-			watch := natstest.Conn(t, s)
+			watch := testkit.Conn(t, s)
 			if _, err := watch.Subscribe("hooks.call.hook", func(*nats.Msg) { calls.Add(1) }); err != nil {
 				t.Fatal(err)
 			}
@@ -270,9 +270,9 @@ func TestCloseAnswersWhatIsUnderWay(t *testing.T) {
 }
 
 func TestCloseGivesUpWithItsContext(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	w, err := worker.Connect(t.Context(), worker.Options{Conn: natstest.Conn(t, s)})
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	w, err := worker.Connect(t.Context(), worker.Options{Conn: testkit.Conn(t, s)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,9 +298,9 @@ func TestCloseGivesUpWithItsContext(t *testing.T) {
 }
 
 func TestRunEndsWithItsContext(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	w, err := worker.Connect(t.Context(), worker.Options{Conn: natstest.Conn(t, s)})
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	w, err := worker.Connect(t.Context(), worker.Options{Conn: testkit.Conn(t, s)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +327,7 @@ func TestConnectSaysWhatIsWrong(t *testing.T) {
 		want string
 	}{
 		"nobody listens": {worker.Options{URL: "nats://127.0.0.1:1"}, "connect to NATS at nats://127.0.0.1:1: "},
-		"a bad prefix":   {worker.Options{Conn: natstest.Conn(t, natstest.Server(t)), Prefix: "A.B"}, `prefix "A.B"`},
+		"a bad prefix":   {worker.Options{Conn: testkit.Conn(t, testkit.Server(t)), Prefix: "A.B"}, `prefix "A.B"`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			if _, err := worker.Connect(t.Context(), c.o); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -338,9 +338,9 @@ func TestConnectSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestWorkerIsDiscovered(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	w := connect(t, worker.Options{Conn: nc, Name: "guards", Version: "1.2.3", Instance: "i1"})
 	register(t, w, worker.Registration{ID: "hook"}, hooktest.Script().Handle)
 	emit(t, connectAgent(t, s), `{}`)

@@ -11,9 +11,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
-	"github.com/hookrouter/hookrouter/internal/embedded"
-	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -55,7 +55,7 @@ func register(t *testing.T, w *worker.Worker, reg worker.Registration, handler w
 
 func connectAgent(t *testing.T, s nats.InProcessConnProvider) *agent.Agent {
 	t.Helper()
-	a, err := agent.Connect(t.Context(), agent.Options{Conn: natstest.Conn(t, s), Session: "s1"})
+	a, err := agent.Connect(t.Context(), agent.Options{Conn: testkit.Conn(t, s), Session: "s1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,9 +65,9 @@ func connectAgent(t *testing.T, s nats.InProcessConnProvider) *agent.Agent {
 // one is a server, a router, a worker and an agent.
 func one(t *testing.T, o router.Options) (s *embedded.Server, w *worker.Worker, a *agent.Agent) {
 	t.Helper()
-	s = natstest.Server(t)
-	natstest.Router(t, s, o)
-	return s, connect(t, worker.Options{Conn: natstest.Conn(t, s)}), connectAgent(t, s)
+	s = testkit.Server(t)
+	testkit.Router(t, s, o)
+	return s, connect(t, worker.Options{Conn: testkit.Conn(t, s)}), connectAgent(t, s)
 }
 
 func emit(t *testing.T, a *agent.Agent, data string) agent.Answer {

@@ -12,7 +12,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
 const (
@@ -83,16 +84,16 @@ func (w *Worker) takeDue(hook *registered, all bool) bool {
 
 // passing reports whether an error may be gone the next time.
 func passing(err error) bool {
-	if refusal, ok := errors.AsType[*bus.Refusal](err); ok {
-		return refusal.Code == bus.Unavailable || refusal.Code == bus.Overloaded
+	if refusal, ok := errors.AsType[*wire.Error](err); ok {
+		return refusal.Code == wire.Unavailable || refusal.Code == wire.Overloaded
 	}
-	return errors.Is(err, bus.ErrNoResponders) || errors.Is(err, bus.ErrAway)
+	return errors.Is(err, natsx.ErrNoResponders) || errors.Is(err, natsx.ErrDisconnected)
 }
 
 // unsure reports whether a registration that failed may be stored all the same.
 func unsure(err error) bool {
-	refusal, refused := errors.AsType[*bus.Refusal](err)
-	return !refused || refusal.Code >= bus.Overloaded // an earlier try may have been stored
+	refusal, refused := errors.AsType[*wire.Error](err)
+	return !refused || refusal.Code >= wire.Overloaded // an earlier try may have been stored
 }
 
 // renew keeps every registration alive until ctx ends; after a reconnect it
@@ -186,7 +187,7 @@ func (w *Worker) renewHook(ctx context.Context, hook *registered) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	ctx, stop := w.bus.UntilLost(ctx, bus.ErrAway) // the reconnect renews it again, in its turn
+	ctx, stop := w.bus.UntilLost(ctx, natsx.ErrDisconnected) // the reconnect renews it again, in its turn
 	defer stop()
 	if err := w.send(ctx, hook); err != nil {
 		w.setDue(hook, retryAfter)
@@ -199,7 +200,7 @@ func (w *Worker) renewHook(ctx context.Context, hook *registered) {
 // request asks the router and decodes its JSON reply into reply, unless nil.
 func (w *Worker) request(ctx context.Context, verb, id string, body []byte, reply any) error {
 	msg, err := w.bus.Request(ctx, w.bus.Of(verb, id), nil, body)
-	if errors.Is(err, bus.ErrNoResponders) {
+	if errors.Is(err, natsx.ErrNoResponders) {
 		return fmt.Errorf("no router answers on %s: %w", w.bus.Of(verb, id), err)
 	}
 	if err != nil || reply == nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hooktest"
@@ -121,9 +121,9 @@ func registerMany(t *testing.T, w *worker.Worker, n int) {
 }
 
 func TestARenewalThatHangsHoldsUpNoOther(t *testing.T) {
-	s := natstest.Server(t)
-	r := startRegistrar(t, natstest.Conn(t, s), 1200*time.Millisecond)
-	w := connect(t, worker.Options{Conn: natstest.Conn(t, s)})
+	s := testkit.Server(t)
+	r := startRegistrar(t, testkit.Conn(t, s), 1200*time.Millisecond)
+	w := connect(t, worker.Options{Conn: testkit.Conn(t, s)})
 	registerMany(t, w, 40)
 	r.muteFor(func(id string) bool { return id == "h07" })
 	eventually(t, "one renewal hangs", func() bool { return r.wait() == 1 })
@@ -138,11 +138,11 @@ func TestARenewalThatHangsHoldsUpNoOther(t *testing.T) {
 }
 
 func TestARenewalThatWasLostWithTheConnectionTakesItsTurnAgain(t *testing.T) {
-	s := natstest.Server(t)
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	nc := testkit.Conn(t, s)
 	r := startRegistrar(t, nc, 600*time.Millisecond)
 	g := &gated{droppable: droppable{Server: s}}
-	w := connect(t, worker.Options{Conn: natstest.Conn(t, g)})
+	w := connect(t, worker.Options{Conn: testkit.Conn(t, g)})
 	registerMany(t, w, 6)
 	r.muteFor(func(id string) bool { return id == "h03" })
 	eventually(t, "one renewal hangs", func() bool { return r.wait() == 1 })
@@ -163,9 +163,9 @@ func TestARenewalThatWasLostWithTheConnectionTakesItsTurnAgain(t *testing.T) {
 
 func TestSoManyRenewalsAreUnderWayAndNoMore(t *testing.T) {
 	const most = 16
-	s := natstest.Server(t)
-	r := startRegistrar(t, natstest.Conn(t, s), 300*time.Millisecond)
-	w, err := worker.Connect(t.Context(), worker.Options{Conn: natstest.Conn(t, s)})
+	s := testkit.Server(t)
+	r := startRegistrar(t, testkit.Conn(t, s), 300*time.Millisecond)
+	w, err := worker.Connect(t.Context(), worker.Options{Conn: testkit.Conn(t, s)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,13 +205,13 @@ func TestARegistrationWhoseAnswerIsLostLeavesNoInstance(t *testing.T) {
 		"a guard stays on its own": {chain.FailClosed, true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := natstest.Listening(t)
-			natstest.Router(t, s, router.Options{TTL: time.Hour})
-			replies := &natstest.Stall{Subject: "_INBOX."}
+			s := testkit.Listening(t)
+			testkit.Router(t, s, router.Options{TTL: time.Hour})
+			replies := &testkit.Stall{Subject: "_INBOX."}
 			w := connect(t, worker.Options{URL: s.ClientURL(), NATS: []nats.Option{replies.Option()}})
 			a := connectAgent(t, s)
 			reg := worker.Registration{ID: "hook", Events: []string{"tool:pre"}, OnFailure: c.policy}
-			stored, err := natstest.Conn(t, s).SubscribeSync("$KV.hooks_registry.hook.hook")
+			stored, err := testkit.Conn(t, s).SubscribeSync("$KV.hooks_registry.hook.hook")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -247,10 +247,10 @@ func TestARegistrationWhoseAnswerIsLostLeavesNoInstance(t *testing.T) {
 }
 
 func TestARefusedRegistrationUnregistersNothing(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
 	registerAs := func(version string, priority int) error {
-		w := connect(t, worker.Options{Conn: natstest.Conn(t, s), Instance: "same"})
+		w := connect(t, worker.Options{Conn: testkit.Conn(t, s), Instance: "same"})
 		reg := worker.Registration{ID: "hook", Events: []string{"tool:pre"}, Version: version, Priority: priority}
 		_, err := w.Register(t.Context(), reg, deny(version))
 		return err
@@ -258,8 +258,8 @@ func TestARefusedRegistrationUnregistersNothing(t *testing.T) {
 	if err := registerAs("2.0.0", 0); err != nil {
 		t.Fatal(err)
 	}
-	refusal := &bus.Refusal{}
-	if err := registerAs("1.0.0", 1); !errors.As(err, &refusal) || refusal.Code != bus.Conflict {
+	refusal := &wire.Error{}
+	if err := registerAs("1.0.0", 1); !errors.As(err, &refusal) || refusal.Code != wire.Conflict {
 		t.Fatalf("error is %v", err)
 	}
 	if answer := emit(t, connectAgent(t, s), `{}`); answer.Reason != "2.0.0" {

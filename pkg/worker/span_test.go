@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -52,15 +52,15 @@ func TestASpanOfAHandler(t *testing.T) {
 		"10 KB of it":             {"endless", "observe", "01" + traceparent[2:] + "-" + strings.Repeat("x", 10<<10), false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := natstest.Server(t)
-			natstest.Router(t, s, router.Options{})
-			w := connect(t, worker.Options{Conn: natstest.Conn(t, s)})
+			s := testkit.Server(t)
+			testkit.Router(t, s, router.Options{})
+			w := connect(t, worker.Options{Conn: testkit.Conn(t, s)})
 			in := make(chan trace.SpanContext, 1)
 			register(t, w, worker.Registration{ID: tt.hook}, func(ctx context.Context, _ worker.Event) (worker.Result, error) {
 				in <- trace.SpanContextFromContext(ctx)
 				return worker.Continue()
 			})
-			nc := natstest.Conn(t, s)
+			nc := testkit.Conn(t, s)
 			msg := &nats.Msg{Subject: "hooks.call." + tt.hook, Data: []byte(`{}`), Header: nats.Header{
 				"ce-specversion": {"1.0"}, "ce-id": {"e1"}, "ce-source": {"/a"}, "ce-type": {"tool:pre"}, "Hook-Mode": {tt.mode}, "traceparent": {tt.traceparent},
 			}}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -47,7 +47,7 @@ func TestNoCallIsMissedWhileARegistrationChanges(t *testing.T) {
 
 func TestAnUpdateIsInForceWhenItReturnsAndIsUndone(t *testing.T) {
 	s, w, a := one(t, router.Options{})
-	natstest.Router(t, s, router.Options{})
+	testkit.Router(t, s, router.Options{})
 	register(t, w, worker.Registration{ID: "hook", Version: "1.0.0"}, deny("here"))
 	for range 20 {
 		undo, err := w.Update(t.Context(), worker.Registration{ID: "hook", Events: []string{"tool:post"}, Version: "2.0.0"})
@@ -88,7 +88,7 @@ func TestAContributorIsUpdated(t *testing.T) {
 func TestWhatAnUpdateRefusesChangesNothing(t *testing.T) {
 	s, w, a := one(t, router.Options{})
 	register(t, w, worker.Registration{ID: "hook", Version: "2.0.0"}, deny("here"))
-	alone := connect(t, worker.Options{Conn: natstest.Conn(t, s)})
+	alone := connect(t, worker.Options{Conn: testkit.Conn(t, s)})
 	gone := register(t, w, worker.Registration{ID: "gone"}, deny("gone"))
 	if err := gone(t.Context()); err != nil {
 		t.Fatal(err)
@@ -119,14 +119,14 @@ func TestWhatAnUpdateRefusesChangesNothing(t *testing.T) {
 // What became of an update that nobody answered is not known: then the old
 // registration is sent again, until it is answered.
 func TestAnUpdateWithoutAnAnswerIsTakenBack(t *testing.T) {
-	s := natstest.Server(t)
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	nc := testkit.Conn(t, s)
 	r := startRegistrar(t, nc, 300*time.Millisecond)
 	sent, err := nc.SubscribeSync("hooks.register.hook")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := connect(t, worker.Options{Conn: natstest.Conn(t, s)})
+	w := connect(t, worker.Options{Conn: testkit.Conn(t, s)})
 	register(t, w, worker.Registration{ID: "hook"}, deny("here"))
 	r.muteFor(func(string) bool { return true })
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)

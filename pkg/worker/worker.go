@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -45,11 +45,11 @@ type Options struct {
 // Worker is a process that answers for hooks.
 type Worker struct {
 	Options
-	bus     *bus.Bus
-	service *bus.Service
+	bus     *natsx.Conn
+	service *natsx.Service
 	cancel  context.CancelFunc
 	renewal sync.WaitGroup // renew, and each renewal under way
-	slots   bus.Slots      // of renewals under way
+	slots   natsx.Limiter  // of renewals under way
 	wake    chan struct{}  // tells renew that something is due earlier than it thinks
 
 	mu    sync.Mutex // guards what follows, and due and renewing of each hook
@@ -89,12 +89,12 @@ func Connect(ctx context.Context, o Options) (*Worker, error) {
 	if o.MaxInFlight == 0 {
 		o.MaxInFlight = 64
 	}
-	w := &Worker{Options: o, hooks: map[string]*registered{}, slots: bus.NewSlots(maxRenewals), wake: make(chan struct{}, 1)}
+	w := &Worker{Options: o, hooks: map[string]*registered{}, slots: natsx.NewLimiter(maxRenewals), wake: make(chan struct{}, 1)}
 	var err error
 	if o.Conn != nil {
-		w.bus, err = bus.New(o.Conn, o.Prefix, o.Log)
+		w.bus, err = natsx.New(o.Conn, o.Prefix, o.Log)
 	} else {
-		w.bus, err = bus.Connect(bus.Options{URL: o.URL, Prefix: o.Prefix, Name: o.Name, Creds: o.Creds, NATS: o.NATS, Log: o.Log})
+		w.bus, err = natsx.Connect(natsx.Options{URL: o.URL, Prefix: o.Prefix, Name: o.Name, Creds: o.Creds, NATS: o.NATS, Log: o.Log})
 	}
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (w *Worker) Register(ctx context.Context, reg chain.Registration, handler H
 	if handler == nil {
 		return nil, fmt.Errorf("hook %q: the handler is nil", reg.ID)
 	}
-	return w.register(ctx, reg, func(ctx context.Context, req *bus.Request) error {
+	return w.register(ctx, reg, func(ctx context.Context, req *natsx.Request) error {
 		return answer(ctx, reg.ID, req, handler)
 	})
 }
@@ -142,12 +142,12 @@ func (w *Worker) RegisterContributor(ctx context.Context, reg chain.Registration
 	if len(reg.Channels) == 0 {
 		return nil, fmt.Errorf("contributor %q: channels are missing", reg.ID)
 	}
-	return w.register(ctx, reg, func(ctx context.Context, req *bus.Request) error {
+	return w.register(ctx, reg, func(ctx context.Context, req *natsx.Request) error {
 		return contribution(ctx, reg.ID, req, contribute)
 	})
 }
 
-func (w *Worker) register(ctx context.Context, reg chain.Registration, handle func(context.Context, *bus.Request) error) (func(context.Context) error, error) {
+func (w *Worker) register(ctx context.Context, reg chain.Registration, handle func(context.Context, *natsx.Request) error) (func(context.Context) error, error) {
 	reg.Instance = w.Instance
 	if err := reg.Check(); err != nil {
 		return nil, err
@@ -157,9 +157,9 @@ func (w *Worker) register(ctx context.Context, reg chain.Registration, handle fu
 		return nil, fmt.Errorf("hook %q is registered by this worker already", reg.ID)
 	}
 	var err error
-	hook.remove, err = w.service.Add(bus.Endpoint{
+	hook.remove, err = w.service.Add(natsx.Endpoint{
 		Name: reg.ID, Subject: w.bus.Call(reg.ID), Queue: reg.ID,
-		Slots: bus.NewSlots(w.MaxInFlight), Wait: true, Handle: handle,
+		Slots: natsx.NewLimiter(w.MaxInFlight), Wait: true, Handle: handle,
 	})
 	if err != nil {
 		w.forget(hook)

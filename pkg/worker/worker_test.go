@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hooktest"
@@ -71,7 +71,7 @@ func TestHandlerLearnsOfItsCall(t *testing.T) {
 		return worker.Continue()
 	})
 	trace := "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	nc := natstest.Conn(t, s)
+	nc := testkit.Conn(t, s)
 	msg := request(t, nc, "hooks.emit.tool.pre", `{}`, "traceparent", trace, "tracestate", "a=b")
 	calls := map[chain.Mode]worker.Call{}
 	for range 2 {
@@ -166,13 +166,13 @@ func TestSessionIsTheRoutersWhateverTheDataSays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	reply := request(t, natstest.Conn(t, s), "hooks.call.guard", `{"session_id":"by hand"}`)
+	reply := request(t, testkit.Conn(t, s), "hooks.call.guard", `{"session_id":"by hand"}`)
 	calls := guard.Calls()
 	if last := calls[len(calls)-1]; last.Session != "by hand" || string(reply.Data) != `{"action":"deny","reason":"no"}` {
 		t.Errorf("called by hand: %+v, answered %s", last, reply.Data)
 	}
 	for _, bad := range []string{`[]`, `{"a":1,"a":2}`, `{`} {
-		reply := request(t, natstest.Conn(t, s), "hooks.call.guard", bad, "ce-specversion", "1.0", "ce-id", "1", "ce-source", "/x", "ce-type", "tool:pre")
+		reply := request(t, testkit.Conn(t, s), "hooks.call.guard", bad, "ce-specversion", "1.0", "ce-id", "1", "ce-source", "/x", "ce-type", "tool:pre")
 		if code := reply.Header.Get("Nats-Service-Error-Code"); code != "400" {
 			t.Errorf("%s: %q %s", bad, code, reply.Data)
 		}
@@ -253,7 +253,7 @@ func TestGuardStaysWithoutItsWorkerUntilItIsRetired(t *testing.T) {
 	if answer := emit(t, a, `{}`); answer.DeniedBy != "guard" || answer.Hooks != 0 || !strings.Contains(answer.Reason, "no_responder") {
 		t.Errorf("answer %+v", answer)
 	}
-	other := connect(t, worker.Options{Conn: natstest.Conn(t, s)})
+	other := connect(t, worker.Options{Conn: testkit.Conn(t, s)})
 	if err := other.Retire(t.Context(), "guard"); err != nil {
 		t.Fatal(err)
 	}
@@ -272,9 +272,9 @@ func TestGuardStaysWithoutItsWorkerUntilItIsRetired(t *testing.T) {
 func TestRegisterSaysWhatIsWrong(t *testing.T) {
 	s, w, _ := one(t, router.Options{})
 	register(t, w, worker.Registration{ID: "taken"}, hooktest.Script().Handle)
-	newer := connect(t, worker.Options{Conn: natstest.Conn(t, s)})
+	newer := connect(t, worker.Options{Conn: testkit.Conn(t, s)})
 	register(t, newer, worker.Registration{ID: "newer", Version: "2.0.0"}, hooktest.Script().Handle)
-	alone := connect(t, worker.Options{Conn: natstest.Conn(t, s), Prefix: "nobody"})
+	alone := connect(t, worker.Options{Conn: testkit.Conn(t, s), Prefix: "nobody"})
 	for sentence, c := range map[string]struct {
 		wait time.Duration
 		w    *worker.Worker
@@ -331,7 +331,7 @@ func TestOneIDIsRegisteredOnceHoweverManyTryIt(t *testing.T) {
 
 func TestInstancesShareTheCallsOfAHook(t *testing.T) {
 	s, w, a := one(t, router.Options{})
-	other := connect(t, worker.Options{Conn: natstest.Conn(t, s)})
+	other := connect(t, worker.Options{Conn: testkit.Conn(t, s)})
 	here, there := hooktest.Script(), hooktest.Script()
 	register(t, w, worker.Registration{ID: "hook"}, here.Handle)
 	leave := register(t, other, worker.Registration{ID: "hook"}, there.Handle)
@@ -357,9 +357,9 @@ func TestInstancesShareTheCallsOfAHook(t *testing.T) {
 }
 
 func TestNoMoreCallsThanMaxInFlight(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	w := connect(t, worker.Options{Conn: natstest.Conn(t, s), MaxInFlight: 2})
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	w := connect(t, worker.Options{Conn: testkit.Conn(t, s), MaxInFlight: 2})
 	a := connectAgent(t, s)
 	var now, most atomic.Int32
 	register(t, w, worker.Registration{ID: "hook"}, func(context.Context, worker.Event) (worker.Result, error) {

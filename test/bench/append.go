@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -18,10 +19,10 @@ import (
 // where the agent does, as all that the bench times, over the agent's kind of connection;
 // another in the router's process, over the router's.
 type appender struct {
-	connection bus.Options
+	connection natsx.Options
 
-	bus     *bus.Bus
-	log     *bus.Stream
+	bus     *natsx.Conn
+	log     *natsx.Stream
 	subject string
 	body    []byte
 	data    []byte // of an event
@@ -50,7 +51,7 @@ func (a *appender) measure(ctx context.Context, times string) (string, error) {
 	answer := appended{Bytes: len(a.body)}
 	for range n {
 		for i := range 3 {
-			if _, err := a.bus.Request(ctx, a.bus.Call(hopID(i)), bus.Header{bus.HeaderMode: {"enforce"}}, a.data); err != nil {
+			if _, err := a.bus.Request(ctx, a.bus.Call(hopID(i)), wire.Header{wire.HeaderMode: {"enforce"}}, a.data); err != nil {
 				return "", err
 			}
 		}
@@ -67,7 +68,7 @@ func (a *appender) measure(ctx context.Context, times string) (string, error) {
 
 // open makes the log, with the settings of the audit log.
 func (a *appender) open(ctx context.Context) (err error) {
-	if a.bus, err = bus.Connect(a.connection); err != nil {
+	if a.bus, err = natsx.Connect(a.connection); err != nil {
 		return err
 	}
 	written, err := a.bus.OpenStream(ctx, a.bus.AuditStream())

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
 const partAudit = "audit"
@@ -51,7 +51,7 @@ func (b *bench) startAudit(ctx context.Context) (own, joined *pair, err error) {
 		return nil, nil, err
 	}
 	for _, p := range []*pair{own, joined} {
-		p.synced = arm{name: "synced publish", seat: &appender{connection: bus.Options{URL: p.strict.conn.ConnectedUrl(), Prefix: prefixRouter, Name: "append"}}}
+		p.synced = arm{name: "synced publish", seat: &appender{connection: natsx.Options{URL: p.strict.conn.ConnectedUrl(), Prefix: prefixRouter, Name: "append"}}}
 		p.inside = arm{name: "synced publish in the router's process", writer: b.byName[p.strict.name]}
 	}
 	return own, joined, nil

@@ -14,7 +14,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -64,7 +64,7 @@ func (b *bench) start(ctx context.Context) error {
 
 // connect makes an agent's connection.
 func connect(url string) (*nats.Conn, error) {
-	agent, err := bus.Connect(bus.Options{URL: url, Name: "agent"})
+	agent, err := natsx.Connect(natsx.Options{URL: url, Name: "agent"})
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -152,7 +152,7 @@ func (s *sender) ask() (*nats.Msg, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.arm.name, err)
 	}
-	if !bytes.HasPrefix(reply.Data, want) || reply.Header.Get(bus.HeaderCount) != s.count {
+	if !bytes.HasPrefix(reply.Data, want) || reply.Header.Get(wire.HeaderCount) != s.count {
 		return nil, fmt.Errorf("%s answers %v %.200s: %s from %s hooks was expected", s.arm.name, reply.Header, reply.Data, want, s.count)
 	}
 	return reply, nil

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -104,7 +104,7 @@ func (b *bench) collect(ctx context.Context) error {
 		began := time.Now()
 		reply, err := b.conn.RequestMsg(&nats.Msg{
 			Subject: subjects(prefixRouter).Event("collect", eventCollect), Data: eventData("session-00"),
-			Header: nats.Header{bus.HeaderTimeout: {strconv.FormatInt(timeout.Milliseconds(), 10)}},
+			Header: nats.Header{wire.HeaderTimeout: {strconv.FormatInt(timeout.Milliseconds(), 10)}},
 		}, 30*time.Second)
 		if err != nil {
 			return err
@@ -114,7 +114,7 @@ func (b *bench) collect(ctx context.Context) error {
 		if err := json.Unmarshal(reply.Data, &values); err != nil {
 			return fmt.Errorf("read the answer: %w", err)
 		}
-		missing := reply.Header.Get(bus.HeaderMissing)
+		missing := reply.Header.Get(wire.HeaderMissing)
 		if len(values) != collectHooks-1 || missing != collectID(silentHook) {
 			return fmt.Errorf("%d values, missing %q: %d and %q were expected", len(values), missing, collectHooks-1, collectID(silentHook))
 		}

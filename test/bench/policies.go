@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 
-	"github.com/hookrouter/hookrouter/internal/hookfile"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -62,7 +62,7 @@ func workerRole(ctx context.Context, o options, ready readyFunc) error {
 	if _, err := w.Register(ctx, chain.Registration{ID: "empty", Events: []string{eventEmpty}}, nothing); err != nil {
 		return err
 	}
-	file, err := hookfile.Parse("rules.yaml", []byte(rulesFile), kinds.All(kind.Worker{}))
+	file, err := workerfile.Parse("rules.yaml", []byte(rulesFile), kinds.All(kind.Worker{}))
 	if err != nil {
 		return err
 	}

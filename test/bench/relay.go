@@ -9,7 +9,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -32,7 +33,7 @@ const (
 )
 
 func relayRole(ctx context.Context, o options, ready readyFunc) error {
-	b, err := bus.Connect(bus.Options{URL: o.nats, Name: "relay"})
+	b, err := natsx.Connect(natsx.Options{URL: o.nats, Name: "relay"})
 	if err != nil {
 		return err
 	}
@@ -67,10 +68,10 @@ func (r *relay) forward(m *nats.Msg) {
 		for _, name := range attributes {
 			h[name] = m.Header[name]
 		}
-		h[bus.HeaderChainID] = []string{chainID}
-		h[bus.HeaderCallID] = []string{nuid.Next()}
-		h[bus.HeaderMode] = []string{"enforce"}
-		h[bus.HeaderTimeout] = []string{strconv.FormatInt(left.Milliseconds(), 10)}
+		h[wire.HeaderChainID] = []string{chainID}
+		h[wire.HeaderCallID] = []string{nuid.Next()}
+		h[wire.HeaderMode] = []string{"enforce"}
+		h[wire.HeaderTimeout] = []string{strconv.FormatInt(left.Milliseconds(), 10)}
 		if _, err := r.conn.RequestMsgWithContext(ctx, &nats.Msg{Subject: subject, Header: h, Data: m.Data}); err != nil {
 			return
 		}
@@ -79,9 +80,9 @@ func (r *relay) forward(m *nats.Msg) {
 	body = append(body, `{"action":"continue","data":`...)
 	body = append(append(body, m.Data...), '}')
 	_ = r.conn.PublishMsg(&nats.Msg{Subject: m.Reply, Data: body, Header: nats.Header{
-		bus.HeaderEventID: m.Header["ce-id"],
-		bus.HeaderChainID: {chainID},
-		bus.HeaderCount:   {strconv.Itoa(hops)},
-		bus.HeaderAudit:   {"off"},
+		wire.HeaderEventID: m.Header["ce-id"],
+		wire.HeaderChainID: {chainID},
+		wire.HeaderCount:   {strconv.Itoa(hops)},
+		wire.HeaderAudit:   {"off"},
 	}})
 }

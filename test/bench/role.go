@@ -14,12 +14,12 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/embedded"
-	"github.com/hookrouter/hookrouter/internal/node"
-	"github.com/hookrouter/hookrouter/internal/notary"
-	"github.com/hookrouter/hookrouter/internal/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server"
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
 )
 
 // readyFunc says that a role serves, and takes orders from then on: to profile, and
@@ -106,12 +106,12 @@ func natsRole(ctx context.Context, o options, ready readyFunc) error {
 // server; its log is at info as by default. Only the time-to-live differs: the hooks
 // of the bench do not renew.
 func routerRole(ctx context.Context, o options, ready readyFunc) error {
-	node.TuneGC()
+	server.TuneGC()
 	mode := recorder.Mode(o.audit)
-	var key *notary.Key
+	var key *signer.Key
 	if mode != recorder.Off {
 		var err error
-		if key, err = notary.LoadKey(filepath.Join(o.store, keyFile)); err != nil {
+		if key, err = signer.LoadKey(filepath.Join(o.store, keyFile)); err != nil {
 			return err
 		}
 	}
@@ -119,9 +119,9 @@ func routerRole(ctx context.Context, o options, ready readyFunc) error {
 	if err != nil {
 		return err
 	}
-	n, err := node.Start(ctx, node.Options{
+	n, err := server.Start(ctx, server.Options{
 		Telemetry: shown,
-		NATS:      bus.Options{URL: o.nats, Prefix: o.prefix},
+		NATS:      natsx.Options{URL: o.nats, Prefix: o.prefix},
 		Listen:    "127.0.0.1:0", StoreDir: o.store,
 		Router: router.Options{TTL: time.Hour, Audit: mode, AuditKey: key},
 		Log:    slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo})),
@@ -129,7 +129,7 @@ func routerRole(ctx context.Context, o options, ready readyFunc) error {
 	if err != nil {
 		return err
 	}
-	a := appender{connection: bus.Options{URL: o.nats, InProcess: n.InProcess(), Prefix: o.prefix, Name: "append"}}
+	a := appender{connection: natsx.Options{URL: o.nats, InProcess: n.InProcess(), Prefix: o.prefix, Name: "append"}}
 	defer a.close()
 	return n.Run(ctx, func() {
 		ready(n.ClientURL(), order{"append", func(times string) (string, error) { return a.measure(ctx, times) }}, order{"flush", flush})
@@ -139,7 +139,7 @@ func routerRole(ctx context.Context, o options, ready readyFunc) error {
 // hooksRole is the process behind all hooks of both routers. The relay calls the
 // subjects of the first.
 func hooksRole(ctx context.Context, o options, ready readyFunc) error {
-	b, err := bus.Connect(bus.Options{URL: o.nats, Name: "hooks"})
+	b, err := natsx.Connect(natsx.Options{URL: o.nats, Name: "hooks"})
 	if err != nil {
 		return err
 	}

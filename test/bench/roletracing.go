@@ -11,7 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 )
 
@@ -39,7 +39,7 @@ func tracingOf(ctx context.Context, o options) (shown *telemetry.Telemetry, flus
 // gatesRole is the process behind the hooks of the routers with and without tracing: the
 // last of them denies what is marked.
 func gatesRole(ctx context.Context, o options, ready readyFunc) error {
-	b, err := bus.Connect(bus.Options{URL: o.nats, Name: "gates"})
+	b, err := natsx.Connect(natsx.Options{URL: o.nats, Name: "gates"})
 	if err != nil {
 		return err
 	}

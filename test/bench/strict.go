@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/trail"
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
 // strict compares the two of a pair; why says why that is not judged, "" where it is.
@@ -15,7 +16,7 @@ func (b *bench) strict(ctx context.Context, p *pair, why string) error {
 		if err != nil {
 			return err
 		}
-		if got := reply.Header.Get(bus.HeaderAudit); got != mode {
+		if got := reply.Header.Get(wire.HeaderAudit); got != mode {
 			return fmt.Errorf("%s answers with audit %q: %s was expected", a.name, got, mode)
 		}
 	}
@@ -86,7 +87,7 @@ func (p *pair) rate(all [][]*sample, grouped, synced float64, why string) figure
 
 // messages is how many the audit log of the strict router has.
 func (p *pair) messages(ctx context.Context) (uint64, error) {
-	reader, err := bus.New(p.strict.conn, prefixRouter, nil)
+	reader, err := natsx.New(p.strict.conn, prefixRouter, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -94,7 +95,7 @@ func (p *pair) messages(ctx context.Context) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	state, err := log.State(ctx, trail.Subjects(reader))
+	state, err := log.State(ctx, store.Subjects(reader))
 	return state.Messages, err
 }
 

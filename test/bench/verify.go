@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/hookrouter/hookrouter/internal/auditread"
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -68,11 +68,11 @@ func (b *bench) verify(ctx context.Context, p *pair) error {
 
 // export is the log as an auditor gets it.
 func (b *bench) export(ctx context.Context, p *pair) ([]byte, error) {
-	reader, err := bus.New(p.strict.conn, prefixRouter, nil)
+	reader, err := natsx.New(p.strict.conn, prefixRouter, nil)
 	if err != nil {
 		return nil, err
 	}
-	log, err := auditread.Open(ctx, reader)
+	log, err := query.Open(ctx, reader)
 	if err != nil {
 		return nil, err
 	}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
 // The router under test may run elsewhere: these name its server and its prefix,
@@ -45,9 +45,9 @@ func starter(t *testing.T) func(prefix string) Target {
 			return Target{Conn: conn, Prefix: prefix}
 		}
 	}
-	server := natstest.Server(t)
+	server := testkit.Server(t)
 	return func(prefix string) Target {
-		natstest.Router(t, server, router.Options{}, bus.Options{Prefix: prefix})
-		return Target{Conn: natstest.Conn(t, server), Prefix: prefix}
+		testkit.Router(t, server, router.Options{}, natsx.Options{Prefix: prefix})
+		return Target{Conn: testkit.Conn(t, server), Prefix: prefix}
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -36,7 +36,7 @@ const (
 // A full disk refuses, and takes nothing back: what was told stays in the log.
 func TestDiskFull(t *testing.T) {
 	needDisks(t)
-	f := &full{disk: mount(t, newImage(t, "48M")), listen: natstest.FreeAddrs(t, 1)[0], program: build(t)}
+	f := &full{disk: mount(t, newImage(t, "48M")), listen: testkit.FreeAddrs(t, 1)[0], program: build(t)}
 	f.start(t)
 	ctx := within(t, time.Minute)
 	loading, stop := context.WithCancel(ctx)

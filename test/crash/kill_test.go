@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
 // What an agent was told is in the log, with the same content, whichever processes were
 // killed at whichever moments: two routers and the NATS server that they have joined.
 func TestKill(t *testing.T) {
-	f := &fleet{program: build(t), listen: natstest.FreeAddrs(t, 1)[0], store: t.TempDir(), key: filepath.Join(t.TempDir(), "audit.key")}
+	f := &fleet{program: build(t), listen: testkit.FreeAddrs(t, 1)[0], store: t.TempDir(), key: filepath.Join(t.TempDir(), "audit.key")}
 	kills, emits, rng := volume(t, 100), volume(t, 50_000), random(t)
 	ctx := within(t, time.Duration(emits)*40*time.Millisecond+2*time.Minute)
 	f.startNATS(t, ctx)

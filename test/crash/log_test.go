@@ -15,27 +15,27 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/hookrouter/hookrouter/internal/auditread"
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/trail"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
 // recorded is what the log holds.
 type recorded struct {
-	results map[string][]auditread.Record // of chains, by their id
-	refused map[string]bool               // chains whose agent was told nothing
-	open    map[string][]string           // hooks that failed open, by chain
-	decided map[string][]auditread.Record // by question
+	results map[string][]query.Record // of chains, by their id
+	refused map[string]bool           // chains whose agent was told nothing
+	open    map[string][]string       // hooks that failed open, by chain
+	decided map[string][]query.Record // by question
 	records int
 }
 
 // errMissing means that an answer is not in the log.
 var errMissing = errors.New("it is not in the log")
 
-func connect(t *testing.T, url string) *bus.Bus {
+func connect(t *testing.T, url string) *natsx.Conn {
 	t.Helper()
-	b, err := bus.Connect(bus.Options{URL: url})
+	b, err := natsx.Connect(natsx.Options{URL: url})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func connect(t *testing.T, url string) *bus.Bus {
 }
 
 // readLog reads all of the log. One that is not there is empty.
-func readLog(t *testing.T, ctx context.Context, b *bus.Bus) recorded {
+func readLog(t *testing.T, ctx context.Context, b *natsx.Conn) recorded {
 	t.Helper()
 	r, err := tryLog(t, ctx, b)
 	if err != nil {
@@ -53,17 +53,17 @@ func readLog(t *testing.T, ctx context.Context, b *bus.Bus) recorded {
 	return r
 }
 
-func tryLog(t *testing.T, ctx context.Context, b *bus.Bus) (recorded, error) {
+func tryLog(t *testing.T, ctx context.Context, b *natsx.Conn) (recorded, error) {
 	t.Helper()
-	r := recorded{results: map[string][]auditread.Record{}, refused: map[string]bool{}, open: map[string][]string{}, decided: map[string][]auditread.Record{}}
-	log, err := auditread.Open(ctx, b)
-	if errors.Is(err, trail.ErrNoLog) {
+	r := recorded{results: map[string][]query.Record{}, refused: map[string]bool{}, open: map[string][]string{}, decided: map[string][]query.Record{}}
+	log, err := query.Open(ctx, b)
+	if errors.Is(err, store.ErrNoLog) {
 		return r, nil
 	}
 	if err != nil {
 		return r, err
 	}
-	return r, log.Query(ctx, auditread.Filter{}, func(rec auditread.Record) error {
+	return r, log.Query(ctx, query.Filter{}, func(rec query.Record) error {
 		r.records++
 		switch {
 		case rec.Err != nil:
@@ -125,7 +125,7 @@ func (r recorded) holds(a answer) error {
 }
 
 // sameData compares the data that the agent is to go on with.
-func sameData(rec auditread.Record, a answer) error {
+func sameData(rec query.Record, a answer) error {
 	switch {
 	case a.action == "modify" && (rec.Out == nil || len(a.data) == 0):
 		return fmt.Errorf("the changed data is missing: %s", rec.Line)
@@ -210,7 +210,7 @@ func (r recorded) each(j *journal, until time.Time, failed func(what fmt.Stringe
 
 // verify exports the log, as soon as a router has signed its end, and verifies it with
 // the key in the file, and with a head that was seen before; nil for none.
-func verify(t *testing.T, ctx context.Context, b *bus.Bus, keyFile string, seen *audit.Pin) audit.Report {
+func verify(t *testing.T, ctx context.Context, b *natsx.Conn, keyFile string, seen *audit.Pin) audit.Report {
 	t.Helper()
 	text, err := os.ReadFile(keyFile + ".pub")
 	if err != nil {
@@ -220,7 +220,7 @@ func verify(t *testing.T, ctx context.Context, b *bus.Bus, keyFile string, seen 
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := auditread.Open(ctx, b)
+	log, err := query.Open(ctx, b)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -68,7 +68,7 @@ func keeps(t *testing.T, p *plant) {
 
 // look looks for what was told before a time. A replica that has not caught up yet may
 // answer first: what it does not have is looked for again.
-func (p *plant) look(t *testing.T, ctx context.Context, b *bus.Bus, at time.Time) (told, missing int) {
+func (p *plant) look(t *testing.T, ctx context.Context, b *natsx.Conn, at time.Time) (told, missing int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -166,9 +166,9 @@ type plant struct {
 
 func (p *plant) prepare(t *testing.T) {
 	t.Helper()
-	p.listens = natstest.FreeAddrs(t, p.disks)
+	p.listens = testkit.FreeAddrs(t, p.disks)
 	if p.disks > 1 {
-		p.routes = natstest.FreeAddrs(t, p.disks)
+		p.routes = testkit.FreeAddrs(t, p.disks)
 	}
 	for i, listen := range p.listens {
 		p.mounted = append(p.mounted, mount(t, newImage(t, "192M")))

@@ -14,8 +14,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nats.go/micro"
 
-	"github.com/hookrouter/hookrouter/internal/embedded"
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -70,7 +70,7 @@ func newLane(t *testing.T, program string) *lane {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Stop)
-	l := &lane{program: program, url: s.ClientURL(), nc: natstest.Conn(t, s), routers: map[string]*routerProcess{}}
+	l := &lane{program: program, url: s.ClientURL(), nc: testkit.Conn(t, s), routers: map[string]*routerProcess{}}
 	l.start(t)
 	l.start(t)
 	askingHook(t, within(t, 20*time.Second), l.nc)
@@ -268,7 +268,7 @@ func everyRouterKilled(t *testing.T, program string) {
 
 // natsKilled kills the store with the router.
 func natsKilled(t *testing.T, program string) {
-	store, addr := t.TempDir(), natstest.FreeAddrs(t, 1)[0]
+	store, addr := t.TempDir(), testkit.FreeAddrs(t, 1)[0]
 	r := startRouter(t, program, store, addr, "")
 	nc := r.conn(t)
 	askingHook(t, within(t, 20*time.Second), nc)
@@ -286,7 +286,7 @@ func natsKilled(t *testing.T, program string) {
 func stillOpen(t *testing.T, nc *nats.Conn, q verdict.Approval) {
 	t.Helper()
 	m := request(t, within(t, 20*time.Second), nc, "hooks.approvals", nil, "")
-	list := decode[[]approval.Question](t, m.Data)
+	list := decode[[]approval.Request](t, m.Data)
 	if len(list) != 1 || list[0].ID != q.ID || list[0].Expires.String() != q.Expires {
 		t.Errorf("after the restart %+v is open, want %s, which expires %s", list, q.ID, q.Expires)
 	}

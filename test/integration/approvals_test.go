@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -54,9 +54,9 @@ func execute(t *testing.T, ctx context.Context, nc *nats.Conn, header nats.Heade
 }
 
 // openQuestion waits until a question is announced and returns it.
-func openQuestion(t *testing.T, ctx context.Context, sub *nats.Subscription) approval.Question {
+func openQuestion(t *testing.T, ctx context.Context, sub *nats.Subscription) approval.Request {
 	t.Helper()
-	return decode[approval.Question](t, next(t, ctx, sub).Data)
+	return decode[approval.Request](t, next(t, ctx, sub).Data)
 }
 
 func digest(data []byte) string {
@@ -67,9 +67,9 @@ func digest(data []byte) string {
 // One question from its start to its end, as watchers, the approver and the agent
 // see it.
 func TestAQuestionIsAskedAndAnswered(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "rewrites", `{"events":["tool:pre"],"priority":1}`,
 		says(`{"action":"modify","data":{"tool_name":"Bash", "n":9007199254740993,"tool_input":{"command":"deploy --dry-run"}}}`))
@@ -81,10 +81,10 @@ func TestAQuestionIsAskedAndAnswered(t *testing.T) {
 
 	answer := execute(t, ctx, nc, event("e1"), `{"tool_name":"Bash","n":9007199254740993,"tool_input":{"command":"deploy"}}`)
 	q := openQuestion(t, ctx, required)
-	if got := decode[[]approval.Question](t, request(t, ctx, nc, "hooks.approvals", nil, "").Data); !cmp.Equal(got, []approval.Question{q}) {
+	if got := decode[[]approval.Request](t, request(t, ctx, nc, "hooks.approvals", nil, "").Data); !cmp.Equal(got, []approval.Request{q}) {
 		t.Errorf("announced is %+v, listed %+v", q, got)
 	}
-	want := approval.Question{
+	want := approval.Request{
 		ID: q.ID, Session: "s1", Event: "tool:pre", Hook: "Release Guard", Prompt: "Deploy?",
 		Options: []string{"Allow once", "Allow always", "Deny"}, Default: "deny", Created: q.Created, Expires: q.Expires, DataSHA256: q.DataSHA256,
 	}
@@ -125,7 +125,7 @@ func TestAQuestionIsAskedAndAnswered(t *testing.T) {
 			t.Errorf("the watching hook was called with %v, reply %q", m.Header, m.Reply)
 		}
 	}
-	if got := decode[[]approval.Question](t, request(t, ctx, nc, "hooks.approvals", nil, "").Data); len(got) != 0 {
+	if got := decode[[]approval.Request](t, request(t, ctx, nc, "hooks.approvals", nil, "").Data); len(got) != 0 {
 		t.Errorf("still listed: %+v", got)
 	}
 	record = decode[approval.Record](t, request(t, ctx, nc, "hooks.approval."+q.ID, nil, "").Data)
@@ -137,11 +137,11 @@ func TestAQuestionIsAskedAndAnswered(t *testing.T) {
 // Many answer at the same time, on three replicas: one wins, and all others are
 // told who did.
 func TestOneAnswerWins(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	for range 3 {
-		natstest.Router(t, s, router.Options{})
+		testkit.Router(t, s, router.Options{})
 	}
-	nc := natstest.Conn(t, s)
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 60*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -197,10 +197,10 @@ func TestOneAnswerWins(t *testing.T) {
 // The same event has one question, however often it is sent and whoever answers;
 // with other data it is refused.
 func TestTheSameEventHasOneQuestion(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	calls := make(chan struct{}, 16)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, func(*nats.Msg) []byte { calls <- struct{}{}; return []byte(asks) })
@@ -249,9 +249,9 @@ func TestTheSameEventHasOneQuestion(t *testing.T) {
 // A drained router lets go of those who wait: they are told that nothing is
 // decided, and the next router answers them.
 func TestADrainedRouterLetsWaitingAgentsGo(t *testing.T) {
-	s := natstest.Server(t)
-	_, stop := natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	_, stop := testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"],"durable":true}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -261,9 +261,9 @@ func TestADrainedRouterLetsWaitingAgentsGo(t *testing.T) {
 	if v := take(t, ctx, waiting); v.Action != verdict.Pending {
 		t.Errorf("told %+v", v)
 	}
-	natstest.Router(t, s, router.Options{})
+	testkit.Router(t, s, router.Options{})
 	waiting = execute(t, ctx, nc, event("e1", "Hook-Retry", "1"), `{}`)
-	list := decode[[]approval.Question](t, request(t, ctx, nc, "hooks.approvals", nil, "").Data)
+	list := decode[[]approval.Request](t, request(t, ctx, nc, "hooks.approvals", nil, "").Data)
 	if len(list) != 1 || !cmp.Equal(list[0], q) {
 		t.Errorf("the next router lists %+v, it was %+v", list, q)
 	}
@@ -276,9 +276,9 @@ func TestADrainedRouterLetsWaitingAgentsGo(t *testing.T) {
 // What is decided while no router lives is decided by the first that does: the
 // deadline stands in the question.
 func TestADeadlineOutlivesTheRouter(t *testing.T) {
-	s := natstest.Server(t)
-	_, stop := natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	_, stop := testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"],"durable":true}`, says(`{"action":"ask_user","approval_timeout":0.3,"approval_default":"allow"}`))
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -287,7 +287,7 @@ func TestADeadlineOutlivesTheRouter(t *testing.T) {
 	take(t, ctx, waiting)
 	stop()
 	<-time.After(time.Until(q.Expires.Time))
-	natstest.Router(t, s, router.Options{})
+	testkit.Router(t, s, router.Options{})
 	v := take(t, ctx, execute(t, ctx, nc, event("e1", "Hook-Retry", "1"), `{"a":1}`))
 	if v.Action != verdict.Continue || !v.Approval.TimedOut || v.Approval.DecidedBy != "timeout" || string(v.Data) == "" {
 		t.Errorf("verdict %+v %+v", v, v.Approval)

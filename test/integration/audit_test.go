@@ -15,9 +15,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
-	"github.com/hookrouter/hookrouter/internal/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
 // logged is a record as the stream has it.
@@ -94,9 +94,9 @@ func steps(list []logged) (out []string) {
 }
 
 func TestEveryStepOfAChainIsRecordedTogether(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "modifies", `{"events":["tool:post"],"priority":1}`, says(`{"action":"modify","data":{"session_id":"s","cmd":"ls"}}`))
 	hook(t, ctx, nc, "skipped", `{"events":["tool:post"],"priority":2,"match":"data.cmd == 'rm'"}`, says(`{}`))
@@ -155,9 +155,9 @@ func TestEveryStepOfAChainIsRecordedTogether(t *testing.T) {
 }
 
 func TestInjectionsThatADenialDiscardsAreRecorded(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "injects", `{"events":["e"],"priority":1}`, says(`{"action":"inject_context","context_injection":"mind the gap"}`))
 	hook(t, ctx, nc, "denies", `{"events":["e"],"priority":2}`, says(`{"action":"deny","reason":"no"}`))
@@ -172,9 +172,9 @@ func TestInjectionsThatADenialDiscardsAreRecorded(t *testing.T) {
 }
 
 func TestAQuestionAndItsAnswerAreRecorded(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_prompt":"Deploy with ghp_abcdefghijklmnopqrstuvwxyz0123456789?"}`))
 	asked := listen(t, nc, "hooks.event.approval.required")
@@ -205,9 +205,9 @@ func TestAQuestionAndItsAnswerAreRecorded(t *testing.T) {
 }
 
 func TestRegistrationsAreRecordedBeforeTheyCount(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{TTL: 2 * time.Second})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{TTL: 2 * time.Second})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	for _, one := range []struct{ subject, body string }{
 		{"register.a", `{"events":["e"],"instance":"i"}`},
@@ -244,9 +244,9 @@ func TestRegistrationsAreRecordedBeforeTheyCount(t *testing.T) {
 }
 
 func TestCollectsAreRecorded(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "gives", `{"events":["e"]}`, says(`{"data":{"a":1}}`))
 	hook(t, ctx, nc, "fails", `{"events":["e"]}`, says(`nonsense`))
@@ -269,9 +269,9 @@ func TestRecordsKeepSecretsToThemselves(t *testing.T) {
 		recorder.Digest: ``, recorder.Redacted: `REDACTED`, recorder.Full: sent, "": `REDACTED`,
 	} {
 		t.Run(string(mode), func(t *testing.T) {
-			s := natstest.Server(t)
-			natstest.Router(t, s, router.Options{AuditData: mode})
-			nc := natstest.Conn(t, s)
+			s := testkit.Server(t)
+			testkit.Router(t, s, router.Options{AuditData: mode})
+			nc := testkit.Conn(t, s)
 			ctx := within(t, 30*time.Second)
 			hook(t, ctx, nc, "h", `{"events":["e"]}`, says(`{"action":"deny","reason":"no `+secret+`"}`))
 			request(t, ctx, nc, "hooks.emit.e", nil, sent)

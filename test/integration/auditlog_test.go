@@ -18,13 +18,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/hookrouter/hookrouter/internal/auditread"
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/natstest"
-	"github.com/hookrouter/hookrouter/internal/notary"
-	"github.com/hookrouter/hookrouter/internal/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/trail"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -65,9 +65,9 @@ func emitted(t *testing.T, ctx context.Context, nc *nats.Conn, name string) (str
 }
 
 func TestNothingIsAnsweredThatIsNotRecorded(t *testing.T) {
-	s := natstest.Server(t)
-	r, _ := natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	r, _ := testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 60*time.Second)
 	calls := make(chan call, 64)
 	hook(t, ctx, nc, "h", `{"events":["e"]}`, recorded(calls, "h", `{"action":"continue"}`))
@@ -108,9 +108,9 @@ func TestNothingIsAnsweredThatIsNotRecorded(t *testing.T) {
 func TestOnlyStrictAuditWaits(t *testing.T) {
 	for mode, want := range map[recorder.Mode]string{recorder.Async: "async", recorder.Off: "off"} {
 		t.Run(want, func(t *testing.T) {
-			s := natstest.Server(t)
-			r, _ := natstest.Router(t, s, router.Options{Audit: mode})
-			nc := natstest.Conn(t, s)
+			s := testkit.Server(t)
+			r, _ := testkit.Router(t, s, router.Options{Audit: mode})
+			nc := testkit.Conn(t, s)
 			ctx := within(t, 30*time.Second)
 			fill(t, ctx, nc)
 			for range 3 {
@@ -142,8 +142,8 @@ func TestOnlyStrictAuditWaits(t *testing.T) {
 }
 
 func TestAStreamThatIsNotAppendOnlyIsNotServed(t *testing.T) {
-	s := natstest.Server(t)
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 60*time.Second)
 	js, err := jetstream.New(nc)
 	if err != nil {
@@ -155,7 +155,7 @@ func TestAStreamThatIsNotAppendOnlyIsNotServed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, _ := natstest.Router(t, s, router.Options{})
+	r, _ := testkit.Router(t, s, router.Options{})
 	why := fmt.Sprint(r.Ready())
 	for _, setting := range []string{"max_age is 1h0m0s", "deny_purge is false", "allow_direct is true"} {
 		if !strings.Contains(why, setting) || strings.Contains(why, "deny_delete") {
@@ -172,9 +172,9 @@ func TestAStreamThatIsNotAppendOnlyIsNotServed(t *testing.T) {
 }
 
 // auditKey makes a key that signs.
-func auditKey(t *testing.T) *notary.Key {
+func auditKey(t *testing.T) *signer.Key {
 	t.Helper()
-	key, err := notary.LoadKey(filepath.Join(t.TempDir(), "audit.key"))
+	key, err := signer.LoadKey(filepath.Join(t.TempDir(), "audit.key"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,14 +182,14 @@ func auditKey(t *testing.T) *notary.Key {
 }
 
 // verified exports a segment and verifies the export.
-func verified(t *testing.T, ctx context.Context, s nats.InProcessConnProvider, number int, key *notary.Key, o audit.Options) (audit.Report, []byte) {
+func verified(t *testing.T, ctx context.Context, s nats.InProcessConnProvider, number int, key *signer.Key, o audit.Options) (audit.Report, []byte) {
 	t.Helper()
-	b, err := bus.Connect(bus.Options{InProcess: s})
+	b, err := natsx.Connect(natsx.Options{InProcess: s})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	log, err := auditread.Open(ctx, b)
+	log, err := query.Open(ctx, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,12 +223,12 @@ func verified(t *testing.T, ctx context.Context, s nats.InProcessConnProvider, n
 // Two routers write, an operator closes segments meanwhile: every answer is in the log,
 // and the log can be proved.
 func TestTheLogOfSeveralRoutersAndSegmentsIsProved(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	key := auditKey(t)
 	o := router.Options{AuditKey: key, AuditTimeout: 5 * time.Second}
-	natstest.Router(t, s, o)
-	_, stop := natstest.Router(t, s, o)
-	nc := natstest.Conn(t, s)
+	testkit.Router(t, s, o)
+	_, stop := testkit.Router(t, s, o)
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 60*time.Second)
 	hook(t, ctx, nc, "h", `{"events":["e"]}`, says(`{"action":"modify","data":{"session_id":"s","done":true}}`))
 
@@ -249,12 +249,12 @@ func TestTheLogOfSeveralRoutersAndSegmentsIsProved(t *testing.T) {
 			}
 		})
 	}
-	b, err := bus.Connect(bus.Options{InProcess: s})
+	b, err := natsx.Connect(natsx.Options{InProcess: s})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	operator, err := trail.Open(ctx, b, 1)
+	operator, err := store.Open(ctx, b, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,10 +300,10 @@ func TestTheLogOfSeveralRoutersAndSegmentsIsProved(t *testing.T) {
 
 // Who writes as a router has not written for it.
 func TestAWriterThatIsImpersonatedGoesOnUnderAnotherName(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	key := auditKey(t)
-	natstest.Router(t, s, router.Options{AuditKey: key})
-	nc := natstest.Conn(t, s)
+	testkit.Router(t, s, router.Options{AuditKey: key})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	if got, _ := emitted(t, ctx, nc, "e"); got != "" {
 		t.Fatal(got)
@@ -340,10 +340,10 @@ func TestAWriterThatIsImpersonatedGoesOnUnderAnotherName(t *testing.T) {
 
 // A log that was replaced is not signed on.
 func TestALogThatWasReplacedRaisesAnAlarm(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	key := auditKey(t)
-	_, stop := natstest.Router(t, s, router.Options{AuditKey: key})
-	nc := natstest.Conn(t, s)
+	_, stop := testkit.Router(t, s, router.Options{AuditKey: key})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 60*time.Second)
 	for range 3 {
 		emitted(t, ctx, nc, "e")
@@ -362,7 +362,7 @@ func TestALogThatWasReplacedRaisesAnAlarm(t *testing.T) {
 	}
 	said := make(chan string, 100)
 	other := auditKey(t) // does not trust what the first has signed without a look
-	natstest.Router(t, s, router.Options{AuditKey: other, Log: catching(said)})
+	testkit.Router(t, s, router.Options{AuditKey: other, Log: catching(said)})
 	for range 4 {
 		emitted(t, ctx, nc, "e")
 	}
@@ -380,12 +380,12 @@ func TestALogThatWasReplacedRaisesAnAlarm(t *testing.T) {
 		t.Error(after)
 	}
 
-	b, err := bus.Connect(bus.Options{InProcess: s})
+	b, err := natsx.Connect(natsx.Options{InProcess: s})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	operator, err := trail.Open(ctx, b, 1)
+	operator, err := store.Open(ctx, b, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

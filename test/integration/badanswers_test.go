@@ -9,8 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -18,9 +18,9 @@ import (
 // What can't be put to a person, or answered, denies, and says so; a time that
 // makes no sense is none, or the most there is.
 func TestQuestionsThatCannotBePut(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{MaxReply: 2 << 20})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{MaxReply: 2 << 20})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 60*time.Second)
 	required := listen(t, nc, "hooks.event.approval.required")
 	options := make([]string, 200)
@@ -79,9 +79,9 @@ func TestQuestionsThatCannotBePut(t *testing.T) {
 
 // Answers that decide nothing, each with its reason; the question stays open.
 func TestAnswersThatDecideNothing(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 60*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -116,7 +116,7 @@ func TestAnswersThatDecideNothing(t *testing.T) {
 			t.Errorf("%v: %v", header, m.Header)
 		}
 	}
-	if list := decode[[]approval.Question](t, request(t, ctx, nc, "hooks.approvals", nil, `{"session_id":"s1"}`).Data); len(list) != 1 || list[0].ID != q.ID {
+	if list := decode[[]approval.Request](t, request(t, ctx, nc, "hooks.approvals", nil, `{"session_id":"s1"}`).Data); len(list) != 1 || list[0].ID != q.ID {
 		t.Errorf("open are %+v", list)
 	}
 	// What no subject of a worker may do: write a decision as an ordinary message.
@@ -135,9 +135,9 @@ func TestAnswersThatDecideNothing(t *testing.T) {
 // Where answers must come from somebody, one from nobody known is refused, and
 // what a request says of itself proves nothing.
 func TestAnAnswerFromNobodyKnown(t *testing.T) {
-	s := natstest.Server(t)
-	r, _ := natstest.Router(t, s, router.Options{ProvenOnly: true, Accounts: true})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	r, _ := testkit.Router(t, s, router.Options{ProvenOnly: true, Accounts: true})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -156,9 +156,9 @@ func TestAnAnswerFromNobodyKnown(t *testing.T) {
 
 // Open questions are bounded, for a session and in all.
 func TestTooManyQuestions(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{MaxQuestions: 30})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{MaxQuestions: 30})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 60*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	ask := func(session string, n int) *nats.Msg {
@@ -181,9 +181,9 @@ func TestTooManyQuestions(t *testing.T) {
 }
 
 func TestTooManyQuestionsOfASession(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{TTL: time.Hour}) // nobody renews the hook
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{TTL: time.Hour}) // nobody renews the hook
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 120*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	n, opened := volume(t, 10_000), 0
@@ -198,7 +198,7 @@ func TestTooManyQuestionsOfASession(t *testing.T) {
 		}
 	}
 	list := request(t, ctx, nc, "hooks.approvals", nil, "")
-	if got := decode[[]approval.Question](t, list.Data); opened != 100 || len(got) != 100 || list.Header.Get("Hook-Total") != "100" {
+	if got := decode[[]approval.Request](t, list.Data); opened != 100 || len(got) != 100 || list.Header.Get("Hook-Total") != "100" {
 		t.Errorf("%d of %d were opened, %d are listed", opened, n, len(got))
 	}
 	// Another session has its own room.

@@ -11,19 +11,19 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/embedded"
-	"github.com/hookrouter/hookrouter/internal/natstest"
-	"github.com/hookrouter/hookrouter/internal/node"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server"
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
 func TestBadRequestsAreRefusedWithACode(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	deep := strings.Repeat(`{"a":`, 65) + "1" + strings.Repeat("}", 65)
 	for _, tt := range []struct {
@@ -94,12 +94,12 @@ func TestBadRequestsAreRefusedWithACode(t *testing.T) {
 }
 
 func TestARequestWhoseReplySubjectIsNoInboxDoesNothing(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 20*time.Second)
 	called := make(chan string, 8)
-	w := newWorker(t, ctx, natstest.Conn(t, s), worker.Options{})
+	w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{})
 	register(t, ctx, w, worker.Registration{ID: "g", Events: []string{"*"}}, func(_ context.Context, ev worker.Event) (worker.Result, error) {
 		called <- ev.Name
 		return worker.Result{}, nil
@@ -128,9 +128,9 @@ func TestARequestWhoseReplySubjectIsNoInboxDoesNothing(t *testing.T) {
 }
 
 func TestRepliesOfHooksThatCanNotBeUsed(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	for _, tt := range []struct{ name, reply string }{
 		{"3 MiB", `{"reason":"` + strings.Repeat("x", 3<<20) + `"}`},
@@ -166,11 +166,11 @@ func TestRepliesOfHooksThatCanNotBeUsed(t *testing.T) {
 }
 
 func TestAnAnswerThatDoesNotFitIsRefused(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
-	w := newWorker(t, ctx, natstest.Conn(t, s), worker.Options{})
+	w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{})
 	big := raw(`{"a":"` + strings.Repeat("x", 500<<10) + `"}`)
 	for _, id := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i"} {
 		register(t, ctx, w, worker.Registration{ID: id, Events: []string{"x"}}, func(context.Context, worker.Event) (worker.Result, error) {
@@ -202,21 +202,21 @@ func TestWhatCanNotStartSaysWhatToDo(t *testing.T) {
 	defer first.Stop()
 	for _, tt := range []struct {
 		name string
-		o    node.Options
+		o    server.Options
 		want []string
 	}{
-		{"a store directory of a router that runs", node.Options{StoreDir: used}, []string{used, "in use", "--store-dir", "--nats-url"}},
-		{"replies that do not fit max_payload", node.Options{StoreDir: t.TempDir(), Router: router.Options{MaxReply: 8 << 20}}, []string{"max_payload", "--max-reply"}},
-		{"a time-to-live that no renewal can meet", node.Options{StoreDir: t.TempDir(), Router: router.Options{TTL: time.Millisecond}}, []string{"--ttl"}},
-		{"a port that is taken", node.Options{Listen: addr, StoreDir: t.TempDir()}, []string{addr, "--nats-listen", "--nats-url"}},
-		{"a store directory that can't be written", node.Options{StoreDir: file + "/data"}, []string{file, "--store-dir"}},
-		{"limits that do not fit max_payload", node.Options{StoreDir: t.TempDir(), Router: router.Options{MaxData: 8 << 20}}, []string{"max_payload", "--max-data"}},
-		{"an HTTP port that is taken", node.Options{StoreDir: t.TempDir(), HTTPListen: addr}, []string{"--http-listen"}},
-		{"a server that is not there", node.Options{NATS: bus.Options{URL: "nats://127.0.0.1:1"}}, []string{"127.0.0.1:1", "is a server running"}},
-		{"a prefix that is no token", node.Options{StoreDir: t.TempDir(), NATS: bus.Options{Prefix: "a.b"}}, []string{"prefix"}},
+		{"a store directory of a router that runs", server.Options{StoreDir: used}, []string{used, "in use", "--store-dir", "--nats-url"}},
+		{"replies that do not fit max_payload", server.Options{StoreDir: t.TempDir(), Router: router.Options{MaxReply: 8 << 20}}, []string{"max_payload", "--max-reply"}},
+		{"a time-to-live that no renewal can meet", server.Options{StoreDir: t.TempDir(), Router: router.Options{TTL: time.Millisecond}}, []string{"--ttl"}},
+		{"a port that is taken", server.Options{Listen: addr, StoreDir: t.TempDir()}, []string{addr, "--nats-listen", "--nats-url"}},
+		{"a store directory that can't be written", server.Options{StoreDir: file + "/data"}, []string{file, "--store-dir"}},
+		{"limits that do not fit max_payload", server.Options{StoreDir: t.TempDir(), Router: router.Options{MaxData: 8 << 20}}, []string{"max_payload", "--max-data"}},
+		{"an HTTP port that is taken", server.Options{StoreDir: t.TempDir(), HTTPListen: addr}, []string{"--http-listen"}},
+		{"a server that is not there", server.Options{NATS: natsx.Options{URL: "nats://127.0.0.1:1"}}, []string{"127.0.0.1:1", "is a server running"}},
+		{"a prefix that is no token", server.Options{StoreDir: t.TempDir(), NATS: natsx.Options{Prefix: "a.b"}}, []string{"prefix"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			n, err := node.Start(ctx, tt.o)
+			n, err := server.Start(ctx, tt.o)
 			if err == nil {
 				t.Fatalf("it started: %v", n)
 			}
@@ -240,7 +240,7 @@ func TestNATSGoneMidChain(t *testing.T) {
 			s.Stop()
 		}
 	}()
-	r, stop := natstest.Router(t, s, router.Options{DrainTimeout: 2 * time.Second})
+	r, stop := testkit.Router(t, s, router.Options{DrainTimeout: 2 * time.Second})
 	ctx := within(t, 30*time.Second)
 	nc, err := nats.Connect("", nats.InProcessServer(s), nats.NoReconnect())
 	if err != nil {

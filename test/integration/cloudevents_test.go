@@ -11,8 +11,8 @@ import (
 	ce "github.com/cloudevents/sdk-go/v2/event"
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
 // ceData is what the events of these tests carry: no byte of it may change.
@@ -20,9 +20,9 @@ const ceData = `{"session_id":"s1","n":9007199254740993,"f":1.0,"u":"\u0041é"}`
 
 // A client that knows nothing but the CloudEvents SDK and its NATS protocol.
 func TestAClientOfTheOfficialCloudEventsProtocol(t *testing.T) {
-	s := natstest.Listening(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Listening(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 20*time.Second)
 	calls := make(chan call, 4)
 	hook(t, ctx, nc, "h", `{"events":["tool:*"]}`, recorded(calls, "h", ""))
@@ -89,9 +89,9 @@ func TestAClientOfTheOfficialCloudEventsProtocol(t *testing.T) {
 
 // Every way to write the same event means the same.
 func TestModesOfCloudEvents(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 20*time.Second)
 	calls := make(chan call, 4)
 	hook(t, ctx, nc, "h", `{"events":["tool:*"]}`, recorded(calls, "h", `{"data":{"seen":1}}`))

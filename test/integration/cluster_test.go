@@ -13,17 +13,17 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/embedded"
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
 // Three servers, a router on each. Then the server goes that leads the bucket of
 // the registrations, while events and registrations come.
 func TestAClusterThatLosesAServer(t *testing.T) {
 	ctx := within(t, 60*time.Second)
-	servers := natstest.Cluster(t)
+	servers := testkit.Cluster(t)
 	routers := make([]*router.Router, len(servers))
 	conns := make([]*nats.Conn, len(servers))
 	for i, s := range servers {
@@ -33,10 +33,10 @@ func TestAClusterThatLosesAServer(t *testing.T) {
 				urls = append(urls, servers[j].ClientURL())
 			}
 		}
-		routers[i], _ = natstest.Router(t, s, router.Options{}, bus.Options{
+		routers[i], _ = testkit.Router(t, s, router.Options{}, natsx.Options{
 			URL: strings.Join(urls, ","), NATS: []nats.Option{nats.DontRandomize()},
 		})
-		conns[i] = natstest.Conn(t, s)
+		conns[i] = testkit.Conn(t, s)
 	}
 	seenThroughTheOthersAtOnce(t, ctx, conns)
 

@@ -11,19 +11,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
-	"github.com/hookrouter/hookrouter/internal/node"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/webhook"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
 // startNode runs a whole node: server, router, console, webhooks.
-func startNode(t *testing.T, o node.Options) *node.Node {
+func startNode(t *testing.T, o server.Options) *server.Server {
 	t.Helper()
 	o.StoreDir, o.HTTPListen = t.TempDir(), "127.0.0.1:0"
 	ctx, stop := context.WithCancel(context.Background())
-	n, err := node.Start(ctx, o)
+	n, err := server.Start(ctx, o)
 	if err != nil {
 		stop()
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func startNode(t *testing.T, o node.Options) *node.Node {
 }
 
 // overHTTP sends a request to the console's API.
-func overHTTP(t *testing.T, n *node.Node, method, path, token, body string) (int, string) {
+func overHTTP(t *testing.T, n *server.Server, method, path, token, body string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(within(t, 20*time.Second), method, "http://"+n.HTTPAddr()+path, strings.NewReader(body))
 	if err != nil {
@@ -76,11 +76,11 @@ func TestAQuestionIsAnsweredOverHTTP(t *testing.T) {
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	t.Cleanup(receiver.Close)
-	n := startNode(t, node.Options{
+	n := startNode(t, server.Options{
 		Webhook: webhook.Options{URLs: []string{receiver.URL}, Secret: "whsec_" + strings.Repeat("QUJD", 10)},
 		Router:  router.Options{},
 	})
-	nc := natstest.Conn(t, n.InProcess())
+	nc := testkit.Conn(t, n.InProcess())
 	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	waiting := execute(t, ctx, nc, event("e1"), `{"tool_name":"Bash","tool_input":{"command":"x"}}`)

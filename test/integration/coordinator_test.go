@@ -9,8 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -27,10 +27,10 @@ func executed(t *testing.T, nc *nats.Conn, name string, header nats.Header, body
 
 // Two replicas spend one budget: what they deliver together never exceeds it.
 func TestReplicasShareABudget(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "talks", `{"events":["tool:post"]}`, says(`{"action":"inject_context","context_injection":"`+strings.Repeat("word", 1000)+`"}`))
 	var mu sync.Mutex
@@ -65,9 +65,9 @@ func TestReplicasShareABudget(t *testing.T) {
 // A turn begins at prompt:submit, and at execution:start unless the prompt has
 // begun it; on emit and on execute; before the event's own chain.
 func TestWhatBeginsATurn(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "talks", `{"events":["*"]}`, says(`{"action":"inject_context","context_injection":"`+strings.Repeat("word", 100)+`"}`))
 	for n, step := range []struct {
@@ -100,9 +100,9 @@ func TestWhatBeginsATurn(t *testing.T) {
 
 // A session may lower its limits and not raise them.
 func TestASessionLowersItsLimits(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{Injection: verdict.Limits{Size: 500, Budget: 150}})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{Injection: verdict.Limits{Size: 500, Budget: 150}})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "talks", `{"events":["tool:post"]}`, says(`{"action":"inject_context","context_injection":"`+strings.Repeat("word", 100)+`"}`))
 	for session, want := range map[string]struct{ plan, warning string }{
@@ -129,10 +129,10 @@ func TestASessionLowersItsLimits(t *testing.T) {
 // "Allow always" holds for the session, on every replica, for the hook and prompt,
 // until it is revoked or the session ends.
 func TestAllowAlways(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 60*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -186,9 +186,9 @@ func TestAllowAlways(t *testing.T) {
 // A revoked approval is not remembered again by an agent that asks late for what
 // was decided, nor one that was asked for before the session's last end.
 func TestALateLookDoesNotRememberAgain(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -217,9 +217,9 @@ func TestWhoNeedsNoPerson(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := natstest.Server(t)
-	_, stop := natstest.Router(t, s, router.Options{Rules: rules})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	_, stop := testkit.Router(t, s, router.Options{Rules: rules})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"],"durable":true}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -234,7 +234,7 @@ func TestWhoNeedsNoPerson(t *testing.T) {
 	}
 	openQuestion(t, ctx, required)
 	stop()
-	natstest.Router(t, s, router.Options{NoApprovals: true})
+	testkit.Router(t, s, router.Options{NoApprovals: true})
 	if v := executed(t, nc, "tool:pre", event("e4"), `{}`); v.Action != verdict.Deny || v.Reason != "No approval system available" || v.Data != nil {
 		t.Errorf("nobody to ask: %+v", v)
 	}
@@ -245,9 +245,9 @@ func TestWhoNeedsNoPerson(t *testing.T) {
 
 // Text from hooks is cleaned before it is measured and delivered; emit leaves it.
 func TestInjectionsAreCleaned(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	const injection = `{"action":"inject_context","context_injection":"a\u001b[31mb\u202ec\u200b\tन\u200dम"}`
 	hook(t, ctx, nc, "talks", `{"events":["tool:post"]}`, says(injection))

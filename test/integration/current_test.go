@@ -9,18 +9,18 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 )
 
 // A replica whose table may be behind serves nothing, and an agent waits for one.
 func TestARouterWithoutACurrentTableRefuses(t *testing.T) {
-	s := natstest.Listening(t)
-	stall := &natstest.Stall{Subject: "$KV."}
-	r, _ := natstest.Router(t, s, router.Options{Lease: 600 * time.Millisecond}, bus.Options{URL: s.ClientURL(), NATS: []nats.Option{stall.Option()}})
-	nc := natstest.Conn(t, s)
+	s := testkit.Listening(t)
+	stall := &testkit.Stall{Subject: "$KV."}
+	r, _ := testkit.Router(t, s, router.Options{Lease: 600 * time.Millisecond}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{stall.Option()}})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "h", `{"events":["e"]}`, says(`{"action":"deny"}`))
 	a := newAgent(t, ctx, nc, agent.Options{Patience: 20 * time.Second})

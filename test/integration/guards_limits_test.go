@@ -12,10 +12,11 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/approvals"
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/trail"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -23,9 +24,9 @@ import (
 // What is kept of a session is bounded, whether it is open or decided; all events
 // without a session are one.
 func TestKeptQuestionsAreBounded(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{MaxQuestionsPerSession: 3})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{MaxQuestionsPerSession: 3})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 60*time.Second)
 	hook(t, ctx, nc, "decides", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_timeout":0}`))
 	hook(t, ctx, nc, "asks", `{"events":["tool:post"]}`, says(asks))
@@ -68,7 +69,7 @@ func TestKeptQuestionsAreBounded(t *testing.T) {
 
 // What is kept in all is bounded in bytes.
 func TestKeptBytesAreBounded(t *testing.T) {
-	b, err := bus.Connect(bus.Options{InProcess: natstest.Server(t)})
+	b, err := natsx.Connect(natsx.Options{InProcess: testkit.Server(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,14 +79,14 @@ func TestKeptBytesAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := trail.Open(ctx, b, 1)
+	log, err := store.Open(ctx, b, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	desk := approvals.New(b, questions, log, approvals.Options{MaxKept: 10 << 10})
 	ask := func(id string) error {
-		q := approval.Question{ID: id, Session: id, Event: "tool:pre", Hook: "asks", Expires: approval.At(time.Now().Add(time.Hour))}
-		record := approval.Record{Question: q, Data: json.RawMessage(`"` + strings.Repeat("x", 6<<10) + `"`)}
+		q := approval.Request{ID: id, Session: id, Event: "tool:pre", Hook: "asks", Expires: approval.At(time.Now().Add(time.Hour))}
+		record := approval.Record{Request: q, Data: json.RawMessage(`"` + strings.Repeat("x", 6<<10) + `"`)}
 		_, _, err := desk.Ask(ctx, &approvals.Stored{Record: record, Verdict: verdict.Verdict{Action: verdict.Pending}})
 		return err
 	}
@@ -94,7 +95,7 @@ func TestKeptBytesAreBounded(t *testing.T) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
-	if err := ask("c"); bus.CodeOf(err) != bus.Overloaded || !strings.Contains(err.Error(), "bytes are kept") {
+	if err := ask("c"); wire.CodeOf(err) != wire.Overloaded || !strings.Contains(err.Error(), "bytes are kept") {
 		t.Errorf("beyond the limit: %v", err)
 	}
 }
@@ -103,7 +104,7 @@ func TestKeptBytesAreBounded(t *testing.T) {
 // changed; where that is not enough it is refused.
 func TestQuestionsThatDoNotFitTheServer(t *testing.T) {
 	s := plainServer(t, &server.Options{MaxPayload: 1 << 20})
-	natstest.Router(t, nil, router.Options{MaxData: 900 << 10, MaxReply: 900 << 10, PublishData: router.PublishRedacted}, bus.Options{URL: s.ClientURL()})
+	testkit.Router(t, nil, router.Options{MaxData: 900 << 10, MaxReply: 900 << 10, PublishData: router.PublishRedacted}, natsx.Options{URL: s.ClientURL()})
 	nc, err := nats.Connect(s.ClientURL())
 	if err != nil {
 		t.Fatal(err)
@@ -146,9 +147,9 @@ func TestQuestionsThatDoNotFitTheServer(t *testing.T) {
 
 // An event that is sent again joins its question, however many are open.
 func TestAtTheLimitTheSameEventJoins(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{MaxQuestionsPerSession: 1})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{MaxQuestionsPerSession: 1})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	first := executed(t, nc, "tool:pre", event("e1", "Hook-Wait-Ms", "1"), `{}`)
@@ -165,9 +166,9 @@ func TestAtTheLimitTheSameEventJoins(t *testing.T) {
 
 // A question keeps room for those who ask anew: whoever waits longest is let go.
 func TestTheFirstOfTooManyWaitersIsLetGo(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	required, told := listen(t, nc, "hooks.event.approval.required"), listen(t, nc, "hooks.result.tool.pre")

@@ -9,10 +9,10 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/embedded"
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -60,7 +60,7 @@ func TestAnAnswerNeedsNoSessionState(t *testing.T) {
 	nc := as(t, s, "all")
 	ctx := within(t, 60*time.Second)
 	required := listen(t, nc, "hooks.event.approval.required")
-	answered := func(t *testing.T, header func(...string) nats.Header, waiting <-chan verdict.Verdict, q approval.Question) {
+	answered := func(t *testing.T, header func(...string) nats.Header, waiting <-chan verdict.Verdict, q approval.Request) {
 		t.Helper()
 		short := within(t, 6*time.Second)
 		if m := request(t, short, nc, "hooks.approve."+q.ID, nil, `{"option":"Allow always"}`); code(m) != "" {
@@ -78,7 +78,7 @@ func TestAnAnswerNeedsNoSessionState(t *testing.T) {
 		return func(more ...string) nats.Header { return event(id, append(more, "ce-subject", session)...) }
 	}
 
-	_, stop := natstest.Router(t, nil, router.Options{}, bus.Options{URL: login(s, "all")})
+	_, stop := testkit.Router(t, nil, router.Options{}, natsx.Options{URL: login(s, "all")})
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"],"durable":true}`, says(asks))
 	unreadable, unreachable := of("e1", "s1"), of("e2", "s2")
 	request(t, ctx, nc, "hooks.session.turn", nil, `{"session_id":"s1"}`)
@@ -96,7 +96,7 @@ func TestAnAnswerNeedsNoSessionState(t *testing.T) {
 	}
 	t.Run("one that can't be read", func(t *testing.T) { answered(t, unreadable, waiting, first) })
 	stop()
-	natstest.Router(t, nil, router.Options{}, bus.Options{URL: login(s, "cut")})
+	testkit.Router(t, nil, router.Options{}, natsx.Options{URL: login(s, "cut")})
 	t.Run("one that can't be reached", func(t *testing.T) {
 		answered(t, unreachable, execute(t, ctx, nc, unreachable("Hook-Retry", "1"), `{}`), second)
 	})
@@ -104,14 +104,14 @@ func TestAnAnswerNeedsNoSessionState(t *testing.T) {
 
 // A router whose NATS was away shows at once what was asked through another.
 func TestTheListIsBackWithTheConnection(t *testing.T) {
-	o := embedded.Options{Listen: natstest.FreeAddrs(t, 1)[0], StoreDir: t.TempDir(), NoSync: true}
+	o := embedded.Options{Listen: testkit.FreeAddrs(t, 1)[0], StoreDir: t.TempDir(), NoSync: true}
 	s, err := embedded.Start(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var routers []*router.Router
 	for range 2 {
-		r, _ := natstest.Router(t, nil, router.Options{}, bus.Options{URL: "nats://" + o.Listen})
+		r, _ := testkit.Router(t, nil, router.Options{}, natsx.Options{URL: "nats://" + o.Listen})
 		routers = append(routers, r)
 	}
 	nc, err := nats.Connect("nats://"+o.Listen, nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
@@ -144,9 +144,9 @@ func TestTheListIsBackWithTheConnection(t *testing.T) {
 func TestQuestionsAreMasked(t *testing.T) {
 	for _, publish := range []router.PublishData{router.PublishRedacted, router.PublishNone, router.PublishFull} {
 		t.Run(string(publish), func(t *testing.T) {
-			s := natstest.Server(t)
-			natstest.Router(t, s, router.Options{PublishData: publish})
-			nc := natstest.Conn(t, s)
+			s := testkit.Server(t)
+			testkit.Router(t, s, router.Options{PublishData: publish})
+			nc := testkit.Conn(t, s)
 			ctx := within(t, 30*time.Second)
 			secrets := []string{"ghp_0123456789abcdefghijABCDEFGHIJ012345", "4111 1111 1111 1111"}
 			quote := strings.Join(secrets, " for ")
@@ -160,7 +160,7 @@ func TestQuestionsAreMasked(t *testing.T) {
 			}
 			shown["approval:required"], shown["user:notification"] = next(t, ctx, required).Data, next(t, ctx, notified).Data
 			shown["the result of execute"] = next(t, ctx, results).Data
-			q := decode[approval.Question](t, shown["approval:required"])
+			q := decode[approval.Request](t, shown["approval:required"])
 			shown["the list"] = request(t, ctx, nc, "hooks.approvals", nil, "").Data
 			shown["the record"] = request(t, ctx, nc, "hooks.approval."+q.ID, nil, "").Data
 			request(t, ctx, nc, "hooks.approve."+q.ID, nil, `{"option":"Deny"}`)

@@ -13,9 +13,9 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
@@ -37,7 +37,7 @@ func TestAForgedSenderProvesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := plainServer(t, o)
-	natstest.Router(t, nil, router.Options{Accounts: true, ProvenOnly: true}, bus.Options{URL: login(s, "router")})
+	testkit.Router(t, nil, router.Options{Accounts: true, ProvenOnly: true}, natsx.Options{URL: login(s, "router")})
 	nc, agent := as(t, s, "router"), as(t, s, "agent")
 	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))

@@ -11,10 +11,10 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/session"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -44,9 +44,9 @@ func TestAnOldDecisionDecidesNothingNew(t *testing.T) {
 		"the time-out's": {`{"action":"ask_user","approval_timeout":0.1,"approval_default":"allow"}`, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := natstest.Server(t)
-			natstest.Router(t, s, router.Options{})
-			nc := natstest.Conn(t, s)
+			s := testkit.Server(t)
+			testkit.Router(t, s, router.Options{})
+			nc := testkit.Conn(t, s)
 			ctx := within(t, 30*time.Second)
 			hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(tt.hook))
 			required := listen(t, nc, "hooks.event.approval.required")
@@ -80,10 +80,10 @@ func TestAnOldDecisionDecidesNothingNew(t *testing.T) {
 
 // What stands where a decision should and is none denies, at once and for good.
 func TestWhatIsNoDecisionDenies(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_timeout":5,"approval_default":"allow"}`))
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -124,9 +124,9 @@ func TestWhatIsNoDecisionDenies(t *testing.T) {
 
 // An "Allow always" belongs to the life of the session in which its event came.
 func TestAllowAlwaysStaysInItsLife(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	called, proceed := make(chan struct{}, 8), make(chan struct{})
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre","session:end"],"timeout_ms":20000}`, func(*nats.Msg) []byte {
@@ -170,7 +170,7 @@ func TestAllowAlwaysStaysInItsLife(t *testing.T) {
 // An event that came at the moment of the end came before it; every bit of the
 // times counts.
 func TestWhatCameWithTheEndIsForgotten(t *testing.T) {
-	b, err := bus.Connect(bus.Options{InProcess: natstest.Server(t)})
+	b, err := natsx.Connect(natsx.Options{InProcess: testkit.Server(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestWhatCameWithTheEndIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for later, want := range map[time.Duration]bool{-1: false, 0: false, 1: true} {
-		q := approval.Question{ID: later.String(), Session: "s1", Hook: "asks", Prompt: later.String()}
+		q := approval.Request{ID: later.String(), Session: "s1", Hook: "asks", Prompt: later.String()}
 		if err := store.Remember(ctx, q, ended.Ended.Add(later), approval.Decision{Granted: true, Option: "Allow always"}); err != nil {
 			t.Fatal(err)
 		}
@@ -203,9 +203,9 @@ func TestWhatCameWithTheEndIsForgotten(t *testing.T) {
 // A rule that denies is above what people granted, and holds for a question that
 // no router with the rule has stored.
 func TestARuleThatDeniesHolds(t *testing.T) {
-	s := natstest.Server(t)
-	_, stop := natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	_, stop := testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"],"durable":true}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -217,7 +217,7 @@ func TestARuleThatDeniesHolds(t *testing.T) {
 		t.Fatalf("not remembered: %+v", v)
 	}
 	stop()
-	natstest.Router(t, s, router.Options{Rules: approval.Rules{{Name: "never", Decision: "deny", Hook: "asks"}}})
+	testkit.Router(t, s, router.Options{Rules: approval.Rules{{Name: "never", Decision: "deny", Hook: "asks"}}})
 	for sentence, header := range map[string]nats.Header{
 		"the stored question":  event("e1", "Hook-Retry", "1"),
 		"what was allowed":     event("e4"),

@@ -9,9 +9,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -20,11 +20,11 @@ import (
 // stands a renewal of its own. It must not take that for a right to a table that
 // lacks the hook, while the newer record is still under way.
 func TestALaggingReplicaDoesNotServeATableWithAHole(t *testing.T) {
-	s := natstest.Listening(t)
+	s := testkit.Listening(t)
 	ctx := within(t, 60*time.Second)
-	nc := natstest.Conn(t, s)
-	hooks := &natstest.Stall{Subject: "$KV.hooks_registry.hook."}
-	natstest.Router(t, s, router.Options{}, bus.Options{URL: s.ClientURL(), NATS: []nats.Option{hooks.Option()}})
+	nc := testkit.Conn(t, s)
+	hooks := &testkit.Stall{Subject: "$KV.hooks_registry.hook."}
+	testkit.Router(t, s, router.Options{}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{hooks.Option()}})
 	js, err := jetstream.New(nc)
 	if err != nil {
 		t.Fatal(err)

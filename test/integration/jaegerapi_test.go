@@ -14,7 +14,7 @@ import (
 )
 
 // jaegerTrace is a trace as Jaeger's API tells it. It is read here anew, without
-// internal/traceread, which is tested by it.
+// internal/telemetry/traces, which is tested by it.
 type jaegerTrace struct {
 	ID        string       `json:"traceID"`
 	Spans     []jaegerSpan `json:"spans"`

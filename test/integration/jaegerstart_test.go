@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
 // jaeger is a true Jaeger with everything in it.
@@ -27,7 +27,7 @@ func startJaeger(t *testing.T) *jaeger {
 		}
 		t.Skip("there is no bin/jaeger: test/jaeger/build makes it from the module proxy, in some minutes")
 	}
-	addrs := natstest.FreeAddrs(t, 3)
+	addrs := testkit.FreeAddrs(t, 3)
 	cmd := exec.Command("../jaeger/start") //nolint:noctx // it is ended by a signal
 	cmd.Env = append(os.Environ(), "JAEGER_API="+addrs[0], "JAEGER_OTLP_HTTP="+addrs[1], "JAEGER_OTLP_GRPC="+addrs[2])
 	j := &jaeger{start(t, cmd, "Ctrl-C"), "http://" + addrs[0], "http://" + addrs[1]}

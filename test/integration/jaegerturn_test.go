@@ -127,7 +127,7 @@ func approve(t *testing.T, ctx context.Context, nc *nats.Conn) (asked, answered 
 		t.Fatal(err)
 	}
 	t.Cleanup(a.Close)
-	var open []approval.Question
+	var open []approval.Request
 	eventually(t, ctx, "a person is asked", func() bool {
 		open, _, err = a.Pending(ctx, approval.Filter{})
 		return err == nil && len(open) == 1

@@ -13,7 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -55,7 +55,7 @@ func drained(t *testing.T, program string, joins bool) {
 	ctx := within(t, 60*time.Second)
 	url := ""
 	if joins {
-		url = natstest.Listening(t).ClientURL()
+		url = testkit.Listening(t).ClientURL()
 	}
 	r := startRouter(t, program, t.TempDir(), "127.0.0.1:0", url)
 	var answering sync.WaitGroup
@@ -141,7 +141,7 @@ func endedAtOnce(t *testing.T, program string) {
 // the guard is there at once; on an empty one the worker comes back by itself.
 func routerKilled(t *testing.T, program string) {
 	ctx := within(t, 60*time.Second)
-	store, addr := t.TempDir(), natstest.FreeAddrs(t, 1)[0]
+	store, addr := t.TempDir(), testkit.FreeAddrs(t, 1)[0]
 	r := startRouter(t, program, store, addr, "")
 	if m := request(t, ctx, r.conn(t), "hooks.register.guard", nil, `{"events":["tool:pre"],"on_failure":"deny"}`); code(m) != "" {
 		t.Fatal(m.Header)

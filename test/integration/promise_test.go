@@ -10,22 +10,22 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/embedded"
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
 // After an outage longer than the time-to-live all workers renew while the router
 // is removing what was silent: an answered renewal stands.
 func TestAnAnsweredRenewalIsNotExpired(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	ttl := 2 * time.Second
-	natstest.Router(t, s, router.Options{TTL: ttl})
-	natstest.Router(t, s, router.Options{TTL: ttl})
-	nc := natstest.Conn(t, s)
+	testkit.Router(t, s, router.Options{TTL: ttl})
+	testkit.Router(t, s, router.Options{TTL: ttl})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 60*time.Second)
 	n := volume(t, 2000)
 	renewed := make([]time.Time, n)
@@ -89,11 +89,11 @@ func TestAnAnsweredRenewalIsNotExpired(t *testing.T) {
 
 func follow(t *testing.T, ctx context.Context, s *embedded.Server, id string, options ...nats.Option) *registry.Registry {
 	t.Helper()
-	b, err := bus.Connect(bus.Options{URL: s.ClientURL(), NATS: options})
+	b, err := natsx.Connect(natsx.Options{URL: s.ClientURL(), NATS: options})
 	if err != nil {
 		t.Fatal(err)
 	}
-	bucket, err := b.OpenBucket(ctx, bus.BucketOptions{Name: "hooks_registry", Replicas: 1})
+	bucket, err := b.OpenBucket(ctx, natsx.BucketOptions{Name: "hooks_registry", Replicas: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,12 +118,12 @@ func follow(t *testing.T, ctx context.Context, s *embedded.Server, id string, op
 // sees only the newest of them, and must not take it for proof that the other
 // has seen what came before.
 func TestANewReplicaWaitsForLeasesItCanNotSee(t *testing.T) {
-	s := natstest.Listening(t)
+	s := testkit.Listening(t)
 	ctx := within(t, 60*time.Second)
-	stall := &natstest.Stall{Subject: "$KV."}
+	stall := &testkit.Stall{Subject: "$KV."}
 	still := follow(t, ctx, s, "still", stall.Option())
 	first := follow(t, ctx, s, "first")
-	nc := natstest.Conn(t, s)
+	nc := testkit.Conn(t, s)
 	renewals, err := nc.SubscribeSync("$KV.hooks_registry.replica.still")
 	if err != nil {
 		t.Fatal(err)
@@ -160,9 +160,9 @@ func TestANewReplicaWaitsForLeasesItCanNotSee(t *testing.T) {
 
 // A hook that answers 504 of its own accord has failed: the chain has time left.
 func TestAHooksOwn504IsItsFailure(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 20*time.Second)
 	sub, err := nc.QueueSubscribe("hooks.call.h", "h", func(m *nats.Msg) {
 		_ = m.RespondMsg(&nats.Msg{Header: nats.Header{"Nats-Service-Error-Code": {"504"}, "Nats-Service-Error": {"my backend is slow"}}})
@@ -184,9 +184,9 @@ func TestAHooksOwn504IsItsFailure(t *testing.T) {
 
 // The code of a hook's error says what kind of failure it is.
 func TestTheCodeOfAHooksErrorIsItsClass(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 20*time.Second)
 	for code, class := range map[string]string{"500": "error", "502": "invalid_result", "504": "timeout", "418": "error"} {
 		hook(t, ctx, nc, "h"+code, `{"events":["e:`+code+`"],"on_failure":"deny"}`, func(m *nats.Msg) []byte {
@@ -200,9 +200,9 @@ func TestTheCodeOfAHooksErrorIsItsClass(t *testing.T) {
 }
 
 func TestANewerProtocolMaySayMore(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 20*time.Second)
 	newer := nats.Header{"Hook-Protocol": {"2"}}
 	for _, tt := range []struct {

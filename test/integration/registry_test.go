@@ -12,9 +12,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -24,11 +24,11 @@ const bothReplicas = 40
 
 // A registration that was answered is seen by the next emit on any replica.
 func TestARegisteredHookIsSeenByEveryReplicaAtOnce(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	for range 3 {
-		natstest.Router(t, s, router.Options{})
+		testkit.Router(t, s, router.Options{})
 	}
-	nc := natstest.Conn(t, s)
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 60*time.Second)
 	for round := range volume(t, 300) {
 		id := fmt.Sprintf("h%d", round)
@@ -60,12 +60,12 @@ func TestARegisteredHookIsSeenByEveryReplicaAtOnce(t *testing.T) {
 // registration is answered only when that replica can't use its old table any
 // more, and from then on no emit misses the hook: it refuses until it is current.
 func TestAReplicaWhoseWatchIsStalledMissesNoHook(t *testing.T) {
-	s := natstest.Listening(t)
+	s := testkit.Listening(t)
 	lease := 1500 * time.Millisecond
-	natstest.Router(t, s, router.Options{Lease: lease})
-	stall := &natstest.Stall{Subject: "$KV."}
-	slow, _ := natstest.Router(t, s, router.Options{Lease: lease}, bus.Options{URL: s.ClientURL(), NATS: []nats.Option{stall.Option()}})
-	nc := natstest.Conn(t, s)
+	testkit.Router(t, s, router.Options{Lease: lease})
+	stall := &testkit.Stall{Subject: "$KV."}
+	slow, _ := testkit.Router(t, s, router.Options{Lease: lease}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{stall.Option()}})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 60*time.Second)
 	serve(t, nc, "guard", `{"action":"deny","reason":"seen"}`)
 	emits := &emitter{nc: nc}
@@ -133,10 +133,10 @@ func (e *emitter) one(ctx context.Context) {
 // Many register the same hook at once with different contents: one of them wins,
 // whole, and every replica has the same.
 func TestConcurrentRegistrationsOfOneHookLeaveOneWhole(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 60*time.Second)
 	n := volume(t, 200)
 	var wg sync.WaitGroup
@@ -176,9 +176,9 @@ func TestConcurrentRegistrationsOfOneHookLeaveOneWhole(t *testing.T) {
 }
 
 func TestAnOlderVersionRenewsButDoesNotWriteBack(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 20*time.Second)
 	v1 := `{"events":["e"],"priority":1,"version":"1.9.0","instance":"old"}`
 	v2 := `{"events":["e"],"priority":2,"version":"1.10.0","instance":"new"}`
@@ -204,10 +204,10 @@ func TestAnOlderVersionRenewsButDoesNotWriteBack(t *testing.T) {
 // A hook without renewals goes; a guard stays and denies, however long its
 // workers and all routers are away.
 func TestAGuardStaysWhenWorkersAndRoutersWereAwayLongerThanATTL(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	ttl := 400 * time.Millisecond
-	r, stop := natstest.Router(t, s, router.Options{TTL: ttl})
-	nc := natstest.Conn(t, s)
+	r, stop := testkit.Router(t, s, router.Options{TTL: ttl})
+	nc := testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	for _, reg := range []string{`{"id":"guard","events":["e"],"on_failure":"deny"}`, `{"id":"note","events":["e"]}`} {
 		var id struct{ ID string }
@@ -239,7 +239,7 @@ func TestAGuardStaysWhenWorkersAndRoutersWereAwayLongerThanATTL(t *testing.T) {
 	_ = r
 	stop()
 	<-time.After(2 * ttl)
-	natstest.Router(t, s, router.Options{TTL: ttl})
+	testkit.Router(t, s, router.Options{TTL: ttl})
 	denied("after all routers were away")
 	if n := count(); n != 1 {
 		t.Errorf("%d hooks are registered", n)
@@ -247,9 +247,9 @@ func TestAGuardStaysWhenWorkersAndRoutersWereAwayLongerThanATTL(t *testing.T) {
 }
 
 func TestAWorkerThatVanishesIsKnownAtOnce(t *testing.T) {
-	s := natstest.Server(t)
-	natstest.Router(t, s, router.Options{})
-	nc, dead := natstest.Conn(t, s), natstest.Conn(t, s)
+	s := testkit.Server(t)
+	testkit.Router(t, s, router.Options{})
+	nc, dead := testkit.Conn(t, s), testkit.Conn(t, s)
 	ctx := within(t, 30*time.Second)
 	serve(t, dead, "h", `{}`)
 	if m := request(t, ctx, nc, "hooks.register.h", nil, `{"events":["e"],"timeout_ms":30000,"on_failure":"deny"}`); code(m) != "" {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
 // A chain may have begun before a hook was removed. Once the removal is answered,
@@ -22,9 +22,9 @@ func TestAHookThatIsRemovedFailsNoChainUnderWay(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx := within(t, 20*time.Second)
-			s := natstest.Server(t)
-			natstest.Router(t, s, router.Options{})
-			nc, agent := natstest.Conn(t, s), natstest.Conn(t, s)
+			s := testkit.Server(t)
+			testkit.Router(t, s, router.Options{})
+			nc, agent := testkit.Conn(t, s), testkit.Conn(t, s)
 			inside, goOn := make(chan struct{}), make(chan struct{})
 			hook(t, ctx, nc, "first", `{"events":["e"]}`, func(*nats.Msg) []byte {
 				close(inside)

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -36,11 +36,11 @@ func TestACollectorThatIsGoneIsNotNoticedByAgents(t *testing.T) {
 				defer cancel()
 				_ = shown.Stop(late) // what waits can't be sent
 			})
-			s := natstest.Server(t)
+			s := testkit.Server(t)
 			ctx := within(t, 3*time.Minute)
-			natstest.Router(t, s, router.Options{Telemetry: shown})
-			nc := natstest.Conn(t, s)
-			w := newWorker(t, ctx, natstest.Conn(t, s), worker.Options{})
+			testkit.Router(t, s, router.Options{Telemetry: shown})
+			nc := testkit.Conn(t, s)
+			w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{})
 			register(t, ctx, w, worker.Registration{ID: "h1", Events: []string{"*"}}, nothing)
 			n, slowest, before := volume(t, 10_000), time.Duration(0), heap()
 			for range n {
@@ -73,7 +73,7 @@ func TestACollectorThatIsGoneIsNotNoticedByAgents(t *testing.T) {
 func collector(t *testing.T, hangs bool) string {
 	t.Helper()
 	if !hangs {
-		return natstest.FreeAddrs(t, 1)[0]
+		return testkit.FreeAddrs(t, 1)[0]
 	}
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -114,11 +114,11 @@ func TestTelemetryThatIsOffAllocatesNothingForAHop(t *testing.T) {
 		t.Skip("the race detector drops what pools keep")
 	}
 	perHop := func(o router.Options) float64 {
-		s := natstest.Server(t)
+		s := testkit.Server(t)
 		ctx := within(t, 2*time.Minute)
-		natstest.Router(t, s, o)
-		nc := natstest.Conn(t, s)
-		w := newWorker(t, ctx, natstest.Conn(t, s), worker.Options{})
+		testkit.Router(t, s, o)
+		nc := testkit.Conn(t, s)
+		w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{})
 		register(t, ctx, w, worker.Registration{ID: "h0", Events: []string{"one", "many"}}, nothing)
 		const more, rounds = 8, 200
 		for i := range more {

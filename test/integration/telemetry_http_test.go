@@ -13,18 +13,18 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
-	"github.com/hookrouter/hookrouter/internal/node"
-	"github.com/hookrouter/hookrouter/internal/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
 // Every router serves its metrics, without being told to; what it refuses is counted
 // by code.
 func TestEveryNodeServesMetrics(t *testing.T) {
-	n := startNode(t, node.Options{Router: router.Options{ChainTimeout: time.Second}})
+	n := startNode(t, server.Options{Router: router.Options{ChainTimeout: time.Second}})
 	ctx := within(t, 20*time.Second)
-	nc := natstest.Conn(t, n.InProcess())
+	nc := testkit.Conn(t, n.InProcess())
 	hook(t, ctx, nc, "broken", `{"events":["tool:pre"]}`, says(`[`))
 	hook(t, ctx, nc, "writer", `{"events":["tool:pre"],"match":"data.tool_name == 'Write'"}`, says(`{}`))
 	hook(t, ctx, nc, "quiet", `{"events":["tool:post"],"timeout_ms":2000}`, func(*nats.Msg) []byte { return nil })
@@ -52,9 +52,9 @@ func TestEveryNodeServesMetrics(t *testing.T) {
 
 // What is refused for want of a place is counted, and the requests that have one.
 func TestRequestsWithoutAPlaceAreCounted(t *testing.T) {
-	n := startNode(t, node.Options{Router: router.Options{MaxInFlight: 1}})
+	n := startNode(t, server.Options{Router: router.Options{MaxInFlight: 1}})
 	ctx := within(t, 20*time.Second)
-	nc := natstest.Conn(t, n.InProcess())
+	nc := testkit.Conn(t, n.InProcess())
 	called, answer := make(chan struct{}), make(chan struct{})
 	hook(t, ctx, nc, "slow", `{"events":["tool:pre"],"timeout_ms":20000}`, func(*nats.Msg) []byte {
 		close(called)
@@ -79,9 +79,9 @@ func TestRequestsWithoutAPlaceAreCounted(t *testing.T) {
 
 // Who comes and goes is counted by what the audit log says of it.
 func TestChangesOfRegistrationsAreCounted(t *testing.T) {
-	n := startNode(t, node.Options{Router: router.Options{TTL: 2 * time.Second}})
+	n := startNode(t, server.Options{Router: router.Options{TTL: 2 * time.Second}})
 	ctx := within(t, 20*time.Second)
-	nc := natstest.Conn(t, n.InProcess())
+	nc := testkit.Conn(t, n.InProcess())
 	for _, ask := range []struct{ subject, body string }{
 		{"hooks.register.calm", `{"events":["tool:pre"],"instance":"a"}`},
 		{"hooks.register.calm", `{"events":["tool:pre"],"instance":"a"}`}, // renewed: no change
@@ -104,9 +104,9 @@ func TestChangesOfRegistrationsAreCounted(t *testing.T) {
 
 // The size of what the audit log took is shown, and how long it takes nothing.
 func TestTheAuditLogsLagIsShown(t *testing.T) {
-	n := startNode(t, node.Options{Router: router.Options{Audit: recorder.Async}})
+	n := startNode(t, server.Options{Router: router.Options{Audit: recorder.Async}})
 	ctx := within(t, 20*time.Second)
-	nc := natstest.Conn(t, n.InProcess())
+	nc := testkit.Conn(t, n.InProcess())
 	request(t, ctx, nc, "hooks.emit.tool.pre", nil, `{}`)
 	shows(t, ctx, n, "hookrouter_audit_batch_records_sum 1", "hookrouter_audit_lag_seconds 0")
 	fill(t, ctx, nc)
@@ -119,7 +119,7 @@ func TestTheAuditLogsLagIsShown(t *testing.T) {
 }
 
 // shows waits until a node's /metrics has lines.
-func shows(t *testing.T, ctx context.Context, n *node.Node, want ...string) {
+func shows(t *testing.T, ctx context.Context, n *server.Server, want ...string) {
 	t.Helper()
 	var missing []string
 	defer func() {
@@ -138,7 +138,7 @@ func shows(t *testing.T, ctx context.Context, n *node.Node, want ...string) {
 // The level of the log is changed from this machine only, and by no page.
 func TestTheLevelOfTheLogIsChangedOverHTTP(t *testing.T) {
 	level := &slog.LevelVar{}
-	n := startNode(t, node.Options{Level: level, ConsoleToken: strings.Repeat("t", 22)})
+	n := startNode(t, server.Options{Level: level, ConsoleToken: strings.Repeat("t", 22)})
 	for _, tt := range []struct {
 		name, method, body, host, origin string
 		status                           int

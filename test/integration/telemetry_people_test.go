@@ -13,10 +13,10 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
-	"github.com/hookrouter/hookrouter/internal/node"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/webhook"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -65,11 +65,11 @@ func linked(from, to sdktrace.ReadOnlySpan) bool {
 // A person answers at a router that did not ask, after that one has gone: the wait is
 // below the chain that asked, once, and it and the decision name each other.
 func TestADecisionElsewhereIsLinkedToTheWait(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	ctx := within(t, 60*time.Second)
 	asking, asked := spansOf(t)
-	_, stop := natstest.Router(t, s, router.Options{Telemetry: asking})
-	nc := natstest.Conn(t, s)
+	_, stop := testkit.Router(t, s, router.Options{Telemetry: asking})
+	nc := testkit.Conn(t, s)
 	hook(t, ctx, nc, "asker", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_prompt":"Sure?"}`))
 	// An agent whose trace is not sampled: questions are kept all the same.
 	header := event("e1", "Hook-Wait-Ms", "1", "traceparent", strings.TrimSuffix(traceparent, "1")+"0")
@@ -78,7 +78,7 @@ func TestADecisionElsewhereIsLinkedToTheWait(t *testing.T) {
 		t.Fatal(q)
 	}
 	answering, decided := spansOf(t)
-	second, _ := natstest.Router(t, s, router.Options{Telemetry: answering})
+	second, _ := testkit.Router(t, s, router.Options{Telemetry: answering})
 	stop()
 	if _, err := second.Desk().Answer(ctx, q.Approval.ID, approval.Answer{Option: "Allow"}, "ann"); err != nil {
 		t.Fatal(err)
@@ -125,11 +125,11 @@ func TestADecisionIsBelowWhoAnswers(t *testing.T) {
 		"of letters above hex": {strings.ToUpper(traceparent), "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := natstest.Server(t)
+			s := testkit.Server(t)
 			ctx := within(t, 60*time.Second)
 			shown, made := spansOf(t)
-			natstest.Router(t, s, router.Options{Telemetry: shown})
-			nc := natstest.Conn(t, s)
+			testkit.Router(t, s, router.Options{Telemetry: shown})
+			nc := testkit.Conn(t, s)
 			hook(t, ctx, nc, "asker", `{"events":["tool:pre"]}`, says(`{"action":"ask_user"}`))
 			granted := listen(t, nc, "hooks.event.approval.granted")
 			q := executed(t, nc, "tool:pre", event("e1", "Hook-Wait-Ms", "1"), `{}`)
@@ -156,14 +156,14 @@ func headerOf(s sdktrace.ReadOnlySpan) string {
 
 // pkg/approver passes the trace of its caller on.
 func TestAnApproverPassesItsTraceOn(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	ctx := within(t, 30*time.Second)
 	shown, made := spansOf(t)
-	natstest.Router(t, s, router.Options{Telemetry: shown})
-	nc := natstest.Conn(t, s)
+	testkit.Router(t, s, router.Options{Telemetry: shown})
+	nc := testkit.Conn(t, s)
 	hook(t, ctx, nc, "asker", `{"events":["tool:pre"]}`, says(`{"action":"ask_user"}`))
 	q := executed(t, nc, "tool:pre", event("e1", "Hook-Wait-Ms", "1"), `{}`)
-	a, err := approver.Connect(ctx, approver.Options{Conn: natstest.Conn(t, s)})
+	a, err := approver.Connect(ctx, approver.Options{Conn: testkit.Conn(t, s)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,14 +185,14 @@ func TestTraceContextOverHTTP(t *testing.T) {
 			news := make(chan http.Header, 8)
 			receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { news <- r.Header }))
 			t.Cleanup(receiver.Close)
-			o := node.Options{Webhook: webhook.Options{URLs: []string{receiver.URL}, Secret: "whsec_" + strings.Repeat("QUJD", 10)}}
+			o := server.Options{Webhook: webhook.Options{URLs: []string{receiver.URL}, Secret: "whsec_" + strings.Repeat("QUJD", 10)}}
 			made := &spanLog{}
 			if tracing {
 				o.Telemetry, made = spansOf(t)
 			}
 			n := startNode(t, o)
 			ctx := within(t, 60*time.Second)
-			nc := natstest.Conn(t, n.InProcess())
+			nc := testkit.Conn(t, n.InProcess())
 			hook(t, ctx, nc, "asker", `{"events":["tool:pre"]}`, says(`{"action":"ask_user"}`))
 			required := listen(t, nc, "hooks.event.approval.required")
 			q := executed(t, nc, "tool:pre", event("e1", "Hook-Wait-Ms", "1", "traceparent", traceparent, "baggage", "token=kPl3"), `{}`)
@@ -221,7 +221,7 @@ func TestTraceContextOverHTTP(t *testing.T) {
 }
 
 // answered answers a question over HTTP.
-func answered(t *testing.T, ctx context.Context, n *node.Node, id string, header http.Header) {
+func answered(t *testing.T, ctx context.Context, n *server.Server, id string, header http.Header) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+n.HTTPAddr()+"/v1/approvals/"+id, strings.NewReader(`{"option":"Allow"}`))
 	if err != nil {
@@ -236,10 +236,10 @@ func answered(t *testing.T, ctx context.Context, n *node.Node, id string, header
 
 // Contributions and each of their answers have spans, at all three programs.
 func TestContributionsAreATraceToo(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	ctx := within(t, 60*time.Second)
 	traced(t, s, router.Options{})
-	w := newWorker(t, ctx, natstest.Conn(t, s), worker.Options{})
+	w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{})
 	for id, give := range map[string]func(context.Context, string) (any, error){
 		"gives": func(ctx context.Context, _ string) (any, error) {
 			return trace.SpanContextFromContext(ctx).IsValid(), nil
@@ -250,7 +250,7 @@ func TestContributionsAreATraceToo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := newAgent(t, ctx, natstest.Conn(t, s), agent.Options{})
+	a := newAgent(t, ctx, testkit.Conn(t, s), agent.Options{})
 	got, err := a.CollectContributions(telemetry.Remote(ctx, "00-11111111111111111111111111111111-"+theirSpan+"-01", ""), "ops.status", 5*time.Second)
 	if err != nil || len(got.Values) != 1 || string(got.Values[0]) != "true" || len(got.Missing) != 1 {
 		t.Fatal(got, err)

@@ -24,9 +24,9 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -102,17 +102,17 @@ func traced(t *testing.T, s nats.InProcessConnProvider, o router.Options) *telem
 	}
 	t.Cleanup(func() { _ = shown.Stop(context.Background()) })
 	o.Telemetry = shown
-	natstest.Router(t, s, o)
+	testkit.Router(t, s, o)
 	return shown
 }
 
 // One event is one trace, from the agent through the router to each worker; who is
 // below whom, and what the tags say, is what happened.
 func TestAnEventIsOneTrace(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	ctx := within(t, 20*time.Second)
 	traced(t, s, router.Options{})
-	w := newWorker(t, ctx, natstest.Conn(t, s), worker.Options{})
+	w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{})
 	register(t, ctx, w, worker.Registration{ID: "first", Events: []string{"tool:pre"}, Priority: -5}, func(context.Context, worker.Event) (worker.Result, error) {
 		return worker.Modify(map[string]string{"tool_name": "Bash", "secret": "kPl3"})
 	})
@@ -127,7 +127,7 @@ func TestAnEventIsOneTrace(t *testing.T) {
 		return worker.Deny("no kPl3")
 	})
 	register(t, ctx, w, worker.Registration{ID: "watcher", Events: []string{"tool:pre"}, Mode: chain.Observe}, nothing)
-	a := newAgent(t, ctx, natstest.Conn(t, s), agent.Options{Session: "s1"})
+	a := newAgent(t, ctx, testkit.Conn(t, s), agent.Options{Session: "s1"})
 
 	ctx, span := otel.Tracer("test").Start(ctx, "turn")
 	answer, err := a.Emit(ctx, "tool:pre", map[string]string{"tool_name": "Bash", "prompt": "kPl3"})
@@ -190,10 +190,10 @@ func nothing(context.Context, worker.Event) (worker.Result, error) { return work
 
 // Agents that know nothing of traces get one that the turn shares.
 func TestEventsOfPlainClientsShareATrace(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	ctx := within(t, 20*time.Second)
 	traced(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	nc := testkit.Conn(t, s)
 	told, states := make(chan string, 10), make(chan string, 20)
 	hook(t, ctx, nc, "h1", `{"events":["*"]}`, func(m *nats.Msg) []byte {
 		told <- m.Header.Get("traceparent")
@@ -250,10 +250,10 @@ func TestTraceContextIsPassedOnAsItCame(t *testing.T) {
 	const sent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	for name, forward := range map[string]bool{"baggage is kept back": false, "baggage is allowed": true} {
 		t.Run(name, func(t *testing.T) {
-			s := natstest.Server(t)
+			s := testkit.Server(t)
 			ctx := within(t, 20*time.Second)
-			natstest.Router(t, s, router.Options{ForwardBaggage: forward})
-			nc := natstest.Conn(t, s)
+			testkit.Router(t, s, router.Options{ForwardBaggage: forward})
+			nc := testkit.Conn(t, s)
 			told := make(chan nats.Header, 1)
 			hook(t, ctx, nc, "h1", `{"events":["*"]}`, func(m *nats.Msg) []byte {
 				told <- m.Header
@@ -276,13 +276,13 @@ func TestTraceContextIsPassedOnAsItCame(t *testing.T) {
 // A person's decision is in a trace of its own; it and the wait for it name each
 // other.
 func TestAWaitForAPersonAndItsDecisionAreLinked(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	ctx := within(t, 30*time.Second)
 	shown := traced(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	nc := testkit.Conn(t, s)
 	hook(t, ctx, nc, "asker", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_prompt":"kPl3?"}`))
 	pending := make(chan string, 1)
-	a := newAgent(t, ctx, natstest.Conn(t, s), agent.Options{Session: "s1", OnPending: onPending(pending)})
+	a := newAgent(t, ctx, testkit.Conn(t, s), agent.Options{Session: "s1", OnPending: onPending(pending)})
 	type result struct {
 		agent.Execution
 		err error
@@ -331,13 +331,13 @@ func TestAWaitForAPersonAndItsDecisionAreLinked(t *testing.T) {
 
 // A collect and each of its answers have spans.
 func TestACollectIsATraceToo(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	ctx := within(t, 20*time.Second)
 	shown := traced(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	nc := testkit.Conn(t, s)
 	hook(t, ctx, nc, "gives", `{"events":["tool:pre"]}`, says(`{"data":{"a":1}}`))
 	hook(t, ctx, nc, "fails", `{"events":["tool:pre"]}`, says(`[`))
-	a := newAgent(t, ctx, natstest.Conn(t, s), agent.Options{})
+	a := newAgent(t, ctx, testkit.Conn(t, s), agent.Options{})
 	turn, span := otel.Tracer("test").Start(ctx, "turn")
 	if _, err := a.EmitAndCollect(turn, "tool:pre", map[string]string{}, time.Second); err != nil {
 		t.Fatal(err)
@@ -368,13 +368,13 @@ func TestACollectIsATraceToo(t *testing.T) {
 // The log and the trace say what the agent was told, and why: a question that nobody
 // could answer is a denial, and a hook whose match can't be evaluated is found.
 func TestTelemetrySaysWhatTheAgentWasTold(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	ctx := within(t, 20*time.Second)
 	tracing()
 	shown, spans := spansOf(t)
 	log := &lockedBuffer{}
-	natstest.Router(t, s, router.Options{Telemetry: shown, Log: slog.New(slog.NewJSONHandler(log, nil)), NoApprovals: true})
-	nc := natstest.Conn(t, s)
+	testkit.Router(t, s, router.Options{Telemetry: shown, Log: slog.New(slog.NewJSONHandler(log, nil)), NoApprovals: true})
+	nc := testkit.Conn(t, s)
 	hook(t, ctx, nc, "unready", `{"events":["tool:pre"],"match":"data.tool_name == 'Bash'"}`, says(`{}`))
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_prompt":"Go?"}`))
 	m := request(t, ctx, nc, "hooks.execute.tool.pre", nats.Header{"traceparent": {traceparent}}, `{}`)
@@ -394,14 +394,14 @@ func TestTelemetrySaysWhatTheAgentWasTold(t *testing.T) {
 // Each event that was let in has one line at info, however it ended; that line, and
 // those about its hooks, name its trace.
 func TestLogLinesNameTheirTrace(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	ctx := within(t, 60*time.Second)
 	tracing()
 	shown, _ := spansOf(t)
 	log := &lockedBuffer{}
 	handler := shown.LogTo(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}), slog.LevelDebug)
-	natstest.Router(t, s, router.Options{Telemetry: shown, Log: slog.New(handler), ChainTimeout: time.Second})
-	nc := natstest.Conn(t, s)
+	testkit.Router(t, s, router.Options{Telemetry: shown, Log: slog.New(handler), ChainTimeout: time.Second})
+	nc := testkit.Conn(t, s)
 	hook(t, ctx, nc, "broken", `{"events":["tool:pre"]}`, says(`[`))
 	const secret = "AKIAIOSFODNN7EXAMPLE"
 	hook(t, ctx, nc, "shade", `{"events":["tool:pre"],"mode":"shadow"}`, says(`{"action":"deny","reason":"not `+secret+`"}`))
@@ -448,10 +448,10 @@ func TestLogLinesNameTheirTrace(t *testing.T) {
 
 // Who reads /metrics all the time does not keep agents from their answers.
 func TestScrapesUnderLoad(t *testing.T) {
-	s := natstest.Server(t)
+	s := testkit.Server(t)
 	ctx := within(t, 30*time.Second)
 	shown := traced(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
+	nc := testkit.Conn(t, s)
 	hook(t, ctx, nc, "h1", `{"events":["*"]}`, says(`{}`))
 	stop := make(chan struct{})
 	var wg sync.WaitGroup

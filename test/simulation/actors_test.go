@@ -104,7 +104,7 @@ func impostor(nc *nats.Conn, rng *rand.Rand, e errand) (passed string) {
 }
 
 // person answers a question once.
-func person(nc *nats.Conn, q approval.Question, kind kind, said approval.Answer) answer {
+func person(nc *nats.Conn, q approval.Request, kind kind, said approval.Answer) answer {
 	body, err := json.Marshal(said)
 	if err != nil {
 		panic(err) // texts and booleans
@@ -127,7 +127,7 @@ func person(nc *nats.Conn, q approval.Question, kind kind, said approval.Answer)
 }
 
 // words are what a person of a kind says to a question.
-func words(rng *rand.Rand, q approval.Question, by string) (kind, approval.Answer) {
+func words(rng *rand.Rand, q approval.Request, by string) (kind, approval.Answer) {
 	said := approval.Answer{By: by, Option: q.Options[rng.IntN(len(q.Options))]}
 	switch n := rng.IntN(20); n {
 	case 0, 1:
@@ -149,7 +149,7 @@ func words(rng *rand.Rand, q approval.Question, by string) (kind, approval.Answe
 }
 
 // look waits until a question can be seen; false where there is none in time.
-func look(ctx context.Context, nc *nats.Conn, id string) (q approval.Question, ok bool) {
+func look(ctx context.Context, nc *nats.Conn, id string) (q approval.Request, ok bool) {
 	for ctx.Err() == nil {
 		m, err := request(nc, "hooks.approval."+id, nil, nil, 6*time.Second)
 		if err == nil && code(m) == 0 && json.Unmarshal(m.Data, &q) == nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -22,8 +22,8 @@ func at(seconds float64) time.Time { return start.Add(time.Duration(seconds * fl
 // ever, and the next event of the session is not asked about; nobody answers q2,
 // which denies; a late answer to it is refused.
 func honest() *history {
-	question := func(id, session string, expires float64) approval.Question {
-		return approval.Question{
+	question := func(id, session string, expires float64) approval.Request {
+		return approval.Request{
 			ID: id, Session: session, Hook: "ask", Prompt: "Sure?", Options: []string{"Allow always", "Deny"}, Default: "deny",
 			Created: approval.At(at(0)), Expires: approval.At(at(expires)), DataSHA256: approval.Digest([]byte(id)),
 		}
@@ -43,7 +43,7 @@ func honest() *history {
 	cached := always
 	cached.Cached = true
 	return &history{
-		questions: map[string]approval.Question{"q1": question("q1", "s1", 30), "q2": question("q2", "s2", 20)},
+		questions: map[string]approval.Request{"q1": question("q1", "s1", 30), "q2": question("q2", "s2", 20)},
 		records: []record{
 			entry("q1", "s1", approval.Decision{Option: "Allow always", Granted: true, DecidedBy: "unauthenticated", ClaimedBy: "ann", Decided: approval.At(at(10))}),
 			entry("q2", "s2", approval.Decision{DecidedBy: "timeout", TimedOut: true, Decided: approval.At(at(20))}),
@@ -173,7 +173,7 @@ func TestTheCheckerFindsSaboteurs(t *testing.T) {
 // decideAgain appends a decision of its own behind each one, which a client of
 // NATS could do that may write to the stream.
 func (w *world) decideAgain(stop <-chan struct{}) {
-	nc := natstest.Conn(w.t, w.server)
+	nc := testkit.Conn(w.t, w.server)
 	sub, err := nc.SubscribeSync("hooks.audit.decision.*")
 	if err != nil {
 		w.t.Error(err)
@@ -200,7 +200,7 @@ func (w *world) decideAgain(stop <-chan struct{}) {
 // lie answers some agents as a router that lets everything pass, in the name of a
 // person.
 func (w *world) lie() *nats.Subscription {
-	nc := natstest.Conn(w.t, w.server)
+	nc := testkit.Conn(w.t, w.server)
 	sub, err := nc.QueueSubscribe("hooks.execute.tool.pre", "hooks-router", func(m *nats.Msg) {
 		id := m.Header.Get("ce-id")
 		_ = m.Respond(verdict.Verdict{Action: verdict.Continue, Data: []byte(`{}`), Approval: &verdict.Approval{

@@ -19,7 +19,7 @@ import (
 // history is what happened in a run, as the store has it and as everyone saw it.
 type history struct {
 	records   []record // the decisions in the stream's order
-	questions map[string]approval.Question
+	questions map[string]approval.Request
 
 	mu       sync.Mutex // guards what follows
 	tellings []telling
@@ -118,9 +118,9 @@ func (h *history) read(ctx context.Context, nc *nats.Conn) error {
 	if err != nil {
 		return err
 	}
-	h.records, h.questions = nil, map[string]approval.Question{}
+	h.records, h.questions = nil, map[string]approval.Request{}
 	err = drain(ctx, js, "KV_hooks_approvals", ">", func(m jetstream.Msg) error {
-		var stored struct{ Question approval.Question }
+		var stored struct{ Question approval.Request }
 		if err := json.Unmarshal(m.Data(), &stored); err != nil {
 			return err
 		}

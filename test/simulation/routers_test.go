@@ -9,7 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/bus"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 )
 
@@ -96,7 +96,7 @@ func (r *replica) harm(one *life) (alive bool) {
 type life struct {
 	h      *history
 	wire   *wire
-	bus    *bus.Bus
+	bus    *natsx.Conn
 	cancel context.CancelFunc
 	done   chan struct{}
 
@@ -109,7 +109,7 @@ type life struct {
 func (r *replica) start() *life {
 	l := &life{h: r.h, wire: newWire(r.server, child(r.rng)), done: make(chan struct{})}
 	var err error
-	if l.bus, err = bus.Connect(bus.Options{InProcess: l.wire}); err != nil {
+	if l.bus, err = natsx.Connect(natsx.Options{InProcess: l.wire}); err != nil {
 		panic(err) // the server is there and the wire is up
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -3,8 +3,6 @@ package all
 
 import (
 	"github.com/hookrouter/hookrouter/internal/builtin"
-	"github.com/hookrouter/hookrouter/internal/builtin/approvalpolicy"
-	"github.com/hookrouter/hookrouter/internal/builtin/commandguard"
 	"github.com/hookrouter/hookrouter/internal/builtin/datetime"
 	"github.com/hookrouter/hookrouter/internal/builtin/eventlog"
 	"github.com/hookrouter/hookrouter/internal/builtin/gitstatus"
@@ -12,13 +10,15 @@ import (
 	"github.com/hookrouter/hookrouter/internal/builtin/linterfeedback"
 	"github.com/hookrouter/hookrouter/internal/builtin/naming"
 	"github.com/hookrouter/hookrouter/internal/builtin/notify"
-	"github.com/hookrouter/hookrouter/internal/builtin/pathguard"
 	"github.com/hookrouter/hookrouter/internal/builtin/progress"
 	"github.com/hookrouter/hookrouter/internal/builtin/redaction"
 	"github.com/hookrouter/hookrouter/internal/builtin/sessioncontext"
 	"github.com/hookrouter/hookrouter/internal/builtin/stoploop"
 	"github.com/hookrouter/hookrouter/internal/builtin/tododisplay"
 	"github.com/hookrouter/hookrouter/internal/builtin/todoreminder"
+	"github.com/hookrouter/hookrouter/internal/guards/approvalpolicy"
+	"github.com/hookrouter/hookrouter/internal/guards/commandguard"
+	"github.com/hookrouter/hookrouter/internal/guards/pathguard"
 )
 
 // Builtins are the builtins by the names that worker files use. The map is the

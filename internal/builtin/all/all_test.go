@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/builtin/all"
-	"github.com/hookrouter/hookrouter/internal/hookfile"
-	"github.com/hookrouter/hookrouter/internal/hookfile/builtinkind"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/builtinhook"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -15,8 +15,8 @@ import (
 func TestANameAloneIsEnough(t *testing.T) {
 	guards := []string{"approval-policy", "command-guard", "path-guard", "redaction"}
 	for name, b := range all.Builtins() {
-		file, err := hookfile.Parse("worker.yaml", []byte("hooks: [{id: a, builtin: "+name+"}]"),
-			hookfile.Options{Kinds: map[string]kind.Kind{"builtin": builtinkind.New(all.Builtins())}})
+		file, err := workerfile.Parse("worker.yaml", []byte("hooks: [{id: a, builtin: "+name+"}]"),
+			workerfile.Options{Kinds: map[string]kind.Kind{"builtin": builtinhook.New(all.Builtins())}})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/builtin/all"
-	"github.com/hookrouter/hookrouter/internal/hookfile"
-	"github.com/hookrouter/hookrouter/internal/hookfile/builtinkind"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/hookstate"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/builtinhook"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -61,21 +61,21 @@ func TestNothingIsLeftOfSessionsThatEnded(t *testing.T) {
 	}
 }
 
-func hooksOf(t *testing.T, states hookstate.Store, acting bool) []hookfile.Hook {
+func hooksOf(t *testing.T, states hookstate.Store, acting bool) []workerfile.Hook {
 	t.Helper()
 	text := "hooks:\n"
 	for name := range all.Builtins() {
 		text += fmt.Sprintf("  - {id: %s, builtin: %s}\n", name, name)
 	}
-	file, err := hookfile.Parse("worker.yaml", []byte(text), hookfile.Options{
-		Kinds:  map[string]kind.Kind{"builtin": builtinkind.New(all.Builtins())},
+	file, err := workerfile.Parse("worker.yaml", []byte(text), workerfile.Options{
+		Kinds:  map[string]kind.Kind{"builtin": builtinhook.New(all.Builtins())},
 		Worker: kind.Worker{States: states, Dir: t.TempDir()},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(file.Close)
-	var hooks []hookfile.Hook
+	var hooks []workerfile.Hook
 	for _, h := range file.Hooks {
 		if acting || !h.Acts {
 			hooks = append(hooks, h)
@@ -84,7 +84,7 @@ func hooksOf(t *testing.T, states hookstate.Store, acting bool) []hookfile.Hook 
 	return hooks
 }
 
-func live(t *testing.T, hooks []hookfile.Hook, from, to int) {
+func live(t *testing.T, hooks []workerfile.Hook, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
 		for n, told := range session {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/builtin"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )

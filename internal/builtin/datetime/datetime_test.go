@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/builtin/datetime"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/builtin/eventlog"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )

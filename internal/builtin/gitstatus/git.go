@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookrouter/hookrouter/internal/program"
+	"github.com/hookrouter/hookrouter/internal/process"
 )
 
 // noRepository is git's exit code where there is no repository, or one that belongs
@@ -87,14 +87,14 @@ func (g git) filters(ctx context.Context) (settings []string, err error) {
 }
 
 // run runs git with the safe settings and more of them, names and values in turn.
-func (g git) run(ctx context.Context, more []string, args ...string) (program.Output, error) {
+func (g git) run(ctx context.Context, more []string, args ...string) (process.Output, error) {
 	settings := slices.Concat(safe, more)
-	env := program.Environ(program.DefaultEnv,
+	env := process.Environ(process.DefaultEnv,
 		"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "LC_ALL=C",
 		fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings)/2),
 	)
 	for i := 0; i+1 < len(settings); i += 2 {
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i/2, settings[i]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i/2, settings[i+1]))
 	}
-	return program.Program{Path: g.program, Args: append([]string{"--no-pager"}, args...), Dir: g.dir, Env: env}.Run(ctx)
+	return process.Program{Path: g.program, Args: append([]string{"--no-pager"}, args...), Dir: g.dir, Env: env}.Run(ctx)
 }

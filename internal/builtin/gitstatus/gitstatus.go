@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/builtin"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/program"
+	"github.com/hookrouter/hookrouter/internal/process"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -55,7 +55,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 		o.Dir = filepath.Join(s.Worker.Dir, o.Dir)
 	}
 	log, states := builtin.LogOf(s), builtin.StateOf[told](s, "git-status")
-	path, err := program.Find("", "git")
+	path, err := process.Find("", "git")
 	var warnings []error
 	if err != nil {
 		warnings = append(warnings, kind.At("", "there is no git here: the hook keeps silent"))

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/hookrouter/hookrouter/internal/program"
+	"github.com/hookrouter/hookrouter/internal/process"
 )
 
 const (
@@ -107,7 +107,7 @@ func (c *checker) run(ctx context.Context, l linter, rel string) ([]finding, err
 	for i, arg := range l.Command[1:] {
 		args[i] = place.Replace(arg)
 	}
-	out, err := program.Program{Path: l.program, Args: args, Dir: c.root, Env: program.Environ(program.DefaultEnv, "NO_COLOR=1"), Both: true}.Run(ctx)
+	out, err := process.Program{Path: l.program, Args: args, Dir: c.root, Env: process.Environ(process.DefaultEnv, "NO_COLOR=1"), Both: true}.Run(ctx)
 	if err != nil {
 		return nil, err
 	}

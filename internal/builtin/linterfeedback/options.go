@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/program"
+	"github.com/hookrouter/hookrouter/internal/process"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
 // Only says which findings the agent is told.
@@ -92,7 +92,7 @@ func (o Options) prepare(dir string) (*checker, error) {
 		return c, nil
 	}
 	for i, l := range o.Linters {
-		path, err := program.Find(dir, l.Command[0])
+		path, err := process.Find(dir, l.Command[0])
 		if err != nil {
 			return nil, kind.Lacks(pointer(i)+"/command/0", err)
 		}
@@ -126,7 +126,7 @@ func (l Linter) check(at jsontext.Pointer) error {
 
 func (c *checker) addDefaults() {
 	for _, l := range DefaultLinters() {
-		path, err := program.Find("", l.Command[0])
+		path, err := process.Find("", l.Command[0])
 		if err != nil {
 			c.missing = append(c.missing, l.Command[0])
 			continue

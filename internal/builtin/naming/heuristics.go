@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/hookrouter/hookrouter/pkg/redact"
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
 )
 
 var (

@@ -11,9 +11,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/hookrouter/hookrouter/internal/builtin"
-	"github.com/hookrouter/hookrouter/internal/hookfile/execkind"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/hookstate"
+	"github.com/hookrouter/hookrouter/internal/workerfile/exechook"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -39,7 +39,7 @@ type Options struct {
 	// command is asked again; 0 means [DefaultUpdateInterval].
 	UpdateInterval int `json:"update_interval"`
 	// Command names sessions better; nil leaves it with what the prompts say.
-	Command *execkind.Config `json:"command"`
+	Command *exechook.Config `json:"command"`
 	// Private keeps the names from the channel session.metadata, which whoever may ask
 	// for contributions reads.
 	Private bool `json:"private"`
@@ -88,7 +88,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	if o.Command != nil {
 		o.Command.Base = s.Worker.Dir
 		var err error
-		if h.command, err = execkind.New(*o.Command); err != nil {
+		if h.command, err = exechook.New(*o.Command); err != nil {
 			return kind.Hook{}, kind.Within("/command", err)
 		}
 		if s.Registration != nil && !s.Given("replay_safe") { // it is without the command

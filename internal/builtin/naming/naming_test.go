@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/hookrouter/hookrouter/internal/builtin/naming"
-	"github.com/hookrouter/hookrouter/internal/hookfile/execkind"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
 	"github.com/hookrouter/hookrouter/internal/hookstate"
+	"github.com/hookrouter/hookrouter/internal/workerfile/exechook"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -121,13 +121,13 @@ func TestTheFirstPromptThatSaysSomethingNames(t *testing.T) {
 }
 
 // script is a command that names sessions.
-func script(t *testing.T, text string) *execkind.Config {
+func script(t *testing.T, text string) *exechook.Config {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "name.sh")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil { //nolint:gosec // it is run
 		t.Fatal(err)
 	}
-	return &execkind.Config{Command: []string{path}}
+	return &exechook.Config{Command: []string{path}}
 }
 
 func TestACommandNamesBetter(t *testing.T) {
@@ -195,7 +195,7 @@ func TestTheStateIsBounded(t *testing.T) {
 func TestBadOptionsAreRefused(t *testing.T) {
 	for want, o := range map[string]naming.Options{
 		"/max_name_length": {MaxNameLength: -1}, "/max_description_length": {MaxDescriptionLength: 5000}, "/update_interval": {UpdateInterval: -1},
-		"/command/command": {Command: &execkind.Config{}}, "/command/command/0": {Command: &execkind.Config{Command: []string{"./nowhere"}}},
+		"/command/command": {Command: &exechook.Config{}}, "/command/command/0": {Command: &exechook.Config{Command: []string{"./nowhere"}}},
 	} {
 		if _, err := naming.New(kind.Section{}, o); err == nil || !strings.HasPrefix(err.Error(), want+":") {
 			t.Errorf("New = %v; want an error at %s", err, want)
@@ -222,7 +222,7 @@ func FuzzNames(f *testing.F) {
 
 // TestACommandIsRunAgainOnlyWhereThatWasSaid: without one the hook only remembers.
 func TestACommandIsRunAgainOnlyWhereThatWasSaid(t *testing.T) {
-	command := naming.Options{Command: &execkind.Config{Command: []string{"sh"}}}
+	command := naming.Options{Command: &exechook.Config{Command: []string{"sh"}}}
 	for name, c := range map[string]struct {
 		o           naming.Options
 		given, want bool

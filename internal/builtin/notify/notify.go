@@ -20,12 +20,12 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/hookrouter/hookrouter/internal/builtin"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/program"
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
+	"github.com/hookrouter/hookrouter/internal/process"
 	"github.com/hookrouter/hookrouter/internal/webhook/signature"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
-	"github.com/hookrouter/hookrouter/pkg/redact"
 )
 
 const (
@@ -142,7 +142,7 @@ func (n *notifier) show(ctx context.Context, text string) error {
 		return nil
 	}
 	const title = "hook-worker"
-	cmd := program.Program{Path: n.desktop, Args: []string{"--app-name=" + title, "--", title, html.EscapeString(text)}, Env: program.Environ(slices.Concat(program.DefaultEnv, desktopEnv))}
+	cmd := process.Program{Path: n.desktop, Args: []string{"--app-name=" + title, "--", title, html.EscapeString(text)}, Env: process.Environ(slices.Concat(process.DefaultEnv, desktopEnv))}
 	if filepath.Base(n.desktop) == "osascript" {
 		cmd.Args = []string{"-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", title, text}
 	}

@@ -15,9 +15,9 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/program"
+	"github.com/hookrouter/hookrouter/internal/process"
 	"github.com/hookrouter/hookrouter/internal/webhook/signature"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
 // Defaults of [Options].
@@ -93,9 +93,9 @@ func (o Options) notifier() (*notifier, error) {
 
 func findDesktop() (string, error) {
 	if runtime.GOOS == "darwin" {
-		return program.Find("", "osascript")
+		return process.Find("", "osascript")
 	}
-	return program.Find("", "notify-send")
+	return process.Find("", "notify-send")
 }
 
 // webhook reads what is secret from the environment. The errors don't show it.

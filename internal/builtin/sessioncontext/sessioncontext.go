@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/builtin"
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/program"
+	"github.com/hookrouter/hookrouter/internal/process"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -115,11 +115,11 @@ func (o Options) sources(workerDir string) (sources, error) {
 		return src, err
 	}
 	if len(o.Command) > 0 {
-		path, err := program.Find(src.dir, o.Command[0])
+		path, err := process.Find(src.dir, o.Command[0])
 		if err != nil {
 			return src, kind.Lacks("/command/0", err)
 		}
-		src.command = &program.Program{Path: path, Args: o.Command[1:], Dir: src.dir, Env: program.Environ(program.DefaultEnv), MaxOutput: src.left}
+		src.command = &process.Program{Path: path, Args: o.Command[1:], Dir: src.dir, Env: process.Environ(process.DefaultEnv), MaxOutput: src.left}
 		src.name = fmt.Sprintf("%.200s", strings.Join(o.Command, " "))
 	}
 	return src, nil

@@ -14,8 +14,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/hookrouter/hookrouter/internal/hookfile/kind"
-	"github.com/hookrouter/hookrouter/internal/program"
+	"github.com/hookrouter/hookrouter/internal/process"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
 // maxFiles bounds the files that are told.
@@ -28,7 +28,7 @@ const cut = "\n… (cut)"
 type sources struct {
 	text    string
 	files   []string
-	command *program.Program // nil for none
+	command *process.Program // nil for none
 	name    string           // of the command
 	dir     string
 	left    int // bytes of all

@@ -1,0 +1,239 @@
+package console
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+const (
+	// Who is the name under which answers through the console are recorded.
+	Who = "console token"
+
+	maxBody      = 64 << 10
+	maxWait      = time.Minute
+	maxList      = 500
+	defaultList  = 100
+	maxSessionID = 512
+)
+
+// approvals is the body of an answer that lists.
+type approvals struct {
+	Approvals []approval.Request `json:"approvals"` // the oldest first
+	Total     int                `json:"total"`     // of the session, where one is named
+	Cursor    string             `json:"cursor"`    // stands for just this list
+}
+
+// list answers GET /v1/approvals: at once where the list is not the one that the
+// cursor stands for, else when it changes or the time is over.
+func (c *Console) list(w http.ResponseWriter, r *http.Request) {
+	q, err := parseQuery(r.URL.Query())
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	body, err := c.pending(r.Context(), q.filter)
+	if err == nil && q.wait > 0 && body.Cursor == q.after {
+		body, err = c.await(r.Context(), q)
+	}
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	reply(w, http.StatusOK, body)
+}
+
+func (c *Console) pending(ctx context.Context, f approval.Filter) (approvals, error) {
+	list, total, err := c.o.Desk.Pending(ctx, f)
+	if err != nil {
+		return approvals{}, err
+	}
+	// The cursor is made of the list, not of a count of changes, so that it holds
+	// at every replica and after a restart.
+	sum := sha256.New()
+	sum.Write([]byte(strconv.Itoa(total)))
+	for _, question := range list {
+		sum.Write([]byte{0})
+		sum.Write([]byte(question.ID))
+	}
+	if list == nil {
+		list = []approval.Request{}
+	}
+	return approvals{list, total, base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:12])}, nil
+}
+
+// await waits until the list is another one than the cursor's, or the time is over.
+func (c *Console) await(ctx context.Context, q query) (approvals, error) {
+	select {
+	case c.polls <- struct{}{}:
+		defer func() { <-c.polls }()
+	default:
+		return approvals{}, wire.Errorf(wire.Unavailable, "too many requests wait already: try again later, or without wait")
+	}
+	leave, ok := c.enter()
+	if !ok {
+		return approvals{}, errStopping
+	}
+	defer leave()
+	over := time.NewTimer(q.wait)
+	defer over.Stop()
+	for {
+		changed := c.feed.changes() // before the list is read, so that none is missed
+		body, err := c.pending(ctx, q.filter)
+		if err != nil || body.Cursor != q.after {
+			return body, err
+		}
+		select {
+		case <-changed:
+		case <-over.C:
+			return body, nil
+		case <-ctx.Done():
+			return body, ctx.Err()
+		case <-c.ctx.Done():
+			return body, errStopping
+		}
+	}
+}
+
+var errStopping = wire.Errorf(wire.Unavailable, "this router is stopping: try again, another one may answer")
+
+type query struct {
+	filter approval.Filter
+	wait   time.Duration
+	after  string
+}
+
+func parseQuery(values url.Values) (query, error) {
+	q := query{filter: approval.Filter{Limit: defaultList}}
+	for name, all := range values {
+		value := all[0]
+		if len(all) > 1 {
+			return q, wire.Errorf(wire.Malformed, "%s is given twice", clip(name))
+		}
+		switch name {
+		case "session_id":
+			if len(value) > maxSessionID {
+				return q, wire.Errorf(wire.Malformed, "session_id has %d bytes, at most %d are allowed", len(value), maxSessionID)
+			}
+			q.filter.Session = value
+		case "limit":
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 1 || n > maxList {
+				return q, wire.Errorf(wire.Malformed, "limit is %q: a number from 1 to %d is needed", clip(value), maxList)
+			}
+			q.filter.Limit = n
+		case "wait":
+			d, err := time.ParseDuration(value)
+			if err != nil || d < 0 {
+				return q, wire.Errorf(wire.Malformed, "wait is %q: a time such as 30s is needed", clip(value))
+			}
+			q.wait = min(d, maxWait)
+		case "after":
+			q.after = value
+		default:
+			return q, wire.Errorf(wire.Malformed, "there is no parameter %q: session_id, limit, wait and after are known", clip(name))
+		}
+	}
+	return q, nil
+}
+
+// anID is what the id of a question may be made of.
+var anID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+
+func questionID(r *http.Request) (string, error) {
+	id := r.PathValue("id")
+	if !anID.MatchString(id) {
+		return "", wire.Errorf(wire.NotFound, "there is no approval %q", clip(id))
+	}
+	return id, nil
+}
+
+// show answers GET /v1/approvals/{id}.
+func (c *Console) show(w http.ResponseWriter, r *http.Request) {
+	id, err := questionID(r)
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	record, err := c.o.Desk.Get(r.Context(), id)
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	write(w, http.StatusOK, record.Append(nil))
+}
+
+// accepted is the body of the answer to an answer that decided.
+type accepted struct {
+	Status string `json:"status"`
+	Option string `json:"option"`
+}
+
+// answer answers POST /v1/approvals/{id}.
+func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
+	id, err := questionID(r)
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	answer, err := readAnswer(w, r)
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	decision, err := c.o.Desk.Answer(r.Context(), id, answer, Who)
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	c.o.Log.Info("an approval was answered", "approval", id, "option", decision.Option, "granted", decision.Granted,
+		"by", Who, "address", r.RemoteAddr)
+	reply(w, http.StatusOK, accepted{"accepted", decision.Option})
+}
+
+func readAnswer(w http.ResponseWriter, r *http.Request) (answer approval.Answer, err error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return answer, wire.Errorf(wire.TooLarge, "the body has more than %d bytes", maxBody)
+	}
+	if err != nil {
+		return answer, wire.Errorf(wire.Malformed, "the body could not be read: %v", err)
+	}
+	var given *approval.Answer
+	err = jsonv2.Unmarshal(body, &given, jsonv2.RejectUnknownMembers(true))
+	if err != nil || given == nil {
+		return answer, wire.Errorf(wire.Malformed, `the body is no answer: a JSON object such as {"option":"Allow once"} is needed (option, by, note, data_sha256, free_text, error), each name once and in its type`)
+	}
+	return *given, nil
+}
+
+// registry answers GET /v1/registry.
+func (c *Console) registry(w http.ResponseWriter, r *http.Request) {
+	if c.o.Registry == nil {
+		c.refuse(w, r, wire.Errorf(wire.Unavailable, "this console has no registry"))
+		return
+	}
+	text, err := c.o.Registry(r.Context())
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	write(w, http.StatusOK, text)
+}
+
+// unknown answers what no other page does.
+func (c *Console) unknown(w http.ResponseWriter, r *http.Request) {
+	c.refuse(w, r, wire.Errorf(wire.NotFound, "there is no %s %s", r.Method, clip(r.URL.Path)))
+}

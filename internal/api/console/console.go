@@ -1,0 +1,136 @@
+package console
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+const (
+	maxSockets = 64  // WebSockets at once
+	maxPolls   = 256 // long polls at once
+	minToken   = 22  // 128 bits in base64
+)
+
+// Options say what a console shows and who may see it.
+type Options struct {
+	// Desk keeps the approvals. It is required.
+	Desk approval.Service
+	// Events calls handle for each published event and result, until stop is
+	// called. Calls may come from several goroutines. It is called while at least
+	// one page looks. Nil: there are no live events.
+	Events func(handle func(Event)) (stop func(), err error)
+	// Registry returns the JSON of hooks.registry. Nil: the registry is refused
+	// with 503.
+	Registry func(ctx context.Context) ([]byte, error)
+	// Token gives access; see [CheckToken]. Empty: 256 random bits.
+	Token string
+	// Log is where answers, wrong tokens and failures are told. Nil: nowhere.
+	Log *slog.Logger
+	// Hosts are values of the Host header that are allowed besides loopback names
+	// and the address that the connection came in on: a name for any port, or a
+	// name with one.
+	Hosts []string
+}
+
+// Console serves the page and the API. Make one with [New].
+type Console struct {
+	o      Options
+	access access
+	feed   feed
+	polls  chan struct{} // one element for each long poll that waits
+	watch  func()        // stops watching the desk
+
+	ctx    context.Context // until Close
+	cancel context.CancelFunc
+	grace  context.Context // until a moment later, so that sockets can say goodbye
+	cut    context.CancelFunc
+
+	mu     sync.Mutex // guards closed, and wg.Go against wg.Wait
+	closed bool
+	wg     sync.WaitGroup // the feed, sockets and waiting polls
+}
+
+// New makes a console and begins to watch the desk. The caller must Close it.
+func New(o Options) *Console {
+	if o.Token == "" {
+		bits := make([]byte, 32)
+		_, _ = rand.Read(bits) // never fails
+		o.Token = base64.RawURLEncoding.EncodeToString(bits)
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	c := &Console{o: o, access: newAccess(o.Token), feed: newFeed(o), polls: make(chan struct{}, maxPolls)}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.grace, c.cut = context.WithCancel(context.Background())
+	notices, stop := o.Desk.Watch()
+	c.watch = stop
+	c.wg.Go(func() { c.feed.run(c.ctx, notices) })
+	return c
+}
+
+// CheckToken says whether token is fit to be [Options.Token]: at least 22 letters,
+// digits and marks, which is 128 bits where they are random. The error says what
+// is wrong and does not contain the token.
+func CheckToken(token string) error {
+	odd := func(r rune) bool { return r <= ' ' || r > '~' }
+	if len(token) < minToken || strings.ContainsFunc(token, odd) {
+		return fmt.Errorf("the console's token must be at least %d printable ASCII characters without spaces: make one with `openssl rand -base64 32`", minToken)
+	}
+	return nil
+}
+
+// Token is the access token, to be printed where only the operator reads it.
+func (c *Console) Token() string { return c.o.Token }
+
+// Close ends WebSockets, long polls and the console's goroutine, and waits for
+// them. Other requests are not waited for; the server does that. What comes later
+// is answered, but nothing waits any more. Closing twice does no harm.
+func (c *Console) Close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.cancel()
+	c.watch()
+	late := time.AfterFunc(goodbye, c.cut)
+	c.wg.Wait()
+	late.Stop()
+	c.cut()
+}
+
+// enter counts somebody whom Close waits for, unless the console is closed.
+func (c *Console) enter() (leave func(), ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, false
+	}
+	c.wg.Add(1)
+	return c.wg.Done, true
+}
+
+// Handler serves /, /assets/ and /v1/. A server in front of it should bound the
+// time for a request's header, and leave answers at least 90 seconds.
+func (c *Console) Handler() http.Handler {
+	api := http.NewServeMux()
+	api.HandleFunc("GET /v1/approvals", c.list)
+	api.HandleFunc("GET /v1/approvals/{id}", c.show)
+	api.HandleFunc("POST /v1/approvals/{id}", c.answer)
+	api.HandleFunc("GET /v1/registry", c.registry)
+	api.HandleFunc("GET /v1/events", c.live)
+	api.HandleFunc("/v1/", c.unknown)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", c.page)
+	mux.HandleFunc("GET /assets/{name}", c.asset)
+	mux.Handle("/v1/", c.authorised(api))
+	return c.guarded(mux)
+}

@@ -1,0 +1,206 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+const (
+	feedRest    = 50 * time.Millisecond // between two lists
+	feedRetry   = time.Second           // after one that could not be read
+	feedTimeout = 5 * time.Second       // to read a list
+	feedList    = 200                   // questions in a message
+	feedBytes   = 1 << 20               // of prompts and options in a message
+)
+
+// feed watches the desk and tells long polls and sockets what changed.
+type feed struct {
+	desk   approval.Service
+	source func(func(Event)) (func(), error)
+	log    *slog.Logger
+	poke   chan struct{} // a socket came and has no list yet
+
+	mu      sync.Mutex    // guards what follows; nothing is called under it
+	changed chan struct{} // closed and replaced with each change
+	sockets map[*outbox]struct{}
+
+	subscription sync.Mutex // guards what follows; the source is called under it
+	watchers     int
+	unsubscribe  func() // nil where nobody looks
+}
+
+func newFeed(o Options) feed {
+	return feed{
+		desk: o.Desk, source: o.Events, log: o.Log, poke: make(chan struct{}, 1),
+		changed: make(chan struct{}), sockets: map[*outbox]struct{}{},
+	}
+}
+
+// run tells of changes until ctx is over: the first at once, the next ones
+// together after a rest.
+func (f *feed) run(ctx context.Context, notices <-chan approval.Notice) {
+	var rest <-chan time.Time // nil: not resting
+	again := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case notice, ok := <-notices:
+			if !ok {
+				notices = nil
+				continue
+			}
+			if notice.Decision != nil {
+				f.decided(notice)
+			}
+			again = true
+		case <-f.poke:
+			again = true
+		case <-rest:
+			rest = nil
+		}
+		if !again || rest != nil {
+			continue
+		}
+		again, rest = false, time.After(feedRest)
+		if err := f.tell(ctx); err != nil && ctx.Err() == nil {
+			f.log.Warn("the console could not list approvals", "error", err)
+			again, rest = true, time.After(feedRetry)
+		}
+	}
+}
+
+// changes is closed with the next change.
+func (f *feed) changes() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.changed
+}
+
+// tell wakes the long polls, and gives the sockets the list as it is now.
+func (f *feed) tell(ctx context.Context) error {
+	f.mu.Lock()
+	close(f.changed)
+	f.changed = make(chan struct{})
+	lonely := len(f.sockets) == 0
+	f.mu.Unlock()
+	if lonely {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, feedTimeout)
+	defer cancel()
+	list, total, err := f.desk.Pending(ctx, approval.Filter{Limit: feedList})
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(struct {
+		Type      string             `json:"type"`
+		Approvals []approval.Request `json:"approvals"`
+		Total     int                `json:"total"`
+		Now       approval.Time      `json:"now"` // countdowns are by the router's clock
+	}{"approvals", bounded(list), total, approval.At(time.Now())})
+	if err != nil {
+		return err
+	}
+	f.each(func(out *outbox) { out.list(text) })
+	return nil
+}
+
+// bounded is the beginning of a list that fits a message.
+func bounded(list []approval.Request) []approval.Request {
+	size := 0
+	for i, q := range list {
+		size += len(q.Prompt)
+		for _, option := range q.Options {
+			size += len(option)
+		}
+		if size > feedBytes {
+			return list[:i]
+		}
+	}
+	return append([]approval.Request{}, list...) // [], not null
+}
+
+func (f *feed) decided(notice approval.Notice) {
+	text, err := json.Marshal(struct {
+		Type     string             `json:"type"`
+		ID       string             `json:"id"`
+		Decision *approval.Decision `json:"decision"`
+	}{"decided", notice.Request.ID, notice.Decision})
+	if err != nil {
+		f.log.Error("the console could not tell of a decision", "error", err)
+		return
+	}
+	f.each(func(out *outbox) { out.decision(text) })
+}
+
+func (f *feed) event(ev Event) {
+	text, err := ev.message()
+	if err != nil {
+		f.log.Debug("the console left an event out", "event", ev.Name, "error", err)
+		return
+	}
+	f.each(func(out *outbox) { out.event(text) })
+}
+
+func (f *feed) each(do func(*outbox)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for out := range f.sockets {
+		do(out)
+	}
+}
+
+// join adds a socket, unless there are too many. The first one begins to read
+// live events, the last one to leave ends it.
+func (f *feed) join() (out *outbox, leave func(), ok bool) {
+	out = newOutbox()
+	f.mu.Lock()
+	if len(f.sockets) >= maxSockets {
+		f.mu.Unlock()
+		return nil, nil, false
+	}
+	f.sockets[out] = struct{}{}
+	f.mu.Unlock()
+	f.subscribe()
+	select {
+	case f.poke <- struct{}{}:
+	default: // the list is under way
+	}
+	return out, func() {
+		f.mu.Lock()
+		delete(f.sockets, out)
+		f.mu.Unlock()
+		f.leave()
+	}, true
+}
+
+func (f *feed) subscribe() {
+	f.subscription.Lock()
+	defer f.subscription.Unlock()
+	f.watchers++
+	if f.unsubscribe != nil || f.source == nil {
+		return
+	}
+	stop, err := f.source(f.event)
+	if err != nil {
+		f.log.Warn("the console shows no live events", "error", err)
+		return
+	}
+	f.unsubscribe = stop
+}
+
+func (f *feed) leave() {
+	f.subscription.Lock()
+	defer f.subscription.Unlock()
+	f.watchers--
+	if f.watchers == 0 && f.unsubscribe != nil {
+		f.unsubscribe()
+		f.unsubscribe = nil
+	}
+}

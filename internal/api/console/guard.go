@@ -1,0 +1,150 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// policy lets the page use its own files and nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+
+// guarded puts the headers on every answer, and refuses what was sent to another
+// name or from another page.
+func (c *Console) guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		if !c.servedAs(r) {
+			c.refuse(w, r, wire.Errorf(http.StatusMisdirectedRequest,
+				"the console is not served as %q: if that name is yours, start hook-router with --console-hosts %[1]s; else use its address or localhost", clip(r.Host)))
+			return
+		}
+		if acts(r) && r.Header.Get("Origin") != "" && !sameOrigin(r) {
+			c.refuse(w, r, wire.Errorf(http.StatusForbidden, "the request comes from another page (Origin %q): only the console's own may send it",
+				clip(r.Header.Get("Origin"))))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// authorised lets only those through who have the token or a session.
+func (c *Console) authorised(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token, given := bearer(r)
+		var err error
+		switch {
+		case given:
+			err = c.access.try(r, token)
+		case !c.access.hasCookie(r):
+			err = wire.Errorf(http.StatusUnauthorized,
+				"no access: send the token that the router printed when it started, as Authorization: Bearer TOKEN")
+		case acts(r) && r.Header.Get("Origin") == "": // a browser would say where it comes from
+			err = wire.Errorf(http.StatusForbidden, "a request without Origin must carry the token, as Authorization: Bearer TOKEN")
+		}
+		if err != nil {
+			if given {
+				c.o.Log.Warn("access to the console was refused", "address", r.RemoteAddr, "error", err)
+			}
+			c.refuse(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// acts says whether a request changes something or opens a WebSocket, so that
+// another page must not send it.
+func acts(r *http.Request) bool {
+	return r.Method != http.MethodGet && r.Method != http.MethodHead || r.Header.Get("Upgrade") != ""
+}
+
+// sameOrigin compares the names, not the schemes: a proxy may speak TLS for us.
+func sameOrigin(r *http.Request) bool {
+	origin, err := url.Parse(r.Header.Get("Origin"))
+	return err == nil && (origin.Scheme == "http" || origin.Scheme == "https") && strings.EqualFold(origin.Host, r.Host)
+}
+
+// servedAs says whether the Host header is a name of this console. One that
+// isn't may be a foreign name that was made to lead here.
+func (c *Console) servedAs(r *http.Request) bool {
+	name, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		name = strings.Trim(r.Host, "[]")
+	}
+	if ip, err := netip.ParseAddr(name); strings.EqualFold(name, "localhost") || err == nil && ip.IsLoopback() {
+		return true
+	}
+	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && r.Host == local.String() {
+		return true
+	}
+	for _, allowed := range c.o.Hosts {
+		if strings.EqualFold(allowed, r.Host) || strings.EqualFold(allowed, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// failure is the body of an answer that refuses.
+type failure struct {
+	Error string `json:"error"`
+	Code  int    `json:"code"`
+}
+
+// refuse answers with the code and the sentence of a refusal. Other errors are
+// told to the log, not to the client.
+func (c *Console) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	refusal, ok := errors.AsType[*wire.Error](err)
+	if !ok || refusal.Code < 400 || refusal.Code > 599 {
+		if r.Context().Err() != nil {
+			return // nobody listens
+		}
+		c.o.Log.Error("the console could not answer", "path", r.URL.Path, "error", err)
+		refusal = wire.Errorf(wire.Internal, "the router failed; its log says why")
+	}
+	switch refusal.Code {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusTooManyRequests:
+		w.Header().Set("Retry-After", strconv.Itoa(int(wrongWindow.Seconds())))
+	}
+	reply(w, refusal.Code, failure{refusal.Text, refusal.Code})
+}
+
+// reply answers with JSON.
+func reply(w http.ResponseWriter, code int, body any) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		code, text = wire.Internal, []byte(`{"error":"the answer can't be written as JSON","code":500}`)
+	}
+	write(w, code, text)
+}
+
+func write(w http.ResponseWriter, code int, text []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_, _ = w.Write(append(text, '\n')) // the client is gone, if anything
+}
+
+func clip(s string) string {
+	if len(s) > 80 {
+		return s[:80] + "..."
+	}
+	return s
+}

@@ -1,0 +1,146 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+const (
+	maxQueued    = 256              // events, and decisions, that wait for a socket
+	pingEvery    = 20 * time.Second // so that proxies keep an idle socket
+	writeTimeout = 10 * time.Second // for a message; a pong too
+	goodbye      = time.Second      // for what is being sent when the console closes, and the closing handshake
+)
+
+// outbox holds what a socket has yet to send. What is pushed never waits.
+type outbox struct {
+	ready chan struct{} // holds one element while there is something
+
+	mu        sync.Mutex // guards what follows
+	approvals []byte     // the newest list, unless it was sent
+	decisions [][]byte
+	events    [][]byte
+	lost      int // events dropped since the last report
+}
+
+func newOutbox() *outbox { return &outbox{ready: make(chan struct{}, 1)} }
+
+// put changes the outbox and says that there is something.
+func (o *outbox) put(change func()) {
+	o.mu.Lock()
+	change()
+	o.mu.Unlock()
+	select {
+	case o.ready <- struct{}{}:
+	default:
+	}
+}
+
+func (o *outbox) list(text []byte) { o.put(func() { o.approvals = text }) }
+
+// decision drops the oldest one where there are too many: the list tells, too,
+// that a question is closed.
+func (o *outbox) decision(text []byte) {
+	o.put(func() { o.decisions, _ = push(o.decisions, text) })
+}
+
+func (o *outbox) event(text []byte) {
+	o.put(func() {
+		var dropped int
+		o.events, dropped = push(o.events, text)
+		o.lost += dropped
+	})
+}
+
+func push(queue [][]byte, text []byte) (_ [][]byte, dropped int) {
+	if len(queue) >= maxQueued {
+		queue[0] = nil
+		queue, dropped = queue[1:], 1
+	}
+	return append(queue, text), dropped
+}
+
+// next takes the message to send next, or nil. A decision comes before the list
+// without its question.
+func (o *outbox) next() (text []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case len(o.decisions) > 0:
+		text, o.decisions = o.decisions[0], o.decisions[1:]
+	case o.approvals != nil:
+		text, o.approvals = o.approvals, nil
+	case o.lost > 0:
+		text, o.lost = fmt.Appendf(nil, `{"type":"lost","count":%d}`, o.lost), 0
+	case len(o.events) > 0:
+		text, o.events = o.events[0], o.events[1:]
+	}
+	return text
+}
+
+// live answers GET /v1/events: a WebSocket that only ever sends.
+func (c *Console) live(w http.ResponseWriter, r *http.Request) {
+	done, ok := c.enter()
+	if !ok {
+		c.refuse(w, r, errStopping)
+		return
+	}
+	defer done()
+	out, leave, ok := c.feed.join()
+	if !ok {
+		c.refuse(w, r, wire.Errorf(wire.Unavailable, "%d WebSockets are open already: close one, or try again later", maxSockets))
+		return
+	}
+	defer leave()
+	conn, err := websocket.Accept(w, r, nil)
+	if err != nil {
+		return // Accept has answered
+	}
+	defer func() { _ = conn.CloseNow() }()
+	gone := conn.CloseRead(context.Background()) // ends with the connection
+	if c.serve(gone, conn, out) {
+		stop := context.AfterFunc(c.grace, func() { _ = conn.CloseNow() })
+		defer stop()
+		_ = conn.Close(websocket.StatusGoingAway, "the router is stopping")
+	}
+}
+
+// serve sends until the connection is gone, or until the console closes, which it
+// tells.
+func (c *Console) serve(gone context.Context, conn *websocket.Conn, out *outbox) (closing bool) {
+	ping := time.NewTicker(pingEvery)
+	defer ping.Stop()
+	for {
+		select {
+		case <-c.ctx.Done():
+			return true
+		case <-gone.Done():
+			return false
+		case <-ping.C:
+			if err := c.within(conn.Ping); err != nil {
+				return false
+			}
+		case <-out.ready:
+			for text := out.next(); text != nil && c.ctx.Err() == nil; text = out.next() {
+				err := c.within(func(ctx context.Context) error { return conn.Write(ctx, websocket.MessageText, text) })
+				if err != nil {
+					return false
+				}
+			}
+		}
+	}
+}
+
+// within bounds what the other side may delay.
+func (c *Console) within(do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(c.grace, writeTimeout)
+	defer cancel()
+	return do(ctx)
+}

@@ -1,0 +1,249 @@
+package query
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// Chain is what the log has on one chain.
+type Chain struct {
+	ID      string
+	Records []Record // in the order of the log
+}
+
+// Of are the records of some kinds, in the order of the log.
+func (c *Chain) Of(kinds ...audit.Kind) (list []Record) {
+	f := Filter{Kinds: kinds}
+	for _, r := range c.Records {
+		if r.Err == nil && f.Match(&r) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// Hops are what happened at hooks, the answers of shadow hooks last.
+func (c *Chain) Hops() (list []Record) {
+	for _, shadow := range [...]bool{false, true} {
+		for _, r := range c.Records {
+			if r.OfHook() && r.Shadow == shadow {
+				list = append(list, r)
+			}
+		}
+	}
+	return list
+}
+
+// Result is what the chain decided; nil where the log does not have it.
+func (c *Chain) Result() *Record { return c.last(audit.ChainResult) }
+
+// Refused is the record that the agent was not told what the chain decided; nil for
+// none.
+func (c *Chain) Refused() *Record { return c.last(audit.ChainRefused) }
+
+func (c *Chain) last(kind audit.Kind) *Record {
+	list := c.Of(kind)
+	if len(list) == 0 {
+		return nil
+	}
+	return &list[len(list)-1]
+}
+
+// maxOpen bounds the chains that are put together at a time.
+const maxOpen = 10_000
+
+// Chains calls handle for each chain whose end the filter wants, with the records that
+// stand before its end: without what comes later, which are answers of shadow hooks and
+// decisions of people. Where handle returns [ErrEnough] it ends, without an error.
+func (l *Log) Chains(ctx context.Context, f Filter, handle func(*Chain) error) error {
+	var g grouper
+	wide := Filter{Since: f.Since, Until: f.Until}
+	if !wide.Since.IsZero() {
+		wide.Since = wide.Since.Add(-slack)
+	}
+	return l.Query(ctx, wide, func(r Record) error {
+		c := g.add(r)
+		if c == nil || !f.Match(&r) {
+			return nil
+		}
+		return handle(c)
+	})
+}
+
+// grouper puts the records of chains together.
+type grouper struct {
+	open  map[string]*Chain
+	order []string // in which they began
+}
+
+// add takes the next record, and returns the chain that it ends, nil for none.
+func (g *grouper) add(r Record) *Chain {
+	if r.Err != nil || r.ChainID == "" || r.Shadow || r.Kind == audit.ApprovalDecided {
+		return nil
+	}
+	c := g.open[r.ChainID]
+	if c == nil {
+		if g.open == nil {
+			g.open = map[string]*Chain{}
+		}
+		for len(g.open) >= maxOpen || len(g.order) >= 2*maxOpen { // it will not end any more
+			delete(g.open, g.order[0])
+			g.order = g.order[1:]
+		}
+		c = &Chain{ID: r.ChainID}
+		g.open[c.ID] = c
+		g.order = append(g.order, c.ID)
+	}
+	c.Records = append(c.Records, r)
+	if !r.EndsChain() {
+		return nil
+	}
+	delete(g.open, c.ID)
+	return c
+}
+
+// ErrNoChain means that the log has nothing on what was looked for.
+var ErrNoChain = errors.New("the audit log has nothing on it")
+
+// late is how long after its result a chain may still get records: shadow hooks answer
+// in their time.
+const late = 10 * time.Minute
+
+// Chain finds a chain by its id, with what was decided by people. The error is [ErrNoChain]
+// where there is none.
+func (l *Log) Chain(ctx context.Context, id string) (*Chain, error) {
+	var since time.Time
+	if made, ok := TimeOf(id); ok {
+		since = made.Add(-time.Minute)
+	}
+	c, err := l.find(ctx, id, since)
+	if errors.Is(err, ErrNoChain) && !since.IsZero() { // made by somebody with another clock
+		c, err = l.find(ctx, id, time.Time{})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, l.addDecisions(ctx, c)
+}
+
+func (l *Log) find(ctx context.Context, id string, since time.Time) (*Chain, error) {
+	c := &Chain{ID: id}
+	var ended time.Time
+	enough := func(stored time.Time) bool { return !ended.IsZero() && stored.Sub(ended) > late }
+	err := l.query(ctx, Filter{Chain: id}, since, enough, func(r Record) error {
+		switch {
+		case r.ChainID != id || r.Kind == audit.ApprovalDecided: // also what is no record
+			return nil
+		case r.EndsChain():
+			ended = r.Stored
+		}
+		c.Records = append(c.Records, r)
+		return nil
+	})
+	if err == nil && len(c.Records) == 0 {
+		err = ErrNoChain
+	}
+	return c, err
+}
+
+// addDecisions adds the decisions on what the chain asked people.
+func (l *Log) addDecisions(ctx context.Context, c *Chain) error {
+	asked := map[string]bool{}
+	for _, q := range c.Of(audit.ApprovalRequested) {
+		if asked[q.ApprovalID] {
+			continue
+		}
+		asked[q.ApprovalID] = true
+		decision, err := l.Decision(ctx, q.Segment, q.ApprovalID)
+		if errors.Is(err, natsx.ErrNoKey) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		c.Records = append(c.Records, decision)
+	}
+	return nil
+}
+
+// Decision reads the decision on a question that was asked when the segment of that number
+// was live. The error is [natsx.ErrNoKey] where there is none.
+func (l *Log) Decision(ctx context.Context, segment int, id string) (decision Record, err error) {
+	for _, c := range id {
+		if c <= ' ' || c == '.' || c == '*' || c == '>' {
+			return decision, natsx.ErrNoKey // no subject of one question
+		}
+	}
+	for number := segment; number <= l.trail.Live().Number; number++ {
+		s, err := l.trail.Segment(ctx, number)
+		if errors.Is(err, natsx.ErrNoStream) {
+			continue
+		}
+		if err != nil {
+			return decision, err
+		}
+		msg, err := s.Newest(ctx, store.DecisionSubject(l.bus, id))
+		if errors.Is(err, natsx.ErrNoKey) {
+			continue
+		}
+		if err == nil {
+			err = message(number, s.Name(), msg, Filter{}.hopeless, func(r Record) error {
+				decision = r
+				return nil
+			})
+		}
+		return decision, err
+	}
+	return decision, natsx.ErrNoKey
+}
+
+// ChainsOf are the ids of the chains of an event or a question, in the order in which
+// they appear.
+func (l *Log) ChainsOf(ctx context.Context, f Filter) (ids []string, err error) {
+	if f.Approval != "" {
+		decision, err := l.Decision(ctx, 1, f.Approval)
+		if err == nil && decision.ChainID != "" {
+			return []string{decision.ChainID}, nil
+		}
+		if err != nil && !errors.Is(err, natsx.ErrNoKey) {
+			return nil, err
+		}
+	}
+	seen := map[string]bool{}
+	err = l.Query(ctx, f, func(r Record) error {
+		if r.ChainID != "" && !seen[r.ChainID] {
+			seen[r.ChainID] = true
+			ids = append(ids, r.ChainID)
+		}
+		return nil
+	})
+	if err == nil && len(ids) == 0 {
+		err = ErrNoChain
+	}
+	return ids, err
+}
+
+// TimeOf reads the time in an id that is a UUID of version 7, and was not made in times
+// to come.
+func TimeOf(id string) (time.Time, bool) {
+	if len(id) != 36 || id[14] != '7' {
+		return time.Time{}, false
+	}
+	b, err := hex.DecodeString(strings.ReplaceAll(id[:13], "-", ""))
+	if err != nil || len(b) != 6 {
+		return time.Time{}, false
+	}
+	var ms int64
+	for _, c := range b {
+		ms = ms<<8 | int64(c)
+	}
+	made := time.UnixMilli(ms)
+	return made, made.Before(time.Now().Add(time.Hour))
+}

@@ -1,0 +1,228 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// Aim is up to where a segment is exported.
+type Aim struct {
+	Segment store.Segment
+	// To is the sequence of the last message; 0 where there is none.
+	To int64
+	// Covered says that a checkpoint covers the last message.
+	Covered bool
+
+	notes uint64 // the last in the stream of checkpoints
+}
+
+// Aim finds up to where a segment is exported: at least to what is its last message now,
+// and to a checkpoint. It waits some time for the routers to make one, and, where
+// witnesses are at work, for one to sign it; waiting is told once what is waited for.
+func (l *Log) Aim(ctx context.Context, s store.Segment, patience time.Duration, waiting func(what string)) (Aim, error) {
+	state, err := l.State(ctx, s)
+	if err != nil {
+		return Aim{}, err
+	}
+	a := Aim{Segment: s, To: int64(state.Last)} //nolint:gosec // sequences are small
+	covers := func(newest func() (Note, error), what string) (n Note, ok bool, err error) {
+		ok, err = l.await(ctx, patience, func() { waiting(what) }, func() (bool, error) {
+			n, err = newest()
+			return err == nil && n.OK && n.Size >= a.To, err
+		})
+		return n, ok, err
+	}
+	if a.To == 0 {
+		patience = 0 // there is nothing to cover
+	}
+	n, covered, err := covers(func() (Note, error) { return l.LastNote(ctx, s.Name()) }, "a router to sign a checkpoint over the last message")
+	if err != nil {
+		return a, err
+	}
+	if covered {
+		a.Covered = true
+		_, err := l.lastCosigned(ctx, s.Name(), "*")
+		if err == nil {
+			co, ok, err := covers(func() (Note, error) { return l.lastCosigned(ctx, s.Name(), "*") }, "a witness to sign the checkpoint")
+			if err != nil {
+				return a, err
+			}
+			if ok {
+				n = co
+			}
+		} else if !errors.Is(err, natsx.ErrNoKey) {
+			return a, err
+		}
+		a.To = n.Size
+	}
+	notes, err := l.trail.CheckpointNotes().State(ctx, store.CheckpointSubjects(l.bus))
+	a.notes = notes.Last
+	return a, err
+}
+
+// await asks until it is so, or the time is over. What is not there yet is no error.
+func (l *Log) await(ctx context.Context, patience time.Duration, waiting func(), is func() (bool, error)) (bool, error) {
+	end := time.NewTimer(patience)
+	defer end.Stop()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for told := false; ; told = true {
+		ok, err := is()
+		if ok {
+			return true, nil
+		}
+		if err != nil && !errors.Is(err, natsx.ErrNoKey) {
+			return false, err
+		}
+		if !told && patience > 0 {
+			waiting()
+		}
+		select {
+		case <-tick.C:
+		case <-end.C:
+			return false, nil
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
+}
+
+// Header is the begin of a segment's export.
+func (l *Log) Header(s store.Segment) audit.Header {
+	return audit.Header{Origin: l.Origin(s), Prefix: l.bus.Prefix()}
+}
+
+// Export writes the messages of a segment, from behind the last that w has, and each
+// checkpoint at its place: behind the message that its size is the sequence of,
+// followed by its co-signed copies. progress is told the sequences that are written.
+func (l *Log) Export(ctx context.Context, w *audit.Writer, a Aim, progress func(seq int64)) error {
+	witnesses, err := l.witnesses(ctx, a.Segment.Name())
+	if err != nil {
+		return err
+	}
+	e := exporter{w: w, aim: a}
+	e.plain = &cursor{log: l, subject: store.CheckpointSubject(l.bus, a.Segment.Name()), parse: parsePlain, next: 1, to: a.notes}
+	for subject := range witnesses {
+		e.cosigned = append(e.cosigned, &cursor{log: l, subject: subject, parse: parseCosigned, next: 1, to: a.notes})
+	}
+	slices.SortFunc(e.cosigned, func(a, b *cursor) int {
+		if a.subject < b.subject {
+			return -1
+		}
+		return 1
+	})
+	if err := e.resume(ctx); err != nil {
+		return err
+	}
+	err = l.read(ctx, a.Segment.Stream, "", uint64(w.Last())+1, uint64(a.To), func(msg natsx.Record) error { //nolint:gosec // from 0
+		seq := int64(msg.Sequence) //nolint:gosec // sequences are small
+		if err := e.notes(ctx, seq-1); err != nil {
+			return err
+		}
+		if err := w.Message(seq, msg.Time, msg.Subject, msg.Body); err != nil {
+			return err
+		}
+		progress(seq)
+		return nil
+	})
+	if err == nil {
+		err = e.notes(ctx, a.To)
+	}
+	if err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// exporter puts checkpoints where they belong.
+type exporter struct {
+	w        *audit.Writer
+	aim      Aim
+	plain    *cursor
+	cosigned []*cursor
+	last     string // text of the last checkpoint that was written
+}
+
+// resume passes what the file has already.
+func (e *exporter) resume(ctx context.Context) error {
+	signed := e.w.LastCheckpoint()
+	if signed == nil {
+		return nil
+	}
+	e.last = ParseNote(signed).Text
+	for {
+		n, err := e.plain.peek(ctx)
+		if err != nil {
+			return err
+		}
+		if n == nil {
+			return fmt.Errorf("the last checkpoint of the file is not one of the log %s: it is of another log, or of one that was made anew", e.w.Header().Origin)
+		}
+		e.plain.pop()
+		if n.Text == e.last {
+			return nil
+		}
+	}
+}
+
+// notes writes the checkpoints whose place is up to behind the message seq.
+func (e *exporter) notes(ctx context.Context, seq int64) error {
+	for {
+		from, n, err := e.next(ctx, min(seq, e.aim.To))
+		if err != nil || n == nil {
+			return err
+		}
+		if err := e.w.Checkpoint(n.Signed); err != nil {
+			return err
+		}
+		e.last = n.Text
+		from.pop()
+	}
+}
+
+// next is the checkpoint to be written next, of those up to a size; nil for none. A
+// co-signed copy stands right behind the checkpoint.
+func (e *exporter) next(ctx context.Context, limit int64) (from *cursor, best *Note, err error) {
+	for _, c := range e.cosigned {
+		n, err := e.peekCosigned(ctx, c)
+		if err != nil {
+			return nil, nil, err
+		}
+		if n == nil || n.Size > limit {
+			continue
+		}
+		if n.Text == e.last {
+			return c, n, nil
+		}
+		if best == nil || n.Size < best.Size {
+			from, best = c, n
+		}
+	}
+	n, err := e.plain.peek(ctx)
+	if err == nil && n != nil && (!n.OK || n.Size <= limit) && (best == nil || !n.OK || n.Size <= best.Size) {
+		from, best = e.plain, n
+	}
+	return from, best, err
+}
+
+// peekCosigned is the next copy of a witness. What is no checkpoint, or whose place is
+// passed, is left out: a copy adds a signature, and no content.
+func (e *exporter) peekCosigned(ctx context.Context, c *cursor) (*Note, error) {
+	for {
+		n, err := c.peek(ctx)
+		if err != nil || n == nil {
+			return nil, err
+		}
+		if n.OK && n.Size >= e.w.Last() {
+			return n, nil
+		}
+		c.pop()
+	}
+}

@@ -1,0 +1,154 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+)
+
+// Position is between two messages of the log: what comes after it is not read yet.
+type Position struct {
+	Segment int
+	Seq     uint64 // of the last message that was read; 0 for none
+}
+
+// Newest are the last n records that the filter wants, in the order of the log, and the
+// position behind all that was looked at.
+func (l *Log) Newest(ctx context.Context, f Filter, n int) (list []Record, end Position, err error) {
+	spans, err := l.spans(ctx, f.storedSince())
+	if err != nil {
+		return nil, end, err
+	}
+	end.Segment = l.trail.Live().Number
+	if len(spans) > 0 {
+		if last := spans[len(spans)-1]; last.Number == end.Segment {
+			end.Seq = last.to
+		}
+	}
+	for _, s := range slices.Backward(spans) {
+		if len(list) >= n {
+			break
+		}
+		err := l.backward(ctx, s, f, func(r Record) error {
+			if list = append(list, r); len(list) >= n {
+				return ErrEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, ErrEnough) {
+			return nil, end, err
+		}
+	}
+	slices.Reverse(list)
+	return list, end, nil
+}
+
+// turnover is how often who follows looks for another live segment.
+const turnover = time.Second
+
+// Follow calls handle for each record behind a position that the filter wants, as they
+// come, over all segments to come. It waits while NATS is away, and returns with the
+// error of handle or when ctx ends.
+func (l *Log) Follow(ctx context.Context, p Position, f Filter, handle func(Record) error) error {
+	for {
+		s, err := l.Segment(ctx, p.Segment)
+		switch {
+		case errors.Is(err, natsx.ErrNoStream) && p.Segment < l.trail.Live().Number: // removed meanwhile
+			p = Position{p.Segment + 1, 0}
+			continue
+		case err != nil:
+			return err
+		}
+		if err := l.followSegment(ctx, s, &p, f, handle); err != nil {
+			return err
+		}
+		p = Position{p.Segment + 1, 0}
+	}
+}
+
+// followSegment follows a segment until a later one is live and it is read to its end.
+func (l *Log) followSegment(ctx context.Context, s store.Segment, p *Position, f Filter, handle func(Record) error) error {
+	var refused error
+	take := func(msg natsx.Record) error {
+		p.Seq = msg.Sequence
+		refused = f.each(s, msg, handle)
+		return refused
+	}
+	for {
+		inner, cancel := context.WithCancel(ctx)
+		closed := make(chan bool, 1)
+		go func() {
+			defer cancel()
+			closed <- l.waitBeyond(inner, s.Number)
+		}()
+		err := s.Follow(inner, "", natsx.Start{Sequence: p.Seq + 1}, take, func() {})
+		cancel()
+		switch over := <-closed; {
+		case refused != nil:
+			return refused
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case over:
+			return l.rest(ctx, s, p, take)
+		case l.bus.Connected() && err != nil && !l.reading(ctx, s):
+			return fmt.Errorf("%w; segment %d of the audit log is not there any more", err, s.Number)
+		}
+		if err := l.pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// rest reads what a closed segment still holds.
+func (l *Log) rest(ctx context.Context, s store.Segment, p *Position, take func(natsx.Record) error) error {
+	state, err := l.State(ctx, s)
+	if err != nil {
+		return err
+	}
+	return l.read(ctx, s.Stream, "", p.Seq+1, state.Last, take)
+}
+
+// reading reports whether a segment can be read, as far as one can say.
+func (l *Log) reading(ctx context.Context, s store.Segment) bool {
+	ctx, cancel := context.WithTimeout(ctx, away)
+	defer cancel()
+	_, err := l.State(ctx, s)
+	return err == nil || !l.bus.Connected()
+}
+
+// pause waits a moment, and on for as long as NATS is away.
+func (l *Log) pause(ctx context.Context) error {
+	select {
+	case <-time.After(100 * time.Millisecond):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	for !l.reconnected(ctx, time.Minute) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// waitBeyond waits until a segment after the one of that number is live, or ctx ends.
+func (l *Log) waitBeyond(ctx context.Context, number int) bool {
+	tick := time.NewTicker(turnover)
+	defer tick.Stop()
+	for {
+		if l.trail.Live().Number > number {
+			return true
+		}
+		select {
+		case <-tick.C:
+			_ = l.trail.Refresh(ctx) // what stands in the way shows where the segment is read
+		case <-ctx.Done():
+			return false
+		}
+	}
+}

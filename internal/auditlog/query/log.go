@@ -1,0 +1,110 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// Log is the audit log of a prefix, to be read.
+type Log struct {
+	bus   *natsx.Conn
+	trail *store.Log
+}
+
+// Open opens the log. The error is [store.ErrNoLog] where there is none.
+func Open(ctx context.Context, b *natsx.Conn) (*Log, error) {
+	t, err := store.Attach(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	return &Log{b, t}, nil
+}
+
+// Segments are all that are there, the oldest first.
+func (l *Log) Segments(ctx context.Context) ([]store.Segment, error) { return l.trail.Segments(ctx) }
+
+// Segment is one by its number, 0 for the live one. The error is [natsx.ErrNoStream] where
+// it is not there.
+func (l *Log) Segment(ctx context.Context, number int) (store.Segment, error) {
+	if number == 0 {
+		return l.trail.Live(), nil
+	}
+	return l.trail.Segment(ctx, number)
+}
+
+// Origin of a segment, as its checkpoints name it.
+func (l *Log) Origin(s store.Segment) string { return audit.Origin(l.bus.Prefix(), s.Name()) }
+
+// Name of a segment's stream by its number, whether it is there or not.
+func (l *Log) Name(number int) string { return store.SegmentName(l.bus.AuditStream(), number) }
+
+// State asks a segment's leader.
+func (l *Log) State(ctx context.Context, s store.Segment) (natsx.StreamState, error) {
+	return s.State(ctx, l.trail.Subjects())
+}
+
+// away is how long the connection may be lost while something is read.
+const away = 15 * time.Second
+
+// read calls handle for each message of a stream on a subject, "" for all, from one
+// sequence to another.
+func (l *Log) read(ctx context.Context, s *natsx.Stream, subject string, from, to uint64, handle func(natsx.Record) error) error {
+	for {
+		began := from
+		var refused error
+		err := s.Read(ctx, subject, from, to, func(rec natsx.Record) error {
+			from = rec.Sequence + 1
+			refused = handle(rec)
+			return refused
+		})
+		if refused != nil {
+			return refused
+		}
+		if err == nil || ctx.Err() != nil || from == began && l.bus.Connected() {
+			return err
+		}
+		if !l.reconnected(ctx, away) {
+			return err
+		}
+	}
+}
+
+// reconnected waits until the connection is up, and reports whether it is.
+func (l *Log) reconnected(ctx context.Context, patience time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for !l.bus.Connected() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// firstSince is the sequence of the first message that was stored since a time, 0 for
+// none.
+func firstSince(ctx context.Context, s *natsx.Stream, since time.Time) (first uint64, err error) {
+	if since.IsZero() {
+		return 1, nil
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	enough := errors.New("the first message is known")
+	err = s.Follow(ctx, "", natsx.Start{Time: since}, func(rec natsx.Record) error {
+		first = rec.Sequence
+		return enough
+	}, func() { cancel(enough) })
+	if errors.Is(err, enough) || errors.Is(context.Cause(ctx), enough) {
+		return first, nil
+	}
+	return 0, err
+}

@@ -1,0 +1,145 @@
+package query
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// Note is a signed checkpoint. It is read, and not verified.
+type Note struct {
+	Signed []byte
+	Text   string // what is signed
+	audit.Checkpoint
+	OK       bool   // it is a checkpoint by its form
+	Revision uint64 // its place in the stream of checkpoints
+}
+
+// ParseNote reads a signed checkpoint without a look at its signatures.
+func ParseNote(signed []byte) Note {
+	n := Note{Signed: signed}
+	end := strings.LastIndex(string(signed), "\n\n")
+	if end < 0 {
+		return n
+	}
+	n.Text = string(signed[:end+1])
+	c, err := audit.ParseCheckpoint(n.Text)
+	n.Checkpoint, n.OK = c, err == nil
+	return n
+}
+
+// parsePlain reads a router's checkpoint from its stream. What is none is taken as it
+// stands, for verification to find.
+func parsePlain(rec natsx.Record) Note {
+	var c store.Checkpoint
+	signed := rec.Body
+	if err := json.Unmarshal(rec.Body, &c); err == nil {
+		signed = []byte(c.Signed)
+	}
+	n := ParseNote(signed)
+	n.Revision = rec.Sequence
+	return n
+}
+
+func parseCosigned(rec natsx.Record) Note {
+	n := ParseNote(rec.Body)
+	n.Revision = rec.Sequence
+	return n
+}
+
+// LastNote is the newest checkpoint of a segment, by the name of its stream, which may
+// be removed already. The error is [natsx.ErrNoKey] where there is none.
+func (l *Log) LastNote(ctx context.Context, stream string) (Note, error) {
+	rec, err := l.trail.CheckpointNotes().Newest(ctx, store.CheckpointSubject(l.bus, stream))
+	if err != nil {
+		return Note{}, err
+	}
+	return parsePlain(rec), nil
+}
+
+// lastCosigned is the checkpoint that a witness, "*" for any, has signed last.
+func (l *Log) lastCosigned(ctx context.Context, stream, witness string) (Note, error) {
+	rec, err := l.trail.CheckpointNotes().Newest(ctx, store.CosignedSubject(l.bus, stream, witness))
+	if err != nil {
+		return Note{}, err
+	}
+	return parseCosigned(rec), nil
+}
+
+// Heads are the checkpoints that each witness has signed last.
+func (l *Log) Heads(ctx context.Context, stream string) (heads []Note, err error) {
+	newest, err := l.witnesses(ctx, stream)
+	if err != nil {
+		return nil, err
+	}
+	for _, subject := range slices.Sorted(maps.Keys(newest)) {
+		heads = append(heads, newest[subject])
+	}
+	return heads, nil
+}
+
+// witnesses are the subjects on which a segment's co-signed checkpoints stand, with
+// the newest on each.
+func (l *Log) witnesses(ctx context.Context, stream string) (map[string]Note, error) {
+	newest := map[string]Note{}
+	_, err := l.lastCosigned(ctx, stream, "*")
+	if errors.Is(err, natsx.ErrNoKey) {
+		return newest, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	notes := l.trail.CheckpointNotes()
+	state, err := notes.State(ctx, store.CheckpointSubjects(l.bus))
+	if err != nil {
+		return nil, err
+	}
+	err = l.read(ctx, notes, store.CosignedSubject(l.bus, stream, "*"), 1, state.Last, func(rec natsx.Record) error {
+		newest[rec.Subject] = parseCosigned(rec)
+		return nil
+	})
+	return newest, err
+}
+
+// cursor reads notes some at a time: who is slow holds nothing open.
+type cursor struct {
+	log      *Log
+	subject  string
+	parse    func(natsx.Record) Note
+	next, to uint64
+	page     []Note
+}
+
+// notesAtATime is how many notes a cursor keeps.
+const notesAtATime = 256
+
+// peek is the next note, nil at the end.
+func (c *cursor) peek(ctx context.Context) (*Note, error) {
+	if len(c.page) == 0 && c.next <= c.to {
+		err := c.log.read(ctx, c.log.trail.CheckpointNotes(), c.subject, c.next, c.to, func(rec natsx.Record) error {
+			c.next = rec.Sequence + 1
+			if c.page = append(c.page, c.parse(rec)); len(c.page) == notesAtATime {
+				return ErrEnough
+			}
+			return nil
+		})
+		if err == nil {
+			c.next = c.to + 1
+		} else if !errors.Is(err, ErrEnough) {
+			return nil, err
+		}
+	}
+	if len(c.page) == 0 {
+		return nil, nil
+	}
+	return &c.page[0], nil
+}
+
+func (c *cursor) pop() { c.page = c.page[1:] }

@@ -1,0 +1,199 @@
+package query
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Filter says which records are wanted: those that have all that is not zero.
+type Filter struct {
+	Session, Chain, Hook, Action, EventID, Approval string
+	Event                                           string       // a name or a pattern, see [events.CheckPattern]
+	Kinds                                           []audit.Kind // one of them; "hook.*" is each that begins so
+	FailedOpen                                      bool
+	Since, Until                                    time.Time // of the records' own times
+}
+
+// Match reports whether a record is wanted. One that can't be read always is.
+func (f Filter) Match(r *Record) bool {
+	if r.Err != nil {
+		return true
+	}
+	is := func(want, have string) bool { return want == "" || want == have }
+	return is(f.Session, r.Session) && is(f.Chain, r.ChainID) && is(f.Hook, r.Hook) && is(f.Action, r.Action) &&
+		is(f.EventID, r.EventID) && is(f.Approval, r.ApprovalID) &&
+		(f.Event == "" || r.Event != "" && events.Match(f.Event, r.Event)) &&
+		(!f.FailedOpen || r.FailedOpen) &&
+		(len(f.Kinds) == 0 || slices.ContainsFunc(f.Kinds, func(k audit.Kind) bool { return ofKind(k, r.Kind) })) &&
+		(f.Since.IsZero() || !r.Time.Before(f.Since)) && (f.Until.IsZero() || r.Time.Before(f.Until))
+}
+
+func ofKind(want, have audit.Kind) bool {
+	begin, several := strings.CutSuffix(string(want), "*")
+	return want == have || several && strings.HasPrefix(string(have), begin)
+}
+
+// slack is how far a record's own time and that of the stream may be apart: clocks
+// differ, and a router keeps records for a while where the log is away.
+const slack = time.Hour
+
+// ErrEnough ends a query or an export early, without an error, where a handler returns
+// it.
+var ErrEnough = errors.New("enough was read")
+
+// span is what of a segment is read.
+type span struct {
+	store.Segment
+	from, to uint64
+}
+
+// spans are what there is to read of what was stored since a time, the oldest first.
+func (l *Log) spans(ctx context.Context, since time.Time) (list []span, err error) {
+	segments, err := l.Segments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range segments {
+		state, err := l.State(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		sp := span{s, max(state.First, 1), state.Last}
+		if !since.IsZero() {
+			if sp.from, err = firstSince(ctx, s.Stream, since); err != nil {
+				return nil, err
+			}
+		}
+		if state.Last > 0 && sp.from > 0 {
+			list = append(list, sp)
+		}
+	}
+	return list, nil
+}
+
+// Query calls handle for each record that the filter wants, over all segments and in the
+// order of the log, until handle returns an error; [ErrEnough] is none.
+func (l *Log) Query(ctx context.Context, f Filter, handle func(Record) error) error {
+	enough := func(stored time.Time) bool { return !f.Until.IsZero() && stored.After(f.Until.Add(slack)) }
+	return l.query(ctx, f, f.storedSince(), enough, handle)
+}
+
+// storedSince is since when what the filter wants may have been stored.
+func (f Filter) storedSince() time.Time {
+	if f.Since.IsZero() {
+		return f.Since
+	}
+	return f.Since.Add(-slack)
+}
+
+// query is Query over what was stored since a time, until enough says so of a time.
+func (l *Log) query(ctx context.Context, f Filter, since time.Time, enough func(stored time.Time) bool, handle func(Record) error) error {
+	spans, err := l.spans(ctx, since)
+	if err != nil {
+		return err
+	}
+	for _, s := range spans {
+		err := l.read(ctx, s.Stream, "", s.from, s.to, func(msg natsx.Record) error {
+			if enough(msg.Time) {
+				return ErrEnough
+			}
+			return f.each(s.Segment, msg, handle)
+		})
+		if errors.Is(err, ErrEnough) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each gives the wanted records of a message.
+func (f Filter) each(s store.Segment, msg natsx.Record, handle func(Record) error) error {
+	return message(s.Number, s.Name(), msg, f.hopeless, func(r Record) error {
+		if !f.Match(&r) {
+			return nil
+		}
+		return handle(r)
+	})
+}
+
+// hopeless reports whether a line, undecoded, is a record that can't be wanted: it has no
+// escapes that could spell a word otherwise, and lacks one that is wanted.
+func (f Filter) hopeless(line []byte) bool {
+	if !bytes.HasPrefix(line, recordBegin) || line[len(line)-1] != '}' {
+		return false
+	}
+	for _, word := range [...]string{f.Chain, f.EventID, f.Session, f.Approval, f.Hook, f.Action} {
+		if word != "" && !bytes.Contains(line, []byte(word)) && !strings.ContainsFunc(word, escapable) && !bytes.Contains(line, escape) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	recordBegin = []byte(`{"time":"`) // as routers write them
+	escape      = []byte(`\u`)
+)
+
+// escapable reports whether JSON may or must write a character as another one.
+func escapable(c rune) bool { return c < ' ' || c == '"' || c == '\\' || c == '/' || c >= 0x7f }
+
+// pageSize is how many messages are read together where the newest come first.
+const pageSize = 128
+
+// QueryNewest is [Log.Query] with the newest record first.
+func (l *Log) QueryNewest(ctx context.Context, f Filter, handle func(Record) error) error {
+	spans, err := l.spans(ctx, f.storedSince())
+	if err != nil {
+		return err
+	}
+	for _, s := range slices.Backward(spans) {
+		err := l.backward(ctx, s, f, handle)
+		if errors.Is(err, ErrEnough) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Log) backward(ctx context.Context, s span, f Filter, handle func(Record) error) error {
+	var page []Record
+	for to := s.to; to >= s.from; {
+		from := s.from
+		if to-s.from >= pageSize {
+			from = to - pageSize + 1
+		}
+		page = page[:0]
+		err := l.read(ctx, s.Stream, "", from, to, func(msg natsx.Record) error {
+			return f.each(s.Segment, msg, func(r Record) error {
+				page = append(page, r)
+				return nil
+			})
+		})
+		if err != nil {
+			return err
+		}
+		for _, r := range slices.Backward(page) {
+			if err := handle(r); err != nil {
+				return err
+			}
+		}
+		to = from - 1
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package query
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// Place is where a record stands.
+type Place struct {
+	Segment  int       // number, from 1
+	Stream   string    // of the segment
+	Seq      int64     // of the message in the stream
+	Position int       // of the line in the message, from 0
+	Stored   time.Time // when the stream took the message, as the server says
+}
+
+// String is the place in the form that people write: 2/17:0, or 17:0 in the first segment.
+func (p Place) String() string {
+	text := fmt.Sprintf("%d:%d", p.Seq, p.Position)
+	if p.Segment > 1 {
+		text = fmt.Sprintf("%d/%s", p.Segment, text)
+	}
+	return text
+}
+
+// Record is one line of the log. Members of all kinds stand beside each other; those
+// that its kind does not have are zero.
+type Record struct {
+	Place `json:"-"`
+	// Line is the record as it stands, without LF.
+	Line json.RawMessage `json:"-"`
+	// Err says why the line is no record; then nothing but Place and Line is set.
+	Err error `json:"-"`
+
+	Time    time.Time  `json:"time"`
+	Kind    audit.Kind `json:"kind"`
+	ChainID string     `json:"chain_id"`
+	Session string     `json:"session_id"`
+	Event   string     `json:"event"`
+	Hook    string     `json:"hook"`
+	Action  string     `json:"action"`
+	EventID string     `json:"event_id"`
+	Writer  string     `json:"writer"`
+	WSeq    int64      `json:"wseq"`
+
+	Reason  string `json:"reason"`
+	Error   string `json:"error"`   // the cause of a failure
+	Message string `json:"message"` // to the user
+	Micros  int64  `json:"us"`
+
+	// Of hooks.
+	Failure    string          `json:"failure"`
+	FailedOpen bool            `json:"failed_open"`
+	Shadow     bool            `json:"shadow"`
+	Data       *Data           `json:"data"`
+	Changes    json.RawMessage `json:"changes"`
+	Injection  *Data           `json:"injection"`
+
+	// Of chains.
+	Agent      string `json:"agent"`
+	DeniedBy   string `json:"denied_by"`
+	ApprovalID string `json:"approval_id"`
+	Called     int    `json:"called"`
+	Skipped    int    `json:"skipped"`
+	In         *Data  `json:"in"`
+	Out        *Data  `json:"out"`
+
+	// Of injections and of what the user was shown.
+	Role       string `json:"role"`
+	Bytes      int    `json:"bytes"`
+	Tokens     int    `json:"tokens"`
+	Ephemeral  bool   `json:"ephemeral"`
+	Dropped    string `json:"dropped"`
+	Cleaned    int    `json:"cleaned"`
+	Text       *Data  `json:"text"`
+	Level      string `json:"level"`
+	Suppressed bool   `json:"suppressed"`
+
+	// Of questions and their decisions.
+	Prompt     string    `json:"prompt"`
+	Options    []string  `json:"options"`
+	Default    string    `json:"default"`
+	Expires    time.Time `json:"expires"`
+	DataSHA256 string    `json:"data_sha256"`
+	Option     string    `json:"option"`
+	Granted    bool      `json:"granted"`
+	DecidedBy  string    `json:"decided_by"`
+	ClaimedBy  string    `json:"claimed_by"`
+	Note       string    `json:"note"`
+	TimedOut   bool      `json:"timed_out"`
+
+	// Of registrations, and of the log itself.
+	Revision     int64           `json:"revision"`
+	By           string          `json:"by"`
+	Registration json.RawMessage `json:"registration"`
+	Lost         int             `json:"lost"`
+}
+
+// Data is what a record says of an event's data, see [audit.Data].
+type Data struct {
+	SHA256   string          `json:"sha256"`
+	Salt     string          `json:"salt"`
+	Value    json.RawMessage `json:"value"`
+	Redacted bool            `json:"redacted"`
+	Omitted  int             `json:"omitted"`
+}
+
+// Decode reads one line of the log, its LF left out.
+func Decode(line []byte) Record {
+	var r Record
+	err := audit.CheckLine(line)
+	if err == nil {
+		err = jsonv2.Unmarshal(line, &r)
+	}
+	if err != nil {
+		r = Record{Err: fmt.Errorf("read record: %w", err)}
+	}
+	r.Line = line
+	return r
+}
+
+// OfHook reports whether the record says what happened at a hook.
+func (r *Record) OfHook() bool {
+	switch r.Kind {
+	case audit.HookResult, audit.HookError, audit.HookTimeout, audit.HookSkipped:
+		return true
+	default:
+		return false
+	}
+}
+
+// EndsChain reports whether the record is the last of its chain, but for answers of
+// shadow hooks and a person's decision.
+func (r *Record) EndsChain() bool { return r.Kind == audit.ChainResult || r.Kind == audit.ChainRefused }
+
+// message calls handle for each record of a message of the log, but for the lines that
+// skip says not to read.
+func message(segment int, stream string, msg natsx.Record, skip func(line []byte) bool, handle func(Record) error) error {
+	place := Place{Segment: segment, Stream: stream, Seq: int64(msg.Sequence), Stored: msg.Time} //nolint:gosec // sequences are small
+	lines, err := audit.Lines(msg.Body)
+	if err != nil {
+		return handle(Record{Place: place, Line: bytes.TrimSuffix(msg.Body, []byte("\n")), Err: fmt.Errorf("read message: %w", err)})
+	}
+	for i, line := range lines {
+		if skip(line) {
+			continue
+		}
+		r := Decode(line)
+		r.Place, r.Position = place, i
+		if err := handle(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package signer
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// KeyName is the name of the keys that routers sign with.
+const KeyName = "hook-router"
+
+// Key signs checkpoints.
+type Key struct {
+	Signer   note.Signer
+	Verifier note.Verifier
+	Public   string // the verifier as text: what who verifies has to be given
+}
+
+// LoadKey reads a key from a file, and makes one where there is no such file. The public
+// half is put beside it, into path.pub. The error says what to do.
+func LoadKey(path string) (*Key, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return makeKey(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the key that signs the audit log: %w", err)
+	}
+	key, err := ParseKey(strings.TrimSpace(string(text)))
+	if err == nil {
+		_ = showKey(path, key.Public) // where it is missing; the directory may be read-only
+	}
+	return key, err
+}
+
+// ParseKey reads a private key as text, "PRIVATE+KEY+NAME+…".
+func ParseKey(private string) (*Key, error) {
+	errNone := errors.New("the key that signs the audit log is none: `hookctl audit key new` makes one")
+	signer, err := note.NewSigner(private)
+	if err != nil {
+		return nil, errNone
+	}
+	const algorithm = 1                      // Ed25519, before its seed
+	parts := strings.SplitN(private, "+", 5) // the last may hold a + itself
+	seed, err := base64.StdEncoding.DecodeString(parts[len(parts)-1])
+	if err != nil || len(seed) != 1+ed25519.SeedSize || seed[0] != algorithm {
+		return nil, errNone
+	}
+	public, err := note.NewEd25519VerifierKey(signer.Name(), ed25519.NewKeyFromSeed(seed[1:]).Public().(ed25519.PublicKey))
+	if err != nil {
+		return nil, errNone
+	}
+	verifier, err := note.NewVerifier(public)
+	if err != nil {
+		return nil, errNone
+	}
+	return &Key{signer, verifier, public}, nil
+}
+
+func makeKey(path string) (*Key, error) {
+	private, public, err := note.GenerateKey(rand.Reader, KeyName)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
+	if err == nil {
+		err = place(path, private+"\n", 0o600, os.Link)
+	}
+	if errors.Is(err, fs.ErrExist) { // another process was faster
+		return LoadKey(path)
+	}
+	if err == nil {
+		err = showKey(path, public)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make a key that signs the audit log: %w: name another place with --audit-key, or make the key there with `hookctl audit key new`", err)
+	}
+	return ParseKey(private)
+}
+
+// showKey puts the public half beside the key, unless it is there.
+func showKey(path, public string) error {
+	text, err := os.ReadFile(path + ".pub")
+	if err == nil && strings.TrimSpace(string(text)) == public {
+		return nil
+	}
+	return place(path+".pub", public+"\n", 0o644, os.Rename)
+}
+
+// place puts a file in its place, whole and on the disk or not at all: how is
+// [os.Rename], or [os.Link] for a file that must not be there.
+func place(path, text string, mode fs.FileMode, how func(from, to string) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".key-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, failed := f.WriteString(text)
+	if err := errors.Join(failed, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := how(f.Name(), path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

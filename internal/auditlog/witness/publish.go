@@ -1,0 +1,134 @@
+package witness
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// ID is the token of a witness's key in subjects: its name and its hash.
+func ID(key note.Verifier) string {
+	name := strings.Map(func(r rune) rune {
+		if r <= ' ' || r > '~' || strings.ContainsRune(".*>", r) {
+			return '_'
+		}
+		return r
+	}, key.Name())
+	return fmt.Sprintf("%s-%08x", name, key.KeyHash())
+}
+
+// commit signs the last checkpoint that was checked: the state is on disk before the
+// signature is published.
+func (w *Witness) commit(ctx context.Context) error {
+	if w.at.signed == nil || w.kept != nil && w.kept.Revision == w.at.revision && w.kept.Created.Equal(w.at.created) {
+		return nil
+	}
+	cosigned, err := audit.Cosign(w.at.signed, w.keys, w.Signer)
+	if err != nil {
+		return err
+	}
+	m := &memory{
+		Origin: w.at.head.Origin, Size: w.at.head.Size, Root: w.at.head.Root, Digest: w.at.head.Digest(), Segment: w.at.segment.Number,
+		Created: w.at.created, Revision: w.at.revision, Checkpoint: string(cosigned), Subtrees: w.at.subtrees, head: w.at.head,
+	}
+	if err := m.save(w.State); err != nil {
+		return err
+	}
+	w.kept, w.saved = m, time.Now()
+	if err := w.publish(ctx); err != nil {
+		return err
+	}
+	w.tellSigned()
+	return nil
+}
+
+func (w *Witness) tellSigned() {
+	if time.Since(w.told) < w.Every {
+		return
+	}
+	w.tell(Event{
+		Time: time.Now().UTC(), Kind: "signed", Checkpoints: w.checked,
+		Text: fmt.Sprintf("signed %s at size %d, after %d checkpoints", w.at.head.Origin, w.at.head.Size, w.checked),
+	})
+	w.told, w.checked = time.Now(), 0
+}
+
+// published reads what this witness has published last for a segment.
+func (w *Witness) published(ctx context.Context, segment string) error {
+	w.own = &own{}
+	rec, err := w.trail.CheckpointNotes().Newest(ctx, store.CosignedSubject(w.bus, segment, ID(w.Verifier)))
+	if errors.Is(err, natsx.ErrNoKey) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	w.own.revision = rec.Sequence
+	opened, _ := note.Open(rec.Body, note.VerifierList(w.Verifier)) // nil where it is not signed
+	if opened == nil {
+		w.say("warning", "what stands on %s is not signed by this witness: who else may publish there?", rec.Subject)
+		return nil
+	}
+	c, err := audit.ParseCheckpoint(opened.Text)
+	if err != nil {
+		return w.conflict(rec.Body, "what this witness has published can't be read: %v", err)
+	}
+	w.own.head = &c
+	if w.at.signed == nil || w.at.head.Origin != c.Origin {
+		return nil
+	}
+	if c.Size > w.at.head.Size {
+		w.say("warning", "the state is older than what was published: it was set back from size %d to %d", c.Size, w.at.head.Size)
+		return nil
+	}
+	return w.meetOwn(w.at.head, w.at.signed)
+}
+
+// meetOwn compares a checkpoint with what this witness has published.
+func (w *Witness) meetOwn(c audit.Checkpoint, signed []byte) error {
+	mine := w.own.head
+	switch {
+	case mine == nil || w.own.met || c.Size < mine.Size:
+		return nil
+	case w.kept != nil && w.kept.head.Origin == mine.Origin && mine.Size < w.kept.Size:
+		// The state is ahead of what was published, and goes on from it.
+	case c.Size > mine.Size, c.Root != mine.Root:
+		return w.conflict(signed, "this witness has signed the root %s at size %d, and the log is another", mine.Root, mine.Size)
+	}
+	w.own.met = true
+	return nil
+}
+
+// publish publishes what is kept, where that is not done.
+func (w *Witness) publish(ctx context.Context) error {
+	m := w.kept
+	if w.own.head != nil && (w.own.head.Origin == m.Origin && w.own.head.Size > m.Size || w.own.head.Digest() == m.Digest) {
+		return nil
+	}
+	subject := store.CosignedSubject(w.bus, segmentOf(m.Origin), ID(w.Verifier))
+	body := []byte(m.Checkpoint)
+	revision, err := w.trail.CheckpointNotes().Append(ctx, subject, "", w.own.revision, body)
+	if errors.Is(err, natsx.ErrRevision) {
+		newest, err := w.trail.CheckpointNotes().Newest(ctx, subject)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(newest.Body, body) {
+			return ErrTwice
+		}
+		revision = newest.Sequence
+	} else if err != nil {
+		return err
+	}
+	w.own = &own{revision: revision, head: &m.head, met: true}
+	return nil
+}

@@ -1,0 +1,251 @@
+package witness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// Options configure a witness.
+type Options struct {
+	// Signer is the witness's key, and Verifier its other half. It must not be a
+	// router's.
+	Signer   note.Signer
+	Verifier note.Verifier
+	// Routers are the keys that checkpoints may be signed with; at least one.
+	Routers []note.Verifier
+	// State is the file of what the witness remembers; its directory must be there.
+	State string
+	// Every is how often the log is looked at when no checkpoint comes, and how often
+	// signing is told of; 0 means a minute.
+	Every time.Duration
+	// Grace is how long something may be missing that was there, as on a replica that
+	// lags; 0 means 15 s.
+	Grace time.Duration
+	// Retry is the pause before the log is looked at again after an error; 0 means 1 s.
+	Retry time.Duration
+	// Tell is told what happens; nil for nobody.
+	Tell func(Event)
+}
+
+// Event is something that who runs a witness wants to know.
+type Event struct {
+	Time   time.Time `json:"time"`
+	Kind   string    `json:"kind"` // started, signed, segment, warning, waiting, refused
+	Text   string    `json:"text"` // for a person
+	Origin string    `json:"origin,omitempty"`
+	Size   int64     `json:"size,omitempty"`
+	Root   string    `json:"root,omitempty"`
+	// Checkpoints is how many were checked since the event before of this kind.
+	Checkpoints int `json:"checkpoints,omitempty"`
+}
+
+// Witness watches one log. Run it.
+type Witness struct {
+	Options
+	bus  *natsx.Conn
+	keys audit.Keys
+
+	trail   *store.Log
+	kept    *memory    // what the state file says; nil before the first signature
+	at      position   // what is checked; ahead of kept, or at it
+	log     *audit.Log // at at
+	own     *own       // the last that was published for the segment
+	missing absence    // zero for nothing
+
+	saved   time.Time // when kept was, or the witness began
+	told    time.Time // when signing was
+	checked int       // checkpoints since then
+	begun   bool      // the start was told of
+	said    Event     // the last warning
+}
+
+// absence is how long something is missing, and what can't be checked without it.
+type absence struct {
+	since    time.Time
+	revision uint64 // of the first checkpoint that can't be; 0 where it is the log itself
+}
+
+// position is a place in the history of checkpoints.
+type position struct {
+	segment  store.Segment // its Stream is nil where it was removed since
+	created  time.Time     // of its stream
+	revision uint64        // of the checkpoint
+	signed   []byte        // the checkpoint, as the router signed it; nil at the beginning
+	head     audit.Checkpoint
+	previous tlog.Hash // what the next checkpoint must name
+	unproven bool      // what it must name is not known
+	subtrees []tlog.Hash
+}
+
+// own is what this witness has published for a segment.
+type own struct {
+	revision uint64
+	head     *audit.Checkpoint // nil for nothing that it signed
+	met      bool              // it is part of the history that is checked
+}
+
+// ErrTwice means that another process signs with the witness's key.
+var ErrTwice = errors.New("another process signs with this witness's key: give each witness a key and a state file of its own")
+
+// New makes a witness, and reads its state. The error is a [Refusal] where it refused
+// before.
+func New(b *natsx.Conn, o Options) (*Witness, error) {
+	o.Every, o.Grace, o.Retry = orElse(o.Every, time.Minute), orElse(o.Grace, 15*time.Second), orElse(o.Retry, time.Second)
+	if o.Tell == nil {
+		o.Tell = func(Event) {}
+	}
+	w := &Witness{Options: o, bus: b, saved: time.Now(), keys: audit.Keys{Routers: o.Routers, Witnesses: []note.Verifier{o.Verifier}}}
+	if err := w.keys.Check(); err != nil {
+		return nil, err
+	}
+	if err := w.load(); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func orElse(d, usual time.Duration) time.Duration {
+	if d == 0 {
+		return usual
+	}
+	return d
+}
+
+// Run watches until ctx ends, and then returns nil. The error is a [Refusal], [ErrTwice],
+// or [ErrKey].
+func (w *Witness) Run(ctx context.Context) error { return w.run(ctx, false) }
+
+// Once goes through what is there, signs that, and returns. The error may be one of
+// NATS too.
+func (w *Witness) Once(ctx context.Context) error { return w.run(ctx, true) }
+
+func (w *Witness) run(ctx context.Context, once bool) error {
+	for {
+		err := w.session(ctx, once)
+		if ctx.Err() != nil {
+			return ended(ctx, once)
+		}
+		if err == nil {
+			return nil
+		}
+		w.log = nil // it may be at its end: begin where kept is
+		if gone, ok := errors.AsType[*missing](err); ok {
+			if w.missing.since.IsZero() {
+				w.missing = absence{time.Now(), gone.revision}
+			}
+			if time.Since(w.missing.since) >= w.Grace {
+				err = gone.refusal
+			}
+		}
+		if refusal, ok := errors.AsType[*Refusal](err); ok {
+			return w.refuse(refusal)
+		}
+		if errors.Is(err, ErrTwice) || errors.Is(err, ErrKey) || once && w.missing.since.IsZero() {
+			return err
+		}
+		w.say("waiting", "%v: trying again", err)
+		select {
+		case <-time.After(w.Retry):
+		case <-ctx.Done():
+			return ended(ctx, once)
+		}
+	}
+}
+
+func ended(ctx context.Context, once bool) error {
+	if once {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// session watches until something fails.
+func (w *Witness) session(ctx context.Context, once bool) (err error) {
+	w.trail, err = store.Attach(ctx, w.bus)
+	if errors.Is(err, store.ErrNoLog) && w.kept != nil {
+		return w.gone(nil, "the log is gone")
+	}
+	if err != nil {
+		return err
+	}
+	if err := w.begin(ctx); err != nil {
+		return err
+	}
+	for {
+		if err := w.inspect(ctx); err != nil {
+			return err
+		}
+		if w.missing.revision == 0 {
+			w.missing = absence{}
+		}
+		if err := w.follow(ctx, once); err != nil || once || ctx.Err() != nil {
+			return err
+		}
+		w.missing = absence{}
+	}
+}
+
+// follow takes checkpoints for a while; once until there are no more.
+func (w *Witness) follow(ctx context.Context, once bool) (err error) {
+	defer func() {
+		if gone, ok := errors.AsType[*missing](err); ok {
+			gone.revision = w.at.revision + 1
+		}
+	}()
+	inner, cancel := context.WithTimeout(ctx, w.Every)
+	current := func() {}
+	if once {
+		inner, cancel = context.WithCancel(ctx)
+		current = cancel
+	}
+	defer cancel()
+	var refused error
+	err = w.trail.CheckpointNotes().Follow(inner, store.CheckpointSubject(w.bus, "*"), natsx.Start{Sequence: w.at.revision + 1}, func(rec natsx.Record) error {
+		refused = w.take(ctx, rec)
+		return refused
+	}, current)
+	switch {
+	case refused != nil:
+		return refused
+	case inner.Err() == nil:
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return w.commit(ctx)
+}
+
+// say tells of something, but not of the same again and again.
+func (w *Witness) say(kind, format string, args ...any) {
+	e := Event{Time: time.Now().UTC(), Kind: kind, Text: fmt.Sprintf(format, args...)}
+	if e.Kind == w.said.Kind && e.Text == w.said.Text && e.Time.Sub(w.said.Time) < w.Every {
+		return
+	}
+	w.said = e
+	w.tell(e)
+}
+
+// started is say for the first time that the log is there.
+func (w *Witness) started(format string, args ...any) {
+	if !w.begun {
+		w.begun = true
+		w.say("started", format, args...)
+	}
+}
+
+// tell adds where the witness is.
+func (w *Witness) tell(e Event) {
+	if w.at.signed != nil {
+		e.Origin, e.Size, e.Root = w.at.head.Origin, w.at.head.Size, w.at.head.Root.String()
+	}
+	w.Tell(e)
+}

@@ -1,0 +1,103 @@
+package evaluate
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/evaluate/replay"
+	"github.com/hookrouter/hookrouter/internal/policy/match"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Chain is the hooks of a file as a router has them when all are registered, in the
+// order of the file.
+type Chain struct {
+	table *chain.Table
+	hooks map[string]workerfile.Hook
+	may   func(workerfile.Hook) bool
+
+	assumed map[string]workerfile.Assumed // what was not asked of a hook
+}
+
+// NewChain makes a chain of a file. may says which hooks may be called; shadows makes
+// those in mode shadow count as if they were enforced.
+func NewChain(file *workerfile.File, may func(workerfile.Hook) bool, shadows bool) (*Chain, error) {
+	c := &Chain{table: &chain.Table{}, hooks: map[string]workerfile.Hook{}, may: may}
+	for i, h := range file.Hooks {
+		link := &chain.Entry{Registration: h.Registration, Order: uint64(i + 1), Hook: h.Handler} //nolint:gosec // small
+		if link.Mode == chain.Shadow && shadows {
+			link.Mode = chain.Enforce
+		}
+		wants, err := wanting(h)
+		if err != nil {
+			return nil, fmt.Errorf("hook %q: %w", h.Registration.ID, err)
+		}
+		link.Condition = wants
+		c.table = c.table.Apply(chain.Change{ID: h.Registration.ID, Entry: link})
+		c.hooks[h.Registration.ID] = h
+	}
+	return c, nil
+}
+
+// wanting is the condition of a hook: the match of its registration, as a router has it,
+// and what the hook itself passes over. Nil means always.
+func wanting(h workerfile.Hook) (func(*chain.View) (bool, error), error) {
+	if h.Registration.Match == "" && h.Wants == nil {
+		return nil, nil
+	}
+	var program *match.Program
+	if h.Registration.Match != "" {
+		var err error
+		if program, err = match.Compile(h.Registration.Match); err != nil {
+			return nil, err
+		}
+	}
+	return func(v *chain.View) (bool, error) {
+		if program != nil {
+			holds, err := program.Eval(v.Decoded(func(v *chain.View) any { return match.NewInput(v.Event, v.Session, v.Data) }).(*match.Input))
+			if err != nil || !holds {
+				return holds, err
+			}
+		}
+		return h.Wants == nil || h.Wants(events.Event{Name: v.Event, Session: v.Session, Data: v.Data}), nil
+	}, nil
+}
+
+// Links are the hooks that an event concerns, in their order.
+func (c *Chain) Links(event, session string) []*chain.Entry { return c.table.For(event, session) }
+
+// Has reports whether the file has a hook.
+func (c *Chain) Has(id string) bool { return c.table.Get(id) != nil }
+
+// May reports whether a hook may be called, and can be on this machine.
+func (c *Chain) May(id string) bool { return c.whyNot(id) == "" }
+
+// Lacks reports whether a hook can't be called on this machine.
+func (c *Chain) Lacks(id string) bool { return c.hooks[id].Lacks != nil }
+
+// whyNot is why a hook may not be called; empty where it may.
+func (c *Chain) whyNot(id string) string {
+	switch h := c.hooks[id]; {
+	case !c.may(h) && h.Acts:
+		return "it acts in the world"
+	case !c.may(h):
+		return "not called here"
+	case h.Lacks != nil:
+		return "it can't run here: " + h.Lacks.Error()
+	}
+	return ""
+}
+
+// refusal says that nothing is decided of an event that reaches a hook which may not be
+// called.
+func (c *Chain) refusal(id string) *replay.Refusal {
+	if h := c.hooks[id]; c.may(h) {
+		return &replay.Refusal{Reason: "hook " + id + " was not called: " + c.whyNot(id)}
+	}
+	return &replay.Refusal{Reason: "hook " + id + " acts in the world, so that it was not called: say replay_safe: true of it where that does no harm, or --run-all"}
+}
+
+// Time bounds the chain of one event, as a router does by default.
+const Time = 30 * time.Second

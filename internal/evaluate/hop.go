@@ -1,0 +1,89 @@
+package evaluate
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Hop is what one hook did.
+type Hop struct {
+	ID      string         `json:"id"`
+	Mode    chain.Mode     `json:"mode,omitempty"` // where it is not enforced
+	Did     workerfile.Did `json:"did"`
+	Reason  string         `json:"reason,omitempty"`
+	Inject  string         `json:"inject,omitempty"`
+	Ask     string         `json:"ask,omitempty"`
+	Failure chain.Failure  `json:"failure,omitempty"`
+	Error   string         `json:"error,omitempty"`
+	// Why is what the hook itself does not say: where the rule stands that decided, or
+	// why it was not called.
+	Why string `json:"why,omitempty"`
+	// Changes are what it changed in the data, as a JSON Patch with the former values.
+	Changes json.RawMessage `json:"changes,omitempty"`
+	// UserMessage is what it has to say to the user.
+	UserMessage string `json:"user_message,omitempty"`
+}
+
+var skipped = Hop{Did: workerfile.Skipped, Why: "its match does not hold"}
+
+// call is one call of a hook.
+type call struct {
+	before json.RawMessage // the data that it got
+
+	mu   sync.Mutex // guards part: who ignores that its time is over may say it late
+	part jsontext.Pointer
+}
+
+func (c *call) run(ctx context.Context, link *chain.Entry, ev events.Event) (chain.Result, error) {
+	return chain.InProcess(kind.WithWhy(ctx, func(part jsontext.Pointer) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.part = part
+	}), link, ev)
+}
+
+// decided is the part of the hook's section that decided; empty where nothing says it.
+func (c *call) decided() jsontext.Pointer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.part
+}
+
+// hop is what a hook made of a call; called is nil where its match could not be evaluated.
+func (c *Chain) hop(link *chain.Entry, r chain.Result, failure chain.Failure, err error, called *call) Hop {
+	h := Hop{
+		ID: link.ID, Did: workerfile.Did(r.Action), Reason: r.Reason, Failure: failure,
+		Inject: r.ContextInjection, Ask: r.ApprovalPrompt, UserMessage: r.UserMessage,
+	}
+	switch {
+	case failure != "":
+		h.Did = workerfile.Failed
+	case r.Action == "":
+		h.Did = workerfile.Did(chain.Continue)
+	}
+	if err != nil {
+		h.Error = err.Error()
+	}
+	if called == nil {
+		return h
+	}
+	if _, assumed := c.assumed[link.ID]; assumed {
+		h.Why = "assumed"
+	}
+	if part := called.decided(); part != "" {
+		h.Why = c.hooks[link.ID].Place(part)
+	}
+	if r.Action == chain.Modify && r.Data != nil {
+		h.Changes, _ = approval.Changes(called.before, r.Data) // both were checked
+	}
+	return h
+}

@@ -1,0 +1,172 @@
+package replay_test
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"go.uber.org/goleak"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/evaluate/replay"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fixture is a bus with a router that records, an agent, and a worker whose hooks note
+// each call.
+type fixture struct {
+	t      *testing.T
+	nc     *nats.Conn
+	bus    *natsx.Conn
+	agent  *agent.Agent
+	worker *worker.Worker
+
+	mu    sync.Mutex // guards calls
+	calls []call
+}
+
+// call is a call that a hook got.
+type call struct {
+	hook string
+	left time.Duration // of its time
+	worker.Call
+	worker.Event
+}
+
+func newFixture(t *testing.T, o router.Options) *fixture {
+	t.Helper()
+	if o.AuditData == "" {
+		o.AuditData = recorder.Full
+	}
+	s := testkit.Server(t)
+	testkit.Router(t, s, o)
+	f := &fixture{t: t, nc: testkit.Conn(t, s)}
+	var err error
+	if f.bus, err = natsx.New(f.nc, "", nil); err != nil {
+		t.Fatal(err)
+	}
+	if f.agent, err = agent.Connect(t.Context(), agent.Options{Conn: f.nc, Session: "s1", Source: "/test"}); err != nil {
+		t.Fatal(err)
+	}
+	if f.worker, err = worker.Connect(t.Context(), worker.Options{Conn: f.nc}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.worker.Close(context.Background()) })
+	return f
+}
+
+// hook registers a hook for tool:pre, or for what reg says.
+func (f *fixture) hook(reg chain.Registration, handler worker.Handler) (unregister func()) {
+	f.t.Helper()
+	if reg.Events == nil {
+		reg.Events = []string{events.ToolPre}
+	}
+	end, err := f.worker.Register(f.t.Context(), reg, func(ctx context.Context, ev worker.Event) (worker.Result, error) {
+		end, _ := ctx.Deadline()
+		f.mu.Lock()
+		f.calls = append(f.calls, call{reg.ID, time.Until(end), worker.CallFrom(ctx), ev})
+		f.mu.Unlock()
+		return handler(ctx, ev)
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return func() {
+		f.t.Helper()
+		if err := end(f.t.Context()); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+}
+
+// always is a handler that always answers the same.
+func always(r chain.Result) worker.Handler {
+	return func(context.Context, worker.Event) (worker.Result, error) { return r, nil }
+}
+
+// emit emits a tool:pre and returns the chain's id.
+func (f *fixture) emit(data string) (chainID string) {
+	f.t.Helper()
+	answer, err := f.agent.Emit(f.t.Context(), events.ToolPre, json.RawMessage(data))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return answer.ChainID
+}
+
+// seen returns the calls since the last time.
+func (f *fixture) seen() []call {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	calls := f.calls
+	f.calls = nil
+	return calls
+}
+
+func hooksOf(calls []call) []string {
+	ids := []string{}
+	for _, c := range calls {
+		ids = append(ids, c.hook)
+	}
+	return ids
+}
+
+// log is a source of the live log.
+func (f *fixture) log(filter replay.Filter) replay.Source {
+	f.t.Helper()
+	l, err := query.Open(f.t.Context(), f.bus)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return replay.FromLog(l, filter)
+}
+
+// replay replays the live log through the hooks that are registered.
+func (f *fixture) replay() ([]replay.Result, replay.Report) {
+	f.t.Helper()
+	return run(f.t, f.log(replay.Filter{}), replay.NewLive(f.bus, true).Replay)
+}
+
+func run(t *testing.T, source replay.Source, policy replay.Policy) (list []replay.Result, report replay.Report) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	err := replay.Run(ctx, source, policy, replay.Options{Parallel: 4}, func(r replay.Result) error {
+		list = append(list, r)
+		report.Add(r)
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("Run: %v", err)
+	}
+	return list, report
+}
+
+// reason is why a result was refused.
+func reason(r replay.Result) string {
+	if r.Refusal == nil {
+		return ""
+	}
+	return r.Refusal.Error()
+}
+
+func busOf(t *testing.T, nc *nats.Conn, prefix string) *natsx.Conn {
+	t.Helper()
+	b, err := natsx.New(nc, prefix, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

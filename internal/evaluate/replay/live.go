@@ -1,0 +1,218 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Policy says what would come of a recorded chain. The error is a [*Refusal] where
+// that can't be told of this chain; any other ends the replay.
+type Policy func(ctx context.Context, c *Chain) (Outcome, error)
+
+// Live is the policy of the hooks that are registered at the time of each chain. It
+// is safe for concurrent use.
+type Live struct {
+	bus     *natsx.Conn
+	shadows bool
+
+	mu    sync.Mutex // guards what follows, and is held while it is asked for
+	hooks map[string]agent.Listing
+	asked time.Time // when hooks was asked for
+}
+
+// NewLive is the policy of the hooks on a bus. With shadows, those in mode shadow count
+// as if they were enforced; else they are left out.
+func NewLive(b *natsx.Conn, shadows bool) *Live { return &Live{bus: b, shadows: shadows} }
+
+const (
+	chainTime = 30 * time.Second // for one chain, as a router's default
+	fresh     = time.Second      // how old a list of registrations may be
+	maxReply  = 512 << 10        // of a hook, as a router's default, in bytes
+)
+
+// Replay is a [Policy].
+func (l *Live) Replay(ctx context.Context, c *Chain) (Outcome, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r := &run{Live: l, ctx: ctx, end: cancel, ev: c.AsEvent(), memory: NewMemory(c.Data, c.Answers), id: events.NewID(), header: wire.Header{}}
+	r.ev.SetHeader(r.header)
+	hooks, err := r.explain(c.Data)
+	if err != nil {
+		return Outcome{}, err
+	}
+	var links []*chain.Entry
+	for _, h := range hooks {
+		if h.Mode == chain.Observe || h.Mode == chain.Shadow && !l.shadows {
+			continue
+		}
+		links = append(links, &chain.Entry{
+			Registration: chain.Registration{ID: h.ID, Name: h.Name, TimeoutMS: h.TimeoutMS, OnFailure: h.OnFailure},
+			Condition:    func(v *chain.View) (bool, error) { return r.wants(h, v) },
+		})
+	}
+	out, err := chain.Run(ctx, links, r.ev, chain.Plan{Call: r.call, Until: time.Now().Add(chainTime)})
+	if errors.Is(err, chain.ErrDeadline) {
+		err = &Refusal{Reason: "out of time: its hooks took longer than " + chainTime.String()}
+	}
+	return NewOutcome(out, r.memory), err
+}
+
+// run is one chain on its way through the hooks. One goroutine uses it.
+type run struct {
+	*Live
+	ctx    context.Context // ends with the run: what chain.Run asks of a link has none
+	end    context.CancelCauseFunc
+	ev     events.Event
+	memory *Memory
+	id     string      // of the chain that the hooks are told: not the recorded one
+	header wire.Header // the event's attributes
+
+	now   json.RawMessage // the data that hooks is about
+	hooks map[string]agent.Explanation
+}
+
+// stop ends the run: what it lacks is no failure of a hook.
+func (r *run) stop(err error) error {
+	r.end(err)
+	return err
+}
+
+// wants says whether a hook's match holds, for the data at its place.
+func (r *run) wants(h agent.Explanation, v *chain.View) (bool, error) {
+	if h.Match != "" && !same(v.Data, r.now) {
+		if _, err := r.explain(v.Data); err != nil {
+			return false, r.stop(err)
+		}
+	}
+	now, ok := r.hooks[h.ID]
+	switch {
+	case !ok || now.Match != h.Match:
+		return false, r.stop(&Refusal{Reason: "not replayable: " + h.ID + " was registered anew meanwhile"})
+	case now.MatchError != "":
+		return false, errors.New(now.MatchError)
+	}
+	return now.Matches, nil
+}
+
+// explain asks a router which hooks want the event with this data, and in which order.
+func (r *run) explain(data json.RawMessage) ([]agent.Explanation, error) {
+	var answer struct {
+		Hooks []agent.Explanation `json:"hooks"`
+	}
+	err := r.ask(r.ctx, r.bus.Event("explain", r.ev.Name), r.header, data, &answer)
+	switch {
+	case wire.CodeOf(err) == wire.Malformed:
+		return nil, &Refusal{Reason: "not replayable: a router refuses to say which hooks want it", Detail: err.Error()}
+	case err != nil:
+		return nil, err
+	}
+	r.now, r.hooks = data, make(map[string]agent.Explanation, len(answer.Hooks))
+	for _, h := range answer.Hooks {
+		r.hooks[h.ID] = h
+	}
+	return answer.Hooks, nil
+}
+
+// call is the [chain.Caller]: the guard between a replay and hooks that act.
+func (r *run) call(ctx context.Context, link *chain.Entry, ev events.Event) (chain.Result, error) {
+	safe, err := r.safe(r.ctx, link.ID)
+	switch {
+	case err != nil:
+		return chain.Result{}, r.stop(err)
+	case safe:
+		return r.request(ctx, link, ev)
+	case r.memory.Knows(link.ID):
+		return r.memory.Call(ctx, link, ev)
+	}
+	return chain.Result{}, r.stop(&Refusal{Reason: "not replayable: " + link.ID + " is not replay_safe and was not in the recorded chain"})
+}
+
+// safe reports whether a hook may be called.
+func (l *Live) safe(ctx context.Context, id string) (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if time.Since(l.asked) > fresh {
+		var list []agent.Listing
+		asked := time.Now()
+		if err := l.ask(ctx, l.bus.Of("registry"), nil, nil, &list); err != nil {
+			return false, err
+		}
+		l.asked, l.hooks = asked, make(map[string]agent.Listing, len(list))
+		for _, h := range list {
+			l.hooks[h.ID] = h
+		}
+	}
+	h, ok := l.hooks[id]
+	return ok && (h.ReplaySafe || h.Mode == chain.Shadow), nil
+}
+
+// request calls a hook as a router calls one in mode shadow.
+func (r *run) request(ctx context.Context, link *chain.Entry, ev events.Event) (chain.Result, error) {
+	header := wire.Header{wire.HeaderChainID: {r.id}, wire.HeaderCallID: {events.NewID()}, wire.HeaderMode: {string(chain.Shadow)}}
+	ev.SetHeader(header)
+	if end, ok := ctx.Deadline(); ok {
+		header[wire.HeaderTimeout] = []string{strconv.FormatInt(max(time.Until(end).Milliseconds(), 1), 10)}
+	}
+	reply, err := r.bus.Request(ctx, r.bus.Call(link.ID), header, ev.Data)
+	switch {
+	case errors.Is(err, natsx.ErrNoResponders):
+		return chain.Result{}, chain.ErrNoResponder
+	case wire.CodeOf(err) == wire.Deadline:
+		return chain.Result{}, context.DeadlineExceeded
+	case wire.CodeOf(err) == wire.BadAnswer:
+		return chain.Result{}, fmt.Errorf("%w: %w", chain.ErrInvalidResult, err)
+	case errors.Is(err, natsx.ErrDisconnected):
+		return chain.Result{}, r.stop(err)
+	case err != nil:
+		return chain.Result{}, err
+	case len(reply.Data) > maxReply:
+		return chain.Result{}, fmt.Errorf("%w: it has %d bytes, at most %d are allowed", chain.ErrInvalidResult, len(reply.Data), maxReply)
+	}
+	return chain.ParseResult(reply.Data)
+}
+
+// Patience with routers whose table is not current at the moment.
+const (
+	tries = 10
+	pause = 200 * time.Millisecond
+)
+
+// ask asks a router for something.
+func (l *Live) ask(ctx context.Context, subject string, header wire.Header, body []byte, answer any) error {
+	for try := 1; ; try++ {
+		bounded, cancel := context.WithTimeout(ctx, 5*time.Second)
+		reply, err := l.bus.Request(bounded, subject, header, body)
+		cancel()
+		if err == nil {
+			if err := json.Unmarshal(reply.Data, answer); err != nil {
+				return fmt.Errorf("ask a router on %s: read the answer: %w", subject, err)
+			}
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if errors.Is(err, natsx.ErrNoResponders) {
+			return fmt.Errorf("%w on %s: start `hook-router`, or check the prefix", agent.ErrNoRouter, subject)
+		}
+		if wire.CodeOf(err) != wire.Unavailable || try == tries {
+			return fmt.Errorf("ask a router on %s: %w", subject, err)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

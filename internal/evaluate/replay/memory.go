@@ -1,0 +1,113 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Memory answers for hooks as they answered when their chain was recorded. It is for
+// one run of a chain, and used by one goroutine.
+type Memory struct {
+	answers []Answer
+	places  map[string]place // by the hook's id
+
+	used, assumed []string // ids
+}
+
+// place is an answer and the data that it was given to.
+type place struct {
+	Answer
+	data json.RawMessage
+}
+
+// NewMemory makes a memory of recorded answers; data is what the first hook got.
+func NewMemory(data json.RawMessage, answers []Answer) *Memory {
+	m := &Memory{answers: answers, places: make(map[string]place, len(answers))}
+	for _, a := range answers {
+		m.places[a.ID] = place{a, data}
+		if a.Action == chain.Modify && a.Data != nil {
+			data = a.Data
+		}
+	}
+	return m
+}
+
+// Knows reports whether a hook answered then, or failed to.
+func (m *Memory) Knows(id string) bool {
+	p, ok := m.places[id]
+	return ok && p.Failure != chain.FailedMatch
+}
+
+// Ended is the id of the hook whose denial ended the chain, "" where none did: what
+// hooks after it would have said is not known.
+func (m *Memory) Ended() string {
+	if len(m.answers) == 0 {
+		return ""
+	}
+	last := m.answers[len(m.answers)-1]
+	if last.Action == chain.Deny || last.Failure != "" && !last.FailedOpen {
+		return last.ID
+	}
+	return ""
+}
+
+// Call is the [chain.Caller] of the hooks that m knows.
+func (m *Memory) Call(_ context.Context, link *chain.Entry, ev events.Event) (chain.Result, error) {
+	p := m.places[link.ID]
+	m.used = append(m.used, link.ID)
+	if !same(p.data, ev.Data) {
+		m.assumed = append(m.assumed, link.ID)
+	}
+	if p.Failure != "" {
+		return chain.Result{}, p.failed()
+	}
+	return chain.Result{Action: p.Action, Reason: p.Reason, Data: p.Data, ContextInjection: p.Injection}, nil
+}
+
+// failed is an error of the answer's class.
+func (a Answer) failed() error {
+	switch a.Failure {
+	case chain.FailedTimeout:
+		return context.DeadlineExceeded
+	case chain.FailedNoResponder:
+		return chain.ErrNoResponder
+	case chain.FailedInvalid:
+		return fmt.Errorf("%w: %s", chain.ErrInvalidResult, a.Error)
+	default:
+		return errors.New(a.Error)
+	}
+}
+
+// Links are the hooks of the recorded chain in execution order, as they were: one that
+// failed and denied does so again. [Memory.Call] calls them.
+func (m *Memory) Links() []*chain.Entry {
+	list := make([]*chain.Entry, len(m.answers))
+	for i, a := range m.answers {
+		link := &chain.Entry{Registration: chain.Registration{ID: a.ID}}
+		if a.Failure != "" && !a.FailedOpen {
+			link.OnFailure = chain.FailClosed
+		}
+		if a.Failure == chain.FailedMatch {
+			link.Condition = func(*chain.View) (bool, error) { return false, a.failed() }
+		}
+		list[i] = link
+	}
+	return list
+}
+
+// AsEvent is the recorded event, with what the first hook got.
+func (c *Chain) AsEvent() events.Event {
+	ev := events.Event{ID: c.EventID, Source: c.Agent, Name: c.Event, Session: c.Session, Time: events.Stamp(c.Time), Data: c.Data}
+	if ev.ID == "" {
+		ev.ID = events.NewID()
+	}
+	if ev.Source == "" {
+		ev.Source = events.DefaultSource
+	}
+	return ev
+}

@@ -1,0 +1,161 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"iter"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// Outcome is what a chain came to. It travels from a worker's process as JSON.
+type Outcome struct {
+	Action    chain.Action    `json:"action"`
+	Reason    string          `json:"reason,omitempty"`
+	DeniedBy  string          `json:"denied_by,omitempty"` // the hook's id
+	Injection string          `json:"injection,omitempty"` // the text for the agent's context
+	Data      json.RawMessage `json:"data,omitempty"`      // as the chain left it
+	Hops      []Hop           `json:"hops"`
+	Skipped   []string        `json:"skipped,omitempty"` // whose match was false
+}
+
+// Hop is what happened at one hook.
+type Hop struct {
+	ID      string        `json:"id"`
+	Action  chain.Action  `json:"action,omitempty"` // empty where it failed
+	Reason  string        `json:"reason,omitempty"`
+	Failure chain.Failure `json:"failure,omitempty"`
+	Error   string        `json:"error,omitempty"`
+	// Recorded says that it was not called: it answered as the log has it.
+	Recorded bool `json:"recorded,omitempty"`
+	// Assumed says so too, and that the answer was to other data than came to it now.
+	Assumed bool `json:"assumed,omitempty"`
+}
+
+// NewOutcome is what a run of [chain.Run] came to; memory may be nil.
+func NewOutcome(out chain.Outcome, memory *Memory) Outcome {
+	o := Outcome{
+		Action: action(out.Result), Reason: out.Result.Reason, DeniedBy: out.DeniedBy,
+		Injection: out.Result.ContextInjection, Data: out.Data, Hops: []Hop{},
+	}
+	for _, h := range out.Calls {
+		hop := Hop{ID: h.Entry.ID, Reason: h.Result.Reason, Failure: h.Failure}
+		if hop.Failure == "" {
+			hop.Action = action(h.Result)
+		}
+		if h.Err != nil {
+			hop.Error = h.Err.Error()
+		}
+		if memory != nil {
+			hop.Recorded, hop.Assumed = slices.Contains(memory.used, hop.ID), slices.Contains(memory.assumed, hop.ID)
+		}
+		o.Hops = append(o.Hops, hop)
+	}
+	for _, link := range out.Skipped {
+		o.Skipped = append(o.Skipped, link.ID)
+	}
+	return o
+}
+
+func action(r chain.Result) chain.Action {
+	if r.Action == "" {
+		return chain.Continue
+	}
+	return r.Action
+}
+
+// Recorded is what the chain came to then, by the engine of now.
+func (c *Chain) Recorded(ctx context.Context) (Outcome, error) {
+	memory := NewMemory(c.Data, c.Answers)
+	out, err := chain.Run(ctx, memory.Links(), c.AsEvent(), chain.Plan{Call: memory.Call})
+	return NewOutcome(out, memory), err
+}
+
+// Decision is an outcome in brief: what was decided, and by which hook.
+type Decision struct {
+	// Action is that of the outcome, and modify where that is continue with other data.
+	Action chain.Action `json:"action"`
+	// By is the hook that denied, asked first, injected first or modified last.
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Failure is that of a hook that denied because it failed.
+	Failure chain.Failure `json:"failure,omitempty"`
+}
+
+// Decision is the outcome in brief. start is the data that came in.
+func (o Outcome) Decision(start json.RawMessage) Decision {
+	d := Decision{Action: o.Action, By: o.DeniedBy, Reason: o.Reason}
+	switch o.Action {
+	case chain.Deny:
+		if n := len(o.Hops); n > 0 {
+			d.Failure = o.Hops[n-1].Failure
+		}
+	case chain.Continue:
+		if !same(o.Data, start) {
+			d.Action = chain.Modify
+			d.By, d.Reason = by(slices.Backward(o.Hops), chain.Modify)
+		}
+	default:
+		hook, reason := by(slices.All(o.Hops), d.Action)
+		if d.By = hook; d.Reason == "" {
+			d.Reason = reason
+		}
+	}
+	return d
+}
+
+// by is the first of some hooks that did something, and its reason.
+func by(hops iter.Seq2[int, Hop], did chain.Action) (id, reason string) {
+	for _, h := range hops {
+		if h.Action == did {
+			return h.ID, h.Reason
+		}
+	}
+	return "", ""
+}
+
+// What of a decision differs.
+const (
+	DiffersInAction = "action"
+	DiffersInData   = "data" // of the chain, by the same action
+	DiffersInText   = "text" // that is injected
+)
+
+// differ says what differs between two outcomes of a chain, "" for nothing: another
+// hook or another reason for the same is no difference.
+func (c *Chain) differ(was, would Outcome) string {
+	a, b := was.Decision(c.Data), would.Decision(c.Data)
+	switch {
+	case a.Action != b.Action:
+		return DiffersInAction
+	case a.Action == chain.Deny:
+		return ""
+	case !same(was.Data, would.Data):
+		return DiffersInData
+	case a.Action == chain.InjectContext && was.Injection != would.Injection && !c.unknownText():
+		return DiffersInText
+	}
+	return ""
+}
+
+// unknownText reports whether some injected text is not in the log as it was.
+func (c *Chain) unknownText() bool {
+	return slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.unknown })
+}
+
+// same reports whether two JSON texts say the same; numbers are compared as written.
+func same(a, b json.RawMessage) bool {
+	return bytes.Equal(a, b) || bytes.Equal(canonical(a), canonical(b))
+}
+
+func canonical(raw json.RawMessage) []byte {
+	v := jsontext.Value(bytes.Clone(raw))
+	if err := v.Compact(jsontext.ReorderRawObjects(true), jsontext.PreserveRawStrings(false)); err != nil {
+		return raw
+	}
+	return v
+}

@@ -1,0 +1,122 @@
+package replay
+
+import (
+	"encoding/json"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// Answer is what one hook of a recorded chain answered, or how it failed. It travels
+// to a worker's process as JSON.
+type Answer struct {
+	ID         string          `json:"id"`
+	Action     chain.Action    `json:"action,omitempty"`
+	Reason     string          `json:"reason,omitempty"`
+	Data       json.RawMessage `json:"data,omitempty"` // what it made of the data; nil: it left it
+	Injection  string          `json:"injection,omitempty"`
+	Failure    chain.Failure   `json:"failure,omitempty"`
+	Error      string          `json:"error,omitempty"`
+	FailedOpen bool            `json:"failed_open,omitempty"`
+
+	changes []operation
+	// unknown says that Injection is not the text: that was masked, or is not in the log.
+	unknown bool
+}
+
+// operation is what of an operation of a JSON Patch tells which members it touches.
+type operation struct {
+	Path string `json:"path"`
+	From string `json:"from"`
+}
+
+// notRecorded stands for a text that is not in the log.
+const notRecorded = "(not in the log)"
+
+// answerOf reads a record of a hook. refusal is set where what it made of the data is
+// not in the log.
+func answerOf(r *query.Record) (a Answer, masked bool, refusal *Refusal) {
+	a = Answer{ID: r.Hook, Reason: r.Reason, Failure: chain.Failure(r.Failure), Error: r.Error, FailedOpen: r.FailedOpen}
+	if a.Failure == "" {
+		a.Action = chain.Action(r.Action)
+	}
+	if a.Action == chain.Modify && r.Data != nil {
+		if !isObject(r.Data.Value) {
+			return a, false, missing(r.Data, "what "+r.Hook+" made of its data")
+		}
+		a.Data, masked = r.Data.Value, r.Data.Redacted
+		if err := json.Unmarshal(r.Changes, &a.changes); err != nil {
+			a.changes = []operation{{}} // as if it had changed all
+		}
+	}
+	if i := r.Injection; i != nil {
+		a.unknown = i.Redacted
+		text, err := jsontext.AppendUnquote(nil, i.Value)
+		if a.Injection = string(text); err != nil || len(text) == 0 {
+			a.Injection, a.unknown = notRecorded, true
+		}
+	}
+	return a, masked, nil
+}
+
+func isObject(value json.RawMessage) bool { return jsontext.Value(value).Kind() == '{' }
+
+// missing is why a value is not in the log.
+func missing(d *query.Data, what string) *Refusal {
+	if d != nil && d.Omitted > 0 {
+		return &Refusal{Reason: "omitted: " + what + " was too large for the log"}
+	}
+	return &Refusal{Reason: "digest only: the log does not hold " + what + " (the router ran with --audit-data=digest)"}
+}
+
+// gather puts the records of chains together. It is used by one goroutine.
+type gather struct {
+	open  map[string]*Chain // whose last record did not come yet
+	order []string          // of open, the oldest first; some may have come
+}
+
+// maxOpen is how many chains may be open: those of routers that died, mostly.
+const maxOpen = 4096
+
+// add takes a record, and returns the chain that it completes, or nil.
+func (g *gather) add(r *query.Record) *Chain {
+	switch r.Kind {
+	case audit.HookResult, audit.HookError, audit.HookTimeout:
+		if r.Shadow || r.ChainID == "" {
+			return nil
+		}
+		c := g.chain(r)
+		a, masked, refusal := answerOf(r)
+		c.Answers, c.Masked = append(c.Answers, a), c.Masked || masked
+		if refusal != nil {
+			c.refuse(refusal)
+		}
+	case audit.ChainResult:
+		c := g.chain(r)
+		delete(g.open, r.ChainID)
+		c.finish(r)
+		return c
+	default:
+	}
+	return nil
+}
+
+func (g *gather) chain(r *query.Record) *Chain {
+	if c := g.open[r.ChainID]; c != nil {
+		return c
+	}
+	if g.open == nil {
+		g.open = map[string]*Chain{}
+	}
+	c := &Chain{ID: r.ChainID, Session: r.Session, Event: r.Event}
+	g.open[r.ChainID] = c
+	g.order = append(g.order, r.ChainID)
+	for len(g.open) > maxOpen || len(g.order) > 2*maxOpen {
+		delete(g.open, g.order[0])
+		g.order = g.order[1:]
+	}
+	return c
+}

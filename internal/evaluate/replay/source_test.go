@@ -1,0 +1,337 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hookrouter/hookrouter/internal/evaluate/replay"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// record is a record of a chain, as a router writes it.
+func record(kind audit.Kind, chainID, hook, action string, detail audit.Detail) audit.Record {
+	return audit.Record{
+		Time: noon, Kind: kind, ChainID: chainID, Session: "s1", Event: "tool:pre", Hook: hook, Action: action, EventID: "e-" + chainID, Detail: detail,
+	}
+}
+
+// ended is the last record of a chain that called so many hooks.
+func ended(chainID, action string, called int) audit.Record {
+	return record(audit.ChainResult, chainID, "", action, audit.Chain{Agent: "/test", Called: called, In: &audit.Data{Value: json.RawMessage(bash)}})
+}
+
+// export is an export of messages, each of some records; a record is an audit.Record or text.
+func export(t *testing.T, messages ...[]any) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := audit.NewWriter(&out, audit.Header{Origin: "hooks/HOOKS_AUDIT", Prefix: "hooks"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, m := range messages {
+		var body []byte
+		for _, r := range m {
+			switch r := r.(type) {
+			case audit.Record:
+				body = r.Append(body)
+			case string:
+				body = append(body, r+"\n"...)
+			}
+		}
+		if err := w.Message(int64(i+1), noon, "hooks.audit.w.r1", body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// alone is the policy of what was recorded: nothing differs.
+func alone(ctx context.Context, c *replay.Chain) (replay.Outcome, error) { return c.Recorded(ctx) }
+
+func TestOnlyWholeChainsThatDecidedAreReplayed(t *testing.T) {
+	hop := record(audit.HookResult, "c1", "a", "deny", audit.Hop{Reason: "no"})
+	denied := ended("c1", "deny", 1)
+	denied.Detail = audit.Chain{Called: 1, DeniedBy: "b", In: &audit.Data{Value: json.RawMessage(bash)}}
+	joined := ended("c1", "pending", 0)
+	joined.Detail = audit.Chain{ApprovalID: "q1", In: &audit.Data{Value: json.RawMessage(bash)}}
+	odd := ended("c1", "continue", 0)
+	odd.Detail = audit.Chain{In: &audit.Data{Value: json.RawMessage(strings.Repeat(`{"a":`, 70) + "1" + strings.Repeat("}", 70))}}
+	bare := ended("c1", "continue", 0)
+	bare.Detail = audit.Chain{}
+	for sentence, c := range map[string]struct {
+		records []any
+		reason  string
+	}{
+		"whole": {[]any{hop, ended("c1", "deny", 1)}, ""},
+		"a hook whose match failed was not called": {[]any{record(audit.HookError, "c1", "a", "", audit.Hop{Failure: "match_error", FailedOpen: true}), ended("c1", "continue", 0)}, ""},
+		"a record of a hook is missing":            {[]any{hop, ended("c1", "deny", 2)}, "incomplete: records of its hooks are missing (1 of 2 are there)"},
+		"that of the hook that denied is":          {[]any{hop, denied}, "incomplete: records of its hooks are missing (1 of 1 are there)"},
+		"all hooks were asked at once":             {[]any{record(audit.HookResult, "c1", "a", "collect", audit.Hop{}), ended("c1", "collect", 1)}, "collect: all hooks were asked at once, and nothing was decided"},
+		"its time was over":                        {[]any{ended("c1", "deadline", 0)}, "deadline: the time of the chain was over, and nothing was decided"},
+		"it was sent again":                        {[]any{joined}, "sent again: it joined a question, and no hook ran"},
+		"data that no router takes":                {[]any{odd}, "unreadable: its data is not what a router takes (data nests deeper than 64 levels)"},
+		"no data at all":                           {[]any{bare}, "digest only: the log does not hold its data (the router ran with --audit-data=digest)"},
+		"what a hook made of the data is missing": {[]any{
+			record(audit.HookResult, "c1", "a", "modify", audit.Hop{Data: &audit.Data{SHA256: "00", Omitted: 300000}}), ended("c1", "continue", 1),
+		}, "omitted: what a made of its data was too large for the log"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			results, _ := run(t, replay.FromExport(bytes.NewReader(export(t, c.records)), replay.Filter{}), alone)
+			if len(results) != 1 || reason(results[0]) != c.reason {
+				t.Errorf("%d results, refused for %q; want %q", len(results), reason(results[0]), c.reason)
+			}
+		})
+	}
+}
+
+func TestRecordsOfSeveralChainsMayAlternate(t *testing.T) {
+	shadow := record(audit.HookResult, "c1", "shadow", "deny", audit.Hop{Shadow: true}) // a quick one, and one after the end
+	file := export(
+		t,
+		[]any{shadow, record(audit.HookResult, "c1", "a", "continue", audit.Hop{})},
+		[]any{record(audit.HookResult, "c2", "a", "deny", audit.Hop{Reason: "no"}), record(audit.HookSkipped, "c1", "b", "skipped", nil)},
+		[]any{ended("c2", "deny", 1), ended("c1", "continue", 1)},
+		[]any{shadow, record(audit.DisplayKind, "c2", "a", "shown", audit.Display{Message: "x"}), record("made:later", "c2", "", "", nil)},
+	)
+	results, report := run(t, replay.FromExport(bytes.NewReader(file), replay.Filter{}), alone)
+	got := []string{}
+	for _, r := range results {
+		got = append(got, fmt.Sprint(r.Chain.ID, " ", r.Was.Action, " ", r.Was.By, " ", len(r.Chain.Answers)))
+	}
+	if diff := cmp.Diff([]string{"c2 deny a 1", "c1 continue  1"}, got); diff != "" {
+		t.Errorf("results (-want +got):\n%s", diff)
+	}
+	if report.Same != 2 {
+		t.Errorf("report %+v", report)
+	}
+}
+
+func TestFilters(t *testing.T) {
+	var messages [][]any
+	for i := range 6 {
+		r := ended(fmt.Sprint("c", i), "continue", 0)
+		r.Time = noon.Add(time.Duration(i) * time.Hour)
+		r.Event = []string{"tool:pre", "tool:post", "error:tool"}[i%3]
+		r.Session = []string{"s1", "s2"}[i%2]
+		messages = append(messages, []any{r})
+	}
+	file := export(t, messages...)
+	for sentence, c := range map[string]struct {
+		filter replay.Filter
+		want   string
+	}{
+		"all":                    {replay.Filter{}, "c0 c1 c2 c3 c4 c5"},
+		"of a session":           {replay.Filter{Session: "s2"}, "c1 c3 c5"},
+		"of an event":            {replay.Filter{Event: "tool:pre"}, "c0 c3"},
+		"of a pattern":           {replay.Filter{Event: "tool:*"}, "c0 c1 c2 c3 c4 c5"}, // error:tool is tool:error too
+		"one":                    {replay.Filter{Chain: "c4"}, "c4"},
+		"since a time":           {replay.Filter{Since: noon.Add(4 * time.Hour)}, "c4 c5"},
+		"before a time":          {replay.Filter{Until: noon.Add(2 * time.Hour)}, "c0 c1"},
+		"so many":                {replay.Filter{Limit: 2}, "c0 c1"},
+		"so many of a session":   {replay.Filter{Limit: 2, Session: "s2"}, "c1 c3"},
+		"none is of the session": {replay.Filter{Session: "s3"}, ""},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			results, _ := run(t, replay.FromExport(bytes.NewReader(file), c.filter), alone)
+			ids := []string{}
+			for _, r := range results {
+				ids = append(ids, r.Chain.ID)
+			}
+			if got := strings.Join(ids, " "); got != c.want {
+				t.Errorf("chains %q; want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAnExportThatIsNoneSaysWhere(t *testing.T) {
+	whole := string(export(t, []any{ended("c1", "continue", 0)}, []any{ended("c2", "continue", 0)}))
+	for sentence, c := range map[string]struct{ file, want string }{
+		"empty":     {"", "line 1 of the export: the file is empty"},
+		"truncated": {whole[:len(whole)-10], "line 3 of the export: the file ends in the middle of this line"},
+		"converted": {strings.ReplaceAll(whole, "\n", "\r\n"), "CR LF"},
+		"doubled":   {whole + whole, "line 4 of the export: a second header"},
+		"no export": {"{}\n", "line 1 of the export: no header"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			err := replay.Run(t.Context(), replay.FromExport(strings.NewReader(c.file), replay.Filter{}), alone, replay.Options{}, func(replay.Result) error { return nil })
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("Run = %v; want %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestALineThatIsNoRecordIsTold(t *testing.T) {
+	told := []string{}
+	filter := replay.Filter{Unreadable: func(err error) { told = append(told, err.Error()) }}
+	results, _ := run(t, replay.FromExport(bytes.NewReader(export(t, []any{`{"kind":7}`, `{"time":"x","a":1}`, ended("c1", "continue", 0)})), filter), alone)
+	if len(results) != 1 || len(told) != 2 {
+		t.Errorf("%d results, told %q", len(results), told)
+	}
+}
+
+// Whatever a chain came to, its recorded answers come to the same again.
+func TestWhatWasRecordedIsDecidedAgain(t *testing.T) {
+	modified := `{"tool_name":"Shell","timestamp":"T"}`
+	for sentence, c := range map[string]struct {
+		records []any
+		want    replay.Decision
+	}{
+		"a denial by a failure": {[]any{
+			record(audit.HookTimeout, "c1", "a", "", audit.Hop{Failure: "timeout", FailedOpen: true}),
+			record(audit.HookError, "c1", "b", "", audit.Hop{Failure: "invalid_result", Error: "x"}), ended("c1", "deny", 2),
+		}, replay.Decision{Action: chain.Deny, By: "b", Reason: `hook "b" failed (invalid_result) and its on_failure is deny`, Failure: chain.FailedInvalid}},
+		"a denial by a match that failed": {[]any{
+			record(audit.HookError, "c1", "b", "", audit.Hop{Failure: "match_error", Error: "x"}), ended("c1", "deny", 0),
+		}, replay.Decision{Action: chain.Deny, By: "b", Reason: `hook "b" failed (match_error) and its on_failure is deny`, Failure: chain.FailedMatch}},
+		"nobody there": {[]any{
+			record(audit.HookError, "c1", "b", "", audit.Hop{Failure: "no_responder", Error: "x"}), ended("c1", "deny", 0),
+		}, replay.Decision{Action: chain.Deny, By: "b", Reason: `hook "b" failed (no_responder) and its on_failure is deny`, Failure: chain.FailedNoResponder}},
+		"the last modification": {[]any{
+			record(audit.HookResult, "c1", "a", "modify", audit.Hop{Data: &audit.Data{Value: json.RawMessage(`{"x":1}`)}}),
+			record(audit.HookResult, "c1", "b", "modify", audit.Hop{Data: &audit.Data{Value: json.RawMessage(modified)}, Reason: "r"}), ended("c1", "continue", 2),
+		}, replay.Decision{Action: chain.Modify, By: "b", Reason: "r"}},
+		"an injection whose text is not in the log": {[]any{
+			record(audit.HookResult, "c1", "a", "inject_context", audit.Hop{Injection: &audit.Data{SHA256: "00"}}), ended("c1", "continue", 1),
+		}, replay.Decision{Action: chain.InjectContext, By: "a"}},
+		"an injection of nothing": {[]any{
+			record(audit.HookResult, "c1", "a", "inject_context", audit.Hop{}), ended("c1", "continue", 1),
+		}, replay.Decision{Action: chain.Continue}},
+		"the first question": {[]any{
+			record(audit.HookResult, "c1", "a", "ask_user", audit.Hop{}), record(audit.HookResult, "c1", "b", "ask_user", audit.Hop{}), ended("c1", "pending", 2),
+		}, replay.Decision{Action: chain.AskUser, By: "a"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			results, _ := run(t, replay.FromExport(bytes.NewReader(export(t, c.records)), replay.Filter{}), alone)
+			if reason(results[0]) != "" {
+				t.Fatalf("refused: %s", reason(results[0]))
+			}
+			if diff := cmp.Diff(c.want, results[0].Was); diff != "" {
+				t.Errorf("was (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestATextThatIsNotInTheLogIsNotCompared(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		text    audit.Data
+		differs string
+	}{
+		"a whole text":           {audit.Data{Value: json.RawMessage(`"old"`)}, replay.DiffersInText},
+		"a masked one":           {audit.Data{Value: json.RawMessage(`"***"`), Redacted: true}, ""},
+		"the digest of one":      {audit.Data{SHA256: "00"}, ""},
+		"one that was too large": {audit.Data{Omitted: 300000}, ""},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			file := export(t, []any{record(audit.HookResult, "c1", "a", "inject_context", audit.Hop{Injection: &c.text}), ended("c1", "continue", 1)})
+			results, _ := run(t, replay.FromExport(bytes.NewReader(file), replay.Filter{}), func(ctx context.Context, c *replay.Chain) (replay.Outcome, error) {
+				out, err := c.Recorded(ctx)
+				out.Injection = "new"
+				return out, err
+			})
+			if results[0].Differs != c.differs {
+				t.Errorf("differs %q; want %q", results[0].Differs, c.differs)
+			}
+		})
+	}
+}
+
+func TestWhatADeniedChainMadeOfItsDataDoesNotMatter(t *testing.T) {
+	file := export(t, []any{record(audit.HookResult, "c1", "a", "deny", audit.Hop{}), ended("c1", "deny", 1)})
+	results, _ := run(t, replay.FromExport(bytes.NewReader(file), replay.Filter{}), func(ctx context.Context, c *replay.Chain) (replay.Outcome, error) {
+		out, err := c.Recorded(ctx)
+		out.Data = json.RawMessage(`{"other":1}`)
+		return out, err
+	})
+	if results[0].Differs != "" {
+		t.Errorf("differs %q", results[0].Differs)
+	}
+}
+
+func TestResultsComeInTheOrderOfTheLog(t *testing.T) {
+	const chains, parallel = 40, 4
+	var messages [][]any
+	for i := range chains {
+		messages = append(messages, []any{ended(fmt.Sprint("c", i), "continue", 0)})
+	}
+	source := replay.FromExport(bytes.NewReader(export(t, messages...)), replay.Filter{})
+	var began atomic.Int32
+	full := make(chan struct{})
+	slow := func(ctx context.Context, c *replay.Chain) (replay.Outcome, error) {
+		if began.Add(1) == parallel {
+			close(full)
+		}
+		if c.ID == "c0" { // until as many run as may
+			<-full
+			<-time.After(20 * time.Millisecond) // nor more
+		}
+		return c.Recorded(ctx)
+	}
+	var ids []string
+	err := replay.Run(t.Context(), source, slow, replay.Options{Parallel: parallel}, func(r replay.Result) error {
+		if n := began.Load(); len(ids) == 0 && n != parallel {
+			t.Errorf("%d began before the first ended; want %d", n, parallel)
+		}
+		ids = append(ids, r.Chain.ID)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(ids) != chains || !slices.IsSortedFunc(ids, func(a, b string) int { return len(a) - len(b) }) || ids[39] != "c39" {
+		t.Errorf("order %q", ids)
+	}
+}
+
+func TestTheFirstErrorEndsAReplay(t *testing.T) {
+	broken := errors.New("broken")
+	var messages [][]any
+	for i := range 100 {
+		messages = append(messages, []any{ended(fmt.Sprint("c", i), "continue", 0)})
+	}
+	file := export(t, messages...)
+	for sentence, c := range map[string]struct {
+		policy replay.Policy
+		handle func(replay.Result) error
+	}{
+		"of the policy":  {func(context.Context, *replay.Chain) (replay.Outcome, error) { return replay.Outcome{}, broken }, func(replay.Result) error { return nil }},
+		"of who is told": {alone, func(replay.Result) error { return broken }},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			if err := replay.Run(t.Context(), replay.FromExport(bytes.NewReader(file), replay.Filter{}), c.policy, replay.Options{Parallel: 3}, c.handle); !errors.Is(err, broken) {
+				t.Errorf("Run = %v", err)
+			}
+		})
+	}
+}
+
+func TestARateIsKept(t *testing.T) {
+	var messages [][]any
+	for i := range 6 {
+		messages = append(messages, []any{ended(fmt.Sprint("c", i), "continue", 0)})
+	}
+	start := time.Now()
+	err := replay.Run(t.Context(), replay.FromExport(bytes.NewReader(export(t, messages...)), replay.Filter{}), alone,
+		replay.Options{Parallel: 4, Rate: 50}, func(replay.Result) error { return nil })
+	if took := time.Since(start); err != nil || took < 100*time.Millisecond { // 5 pauses of 20 ms
+		t.Errorf("Run = %v after %v; want at least 100 ms", err, took)
+	}
+}

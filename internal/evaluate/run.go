@@ -1,0 +1,170 @@
+package evaluate
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/hookstate"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Loader reads a worker file anew, for a worker; its States and Log are set where they
+// are not given.
+type Loader func(kind.Worker) (*workerfile.File, error)
+
+// Result is what came of one test, or of one event that is none.
+type Result struct {
+	Kind string        `json:"kind"` // test, event, or error: what kept others from being run
+	File string        `json:"file"`
+	Line int           `json:"line,omitempty"` // of the test, or of the event in its file; of an export the number of the event
+	Name string        `json:"name"`
+	OK   bool          `json:"ok"`
+	Took time.Duration `json:"-"`
+	// Wrong is what was expected and did not come, each with where it stands.
+	Wrong []string `json:"wrong,omitempty"`
+	// Warnings are what is probably not meant, each with where it stands.
+	Warnings []string `json:"warnings,omitempty"`
+	// Verdict is the last one; of a test only where something is wrong.
+	Verdict *Verdict `json:"verdict,omitempty"`
+
+	Event   string `json:"event,omitempty"` // where it is no test
+	Session string `json:"session_id,omitempty"`
+}
+
+// Run runs the tests of a file, and calls each with what came of them, in their order.
+// Its error is that of load, of each, or of ctx.
+func Run(ctx context.Context, name string, load Loader, o Options, each func(Result) error) error {
+	file, err := load(kind.Worker{})
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if !slices.ContainsFunc(file.Hooks, remembers) { // so that they need not be made again
+		hooks := slices.Clone(file.Hooks)
+		for i := range hooks {
+			hooks[i].Close = nil // file's
+		}
+		load = func(kind.Worker) (*workerfile.File, error) { return &workerfile.File{Hooks: hooks}, nil }
+	}
+	for _, test := range file.Tests {
+		start := time.Now()
+		r, err := o.run(ctx, load, test)
+		if err != nil {
+			return err
+		}
+		r.Kind, r.File, r.Line, r.Name, r.Took = "test", name, test.Line, test.Name, time.Since(start)
+		if r.OK = len(r.Wrong) == 0; r.OK {
+			r.Verdict = nil
+		}
+		if err := each(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remembers reports whether what a hook answers may depend on the events before.
+func remembers(h workerfile.Hook) bool { return h.Kind != "cel" && h.Kind != "exec" }
+
+// run runs one test with hooks of its own, up to the first event that goes wrong.
+func (o Options) run(ctx context.Context, load Loader, test workerfile.Test) (r Result, err error) {
+	file, err := load(kind.Worker{States: &hookstate.Memory{}})
+	if err != nil {
+		return r, err
+	}
+	defer file.Close()
+	hooks, err := NewChain(assuming(file, test.Assume), o.may, false)
+	if err != nil {
+		return r, err
+	}
+	hooks.assumed = test.Assume
+	r.Warnings = hooks.doubts(test)
+	steps := stepsOf(test)
+	now := test.Start
+	for i, step := range steps {
+		now = now.Add(step.Wait)
+		for n := range max(step.Times, 1) {
+			if ctx.Err() != nil {
+				return r, context.Cause(ctx)
+			}
+			v, err := hooks.Try(kind.WithTime(ctx, now), eventOf(step, test.SessionID, now))
+			switch {
+			case ctx.Err() != nil:
+				return r, context.Cause(ctx)
+			case err != nil:
+				r.Wrong, r.Verdict = []string{undecided(err) + assumeHint(err)}, &v
+			default:
+				r.Wrong, r.Verdict = compare(step.Expect, v), &v
+			}
+			if len(r.Wrong) > 0 {
+				for k := range r.Wrong {
+					r.Wrong[k] = place(steps, i, n) + r.Wrong[k]
+				}
+				return r, nil
+			}
+		}
+	}
+	return r, nil
+}
+
+// stepsOf are the events of a test.
+func stepsOf(test workerfile.Test) []workerfile.Step {
+	if len(test.Events) == 0 {
+		return []workerfile.Step{test.Step}
+	}
+	return test.Events
+}
+
+// doubts are what is probably not meant in a test: an event that is misspelt, or that no
+// hook wants where nothing is said of the hooks.
+func (c *Chain) doubts(test workerfile.Test) (doubts []string) {
+	for _, doubt := range test.Warnings {
+		doubts = append(doubts, doubt.Error())
+	}
+	for _, step := range stepsOf(test) {
+		if len(c.Links(step.Event, test.SessionID)) == 0 && (step.Expect == nil || len(step.Expect.Hooks) == 0) {
+			doubts = append(doubts, fmt.Sprintf("line %d: no hook of the file wants %s", step.Line, step.Event))
+		}
+	}
+	return doubts
+}
+
+// place says which event went wrong, where there are several.
+func place(steps []workerfile.Step, i, n int) (text string) {
+	if len(steps) > 1 {
+		text = fmt.Sprintf("line %d, %s: ", steps[i].Line, steps[i].Event)
+	}
+	if steps[i].Times > 1 {
+		text += fmt.Sprintf("time %d of %d: ", n+1, steps[i].Times)
+	}
+	return text
+}
+
+// eventOf is the event of a step, whose data was checked when the file was read.
+func eventOf(s workerfile.Step, session string, now time.Time) events.Event {
+	ev, _ := newEvent(s.Event, session, json.RawMessage(s.Data), now)
+	return ev
+}
+
+// newEvent is an event as a router would give it to the first hook.
+func newEvent(name, session string, data json.RawMessage, now time.Time) (events.Event, error) {
+	if len(data) == 0 {
+		data = json.RawMessage("{}")
+	}
+	object, err := events.ParseObject(data)
+	if err != nil {
+		return events.Event{}, err
+	}
+	own, _ := object.GetString("session_id")
+	ev := events.Event{ID: events.NewID(), Source: events.DefaultSource, Name: name, Session: cmp.Or(session, own), Time: events.Stamp(now), Data: data}
+	if _, stamped := object.Get("timestamp"); !stamped {
+		ev.Data = object.Over(events.Object{}, ev.Time)
+	}
+	return ev, nil
+}

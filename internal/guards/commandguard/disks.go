@@ -1,0 +1,87 @@
+package commandguard
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+// disk is a device that holds a file system.
+var disk = regexp.MustCompile(`^/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|md|dm-|mapper/|loop|sr|nbd|zd|mem|kmem|port)`)
+
+// formatters make file systems and partitions. With one of their options they only
+// look, all of them with --help and --version.
+var formatters = map[string][]string{
+	"mkdosfs": nil, "mkntfs": nil, "mke2fs": {"-n", "-V"}, "mkfs.ext2": {"-n", "-V"}, "mkfs.ext3": {"-n", "-V"}, "mkfs.ext4": {"-n", "-V"}, "mkfs.xfs": {"-N", "-V"}, "mkfs.btrfs": {"-V"}, "mkfs.f2fs": {"-V"},
+	"mkswap": {"-V", "-h"}, "newfs": {"-N"}, "blkdiscard": {"-V", "-h"}, "cfdisk": {"-V", "-h"}, "gdisk": {"-l"}, "sgdisk": {"-V"}, "parted": {"-l", "--list", "-v", "-h"},
+	"fdisk": {"-l", "--list", "-V", "-h"}, "sfdisk": {"-l", "--list", "-n", "--no-act", "-d", "--dump", "-J", "--json", "-v", "-h"}, "wipefs": {"-n", "--no-act", "-V", "-h"},
+}
+
+// overwriters are programs that write to a disk which they name only with one of the options.
+var overwriters = map[string][]string{
+	"badblocks": {"-w"},
+	"hdparm":    {"--yes-i-know-what-i-am-doing", "--please-destroy-my-drive", "--security-erase*", "--sanitize*", "--trim-sector*", "--write-sector", "--repair-sector", "--make-bad-sector", "--fwdownload*"},
+}
+
+// output is what stands before a file, in one word, that dd or a download is written to.
+var output = regexp.MustCompile(`^(h?of=|--?[a-z-]*=|-\w*[oO])`)
+
+func writesDisk(c shell.Command) shell.Found {
+	for _, r := range c.Redirects {
+		if r.Write && isDisk(r.File) {
+			return shell.Yes
+		}
+	}
+	name := c.Name()
+	if _, formats := formatters[name]; formats || strings.HasPrefix(name, "mkfs") || strings.HasPrefix(name, "newfs") {
+		return formatted(c)
+	}
+	if options, writes := overwriters[name]; writes {
+		return shell.FoundIf(slices.ContainsFunc(c.Args(), isDisk) && slices.ContainsFunc(options, func(o string) bool { return shell.Option(c, o) != shell.No }))
+	}
+	switch name {
+	case "diskutil":
+		for _, w := range c.Args() {
+			if strings.HasPrefix(strings.ToLower(w.Text), "erase") || strings.EqualFold(w.Text, "partitionDisk") {
+				return shell.Yes
+			}
+		}
+	case "dd", "dcfldd", "dc3dd":
+		return written(c)
+	case "curl", "wget", "fetch", "aria2c", "http", "https", "xh":
+		return shell.FoundIf(written(c) == shell.Yes || slices.ContainsFunc(c.Args(), isDisk))
+	case "cp", "install", "ddrescue", "dd_rescue": // the first is read
+		words := operands(c)
+		return shell.FoundIf(slices.ContainsFunc(words[min(1, len(words)):], isDisk))
+	case "mv", "tee", "shred", "truncate", "sponge":
+		return shell.FoundIf(slices.ContainsFunc(c.Args(), isDisk))
+	}
+	return shell.No
+}
+
+func isDisk(w shell.Word) bool { return disk.MatchString(path.Clean(w.Text)) }
+
+// formatted lets a tool for disks look at them.
+func formatted(c shell.Command) shell.Found {
+	looks := append([]string{"--help", "--version"}, formatters[c.Name()]...)
+	return shell.FoundIf(!slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return slices.Contains(looks, w.Text) }))
+}
+
+// written looks for the file that dd writes.
+func written(c shell.Command) shell.Found {
+	found := shell.No
+	for _, w := range c.Args() {
+		before := output.FindString(w.Text)
+		w.Text = w.Text[len(before):]
+		switch {
+		case before != "" && isDisk(w):
+			return shell.Yes
+		case !w.Known && (before != "" || strings.HasPrefix(w.Text, "$")):
+			found = shell.Maybe
+		}
+	}
+	return found
+}

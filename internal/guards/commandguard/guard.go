@@ -1,0 +1,135 @@
+package commandguard
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/builtin"
+	"github.com/hookrouter/hookrouter/internal/guards/decision"
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Builtin is command-guard.
+var Builtin = builtin.Of("Denies harmful shell commands, and asks about those that can't be decided.",
+	chain.Registration{Events: []string{events.ToolPre}, Priority: 5, OnFailure: chain.FailClosed, ReplaySafe: true}, New)
+
+// New builds the hook.
+func New(_ kind.Section, o Options) (kind.Hook, error) {
+	p, err := compile(o)
+	if err != nil {
+		return kind.Hook{}, err
+	}
+	return kind.Hook{Handler: func(_ context.Context, ev events.Event) (chain.Result, error) {
+		return decision.OfEvent(ev, p.result), nil
+	}}, nil
+}
+
+// result judges a tool call.
+func (p policy) result(tool events.Tool) chain.Result {
+	if tool.Class != events.ClassShell && tool.Command == "" && !tool.Unread() {
+		return chain.Result{}
+	}
+	worst := p.judge(tool)
+	switch worst.Decision {
+	case decision.Deny:
+		return chain.Denial("Command denied: " + worst.Reason)
+	case decision.Ask:
+		result := chain.Question(prompt(tool.Command, worst.Reason))
+		result.Reason, result.ApprovalTimeout = "Asked about the command: "+worst.Reason, p.timeout
+		return result
+	}
+	return chain.Result{}
+}
+
+// judge finds what weighs most.
+func (p policy) judge(tool events.Tool) decision.Finding {
+	worst := decision.Finding{Decision: decision.Allow}
+	note := func(f decision.Finding) { worst = worst.Graver(f) }
+	script := shell.Parse(tool.Command, tool.Cwd)
+	for _, c := range script.Commands {
+		note(p.command(c))
+	}
+	if script.Bomb && p.defaults {
+		note(decision.Finding{Decision: decision.Deny, Reason: "a function multiplies itself until the machine is full"})
+	}
+	for _, d := range p.doubts(tool, script) {
+		note(decision.Finding{Decision: p.undecidable, Reason: undecidable(string(d))})
+	}
+	return worst
+}
+
+// doubts are those about the whole line.
+func (p policy) doubts(tool events.Tool, script shell.Script) []shell.Doubt {
+	doubts := script.Doubts
+	switch name := strings.ToLower(tool.Name); {
+	case strings.Contains(name, "powershell") || name == "pwsh" || name == "cmd":
+		doubts = append(doubts, "only shells like bash are read here, not "+shell.Doubt(name))
+	case tool.Unread():
+		doubts = append(doubts, "which tool is called can't be read")
+	case tool.Class == events.ClassShell && tool.Command == "" && (tool.Partial || !tool.Known):
+		doubts = append(doubts, "the tool's input has no command that can be read")
+	case tool.Class == events.ClassShell && tool.Partial:
+		doubts = append(doubts, "the tool's input has more than the command")
+	}
+	return doubts
+}
+
+// command judges one command.
+func (p policy) command(c shell.Command) decision.Finding {
+	maybe := ""
+	for _, list := range [...]struct {
+		decision decision.Decision
+		patterns []shell.Pattern
+	}{{decision.Deny, p.deny}, {decision.Ask, p.ask}} {
+		for _, pattern := range list.patterns {
+			switch pattern.In(c) {
+			case shell.Yes:
+				if r, found := builtIn(c); p.defaults && found == shell.Yes && r.decision == decision.Deny {
+					return decision.Finding{Decision: decision.Deny, Reason: r.reason} // a question does not weaken it
+				}
+				return decision.Finding{Decision: list.decision, Reason: fmt.Sprintf("%q is in the %s list of this guard", pattern, list.decision)}
+			case shell.Maybe:
+				maybe = fmt.Sprintf("it may be %q", pattern)
+			case shell.No:
+			}
+		}
+	}
+	if maybe == "" && slices.ContainsFunc(p.allow, func(a shell.Pattern) bool { return a.Covers(c) }) {
+		return decision.Finding{Decision: decision.Allow}
+	}
+	if p.defaults {
+		switch r, found := builtIn(c); found {
+		case shell.Yes:
+			return decision.Finding{Decision: r.decision, Reason: r.reason}
+		case shell.Maybe:
+			maybe = "it may be that " + r.reason
+		case shell.No:
+		}
+	}
+	switch {
+	case len(c.Doubts) > 0:
+		return decision.Finding{Decision: p.undecidable, Reason: undecidable(string(c.Doubts[0]))}
+	case maybe != "":
+		return decision.Finding{Decision: p.undecidable, Reason: undecidable(maybe)}
+	case p.otherwise == decision.Allow || len(c.Words)+len(c.Assigns) == 0 && !c.Writes() || p.defaults && slices.ContainsFunc(harmless(), func(h shell.Pattern) bool { return h.Covers(c) }):
+		return decision.Finding{Decision: decision.Allow}
+	}
+	return decision.Finding{Decision: p.otherwise, Reason: fmt.Sprintf("nothing allows %q", decision.Clip(c.String(), 80))}
+}
+
+func undecidable(why string) string { return "cannot decide: " + why }
+
+// maxShown bounds the command in a question, in characters.
+const maxShown = 2000
+
+// prompt is the question, with the command's secrets masked.
+func prompt(command, reason string) string {
+	shown, _ := redact.Text(command)
+	return "Run this command?\n\n" + decision.Clip(shown, maxShown) + "\n\nAsked because: " + reason
+}

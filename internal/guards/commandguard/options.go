@@ -1,0 +1,78 @@
+package commandguard
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/guards/decision"
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+)
+
+// Options of the builtin. The zero Options deny what is known to do harm and ask
+// about what can't be decided.
+type Options struct {
+	// Deny are patterns of commands that are denied, such as "terraform destroy*".
+	Deny []string `json:"deny"`
+	// Ask are patterns of commands that a person is asked about.
+	Ask []string `json:"ask"`
+	// Allow are patterns of commands that pass, whatever is built in. They account for
+	// the whole command: a * at the end stands for any more words.
+	Allow []string `json:"allow"`
+	// Defaults says whether what is built in is judged by too; true where it is not
+	// given.
+	Defaults *bool `json:"defaults"`
+	// Undecidable says what happens to a line that can't be decided: ask, deny or
+	// allow; empty means ask.
+	Undecidable decision.Decision `json:"undecidable"`
+	// Otherwise says what happens to a command that nothing else matches: allow, ask
+	// or deny; empty means allow. With ask or deny only known harmless commands pass,
+	// and those of Allow.
+	Otherwise decision.Decision `json:"otherwise"`
+	// Timeout is how long a person is waited for, in seconds; 0 means the router's
+	// default.
+	Timeout float64 `json:"timeout"`
+}
+
+// policy is compiled Options.
+type policy struct {
+	deny, ask, allow       []shell.Pattern
+	defaults               bool
+	undecidable, otherwise decision.Decision
+	timeout                *float64
+}
+
+func compile(o Options) (policy, error) {
+	p := policy{defaults: o.Defaults == nil || *o.Defaults}
+	var err error
+	for _, list := range [...]struct {
+		name string
+		from []string
+		to   *[]shell.Pattern
+	}{{"deny", o.Deny, &p.deny}, {"ask", o.Ask, &p.ask}, {"allow", o.Allow, &p.allow}} {
+		if *list.to, err = patterns(list.name, list.from); err != nil {
+			return p, err
+		}
+	}
+	if p.undecidable, err = o.Undecidable.Or(decision.Ask, "/undecidable"); err != nil {
+		return p, err
+	}
+	if p.otherwise, err = o.Otherwise.Or(decision.Allow, "/otherwise"); err != nil {
+		return p, err
+	}
+	p.timeout, err = decision.Timeout(o.Timeout)
+	return p, err
+}
+
+func patterns(name string, from []string) ([]shell.Pattern, error) {
+	all := make([]shell.Pattern, 0, len(from))
+	for i, text := range from {
+		p, err := shell.ParsePattern(text)
+		if err != nil {
+			return nil, kind.At(jsontext.Pointer(fmt.Sprintf("/%s/%d", name, i)), "the pattern %w", err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}

@@ -1,0 +1,174 @@
+package commandguard
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hookrouter/hookrouter/internal/guards/decision"
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+// rule is one that is built in.
+type rule struct {
+	decision decision.Decision
+	reason   string // follows "denied: " and "it may be that "
+	holds    func(c shell.Command) shell.Found
+}
+
+// builtIn is the rule that a command breaks: one that certainly does goes first.
+func builtIn(c shell.Command) (rule, shell.Found) {
+	var worst rule
+	found := shell.No
+	for _, r := range rules() {
+		if f := r.holds(c); f > found {
+			worst, found = r, f
+		}
+	}
+	return worst, found
+}
+
+var rules = sync.OnceValue(func() []rule {
+	all := []rule{
+		{decision.Deny, "it removes directories of the system or a whole home", removesRoot},
+		{decision.Deny, "it gives directories of the system other rights or owners", changesRoot},
+		{decision.Deny, "it writes to a disk past its file system", writesDisk},
+		{decision.Deny, "it runs what it downloads without anybody having read it", runsDownload},
+		{decision.Deny, "it overwrites the history of a remote branch", pushesByForce},
+		{decision.Ask, "it removes all that is in a directory", removesHere},
+		{decision.Ask, "it stops every process", killsAll},
+		{decision.Ask, "it throws changes away that git can't bring back", restoresAll},
+		{decision.Ask, "it publishes a package", runsTwine},
+	}
+	first := len(all)
+	for reason, list := range askedAbout {
+		for _, p := range mustPatterns(list) {
+			all = append(all, rule{decision.Ask, reason, p.In})
+		}
+	}
+	slices.SortStableFunc(all[first:], func(a, b rule) int { return strings.Compare(a.reason, b.reason) })
+	return all
+})
+
+// askedAbout is what a person decides, by the reason.
+var askedAbout = map[string][]string{
+	"it throws changes away that git can't bring back": {
+		"git reset --hard", "git clean -f", "git clean --force", "git checkout .", "git stash clear", "git stash drop", "git branch -D",
+		"git filter-branch", "git filter-repo", "git update-ref -d", "git reflog expire",
+	},
+	"it removes a branch or tag of a remote":      {"git push --delete", "git push -d", "git push --prune", "git push * :*"},
+	"it gives an agent further tools":             {"claude mcp add", "claude mcp add-json", "codex mcp add", "gemini mcp add"},
+	"it stops the machine":                        {"shutdown", "reboot", "halt", "poweroff", "init 0", "init 6", "systemctl poweroff", "systemctl reboot", "systemctl halt"},
+	"it stops every process":                      {"killall5", "pkill -f .", "pkill -f ^"},
+	"it changes who may log in":                   {"useradd", "userdel", "usermod", "passwd", "chpasswd", "visudo", "adduser", "deluser"},
+	"it changes what runs by itself":              {"crontab -r", "crontab -e", "launchctl load", "systemctl enable", "systemctl disable", "systemctl mask"},
+	"it changes the firewall":                     {"iptables", "ip6tables", "nft", "ufw"},
+	"it removes what runs in a cluster or cloud":  {"kubectl delete", "helm uninstall", "terraform destroy", "terraform apply", "tofu destroy", "pulumi destroy", "aws * delete-*", "aws s3 rb", "aws s3 rm --recursive", "gcloud * delete"},
+	"it removes containers, images or volumes":    {"docker system prune", "docker volume rm", "docker volume prune", "podman system prune", "podman system reset"},
+	"it removes files by a command of Windows":    {"del", "erase", "rd", "format", "diskpart"},
+	"it overwrites files so that nothing is left": {"shred", "srm"},
+	"it publishes a package": {
+		"npm publish", "yarn publish", "yarn npm publish", "pnpm publish", "bun publish", "deno publish", "jsr publish", "cargo publish", "gem push", "dotnet nuget push", "nuget push",
+		"twine upload", "poetry publish", "uv publish", "hatch publish", "flit publish", "pdm publish", "maturin publish", "maturin upload",
+	},
+	"it hides what was done":              {"history -c", "unset HISTFILE"},
+	"it loads code into the kernel":       {"insmod", "modprobe", "rmmod", "kexec"},
+	"it mounts or unmounts a file system": {"mount", "umount", "swapoff", "losetup", "cryptsetup"},
+}
+
+// harmless is what passes where nothing else does: commands that read and print.
+var harmless = sync.OnceValue(func() []shell.Pattern {
+	return mustPatterns([]string{
+		"ls *", "pwd", "echo *", "printf *", "true", "false", ": *", "test *", "[ *", "cat *", "head *", "tail *", "wc *", "grep *", "egrep *", "fgrep *", "cut *",
+		"tr *", "nl *", "tac *", "basename *", "dirname *", "realpath *", "readlink *", "stat *", "file *", "du *", "df *", "which *", "type *", "whoami", "id *",
+		"uname *", "hostname", "date", "uptime", "ps *", "diff *", "cmp *", "comm *", "cd *", "sleep *", "sha256sum *", "md5sum *", "jq *", "tree",
+		"git status *", "git diff", "git diff --stat *", "git log", "git log --oneline *", "git show", "git branch", "git rev-parse *", "git ls-files *", "git remote -v",
+		"go version", "go env", "go vet *", "node --version", "python --version", "python3 --version", "time *", "nice *", "timeout *", "nohup *", "command *", "builtin *",
+	})
+})
+
+func mustPatterns(texts []string) []shell.Pattern {
+	all := make([]shell.Pattern, len(texts))
+	for i, text := range texts {
+		p, err := shell.ParsePattern(text)
+		if err != nil {
+			panic(text + ": " + err.Error()) // a test reads them all
+		}
+		all[i] = p
+	}
+	return all
+}
+
+func changesRoot(c shell.Command) shell.Found {
+	switch c.Name() {
+	case "chmod", "chown", "chgrp", "chattr", "setfacl", "icacls", "takeown":
+		return rootsBelow(c)
+	}
+	return shell.No
+}
+
+// killsAll: the process -1 is every one; as the first argument it is a signal.
+func killsAll(c shell.Command) shell.Found {
+	args := c.Args()
+	return shell.FoundIf(c.Name() == "kill" && slices.ContainsFunc(args[min(1, len(args)):], func(w shell.Word) bool { return w.Text == "-1" }))
+}
+
+var restore = mustPatterns([]string{"git restore ."})[0]
+
+// restoresAll: what is only taken back from the index stays in the files.
+func restoresAll(c shell.Command) shell.Found {
+	staged := slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == "--staged" || w.Text == "-S" })
+	if staged && shell.Option(c, "--worktree") == shell.No && shell.Option(c, "-W") == shell.No {
+		return shell.No
+	}
+	return restore.In(c)
+}
+
+var twine = mustPatterns([]string{"twine upload"})[0]
+
+// runsTwine: python -m twine is twine.
+func runsTwine(c shell.Command) shell.Found {
+	for i, w := range c.Args() {
+		if module, given := strings.CutPrefix(w.Text, "-m"); given && strings.HasPrefix(c.Name(), "py") {
+			c.Words = slices.Clone(c.Args()[i:])
+			if module == "" {
+				c.Words = c.Words[1:]
+			} else {
+				c.Words[0].Text = module
+			}
+			return twine.In(c)
+		}
+	}
+	return shell.No
+}
+
+var downloads = []string{"curl", "wget", "fetch", "aria2c", "http", "https", "xh", "invoke-webrequest", "iwr", "lwp-download", "nc", "ncat", "netcat", "ftp", "scp"}
+
+func runsDownload(c shell.Command) shell.Found {
+	if slices.ContainsFunc(c.Runs, func(name string) bool { return slices.Contains(downloads, name) }) {
+		return shell.Yes
+	}
+	return shell.No
+}
+
+func pushesByForce(c shell.Command) shell.Found {
+	if c.Name() != "git" {
+		return shell.No
+	}
+	at := slices.IndexFunc(c.Args(), func(w shell.Word) bool { return !w.Known || w.Text == "push" })
+	if at < 0 {
+		return shell.No
+	}
+	push := c.Args()[at]
+	c.Words = append([]shell.Word{c.Words[0]}, c.Args()[at+1:]...)
+	found := max(shell.Option(c, "--force"), shell.Option(c, "-f"), shell.Option(c, "--mirror"))
+	for _, w := range c.Args() {
+		if strings.HasPrefix(w.Text, "+") {
+			found = shell.Yes
+		}
+	}
+	if !push.Known {
+		found = min(found, shell.Maybe)
+	}
+	return found
+}

@@ -1,0 +1,86 @@
+// Package decision is what the guards among the builtins have in common: what may
+// happen to a tool call, which of two decisions is the graver one, and how a text of
+// an agent is shown to a person.
+package decision
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+)
+
+// Decision is what happens to a tool call.
+type Decision string
+
+// The decisions, the gravest last.
+const (
+	Allow Decision = "allow"
+	Ask   Decision = "ask"
+	Deny  Decision = "deny"
+)
+
+// Or is the decision, or byDefault where none was given. The error names the option
+// that has another.
+func (d Decision) Or(byDefault Decision, option jsontext.Pointer) (Decision, error) {
+	switch d {
+	case "":
+		return byDefault, nil
+	case Allow, Ask, Deny:
+		return d, nil
+	}
+	return "", kind.At(option, "must be allow, ask or deny, not %q", d)
+}
+
+// Finding is a decision, and why. The zero Finding decides nothing.
+type Finding struct {
+	Decision Decision
+	Reason   string
+}
+
+// Graver is the one of two findings that decides; f where they weigh the same.
+func (f Finding) Graver(other Finding) Finding {
+	if other.weight() > f.weight() {
+		return other
+	}
+	return f
+}
+
+func (f Finding) weight() int { return slices.Index([]Decision{Allow, Ask, Deny}, f.Decision) }
+
+// Timeout is an option of how long a person is waited for, in seconds; nil for 0, the
+// router's default.
+func Timeout(seconds float64) (*float64, error) {
+	if seconds < 0 {
+		return nil, kind.At("/timeout", "must be a number of seconds above 0, not %v", seconds)
+	}
+	if seconds == 0 {
+		return nil, nil //nolint:nilnil // none is no error
+	}
+	return &seconds, nil
+}
+
+// Tool is a tool's name as a person is shown it, where the event has one.
+func Tool(name string) string {
+	if strings.TrimSpace(name) == "" {
+		return "a tool that the event doesn't name"
+	}
+	return Clip(name, 100)
+}
+
+// Clip is at most so many characters of a text, with what can't be seen made visible.
+func Clip(text string, most int) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
+			return '\ufffd'
+		}
+		return r
+	}, text)
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + fmt.Sprintf("… (%d more characters)", len(runes)-most)
+	}
+	return text
+}

@@ -1,0 +1,62 @@
+package pathguard
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+// tarFlags are options of tar without a value, which may be joined with others.
+const tarFlags = "ahijJklmnoOpPStvwWxzZ"
+
+// dashed is a tar with dashes: tar -czf x for tar cfz x. It is as it was where other letters
+// have a value too.
+func dashed(c shell.Command) shell.Command {
+	args := c.Args()
+	if !isTar(c) || len(args) == 0 || !args[0].Known || strings.Trim(args[0].Text, tarFlags+"cruf") != "" {
+		return c
+	}
+	letters := strings.ReplaceAll(args[0].Text, "f", "")
+	if letters != args[0].Text {
+		letters += "f"
+	}
+	c.Words = slices.Clone(c.Words)
+	c.Words[1].Text = "-" + letters
+	return c
+}
+
+func isTar(c shell.Command) bool { return c.Name() == "tar" || c.Name() == "bsdtar" }
+
+// archives reports whether a tar only reads what it is given, but for the archive.
+func archives(c shell.Command) bool {
+	makes := output{tarFlags, []string{"-c", "-r", "-u", "--create", "--append", "--update"}}
+	return isTar(c) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		joined, next := makes.of(w.Text)
+		return joined != "" || next
+	}) && shell.Option(c, "--remove-files") == shell.No
+}
+
+// containers run programs that see directories of the machine.
+var containers = []string{"docker", "podman", "nerdctl"}
+
+// mounted are the files of the machine that a word gives to a container: ~/.ssh of
+// ~/.ssh:/s, and of type=bind,src=~/.ssh,dst=/s.
+func mounted(text string) (all []string, readonly bool) {
+	for part := range strings.SplitSeq(text, ",") {
+		key, value, named := strings.Cut(part, "=")
+		if !named {
+			key, value = "src", part
+		}
+		host, rest, _ := strings.Cut(value, ":")
+		if len(host) == 1 && strings.Trim(host, "~/.") != "" && rest != "" { // a drive
+			path, behind, _ := strings.Cut(rest, ":")
+			host, rest = host+":"+path, behind
+		}
+		if (key == "src" || key == "source") && host != text {
+			all = append(all, host)
+		}
+		readonly = readonly || part == "ro" || part == "readonly" || strings.HasSuffix(rest, ":ro")
+	}
+	return all, readonly
+}

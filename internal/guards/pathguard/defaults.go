@@ -1,0 +1,51 @@
+package pathguard
+
+import (
+	"sync"
+
+	"github.com/hookrouter/hookrouter/internal/guards/paths"
+)
+
+// builtIn are the patterns that are protected where the file doesn't say otherwise:
+// secrets are neither read nor written, settings are not written.
+var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
+	return mustParse(
+			"~/.ssh/**", "~/.gnupg/**", "~/.aws/**", "~/.azure/**", "~/.config/gcloud/**", "~/.kube/**", "~/.docker/config.json", "~/.config/gh/hosts.yml",
+			"~/.netrc", "~/_netrc", "~/.pgpass", "~/.my.cnf", "~/.git-credentials", "~/.npmrc", "~/.pypirc", "~/.vault-token", "~/.terraform.d/credentials.tfrc.json",
+			"~/.cargo/{credentials,credentials.toml}", "~/.gem/credentials", "~/.m2/settings.xml",
+			"~/.claude/.credentials.json", "~/.codex/auth.json", "~/.gemini/oauth_creds.json", "~/.local/share/opencode/auth.json", "~/.config/github-copilot/{apps,hosts}.json",
+			"~/.password-store/**", "~/.mozilla/**", "~/.config/google-chrome/**", "~/library/keychains/**", "~/.local/share/keyrings/**", "~/.bash_history", "~/.zsh_history",
+			"**/.env", "**/.env.{local,production,staging,development,test}", "**/.envrc", "**/id_rsa", "**/id_ed25519", "**/id_ecdsa",
+			"/etc/{shadow,gshadow,sudoers}", "/etc/{shadow,gshadow}-", "/etc/sudoers.d/**", "/etc/ssh/ssh_host_*_key", "/proc/*/{environ,mem}", "/proc/*/{root,cwd}/*/**", "/proc/*/task/**", "/var/run/secrets/**", "/run/secrets/**"),
+		mustParse(
+			"/etc/**", "/private/etc/**", "/usr/**", "/bin/**", "/sbin/**", "/{lib,lib32,lib64}/**", "/boot/**", "/dev/**", "/sys/**", "/proc/**", "/var/spool/cron/**", "/library/**", "/system/**",
+			"C:/Windows/**", "C:/Program Files*/**",
+			"~/.{bashrc,bash_profile,bash_login,bash_logout,profile,zshrc,zshenv,zprofile,zlogin,gitconfig,inputrc,xprofile}", "~/.config/{git,fish,autostart,systemd}/**", "~/library/launchagents/**",
+			"**/.git/hooks/**", "**/.git/config", "**/.git/config.worktree", "**/.git/worktrees/*/config.worktree", "**/.git/modules/**/{config,hooks/**}", "**/.gitmodules", "**/.husky/**",
+			// What gives an agent rights: hooks, lists of what it may do unasked, MCP servers.
+			"**/.mcp.json", "**/.claude/{settings*.json,hooks/**}", "~/.claude.json", "~/.claude/**",
+			"**/.codex/{hooks.json,config.toml,requirements.toml,rules/**}", "~/.codex/**",
+			"**/.gemini/{settings,trusted_hooks,trustedFolders}.json", "**/.gemini/{policies,extensions}/**",
+			"**/.cursor/{hooks,mcp,permissions,cli,cli-config}.json", "**/.cursor/hooks/**", "~/.config/cursor/**",
+			"**/.github/hooks/**", "~/.copilot/{config,settings,mcp-config}.json", "~/.copilot/hooks/**", "**/.vscode/{mcp,settings,tasks}.json",
+			"**/opencode.{json,jsonc}", "**/.opencode/{plugin,plugins}/**", "~/.config/opencode/**")
+})
+
+// scratch is what everybody may write, although it stands in a protected directory: plans
+// and memories are written by the tools of agents.
+var scratch = sync.OnceValue(func() []paths.Pattern {
+	return mustParse("/dev/null", "/dev/std*", "/dev/tty", "/dev/fd/**", "/dev/shm/**", "/dev/tcp/**",
+		"~/.claude/plans/**", "~/.claude/projects/*/memory/**")
+})
+
+func mustParse(texts ...string) []paths.Pattern {
+	all := make([]paths.Pattern, len(texts))
+	for i, text := range texts {
+		p, err := paths.Parse(text)
+		if err != nil {
+			panic(text + ": " + err.Error()) // a test reads them all
+		}
+		all[i] = p
+	}
+	return all
+}

@@ -1,0 +1,204 @@
+package pathguard
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/builtin"
+	"github.com/hookrouter/hookrouter/internal/guards/decision"
+	"github.com/hookrouter/hookrouter/internal/guards/paths"
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Builtin is path-guard.
+var Builtin = builtin.Of("Keeps agents from reading secrets, and from writing settings and system files.",
+	chain.Registration{Events: []string{events.ToolPre}, Priority: 5, OnFailure: chain.FailClosed, ReplaySafe: true}, New)
+
+// New builds the hook.
+func New(_ kind.Section, o Options) (kind.Hook, error) {
+	p, err := compile(o)
+	if err != nil {
+		return kind.Hook{}, err
+	}
+	return kind.Hook{Handler: func(_ context.Context, ev events.Event) (chain.Result, error) {
+		return decision.OfEvent(ev, func(tool events.Tool) chain.Result {
+			more, whole := searched(tool, ev)
+			tool.Partial = tool.Partial || !whole
+			return p.result(tool, more)
+		}), nil
+	}}, nil
+}
+
+// access is one path, and what is done to it.
+type access struct {
+	path  paths.Path
+	reads bool
+	// writes may be unknown: unsure.
+	writes, unsure bool
+	// below says that all below it is touched too, glob that the path is a pattern.
+	below, glob bool
+	// deep says that it may as well stand in a directory below the one that it is in.
+	deep bool
+}
+
+// result judges a tool call; more is what it does to other files than its paths.
+func (p policy) result(tool events.Tool, more []access) chain.Result {
+	worst := decision.Finding{Decision: decision.Allow}
+	note := func(f decision.Finding) { worst = worst.Graver(f) }
+	for _, file := range tool.Paths {
+		note(p.judge(ofTool(tool, file)))
+	}
+	for _, a := range more {
+		note(p.judge(a))
+	}
+	if tool.Command != "" {
+		all, unclear := ofScript(shell.Parse(tool.Command, tool.Cwd))
+		for _, a := range all {
+			note(p.judge(a))
+		}
+		for _, why := range unclear {
+			note(decision.Finding{Decision: p.unclear, Reason: why})
+		}
+	}
+	if tool.Unread() {
+		note(decision.Finding{Decision: p.unclear, Reason: "which tool is called can't be read"})
+	}
+	if tool.Partial && tool.Class == events.ClassFile {
+		note(decision.Finding{Decision: p.unclear, Reason: "the tool's input names files in a way that can't be read"})
+	}
+	switch worst.Decision {
+	case decision.Deny:
+		return chain.Denial(worst.Reason)
+	case decision.Ask:
+		result := chain.Question(fmt.Sprintf("Allow %s?\n\nAsked because: %s", decision.Tool(tool.Name), worst.Reason))
+		result.Reason, result.ApprovalTimeout = worst.Reason, p.timeout
+		return result
+	}
+	return chain.Result{}
+}
+
+// ofTool is what a tool does to one of its paths. Of a tool that isn't known nobody
+// knows whether it writes.
+func ofTool(tool events.Tool, file string) access {
+	a := access{path: paths.Resolve(file, tool.Cwd), reads: true, below: tool.Operation == events.OperationSearch || tool.Operation == events.OperationDelete || tool.Operation == events.OperationMove}
+	switch tool.Operation {
+	case events.OperationRead, events.OperationList, events.OperationSearch:
+	case events.OperationWrite, events.OperationEdit, events.OperationDelete, events.OperationMove:
+		a.writes = true
+	default:
+		a.unsure = true
+	}
+	// A search for files may be given the pattern as a path.
+	a.glob = tool.Class == events.ClassFile && !a.writes && strings.ContainsAny(file, "*?[{")
+	return a
+}
+
+// judge decides about one path.
+func (p policy) judge(a access) decision.Finding {
+	if pattern, found := a.among(p.deny); found {
+		return denied(a, "touch", pattern)
+	}
+	if pattern, found := a.among(p.denyWrite); found && a.writes {
+		return denied(a, "write", pattern)
+	} else if found && a.unsure {
+		return p.unsure(a, pattern)
+	}
+	if !a.glob && !a.below && slices.ContainsFunc(p.allow, a.path.Is) {
+		return decision.Finding{Decision: decision.Allow}
+	}
+	if pattern, found := a.among(p.secrets); found {
+		return denied(a, "touch", pattern)
+	}
+	if pattern, found := a.among(p.settings); found && !slices.ContainsFunc(scratch(), a.path.Is) {
+		switch {
+		case a.writes:
+			return denied(a, "write", pattern)
+		case a.unsure:
+			return p.unsure(a, pattern)
+		}
+	}
+	if a.path.Unclear {
+		return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("where %s is can't be known", clip(a.path.Text))}
+	}
+	if f := p.partly(a); f.Decision != "" {
+		return f
+	}
+	return p.within(a)
+}
+
+// partly looks for what is forbidden below a path, and among what a glob stands for.
+func (p policy) partly(a access) decision.Finding {
+	own, builtIn := p.deny, p.secrets
+	if a.writes || a.unsure {
+		own, builtIn = slices.Concat(own, p.denyWrite), slices.Concat(builtIn, p.settings)
+	}
+	for i, pattern := range slices.Concat(own, builtIn) {
+		switch {
+		case a.below && (a.path.Holds(pattern) || a.glob && a.path.GlobHolds(pattern)):
+			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s holds what must not be touched: %s", clip(a.path.Name()), pattern)}
+		case (a.glob && a.path.Globbed(pattern) || a.deep && a.path.Named(pattern)) && (i < len(own) || !a.sweeps(pattern)):
+			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s may be what must not be touched: %s", clip(a.path.Name()), pattern)}
+		}
+	}
+	return decision.Finding{}
+}
+
+// sweeps reports whether a path is a glob such as dir/* and *.json, and a pattern one name
+// in any directory: what is built in of this form would make each such glob a question.
+// Of find -name '*.json' it is .*.json, too, and nothing else of the name is asked about.
+func (a access) sweeps(pattern paths.Pattern) bool {
+	name, anywhere := strings.CutPrefix(pattern.String(), "**/")
+	base := path.Base(a.path.Text)
+	return anywhere && (a.deep || !strings.Contains(name, "/")) && (strings.HasPrefix(base, "*") || strings.HasPrefix(base, ".*."))
+}
+
+// within keeps to what only and only_write leave.
+func (p policy) within(a access) decision.Finding {
+	if len(p.only) > 0 && !slices.ContainsFunc(p.only, a.path.Is) {
+		return decision.Finding{Decision: decision.Deny, Reason: fmt.Sprintf("%s is outside of what this guard lets an agent touch", clip(a.path.Name()))}
+	}
+	if len(p.onlyWrite) > 0 && !slices.ContainsFunc(p.onlyWrite, a.path.Is) && !slices.ContainsFunc(scratch(), a.path.Is) {
+		switch {
+		case a.writes:
+			return decision.Finding{Decision: decision.Deny, Reason: fmt.Sprintf("%s is outside of what this guard lets an agent write", clip(a.path.Name()))}
+		case a.unsure && len(p.only) == 0:
+			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s may be written, and is outside of what this guard lets an agent write", clip(a.path.Name()))}
+		}
+	}
+	return decision.Finding{Decision: decision.Allow}
+}
+
+func (a access) among(list []paths.Pattern) (paths.Pattern, bool) {
+	if i := slices.IndexFunc(list, a.path.MayBe); i >= 0 {
+		return list[i], true
+	}
+	return paths.Pattern{}, false
+}
+
+func denied(a access, verb string, pattern paths.Pattern) decision.Finding {
+	return decision.Finding{Decision: decision.Deny, Reason: fmt.Sprintf("This guard doesn't let an agent %s %s (%s)", verb, clip(a.path.Name()), pattern)}
+}
+
+func (p policy) unsure(a access, pattern paths.Pattern) decision.Finding {
+	return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s must not be written (%s), and whether it would be is not known", clip(a.path.Name()), pattern)}
+}
+
+// clip shortens a text to one line, and takes out what can't be seen.
+func clip(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '\ufffd'
+		}
+		return r
+	}, text)
+	if runes := []rune(text); len(runes) > 200 {
+		return string(runes[:200]) + "…"
+	}
+	return text
+}

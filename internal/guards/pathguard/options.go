@@ -1,0 +1,78 @@
+package pathguard
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/guards/decision"
+	"github.com/hookrouter/hookrouter/internal/guards/paths"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+)
+
+// Options of the builtin. The zero Options protect what is built in.
+type Options struct {
+	// Deny are patterns of paths that are neither read nor written.
+	Deny []string `json:"deny"`
+	// DenyWrite are patterns of paths that may be read, but not changed.
+	DenyWrite []string `json:"deny_write"`
+	// Allow are patterns of paths that pass, whatever is built in.
+	Allow []string `json:"allow"`
+	// Only are the patterns outside of which nothing is read or written; empty means
+	// anywhere.
+	Only []string `json:"only"`
+	// OnlyWrite are the patterns outside of which nothing is written; empty means
+	// anywhere.
+	OnlyWrite []string `json:"only_write"`
+	// Defaults says whether what is built in is protected too; true where it is not
+	// given.
+	Defaults *bool `json:"defaults"`
+	// Unclear says what happens where a path can't be known: ask, deny or allow; empty
+	// means ask.
+	Unclear decision.Decision `json:"unclear"`
+	// Timeout is how long a person is waited for, in seconds; 0 means the router's
+	// default.
+	Timeout float64 `json:"timeout"`
+}
+
+// policy is compiled Options.
+type policy struct {
+	deny, denyWrite, allow, only, onlyWrite []paths.Pattern
+	secrets, settings                       []paths.Pattern // what is built in
+	unclear                                 decision.Decision
+	timeout                                 *float64
+}
+
+func compile(o Options) (policy, error) {
+	p := policy{}
+	for _, list := range [...]struct {
+		name string
+		from []string
+		to   *[]paths.Pattern
+	}{
+		{"deny", o.Deny, &p.deny},
+		{"deny_write", o.DenyWrite, &p.denyWrite},
+		{"allow", o.Allow, &p.allow},
+		{"only", o.Only, &p.only},
+		{"only_write", o.OnlyWrite, &p.onlyWrite},
+	} {
+		for i, text := range list.from {
+			pattern, err := paths.Parse(text)
+			if err != nil {
+				return p, kind.At(jsontext.Pointer(fmt.Sprintf("/%s/%d", list.name, i)), "the pattern %q %w", text, err)
+			}
+			*list.to = append(*list.to, pattern)
+		}
+	}
+	var err error
+	if p.unclear, err = o.Unclear.Or(decision.Ask, "/unclear"); err != nil {
+		return p, err
+	}
+	if p.timeout, err = decision.Timeout(o.Timeout); err != nil {
+		return p, err
+	}
+	if o.Defaults == nil || *o.Defaults {
+		p.secrets, p.settings = builtIn()
+	}
+	return p, nil
+}

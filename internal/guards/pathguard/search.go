@@ -1,0 +1,116 @@
+package pathguard
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/guards/paths"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+var (
+	// filters are the members by which a search for a text is narrowed to files of some
+	// names, without what joins their words.
+	filters = []string{"glob", "include", "includepattern", "filepattern"}
+	joiners = strings.NewReplacer("_", "", "-", "")
+)
+
+// searched is what a tool that searches files looks into, where its input says so by
+// patterns for their names. These are no paths of the tool, since a directory stands there.
+// whole is false where some can't be read, or are too many.
+func searched(tool events.Tool, ev events.Event) (all []access, whole bool) {
+	if tool.Class != events.ClassFile || tool.Operation != events.OperationSearch {
+		return nil, true
+	}
+	data, err := events.ParseObject(ev.Data)
+	if err != nil {
+		return nil, false
+	}
+	dirs := tool.Paths
+	if len(dirs) == 0 {
+		dirs = []string{"."}
+	}
+	input, _ := data.ToolInput()
+	patterns, whole := narrowed(input)
+	for _, pattern := range patterns {
+		for _, dir := range dirs {
+			names, a := filter(pattern)
+			if len(all)+len(names) > events.MaxToolPaths {
+				return all, false
+			}
+			for _, name := range names {
+				a.path = paths.Resolve(dir+"/"+name, tool.Cwd)
+				all = append(all, a)
+			}
+		}
+	}
+	return all, whole
+}
+
+// narrowed are the patterns in an input, those of calls that it holds too. ok is false where
+// some can't be read.
+func narrowed(input events.Object) (patterns []string, ok bool) {
+	ok = true
+	for member, value := range input.All() {
+		if slices.Contains(filters, strings.ToLower(joiners.Replace(member))) {
+			more, read := patternsOf(value)
+			patterns, ok = append(patterns, more...), ok && read
+			continue
+		}
+		held := []jsontext.Value{value}
+		if value.Kind() == '[' {
+			held = nil
+			_ = json.Unmarshal(value, &held) // it was read before
+		}
+		for _, v := range held {
+			if text := ""; v.Kind() == '"' && json.Unmarshal(v, &text) == nil && strings.HasPrefix(text, "{") {
+				v = jsontext.Value(text) // arguments as JSON in a text
+			}
+			if inner, err := events.ParseObject(v); err == nil {
+				more, read := narrowed(inner)
+				patterns, ok = append(patterns, more...), ok && read
+			}
+		}
+	}
+	return patterns, ok
+}
+
+// patternsOf are the patterns of a text or a list. Spaces part them, and commas may, but
+// for those within braces.
+func patternsOf(value []byte) (all []string, ok bool) {
+	var texts []string
+	if json.Unmarshal(value, &texts) != nil {
+		texts = make([]string, 1)
+		if json.Unmarshal(value, &texts[0]) != nil {
+			return nil, false
+		}
+	}
+	for _, text := range texts {
+		for word := range strings.FieldsSeq(text) {
+			all = append(all, word)
+			if parts := strings.Split(word, ","); len(parts) > 1 {
+				all = append(all, parts...)
+			}
+		}
+	}
+	return all, true
+}
+
+// filter is the names that a search looks for in a directory and those below it, where it is
+// narrowed by a pattern: *.env has .env too, other than in a shell. There are none for one
+// that leaves something out, and for one that lets all through.
+func filter(pattern string) (names []string, a access) {
+	name := strings.TrimSuffix(strings.ReplaceAll(pattern, "**/", ""), "/**")
+	if name = strings.TrimLeft(name, "/"); strings.HasPrefix(name, "!") || strings.Trim(name, "*/") == "" {
+		return nil, a
+	}
+	names = []string{name}
+	if dir, base := path.Split(name); strings.Trim(base, "*") != base {
+		names = append(names, dir+strings.TrimLeft(base, "*"))
+	}
+	return names, access{reads: true, below: true, glob: strings.ContainsAny(name, "*?[{"), deep: true}
+}

@@ -1,0 +1,188 @@
+package pathguard
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+// ofScript is what the commands of a line do to files.
+func ofScript(script shell.Script) (all []access, unclear []string) {
+	for i, c := range script.Commands {
+		if i+1 < len(script.Commands) {
+			c.Words = own(c, script.Commands[i+1])
+		}
+		s := &collector{dirs: c.Dirs}
+		for _, r := range c.Redirects {
+			s.word(r.File, r.File.Text, access{reads: !r.Write, writes: r.Write}, true)
+		}
+		s.command(c)
+		all, unclear = append(all, s.all...), append(unclear, s.unclear...)
+	}
+	return all, unclear
+}
+
+// collector collects what one command does.
+type collector struct {
+	dirs     []string // nil: nobody knows
+	contains bool     // words may name files that a container sees
+	all      []access
+	unclear  []string
+}
+
+// own are the words of a command without those that it runs, which stand next in the list
+// and are judged there.
+func own(c, next shell.Command) []shell.Word {
+	switch {
+	case c.Name() == "find":
+		return outsideExec(c.Words)
+	case len(c.Doubts) == 0 && len(next.Words) > 0 && slices.Contains(wrapping, c.Name()):
+		if at := slices.IndexFunc(c.Args(), func(w shell.Word) bool { return w.Text == next.Words[0].Text }); at >= 0 {
+			return c.Words[:at+1]
+		}
+	}
+	return c.Words
+}
+
+func (s *collector) command(c shell.Command) {
+	c = dashed(c)
+	name := c.Name()
+	if slices.Contains(patchers, name) {
+		s.patch(c)
+		return
+	}
+	does, known := useOf(c)
+	if does == none {
+		return
+	}
+	from := s.dirs
+	s.contains = slices.Contains(containers, name)
+	s.enter(name, c.Args())
+	below, file := goesDown(c), known && does != unknown && !runner[name]
+	if fills(c) {
+		s.all = append(s.all, s.found(".", access{unsure: true, below: below})...)
+	}
+	args, patterns := wordingOf(c).files(c)
+	for _, w := range patterns {
+		names, a := filter(w.Text)
+		for _, name := range names {
+			if w.Known {
+				s.all = append(s.all, s.found(name, a)...)
+			}
+		}
+	}
+	var operands, targets []shell.Word
+	named, late := false, false // the word before names an output; an option stands behind an operand
+	written := outputs[name]
+	if isTar(c) && !archives(c) {
+		written = output{}
+	}
+	for _, w := range args {
+		target, next := written.of(w.Text)
+		switch option := len(w.Text) > 1 && w.Text[0] == '-'; {
+		case named || target != "":
+			w.Text = cmp.Or(target, w.Text)
+			targets = append(targets, w)
+			dirs := s.dirs
+			if isTar(c) { // whose -C isn't for the archive
+				s.dirs = from
+			}
+			s.word(w, w.Text, access{writes: true, below: below}, file)
+			s.dirs = dirs
+		case option && !next && (w.Known || strings.ContainsAny(w.Text, "/~")):
+			s.words(w, access{reads: true, writes: does == writes, unsure: does == unknown || does == runs && len(operands) > 0, below: below}, file)
+		case !option:
+			operands = append(operands, w)
+		}
+		late = late || len(operands) > 0 && strings.HasPrefix(w.Text, "-")
+		named = next
+	}
+	edit := edits(c)
+	to := len(operands) // where the operand stands that is written
+	into := does == copies || does == moves || does == links
+	switch {
+	case !into || len(targets) > 0:
+	case len(operands) > 1:
+		to = len(operands) - 1
+		targets = operands[to:]
+	case does == links:
+		targets = []shell.Word{{Text: ".", Known: true}}
+	}
+	for i, w := range operands {
+		w.Glob = w.Glob && !slices.Contains(listing, name)
+		a := access{reads: true, below: below}
+		switch does {
+		case unknown, links:
+			a.unsure = true
+		case copies:
+			a.unsure = late
+		case writes, moves:
+			a.writes = name != "dd" || strings.HasPrefix(w.Text, "of=")
+		case runs:
+			a.unsure = i > 0 && (name != "make" || !strings.Contains(w.Text, "=")) || edit
+			a.writes = i > 0 && edit
+		}
+		a.writes = a.writes || i == to
+		s.words(w, a, file)
+	}
+	if into {
+		s.into(operands[:to], targets, below)
+	}
+	if strings.HasSuffix(name, "sed") {
+		for _, w := range c.Args() {
+			s.scripted(w.Text)
+		}
+	}
+}
+
+// enter adds the directory that a command goes to by its option -C.
+func (s *collector) enter(name string, args []shell.Word) {
+	for i, w := range args {
+		if w.Text == "-C" && i+1 < len(args) && args[i+1].Known && slices.Contains(entering, name) {
+			for _, dir := range slices.Clone(s.dirs) {
+				to := args[i+1].Text
+				if !strings.HasPrefix(to, "/") && !strings.HasPrefix(to, "~") {
+					to = path.Join(dir, to)
+				}
+				s.dirs = append(slices.Clip(s.dirs), to)
+			}
+		}
+	}
+}
+
+// into is what a command writes where the last of its words is a directory: a file of
+// each source's name.
+func (s *collector) into(sources, targets []shell.Word, below bool) {
+	for _, target := range targets {
+		for _, w := range sources {
+			name := path.Base(w.Text[strings.LastIndexByte(w.Text, ':')+1:])
+			if w.Known && target.Known && strings.Trim(name, "./") != "" {
+				w.Glob = w.Glob || target.Glob
+				s.word(w, target.Text+"/"+name, access{writes: true, below: below}, true)
+			}
+		}
+	}
+}
+
+// maxScripted bounds the files that are looked for in a script of sed.
+const maxScripted = 100
+
+// scripted finds the files that a script of sed may write or read: they stand behind
+// a w or r, up to the end of a line.
+func (s *collector) scripted(script string) {
+	found := 0
+	for i := range len(script) {
+		if strings.IndexByte("wWrR", script[i]) < 0 {
+			continue
+		}
+		if found++; found > maxScripted {
+			s.unclear = append(s.unclear, "which files a script of sed writes can't be known: it is too long")
+			return
+		}
+		text, _, _ := strings.Cut(script[i+1:], "\n")
+		s.all = append(s.all, s.found(strings.TrimSpace(text), access{reads: true, writes: script[i]|0x20 == 'w'})...)
+	}
+}

@@ -1,0 +1,170 @@
+package pathguard
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+// use is what a command does to the files among its arguments.
+type use int
+
+const (
+	unknown use = iota // nobody knows
+	none               // they are no files
+	reads              // it reads them
+	writes             // it changes them
+	copies             // it reads them, and changes the last one, or files of their names in it
+	moves              // it changes them, and files of their names in the last one
+	links              // what is written to the last one is written to them
+	runs               // it reads the first, and what that does to the others nobody knows
+)
+
+var uses = func() map[string]use {
+	all := map[string]use{}
+	for use, names := range map[use]string{
+		none: "basename dirname echo printf true false : exit return kill sleep seq date export declare local readonly typeset alias unset set shift type which whereis man test [ history jobs wait ulimit umask",
+		reads: "cat tac head tail less more most bat nl od hexdump strings grep egrep fgrep rg ag ack awk gawk mawk sed gsed cut paste sort wc tr column fold diff cmp comm file stat ls ll dir tree" +
+			" du df find fd locate readlink realpath md5sum sha1sum sha256sum sha512sum cksum base64 base32 jq yq xmllint zcat zless zgrep bzcat xzcat cd pushd" +
+			" gcc g++ cc c++ clang clang++ ld cmake rustc javac strace ldd nm objdump getfacl lsof vimdiff view open xdg-open" +
+			" curl wget ssh env sudo xargs time timeout nice nohup exec command doas su",
+		writes: "rm rmdir unlink shred srm truncate touch mkdir mkfifo mknod tee chmod chown chgrp chattr setfacl vi vim nvim nano emacs ed ex pico patch trash mktemp gzip gunzip bzip2 xz unxz zstd split csplit dd sponge del erase",
+		copies: "cp install rsync scp ditto uniq pdftotext",
+		moves:  "mv",
+		links:  "ln",
+		runs:   "source . bash sh zsh dash python python2 python3 node ruby perl php java go make cargo gdb",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			all[name] = use
+		}
+	}
+	return all
+}()
+
+// listing are readers that tell no more of a file than its name and size.
+var listing = []string{"ls", "ll", "dir", "du", "df", "stat", "tree"}
+
+// changers are readers that change what they are given, where they have one of these
+// options.
+var changers = map[string][]string{"sed": {"-i", "--in-place"}, "gsed": {"-i", "--in-place"}, "yq": {"-i", "--inplace"}, "find": {"-delete"}, "awk": {"-i"}, "gawk": {"-i"}}
+
+// editing is the option with which some interpreters change the files that they are given.
+var editing = output{"aclnpsStTuUwW0123456789", []string{"-i"}}
+
+func edits(c shell.Command) bool {
+	return (c.Name() == "perl" || c.Name() == "ruby") && slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		suffix, next := editing.of(w.Text)
+		return suffix != "" || next
+	})
+}
+
+// gitReads are what git does without a change to the files that it is given, and gitNames
+// what it does without a look into them.
+var (
+	gitReads = []string{"diff", "log", "show", "blame", "annotate", "status", "grep", "shortlog", "whatchanged", "ls-tree", "cat-file", "diff-tree", "diff-index", "diff-files", "add", "stage", "commit"}
+	gitNames = []string{"check-ignore", "check-attr", "ls-files"}
+)
+
+func useOf(c shell.Command) (does use, known bool) {
+	does, known = uses[c.Name()]
+	if c.Name() == "git" {
+		switch verb := c.Verb(); {
+		case slices.Contains(gitReads, verb):
+			does = reads
+		case slices.Contains(gitNames, verb), verb == "rm" && shell.Option(c, "--cached") == shell.Yes:
+			does = none
+		}
+	}
+	if archives(c) {
+		does = reads
+	}
+	if slices.ContainsFunc(changers[c.Name()], func(option string) bool { return shell.Option(c, option) != shell.No }) {
+		does = writes
+	}
+	return does, known
+}
+
+// recursive are the options with which a command touches all that is below a directory;
+// without any it always does.
+var recursive = map[string][]string{
+	"mv": nil, "ln": nil, "rsync": nil, "ditto": nil, "trash": nil, "find": nil, "fd": nil, "rg": nil, "ag": nil, "ack": nil,
+	"tar": nil, "bsdtar": nil, "cpio": nil, "zip": nil, "unzip": nil, "7z": nil,
+	"rm": {"-r", "-R", "--recursive"}, "cp": {"-r", "-R", "-a", "--recursive", "--archive"}, "scp": {"-r"}, "shred": {"-r"}, "srm": {"-r"},
+	"chmod": {"-R", "--recursive"}, "chown": {"-R", "--recursive"}, "chgrp": {"-R", "--recursive"}, "setfacl": {"-R", "--recursive"},
+	"grep": {"-r", "-R", "--recursive"}, "egrep": {"-r", "-R", "--recursive"}, "fgrep": {"-r", "-R", "--recursive"}, "zgrep": {"-r"},
+	"git": {"clone", "submodule", "worktree", "restore", "checkout", "mv", "rm"},
+}
+
+func goesDown(c shell.Command) bool { return among(recursive, c) }
+
+// among reports whether a table has a command with one of its words.
+func among(table map[string][]string, c shell.Command) bool {
+	options, found := table[c.Name()]
+	return found && (options == nil || slices.ContainsFunc(options, func(option string) bool {
+		return shell.Option(c, option) != shell.No || slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == option })
+	}))
+}
+
+// fillers write files that they don't name into the directory where they run, with one
+// of these options or always.
+var fillers = map[string][]string{
+	"tar": nil, "bsdtar": nil, "unzip": nil, "7z": nil, "cpio": nil, "patch": nil, "wget": nil, "split": nil, "csplit": nil,
+	"curl": {"-O", "-J", "--remote-name", "--remote-name-all", "--remote-header-name"},
+}
+
+func fills(c shell.Command) bool { return among(fillers, c) && !archives(c) }
+
+// entering are commands that go to a directory by -C.
+var entering = []string{"git", "tar", "bsdtar", "make", "gmake", "ninja", "go"}
+
+// runner are commands whose arguments are mostly no files.
+var runner = map[string]bool{
+	"curl": true, "wget": true, "ssh": true, "env": true, "sudo": true, "xargs": true, "time": true, "timeout": true, "nice": true, "nohup": true, "exec": true, "command": true, "doas": true, "su": true,
+	"bash": true, "sh": true, "zsh": true, "dash": true, "python": true, "python2": true, "python3": true, "node": true, "ruby": true, "perl": true, "php": true, "java": true, "go": true, "make": true, "cmake": true, "cargo": true,
+	"grep": true, "egrep": true, "fgrep": true, "rg": true, "awk": true, "sed": true, "jq": true, "yq": true, "find": true, "cd": true, "pushd": true, "gcc": true, "cc": true, "clang": true, "tr": true, "sort": true, "gdb": true, "strace": true,
+}
+
+// wrapping are commands that run the one behind their own options.
+var wrapping = strings.Fields("env sudo doas xargs time timeout nice nohup exec command")
+
+// output are the options of a command that name a file which it writes.
+type output struct {
+	flags   string // letters that may stand before the option's, as in curl -sSLo
+	options []string
+}
+
+var (
+	archive  = output{tarFlags + "cru", []string{"-f", "--file", "-g", "--listed-incremental", "--index-file"}}
+	compiler = output{options: []string{"-o"}}
+	copier   = output{"abdfHilLnpPrRsuvxZDTC", []string{"-t", "--target-directory"}}
+	outputs  = map[string]output{
+		"curl": {"#012346aBfgGiIjJklLnNOpqRsSvZ", []string{"-o", "--output", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr", "--libcurl", "--etag-save", "--hsts", "--alt-svc"}},
+		"wget": {"bdcFhHkKLmnNpqrSvVxE", []string{"-O", "--output-document", "-P", "--directory-prefix", "-o", "--output-file", "-a", "--append-output", "--save-cookies"}},
+		"sort": {"bcdfghimnrRsuVz", []string{"-o", "--output"}}, "cp": copier, "mv": copier, "ln": copier, "install": copier,
+		"find": {options: []string{"-fprintf", "-fprint", "-fprint0", "-fls"}}, "xmllint": {options: []string{"-o", "--output"}},
+		"less": {options: []string{"-o", "-O", "--log-file", "--LOG-FILE"}}, "time": {"apqvV", []string{"-o", "--output"}}, "strace": {"cCdfFhiknqrtTvVwxyzZ", []string{"-o", "--output"}},
+		"tree": {"adfilpsughDFqNQrtUvACSnXJ", []string{"-o"}}, "javac": {options: []string{"-d"}}, "rustc": {options: []string{"-o", "--out-dir", "--emit"}},
+		"git": {options: []string{"--output"}}, "tar": archive, "bsdtar": archive,
+		"go":  {options: []string{"-o", "-coverprofile", "-cpuprofile", "-memprofile", "-outputdir"}},
+		"gcc": compiler, "g++": compiler, "cc": compiler, "c++": compiler, "clang": compiler, "clang++": compiler, "ld": compiler,
+	}
+)
+
+// of is the file that a word names for an option of the output; next says that the word
+// behind it does.
+func (o output) of(word string) (file string, next bool) {
+	for _, option := range o.options {
+		name, value, given := strings.Cut(word, "=")
+		switch {
+		case len(word) < 2 || word[0] != '-':
+		case name == option || strings.HasPrefix(option, "--") && len(name) > 3 && strings.HasPrefix(option, name):
+			return value, !given
+		case len(option) == 2 && word[1] != '-':
+			if letters := strings.TrimLeft(word[1:], o.flags); letters != "" && letters[0] == option[1] {
+				return strings.TrimPrefix(letters[1:], "="), len(letters) == 1
+			}
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,60 @@
+package shell_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+// TestHostileLinesAreBounded reads lines that are made to take long or to go deep: the
+// test's own time-out is what they fail by.
+func TestHostileLinesAreBounded(t *testing.T) {
+	for _, line := range []string{
+		strings.Repeat("$(", 30000),
+		strings.Repeat("\"$(", 150) + strings.Repeat(")\"", 150),
+		strings.Repeat("\")\"$(", 8000) + strings.Repeat(")", 8000),
+		strings.Repeat("\"}\"${a:-", 6000) + strings.Repeat("}", 6000),
+		strings.Repeat("`", 60000),
+		strings.Repeat("if ", 20000) + "a",
+		strings.Repeat("while a; do ", 3000) + strings.Repeat(";done ", 3000),
+		strings.Repeat("a|", 30000) + "a",
+		strings.Repeat("a && ", 12000) + "a",
+		strings.Repeat("{a,b}", 12000),
+		strings.Repeat("{1..9}", 15) + "{1..1000000000}",
+		strings.Repeat("a() ", 15000) + "{ x; }",
+		strings.Repeat("x(){ x|", 100) + "x" + strings.Repeat(";}", 100),
+		strings.Repeat("sudo ", 10000) + "rm",
+		strings.Repeat("cd a; ", 10000),
+		strings.Repeat("find . -exec ", 4000),
+		"find " + strings.Repeat("a ", 10000) + "-name b -exec c " + strings.Repeat("{} ", 10000) + "\\;",
+		"find {a,b,c,d,e,f,g,h} -name b -exec c " + strings.Repeat("{} ", 10000) + "\\;",
+		"echo $((" + strings.Repeat("a?1:", 15000) + "1))",
+		"[[ " + strings.Repeat("! ", 30000) + "a ]]",
+		strings.Repeat("a <<E\n", 10000),
+		"eval " + strings.Repeat("eval ", 10000) + "a",
+		"tee " + strings.Repeat("a b ", 8000) + strings.Repeat("; mv a c; ./b", 2000),
+		"tee a; mv a" + strings.Repeat(" b", 20000) + strings.Repeat("; ./b", 2000),
+		"alias a='" + strings.Repeat("b ", 15000) + "'" + strings.Repeat("; a", 10000),
+		"alias a='b " + strings.Repeat("b ", 100) + "' b='a " + strings.Repeat("a ", 100) + "'" + strings.Repeat("; a", 20000),
+		strings.Repeat("a > >(", 1000) + strings.Repeat(")", 1000),
+		strings.Repeat("a > >(b) ", 5000),
+		strings.Repeat("a ", 1<<20),
+	} {
+		start := time.Now()
+		script := shell.Parse(line, "/")
+		t.Logf("%.20q: %v", line, time.Since(start))
+		for _, c := range script.Commands {
+			if len(c.Words) > shell.MaxLine/2 {
+				t.Errorf("%.20q: a command of %d words", line, len(c.Words))
+			}
+		}
+		if len(script.Commands) > shell.MaxCommands {
+			t.Errorf("%.20q: %d commands", line, len(script.Commands))
+		}
+		if len(line) > shell.MaxLine && len(script.Doubts) == 0 {
+			t.Errorf("%.20q has %d bytes, and no doubt", line, len(line))
+		}
+	}
+}

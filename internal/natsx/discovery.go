@@ -1,0 +1,87 @@
+package natsx
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+)
+
+// discover answers PING, INFO and STATS of the NATS micro protocol. The types
+// are the library's; the answers are ours, since its own service would count a
+// request as done when its handler returns, and ours return before.
+func (s *Service) discover() error {
+	answers := map[micro.Verb]func() any{
+		micro.PingVerb:  func() any { return micro.Ping{ServiceIdentity: s.identity(), Type: micro.PingResponseType} },
+		micro.InfoVerb:  func() any { return s.info() },
+		micro.StatsVerb: func() any { return s.stats() },
+	}
+	for verb, answer := range answers {
+		for _, who := range [][2]string{{"", ""}, {s.name, ""}, {s.name, s.id}} {
+			subject, err := micro.ControlSubject(verb, who[0], who[1])
+			if err != nil {
+				return err
+			}
+			sub, err := s.bus.conn.Subscribe(subject, func(m *nats.Msg) {
+				if body, err := json.Marshal(answer()); err == nil && IsInbox(m.Reply) {
+					_ = m.Respond(body)
+				}
+			})
+			if err != nil {
+				return err
+			}
+			s.discovery = append(s.discovery, sub)
+		}
+	}
+	return nil
+}
+
+func (s *Service) identity() micro.ServiceIdentity {
+	metadata := s.metadata
+	if metadata == nil {
+		metadata = map[string]string{}
+	}
+	return micro.ServiceIdentity{Name: s.name, ID: s.id, Version: s.version, Metadata: metadata}
+}
+
+func (s *Service) info() micro.Info {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	info := micro.Info{ServiceIdentity: s.identity(), Type: micro.InfoResponseType, Endpoints: []micro.EndpointInfo{}}
+	for _, ep := range s.endpoints {
+		info.Endpoints = append(info.Endpoints, micro.EndpointInfo{Name: ep.Name, Subject: ep.Subject, QueueGroup: ep.Queue})
+	}
+	return info
+}
+
+func (s *Service) stats() micro.Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stats := micro.Stats{ServiceIdentity: s.identity(), Type: micro.StatsResponseType, Started: s.started, Endpoints: []*micro.EndpointStats{}}
+	for _, ep := range s.endpoints {
+		stats.Endpoints = append(stats.Endpoints, ep.stats(s.dropped.Load()))
+	}
+	return stats
+}
+
+// stats is what an endpoint did; its data counts refusals by code, and the
+// requests of the whole service that were dropped for their reply subject.
+func (ep *endpoint) stats(dropped int64) *micro.EndpointStats {
+	ep.mu.Lock()
+	defer ep.mu.Unlock()
+	e := &micro.EndpointStats{
+		Name: ep.Name, Subject: ep.Subject, QueueGroup: ep.Queue,
+		NumRequests: int(ep.requests.Load()), NumErrors: ep.errors, LastError: ep.last,
+		ProcessingTime: time.Duration(ep.nanos.Load()),
+	}
+	if e.NumRequests > 0 {
+		e.AverageProcessingTime = e.ProcessingTime / time.Duration(e.NumRequests)
+	}
+	data := map[string]any{"refused": ep.refused, "dropped_no_inbox": dropped}
+	if ep.Data != nil {
+		data["counts"] = ep.Data()
+	}
+	e.Data, _ = json.Marshal(data) // counts only
+	return e
+}

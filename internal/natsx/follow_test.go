@@ -1,0 +1,68 @@
+package natsx_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+)
+
+// TestFollowEndsThoughNobodyAnswers is about a connection that breaks twice: the second
+// time, the answer is lost that a follower needs to go on after the first.
+func TestFollowEndsThoughNobodyAnswers(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	s := testkit.Listening(t)
+	answers := &testkit.Stall{Subject: "_INBOX."}
+	b, err := natsx.Connect(natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{answers.Option(), nats.ReconnectWait(time.Millisecond)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	stream, err := b.CreateStream(ctx, "LOG", []string{"log.>"}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	watch := testkit.Conn(t, s)
+	asked, err := watch.SubscribeSync("$JS.API.CONSUMER.CREATE.LOG.>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := watch.FlushWithContext(ctx); err != nil {
+		t.Fatal(err)
+	}
+	follow, stop := context.WithCancel(ctx)
+	read, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- stream.Follow(follow, "log.>", natsx.Start{}, func(natsx.Record) error { close(read); return nil }, func() {})
+	}()
+	if err := watch.Publish("log.a", nil); err != nil {
+		t.Fatal(err)
+	}
+	<-read
+	if _, err := asked.NextMsgWithContext(ctx); err != nil {
+		t.Fatal(err)
+	}
+
+	answers.Stop()
+	if err := b.Conn().ForceReconnect(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := asked.NextMsgWithContext(ctx); err != nil { // it wants to go on
+		t.Fatal(err)
+	}
+	began := time.Now()
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) || time.Since(began) > 5*time.Second {
+		t.Errorf("Follow = %v, after %v", err, time.Since(began))
+	}
+	answers.Go()
+	if err := b.Conn().FlushWithContext(ctx); err != nil { // so that the answers come, at last
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,63 @@
+package natsx_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// TestARefusalIsCountedBeforeItIsSent is what lets an agent, or a test, that was refused
+// find its refusal in the statistics.
+func TestARefusalIsCountedBeforeItIsSent(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	s := testkit.Server(t)
+	server, agent := connect(t, s), testkit.Conn(t, s)
+	answers, err := agent.SubscribeSync(agent.NewInbox())
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := make(chan int, 8)
+	refused := func(code int) {
+		if err := server.Conn().FlushWithContext(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := agent.FlushWithContext(ctx); err != nil {
+			t.Error(err)
+		}
+		if n, _, _ := answers.Pending(); n != 0 {
+			t.Errorf("%d was answered before it was counted", code)
+		}
+		counted <- code
+	}
+	service, err := server.Serve("test", "1.0.0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = service.Stop(context.WithoutCancel(ctx)) })
+	for _, e := range []natsx.Endpoint{
+		{Name: "bad", Subject: "test.bad", Handle: func(context.Context, *natsx.Request) error { return wire.Errorf(wire.Malformed, "no") }},
+		{Name: "full", Subject: "test.full", Slots: natsx.NewLimiter(0), Handle: func(context.Context, *natsx.Request) error { return nil }},
+		{Name: "panics", Subject: "test.panics", Handle: func(context.Context, *natsx.Request) error { panic("a defect") }},
+	} {
+		e.Refused = refused
+		if _, err := service.Add(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for subject, code := range map[string]int{"test.bad": 400, "test.full": 429, "test.panics": 500} {
+		if err := agent.PublishRequest(subject, answers.Subject, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-counted; got != code {
+			t.Errorf("%s is counted as %d, want %d", subject, got, code)
+		}
+		if _, err := answers.NextMsgWithContext(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package redact_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
+)
+
+// ordinary are events as agents send them, of about a KiB, without a secret.
+var ordinary = map[string]string{
+	"write": `{"session_id":"0198f6c2-7c1e-7d3a-9f00-5b1a2c3d4e5f","tool_name":"Write","tool_input":{"file_path":"/src/server/handler.go","content":"` +
+		strings.Repeat(`func (s *Server) handle(w http.ResponseWriter, r *http.Request) {\n\tif err := s.check(r.Context(), r.URL.Path); err != nil {\n\t\thttp.Error(w, \"not found\", 404)\n\t\treturn\n\t}\n}\n\n`, 5) + `"}}`,
+	"usage": `{"session_id":"s-1","model":"large","usage":{"input_tokens":120345,"output_tokens":877,"max_tokens":4096},"at":"2026-11-21T13:05:57.123456Z","messages":[` +
+		strings.Repeat(`{"role":"user","content":"Please look at the failing test in the parser and tell me what is wrong with it.","id":"msg_01","n":3},`, 6) + `{"role":"assistant","content":null}],"stop":true}`,
+	"bash": `{"session_id":"s-1","tool_name":"Bash","tool_input":{"command":"cd /repo && go test ./... 2>&1 | tail -20","timeout_ms":120000},"tool_response":{"stdout":"` +
+		strings.Repeat(`ok  \tgithub.com/example/project/internal/parser\t1.284s\n`, 14) + `","exit_code":0,"commit":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b"}}`,
+}
+
+func BenchmarkOrdinary(b *testing.B) {
+	custom := rules(b, "keys: [pin]\npatterns:\n- {name: employee, pattern: 'EMP-[0-9]{6}'}\n- {name: project, pattern: '(?i)apollo|gemini', hints: [apollo, gemini]}\n")
+	for name, text := range ordinary {
+		raw := []byte(text)
+		for kind, r := range map[string]*redact.Rules{"default": redact.Default(), "custom": custom} {
+			b.Run(name+"/"+kind, func(b *testing.B) {
+				b.SetBytes(int64(len(raw)))
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, n := r.Object(raw); n != 0 {
+						b.Fatal(n)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(raw))*1024, "ns/KiB")
+			})
+		}
+	}
+}
+
+// BenchmarkHinted has hints of secrets in it, but none to mask, and a secret.
+func BenchmarkHinted(b *testing.B) {
+	for name, text := range map[string]string{
+		"no secret":  strings.Replace(ordinary["write"], "not found", "no token := next(); password: must be eve@home", 1),
+		"one secret": strings.Replace(ordinary["write"], "not found", "password=hunter2", 1),
+	} {
+		raw := []byte(text)
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(raw)))
+			b.ReportAllocs()
+			for b.Loop() {
+				redact.Default().Object(raw)
+			}
+		})
+	}
+}
+
+func TestOrdinaryDataIsReturnedWithoutAnAllocation(t *testing.T) {
+	for name, text := range ordinary {
+		raw := []byte(text)
+		redact.Default().Object(raw)
+		if n := testing.AllocsPerRun(100, func() {
+			if got, n := redact.Default().Object(raw); n != 0 || &got[0] != &raw[0] {
+				t.Fatalf("%d replaced: %s", n, got)
+			}
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+	const text = "The tests pass. It took 12 s for 3 packages in /src."
+	if n := testing.AllocsPerRun(100, func() {
+		if got, n := redact.Default().Text(text); n != 0 || got != text {
+			t.Fatal(got)
+		}
+	}); n != 0 {
+		t.Errorf("a text: %v allocations", n)
+	}
+}

@@ -1,0 +1,119 @@
+package process
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// DefaultMaxOutput bounds what is kept of a program's output, in bytes.
+const DefaultMaxOutput = 256 << 10
+
+// pipeDelay is how long output is waited for once the program has ended or was
+// killed: it only passes where a child left the group and holds the pipe.
+const pipeDelay = 250 * time.Millisecond
+
+// Program is a program that was found, and how it runs. The zero Program can't run.
+type Program struct {
+	// Path is the absolute path, as [Find] gives it.
+	Path string
+	// Args are its arguments, without its name.
+	Args []string
+	// Dir is where it runs; empty means the working directory.
+	Dir string
+	// Env is its whole environment, as NAME=value; see [Environ].
+	Env []string
+	// Input is what it reads; nil means nothing.
+	Input []byte
+	// Stderr gets its standard error while it runs, and should not fail; nil discards it.
+	Stderr io.Writer
+	// Both takes the standard error into the output, instead.
+	Both bool
+	// MaxOutput bounds the output, in bytes; 0 means [DefaultMaxOutput].
+	MaxOutput int
+}
+
+// Output is what a program left.
+type Output struct {
+	Text []byte
+	Code int  // the exit code
+	Cut  bool // it printed more than it may, and was killed; Code says nothing then
+}
+
+// Run runs the program to its end. An exit code is no error; a signal, a program that
+// can't be started and a context that is over are, with what to do where that is known.
+// What becomes of the program's children the package documentation says.
+func (p Program) Run(ctx context.Context) (Output, error) {
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	out := &bounded{left: cmp.Or(p.MaxOutput, DefaultMaxOutput), full: stop}
+	mark := "HOOK_RUN=" + rand.Text()
+	cmd := exec.CommandContext(running, p.Path, p.Args...)
+	cmd.Dir, cmd.Env = p.Dir, append(slices.Clone(p.Env), mark)
+	cmd.Stdout, cmd.Stderr = out, p.Stderr
+	if p.Both {
+		cmd.Stderr = out
+	}
+	if p.Input != nil {
+		cmd.Stdin = bytes.NewReader(p.Input)
+	}
+	cmd.SysProcAttr = attributes()
+	cmd.Cancel = func() error {
+		err := killGroup(cmd.Process.Pid)
+		killMarked(mark)
+		return err
+	}
+	cmd.WaitDelay = pipeDelay
+
+	runtime.LockOSThread() // a program dies with the thread that started it
+	defer runtime.UnlockOSThread()
+	if err := cmd.Start(); err != nil {
+		return Output{}, fmt.Errorf("run %s: %w", p.Name(), notStarted(p.Path, err))
+	}
+	err := cmd.Wait()
+	_ = killGroup(cmd.Process.Pid) // children that outlived it; mostly there are none
+
+	result := Output{Text: out.bytes, Code: cmd.ProcessState.ExitCode(), Cut: out.cut}
+	switch exit, isExit := errors.AsType[*exec.ExitError](err); {
+	case out.cut, err == nil, errors.Is(err, exec.ErrWaitDelay):
+		return result, nil
+	case ctx.Err() != nil:
+		return Output{}, fmt.Errorf("run %s: killed with its children: %w", p.Name(), context.Cause(ctx))
+	case isExit && exit.Exited():
+		return result, nil
+	}
+	return Output{}, fmt.Errorf("run %s: %w", p.Name(), err)
+}
+
+// Name is the program's file name, for people.
+func (p Program) Name() string { return filepath.Base(p.Path) }
+
+// bounded keeps the beginning of what is written, and calls full once where there is
+// more. One goroutine writes; it is read when that one is done.
+type bounded struct {
+	bytes []byte
+	left  int
+	full  func()
+	cut   bool
+}
+
+// Write never fails, so that the program is killed instead of told.
+func (b *bounded) Write(p []byte) (int, error) {
+	n := min(len(p), b.left)
+	b.left -= n
+	b.bytes = append(b.bytes, p[:n]...)
+	if n < len(p) && !b.cut {
+		b.cut = true
+		b.full()
+	}
+	return len(p), nil
+}

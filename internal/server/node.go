@@ -1,0 +1,265 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/api/console"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/webhook"
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// Options configure a node. The zero Options run an embedded server without
+// listening; StoreDir is needed then.
+type Options struct {
+	// NATS says which server to join; with an empty URL, one is started here.
+	NATS natsx.Options
+	// Listen is where the server that is started here listens, host:port; empty for
+	// nowhere.
+	Listen string
+	// StoreDir is where that server keeps its files.
+	StoreDir string
+	// HTTPListen is where the health pages and the console are served; empty for
+	// nowhere.
+	HTTPListen string
+	// NoConsole leaves the console and its API out.
+	NoConsole bool
+	// ConsoleToken gives access to the console; empty means a random one.
+	ConsoleToken string
+	// ConsoleHosts are names that the console may be reached by, besides loopback.
+	ConsoleHosts []string
+	// Webhook says whom to tell of questions to people.
+	Webhook webhook.Options
+	// Telemetry is what the process shows of itself, and the node's to stop; nil means
+	// metrics on /metrics and nothing else.
+	Telemetry *telemetry.Telemetry
+	// Level is that of the log, to be changed on /loglevel; nil leaves it as it is.
+	Level *slog.LevelVar
+	// Router holds the limits.
+	Router router.Options
+	// Log of the whole node; nil discards it.
+	Log *slog.Logger
+}
+
+// Node is one process.
+type Server struct {
+	server *embedded.Server // nil where another server was joined
+	bus    *natsx.Conn
+	router *router.Router
+	hooks  *webhook.Sender // nil where nobody is to be told
+	http   *http.Server
+	page   *console.Console // nil where it is not served
+	listen net.Listener
+	shown  *telemetry.Telemetry
+	level  *slog.LevelVar // nil where it is not to be changed
+	log    *slog.Logger
+}
+
+// Start starts the server, connects, and prepares the router; nothing is served
+// before Run. The error says what to change.
+func Start(ctx context.Context, o Options) (*Server, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	n := &Server{log: o.Log, shown: o.Telemetry, level: o.Level}
+	if err := n.start(ctx, o); err != nil {
+		n.close()
+		return nil, err
+	}
+	return n, nil
+}
+
+func (n *Server) start(ctx context.Context, o Options) error {
+	var err error
+	o.NATS.Log, o.Router.Log = o.Log, o.Log
+	if o.NATS.Name == "" {
+		o.NATS.Name = "hook-router"
+	}
+	if o.NATS.Inbox == "" {
+		o.NATS.Inbox = inbox
+	}
+	if o.NATS.URL == "" {
+		n.server, err = embedded.Start(embedded.Options{Listen: o.Listen, StoreDir: o.StoreDir, Log: o.Log})
+		if err != nil {
+			return err
+		}
+		o.NATS.InProcess = n.server
+		o.Router.Replicas = 1
+	}
+	if n.bus, err = natsx.Connect(o.NATS); err != nil {
+		return err
+	}
+	if len(o.Webhook.URLs) > 0 {
+		o.Webhook.Log = o.Log
+		if n.hooks, err = webhook.New(o.Webhook); err != nil {
+			return err
+		}
+		o.Router.Notify = n.hooks.Notify
+	}
+	if n.shown == nil {
+		if n.shown, err = telemetry.Start(ctx, telemetry.Options{Version: o.Router.Version, Log: o.Log}); err != nil {
+			return err
+		}
+	}
+	o.Router.Telemetry = n.shown
+	if err := n.prepare(ctx, o.Router); err != nil {
+		return err
+	}
+	return n.listenHTTP(ctx, o)
+}
+
+// coldStart is how long a cluster that has just been started may need to find its
+// leaders.
+const coldStart = 30 * time.Second
+
+// prepare makes the router. What is not answered in time is asked again: a cluster that
+// was started together with this process has no leaders yet.
+func (n *Server) prepare(ctx context.Context, o router.Options) (err error) {
+	for end := time.Now().Add(coldStart); ; {
+		n.router, err = router.New(ctx, n.bus, o)
+		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, natsx.ErrPermission) || time.Now().After(end) || ctx.Err() != nil {
+			return err
+		}
+		n.log.Info("JetStream does not answer yet, trying again", "error", err)
+	}
+}
+
+// inbox is where routers get replies: not where anybody else does, so that no
+// right to read one's own replies lets a hook read those to the router.
+const inbox = "_INBOX_router"
+
+func (n *Server) listenHTTP(ctx context.Context, o Options) (err error) {
+	if o.HTTPListen == "" {
+		return nil
+	}
+	if n.listen, err = (&net.ListenConfig{}).Listen(ctx, "tcp", o.HTTPListen); err != nil {
+		return fmt.Errorf("serve HTTP: %w: choose another address with --http-listen", err)
+	}
+	mux := n.health()
+	mux.Handle("GET /metrics", n.shown.Handler())
+	if n.level != nil {
+		mux.Handle("/loglevel", &levelPage{n.level, n.log})
+	}
+	if !o.NoConsole {
+		n.page = console.New(console.Options{
+			Desk: n.router.Desk(), Events: n.live, Registry: n.router.Registry, Token: o.ConsoleToken, Hosts: o.ConsoleHosts, Log: o.Log,
+		})
+		mux.Handle("/", telemetry.FromHTTP(n.page.Handler()))
+	}
+	n.http = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute}
+	return nil
+}
+
+// Run serves until ctx ends, then drains. up is called once when the router
+// serves; it may be nil.
+func (n *Server) Run(ctx context.Context, up func()) error {
+	defer n.close()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	if n.http != nil {
+		wg.Go(func() { _ = n.http.Serve(n.listen) })
+		defer func() { _ = n.http.Close() }()
+	}
+	if n.page != nil {
+		defer n.page.Close()
+	}
+	if n.hooks != nil {
+		telling, done := context.WithCancel(context.WithoutCancel(ctx))
+		defer done()
+		wg.Go(func() { _ = n.hooks.Run(telling) })
+	}
+	return n.router.Run(ctx, up)
+}
+
+// ClientURL is where clients reach the server that was started here; empty where
+// it does not listen.
+func (n *Server) ClientURL() string {
+	if n.server == nil || n.server.Addr() == nil {
+		return ""
+	}
+	return n.server.ClientURL()
+}
+
+// HTTPAddr is where the health pages are; empty where they are not served.
+func (n *Server) HTTPAddr() string {
+	if n.listen == nil {
+		return ""
+	}
+	return n.listen.Addr().String()
+}
+
+// ConsoleToken is what gives access to the console; empty where it is not served.
+func (n *Server) ConsoleToken() string {
+	if n.page == nil {
+		return ""
+	}
+	return n.page.Token()
+}
+
+// InProcess connects clients of this process without a socket; nil where another
+// server was joined.
+func (n *Server) InProcess() natsx.InProcess {
+	if n.server == nil {
+		return nil
+	}
+	return n.server
+}
+
+// Ready reports why the router can't serve at the moment, or nil.
+func (n *Server) Ready() error { return n.router.Ready() }
+
+func (n *Server) close() {
+	if n.page != nil {
+		n.page.Close()
+	}
+	if n.listen != nil {
+		_ = n.listen.Close()
+	}
+	if n.bus != nil {
+		n.bus.Close()
+	}
+	if n.server != nil {
+		n.server.Stop()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lastSpans)
+	defer cancel()
+	if err := n.shown.Stop(ctx); err != nil {
+		n.log.Warn("telemetry of the last moments could not be sent", "error", err)
+	}
+}
+
+// lastSpans is how long a collector has for what waits to be sent at the end.
+const lastSpans = 3 * time.Second
+
+// health serves /healthz, "the process lives", and /readyz, "it can serve".
+func (n *Server) health() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { status(w, nil) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { status(w, n.router.Ready()) })
+	return mux
+}
+
+func status(w http.ResponseWriter, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if err == nil {
+		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
+		return
+	}
+	text := err.Error()
+	if refusal, ok := errors.AsType[*wire.Error](err); ok {
+		text = refusal.Text
+	}
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = fmt.Fprintf(w, "{\"status\":\"unavailable\",\"reason\":%q}\n", text)
+}

@@ -1,0 +1,115 @@
+package traces
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// FromAudit makes spans of what the log has on a chain, which has at least one record.
+// When a hook began is not recorded: hooks stand one behind the other from the event's
+// coming on, those that were skipped behind them. A question lasts until its decision,
+// and is open where the chain has none.
+func FromAudit(c *query.Chain) *Trace {
+	t := &Trace{Source: SourceAudit}
+	root := rootOf(c)
+	t.Spans = append(t.Spans, root)
+	at := root.Start
+	for _, r := range c.Hops() {
+		s := hopOf(r, at)
+		if !r.Shadow && r.Action != "collect" { // those are called at the same time
+			at = s.End()
+		}
+		t.Spans = append(t.Spans, s)
+	}
+	return t.withQuestions(c)
+}
+
+func rootOf(c *query.Chain) Span {
+	first := c.Records[0]
+	s := Span{Name: "event " + first.Event, Service: "hook-router", Start: first.Time, Tags: map[string]string{TagChain: c.ID, TagEvent: first.Event, tagKind: "server"}}
+	if first.Session != "" {
+		s.Tags[TagSession] = first.Session
+	}
+	if r := c.Result(); r != nil {
+		s.Took = micros(r.Micros)
+		s.Start = r.Time.Add(-s.Took)
+		s.Tags[TagAction], s.Tags[TagHooks] = r.Action, strconv.Itoa(r.Called)
+		s.set(TagDeniedBy, r.DeniedBy)
+		s.set(TagApproval, r.ApprovalID)
+		if r.Skipped > 0 {
+			s.Tags[TagSkipped] = strconv.Itoa(r.Skipped)
+		}
+	}
+	if c.Refused() != nil {
+		s.Failed, s.Tags[TagRefused] = "503", "503"
+	}
+	return s
+}
+
+func hopOf(r query.Record, at time.Time) Span {
+	s := Span{
+		Depth: 1, Name: "call " + r.Hook, Service: "hook-router", Start: at, Took: micros(r.Micros), Failed: r.Failure,
+		Tags: map[string]string{TagHook: r.Hook, tagKind: "client"},
+	}
+	switch {
+	case r.Kind == audit.HookSkipped:
+		s.Name, s.Tags[TagAction] = "match "+r.Hook, "skipped"
+	case r.Failure == "":
+		s.set(TagAction, r.Action)
+	}
+	if r.Shadow {
+		s.Start, s.Tags[TagMode] = r.Time.Add(-s.Took), "shadow"
+	}
+	s.set(TagFailure, r.Failure)
+	if r.FailedOpen {
+		s.Tags[TagFailedOpen] = "true"
+	}
+	return s
+}
+
+// withQuestions adds the questions to people, each once, and what became of them.
+func (t *Trace) withQuestions(c *query.Chain) *Trace {
+	at := map[string]int{} // in Spans
+	for _, r := range c.Of(audit.ApprovalRequested) {
+		if _, known := at[r.ApprovalID]; known {
+			continue
+		}
+		at[r.ApprovalID] = len(t.Spans)
+		t.Spans = append(t.Spans, Span{
+			Depth: 1, Name: "approval " + r.Hook, Service: "hook-router", Start: r.Time, Open: true,
+			Tags: map[string]string{TagApproval: r.ApprovalID, TagHook: r.Hook},
+		})
+	}
+	for _, r := range c.Of(audit.ApprovalDecided) {
+		i, known := at[r.ApprovalID]
+		if !known {
+			continue
+		}
+		s := &t.Spans[i]
+		s.Open, s.Took = false, max(r.Time.Sub(s.Start), 0)
+		s.Tags[TagAction] = "deny"
+		if r.Granted {
+			s.Tags[TagAction] = "continue"
+		}
+		s.set(TagDecidedBy, r.DecidedBy)
+		if r.TimedOut {
+			s.Tags[TagTimedOut] = "true"
+		}
+	}
+	return t
+}
+
+func (s *Span) set(tag, value string) {
+	if value != "" {
+		s.Tags[tag] = value
+	}
+}
+
+// micros is a duration that a record has. What is below 0, or beyond all time, is as a
+// record must not have it.
+func micros(us int64) time.Duration {
+	return time.Duration(min(max(us, 0), maxMicros)) * time.Microsecond
+}

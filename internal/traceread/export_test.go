@@ -1,6 +1,0 @@
-package traceread
-
-import "time"
-
-// SetPatience changes how long an answer is waited for.
-func (j *Jaeger) SetPatience(d time.Duration) { j.client.Timeout = d }

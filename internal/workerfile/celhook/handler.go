@@ -1,0 +1,128 @@
+package celhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/policy/match"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// rule is a compiled Rule.
+type rule struct {
+	when   *match.Program // nil for always
+	answer answer
+
+	userMessage template
+	level       chain.Level
+}
+
+// Build builds a hook from a section of a worker file.
+func Build(_ kind.Section, c Config) (kind.Hook, error) {
+	handler, doubts, err := build(c)
+	return kind.Hook{Handler: handler, Warnings: doubts}, err
+}
+
+// New compiles the rules. The error is a [*kind.FieldError], or several joined.
+func New(c Config) (kind.Handler, error) {
+	handler, _, err := build(c)
+	return handler, err
+}
+
+func build(c Config) (handler kind.Handler, doubts []error, err error) {
+	if len(c.Rules) == 0 {
+		return nil, nil, kind.At("/rules", "a cel hook needs at least one rule")
+	}
+	rules := make([]rule, len(c.Rules))
+	var wrong []error
+	for i, r := range c.Rules {
+		at := jsontext.Pointer("/rules").AppendToken(fmt.Sprint(i))
+		var err error
+		rules[i], err = compile(at, r)
+		wrong = append(wrong, err)
+		doubts = append(doubts, Doubts(at+"/when", string(r.When), rules[i].when)...)
+		if r.When == "" && i < len(c.Rules)-1 {
+			wrong = append(wrong, kind.At(at, "this rule has no when and so always holds: those after it are never reached"))
+		}
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return nil, nil, err
+	}
+	return func(ctx context.Context, ev events.Event) (chain.Result, error) {
+		return decide(ctx, rules, ev)
+	}, doubts, nil
+}
+
+// decide returns the answer of the first rule that holds.
+func decide(ctx context.Context, rules []rule, ev events.Event) (chain.Result, error) {
+	in := match.NewInput(ev.Name, ev.Session, ev.Data).At(kind.Now(ctx))
+	for i, r := range rules {
+		if err := ctx.Err(); err != nil {
+			return chain.Result{}, fmt.Errorf("cel.rules[%d]: %w", i, err)
+		}
+		if r.when != nil {
+			holds, err := r.when.Eval(in)
+			if err != nil {
+				kind.Decided(ctx, "rules", i)
+				return chain.Result{}, fmt.Errorf("cel.rules[%d].when: %w", i, explain(err))
+			}
+			if !holds {
+				continue
+			}
+		}
+		kind.Decided(ctx, "rules", i)
+		result, err := r.result(in, ev.Data)
+		if err != nil {
+			return chain.Result{}, fmt.Errorf("cel.rules[%d].%w", i, err)
+		}
+		return result, nil
+	}
+	return chain.Result{}, nil
+}
+
+func (r rule) result(in *match.Input, data []byte) (chain.Result, error) {
+	result, err := r.answer(in, data)
+	if err != nil {
+		return chain.Result{}, err
+	}
+	result.UserMessageLevel = r.level
+	if result.UserMessage, err = r.userMessage.render(in); err != nil {
+		return chain.Result{}, fmt.Errorf("user_message: %w", err)
+	}
+	return result, nil
+}
+
+// compile checks and compiles one rule; at is its place in the configuration. The error
+// is all that is wrong with it.
+func compile(at jsontext.Pointer, r Rule) (compiled rule, err error) {
+	var wrong [4]error
+	if r.When != "" {
+		if compiled.when, err = match.InRule.Compile(string(r.When)); err != nil {
+			wrong[0] = positioned(at+"/when", err)
+		}
+	}
+	switch r.UserMessageLevel {
+	case "", chain.LevelInfo, chain.LevelWarning, chain.LevelError:
+		compiled.level = r.UserMessageLevel
+	default:
+		wrong[1] = kind.At(at+"/user_message_level", `must be "info", "warning" or "error", not %q`, r.UserMessageLevel)
+	}
+	if compiled.userMessage, err = parseTemplate(r.UserMessage); err != nil {
+		wrong[2] = positioned(at+"/user_message", err)
+	}
+	compiled.answer, wrong[3] = compileAnswer(at, r)
+	return compiled, errors.Join(wrong[:]...)
+}
+
+// positioned makes a field error of an error of a template or an expression.
+func positioned(at jsontext.Pointer, err error) *kind.FieldError {
+	if m, ok := errors.AsType[*match.Error](err); ok {
+		return &kind.FieldError{Pointer: at, Line: m.Line, Column: m.Column, Err: errors.New(m.Message)}
+	}
+	return &kind.FieldError{Pointer: at, Err: err}
+}

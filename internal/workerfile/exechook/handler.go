@@ -1,0 +1,108 @@
+package exechook
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/hookrouter/hookrouter/internal/process"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+)
+
+// command is a checked Config; immutable but for slots.
+type command struct {
+	program process.Program // what each run begins with
+	name    string          // as configured
+	script  string          // absolute path of the script that the program is to run; empty for none that is known
+	env     []string        // names
+	set     []string        // further variables, name=value
+	speak   dialect
+	slots   chan struct{} // one element for each command that runs
+}
+
+// wants reports whether the command is asked about an event.
+func (c *command) wants(ev events.Event) bool {
+	talk, err := c.speak(ev)
+	return err != nil || talk != nil
+}
+
+func (c *command) handle(ctx context.Context, ev events.Event) (chain.Result, error) {
+	talk, err := c.speak(ev)
+	if err != nil {
+		return chain.Result{}, fmt.Errorf("write the event for %s: %w", c.name, err)
+	}
+	if talk == nil {
+		return chain.Result{}, nil
+	}
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-ctx.Done():
+		return chain.Result{}, fmt.Errorf("run %s: all %d slots are taken: %w", c.name, cap(c.slots), context.Cause(ctx))
+	}
+	if c.script != "" {
+		if err := there(c.script); err != nil {
+			return chain.Result{}, fmt.Errorf("run %s: %w", c.name, err)
+		}
+	}
+	complaint := &tail{}
+	run := c.program
+	run.Env = c.environ(worker.CallFrom(ctx), ev)
+	run.Input, run.Stderr = talk.input(), complaint
+	out, err := run.Run(ctx)
+	switch {
+	case ctx.Err() != nil && err != nil: // what it said does not say why
+		return chain.Result{}, &Failure{Stderr: complaint.firstLine(), Err: err}
+	case err != nil:
+		return chain.Result{}, &Failure{Stderr: complaint.firstLine(), Err: describe(err, complaint)}
+	case out.Cut:
+		return chain.Result{}, fmt.Errorf("run %s: the output is too long: more than %d bytes, the limit max_output", c.name, run.MaxOutput)
+	case out.Code != 0:
+		if result, ok := talk.exited(out.Code, complaint.head); ok {
+			return result, nil
+		}
+		err := fmt.Errorf("run %s: exit status %d", c.name, out.Code)
+		return chain.Result{}, &Failure{Stderr: complaint.firstLine(), Err: describe(err, complaint)}
+	}
+	result, err := talk.answered(out.Text)
+	if err != nil {
+		return chain.Result{}, fmt.Errorf("run %s: read its output: %w", c.name, err)
+	}
+	return result, nil
+}
+
+// Failure is a command that ended without an answer: with an exit code, by a
+// signal, or killed when its time was over.
+type Failure struct {
+	Stderr string // the first line that it wrote to standard error, printable and cut; may be empty
+	Err    error  // how it ended, with the last such line
+}
+
+// Error is how the command ended.
+func (f *Failure) Error() string { return f.Err.Error() }
+
+// Unwrap returns how the command ended.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// describe adds what the command said.
+func describe(err error, complaint *tail) error {
+	if line := complaint.lastLine(); line != "" {
+		return fmt.Errorf("%w: %s", err, line)
+	}
+	return err
+}
+
+// environ is the command's whole environment.
+func (c *command) environ(call worker.Call, ev events.Event) []string {
+	env := process.Environ(c.env, c.set...)
+	env = append(env, "HOOK_EVENT="+ev.Name, "HOOK_SESSION_ID="+ev.Session, "HOOK_EVENT_ID="+ev.ID)
+	if call.ChainID != "" { // a router called
+		env = append(env, "HOOK_CHAIN_ID="+call.ChainID, "HOOK_MODE="+string(call.Mode))
+	}
+	if trace := cmp.Or(call.Traceparent, ev.Extensions["traceparent"]); trace != "" {
+		env = append(env, "TRACEPARENT="+trace)
+	}
+	return env
+}

@@ -1,0 +1,160 @@
+package exechook
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/process"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+)
+
+// interpreters run the script that is their first argument. Some of them end with exit
+// code 2 where it is missing or can't be read, which dialect claude-code takes for a
+// denial: so this is looked at beforehand.
+var interpreters = map[string]struct{ shell bool }{
+	"sh": {shell: true}, "bash": {shell: true}, "dash": {shell: true}, "zsh": {shell: true}, "ksh": {shell: true},
+	"python": {}, "python3": {}, "node": {}, "bun": {}, "ruby": {}, "perl": {}, "php": {},
+}
+
+// pathWord is a word of a line that can only be a path, once the variable of the
+// project's directory is put in and the quotes are taken away.
+var pathWord = regexp.MustCompile(`^[A-Za-z0-9_./+@-]*$`)
+
+// directories are how a line writes the project's directory and the user's; the second
+// with a tilde at the beginning of a word, too.
+var directories = strings.NewReplacer(`"`, "",
+	"${CLAUDE_PROJECT_DIR}", "\x00", "$CLAUDE_PROJECT_DIR", "\x00", "${HOME}", "\x01", "$HOME", "\x01")
+
+// wordsOf are the first words of a line that plainly are a program and its script, with
+// those directories put in; it ends before a word that only a shell can read.
+func wordsOf(line, dir string) []string {
+	var words []string
+	for word := range strings.FieldsSeq(line) {
+		if rest, isHome := strings.CutPrefix(word, "~/"); isHome {
+			word = "$HOME/" + rest
+		}
+		rest := directories.Replace(word)
+		base := ""
+		switch {
+		case strings.HasPrefix(rest, "\x00"):
+			base, rest = dir, rest[1:]
+		case strings.HasPrefix(rest, "\x01"):
+			base, rest = os.Getenv("HOME"), rest[1:]
+		}
+		if rest == "" || !pathWord.MatchString(rest) {
+			break
+		}
+		words = append(words, base+rest)
+	}
+	return words
+}
+
+// scriptOf is the path of the script that a program and its arguments run, and what runs
+// it; both are empty where there is none, or it is not known.
+func scriptOf(words []string, dir string) (script, interpreter string) {
+	at := func(name string) string {
+		if filepath.IsAbs(name) {
+			return name
+		}
+		return filepath.Join(dir, name)
+	}
+	if len(words) == 0 {
+		return "", ""
+	}
+	if _, known := interpreters[filepath.Base(words[0])]; known {
+		if len(words) == 1 || strings.HasPrefix(words[1], "-") {
+			return "", ""
+		}
+		return at(words[1]), words[0]
+	}
+	if strings.Contains(words[0], "/") {
+		if interpreter = process.Interpreter(at(words[0])); interpreter != "" {
+			return at(words[0]), interpreter
+		}
+	}
+	return "", ""
+}
+
+// checkScript says why a script can't run: it is not there, or its shell can't read it.
+func checkScript(words []string, dir string) (script string, err error) {
+	script, interpreter := scriptOf(words, dir)
+	if script == "" {
+		return "", nil
+	}
+	if err := there(script); err != nil {
+		return "", &kind.MachineError{Err: err}
+	}
+	if interpreters[filepath.Base(interpreter)].shell {
+		return script, checkSyntax(dir, interpreter, script)
+	}
+	return script, nil
+}
+
+// findProgram finds a program; one that is not there is missing on this machine only.
+func findProgram(dir, name string) (string, error) {
+	path, err := process.Find(dir, name)
+	if err != nil {
+		err = &kind.MachineError{Err: err}
+	}
+	return path, err
+}
+
+func there(script string) error {
+	info, err := os.Stat(script)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: there is no such file", script)
+	case info.IsDir():
+		return fmt.Errorf("%s: it is a directory", script)
+	}
+	return nil
+}
+
+// shellTime is how long a shell may look at a script.
+const shellTime = 5 * time.Second
+
+// checkProgram says that the program of a line isn't there. One without a slash may be
+// known to the shell alone.
+func checkProgram(dir, sh, name string) error {
+	if strings.Contains(name, "/") {
+		_, err := findProgram(dir, name)
+		return err
+	}
+	if err := ask(dir, sh, "-c", `command -v -- "$1" >&2`, "sh", name); err != nil {
+		_, err := findProgram(dir, name)
+		return err
+	}
+	return nil
+}
+
+// checkSyntax has a shell read a script, or a line after -c, without running it.
+func checkSyntax(dir, shell string, args ...string) error {
+	path, err := findProgram(dir, shell)
+	if err != nil {
+		return err
+	}
+	return ask(dir, path, append([]string{"-n"}, args...)...)
+}
+
+// ask has a shell answer a question with its exit code. The error is what it said.
+func ask(dir, shell string, args ...string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), shellTime)
+	defer cancel()
+	complaint := &tail{}
+	check := process.Program{Path: shell, Args: args, Dir: dir, Env: process.Environ(process.DefaultEnv), Stderr: complaint}
+	out, err := check.Run(ctx)
+	switch {
+	case err != nil:
+		return err
+	case out.Code != 0:
+		return errors.New(cmp.Or(complaint.firstLine(), fmt.Sprintf("exit status %d", out.Code)))
+	}
+	return nil
+}

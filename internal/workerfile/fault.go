@@ -1,0 +1,72 @@
+package workerfile
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// faults are what was found wrong with a file, without what only follows from it: a
+// value that could not be read is missing afterwards, and so is the key that was
+// misspelt.
+type faults struct {
+	all     []*Error
+	wrong   map[jsontext.Pointer]bool // the values with a fault
+	holding map[jsontext.Pointer]bool // those, and the values around them
+	unknown map[jsontext.Pointer]bool // the mappings with a key that nobody knows
+}
+
+func newFaults() faults {
+	return faults{nil, map[jsontext.Pointer]bool{}, map[jsontext.Pointer]bool{}, map[jsontext.Pointer]bool{}}
+}
+
+// note keeps the errors that err is made of, but for those that follow from an earlier one.
+func (d *document) note(err error) {
+	for _, e := range Errors(err) {
+		if d.follows(e.at) {
+			continue
+		}
+		d.all = append(d.all, e)
+		d.wrong[e.at] = true
+		for at := e.at; ; at = at.Parent() {
+			d.holding[at] = true
+			if at == "" {
+				break
+			}
+		}
+		if e.unknown {
+			d.unknown[e.at.Parent()] = true
+		}
+	}
+}
+
+// follows reports whether an error at a value may be the consequence of one that was
+// found before: at the value, in it or around it, or at a key that is not the missing one.
+func (d *document) follows(at jsontext.Pointer) bool {
+	if _, there := d.places[at]; !there && d.unknown[at.Parent()] {
+		return true
+	}
+	if d.holding[at] {
+		return true
+	}
+	for ; at != ""; at = at.Parent() {
+		if d.wrong[at] {
+			return true
+		}
+	}
+	return d.wrong[""]
+}
+
+// err is what was noted, in the order of the file; nil for nothing.
+func (f *faults) err() error {
+	slices.SortStableFunc(f.all, func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	errs := make([]error, len(f.all))
+	for i, e := range f.all {
+		errs[i] = e
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,117 @@
+package workerfile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// maxSize bounds a worker file, in bytes.
+const maxSize = 4 << 20
+
+// Options say what a file may hold. The zero Options know no kind.
+type Options struct {
+	// Kinds are the kinds of hooks by the key of their section.
+	Kinds map[string]kind.Kind
+	// Worker is who will call the hooks.
+	Worker kind.Worker
+	// CheckMatch says why the match of a registration does not compile, and what of one
+	// that does is probably not meant; each may be a [*kind.FieldError]. Nil leaves that
+	// to the router.
+	CheckMatch func(expr string) (doubts []error, err error)
+	// FileOnly checks what the file says, and not whether this machine has what its
+	// hooks need. A hook that lacks something (see [kind.MachineError]) is built all
+	// the same, and fails when it is called.
+	FileOnly bool
+}
+
+// File is a worker file that was read and checked.
+type File struct {
+	// NATS is how to reach the bus; flags and environment win over it.
+	NATS NATS
+	// Hooks are in the order of the file; their ids differ.
+	Hooks []Hook
+	// Tests are those of the file, in its order.
+	Tests []Test
+}
+
+// NATS is the section nats of a file. Its zero fields mean that the file does
+// not say.
+type NATS struct {
+	URL    string `json:"url"`
+	Prefix string `json:"prefix"`
+}
+
+// Close lets go of what the hooks hold, when none of them is called any more.
+func (f *File) Close() {
+	for _, h := range f.Hooks {
+		if h.Close != nil {
+			h.Close()
+		}
+	}
+}
+
+// Load reads a worker file. The error is made of [*Error]s, or says why the file
+// can't be read.
+func Load(path string, opts Options) (*File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("read worker file: %w", err)
+	}
+	if info.IsDir() {
+		return nil, fmt.Errorf("read worker file: %s is a directory: give the files in it, such as %s/*.yaml", path, strings.TrimSuffix(path, "/"))
+	}
+	if info.Size() > maxSize {
+		return nil, fmt.Errorf("read worker file: %s has %d bytes: at most %d are allowed", path, info.Size(), maxSize)
+	}
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read worker file: %w", err)
+	}
+	return Parse(path, source, opts)
+}
+
+// Parse reads the text of a worker file; name is what errors call it.
+func Parse(name string, source []byte, opts Options) (*File, error) {
+	doc, err := newDocument(name, source, opts.Kinds)
+	if err != nil {
+		return nil, err
+	}
+	var text struct {
+		NATS  NATS             `json:"nats"`
+		Hooks []jsontext.Value `json:"hooks"`
+		Tests []jsontext.Value `json:"tests"`
+	}
+	doc.note(doc.decode("", doc.json, &text, strict))
+	if _, err := events.NewSubjects(text.NATS.Prefix); err != nil {
+		doc.note(doc.errorAt("/nats/prefix", err))
+	}
+	if len(text.Hooks) == 0 {
+		doc.note(doc.errorAt("/hooks", errors.New("the file has no hooks: give it at least one")))
+	}
+	f := &File{NATS: text.NATS}
+	firstAt := map[string]jsontext.Pointer{}
+	for i, raw := range text.Hooks {
+		at := jsontext.Pointer("/hooks").AppendToken(fmt.Sprint(i))
+		h := doc.hook(at, raw, opts)
+		if first, again := firstAt[h.Registration.ID]; again {
+			doc.note(doc.errorAt(at+"/id", fmt.Errorf("hook id %q is taken already, in line %d", h.Registration.ID, doc.places[first].line)))
+		} else if h.Registration.ID != "" {
+			firstAt[h.Registration.ID] = at + "/id"
+		}
+		f.Hooks = append(f.Hooks, h)
+	}
+	f.Tests, err = doc.tests(text.Tests, f.Hooks)
+	doc.note(err)
+	if err := doc.err(); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}

@@ -1,0 +1,133 @@
+package workerfile
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+)
+
+// unknownKey is an error at a key that nobody knows, or that has its home elsewhere.
+func (d *document) unknownKey(at jsontext.Pointer, known []string) error {
+	key := at.LastToken()
+	hint := "known are " + list(known)
+	if home := d.home(at.Parent(), key); home != "" {
+		hint = fmt.Sprintf("it belongs to %s: indent it deeper, below that", home)
+	} else if best := kind.Closest(key, known); best != "" {
+		hint = fmt.Sprintf("did you mean %q?", best)
+	}
+	p := d.nearest(at)
+	line, column := p.keyLine, p.keyColumn
+	if line == 0 {
+		line, column = p.line, p.column
+	}
+	e := d.errorIn(line, column, at.Parent(), fmt.Errorf("unknown key %q: %s", key, hint))
+	e.at, e.unknown = at, true
+	return e
+}
+
+// home is where a key belongs that stands beside the hooks, or beside the section of a
+// hook; empty where that is not known.
+func (d *document) home(mapping jsontext.Pointer, key string) string {
+	switch {
+	case mapping == "" && (d.kinds[key].Build != nil || slices.Contains(fieldNames[hookText](), key)):
+		return "a hook"
+	case mapping.Parent() != "/hooks":
+		return ""
+	}
+	for _, name := range names(d.kinds) {
+		config := reflect.TypeOf(d.kinds[name].Config)
+		if slices.Contains(fieldNamesOf(config), key) {
+			return name
+		}
+		for _, list := range fieldNamesOf(config) {
+			if slices.Contains(fieldNamesOf(elementOf(config, list)), key) {
+				return name + "." + list
+			}
+		}
+	}
+	return ""
+}
+
+// elementOf is the type of the elements of a struct's list; nil for what is none.
+func elementOf(t reflect.Type, name string) reflect.Type {
+	for _, f := range reflect.VisibleFields(t) {
+		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == name && f.Type.Kind() == reflect.Slice {
+			return f.Type.Elem()
+		}
+	}
+	return nil
+}
+
+// underlying is a type without the pointer to it.
+func underlying(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+// fieldNames are the keys that a struct takes.
+func fieldNames[T any]() []string { return fieldNamesOf(reflect.TypeFor[T]()) }
+
+func fieldNamesOf(t reflect.Type) []string {
+	if t == nil {
+		return nil
+	}
+	if t = underlying(t); t.Kind() != reflect.Struct {
+		return nil
+	}
+	var all []string
+	for _, f := range reflect.VisibleFields(t) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+func names(kinds map[string]kind.Kind) []string { return slices.Sorted(maps.Keys(kinds)) }
+
+func list(names []string) string { return strings.Join(names, ", ") }
+
+// typeWord says what a value of a Go type is called in YAML.
+func typeWord(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return typeWord(t.Elem())
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "a whole number"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.String:
+		return "a text (quote it)"
+	case reflect.Slice:
+		return "a list"
+	default:
+		return "a mapping (key: value)"
+	}
+}
+
+func kindWord(k jsontext.Kind) string {
+	switch k {
+	case '{':
+		return "a mapping"
+	case '[':
+		return "a list"
+	case '"':
+		return "a text"
+	case '0':
+		return "a number"
+	case 'n':
+		return "empty"
+	default:
+		return "true or false"
+	}
+}

@@ -1,0 +1,154 @@
+package workerfile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Hook is one hook of a file.
+type Hook struct {
+	Registration chain.Registration // completed and checked; its match compiles
+	Kind         string             // the key of its section
+	kind.Hook                       // what answers
+	Lacks        *Error             // what this machine lacks of it; nil without [Options.FileOnly]
+
+	section jsontext.Value   // as JSON
+	doc     *document        // that it stands in; nil for a hook of no file
+	at      jsontext.Pointer // where it stands there
+}
+
+// Same reports whether two hooks answer alike because they were built from the same
+// section. One that was built from other files too is like no other.
+func (h Hook) Same(other Hook) bool {
+	return h.Kind == other.Kind && bytes.Equal(h.section, other.section) && len(h.Files)+len(other.Files) == 0
+}
+
+// Wrong is err as an error at the place of the hook in its file.
+func (h Hook) Wrong(err error) *Error {
+	if h.doc == nil {
+		return &Error{Err: err}
+	}
+	p := h.doc.nearest(h.at.AppendToken("id"))
+	return h.doc.errorIn(p.line, p.column, h.at, err)
+}
+
+// Place is where a part of the hook's section stands, like "worker.yaml:12, rules[1]".
+func (h Hook) Place(part jsontext.Pointer) string {
+	if h.doc == nil {
+		return pathOf(part)
+	}
+	return fmt.Sprintf("%s:%d, %s", h.doc.name, h.doc.nearest(h.at.AppendToken(h.Kind)+part).line, pathOf(part))
+}
+
+// hookText is a hook as it stands in a file: a registration, and sections.
+type hookText struct {
+	chain.Registration
+	Sections map[string]jsontext.Value `json:",embed"`
+}
+
+// hookKeys are the keys of a hook, but for its sections and what the worker says itself.
+func hookKeys() []string {
+	return slices.DeleteFunc(fieldNames[hookText](), func(name string) bool {
+		return name == "channels" || name == "instance" || name == "protocol"
+	})
+}
+
+// hook reads one hook, as far as that is possible, and notes what is wrong.
+func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) Hook {
+	var text hookText
+	d.note(d.decode(at, raw, &text))
+	h := Hook{Registration: text.Registration, doc: d, at: at}
+	var sections []string
+	for _, name := range slices.Sorted(maps.Keys(text.Sections)) {
+		if _, known := opts.Kinds[name]; known {
+			sections = append(sections, name)
+		} else {
+			d.note(d.unknownKey(at.AppendToken(name), append(hookKeys(), names(opts.Kinds)...)))
+		}
+	}
+	complete := true // whether the registration is what it would be without faults
+	switch len(sections) {
+	case 0:
+		d.note(d.missing(at, "kind", "the hook has no kind: give it one of %s", list(names(opts.Kinds))))
+	case 1:
+		h.Kind, h.section = sections[0], text.Sections[sections[0]]
+		built := d.build(at, &h, opts)
+		complete = built || opts.Kinds[h.Kind].Members == nil
+	default:
+		d.note(d.missing(at, "kind", "the hook has both %s and %s: give it one kind", sections[0], sections[1]))
+	}
+	if complete && len(h.Registration.Events)+len(h.Registration.Channels) == 0 {
+		d.note(d.missing(at, "events", "the hook has no events: say for which it is, like events: [tool:pre]"))
+	}
+	d.checkRegistration(at, h.Registration)
+	d.checkMatch(at, &h, opts.CheckMatch)
+	d.doubtEvents(at, &h)
+	return h
+}
+
+// build makes of the section of a hook what answers.
+func (d *document) build(at jsontext.Pointer, h *Hook, opts Options) (built bool) {
+	section := at.AppendToken(h.Kind)
+	var err error
+	h.Hook, err = opts.Kinds[h.Kind].Build(kind.Section{
+		Registration: &h.Registration,
+		Given: func(field string) bool {
+			_, given := d.places[at.AppendToken(field)]
+			return given
+		},
+		Decode: func(part jsontext.Pointer, config any) error {
+			return d.decodePart(section, h.section, part, config)
+		},
+		Worker: opts.Worker,
+	})
+	if err != nil {
+		err = d.errorAt(section, err)
+		if opts.FileOnly {
+			h.Lacks, err = lacking(err)
+		}
+		d.note(err)
+	}
+	if h.Lacks != nil && err == nil {
+		h.Hook = kind.Hook{Acts: true, Handler: func(context.Context, events.Event) (chain.Result, error) { return chain.Result{}, h.Lacks }}
+	}
+	for i, doubt := range h.Warnings {
+		h.Warnings[i] = d.errorAt(section, doubt)
+	}
+	return err == nil
+}
+
+// lacking takes the errors that say what this machine lacks out of what is wrong with a
+// file, and returns the first of them.
+func lacking(err error) (lacks *Error, rest error) {
+	var wrong []error
+	for _, e := range Errors(err) {
+		if _, ok := errors.AsType[*kind.MachineError](e); !ok {
+			wrong = append(wrong, e)
+		} else if lacks == nil {
+			lacks = e
+		}
+	}
+	return lacks, errors.Join(wrong...)
+}
+
+// decodePart reads the part of a section that a pointer names.
+func (d *document) decodePart(section jsontext.Pointer, raw jsontext.Value, part jsontext.Pointer, config any) error {
+	for token := range part.Tokens() {
+		var members map[string]jsontext.Value
+		if err := d.decode(section, raw, &members); err != nil {
+			return err
+		}
+		section, raw = section.AppendToken(token), members[token]
+	}
+	return d.decode(section, raw, config, strict)
+}

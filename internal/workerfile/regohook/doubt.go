@@ -1,0 +1,52 @@
+package regohook
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+)
+
+// misspelling is a rule that nothing reads, and the one that it was probably meant to be.
+type misspelling struct {
+	name, meant string
+	location    *ast.Location
+}
+
+// misspelt are the rules of a package that no other rule uses and whose names are a slip
+// away from those that count, each once, in the order of their places.
+func misspelt(pkg ast.Ref, compiler *ast.Compiler) []misspelling {
+	var all []misspelling
+	for _, m := range compiler.Modules {
+		if !m.Package.Path.Equal(pkg) {
+			continue
+		}
+		for _, rule := range m.Rules {
+			name := string(rule.Head.Name)
+			if len(rule.Head.Args) > 0 || slices.Contains(counting, name) || len(compiler.Graph.Dependents(rule)) > 0 {
+				continue
+			}
+			if best := kind.ClosestWithin(1, name, counting); best != "" {
+				all = append(all, misspelling{name, best, rule.Location})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b misspelling) int {
+		return cmp.Or(cmp.Compare(a.name, b.name), a.location.Compare(b.location))
+	})
+	return slices.CompactFunc(all, func(a, b misspelling) bool { return a.name == b.name })
+}
+
+// doubts are the rules that are probably misspelt, where other rules of the package count.
+func (l loader) doubts(at jsontext.Pointer, q question, compiler *ast.Compiler) []error {
+	var doubts []error
+	for _, rule := range misspelt(q.of, compiler) {
+		text := fmt.Sprintf("nothing reads the rule %s: did you mean %s?", rule.name, rule.meant)
+		doubts = append(doubts, l.placed(at, rule.location, text))
+	}
+	return doubts
+}

@@ -1,0 +1,100 @@
+package regohook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/topdown"
+
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// policy is a compiled Config; immutable.
+type policy struct {
+	query rego.PreparedEvalQuery
+	rules []string
+	name  func(file string) string // of a file, for people
+}
+
+func (p *policy) handle(ctx context.Context, ev events.Event) (chain.Result, error) {
+	document, err := input(ev)
+	if err != nil {
+		return chain.Result{}, fmt.Errorf("evaluate policy: write the event: %w", err)
+	}
+	set, err := p.query.Eval(ctx, rego.EvalParsedInput(document), rego.EvalTime(kind.Now(ctx)))
+	if ctx.Err() != nil {
+		return chain.Result{}, fmt.Errorf("evaluate policy: %w", ctx.Err())
+	}
+	if err != nil {
+		return chain.Result{}, fmt.Errorf("evaluate policy: %w", p.withoutValues(err))
+	}
+	values, ok := valuesOf(set)
+	if !ok || len(values) != len(p.rules) {
+		return chain.Result{}, errors.New("evaluate policy: it has no value")
+	}
+	result, err := decide(p.rules, values)
+	if err != nil {
+		return chain.Result{}, fmt.Errorf("evaluate policy: %w", err)
+	}
+	return result, nil
+}
+
+// valuesOf is the list that the question yields.
+func valuesOf(set rego.ResultSet) ([]any, bool) {
+	if len(set) != 1 || len(set[0].Expressions) != 1 {
+		return nil, false
+	}
+	values, ok := set[0].Expressions[0].Value.([]any)
+	return values, ok
+}
+
+// withoutValues is an error of the evaluation that shows no data of the event: what
+// failed, and where.
+func (p *policy) withoutValues(err error) error {
+	failed, ok := errors.AsType[*topdown.Error](err)
+	if !ok {
+		return errors.New("it failed")
+	}
+	text := failed.Code
+	if name, _, found := strings.Cut(failed.Message, ":"); found && ast.BuiltinMap[name] != nil {
+		text += ": " + name
+	}
+	if at := failed.Location; at != nil {
+		if at.File == "" {
+			return fmt.Errorf("line %d of the policy: %s", at.Row, text)
+		}
+		return fmt.Errorf("%s:%d: %s", p.name(at.File), at.Row, text)
+	}
+	return errors.New(text)
+}
+
+// input is the document that a policy sees.
+func input(ev events.Event) (ast.Value, error) {
+	w := events.NewObjectWriter(make([]byte, 0, len(ev.Data)+512))
+	w.String("event", ev.Name)
+	w.String("session_id", ev.Session)
+	w.String("event_id", ev.ID)
+	w.String("source", ev.Source)
+	w.String("time", ev.Time)
+	data := []byte(ev.Data)
+	if len(data) == 0 {
+		data = []byte("{}")
+	}
+	w.Raw("data", data)
+	if tool, ok := events.ToolOf(ev.Name, data); ok {
+		raw, err := json.Marshal(tool)
+		if err != nil {
+			return nil, err
+		}
+		w.Raw("tool", raw)
+	}
+	return ast.ValueFromReader(bytes.NewReader(w.End()))
+}

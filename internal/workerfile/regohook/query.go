@@ -1,0 +1,90 @@
+package regohook
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+)
+
+// The rules of a package that count.
+const (
+	ruleDeny   = "deny"
+	ruleAllow  = "allow"
+	ruleAsk    = "ask"
+	ruleResult = "result"
+)
+
+// counting are all of them; of several the one that stands first here is named first.
+var counting = []string{ruleResult, ruleDeny, ruleAllow, ruleAsk}
+
+// question is what is evaluated for each event.
+type question struct {
+	body  ast.Body
+	of    ast.Ref  // the rule or the package that is asked
+	rules []string // what is asked for, in the order of the list it yields
+}
+
+// questionOf makes a query of the rule or the package that text names. It yields, for
+// each rule that exists, a list with its value, or without one where it is undefined.
+func questionOf(text string, compiler *ast.Compiler) (question, error) {
+	ref, err := ast.ParseRef(cmp.Or(text, DefaultQuery))
+	if err != nil || !ref.HasPrefix(ast.DefaultRootRef) || !ref.IsGround() || len(ref) < 2 {
+		return question{}, errors.New("must name a rule or a package, like data.hooks or data.authz.allow")
+	}
+	q := question{of: ref}
+	var terms []*ast.Term
+	add := func(name string, rule ast.Ref) {
+		value := ast.VarTerm("value")
+		terms = append(terms, ast.ArrayComprehensionTerm(value, ast.NewBody(ast.Equality.Expr(value, ast.NewTerm(rule)))))
+		q.rules = append(q.rules, name)
+	}
+	if len(compiler.GetRulesExact(ref)) > 0 {
+		name, _ := ref[len(ref)-1].Value.(ast.String)
+		add(string(name), ref)
+	} else {
+		for _, name := range counting {
+			if rule := ref.Append(ast.StringTerm(name)); len(compiler.GetRulesForVirtualDocument(rule)) > 0 {
+				add(name, rule)
+			}
+		}
+	}
+	if len(terms) == 0 {
+		return question{}, fmt.Errorf("no policy has the rule %s, nor a rule deny, allow, ask or result below it: %s", ref, meant(ref, compiler))
+	}
+	q.body = ast.NewBody(ast.NewExpr(ast.ArrayTerm(terms...)))
+	return q, nil
+}
+
+// meant is what a query that finds nothing may have been meant to find.
+func meant(ref ast.Ref, compiler *ast.Compiler) string {
+	for _, rule := range misspelt(ref, compiler) {
+		return fmt.Sprintf("it has the rule %s: did you mean %s?", rule.name, rule.meant)
+	}
+	names := packages(compiler)
+	if best := kind.ClosestWithin(2, ref.String(), names); best != "" && best != ref.String() {
+		return fmt.Sprintf("did you mean %s?", best)
+	}
+	switch {
+	case len(names) == 0:
+		return "there is no policy"
+	case len(names) > 10:
+		names = append(names[:10], "…")
+	}
+	return "the packages are " + strings.Join(names, ", ")
+}
+
+// packages are the names of all packages, in order.
+func packages(compiler *ast.Compiler) []string {
+	var names []string
+	for _, m := range compiler.Modules {
+		names = append(names, m.Package.Path.String())
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,78 @@
+package regohook
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// schemas are what a policy is checked against when it is compiled: a member that input
+// never has would be undefined without a word, and a rule that asks for it never hold.
+// What stands below data is anybody's.
+var schemas = sync.OnceValue(func() *ast.SchemaSet {
+	text := map[string]any{"type": "string"}
+	set := ast.NewSchemaSet()
+	set.Put(ast.SchemaRootRef, object(map[string]any{
+		"event": text, "session_id": text, "event_id": text, "source": text, "time": text,
+		"data": map[string]any{},
+		"tool": object(membersOf(reflect.TypeFor[events.Tool]())),
+	}))
+	return set
+})
+
+func object(members map[string]any) map[string]any {
+	return map[string]any{"type": "object", "properties": members}
+}
+
+// membersOf are the schemas of a struct of texts, flags and lists of texts.
+func membersOf(t reflect.Type) map[string]any {
+	members := map[string]any{}
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch f.Type.Kind() {
+		case reflect.Bool:
+			members[name] = map[string]any{"type": "boolean"}
+		case reflect.Slice:
+			members[name] = map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
+		default:
+			members[name] = map[string]any{"type": "string"}
+		}
+	}
+	return members
+}
+
+// memberHint says what there is where a policy asks for a member that input never has;
+// empty for another error.
+func memberHint(one *ast.Error) string {
+	detail, ok := one.Details.(*ast.RefErrInvalidDetail)
+	if !ok || !detail.Ref.HasPrefix(ast.InputRootRef) || len(detail.OneOf) == 0 {
+		return ""
+	}
+	name, ok := detail.Ref[detail.Pos].Value.(ast.String)
+	if !ok {
+		return ""
+	}
+	holder := detail.Ref[:detail.Pos]
+	var known []string
+	for _, value := range detail.OneOf {
+		if word, ok := value.(ast.String); ok {
+			known = append(known, string(word))
+		}
+	}
+	slices.Sort(known)
+	if best := kind.Closest(string(name), known); best != "" {
+		return fmt.Sprintf(": did you mean %s.%s?", holder, best)
+	}
+	hint := fmt.Sprintf(": %s has %s", holder, strings.Join(known, ", "))
+	if len(holder) == 1 {
+		hint += fmt.Sprintf("; what the agent sent stands in data, such as input.data.%s", string(name))
+	}
+	return hint
+}

@@ -1,0 +1,81 @@
+package regohook_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/internal/workerfile/regohook"
+)
+
+func TestAMemberThatInputNeverHasIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		"a.rego": "package hooks\n\ndeny contains \"x\" if {\n  input.tool.clas == \"shell\"\n}\n",
+	})
+	policy := func(condition string) string {
+		return "      policy: |\n        package hooks\n\n        deny contains \"x\" if " + condition + "\n"
+	}
+	for name, c := range map[string]struct{ section, want string }{
+		"of input":           {policy("input.tol.command"), `a.yaml:8:30: hooks[0].rego.policy: rego_type_error: undefined ref: input.tol.command: did you mean input.tool?`},
+		"of the tool":        {policy(`startswith(input.tool.comand, "rm")`), "undefined ref: input.tool.comand: did you mean input.tool.command?"},
+		"that CEL has":       {policy(`input.tool.path == "/etc"`), "did you mean input.tool.paths?"},
+		"by a text":          {policy(`input["tool"]["comand"]`), "did you mean input.tool.command?"},
+		"of the data":        {policy(`input.tool_name == "Bash"`), "input has data, event, event_id, session_id, source, time, tool; what the agent sent stands in data, such as input.data.tool_name"},
+		"that is no mapping": {policy(`input.event.name == "x"`), "undefined ref: input.event.name"},
+		"of another type":    {policy(`input.tool.known == "yes"`), "rego_type_error: match error"},
+		"in a file":          {"      files: [a.rego]\n", "hooks[0].rego.files: a.rego:4:3: rego_type_error: undefined ref: input.tool.clas: did you mean input.tool.class?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := parse(dir, c.section); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("Parse = %v; want %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestWhatInputMayHaveIsAccepted(t *testing.T) {
+	for _, condition := range []string{
+		"input.data.anything.at[0].all == 1", "input.data[_] == input.session_id", "some name; input.tool[name] == \"x\"", "not input.tool",
+		`"/etc" in input.tool.paths`, "input.tool.known", "input.tool.partial", `object.get(input, ["tool", "command"], "") == ""`,
+		`input.time > "2026" ; input.source != input.event_id`, `count(input.tool.urls) > 0`,
+	} {
+		if _, err := regohook.New(kind.Section{}, regohook.Config{Policy: "package hooks\n\ndeny contains \"x\" if { " + condition + " }"}); err != nil {
+			t.Errorf("%s: %v", condition, err)
+		}
+	}
+}
+
+func TestARuleThatNothingReadsIsNoticed(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a.rego": "package hooks\n\ndeny := false\n\nalow := false\n"})
+	for name, c := range map[string]struct{ section, want, warning string }{
+		"alone":           {"      policy: |\n        package hooks\n\n        dney contains \"x\" if input.event\n", "hooks[0].rego.query: no policy has the rule data.hooks, nor a rule deny, allow, ask or result below it: it has the rule dney: did you mean deny?", ""},
+		"of a package":    {"      policy: |\n        package hook\n\n        deny contains \"x\" if input.event\n", "did you mean data.hook?", ""},
+		"beside others":   {"      policy: |\n        package hooks\n\n        deny := false\n\n        dney contains \"x\" if input.event\n\n        dney contains \"y\"\n", "", "a.yaml:10:9: hooks[0].rego.policy: nothing reads the rule dney: did you mean deny?"},
+		"in a file":       {"      files: [a.rego]\n", "", "a.yaml:5:14: hooks[0].rego.files: a.rego:5:1: nothing reads the rule alow: did you mean allow?"},
+		"that one reads":  {"      policy: |\n        package hooks\n\n        deny contains \"x\" if asks\n\n        asks if input.event\n", "", ""},
+		"of another name": {"      policy: |\n        package hooks\n\n        deny contains \"x\" if input.event\n\n        tools := [1]\n", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := "hooks:\n  - id: a\n    events: ['tool:pre']\n    rego:\n" + c.section
+			f, err := workerfile.Parse("a.yaml", []byte(file), workerfile.Options{
+				Kinds: map[string]kind.Kind{"rego": kind.Of("Policies.", regohook.New)}, Worker: kind.Worker{Dir: dir},
+			})
+			if c.want != "" {
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("Parse = %v; want %s", err, c.want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := errors.Join(f.Hooks[0].Warnings...); (got == nil) != (c.warning == "") || got != nil && got.Error() != c.warning {
+				t.Errorf("Warnings = %v; want %s", got, c.warning)
+			}
+		})
+	}
+}

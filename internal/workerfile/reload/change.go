@@ -1,0 +1,189 @@
+package reload
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// ChannelsSuffix is what the id of a hook's contributions has besides the hook's.
+const ChannelsSuffix = "-channels"
+
+// leaveWithin bounds taking one registration off.
+const leaveWithin = 5 * time.Second
+
+// offer is one registration of a file.
+type offer struct {
+	reg  chain.Registration
+	form *form
+}
+
+// offersOf are the registrations of a file, in its order. Each holds its form, with an
+// error too.
+func offersOf(file *workerfile.File) (offers []offer, err error) {
+	taken := map[string]bool{}
+	for _, h := range file.Hooks {
+		taken[h.Registration.ID] = true
+	}
+	for _, h := range file.Hooks {
+		f := newForm(h)
+		offers = append(offers, offer{h.Registration, f})
+		if len(h.Contributors) == 0 {
+			continue
+		}
+		f.holds.Add(1)
+		reg := contributions(h)
+		offers = append(offers, offer{reg, f})
+		if taken[reg.ID] {
+			err = h.Wrong(fmt.Errorf("the id %q %w", reg.ID, errTaken))
+		} else if wrong := reg.Check(); wrong != nil {
+			err = h.Wrong(wrong)
+		}
+	}
+	return offers, err
+}
+
+// Registrations are what a set of the hooks of a file registers, in this order. The
+// error is a [*hookfile.Error].
+func Registrations(file *workerfile.File) ([]chain.Registration, error) {
+	offers, err := offersOf(file)
+	var list []chain.Registration
+	for _, o := range offers {
+		list = append(list, o.reg)
+	}
+	return list, err
+}
+
+// contributions is the registration of what a hook gives to channels.
+func contributions(h workerfile.Hook) chain.Registration {
+	return chain.Registration{
+		ID: h.Registration.ID + ChannelsSuffix, Name: h.Registration.Name, Version: h.Registration.Version,
+		Channels: slices.Sorted(maps.Keys(h.Contributors)),
+	}
+}
+
+// changing is a set on its way from one file to another.
+type changing struct {
+	*Set
+	Changes
+	forward []func()                // what makes the change hold, once it is decided; can't fail
+	back    []func(context.Context) // what undoes it, until it is decided
+}
+
+// take brings one registration of the new file onto the bus. Until the change is
+// decided, the new hook answers only what the old one does not want.
+func (c *changing) take(ctx context.Context, o offer) error {
+	id := o.reg.ID
+	m := c.member(id)
+	switch {
+	case m == nil:
+		return c.join(ctx, o)
+	case o.reg.Content() != m.reg.Content() || o.reg.Version != m.reg.Version:
+		return c.alter(ctx, m, o)
+	case m.form.Same(o.form.Hook):
+		c.Same = append(c.Same, id)
+		return nil
+	}
+	c.Changed = append(c.Changed, id)
+	old := m.form
+	c.forward = append(c.forward, func() {
+		m.slot.lead(o.form)
+		m.slot.drop(old)
+		m.form = o.form
+	})
+	return nil
+}
+
+// join registers what is new.
+func (c *changing) join(ctx context.Context, o offer) (err error) {
+	m := &member{reg: o.reg, form: o.form, slot: &slot{}}
+	m.slot.lead(o.form)
+	done := c.Registering(o.form.Hook, o.reg)
+	if len(o.reg.Channels) > 0 {
+		m.leave, err = c.worker.RegisterContributor(ctx, o.reg, m.slot.contribute)
+	} else {
+		m.leave, err = c.worker.Register(ctx, o.reg, m.slot.answer)
+	}
+	done(err)
+	if err != nil {
+		m.slot.clear()
+		return err
+	}
+	c.New = append(c.New, o.reg.ID)
+	c.forward = append(c.forward, func() { c.members = append(c.members, m) })
+	c.back = append(c.back, func(ctx context.Context) { c.remove(ctx, m) })
+	return nil
+}
+
+// alter changes a registration.
+func (c *changing) alter(ctx context.Context, m *member, o offer) error {
+	old, slot := m.form, m.slot
+	slot.follow(o.form)
+	done := c.Registering(o.form.Hook, o.reg)
+	undo, err := c.worker.Update(ctx, o.reg)
+	done(err)
+	if err != nil {
+		c.later(func() { slot.drop(o.form) }) // it may have been in force
+		return err
+	}
+	c.Changed = append(c.Changed, o.reg.ID)
+	c.forward = append(c.forward, func() {
+		slot.lead(o.form)
+		m.reg, m.form = o.reg, o.form
+		c.later(func() { slot.drop(old) })
+	})
+	c.back = append(c.back, func(ctx context.Context) {
+		if err := undo(ctx); err != nil {
+			c.Log.Warn("a registration could not be put back yet: its renewals do so", "hook", o.reg.ID, "error", err)
+		}
+		c.later(func() { slot.drop(o.form) })
+	})
+	return nil
+}
+
+// decide makes the change hold.
+func (c *changing) decide() {
+	for _, do := range c.forward {
+		do()
+	}
+}
+
+// takeBack undoes what was done, the last first.
+func (c *changing) takeBack(ctx context.Context) {
+	for _, undo := range slices.Backward(c.back) {
+		if ctx.Err() == nil {
+			undo(ctx)
+		}
+	}
+}
+
+// takeOff takes what is not offered any more off the bus.
+func (c *changing) takeOff(ctx context.Context, offers []offer) {
+	c.members = slices.DeleteFunc(c.members, func(m *member) bool {
+		if slices.ContainsFunc(offers, func(o offer) bool { return o.reg.ID == m.reg.ID }) {
+			return false
+		}
+		c.remove(ctx, m)
+		c.Removed = append(c.Removed, m.reg.ID)
+		return true
+	})
+}
+
+// remove takes a registration off the bus.
+func (c *changing) remove(ctx context.Context, m *member) {
+	ctx, cancel := context.WithTimeout(ctx, leaveWithin)
+	defer cancel()
+	if err := m.leave(ctx); err != nil {
+		c.Log.Warn("no router could be told that this worker left a hook: it is forgotten within its time-to-live", "hook", m.reg.ID, "error", err)
+	}
+	if m.reg.StaysRegistered() {
+		c.Log.Warn("a durable hook left the file: it stays registered, and without another worker its on_failure decides, until it is removed with `hookctl hook rm "+m.reg.ID+"`",
+			"hook", m.reg.ID, "on_failure", m.reg.WithDefaults().OnFailure)
+	}
+	c.later(m.slot.clear)
+}

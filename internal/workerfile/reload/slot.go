@@ -1,0 +1,149 @@
+package reload
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hookrouter/hookrouter/internal/policy/match"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// form is a hook as one file had it. It is closed when nobody holds it any more.
+type form struct {
+	workerfile.Hook
+	table func() *chain.Table // with this hook alone
+	holds atomic.Int64        // the slots it is in, the calls under way, and who made it
+}
+
+// newForm is held once, by its maker.
+func newForm(h workerfile.Hook) *form {
+	f := &form{Hook: h, table: sync.OnceValue(func() *chain.Table { return tableOf(h.Registration) })}
+	f.holds.Store(1)
+	return f
+}
+
+func (f *form) release() {
+	if f.holds.Add(-1) == 0 && f.Close != nil {
+		f.Close()
+	}
+}
+
+// wants reports whether a router calls the hook for an event, by the registration
+// that its file had.
+func (f *form) wants(ev events.Event) bool {
+	links := f.table().For(ev.Name, ev.Session)
+	if len(links) == 0 || links[0].Condition == nil {
+		return len(links) > 0
+	}
+	wanted, err := links[0].Condition(&chain.View{Event: ev.Name, Session: ev.Session, Data: ev.Data})
+	return wanted && err == nil
+}
+
+func tableOf(reg chain.Registration) *chain.Table {
+	link := &chain.Entry{Registration: reg}
+	if program, err := match.Compile(reg.Match); err == nil && reg.Match != "" { // it was checked with the file
+		link.Condition = func(v *chain.View) (bool, error) { return program.Eval(match.NewInput(v.Event, v.Session, v.Data)) }
+	}
+	return (&chain.Table{}).Apply(chain.Change{ID: reg.ID, Entry: link})
+}
+
+// errGone is what a call gets that comes long after its hook was taken off.
+var errGone = errors.New("the hook is not in the worker's file any more")
+
+// slot is where the calls of one registration arrive, whichever file its hook is of.
+type slot struct {
+	mu    sync.Mutex // guards forms, and holding one that is in there
+	forms []*form    // who may answer: the first that wants the call, else the first; never written
+}
+
+// answer is the handler that the worker knows.
+func (s *slot) answer(ctx context.Context, ev events.Event) (chain.Result, error) {
+	f := s.take(func(f *form) bool { return f.wants(ev) })
+	if f == nil {
+		return chain.Result{}, errGone
+	}
+	defer f.release()
+	return f.Handler(ctx, ev)
+}
+
+// contribute is the contributor that the worker knows.
+func (s *slot) contribute(ctx context.Context, channel string) (any, error) {
+	f := s.take(func(f *form) bool { return f.Contributors[channel] != nil })
+	if f == nil {
+		return nil, errGone
+	}
+	defer f.release()
+	if give := f.Contributors[channel]; give != nil {
+		return give(ctx, channel)
+	}
+	return nil, nil
+}
+
+// take holds the form that answers a call; nil where there is none.
+func (s *slot) take(wants func(*form) bool) *form {
+	s.mu.Lock()
+	forms := s.forms
+	for _, f := range forms {
+		f.holds.Add(1)
+	}
+	s.mu.Unlock()
+	if len(forms) == 0 {
+		return nil
+	}
+	chosen := forms[0]
+	if len(forms) > 1 {
+		chosen = forms[max(slices.IndexFunc(forms, wants), 0)]
+	}
+	for _, f := range forms {
+		if f != chosen {
+			f.release()
+		}
+	}
+	return chosen
+}
+
+// lead puts a form first, wherever it was.
+func (s *slot) lead(f *form) {
+	s.edit(f, func(others []*form) []*form { return append([]*form{f}, others...) })
+}
+
+// follow puts a form behind the first, wherever it was.
+func (s *slot) follow(f *form) {
+	s.edit(f, func(others []*form) []*form { return slices.Insert(others, min(1, len(others)), f) })
+}
+
+// drop takes a form away, if it is there.
+func (s *slot) drop(f *form) {
+	s.edit(f, func(others []*form) []*form { return others })
+}
+
+// edit makes a new list of the forms but one. The slot holds those in its list.
+func (s *slot) edit(f *form, list func(others []*form) []*form) {
+	s.mu.Lock()
+	before := slices.Contains(s.forms, f)
+	s.forms = list(slices.DeleteFunc(slices.Clone(s.forms), func(other *form) bool { return other == f }))
+	after := slices.Contains(s.forms, f)
+	if after && !before {
+		f.holds.Add(1)
+	}
+	s.mu.Unlock()
+	if before && !after {
+		f.release()
+	}
+}
+
+// clear takes every form away.
+func (s *slot) clear() {
+	s.mu.Lock()
+	forms := s.forms
+	s.forms = nil
+	s.mu.Unlock()
+	for _, f := range forms {
+		f.release()
+	}
+}

@@ -1,0 +1,67 @@
+package chain
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Hook answers one event. It gets its own copy of nothing: it must not write to
+// ev.Data. An error is a failure of the hook, never a denial.
+type Hook func(ctx context.Context, ev events.Event) (Result, error)
+
+// Link is a registered hook in its place: what the chain is made of. It is
+// immutable once it is in a [Table].
+type Entry struct {
+	Registration
+	// Order is when the hook was first registered, relative to others; it breaks
+	// ties between equal priorities.
+	Order uint64
+	// Condition decides whether the hook is called for an event; nil means always. An
+	// error counts as a failure of the hook.
+	Condition func(*View) (bool, error)
+	// Hook is the code to call; nil where only the [Caller] knows how.
+	Hook Hook
+}
+
+// Caller calls the hook of a link. Time-outs, panics, spans and metrics are
+// callers around a caller, so that [Run] need not know them.
+type Caller func(ctx context.Context, link *Entry, ev events.Event) (Result, error)
+
+// View is the event as [Link.Wants] of one link after another sees it. Decoding
+// the data is left to the first that needs it. A View is used by one goroutine.
+type View struct {
+	Event   string
+	Session string
+	Data    json.RawMessage
+	decoded any
+}
+
+// Decoded returns what the first call's decode made of the view; it is run at
+// most once for a view, however many links look.
+func (v *View) Decoded(decode func(*View) any) any {
+	if v.decoded == nil {
+		v.decoded = decode(v)
+	}
+	return v.decoded
+}
+
+// before is the order of execution.
+func before(a, b *Entry) int {
+	switch {
+	case a.Priority != b.Priority:
+		return compare(a.Priority < b.Priority)
+	case a.Order != b.Order:
+		return compare(a.Order < b.Order)
+	default:
+		return 0
+	}
+}
+
+func compare(less bool) int {
+	if less {
+		return -1
+	}
+	return 1
+}
