@@ -53,7 +53,7 @@ func generate(t *testing.T) []byte {
 	t.Chdir("../../..")
 	g := &generator{t: t}
 	g.Anonymous, g.RequiredFromJSONSchemaTags, g.DoNotReference, g.Mapper = true, true, true, g.known
-	for _, dir := range []string{"internal/workerfile", "internal/builtin", "pkg/chain"} {
+	for _, dir := range []string{"internal/workerfile", "internal/builtin", "internal/guards", "pkg/chain"} {
 		if err := g.AddGoComments("github.com/hookrouter/hookrouter", dir); err != nil {
 			t.Fatal(err)
 		}
