@@ -151,7 +151,7 @@ func (d *Service) Answer(ctx context.Context, id string, a approval.Answer, who 
 	}
 	decision, err := approval.Decide(s.Request, a, who, time.Now())
 	if err != nil {
-		return approval.Decision{}, asRefusal(err)
+		return approval.Decision{}, wire.FromError(err)
 	}
 	return d.Decide(ctx, s, decision, nuid.Next())
 }
@@ -243,15 +243,4 @@ func verb(d approval.Decision) string {
 		return "allow"
 	}
 	return "deny"
-}
-
-func asRefusal(err error) error {
-	switch {
-	case errors.Is(err, approval.ErrOtherData):
-		return wire.Errorf(wire.Conflict, "%v", err)
-	case errors.Is(err, approval.ErrExpired):
-		return wire.Errorf(wire.Gone, "%v", err)
-	default:
-		return wire.Errorf(wire.Malformed, "%v", err)
-	}
 }

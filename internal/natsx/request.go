@@ -27,7 +27,7 @@ func (b *Conn) Request(ctx context.Context, subject string, header wire.Header, 
 		}
 		return nil, away(err)
 	}
-	if refusal := wire.ErrorFrom(reply.Header); refusal != nil {
+	if refusal := wire.ReadError(reply.Header); refusal != nil {
 		return nil, refusal
 	}
 	return reply, nil

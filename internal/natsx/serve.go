@@ -239,25 +239,7 @@ func (s *Service) handle(ep *endpoint, req *Request) (refusal *wire.Error) {
 			refusal = wire.Errorf(wire.Internal, "%s failed: a defect, see the log", ep.Name)
 		}
 	}()
-	if err := ep.Handle(s.ctx, req); err != nil {
-		return asRefusal(err)
-	}
-	return nil
-}
-
-// asRefusal is the one place where errors become wire codes.
-func asRefusal(err error) *wire.Error {
-	var refusal *wire.Error
-	switch {
-	case errors.As(err, &refusal):
-		return refusal
-	case errors.Is(err, context.DeadlineExceeded):
-		return wire.Errorf(wire.Deadline, "%v", err)
-	case errors.Is(err, context.Canceled): // its handler may have done something already
-		return wire.Errorf(wire.Deadline, "the time to shut down was over before this was done: nothing was decided")
-	default:
-		return wire.Errorf(wire.Internal, "%v", err)
-	}
+	return wire.FromError(ep.Handle(s.ctx, req))
 }
 
 // count runs before a refusal is sent: who was refused finds it counted.

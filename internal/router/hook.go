@@ -72,7 +72,7 @@ func (c caller) request(ctx context.Context, mode chain.Mode, link *chain.Entry,
 		return nil, c.absent(link)
 	case wire.CodeOf(err) == wire.Deadline: // the hook noticed first
 		return nil, context.DeadlineExceeded
-	case wire.CodeOf(err) == wire.BadAnswer:
+	case wire.CodeOf(err) == wire.InvalidResult:
 		return nil, fmt.Errorf("%w: %w", chain.ErrInvalidResult, err)
 	case err != nil:
 		return nil, err

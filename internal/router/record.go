@@ -94,7 +94,7 @@ func (r *Router) log(a *arrival, err error) {
 	line := slog.NewRecord(time.Now(), slog.LevelInfo, "event", 0) // not where it is written: that is known
 	line.AddAttrs(slog.String("event", a.Name), slog.String("session", a.Session), slog.String("chain", a.chainID))
 	if err != nil {
-		line.AddAttrs(slog.Int("refused", wireCode(err)))
+		line.AddAttrs(slog.Int("refused", wire.FromError(err).Code))
 	} else {
 		line.AddAttrs(slog.String("action", cmp.Or(a.action, string(a.out.Result.Action))))
 	}

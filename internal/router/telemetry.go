@@ -2,7 +2,6 @@ package router
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -43,18 +42,6 @@ type story struct {
 // refusals counts what is refused on an endpoint.
 func (r *Router) refusals(verb string) func(code int) {
 	return func(code int) { r.metrics.Refused(verb, code) }
-}
-
-// wireCode is the code that an error is answered with.
-func wireCode(err error) int {
-	switch code := wire.CodeOf(err); {
-	case code != 0:
-		return code
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return wire.Deadline
-	default:
-		return wire.Internal
-	}
 }
 
 // follow says in which trace an event belongs, where tracing is on.
@@ -111,7 +98,7 @@ func (r *Router) chain(verb string, a *arrival, err error) *telemetry.Chain {
 		c.End = time.Now()
 	}
 	if err != nil {
-		c.Refused = wireCode(err)
+		c.Refused = wire.FromError(err).Code
 	}
 	return c
 }

@@ -256,10 +256,6 @@ func status(w http.ResponseWriter, err error) {
 		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
 		return
 	}
-	text := err.Error()
-	if refusal, ok := errors.AsType[*wire.Error](err); ok {
-		text = refusal.Text
-	}
 	w.WriteHeader(http.StatusServiceUnavailable)
-	_, _ = fmt.Fprintf(w, "{\"status\":\"unavailable\",\"reason\":%q}\n", text)
+	_, _ = fmt.Fprintf(w, "{\"status\":\"unavailable\",\"reason\":%q}\n", wire.FromError(err).Text)
 }

@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -34,9 +32,6 @@ const (
 	HeaderTurn        = "Hook-Turn" // names a turn of the session, for the trace of who has none
 	HeaderTraceparent = "traceparent"
 	HeaderTracestate  = "tracestate"
-
-	headerErrorCode = "Nats-Service-Error-Code"
-	headerError     = "Nats-Service-Error"
 )
 
 // Get returns the first value of a header, its name in any case, or "".
@@ -95,76 +90,6 @@ func Timeout(text string, fallback, longest time.Duration) (time.Duration, error
 		return 0, Errorf(Malformed, "%s is %q: a whole number of milliseconds from 1 is needed", HeaderTimeout, clip(text))
 	}
 	return min(time.Duration(min(ms, int64(longest/time.Millisecond)+1))*time.Millisecond, longest), nil
-}
-
-// The refusal codes of the wire protocol.
-const (
-	Malformed   = 400 // the request can't be understood
-	Forbidden   = 403 // who sent it is not known, and must be
-	NotFound    = 404 // what it names is unknown
-	Conflict    = 409 // it contradicts what is there
-	Gone        = 410 // its time for an answer is over
-	TooLarge    = 413 // more bytes than are allowed
-	Overloaded  = 429 // too much is under way; try again later
-	Internal    = 500 // a defect of the answering side
-	BadAnswer   = 502 // a hook's own program answered what is no result
-	Unavailable = 503 // it can't be served now; nothing was done
-	Deadline    = 504 // its time was over
-)
-
-// Error is an answer that refuses: a code of the protocol and one sentence
-// that says what was wrong and what to do.
-type Error struct {
-	Code int
-	Text string
-}
-
-// Refuse makes a refusal.
-func Errorf(code int, format string, args ...any) *Error {
-	return &Error{code, fmt.Sprintf(format, args...)}
-}
-
-// CodeOf is the code of an error that is a refusal, else 0.
-func CodeOf(err error) int {
-	if refusal, ok := errors.AsType[*Error](err); ok {
-		return refusal.Code
-	}
-	return 0
-}
-
-// Error is the sentence with its code.
-func (r *Error) Error() string { return fmt.Sprintf("%s (%d)", r.Text, r.Code) }
-
-// ErrorFrom reads the refusal that a reply carries, or nil.
-func ErrorFrom(h Header) *Error {
-	code := Get(h, headerErrorCode)
-	text := Get(h, headerError)
-	if code == "" && text == "" {
-		return nil
-	}
-	n, err := strconv.Atoi(code)
-	if err != nil {
-		n = Internal
-	}
-	return &Error{n, text}
-}
-
-func (r *Error) Header() Header {
-	return Header{headerErrorCode: {strconv.Itoa(r.Code)}, headerError: {oneLine(r.Text)}}
-}
-
-// oneLine makes text fit for a header: no control characters, a bounded length.
-func oneLine(s string) string {
-	s = strings.Map(func(c rune) rune {
-		if c < ' ' || c == 0x7f {
-			return ' '
-		}
-		return c
-	}, s)
-	if len(s) > 1024 {
-		s = strings.ToValidUTF8(s[:1024], "") + "..."
-	}
-	return s
 }
 
 func clip(s string) string {

@@ -1,24 +1,34 @@
 package approval
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
 )
 
-// Refusals of an answer. What [Decide] returns wraps one of them and says more.
+// Errors of an answer. What [Decide] returns wraps one of them and says more.
 var (
 	// ErrMalformed: the answer itself is not one.
-	ErrMalformed = errors.New("malformed answer")
-	// ErrNotOffered: the option is none of the question's.
-	ErrNotOffered = errors.New("option not offered")
-	// ErrOtherData: the answer is to other data than the question is about.
-	ErrOtherData = errors.New("answer to other data")
+	ErrMalformed error = &answerError{"malformed answer", 400}
+	// ErrNotOffered: the option is none of the approval request's.
+	ErrNotOffered error = &answerError{"option not offered", 400}
+	// ErrOtherData: the answer is to other data than the approval request is about.
+	ErrOtherData error = &answerError{"answer to other data", 409}
 	// ErrExpired: the time to answer is over.
-	ErrExpired = errors.New("approval expired")
+	ErrExpired error = &answerError{"approval expired", 410}
 )
+
+// answerError is why an answer decides nothing, with its code of the wire protocol.
+type answerError struct {
+	text string
+	code int
+}
+
+func (e *answerError) Error() string { return e.text }
+
+// WireCode is the code that the error is answered with.
+func (e *answerError) WireCode() int { return e.code }
 
 // Limits of an answer in bytes, so that a record stays a small message.
 const (

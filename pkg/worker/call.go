@@ -166,7 +166,7 @@ func handlerError(err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return wire.Errorf(wire.Deadline, "%v", err)
 	case errors.Is(err, chain.ErrInvalidResult):
-		return wire.Errorf(wire.BadAnswer, "%v", err)
+		return wire.Errorf(wire.InvalidResult, "%v", err)
 	}
 	return wire.Errorf(wire.Internal, "%v", err)
 }

@@ -170,7 +170,7 @@ func (r *run) request(ctx context.Context, link *chain.Entry, ev events.Event) (
 		return chain.Result{}, chain.ErrNoResponder
 	case wire.CodeOf(err) == wire.Deadline:
 		return chain.Result{}, context.DeadlineExceeded
-	case wire.CodeOf(err) == wire.BadAnswer:
+	case wire.CodeOf(err) == wire.InvalidResult:
 		return chain.Result{}, fmt.Errorf("%w: %w", chain.ErrInvalidResult, err)
 	case errors.Is(err, natsx.ErrDisconnected):
 		return chain.Result{}, r.stop(err)

@@ -1,0 +1,88 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+const (
+	headerErrorCode = "Nats-Service-Error-Code"
+	headerError     = "Nats-Service-Error"
+)
+
+// Error is an error reply: a code of the protocol and one sentence that says what was
+// wrong and what to do.
+type Error struct {
+	Code int
+	Text string
+}
+
+// Errorf makes an [Error].
+func Errorf(code int, format string, args ...any) *Error {
+	return &Error{code, fmt.Sprintf(format, args...)}
+}
+
+// Error is the sentence followed by the code.
+func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Text, e.Code) }
+
+// FromError maps an error to the reply it is answered with; nil for nil. It is the only
+// such mapping. A package below this one gives its errors a code with a method
+// WireCode() int.
+func FromError(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	var coded interface{ WireCode() int }
+	switch {
+	case errors.As(err, &coded):
+		return Errorf(coded.WireCode(), "%v", err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return Errorf(Deadline, "%v", err)
+	case errors.Is(err, context.Canceled): // the handler may have done something already
+		return Errorf(Deadline, "the time to shut down was over before this was done: nothing was decided")
+	default:
+		return Errorf(Internal, "%v", err)
+	}
+}
+
+// ReadError reads the error that a reply carries, or nil.
+func ReadError(h Header) *Error {
+	code := Get(h, headerErrorCode)
+	text := Get(h, headerError)
+	if code == "" && text == "" {
+		return nil
+	}
+	n, err := strconv.Atoi(code)
+	if err != nil {
+		n = Internal
+	}
+	return &Error{n, text}
+}
+
+// Header is the error as the headers of a reply.
+func (e *Error) Header() Header {
+	return Header{headerErrorCode: {strconv.Itoa(e.Code)}, headerError: {oneLine(e.Text)}}
+}
+
+// maxText bounds the text of an error in a header, in bytes.
+const maxText = 1024
+
+// oneLine makes text fit for a header: no control characters, a bounded length.
+func oneLine(s string) string {
+	s = strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f {
+			return ' '
+		}
+		return c
+	}, s)
+	if len(s) > maxText {
+		s = strings.ToValidUTF8(s[:maxText], "") + "..."
+	}
+	return s
+}
