@@ -132,7 +132,7 @@ func (f *follower) replica(id string, e natsx.Entry, now time.Time) {
 			p.renewals = []renewal{{0, until}}
 		}
 	}
-	p.applied = max(p.applied, rec.Applied)
+	p.applied, p.format = max(p.applied, rec.Applied), rec.AuditFormat
 	p.renewals = slices.DeleteFunc(p.renewals, func(r renewal) bool { return now.After(r.until) })
 	p.renewals = append(p.renewals, renewal{e.Revision, until})
 	if id == f.Replica {

@@ -53,7 +53,7 @@ func (l *lease) write(ctx context.Context) error {
 	r := l.registry
 	r.mu.Lock()
 	r.renewals++ // never again the number of an older record
-	rec := replica{Renewal: r.renewals, Applied: r.applied}
+	rec := replica{Renewal: r.renewals, Applied: r.applied, AuditFormat: r.Options.AuditFormat}
 	r.mu.Unlock()
 	l.mu.Lock()
 	l.sent[rec.Renewal] = time.Now()

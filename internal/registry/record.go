@@ -40,6 +40,9 @@ type instance struct {
 type replica struct {
 	Renewal uint64 `json:"renewal"` // counts them
 	Applied uint64 `json:"applied"` // the revision its table held when it wrote
+	// AuditFormat is the newest format of the audit log that it knows; 0 of replicas that
+	// know only the first.
+	AuditFormat int `json:"audit_format,omitempty"`
 }
 
 // hook is a record at its revision, and the link made of it.

@@ -30,6 +30,9 @@ type Compile func(chain.Registration) (func(*chain.View) (bool, error), error)
 type Options struct {
 	// Replica tells the replicas apart; it must be new with every start.
 	Replica string
+	// AuditFormat is the newest format of the audit log that this replica knows; the
+	// others learn it. 0 says nothing, as replicas did that knew only the first.
+	AuditFormat int
 	// Lease is how long a replica trusts its table without renewing; 0 means 3 s.
 	// All replicas must agree.
 	Lease time.Duration
@@ -58,6 +61,7 @@ type Registry struct {
 
 	table      atomic.Pointer[chain.Table] // swapped by follow only
 	leaseUntil atomic.Int64                // nanoseconds since started
+	left       atomic.Bool                 // gave up a lease that was valid
 	started    time.Time
 
 	mu       sync.Mutex // guards what follows
@@ -75,6 +79,7 @@ type Registry struct {
 // peer is what one replica knows of another, or of itself.
 type peer struct {
 	applied  uint64
+	format   int       // of the audit log, as its newest record says
 	renewals []renewal // whose lease may still be used, oldest first; never empty
 }
 
@@ -135,6 +140,21 @@ func (r *Registry) Counts() any {
 	return map[string]int64{"hooks": int64(len(r.hooks)), "expired": r.expired.Load()}
 }
 
+// AuditFormat is the newest format of the audit log that every replica knows: the oldest
+// of what they state. known is false where this replica may have missed one that joined.
+func (r *Registry) AuditFormat() (oldest int, known bool) {
+	if !r.Current() && !r.left.Load() {
+		return 0, false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	oldest = r.Options.AuditFormat
+	for _, p := range r.replicas {
+		oldest = min(oldest, p.format)
+	}
+	return oldest, true
+}
+
 // List returns every registration in execution order, as of this replica's table.
 func (r *Registry) List() []Listing {
 	r.mu.Lock()
@@ -190,6 +210,7 @@ func (r *Registry) Run(ctx context.Context) error {
 	defer r.bus.OnReconnect(r.freshen)()
 	for {
 		err := r.hold(ctx)
+		r.left.Store(ctx.Err() != nil && r.Current())
 		r.leaseUntil.Store(-1)
 		if ctx.Err() != nil {
 			r.leave()

@@ -109,7 +109,7 @@ func (c caller) shadow(link *chain.Entry, ev events.Event) {
 		c.tellShadow(c.a, link, telemetry.Interval{From: start, To: time.Now()}, result, err)
 		c.shadowed(c.a, link, ev, result, time.Since(start), err)
 		c.Log.DebugContext(c.a.trace.Context(), "shadow hook answered", "hook", link.ID, "event", ev.Name, "session", ev.Session, "chain", c.a.chainID,
-			"action", result.Action, "reason", c.view.Masked(result.Reason), "error", c.masked(err))
+			"action", result.Action, "reason", c.audit.View().Masked(result.Reason), "error", c.masked(err))
 	})
 	if !started {
 		c.counts.shadowDropped.Add(1)

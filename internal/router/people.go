@@ -203,9 +203,9 @@ func (r *Router) revoke(ctx context.Context, req *natsx.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := r.writer.Record(ctx, audit.Record{
+	if err := r.audit.Record(ctx, audit.Record{
 		Time: time.Now(), Kind: audit.ApprovalRevoked, Session: body.Session, Hook: body.Hook, Action: "revoked",
-		Detail: audit.Note{Reason: r.view.Text(body.Prompt)},
+		Detail: audit.Note{Reason: r.audit.View().Text(body.Prompt)},
 	}.Append(nil)); err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (r *Router) masked(err error) string {
 	if err == nil {
 		return ""
 	}
-	return r.view.Masked(err.Error())
+	return r.audit.View().Masked(err.Error())
 }
 
 // log writes a line for an event, and one for each hook that failed. They name its

@@ -50,9 +50,7 @@ func (l *lines) keep(ctx context.Context) error {
 		return nil
 	}
 	from := time.Now()
-	l.auditWaiting.Add(1)
-	err := l.writer.Record(ctx, l.text)
-	l.auditWaiting.Add(-1)
+	err := l.audit.Record(ctx, l.text)
 	l.a.audited = telemetry.Interval{From: from, To: time.Now()}
 	l.end()
 	if err != nil {
@@ -64,7 +62,7 @@ func (l *lines) keep(ctx context.Context) error {
 // refused notes that the agent was told nothing of what the records say.
 func (l *lines) refused() {
 	if l.Router != nil {
-		l.writer.Note(audit.Record{
+		l.audit.Note(audit.Record{
 			Time: time.Now(), Kind: audit.ChainRefused, ChainID: l.a.chainID, Session: l.a.Session, Event: l.a.Name, Action: "unavailable", EventID: l.a.ID,
 		}.Append(nil))
 	}
@@ -73,7 +71,7 @@ func (l *lines) refused() {
 // note has the records written; nobody waits for them.
 func (l *lines) note() {
 	if l.Router != nil {
-		l.writer.Note(l.text)
+		l.audit.Note(l.text)
 		l.end()
 	}
 }
@@ -103,7 +101,7 @@ func (l *lines) hops(out chain.Outcome) {
 		hop := &out.Calls[i]
 		detail := l.hop(hop)
 		if hop.Result.Action == chain.Modify && hop.Result.Data != nil {
-			detail.Data = l.view.Of(l.a.Session, hop.Result.Data)
+			detail.Data = l.audit.View().Of(l.a.Session, hop.Result.Data)
 			detail.Changes = l.changes(data, hop.Result.Data)
 			data = hop.Result.Data
 		}
@@ -120,11 +118,11 @@ func (l *lines) hops(out chain.Outcome) {
 
 func (l *lines) hop(hop *chain.Call) audit.Hop {
 	detail := audit.Hop{
-		Reason: l.view.Text(hop.Result.Reason), Failure: string(hop.Failure), FailedOpen: hop.FailedOpen, Took: hop.Took,
-		Injection: l.view.TextOf(l.a.Session, hop.Result.ContextInjection), Message: l.view.Text(hop.Result.UserMessage),
+		Reason: l.audit.View().Text(hop.Result.Reason), Failure: string(hop.Failure), FailedOpen: hop.FailedOpen, Took: hop.Took,
+		Injection: l.audit.View().TextOf(l.a.Session, hop.Result.ContextInjection), Message: l.audit.View().Text(hop.Result.UserMessage),
 	}
 	if hop.Err != nil {
-		detail.Error = l.view.Text(hop.Err.Error())
+		detail.Error = l.audit.View().Text(hop.Err.Error())
 	}
 	return detail
 }
@@ -142,14 +140,14 @@ func kindOf(failure chain.Failure) audit.Kind {
 
 // changes is what a hook changed, as a patch.
 func (l *lines) changes(before, after []byte) json.RawMessage {
-	if l.view.Data == recorder.Digest {
+	if l.audit.View().Data == recorder.Digest {
 		return nil
 	}
 	patch, err := approval.Changes(before, after)
 	if err != nil {
 		return nil
 	}
-	return l.view.Changes(patch)
+	return l.audit.View().Changes(patch)
 }
 
 // told is what the coordinator put into the agent's context, or did not, and what it
@@ -169,7 +167,7 @@ func (l *lines) told(out chain.Outcome, v verdict.Verdict) {
 			continue
 		}
 		action := "shown"
-		detail := audit.Display{Message: l.view.Text(hop.Result.UserMessage), Suppressed: hop.Result.SuppressOutput}
+		detail := audit.Display{Message: l.audit.View().Text(hop.Result.UserMessage), Suppressed: hop.Result.SuppressOutput}
 		if detail.Message == "" {
 			action = "suppressed"
 		} else {
@@ -201,7 +199,7 @@ func (l *lines) injection(hop *chain.Call, v verdict.Verdict) {
 	}
 	l.add(audit.InjectionKind, hop.Entry.ID, action, audit.Injection{
 		Role: string(cmp.Or(hop.Result.ContextInjectionRole, chain.RoleSystem)), Ephemeral: hop.Result.Ephemeral,
-		Bytes: one.Bytes, Tokens: one.Tokens, Cleaned: one.Cleaned, Dropped: one.Dropped, Text: l.view.TextOf(l.a.Session, text),
+		Bytes: one.Bytes, Tokens: one.Tokens, Cleaned: one.Cleaned, Dropped: one.Dropped, Text: l.audit.View().TextOf(l.a.Session, text),
 	})
 }
 
@@ -216,7 +214,7 @@ func (l *lines) asked(s *approvals.Stored, first bool) {
 		action = "joined"
 	}
 	l.add(audit.ApprovalRequested, s.HookID, action, audit.Question{
-		ApprovalID: s.ID, Prompt: l.view.Text(s.Prompt), Options: s.Options, Default: s.Default, Expires: s.Expires.Time, DataSHA256: s.DataSHA256,
+		ApprovalID: s.ID, Prompt: l.audit.View().Text(s.Prompt), Options: s.Options, Default: s.Default, Expires: s.Expires.Time, DataSHA256: s.DataSHA256,
 	})
 }
 
@@ -226,12 +224,12 @@ func (l *lines) result(out chain.Outcome, action, reason, approvalID string) {
 		return
 	}
 	detail := audit.Chain{
-		Agent: l.a.Source, Emitter: l.a.emitter, Reason: l.view.Text(reason), DeniedBy: out.DeniedBy, ApprovalID: approvalID,
+		Agent: l.a.Source, Emitter: l.a.emitter, Reason: l.audit.View().Text(reason), DeniedBy: out.DeniedBy, ApprovalID: approvalID,
 		Called: called(out), Skipped: len(out.Skipped), Took: l.now.Sub(l.a.came),
-		In: l.view.Of(l.a.Session, l.a.sent),
+		In: l.audit.View().Of(l.a.Session, l.a.sent),
 	}
 	if modified(out) {
-		detail.Out = l.view.Of(l.a.Session, out.Data)
+		detail.Out = l.audit.View().Of(l.a.Session, out.Data)
 	}
 	l.add(audit.ChainResult, "", action, detail)
 }
@@ -292,16 +290,16 @@ func (r *Router) collected(a *arrival, list []chain.Collected) {
 	}
 	l := r.lines(a)
 	for _, c := range list {
-		detail := audit.Hop{Data: l.view.Of(a.Session, c.Data)}
+		detail := audit.Hop{Data: l.audit.View().Of(a.Session, c.Data)}
 		kind := audit.HookResult
 		if c.Err != nil {
 			kind = kindOf(chain.FailureOf(c.Err))
-			detail.Failure, detail.Error = string(chain.FailureOf(c.Err)), l.view.Text(c.Err.Error())
+			detail.Failure, detail.Error = string(chain.FailureOf(c.Err)), l.audit.View().Text(c.Err.Error())
 		}
 		l.add(kind, c.Entry.ID, "collect", detail)
 	}
 	l.add(audit.ChainResult, "", "collect", audit.Chain{
-		Agent: a.Source, Emitter: a.emitter, Called: len(list), Took: l.now.Sub(a.came), In: l.view.Of(a.Session, a.sent),
+		Agent: a.Source, Emitter: a.emitter, Called: len(list), Took: l.now.Sub(a.came), In: l.audit.View().Of(a.Session, a.sent),
 	})
 	l.note()
 }
@@ -319,7 +317,7 @@ func (r *Router) shadowed(a *arrival, link *chain.Entry, ev events.Event, result
 	detail := l.hop(&hop)
 	detail.Shadow = true
 	if result.Action == chain.Modify && result.Data != nil {
-		detail.Data, detail.Changes = l.view.Of(a.Session, result.Data), l.changes(ev.Data, result.Data)
+		detail.Data, detail.Changes = l.audit.View().Of(a.Session, result.Data), l.changes(ev.Data, result.Data)
 	}
 	action := string(result.Action)
 	if err == nil {

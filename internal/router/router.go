@@ -11,6 +11,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -19,6 +20,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/session"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -165,7 +167,7 @@ type Router struct {
 	desk     *approvals.Service
 	counts   counts
 	beside   beside
-	keeper
+	audit    *auditlog.Log
 	watched
 	slots     natsx.Limiter // of requests of agents
 	auditMode []string      // the header of every answer
@@ -192,7 +194,11 @@ func New(ctx context.Context, b *natsx.Conn, o Options) (*Router, error) {
 		r.metrics, r.tracer = o.Telemetry.Metrics, o.Telemetry.Tracer
 	}
 	r.slots = natsx.NewLimiter(o.MaxInFlight)
-	if err := r.openAudit(ctx, replica); err != nil {
+	r.audit, err = auditlog.Open(ctx, b, auditlog.Options{
+		Replica: replica, Replicas: o.Replicas, Mode: o.Audit, Timeout: o.AuditTimeout, Data: o.AuditData, Mask: o.AuditMask, Key: o.AuditKey,
+		Upgraded: r.upgraded, Wrote: r.metrics.Wrote, Log: o.Log,
+	})
+	if err != nil {
 		return nil, err
 	}
 	if err := r.openCoordinator(ctx); err != nil {
@@ -201,7 +207,7 @@ func New(ctx context.Context, b *natsx.Conn, o Options) (*Router, error) {
 	r.sessions.limit = o.MaxPerSession
 	r.beside.slots = natsx.NewLimiter(shadowLimit)
 	r.registry = registry.New(b, bucket, registry.Options{
-		Replica: replica, Record: r.recordChange, Changed: r.metrics.Registry, Lease: o.Lease, TTL: o.TTL, Compile: compile, Log: o.Log,
+		Replica: replica, AuditFormat: int(audit.Latest), Record: r.recordChange, Changed: r.metrics.Registry, Lease: o.Lease, TTL: o.TTL, Compile: compile, Log: o.Log,
 	})
 	return r, nil
 }
@@ -220,9 +226,9 @@ func (r *Router) openCoordinator(ctx context.Context) error {
 	r.states = session.New(states, r.Log)
 	o := approvals.Options{
 		MaxOpen: r.MaxQuestions, MaxPerSession: r.MaxQuestionsPerSession, ProvenOnly: r.ProvenOnly,
-		Remember: r.remember, Decided: r.announceDecision, Mask: r.mask(), MaskText: r.view.Text, Log: r.Log,
+		Remember: r.remember, Decided: r.announceDecision, Mask: r.mask(), MaskText: r.audit.View().Text, Log: r.Log,
 	}
-	r.desk = approvals.New(r.bus, questions, r.trail, o)
+	r.desk = approvals.New(r.bus, questions, r.audit.Store(), o)
 	return nil
 }
 
@@ -244,7 +250,7 @@ func (r *Router) Ready() error {
 	if !r.bus.Connected() {
 		return errors.New("the connection to NATS is down")
 	}
-	if err := r.auditReady(); err != nil {
+	if err := r.audit.Ready(); err != nil {
 		return err
 	}
 	_, err := r.registry.Table()
@@ -257,7 +263,7 @@ func (r *Router) Ready() error {
 func (r *Router) Run(ctx context.Context, up func()) error {
 	recording, stopRecording := context.WithCancel(context.WithoutCancel(ctx))
 	var records sync.WaitGroup
-	records.Go(func() { r.runAudit(recording) })
+	records.Go(func() { r.audit.Run(recording) })
 	defer records.Wait() // when nothing is left to record
 	defer stopRecording()
 

@@ -21,9 +21,8 @@ type watched struct {
 	metrics *telemetry.Metrics
 	tracer  *telemetry.Tracer
 
-	auditWaiting atomic.Int64
-	questions    atomic.Int64 // open ones, as of a moment ago
-	oldest       atomic.Int64 // when the oldest of them was asked, in nanoseconds since 1970; 0 for none
+	questions atomic.Int64 // open ones, as of a moment ago
+	oldest    atomic.Int64 // when the oldest of them was asked, in nanoseconds since 1970; 0 for none
 }
 
 // story is what is known of an event for telemetry, besides the arrival.
@@ -141,7 +140,7 @@ func (r *Router) state() telemetry.State {
 	counts, _ := r.registry.Counts().(map[string]int64)
 	s := telemetry.State{
 		Ready: r.Ready() == nil, InFlight: len(r.slots), MaxFlight: cap(r.slots), Hooks: counts["hooks"], Expired: counts["expired"],
-		AuditMode: string(r.Audit), AuditWaiting: r.auditWaiting.Load(), AuditLag: r.writer.Lag(), Approvals: int(r.questions.Load()),
+		AuditMode: string(r.Audit), AuditWaiting: r.audit.Waiting(), AuditLag: r.audit.Lag(), Approvals: int(r.questions.Load()),
 	}
 	if asked := r.oldest.Load(); asked != 0 {
 		s.OldestApproval = max(time.Since(time.Unix(0, asked)), 0)

@@ -16,6 +16,20 @@ import (
 // checkpointV1 is the first line of a checkpoint.
 const checkpointV1 = "hookrouter-audit v1"
 
+// Format is how the leaves of a log are made. The first line of a checkpoint names it, and
+// all checkpoints of a segment name the same.
+type Format int
+
+// The formats.
+const (
+	// LineFormat covers the lines of a message.
+	LineFormat Format = 1
+	// MessageFormat covers the subject and the stored time of a message too.
+	MessageFormat Format = 2
+	// Latest is what new segments begin with, once all routers and witnesses know it.
+	Latest = MessageFormat
+)
+
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
 // Checkpoint states a log at one size. It is a statement only once it is signed.

@@ -1,0 +1,151 @@
+package auditlog
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// Options configure the log. The zero value of each field is its default.
+type Options struct {
+	// Replica names the writer of the records: a word, new with every start.
+	Replica string
+	// Replicas of the streams and the bucket, where they have to be made; 0 picks.
+	Replicas int
+	// Mode says who waits for records; empty means [recorder.Strict].
+	Mode recorder.Mode
+	// Timeout is how long a record is waited for; 0 means 500 ms.
+	Timeout time.Duration
+	// Data says what of an event's data records hold; empty means the data with its
+	// secrets masked, by Mask; nil masks the usual forms.
+	Data recorder.Data
+	Mask recorder.Masker
+	// Key signs the log; nil leaves it without checkpoints.
+	Key *signer.Key
+	// Upgraded reports whether every replica of the router knows [audit.Latest]; a new
+	// segment is signed in an older format while it does not. Nil means never.
+	Upgraded func() bool
+	// Wrote is called with the number of records of each message that the log has taken.
+	// It must not wait. Nil for nobody.
+	Wrote func(records int)
+	// Log; nil discards it.
+	Log *slog.Logger
+}
+
+// Log is the audit log of one replica. Run it. It is safe for concurrent use.
+type Log struct {
+	prefix  string
+	mode    recorder.Mode
+	log     *slog.Logger
+	store   *store.Log
+	writer  *recorder.Writer
+	view    recorder.View
+	signer  *signer.Signer         // nil without a key, or where nothing is recorded
+	drift   atomic.Pointer[string] // why the log is not append-only; nil where it is
+	waiting atomic.Int64           // calls of Record
+}
+
+// Open opens the log, and makes what is missing.
+func Open(ctx context.Context, conn *natsx.Conn, o Options) (*Log, error) {
+	o.Mode = cmp.Or(o.Mode, recorder.Strict)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	stored, err := store.Open(ctx, conn, o.Replicas)
+	if err != nil {
+		return nil, err
+	}
+	l := &Log{prefix: conn.Prefix(), mode: o.Mode, log: o.Log, store: stored, view: recorder.View{Data: o.Data, Mask: o.Mask}}
+	if o.Mode != recorder.Off {
+		bucket, err := conn.OpenBucket(ctx, recorder.SaltBucket(conn.Prefix(), o.Replicas))
+		if err != nil {
+			return nil, err
+		}
+		l.view.Salts = recorder.NewSalts(bucket, o.Log)
+	}
+	l.writer = recorder.New(conn, stored, recorder.Options{ID: o.Replica, Mode: o.Mode, Timeout: o.Timeout, Wrote: o.Wrote, Log: o.Log})
+	if o.Mode != recorder.Off && o.Key != nil {
+		l.signer = signer.New(stored, signer.Options{
+			Prefix: conn.Prefix(), Key: o.Key.Signer, Verifier: o.Key.Verifier, Log: o.Log,
+			Alarm: func(reason string) { l.note("alarm", reason) },
+		})
+	}
+	if err := l.checkDrift(ctx); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// Run writes, signs and watches until ctx ends. Records that wait then are written, and
+// signed, before it returns.
+func (l *Log) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	signing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop() // after the last record is written
+	if l.signer != nil {
+		wg.Go(func() { l.signer.Run(signing) })
+	}
+	if l.view.Salts != nil {
+		wg.Go(func() { l.view.Salts.Run(ctx) })
+	}
+	wg.Go(func() { l.watchDrift(ctx) })
+	l.writer.Run(ctx)
+}
+
+// Ready reports why the log does not allow to serve, or nil.
+func (l *Log) Ready() error {
+	if found := l.drift.Load(); found != nil {
+		return errors.New(*found)
+	}
+	if l.mode == recorder.Strict {
+		return l.writer.Healthy()
+	}
+	return nil
+}
+
+// Enabled reports whether records are written at all.
+func (l *Log) Enabled() bool { return l.mode != recorder.Off }
+
+// Mode says who waits for records.
+func (l *Log) Mode() recorder.Mode { return l.mode }
+
+// Record writes lines, each a record without a writer as [audit.Record.Append] makes it,
+// and waits for the log where the mode says so. The lines may be used again when it
+// returns. The error is [recorder.ErrUnavailable]: then nothing may be answered.
+func (l *Log) Record(ctx context.Context, lines []byte) error {
+	l.waiting.Add(1)
+	defer l.waiting.Add(-1)
+	return l.writer.Record(ctx, lines)
+}
+
+// Note writes lines that nobody waits for.
+func (l *Log) Note(lines []byte) { l.writer.Note(lines) }
+
+// Waiting is how many calls of [Log.Record] are under way.
+func (l *Log) Waiting() int64 { return l.waiting.Load() }
+
+// Lag is how long the oldest record has waited that the log has not taken; 0 where none
+// waits.
+func (l *Log) Lag() time.Duration { return l.writer.Lag() }
+
+// View is how data and texts stand in records.
+func (l *Log) View() recorder.View { return l.view }
+
+// Store is the log's place in NATS: approvals keep their decisions there.
+func (l *Log) Store() *store.Log { return l.store }
+
+// note records what happened to the log itself.
+func (l *Log) note(action, reason string) {
+	l.writer.Note(audit.Record{Time: time.Now(), Kind: audit.LogKind, Action: action, Detail: audit.Note{Reason: reason}}.Append(nil))
+}
