@@ -1,5 +1,3 @@
-// Package natstest starts routers on a real embedded NATS server for tests. Each
-// call is a bus of its own; everything ends with the test.
 package testkit
 
 import (

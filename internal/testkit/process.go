@@ -1,0 +1,157 @@
+package testkit
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Process is a program that a test started. It is killed when the test ends.
+type Process struct {
+	Cmd *exec.Cmd
+
+	ready, ended chan struct{}
+	err          error // how it ended; set before ended is closed
+	log          tail
+
+	mu    sync.Mutex
+	out   strings.Builder // its standard output until it was ready
+	since time.Time
+	took  time.Duration // until it was ready
+}
+
+// Start starts a program that is ready when it writes a line with the text ready to
+// standard output. after, where not nil, gets each line that it writes later.
+func Start(t testing.TB, cmd *exec.Cmd, ready string, after func(line string)) *Process {
+	t.Helper()
+	p := &Process{Cmd: cmd, ready: make(chan struct{}), ended: make(chan struct{}), since: time.Now()}
+	cmd.Stderr = &p.log
+	if os.Getenv("HOOKROUTER_TEST_LOG") != "" {
+		cmd.Stderr = io.MultiWriter(os.Stderr, &p.log)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go p.follow(stdout, ready, after)
+	t.Cleanup(func() { _ = p.End(t, os.Kill) })
+	return p
+}
+
+func (p *Process) follow(stdout io.Reader, ready string, after func(string)) {
+	defer close(p.ended)
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() {
+		p.mu.Lock()
+		p.out.WriteString(lines.Text() + "\n")
+		p.mu.Unlock()
+		if strings.Contains(lines.Text(), ready) {
+			p.took = time.Since(p.since)
+			close(p.ready)
+			break
+		}
+	}
+	for after != nil && lines.Scan() {
+		after(lines.Text())
+	}
+	_, _ = io.Copy(io.Discard, stdout)
+	p.err = p.Cmd.Wait()
+}
+
+// Ready waits until the process is ready, and reports whether it is before it or ctx
+// ends.
+func (p *Process) Ready(ctx context.Context) bool {
+	select {
+	case <-p.ready:
+		return true
+	case <-p.ended:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// MustBeReady waits until the process is ready, and fails the test where it is not.
+func (p *Process) MustBeReady(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	if !p.Ready(ctx) {
+		t.Fatalf("%s did not get ready\n%s", p.Cmd.Path, p.Stderr())
+	}
+}
+
+// Startup is how long it took until the process was ready. Call it after [Process.Ready].
+func (p *Process) Startup() time.Duration { return p.took }
+
+// End sends a signal and waits until the process has ended. It does no harm to one that
+// has. The error says how the process ended.
+func (p *Process) End(t testing.TB, s os.Signal) error {
+	t.Helper()
+	_ = p.Cmd.Process.Signal(s)
+	const drained = 40 * time.Second // a router takes up to 30 s
+	timer := time.NewTimer(drained)
+	defer timer.Stop()
+	select {
+	case <-p.ended:
+	case <-timer.C:
+		t.Errorf("process %d did not end after %v", p.Cmd.Process.Pid, s)
+		_ = p.Cmd.Process.Kill()
+		<-p.ended
+	}
+	return p.err
+}
+
+// Ended is closed when the process has ended.
+func (p *Process) Ended() <-chan struct{} { return p.ended }
+
+// Stdout is what the process wrote to standard output until it was ready.
+func (p *Process) Stdout() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.String()
+}
+
+// Stderr is the end of what the process wrote to standard error.
+func (p *Process) Stderr() string { return p.log.String() }
+
+// Find returns the first group of a pattern in [Process.Stdout], and fails the test where
+// there is none.
+func (p *Process) Find(t testing.TB, pattern string) string {
+	t.Helper()
+	m := regexp.MustCompile(pattern).FindStringSubmatch(p.Stdout())
+	if m == nil {
+		t.Fatalf("no %s in the output of %s:\n%s\n%s", pattern, p.Cmd.Path, p.Stdout(), p.Stderr())
+	}
+	return m[1]
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	const most = 16 << 10
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b...)
+	t.text = t.text[max(len(t.text)-most, 0):]
+	return len(b), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.text)
+}

@@ -1,0 +1,109 @@
+package testkit
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// module is what the programs are part of.
+const module = "github.com/hookrouter/hookrouter"
+
+var programs struct {
+	sync.Mutex
+	built map[string]string // by name and flags
+}
+
+// Program returns the path of a program of cmd, as it is in this tree; flags are those of
+// go build, for instance [RaceFlags]. It stays in the user's cache, where the next test,
+// package or run finds it: the go command links it again only when it has changed.
+func Program(t testing.TB, name string, flags ...string) string {
+	t.Helper()
+	programs.Lock()
+	defer programs.Unlock()
+	key := name + " " + strings.Join(flags, " ")
+	if path, ok := programs.built[key]; ok {
+		return path
+	}
+	path, err := buildProgram(t, name, flags)
+	if err != nil {
+		t.Fatalf("build %s: %v", name, err)
+	}
+	if programs.built == nil {
+		programs.built = map[string]string{}
+	}
+	programs.built[key] = path
+	return path
+}
+
+// buildProgram builds a copy of what the cache has, and puts it in its place in one step:
+// other test processes may build or run the same program.
+func buildProgram(t testing.TB, name string, flags []string) (string, error) {
+	dir, err := programDir(name, flags)
+	if err != nil {
+		return "", err
+	}
+	file := name
+	if runtime.GOOS == "windows" {
+		file += ".exe"
+	}
+	own, err := os.MkdirTemp(dir, "build-*")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(own) }()
+	path, fresh := filepath.Join(dir, file), filepath.Join(own, file)
+	if err := copyFile(path, fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	args := slices.Concat([]string{"build", "-buildvcs=false", "-o", fresh}, flags, []string{module + "/cmd/" + name})
+	if out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return path, os.Rename(fresh, path)
+}
+
+// programDir is the directory for one program of this tree, built with these flags.
+func programDir(name string, flags []string) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	tree, err := os.Getwd() // the package's directory
+	if err != nil {
+		return "", err
+	}
+	for up := filepath.Dir(tree); up != filepath.Dir(up); up = filepath.Dir(up) {
+		if _, err := os.Stat(filepath.Join(up, "go.mod")); err == nil {
+			tree = up
+		}
+	}
+	h := fnv.New64a()
+	fmt.Fprintln(h, tree, name, flags)
+	dir := filepath.Join(cache, "hookrouter-test", fmt.Sprintf("%x", h.Sum64()))
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o700)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}

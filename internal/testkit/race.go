@@ -1,0 +1,6 @@
+//go:build race
+
+package testkit
+
+// RaceFlags build a program as this test is built.
+var RaceFlags = []string{"-race"}

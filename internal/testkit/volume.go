@@ -1,0 +1,70 @@
+package testkit
+
+import (
+	"flag"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// Tier is how much a run of the tests does.
+type Tier int
+
+// The tiers, from the smallest to the largest.
+const (
+	Smoke Tier = iota // everything once: what go test does by default
+	CI                // what runs before a change lands
+	Full              // everything as often as it is meant to be
+)
+
+// CurrentTier is the tier that the environment selects. It fails the test where the
+// environment names one that does not exist.
+func CurrentTier(t testing.TB) Tier {
+	t.Helper()
+	if os.Getenv("HOOKROUTER_FULL") != "" {
+		return Full
+	}
+	switch name := os.Getenv("HOOKROUTER_TEST_TIER"); name {
+	case "", "smoke":
+		return Smoke
+	case "ci":
+		return CI
+	case "full":
+		return Full
+	default:
+		t.Fatalf("HOOKROUTER_TEST_TIER is %q, want smoke, ci or full", name)
+		return Smoke
+	}
+}
+
+// Volume is how often a test repeats what it does, by tier. It logs the number, and
+// .ci/run prints it.
+func Volume(t testing.TB, smoke, ci, full int) int {
+	t.Helper()
+	n := [...]int{Smoke: smoke, CI: ci, Full: full}[CurrentTier(t)]
+	t.Logf("volume: %d of %d", n, full)
+	return n
+}
+
+// From skips the test in tiers smaller than this one.
+func From(t testing.TB, tier Tier) {
+	t.Helper()
+	if CurrentTier(t) < tier {
+		t.Skipf("runs from the tier %s on", [...]string{Smoke: "smoke", CI: "ci", Full: "full"}[tier])
+	}
+}
+
+// Parallel lets n tests of this package run at the same time where the command line does
+// not say how many. It is for packages whose tests wait more than they compute; TestMain
+// calls it first.
+func Parallel(n int) {
+	flag.Parse()
+	set := false
+	flag.Visit(func(f *flag.Flag) { set = set || f.Name == "test.parallel" })
+	if set {
+		return
+	}
+	if err := flag.Set("test.parallel", strconv.Itoa(n)); err != nil {
+		panic(err)
+	}
+}
