@@ -73,11 +73,15 @@ func (p *Process) follow(stdout io.Reader, ready string, after func(string)) {
 func (p *Process) Ready(ctx context.Context) bool {
 	select {
 	case <-p.ready:
-		return true
 	case <-p.ended:
 	case <-ctx.Done():
 	}
-	return false
+	select {
+	case <-p.ready:
+		return true
+	default:
+		return false
+	}
 }
 
 // MustBeReady waits until the process is ready, and fails the test where it is not.

@@ -146,8 +146,8 @@ func TestProcess(t *testing.T) {
 	if err := p.End(t, os.Kill); err == nil {
 		t.Error("a killed process ended without an error")
 	}
-	if p.Ready(t.Context()) != true {
-		t.Error("it was ready")
+	if !p.Ready(t.Context()) {
+		t.Error("a process that was ready and has ended was never ready")
 	}
 	<-p.Ended()
 }
