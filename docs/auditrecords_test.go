@@ -70,8 +70,8 @@ func TestRecordsHaveTheMembersThatAreDescribed(t *testing.T) {
 		return slices.Sorted(maps.Keys(at.(map[string]any)["properties"].(map[string]any)))
 	}
 	data := &audit.Data{SHA256: "x", Salt: "x", Value: json.RawMessage(`{}`), Redacted: true, Omitted: 1}
-	hop := audit.Hop{
-		Reason: "x", Failure: "x", Error: "x", FailedOpen: true, Shadow: true, Took: 1, Data: data, Changes: json.RawMessage(`[]`), Injection: data, Message: "x",
+	hop := audit.Call{
+		Reason: "x", Failure: "x", Error: "x", FailedOpen: true, Shadow: true, Start: time.Now(), Took: 1, Data: data, Changes: json.RawMessage(`[]`), Injection: data, Message: "x",
 	}
 	note := audit.Note{Reason: "x", Lost: 1}
 	common := properties("AuditRecord")
@@ -82,7 +82,7 @@ func TestRecordsHaveTheMembersThatAreDescribed(t *testing.T) {
 		},
 		audit.InjectionKind:     audit.Injection{Role: "x", Bytes: 1, Tokens: 1, Ephemeral: true, Dropped: "x", Cleaned: 1, Text: data},
 		audit.DisplayKind:       audit.Display{Level: "x", Message: "x", Suppressed: true},
-		audit.ApprovalRequested: audit.Question{ApprovalID: "x", Prompt: "x", Options: []string{"x"}, Default: "x", Expires: time.Now(), DataSHA256: "x"},
+		audit.ApprovalRequested: audit.ApprovalRequest{ApprovalID: "x", Prompt: "x", Options: []string{"x"}, Default: "x", Expires: time.Now(), DataSHA256: "x"},
 		audit.ApprovalDecided: audit.Decision{
 			ApprovalID: "x", Prompt: "x", Option: "x", Granted: true, DecidedBy: "x", ClaimedBy: "x", Note: "x", TimedOut: true, Error: "x", DataSHA256: "x", Nonce: "x",
 		},

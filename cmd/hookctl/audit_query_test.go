@@ -98,7 +98,7 @@ func TestAuditQueryShowsWhatIsNoRecord(t *testing.T) {
 
 func TestAuditTextLinesAreSafeForTheTerminal(t *testing.T) {
 	f := newAuditFixture(t)
-	f.write(audit.Record{Time: began, Kind: audit.HookResult, Session: "s\x1b[31m", Event: "tool:pre", Hook: "h\u202e", Action: "deny\n", Detail: audit.Hop{Reason: "a\x07b"}})
+	f.write(audit.Record{Time: began, Kind: audit.HookResult, Session: "s\x1b[31m", Event: "tool:pre", Hook: "h\u202e", Action: "deny\n", Detail: audit.Call{Reason: "a\x07b"}})
 	got := f.run("audit", "tail", "--text")
 	want := "2026-03-01 12:00:00.000Z  hook.result        tool:pre         s␛[31m     h⟨U+202E⟩      deny⏎  a␇b; 0.0ms  1:0\n"
 	if diff := cmp.Diff(want, got.stdout); diff != "" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/pkg/audit"
@@ -81,6 +82,7 @@ type storyHop struct {
 	Failure    string   `json:"failure,omitempty"`
 	FailedOpen bool     `json:"failed_open,omitempty"`
 	Shadow     bool     `json:"shadow,omitempty"`
+	Started    string   `json:"started,omitempty"`
 	Micros     int64    `json:"us"`
 	Changes    []change `json:"changes,omitempty"`
 
@@ -119,10 +121,13 @@ func newStory(c *query.Chain) *story {
 			s.Changes = compareData(r.In, r.Out, nil)
 		}
 	}
-	for _, r := range c.Hops() {
+	for _, r := range c.Calls() {
 		hop := storyHop{
 			Hook: r.Hook, Kind: string(r.Kind), Action: r.Action, Reason: r.Reason, Failure: r.Failure,
 			FailedOpen: r.FailedOpen, Shadow: r.Shadow, Micros: r.Micros, record: r,
+		}
+		if !r.Started.IsZero() {
+			hop.Started = r.Started.UTC().Format(time.RFC3339Nano)
 		}
 		if r.Data != nil || len(r.Changes) > 0 {
 			hop.Changes = compareData(before, r.Data, r.Changes)

@@ -16,7 +16,7 @@ func TestAuditShowTellsTheStory(t *testing.T) {
 	f.fill(3)
 	late := audit.Record{
 		Time: began, Kind: audit.HookResult, ChainID: "chain-1", EventID: "event-chain-1", Event: "tool:pre", Session: "s1", Hook: "trial", Action: "deny",
-		Detail: audit.Hop{Shadow: true, Reason: "would not have it", Took: time.Millisecond},
+		Detail: audit.Call{Shadow: true, Reason: "would not have it", Took: time.Millisecond},
 	}
 	f.write(late)
 	want := `
@@ -64,7 +64,7 @@ func TestAuditShowFollowsTheQuestionToItsDecision(t *testing.T) {
 	base := audit.Record{Time: began, ChainID: "c1", Session: "s1", Event: "tool:pre", EventID: "e1"}
 	asked, result, decided := base, base, base
 	asked.Kind, asked.Hook, asked.Action = audit.ApprovalRequested, "gate", "requested"
-	asked.Detail = audit.Question{ApprovalID: "q1", Prompt: "Deploy?", Options: []string{"Allow", "Deny"}, Default: "deny", Expires: began.Add(5 * time.Minute), DataSHA256: "x"}
+	asked.Detail = audit.ApprovalRequest{ApprovalID: "q1", Prompt: "Deploy?", Options: []string{"Allow", "Deny"}, Default: "deny", Expires: began.Add(5 * time.Minute), DataSHA256: "x"}
 	result.Kind, result.Action = audit.ChainResult, "pending"
 	data := json.RawMessage(`{"a":1,"b":2}`)
 	result.Detail = audit.Chain{ApprovalID: "q1", Called: 1, In: &audit.Data{SHA256: "x", Value: data}, Out: &audit.Data{SHA256: "y", Value: json.RawMessage(`{"a":1,"b":3}`), Redacted: true}}
@@ -120,7 +120,7 @@ func TestAuditShowFindsChainsOfAnotherClock(t *testing.T) {
 func TestAuditShowSaysWhatItCannotShow(t *testing.T) {
 	f := newAuditFixture(t)
 	f.write(
-		audit.Record{Time: began, Kind: audit.HookResult, ChainID: "refused", Hook: "h", Action: "modify", Detail: audit.Hop{Data: &audit.Data{SHA256: "d1"}}},
+		audit.Record{Time: began, Kind: audit.HookResult, ChainID: "refused", Hook: "h", Action: "modify", Detail: audit.Call{Data: &audit.Data{SHA256: "d1"}}},
 		audit.Record{Time: began, Kind: audit.ChainRefused, ChainID: "refused", Action: "continue", Detail: audit.Chain{In: &audit.Data{SHA256: "d0"}}},
 	)
 	for args, want := range map[string][]string{
@@ -146,7 +146,7 @@ func TestAuditStatsCounts(t *testing.T) {
 	f.write(
 		audit.Record{Time: began, Kind: audit.ChainRefused, ChainID: "x", Event: "tool:pre"},
 		audit.Record{Time: began, Kind: audit.LogKind, Action: "lost", Detail: audit.Note{Lost: 7}},
-		audit.Record{Time: began, Kind: audit.ApprovalRequested, ChainID: "x", Action: "requested", Detail: audit.Question{ApprovalID: "q1"}},
+		audit.Record{Time: began, Kind: audit.ApprovalRequested, ChainID: "x", Action: "requested", Detail: audit.ApprovalRequest{ApprovalID: "q1"}},
 	)
 	for id, d := range map[string]audit.Decision{
 		"q1": {DecidedBy: "rule nightly", Granted: true}, "q2": {DecidedBy: "timeout", TimedOut: true},

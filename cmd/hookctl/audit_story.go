@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/pkg/audit"
@@ -110,7 +111,7 @@ func (p *printer) hopLines(s *story) (lines []cell) {
 		}
 		text += detail(hopDetail(&r))
 		if r.Kind != audit.HookSkipped {
-			text += "  " + p.paint(dim, micros(hop.Micros))
+			text += "  " + p.paint(dim, s.when(&r))
 		}
 		lines = append(lines, cell{text, plain})
 		for _, line := range changeLines(hop.Changes) {
@@ -127,6 +128,16 @@ func (p *printer) hopLines(s *story) (lines []cell) {
 		}
 	}
 	return lines
+}
+
+// when is how long a call took, and how long after the event's arrival it began.
+func (s *story) when(r *query.Record) string {
+	text := micros(r.Micros)
+	if s.result == nil || r.Started.IsZero() {
+		return text
+	}
+	came := s.result.Time.Add(-time.Duration(s.result.Micros) * time.Microsecond)
+	return text + " from +" + micros(max(r.Started.Sub(came), 0).Microseconds())
 }
 
 func hopDetail(r *query.Record) string {

@@ -171,13 +171,13 @@ func chainOf(id, session string, at time.Time) []audit.Record {
 	}
 	in, out := json.RawMessage(`{"tool_name":"Bash","tool_input":{"command":"rm -rf /"}}`), json.RawMessage(`{"tool_name":"Bash","tool_input":{"command":"rm -rf /","cwd":"/srv"}}`)
 	return []audit.Record{
-		of(audit.HookResult, "cwd", "modify", audit.Hop{
+		of(audit.HookResult, "cwd", "modify", audit.Call{
 			Took: 400 * time.Microsecond, Data: &audit.Data{SHA256: "aa", Value: out},
 			Changes: json.RawMessage(`[{"op":"add","path":"/tool_input/cwd","value":"/srv"}]`),
 		}),
-		of(audit.HookTimeout, "slow", "continue", audit.Hop{Failure: "timeout", Error: "no answer within 5s", FailedOpen: true, Took: 5 * time.Second}),
-		of(audit.HookSkipped, "lint", "continue", audit.Hop{}),
-		of(audit.HookResult, "no-rm", "deny", audit.Hop{Reason: "rm is not for agents", Took: 500 * time.Microsecond}),
+		of(audit.HookTimeout, "slow", "continue", audit.Call{Failure: "timeout", Error: "no answer within 5s", FailedOpen: true, Took: 5 * time.Second}),
+		of(audit.HookSkipped, "lint", "continue", audit.Call{}),
+		of(audit.HookResult, "no-rm", "deny", audit.Call{Reason: "rm is not for agents", Took: 500 * time.Microsecond}),
 		of(audit.InjectionKind, "memory", "", audit.Injection{Role: "system", Bytes: 9, Tokens: 3, Dropped: "budget"}),
 		of(audit.ChainResult, "", "deny", audit.Chain{
 			Agent: "/agents/a", Reason: "rm is not for agents", DeniedBy: "no-rm", Called: 3, Skipped: 1, Took: 5001 * time.Millisecond,

@@ -19,7 +19,7 @@ func TestTraceFromTheAuditLog(t *testing.T) {
 	f.fill(3)
 	f.write(audit.Record{
 		Time: began.Add(3 * time.Second), Kind: audit.HookResult, ChainID: "chain-1", EventID: "event-chain-1", Event: "tool:pre", Session: "s1", Hook: "trial", Action: "deny",
-		Detail: audit.Hop{Shadow: true, Took: 2 * time.Second},
+		Detail: audit.Call{Shadow: true, Took: 2 * time.Second},
 	})
 	want := `
 tool:pre  deny by no-rm
@@ -62,9 +62,9 @@ func TestTraceShowsTheWaitForAPerson(t *testing.T) {
 	f := newAuditFixture(t)
 	base := audit.Record{Time: began, ChainID: "c1", Session: "s1", Event: "tool:pre", EventID: "e1"}
 	hop, asked, result, decided := base, base, base, base
-	hop.Kind, hop.Hook, hop.Action, hop.Detail = audit.HookResult, "gate", "ask_user", audit.Hop{Took: 3 * time.Millisecond}
+	hop.Kind, hop.Hook, hop.Action, hop.Detail = audit.HookResult, "gate", "ask_user", audit.Call{Took: 3 * time.Millisecond}
 	asked.Kind, asked.Hook, asked.Action = audit.ApprovalRequested, "gate", "requested"
-	asked.Detail = audit.Question{ApprovalID: "q1", Prompt: "Deploy?", Options: []string{"Allow", "Deny"}, Default: "deny", Expires: began.Add(5 * time.Minute), DataSHA256: "x"}
+	asked.Detail = audit.ApprovalRequest{ApprovalID: "q1", Prompt: "Deploy?", Options: []string{"Allow", "Deny"}, Default: "deny", Expires: began.Add(5 * time.Minute), DataSHA256: "x"}
 	joined := asked
 	joined.Action = "joined" // the event was sent again
 	result.Kind, result.Action, result.Detail = audit.ChainResult, "pending", audit.Chain{ApprovalID: "q1", Called: 1, Took: 4 * time.Millisecond}

@@ -116,8 +116,8 @@ func (l *lines) hops(out chain.Outcome) {
 	}
 }
 
-func (l *lines) hop(hop *chain.Call) audit.Hop {
-	detail := audit.Hop{
+func (l *lines) hop(hop *chain.Call) audit.Call {
+	detail := audit.Call{
 		Reason: l.audit.View().Text(hop.Result.Reason), Failure: string(hop.Failure), FailedOpen: hop.FailedOpen, Took: hop.Took,
 		Injection: l.audit.View().TextOf(l.a.Session, hop.Result.ContextInjection), Message: l.audit.View().Text(hop.Result.UserMessage),
 	}
@@ -213,7 +213,7 @@ func (l *lines) asked(s *approvals.Stored, first bool) {
 	if !first {
 		action = "joined"
 	}
-	l.add(audit.ApprovalRequested, s.HookID, action, audit.Question{
+	l.add(audit.ApprovalRequested, s.HookID, action, audit.ApprovalRequest{
 		ApprovalID: s.ID, Prompt: l.audit.View().Text(s.Prompt), Options: s.Options, Default: s.Default, Expires: s.Expires.Time, DataSHA256: s.DataSHA256,
 	})
 }
@@ -290,7 +290,7 @@ func (r *Router) collected(a *arrival, list []chain.Collected) {
 	}
 	l := r.lines(a)
 	for _, c := range list {
-		detail := audit.Hop{Data: l.audit.View().Of(a.Session, c.Data)}
+		detail := audit.Call{Data: l.audit.View().Of(a.Session, c.Data)}
 		kind := audit.HookResult
 		if c.Err != nil {
 			kind = kindOf(chain.FailureOf(c.Err))

@@ -25,7 +25,7 @@ func chainBody(m *maker, n int) []byte {
 	data := json.RawMessage(`{"tool_name":"bash","tool_input":{"command":"git push --force origin main"}}`)
 	for range n {
 		for _, hook := range []string{"guard", "format", "budget"} {
-			add(audit.Record{Kind: audit.HookResult, Hook: hook, Action: "continue", Detail: audit.Hop{Took: 812 * time.Microsecond}})
+			add(audit.Record{Kind: audit.HookResult, Hook: hook, Action: "continue", Detail: audit.Call{Took: 812 * time.Microsecond}})
 		}
 		in := &audit.Data{SHA256: fmt.Sprintf("%x", sha256.Sum256(data)), Salt: "2026-03-01", Value: data, Redacted: true}
 		add(audit.Record{Kind: audit.ChainResult, Action: "continue", Detail: audit.Chain{Agent: "agents/reviewer", Called: 3, Took: 3 * time.Millisecond, In: in}})

@@ -30,7 +30,11 @@ const (
 	Latest = MessageFormat
 )
 
-const timeLayout = "2006-01-02T15:04:05.000Z"
+// Times are written in UTC.
+const (
+	timeLayout  = "2006-01-02T15:04:05.000Z"
+	startLayout = "2006-01-02T15:04:05.000000Z" // of calls, which take microseconds
+)
 
 // Checkpoint states a log at one size. It is a statement only once it is signed.
 type Checkpoint struct {

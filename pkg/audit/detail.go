@@ -65,14 +65,15 @@ func hasControl(text []byte) bool {
 	return slices.ContainsFunc(text, func(c byte) bool { return c < ' ' })
 }
 
-// Hop is what happened at one hook: the detail of [HookResult], [HookError],
+// Call is what happened at one hook: the detail of [HookResult], [HookError],
 // [HookTimeout] and [HookSkipped].
-type Hop struct {
+type Call struct {
 	Reason     string          // the hook's
 	Failure    string          // the class of its failure; empty: it did not fail
 	Error      string          // the failure's cause
 	FailedOpen bool            // it failed and was let pass
 	Shadow     bool            // its answer does not count
+	Start      time.Time       // when the hook was called, written in UTC with microseconds; zero: left out
 	Took       time.Duration   // written in microseconds
 	Data       *Data           // what it made of the data; nil: it left it
 	Changes    json.RawMessage // a JSON Patch to Data from the data before; nil for none
@@ -80,17 +81,20 @@ type Hop struct {
 	Message    string          // to the user
 }
 
-func (h Hop) write(w *events.ObjectWriter) {
-	w.Text("reason", h.Reason)
-	w.Text("failure", h.Failure)
-	w.Text("error", h.Error)
-	w.Flag("failed_open", h.FailedOpen)
-	w.Flag("shadow", h.Shadow)
-	w.Int("us", h.Took.Microseconds())
-	h.Data.write(w, "data")
-	raw(w, "changes", h.Changes)
-	h.Injection.write(w, "injection")
-	w.Text("message", h.Message)
+func (c Call) write(w *events.ObjectWriter) {
+	w.Text("reason", c.Reason)
+	w.Text("failure", c.Failure)
+	w.Text("error", c.Error)
+	w.Flag("failed_open", c.FailedOpen)
+	w.Flag("shadow", c.Shadow)
+	if !c.Start.IsZero() {
+		w.String("started", c.Start.UTC().Format(startLayout))
+	}
+	w.Int("us", c.Took.Microseconds())
+	c.Data.write(w, "data")
+	raw(w, "changes", c.Changes)
+	c.Injection.write(w, "injection")
+	w.Text("message", c.Message)
 }
 
 // Chain is what came in, what went out and why: the detail of [ChainResult].
@@ -144,8 +148,8 @@ func (i Injection) write(w *events.ObjectWriter) {
 	i.Text.write(w, "text")
 }
 
-// Question is what a person was asked: the detail of [ApprovalRequested].
-type Question struct {
+// ApprovalRequest is what a person was asked: the detail of [ApprovalRequested].
+type ApprovalRequest struct {
 	ApprovalID string
 	Prompt     string
 	Options    []string
@@ -154,7 +158,7 @@ type Question struct {
 	DataSHA256 string // of the data that is asked about, in hex
 }
 
-func (q Question) write(w *events.ObjectWriter) {
+func (q ApprovalRequest) write(w *events.ObjectWriter) {
 	w.String("approval_id", q.ApprovalID)
 	w.String("prompt", q.Prompt)
 	w.Texts("options", q.Options)

@@ -18,7 +18,7 @@ import (
 func exported() []byte {
 	body := audit.Record{
 		Time: start, Kind: audit.HookResult, ChainID: "c1", Session: "s1", Event: "tool:pre", Hook: "guard", Action: "deny",
-		Writer: "router-1", WSeq: 1, Detail: audit.Hop{Reason: "no force pushes", Took: 812 * time.Microsecond},
+		Writer: "router-1", WSeq: 1, Detail: audit.Call{Reason: "no force pushes", Took: 812 * time.Microsecond},
 	}.Append(nil)
 	body = audit.Record{
 		Time: start, Kind: audit.ChainResult, ChainID: "c1", Session: "s1", Event: "tool:pre", Action: "deny",
@@ -53,7 +53,7 @@ func exported() []byte {
 func ExampleRecord_Append() {
 	r := audit.Record{
 		Time: start, Kind: audit.HookTimeout, ChainID: "c1", Session: "s1", Event: "tool:pre", Hook: "guard", Action: "continue",
-		Detail: audit.Hop{Failure: "timeout", FailedOpen: true, Took: 5 * time.Second},
+		Detail: audit.Call{Failure: "timeout", FailedOpen: true, Took: 5 * time.Second},
 	}
 	fmt.Printf("%s", r.Append(nil))
 	// Output: {"time":"2026-03-01T12:00:00.000Z","kind":"hook.timeout","chain_id":"c1","session_id":"s1","event":"tool:pre","hook":"guard","action":"continue","failure":"timeout","failed_open":true,"us":5000000}

@@ -90,7 +90,7 @@ func (m *maker) message(rnd *rand.Rand, text string) {
 		body = audit.Record{
 			Time: start.Add(time.Duration(m.log.Size()) * time.Second), Kind: audit.HookResult,
 			ChainID: fmt.Sprintf("chain-%d", rnd.IntN(1000)), Session: "s-1", Event: "tool:pre", Hook: "guard", Action: "continue",
-			Writer: fmt.Sprintf("router-%d", w), WSeq: m.wseq[w], Detail: audit.Hop{Reason: text, Took: time.Millisecond},
+			Writer: fmt.Sprintf("router-%d", w), WSeq: m.wseq[w], Detail: audit.Call{Reason: text, Took: time.Millisecond},
 		}.Append(body)
 	}
 	m.add(body)

@@ -68,7 +68,7 @@ type Record struct {
 	Detail Detail
 }
 
-// Detail is what a kind of record adds to it: [Hop], [Chain], [Injection], [Question],
+// Detail is what a kind of record adds to it: [Call], [Chain], [Injection], [ApprovalRequest],
 // [Decision], [Display], [Change] or [Note].
 type Detail interface {
 	write(w *events.ObjectWriter)

@@ -19,14 +19,14 @@ func TestRecordsAreLinesOfTheLog(t *testing.T) {
 	}{
 		"nothing": {nil, ``},
 		"a hop": {
-			audit.Hop{
+			audit.Call{
 				Reason: "no\nsuch", Failure: "timeout", Error: "e", FailedOpen: true, Shadow: true, Took: time.Millisecond, Data: data, Changes: json.RawMessage(`[]`),
 				Injection: &audit.Data{SHA256: "ef", Omitted: 7}, Message: "hi",
 			},
 			`,"reason":"no\nsuch","failure":"timeout","error":"e","failed_open":true,"shadow":true,"us":1000,"data":{"sha256":"ab","salt":"s","value":{"n":9007199254740993},"redacted":true},"changes":[],"injection":{"sha256":"ef","omitted":7},"message":"hi"`,
 		},
-		"a hop without anything": {audit.Hop{}, `,"us":0`},
-		"JSON that is none":      {audit.Hop{Changes: json.RawMessage("[\n")}, `,"us":0,"changes":"[\n"`},
+		"a hop without anything": {audit.Call{}, `,"us":0`},
+		"JSON that is none":      {audit.Call{Changes: json.RawMessage("[\n")}, `,"us":0,"changes":"[\n"`},
 		"a chain": {
 			audit.Chain{Agent: "a", Emitter: "nats T/a", Reason: "r", DeniedBy: "guard", ApprovalID: "q", Called: 2, Skipped: 1, Took: time.Second, In: data, Out: &audit.Data{SHA256: "cd"}},
 			`,"agent":"a","emitter":"nats T/a","reason":"r","denied_by":"guard","approval_id":"q","called":2,"skipped":1,"us":1000000,"in":{"sha256":"ab","salt":"s","value":{"n":9007199254740993},"redacted":true},"out":{"sha256":"cd"}`,
@@ -36,7 +36,7 @@ func TestRecordsAreLinesOfTheLog(t *testing.T) {
 			`,"role":"system","bytes":4,"tokens":1,"ephemeral":true,"dropped":"budget","cleaned":2,"text":{"value":"text"}`,
 		},
 		"a question": {
-			audit.Question{ApprovalID: "q", Prompt: "Deploy?", Options: []string{"Allow", "Deny"}, Default: "deny", Expires: start, DataSHA256: "ab"},
+			audit.ApprovalRequest{ApprovalID: "q", Prompt: "Deploy?", Options: []string{"Allow", "Deny"}, Default: "deny", Expires: start, DataSHA256: "ab"},
 			`,"approval_id":"q","prompt":"Deploy?","options":["Allow","Deny"],"default":"deny","expires":"2026-03-01T12:00:00.000Z","data_sha256":"ab"`,
 		},
 		"a decision": {
@@ -65,7 +65,7 @@ func TestRecordsAreLinesOfTheLog(t *testing.T) {
 }
 
 func TestNumberedLinesAreThoseOfTheirWriter(t *testing.T) {
-	record := audit.Record{Time: start, Kind: audit.HookResult, Action: "deny", Detail: audit.Hop{Reason: "r"}}
+	record := audit.Record{Time: start, Kind: audit.HookResult, Action: "deny", Detail: audit.Call{Reason: "r"}}
 	plain := record.Append(record.Append(nil))
 	got, next := audit.Number([]byte("before "), plain, "w", 9)
 	record.Writer, record.WSeq = "w", 9

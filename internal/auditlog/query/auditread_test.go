@@ -105,11 +105,11 @@ func TestDecodeReadsWhatRecordsWrite(t *testing.T) {
 		r := audit.Record{Time: time.UnixMilli(1), Kind: kind, ChainID: "c", Session: "s", Event: "e", Hook: "h", Action: "a", EventID: "i", Writer: "w", WSeq: 3, Detail: d}
 		return bytes.TrimSuffix(r.Append(nil), []byte("\n"))
 	}
-	r := query.Decode(line(audit.Hop{FailedOpen: true, Failure: "timeout", Took: time.Millisecond, Data: &audit.Data{SHA256: "x", Redacted: true, Value: []byte(`{"n":12345678901234567890}`)}}, audit.HookTimeout))
+	r := query.Decode(line(audit.Call{FailedOpen: true, Failure: "timeout", Took: time.Millisecond, Data: &audit.Data{SHA256: "x", Redacted: true, Value: []byte(`{"n":12345678901234567890}`)}}, audit.HookTimeout))
 	if r.Err != nil || !r.FailedOpen || r.Micros != 1000 || string(r.Data.Value) != `{"n":12345678901234567890}` || r.WSeq != 3 || r.Writer != "w" || !r.OfHook() {
 		t.Errorf("%+v", r)
 	}
-	r = query.Decode(line(audit.Question{ApprovalID: "q", Options: []string{"a", "b"}, Expires: time.UnixMilli(5)}, audit.ApprovalRequested))
+	r = query.Decode(line(audit.ApprovalRequest{ApprovalID: "q", Options: []string{"a", "b"}, Expires: time.UnixMilli(5)}, audit.ApprovalRequested))
 	if r.Err != nil || r.ApprovalID != "q" || len(r.Options) != 2 || r.Expires.UnixMilli() != 5 {
 		t.Errorf("%+v", r)
 	}
@@ -167,14 +167,14 @@ func TestWhatIsWantedIsFoundHoweverItIsSpelled(t *testing.T) {
 func TestChainsComeWhole(t *testing.T) {
 	w := newWriter(t, testkit.Listening(t).ClientURL())
 	of := func(chain string, kind audit.Kind, hook string) audit.Record {
-		return audit.Record{Time: time.Now(), Kind: kind, ChainID: chain, Session: "s-" + chain, Hook: hook, Event: "tool:pre", Detail: audit.Hop{Shadow: hook == "trial"}}
+		return audit.Record{Time: time.Now(), Kind: kind, ChainID: chain, Session: "s-" + chain, Hook: hook, Event: "tool:pre", Detail: audit.Call{Shadow: hook == "trial"}}
 	}
 	w.write(of("a", audit.HookResult, "h1"), of("b", audit.HookResult, "h1"), of("a", audit.HookSkipped, "h2"), of("a", audit.ChainResult, ""))
 	w.write(of("a", audit.HookResult, "trial"), of("b", audit.HookTimeout, "h2"), of("b", audit.ChainRefused, ""), of("c", audit.HookResult, "h1"))
 	var got []string
 	err := open(t, w.bus).Chains(t.Context(), query.Filter{Event: "tool:*"}, func(c *query.Chain) error {
 		text := c.ID + ":"
-		for _, r := range c.Hops() {
+		for _, r := range c.Calls() {
 			text += " " + r.Hook
 		}
 		got = append(got, fmt.Sprintf("%s, result %v, refused %v", text, c.Result() != nil, c.Refused() != nil))
@@ -249,7 +249,7 @@ func TestALargeLogIsExportedWithAllItsCheckpoints(t *testing.T) {
 	w := newWriter(t, testkit.Listening(t).ClientURL())
 	const messages = 1500
 	for i := range messages {
-		w.write(audit.Record{Time: time.Now(), Kind: audit.HookResult, ChainID: fmt.Sprint(i), Detail: audit.Hop{Reason: strings.Repeat("x", 2000)}})
+		w.write(audit.Record{Time: time.Now(), Kind: audit.HookResult, ChainID: fmt.Sprint(i), Detail: audit.Call{Reason: strings.Repeat("x", 2000)}})
 		w.sign() // more of them than a cursor keeps
 	}
 	l := open(t, w.bus)

@@ -29,8 +29,8 @@ func (c *Chain) Of(kinds ...audit.Kind) (list []Record) {
 	return list
 }
 
-// Hops are what happened at hooks, the answers of shadow hooks last.
-func (c *Chain) Hops() (list []Record) {
+// Calls are what happened at hooks, the answers of shadow hooks last.
+func (c *Chain) Calls() (list []Record) {
 	for _, shadow := range [...]bool{false, true} {
 		for _, r := range c.Records {
 			if r.OfHook() && r.Shadow == shadow {

@@ -55,7 +55,8 @@ type Record struct {
 	Message string `json:"message"` // to the user
 	Micros  int64  `json:"us"`
 
-	// Of hooks.
+	// Of calls of hooks.
+	Started    time.Time       `json:"started"` // zero in records of older routers
 	Failure    string          `json:"failure"`
 	FailedOpen bool            `json:"failed_open"`
 	Shadow     bool            `json:"shadow"`

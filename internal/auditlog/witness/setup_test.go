@@ -130,7 +130,7 @@ func (b *bench) message(text string) (body []byte) {
 		b.wseq++
 		body = audit.Record{
 			Time: time.Unix(0, 0), Kind: audit.HookResult, ChainID: "c", Event: "tool:pre", Hook: "guard", Action: "deny",
-			Detail: audit.Hop{Reason: text}, Writer: "router-1", WSeq: b.wseq,
+			Detail: audit.Call{Reason: text}, Writer: "router-1", WSeq: b.wseq,
 		}.Append(body)
 	}
 	return body

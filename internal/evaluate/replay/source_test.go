@@ -65,7 +65,7 @@ func export(t *testing.T, messages ...[]any) []byte {
 func alone(ctx context.Context, c *replay.Chain) (replay.Outcome, error) { return c.Recorded(ctx) }
 
 func TestOnlyWholeChainsThatDecidedAreReplayed(t *testing.T) {
-	hop := record(audit.HookResult, "c1", "a", "deny", audit.Hop{Reason: "no"})
+	hop := record(audit.HookResult, "c1", "a", "deny", audit.Call{Reason: "no"})
 	denied := ended("c1", "deny", 1)
 	denied.Detail = audit.Chain{Called: 1, DeniedBy: "b", In: &audit.Data{Value: json.RawMessage(bash)}}
 	joined := ended("c1", "pending", 0)
@@ -79,16 +79,16 @@ func TestOnlyWholeChainsThatDecidedAreReplayed(t *testing.T) {
 		reason  string
 	}{
 		"whole": {[]any{hop, ended("c1", "deny", 1)}, ""},
-		"a hook whose match failed was not called": {[]any{record(audit.HookError, "c1", "a", "", audit.Hop{Failure: "match_error", FailedOpen: true}), ended("c1", "continue", 0)}, ""},
+		"a hook whose match failed was not called": {[]any{record(audit.HookError, "c1", "a", "", audit.Call{Failure: "match_error", FailedOpen: true}), ended("c1", "continue", 0)}, ""},
 		"a record of a hook is missing":            {[]any{hop, ended("c1", "deny", 2)}, "incomplete: records of its hooks are missing (1 of 2 are there)"},
 		"that of the hook that denied is":          {[]any{hop, denied}, "incomplete: records of its hooks are missing (1 of 1 are there)"},
-		"all hooks were asked at once":             {[]any{record(audit.HookResult, "c1", "a", "collect", audit.Hop{}), ended("c1", "collect", 1)}, "collect: all hooks were asked at once, and nothing was decided"},
+		"all hooks were asked at once":             {[]any{record(audit.HookResult, "c1", "a", "collect", audit.Call{}), ended("c1", "collect", 1)}, "collect: all hooks were asked at once, and nothing was decided"},
 		"its time was over":                        {[]any{ended("c1", "deadline", 0)}, "deadline: the time of the chain was over, and nothing was decided"},
 		"it was sent again":                        {[]any{joined}, "sent again: it joined a question, and no hook ran"},
 		"data that no router takes":                {[]any{odd}, "unreadable: its data is not what a router takes (data nests deeper than 64 levels)"},
 		"no data at all":                           {[]any{bare}, "digest only: the log does not hold its data (the router ran with --audit-data=digest)"},
 		"what a hook made of the data is missing": {[]any{
-			record(audit.HookResult, "c1", "a", "modify", audit.Hop{Data: &audit.Data{SHA256: "00", Omitted: 300000}}), ended("c1", "continue", 1),
+			record(audit.HookResult, "c1", "a", "modify", audit.Call{Data: &audit.Data{SHA256: "00", Omitted: 300000}}), ended("c1", "continue", 1),
 		}, "omitted: what a made of its data was too large for the log"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -101,11 +101,11 @@ func TestOnlyWholeChainsThatDecidedAreReplayed(t *testing.T) {
 }
 
 func TestRecordsOfSeveralChainsMayAlternate(t *testing.T) {
-	shadow := record(audit.HookResult, "c1", "shadow", "deny", audit.Hop{Shadow: true}) // a quick one, and one after the end
+	shadow := record(audit.HookResult, "c1", "shadow", "deny", audit.Call{Shadow: true}) // a quick one, and one after the end
 	file := export(
 		t,
-		[]any{shadow, record(audit.HookResult, "c1", "a", "continue", audit.Hop{})},
-		[]any{record(audit.HookResult, "c2", "a", "deny", audit.Hop{Reason: "no"}), record(audit.HookSkipped, "c1", "b", "skipped", nil)},
+		[]any{shadow, record(audit.HookResult, "c1", "a", "continue", audit.Call{})},
+		[]any{record(audit.HookResult, "c2", "a", "deny", audit.Call{Reason: "no"}), record(audit.HookSkipped, "c1", "b", "skipped", nil)},
 		[]any{ended("c2", "deny", 1), ended("c1", "continue", 1)},
 		[]any{shadow, record(audit.DisplayKind, "c2", "a", "shown", audit.Display{Message: "x"}), record("made:later", "c2", "", "", nil)},
 	)
@@ -195,27 +195,27 @@ func TestWhatWasRecordedIsDecidedAgain(t *testing.T) {
 		want    replay.Decision
 	}{
 		"a denial by a failure": {[]any{
-			record(audit.HookTimeout, "c1", "a", "", audit.Hop{Failure: "timeout", FailedOpen: true}),
-			record(audit.HookError, "c1", "b", "", audit.Hop{Failure: "invalid_result", Error: "x"}), ended("c1", "deny", 2),
+			record(audit.HookTimeout, "c1", "a", "", audit.Call{Failure: "timeout", FailedOpen: true}),
+			record(audit.HookError, "c1", "b", "", audit.Call{Failure: "invalid_result", Error: "x"}), ended("c1", "deny", 2),
 		}, replay.Decision{Action: chain.Deny, By: "b", Reason: `hook "b" failed (invalid_result) and its on_failure is deny`, Failure: chain.FailedInvalid}},
 		"a denial by a match that failed": {[]any{
-			record(audit.HookError, "c1", "b", "", audit.Hop{Failure: "match_error", Error: "x"}), ended("c1", "deny", 0),
+			record(audit.HookError, "c1", "b", "", audit.Call{Failure: "match_error", Error: "x"}), ended("c1", "deny", 0),
 		}, replay.Decision{Action: chain.Deny, By: "b", Reason: `hook "b" failed (match_error) and its on_failure is deny`, Failure: chain.FailedMatch}},
 		"nobody there": {[]any{
-			record(audit.HookError, "c1", "b", "", audit.Hop{Failure: "no_responder", Error: "x"}), ended("c1", "deny", 0),
+			record(audit.HookError, "c1", "b", "", audit.Call{Failure: "no_responder", Error: "x"}), ended("c1", "deny", 0),
 		}, replay.Decision{Action: chain.Deny, By: "b", Reason: `hook "b" failed (no_responder) and its on_failure is deny`, Failure: chain.FailedNoResponder}},
 		"the last modification": {[]any{
-			record(audit.HookResult, "c1", "a", "modify", audit.Hop{Data: &audit.Data{Value: json.RawMessage(`{"x":1}`)}}),
-			record(audit.HookResult, "c1", "b", "modify", audit.Hop{Data: &audit.Data{Value: json.RawMessage(modified)}, Reason: "r"}), ended("c1", "continue", 2),
+			record(audit.HookResult, "c1", "a", "modify", audit.Call{Data: &audit.Data{Value: json.RawMessage(`{"x":1}`)}}),
+			record(audit.HookResult, "c1", "b", "modify", audit.Call{Data: &audit.Data{Value: json.RawMessage(modified)}, Reason: "r"}), ended("c1", "continue", 2),
 		}, replay.Decision{Action: chain.Modify, By: "b", Reason: "r"}},
 		"an injection whose text is not in the log": {[]any{
-			record(audit.HookResult, "c1", "a", "inject_context", audit.Hop{Injection: &audit.Data{SHA256: "00"}}), ended("c1", "continue", 1),
+			record(audit.HookResult, "c1", "a", "inject_context", audit.Call{Injection: &audit.Data{SHA256: "00"}}), ended("c1", "continue", 1),
 		}, replay.Decision{Action: chain.InjectContext, By: "a"}},
 		"an injection of nothing": {[]any{
-			record(audit.HookResult, "c1", "a", "inject_context", audit.Hop{}), ended("c1", "continue", 1),
+			record(audit.HookResult, "c1", "a", "inject_context", audit.Call{}), ended("c1", "continue", 1),
 		}, replay.Decision{Action: chain.Continue}},
 		"the first question": {[]any{
-			record(audit.HookResult, "c1", "a", "ask_user", audit.Hop{}), record(audit.HookResult, "c1", "b", "ask_user", audit.Hop{}), ended("c1", "pending", 2),
+			record(audit.HookResult, "c1", "a", "ask_user", audit.Call{}), record(audit.HookResult, "c1", "b", "ask_user", audit.Call{}), ended("c1", "pending", 2),
 		}, replay.Decision{Action: chain.AskUser, By: "a"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -241,7 +241,7 @@ func TestATextThatIsNotInTheLogIsNotCompared(t *testing.T) {
 		"one that was too large": {audit.Data{Omitted: 300000}, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			file := export(t, []any{record(audit.HookResult, "c1", "a", "inject_context", audit.Hop{Injection: &c.text}), ended("c1", "continue", 1)})
+			file := export(t, []any{record(audit.HookResult, "c1", "a", "inject_context", audit.Call{Injection: &c.text}), ended("c1", "continue", 1)})
 			results, _ := run(t, replay.FromExport(bytes.NewReader(file), replay.Filter{}), func(ctx context.Context, c *replay.Chain) (replay.Outcome, error) {
 				out, err := c.Recorded(ctx)
 				out.Injection = "new"
@@ -255,7 +255,7 @@ func TestATextThatIsNotInTheLogIsNotCompared(t *testing.T) {
 }
 
 func TestWhatADeniedChainMadeOfItsDataDoesNotMatter(t *testing.T) {
-	file := export(t, []any{record(audit.HookResult, "c1", "a", "deny", audit.Hop{}), ended("c1", "deny", 1)})
+	file := export(t, []any{record(audit.HookResult, "c1", "a", "deny", audit.Call{}), ended("c1", "deny", 1)})
 	results, _ := run(t, replay.FromExport(bytes.NewReader(file), replay.Filter{}), func(ctx context.Context, c *replay.Chain) (replay.Outcome, error) {
 		out, err := c.Recorded(ctx)
 		out.Data = json.RawMessage(`{"other":1}`)

@@ -9,15 +9,15 @@ import (
 )
 
 // FromAudit makes spans of what the log has on a chain, which has at least one record.
-// When a hook began is not recorded: hooks stand one behind the other from the event's
-// coming on, those that were skipped behind them. A question lasts until its decision,
-// and is open where the chain has none.
+// Calls whose start is not recorded stand one behind the other from the event's arrival
+// on, and so do hooks that were skipped. An approval request lasts until its decision, and
+// is open where the chain has none.
 func FromAudit(c *query.Chain) *Trace {
 	t := &Trace{Source: SourceAudit}
 	root := rootOf(c)
 	t.Spans = append(t.Spans, root)
 	at := root.Start
-	for _, r := range c.Hops() {
+	for _, r := range c.Calls() {
 		s := hopOf(r, at)
 		if !r.Shadow && r.Action != "collect" { // those are called at the same time
 			at = s.End()
@@ -54,6 +54,9 @@ func hopOf(r query.Record, at time.Time) Span {
 		Depth: 1, Name: "call " + r.Hook, Service: "hook-router", Start: at, Took: micros(r.Micros), Failed: r.Failure,
 		Tags: map[string]string{TagHook: r.Hook, tagKind: "client"},
 	}
+	if !r.Started.IsZero() {
+		s.Start = r.Started
+	}
 	switch {
 	case r.Kind == audit.HookSkipped:
 		s.Name, s.Tags[TagAction] = "match "+r.Hook, "skipped"
@@ -61,7 +64,10 @@ func hopOf(r query.Record, at time.Time) Span {
 		s.set(TagAction, r.Action)
 	}
 	if r.Shadow {
-		s.Start, s.Tags[TagMode] = r.Time.Add(-s.Took), "shadow"
+		s.Tags[TagMode] = "shadow"
+		if r.Started.IsZero() {
+			s.Start = r.Time.Add(-s.Took)
+		}
 	}
 	s.set(TagFailure, r.Failure)
 	if r.FailedOpen {

@@ -51,9 +51,9 @@ func lines(tr *traces.Trace) (list []string) {
 func TestTheLogTellsWhatItKnows(t *testing.T) {
 	ms := time.Millisecond
 	hop := func(hook, action string, took time.Duration) audit.Record {
-		return audit.Record{Kind: audit.HookResult, Hook: hook, Action: action, Detail: audit.Hop{Took: took}}
+		return audit.Record{Kind: audit.HookResult, Hook: hook, Action: action, Detail: audit.Call{Took: took}}
 	}
-	question := audit.Record{Kind: audit.ApprovalRequested, Hook: "b", Action: "requested", Detail: audit.Question{ApprovalID: "q1"}}
+	question := audit.Record{Kind: audit.ApprovalRequested, Hook: "b", Action: "requested", Detail: audit.ApprovalRequest{ApprovalID: "q1"}}
 	decided := func(after time.Duration, granted bool) audit.Record {
 		return audit.Record{Kind: audit.ApprovalDecided, Time: noon.Add(after), Hook: "b", Detail: audit.Decision{ApprovalID: "q1", Granted: granted, DecidedBy: "ann"}}
 	}
@@ -65,8 +65,17 @@ func TestTheLogTellsWhatItKnows(t *testing.T) {
 		want    []string
 	}{
 		"hooks stand one behind the other": {
-			[]audit.Record{hop("a", "modify", 10*ms), {Kind: audit.HookTimeout, Hook: "b", Detail: audit.Hop{Took: 20 * ms, Failure: "timeout", FailedOpen: true}}, {Kind: audit.HookSkipped, Hook: "c", Action: "skipped"}, result("modify", 40*ms)},
+			[]audit.Record{hop("a", "modify", 10*ms), {Kind: audit.HookTimeout, Hook: "b", Detail: audit.Call{Took: 20 * ms, Failure: "timeout", FailedOpen: true}}, {Kind: audit.HookSkipped, Hook: "c", Action: "skipped"}, result("modify", 40*ms)},
 			[]string{"0 -40+40 event e modify", "1 -40+10 call a modify", "1 -30+20 call b  timeout", "1 -10+0 match c skipped"},
+		},
+		"a call stands where it began": {
+			[]audit.Record{
+				{Kind: audit.HookResult, Hook: "a", Action: "collect", Detail: audit.Call{Start: noon.Add(-9 * ms), Took: 4 * ms}},
+				{Kind: audit.HookResult, Hook: "b", Action: "collect", Detail: audit.Call{Start: noon.Add(-7 * ms), Took: 6 * ms}},
+				{Kind: audit.HookResult, Hook: "c", Action: "deny", Detail: audit.Call{Start: noon.Add(-5 * ms), Took: ms, Shadow: true}},
+				result("collect", 10*ms),
+			},
+			[]string{"0 -10+10 event e collect", "1 -9+4 call a collect", "1 -7+6 call b collect", "1 -5+1 call c deny"},
 		},
 		"those of a collect are called together": {
 			[]audit.Record{hop("a", "collect", 10*ms), hop("b", "collect", 10*ms), result("collect", 10*ms)},
