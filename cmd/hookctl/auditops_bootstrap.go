@@ -90,14 +90,14 @@ func bucketOf(b *natsx.Conn, o natsx.BucketOptions) provision {
 	return provision{
 		kind: "bucket", name: o.Name,
 		look: func(ctx context.Context) ([]string, int, error) {
-			state, err := b.LookBucket(ctx, o)
+			state, err := b.InspectBucket(ctx, o)
 			return state.Drift, state.Replicas, err
 		},
 		make: func(ctx context.Context) error {
 			_, err := b.OpenBucket(ctx, o)
 			return err
 		},
-		mend:  func(ctx context.Context) error { return b.MendBucket(ctx, o) },
+		mend:  func(ctx context.Context) error { return b.RepairBucket(ctx, o) },
 		scale: func(ctx context.Context, n int) error { return b.ScaleBucket(ctx, o.Name, n) },
 	}
 }
@@ -125,7 +125,7 @@ func (c *bootstrapCmd) streamOf(b *natsx.Conn, name string, subjects []string) p
 		mend: func(ctx context.Context) error {
 			s, err := open(ctx)
 			if err == nil {
-				err = s.Mend(ctx, subjects)
+				err = s.Repair(ctx, subjects)
 			}
 			return err
 		},

@@ -47,11 +47,11 @@ func (c *eraseCmd) Run(ctx context.Context, e *env) error {
 	if c.Session != "" {
 		pattern = recorder.SaltKey(c.Session) + ".*"
 	}
-	list, err := bucket.Stamps(ctx, pattern)
+	list, err := bucket.KeyTimes(ctx, pattern)
 	if err != nil {
 		return err
 	}
-	list = slices.DeleteFunc(list, func(s natsx.Stamp) bool { return c.Before != "" && !s.Time.Before(before) })
+	list = slices.DeleteFunc(list, func(s natsx.KeyTime) bool { return c.Before != "" && !s.Time.Before(before) })
 	done := erased{Salts: len(list), Sessions: sessionsOf(list), DryRun: c.DryRun}
 	if !c.DryRun {
 		if err := c.erase(ctx, bucket, pattern, list); err != nil {
@@ -62,7 +62,7 @@ func (c *eraseCmd) Run(ctx context.Context, e *env) error {
 	return nil
 }
 
-func sessionsOf(list []natsx.Stamp) int {
+func sessionsOf(list []natsx.KeyTime) int {
 	sessions := map[string]bool{}
 	for _, s := range list {
 		session, _, _ := strings.Cut(s.Key, ".")
@@ -71,7 +71,7 @@ func sessionsOf(list []natsx.Stamp) int {
 	return len(sessions)
 }
 
-func (c *eraseCmd) erase(ctx context.Context, bucket *natsx.Bucket, pattern string, list []natsx.Stamp) error {
+func (c *eraseCmd) erase(ctx context.Context, bucket *natsx.Bucket, pattern string, list []natsx.KeyTime) error {
 	if c.Session != "" { // one that was made meanwhile goes too
 		return bucket.Erase(ctx, pattern)
 	}

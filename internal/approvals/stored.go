@@ -69,7 +69,7 @@ const keptAfter = 24 * time.Hour
 // Bucket says how the bucket of questions is made.
 func Bucket(prefix string, replicas int) natsx.BucketOptions {
 	return natsx.BucketOptions{
-		Name: prefix + "_approvals", Description: "questions to people, and the data they are about", Replicas: replicas, Fresh: true,
+		Name: prefix + "_approvals", Description: "questions to people, and the data they are about", Replicas: replicas, LeaderReads: true,
 	}
 }
 

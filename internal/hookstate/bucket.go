@@ -27,8 +27,8 @@ const (
 func Options(prefix string, replicas int) natsx.BucketOptions {
 	return natsx.BucketOptions{
 		Name: prefix + "_hookstate", Description: "what hooks of hook-worker remember of sessions", Replicas: replicas,
-		MaxAge: MaxAge, Fresh: true, MarkFor: time.Second,
-		MadeBy: "The operator's reference says who makes it, under What hooks remember",
+		MaxAge: MaxAge, LeaderReads: true, MarkerTTL: time.Second,
+		Hint: "The operator's reference says who makes it, under What hooks remember",
 	}
 }
 

@@ -10,129 +10,127 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// ErrRevision means that a key was written by someone else meanwhile.
+// ErrRevision means that a key was written by another meanwhile.
 var ErrRevision = errors.New("written by someone else meanwhile")
 
-// markerTTL is how long the store keeps the mark of a removed key, where the options
-// don't say. Nobody follows a bucket from further back: a follower that was away begins
-// anew.
-const markerTTL = time.Hour
+// defaultMarkerTTL is how long the marker of a deleted key is kept by default. Nobody
+// follows a bucket from further back: a follower that lost its watch starts again.
+const defaultMarkerTTL = time.Hour
 
-// Bucket is a key-value bucket. Decisions are made by writing, never by reading:
-// a write names the revision it follows, and a read may be stale.
+// Bucket is a key-value bucket. Decide by writing, never by reading: a write names the
+// revision it follows, and a read may be stale.
 type Bucket struct {
-	kv   jetstream.KeyValue
-	js   jetstream.JetStream
-	name string
-	mark time.Duration // how long the mark of a removed key is kept
+	kv        jetstream.KeyValue
+	js        jetstream.JetStream
+	name      string
+	markerTTL time.Duration
 }
 
 // Entry is one value of a key as the bucket's log has it.
 type Entry struct {
 	Key      string
-	Value    []byte // nil where the key was removed
+	Value    []byte // nil if the key was deleted
 	Revision uint64 // its place in the bucket's log
-	Last     bool   // nothing stood behind it in the log when it was sent
+	Last     bool   // it was the end of the log when it was sent
 }
 
-// BucketOptions say how a bucket is made where it is missing.
+// BucketOptions say how a bucket is created.
 type BucketOptions struct {
-	// Name of the bucket, and what it is for.
+	// Name and Description of the bucket.
 	Name, Description string
 	// Replicas; 0 means three on a cluster that has them, else one.
 	Replicas int
-	// MaxAge is how long a key is kept after its last write; 0 means for ever.
+	// MaxAge is how long a key is kept after its last write; 0 means forever.
 	MaxAge time.Duration
-	// Fresh makes every Get ask the stream's leader: what was acknowledged is seen.
-	Fresh bool
-	// MarkFor is how long the mark of a removed key is kept, at least a second; 0 means
-	// an hour, which is for buckets that somebody follows.
-	MarkFor time.Duration
-	// MadeBy says for people who makes it where it can't be made, in a sentence; empty
-	// means that hookctl audit bootstrap does.
-	MadeBy string
+	// LeaderReads makes every Get ask the stream's leader, which has every write that was
+	// acknowledged.
+	LeaderReads bool
+	// MarkerTTL is how long the marker of a deleted key is kept, at least a second; 0 means
+	// an hour, which is right for buckets that somebody follows.
+	MarkerTTL time.Duration
+	// Hint says who creates the bucket if this user may not, in a sentence; empty means
+	// hookctl audit bootstrap.
+	Hint string
 }
 
-func (o BucketOptions) markFor() time.Duration { return cmp.Or(o.MarkFor, markerTTL) }
+func (o BucketOptions) markerTTL() time.Duration { return cmp.Or(o.MarkerTTL, defaultMarkerTTL) }
 
-// OpenBucket opens a bucket and creates it where it is missing.
-func (b *Conn) OpenBucket(ctx context.Context, o BucketOptions) (*Bucket, error) {
-	kv, err := b.openBucket(ctx, o)
+// OpenBucket opens a bucket, and creates it if it is missing.
+func (c *Conn) OpenBucket(ctx context.Context, o BucketOptions) (*Bucket, error) {
+	kv, err := c.openBucket(ctx, o)
 	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w (is JetStream enabled, and may this account use it? %s)", o.Name, b.why(err),
-			cmp.Or(o.MadeBy, "An operator makes what is missing with `hookctl audit bootstrap --prefix "+b.Prefix()+"`"))
+		return nil, fmt.Errorf("open bucket %s: %w (is JetStream enabled, and may this account use it? %s)", o.Name, c.explain(err),
+			cmp.Or(o.Hint, "An operator makes what is missing with `hookctl audit bootstrap --prefix "+c.Prefix()+"`"))
 	}
-	return &Bucket{kv, b.js, o.Name, o.markFor()}, nil
+	return &Bucket{kv, c.js, o.Name, o.markerTTL()}, nil
 }
 
-func (b *Conn) openBucket(ctx context.Context, o BucketOptions) (jetstream.KeyValue, error) {
-	kv, err := b.js.KeyValue(ctx, o.Name)
+func (c *Conn) openBucket(ctx context.Context, o BucketOptions) (jetstream.KeyValue, error) {
+	kv, err := c.js.KeyValue(ctx, o.Name)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		config := jetstream.KeyValueConfig{
-			Bucket: o.Name, Description: o.Description, TTL: o.MaxAge, Storage: jetstream.FileStorage, LimitMarkerTTL: o.markFor(),
+			Bucket: o.Name, Description: o.Description, TTL: o.MaxAge, Storage: jetstream.FileStorage, LimitMarkerTTL: o.markerTTL(),
 		}
-		kv, err = replicate(ctx, b, o.Replicas, func(replicas int) (jetstream.KeyValue, error) {
+		kv, err = replicate(ctx, c, o.Replicas, func(replicas int) (jetstream.KeyValue, error) {
 			config.Replicas = replicas
-			kv, err := b.js.CreateKeyValue(ctx, config)
+			kv, err := c.js.CreateKeyValue(ctx, config)
 			if errors.Is(err, jetstream.ErrBucketExists) {
-				return b.js.KeyValue(ctx, o.Name)
+				return c.js.KeyValue(ctx, o.Name)
 			}
 			return kv, err
 		})
 	}
-	if err != nil || !o.Fresh {
+	if err != nil || !o.LeaderReads {
 		return kv, err
 	}
-	return b.fresh(ctx, o.Name)
+	return c.withLeaderReads(ctx, o.Name)
 }
 
-// fresh turns off the answers of replicas that may lag, which the client library
-// turns on for every bucket that it makes, and opens the bucket only then: how it is
-// read is settled when it is opened. One that was opened before another process turned
-// them off would ask for them for ever, and hear from nobody.
-func (b *Conn) fresh(ctx context.Context, name string) (jetstream.KeyValue, error) {
-	stream, err := b.js.Stream(ctx, bucketStreamName(name))
+// withLeaderReads turns off direct gets, which replicas answer that may lag and which the
+// client library turns on for every bucket it creates, and only then opens the bucket: a
+// handle opened before would go on asking for direct gets, and nobody would answer.
+func (c *Conn) withLeaderReads(ctx context.Context, name string) (jetstream.KeyValue, error) {
+	stream, err := c.js.Stream(ctx, bucketStreamName(name))
 	if err != nil {
 		return nil, err
 	}
 	if config := stream.CachedInfo().Config; config.AllowDirect {
 		config.AllowDirect = false
-		if _, err := b.js.UpdateStream(ctx, config); err != nil {
+		if _, err := c.js.UpdateStream(ctx, config); err != nil {
 			return nil, err
 		}
 	}
-	return b.js.KeyValue(ctx, name)
+	return c.js.KeyValue(ctx, name)
 }
 
-// replicate makes something with three replicas on a cluster and one elsewhere,
-// unless a number is asked for. On a cluster that has just started the leader may
-// not know its peers yet; so three are tried for a while before one is taken for
-// what there is.
-func replicate[T any](ctx context.Context, b *Conn, replicas int, make func(replicas int) (T, error)) (T, error) {
-	if replicas > 0 || b.conn.ConnectedClusterName() == "" {
-		return make(max(replicas, 1))
+// replicate creates something with three replicas on a cluster and with one elsewhere,
+// unless a number is given. The leader of a cluster that has just started may not know its
+// peers yet, so it tries three for a while before it settles for one.
+func replicate[T any](ctx context.Context, c *Conn, replicas int, create func(replicas int) (T, error)) (T, error) {
+	if replicas > 0 || c.nc.ConnectedClusterName() == "" {
+		return create(max(replicas, 1))
 	}
-	made, err := make(3)
+	created, err := create(3)
 	for try := 0; err != nil && try < 10; try++ {
 		select {
 		case <-time.After(500 * time.Millisecond):
 		case <-ctx.Done():
-			return made, ctx.Err()
+			return created, ctx.Err()
 		}
-		made, err = make(3)
+		created, err = create(3)
 	}
 	if err != nil {
-		b.log.Warn("the cluster can't keep three copies: one it is", "error", err)
-		return make(1)
+		c.log.Warn("cluster cannot keep three replicas; using one", "error", err)
+		return create(1)
 	}
-	return made, nil
+	return created, nil
 }
 
-// ErrNoKey means that a bucket, or a stream, holds nothing there.
+// ErrNoKey means that a bucket or a stream holds nothing under that name.
 var ErrNoKey = errors.New("it is not there")
 
-// Get reads a key. The error is [ErrNoKey] where it is not there. What it says
-// may be stale, unless the bucket is Fresh.
+// Get reads a key. The error is [ErrNoKey] if it does not exist. The value may be stale,
+// unless the bucket has LeaderReads.
 func (k *Bucket) Get(ctx context.Context, key string) (Entry, error) {
 	e, err := k.kv.Get(ctx, key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
@@ -144,12 +142,12 @@ func (k *Bucket) Get(ctx context.Context, key string) (Entry, error) {
 	return Entry{Key: key, Value: e.Value(), Revision: e.Revision()}, nil
 }
 
-// Create writes a key that is not there, for the store to drop after so long; 0
-// means never. The error is [ErrRevision] where it is there.
-func (k *Bucket) Create(ctx context.Context, key string, value []byte, keep time.Duration) (uint64, error) {
+// Create writes a key that does not exist and that the store drops after ttl; 0 means
+// never. The error is [ErrRevision] if it exists.
+func (k *Bucket) Create(ctx context.Context, key string, value []byte, ttl time.Duration) (uint64, error) {
 	var options []jetstream.KVCreateOpt
-	if keep > 0 {
-		options = append(options, jetstream.KeyTTL(keep.Round(time.Second)))
+	if ttl > 0 {
+		options = append(options, jetstream.KeyTTL(ttl.Round(time.Second)))
 	}
 	rev, err := k.kv.Create(ctx, key, value, options...)
 	return rev, k.wrap("write", key, err)
@@ -157,21 +155,21 @@ func (k *Bucket) Create(ctx context.Context, key string, value []byte, keep time
 
 // Last is the revision of the newest write to the bucket.
 func (k *Bucket) Last(ctx context.Context) (uint64, error) {
-	stream, err := k.js.Stream(ctx, "KV_"+k.name)
+	stream, err := k.js.Stream(ctx, bucketStreamName(k.name))
 	if err != nil {
-		return 0, fmt.Errorf("look at bucket %s: %w", k.name, err)
+		return 0, fmt.Errorf("inspect bucket %s: %w", k.name, err)
 	}
 	return stream.CachedInfo().State.LastSeq, nil
 }
 
-// Put writes a key whatever it held and returns the new revision.
+// Put writes a key whatever it holds and returns the new revision.
 func (k *Bucket) Put(ctx context.Context, key string, value []byte) (uint64, error) {
 	rev, err := k.kv.Put(ctx, key, value)
 	return rev, k.wrap("write", key, err)
 }
 
-// Update writes a key that is at the given revision, 0 for one that is not there,
-// and returns the new revision. The error is [ErrRevision] where it is not.
+// Update writes a key that is at the given revision, 0 for one that does not exist, and
+// returns the new revision. The error is [ErrRevision] if it is at another.
 func (k *Bucket) Update(ctx context.Context, key string, value []byte, at uint64) (uint64, error) {
 	var rev uint64
 	var err error
@@ -183,10 +181,10 @@ func (k *Bucket) Update(ctx context.Context, key string, value []byte, at uint64
 	return rev, k.wrap("write", key, err)
 }
 
-// Remove removes a key that is at the given revision. The error is [ErrRevision]
-// where it is not.
+// Remove deletes a key that is at the given revision. The error is [ErrRevision] if it is
+// at another.
 func (k *Bucket) Remove(ctx context.Context, key string, at uint64) error {
-	err := k.kv.Purge(ctx, key, jetstream.LastRevision(at), jetstream.PurgeTTL(k.mark))
+	err := k.kv.Purge(ctx, key, jetstream.LastRevision(at), jetstream.PurgeTTL(k.markerTTL))
 	return k.wrap("remove", key, err)
 }
 
@@ -197,67 +195,5 @@ func (k *Bucket) wrap(verb, key string, err error) error {
 	case errors.Is(err, jetstream.ErrKeyExists), errors.Is(err, jetstream.ErrKeyRevisionMismatch), wrongSequence(err):
 		return ErrRevision
 	}
-	return fmt.Errorf("%s %s in bucket %s: %w", verb, key, k.name, away(err))
-}
-
-// Follow calls handle with the current value of every key, loaded true from the
-// call that completes them on, and then with every change, in the order of the
-// log. Changes that wait are given together. It returns when ctx ends, when
-// handle returns an error, or when the bucket can't be followed any more.
-func (k *Bucket) Follow(ctx context.Context, handle func(batch []Entry, loaded bool) error) error {
-	watcher, err := k.kv.WatchAll(ctx)
-	if err != nil {
-		return fmt.Errorf("follow bucket %s: %w", k.name, err)
-	}
-	defer func() {
-		_ = watcher.Stop()
-		go func() { // let go of what the library still has to give
-			for range watcher.Updates() {
-			}
-		}()
-	}()
-	loaded := false
-	for {
-		var batch []Entry
-		var open bool
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case e, ok := <-watcher.Updates():
-			batch, open = add(batch, e, &loaded), ok
-		}
-		bytes := 0
-		for more := true; more && open && bytes < maxBatch; {
-			select {
-			case e, ok := <-watcher.Updates():
-				batch, open = add(batch, e, &loaded), ok
-				if len(batch) > 0 {
-					bytes += len(batch[len(batch)-1].Value)
-				}
-			default:
-				more = false
-			}
-		}
-		if !open {
-			return fmt.Errorf("follow bucket %s: the watch ended", k.name)
-		}
-		if err := handle(batch, loaded); err != nil {
-			return err
-		}
-	}
-}
-
-// maxBatch bounds what is given together, in bytes of values.
-const maxBatch = 4 << 20
-
-func add(batch []Entry, e jetstream.KeyValueEntry, loaded *bool) []Entry {
-	if e == nil {
-		*loaded = true
-		return batch
-	}
-	entry := Entry{Key: e.Key(), Revision: e.Revision(), Last: e.Delta() == 0}
-	if e.Operation() == jetstream.KeyValuePut {
-		entry.Value = e.Value()
-	}
-	return append(batch, entry)
+	return fmt.Errorf("%s %s in bucket %s: %w", verb, key, k.name, mapError(err))
 }

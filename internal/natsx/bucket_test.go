@@ -23,7 +23,7 @@ func TestABucketIsReadByAllWhoMakeIt(t *testing.T) {
 	first := connect(t, s)
 	steps, tried := 1, 0
 	for ; tried < steps; tried++ {
-		o := natsx.BucketOptions{Name: fmt.Sprintf("after%d", tried), Fresh: true}
+		o := natsx.BucketOptions{Name: fmt.Sprintf("after%d", tried), LeaderReads: true}
 		var made []*natsx.Bucket
 		open := func(b *natsx.Conn) {
 			bucket, err := b.OpenBucket(t.Context(), o)

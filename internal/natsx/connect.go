@@ -21,10 +21,10 @@ type Options struct {
 	Prefix string
 	// Name of the connection, for the server's monitoring.
 	Name string
-	// InProcess is an embedded server to talk to without a socket; it wins over URL.
+	// InProcess is an embedded server to connect to without a socket; it wins over URL.
 	InProcess InProcess
-	// Inbox is where replies come to; it begins with _INBOX, and is that where empty.
-	// Who shares one can read what the other is answered.
+	// Inbox is the prefix of reply subjects, which begins with _INBOX; empty means just
+	// that. Connections that share one can read each other's replies.
 	Inbox string
 	// Creds is the path of a NATS credentials file; empty for none.
 	Creds string
@@ -37,16 +37,16 @@ type Options struct {
 // InProcess is a server in this process that connects without a socket.
 type InProcess = nats.InProcessConnProvider
 
-// Bus is a connection and the subjects of one prefix.
+// Conn is a connection and the subjects of one prefix, which are part of its methods.
 type Conn struct {
 	events.Subjects
-	conn *nats.Conn
-	js   jetstream.JetStream
-	log  *slog.Logger
+	nc  *nats.Conn
+	js  jetstream.JetStream
+	log *slog.Logger
 }
 
-// Connect opens a connection that reconnects for ever. While it is away, sending
-// fails at once instead of being kept for later. Close it.
+// Connect opens a connection that reconnects for ever. While it is disconnected, sending
+// fails at once with [ErrDisconnected] instead of being buffered. Close it.
 func Connect(o Options) (*Conn, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -65,16 +65,16 @@ func Connect(o Options) (*Conn, error) {
 		nats.DrainTimeout(30 * time.Second),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
-				o.Log.Warn("NATS connection lost, reconnecting", "error", err)
+				o.Log.Warn("NATS disconnected; reconnecting", "error", err)
 			}
 		}),
-		nats.ReconnectHandler(func(c *nats.Conn) { o.Log.Info("NATS connection is back", "url", c.ConnectedUrlRedacted()) }),
+		nats.ReconnectHandler(func(c *nats.Conn) { o.Log.Info("NATS reconnected", "url", c.ConnectedUrlRedacted()) }),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
 			subject := ""
 			if sub != nil {
 				subject = sub.Subject
 			}
-			o.Log.Warn("NATS reports an error", "subject", subject, "error", err)
+			o.Log.Warn("NATS client error", "subject", subject, "error", err)
 		}),
 	}
 	if o.InProcess != nil {
@@ -86,19 +86,19 @@ func Connect(o Options) (*Conn, error) {
 	if o.Creds != "" {
 		options = append(options, nats.UserCredentials(o.Creds))
 	}
-	conn, err := nats.Connect(o.URL, append(options, o.NATS...)...)
+	nc, err := nats.Connect(o.URL, append(options, o.NATS...)...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS at %s: %w", RedactURL(o.URL), hint(err))
 	}
-	b, err := New(conn, o.Prefix, o.Log)
+	c, err := New(nc, o.Prefix, o.Log)
 	if err != nil {
-		conn.Close()
+		nc.Close()
 	}
-	return b, err
+	return c, err
 }
 
-// New makes a bus of a connection that the caller owns. log may be nil.
-func New(conn *nats.Conn, prefix string, log *slog.Logger) (*Conn, error) {
+// New wraps a connection that the caller owns. log may be nil.
+func New(nc *nats.Conn, prefix string, log *slog.Logger) (*Conn, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -106,29 +106,29 @@ func New(conn *nats.Conn, prefix string, log *slog.Logger) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	js, err := jetstream.New(conn)
+	js, err := jetstream.New(nc)
 	if err != nil {
 		return nil, fmt.Errorf("use JetStream: %w", err)
 	}
-	return &Conn{subjects, conn, js, log}, nil
+	return &Conn{subjects, nc, js, log}, nil
 }
 
-// Conn is the connection below.
-func (b *Conn) Conn() *nats.Conn { return b.conn }
+// Conn is the connection of the client library.
+func (c *Conn) Conn() *nats.Conn { return c.nc }
 
-// Connected reports whether the connection is up at this moment.
-func (b *Conn) Connected() bool { return b.conn.IsConnected() }
+// Connected reports whether the connection is up.
+func (c *Conn) Connected() bool { return c.nc.IsConnected() }
 
-// OnReconnect calls do whenever the connection is back, until the returned
-// function is called, which waits for it.
-func (b *Conn) OnReconnect(do func()) (stop func()) {
-	back := b.conn.StatusChanged(nats.CONNECTED)
+// OnReconnect calls do after every reconnect until stop is called, which waits for a
+// call under way.
+func (c *Conn) OnReconnect(do func()) (stop func()) {
+	connected := c.nc.StatusChanged(nats.CONNECTED)
 	end, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
 		for {
 			select {
-			case _, open := <-back:
+			case _, open := <-connected:
 				if !open {
 					return
 				}
@@ -141,22 +141,22 @@ func (b *Conn) OnReconnect(do func()) (stop func()) {
 	return func() {
 		close(end)
 		<-done
-		b.conn.RemoveStatusListener(back)
+		c.nc.RemoveStatusListener(connected)
 	}
 }
 
 // MaxPayload is the largest message the server takes, headers included, in bytes.
-func (b *Conn) MaxPayload() int64 { return b.conn.MaxPayload() }
+func (c *Conn) MaxPayload() int64 { return c.nc.MaxPayload() }
 
-// Close closes the connection at once; what is not flushed is flushed first.
-func (b *Conn) Close() {
-	if b.conn.IsConnected() {
-		_ = b.conn.FlushTimeout(time.Second)
+// Close flushes what was published, for a second at the most, and closes the connection.
+func (c *Conn) Close() {
+	if c.nc.IsConnected() {
+		_ = c.nc.FlushTimeout(time.Second)
 	}
-	b.conn.Close()
+	c.nc.Close()
 }
 
-// hint adds to an error of connecting what a person can do about it.
+// hint adds what to do about it to an error of connecting.
 func hint(err error) error {
 	switch {
 	case errors.Is(err, nats.ErrNoServers):
@@ -167,7 +167,7 @@ func hint(err error) error {
 	return err
 }
 
-// RedactURL hides the credentials that stand in server URLs.
+// RedactURL hides the credentials in server URLs.
 func RedactURL(urls string) string {
 	list := strings.Split(urls, ",")
 	for i, u := range list {

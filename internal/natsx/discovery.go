@@ -8,9 +8,9 @@ import (
 	"github.com/nats-io/nats.go/micro"
 )
 
-// discover answers PING, INFO and STATS of the NATS micro protocol. The types
-// are the library's; the answers are ours, since its own service would count a
-// request as done when its handler returns, and ours return before.
+// discover answers PING, INFO and STATS of the NATS micro protocol. The types are the
+// library's; the answers are not, since its own service counts a request as done when its
+// handler returns, and some of these reply later.
 func (s *Service) discover() error {
 	answers := map[micro.Verb]func() any{
 		micro.PingVerb:  func() any { return micro.Ping{ServiceIdentity: s.identity(), Type: micro.PingResponseType} },
@@ -23,7 +23,7 @@ func (s *Service) discover() error {
 			if err != nil {
 				return err
 			}
-			sub, err := s.bus.conn.Subscribe(subject, func(m *nats.Msg) {
+			sub, err := s.conn.nc.Subscribe(subject, func(m *nats.Msg) {
 				if body, err := json.Marshal(answer()); err == nil && IsInbox(m.Reply) {
 					_ = m.Respond(body)
 				}
@@ -50,7 +50,7 @@ func (s *Service) info() micro.Info {
 	defer s.mu.Unlock()
 	info := micro.Info{ServiceIdentity: s.identity(), Type: micro.InfoResponseType, Endpoints: []micro.EndpointInfo{}}
 	for _, ep := range s.endpoints {
-		info.Endpoints = append(info.Endpoints, micro.EndpointInfo{Name: ep.Name, Subject: ep.Subject, QueueGroup: ep.Queue})
+		info.Endpoints = append(info.Endpoints, micro.EndpointInfo{Name: ep.spec.Name, Subject: ep.spec.Subject, QueueGroup: ep.spec.Queue})
 	}
 	return info
 }
@@ -65,22 +65,22 @@ func (s *Service) stats() micro.Stats {
 	return stats
 }
 
-// stats is what an endpoint did; its data counts refusals by code, and the
-// requests of the whole service that were dropped for their reply subject.
+// stats is what an endpoint did; its data counts errors by code, and the requests of the
+// whole service that were dropped for their reply subject.
 func (ep *endpoint) stats(dropped int64) *micro.EndpointStats {
 	ep.mu.Lock()
 	defer ep.mu.Unlock()
 	e := &micro.EndpointStats{
-		Name: ep.Name, Subject: ep.Subject, QueueGroup: ep.Queue,
+		Name: ep.spec.Name, Subject: ep.spec.Subject, QueueGroup: ep.spec.Queue,
 		NumRequests: int(ep.requests.Load()), NumErrors: ep.errors, LastError: ep.last,
 		ProcessingTime: time.Duration(ep.nanos.Load()),
 	}
 	if e.NumRequests > 0 {
 		e.AverageProcessingTime = e.ProcessingTime / time.Duration(e.NumRequests)
 	}
-	data := map[string]any{"refused": ep.refused, "dropped_no_inbox": dropped}
-	if ep.Data != nil {
-		data["counts"] = ep.Data()
+	data := map[string]any{"refused": ep.byCode, "dropped_no_inbox": dropped}
+	if ep.spec.Data != nil {
+		data["counts"] = ep.spec.Data()
 	}
 	e.Data, _ = json.Marshal(data) // counts only
 	return e

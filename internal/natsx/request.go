@@ -10,63 +10,63 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// ErrNoResponders means that nobody listens on the subject; it is known at once.
+// ErrNoResponders means that nobody subscribes to the subject; it is known at once.
 var ErrNoResponders = nats.ErrNoResponders
 
 // Message is one message: its subject, reply subject, headers and body.
 type Message = nats.Msg
 
 // Request sends one request and waits for the one reply. The error is a
-// *[Refusal] where the other side refused, [ErrNoResponders] where nobody is
-// there, and the context's error where its time was over.
-func (b *Conn) Request(ctx context.Context, subject string, header wire.Header, body []byte) (*Message, error) {
-	reply, err := b.conn.RequestMsgWithContext(ctx, &nats.Msg{Subject: subject, Header: header, Data: body})
+// [*wire.Error] if the other side answered with one, [ErrNoResponders] if nobody
+// subscribes, and the context's error when its time is over.
+func (c *Conn) Request(ctx context.Context, subject string, header wire.Header, body []byte) (*Message, error) {
+	reply, err := c.nc.RequestMsgWithContext(ctx, &nats.Msg{Subject: subject, Header: header, Data: body})
 	if err != nil {
 		if errors.Is(err, nats.ErrTimeout) {
 			err = context.DeadlineExceeded
 		}
-		return nil, away(err)
+		return nil, mapError(err)
 	}
-	if refusal := wire.ReadError(reply.Header); refusal != nil {
-		return nil, refusal
+	if e := wire.ReadError(reply.Header); e != nil {
+		return nil, e
 	}
 	return reply, nil
 }
 
 // Publish sends a message that nobody answers.
-func (b *Conn) Publish(subject string, header wire.Header, body []byte) error {
-	return away(b.conn.PublishMsg(&nats.Msg{Subject: subject, Header: header, Data: body}))
+func (c *Conn) Publish(subject string, header wire.Header, body []byte) error {
+	return mapError(c.nc.PublishMsg(&nats.Msg{Subject: subject, Header: header, Data: body}))
 }
 
-// ErrAway means that the connection is down at the moment: nothing was sent.
+// ErrDisconnected means that the connection is down at the moment: nothing was sent.
 var ErrDisconnected = errors.New("NATS is not connected: reconnecting")
 
-// away gives the client library's error for that a name that says so.
-func away(err error) error {
+// mapError gives the client library's error for that its name here.
+func mapError(err error) error {
 	if errors.Is(err, nats.ErrReconnectBufExceeded) {
 		return ErrDisconnected
 	}
 	return err
 }
 
-// ErrNotAllowed means that this user has no right to a subject.
+// ErrPermission means that this user has no right to a subject.
 var ErrPermission = errors.New("NATS does not permit it")
 
-// why adds to an error what the server has said meanwhile, where that explains it: that
-// this user has no right to a subject. The server answers such a request with nothing.
-func (b *Conn) why(err error) error {
+// explain adds the permission violation that the server reported meanwhile to an error
+// of a request that timed out: the server does not answer such a request.
+func (c *Conn) explain(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		if last := b.conn.LastError(); errors.Is(last, nats.ErrPermissionViolation) {
+		if last := c.nc.LastError(); errors.Is(last, nats.ErrPermissionViolation) {
 			return fmt.Errorf("%w: %w: %w", ErrPermission, last, err)
 		}
 	}
-	return away(err)
+	return mapError(err)
 }
 
-// UntilLost returns a context that ends with the connection, its cause then
-// being the given one: what is waited for will not come. Call stop when done.
-func (b *Conn) UntilLost(ctx context.Context, cause error) (_ context.Context, stop func()) {
-	lost := b.conn.StatusChanged(nats.RECONNECTING, nats.CLOSED)
+// UntilLost returns a context that is canceled with the given cause when the connection
+// is lost: no reply will come then. Call stop when done.
+func (c *Conn) UntilLost(ctx context.Context, cause error) (_ context.Context, stop func()) {
+	lost := c.nc.StatusChanged(nats.RECONNECTING, nats.CLOSED)
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		select {
@@ -74,24 +74,23 @@ func (b *Conn) UntilLost(ctx context.Context, cause error) (_ context.Context, s
 			cancel(cause)
 		case <-ctx.Done():
 		}
-		b.conn.RemoveStatusListener(lost)
+		c.nc.RemoveStatusListener(lost)
 	}()
 	return ctx, func() { cancel(nil) }
 }
 
-// Subscribe calls handle for each message on subject, one after the other, until
-// the returned function is called.
-func (b *Conn) Subscribe(subject string, handle func(*Message)) (stop func(), err error) {
-	sub, err := b.conn.Subscribe(subject, handle)
+// Subscribe calls handle for each message on subject, one after the other, until stop is
+// called.
+func (c *Conn) Subscribe(subject string, handle func(*Message)) (stop func(), err error) {
+	sub, err := c.nc.Subscribe(subject, handle)
 	if err != nil {
 		return nil, err
 	}
 	return func() { _ = sub.Unsubscribe() }, nil
 }
 
-// IsInbox reports whether a reply subject may be answered to. It is chosen by
-// the sender, and anything but an inbox would let a sender make the router
-// publish in its name.
+// IsInbox reports whether a reply subject may be answered to. The sender chooses it, and
+// anything but an inbox would let a sender make the router publish in its name.
 func IsInbox(reply string) bool {
 	return strings.HasPrefix(reply, "_INBOX") || strings.HasPrefix(reply, "_R_")
 }

@@ -20,7 +20,7 @@ import (
 // the others are: a write that finds the mark of a removed hook looks at it, and routers
 // have no right to ask replicas.
 func Bucket(name string, replicas int) natsx.BucketOptions {
-	return natsx.BucketOptions{Name: name, Description: "hook registrations", Replicas: replicas, Fresh: true}
+	return natsx.BucketOptions{Name: name, Description: "hook registrations", Replicas: replicas, LeaderReads: true}
 }
 
 // Compile makes the condition of a registration: nil where it has none.

@@ -166,8 +166,7 @@ func (r *Router) byRule(ctx context.Context, s *approvals.Stored) error {
 // it holds neither the request's data nor its headers.
 func (r *Router) await(req *natsx.Request, q asking, header wire.Header, s *approvals.Stored) {
 	ctx := q.trace.Context()
-	later := *req
-	later.Msg = &natsx.Message{Subject: req.Subject, Reply: req.Msg.Reply}
+	later := req.WithoutData()
 	until := time.Now().Add(q.wait)
 	if last := q.came.Add(longestReply); last.Before(until) {
 		until = last

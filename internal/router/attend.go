@@ -19,8 +19,8 @@ func (r *Router) agentEndpoints() []natsx.Endpoint {
 		{Name: "contributions", Subject: r.bus.Of("contributions", ">"), Handle: r.contributions},
 	}
 	for i := range list {
-		list[i].Slots, list[i].Queue = r.slots, r.bus.QueueGroup()
-		list[i].Refused = r.refusals(list[i].Name)
+		list[i].Limiter, list[i].Queue = r.slots, r.bus.QueueGroup()
+		list[i].OnError = r.refusals(list[i].Name)
 	}
 	return list
 }

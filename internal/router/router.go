@@ -338,21 +338,21 @@ func (r *Router) serve() (*natsx.Service, error) {
 	}
 	operators := natsx.NewLimiter(256)
 	for _, e := range []natsx.Endpoint{
-		{Name: "handlers", Subject: r.bus.Of("handlers"), Slots: operators, Wait: true, Handle: r.handlers},
-		{Name: "handlers-of", Subject: r.bus.Of("handlers", ">"), Slots: operators, Wait: true, Handle: r.handlers},
-		{Name: "registry", Subject: r.bus.Of("registry"), Slots: operators, Wait: true, Handle: r.list},
-		{Name: "explain", Subject: r.bus.Of("explain", ">"), Slots: operators, Wait: true, Handle: r.explain},
-		{Name: "register", Subject: r.bus.Of("register", "*"), Slots: operators, Wait: true, Handle: r.register, Data: r.registry.Counts},
-		{Name: "unregister", Subject: r.bus.Of("unregister", "*"), Slots: operators, Wait: true, Handle: r.unregister},
-		{Name: "approvals", Subject: r.bus.Of("approvals"), Slots: operators, Wait: true, Handle: r.pending},
-		{Name: "approval", Subject: r.bus.Of("approval", "*"), Slots: operators, Wait: true, Handle: r.showQuestion},
-		{Name: "approve", Subject: r.bus.Of("approve", "*"), Slots: operators, Wait: true, Handle: r.approve},
-		{Name: "session-turn", Subject: r.bus.Of("session", "turn"), Slots: operators, Wait: true, Handle: r.turn},
-		{Name: "session-end", Subject: r.bus.Of("session", "end"), Slots: operators, Wait: true, Handle: r.endSession},
-		{Name: "session-show", Subject: r.bus.Of("session", "show"), Slots: operators, Wait: true, Handle: r.showSession},
-		{Name: "session-revoke", Subject: r.bus.Of("session", "revoke"), Slots: operators, Wait: true, Handle: r.revoke},
+		{Name: "handlers", Subject: r.bus.Of("handlers"), Limiter: operators, Wait: true, Handle: r.handlers},
+		{Name: "handlers-of", Subject: r.bus.Of("handlers", ">"), Limiter: operators, Wait: true, Handle: r.handlers},
+		{Name: "registry", Subject: r.bus.Of("registry"), Limiter: operators, Wait: true, Handle: r.list},
+		{Name: "explain", Subject: r.bus.Of("explain", ">"), Limiter: operators, Wait: true, Handle: r.explain},
+		{Name: "register", Subject: r.bus.Of("register", "*"), Limiter: operators, Wait: true, Handle: r.register, Data: r.registry.Counts},
+		{Name: "unregister", Subject: r.bus.Of("unregister", "*"), Limiter: operators, Wait: true, Handle: r.unregister},
+		{Name: "approvals", Subject: r.bus.Of("approvals"), Limiter: operators, Wait: true, Handle: r.pending},
+		{Name: "approval", Subject: r.bus.Of("approval", "*"), Limiter: operators, Wait: true, Handle: r.showQuestion},
+		{Name: "approve", Subject: r.bus.Of("approve", "*"), Limiter: operators, Wait: true, Handle: r.approve},
+		{Name: "session-turn", Subject: r.bus.Of("session", "turn"), Limiter: operators, Wait: true, Handle: r.turn},
+		{Name: "session-end", Subject: r.bus.Of("session", "end"), Limiter: operators, Wait: true, Handle: r.endSession},
+		{Name: "session-show", Subject: r.bus.Of("session", "show"), Limiter: operators, Wait: true, Handle: r.showSession},
+		{Name: "session-revoke", Subject: r.bus.Of("session", "revoke"), Limiter: operators, Wait: true, Handle: r.revoke},
 	} {
-		e.Queue, e.Refused = r.bus.QueueGroup(), r.refusals(e.Name)
+		e.Queue, e.OnError = r.bus.QueueGroup(), r.refusals(e.Name)
 		if _, err := service.Add(e); err != nil {
 			return nil, errors.Join(err, service.Stop(context.Background()))
 		}

@@ -20,7 +20,7 @@ import (
 func Bucket(prefix string, replicas int) natsx.BucketOptions {
 	return natsx.BucketOptions{
 		Name: prefix + "_sessions", Description: "turns, budgets and remembered approvals of sessions",
-		Replicas: replicas, MaxAge: 30 * 24 * time.Hour, Fresh: true,
+		Replicas: replicas, MaxAge: 30 * 24 * time.Hour, LeaderReads: true,
 	}
 }
 

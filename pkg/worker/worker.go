@@ -159,7 +159,7 @@ func (w *Worker) register(ctx context.Context, reg chain.Registration, handle fu
 	var err error
 	hook.remove, err = w.service.Add(natsx.Endpoint{
 		Name: reg.ID, Subject: w.bus.Call(reg.ID), Queue: reg.ID,
-		Slots: natsx.NewLimiter(w.MaxInFlight), Wait: true, Handle: handle,
+		Limiter: natsx.NewLimiter(w.MaxInFlight), Wait: true, Handle: handle,
 	})
 	if err != nil {
 		w.forget(hook)

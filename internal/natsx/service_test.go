@@ -41,10 +41,10 @@ func TestARefusalIsCountedBeforeItIsSent(t *testing.T) {
 	t.Cleanup(func() { _ = service.Stop(context.WithoutCancel(ctx)) })
 	for _, e := range []natsx.Endpoint{
 		{Name: "bad", Subject: "test.bad", Handle: func(context.Context, *natsx.Request) error { return wire.Errorf(wire.Malformed, "no") }},
-		{Name: "full", Subject: "test.full", Slots: natsx.NewLimiter(0), Handle: func(context.Context, *natsx.Request) error { return nil }},
+		{Name: "full", Subject: "test.full", Limiter: natsx.NewLimiter(0), Handle: func(context.Context, *natsx.Request) error { return nil }},
 		{Name: "panics", Subject: "test.panics", Handle: func(context.Context, *natsx.Request) error { panic("a defect") }},
 	} {
-		e.Refused = refused
+		e.OnError = refused
 		if _, err := service.Add(e); err != nil {
 			t.Fatal(err)
 		}

@@ -9,39 +9,39 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Under calls yield with the keys below a prefix ("a" for "a.b"), the oldest write
-// first, until it returns false. A key that is written meanwhile is given once. It asks
-// for one message after the other, and so needs no right to make a consumer, which
-// could send what it reads to any subject.
+// Under calls yield with the keys below a prefix ("a" for "a.b"), the oldest write first,
+// until it returns false. A key that is written meanwhile comes once. It gets one message
+// after the other and so needs no right to create a consumer, which could deliver to any
+// subject.
 func (k *Bucket) Under(ctx context.Context, prefix string, yield func(Entry) bool) error {
 	stream, err := k.js.Stream(ctx, bucketStreamName(k.name))
 	if err != nil {
-		return fmt.Errorf("list bucket %s: %w", k.name, away(err))
+		return fmt.Errorf("list bucket %s: %w", k.name, mapError(err))
 	}
 	below := jetstream.WithGetMsgSubject(bucketSubject(k.name, prefix+".>"))
-	given := map[string]bool{}
+	seen := map[string]bool{}
 	for next := uint64(1); ; {
 		msg, err := stream.GetMsg(ctx, next, below)
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("list bucket %s: %w", k.name, away(err))
+			return fmt.Errorf("list bucket %s: %w", k.name, mapError(err))
 		}
 		next = msg.Sequence + 1
 		key := strings.TrimPrefix(msg.Subject, bucketSubject(k.name, ""))
-		if given[key] || isMark(msg) {
+		if seen[key] || isMarker(msg) {
 			continue
 		}
-		given[key] = true
+		seen[key] = true
 		if !yield(Entry{Key: key, Value: msg.Data, Revision: msg.Sequence}) {
 			return nil
 		}
 	}
 }
 
-// isMark reports whether a message marks a removed key: by who removed it, or by the
-// store, which found it too old.
-func isMark(msg *jetstream.RawStreamMsg) bool {
+// isMarker reports whether a message marks a deleted key, whether a client deleted it or
+// the store found it too old.
+func isMarker(msg *jetstream.RawStreamMsg) bool {
 	return msg.Header.Get("KV-Operation") != "" || msg.Header.Get(jetstream.MarkerReasonHeader) != ""
 }

@@ -1,0 +1,70 @@
+package natsx
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Follow calls handle with the current value of every key, and then with every change, in
+// the order of the log; loaded is true from the call that completes the values on. Changes
+// that are waiting come in one batch. It returns when ctx ends, when handle returns an
+// error, or when the watch ends.
+func (k *Bucket) Follow(ctx context.Context, handle func(batch []Entry, loaded bool) error) error {
+	watcher, err := k.kv.WatchAll(ctx)
+	if err != nil {
+		return fmt.Errorf("follow bucket %s: %w", k.name, err)
+	}
+	defer func() {
+		_ = watcher.Stop()
+		go func() { // the library blocks until it has delivered the rest
+			for range watcher.Updates() {
+			}
+		}()
+	}()
+	loaded := false
+	for {
+		var batch []Entry
+		var open bool
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case e, ok := <-watcher.Updates():
+			batch, open = add(batch, e, &loaded), ok
+		}
+		bytes := 0
+		for more := true; more && open && bytes < maxBatch; {
+			select {
+			case e, ok := <-watcher.Updates():
+				batch, open = add(batch, e, &loaded), ok
+				if len(batch) > 0 {
+					bytes += len(batch[len(batch)-1].Value)
+				}
+			default:
+				more = false
+			}
+		}
+		if !open {
+			return fmt.Errorf("follow bucket %s: the watch ended", k.name)
+		}
+		if err := handle(batch, loaded); err != nil {
+			return err
+		}
+	}
+}
+
+// maxBatch bounds a batch, in bytes of values.
+const maxBatch = 4 << 20
+
+func add(batch []Entry, e jetstream.KeyValueEntry, loaded *bool) []Entry {
+	if e == nil {
+		*loaded = true
+		return batch
+	}
+	entry := Entry{Key: e.Key(), Revision: e.Revision(), Last: e.Delta() == 0}
+	if e.Operation() == jetstream.KeyValuePut {
+		entry.Value = e.Value()
+	}
+	return append(batch, entry)
+}

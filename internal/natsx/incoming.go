@@ -1,0 +1,54 @@
+package natsx
+
+import (
+	"errors"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// Request is one request that a service received.
+type Request struct {
+	Subject string
+	Header  wire.Header
+	Data    []byte
+
+	msg  *nats.Msg
+	conn *Conn
+}
+
+func newRequest(m *nats.Msg, c *Conn) *Request {
+	return &Request{Subject: m.Subject, Header: m.Header, Data: m.Data, msg: m, conn: c}
+}
+
+// WithoutData is the request without its headers and data: enough to reply later.
+func (r *Request) WithoutData() *Request {
+	return newRequest(&nats.Msg{Subject: r.Subject, Reply: r.msg.Reply}, r.conn)
+}
+
+// WantsReply reports whether somebody waits for a reply.
+func (r *Request) WantsReply() bool { return r.msg.Reply != "" }
+
+// Reply answers; without a reply subject it does nothing. The error has the code
+// [wire.TooLarge] if the answer is too large for the server.
+func (r *Request) Reply(header wire.Header, body []byte) error {
+	if !r.WantsReply() {
+		return nil
+	}
+	err := r.conn.nc.PublishMsg(&nats.Msg{Subject: r.msg.Reply, Header: header, Data: body})
+	if errors.Is(err, nats.ErrMaxPayload) {
+		return wire.Errorf(wire.TooLarge, "the answer has %d bytes, more than the server's max_payload of %d: raise max_payload or send less",
+			len(body), r.conn.MaxPayload())
+	}
+	return mapError(err)
+}
+
+func (r *Request) replyError(e *wire.Error) {
+	if !r.WantsReply() {
+		r.conn.log.Debug("message refused; nobody waits for a reply", "subject", r.Subject, "error", e.Text)
+	}
+	if err := r.Reply(e.Header(), nil); err != nil {
+		r.conn.log.Warn("error reply failed", "subject", r.Subject, "reply", e.Text, "error", err)
+	}
+}
