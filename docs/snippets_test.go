@@ -73,12 +73,12 @@ func snippets(t *testing.T, lang string) []snippet {
 	return all
 }
 
-// TestGoSnippetsAreRealCode looks each Go snippet up in the programs and tests
-// of this directory, which are compiled and run: it must stand there line by
-// line, however far it is indented.
+// TestGoSnippetsAreRealCode looks up each Go snippet, line by line and whatever its
+// indentation, in the examples and in the tests of this directory, which are compiled
+// and run.
 func TestGoSnippetsAreRealCode(t *testing.T) {
 	var source strings.Builder
-	for _, pattern := range []string{"*_test.go", "snippets/*/*.go"} {
+	for _, pattern := range []string{"*_test.go", "../examples/*/*.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -89,7 +89,7 @@ func TestGoSnippetsAreRealCode(t *testing.T) {
 	}
 	for _, s := range snippets(t, "go") {
 		if !strings.Contains(source.String(), "\n"+outdented(s.text)+"\n") {
-			t.Errorf("%s: this snippet stands in no program or test of docs", s.at())
+			t.Errorf("%s: this snippet is in no example and no test of docs", s.at())
 		}
 	}
 }

@@ -38,10 +38,10 @@ type step struct {
 	Event   string          `json:"event"`
 	Data    json.RawMessage `json:"data"`
 	Collect bool            `json:"collect"` // emit_and_collect instead of emit
-	Guarded bool            `json:"guarded"` // tried again without the guard's worker
+	Guarded bool            `json:"guarded"` // repeated without the guard's worker
 }
 
-// Run runs the demo and writes to out, in colour where asked.
+// Run runs the demo and writes to out, in colour if asked to.
 func Run(ctx context.Context, out io.Writer, colour bool) error {
 	began := time.Now()
 	dir, err := os.MkdirTemp("", "hook-router-demo-")
@@ -71,7 +71,7 @@ func Run(ctx context.Context, out io.Writer, colour bool) error {
 	return errors.Join(err, <-done)
 }
 
-// tour is the agent's turn.
+// tour plays the agent's turn.
 func tour(ctx context.Context, n *server.Server, dir string, key note.Verifier, p *printer) (err error) {
 	workspace := filepath.Join(dir, "workspace")
 	if err := os.Mkdir(workspace, 0o700); err != nil {
@@ -87,7 +87,7 @@ func tour(ctx context.Context, n *server.Server, dir string, key note.Verifier, 
 		return err
 	}
 	defer a.bus.Close()
-	p.title(hooks.count)
+	p.title(len(hooks.file.Hooks))
 	lines := bufio.NewScanner(bytes.NewReader(bytes.ReplaceAll(recording, []byte("$WORKSPACE"), []byte(workspace))))
 	lines.Buffer(nil, 1<<20)
 	var dangerous step
@@ -121,11 +121,11 @@ func tour(ctx context.Context, n *server.Server, dir string, key note.Verifier, 
 	return nil
 }
 
-// player is the demo's agent, with the person who is asked beside it.
+// player is the demo's agent, together with the person who decides approval requests.
 type player struct {
 	*agent.Agent
 	bus    *natsx.Conn
-	failed error // of the person
+	failed error // of answering an approval request
 }
 
 func connectAgent(ctx context.Context, n *server.Server, p *printer) (*player, error) {
@@ -138,7 +138,7 @@ func connectAgent(ctx context.Context, n *server.Server, p *printer) (*player, e
 	if err == nil {
 		a.Agent, err = agent.Connect(ctx, agent.Options{
 			Conn: b.Conn(), Session: "demo", Source: "/agents/demo",
-			OnPending: func(q verdict.Approval) { a.failed = answer(ctx, person, q, p) },
+			OnPending: func(q verdict.Approval) { a.failed = decide(ctx, person, q, p) },
 		})
 	}
 	if err != nil {
@@ -148,14 +148,14 @@ func connectAgent(ctx context.Context, n *server.Server, p *printer) (*player, e
 	return a, nil
 }
 
-// answer is what the person does, who could be at a terminal, a browser or a chat.
-func answer(ctx context.Context, person *approver.Approver, q verdict.Approval, p *printer) error {
+// decide answers an approval request, as a person would at a terminal or in a browser.
+func decide(ctx context.Context, person *approver.Approver, q verdict.Approval, p *printer) error {
 	p.asked(q)
 	_, err := person.Answer(ctx, q.ID, approval.Answer{Option: "Allow once", By: "ann", DataSHA256: q.DataSHA256})
 	return err
 }
 
-// play has one event executed and prints what came of it.
+// play executes one event and prints the outcome.
 func (a *player) play(ctx context.Context, s step, hooks *hooks, p *printer) error {
 	if s.Collect {
 		began := time.Now()
@@ -173,13 +173,13 @@ func (a *player) play(ctx context.Context, s step, hooks *hooks, p *printer) err
 	}
 	p.answered(s, x, hooks.of(x.ChainID), time.Since(began))
 	if s.Guarded && x.Permitted() {
-		return errors.New("the dangerous call was let through: this is a defect")
+		return errors.New("the dangerous call was allowed: this is a bug")
 	}
 	return nil
 }
 
-// playWrite does what the agent's Write tool did, so that the linter has a file
-// to look at. It writes into the demo's own directory only.
+// playWrite writes the file that the agent's Write tool wrote, for the linter. It
+// writes only below the demo's own directory.
 func playWrite(s step, workspace string) error {
 	var d struct {
 		ToolName  string `json:"tool_name"`

@@ -10,7 +10,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestTheTurnGoesThroughTheHooksAndTheGuardHoldsWithoutItsWorker(t *testing.T) {
+func TestTheGuardDeniesWithoutItsWorker(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	if err := Run(t.Context(), &out, false); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
@@ -19,30 +20,32 @@ func TestTheTurnGoesThroughTheHooksAndTheGuardHoldsWithoutItsWorker(t *testing.T
 	for _, line := range []string{
 		`session:start .* continue`,
 		`session-context +inject_context Recent open issues`,
-		`date-time +inject_context Current date/time`,
+		`date-time +inject_context Current date and time`,
 		`tool-suggest +\{"tool":"Read"`,
+		`todo-display +continue\n +tells the user Todo .* 0/2`,
 		`todo-reminder +inject_context`,
-		`linter-feedback +inject_context Linter issues in deploy.sh`,
+		`linter-feedback +inject_context New linter findings in deploy.sh`,
 		`redaction +modify`,
 		`the tool gets .*Invoice 9007199254740993 was paid with \[REDACTED:card`,
 		`production-guard +ask_user`,
-		`a person is asked: Allow once / Allow always / Deny`,
+		`approval requested: Allow once / Allow always / Deny`,
 		`ann answers "Allow once"`,
 		`path-guard +deny`,
 		`no-force-push +deny +A force push rewrites shared history: git push --force`,
-		`bash-validator +deny +Dangerous command blocked`,
+		`bash-validator +deny +Command denied`,
+		`Session complete: 1 turn`,
 		`session:end`,
-		`the worker of bash-validator is killed`,
+		`Killing the worker of bash-validator`,
 		`sudo rm -rf / +deny`,
 		`hook "bash-validator" failed \(no_responder\) and its on_failure is deny`,
 		`\d+ records in \d+ messages, exported`,
 		`OK-UNANCHORED`,
 		`INVALID line \d+, sequence \d+: .* not the ones that were signed`,
-		`told to the observing audit hook`,
+		`Hooks in mode observe got \d+ events`,
 	} {
 		at := regexp.MustCompile(line).FindStringIndex(rest)
 		if at == nil {
-			t.Fatalf("after what was found so far there is no line %q in\n%s", line, out.String())
+			t.Fatalf("no line matches %q after the previous match in\n%s", line, out.String())
 		}
 		rest = rest[at[1]:]
 	}

@@ -6,17 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os/exec"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/hookrouter/hookrouter/examples"
-	"github.com/hookrouter/hookrouter/examples/notifier"
-	"github.com/hookrouter/hookrouter/examples/sessioncontext"
+	"github.com/hookrouter/hookrouter/internal/builtin/all"
+	"github.com/hookrouter/hookrouter/internal/hookstate"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/builtinhook"
 	"github.com/hookrouter/hookrouter/internal/workerfile/celhook"
 	"github.com/hookrouter/hookrouter/internal/workerfile/exechook"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
@@ -27,19 +26,19 @@ import (
 //go:embed hooks.yaml
 var hookFile []byte
 
-// hooks are the demo's workers: one for the guard, one for all others, each with
-// a connection of its own.
+// hooks are the demo's workers: one for the guard and one for all other hooks,
+// each with its own connection.
 type hooks struct {
 	guard, others *demoWorker
-	count         int
+	file          *workerfile.File
 	observed      atomic.Int64 // calls of hooks in mode observe
 
-	mu   sync.Mutex // guards told
-	told map[string][]said
+	mu      sync.Mutex          // guards answers
+	answers map[string][]answer // by chain
 }
 
-// said is what one hook answered in one chain.
-type said struct {
+// answer is what one hook answered in one chain.
+type answer struct {
 	hook   string
 	result chain.Result
 	err    error
@@ -51,24 +50,23 @@ type demoWorker struct {
 }
 
 func startHooks(ctx context.Context, n *server.Server, workspace string) (*hooks, error) {
-	h := &hooks{told: map[string][]said{}}
-	list, err := demoHooks(workspace)
-	if err != nil {
+	h := &hooks{answers: map[string][]answer{}}
+	var err error
+	if h.file, err = load(workspace); err != nil {
 		return nil, err
 	}
-	h.count = len(list)
 	if h.guard, err = connectWorker(ctx, n, "demo-guard"); err != nil {
 		return nil, err
 	}
 	if h.others, err = connectWorker(ctx, n, "demo-hooks"); err != nil {
 		return nil, err
 	}
-	for _, hook := range list {
+	for _, hook := range h.file.Hooks {
 		w := h.others
 		if hook.Registration.ID == guardID {
 			w = h.guard
 		}
-		if _, err := w.Register(ctx, hook.Registration, h.listening(hook)); err != nil {
+		if _, err := w.Register(ctx, hook.Registration, h.recording(hook)); err != nil {
 			return nil, err
 		}
 	}
@@ -88,43 +86,26 @@ func connectWorker(ctx context.Context, n *server.Server, name string) (*demoWor
 	return &demoWorker{w, b}, nil
 }
 
-// demoHooks are the example hooks and those of the demo's hook file.
-func demoHooks(workspace string) ([]examples.Example, error) {
-	list := examples.All()
-	for i := range list {
-		switch list[i].Registration.ID {
-		case "session-context":
-			list[i].Hook = sessioncontext.Hook(sessioncontext.Options{Load: func(context.Context, int) ([]string, error) {
-				return []string{"#12 deploy.sh fails without a build", "#9 docs: the runbook is out of date"}, nil
-			}})
-		case "notifier": // no pop-ups from a demo
-			list[i].Hook = notifier.Hook(notifier.Options{LookPath: func(string) (string, error) { return "", exec.ErrNotFound }})
-		case "audit":
-			list[i].Hook = func(context.Context, worker.Event) (chain.Result, error) { return chain.Result{}, nil }
-		case "session-stats":
-			slog.SetDefault(slog.New(slog.DiscardHandler))
-		}
-	}
+// load builds the hooks of the demo's worker file.
+func load(workspace string) (*workerfile.File, error) {
 	file, err := workerfile.Parse("hooks.yaml", hookFile, workerfile.Options{
-		Worker: kind.Worker{Dir: workspace},
-		Kinds: map[string]kind.Kind{ // not all that there are: the router links no OPA
-			"cel":  kind.Of("Rules.", celhook.Build),
-			"exec": kind.Of("A command.", exechook.Build),
+		Worker: kind.Worker{Dir: workspace, States: &hookstate.Memory{}, Log: slog.New(slog.DiscardHandler)},
+		Kinds: map[string]kind.Kind{ // without http and rego: the router links no OPA
+			"builtin": builtinhook.New(all.Builtins()),
+			"cel":     kind.Of("Rules.", celhook.Build),
+			"exec":    kind.Of("A command.", exechook.Build),
 		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the demo's hooks: %w", err)
 	}
-	for _, hook := range file.Hooks {
-		list = append(list, examples.Example{Registration: hook.Registration, Hook: hook.Handler})
-	}
-	return list, nil
+	return file, nil
 }
 
-// listening is the hook's handler, which also notes what it answers.
-func (h *hooks) listening(hook examples.Example) worker.Handler {
+// recording is the hook's handler, whose answers are recorded for the printer.
+func (h *hooks) recording(hook workerfile.Hook) worker.Handler {
 	return func(ctx context.Context, ev worker.Event) (chain.Result, error) {
-		result, err := hook.Hook(ctx, ev)
+		result, err := hook.Handler(ctx, ev)
 		call := worker.CallFrom(ctx)
 		if call.Mode == chain.Observe {
 			h.observed.Add(1)
@@ -132,25 +113,25 @@ func (h *hooks) listening(hook examples.Example) worker.Handler {
 		}
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.told[call.ChainID] = append(h.told[call.ChainID], said{hook.Registration.ID, result, err})
+		h.answers[call.ChainID] = append(h.answers[call.ChainID], answer{hook.Registration.ID, result, err})
 		return result, err
 	}
 }
 
-// of returns what the hooks of a chain answered, in the order of the calls.
-func (h *hooks) of(chainID string) []said {
+// of returns the answers of a chain's hooks, in call order.
+func (h *hooks) of(chainID string) []answer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.told[chainID]
+	return h.answers[chainID]
 }
 
-// killGuard cuts the guard's connection, with no goodbye, as when its process
-// dies, and waits until the server has noticed.
+// killGuard closes the guard's connection without deregistering, as if its process
+// died, and waits until the server has noticed.
 func (h *hooks) killGuard(ctx context.Context) error {
 	ping := "$SRV.PING." + h.guard.Name
 	h.guard.bus.Conn().Close()
 	for ctx.Err() == nil {
-		short, cancel := context.WithTimeout(ctx, 50*time.Millisecond) // it may get lost with the connection
+		short, cancel := context.WithTimeout(ctx, 50*time.Millisecond) // the reply may be lost with the connection
 		_, err := h.others.bus.Request(short, ping, nil, nil)
 		cancel()
 		if errors.Is(err, natsx.ErrNoResponders) {
@@ -163,6 +144,7 @@ func (h *hooks) killGuard(ctx context.Context) error {
 func (h *hooks) stop(ctx context.Context) error {
 	err := h.others.Close(ctx)
 	h.others.bus.Close()
+	defer h.file.Close()
 	guardErr := h.guard.Close(ctx)
 	if h.guard.bus.Conn().IsClosed() {
 		guardErr = nil // it was killed

@@ -20,7 +20,7 @@ type printer struct {
 	began  time.Time
 	number int
 
-	question *verdict.Approval // of the event under way
+	request *verdict.Approval // of the current event
 }
 
 func (p *printer) paint(code, text string) string {
@@ -34,49 +34,49 @@ func (p *printer) printf(format string, args ...any) { _, _ = fmt.Fprintf(p.out,
 
 func (p *printer) title(hooks int) {
 	p.printf("%s\n", p.paint("1", "hook-router demo: one agent turn"))
-	p.printf("An embedded NATS server, a router and %d hooks as workers, ready after %d ms.\n",
+	p.printf("An embedded NATS server, a router and %d hooks, ready after %d ms.\n",
 		hooks, time.Since(p.began).Milliseconds())
 }
 
-// head is the line of one event.
+// head prints the line of one event.
 func (p *printer) head(s step, verdict string, took time.Duration) {
 	p.number++
 	p.printf("\n%2d  %s %-38s %s  %s\n", p.number, p.paint("1", fmt.Sprintf("%-24s", s.Event)), cut(subject(s), 38), verdict,
 		p.paint("2", fmt.Sprintf("%.1f ms", float64(took.Microseconds())/1000)))
 }
 
-func (p *printer) answered(s step, x agent.Execution, told []said, took time.Duration) {
+func (p *printer) answered(s step, x agent.Execution, answers []answer, took time.Duration) {
 	p.head(s, p.verdict(x.Action), took)
-	for _, hook := range told {
+	for _, hook := range answers {
 		p.hook(hook)
 	}
-	if !x.Permitted() && len(told) == 0 {
-		p.line("31", "nobody", x.Reason)
+	if !x.Permitted() && (len(answers) == 0 || answers[len(answers)-1].result.Action != chain.Deny) {
+		p.line("31", "no hook", x.Reason)
 	}
-	if x.Permitted() && modified(told) {
+	if x.Permitted() && modified(answers) {
 		p.arrow("the tool gets " + input(x.Data))
 	}
-	if q := p.question; q != nil {
-		p.arrow("a person is asked: " + strings.Join(q.Options, " / "))
-		p.arrow(fmt.Sprintf("ann answers %q; the answer holds for this very data, %s…", x.Approval.Option, q.DataSHA256[:12]))
-		p.question = nil
+	if q := p.request; q != nil {
+		p.arrow("approval requested: " + strings.Join(q.Options, " / "))
+		p.arrow(fmt.Sprintf("ann answers %q; the answer covers exactly this data, %s…", x.Approval.Option, q.DataSHA256[:12]))
+		p.request = nil
 	}
 	for _, m := range x.Messages {
 		p.arrow(fmt.Sprintf("the agent's context gains %d characters", len([]rune(m.Content))))
 	}
 }
 
-// asked keeps a question until its event is printed.
-func (p *printer) asked(q verdict.Approval) { p.question = &q }
+// asked keeps an approval request until its event is printed.
+func (p *printer) asked(q verdict.Approval) { p.request = &q }
 
-func (p *printer) hook(h said) {
+func (p *printer) hook(h answer) {
 	r := h.result
 	text, code := r.Reason, "2"
 	switch r.Action {
 	case chain.Deny:
 		code = "31"
 	case chain.Modify:
-		text, code = "the data goes on changed", "36"
+		text, code = "changed the data", "36"
 	case chain.InjectContext:
 		text, code = r.ContextInjection, "34"
 	case chain.AskUser:
@@ -113,23 +113,23 @@ func (p *printer) verdict(a verdict.Action) string {
 }
 
 func (p *printer) killed(guard string) {
-	p.printf("\n%s\n", p.paint("1", "Now the worker of "+guard+" is killed, and the same call tried again:"))
+	p.printf("\n%s\n", p.paint("1", "Killing the worker of "+guard+" and repeating the call:"))
 }
 
 func (p *printer) held() {
-	p.printf("\nDenied although nobody was there to say so: the guard registered with on_failure deny.\n")
+	p.printf("\nDenied although no worker answered: the guard is registered with on_failure deny.\n")
 }
 
 func (p *printer) proved(honest, forged audit.Report) {
-	p.printf("\n%s\n\n", p.paint("1", "Every step stands in the audit log, and was on disk before the agent had its answer:"))
+	p.printf("\n%s\n\n", p.paint("1", "Every step is in the audit log, and was on disk before the agent got its answer:"))
 	p.printf("%d records in %d messages, exported to a file and verified with the router's public key:\n", honest.Records, honest.Messages)
 	p.printf("    %s\n", p.paint("32", honest.String()))
-	p.printf("and the same file with one \"deny\" of a hook made an \"allow\":\n")
+	p.printf("and the same file with one hook's \"deny\" changed to \"allow\":\n")
 	p.printf("    %s\n", p.paint("31", forged.String()))
 }
 
 func (p *printer) end(observed int64) {
-	p.printf("\n%d events were also told to the observing audit hook. All of it took %.2f s.\n", observed, time.Since(p.began).Seconds())
+	p.printf("\nHooks in mode observe got %d events as well. Total time: %.2f s.\n", observed, time.Since(p.began).Seconds())
 }
 
 func action(r chain.Result) string {
@@ -139,8 +139,8 @@ func action(r chain.Result) string {
 	return string(r.Action)
 }
 
-func modified(told []said) bool {
-	for _, h := range told {
+func modified(answers []answer) bool {
+	for _, h := range answers {
 		if h.result.Action == chain.Modify {
 			return true
 		}

@@ -13,11 +13,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// signing is how long the proof waits for the router to sign what it wrote last.
+// signing bounds the wait for the router to sign its last records.
 const signing = 5 * time.Second
 
-// prove takes the audit log of the turn out into a file, as an auditor would, and
-// verifies it; then once more with one word changed.
+// prove exports the audit log of the turn, as an auditor would, and verifies the
+// file; then again with one word changed.
 func prove(ctx context.Context, b *natsx.Conn, key note.Verifier, p *printer) error {
 	file, err := export(ctx, b)
 	if err != nil {
@@ -28,14 +28,14 @@ func prove(ctx context.Context, b *natsx.Conn, key note.Verifier, p *printer) er
 		return err
 	}
 	if !honest.Verdict.OK() {
-		return fmt.Errorf("the audit log of the demo is not what was signed, a defect: %s", honest)
+		return fmt.Errorf("verify the demo's audit log: it differs from what was signed, a bug: %s", honest)
 	}
 	forged, err := verify(ctx, bytes.Replace(file, []byte(`\"action\":\"deny\"`), []byte(`\"action\":\"allow\"`), 1), key)
 	if err != nil {
 		return err
 	}
 	if forged.Verdict.OK() {
-		return fmt.Errorf("a changed audit log passes, a defect: %s", forged)
+		return fmt.Errorf("verify a forged audit log: it passes, a bug: %s", forged)
 	}
 	p.proved(honest, forged)
 	return nil
