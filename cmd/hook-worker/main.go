@@ -35,7 +35,7 @@ func main() {
 	}()
 	err := run(ctx, os.Args[1:], process{
 		stdout: os.Stdout, stderr: os.Stderr, terminal: isTerminal(os.Stdout),
-		hangup: signals(syscall.SIGHUP), user1: signals(syscall.SIGUSR1),
+		hangup: signals(syscall.SIGHUP), user1: signals(levelSignals...),
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "hook-worker:", err)
@@ -45,7 +45,9 @@ func main() {
 
 func signals(of ...os.Signal) <-chan os.Signal {
 	ch := make(chan os.Signal, 1)
-	signal.Notify(ch, of...)
+	if len(of) > 0 { // none would mean every signal
+		signal.Notify(ch, of...)
+	}
 	return ch
 }
 

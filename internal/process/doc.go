@@ -22,6 +22,12 @@
 // A program is killed too when this process dies, even by SIGKILL, on Linux again; what
 // it started then is not.
 //
+// # Platforms
+//
+// Programs run on Unix only. Elsewhere [Find] and [Program.Run] return an error that
+// wraps [errors.ErrUnsupported]: without process groups nothing could kill a program
+// together with its children.
+//
 // # Concurrency
 //
 // A [Program] is read-only and may be run by any number of goroutines at once, unless

@@ -19,6 +19,9 @@ func Find(dir, name string) (string, error) {
 	if name == "" {
 		return "", errors.New("the name of a program is missing")
 	}
+	if err := supported(); err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
 	file := name
 	if strings.Contains(name, "/") {
 		if !filepath.IsAbs(name) {

@@ -53,6 +53,9 @@ type Output struct {
 // can't be started and a context that is over are, with what to do where that is known.
 // What becomes of the program's children the package documentation says.
 func (p Program) Run(ctx context.Context) (Output, error) {
+	if err := supported(); err != nil {
+		return Output{}, fmt.Errorf("run %s: %w", p.Name(), err)
+	}
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	out := &bounded{left: cmp.Or(p.MaxOutput, DefaultMaxOutput), full: stop}

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
@@ -101,20 +100,15 @@ func (b *bench) export(ctx context.Context, p *pair) ([]byte, error) {
 // cpu is how many seconds of a core do takes, which is what it takes on a core of its
 // own: nothing else runs in this process.
 func cpu(do func() error) (seconds float64, err error) {
-	before := used()
+	before, err := used()
+	if err != nil {
+		return 0, err
+	}
 	if err := do(); err != nil {
 		return 0, err
 	}
-	return (used() - before).Seconds(), nil
-}
-
-// used is the CPU time of this process so far.
-func used() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0 // it fails for wrong arguments only
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	after, err := used()
+	return (after - before).Seconds(), err
 }
 
 // plainly takes the SHA-256 of each line of a file, and does nothing else. No line of

@@ -6,10 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/DeRuina/timberjack"
+	"github.com/gofrs/flock"
 )
 
 // fileMode is that of new files.
@@ -27,7 +27,7 @@ func (f *file) open(set settings) error {
 		path := numbered(set.path, n)
 		unlock, err := lock(path + ".lock")
 		switch {
-		case errors.Is(err, syscall.EWOULDBLOCK):
+		case errors.Is(err, errLocked):
 			continue
 		case err != nil:
 			return err
@@ -73,16 +73,19 @@ func numbered(path string, n int) string {
 	return fmt.Sprintf("%s.%d%s", strings.TrimSuffix(path, ext), n, ext)
 }
 
+// errLocked means that another process holds the lock.
+var errLocked = errors.New("another process holds the lock")
+
 // lock takes a lock that ends with the process at the latest. The file stays, since
 // another process may wait for this very one.
 func lock(path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY|syscall.O_NOFOLLOW, fileMode)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = f.Close()
+	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDONLY|noFollow), flock.SetPermissions(fileMode))
+	locked, err := l.TryLock()
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("lock %s: %w", path, err)
+	case !locked:
+		return nil, fmt.Errorf("lock %s: %w", path, errLocked)
 	}
-	return func() { _ = f.Close() }, nil
+	return func() { _ = l.Close() }, nil
 }

@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/nats-io/nats-server/v2/server"
 )
 
@@ -50,7 +50,7 @@ type Cluster struct {
 // Server is a running nats-server.
 type Server struct {
 	*server.Server
-	lock *os.File // of the store directory
+	lock *flock.Flock // of the store directory
 }
 
 // Start starts a server and waits until it takes connections. The error names
@@ -140,20 +140,20 @@ func explain(cause string, o Options) string {
 // lockStore makes the store directory and takes it for this process: two servers
 // on the same files would lose what they acknowledged. The lock ends with the
 // process, however it ends.
-func lockStore(dir string) (*os.File, error) {
+func lockStore(dir string) (*flock.Flock, error) {
 	if dir == "" {
 		return nil, errors.New("the embedded NATS server needs a store directory")
 	}
+	lock := flock.New(filepath.Join(dir, "lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+	var locked bool
 	err := os.MkdirAll(dir, 0o700)
-	var lock *os.File
 	if err == nil {
-		lock, err = os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+		locked, err = lock.TryLock()
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("store directory %s is not writable: %w: choose another with --store-dir", dir, err)
-	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = lock.Close()
+	case !locked:
 		return nil, fmt.Errorf("store directory %s is in use by another hook-router: choose another with --store-dir, "+
 			"or join that one with --nats-url", dir)
 	}

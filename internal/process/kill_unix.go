@@ -1,3 +1,5 @@
+//go:build unix
+
 package process
 
 import (
@@ -15,3 +17,6 @@ func killGroup(pid int) error {
 	}
 	return err
 }
+
+// supported says whether programs can be run here.
+func supported() error { return nil }

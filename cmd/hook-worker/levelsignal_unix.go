@@ -1,0 +1,11 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+// levelSignals switch the log level.
+var levelSignals = []os.Signal{syscall.SIGUSR1}

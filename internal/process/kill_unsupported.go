@@ -1,0 +1,23 @@
+//go:build !unix
+
+package process
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"syscall"
+)
+
+// supported is an error here: without process groups, a program that exceeds its
+// deadline could not be killed together with its children.
+func supported() error {
+	return fmt.Errorf("%w: running programs needs Linux, macOS or another Unix: on %s their child processes could not be killed",
+		errors.ErrUnsupported, runtime.GOOS)
+}
+
+func attributes() *syscall.SysProcAttr { return nil }
+
+func killGroup(int) error { return errors.ErrUnsupported }
+
+func killMarked(string) {}
