@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 
 	"github.com/alecthomas/kong"
-)
 
-// version is set by the build for a release.
-var version = "0.1.0"
+	"github.com/hookrouter/hookrouter/internal/version"
+)
 
 // flags are those of the program; each defaults to an environment variable.
 type flags struct {
@@ -28,7 +26,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, hangup <-
 	parser, err := kong.New(&f,
 		kong.Name("hook-router"),
 		kong.Description("Routes the lifecycle events of AI agents through hooks, over NATS."),
-		kong.Vars{"version": buildVersion()},
+		kong.Vars{"version": version.String()},
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(int) { exited = true }),
 	)
@@ -49,11 +47,4 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, hangup <-
 		return fmt.Errorf("%w (see hook-router --help)", err)
 	}
 	return f.Serve.run(ctx, stdout, stderr, hangup)
-}
-
-func buildVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return version
 }

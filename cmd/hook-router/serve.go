@@ -20,6 +20,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/version"
 	"github.com/hookrouter/hookrouter/internal/webhook"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -135,7 +136,7 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, hangup <-chan 
 	level := &slog.LevelVar{}
 	level.Set(s.LogLevel)
 	lines := slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: level})
-	shown, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-router", Version: buildVersion(), Prefix: s.Prefix, Env: true, Log: slog.New(lines)})
+	shown, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-router", Version: version.String(), Prefix: s.Prefix, Env: true, Log: slog.New(lines)})
 	if err != nil {
 		return err
 	}
@@ -185,7 +186,7 @@ func (s serve) start(ctx context.Context, key *signer.Key, log *slog.Logger, lev
 		Webhook:   webhook.Options{URLs: s.Webhook, Secret: s.WebhookSecret},
 		Telemetry: shown, Level: level,
 		Router: router.Options{
-			Version: version, Replicas: s.Replicas,
+			Version: version.Number(), Replicas: s.Replicas,
 			MaxData: s.MaxData, MaxReply: s.MaxReply, MaxInFlight: s.MaxInFlight, MaxPerSession: s.MaxPerSession,
 			ChainTimeout: s.ChainTimeout, CollectTimeout: s.CollectTimeout, DrainTimeout: s.DrainTimeout,
 			PublishData: router.PublishData(s.PublishData), TTL: s.TTL,
@@ -205,7 +206,7 @@ func (s serve) sayReady(stdout io.Writer, n *server.Server, key *signer.Key, beg
 		where = n.ClientURL()
 	}
 	fmt.Fprintf(stdout, "hook-router %s is ready after %d ms\n  NATS    %s\n  prefix  %s\n",
-		version, time.Since(began).Milliseconds(), natsx.RedactURL(where), s.Prefix)
+		version.Number(), time.Since(began).Milliseconds(), natsx.RedactURL(where), s.Prefix)
 	if key != nil {
 		fmt.Fprintf(stdout, "  audit   %s, key %s\n", s.Audit, key.Public)
 	}

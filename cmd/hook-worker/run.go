@@ -6,15 +6,13 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
-)
 
-// version is set by the build for a release.
-var version = "0.1.0"
+	"github.com/hookrouter/hookrouter/internal/version"
+)
 
 // inputError is an error of the command line or of the file.
 type inputError struct{ error }
@@ -59,7 +57,7 @@ func run(ctx context.Context, args []string, p process) error {
 	parser, err := kong.New(&f,
 		kong.Name("hook-worker"),
 		kong.Description("Answers for the hooks that a YAML file describes."),
-		kong.Vars{"version": buildVersion()},
+		kong.Vars{"version": version.String()},
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(int) { exited = true }),
 	)
@@ -87,13 +85,6 @@ func run(ctx context.Context, args []string, p process) error {
 		return f.Run.dryRun(ctx, p)
 	}
 	return f.Run.run(ctx, p)
-}
-
-func buildVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return version
 }
 
 // count is like "1 hook" or "2 hooks".

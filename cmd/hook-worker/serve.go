@@ -13,6 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/hookstate"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/version"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
@@ -40,7 +41,7 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 	level := &slog.LevelVar{}
 	level.Set(s.LogLevel)
 	lines := slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level})
-	shown, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-worker", Version: buildVersion(), Env: true, Global: true, Log: slog.New(lines)})
+	shown, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-worker", Version: version.String(), Env: true, Global: true, Log: slog.New(lines)})
 	if err != nil {
 		return inputError{err}
 	}
@@ -57,7 +58,7 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 	}
 	tellWarnings(file, p.stderr)
 	memory = s.memory(s.url(file), s.prefix(file), log)
-	w, err := worker.Connect(ctx, worker.Options{URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds, Version: version, Log: log})
+	w, err := worker.Connect(ctx, worker.Options{URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds, Version: version.Number(), Log: log})
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 	}
 	r := reloader{serve: s, tell: told, set: set, watch: watch, worker: host, shown: current, remind: cmp.Or(p.remind, remindEvery)}
 	r.follow() // before anybody is told that it answers
-	fmt.Fprintf(p.stderr, "hook-worker %s answers for %s on %s\n", version, count(len(file.Hooks), "hook"), natsx.RedactURL(s.url(file)))
+	fmt.Fprintf(p.stderr, "hook-worker %s answers for %s on %s\n", version.Number(), count(len(file.Hooks), "hook"), natsx.RedactURL(s.url(file)))
 	r.run(ctx, p.hangup)
 	return told.stop(ctx, w)
 }

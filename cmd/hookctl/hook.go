@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/version"
 	"github.com/hookrouter/hookrouter/internal/workerfile/exechook"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/agent"
@@ -59,7 +60,7 @@ func (c *hookAddCmd) Run(ctx context.Context, e *env) error {
 	if err := c.checkFree(ctx, agent.Options{Conn: b.Conn(), Prefix: b.Prefix(), Patience: patience}); err != nil {
 		return err
 	}
-	w, err := worker.Connect(ctx, worker.Options{Conn: b.Conn(), Prefix: b.Prefix(), Name: "hookctl", Version: version})
+	w, err := worker.Connect(ctx, worker.Options{Conn: b.Conn(), Prefix: b.Prefix(), Name: "hookctl", Version: version.Number()})
 	if err != nil {
 		return err
 	}

@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"strings"
 
 	"github.com/alecthomas/kong"
-)
 
-// version is set by the build for a release.
-var version = "0.1.0"
+	"github.com/hookrouter/hookrouter/internal/version"
+)
 
 // process is what a command sees of the process it runs in. What happens to the
 // connection is written to stderr beside the command, so stderr is safe for concurrent
@@ -67,7 +65,7 @@ func run(ctx context.Context, args []string, p process) int {
 	parser, err := kong.New(&c,
 		kong.Name("hookctl"),
 		kong.Description("Emit events through hooks, answer their questions, look at them, watch, and serve hooks of one line."),
-		kong.Vars{"version": buildVersion()},
+		kong.Vars{"version": version.String()},
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(int) { exited = true }),
 		kong.Resolvers(environment(p.getenv)),
@@ -102,13 +100,6 @@ func run(ctx context.Context, args []string, p process) int {
 func complain(stderr io.Writer, err error) int {
 	fmt.Fprintf(stderr, "hookctl: %s\n", clean(err.Error()))
 	return exitOf(err)
-}
-
-func buildVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return version
 }
 
 // variables are the environment variables of a flag, in the order in which they

@@ -67,7 +67,7 @@ func Dockerfile(text, ignore, goVersion string) (wrong []string) {
 	}
 	run, _ := last(build, "RUN")
 	for _, want := range []string{
-		"GOOS=$TARGETOS", "GOARCH=$TARGETARCH", "go build", "-trimpath", "-buildvcs=false", "-buildid=", "main.version=$VERSION",
+		"GOOS=$TARGETOS", "GOARCH=$TARGETARCH", "go build", "-trimpath", "-buildvcs=false", "-buildid=", "version.release=$VERSION",
 		"./cmd/hook-router", "./cmd/hook-worker", "./cmd/hookctl",
 	} {
 		if !strings.Contains(run, want) {

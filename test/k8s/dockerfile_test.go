@@ -56,7 +56,7 @@ func TestPlantedDockerfilesAreFound(t *testing.T) {
 		"the programs link C":            {"CGO_ENABLED=0", "CGO_ENABLED=1", "may link C"},
 		"paths are in the programs":      {" -trimpath", "", "no -trimpath"},
 		"the state of git is in them":    {" -buildvcs=false", "", "no -buildvcs=false"},
-		"the version is missing":         {" -X main.version=$VERSION", "", "no main.version"},
+		"the version is missing":         {" -X github.com/hookrouter/hookrouter/internal/version.release=$VERSION", "", "no version.release"},
 		"a program is missing":           {" ./cmd/hookctl", "", "no ./cmd/hookctl"},
 		"the image runs as root":         {"USER 65532:65532\n", "", "runs as"},
 		"the user is a name":             {"USER 65532:65532", "USER nonroot", "runs as"},
