@@ -3,10 +3,13 @@ package testkit
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -28,14 +31,19 @@ type Process struct {
 }
 
 // Start starts a program that is ready when it writes a line with the text ready to
-// standard output. after, where not nil, gets each line that it writes later.
+// standard output. after, where not nil, gets each line that it writes later; the
+// command's Stderr, where set, gets what it writes there.
 func Start(t testing.TB, cmd *exec.Cmd, ready string, after func(line string)) *Process {
 	t.Helper()
 	p := &Process{Cmd: cmd, ready: make(chan struct{}), ended: make(chan struct{}), since: time.Now()}
-	cmd.Stderr = &p.log
-	if os.Getenv("HOOKROUTER_TEST_LOG") != "" {
-		cmd.Stderr = io.MultiWriter(os.Stderr, &p.log)
+	log := []io.Writer{&p.log}
+	if cmd.Stderr != nil {
+		log = append(log, cmd.Stderr)
 	}
+	if os.Getenv("HOOKROUTER_TEST_LOG") != "" {
+		log = append(log, os.Stderr)
+	}
+	cmd.Stderr = io.MultiWriter(log...)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -113,6 +121,28 @@ func (p *Process) End(t testing.TB, s os.Signal) error {
 		<-p.ended
 	}
 	return p.err
+}
+
+// Pid is the id of the process.
+func (p *Process) Pid() string { return strconv.Itoa(p.Cmd.Process.Pid) }
+
+// Resident is the memory that the process holds, in KB. Where that can't be read the test
+// is skipped.
+func (p *Process) Resident(t testing.TB) int {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("memory is read from /proc")
+	}
+	status, err := os.ReadFile("/proc/" + p.Pid() + "/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kb int
+	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	if _, err := fmt.Sscan(rest, &kb); err != nil {
+		t.Fatalf("read the memory of process %s: %v", p.Pid(), err)
+	}
+	return kb
 }
 
 // Ended is closed when the process has ended.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -23,13 +24,13 @@ import (
 func TestManyOpenQuestions(t *testing.T) {
 	const residentBelow, answeredWithin, slack = 300 << 10, 10 * time.Millisecond, 10 // slack: other tests run on this machine too
 	const atOnce = 64                                                                 // agents that ask at the same time
-	n := volume(t, 20_000)
-	r := startRouter(t, build(t), t.TempDir(), "127.0.0.1:0", "")
-	ctx := within(t, 10*time.Minute)
+	n := testkit.Volume(t, 500, 2000, 20_000)
+	r := startRouter(t, testkit.Program(t, "hook-router"), t.TempDir(), "127.0.0.1:0", "")
+	ctx := testkit.Within(t, 10*time.Minute)
 	nc := r.conn(t)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"],"on_failure":"deny"}`,
 		says(`{"action":"ask_user","approval_prompt":"May the agent deploy the service to production?","approval_options":["Allow once","Allow always","Deny"],"approval_timeout":3600}`))
-	idle := r.resident(t)
+	idle := r.Resident(t)
 
 	began := time.Now()
 	o := newOnlookers(t, r.conn(t))
@@ -41,14 +42,14 @@ func TestManyOpenQuestions(t *testing.T) {
 			o.send(t, i, "0")
 		}
 	}
-	asking, asked := time.Since(began), r.resident(t)
+	asking, asked := time.Since(began), r.Resident(t)
 	for i := range n {
 		o.send(t, i, "90000") // nobody answers it: it waits
 		if sent := n + i + 1; sent%500 == 0 || sent == 2*n {
-			eventually(t, ctx, "so many agents wait", func() bool { return slices.Equal(slices.Collect(maps.Values(taken(t, nc, 1))), []int{sent}) })
+			testkit.Until(t, ctx, "so many agents wait", func() bool { return slices.Equal(slices.Collect(maps.Values(taken(t, nc, 1))), []int{sent}) })
 		}
 	}
-	waiting := r.resident(t)
+	waiting := r.Resident(t)
 	if m := request(t, ctx, nc, "hooks.approvals", nil, `{"limit":1}`); m.Header.Get("Hook-Total") != strconv.Itoa(n) {
 		t.Errorf("%s questions are open, want %d", m.Header.Get("Hook-Total"), n)
 	}
@@ -69,7 +70,7 @@ func TestManyOpenQuestions(t *testing.T) {
 	}
 	mb := func(kb int) float64 { return float64(kb) / 1024 }
 	t.Logf("volume: %d questions in %d sessions, asked in %v; resident: idle %.0f MB, all asked %.0f MB, an agent waiting for each %.0f MB, after %d answers %.0f MB",
-		n, sessions, asking.Round(time.Millisecond), mb(idle), mb(asked), mb(waiting), len(accepted), mb(r.resident(t)))
+		n, sessions, asking.Round(time.Millisecond), mb(idle), mb(asked), mb(waiting), len(accepted), mb(r.Resident(t)))
 	t.Logf("from an answer to its reply: p50 %v, p99 %v; to the agent's verdict: p50 %v, p99 %v",
 		quantile(accepted, 50), quantile(accepted, 99), quantile(known, 50), quantile(known, 99))
 	if most := max(asked, waiting); most > residentBelow {
@@ -78,7 +79,7 @@ func TestManyOpenQuestions(t *testing.T) {
 	if quantile(accepted, 50) > answeredWithin || quantile(accepted, 99) > slack*answeredWithin {
 		t.Error("answers take too long")
 	}
-	_ = r.end(t, syscall.SIGKILL)
+	_ = r.End(t, syscall.SIGKILL)
 }
 
 func quantile(times []time.Duration, percent int) time.Duration {

@@ -27,17 +27,25 @@ const recoversWithin = 5 * time.Second
 
 // The answer of a person holds, whichever processes are killed while they think.
 func TestApprovalsOutliveProcesses(t *testing.T) {
-	program := build(t, raceFlags...)
-	t.Run("the router that holds the wait", func(t *testing.T) { holderKilled(t, program) })
-	t.Run("all routers", func(t *testing.T) { everyRouterKilled(t, program) })
-	t.Run("NATS with its router", func(t *testing.T) { natsKilled(t, program) })
+	t.Parallel()
+	program := testkit.Program(t, "hook-router", testkit.RaceFlags...)
+	for name, check := range map[string]func(*testing.T, string){
+		"the router that holds the wait": holderKilled,
+		"all routers":                    everyRouterKilled,
+		"NATS with its router":           natsKilled,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, program)
+		})
+	}
 }
 
 // holderKilled kills the routers of several lanes side by side: most of the time
 // is waiting.
 func holderKilled(t *testing.T, program string) {
 	const wide = 5
-	kills := volume(t, 50)
+	kills := testkit.Volume(t, 2, 5, 50)
 	var mu sync.Mutex // guards longest
 	var longest time.Duration
 	t.Run("lanes", func(t *testing.T) {
@@ -73,7 +81,7 @@ func newLane(t *testing.T, program string) *lane {
 	l := &lane{program: program, url: s.ClientURL(), nc: testkit.Conn(t, s), routers: map[string]*routerProcess{}}
 	l.start(t)
 	l.start(t)
-	askingHook(t, within(t, 20*time.Second), l.nc)
+	askingHook(t, testkit.Within(t, 20*time.Second), l.nc)
 	return l
 }
 
@@ -100,7 +108,7 @@ func (l *lane) start(t *testing.T) {
 // kill kills a router.
 func (l *lane) kill(t *testing.T, id string) {
 	t.Helper()
-	_ = l.routers[id].end(t, syscall.SIGKILL)
+	_ = l.routers[id].End(t, syscall.SIGKILL)
 	delete(l.routers, id)
 }
 
@@ -108,7 +116,7 @@ func (l *lane) kill(t *testing.T, id string) {
 // say.
 func taken(t *testing.T, nc *nats.Conn, routers int) map[string]int {
 	t.Helper()
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	taken := map[string]int{}
 	for len(taken) < routers {
 		inbox := listen(t, nc, nats.NewInbox())
@@ -140,7 +148,7 @@ func waits(t *testing.T, url string, nc *nats.Conn, routers int) (q verdict.Appr
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := within(t, time.Minute)
+	ctx := testkit.Within(t, time.Minute)
 	var waiting sync.WaitGroup
 	t.Cleanup(func() { waiting.Wait(); a.Close() })
 	waiting.Go(func() {
@@ -151,7 +159,7 @@ func waits(t *testing.T, url string, nc *nats.Conn, routers int) (q verdict.Appr
 		verdicts <- x
 	})
 	q = take(t, ctx, pending)
-	eventually(t, ctx, "a router holds the wait", func() bool {
+	testkit.Until(t, ctx, "a router holds the wait", func() bool {
 		for id, n := range taken(t, nc, routers) {
 			if n > before[id] {
 				holder = id
@@ -186,7 +194,7 @@ func (l *lane) round(t *testing.T, n int) time.Duration {
 // answer answers a question, until a router says that it was accepted.
 func answer(t *testing.T, nc *nats.Conn, id, option string) {
 	t.Helper()
-	eventually(t, within(t, 20*time.Second), "the answer is accepted", func() bool {
+	testkit.Until(t, testkit.Within(t, 20*time.Second), "the answer is accepted", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		m, err := nc.RequestWithContext(ctx, "hooks.approve."+id, fmt.Appendf(nil, `{"option":%q}`, option))
@@ -208,7 +216,7 @@ func answer(t *testing.T, nc *nats.Conn, id, option string) {
 func expect(t *testing.T, told <-chan agent.Execution, q verdict.Approval, option string) time.Duration {
 	t.Helper()
 	began := time.Now()
-	x := take(t, within(t, 30*time.Second), told)
+	x := take(t, testkit.Within(t, 30*time.Second), told)
 	took := time.Since(began)
 	if x.Permitted() != approval.Grants(option) || x.Approval == nil || x.Approval.ID != q.ID || x.Approval.Option != option || x.Approval.TimedOut {
 		t.Errorf("answered %q, and the agent was told %s %+v", option, x.Action, x.Approval)
@@ -225,7 +233,7 @@ func expect(t *testing.T, told <-chan agent.Execution, q verdict.Approval, optio
 // oneDecision looks for the one record of a question in the stream.
 func oneDecision(t *testing.T, nc *nats.Conn, id, option string) {
 	t.Helper()
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	js, err := jetstream.New(nc)
 	if err != nil {
 		t.Fatal(err)
@@ -271,9 +279,9 @@ func natsKilled(t *testing.T, program string) {
 	store, addr := t.TempDir(), testkit.FreeAddrs(t, 1)[0]
 	r := startRouter(t, program, store, addr, "")
 	nc := r.conn(t)
-	askingHook(t, within(t, 20*time.Second), nc)
+	askingHook(t, testkit.Within(t, 20*time.Second), nc)
 	q, _, told := waits(t, r.url, nc, 1)
-	_ = r.end(t, syscall.SIGKILL)
+	_ = r.End(t, syscall.SIGKILL)
 	r = startRouter(t, program, store, addr, "")
 	nc = r.conn(t)
 	stillOpen(t, nc, q)
@@ -285,7 +293,7 @@ func natsKilled(t *testing.T, program string) {
 // stillOpen looks for a question in the list, with the deadline it had.
 func stillOpen(t *testing.T, nc *nats.Conn, q verdict.Approval) {
 	t.Helper()
-	m := request(t, within(t, 20*time.Second), nc, "hooks.approvals", nil, "")
+	m := request(t, testkit.Within(t, 20*time.Second), nc, "hooks.approvals", nil, "")
 	list := decode[[]approval.Request](t, m.Data)
 	if len(list) != 1 || list[0].ID != q.ID || list[0].Expires.String() != q.Expires {
 		t.Errorf("after the restart %+v is open, want %s, which expires %s", list, q.ID, q.Expires)

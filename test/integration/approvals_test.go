@@ -67,10 +67,11 @@ func digest(data []byte) string {
 // One question from its start to its end, as watchers, the approver and the agent
 // see it.
 func TestAQuestionIsAskedAndAnswered(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "rewrites", `{"events":["tool:pre"],"priority":1}`,
 		says(`{"action":"modify","data":{"tool_name":"Bash", "n":9007199254740993,"tool_input":{"command":"deploy --dry-run"}}}`))
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"],"priority":2,"name":"Release Guard"}`, says(asks))
@@ -137,16 +138,17 @@ func TestAQuestionIsAskedAndAnswered(t *testing.T) {
 // Many answer at the same time, on three replicas: one wins, and all others are
 // told who did.
 func TestOneAnswerWins(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	for range 3 {
 		testkit.Router(t, s, router.Options{})
 	}
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
 	decisions := listen(t, nc, "hooks.event.approval.*")
-	rounds := volume(t, 100)
+	rounds := testkit.Volume(t, 3, 10, 100)
 	for n := range rounds {
 		first := execute(t, ctx, nc, event(fmt.Sprint("e", n)), `{}`)
 		q := openQuestion(t, ctx, required)
@@ -197,11 +199,12 @@ func TestOneAnswerWins(t *testing.T) {
 // The same event has one question, however often it is sent and whoever answers;
 // with other data it is refused.
 func TestTheSameEventHasOneQuestion(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	calls := make(chan struct{}, 16)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, func(*nats.Msg) []byte { calls <- struct{}{}; return []byte(asks) })
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -249,10 +252,11 @@ func TestTheSameEventHasOneQuestion(t *testing.T) {
 // A drained router lets go of those who wait: they are told that nothing is
 // decided, and the next router answers them.
 func TestADrainedRouterLetsWaitingAgentsGo(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	_, stop := testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"],"durable":true}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
 	waiting := execute(t, ctx, nc, event("e1"), `{}`)
@@ -276,10 +280,11 @@ func TestADrainedRouterLetsWaitingAgentsGo(t *testing.T) {
 // What is decided while no router lives is decided by the first that does: the
 // deadline stands in the question.
 func TestADeadlineOutlivesTheRouter(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	_, stop := testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"],"durable":true}`, says(`{"action":"ask_user","approval_timeout":0.3,"approval_default":"allow"}`))
 	required := listen(t, nc, "hooks.event.approval.required")
 	waiting := execute(t, ctx, nc, event("e1", "Hook-Wait-Ms", "1"), `{"a":1}`)

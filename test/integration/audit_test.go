@@ -94,10 +94,11 @@ func steps(list []logged) (out []string) {
 }
 
 func TestEveryStepOfAChainIsRecordedTogether(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "modifies", `{"events":["tool:post"],"priority":1}`, says(`{"action":"modify","data":{"session_id":"s","cmd":"ls"}}`))
 	hook(t, ctx, nc, "skipped", `{"events":["tool:post"],"priority":2,"match":"data.cmd == 'rm'"}`, says(`{}`))
 	hook(t, ctx, nc, "broken", `{"events":["tool:post"],"priority":3}`, says(`nonsense`))
@@ -113,7 +114,7 @@ func TestEveryStepOfAChainIsRecordedTogether(t *testing.T) {
 	}
 	chainID := m.Header.Get("Hook-Chain-Id")
 	var own []logged
-	eventually(t, ctx, "the shadow hook's answer is recorded", func() bool {
+	testkit.Until(t, ctx, "the shadow hook's answer is recorded", func() bool {
 		own = ofChain(auditLog(t, ctx, nc, "HOOKS_AUDIT"), chainID)
 		return len(own) == 13
 	})
@@ -155,10 +156,11 @@ func TestEveryStepOfAChainIsRecordedTogether(t *testing.T) {
 }
 
 func TestInjectionsThatADenialDiscardsAreRecorded(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "injects", `{"events":["e"],"priority":1}`, says(`{"action":"inject_context","context_injection":"mind the gap"}`))
 	hook(t, ctx, nc, "denies", `{"events":["e"],"priority":2}`, says(`{"action":"deny","reason":"no"}`))
 	request(t, ctx, nc, "hooks.execute.e", nil, `{}`)
@@ -172,10 +174,11 @@ func TestInjectionsThatADenialDiscardsAreRecorded(t *testing.T) {
 }
 
 func TestAQuestionAndItsAnswerAreRecorded(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_prompt":"Deploy with ghp_abcdefghijklmnopqrstuvwxyz0123456789?"}`))
 	asked := listen(t, nc, "hooks.event.approval.required")
 	told := execute(t, ctx, nc, event("one", "Hook-Wait-Ms", "20000"), `{"session_id":"s1"}`)
@@ -189,7 +192,7 @@ func TestAQuestionAndItsAnswerAreRecorded(t *testing.T) {
 		t.Fatal(v)
 	}
 	var list []logged
-	eventually(t, ctx, "the event that was sent again is recorded", func() bool {
+	testkit.Until(t, ctx, "the event that was sent again is recorded", func() bool {
 		list = auditLog(t, ctx, nc, "HOOKS_AUDIT")
 		return len(list) == 8
 	})
@@ -205,10 +208,11 @@ func TestAQuestionAndItsAnswerAreRecorded(t *testing.T) {
 }
 
 func TestRegistrationsAreRecordedBeforeTheyCount(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{TTL: 2 * time.Second})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	for _, one := range []struct{ subject, body string }{
 		{"register.a", `{"events":["e"],"instance":"i"}`},
 		{"register.a", `{"events":["e"],"instance":"i"}`}, // a renewal
@@ -228,7 +232,7 @@ func TestRegistrationsAreRecordedBeforeTheyCount(t *testing.T) {
 		"registration a unregistered", "registration b registered", "registration b expired",
 	}
 	var list []logged
-	eventually(t, ctx, "the hook that nobody renews expires", func() bool {
+	testkit.Until(t, ctx, "the hook that nobody renews expires", func() bool {
 		list = auditLog(t, ctx, nc, "HOOKS_AUDIT")
 		return len(list) >= len(want)
 	})
@@ -244,15 +248,16 @@ func TestRegistrationsAreRecordedBeforeTheyCount(t *testing.T) {
 }
 
 func TestCollectsAreRecorded(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "gives", `{"events":["e"]}`, says(`{"data":{"a":1}}`))
 	hook(t, ctx, nc, "fails", `{"events":["e"]}`, says(`nonsense`))
 	request(t, ctx, nc, "hooks.collect.e", nil, `{"session_id":"s"}`)
 	var list []logged
-	eventually(t, ctx, "it is recorded", func() bool {
+	testkit.Until(t, ctx, "it is recorded", func() bool {
 		list = auditLog(t, ctx, nc, "HOOKS_AUDIT")[2:]
 		return len(list) > 0
 	})
@@ -263,6 +268,7 @@ func TestCollectsAreRecorded(t *testing.T) {
 
 // What records hold of data is a salted digest, and a view without secrets.
 func TestRecordsKeepSecretsToThemselves(t *testing.T) {
+	t.Parallel()
 	const secret, mail, body = "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "eve@example.com", `{"session_id":"s","token":"%s","to":"%s"}`
 	sent := fmt.Sprintf(body, secret, mail)
 	for mode, want := range map[recorder.Data]string{
@@ -272,7 +278,7 @@ func TestRecordsKeepSecretsToThemselves(t *testing.T) {
 			s := testkit.Server(t)
 			testkit.Router(t, s, router.Options{AuditData: mode})
 			nc := testkit.Conn(t, s)
-			ctx := within(t, 30*time.Second)
+			ctx := testkit.Within(t, 30*time.Second)
 			hook(t, ctx, nc, "h", `{"events":["e"]}`, says(`{"action":"deny","reason":"no `+secret+`"}`))
 			request(t, ctx, nc, "hooks.emit.e", nil, sent)
 			request(t, ctx, nc, "hooks.emit.e", nil, sent)
@@ -291,7 +297,7 @@ func TestRecordsKeepSecretsToThemselves(t *testing.T) {
 				}
 			}
 			var salt []byte
-			eventually(t, ctx, "the salt is stored", func() bool {
+			testkit.Until(t, ctx, "the salt is stored", func() bool {
 				e, err := bucket(t, ctx, nc, "hooks_salts").Get(ctx, first.In.Salt)
 				if err == nil {
 					salt = e.Value()

@@ -65,10 +65,11 @@ func emitted(t *testing.T, ctx context.Context, nc *nats.Conn, name string) (str
 }
 
 func TestNothingIsAnsweredThatIsNotRecorded(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	r, _ := testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	calls := make(chan call, 64)
 	hook(t, ctx, nc, "h", `{"events":["e"]}`, recorded(calls, "h", `{"action":"continue"}`))
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(`{"action":"ask_user"}`))
@@ -87,10 +88,10 @@ func TestNothingIsAnsweredThatIsNotRecorded(t *testing.T) {
 	if refusal := request(t, ctx, nc, "hooks.register.g", nil, `{"events":["e"]}`); code(refusal) != "503" {
 		t.Errorf("a registration that can't be recorded is answered with %v %s", refusal.Header, refusal.Data)
 	}
-	eventually(t, ctx, "the router says that it is not ready", func() bool { return r.Ready() != nil })
-	eventually(t, ctx, "NATS says at once that nobody answers", func() bool { got, _ := emitted(t, ctx, nc, "e"); return got == "gone" })
+	testkit.Until(t, ctx, "the router says that it is not ready", func() bool { return r.Ready() != nil })
+	testkit.Until(t, ctx, "NATS says at once that nobody answers", func() bool { got, _ := emitted(t, ctx, nc, "e"); return got == "gone" })
 	retune(t, ctx, nc, func(c *jetstream.StreamConfig) { c.MaxBytes = -1 })
-	eventually(t, ctx, "the router answers again", func() bool { got, _ := emitted(t, ctx, nc, "e"); return got == "" })
+	testkit.Until(t, ctx, "the router answers again", func() bool { got, _ := emitted(t, ctx, nc, "e"); return got == "" })
 	refused := 0
 	for _, one := range auditLog(t, ctx, nc, "HOOKS_AUDIT") {
 		if one.Kind == "chain.refused" {
@@ -106,12 +107,13 @@ func TestNothingIsAnsweredThatIsNotRecorded(t *testing.T) {
 }
 
 func TestOnlyStrictAuditWaits(t *testing.T) {
+	t.Parallel()
 	for mode, want := range map[recorder.Mode]string{recorder.Async: "async", recorder.Off: "off"} {
 		t.Run(want, func(t *testing.T) {
 			s := testkit.Server(t)
 			r, _ := testkit.Router(t, s, router.Options{Audit: mode})
 			nc := testkit.Conn(t, s)
-			ctx := within(t, 30*time.Second)
+			ctx := testkit.Within(t, 30*time.Second)
 			fill(t, ctx, nc)
 			for range 3 {
 				if got, m := emitted(t, ctx, nc, "e"); got != "" || m.Header.Get("Hook-Audit") != want {
@@ -124,7 +126,7 @@ func TestOnlyStrictAuditWaits(t *testing.T) {
 			retune(t, ctx, nc, func(c *jetstream.StreamConfig) { c.MaxBytes = -1 })
 			hook(t, ctx, nc, "h", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_default":"allow","approval_timeout":0.05}`))
 			executed(t, nc, "tool.pre", event("q"), `{}`) // decisions are recorded in every mode
-			eventually(t, ctx, "what is to be recorded is recorded", func() bool {
+			testkit.Until(t, ctx, "what is to be recorded is recorded", func() bool {
 				list := steps(auditLog(t, ctx, nc, "HOOKS_AUDIT"))
 				decided, chains := 0, 0
 				for _, one := range list {
@@ -142,9 +144,10 @@ func TestOnlyStrictAuditWaits(t *testing.T) {
 }
 
 func TestAStreamThatIsNotAppendOnlyIsNotServed(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	js, err := jetstream.New(nc)
 	if err != nil {
 		t.Fatal(err)
@@ -162,9 +165,9 @@ func TestAStreamThatIsNotAppendOnlyIsNotServed(t *testing.T) {
 			t.Errorf("the router says of its readiness: %s", why)
 		}
 	}
-	eventually(t, ctx, "agents are left to other replicas", func() bool { got, _ := emitted(t, ctx, nc, "e"); return got == "gone" })
+	testkit.Until(t, ctx, "agents are left to other replicas", func() bool { got, _ := emitted(t, ctx, nc, "e"); return got == "gone" })
 	retune(t, ctx, nc, func(c *jetstream.StreamConfig) { c.MaxAge, c.DenyPurge, c.AllowDirect = 0, true, false })
-	eventually(t, ctx, "the router serves again", func() bool { got, _ := emitted(t, ctx, nc, "e"); return got == "" })
+	testkit.Until(t, ctx, "the router serves again", func() bool { got, _ := emitted(t, ctx, nc, "e"); return got == "" })
 	list := steps(auditLog(t, ctx, nc, "HOOKS_AUDIT"))
 	if list[0] != "log  drifted" || !slices.Contains(list, "log  restored") {
 		t.Errorf("the log has %q", list)
@@ -223,13 +226,14 @@ func verified(t *testing.T, ctx context.Context, s nats.InProcessConnProvider, n
 // Two routers write, an operator closes segments meanwhile: every answer is in the log,
 // and the log can be proved.
 func TestTheLogOfSeveralRoutersAndSegmentsIsProved(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	key := auditKey(t)
 	o := router.Options{AuditKey: key, AuditTimeout: 5 * time.Second}
 	testkit.Router(t, s, o)
 	_, stop := testkit.Router(t, s, o)
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	hook(t, ctx, nc, "h", `{"events":["e"]}`, says(`{"action":"modify","data":{"session_id":"s","done":true}}`))
 
 	var answers sync.Map
@@ -260,13 +264,13 @@ func TestTheLogOfSeveralRoutersAndSegmentsIsProved(t *testing.T) {
 	}
 	for range 2 {
 		want := count.Load() + 100
-		eventually(t, ctx, "events are answered", func() bool { return count.Load() > want })
+		testkit.Until(t, ctx, "events are answered", func() bool { return count.Load() > want })
 		if _, err := operator.Seal(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want := count.Load() + 100
-	eventually(t, ctx, "events are answered", func() bool { return count.Load() > want })
+	testkit.Until(t, ctx, "events are answered", func() bool { return count.Load() > want })
 	stop()
 	done()
 	wg.Wait()
@@ -300,11 +304,12 @@ func TestTheLogOfSeveralRoutersAndSegmentsIsProved(t *testing.T) {
 
 // Who writes as a router has not written for it.
 func TestAWriterThatIsImpersonatedGoesOnUnderAnotherName(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	key := auditKey(t)
 	testkit.Router(t, s, router.Options{AuditKey: key})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	if got, _ := emitted(t, ctx, nc, "e"); got != "" {
 		t.Fatal(got)
 	}
@@ -340,11 +345,12 @@ func TestAWriterThatIsImpersonatedGoesOnUnderAnotherName(t *testing.T) {
 
 // A log that was replaced is not signed on.
 func TestALogThatWasReplacedRaisesAnAlarm(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	key := auditKey(t)
 	_, stop := testkit.Router(t, s, router.Options{AuditKey: key})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	for range 3 {
 		emitted(t, ctx, nc, "e")
 	}
@@ -371,7 +377,7 @@ func TestALogThatWasReplacedRaisesAnAlarm(t *testing.T) {
 			break
 		}
 	}
-	eventually(t, ctx, "the alarm is recorded", func() bool {
+	testkit.Until(t, ctx, "the alarm is recorded", func() bool {
 		list := auditLog(t, ctx, nc, "HOOKS_AUDIT")
 		return list[len(list)-1].String() == "log  alarm"
 	})
@@ -392,7 +398,7 @@ func TestALogThatWasReplacedRaisesAnAlarm(t *testing.T) {
 	if _, err := operator.Seal(ctx); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, ctx, "events are answered in the next segment", func() bool { got, _ := emitted(t, ctx, nc, "e"); return got == "" })
+	testkit.Until(t, ctx, "events are answered in the next segment", func() bool { got, _ := emitted(t, ctx, nc, "e"); return got == "" })
 	anew, _ := verified(t, ctx, s, 2, other, audit.Options{Previous: before.Head.Digest()})
 	if anew.Verdict != audit.OKUnanchored {
 		t.Errorf("the segment after the bad one: %v", anew)

@@ -18,10 +18,11 @@ import (
 // What can't be put to a person, or answered, denies, and says so; a time that
 // makes no sense is none, or the most there is.
 func TestQuestionsThatCannotBePut(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{MaxReply: 2 << 20})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	required := listen(t, nc, "hooks.event.approval.required")
 	options := make([]string, 200)
 	for i := range options {
@@ -79,10 +80,11 @@ func TestQuestionsThatCannotBePut(t *testing.T) {
 
 // Answers that decide nothing, each with its reason; the question stays open.
 func TestAnswersThatDecideNothing(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
 	executed(t, nc, "tool:pre", event("e1", "Hook-Wait-Ms", "1"), `{}`)
@@ -135,10 +137,11 @@ func TestAnswersThatDecideNothing(t *testing.T) {
 // Where answers must come from somebody, one from nobody known is refused, and
 // what a request says of itself proves nothing.
 func TestAnAnswerFromNobodyKnown(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	r, _ := testkit.Router(t, s, router.Options{ProvenOnly: true, Accounts: true})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
 	executed(t, nc, "tool:pre", event("e1", "Hook-Wait-Ms", "1"), `{}`)
@@ -156,10 +159,11 @@ func TestAnAnswerFromNobodyKnown(t *testing.T) {
 
 // Open questions are bounded, for a session and in all.
 func TestTooManyQuestions(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{MaxQuestions: 30})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	ask := func(session string, n int) *nats.Msg {
 		header := event(fmt.Sprint("e", n), "Hook-Wait-Ms", "1")
@@ -181,12 +185,13 @@ func TestTooManyQuestions(t *testing.T) {
 }
 
 func TestTooManyQuestionsOfASession(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{TTL: time.Hour}) // nobody renews the hook
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 120*time.Second)
+	ctx := testkit.Within(t, 120*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
-	n, opened := volume(t, 10_000), 0
+	n, opened := testkit.Volume(t, 300, 1000, 10_000), 0
 	for i := range n {
 		m := request(t, ctx, nc, "hooks.execute.tool.pre", event(fmt.Sprint("e", i), "Hook-Wait-Ms", "1"), `{}`)
 		switch code(m) {

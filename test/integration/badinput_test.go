@@ -21,10 +21,11 @@ import (
 )
 
 func TestBadRequestsAreRefusedWithACode(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	deep := strings.Repeat(`{"a":`, 65) + "1" + strings.Repeat("}", 65)
 	for _, tt := range []struct {
 		name, subject string
@@ -94,10 +95,11 @@ func TestBadRequestsAreRefusedWithACode(t *testing.T) {
 }
 
 func TestARequestWhoseReplySubjectIsNoInboxDoesNothing(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	called := make(chan string, 8)
 	w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{})
 	register(t, ctx, w, worker.Registration{ID: "g", Events: []string{"*"}}, func(_ context.Context, ev worker.Event) (worker.Result, error) {
@@ -128,10 +130,11 @@ func TestARequestWhoseReplySubjectIsNoInboxDoesNothing(t *testing.T) {
 }
 
 func TestRepliesOfHooksThatCanNotBeUsed(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	for _, tt := range []struct{ name, reply string }{
 		{"3 MiB", `{"reason":"` + strings.Repeat("x", 3<<20) + `"}`},
 		{"garbage", "\x00\xff{{"},
@@ -166,10 +169,11 @@ func TestRepliesOfHooksThatCanNotBeUsed(t *testing.T) {
 }
 
 func TestAnAnswerThatDoesNotFitIsRefused(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{})
 	big := raw(`{"a":"` + strings.Repeat("x", 500<<10) + `"}`)
 	for _, id := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i"} {
@@ -183,7 +187,8 @@ func TestAnAnswerThatDoesNotFitIsRefused(t *testing.T) {
 }
 
 func TestWhatCanNotStartSaysWhatToDo(t *testing.T) {
-	ctx := within(t, 30*time.Second)
+	t.Parallel()
+	ctx := testkit.Within(t, 30*time.Second)
 	taken, err := embedded.Start(embedded.Options{Listen: "127.0.0.1:0", StoreDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -230,6 +235,7 @@ func TestWhatCanNotStartSaysWhatToDo(t *testing.T) {
 }
 
 func TestNATSGoneMidChain(t *testing.T) {
+	t.Parallel()
 	s, err := embedded.Start(embedded.Options{StoreDir: t.TempDir(), NoSync: true})
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +247,7 @@ func TestNATSGoneMidChain(t *testing.T) {
 		}
 	}()
 	r, stop := testkit.Router(t, s, router.Options{DrainTimeout: 2 * time.Second})
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	nc, err := nats.Connect("", nats.InProcessServer(s), nats.NoReconnect())
 	if err != nil {
 		t.Fatal(err)
@@ -265,6 +271,6 @@ func TestNATSGoneMidChain(t *testing.T) {
 	if err := <-answer; err == nil || errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the agent was told %v", err)
 	}
-	eventually(t, ctx, "the router says that it is not ready without NATS", func() bool { return r.Ready() != nil })
+	testkit.Until(t, ctx, "the router says that it is not ready without NATS", func() bool { return r.Ready() != nil })
 	stop()
 }

@@ -20,10 +20,11 @@ const ceData = `{"session_id":"s1","n":9007199254740993,"f":1.0,"u":"\u0041é"}`
 
 // A client that knows nothing but the CloudEvents SDK and its NATS protocol.
 func TestAClientOfTheOfficialCloudEventsProtocol(t *testing.T) {
+	t.Parallel()
 	s := testkit.Listening(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	calls := make(chan call, 4)
 	hook(t, ctx, nc, "h", `{"events":["tool:*"]}`, recorded(calls, "h", ""))
 	watch, results := listen(t, nc, "hooks.event.>"), listen(t, nc, "hooks.result.>")
@@ -89,10 +90,11 @@ func TestAClientOfTheOfficialCloudEventsProtocol(t *testing.T) {
 
 // Every way to write the same event means the same.
 func TestModesOfCloudEvents(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	calls := make(chan call, 4)
 	hook(t, ctx, nc, "h", `{"events":["tool:*"]}`, recorded(calls, "h", `{"data":{"seen":1}}`))
 	const attributes = `"specversion":"1.0","id":"ev-1","source":"/agents/7","type":"tool:pre","subject":"s1","tenant":"blue"`

@@ -22,7 +22,8 @@ import (
 // Three servers, a router on each. Then the server goes that leads the bucket of
 // the registrations, while events and registrations come.
 func TestAClusterThatLosesAServer(t *testing.T) {
-	ctx := within(t, 60*time.Second)
+	t.Parallel()
+	ctx := testkit.Within(t, 60*time.Second)
 	servers := testkit.Cluster(t)
 	routers := make([]*router.Router, len(servers))
 	conns := make([]*nats.Conn, len(servers))
@@ -62,13 +63,13 @@ func TestAClusterThatLosesAServer(t *testing.T) {
 	for range 4 {
 		wg.Go(func() { l.emit(t, loading) })
 	}
-	eventually(t, ctx, "ten hooks are registered", func() bool { return l.answered.Load() >= 10 })
+	testkit.Until(t, ctx, "ten hooks are registered", func() bool { return l.answered.Load() >= 10 })
 	began, before := time.Now(), l.answered.Load()
 	victim.Stop()
-	eventually(t, ctx, "hooks are registered after the loss", func() bool { return l.answered.Load() >= before+10 })
+	testkit.Until(t, ctx, "hooks are registered after the loss", func() bool { return l.answered.Load() >= before+10 })
 	recovered := time.Since(began)
 	for _, r := range routers {
-		eventually(t, ctx, "every router serves, on the servers that are left", func() bool { return r.Ready() == nil })
+		testkit.Until(t, ctx, "every router serves, on the servers that are left", func() bool { return r.Ready() == nil })
 	}
 	moved := time.Since(began)
 	stopLoad()
@@ -90,7 +91,7 @@ func TestAClusterThatLosesAServer(t *testing.T) {
 // through all.
 func seenThroughTheOthersAtOnce(t *testing.T, ctx context.Context, conns []*nats.Conn) {
 	t.Helper()
-	for round := range volume(t, 150) {
+	for round := range testkit.Volume(t, 2, 15, 150) {
 		id := fmt.Sprintf("x%d", round)
 		serve(t, conns[round%3], id, `{"action":"deny","reason":"seen"}`)
 		if m := request(t, ctx, conns[round%3], "hooks.register."+id, nil, `{"events":["x"],"on_failure":"deny"}`); code(m) != "" {

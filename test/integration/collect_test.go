@@ -23,7 +23,7 @@ func TestCollectOverTwentyWorkersOneOfThemSilent(t *testing.T) {
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	var from, want []string
 	for i := range workers {
 		id := fmt.Sprintf("w%02d", i)
@@ -42,7 +42,7 @@ func TestCollectOverTwentyWorkersOneOfThemSilent(t *testing.T) {
 		from, want = append(from, id), append(want, fmt.Sprintf(`{"i":%d}`, i))
 	}
 	a := newAgent(t, ctx, nc, agent.Options{})
-	for range volume(t, 30) {
+	for range testkit.Volume(t, 3, 3, 30) {
 		began := time.Now()
 		got, err := a.EmitAndCollect(ctx, "e", nil, timeout)
 		took := time.Since(began)
@@ -69,10 +69,11 @@ func joined(values []json.RawMessage) string {
 
 // What a collect makes of each kind of answer.
 func TestCollectOfOddAnswers(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	for _, h := range []struct{ id, registration, answer string }{
 		{"denies", `{"events":["e"]}`, `{"action":"deny","data":{"d":1}}`},
 		{"no-data", `{"events":["e"]}`, `{"action":"continue"}`},
@@ -99,10 +100,11 @@ func TestCollectOfOddAnswers(t *testing.T) {
 
 // A contribution is any JSON; nulls are dropped, what is none is missing.
 func TestContributions(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	calls := make(chan call, 16)
 	for _, c := range []struct{ id, answer string }{
 		{"z-object", `{"a": 1.0}`},

@@ -36,14 +36,14 @@ func startNode(t *testing.T, o server.Options) *server.Server {
 			t.Error(err)
 		}
 	})
-	take(t, within(t, 20*time.Second), up)
+	take(t, testkit.Within(t, 20*time.Second), up)
 	return n
 }
 
 // overHTTP sends a request to the console's API.
 func overHTTP(t *testing.T, n *server.Server, method, path, token, body string) (int, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(within(t, 20*time.Second), method, "http://"+n.HTTPAddr()+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(testkit.Within(t, 20*time.Second), method, "http://"+n.HTTPAddr()+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,6 +66,7 @@ func overHTTP(t *testing.T, n *server.Server, method, path, token, body string) 
 // A question is answered over HTTP, an outside program is told of it, and who
 // answered is what the connection proves.
 func TestAQuestionIsAnsweredOverHTTP(t *testing.T) {
+	t.Parallel()
 	news := make(chan string, 8)
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -81,7 +82,7 @@ func TestAQuestionIsAnsweredOverHTTP(t *testing.T) {
 		Router:  router.Options{},
 	})
 	nc := testkit.Conn(t, n.InProcess())
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	waiting := execute(t, ctx, nc, event("e1"), `{"tool_name":"Bash","tool_input":{"command":"x"}}`)
 	required := take(t, ctx, news)

@@ -17,7 +17,7 @@ import (
 
 func executed(t *testing.T, nc *nats.Conn, name string, header nats.Header, body string) verdict.Verdict {
 	t.Helper()
-	m := request(t, within(t, 20*time.Second), nc, "hooks.execute."+strings.ReplaceAll(name, ":", "."), header, body)
+	m := request(t, testkit.Within(t, 20*time.Second), nc, "hooks.execute."+strings.ReplaceAll(name, ":", "."), header, body)
 	v, err := verdict.Parse(m.Data)
 	if err != nil {
 		t.Fatalf("execute %s: %v: %s %v", name, err, m.Data, m.Header)
@@ -27,11 +27,12 @@ func executed(t *testing.T, nc *nats.Conn, name string, header nats.Header, body
 
 // Two replicas spend one budget: what they deliver together never exceeds it.
 func TestReplicasShareABudget(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "talks", `{"events":["tool:post"]}`, says(`{"action":"inject_context","context_injection":"`+strings.Repeat("word", 1000)+`"}`))
 	var mu sync.Mutex
 	delivered, dropped, most := 0, 0, 0
@@ -65,10 +66,11 @@ func TestReplicasShareABudget(t *testing.T) {
 // A turn begins at prompt:submit, and at execution:start unless the prompt has
 // begun it; on emit and on execute; before the event's own chain.
 func TestWhatBeginsATurn(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "talks", `{"events":["*"]}`, says(`{"action":"inject_context","context_injection":"`+strings.Repeat("word", 100)+`"}`))
 	for n, step := range []struct {
 		verb, event string
@@ -100,10 +102,11 @@ func TestWhatBeginsATurn(t *testing.T) {
 
 // A session may lower its limits and not raise them.
 func TestASessionLowersItsLimits(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{Injection: verdict.Limits{Size: 500, Budget: 150}})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "talks", `{"events":["tool:post"]}`, says(`{"action":"inject_context","context_injection":"`+strings.Repeat("word", 100)+`"}`))
 	for session, want := range map[string]struct{ plan, warning string }{
 		"plain":  {`{}`, ""},
@@ -129,11 +132,12 @@ func TestASessionLowersItsLimits(t *testing.T) {
 // "Allow always" holds for the session, on every replica, for the hook and prompt,
 // until it is revoked or the session ends.
 func TestAllowAlways(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
 	n := 0
@@ -186,10 +190,11 @@ func TestAllowAlways(t *testing.T) {
 // A revoked approval is not remembered again by an agent that asks late for what
 // was decided, nor one that was asked for before the session's last end.
 func TestALateLookDoesNotRememberAgain(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
 	executed(t, nc, "tool:pre", event("e1", "Hook-Wait-Ms", "1"), `{}`)
@@ -213,6 +218,7 @@ func TestALateLookDoesNotRememberAgain(t *testing.T) {
 
 // Rules answer before a person is asked; without approvals every question denies.
 func TestWhoNeedsNoPerson(t *testing.T) {
+	t.Parallel()
 	rules, err := approval.ParseRules("rules", []byte("rules:\n- {decision: allow, hook: asks, tool: Read, name: reading}\n- {decision: deny, tool: Rm}\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -220,7 +226,7 @@ func TestWhoNeedsNoPerson(t *testing.T) {
 	s := testkit.Server(t)
 	_, stop := testkit.Router(t, s, router.Options{Rules: rules})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"],"durable":true}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
 	if v := executed(t, nc, "tool:pre", event("e1"), `{"tool_name":"Read"}`); v.Action != verdict.Continue || v.Approval.DecidedBy != "rule reading" || v.Data == nil {
@@ -245,10 +251,11 @@ func TestWhoNeedsNoPerson(t *testing.T) {
 
 // Text from hooks is cleaned before it is measured and delivered; emit leaves it.
 func TestInjectionsAreCleaned(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	const injection = `{"action":"inject_context","context_injection":"a\u001b[31mb\u202ec\u200b\tन\u200dम"}`
 	hook(t, ctx, nc, "talks", `{"events":["tool:post"]}`, says(injection))
 	v := executed(t, nc, "tool:post", nil, `{}`)

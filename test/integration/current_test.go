@@ -17,18 +17,19 @@ import (
 
 // A replica whose table may be behind serves nothing, and an agent waits for one.
 func TestARouterWithoutACurrentTableRefuses(t *testing.T) {
+	t.Parallel()
 	s := testkit.Listening(t)
 	stall := &testkit.Stall{Subject: "$KV."}
 	r, _ := testkit.Router(t, s, router.Options{Lease: 600 * time.Millisecond}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{stall.Option()}})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "h", `{"events":["e"]}`, says(`{"action":"deny"}`))
 	a := newAgent(t, ctx, nc, agent.Options{Patience: 20 * time.Second})
 	stall.Stop()
 	defer stall.Go()
-	eventually(t, ctx, "the lease ends", func() bool { return r.Ready() != nil })
+	testkit.Until(t, ctx, "the lease ends", func() bool { return r.Ready() != nil })
 	for _, subject := range []string{"emit.e", "execute.e", "collect.e", "contributions.c"} { // left to other replicas
-		eventually(t, ctx, subject+" is left", func() bool {
+		testkit.Until(t, ctx, subject+" is left", func() bool {
 			_, err := nc.RequestWithContext(ctx, "hooks."+subject, []byte(`{}`))
 			return errors.Is(err, nats.ErrNoResponders)
 		})

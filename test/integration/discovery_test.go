@@ -45,10 +45,11 @@ func emits(t *testing.T, ctx context.Context, nc *nats.Conn) int {
 
 // Routers and workers show themselves as NATS micro services, with true counts.
 func TestDiscovery(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{Version: "1.2.3"})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{Name: "my-worker", Version: "4.5.6"})
 	register(t, ctx, w, worker.Registration{ID: "slow", Events: []string{"e"}}, func(context.Context, worker.Event) (worker.Result, error) {
 		<-time.After(20 * time.Millisecond)
@@ -67,7 +68,7 @@ func TestDiscovery(t *testing.T) {
 	for range bad {
 		request(t, ctx, nc, "hooks.emit.e", nil, `[`)
 	}
-	eventually(t, ctx, "everything is counted", func() bool { return emits(t, ctx, nc) == slow+broken+bad })
+	testkit.Until(t, ctx, "everything is counted", func() bool { return emits(t, ctx, nc) == slow+broken+bad })
 
 	for _, tt := range []struct {
 		service, version string

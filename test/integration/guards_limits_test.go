@@ -24,10 +24,11 @@ import (
 // What is kept of a session is bounded, whether it is open or decided; all events
 // without a session are one.
 func TestKeptQuestionsAreBounded(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{MaxQuestionsPerSession: 3})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	hook(t, ctx, nc, "decides", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_timeout":0}`))
 	hook(t, ctx, nc, "asks", `{"events":["tool:post"]}`, says(asks))
 	send := func(name, id, session string) *nats.Msg {
@@ -69,12 +70,13 @@ func TestKeptQuestionsAreBounded(t *testing.T) {
 
 // What is kept in all is bounded in bytes.
 func TestKeptBytesAreBounded(t *testing.T) {
+	t.Parallel()
 	b, err := natsx.Connect(natsx.Options{InProcess: testkit.Server(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	questions, err := b.OpenBucket(ctx, approvals.Bucket(b.Prefix(), 1))
 	if err != nil {
 		t.Fatal(err)
@@ -103,6 +105,7 @@ func TestKeptBytesAreBounded(t *testing.T) {
 // A question that is too large for the server is asked without what hooks
 // changed; where that is not enough it is refused.
 func TestQuestionsThatDoNotFitTheServer(t *testing.T) {
+	t.Parallel()
 	s := plainServer(t, &server.Options{MaxPayload: 1 << 20})
 	testkit.Router(t, nil, router.Options{MaxData: 900 << 10, MaxReply: 900 << 10, PublishData: router.PublishRedacted}, natsx.Options{URL: s.ClientURL()})
 	nc, err := nats.Connect(s.ClientURL())
@@ -110,7 +113,7 @@ func TestQuestionsThatDoNotFitTheServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(nc.Close)
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	required := listen(t, nc, "hooks.event.approval.required")
 	long := strings.Repeat("x", 900<<10)
 	for _, tt := range []struct {
@@ -147,10 +150,11 @@ func TestQuestionsThatDoNotFitTheServer(t *testing.T) {
 
 // An event that is sent again joins its question, however many are open.
 func TestAtTheLimitTheSameEventJoins(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{MaxQuestionsPerSession: 1})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	first := executed(t, nc, "tool:pre", event("e1", "Hook-Wait-Ms", "1"), `{}`)
 	for _, retry := range []string{"0", "1"} {
@@ -166,10 +170,11 @@ func TestAtTheLimitTheSameEventJoins(t *testing.T) {
 
 // A question keeps room for those who ask anew: whoever waits longest is let go.
 func TestTheFirstOfTooManyWaitersIsLetGo(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	required, told := listen(t, nc, "hooks.event.approval.required"), listen(t, nc, "hooks.result.tool.pre")
 	first := execute(t, ctx, nc, event("e1"), `{}`)

@@ -52,24 +52,25 @@ func login(s *server.Server, user string) string {
 // A session's state that can't be read, or not be reached, costs an "Allow always"
 // its memory and nobody the answer.
 func TestAnAnswerNeedsNoSessionState(t *testing.T) {
+	t.Parallel()
 	const get = "$JS.API.STREAM.MSG.GET.KV_hooks_sessions"
 	s := plainServer(t, &server.Options{Users: []*server.User{
 		{Username: "all", Password: "secret"},
 		{Username: "cut", Password: "secret", Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{get}}}},
 	}})
 	nc := as(t, s, "all")
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	required := listen(t, nc, "hooks.event.approval.required")
 	answered := func(t *testing.T, header func(...string) nats.Header, waiting <-chan verdict.Verdict, q approval.Request) {
 		t.Helper()
-		short := within(t, 6*time.Second)
+		short := testkit.Within(t, 6*time.Second)
 		if m := request(t, short, nc, "hooks.approve."+q.ID, nil, `{"option":"Allow always"}`); code(m) != "" {
 			t.Errorf("the answer was refused: %v", m.Header)
 		}
 		if v := take(t, short, waiting); v.Action != verdict.Continue || v.Approval.Option != "Allow always" {
 			t.Errorf("the agent that waits was told %+v %+v", v, v.Approval)
 		}
-		again := take(t, within(t, 5*time.Second), execute(t, ctx, nc, header("Hook-Retry", "1", "Hook-Wait-Ms", "500"), `{}`))
+		again := take(t, testkit.Within(t, 5*time.Second), execute(t, ctx, nc, header("Hook-Retry", "1", "Hook-Wait-Ms", "500"), `{}`))
 		if again.Action != verdict.Continue && again.Action != verdict.Pending {
 			t.Errorf("a retry was told %+v", again)
 		}
@@ -104,6 +105,7 @@ func TestAnAnswerNeedsNoSessionState(t *testing.T) {
 
 // A router whose NATS was away shows at once what was asked through another.
 func TestTheListIsBackWithTheConnection(t *testing.T) {
+	t.Parallel()
 	o := embedded.Options{Listen: testkit.FreeAddrs(t, 1)[0], StoreDir: t.TempDir(), NoSync: true}
 	s, err := embedded.Start(o)
 	if err != nil {
@@ -119,7 +121,7 @@ func TestTheListIsBackWithTheConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(nc.Close)
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"],"durable":true}`, says(asks))
 	executed(t, nc, "tool:pre", event("e1", "Hook-Wait-Ms", "1"), `{}`)
 	s.Stop()
@@ -127,13 +129,13 @@ func TestTheListIsBackWithTheConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Stop() })
-	eventually(t, ctx, "a question is asked again", func() bool {
+	testkit.Until(t, ctx, "a question is asked again", func() bool {
 		m, err := nc.RequestMsg(&nats.Msg{Subject: "hooks.execute.tool.pre", Header: event("e2", "Hook-Wait-Ms", "1"), Data: []byte(`{}`)}, 5*time.Second)
 		return err == nil && code(m) == ""
 	})
-	asked := within(t, 5*time.Second)
+	asked := testkit.Within(t, 5*time.Second)
 	for n, r := range routers {
-		eventually(t, asked, fmt.Sprintf("router %d lists both questions", n), func() bool {
+		testkit.Until(t, asked, fmt.Sprintf("router %d lists both questions", n), func() bool {
 			list, total, err := r.Desk().Pending(asked, approval.Filter{})
 			return err == nil && len(list) == 2 && total == 2
 		})
@@ -142,12 +144,13 @@ func TestTheListIsBackWithTheConnection(t *testing.T) {
 
 // Where observers get redacted data, questions and reasons are masked, too.
 func TestQuestionsAreMasked(t *testing.T) {
+	t.Parallel()
 	for _, publish := range []router.PublishData{router.PublishRedacted, router.PublishNone, router.PublishFull} {
 		t.Run(string(publish), func(t *testing.T) {
 			s := testkit.Server(t)
 			testkit.Router(t, s, router.Options{PublishData: publish})
 			nc := testkit.Conn(t, s)
-			ctx := within(t, 30*time.Second)
+			ctx := testkit.Within(t, 30*time.Second)
 			secrets := []string{"ghp_0123456789abcdefghijABCDEFGHIJ012345", "4111 1111 1111 1111"}
 			quote := strings.Join(secrets, " for ")
 			hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_prompt":"Send `+quote+`?","reason":"it holds `+quote+`"}`))

@@ -22,6 +22,7 @@ import (
 // What stands in a request proves nothing of who sent it, however it is put past
 // the server.
 func TestAForgedSenderProvesNothing(t *testing.T) {
+	t.Parallel()
 	const users = `users: [{user: router, password: secret}]`
 	file := t.TempDir() + "/nats.conf"
 	if err := os.WriteFile(file, []byte(`accounts {
@@ -39,7 +40,7 @@ func TestAForgedSenderProvesNothing(t *testing.T) {
 	s := plainServer(t, o)
 	testkit.Router(t, nil, router.Options{Accounts: true, ProvenOnly: true}, natsx.Options{URL: login(s, "router")})
 	nc, agent := as(t, s, "router"), as(t, s, "agent")
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
 	execute(t, ctx, agent, event("e1", "Hook-Wait-Ms", "1"), `{}`)

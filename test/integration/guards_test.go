@@ -39,6 +39,7 @@ func text(m *nats.Msg) string { return m.Header.Get("Nats-Service-Error") }
 // Decisions are kept for ever and questions are not: what was decided about an
 // event's data never decides about other data that comes under its id later.
 func TestAnOldDecisionDecidesNothingNew(t *testing.T) {
+	t.Parallel()
 	for sentence, tt := range map[string]struct{ hook, answer string }{
 		"a person's":     {asks, `{"option":"Allow once"}`},
 		"the time-out's": {`{"action":"ask_user","approval_timeout":0.1,"approval_default":"allow"}`, ""},
@@ -47,7 +48,7 @@ func TestAnOldDecisionDecidesNothingNew(t *testing.T) {
 			s := testkit.Server(t)
 			testkit.Router(t, s, router.Options{})
 			nc := testkit.Conn(t, s)
-			ctx := within(t, 30*time.Second)
+			ctx := testkit.Within(t, 30*time.Second)
 			hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(tt.hook))
 			required := listen(t, nc, "hooks.event.approval.required")
 			first := execute(t, ctx, nc, event("e1"), `{"command":"ls"}`)
@@ -63,7 +64,7 @@ func TestAnOldDecisionDecidesNothingNew(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, retry := range []string{"0", "1"} {
-				eventually(t, ctx, "the refusal says when it was decided", func() bool { // and not that it knows the data
+				testkit.Until(t, ctx, "the refusal says when it was decided", func() bool { // and not that it knows the data
 					m := request(t, ctx, nc, "hooks.execute.tool.pre", event("e1", "Hook-Wait-Ms", "1000", "Hook-Retry", retry), `{"command":"rm"}`)
 					if code(m) != "409" {
 						t.Fatalf("other data under an old id, Hook-Retry %s: %v %s", retry, m.Header, m.Data)
@@ -80,11 +81,12 @@ func TestAnOldDecisionDecidesNothingNew(t *testing.T) {
 
 // What stands where a decision should and is none denies, at once and for good.
 func TestWhatIsNoDecisionDenies(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_timeout":5,"approval_default":"allow"}`))
 	required := listen(t, nc, "hooks.event.approval.required")
 	const granted = `"option":"Allow","granted":true,"decided_by":"ann","decided":"2026-03-01T12:00:00.000Z"}`
@@ -100,7 +102,7 @@ func TestWhatIsNoDecisionDenies(t *testing.T) {
 		if _, err := nc.RequestWithContext(ctx, subject, []byte(strings.ReplaceAll(body, "ID", q.ID))); err != nil {
 			t.Fatal(err)
 		}
-		v := take(t, within(t, 4*time.Second), waiting) // the question's time is longer
+		v := take(t, testkit.Within(t, 4*time.Second), waiting) // the question's time is longer
 		if v.Action != verdict.Deny || v.Data != nil || v.Approval.DecidedBy != "error" || v.Approval.TimedOut {
 			t.Errorf("%s: the agent was told %+v %+v", body, v, v.Approval)
 		}
@@ -124,10 +126,11 @@ func TestWhatIsNoDecisionDenies(t *testing.T) {
 
 // An "Allow always" belongs to the life of the session in which its event came.
 func TestAllowAlwaysStaysInItsLife(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	called, proceed := make(chan struct{}, 8), make(chan struct{})
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre","session:end"],"timeout_ms":20000}`, func(*nats.Msg) []byte {
 		called <- struct{}{}
@@ -170,12 +173,13 @@ func TestAllowAlwaysStaysInItsLife(t *testing.T) {
 // An event that came at the moment of the end came before it; every bit of the
 // times counts.
 func TestWhatCameWithTheEndIsForgotten(t *testing.T) {
+	t.Parallel()
 	b, err := natsx.Connect(natsx.Options{InProcess: testkit.Server(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	states, err := b.OpenBucket(ctx, session.Bucket(b.Prefix(), 1))
 	if err != nil {
 		t.Fatal(err)
@@ -203,10 +207,11 @@ func TestWhatCameWithTheEndIsForgotten(t *testing.T) {
 // A rule that denies is above what people granted, and holds for a question that
 // no router with the rule has stored.
 func TestARuleThatDeniesHolds(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	_, stop := testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"],"durable":true}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
 	executed(t, nc, "tool:pre", event("e1", "Hook-Wait-Ms", "1"), `{}`)

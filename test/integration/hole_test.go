@@ -20,8 +20,9 @@ import (
 // stands a renewal of its own. It must not take that for a right to a table that
 // lacks the hook, while the newer record is still under way.
 func TestALaggingReplicaDoesNotServeATableWithAHole(t *testing.T) {
+	t.Parallel()
 	s := testkit.Listening(t)
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	nc := testkit.Conn(t, s)
 	hooks := &testkit.Stall{Subject: "$KV.hooks_registry.hook."}
 	testkit.Router(t, s, router.Options{}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{hooks.Option()}})
@@ -85,7 +86,7 @@ func TestALaggingReplicaDoesNotServeATableWithAHole(t *testing.T) {
 		emit()
 	}
 	hooks.Go()
-	eventually(t, ctx, "the replica has caught up", func() bool { emit(); return served > 0 })
+	testkit.Until(t, ctx, "the replica has caught up", func() bool { emit(); return served > 0 })
 	if err := take(t, ctx, again); err != nil {
 		t.Error(err)
 	}

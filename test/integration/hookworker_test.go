@@ -15,19 +15,28 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
 // What must hold of hook-worker as a process, while events come.
 func TestHookWorkers(t *testing.T) {
-	router, program := build(t), buildProgram(t, "hook-worker")
-	t.Run("the file changes under load", func(t *testing.T) { reloaded(t, router, program) })
-	t.Run("one of three replicas is killed under load", func(t *testing.T) { replicaKilled(t, router, program) })
+	t.Parallel()
+	router, program := testkit.Program(t, "hook-router"), testkit.Program(t, "hook-worker")
+	for name, check := range map[string]func(t *testing.T, router, program string){
+		"the file changes under load":                reloaded,
+		"one of three replicas is killed under load": replicaKilled,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, router, program)
+		})
+	}
 }
 
 // reloading is a hook-worker whose file changes.
 type reloading struct {
-	*process
+	*testkit.Process
 	lines chan string // what it says of reloading
 }
 
@@ -35,7 +44,7 @@ func startReloading(t *testing.T, program, url, file string) *reloading {
 	t.Helper()
 	w := &reloading{lines: make(chan string, 64)}
 	cmd := exec.Command("/bin/sh", "-c", `exec "$0" "$@" 2>&1`, program, "--config", file, "--nats-url", url) //nolint:noctx // it is ended by a signal
-	w.process = startTold(t, cmd, " answers for ", func(line string) {
+	w.Process = started(t, cmd, " answers for ", func(line string) {
 		if strings.Contains(line, "reloaded") {
 			w.lines <- line
 		}
@@ -84,7 +93,7 @@ hooks:
 // reloaded changes the file while 500 events a second come: each is answered by every
 // hook that it has to be, and none by a rule that was replaced before.
 func reloaded(t *testing.T, router, program string) {
-	ctx := within(t, 120*time.Second)
+	ctx := testkit.Within(t, 120*time.Second)
 	r := startRouter(t, router, t.TempDir(), "127.0.0.1:0", "")
 	file := filepath.Join(t.TempDir(), "worker.yaml")
 	replace(t, file, generation(0))
@@ -124,11 +133,11 @@ func reloaded(t *testing.T, router, program string) {
 			}
 		})
 	}
-	_ = w.cmd.Process.Signal(syscall.SIGHUP)
+	_ = w.Cmd.Process.Signal(syscall.SIGHUP)
 	if line := take(t, ctx, w.lines); !strings.Contains(line, "nothing changed") {
 		t.Errorf("of a file that is the same it says %s", line)
 	}
-	reloads := volume(t, 20)
+	reloads := testkit.Volume(t, 2, 2, 20)
 	for n := 1; n <= reloads; n++ {
 		replace(t, file, generation(n))
 		if line := take(t, ctx, w.lines); !strings.Contains(line, "2 changed, 1 ") {
@@ -143,7 +152,7 @@ func reloaded(t *testing.T, router, program string) {
 	stop()
 	load.Wait()
 	t.Logf("%d reloads, %d files that were refused, %d events answered, %.0f a second", reloads, reloads, answered.Load(), float64(answered.Load())/time.Since(began).Seconds())
-	if err := w.end(t, syscall.SIGTERM); err != nil {
+	if err := w.End(t, syscall.SIGTERM); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
 }
@@ -157,7 +166,7 @@ hooks:
 // replicaKilled: a caller sees one failure at most, of the call that the killed replica
 // had; it means what on_failure says, and the next call goes to another replica.
 func replicaKilled(t *testing.T, router, program string) {
-	ctx := within(t, 120*time.Second)
+	ctx := testkit.Within(t, 120*time.Second)
 	r := startRouter(t, router, t.TempDir(), "127.0.0.1:0", "")
 	file := filepath.Join(t.TempDir(), "worker.yaml")
 	replace(t, file, slowHooks)
@@ -165,7 +174,7 @@ func replicaKilled(t *testing.T, router, program string) {
 	for range 3 {
 		replicas = append(replicas, startReloading(t, program, r.url, file))
 	}
-	for round := range volume(t, 10) {
+	for round := range testkit.Volume(t, 1, 1, 10) {
 		const callers = 12
 		var calls, failed atomic.Int64
 		killed := make(chan struct{})
@@ -201,8 +210,8 @@ func replicaKilled(t *testing.T, router, program string) {
 				failed.Add(int64(failures))
 			})
 		}
-		eventually(t, ctx, "the load runs", func() bool { return calls.Load() > 5*callers })
-		_ = replicas[0].end(t, syscall.SIGKILL)
+		testkit.Until(t, ctx, "the load runs", func() bool { return calls.Load() > 5*callers })
+		_ = replicas[0].End(t, syscall.SIGKILL)
 		close(killed)
 		all.Wait()
 		t.Logf("round %d: %d calls, %d failed", round, calls.Load(), failed.Load())

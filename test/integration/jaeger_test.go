@@ -14,6 +14,8 @@ import (
 	"time"
 
 	diff "github.com/google/go-cmp/cmp"
+
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
 // threeHops are the hooks of three workers, each a process of its own.
@@ -37,7 +39,7 @@ func TestJaegerShowsATurn(t *testing.T) {
 	for id, hook := range threeHops {
 		startHookWorker(t, filepath.Join(dir, "hook-worker"), r.url, id, "hooks: [{id: "+id+", events: ['tool:pre'], "+hook+"}]")
 	}
-	ctx := within(t, time.Minute)
+	ctx := testkit.Within(t, time.Minute)
 	a := startAgent(t, r.url)
 	asked, answered := approve(t, ctx, r.conn(t))
 	turn := a.done(t)

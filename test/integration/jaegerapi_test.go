@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
 // jaegerTrace is a trace as Jaeger's API tells it. It is read here anew, without
@@ -168,7 +170,7 @@ func (j *jaeger) traces(t *testing.T, ctx context.Context) map[string][]*jaegerT
 // settled waits until Jaeger has all of the turn, and the decision.
 func (j *jaeger) settled(t *testing.T, ctx context.Context, turn agentTurn) (all map[string][]*jaegerTrace) {
 	t.Helper()
-	eventually(t, ctx, "Jaeger has the whole turn", func() bool {
+	testkit.Until(t, ctx, "Jaeger has the whole turn", func() bool {
 		all = j.traces(t, ctx)
 		spans, decided := 0, false
 		for _, one := range all["hook-router"] {

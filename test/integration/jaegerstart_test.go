@@ -13,7 +13,7 @@ import (
 
 // jaeger is a true Jaeger with everything in it.
 type jaeger struct {
-	*process
+	*testkit.Process
 	api, otlp string // URLs
 }
 
@@ -30,9 +30,9 @@ func startJaeger(t *testing.T) *jaeger {
 	addrs := testkit.FreeAddrs(t, 3)
 	cmd := exec.Command("../jaeger/start") //nolint:noctx // it is ended by a signal
 	cmd.Env = append(os.Environ(), "JAEGER_API="+addrs[0], "JAEGER_OTLP_HTTP="+addrs[1], "JAEGER_OTLP_GRPC="+addrs[2])
-	j := &jaeger{start(t, cmd, "Ctrl-C"), "http://" + addrs[0], "http://" + addrs[1]}
+	j := &jaeger{started(t, cmd, "Ctrl-C", nil), "http://" + addrs[0], "http://" + addrs[1]}
 	t.Cleanup(http.DefaultClient.CloseIdleConnections)
-	eventually(t, within(t, 30*time.Second), "Jaeger answers", func() bool {
+	testkit.Until(t, testkit.Within(t, 30*time.Second), "Jaeger answers", func() bool {
 		resp, err := http.Get(j.api + "/api/services") //nolint:noctx // it answers or the test fails
 		if err != nil {
 			return false
@@ -40,25 +40,25 @@ func startJaeger(t *testing.T) *jaeger {
 		defer resp.Body.Close()
 		return resp.StatusCode == http.StatusOK
 	})
-	onLoopback(t, j.process)
+	onLoopback(t, j.Process)
 	return j
 }
 
 // onLoopback finds each port on which a process listens for others than this machine.
-func onLoopback(t *testing.T, p *process) {
+func onLoopback(t *testing.T, p *testkit.Process) {
 	t.Helper()
-	files, err := os.ReadDir("/proc/" + p.pid() + "/fd")
+	files, err := os.ReadDir("/proc/" + p.Pid() + "/fd")
 	if err != nil {
 		t.Skip("open ports are read from /proc")
 	}
 	own := map[string]bool{}
 	for _, f := range files {
-		to, _ := os.Readlink("/proc/" + p.pid() + "/fd/" + f.Name()) // it may be closed by now
+		to, _ := os.Readlink("/proc/" + p.Pid() + "/fd/" + f.Name()) // it may be closed by now
 		own[to] = true
 	}
 	ports := 0
 	for _, table := range []string{"tcp", "tcp6", "udp", "udp6"} {
-		text, err := os.ReadFile("/proc/" + p.pid() + "/net/" + table)
+		text, err := os.ReadFile("/proc/" + p.Pid() + "/net/" + table)
 		if err != nil {
 			continue // without IPv6
 		}

@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel"
 
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
@@ -30,7 +31,7 @@ func startHookWorker(t *testing.T, program, url, name, file string) {
 	}
 	cmd := exec.Command("sh", "-c", `exec "$0" "$@" 2>&1`, program, "--config", path) //nolint:noctx // it is ended by a signal
 	cmd.Env = append(os.Environ(), "HOOK_WORKER_NATS_URL="+url, "OTEL_RESOURCE_ATTRIBUTES=service.instance.id=worker-"+name)
-	start(t, cmd, "answers for")
+	started(t, cmd, "answers for", nil)
 }
 
 // agentTurn is what an agent says of its turn.
@@ -41,7 +42,7 @@ type agentTurn struct {
 }
 
 // agentProcess is this test program as an agent.
-type agentProcess struct{ *process }
+type agentProcess struct{ *testkit.Process }
 
 func startAgent(t *testing.T, url string) *agentProcess {
 	t.Helper()
@@ -51,19 +52,19 @@ func startAgent(t *testing.T, url string) *agentProcess {
 	}
 	cmd := exec.Command(self) //nolint:noctx // it is ended by a signal
 	cmd.Env = append(os.Environ(), roleVariable+"=agent", "HOOKROUTER_TEST_URL="+url, "HOOKROUTER_TEST_OUT="+filepath.Join(t.TempDir(), "turn"))
-	return &agentProcess{start(t, cmd, "is ready")}
+	return &agentProcess{started(t, cmd, "is ready", nil)}
 }
 
 // done waits for the end of the turn.
 func (a *agentProcess) done(t *testing.T) (turn agentTurn) {
 	t.Helper()
 	select {
-	case <-a.ended:
+	case <-a.Ended():
 	case <-time.After(60 * time.Second):
-		_ = a.end(t, syscall.SIGKILL)
+		_ = a.End(t, syscall.SIGKILL)
 		t.Fatal("the agent does not end its turn")
 	}
-	for _, setting := range a.cmd.Env {
+	for _, setting := range a.Cmd.Env {
 		if path, ok := strings.CutPrefix(setting, "HOOKROUTER_TEST_OUT="); ok {
 			text, err := os.ReadFile(path)
 			if err == nil {
@@ -128,7 +129,7 @@ func approve(t *testing.T, ctx context.Context, nc *nats.Conn) (asked, answered 
 	}
 	t.Cleanup(a.Close)
 	var open []approval.Request
-	eventually(t, ctx, "a person is asked", func() bool {
+	testkit.Until(t, ctx, "a person is asked", func() bool {
 		open, _, err = a.Pending(ctx, approval.Filter{})
 		return err == nil && len(open) == 1
 	})

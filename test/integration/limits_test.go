@@ -16,6 +16,7 @@ import (
 
 // A chain whose time is over is refused, whatever its hooks' on_failure says.
 func TestAChainOutOfTimeIsRefused(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, asked string
 		chain       time.Duration
@@ -30,7 +31,7 @@ func TestAChainOutOfTimeIsRefused(t *testing.T) {
 			s := testkit.Server(t)
 			testkit.Router(t, s, router.Options{ChainTimeout: tt.chain})
 			nc := testkit.Conn(t, s)
-			ctx := within(t, 20*time.Second)
+			ctx := testkit.Within(t, 20*time.Second)
 			told := make(chan int, 4)
 			slow := func(m *nats.Msg) []byte {
 				left, _ := strconv.Atoi(m.Header.Get("Hook-Timeout-Ms"))
@@ -67,10 +68,11 @@ func TestAChainOutOfTimeIsRefused(t *testing.T) {
 
 // A hook out of its own time fails; what it says later is nobody's answer.
 func TestAHookOutOfTime(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	asked := make(chan *nats.Msg, 1)
 	var overdue atomic.Pointer[nats.Msg] // a call that was not answered in time
 	hook(t, ctx, nc, "late", `{"events":["e","guarded"],"timeout_ms":100}`, func(m *nats.Msg) []byte {
@@ -83,7 +85,7 @@ func TestAHookOutOfTime(t *testing.T) {
 		return nil
 	})
 	hook(t, ctx, nc, "next", `{"events":["e"],"priority":1}`, says(`{"action":"modify","data":{"next":1}}`))
-	for round := range volume(t, 60) {
+	for round := range testkit.Volume(t, 5, 6, 60) {
 		m := request(t, ctx, nc, "hooks.emit.e", nil, `{}`)
 		if res := decode[chain.Result](t, m.Data); m.Header.Get("Hook-Failed-Open") != "late" || m.Header.Get("Hook-Count") != "2" || string(res.Data) != `{"next":1}` {
 			t.Fatalf("round %d: %v %s", round, m.Header, m.Data)
@@ -107,6 +109,7 @@ func TestAHookOutOfTime(t *testing.T) {
 
 // The next request beyond a limit is refused at once, and the slots come back.
 func TestTooMuchUnderWay(t *testing.T) {
+	t.Parallel()
 	const busy, free = `{"session_id":"busy"}`, `{"session_id":"free"}`
 	for _, tt := range []struct {
 		name   string
@@ -120,7 +123,7 @@ func TestTooMuchUnderWay(t *testing.T) {
 			s := testkit.Server(t)
 			testkit.Router(t, s, tt.o)
 			nc := testkit.Conn(t, s)
-			ctx := within(t, 30*time.Second)
+			ctx := testkit.Within(t, 30*time.Second)
 			held := make(chan *nats.Msg, 8)
 			hook(t, ctx, nc, "h", `{"events":["slow"],"timeout_ms":30000}`, func(m *nats.Msg) []byte { held <- m; return nil })
 			sent := 0
@@ -128,8 +131,8 @@ func TestTooMuchUnderWay(t *testing.T) {
 				sent++
 				return request(t, ctx, nc, "hooks.emit."+event, nil, body)
 			}
-			for range volume(t, 200) {
-				eventually(t, ctx, "the slots are free", func() bool { return emits(t, ctx, nc) == sent })
+			for range testkit.Volume(t, 20, 20, 200) {
+				testkit.Until(t, ctx, "the slots are free", func() bool { return emits(t, ctx, nc) == sent })
 				answers := make(chan string, 4)
 				for range 4 {
 					sent++
@@ -174,7 +177,7 @@ func TestTooMuchUnderWay(t *testing.T) {
 						t.Errorf("a request within the limit got %s", c)
 					}
 				}
-				eventually(t, ctx, "the slots come back", func() bool { // they are free when it is counted
+				testkit.Until(t, ctx, "the slots come back", func() bool { // they are free when it is counted
 					return emits(t, ctx, nc) == sent
 				})
 				if m := emit("other", busy); code(m) != "" {

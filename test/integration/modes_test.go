@@ -33,10 +33,11 @@ func recorded(calls chan<- call, id, answer string) func(*nats.Msg) []byte {
 // A shadow hook is called beside the chain with the data at its place, an
 // observer after the answer with the data at the end; neither decides.
 func TestShadowAndObserve(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc, hooks := testkit.Conn(t, s), testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	enforced, shadows, observers := make(chan call, 8), make(chan call, 8), make(chan call, 8)
 	asleep := make(chan struct{})
 	hook(t, ctx, hooks, "first", `{"events":["e"],"priority":1}`, recorded(enforced, "first", `{"action":"modify","data":{"step":1}}`))
@@ -106,10 +107,11 @@ func TestShadowAndObserve(t *testing.T) {
 
 // Which hooks are called for which event and session.
 func TestScopesAliasesAndWildcards(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	calls := make(chan call, 16)
 	for _, r := range []struct{ id, registration string }{
 		{"all", `{"events":["*"]}`},

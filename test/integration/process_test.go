@@ -19,14 +19,21 @@ import (
 
 // What must hold when processes end in ways that no test in one process can show.
 func TestProcesses(t *testing.T) {
-	program := build(t)
+	program := testkit.Program(t, "hook-router")
 	t.Run("ready fast, small when idle", func(t *testing.T) { startsFast(t, program) })
-	t.Run("what it logs", func(t *testing.T) { logsOneLine(t, program) })
-	t.Run("a worker is killed in mid-call", func(t *testing.T) { workerKilled(t, program) })
-	t.Run("the router ends under load, with its own NATS", func(t *testing.T) { drained(t, program, false) })
-	t.Run("the router ends under load, on another's NATS", func(t *testing.T) { drained(t, program, true) })
-	t.Run("the router is told twice to end", func(t *testing.T) { endedAtOnce(t, program) })
-	t.Run("the router is killed and comes back", func(t *testing.T) { routerKilled(t, program) })
+	for name, check := range map[string]func(*testing.T, string){
+		"what it logs":                                  logsOneLine,
+		"a worker is killed mid-call":                   workerKilled,
+		"the router ends under load, with its own NATS": func(t *testing.T, program string) { drained(t, program, false) },
+		"the router ends under load, on another's NATS": func(t *testing.T, program string) { drained(t, program, true) },
+		"the router is told twice to end":               endedAtOnce,
+		"the router is killed and comes back":           routerKilled,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, program)
+		})
+	}
 }
 
 // startsFast prints the figures, and fails only far above them: other programs
@@ -36,15 +43,15 @@ func startsFast(t *testing.T, program string) {
 	r := startRouter(t, program, t.TempDir(), "127.0.0.1:0", "")
 	idle := time.NewTimer(time.Second)
 	<-idle.C
-	resident := r.resident(t)
-	t.Logf("ready after %d ms (by itself: %s); idle: %.1f MB resident", r.ready.Milliseconds(), r.claim, float64(resident)/1024)
-	if r.ready > slack*readyWithin {
-		t.Errorf("ready after %v", r.ready)
+	resident := r.Resident(t)
+	t.Logf("ready after %d ms (by itself: %s); idle: %.1f MB resident", r.Startup().Milliseconds(), r.claim, float64(resident)/1024)
+	if r.Startup() > slack*readyWithin {
+		t.Errorf("ready after %v", r.Startup())
 	}
 	if resident > slack*idleBelow {
 		t.Errorf("%d KB are resident when idle", resident)
 	}
-	if err := r.end(t, syscall.SIGTERM); err != nil {
+	if err := r.End(t, syscall.SIGTERM); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
 }
@@ -52,7 +59,7 @@ func startsFast(t *testing.T, program string) {
 // drained ends a router with SIGTERM while sixteen agents emit. What a hook was
 // called for is answered; nothing is waited for in vain.
 func drained(t *testing.T, program string, joins bool) {
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	url := ""
 	if joins {
 		url = testkit.Listening(t).ClientURL()
@@ -97,9 +104,9 @@ func drained(t *testing.T, program string, joins bool) {
 			}
 		})
 	}
-	enough := int64(volume(t, 10_000))
-	eventually(t, ctx, "the load runs", func() bool { return answered.Load() >= enough })
-	if err := r.end(t, syscall.SIGTERM); err != nil {
+	enough := int64(testkit.Volume(t, 300, 1000, 10_000))
+	testkit.Until(t, ctx, "the load runs", func() bool { return answered.Load() >= enough })
+	if err := r.End(t, syscall.SIGTERM); err != nil {
 		t.Errorf("the exit code is not 0: %v", err)
 	}
 	wg.Wait()
@@ -114,7 +121,7 @@ func drained(t *testing.T, program string, joins bool) {
 
 // endedAtOnce ends a router while a hook has time left, and then does not wait for it.
 func endedAtOnce(t *testing.T, program string) {
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	r := startRouter(t, program, t.TempDir(), "127.0.0.1:0", "")
 	nc := r.conn(t)
 	called := make(chan struct{}, 1)
@@ -126,13 +133,13 @@ func endedAtOnce(t *testing.T, program string) {
 		t.Fatal(err)
 	}
 	<-called
-	_ = r.cmd.Process.Signal(syscall.SIGTERM)
-	eventually(t, ctx, "the router takes nothing more", func() bool {
+	_ = r.Cmd.Process.Signal(syscall.SIGTERM)
+	testkit.Until(t, ctx, "the router takes nothing more", func() bool {
 		_, err := nc.RequestWithContext(ctx, "hooks.emit.other", []byte(`{}`))
 		return errors.Is(err, nats.ErrNoResponders)
 	})
 	began := time.Now()
-	if err := r.end(t, syscall.SIGTERM); err == nil || !strings.HasPrefix(err.Error(), "signal: terminated") || time.Since(began) > 10*time.Second {
+	if err := r.End(t, syscall.SIGTERM); err == nil || !strings.HasPrefix(err.Error(), "signal: terminated") || time.Since(began) > 10*time.Second {
 		t.Errorf("it ended with %v, after %v", err, time.Since(began))
 	}
 }
@@ -140,7 +147,7 @@ func endedAtOnce(t *testing.T, program string) {
 // routerKilled kills a router that has its own store, twice: on the same store
 // the guard is there at once; on an empty one the worker comes back by itself.
 func routerKilled(t *testing.T, program string) {
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	store, addr := t.TempDir(), testkit.FreeAddrs(t, 1)[0]
 	r := startRouter(t, program, store, addr, "")
 	if m := request(t, ctx, r.conn(t), "hooks.register.guard", nil, `{"events":["tool:pre"],"on_failure":"deny"}`); code(m) != "" {
@@ -157,8 +164,8 @@ func routerKilled(t *testing.T, program string) {
 		calls.Add(1)
 		return worker.Result{}, nil
 	})
-	for round := range volume(t, 20) {
-		_ = r.end(t, syscall.SIGKILL)
+	for round := range testkit.Volume(t, 2, 2, 20) {
+		_ = r.End(t, syscall.SIGKILL)
 		r = startRouter(t, program, store, addr, "")
 		nc := r.conn(t)
 		m := request(t, ctx, nc, "hooks.emit.tool.pre", nil, `{}`)
@@ -166,17 +173,17 @@ func routerKilled(t *testing.T, program string) {
 			t.Fatalf("round %d: after a restart the gate is open: %v %s", round, m.Header, m.Data)
 		}
 		began := time.Now() // the worker connects again, and renews
-		eventually(t, ctx, "the worker answers again", func() bool {
+		testkit.Until(t, ctx, "the worker answers again", func() bool {
 			m := request(t, ctx, nc, "hooks.emit.e", nil, `{}`)
 			return m.Header.Get("Hook-Count") == "1"
 		})
-		t.Logf("ready %v after the start, the worker back %v later", r.ready, time.Since(began))
+		t.Logf("ready %v after the start, the worker back %v later", r.Startup(), time.Since(began))
 	}
-	_ = r.end(t, syscall.SIGKILL)
+	_ = r.End(t, syscall.SIGKILL)
 	before := calls.Load()
 	r = startRouter(t, program, t.TempDir(), addr, "")
 	nc := r.conn(t)
-	eventually(t, ctx, "the worker registers with a router that does not know it", func() bool {
+	testkit.Until(t, ctx, "the worker registers with a router that does not know it", func() bool {
 		return request(t, ctx, nc, "hooks.emit.e", nil, `{}`).Header.Get("Hook-Count") == "1"
 	})
 	if calls.Load() == before {

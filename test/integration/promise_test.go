@@ -21,13 +21,14 @@ import (
 // After an outage longer than the time-to-live all workers renew while the router
 // is removing what was silent: an answered renewal stands.
 func TestAnAnsweredRenewalIsNotExpired(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	ttl := 2 * time.Second
 	testkit.Router(t, s, router.Options{TTL: ttl})
 	testkit.Router(t, s, router.Options{TTL: ttl})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 60*time.Second)
-	n := volume(t, 2000)
+	ctx := testkit.Within(t, 60*time.Second)
+	n := testkit.Volume(t, 200, 200, 2000)
 	renewed := make([]time.Time, n)
 	renewAll := func() {
 		var wg sync.WaitGroup
@@ -118,8 +119,9 @@ func follow(t *testing.T, ctx context.Context, s *embedded.Server, id string, op
 // sees only the newest of them, and must not take it for proof that the other
 // has seen what came before.
 func TestANewReplicaWaitsForLeasesItCanNotSee(t *testing.T) {
+	t.Parallel()
 	s := testkit.Listening(t)
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	stall := &testkit.Stall{Subject: "$KV."}
 	still := follow(t, ctx, s, "still", stall.Option())
 	first := follow(t, ctx, s, "first")
@@ -160,10 +162,11 @@ func TestANewReplicaWaitsForLeasesItCanNotSee(t *testing.T) {
 
 // A hook that answers 504 of its own accord has failed: the chain has time left.
 func TestAHooksOwn504IsItsFailure(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	sub, err := nc.QueueSubscribe("hooks.call.h", "h", func(m *nats.Msg) {
 		_ = m.RespondMsg(&nats.Msg{Header: nats.Header{"Nats-Service-Error-Code": {"504"}, "Nats-Service-Error": {"my backend is slow"}}})
 	})
@@ -184,10 +187,11 @@ func TestAHooksOwn504IsItsFailure(t *testing.T) {
 
 // The code of a hook's error says what kind of failure it is.
 func TestTheCodeOfAHooksErrorIsItsClass(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	for code, class := range map[string]string{"500": "error", "502": "invalid_result", "504": "timeout", "418": "error"} {
 		hook(t, ctx, nc, "h"+code, `{"events":["e:`+code+`"],"on_failure":"deny"}`, func(m *nats.Msg) []byte {
 			_ = m.RespondMsg(&nats.Msg{Header: nats.Header{"Nats-Service-Error-Code": {code}, "Nats-Service-Error": {"no"}}})
@@ -200,10 +204,11 @@ func TestTheCodeOfAHooksErrorIsItsClass(t *testing.T) {
 }
 
 func TestANewerProtocolMaySayMore(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	newer := nats.Header{"Hook-Protocol": {"2"}}
 	for _, tt := range []struct {
 		name, subject string

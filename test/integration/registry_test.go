@@ -24,13 +24,14 @@ const bothReplicas = 40
 
 // A registration that was answered is seen by the next emit on any replica.
 func TestARegisteredHookIsSeenByEveryReplicaAtOnce(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	for range 3 {
 		testkit.Router(t, s, router.Options{})
 	}
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 60*time.Second)
-	for round := range volume(t, 300) {
+	ctx := testkit.Within(t, 60*time.Second)
+	for round := range testkit.Volume(t, 20, 30, 300) {
 		id := fmt.Sprintf("h%d", round)
 		sub, err := nc.QueueSubscribe("hooks.call."+id, id, func(m *nats.Msg) { _ = m.Respond([]byte(`{"action":"deny","reason":"seen"}`)) })
 		if err != nil {
@@ -60,13 +61,14 @@ func TestARegisteredHookIsSeenByEveryReplicaAtOnce(t *testing.T) {
 // registration is answered only when that replica can't use its old table any
 // more, and from then on no emit misses the hook: it refuses until it is current.
 func TestAReplicaWhoseWatchIsStalledMissesNoHook(t *testing.T) {
+	t.Parallel()
 	s := testkit.Listening(t)
 	lease := 1500 * time.Millisecond
 	testkit.Router(t, s, router.Options{Lease: lease})
 	stall := &testkit.Stall{Subject: "$KV."}
 	slow, _ := testkit.Router(t, s, router.Options{Lease: lease}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{stall.Option()}})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	serve(t, nc, "guard", `{"action":"deny","reason":"seen"}`)
 	emits := &emitter{nc: nc}
 
@@ -83,10 +85,10 @@ func TestAReplicaWhoseWatchIsStalledMissesNoHook(t *testing.T) {
 	emits.answered.Store(true)
 
 	var wg sync.WaitGroup
-	inTime := within(t, 20*time.Second)
+	inTime := testkit.Within(t, 20*time.Second)
 	for range 4 {
 		wg.Go(func() {
-			for range volume(t, 200) {
+			for range testkit.Volume(t, 20, 20, 200) {
 				emits.one(inTime)
 			}
 		})
@@ -133,12 +135,13 @@ func (e *emitter) one(ctx context.Context) {
 // Many register the same hook at once with different contents: one of them wins,
 // whole, and every replica has the same.
 func TestConcurrentRegistrationsOfOneHookLeaveOneWhole(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 60*time.Second)
-	n := volume(t, 200)
+	ctx := testkit.Within(t, 60*time.Second)
+	n := testkit.Volume(t, 20, 20, 200)
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
@@ -176,10 +179,11 @@ func TestConcurrentRegistrationsOfOneHookLeaveOneWhole(t *testing.T) {
 }
 
 func TestAnOlderVersionRenewsButDoesNotWriteBack(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	v1 := `{"events":["e"],"priority":1,"version":"1.9.0","instance":"old"}`
 	v2 := `{"events":["e"],"priority":2,"version":"1.10.0","instance":"new"}`
 	for _, step := range []struct{ name, body, code, priority string }{
@@ -204,11 +208,12 @@ func TestAnOlderVersionRenewsButDoesNotWriteBack(t *testing.T) {
 // A hook without renewals goes; a guard stays and denies, however long its
 // workers and all routers are away.
 func TestAGuardStaysWhenWorkersAndRoutersWereAwayLongerThanATTL(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	ttl := 400 * time.Millisecond
 	r, stop := testkit.Router(t, s, router.Options{TTL: ttl})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	for _, reg := range []string{`{"id":"guard","events":["e"],"on_failure":"deny"}`, `{"id":"note","events":["e"]}`} {
 		var id struct{ ID string }
 		if err := json.Unmarshal([]byte(reg), &id); err != nil {
@@ -247,10 +252,11 @@ func TestAGuardStaysWhenWorkersAndRoutersWereAwayLongerThanATTL(t *testing.T) {
 }
 
 func TestAWorkerThatVanishesIsKnownAtOnce(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc, dead := testkit.Conn(t, s), testkit.Conn(t, s)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	serve(t, dead, "h", `{}`)
 	if m := request(t, ctx, nc, "hooks.register.h", nil, `{"events":["e"],"timeout_ms":30000,"on_failure":"deny"}`); code(m) != "" {
 		t.Fatal(m.Header)

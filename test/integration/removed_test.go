@@ -15,13 +15,14 @@ import (
 // nobody need listen for the hook, whatever the chain still means to call; a guard
 // whose workers are gone is another matter.
 func TestAHookThatIsRemovedFailsNoChainUnderWay(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ name, registration, unregister, denies string }{
 		{"a hook that may fail", `{"events":["e"],"priority":1,"instance":"i"}`, `{"instance":"i"}`, ""},
 		{"a guard that is retired", `{"events":["e"],"priority":1,"on_failure":"deny"}`, `{}`, ""},
 		{"a guard whose worker goes", `{"events":["e"],"priority":1,"on_failure":"deny","instance":"i"}`, `{"instance":"i"}`, "second"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			ctx := within(t, 20*time.Second)
+			ctx := testkit.Within(t, 20*time.Second)
 			s := testkit.Server(t)
 			testkit.Router(t, s, router.Options{})
 			nc, agent := testkit.Conn(t, s), testkit.Conn(t, s)

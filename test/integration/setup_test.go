@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -23,24 +24,8 @@ func TestMain(m *testing.M) {
 	default:
 		os.Exit(workerRole())
 	}
+	testkit.Parallel(6)
 	goleak.VerifyTestMain(m)
-}
-
-// volume is how often a long test does its thing: whole in CI, a tenth else.
-func volume(t *testing.T, whole int) int {
-	n := whole
-	if os.Getenv("HOOKROUTER_FULL") == "" {
-		n = max(whole/10, 1)
-	}
-	t.Logf("volume: %d of %d", n, whole)
-	return n
-}
-
-func within(t *testing.T, d time.Duration) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), d)
-	t.Cleanup(cancel)
-	return ctx
 }
 
 func newWorker(t *testing.T, ctx context.Context, nc *nats.Conn, o worker.Options) *worker.Worker {
@@ -77,20 +62,6 @@ func request(t *testing.T, ctx context.Context, nc *nats.Conn, subject string, h
 		t.Fatalf("request %s: %v", subject, err)
 	}
 	return msg
-}
-
-// eventually waits until a condition holds.
-func eventually(t *testing.T, ctx context.Context, what string, holds func() bool) {
-	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatalf("in time it did not come true: %s", what)
-		}
-	}
 }
 
 // next is the next message of a subscription.

@@ -37,12 +37,12 @@ func TestACollectorThatIsGoneIsNotNoticedByAgents(t *testing.T) {
 				_ = shown.Stop(late) // what waits can't be sent
 			})
 			s := testkit.Server(t)
-			ctx := within(t, 3*time.Minute)
+			ctx := testkit.Within(t, 3*time.Minute)
 			testkit.Router(t, s, router.Options{Telemetry: shown})
 			nc := testkit.Conn(t, s)
 			w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{})
 			register(t, ctx, w, worker.Registration{ID: "h1", Events: []string{"*"}}, nothing)
-			n, slowest, before := volume(t, 10_000), time.Duration(0), heap()
+			n, slowest, before := testkit.Volume(t, 300, 1000, 10_000), time.Duration(0), heap()
 			for range n {
 				began := time.Now()
 				if m := request(t, ctx, nc, "hooks.emit.tool.pre", nil, `{"session_id":"s1"}`); m.Header.Get("Hook-Count") != "1" {
@@ -55,9 +55,9 @@ func TestACollectorThatIsGoneIsNotNoticedByAgents(t *testing.T) {
 			if slowest > 3*time.Second || grown > 32<<20 {
 				t.Error("that is too slow, or too much")
 			}
-			eventually(t, ctx, "it is logged", func() bool { return strings.Contains(log.String(), "telemetry could not be sent") })
+			testkit.Until(t, ctx, "it is logged", func() bool { return strings.Contains(log.String(), "telemetry could not be sent") })
 			failed := map[string]bool{}
-			eventually(t, ctx, "spans that could not be sent are counted, more and more", func() bool {
+			testkit.Until(t, ctx, "spans that could not be sent are counted, more and more", func() bool {
 				request(t, ctx, nc, "hooks.emit.tool.pre", nil, `{"session_id":"s1"}`)
 				failed[find(t, `hookrouter_spans_total\{outcome="failed"\} (\d+)`, metrics(t, shown))] = true
 				return len(failed) > 4
@@ -110,12 +110,12 @@ func heap() uint64 {
 // What a hop costs does not grow by telemetry that traces nothing: a chain of many
 // hooks allocates as much with metrics alone as without any telemetry.
 func TestTelemetryThatIsOffAllocatesNothingForAHop(t *testing.T) {
-	if raceFlags != nil {
+	if testkit.RaceFlags != nil {
 		t.Skip("the race detector drops what pools keep")
 	}
 	perHop := func(o router.Options) float64 {
 		s := testkit.Server(t)
-		ctx := within(t, 2*time.Minute)
+		ctx := testkit.Within(t, 2*time.Minute)
 		testkit.Router(t, s, o)
 		nc := testkit.Conn(t, s)
 		w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{})

@@ -22,8 +22,9 @@ import (
 // Every router serves its metrics, without being told to; what it refuses is counted
 // by code.
 func TestEveryNodeServesMetrics(t *testing.T) {
+	t.Parallel()
 	n := startNode(t, server.Options{Router: router.Options{ChainTimeout: time.Second}})
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	nc := testkit.Conn(t, n.InProcess())
 	hook(t, ctx, nc, "broken", `{"events":["tool:pre"]}`, says(`[`))
 	hook(t, ctx, nc, "writer", `{"events":["tool:pre"],"match":"data.tool_name == 'Write'"}`, says(`{}`))
@@ -52,8 +53,9 @@ func TestEveryNodeServesMetrics(t *testing.T) {
 
 // What is refused for want of a place is counted, and the requests that have one.
 func TestRequestsWithoutAPlaceAreCounted(t *testing.T) {
+	t.Parallel()
 	n := startNode(t, server.Options{Router: router.Options{MaxInFlight: 1}})
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	nc := testkit.Conn(t, n.InProcess())
 	called, answer := make(chan struct{}), make(chan struct{})
 	hook(t, ctx, nc, "slow", `{"events":["tool:pre"],"timeout_ms":20000}`, func(*nats.Msg) []byte {
@@ -79,8 +81,9 @@ func TestRequestsWithoutAPlaceAreCounted(t *testing.T) {
 
 // Who comes and goes is counted by what the audit log says of it.
 func TestChangesOfRegistrationsAreCounted(t *testing.T) {
+	t.Parallel()
 	n := startNode(t, server.Options{Router: router.Options{TTL: 2 * time.Second}})
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	nc := testkit.Conn(t, n.InProcess())
 	for _, ask := range []struct{ subject, body string }{
 		{"hooks.register.calm", `{"events":["tool:pre"],"instance":"a"}`},
@@ -104,15 +107,16 @@ func TestChangesOfRegistrationsAreCounted(t *testing.T) {
 
 // The size of what the audit log took is shown, and how long it takes nothing.
 func TestTheAuditLogsLagIsShown(t *testing.T) {
+	t.Parallel()
 	n := startNode(t, server.Options{Router: router.Options{Audit: recorder.Async}})
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	nc := testkit.Conn(t, n.InProcess())
 	request(t, ctx, nc, "hooks.emit.tool.pre", nil, `{}`)
 	shows(t, ctx, n, "hookrouter_audit_batch_records_sum 1", "hookrouter_audit_lag_seconds 0")
 	fill(t, ctx, nc)
 	request(t, ctx, nc, "hooks.emit.tool.pre", nil, `{}`)
 	lag := regexp.MustCompile(`(?m)^hookrouter_audit_lag_seconds (0\.[1-9]|[1-9])`)
-	eventually(t, ctx, "the lag grows", func() bool {
+	testkit.Until(t, ctx, "the lag grows", func() bool {
 		_, text := overHTTP(t, n, http.MethodGet, "/metrics", "", "")
 		return lag.MatchString(text)
 	})
@@ -127,7 +131,7 @@ func shows(t *testing.T, ctx context.Context, n *server.Server, want ...string) 
 			t.Log("missing: ", missing)
 		}
 	}()
-	eventually(t, ctx, "the metrics are there", func() bool {
+	testkit.Until(t, ctx, "the metrics are there", func() bool {
 		status, text := overHTTP(t, n, http.MethodGet, "/metrics", "", "")
 		lines := strings.Split(text, "\n")
 		missing = slices.DeleteFunc(slices.Clone(want), func(line string) bool { return slices.Contains(lines, line) })
@@ -137,6 +141,7 @@ func shows(t *testing.T, ctx context.Context, n *server.Server, want ...string) 
 
 // The level of the log is changed from this machine only, and by no page.
 func TestTheLevelOfTheLogIsChangedOverHTTP(t *testing.T) {
+	t.Parallel()
 	level := &slog.LevelVar{}
 	n := startNode(t, server.Options{Level: level, ConsoleToken: strings.Repeat("t", 22)})
 	for _, tt := range []struct {
@@ -153,7 +158,7 @@ func TestTheLevelOfTheLogIsChangedOverHTTP(t *testing.T) {
 		{"a foreign name that leads here", http.MethodPut, "error", "evil.example", "", 403, "from this machine only"},
 		{"another method", http.MethodPost, "error", "", "", 405, "PUT changes it"},
 	} {
-		req, err := http.NewRequestWithContext(within(t, 20*time.Second), tt.method, "http://"+n.HTTPAddr()+"/loglevel", strings.NewReader(tt.body))
+		req, err := http.NewRequestWithContext(testkit.Within(t, 20*time.Second), tt.method, "http://"+n.HTTPAddr()+"/loglevel", strings.NewReader(tt.body))
 		if err != nil {
 			t.Fatal(err)
 		}

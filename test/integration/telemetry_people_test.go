@@ -65,8 +65,9 @@ func linked(from, to sdktrace.ReadOnlySpan) bool {
 // A person answers at a router that did not ask, after that one has gone: the wait is
 // below the chain that asked, once, and it and the decision name each other.
 func TestADecisionElsewhereIsLinkedToTheWait(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	asking, asked := spansOf(t)
 	_, stop := testkit.Router(t, s, router.Options{Telemetry: asking})
 	nc := testkit.Conn(t, s)
@@ -111,6 +112,7 @@ func TestADecisionElsewhereIsLinkedToTheWait(t *testing.T) {
 // Who answers over NATS and has a trace finds the decision in it. Malformed or endless
 // trace context is none.
 func TestADecisionIsBelowWhoAnswers(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		parent, state string
 		below         bool
@@ -126,7 +128,7 @@ func TestADecisionIsBelowWhoAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := testkit.Server(t)
-			ctx := within(t, 60*time.Second)
+			ctx := testkit.Within(t, 60*time.Second)
 			shown, made := spansOf(t)
 			testkit.Router(t, s, router.Options{Telemetry: shown})
 			nc := testkit.Conn(t, s)
@@ -156,8 +158,9 @@ func headerOf(s sdktrace.ReadOnlySpan) string {
 
 // pkg/approver passes the trace of its caller on.
 func TestAnApproverPassesItsTraceOn(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	shown, made := spansOf(t)
 	testkit.Router(t, s, router.Options{Telemetry: shown})
 	nc := testkit.Conn(t, s)
@@ -171,7 +174,7 @@ func TestAnApproverPassesItsTraceOn(t *testing.T) {
 	if _, err := a.Answer(telemetry.Remote(ctx, traceparent, ""), q.Approval.ID, approval.Answer{Option: "Deny"}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, ctx, "the decision has its span", func() bool { return len(made.named("decide asker")) == 1 })
+	testkit.Until(t, ctx, "the decision has its span", func() bool { return len(made.named("decide asker")) == 1 })
 	if parent := made.named("decide asker")[0].Parent(); parent.SpanID().String() != theirSpan {
 		t.Errorf("the decision is below %v", parent)
 	}
@@ -180,6 +183,7 @@ func TestAnApproverPassesItsTraceOn(t *testing.T) {
 // Trace context goes out with a webhook and comes in with an answer over HTTP; baggage
 // goes nowhere. Without tracing what goes out is the agent's own.
 func TestTraceContextOverHTTP(t *testing.T) {
+	t.Parallel()
 	for name, tracing := range map[string]bool{"with tracing": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
 			news := make(chan http.Header, 8)
@@ -191,7 +195,7 @@ func TestTraceContextOverHTTP(t *testing.T) {
 				o.Telemetry, made = spansOf(t)
 			}
 			n := startNode(t, o)
-			ctx := within(t, 60*time.Second)
+			ctx := testkit.Within(t, 60*time.Second)
 			nc := testkit.Conn(t, n.InProcess())
 			hook(t, ctx, nc, "asker", `{"events":["tool:pre"]}`, says(`{"action":"ask_user"}`))
 			required := listen(t, nc, "hooks.event.approval.required")
@@ -236,8 +240,9 @@ func answered(t *testing.T, ctx context.Context, n *server.Server, id string, he
 
 // Contributions and each of their answers have spans, at all three programs.
 func TestContributionsAreATraceToo(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	traced(t, s, router.Options{})
 	w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{})
 	for id, give := range map[string]func(context.Context, string) (any, error){
@@ -256,7 +261,7 @@ func TestContributionsAreATraceToo(t *testing.T) {
 		t.Fatal(got, err)
 	}
 	id, _ := trace.TraceIDFromHex("11111111111111111111111111111111")
-	eventually(t, ctx, "the trace is whole", func() bool { return len(seen.of(id)) == 6 })
+	testkit.Until(t, ctx, "the trace is whole", func() bool { return len(seen.of(id)) == 6 })
 	spans := seen.of(id)
 	for name, below := range map[string]string{
 		"hooks.contributions ops.status": "contributions ops.status", "call gives": "hooks.contributions ops.status", "call fails": "hooks.contributions ops.status",

@@ -8,17 +8,19 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
 // loggedRouter starts a hook-router that traces, and whose log is kept.
-func loggedRouter(t *testing.T, program string) (*process, *nats.Conn, *lockedBuffer) {
+func loggedRouter(t *testing.T, program string) (*testkit.Process, *nats.Conn, *lockedBuffer) {
 	t.Helper()
 	log := &lockedBuffer{}
 	cmd := exec.Command(program, "--http-listen=127.0.0.1:0", "--nats-listen=127.0.0.1:0", "--store-dir="+t.TempDir()) //nolint:noctx // it is ended by a signal
 	cmd.Dir, cmd.Stderr = t.TempDir(), log
 	cmd.Env = append(cmd.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+collector(t, false))
-	p := start(t, cmd, "health")
-	nc, err := nats.Connect(find(t, `NATS\s+(\S+)`, p.out.String()), nats.NoReconnect())
+	p := started(t, cmd, "health", nil)
+	nc, err := nats.Connect(find(t, `NATS\s+(\S+)`, p.Stdout()), nats.NoReconnect())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +56,7 @@ func count(list []logLine, is func(logLine) bool) (n int) {
 // logsOneLine: standard error has JSON, one line at info for each event, which names its
 // trace; SIGHUP turns debug lines on and off while the router runs.
 func logsOneLine(t *testing.T, program string) {
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	p, nc, log := loggedRouter(t, program)
 	isEvent := func(l logLine) bool { return l.Msg == "event" }
 	registered := func(id string) func(logLine) bool {
@@ -63,7 +65,7 @@ func logsOneLine(t *testing.T, program string) {
 	hook(t, ctx, nc, "quiet", `{"events":["*"]}`, says(`{}`))
 	for n := range 5 {
 		request(t, ctx, nc, "hooks.emit.tool.pre", nats.Header{"traceparent": {traceparent}}, `{}`)
-		eventually(t, ctx, "the event is logged", func() bool { return count(readLog(t, log), isEvent) == n+1 })
+		testkit.Until(t, ctx, "the event is logged", func() bool { return count(readLog(t, log), isEvent) == n+1 })
 	}
 	for _, l := range readLog(t, log) {
 		if isEvent(l) && (l.Level != "INFO" || l.Event != "tool:pre" || l.Trace != theirTrace || len(l.Span) != 16) {
@@ -75,30 +77,30 @@ func logsOneLine(t *testing.T, program string) {
 	}
 	changed := func(n int) {
 		t.Helper()
-		if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		if err := p.Cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, ctx, "the level is changed", func() bool {
+		testkit.Until(t, ctx, "the level is changed", func() bool {
 			return count(readLog(t, log), func(l logLine) bool { return strings.Contains(l.Msg, "changed by a signal") }) == n
 		})
 	}
 	changed(1)
 	hook(t, ctx, nc, "loud", `{"events":["*"]}`, says(`{}`))
-	eventually(t, ctx, "the registration is told", func() bool { return count(readLog(t, log), registered("loud")) == 1 })
+	testkit.Until(t, ctx, "the registration is told", func() bool { return count(readLog(t, log), registered("loud")) == 1 })
 	if m := request(t, ctx, nc, "hooks.unregister.loud", nil, `{}`); code(m) != "" {
 		t.Fatal(m.Header)
 	}
-	eventually(t, ctx, "the removal is told", func() bool {
+	testkit.Until(t, ctx, "the removal is told", func() bool {
 		return count(readLog(t, log), func(l logLine) bool { return l.Msg == "hook removed" && l.Hook == "loud" && l.Level == "DEBUG" }) == 1
 	})
 	changed(2)
 	hook(t, ctx, nc, "late", `{"events":["*"]}`, says(`{}`))
 	request(t, ctx, nc, "hooks.emit.tool.pre", nil, `{}`)
-	eventually(t, ctx, "the event is logged", func() bool { return count(readLog(t, log), isEvent) == 6 })
+	testkit.Until(t, ctx, "the event is logged", func() bool { return count(readLog(t, log), isEvent) == 6 })
 	if list := readLog(t, log); count(list, registered("late")) != 0 || count(list, registered("quiet")) != 0 {
 		t.Errorf("debug lines stand there at info:\n%s", log)
 	}
-	if err := p.end(t, syscall.SIGTERM); err != nil {
+	if err := p.End(t, syscall.SIGTERM); err != nil {
 		t.Error(err)
 	}
 }

@@ -109,8 +109,9 @@ func traced(t *testing.T, s nats.InProcessConnProvider, o router.Options) *telem
 // One event is one trace, from the agent through the router to each worker; who is
 // below whom, and what the tags say, is what happened.
 func TestAnEventIsOneTrace(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	traced(t, s, router.Options{})
 	w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{})
 	register(t, ctx, w, worker.Registration{ID: "first", Events: []string{"tool:pre"}, Priority: -5}, func(context.Context, worker.Event) (worker.Result, error) {
@@ -136,7 +137,7 @@ func TestAnEventIsOneTrace(t *testing.T) {
 		t.Fatal(answer, err)
 	}
 	id := span.SpanContext().TraceID()
-	eventually(t, ctx, "the trace is whole", func() bool { return len(seen.of(id)) >= 11 })
+	testkit.Until(t, ctx, "the trace is whole", func() bool { return len(seen.of(id)) >= 11 })
 	got := seen.of(id)
 	for name, below := range map[string]string{
 		"emit tool:pre": "turn", "hooks.emit tool:pre": "emit tool:pre",
@@ -179,7 +180,7 @@ func TestAnEventIsOneTrace(t *testing.T) {
 			t.Errorf("data stands in the span %q: %s", name, text)
 		}
 	}
-	eventually(t, ctx, "the observer has a span of its own", func() bool { return seen.having("hook watcher", telemetry.KeyChain, answer.ChainID) != nil })
+	testkit.Until(t, ctx, "the observer has a span of its own", func() bool { return seen.having("hook watcher", telemetry.KeyChain, answer.ChainID) != nil })
 	watched := seen.having("hook watcher", telemetry.KeyChain, answer.ChainID)
 	if links := watched.Links(); watched.SpanContext().TraceID() == id || len(links) != 1 || links[0].SpanContext.SpanID() != root.SpanContext().SpanID() {
 		t.Errorf("the observer's span has the links %v", links)
@@ -190,8 +191,9 @@ func nothing(context.Context, worker.Event) (worker.Result, error) { return work
 
 // Agents that know nothing of traces get one that the turn shares.
 func TestEventsOfPlainClientsShareATrace(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	traced(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
 	told, states := make(chan string, 10), make(chan string, 20)
@@ -247,11 +249,12 @@ func TestEventsOfPlainClientsShareATrace(t *testing.T) {
 // Without tracing, hooks get the trace context of the sender as it came; baggage only
 // where the operator allows it.
 func TestTraceContextIsPassedOnAsItCame(t *testing.T) {
+	t.Parallel()
 	const sent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	for name, forward := range map[string]bool{"baggage is kept back": false, "baggage is allowed": true} {
 		t.Run(name, func(t *testing.T) {
 			s := testkit.Server(t)
-			ctx := within(t, 20*time.Second)
+			ctx := testkit.Within(t, 20*time.Second)
 			testkit.Router(t, s, router.Options{ForwardBaggage: forward})
 			nc := testkit.Conn(t, s)
 			told := make(chan nats.Header, 1)
@@ -276,8 +279,9 @@ func TestTraceContextIsPassedOnAsItCame(t *testing.T) {
 // A person's decision is in a trace of its own; it and the wait for it name each
 // other.
 func TestAWaitForAPersonAndItsDecisionAreLinked(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	shown := traced(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
 	hook(t, ctx, nc, "asker", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_prompt":"kPl3?"}`))
@@ -295,7 +299,7 @@ func TestAWaitForAPersonAndItsDecisionAreLinked(t *testing.T) {
 	}()
 	question := take(t, ctx, pending)
 	age := regexp.MustCompile(`(?m)^hookrouter_approvals_oldest_age_seconds ([1-9]|0\.)`)
-	eventually(t, ctx, "the open question is counted, and has an age", func() bool {
+	testkit.Until(t, ctx, "the open question is counted, and has an age", func() bool {
 		text := metrics(t, shown)
 		return strings.Contains(text, "hookrouter_approvals_pending 1") && age.MatchString(text)
 	})
@@ -306,7 +310,7 @@ func TestAWaitForAPersonAndItsDecisionAreLinked(t *testing.T) {
 		t.Fatal(x)
 	}
 	id := span.SpanContext().TraceID()
-	eventually(t, ctx, "wait and decision have their spans", func() bool {
+	testkit.Until(t, ctx, "wait and decision have their spans", func() bool {
 		return seen.of(id)["approval asker"] != nil && seen.having("decide asker", telemetry.KeyApproval, question) != nil
 	})
 	got := seen.of(id)
@@ -323,7 +327,7 @@ func TestAWaitForAPersonAndItsDecisionAreLinked(t *testing.T) {
 	if attr(wait, telemetry.KeyAction) != "continue" || attr(wait, telemetry.KeyDecidedBy) == "" || attr(got["hooks.execute tool:pre"], telemetry.KeyAction) != "pending" {
 		t.Errorf("the wait: %v", wait.Attributes())
 	}
-	eventually(t, ctx, "no question is open", func() bool {
+	testkit.Until(t, ctx, "no question is open", func() bool {
 		text := metrics(t, shown)
 		return strings.Contains(text, "hookrouter_approvals_pending 0") && strings.Contains(text, `hookrouter_approvals_decided_total{kind="person",outcome="granted"} 1`)
 	})
@@ -331,8 +335,9 @@ func TestAWaitForAPersonAndItsDecisionAreLinked(t *testing.T) {
 
 // A collect and each of its answers have spans.
 func TestACollectIsATraceToo(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	shown := traced(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
 	hook(t, ctx, nc, "gives", `{"events":["tool:pre"]}`, says(`{"data":{"a":1}}`))
@@ -344,7 +349,7 @@ func TestACollectIsATraceToo(t *testing.T) {
 	}
 	span.End()
 	id := span.SpanContext().TraceID()
-	eventually(t, ctx, "the trace is whole", func() bool { return len(seen.of(id)) == 5 })
+	testkit.Until(t, ctx, "the trace is whole", func() bool { return len(seen.of(id)) == 5 })
 	got := seen.of(id)
 	root := got["hooks.collect tool:pre"]
 	for _, name := range []string{"call gives", "call fails"} {
@@ -368,8 +373,9 @@ func TestACollectIsATraceToo(t *testing.T) {
 // The log and the trace say what the agent was told, and why: a question that nobody
 // could answer is a denial, and a hook whose match can't be evaluated is found.
 func TestTelemetrySaysWhatTheAgentWasTold(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	tracing()
 	shown, spans := spansOf(t)
 	log := &lockedBuffer{}
@@ -381,11 +387,11 @@ func TestTelemetrySaysWhatTheAgentWasTold(t *testing.T) {
 	if !strings.Contains(string(m.Data), `"action":"deny"`) {
 		t.Fatalf("told was %s", m.Data)
 	}
-	eventually(t, ctx, "the event is logged", func() bool { return strings.Contains(log.String(), `"msg":"event"`) })
+	testkit.Until(t, ctx, "the event is logged", func() bool { return strings.Contains(log.String(), `"msg":"event"`) })
 	if text := log.String(); !strings.Contains(text, `"action":"deny","hooks":1`) {
 		t.Errorf("the log is:\n%s", text)
 	}
-	eventually(t, ctx, "there is a span of the match", func() bool { return spans.having("match unready", telemetry.KeyFailure, "match_error") != nil })
+	testkit.Until(t, ctx, "there is a span of the match", func() bool { return spans.having("match unready", telemetry.KeyFailure, "match_error") != nil })
 	if one := spans.having("match unready", telemetry.KeyFailedOpen, "true"); one == nil || one.Status().Code != codes.Error {
 		t.Errorf("the span of the match is %v", one)
 	}
@@ -394,8 +400,9 @@ func TestTelemetrySaysWhatTheAgentWasTold(t *testing.T) {
 // Each event that was let in has one line at info, however it ended; that line, and
 // those about its hooks, name its trace.
 func TestLogLinesNameTheirTrace(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
-	ctx := within(t, 60*time.Second)
+	ctx := testkit.Within(t, 60*time.Second)
 	tracing()
 	shown, _ := spansOf(t)
 	log := &lockedBuffer{}
@@ -423,7 +430,7 @@ func TestLogLinesNameTheirTrace(t *testing.T) {
 		Span        string `json:"span_id"`
 	}
 	got := map[string]int{}
-	eventually(t, ctx, "the events are logged", func() bool {
+	testkit.Until(t, ctx, "the events are logged", func() bool {
 		clear(got)
 		n := 0
 		for text := range strings.Lines(log.String()) {
@@ -449,7 +456,7 @@ func TestLogLinesNameTheirTrace(t *testing.T) {
 // Who reads /metrics all the time does not keep agents from their answers.
 func TestScrapesUnderLoad(t *testing.T) {
 	s := testkit.Server(t)
-	ctx := within(t, 30*time.Second)
+	ctx := testkit.Within(t, 30*time.Second)
 	shown := traced(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
 	hook(t, ctx, nc, "h1", `{"events":["*"]}`, says(`{}`))
@@ -467,7 +474,7 @@ func TestScrapesUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	n := volume(t, 2000)
+	n := testkit.Volume(t, 200, 200, 2000)
 	slowest := time.Duration(0)
 	for range n {
 		began := time.Now()
@@ -480,7 +487,7 @@ func TestScrapesUnderLoad(t *testing.T) {
 	if slowest > 3*time.Second {
 		t.Errorf("an answer took %v", slowest)
 	}
-	eventually(t, ctx, "every event is counted", func() bool {
+	testkit.Until(t, ctx, "every event is counted", func() bool {
 		return slices.Contains(strings.Split(metrics(t, shown), "\n"), `hookrouter_chains_total{action="continue",event="tool:pre",verb="emit"} `+strconv.Itoa(n))
 	})
 }

@@ -18,10 +18,11 @@ import (
 
 // What a call to a hook carries, of the agent's event and of its own.
 func TestHeadersOfACall(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	calls := make(chan call, 4)
 	hook(t, ctx, nc, "h", `{"events":["*"],"timeout_ms":900}`, recorded(calls, "h", ""))
 	const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -66,10 +67,11 @@ func TestHeadersOfACall(t *testing.T) {
 }
 
 func TestDefaultFieldsAreForHooksOnly(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	defaults := nats.Header{"Hook-Defaults": {`{"who":"default"}`}}
 	if m := request(t, ctx, nc, "hooks.emit.e", defaults, `{"a":1}`); string(decode[chain.Result](t, m.Data).Data) != `{"a":1}` {
 		t.Errorf("without a hook: %s", m.Data)
@@ -88,6 +90,7 @@ func TestDefaultFieldsAreForHooksOnly(t *testing.T) {
 
 // What observers of the bus read of an event and of its result.
 func TestWatching(t *testing.T) {
+	t.Parallel()
 	const data = `{"session_id":"s1","token":"ghp_0123456789abcdefghijABCDEFGHIJ012345","n":9007199254740993}`
 	for _, tt := range []struct {
 		name    string
@@ -104,7 +107,7 @@ func TestWatching(t *testing.T) {
 			s := testkit.Server(t)
 			testkit.Router(t, s, router.Options{PublishData: tt.publish})
 			nc := testkit.Conn(t, s)
-			ctx := within(t, 20*time.Second)
+			ctx := testkit.Within(t, 20*time.Second)
 			hook(t, ctx, nc, "a", `{"events":["tool:pre"]}`, says(`{"action":"modify","data":{"secret":1}}`))
 			hook(t, ctx, nc, "b", `{"events":["tool:pre"]}`, says(`garbage`))
 			hook(t, ctx, nc, "c", `{"events":["tool:pre"],"on_failure":"deny"}`, says(`{"action":"deny","reason":"no"}`))
@@ -159,10 +162,11 @@ func checkResult(t *testing.T, m, res *nats.Msg) {
 }
 
 func TestAPublishWithoutReplyRunsTheChainAndAnswersNobody(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{}, natsx.Options{Inbox: "_INBOX_router"}) // where its hooks and its store answer
 	nc, all := testkit.Conn(t, s), testkit.Conn(t, s)
-	ctx := within(t, 20*time.Second)
+	ctx := testkit.Within(t, 20*time.Second)
 	calls := make(chan call, 4)
 	hook(t, ctx, nc, "h", `{"events":["e"]}`, recorded(calls, "h", `{"action":"deny"}`))
 	inboxes, results := listen(t, all, "_INBOX.>"), listen(t, all, "hooks.result.>")

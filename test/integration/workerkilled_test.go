@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -19,10 +20,6 @@ import (
 // workerKilled: the call in flight fails by its time-out, every later one is
 // known at once to have no worker, or goes to the other worker.
 func workerKilled(t *testing.T, program string) {
-	ctx := within(t, 60*time.Second)
-	r := startRouter(t, program, t.TempDir(), "127.0.0.1:0", "")
-	nc := r.conn(t)
-	inside := listen(t, nc, "test.inside")
 	for _, tt := range []struct {
 		name    string
 		policy  chain.Policy
@@ -34,10 +31,15 @@ func workerKilled(t *testing.T, program string) {
 		{"one of two, of a hook that may fail", chain.FailOpen, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			workers := map[string]*process{}
+			t.Parallel() // each waits for the time-out
+			ctx := testkit.Within(t, 60*time.Second)
+			r := startRouter(t, program, t.TempDir(), "127.0.0.1:0", "")
+			nc := r.conn(t)
+			inside := listen(t, nc, "test.inside")
+			workers := map[string]*testkit.Process{}
 			for range tt.workers {
 				w := startWorker(t, r.url, worker.Registration{ID: "hook", Events: []string{"e"}, OnFailure: tt.policy, TimeoutMS: 3000})
-				workers[w.pid()] = w
+				workers[w.Pid()] = w
 			}
 			answer := make(chan *nats.Msg, 1)
 			go func() {
@@ -48,7 +50,7 @@ func workerKilled(t *testing.T, program string) {
 				answer <- m
 			}()
 			pid := string(next(t, ctx, inside).Data)
-			_ = workers[pid].end(t, syscall.SIGKILL)
+			_ = workers[pid].End(t, syscall.SIGKILL)
 			failedBy(t, <-answer, tt.policy, "timeout", "no_responder")
 			delete(workers, pid)
 
@@ -65,12 +67,6 @@ func workerKilled(t *testing.T, program string) {
 				if res := decode[chain.Result](t, m.Data); m.Header.Get("Hook-Failed-Open") != "" || workers[res.ContextInjection] == nil {
 					t.Errorf("the next call did not go to the other worker: %v %s", m.Header, m.Data)
 				}
-			}
-			for _, w := range workers {
-				_ = w.end(t, syscall.SIGTERM)
-			}
-			if m := request(t, ctx, nc, "hooks.unregister.hook", nil, `{}`); code(m) != "" {
-				t.Fatal(m.Header)
 			}
 		})
 	}
