@@ -14,7 +14,7 @@ type clock struct {
 	wake  chan struct{}
 }
 
-// alarm is one time and what is to be done then.
+// alarm is one time and what to do then.
 type alarm struct {
 	at time.Time
 	do func()
@@ -33,7 +33,7 @@ func (c *clock) at(at time.Time, do func()) {
 	}
 }
 
-// due takes what is to be done now, or says how long to wait.
+// due returns what to do now, or how long to wait.
 func (c *clock) due(now time.Time) (do func(), wait time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,7 +41,7 @@ func (c *clock) due(now time.Time) (do func(), wait time.Duration) {
 		return nil, time.Hour
 	}
 	if wait := c.times[0].at.Sub(now); wait > 0 {
-		return nil, min(wait, time.Hour) // so that a clock that was set is noticed
+		return nil, min(wait, time.Hour) // notices a system clock that was set
 	}
 	return heap.Pop(&c.times).(alarm).do, 0
 }

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// jobs are done by a fixed number of goroutines. There is one for a question that
-// expires and one for each that is decided or waited for, so their number has the
-// bound of those.
+// jobs are run by a fixed number of goroutines. There is one job for an approval request
+// that expires and one for each that is decided or waited for, so the bounds of those bound
+// the list.
 type jobs struct {
 	mu   sync.Mutex // guards list
 	list []job
 	wake chan struct{}
 }
 
-// job does something about a question; one that is not done is tried again.
+// job does something about an approval request; one that is not done is tried again.
 type job struct {
 	do  func(ctx context.Context, id string, try int) (done bool)
 	id  string

@@ -10,44 +10,44 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// workers is how many questions are decided or answered at the same time.
+// workers is how many approval requests are decided or answered at the same time.
 const workers = 16
 
-// Run follows the store and decides what expires, until ctx ends. Then those who
-// wait here are told to ask again.
-func (d *Service) Run(ctx context.Context) {
+// Run follows the store and decides what expires, until ctx ends. Then it notifies those
+// who wait here that nothing is decided yet.
+func (s *Service) Run(ctx context.Context) {
 	var wg sync.WaitGroup
-	wg.Go(func() { d.clock.run(ctx) })
+	wg.Go(func() { s.clock.run(ctx) })
 	for range workers {
-		wg.Go(func() { d.jobs.run(ctx, &d.clock) })
+		wg.Go(func() { s.jobs.run(ctx, &s.clock) })
 	}
 	for ctx.Err() == nil {
-		err := d.follow(ctx)
+		err := s.follow(ctx)
 		if ctx.Err() != nil || errors.Is(err, errReconnected) {
 			continue
 		}
-		d.Log.Warn("lost sight of the approvals, trying again", "error", err)
+		s.options.Log.Warn("approvals not followed; trying again", "error", err)
 		pause(ctx, retryPause)
 	}
 	wg.Wait()
-	d.close()
+	s.close()
 }
 
-// errReconnected means that the connection is back: what the store sent meanwhile
-// is asked for at once, where the client library would wait for missing heartbeats.
-var errReconnected = errors.New("the connection is back")
+// errReconnected ends a follow after a reconnect, so that it starts again at once: the
+// client library would wait for missing heartbeats first.
+var errReconnected = errors.New("reconnected")
 
-// follow follows the questions and, once they are known, the decisions.
-func (d *Service) follow(ctx context.Context) (err error) {
+// follow follows the approval requests and, once they are known, the decisions.
+func (s *Service) follow(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := func() { cancel(nil) }
-	defer d.bus.OnReconnect(func() { cancel(errReconnected) })()
+	defer s.conn.OnReconnect(func() { cancel(errReconnected) })()
 	defer func() {
 		if errors.Is(context.Cause(ctx), errReconnected) {
 			err = errReconnected
 		}
 	}()
-	start, err := d.bucket.Last(ctx)
+	start, err := s.bucket.Last(ctx)
 	if err != nil {
 		return err
 	}
@@ -57,8 +57,8 @@ func (d *Service) follow(ctx context.Context) (err error) {
 	loaded := make(chan struct{})
 	var once sync.Once
 	wg.Go(func() {
-		failed <- d.bucket.Follow(ctx, func(batch []natsx.Entry, all bool) error {
-			d.take(batch, all, start)
+		failed <- s.bucket.Follow(ctx, func(batch []natsx.Entry, all bool) error {
+			s.applyBatch(batch, all, start)
 			if all {
 				once.Do(func() { close(loaded) })
 			}
@@ -72,88 +72,86 @@ func (d *Service) follow(ctx context.Context) (err error) {
 		return err
 	}
 	wg.Go(func() {
-		failed <- d.log.FollowDecisions(ctx, d.oldest().Add(-time.Hour), d.read, d.caughtUp)
+		failed <- s.log.FollowDecisions(ctx, s.oldest().Add(-time.Hour), s.applyDecision, s.caughtUp)
 	})
 	return <-failed
 }
 
-// take takes a batch of the bucket's log in.
-func (d *Service) take(batch []natsx.Entry, all bool, start uint64) {
-	questions := make([]*Stored, len(batch))
+// applyBatch applies a batch of the bucket's log; loaded reports whether that completes
+// what was stored at the start.
+func (s *Service) applyBatch(batch []natsx.Entry, loaded bool, start uint64) {
+	requests := make([]*Stored, len(batch))
 	var upTo uint64
 	for i, e := range batch {
 		upTo = max(upTo, e.Revision)
 		if e.Value == nil {
 			continue
 		}
-		s, err := decodeStored(e)
+		r, err := decodeStored(e)
 		if err != nil {
-			d.Log.Error("a question can't be read: it is left out", "approval", e.Key, "error", err)
+			s.options.Log.Error("approval request unreadable; skipped", "approval_id", e.Key, "error", err)
 			continue
 		}
-		questions[i] = s
+		requests[i] = r
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for i, e := range batch {
 		switch {
 		case e.Value == nil:
-			d.forget(e.Key)
-		case questions[i] != nil:
-			d.learn(questions[i], len(e.Value))
+			s.drop(e.Key)
+		case requests[i] != nil:
+			s.addRequest(requests[i], len(e.Value))
 		}
 	}
-	if all {
+	if loaded {
 		upTo = max(upTo, start)
 	}
-	if upTo > d.applied {
-		d.applied = upTo
-		close(d.moved)
-		d.moved = make(chan struct{})
+	if upTo > s.applied {
+		s.applied = upTo
+		close(s.moved)
+		s.moved = make(chan struct{})
 	}
 }
 
-// oldest is when the oldest known question was asked.
-func (d *Service) oldest() time.Time {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+// oldest is when the oldest known approval request was created.
+func (s *Service) oldest() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	t := time.Now()
-	for _, e := range d.questions {
-		if e.known && e.question.Created.Before(t) {
-			t = e.question.Created.Time
+	for _, e := range s.entries {
+		if e.known && e.request.Created.Before(t) {
+			t = e.request.Created.Time
 		}
 	}
 	return t
 }
 
-// read takes a message of the stream in.
-func (d *Service) read(rec natsx.Record) {
+// applyDecision applies a message of the stream.
+func (s *Service) applyDecision(rec natsx.Record) {
 	id := rec.Subject[strings.LastIndexByte(rec.Subject, '.')+1:]
-	line := decodeDecision(id, rec.Body)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.decided(id, line.Decision)
+	decision := decodeDecision(id, rec.Body).Decision
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.addDecision(id, decision)
 }
 
-// caughtUp begins the time of what is open, once all that was there is known.
-func (d *Service) caughtUp() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+// caughtUp starts the timers of what is open, once everything that was stored is known.
+func (s *Service) caughtUp() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	old := time.Now().Add(-time.Hour)
-	for id, e := range d.questions {
+	for id, e := range s.entries {
 		switch {
 		case !e.known && e.decision.Decided.Before(old):
-			delete(d.questions, id) // its question was dropped long ago
-		case e.pending() && !d.current:
-			d.begin(e)
+			delete(s.entries, id) // its request was dropped long ago
+		case e.pending() && !s.current:
+			s.startTimer(e)
 		}
 	}
-	d.current = true
-	d.once.Do(func() { close(d.loaded) })
+	s.current = true
+	s.once.Do(func() { close(s.loaded) })
 }
-
-// retryPause is how long to wait before something that failed is tried again.
-const retryPause = 250 * time.Millisecond
 
 func pause(ctx context.Context, t time.Duration) {
 	select {

@@ -12,24 +12,23 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// Stored is a question as the bucket holds it.
+// Stored is an approval request as the bucket holds it.
 type Stored struct {
 	approval.Record
-	// Sent is the digest of the event's data as it was sent: the same event with
-	// other data is refused.
+	// Sent is the digest of the event's data as it was sent: the same event with other
+	// data is refused.
 	Sent string
-	// Arrived is when the event came: what ended since is not its business.
+	// Arrived is when the event arrived: what ended since does not concern it.
 	Arrived time.Time
-	// Segment is the number of the segment of the audit log that was live when it was
-	// asked: where its decision is looked for first. [Desk.Ask] sets it.
+	// Segment is the number of the audit log's segment that was live when it was stored:
+	// where its decision is looked for first. [Service.Ask] sets it.
 	Segment int
-	// Trace is the traceparent of what asked, so that whoever decides can name it;
-	// empty for none.
+	// Trace is the traceparent of the event, for the span of the decision; empty for none.
 	Trace string
 	// Called is how many hooks the event's chain called.
 	Called int
-	// Verdict is what the agent gets besides the approval and the data: messages to
-	// its user, output to hide.
+	// Verdict is what the agent gets besides the approval and the data: messages to its
+	// user, output to hide.
 	Verdict verdict.Verdict
 }
 
@@ -47,34 +46,34 @@ func (s Stored) append(buf []byte) []byte {
 
 func decodeStored(e natsx.Entry) (*Stored, error) {
 	var raw struct {
-		Question approval.Record `json:"question"`
-		Sent     string          `json:"sent_sha256"`
-		Arrived  time.Time       `json:"arrived"`
-		Segment  int             `json:"segment"`
-		Trace    string          `json:"trace"`
-		Called   int             `json:"called"`
-		Verdict  verdict.Verdict `json:"verdict"`
+		Record  approval.Record `json:"question"`
+		Sent    string          `json:"sent_sha256"`
+		Arrived time.Time       `json:"arrived"`
+		Segment int             `json:"segment"`
+		Trace   string          `json:"trace"`
+		Called  int             `json:"called"`
+		Verdict verdict.Verdict `json:"verdict"`
 	}
 	if err := json.Unmarshal(e.Value, &raw); err != nil {
-		return nil, fmt.Errorf("read question %s: %w", e.Key, err)
+		return nil, fmt.Errorf("decode approval request %s: %w", e.Key, err)
 	}
-	return &Stored{raw.Question, raw.Sent, raw.Arrived, raw.Segment, raw.Trace, raw.Called, raw.Verdict}, nil
+	return &Stored{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Trace, raw.Called, raw.Verdict}, nil
 }
 
 func (s *Stored) segment() int { return max(s.Segment, 1) }
 
-// keptAfter is how long a question and its answer are kept after the deadline.
+// keptAfter is how long an approval request and its decision are kept after the deadline.
 const keptAfter = 24 * time.Hour
 
-// Bucket says how the bucket of questions is made.
+// Bucket says how the bucket of approval requests is created.
 func Bucket(prefix string, replicas int) natsx.BucketOptions {
 	return natsx.BucketOptions{
 		Name: prefix + "_approvals", Description: "questions to people, and the data they are about", Replicas: replicas, LeaderReads: true,
 	}
 }
 
-// decisionLine is a decision as the audit log holds it.
-type decisionLine struct {
+// storedDecision is a decision as the audit log holds it.
+type storedDecision struct {
 	Time approval.Time `json:"time"`
 	Kind audit.Kind    `json:"kind"`
 	approval.Decision
@@ -82,18 +81,18 @@ type decisionLine struct {
 	Nonce    string `json:"nonce"` // tells two appends of the same words apart
 }
 
-func (d *Service) decisionRecord(s *Stored, decision approval.Decision, nonce string) []byte {
-	mask := d.MaskText
+func (s *Service) decisionRecord(r *Stored, decision approval.Decision, nonce string) []byte {
+	mask := s.options.MaskText
 	if mask == nil {
 		mask = func(text string) string { return text }
 	}
 	record := audit.Record{
-		Time: decision.Decided.Time, Kind: audit.ApprovalDecided, ChainID: s.ChainID, Session: s.Session, Event: s.Event, Hook: s.HookID,
-		Action: "deny", EventID: s.EventID,
+		Time: decision.Decided.Time, Kind: audit.ApprovalDecided, ChainID: r.ChainID, Session: r.Session, Event: r.Event, Hook: r.HookID,
+		Action: "deny", EventID: r.EventID,
 		Detail: audit.Decision{
-			ApprovalID: s.ID, Prompt: mask(s.Prompt), Option: decision.Option, Granted: decision.Granted, DecidedBy: decision.DecidedBy,
+			ApprovalID: r.ID, Prompt: mask(r.Prompt), Option: decision.Option, Granted: decision.Granted, DecidedBy: decision.DecidedBy,
 			ClaimedBy: decision.ClaimedBy, Note: mask(decision.Note), TimedOut: decision.TimedOut, Error: mask(decision.Error),
-			DataSHA256: s.DataSHA256, Nonce: nonce,
+			DataSHA256: r.DataSHA256, Nonce: nonce,
 		},
 	}
 	if decision.Granted {
@@ -102,15 +101,15 @@ func (d *Service) decisionRecord(s *Stored, decision approval.Decision, nonce st
 	return record.Append(nil)
 }
 
-// decodeDecision reads what the log holds about a question. The first message
-// there is the decision, whatever it is: one that can't be read, or is about
-// something else, denies.
-func decodeDecision(id string, body []byte) decisionLine {
-	var line decisionLine
-	err := json.Unmarshal(body, &line)
-	if err == nil && line.Kind == audit.ApprovalDecided && line.Approval == id {
-		line.Decided = line.Time
-		return line
+// decodeDecision decodes the first message on an approval request in the log. That message
+// is the decision, whatever it is: one that can't be decoded, or is about something else,
+// denies.
+func decodeDecision(id string, body []byte) storedDecision {
+	var d storedDecision
+	err := json.Unmarshal(body, &d)
+	if err == nil && d.Kind == audit.ApprovalDecided && d.Approval == id {
+		d.Decided = d.Time
+		return d
 	}
-	return decisionLine{Decision: approval.Decision{DecidedBy: "error", Error: "the record of the decision can't be read"}}
+	return storedDecision{Decision: approval.Decision{DecidedBy: "error", Error: "the record of the decision can't be read"}}
 }

@@ -9,158 +9,112 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// maxWaiters is how many requests may wait for one question.
+// maxWaiters is how many requests may wait for one decision.
 const maxWaiters = 64
 
 // waiter is one request that waits for a decision.
 type waiter struct {
-	tell func(*Stored, *approval.Decision)
-	s    *Stored // without data
+	notify func(*Stored, *approval.Decision)
+	stored *Stored // without data
 }
 
-// Await calls tell once: with the decision as soon as it stands in the stream, or
-// with nil when until comes or the desk closes first. It does not block, and tell
-// must not. The question's data is read again for the decision.
-func (d *Service) Await(s *Stored, until time.Time, tell func(*Stored, *approval.Decision)) {
-	d.mu.Lock()
-	e := d.questions[s.ID]
-	if e == nil || d.closing || !until.After(time.Now()) && e.decision == nil {
-		d.mu.Unlock()
-		tell(s, nil)
+// Await calls notify once: with the decision as soon as it is in the stream, or with nil
+// if until comes or the service stops first. It does not block, and notify must not. The
+// data of the approval request is read again for a decision that grants.
+func (s *Service) Await(r *Stored, until time.Time, notify func(*Stored, *approval.Decision)) {
+	s.mu.Lock()
+	e := s.entries[r.ID]
+	if e == nil || s.closing || !until.After(time.Now()) && e.decision == nil {
+		s.mu.Unlock()
+		notify(r, nil)
 		return
 	}
-	var first *waiter
-	if len(e.waiters) >= maxWaiters { // whoever waits longest may be gone
-		first = e.waiters[0]
+	var oldest *waiter
+	if len(e.waiters) >= maxWaiters { // the oldest may be gone
+		oldest = e.waiters[0]
 		e.waiters = append([]*waiter(nil), e.waiters[1:]...)
 	}
-	light := *s
+	light := *r
 	light.Data, light.Changes = nil, nil
 	if e.pending() {
-		light.Request = e.question // texts that are there already
+		light.Request = e.request // shares its texts
 	}
-	w := &waiter{tell, &light}
+	w := &waiter{notify, &light}
 	e.waiters = append(e.waiters, w)
-	d.clock.at(until, func() { d.giveUp(e, w) })
+	s.clock.at(until, func() { s.stopWaiting(e, w) })
 	if e.decision != nil {
-		d.jobs.put(job{do: d.tell, id: s.ID})
+		s.jobs.put(job{do: s.notifyWaiters, id: r.ID})
 	}
-	d.mu.Unlock()
-	if first != nil {
-		first.tell(first.s, nil)
+	s.mu.Unlock()
+	if oldest != nil {
+		oldest.notify(oldest.stored, nil)
 	}
 }
 
-// giveUp tells one who waited that nothing is decided yet.
-func (d *Service) giveUp(e *entry, w *waiter) {
-	d.mu.Lock()
+// stopWaiting notifies a waiter that nothing is decided yet.
+func (s *Service) stopWaiting(e *entry, w *waiter) {
+	s.mu.Lock()
 	i := slices.Index(e.waiters, w)
 	if i >= 0 {
 		e.waiters = slices.Delete(e.waiters, i, i+1)
 	}
-	d.mu.Unlock()
+	s.mu.Unlock()
 	if i >= 0 {
-		w.tell(w.s, nil)
+		w.notify(w.stored, nil)
 	}
 }
 
-// tell answers those who wait for a question that is decided.
-func (d *Service) tell(ctx context.Context, id string, try int) (done bool) {
-	d.mu.Lock()
-	e := d.questions[id]
+// notifyWaiters notifies those who wait for an approval request that is decided.
+func (s *Service) notifyWaiters(ctx context.Context, id string, try int) (done bool) {
+	s.mu.Lock()
+	e := s.entries[id]
 	if e == nil || e.decision == nil || len(e.waiters) == 0 {
-		d.mu.Unlock()
+		s.mu.Unlock()
 		return true
 	}
-	decision, stored := e.decision, e.waiters[0].s
-	d.mu.Unlock()
+	decision, stored := e.decision, e.waiters[0].stored
+	s.mu.Unlock()
 
 	if decision.Granted {
 		var err error
-		if stored, err = d.load(ctx, id); err != nil {
-			d.Log.Warn("could not read what was decided about, trying again", "approval", id, "error", err)
+		if stored, err = s.load(ctx, id); err != nil {
+			s.options.Log.Warn("approval request not read; trying again", "approval_id", id, "error", err)
 			return wire.CodeOf(err) == wire.NotFound
 		}
-		if err := d.remember(ctx, stored, *decision); err != nil { // before the agent goes on and asks again
-			d.Log.Warn("could not remember an approval for its session", "approval", id, "error", err)
+		if err := s.remember(ctx, stored, *decision); err != nil { // before the agent goes on and asks again
+			s.options.Log.Warn("approval not remembered for its session; trying again", "approval_id", id, "error", err)
 			if try < 2 {
 				return false
 			}
 		}
 	}
-	d.mu.Lock()
+	s.mu.Lock()
 	waiters := e.waiters
 	e.waiters = nil
-	d.mu.Unlock()
+	s.mu.Unlock()
 	for _, w := range waiters {
-		w.tell(stored, decision)
+		w.notify(stored, decision)
 	}
 	return true
 }
 
-// close tells everyone who waits here that nothing is decided yet: another
-// replica, or the next process, knows the question too.
-func (d *Service) close() {
-	d.mu.Lock()
-	d.closing = true
+// close notifies everyone who waits here that nothing is decided yet: another replica, or
+// the next process, knows the approval request too.
+func (s *Service) close() {
+	s.mu.Lock()
+	s.closing = true
 	var all []*waiter
-	for _, e := range d.questions {
+	for _, e := range s.entries {
 		all = append(all, e.waiters...)
 		e.waiters = nil
 	}
-	watchers := d.watchers
-	d.watchers = map[*watcher]struct{}{}
-	d.mu.Unlock()
+	watchers := s.watchers
+	s.watchers = map[*watcher]struct{}{}
+	s.mu.Unlock()
 	for _, w := range all {
-		w.tell(w.s, nil)
+		w.notify(w.stored, nil)
 	}
 	for w := range watchers {
 		close(w.ch)
-	}
-}
-
-// watcher is one who is told of what is asked and decided.
-type watcher struct {
-	ch   chan approval.Notice
-	lost bool
-}
-
-// watchAhead is how many notices may wait for a slow reader.
-const watchAhead = 256
-
-// Watch tells of what is asked and decided from now on.
-func (d *Service) Watch() (notices <-chan approval.Notice, stop func()) {
-	w := &watcher{ch: make(chan approval.Notice, watchAhead)}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closing {
-		close(w.ch)
-		return w.ch, func() {}
-	}
-	d.watchers[w] = struct{}{}
-	return w.ch, func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if _, there := d.watchers[w]; there {
-			delete(d.watchers, w)
-			close(w.ch)
-		}
-	}
-}
-
-// notify never waits. The caller holds mu.
-func (d *Service) notify(n approval.Notice) {
-	if len(d.watchers) == 0 {
-		return
-	}
-	n.Request = d.Masked(n.Request)
-	for w := range d.watchers {
-		n.Lost = w.lost
-		select {
-		case w.ch <- n:
-			w.lost = false
-		default:
-			w.lost = true
-		}
 	}
 }

@@ -53,7 +53,7 @@ func (r *Router) asking(a *arrival) (asking, error) {
 		return q, nil
 	}
 	q.id = approval.IDOf(a.emitter, a.Session, a.Name, a.ID)
-	return q, r.desk.Knows(q.id, a.ID, func() string { return approval.Digest(a.sent) })
+	return q, r.desk.CheckData(q.id, a.ID, func() string { return approval.Digest(a.sent) })
 }
 
 // join answers an event that was sent again from its question, where it has one.

@@ -1,0 +1,94 @@
+package approvals
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// Ask stores an approval request, unless the event has one already, and returns the one
+// that is stored; asked reports whether it is new. The same event with other data is a
+// conflict.
+func (s *Service) Ask(ctx context.Context, r *Stored) (stored *Stored, asked bool, err error) {
+	if err := s.admit(r.ID, r.Session); err != nil {
+		return nil, false, err
+	}
+	// Decisions are kept forever and requests are not: an old decision must not decide.
+	r.Segment = s.log.Live().Number
+	old, err := s.readDecision(ctx, r.Segment, r.ID)
+	if err != nil && !errors.Is(err, natsx.ErrNoKey) {
+		return nil, false, unavailable(err)
+	}
+	body, tooLarge := s.fit(r)
+	if tooLarge != nil {
+		return nil, false, tooLarge
+	}
+	if err == nil {
+		stored, err = s.load(ctx, r.ID)
+		if wire.CodeOf(err) == wire.NotFound {
+			return nil, false, wire.Errorf(wire.Conflict, "a person was asked about the event %q before, and it was decided at %s: send a new event, with an id of its own",
+				r.EventID, old.Decided)
+		}
+	} else {
+		_, err = s.bucket.Create(ctx, r.ID, body, time.Until(r.Expires.Time)+keptAfter)
+		if stored, asked = r, err == nil; errors.Is(err, natsx.ErrRevision) {
+			stored, err = s.load(ctx, r.ID)
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, false, unavailable(err)
+	case stored.Sent != r.Sent:
+		return nil, false, otherData(r.EventID)
+	}
+	s.mu.Lock()
+	s.addRequest(stored, len(body))
+	s.mu.Unlock()
+	return stored, asked, nil
+}
+
+// fit encodes an approval request for the store. If it is too large for the server, it
+// leaves out what hooks changed.
+func (s *Service) fit(r *Stored) ([]byte, error) {
+	room := int(s.conn.MaxPayload()) - headerRoom
+	body := r.append(nil)
+	if len(body) > room && len(r.Changes) > 0 {
+		r.Changes = nil
+		body = r.append(nil)
+	}
+	if len(body) > room {
+		return nil, wire.Errorf(wire.TooLarge, "the question with its data has %d bytes, more than the %d that the server's max_payload leaves: "+
+			"nothing was decided; raise max_payload, or send less", len(body), room)
+	}
+	return body, nil
+}
+
+// headerRoom is what the headers of a message to the store may need, in bytes.
+const headerRoom = 4 << 10
+
+func otherData(eventID string) error {
+	return wire.Errorf(wire.Conflict, "a person was asked about the event %q with other data: send the same data, or another event id", eventID)
+}
+
+// admit refuses an approval request beyond a limit. One that is stored already passes.
+func (s *Service) admit(id, session string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	share := s.sessions[session]
+	switch e := s.entries[id]; {
+	case e != nil && e.known:
+		return nil
+	case s.open >= s.options.MaxOpen:
+		return wire.Errorf(wire.Overloaded, "%d questions are open, which is the limit: nothing was decided, try again later", s.open)
+	case share.open >= s.options.MaxPerSession:
+		return wire.Errorf(wire.Overloaded, "%d questions of this session are open, which is the limit: nothing was decided, try again when some are answered", share.open)
+	case share.kept >= 10*s.options.MaxPerSession:
+		return wire.Errorf(wire.Overloaded, "%d questions of this session are kept, for a day each, which is the limit: nothing was decided", share.kept)
+	case s.kept >= s.options.MaxKept:
+		return wire.Errorf(wire.Overloaded, "questions of %d bytes are kept, for a day each, which is the limit: nothing was decided", s.kept)
+	}
+	return nil
+}

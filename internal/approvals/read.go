@@ -1,0 +1,179 @@
+package approvals
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+// Pending lists what is open in the store at this moment, the oldest first, and says how
+// many there are.
+func (s *Service) Pending(ctx context.Context, f approval.Filter) ([]approval.Request, int, error) {
+	if err := s.sync(ctx); err != nil {
+		return nil, 0, err
+	}
+	s.mu.Lock()
+	list := make([]approval.Request, 0, s.open)
+	for _, e := range s.entries {
+		if e.pending() && (f.Session == "" || e.request.Session == f.Session) {
+			list = append(list, e.request)
+		}
+	}
+	s.mu.Unlock()
+	total := len(list)
+	slices.SortFunc(list, func(a, b approval.Request) int {
+		if c := a.Created.Compare(b.Created.Time); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	if f.Limit > 0 && total > f.Limit {
+		list = list[:f.Limit]
+	}
+	for i := range list {
+		list[i] = s.Masked(list[i])
+	}
+	return list, total, nil
+}
+
+// syncTimeout bounds how long a list waits for what was stored before it.
+const syncTimeout = 2 * time.Second
+
+// sync waits until this replica has applied what the bucket holds.
+func (s *Service) sync(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
+	defer cancel()
+	last, err := s.bucket.Last(ctx)
+	if err != nil {
+		return unavailable(err)
+	}
+	for {
+		s.mu.Lock()
+		applied, moved := s.applied, s.moved
+		s.mu.Unlock()
+		if applied >= last {
+			return nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return wire.Errorf(wire.Unavailable, "this router has not caught up with the open questions: try again")
+		}
+	}
+}
+
+// Get returns all that is known of an approval request.
+func (s *Service) Get(ctx context.Context, id string) (approval.Record, error) {
+	stored, err := s.load(ctx, id)
+	if err != nil {
+		return approval.Record{}, err
+	}
+	r := stored.Record
+	r.Decision, err = s.decision(ctx, stored)
+	if err != nil {
+		return approval.Record{}, err
+	}
+	if s.options.Mask != nil {
+		s.options.Mask(&r)
+	}
+	return r, nil
+}
+
+// Find returns the approval request of an event, nil if it has none. sent is the digest of
+// the data the event came with; other data is a conflict.
+func (s *Service) Find(ctx context.Context, id, eventID, sent string) (*Stored, error) {
+	r, err := s.load(ctx, id)
+	if wire.CodeOf(err) == wire.NotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Sent != sent {
+		return nil, otherData(eventID)
+	}
+	s.mu.Lock()
+	s.addRequest(r, len(r.Data))
+	s.mu.Unlock()
+	return r, nil
+}
+
+// CheckData refuses an event that has an approval request with other data, as far as this
+// replica has seen. It reads no store. sent makes the digest, if it is needed.
+func (s *Service) CheckData(id, eventID string, sent func() string) error {
+	s.mu.Lock()
+	e := s.entries[id]
+	var have string
+	if e != nil && e.known {
+		have = e.sent
+	}
+	s.mu.Unlock()
+	if have != "" && have != sent() {
+		return otherData(eventID)
+	}
+	return nil
+}
+
+// load reads an approval request from the store.
+func (s *Service) load(ctx context.Context, id string) (*Stored, error) {
+	if !validID(id) {
+		return nil, unknown(id)
+	}
+	e, err := s.bucket.Get(ctx, id)
+	if errors.Is(err, natsx.ErrNoKey) {
+		return nil, unknown(id)
+	}
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return decodeStored(e)
+}
+
+// decision is the decision on an approval request, nil for none.
+func (s *Service) decision(ctx context.Context, r *Stored) (*approval.Decision, error) {
+	if known := s.knownDecision(r.ID); known != nil {
+		return known, nil
+	}
+	stored, err := s.readDecision(ctx, r.segment(), r.ID)
+	if errors.Is(err, natsx.ErrNoKey) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return &stored.Decision, nil
+}
+
+// readDecision reads the decision on an approval request of a segment from the log.
+func (s *Service) readDecision(ctx context.Context, segment int, id string) (storedDecision, error) {
+	rec, err := s.log.Decision(ctx, segment, id)
+	if err != nil {
+		return storedDecision{}, err
+	}
+	return decodeDecision(id, rec.Body), nil
+}
+
+// validID keeps what is no id away from subjects and keys.
+func validID(id string) bool {
+	return id != "" && len(id) <= 64 && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
+}
+
+func unknown(id string) error {
+	if len(id) > 64 {
+		id = id[:64] + "..."
+	}
+	return wire.Errorf(wire.NotFound, "there is no question %q: it never was, or it was decided more than a day ago", id)
+}
+
+func unavailable(err error) error {
+	if e, ok := errors.AsType[*wire.Error](err); ok {
+		return e
+	}
+	return wire.Errorf(wire.Unavailable, "the approvals can't be reached: %v: try again", err)
+}

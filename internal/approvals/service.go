@@ -1,0 +1,112 @@
+package approvals
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nuid"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+// Options configure a service. The zero value of each field is its default.
+type Options struct {
+	// MaxOpen is how many approval requests may be open; 0 means 50,000.
+	MaxOpen int
+	// MaxPerSession is the same for one session, and for all events without one; 0
+	// means 100. Ten times as many may be kept, decided ones included.
+	MaxPerSession int
+	// MaxKept is how many bytes of approval requests may be kept; 0 means 4 GiB.
+	MaxKept int64
+	// ProvenOnly refuses answers whose sender the connection does not prove.
+	ProvenOnly bool
+	// Remember is called with a decision that holds for the session, before waiters are
+	// notified; it may be called more than once. Nil for nothing.
+	Remember func(context.Context, *Stored, approval.Decision) error
+	// Decided is called with each approval request that this replica decided, with the
+	// context of the decision. Nil for nothing.
+	Decided func(context.Context, *Stored, approval.Decision)
+	// Mask masks what is shown of an approval request; nil shows it as it is.
+	Mask func(*approval.Record)
+	// MaskText masks what people and hooks wrote in the audit log; nil leaves it as it
+	// is.
+	MaskText func(string) string
+	// Log; nil discards it.
+	Log *slog.Logger
+}
+
+// Service is one replica's view of the approval requests of all replicas. It is an
+// [approval.Service]. Run it.
+type Service struct {
+	options Options
+	conn    *natsx.Conn
+	bucket  *natsx.Bucket
+	log     *store.Log
+	replica string // tells this replica's timeouts from those of others
+
+	clock  clock
+	jobs   jobs
+	loaded chan struct{}
+	once   sync.Once // closes loaded
+
+	mu       sync.Mutex // guards what follows; never held while something is sent or read
+	entries  map[string]*entry
+	open     int              // entries without a decision
+	kept     int64            // bytes of all entries in the store
+	sessions map[string]share // of open and kept, by session
+	current  bool             // everything that was stored at the start is known
+	applied  uint64           // the revision of the bucket that entries are at
+	moved    chan struct{}    // closed and replaced when applied moves
+	closing  bool
+	watchers map[*watcher]struct{}
+}
+
+// New makes a service on its bucket and the audit log.
+func New(c *natsx.Conn, bucket *natsx.Bucket, log *store.Log, o Options) *Service {
+	if o.MaxOpen == 0 {
+		o.MaxOpen = 50_000
+	}
+	if o.MaxPerSession == 0 {
+		o.MaxPerSession = 100
+	}
+	if o.MaxKept == 0 {
+		o.MaxKept = 4 << 30
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Service{
+		options: o, conn: c, bucket: bucket, log: log, replica: nuid.Next(),
+		entries: map[string]*entry{}, sessions: map[string]share{}, watchers: map[*watcher]struct{}{},
+		moved: make(chan struct{}), loaded: make(chan struct{}),
+	}
+	s.clock.wake, s.jobs.wake = make(chan struct{}, 1), make(chan struct{}, workers)
+	return s
+}
+
+// Loaded is closed when the service knows everything that was open when it was started.
+func (s *Service) Loaded() <-chan struct{} { return s.loaded }
+
+// Empty reports whether this replica knows of no approval request at all.
+func (s *Service) Empty() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.entries) == 0
+}
+
+// Masked is an approval request as it is shown.
+func (s *Service) Masked(q approval.Request) approval.Request {
+	if s.options.Mask == nil {
+		return q
+	}
+	r := approval.Record{Request: q}
+	s.options.Mask(&r)
+	return r.Request
+}
+
+// retryPause is the pause before something that failed is tried again.
+const retryPause = 250 * time.Millisecond

@@ -1,0 +1,129 @@
+package approvals
+
+import "github.com/hookrouter/hookrouter/pkg/approval"
+
+// entry is one approval request in memory, without its data.
+type entry struct {
+	request  approval.Request // without its texts, once it is decided
+	known    bool             // the request was seen; a decision may be seen first
+	sent     string           // digest of the event's data
+	size     int              // bytes of it in the store
+	decision *approval.Decision
+	waiters  []*waiter
+}
+
+func (e *entry) pending() bool { return e.known && e.decision == nil }
+
+// share is what a session uses of the limits.
+type share struct{ open, kept int }
+
+// entry returns the entry of an id, and makes it if there is none. The caller holds mu.
+func (s *Service) entry(id string) *entry {
+	e := s.entries[id]
+	if e == nil {
+		e = &entry{}
+		s.entries[id] = e
+	}
+	return e
+}
+
+// addRequest adds an approval request that has size bytes in the store. The caller holds
+// mu.
+func (s *Service) addRequest(r *Stored, size int) {
+	e := s.entry(r.ID)
+	if e.known {
+		return
+	}
+	e.known, e.request, e.sent, e.size = true, r.Request, r.Sent, size
+	s.count(e, 1, 1)
+	if e.decision != nil {
+		s.closeEntry(e)
+		return
+	}
+	if s.current {
+		s.startTimer(e)
+		s.publish(approval.Notice{Request: e.request})
+	}
+}
+
+// addDecision adds a decision, as the stream has it. The caller holds mu.
+func (s *Service) addDecision(id string, decision approval.Decision) {
+	e := s.entry(id)
+	if e.decision != nil {
+		return
+	}
+	e.decision = &decision
+	if e.known {
+		s.closeEntry(e)
+	}
+}
+
+// startTimer has an approval request decided at its deadline. The caller holds mu.
+func (s *Service) startTimer(e *entry) {
+	id := e.request.ID
+	s.clock.at(e.request.Expires.Time, func() { s.jobs.put(job{do: s.expire, id: id}) })
+}
+
+// closeEntry notifies those who wait for an approval request that is decided now, and
+// drops its texts. The caller holds mu.
+func (s *Service) closeEntry(e *entry) {
+	s.count(e, -1, 0)
+	if s.current {
+		s.publish(approval.Notice{Request: e.request, Decision: e.decision})
+	}
+	if len(e.waiters) > 0 {
+		s.jobs.put(job{do: s.notifyWaiters, id: e.request.ID})
+	}
+	q := e.request
+	e.request = approval.Request{ID: q.ID, Session: q.Session, Created: q.Created, Expires: q.Expires}
+}
+
+// drop removes an approval request that the store dropped. Who waits for it is notified
+// when the time to wait is over. The caller holds mu.
+func (s *Service) drop(id string) {
+	e := s.entries[id]
+	if e == nil {
+		return
+	}
+	if e.known {
+		open := 0
+		if e.pending() {
+			open = -1
+		}
+		s.count(e, open, -1)
+	}
+	delete(s.entries, id)
+}
+
+// count adds to the counts of open and kept requests. The caller holds mu.
+func (s *Service) count(e *entry, open, kept int) {
+	s.open += open
+	s.kept += int64(kept) * int64(e.size)
+	session := e.request.Session
+	sum := s.sessions[session]
+	sum.open += open
+	sum.kept += kept
+	if sum == (share{}) {
+		delete(s.sessions, session)
+		return
+	}
+	s.sessions[session] = sum
+}
+
+// apply adds an approval request and its decision, which is in the stream.
+func (s *Service) apply(r *Stored, decision approval.Decision) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.addRequest(r, len(r.Data))
+	s.addDecision(r.ID, decision)
+}
+
+// knownDecision is the decision that this replica knows of, nil for none.
+func (s *Service) knownDecision(id string) *approval.Decision {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.entries[id]; e != nil {
+		return e.decision
+	}
+	return nil
+}
