@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"strconv"
@@ -111,11 +112,11 @@ func TestFlagTables(t *testing.T) {
 	for _, table := range []struct{ doc, name, dir, structName string }{
 		{"operator.md", "hook-router flags", "../cmd/hook-router", "serve"},
 		{"operator.md", "hook-worker flags", "../cmd/hook-worker", "serve"},
-		{"hookctl.md", "hookctl connection flags", "../cmd/hookctl", "connection"},
+		{"hookctl.md", "hookctl connection flags", "../internal/cli", "Connection"},
 	} {
 		generated(t, table.doc, table.name, flagTable(t, table.dir, table.structName))
 	}
-	generated(t, "hookctl.md", "hookctl commands", commandTable(t, "../cmd/hookctl"))
+	generated(t, "hookctl.md", "hookctl commands", commandTable(t, "../internal/cli/hookctl"))
 }
 
 // flagTable makes the table of the kong flags that a struct declares.
@@ -145,24 +146,24 @@ func flagTable(t *testing.T, dir, structName string) string {
 	return b.String()
 }
 
-// commandTable makes the table of the commands that the struct cli declares.
+// commandTable makes the table of the commands that the struct commands declares.
 func commandTable(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("| command | what it does |\n|---|---|\n")
-	var add func(prefix, structName string)
-	add = func(prefix, structName string) {
+	var add func(prefix, dir, structName string)
+	add = func(prefix, dir, structName string) {
 		for _, f := range structFields(t, dir, structName) {
 			if _, isCommand := f.tag.Lookup("cmd"); !isCommand {
 				continue
 			}
 			before := b.Len()
-			add(prefix+kebab(f.name)+" ", f.typ)
+			add(prefix+kebab(f.name)+" ", f.dir, f.typ)
 			if b.Len() > before {
 				continue // it only has commands of its own
 			}
 			usage := prefix + kebab(f.name)
-			for _, arg := range structFields(t, dir, f.typ) {
+			for _, arg := range structFields(t, f.dir, f.typ) {
 				if _, isArg := arg.tag.Lookup("arg"); !isArg {
 					continue
 				}
@@ -175,17 +176,18 @@ func commandTable(t *testing.T, dir string) string {
 			fmt.Fprintf(&b, "| `hookctl %s` | %s |\n", usage, f.tag.Get("help"))
 		}
 	}
-	add("", "cli")
+	add("", dir, "commands")
 	return b.String()
 }
 
 type structField struct {
-	name, typ string
-	tag       reflect.StructTag
+	name     string
+	dir, typ string // where its type is declared
+	tag      reflect.StructTag
 }
 
-// structFields reads the fields of a struct from the source of a program, those
-// of embedded structs included, since a program can't be imported.
+// structFields reads the fields of a struct from its source, those of embedded structs
+// included, since most are not exported.
 func structFields(t *testing.T, dir, structName string) []structField {
 	t.Helper()
 	pkgs, err := parser.ParseDir(token.NewFileSet(), dir, nil, parser.SkipObjectResolution) //nolint:staticcheck // one directory without build tags
@@ -204,10 +206,12 @@ func structFields(t *testing.T, dir, structName string) []structField {
 				return false
 			}
 			for _, f := range s.Fields.List {
-				typ, _ := f.Type.(*ast.Ident)
-				field := structField{}
-				if typ != nil {
+				field := structField{dir: dir}
+				switch typ := f.Type.(type) {
+				case *ast.Ident:
 					field.typ = typ.Name
+				case *ast.SelectorExpr: // of a package beside this one
+					field.dir, field.typ = filepath.Join(filepath.Dir(dir), fmt.Sprint(typ.X)), typ.Sel.Name
 				}
 				if f.Tag != nil {
 					text, err := strconv.Unquote(f.Tag.Value)
@@ -218,7 +222,7 @@ func structFields(t *testing.T, dir, structName string) []structField {
 				}
 				if len(f.Names) == 0 {
 					if _, embed := field.tag.Lookup("embed"); !embed {
-						all = append(all, structFields(t, dir, field.typ)...)
+						all = append(all, structFields(t, field.dir, field.typ)...)
 					}
 					continue
 				}

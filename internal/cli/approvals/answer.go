@@ -1,0 +1,70 @@
+package approvals
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+type answerCmd struct {
+	ID        string `arg:"" help:"Id of the question, which approvals lists."`
+	Option    string `arg:"" optional:"" help:"The answer: an option of the question, in any case of letters; without one, they are named."`
+	Note      string `placeholder:"TEXT" help:"Why, for the record."`
+	By        string `placeholder:"NAME" help:"Who answers; default: the user of this machine. The record keeps it beside what the connection proves."`
+	SHA256    string `name:"sha256" placeholder:"DIGEST" help:"Answer only for this data, as show showed its digest; default: the data as it is known now."`
+	AnyOption bool   `help:"Let an answer that is not offered decide too: it denies, unless it is Allow, Allow once or Allow always."`
+}
+
+// answered is the JSON form of an accepted answer.
+type answered struct {
+	ID     string `json:"id"`
+	Status string `json:"status"` // accepted
+	Option string `json:"option"`
+}
+
+// Run answers.
+func (c *answerCmd) Run(ctx context.Context, e *cli.Env) error {
+	a, closeBus, err := e.Approver(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeBus()
+	if c.SHA256 == "" || c.Option == "" {
+		r, err := a.Get(ctx, c.ID)
+		if err != nil {
+			return fmt.Errorf("answer approval %s: %w", c.ID, cmp.Or(errors.Unwrap(err), err)) // it is not shown here
+		}
+		if c.Option == "" {
+			return fmt.Errorf("answer approval %s: say which option: %s", c.ID, quoted(r.Options))
+		}
+		c.SHA256 = r.DataSHA256
+	}
+	option, err := a.Answer(ctx, c.ID, approval.Answer{
+		Option: c.Option, By: cmp.Or(c.By, cli.OSUser()), Note: c.Note, DataSHA256: c.SHA256, FreeText: c.AnyOption,
+	})
+	switch {
+	case err != nil:
+		return cli.ClosedOr(err)
+	case e.Out.JSON:
+		e.Out.Document(answered{c.ID, "accepted", option})
+	default:
+		e.Out.Print("accepted: %s\n", term.Printable(option))
+	}
+	return nil
+}
+
+// quoted are options as they are typed: each is one argument.
+func quoted(options []string) string {
+	list := make([]string, len(options))
+	for i, option := range options {
+		list[i] = strconv.Quote(option)
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,207 @@
+package approvals_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+func TestApprovalsAreListedShownAndAnswered(t *testing.T) {
+	f := clitest.New(t)
+	f.Run("--text", "approvals").See(t, cli.ExitOK, "no question waits for an answer")
+	f.Run("approvals").See(t, cli.ExitOK, `{"approvals":[],"total":0}`)
+	question := chain.Question("Deploy\x1b[2J?", "Allow once", "Deny")
+	question.Reason = "production"
+	b, id := f.Asking(question, `{"tool_name":"Deploy","n":9007199254740993}`)
+
+	f.Run("--text", "approvals", "--session", "s1").See(t, cli.ExitOK, `
+ID                          LEFT   AGE  SESSION  EVENT     HOOK          PROMPT
+QUESTION  SPAN  SPAN   s1       tool:pre  deploy-guard  Deploy␛[2J?`)
+	f.Run("--text", "approvals", "--session", "s2").See(t, cli.ExitOK, "no question waits for an answer")
+	f.Run("approvals", "list").See(t, cli.ExitOK, `{"approvals":[{"id":"QUESTION","session_id":"s1","event":"tool:pre","hook":"deploy-guard",`+
+		`"prompt":"Deploy\u001b[2J?","options":["Allow once","Deny"],"default":"deny","created":"TIME","expires":"TIME","data_sha256":"DIGEST"}],"total":1}`)
+	f.Run("--text", "approvals", "show", id).See(t, cli.ExitOK, `
+QUESTION  waits for an answer
+left                        SPAN, then deny
+hook                        deploy-guard (ask)
+tool                        Deploy
+event                       tool:pre
+session                     s1
+agent                       /hookctl
+reason                      production
+options                     Allow once | Deny
+sha256                      DIGEST
+
+prompt
+Deploy␛[2J?
+
+changed since it was emitted
++ session_id: "s1"
+
+data
+{
+  "session_id": "s1",
+  "tool_name": "Deploy",
+  "n": 9007199254740993,
+  "timestamp": "TIME"
+}`)
+	var r approval.Record
+	if err := json.Unmarshal([]byte(f.Run("approvals", "show", id).Stdout), &r); err != nil || approval.Digest(r.Data) != r.DataSHA256 {
+		t.Errorf("record %+v, %v; want the data that was asked about", r, err)
+	}
+
+	for _, step := range []struct {
+		sentence string
+		args     []string
+		code     int
+		says     string
+	}{
+		{"an option that is not offered", []string{id, "Maybe"}, cli.ExitRefused, `"Allow once", "Deny"`},
+		{"other data", []string{id, "Deny", "--sha256", strings.Repeat("0", 64)}, cli.ExitClosed, "other data"},
+		{"an unknown question", []string{"nobody", "Deny"}, cli.ExitRefused, "hookctl: answer approval nobody: there is no"},
+		{"an id that is none", []string{"a.b", "Deny"}, cli.ExitLocal, "answer approval a.b: the id of an approval has"},
+		{"no option", []string{id}, cli.ExitLocal, `say which option: "Allow once", "Deny"` + "\n"},
+		{"no option for an unknown question", []string{"nobody"}, cli.ExitRefused, "hookctl: answer approval nobody: there is no"},
+	} {
+		got := f.Run(append([]string{"approvals", "answer"}, step.args...)...)
+		if got.Code != step.code || !strings.Contains(got.Stderr, step.says) || got.Stdout != "" {
+			t.Errorf("%s: %+v; want %d, %q", step.sentence, got, step.code, step.says)
+		}
+	}
+	f.Run("approvals", "answer", id, "allow ONCE", "--note", "fine", "--sha256", r.DataSHA256).See(t, cli.ExitOK,
+		`{"id":"QUESTION","status":"accepted","option":"Allow once"}`)
+	if got := b.Line(); !strings.Contains(got, `"verdict":{"action":"continue"`) || !strings.Contains(got, `"option":"Allow once"`) {
+		t.Errorf("the agent got %s", got)
+	}
+	late := f.Run("approvals", "answer", id, "Deny")
+	if late.Code != cli.ExitClosed || !strings.Contains(late.Stderr, "Allow once") {
+		t.Errorf("a second answer: %+v; want %d and the winner", late, cli.ExitClosed)
+	}
+	shown := clitest.Still(f.Run("--text", "approvals", "show", id).Stdout)
+	for _, want := range []string{`granted, "Allow once" by unauthenticated`, "claims                      ME", "note                        fine"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("show: %s\nwant %q", shown, want)
+		}
+	}
+}
+
+func TestAnAnswerIsBoundToTheData(t *testing.T) {
+	f := clitest.New(t)
+	sub, err := f.NC.SubscribeSync("hooks.approve.*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.NC.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	b, id := f.Asking(chain.Question("Really?"))
+	f.Run("approvals", "answer", id, "Deny")
+	b.Line()
+	b.Line()
+	msg, err := sub.NextMsgWithContext(t.Context())
+	if err != nil || !regexp.MustCompile(`"data_sha256":"[0-9a-f]{64}"`).Match(msg.Data) {
+		t.Errorf("%v, %v; want an answer with the digest of the data", msg, err)
+	}
+}
+
+func TestAnAnswerMayBeAnyText(t *testing.T) {
+	f := clitest.New(t)
+	b, id := f.Asking(chain.Question("Really?"))
+	f.Run("--text", "approvals", "answer", id, "ask me tomorrow", "--any-option", "--by", "bridge").See(t, cli.ExitOK, "accepted: ask me tomorrow")
+	for _, want := range []string{`"action":"deny"`, "denied: User denied: Really?"} {
+		if got := b.Line(); !strings.Contains(got, want) {
+			t.Errorf("the agent got %s; want %s", got, want)
+		}
+	}
+	if code := <-b.Code; code != cli.ExitDenied {
+		t.Errorf("exit code %d; want %d", code, cli.ExitDenied)
+	}
+}
+
+func TestApprovalsWatchWritesLines(t *testing.T) {
+	f := clitest.New(t)
+	b, first := f.Asking(chain.Question("Really?\u202e"))
+	f.Run("execute", "tool:pre", "--session", "s2", "--no-wait") // is not told of
+	lines := f.Start(cli.Process{}, "approvals", "watch", "--session", "s1")
+	people := f.Start(cli.Process{}, "--text", "approvals", "watch", "--session", "s1")
+	const question = `"question":{"id":"QUESTION","session_id":"s1","event":"tool:pre","hook":"deploy-guard","prompt":"Really?\u202e",` +
+		`"options":["Allow","Deny"],"default":"deny","created":"TIME","expires":"TIME","data_sha256":"DIGEST"}`
+	see := func(b *clitest.Background, want string) {
+		t.Helper()
+		if got := clitest.Still(b.Line()); got != want {
+			t.Errorf("line %s\nwant %s", got, want)
+		}
+	}
+	see(lines, `{"kind":"asked",`+question+`}`)
+	see(people, `CLOCK QUESTION  s1         deploy-guard: Really?⟨U+202E⟩  asked, SPAN left`)
+	f.Run("execute", "tool:pre", "--session", "s2", "--no-wait")
+	f.Run("approvals", "answer", first, "Deny", "--by", "ada")
+	see(lines, `{"kind":"decided",`+question+`,"decision":{"option":"Deny","granted":false,"decided_by":"unauthenticated","claimed_by":"ada","decided":"TIME"}}`)
+	see(people, `CLOCK QUESTION  s1         deploy-guard: Really?⟨U+202E⟩  denied, "Deny" by unauthenticated`)
+	for _, b := range []*clitest.Background{lines, people} {
+		if code := b.End(); code != cli.ExitOK {
+			t.Errorf("exit code %d; want %d", code, cli.ExitOK)
+		}
+	}
+	b.Line()
+}
+
+func TestApprovalsRules(t *testing.T) {
+	f := &clitest.Fixture{T: t, Env: nil}
+	file := filepath.Join(t.TempDir(), "rules.yaml")
+	if err := os.WriteFile(file, []byte(`
+rules:
+  - name: staging is fine
+    decision: allow
+    hook: deploy-*
+    prompt: "Deploy to staging*"
+  - decision: deny
+    tool: Write
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const table = `
+RULE             DECISION  HOOK      TOOL   PROMPT
+staging is fine  allow     deploy-*  *      Deploy to staging*
+rule 2           deny      *         Write  *
+`
+	const list = `{"rules":[{"name":"staging is fine","decision":"allow","hook":"deploy-*","prompt":"Deploy to staging*"},{"name":"rule 2","decision":"deny","tool":"Write"}]`
+	for sentence, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"the rules alone":         {[]string{"--text"}, table},
+		"the rules as JSON":       {nil, list + "}"},
+		"what a rule grants":      {[]string{"--text", "--hook", "deploy-guard", "--prompt", "Deploy to staging 2?"}, table + "\nallow by staging is fine"},
+		"a denial wins":           {[]string{"--text", "--hook", "deploy-guard", "--prompt", "Deploy to staging", "--tool", "Write"}, table + "\ndeny by rule 2"},
+		"what nothing matches":    {[]string{"--text", "--hook", "other"}, table + "\nno rule matches: a person is asked"},
+		"the same as JSON":        {[]string{"--hook", "other"}, list + `,"decision":"ask"}`},
+		"what matches, as JSON":   {[]string{"--tool", "Write"}, list + `,"decision":"deny","by":{"name":"rule 2","decision":"deny","tool":"Write"}}`},
+		"the standard input also": {[]string{"--text", "-"}, "RULE    DECISION  HOOK  TOOL  PROMPT\nrule 1  allow     h     *     p"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			args := append([]string{"approvals", "rules"}, c.args...)
+			if !strings.HasPrefix(sentence, "the standard input") {
+				args = append(args, file)
+			}
+			f.With(cli.Process{Stdin: strings.NewReader(`{"h:p":"allow"}`)}, args...).See(t, cli.ExitOK, c.want)
+		})
+	}
+	if err := os.WriteFile(file, []byte("rules:\n  - decision: maybe\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Run("approvals", "rules", file); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "rules.yaml:2:") || got.Stdout != "" {
+		t.Errorf("%+v; want the place of the fault", got)
+	}
+	if got := f.Run("approvals", "rules", file+"x"); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "no such file") {
+		t.Errorf("%+v; want that there is no such file", got)
+	}
+}

@@ -1,0 +1,205 @@
+package approvals
+
+import (
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+// settle is how long keys are ignored after a question came up: those that were
+// meant for something else decide nothing.
+const settle = 400 * time.Millisecond
+
+// maxTyped is how many characters a note may have; the router's limit is 4 KiB.
+const maxTyped = 1000
+
+// desk is where the asker looks questions up and answers them.
+type desk struct {
+	get    func(id string) (approval.Record, error)
+	answer func(id string, a approval.Answer) error
+}
+
+// asker asks a person one question after the other: a model of bubbletea, whose
+// messages are [approval.Notice] and those below.
+type asker struct {
+	*term.Printer
+	desk desk
+	by   string
+	now  func() time.Time
+
+	width, height int
+	queue         []approval.Request // the first is asked
+	record        *approval.Record   // of the first; nil until it is known
+	shown         time.Time          // since when
+	body          []term.Cell        // its text, as wide as the terminal
+	top           int                // the first line of body that is seen
+	choice        int                // the option that Enter gives; -1 for none
+	note          []rune
+	typing        bool      // the note
+	sending       bool      // an answer is under way
+	said          term.Cell // what happened last
+}
+
+// The asker's messages.
+type (
+	recordMsg struct {
+		id     string
+		record approval.Record
+		err    error
+	}
+	answerMsg struct {
+		question approval.Request
+		option   string
+		err      error
+	}
+	tickMsg   struct{} // a second is over
+	statusMsg string   // what happened to the connection
+)
+
+func newAsker(p *term.Printer, d desk, by string) *asker {
+	return &asker{Printer: p, desk: d, by: by, now: time.Now, width: 80, height: 24}
+}
+
+// Init does nothing.
+func (m *asker) Init() tea.Cmd { return nil }
+
+// Update takes one message.
+func (m *asker) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	cmd := m.take(msg)
+	return m, cmd
+}
+
+func (m *asker) take(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = max(msg.Width, 20), max(msg.Height, 8)
+		m.wrap()
+	case tickMsg:
+		return m.load()
+	case statusMsg:
+		m.said = term.Yellow.Cell(term.Printable(string(msg)))
+	case approval.Notice:
+		return m.notice(msg)
+	case recordMsg:
+		return m.loaded(msg)
+	case answerMsg:
+		return m.answered(msg)
+	case tea.PasteMsg:
+		if m.typing {
+			m.typed(msg.Content)
+		}
+	case tea.KeyPressMsg:
+		return m.key(msg)
+	}
+	return nil
+}
+
+// notice takes a question, or what became of one.
+func (m *asker) notice(n approval.Notice) tea.Cmd {
+	if n.Decision == nil {
+		m.queue = append(m.queue, n.Request)
+		if len(m.queue) == 1 {
+			return m.load()
+		}
+		return nil
+	}
+	if i := m.find(n.Request.ID); i >= 0 && !(i == 0 && m.sending) {
+		d := decision(*n.Decision)
+		m.said = d.Color.Cell(term.Clip(term.Printable(n.Request.Prompt), term.MaxValue) + "  " + d.Text)
+		return m.drop(i)
+	}
+	return nil
+}
+
+func (m *asker) find(id string) int {
+	return slices.IndexFunc(m.queue, func(q approval.Request) bool { return q.ID == id })
+}
+
+// drop takes a question from the queue.
+func (m *asker) drop(i int) tea.Cmd {
+	m.queue = slices.Delete(m.queue, i, i+1)
+	if i > 0 {
+		return nil
+	}
+	m.record = nil
+	return m.load()
+}
+
+// load looks the first question up where that was not done.
+func (m *asker) load() tea.Cmd {
+	if m.record != nil || len(m.queue) == 0 {
+		return nil
+	}
+	id := m.queue[0].ID
+	return func() tea.Msg {
+		r, err := m.desk.get(id)
+		return recordMsg{id, r, err}
+	}
+}
+
+// loaded shows a question. Only the record is shown, since anybody may publish a
+// notice.
+func (m *asker) loaded(msg recordMsg) tea.Cmd {
+	if m.record != nil || len(m.queue) == 0 || m.queue[0].ID != msg.id {
+		return nil
+	}
+	switch {
+	case wire.CodeOf(msg.err) == wire.NotFound:
+		return m.drop(0)
+	case msg.err != nil:
+		m.said = term.Red.Cell(term.Printable(msg.err.Error())) // the next tick tries again
+		return nil
+	case msg.record.Decision != nil:
+		return m.notice(approval.Notice{Request: msg.record.Request, Decision: msg.record.Decision})
+	}
+	m.record, m.shown = &msg.record, m.now()
+	m.top, m.note, m.typing = 0, nil, false
+	m.choice = slices.IndexFunc(msg.record.Options, func(o string) bool { return !approval.Grants(o) })
+	m.wrap()
+	return nil
+}
+
+// answer sends the choice, for the data that is shown.
+func (m *asker) answer() tea.Cmd {
+	if m.choice < 0 {
+		m.said = term.Yellow.Cell("choose an answer first")
+		return nil
+	}
+	m.sending = true
+	q, option := m.record.Request, m.record.Options[m.choice]
+	a := approval.Answer{Option: option, By: m.by, Note: string(m.note), DataSHA256: q.DataSHA256}
+	return func() tea.Msg { return answerMsg{q, option, m.desk.answer(q.ID, a)} }
+}
+
+// answered goes on to the next question, unless the answer may be given again.
+func (m *asker) answered(msg answerMsg) tea.Cmd {
+	m.sending = false
+	m.said = term.Green.Cell(term.Clip(term.Printable(msg.question.Prompt), term.MaxValue) + "  answered: " + term.Printable(msg.option))
+	if msg.err != nil {
+		m.said = term.Red.Cell(term.Printable(msg.err.Error()))
+		switch wire.CodeOf(msg.err) {
+		case wire.NotFound, wire.Conflict, wire.Gone:
+		default:
+			return nil
+		}
+	}
+	if i := m.find(msg.question.ID); i >= 0 {
+		return m.drop(i)
+	}
+	return nil
+}
+
+// later moves the question behind the others.
+func (m *asker) later() tea.Cmd {
+	if len(m.queue) < 2 {
+		return nil
+	}
+	m.queue = append(m.queue[1:], m.queue[0])
+	m.record = nil
+	return m.load()
+}

@@ -1,0 +1,156 @@
+package approvals
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+// maxWrapped bounds the lines of a question's text on a terminal.
+const maxWrapped = 5000
+
+// View shows the question.
+func (m *asker) View() tea.View {
+	var lines []string
+	if m.record == nil {
+		lines = m.idle()
+	} else {
+		lines = m.question()
+	}
+	v := tea.NewView(strings.Join(lines, "\n"))
+	v.AltScreen = true
+	return v
+}
+
+func (m *asker) idle() []string {
+	what := "no question waits for an answer; Ctrl-C leaves"
+	if len(m.queue) > 0 {
+		what = "looking the question up; Ctrl-C leaves"
+	}
+	return []string{m.cut(term.Dim.Cell(what)), "", m.cut(m.said)}
+}
+
+// question shows the head, as much of the text as there is room for, the options,
+// the note, and the keys.
+func (m *asker) question() []string {
+	page := m.page()
+	seen := m.body[m.top:min(m.top+page, len(m.body))]
+	lines := []string{m.head(), m.rule("")}
+	for _, line := range seen {
+		lines = append(lines, m.cut(line))
+	}
+	for range page - len(seen) {
+		lines = append(lines, "")
+	}
+	more := ""
+	if len(m.body) > page {
+		more = fmt.Sprintf(" lines %d to %d of %d; PgUp and PgDn show more ", m.top+1, m.top+len(seen), len(m.body))
+	}
+	lines = append(lines, m.rule(more))
+	first, options := m.visibleOptions()
+	for i, option := range options {
+		line := optionColor(option).Cell("  " + term.Printable(option))
+		if first+i == m.choice {
+			line = (term.Bold + ";" + optionColor(option)).Cell("> " + term.Printable(option))
+		}
+		lines = append(lines, m.cut(line))
+	}
+	return append(lines, m.noteLine(), m.cut(m.said), m.cut(m.keys()))
+}
+
+// head says who asks and how much time is left.
+func (m *asker) head() string {
+	time := left(m.record.Expires, m.now())
+	right := time.Text + " left"
+	who := term.Printable(m.record.Hook) + " asks"
+	if n := len(m.queue); n > 1 {
+		who = fmt.Sprintf("%s  (%d more wait)", who, n-1)
+	}
+	who = ansi.Truncate(who, max(m.width-len(right)-2, 1), "…")
+	gap := strings.Repeat(" ", max(m.width-ansi.StringWidth(who)-len(right), 1))
+	return m.Paint(term.Bold, who) + gap + m.Paint(time.Color, right)
+}
+
+func (m *asker) keys() term.Cell {
+	switch {
+	case m.typing:
+		return term.Dim.Cell("Enter keeps the note, Esc drops it")
+	case m.sending:
+		return term.Dim.Cell("sending the answer")
+	}
+	return term.Dim.Cell("↑↓ choose · Enter answers · n note · Tab later · Ctrl-C leaves without an answer")
+}
+
+// noteLine shows the end of the note, where somebody types.
+func (m *asker) noteLine() string {
+	text := string(m.note)
+	if m.typing {
+		text += "▏"
+	}
+	if over := ansi.StringWidth(text) - (m.width - len("  note: ")); over > 0 {
+		text = ansi.TruncateLeft(text, over+1, "…")
+	}
+	return m.Paint(term.Dim, "  note: ") + text
+}
+
+// wrap makes the text of the question as wide as the terminal.
+func (m *asker) wrap() {
+	if m.record == nil {
+		return
+	}
+	m.body = nil
+	list := sections(*m.record)
+	m.addSection(list[0]) // the prompt
+	m.add(term.Cell{})
+	for _, row := range recordRows(*m.record, m.now())[2:] { // id and time stand elsewhere
+		m.add(term.Plain.Cell(fmt.Sprintf("%-8s %s", row[0].Text, row[1].Text)))
+	}
+	for _, s := range list[1:] {
+		m.add(term.Cell{})
+		m.addSection(s)
+	}
+	m.scroll(0)
+}
+
+func (m *asker) addSection(s term.Section) {
+	m.add(term.Dim.Cell(s.Head))
+	for _, line := range s.Lines {
+		m.add(line)
+	}
+}
+
+// add adds a line, wrapped.
+func (m *asker) add(line term.Cell) {
+	for part := range strings.SplitSeq(ansi.Hardwrap(line.Text, m.width, true), "\n") {
+		switch len(m.body) {
+		case maxWrapped:
+			return
+		case maxWrapped - 1:
+			part = "… cut here; `hookctl approvals show` shows more"
+		}
+		m.body = append(m.body, line.Color.Cell(part))
+	}
+}
+
+// cut paints a line that fits the width.
+func (m *asker) cut(line term.Cell) string {
+	return m.Paint(line.Color, ansi.Truncate(line.Text, m.width, "…"))
+}
+
+func (m *asker) rule(text string) string {
+	text = ansi.Truncate(text, m.width, "…")
+	return m.Paint(term.Dim, text+strings.Repeat("─", max(m.width-ansi.StringWidth(text), 0)))
+}
+
+// optionColor tells what grants from what denies.
+func optionColor(option string) term.Color {
+	if approval.Grants(option) {
+		return term.Green
+	}
+	return term.Red
+}

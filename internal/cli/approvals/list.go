@@ -1,0 +1,90 @@
+package approvals
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+// Cmd has the commands of `hookctl approvals`.
+type Cmd struct {
+	List   listCmd   `cmd:"" default:"withargs" help:"List the questions that wait for an answer; approvals alone does so too."`
+	Show   showCmd   `cmd:"" help:"Show all that is known of a question, and what it is about."`
+	Answer answerCmd `cmd:"" help:"Answer a question."`
+	Watch  watchCmd  `cmd:"" help:"Be asked, one question after the other, until interrupted."`
+	Rules  rulesCmd  `cmd:"" help:"Check a file of rules, and show what they decide; needs no NATS."`
+}
+
+type listCmd struct {
+	Session string `placeholder:"ID" help:"Only questions of this session."`
+	Limit   int    `placeholder:"N" help:"At most so many, the oldest first; default: as many as fit a message."`
+}
+
+// waiting is the JSON form of the list.
+type waiting struct {
+	Approvals []approval.Request `json:"approvals"`
+	Total     int                `json:"total"`
+}
+
+// Run lists questions.
+func (c *listCmd) Run(ctx context.Context, e *cli.Env) error {
+	if c.Limit < 0 {
+		return fmt.Errorf("use --limit %d: it can't be negative", c.Limit)
+	}
+	a, closeBus, err := e.Approver(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeBus()
+	list, total, err := a.Pending(ctx, approval.Filter{Session: c.Session, Limit: c.Limit})
+	switch {
+	case err != nil:
+		return err
+	case e.Out.JSON:
+		if list == nil {
+			list = []approval.Request{}
+		}
+		e.Out.Document(waiting{list, total})
+		return nil
+	case total == 0:
+		e.Out.Print("no question waits for an answer\n")
+		return nil
+	}
+	now := time.Now()
+	rows := [][]term.Cell{term.Heads("ID", "LEFT", "AGE", "SESSION", "EVENT", "HOOK", "PROMPT")}
+	for _, q := range list {
+		rows = append(rows, []term.Cell{
+			term.Cyan.Cell(term.Printable(q.ID)),
+			left(q.Expires, now),
+			term.Plain.Cell(term.Span(now.Sub(q.Created.Time))),
+			term.Plain.Cell(term.OrDash(term.Printable(q.Session))),
+			term.Plain.Cell(term.Printable(q.Event)),
+			term.Plain.Cell(term.Printable(q.Hook)),
+			term.Bold.Cell(term.Clip(term.Printable(q.Prompt), term.MaxValue)),
+		})
+	}
+	e.Out.Table(rows)
+	if total > len(list) {
+		e.Out.Print("and %d more\n", total-len(list))
+	}
+	return nil
+}
+
+// urgent is how much time is little.
+const urgent = 30 * time.Second
+
+// left is how much time there is to answer.
+func left(expires approval.Time, now time.Time) term.Cell {
+	switch d := expires.Sub(now); {
+	case d <= 0:
+		return term.Red.Cell("none")
+	case d < urgent:
+		return term.Yellow.Cell(term.Span(d))
+	default:
+		return term.Plain.Cell(term.Span(d))
+	}
+}

@@ -1,0 +1,95 @@
+package approvals
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+type rulesCmd struct {
+	File   string `arg:"" help:"File of rules, YAML or JSON; - reads the standard input."`
+	Hook   string `placeholder:"NAME" help:"Decide a question of this hook."`
+	Tool   string `placeholder:"NAME" help:"About this tool."`
+	Prompt string `placeholder:"TEXT" help:"With this prompt."`
+}
+
+// ruled is the JSON form of what rules decide.
+type ruled struct {
+	Rules    approval.Rules `json:"rules"`
+	Decision string         `json:"decision,omitempty"` // allow, deny, or ask where no rule matches
+	By       *approval.Rule `json:"by,omitempty"`
+}
+
+// Run checks the file.
+func (c *rulesCmd) Run(e *cli.Env) error {
+	rules, err := c.read(e.Stdin)
+	if err != nil {
+		return err
+	}
+	doc := ruled{Rules: rules}
+	if c.Hook+c.Tool+c.Prompt != "" {
+		doc.Decision = "ask"
+		if rule, found := rules.Decide(c.Hook, c.Tool, c.Prompt); found {
+			doc.Decision, doc.By = rule.Decision, &rule
+		}
+	}
+	if e.Out.JSON {
+		e.Out.Document(doc)
+		return nil
+	}
+	rows := [][]term.Cell{term.Heads("RULE", "DECISION", "HOOK", "TOOL", "PROMPT")}
+	for _, r := range rules {
+		rows = append(rows, []term.Cell{
+			term.Cyan.Cell(term.Printable(r.Name)),
+			decisionColor(r.Decision).Cell(r.Decision),
+			term.Plain.Cell(orAny(r.Hook)),
+			term.Plain.Cell(orAny(r.Tool)),
+			term.Plain.Cell(term.Clip(orAny(r.Prompt), term.MaxValue)),
+		})
+	}
+	e.Out.Table(rows)
+	switch {
+	case doc.By != nil:
+		e.Out.Print("\n%s by %s\n", e.Out.Paint(decisionColor(doc.Decision), doc.Decision), term.Printable(doc.By.Name))
+	case doc.Decision != "":
+		e.Out.Print("\nno rule matches: a person is asked\n")
+	}
+	return nil
+}
+
+func (c *rulesCmd) read(stdin io.Reader) (approval.Rules, error) {
+	name := c.File
+	if name == "-" {
+		name = "standard input"
+	} else {
+		f, err := os.Open(c.File)
+		if err != nil {
+			return nil, fmt.Errorf("read rules: %w", err)
+		}
+		defer f.Close()
+		stdin = f
+	}
+	text, err := io.ReadAll(io.LimitReader(stdin, approval.MaxRuleFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read rules: %w", err)
+	}
+	return approval.ParseRules(name, text)
+}
+
+func decisionColor(decision string) term.Color {
+	if decision == approval.DefaultAllow {
+		return term.Green
+	}
+	return term.Red
+}
+
+func orAny(glob string) string {
+	if glob == "" {
+		return "*"
+	}
+	return term.Printable(glob)
+}

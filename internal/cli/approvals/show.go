@@ -1,0 +1,104 @@
+package approvals
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+type showCmd struct {
+	ID string `arg:"" help:"Id of the question, which approvals lists."`
+}
+
+// Run shows a question.
+func (c *showCmd) Run(ctx context.Context, e *cli.Env) error {
+	a, closeBus, err := e.Approver(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeBus()
+	r, err := a.Get(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	if e.Out.JSON {
+		e.Out.Document(json.RawMessage(r.Append(nil)))
+		return nil
+	}
+	e.Out.Table(recordRows(r, time.Now()))
+	for _, s := range sections(r) {
+		e.Out.Print("\n%s\n", e.Out.Paint(term.Dim, s.Head))
+		for _, line := range s.Lines {
+			e.Out.Print("%s\n", e.Out.Paint(line.Color, line.Text))
+		}
+	}
+	return nil
+}
+
+// recordRows is what is known of a question, but for its texts of many lines.
+func recordRows(r approval.Record, now time.Time) [][]term.Cell {
+	hook := r.Hook
+	if r.HookID != "" && r.HookID != r.Hook {
+		hook += " (" + r.HookID + ")"
+	}
+	state := term.Yellow.Cell("waits for an answer")
+	if r.Decision != nil {
+		state = decision(*r.Decision)
+	}
+	rows := [][]term.Cell{{term.Bold.Cell(term.Printable(r.ID)), state}}
+	add := func(head, text string) {
+		if text != "" {
+			rows = append(rows, []term.Cell{term.Dim.Cell(head), term.Plain.Cell(term.Printable(text))})
+		}
+	}
+	if r.Decision != nil {
+		add("claims", r.ClaimedBy)
+		add("note", r.Note)
+		add("error", r.Error)
+		add("decided", r.Decided.String())
+	} else {
+		text := left(r.Expires, now)
+		rows = append(rows, []term.Cell{term.Dim.Cell("left"), text.Color.Cell(text.Text + ", then " + term.Printable(r.Default))})
+	}
+	add("hook", hook)
+	add("tool", r.ToolName)
+	add("event", r.Event)
+	add("session", r.Session)
+	add("agent", r.Agent)
+	add("reason", r.Reason)
+	add("options", strings.Join(r.Options, " | "))
+	add("sha256", r.DataSHA256)
+	return rows
+}
+
+// decision is the end of a question for people.
+func decision(d approval.Decision) term.Cell {
+	what, color := "denied", term.Red
+	if d.Granted {
+		what, color = "granted", term.Green
+	}
+	if d.Option != "" {
+		what += fmt.Sprintf(", %q", term.Printable(d.Option))
+	}
+	return color.Cell(what + " by " + term.Printable(d.DecidedBy))
+}
+
+// sections are the prompt, what hooks and defaults changed, and the data, safe to
+// show.
+func sections(r approval.Record) []term.Section {
+	list := []term.Section{{Head: "prompt", Lines: term.Cells(term.PrintableLines(r.Prompt, term.MaxLines), term.Bold)}}
+	if lines := jsondiff.DiffLines(r.Changes); len(lines) > 0 {
+		list = append(list, term.Section{Head: "changed since it was emitted", Lines: lines})
+	}
+	if len(r.Data) > 0 {
+		list = append(list, term.Section{Head: "data", Lines: term.Cells(term.PrintableLines(jsondiff.Indented(r.Data), term.MaxLines), term.Plain)})
+	}
+	return list
+}

@@ -1,0 +1,153 @@
+package approvals
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/approver"
+)
+
+type watchCmd struct {
+	Session string `placeholder:"ID" help:"Only questions of this session."`
+	By      string `placeholder:"NAME" help:"Who answers; default: the user of this machine."`
+}
+
+// maxStatus is how much news of the connection may wait for the asker.
+const maxStatus = 16
+
+// Run asks on a terminal, and writes a line for each question and decision
+// elsewhere.
+func (c *watchCmd) Run(ctx context.Context, e *cli.Env) error {
+	status := make(chan string, maxStatus)
+	if interactive(e) {
+		e.Status = func(text string) {
+			select {
+			case status <- text:
+			default: // the asker is gone, or slow
+			}
+		}
+	}
+	a, closeBus, err := e.Approver(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeBus()
+	if interactive(e) {
+		err = c.ask(ctx, e, a, status)
+	} else {
+		err = a.Watch(ctx, c.of(func(n approval.Notice) { showNotice(e.Out, n) }))
+	}
+	if err != nil {
+		return err
+	}
+	return cli.StopCause(ctx)
+}
+
+// interactive reports whether there is somebody to ask.
+func interactive(e *cli.Env) bool {
+	in, isFile := e.Stdin.(*os.File)
+	return e.Terminal && !e.Out.JSON && (!isFile || cli.IsTerminal(in))
+}
+
+// of keeps the notices of the session that was asked for.
+func (c *watchCmd) of(handle func(approval.Notice)) func(approval.Notice) {
+	return func(n approval.Notice) {
+		if c.Session == "" || n.Request.Session == c.Session {
+			handle(n)
+		}
+	}
+}
+
+// ask runs the asker until the person leaves or ctx ends. What watches ends with
+// it. The asker owns the screen, so that it shows the status too.
+func (c *watchCmd) ask(ctx context.Context, e *cli.Env, a *approver.Approver, status <-chan string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m := newAsker(e.Out, desk{
+		get: func(id string) (approval.Record, error) { return a.Get(ctx, id) },
+		answer: func(id string, answer approval.Answer) error {
+			_, err := a.Answer(ctx, id, answer)
+			return err
+		},
+	}, cmp.Or(c.By, cli.OSUser()))
+	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(e.Stdin), tea.WithOutput(e.Stdout),
+		tea.WithoutSignalHandler(), tea.WithWindowSize(80, 24))
+	var beside sync.WaitGroup
+	var watchErr error
+	beside.Go(func() {
+		watchErr = a.Watch(ctx, c.of(func(n approval.Notice) { program.Send(n) }))
+		program.Quit()
+	})
+	beside.Go(func() { everySecond(ctx, func() { program.Send(tickMsg{}) }) })
+	beside.Go(func() {
+		for {
+			select {
+			case text := <-status:
+				program.Send(statusMsg(text))
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	_, err := program.Run()
+	cancel()
+	beside.Wait()
+	if watchErr != nil {
+		return watchErr
+	}
+	if errors.Is(err, tea.ErrProgramKilled) && errors.Is(err, context.Canceled) {
+		return nil // the caller's context ended
+	}
+	if err != nil {
+		return fmt.Errorf("use the terminal: %w", err)
+	}
+	return nil
+}
+
+func everySecond(ctx context.Context, do func()) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			do()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// noticed is the JSON form of a notice.
+type noticed struct {
+	Kind     string             `json:"kind"` // asked or decided
+	Question approval.Request   `json:"question"`
+	Decision *approval.Decision `json:"decision,omitempty"`
+}
+
+// showNotice writes one line of watch.
+func showNotice(p *term.Printer, n approval.Notice) {
+	q := n.Request
+	switch {
+	case p.JSON && n.Decision == nil:
+		p.Line(noticed{"asked", q, nil})
+	case p.JSON:
+		p.Line(noticed{"decided", q, n.Decision})
+	default:
+		what := term.Yellow.Cell("asked, " + left(q.Expires, time.Now()).Text + " left")
+		if n.Decision != nil {
+			what = decision(*n.Decision)
+		}
+		p.Print("%s %s  %-10s %s: %s  %s\n", p.Clock(), term.Printable(q.ID), term.OrDash(term.Printable(q.Session)),
+			term.Printable(q.Hook), term.Clip(term.Printable(q.Prompt), term.MaxValue), p.Paint(what.Color, what.Text))
+	}
+}

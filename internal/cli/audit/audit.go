@@ -1,0 +1,53 @@
+package audit
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// FilterFlags are the flags that say which records are wanted.
+type FilterFlags struct {
+	Session    string   `placeholder:"ID" help:"Only of this session."`
+	Chain      string   `placeholder:"ID" help:"Only of this chain."`
+	EventID    string   `name:"event-id" placeholder:"ID" help:"Only of this event, by its id."`
+	Approval   string   `placeholder:"ID" help:"Only about this question."`
+	Event      string   `placeholder:"NAME" help:"Only of events of this name, or that match tool:*."`
+	Hook       string   `placeholder:"ID" help:"Only of this hook."`
+	Action     string   `placeholder:"ACTION" help:"Only where this was decided or done, such as deny."`
+	Kind       []string `placeholder:"KIND" help:"Only of these kinds, such as chain.result or hook.*; comma-separated."`
+	FailedOpen bool     `help:"Only where a hook failed and was let pass."`
+	Since      string   `placeholder:"TIME" help:"Only since then: 2h, 7d, 2026-03-01, or a time as RFC 3339 has it."`
+	Until      string   `placeholder:"TIME" help:"Only before then."`
+}
+
+// Filter reads the flags.
+func (f FilterFlags) Filter(now time.Time) (query.Filter, error) {
+	out := query.Filter{
+		Session: f.Session, Chain: f.Chain, Hook: f.Hook, Event: f.Event, Action: f.Action,
+		EventID: f.EventID, Approval: f.Approval, FailedOpen: f.FailedOpen,
+	}
+	if f.Event != "" {
+		if err := events.CheckPattern(f.Event); err != nil {
+			return out, err
+		}
+	}
+	for _, kind := range f.Kind {
+		out.Kinds = append(out.Kinds, audit.Kind(kind))
+	}
+	var err error
+	if out.Since, err = cli.Moment("--since", f.Since, now); err != nil {
+		return out, err
+	}
+	if out.Until, err = cli.Moment("--until", f.Until, now); err != nil {
+		return out, err
+	}
+	if !out.Since.IsZero() && !out.Until.IsZero() && !out.Since.Before(out.Until) {
+		return out, fmt.Errorf("use --since %s --until %s: nothing is since the one and before the other", f.Since, f.Until)
+	}
+	return out, nil
+}

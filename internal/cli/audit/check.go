@@ -1,0 +1,143 @@
+package audit
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/keys"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// CheckCmd is `hookctl audit check`.
+type CheckCmd struct {
+	Receipt string `arg:"" help:"File with the receipt; - for the standard input."`
+	keyFlags
+	NoPin bool `help:"Do not take keys from the pin of the log."`
+}
+
+// Help is what --help adds.
+func (CheckCmd) Help() string {
+	return `Exit code 0: the record stands at its place in a log that a router signed. 40: that is not proved.`
+}
+
+// maxReceipt bounds what is read of a receipt: a record, and hashes.
+const maxReceipt = 64 << 20
+
+// Checked is the JSON form.
+type Checked struct {
+	Proved    bool            `json:"proved"`
+	Reason    string          `json:"reason,omitempty"` // why not
+	Origin    string          `json:"origin,omitempty"`
+	Seq       int64           `json:"seq,omitempty"`
+	Position  int             `json:"position"`
+	Size      int64           `json:"size,omitempty"` // of the log that was signed
+	Signed    string          `json:"signed,omitempty"`
+	Witnessed bool            `json:"witnessed"`
+	Keys      []string        `json:"keys"`
+	Record    json.RawMessage `json:"record,omitempty"`
+}
+
+// Run checks a receipt.
+func (c *CheckCmd) Run(e *cli.Env) error {
+	text, err := c.read(e.Stdin)
+	if err != nil {
+		return err
+	}
+	receipt, err := audit.ParseReceipt(text)
+	if err != nil {
+		return notProved(e, Checked{}, err)
+	}
+	said := query.ParseNote([]byte(receipt.Checkpoint)).Origin // only to find the pin
+	var pins []*pinFile
+	if !c.NoPin && said != "" {
+		path, err := pinPath(e.Getenv, said)
+		if err == nil {
+			var pin *pinFile
+			if pin, err = readPin(path); err == nil {
+				pins = append(pins, pin)
+			}
+		}
+		if err != nil && len(c.Key) == 0 {
+			return err
+		}
+	}
+	t, err := c.trust(pins)
+	if err != nil {
+		return err
+	}
+	if len(t.routers) == 0 {
+		return errNoKey
+	}
+	if err := t.keys().Check(); err != nil {
+		return err
+	}
+	x := Checked{Keys: keys.Texts(t.routers)}
+	checkpoint, witnessed, err := receipt.Check(t.keys())
+	if err != nil {
+		return notProved(e, x, err)
+	}
+	x.Proved, x.Origin, x.Seq, x.Position, x.Witnessed = true, checkpoint.Origin, receipt.Seq, receipt.Position, witnessed
+	x.Size, x.Signed, x.Record = checkpoint.Size, checkpoint.Time.Format(RecordTime), json.RawMessage(receipt.Line)
+	if e.Out.JSON {
+		e.Out.Document(x)
+		return nil
+	}
+	e.Out.Table(x.rows(t))
+	e.Out.Print("\n")
+	record := query.Decode([]byte(receipt.Line))
+	record.Seq, record.Position = receipt.Seq, receipt.Position
+	showRecord(e.Out, record)
+	e.Out.Print("%s\n", term.Printable(receipt.Line))
+	return nil
+}
+
+func (c *CheckCmd) read(stdin io.Reader) ([]byte, error) {
+	in := stdin
+	if c.Receipt != "-" {
+		f, err := os.Open(c.Receipt)
+		if err != nil {
+			return nil, fmt.Errorf("check: %w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxReceipt+1))
+	if err == nil && len(text) > maxReceipt {
+		err = fmt.Errorf("longer than %d bytes: no receipt is", maxReceipt)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("check %s: %w", c.Receipt, err)
+	}
+	return text, nil
+}
+
+func notProved(e *cli.Env, x Checked, err error) error {
+	e.Exit = audit.Invalid.ExitCode()
+	x.Reason = err.Error()
+	if x.Keys == nil {
+		x.Keys = []string{}
+	}
+	if e.Out.JSON {
+		e.Out.Document(x)
+		return nil
+	}
+	e.Out.Print("%s  %s\n", e.Out.Paint(term.Bold+";"+term.Red, "NOT PROVED"), term.Printable(x.Reason))
+	return nil
+}
+
+func (x Checked) rows(t trusted) [][]term.Cell {
+	witnessed := "no known witness has signed it too"
+	if x.Witnessed {
+		witnessed = "a witness has signed it too"
+	}
+	return [][]term.Cell{
+		{(term.Bold + ";" + term.Green).Cell("PROVED"), term.Bold.Cell(fmt.Sprintf("the record stands at %d:%d of the log %s", x.Seq, x.Position, term.Printable(x.Origin)))},
+		{term.Dim.Cell("signed"), term.Plain.Cell(fmt.Sprintf("%s, with %s; %s", x.Signed, term.Plural(int(x.Size), "message"), witnessed))},
+		{term.Dim.Cell("keys"), term.Plain.Cell(keys.Names(t.routers))},
+	}
+}

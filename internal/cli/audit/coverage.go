@@ -1,0 +1,164 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// CoverageCmd is `hookctl coverage`.
+type CoverageCmd struct {
+	Since string `default:"24h" placeholder:"TIME" help:"Count only events since then: 2h, 7d, 2026-03-01, or a time as RFC 3339 has it."`
+}
+
+// maxCovered is how many agents are listed; the rest is counted.
+const maxCovered = 10_000
+
+// Coverage is the JSON form.
+type Coverage struct {
+	Since   time.Time `json:"since"`
+	Agents  []covered `json:"agents"` // the ungated first
+	Ungated int       `json:"ungated"`
+	Left    int       `json:"events_left_out,omitempty"` // of more agents than can be listed
+}
+
+// covered is what one agent emitted.
+type covered struct {
+	Agent   string         `json:"agent"` // the CloudEvents source
+	Gated   bool           `json:"gated"` // whether it emitted tool:pre
+	Events  map[string]int `json:"events"`
+	Total   int            `json:"total"`
+	Last    time.Time      `json:"last"`
+	ToolPre *time.Time     `json:"last_tool_pre,omitempty"`
+}
+
+// Run reads the audit log of all routers, and lists the agents in it.
+func (c *CoverageCmd) Run(ctx context.Context, e *cli.Env) error {
+	now := time.Now()
+	since, err := cli.Moment("--since", c.Since, now)
+	if err != nil {
+		return err
+	}
+	l, b, err := e.AuditLog(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	doc := Coverage{Since: since, Agents: []covered{}}
+	agents := map[string]*covered{}
+	err = l.Query(ctx, query.Filter{Since: since, Kinds: []audit.Kind{audit.ChainResult}}, func(r query.Record) error {
+		if r.Err == nil && !doc.count(agents, &r) {
+			doc.Left++
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, a := range agents {
+		doc.Agents = append(doc.Agents, *a)
+		if !a.Gated {
+			doc.Ungated++
+		}
+	}
+	slices.SortFunc(doc.Agents, func(a, b covered) int {
+		if a.Gated != b.Gated {
+			return compareGated(a.Gated)
+		}
+		return cmp.Compare(a.Agent, b.Agent)
+	})
+	if e.Out.JSON {
+		e.Out.Document(doc)
+		return nil
+	}
+	doc.show(e.Out, now)
+	return nil
+}
+
+func compareGated(gated bool) int {
+	if gated {
+		return 1
+	}
+	return -1
+}
+
+// count counts an event. It is false where there is no room for its agent.
+func (doc *Coverage) count(agents map[string]*covered, r *query.Record) bool {
+	a := agents[r.Agent]
+	if a == nil {
+		if len(agents) >= maxCovered {
+			return false
+		}
+		a = &covered{Agent: r.Agent, Events: map[string]int{}}
+		agents[r.Agent] = a
+	}
+	a.Events[r.Event]++
+	a.Total++
+	if r.Time.After(a.Last) {
+		a.Last = r.Time
+	}
+	if r.Event == events.ToolPre && r.Action != "collect" { // which decides nothing
+		a.Gated = true
+		if a.ToolPre == nil || r.Time.After(*a.ToolPre) {
+			at := r.Time
+			a.ToolPre = &at
+		}
+	}
+	return true
+}
+
+// show shows the agents, and says what those without tool:pre mean.
+func (doc *Coverage) show(out *term.Printer, now time.Time) {
+	if len(doc.Agents) == 0 {
+		out.Print("No event is recorded since %s. Routers with --audit=off record none.\n", doc.Since.Local().Format(time.DateTime))
+		return
+	}
+	rows := [][]term.Cell{term.Heads("AGENT", "TOOL:PRE", "EVENTS", "LAST", "WHICH")}
+	for _, a := range doc.Agents {
+		gate := term.Red.Cell("never")
+		if a.ToolPre != nil {
+			gate = term.Plain.Cell(agoOf(now, *a.ToolPre))
+		}
+		names := slices.Sorted(maps.Keys(a.Events))
+		more := ""
+		if len(names) > 6 {
+			names, more = names[:6], fmt.Sprintf(" and %d more", len(a.Events)-6)
+		}
+		rows = append(rows, []term.Cell{
+			term.Cyan.Cell(term.Printable(a.Agent)), gate, term.Plain.Cell(strconv.Itoa(a.Total)), term.Plain.Cell(agoOf(now, a.Last)), term.Dim.Cell(strings.Join(names, " ") + more),
+		})
+	}
+	out.Table(rows)
+	if doc.Ungated > 0 {
+		out.Print("\n%d of %d agents never emitted tool:pre since %s: if they run tools, no hook can stop one.\n",
+			doc.Ungated, len(doc.Agents), doc.Since.Local().Format(time.DateTime))
+	}
+	if doc.Left > 0 {
+		out.Print("%d events of more than %d agents are left out.\n", doc.Left, maxCovered)
+	}
+}
+
+// agoOf says how long ago a time was, roughly.
+func agoOf(now, t time.Time) string {
+	switch age := now.Sub(t); {
+	case age < time.Minute:
+		return "just now"
+	case age < time.Hour:
+		return strconv.Itoa(int(age.Minutes())) + "m ago"
+	case age < 48*time.Hour:
+		return strconv.Itoa(int(age.Hours())) + "h ago"
+	default:
+		return strconv.Itoa(int(age.Hours()/24)) + "d ago"
+	}
+}

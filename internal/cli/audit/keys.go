@@ -1,0 +1,119 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/keys"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// keyFlags are the flags that say whose signatures hold.
+type keyFlags struct {
+	Key     []string `sep:"none" placeholder:"KEY|FILE" help:"A router's verifier key, or a file with some: FILE.pub beside its --audit-key. Repeatable."`
+	Witness []string `sep:"none" placeholder:"KEY|FILE" help:"A witness's verifier key, or a file with some. Repeatable."`
+}
+
+// trusted are the keys that are gone by.
+type trusted struct {
+	routers, witnesses []keys.Key
+}
+
+func (t trusted) keys() audit.Keys {
+	return audit.Keys{Routers: keys.Verifiers(t.routers), Witnesses: keys.Verifiers(t.witnesses)}
+}
+
+// trust reads the flags; what they do not say is as the pins have it.
+func (f keyFlags) trust(pins []*pinFile) (t trusted, err error) {
+	if t.routers, err = keys.Read("--key", f.Key); err != nil {
+		return t, err
+	}
+	if t.witnesses, err = keys.Read("--witness", f.Witness); err != nil {
+		return t, err
+	}
+	for _, p := range pins {
+		if p == nil {
+			continue
+		}
+		if len(f.Key) == 0 {
+			if t.routers, err = p.addKeys(t.routers, p.Keys); err != nil {
+				return t, err
+			}
+		}
+		if len(f.Witness) == 0 {
+			if t.witnesses, err = p.addKeys(t.witnesses, p.Witnesses); err != nil {
+				return t, err
+			}
+		}
+	}
+	return t, nil
+}
+
+// errNoKey says how to get a key.
+var errNoKey = errors.New("no router's key is known, and without one nothing can be proved: give it with --key; " +
+	"it stands in FILE.pub beside the router's --audit-key, and `hookctl audit key show` prints it")
+
+// patient is how long routers are asked for their keys: until that time after the last
+// answer.
+const patient = 300 * time.Millisecond
+
+// askKeys asks the routers that are there for their keys, and says from whom they are.
+func askKeys(ctx context.Context, b *natsx.Conn) (found []keys.Key, from []string, err error) {
+	answers := make(chan *nats.Msg, 256)
+	inbox := b.Conn().NewInbox()
+	sub, err := b.Conn().ChanSubscribe(inbox, answers)
+	if err != nil {
+		return nil, nil, cli.Disconnected(fmt.Errorf("ask the routers for their keys: %w", err))
+	}
+	defer sub.Unsubscribe() //nolint:errcheck // the connection is closed soon
+	subject, err := micro.ControlSubject(micro.InfoVerb, "hook-router", "")
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := b.Conn().PublishRequest(subject, inbox, nil); err != nil {
+		return nil, nil, cli.Disconnected(fmt.Errorf("ask the routers for their keys: %w", err))
+	}
+	for {
+		select {
+		case msg := <-answers:
+			var info micro.Info
+			if len(msg.Data) == 0 || json.Unmarshal(msg.Data, &info) != nil {
+				continue // no responders
+			}
+			k, err := keys.Parse(info.Metadata["audit_key"])
+			if err != nil {
+				continue
+			}
+			found = keys.Add(found, k)
+			from = append(from, info.ID)
+		case <-time.After(patient):
+			return found, from, nil
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+	}
+}
+
+// onFirstUse takes the keys of the routers that are there on trust, and says so.
+func onFirstUse(ctx context.Context, e *cli.Env, b *natsx.Conn) ([]keys.Key, error) {
+	found, from, err := askKeys(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%w; no router that runs here gave its key either", errNoKey)
+	}
+	fmt.Fprintf(e.Stderr, "hookctl: key taken ON TRUST, on first use: %s, as %s %s told over NATS at %s; compare it with the file FILE.pub beside the router's --audit-key, or give it with --key\n",
+		keys.Names(found), term.Plural(len(from), "router"), term.Printable(strings.Join(from, ", ")), term.Printable(natsx.RedactURL(b.Conn().ConnectedUrl())))
+	return found, nil
+}

@@ -1,0 +1,164 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/cli/keys"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// part is one segment of a log that is verified: an export, or a stream.
+type part struct {
+	what   string // file or stream
+	header audit.Header
+	bad    *audit.FormatError // why there is no header
+	in     io.Reader
+	size   int64    // of a file; 0: not known
+	pin    *pinFile // nil for none
+	path   string   // of the pin; empty: none is kept
+	heads  [][]byte // seen elsewhere
+	odd    []string // what else there is to say
+
+	previous tlog.Hash // what the first checkpoint must name; zero: there is no segment before
+	linked   bool      // previous is known, or there is no segment before
+	report   audit.Report
+}
+
+// headless reports whether the part is no export, or not one that is known here.
+func (p *part) headless() bool { return p.bad != nil }
+
+// number of the segment, from 1.
+func (p *part) number() int { return numberOf(p.header) }
+
+// numberOf reads the number of a segment in its name; 0 where it has none.
+func numberOf(h audit.Header) int {
+	name, ok := strings.CutPrefix(h.Origin, audit.Origin(h.Prefix, segmentName(h.Prefix, 1)))
+	switch {
+	case !ok:
+		return 0
+	case name == "":
+		return 1
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(name, "_"))
+	if err != nil || n < 2 || name[0] != '_' {
+		return 0
+	}
+	return n
+}
+
+// segmentName is the name that has a number.
+func segmentName(prefix string, number int) string {
+	return store.SegmentName(strings.ToUpper(prefix)+"_AUDIT", number)
+}
+
+// follows says whether the part is the segment right after another.
+func (p *part) follows(before *part) bool {
+	return before != nil && before.header.Prefix == p.header.Prefix && p.number() > 1 && before.number() == p.number()-1
+}
+
+// verify verifies. What the first checkpoint must follow is what the pin says where the
+// segment before does not. Where nothing says it, it is taken as the file has it, and the
+// verdict is that the beginning is missing.
+func (p *part) verify(ctx context.Context, t trusted, told func(done int64)) (err error) {
+	if p.bad != nil {
+		p.report = audit.Report{Verdict: audit.Invalid, Reason: p.bad.Reason, Line: p.bad.Line}
+		if p.bad.Cut {
+			p.report.Verdict = audit.Incomplete
+		}
+		return nil
+	}
+	if p.number() == 1 {
+		p.linked = true
+	}
+	if !p.linked && p.pin != nil {
+		p.previous, p.linked = p.pin.Previous, true
+	}
+	o := audit.Options{
+		Keys: keys.Verifiers(t.routers), Witnesses: keys.Verifiers(t.witnesses), Heads: p.heads,
+		Previous: p.previous, AnyPrevious: !p.linked, Progress: told,
+	}
+	if p.pin != nil {
+		o.Pin = &p.pin.Pin
+	}
+	if p.report, err = audit.Verify(ctx, p.in, o); err != nil {
+		return fmt.Errorf("%s: %w", p.what, err)
+	}
+	if p.report.Verdict.OK() && !p.linked {
+		p.report.Verdict, p.report.Pin = audit.Incomplete, nil
+		p.report.Reason = fmt.Sprintf("%d messages are as they were signed, but the log goes on from a segment before, and nothing says where that ended: "+
+			"verify it together with the export of that segment, in their order, or with the running log", p.report.Messages)
+	}
+	return nil
+}
+
+// openPart opens an export; - is the standard input. Close what it gives.
+func openPart(name string, stdin io.Reader) (p *part, closer func(), err error) {
+	p, closer = &part{what: name}, func() {}
+	in := stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, nil, fmt.Errorf("verify: %w", err)
+		}
+		closer = func() { _ = f.Close() }
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			p.size = info.Size()
+		}
+		in = f
+	}
+	if err := p.peek(in); err != nil {
+		closer()
+		return nil, nil, fmt.Errorf("verify %s: %w", name, err)
+	}
+	return p, closer, nil
+}
+
+// peek reads the header, and leaves all to be read.
+func (p *part) peek(in io.Reader) error {
+	var seen bytes.Buffer
+	source := &remembering{in: in, kept: &seen}
+	p.in = io.MultiReader(&seen, in)
+	r, err := audit.NewReader(source)
+	p.bad, _ = errors.AsType[*audit.FormatError](err)
+	if p.bad == nil && source.err == nil {
+		p.header = r.Header()
+	}
+	return source.err
+}
+
+// remembering keeps what was read, and the error that is not the end.
+type remembering struct {
+	in   io.Reader
+	kept *bytes.Buffer
+	err  error
+}
+
+func (r *remembering) Read(b []byte) (int, error) {
+	n, err := r.in.Read(b)
+	r.kept.Write(b[:n])
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.err = err
+	}
+	return n, err
+}
+
+// grave is how grave a verdict is, where parts of a log have several.
+func grave(v audit.Verdict) int {
+	order := [...]audit.Verdict{audit.OKWitnessed, audit.OKPinned, audit.OKUnanchored, audit.Incomplete, audit.Invalid, audit.Diverged}
+	for i, one := range order {
+		if v == one {
+			return i
+		}
+	}
+	return len(order)
+}

@@ -1,0 +1,92 @@
+package audit
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+)
+
+// progress shows how far something is: a bar on a terminal, elsewhere a line now and
+// then, and nothing of what is done at once.
+type progress struct {
+	w           io.Writer
+	bar         bool
+	what        string // such as "export"
+	total       int64  // of units; 0: not known
+	unit        func(n float64) string
+	began, said time.Time
+	first       int64 // where it began
+	drawn       bool
+}
+
+const (
+	barEvery  = 100 * time.Millisecond
+	lineEvery = 5 * time.Second
+	barWidth  = 30
+)
+
+// newProgress begins at the unit first.
+func newProgress(e *cli.Env, what string, first, total int64, unit func(float64) string) *progress {
+	f, ok := e.Stderr.(*os.File)
+	now := time.Now()
+	return &progress{w: e.Stderr, bar: ok && cli.IsTerminal(f), what: what, total: total, unit: unit, began: now, said: now, first: first}
+}
+
+// at says that so much is done.
+func (p *progress) at(done int64) {
+	every := lineEvery
+	if p.bar {
+		every = barEvery
+	}
+	now := time.Now()
+	if now.Sub(p.said) < every {
+		return
+	}
+	p.said = now
+	p.draw(done, now)
+}
+
+func (p *progress) draw(done int64, now time.Time) {
+	rate := float64(done-p.first) / max(now.Sub(p.began).Seconds(), 0.001)
+	text := fmt.Sprintf("%s  %s/s", p.unit(float64(done)), p.unit(rate))
+	if p.total > 0 {
+		share := min(float64(done)/float64(p.total), 1)
+		text = fmt.Sprintf("%3.0f%%  %s of %s  %s/s", 100*share, p.unit(float64(done)), p.unit(float64(p.total)), p.unit(rate))
+		if rate > 0 {
+			left := min(float64(p.total-done)/rate, 1e6)
+			text += "  " + term.Span(time.Duration(left*float64(time.Second))) + " left"
+		}
+		if p.bar {
+			full := int(share * barWidth)
+			text = "[" + strings.Repeat("█", full) + strings.Repeat("░", barWidth-full) + "] " + text
+		}
+	}
+	if p.bar {
+		p.drawn = true
+		fmt.Fprintf(p.w, "\r\x1b[K%s  %s", p.what, text)
+		return
+	}
+	fmt.Fprintf(p.w, "%s: %s\n", p.what, text)
+}
+
+// say writes a line of its own.
+func (p *progress) say(format string, args ...any) {
+	p.end()
+	fmt.Fprintf(p.w, "hookctl: %s\n", term.Printable(fmt.Sprintf(format, args...)))
+}
+
+// end takes the bar away.
+func (p *progress) end() {
+	if p.drawn {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.drawn = false
+	}
+}
+
+// messages is a number of messages for people.
+func messages(n float64) string { return fmt.Sprintf("%.0f messages", n) }

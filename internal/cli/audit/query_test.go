@@ -1,0 +1,150 @@
+package audit_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+func TestAuditQueryFindsWhatIsAskedFor(t *testing.T) {
+	f := clitest.NewAudit(t)
+	f.Fill(2) // messages 1 and 2
+	f.Turn()
+	f.Write(clitest.ChainOf("late", "s9", clitest.Began.Add(48*time.Hour))...)
+	for name, c := range map[string]struct {
+		args string
+		want []string
+	}{
+		"one session over all kinds": {"--session s1 --kind hook.timeout,chain.result", []string{"2:1 hook.timeout slow", "2:5 chain.result"}},
+		"what failed open":           {"--failed-open", []string{"1:1 hook.timeout slow", "2:1 hook.timeout slow", "2/1:1 hook.timeout slow"}},
+		"a hook, the newest first":   {"--hook no-rm --reverse", []string{"2/1:3 hook.result no-rm", "2:3 hook.result no-rm", "1:3 hook.result no-rm"}},
+		"a limit":                    {"--hook no-rm --limit 2", []string{"1:3 hook.result no-rm", "2:3 hook.result no-rm"}},
+		"a limit from the end":       {"--hook no-rm --limit 1 --reverse", []string{"2/1:3 hook.result no-rm"}},
+		"a chain and an action":      {"--chain chain-0 --action deny", []string{"1:3 hook.result no-rm", "1:5 chain.result"}},
+		"an event id":                {"--event-id event-late --kind chain.*", []string{"2/1:5 chain.result"}},
+		"since":                      {"--since 2026-03-02T00:00:00Z --kind injection", []string{"2/1:4 injection memory"}},
+		"a pattern of events":        {"--event tool:* --kind injection --session s0", []string{"1:4 injection memory"}},
+		"nothing":                    {"--event chat:* --session s0", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := f.Run(append([]string{"audit", "query", "--json"}, strings.Fields(c.args)...)...)
+			if diff := cmp.Diff(c.want, clitest.Places(t, got.Stdout)); diff != "" || got.Code != cli.ExitOK {
+				t.Errorf("code %d, -want +got:\n%s%s", got.Code, diff, got.Stderr)
+			}
+			if nothing := strings.Contains(got.Stderr, "nothing found"); nothing != (c.want == nil) {
+				t.Errorf("stderr: %s", got.Stderr)
+			}
+		})
+	}
+}
+
+func TestAuditQueryGoesByTheTimesOfRecords(t *testing.T) {
+	f := clitest.NewAudit(t)
+	now := time.Now()
+	for i, ago := range []time.Duration{30 * time.Minute, 20 * time.Minute, 10 * time.Minute} {
+		f.Write(audit.Record{Time: now.Add(-ago), Kind: audit.LogKind, Hook: []string{"a", "b", "c"}[i]})
+	}
+	for args, want := range map[string][]string{
+		"--since 25m":                       {"2:0 log b", "3:0 log c"},
+		"--since 25m --until 15m":           {"2:0 log b"},
+		"--since 25m --until 15m --reverse": {"2:0 log b"},
+		"--until " + now.Add(-25*time.Minute).Format(time.RFC3339): {"1:0 log a"},
+	} {
+		got := f.Run(append([]string{"audit", "query", "--json"}, strings.Fields(args)...)...)
+		if diff := cmp.Diff(want, clitest.Places(t, got.Stdout)); diff != "" {
+			t.Errorf("%s: -want +got:\n%s%s", args, diff, got.Stderr)
+		}
+	}
+}
+
+func TestAuditQueryRefusesWhatItCannotRead(t *testing.T) {
+	f := clitest.NewAudit(t)
+	for args, want := range map[string]string{
+		"--since yesterday":                        `read --since "yesterday": a time is needed`,
+		"--until=-3h":                              "read --until",
+		"--since 1h --until 2h":                    "nothing is since the one and before the other",
+		"--event a..b":                             "a..b",
+		"--limit=-1":                               "negative",
+		"--since 99999999999999999999d":            "a time is needed",
+		"--since 2026-03-01T12:00:00+25:00 --json": "a time is needed",
+	} {
+		got := f.Run(append([]string{"audit", "query"}, strings.Fields(args)...)...)
+		if got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, want) {
+			t.Errorf("%s: code %d, %s", args, got.Code, got.Stderr)
+		}
+	}
+}
+
+func TestAuditQueryShowsWhatIsNoRecord(t *testing.T) {
+	f := clitest.NewAudit(t)
+	for _, body := range []string{"hello\n", "", `{"kind":"x"}` + "\n", "{\"a\":\"\x1b[2J\"}"} {
+		if _, err := f.Trail.Live().Append(t.Context(), f.Bus.Of("audit", "w", "w1"), "", f.Last, []byte(body)); err != nil {
+			t.Fatal(err)
+		}
+		f.Last++
+	}
+	got := f.Run("audit", "query", "--session", "s1", "--text")
+	if got.Code != cli.ExitOK || strings.Count(got.Stdout, "UNREADABLE") != 4 || strings.Contains(got.Stdout, "\x1b") {
+		t.Errorf("code %d: %q", got.Code, got.Stdout)
+	}
+	if got := f.Run("audit", "query", "--json"); strings.Count(got.Stdout, `"error":"read`) != 4 || strings.Contains(got.Stdout, "\x1b") {
+		t.Errorf("%q", got.Stdout)
+	}
+}
+
+func TestAuditTextLinesAreSafeForTheTerminal(t *testing.T) {
+	f := clitest.NewAudit(t)
+	f.Write(audit.Record{Time: clitest.Began, Kind: audit.HookResult, Session: "s\x1b[31m", Event: "tool:pre", Hook: "h\u202e", Action: "deny\n", Detail: audit.Call{Reason: "a\x07b"}})
+	got := f.Run("audit", "tail", "--text")
+	want := "2026-03-01 12:00:00.000Z  hook.result        tool:pre         s␛[31m     h⟨U+202E⟩      deny⏎  a␇b; 0.0ms  1:0\n"
+	if diff := cmp.Diff(want, got.Stdout); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestAuditTailGoesOnOverSegments(t *testing.T) {
+	f := clitest.NewAudit(t)
+	f.Fill(3)
+	got := f.Run("audit", "tail", "-n", "2", "--kind", "chain.result", "--json")
+	if diff := cmp.Diff([]string{"2:5 chain.result", "3:5 chain.result"}, clitest.Places(t, got.Stdout)); diff != "" {
+		t.Errorf("-want +got:\n%s%s", diff, got.Stderr)
+	}
+
+	b := f.Start(cli.Process{}, "audit", "tail", "-f", "-n", "1", "--hook", "no-rm", "--json")
+	next := func(want string) {
+		t.Helper()
+		if got := clitest.Places(t, b.Line()); got[0] != want+" hook.result no-rm" {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	next("3:3")
+	if line := b.Line(); !strings.HasPrefix(line, "following the audit log of prefix hooks") {
+		t.Error(line)
+	}
+	f.Write(clitest.ChainOf("c4", "s1", clitest.Began)...)
+	next("4:3")
+	f.Turn()
+	f.Write(clitest.ChainOf("c5", "s1", clitest.Began)...)
+	next("2/1:3")
+	f.Turn()
+	f.Turn()
+	f.Write(clitest.ChainOf("c6", "s1", clitest.Began)...)
+	next("4/1:3")
+	if code := b.End(); code != cli.ExitOK {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestAuditWithoutALogSaysSo(t *testing.T) {
+	f := clitest.NewAudit(t)
+	got := f.Run("audit", "tail", "--prefix", "other")
+	if got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "there is no audit log") {
+		t.Errorf("code %d: %s", got.Code, got.Stderr)
+	}
+}

@@ -1,0 +1,151 @@
+package audit
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// record is the JSON form of a record and of where it stands.
+type record struct {
+	Place    string          `json:"place"` // as audit prove takes it
+	Stream   string          `json:"stream"`
+	Seq      int64           `json:"seq"`
+	Position int             `json:"position"`
+	Stored   time.Time       `json:"stored"` // as the server says
+	Record   json.RawMessage `json:"record,omitempty"`
+	Error    string          `json:"error,omitempty"` // why it is none
+	Text     string          `json:"text,omitempty"`  // what stands there instead
+}
+
+func placed(r query.Record) record {
+	out := record{Place: r.String(), Stream: r.Stream, Seq: r.Seq, Position: r.Position, Stored: r.Stored.UTC(), Record: r.Line}
+	if r.Err != nil {
+		out.Record, out.Error, out.Text = nil, r.Err.Error(), term.Clip(strings.ToValidUTF8(string(r.Line), "\ufffd"), 40*term.MaxValue)
+	}
+	return out
+}
+
+// RecordTime is how the time of a record is shown.
+const RecordTime = "2006-01-02 15:04:05.000Z"
+
+// showRecord writes one record in one line.
+func showRecord(p *term.Printer, r query.Record) {
+	if p.JSON {
+		p.Line(placed(r))
+		return
+	}
+	if r.Err != nil {
+		p.Print("%s  %s  %s\n", p.Paint(term.Dim, r.Stored.UTC().Format(RecordTime)), p.Paint(term.Red, "UNREADABLE"), p.Paint(term.Dim, r.String())+"  "+term.Printable(r.Err.Error()))
+		return
+	}
+	who := term.Printable(r.Hook)
+	if who == "" {
+		who = "-"
+	}
+	p.Print("%s  %-18s %-16s %-10s %-14s %s%s  %s\n", p.Paint(term.Dim, r.Time.UTC().Format(RecordTime)), term.Printable(string(r.Kind)),
+		term.OrDash(term.Printable(r.Event)), term.OrDash(term.Printable(r.Session)), who, recordText(p, &r), detail(about(&r)), p.Paint(term.Dim, r.String()))
+}
+
+func detail(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "  " + text
+}
+
+// recordText is what was decided or done, with what failed in front.
+func recordText(p *term.Printer, r *query.Record) string {
+	what := term.Printable(r.Action)
+	switch {
+	case r.FailedOpen:
+		return p.Paint(term.Bold+";"+term.Red, "FAILED OPEN")
+	case r.Failure != "" || r.Kind == audit.ChainRefused || r.Kind == audit.LogKind:
+		return p.Paint(term.Red, term.OrDash(what))
+	case r.Shadow:
+		return p.Paint(term.Dim, "would "+what)
+	case r.Kind == audit.HookSkipped:
+		return p.Paint(term.Dim, "skipped")
+	}
+	return p.Paint(cli.ActionColor(chain.Action(r.Action)), term.OrDash(what))
+}
+
+// about is the rest of a record for people, in one line.
+func about(r *query.Record) string {
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	text := func(name, value string) {
+		if value != "" {
+			add("%s%s", name, term.Clip(term.Printable(value), 2*term.MaxValue))
+		}
+	}
+	switch r.Kind {
+	case audit.HookResult, audit.HookError, audit.HookTimeout:
+		text("", r.Failure)
+		text("", r.Error)
+		text("", r.Reason)
+		text("to the user: ", r.Message)
+		add("%s", term.Micros(r.Micros))
+	case audit.ChainResult, audit.ChainRefused:
+		text("by ", r.DeniedBy)
+		text("", r.Reason)
+		text("approval ", r.ApprovalID)
+		add("%s called, %d skipped, %s", term.Plural(r.Called, "hook"), r.Skipped, term.Micros(r.Micros))
+		text("chain ", r.ChainID)
+	case audit.InjectionKind:
+		text("dropped: ", r.Dropped)
+		add("%s, %s, %s", term.Printable(r.Role), term.Plural(r.Bytes, "byte"), term.Plural(r.Tokens, "token"))
+	case audit.ApprovalRequested:
+		text("", r.ApprovalID)
+		text("", r.Prompt)
+	case audit.ApprovalDecided:
+		text("", r.ApprovalID)
+		text("by ", r.DecidedBy)
+		text("claims to be ", r.ClaimedBy)
+		text("option ", r.Option)
+		text("note: ", r.Note)
+		text("error: ", r.Error)
+	case audit.DisplayKind:
+		if r.Suppressed {
+			add("output hidden")
+		}
+		text(term.Printable(r.Level)+": ", r.Message)
+	case audit.RegistrationKind:
+		add("revision %d", r.Revision)
+		text("by ", r.By)
+		text("", r.Reason)
+	case audit.LogKind:
+		text("", r.Reason)
+		if r.Lost > 0 {
+			add("%s lost", term.Plural(r.Lost, "record"))
+		}
+	default:
+		text("", r.Reason)
+		text("approval ", r.ApprovalID)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// deciderKind sorts those who decide: a person, whoever answered without a name, a
+// rule, the time-out, or an error.
+func deciderKind(r *query.Record) string {
+	switch {
+	case r.TimedOut:
+		return approval.ByTimeout
+	case r.Error != "":
+		return "error"
+	case strings.HasPrefix(r.DecidedBy, "rule "):
+		return "rule"
+	case r.DecidedBy == approval.Unauthenticated || r.DecidedBy == "":
+		return approval.Unauthenticated
+	}
+	return "person"
+}

@@ -1,0 +1,214 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// ShowCmd is `hookctl audit show`.
+type ShowCmd struct {
+	Chain    string `arg:"" optional:"" help:"Id of the chain, which answers, traces and records have."`
+	EventID  string `name:"event-id" placeholder:"ID" help:"The chains of this event instead."`
+	Approval string `placeholder:"ID" help:"The chains of this question instead."`
+}
+
+// Run tells what happened in a chain.
+func (c *ShowCmd) Run(ctx context.Context, e *cli.Env) error {
+	given := 0
+	for _, id := range [...]string{c.Chain, c.EventID, c.Approval} {
+		if id != "" {
+			given++
+		}
+	}
+	if given != 1 {
+		return errors.New("show which chain: give its id, or one of --event-id and --approval; `hookctl audit query` finds them")
+	}
+	l, b, err := e.AuditLog(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	ids := []string{c.Chain}
+	if c.Chain == "" {
+		ids, err = l.ChainsOf(ctx, query.Filter{EventID: c.EventID, Approval: c.Approval})
+	}
+	for i := 0; err == nil && i < len(ids); i++ {
+		var found *query.Chain
+		if found, err = l.Chain(ctx, ids[i]); err == nil {
+			if i > 0 && !e.Out.JSON {
+				e.Out.Print("\n")
+			}
+			showStory(e.Out, newStory(found))
+		}
+	}
+	if errors.Is(err, query.ErrNoChain) {
+		return fmt.Errorf("show %s: %w: it was not recorded, or in a segment that was removed; `hookctl audit query --since 1h` shows what there is",
+			term.Printable(c.Chain+c.EventID+c.Approval), err)
+	}
+	return err
+}
+
+// story is the JSON form of a chain, and what people are told of it.
+type story struct {
+	ChainID    string            `json:"chain_id"`
+	EventID    string            `json:"event_id,omitempty"`
+	Event      string            `json:"event,omitempty"`
+	Session    string            `json:"session_id,omitempty"`
+	Agent      string            `json:"agent,omitempty"`
+	Action     string            `json:"action,omitempty"`
+	Reason     string            `json:"reason,omitempty"`
+	DeniedBy   string            `json:"denied_by,omitempty"`
+	Refused    bool              `json:"refused,omitempty"` // the agent got an error instead
+	FailedOpen []string          `json:"failed_open,omitempty"`
+	Hooks      []storyHop        `json:"hooks"`
+	Changes    []jsondiff.Change `json:"changes,omitempty"` // from what came in to what went out
+	Approvals  []storyApproval   `json:"approvals,omitempty"`
+	Records    []record          `json:"records"`
+	chain      *query.Chain      `json:"-"`
+	result     *query.Record     `json:"-"` // the chain's end; nil: the log does not have it
+}
+
+// storyHop is what one hook did.
+type storyHop struct {
+	Hook       string            `json:"hook"`
+	Kind       string            `json:"kind"`
+	Action     string            `json:"action,omitempty"`
+	Reason     string            `json:"reason,omitempty"`
+	Failure    string            `json:"failure,omitempty"`
+	FailedOpen bool              `json:"failed_open,omitempty"`
+	Shadow     bool              `json:"shadow,omitempty"`
+	Started    string            `json:"started,omitempty"`
+	Micros     int64             `json:"us"`
+	Changes    []jsondiff.Change `json:"changes,omitempty"`
+
+	record query.Record
+}
+
+// storyApproval is a question and its decision.
+type storyApproval struct {
+	ApprovalID string `json:"approval_id"`
+	Prompt     string `json:"prompt,omitempty"`
+	Asked      string `json:"asked,omitempty"`
+	Decided    string `json:"decided,omitempty"` // empty: not yet
+	Granted    bool   `json:"granted"`
+	Option     string `json:"option,omitempty"`
+	DecidedBy  string `json:"decided_by,omitempty"`
+	ClaimedBy  string `json:"claimed_by,omitempty"`
+
+	question, decision *query.Record
+}
+
+func newStory(c *query.Chain) *story {
+	s := &story{ChainID: c.ID, chain: c, Hooks: []storyHop{}}
+	for _, r := range c.Records {
+		s.Records = append(s.Records, placed(r))
+	}
+	first := c.Records[0]
+	s.EventID, s.Event, s.Session = first.EventID, first.Event, first.Session
+	if s.result = c.Result(); s.result == nil {
+		s.result = c.Refused()
+	}
+	s.Refused = c.Refused() != nil
+	var before *query.Data // what the next hook was given
+	if r := s.result; r != nil {
+		s.Agent, s.Action, s.Reason, s.DeniedBy, before = r.Agent, r.Action, r.Reason, r.DeniedBy, r.In
+		if r.Out != nil {
+			s.Changes = compareData(r.In, r.Out, nil)
+		}
+	}
+	for _, r := range c.Calls() {
+		hop := storyHop{
+			Hook: r.Hook, Kind: string(r.Kind), Action: r.Action, Reason: r.Reason, Failure: r.Failure,
+			FailedOpen: r.FailedOpen, Shadow: r.Shadow, Micros: r.Micros, record: r,
+		}
+		if !r.Started.IsZero() {
+			hop.Started = r.Started.UTC().Format(time.RFC3339Nano)
+		}
+		if r.Data != nil || len(r.Changes) > 0 {
+			hop.Changes = compareData(before, r.Data, r.Changes)
+			if !r.Shadow {
+				before = r.Data
+			}
+		}
+		if r.FailedOpen {
+			s.FailedOpen = append(s.FailedOpen, r.Hook)
+		}
+		s.Hooks = append(s.Hooks, hop)
+	}
+	s.approvals()
+	return s
+}
+
+// approvals puts questions and decisions together.
+func (s *story) approvals() {
+	at := map[string]int{}
+	for _, r := range s.chain.Of(audit.ApprovalRequested, audit.ApprovalDecided) {
+		i, ok := at[r.ApprovalID]
+		if !ok {
+			i = len(s.Approvals)
+			at[r.ApprovalID] = i
+			s.Approvals = append(s.Approvals, storyApproval{ApprovalID: r.ApprovalID})
+		}
+		a := &s.Approvals[i]
+		if r.Prompt != "" {
+			a.Prompt = r.Prompt
+		}
+		if r.Kind == audit.ApprovalRequested {
+			if a.question == nil {
+				a.question, a.Asked = &r, r.Time.UTC().Format(RecordTime)
+			}
+			continue
+		}
+		a.decision, a.Decided = &r, r.Time.UTC().Format(RecordTime)
+		a.Granted, a.Option, a.DecidedBy, a.ClaimedBy = r.Granted, r.Option, r.DecidedBy, r.ClaimedBy
+	}
+}
+
+// compareData lists how data changed: as it was recorded, with the old values where they
+// are known, else from the views of the data, as far as they were recorded.
+func compareData(before, after *query.Data, recorded []byte) []jsondiff.Change {
+	var was []byte
+	if before != nil {
+		was = before.Value
+	}
+	if list, err := readChanges(recorded); err == nil && len(list) > 0 {
+		for i, c := range list {
+			if c.Old == nil && c.Op != "add" && was != nil {
+				list[i].Old = valueAt(was, c.Path)
+			}
+		}
+		return list
+	}
+	if was == nil || after == nil || after.Value == nil {
+		return nil
+	}
+	return jsondiff.Changes(was, after.Value)
+}
+
+// valueAt is the value at a JSON pointer, through objects only; nil for none.
+func valueAt(text []byte, pointer string) []byte {
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		if pointer == "" {
+			return text
+		}
+		o, ok := jsondiff.ParseObject(text)
+		if !ok {
+			return nil
+		}
+		value, ok := o.Get(strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
+		if !ok {
+			return nil
+		}
+		text = value
+	}
+	return text
+}

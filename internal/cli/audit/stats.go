@@ -1,0 +1,280 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// StatsCmd is `hookctl audit stats`.
+type StatsCmd struct {
+	Since string `placeholder:"TIME" help:"Count only records since then: 2h, 7d, 2026-03-01, or a time as RFC 3339 has it."`
+}
+
+// Stats is the JSON form.
+type Stats struct {
+	Records    int            `json:"records"` // that were counted
+	Unreadable int            `json:"unreadable"`
+	Chains     map[string]int `json:"chains"` // by what they decided
+	Refused    int            `json:"refused"`
+	Hooks      []HookCount    `json:"hooks"`
+	Failures   map[string]int `json:"failures"` // by class
+	FailedOpen int            `json:"failed_open"`
+	Asked      int            `json:"asked"`
+	Decided    map[string]int `json:"decided"` // by kind of decider
+	Granted    int            `json:"granted"`
+	Lost       int            `json:"lost"`
+	Segments   []segmentStats `json:"segments"`
+	Missing    []Gap          `json:"missing,omitempty"` // segments that are not there
+}
+
+// HookCount counts what a hook did at an event.
+type HookCount struct {
+	Event      string `json:"event"`
+	Hook       string `json:"hook"`
+	Action     string `json:"action"`
+	Count      int    `json:"count"`
+	Failed     int    `json:"failed"`
+	FailedOpen int    `json:"failed_open"`
+}
+
+// segmentStats is the state of one stream of the log.
+type segmentStats struct {
+	Number   int       `json:"number"`
+	Stream   string    `json:"stream"`
+	Sealed   bool      `json:"sealed"`
+	Messages uint64    `json:"messages"`
+	Bytes    uint64    `json:"bytes"`
+	Last     uint64    `json:"last"`
+	Created  time.Time `json:"created"`
+	Drift    []string  `json:"drift,omitempty"`
+	// Of the last checkpoint, which is not verified here; zero for none.
+	Size       int64      `json:"checkpoint_size"`
+	Root       string     `json:"checkpoint_root,omitempty"`
+	Checkpoint *time.Time `json:"checkpoint_time,omitempty"`
+}
+
+// Run counts.
+func (c *StatsCmd) Run(ctx context.Context, e *cli.Env) error {
+	now := time.Now()
+	since, err := cli.Moment("--since", c.Since, now)
+	if err != nil {
+		return err
+	}
+	l, b, err := e.AuditLog(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	s := Stats{Chains: map[string]int{}, Failures: map[string]int{}, Decided: map[string]int{}, Hooks: []HookCount{}, Segments: []segmentStats{}}
+	counts := map[HookCount]*HookCount{}
+	err = l.Query(ctx, query.Filter{Since: since}, func(r query.Record) error {
+		s.count(&r, counts)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, n := range counts {
+		s.Hooks = append(s.Hooks, *n)
+	}
+	slices.SortFunc(s.Hooks, func(a, b HookCount) int {
+		return cmp.Or(cmp.Compare(a.Event, b.Event), cmp.Compare(a.Hook, b.Hook), cmp.Compare(a.Action, b.Action))
+	})
+	if err := s.addSegments(ctx, l); err != nil {
+		return err
+	}
+	if e.Out.JSON {
+		e.Out.Document(s)
+		return nil
+	}
+	s.show(e.Out, b.Prefix(), now)
+	return nil
+}
+
+func (s *Stats) count(r *query.Record, counts map[HookCount]*HookCount) {
+	s.Records++
+	switch {
+	case r.Err != nil:
+		s.Unreadable++
+	case r.OfHook():
+		action := r.Action
+		if r.Kind == audit.HookSkipped {
+			action = "skipped"
+		}
+		if r.Shadow {
+			action = "shadow: " + action
+		}
+		key := HookCount{Event: r.Event, Hook: r.Hook, Action: action}
+		n := counts[key]
+		if n == nil {
+			n = &HookCount{Event: r.Event, Hook: r.Hook, Action: action}
+			counts[key] = n
+		}
+		n.Count++
+		if r.Failure != "" {
+			n.Failed++
+			s.Failures[r.Failure]++
+		}
+		if r.FailedOpen {
+			n.FailedOpen++
+			s.FailedOpen++
+		}
+	case r.Kind == audit.ChainResult:
+		s.Chains[r.Action]++
+	case r.Kind == audit.ChainRefused:
+		s.Refused++
+	case r.Kind == audit.ApprovalRequested && r.Action != "joined":
+		s.Asked++
+	case r.Kind == audit.ApprovalDecided:
+		s.Decided[deciderKind(r)]++
+		if r.Granted {
+			s.Granted++
+		}
+	case r.Kind == audit.LogKind:
+		s.Lost += r.Lost
+	}
+}
+
+func (s *Stats) addSegments(ctx context.Context, l *query.Log) error {
+	segments, err := l.Segments(ctx)
+	if err != nil {
+		return err
+	}
+	var numbers []int
+	for _, seg := range segments {
+		numbers = append(numbers, seg.Number)
+		state, err := l.State(ctx, seg)
+		if err != nil {
+			return err
+		}
+		one := segmentStats{
+			Number: seg.Number, Stream: seg.Name(), Sealed: state.Sealed, Messages: state.Messages, Bytes: state.Bytes, Last: state.Last,
+			Created: state.Created.UTC(), Drift: slices.Concat(state.Drift, state.Removed),
+		}
+		n, err := l.LastNote(ctx, seg.Name())
+		if err != nil && !errors.Is(err, natsx.ErrNoKey) {
+			return err
+		}
+		if err == nil && n.OK {
+			one.Size, one.Root, one.Checkpoint = n.Size, n.Root.String(), &n.Time
+		}
+		s.Segments = append(s.Segments, one)
+	}
+	s.Missing = gaps(numbers)
+	return nil
+}
+
+func (s *Stats) show(p *term.Printer, prefix string, now time.Time) {
+	if len(s.Hooks) > 0 {
+		rows := [][]term.Cell{term.Heads("EVENT", "HOOK", "DID", "TIMES", "FAILED", "FAILED OPEN")}
+		for _, n := range s.Hooks {
+			rows = append(rows, []term.Cell{
+				term.Plain.Cell(n.Event),
+				term.Cyan.Cell(n.Hook),
+				cli.ActionColor(chain.Action(n.Action)).Cell(n.Action),
+				term.Plain.Cell(strconv.Itoa(n.Count)),
+				countCell(n.Failed, term.Yellow), countCell(n.FailedOpen, term.Bold+";"+term.Red),
+			})
+		}
+		p.Table(rows)
+		p.Print("\n")
+	}
+	rows := [][]term.Cell{}
+	add := func(head, text string, color term.Color) {
+		rows = append(rows, []term.Cell{term.Dim.Cell(head), color.Cell(text)})
+	}
+	add("records", strconv.Itoa(s.Records), term.Plain)
+	if s.Unreadable > 0 {
+		add("unreadable", strconv.Itoa(s.Unreadable), term.Red)
+	}
+	add("chains", tally(s.Chains), term.Plain)
+	if s.Refused > 0 {
+		add("refused", fmt.Sprintf("%d, since the log did not take the records in time", s.Refused), term.Red)
+	}
+	add("failures", tally(s.Failures), term.Plain)
+	if s.FailedOpen > 0 {
+		add("FAILED OPEN", strconv.Itoa(s.FailedOpen), term.Bold+";"+term.Red)
+	}
+	add("approvals", fmt.Sprintf("%d asked; decided by %s; %d granted", s.Asked, tally(s.Decided), s.Granted), term.Plain)
+	if s.Lost > 0 {
+		add("lost", term.Plural(s.Lost, "record")+" were never written", term.Red)
+	}
+	p.Table(rows)
+	p.Print("\n")
+	rows = [][]term.Cell{term.Heads("SEGMENT", "STATE", "MESSAGES", "BYTES", "CHECKPOINT", "AGE", "ROOT")}
+	for _, seg := range s.Segments {
+		rows = append(rows, seg.row(now))
+	}
+	p.Table(rows)
+	for _, g := range s.Missing {
+		if g.From > 1 {
+			p.Print("%s\n", p.Paint(term.Red, g.notThere(prefix)))
+		} else {
+			p.Print("%s\n", p.Paint(term.Yellow, g.name(prefix)+" is not there: a keeper has removed it, or somebody else"))
+		}
+	}
+	for _, seg := range s.Segments {
+		for _, drift := range seg.Drift {
+			p.Print("%s\n", p.Paint(term.Red, term.Printable(seg.Stream+" is not append-only: "+drift)))
+		}
+	}
+}
+
+func (s segmentStats) row(now time.Time) []term.Cell {
+	state, checkpoint := "live", term.Red.Cell("none")
+	if s.Sealed {
+		state = "sealed"
+	}
+	age, root := "", s.Root
+	if s.Checkpoint != nil {
+		checkpoint = term.Green.Cell("over all")
+		if behind := int64(s.Last) - s.Size; behind != 0 { //nolint:gosec // sequences are small
+			checkpoint = term.Yellow.Cell(fmt.Sprintf("over %d of %d", s.Size, s.Last))
+		}
+		age = term.Span(now.Sub(*s.Checkpoint))
+	}
+	return []term.Cell{
+		term.Cyan.Cell(s.Stream),
+		term.Plain.Cell(state),
+		term.Plain.Cell(strconv.FormatUint(s.Messages, 10)),
+		term.Plain.Cell(term.Size(float64(s.Bytes))),
+		checkpoint,
+		term.Plain.Cell(age),
+		term.Dim.Cell(root),
+	}
+}
+
+func countCell(n int, color term.Color) term.Cell {
+	if n == 0 {
+		return term.Dim.Cell("-")
+	}
+	return color.Cell(strconv.Itoa(n))
+}
+
+// tally is a count of each word: 3 deny, 5 continue.
+func tally(counts map[string]int) string {
+	if len(counts) == 0 {
+		return "none"
+	}
+	text := ""
+	for _, word := range slices.Sorted(maps.Keys(counts)) {
+		if text != "" {
+			text += ", "
+		}
+		text += strconv.Itoa(counts[word]) + " " + term.Printable(term.OrDash(word))
+	}
+	return text
+}

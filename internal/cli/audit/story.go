@@ -1,0 +1,265 @@
+package audit
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+func readChanges(patch []byte) (list []jsondiff.Change, err error) {
+	if len(patch) == 0 {
+		return nil, nil
+	}
+	err = json.Unmarshal(patch, &list)
+	return list, err
+}
+
+// story tells a chain.
+func showStory(p *term.Printer, s *story) {
+	if p.JSON {
+		p.Document(s)
+		return
+	}
+	p.Table(s.head())
+	in := term.Section{Head: "came in", Lines: nil}
+	if s.result != nil {
+		in.Lines = dataLines(s.result.In)
+	} else {
+		in.Lines = []term.Cell{term.Red.Cell("the log does not have the chain's result")}
+	}
+	showSection(p, in)
+	showSection(p, term.Section{Head: "hooks", Lines: hopLines(p, s)})
+	showSection(p, term.Section{Head: "for the agent and its user", Lines: effectLines(p, s.chain)})
+	for _, a := range s.Approvals {
+		showSection(p, term.Section{Head: "asked " + term.Printable(a.ApprovalID), Lines: approvalLines(p, a)})
+	}
+	showSection(p, term.Section{Head: "went out", Lines: s.outLines()})
+}
+
+func showSection(p *term.Printer, s term.Section) {
+	if len(s.Lines) == 0 {
+		return
+	}
+	p.Print("\n%s\n", p.Paint(term.Dim, s.Head))
+	for _, line := range s.Lines {
+		p.Print("%s\n", p.Paint(line.Color, line.Text))
+	}
+}
+
+func (s *story) head() [][]term.Cell {
+	first := s.chain.Records[0]
+	action := cli.ActionColor(chain.Action(s.Action)).Cell(term.OrDash(term.Printable(s.Action)))
+	if s.DeniedBy != "" {
+		action.Text += " by " + term.Printable(s.DeniedBy)
+	}
+	if s.Reason != "" {
+		action.Text += ": " + term.Printable(s.Reason)
+	}
+	if s.Refused {
+		action = term.Red.Cell("REFUSED: the log had not taken the records in time, and the agent got an error, which allows nothing")
+	}
+	rows := [][]term.Cell{{term.Bold.Cell(term.OrDash(term.Printable(s.Event))), action}}
+	add := func(head, text string, color term.Color) {
+		if text != "" {
+			rows = append(rows, []term.Cell{term.Dim.Cell(head), color.Cell(text)})
+		}
+	}
+	if len(s.FailedOpen) > 0 {
+		add("FAILED OPEN", term.Printable(strings.Join(s.FailedOpen, ", "))+": failed and let pass", term.Bold+";"+term.Red)
+	}
+	add("chain", term.Printable(s.ChainID), term.Plain)
+	add("event", term.Printable(s.EventID), term.Plain)
+	add("session", term.Printable(s.Session), term.Plain)
+	add("agent", term.Printable(s.Agent), term.Plain)
+	if r := s.result; r != nil {
+		add("took", fmt.Sprintf("%s, %s called, %d skipped", term.Micros(r.Micros), term.Plural(r.Called, "hook"), r.Skipped), term.Plain)
+		first = *r
+	}
+	add("recorded", fmt.Sprintf("%s, at %s of %s", first.Time.UTC().Format(RecordTime), first.Place, term.Printable(first.Stream)), term.Plain)
+	return rows
+}
+
+// dataLines is what a record says of data.
+func dataLines(d *query.Data) []term.Cell {
+	switch {
+	case d == nil:
+		return []term.Cell{term.Dim.Cell("no data is recorded")}
+	case d.Omitted > 0:
+		return []term.Cell{term.Dim.Cell(term.Plural(d.Omitted, "byte") + ", too large to be recorded; sha256 " + term.Printable(d.SHA256))}
+	case d.Value == nil:
+		return []term.Cell{term.Dim.Cell("only a digest is recorded: sha256 " + term.Printable(d.SHA256))}
+	}
+	lines := term.Cells(term.PrintableLines(jsondiff.Indented(d.Value), term.MaxLines), term.Plain)
+	if d.Redacted {
+		lines = append(lines, term.Dim.Cell("secrets in it were masked before it was recorded"))
+	}
+	return lines
+}
+
+// hopLines is what each hook did, and changed.
+func hopLines(p *term.Printer, s *story) (lines []term.Cell) {
+	for i, hop := range s.Hooks {
+		r := hop.record
+		text := fmt.Sprintf("%2d  %s  %s", i+1, p.Paint(term.Cyan, term.Printable(hop.Hook)), recordText(p, &r))
+		if r.FailedOpen && hop.Failure == "" {
+			text += "  " + term.Printable(string(r.Kind))
+		}
+		text += detail(hopDetail(&r))
+		if r.Kind != audit.HookSkipped {
+			text += "  " + p.Paint(term.Dim, s.when(&r))
+		}
+		lines = append(lines, term.Plain.Cell(text))
+		for _, line := range changeLines(hop.Changes) {
+			lines = append(lines, line.Color.Cell("      "+line.Text))
+		}
+		if r.Data != nil && len(hop.Changes) == 0 {
+			lines = append(lines, term.Dim.Cell("      changed the data; what, is not recorded: sha256 "+term.Printable(r.Data.SHA256)))
+		}
+		if r.Message != "" {
+			lines = append(lines, term.Plain.Cell("      says to the user: "+term.Printable(r.Message)))
+		}
+		if r.Injection != nil && r.Injection.Value != nil {
+			lines = append(lines, term.Plain.Cell("      wants to inject: "+term.Clip(term.Printable(textOf(r.Injection.Value)), 4*term.MaxValue)))
+		}
+	}
+	return lines
+}
+
+func hopDetail(r *query.Record) string {
+	if r.Kind == audit.HookSkipped {
+		return "its match said no"
+	}
+	var parts []string
+	for _, text := range [...]string{r.Failure, r.Error, r.Reason} {
+		if text != "" {
+			parts = append(parts, term.Printable(text))
+		}
+	}
+	return strings.Join(parts, ": ")
+}
+
+// changeLines is what changed, as a diff.
+func changeLines(list []jsondiff.Change) []term.Cell {
+	if len(list) == 0 {
+		return nil
+	}
+	patch, err := json.Marshal(list)
+	if err != nil {
+		return []term.Cell{term.Red.Cell("the changes can't be shown: " + term.Printable(err.Error()))}
+	}
+	return jsondiff.DiffLines(patch)
+}
+
+// textOf is the text of a JSON string, and any other JSON as it is.
+func textOf(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	return string(value)
+}
+
+// effectLines is what was put into the agent's context or dropped, shown or hidden.
+func effectLines(p *term.Printer, c *query.Chain) (lines []term.Cell) {
+	for _, r := range c.Of(audit.InjectionKind, audit.DisplayKind) {
+		from := " from " + term.Printable(r.Hook)
+		switch {
+		case r.Kind == audit.DisplayKind && r.Suppressed:
+			lines = append(lines, term.Yellow.Cell("hidden    the output of "+term.Printable(r.Hook)))
+		case r.Kind == audit.DisplayKind:
+			lines = append(lines, term.Plain.Cell("shown     "+term.Printable(r.Level)+from+": "+term.Printable(r.Message)))
+		case r.Dropped != "":
+			lines = append(lines, term.Yellow.Cell("dropped   "+injectionOf(r)+from+": "+term.Printable(r.Dropped)))
+		default:
+			lines = append(lines, term.Plain.Cell("injected  "+injectionOf(r)+from+injectedText(r)))
+		}
+	}
+	return lines
+}
+
+func injectionOf(r query.Record) string {
+	text := fmt.Sprintf("%s, %s, %s", term.Printable(r.Role), term.Plural(r.Bytes, "byte"), term.Plural(r.Tokens, "token"))
+	if r.Ephemeral {
+		text += ", ephemeral"
+	}
+	if r.Cleaned > 0 {
+		text += ", " + term.Plural(r.Cleaned, "character") + " taken out"
+	}
+	return text
+}
+
+func injectedText(r query.Record) string {
+	if r.Text == nil || r.Text.Value == nil {
+		return ""
+	}
+	return ": " + term.Clip(term.Printable(textOf(r.Text.Value)), 4*term.MaxValue)
+}
+
+// approvalLines is a question and who decided it, and when.
+func approvalLines(p *term.Printer, a storyApproval) (lines []term.Cell) {
+	lines = append(lines, term.Cells(term.PrintableLines(a.Prompt, term.MaxLines), term.Bold)...)
+	if q := a.question; q != nil {
+		text := fmt.Sprintf("%s  by %s: %s; until %s, then %s", a.Asked, term.Printable(q.Hook), term.Printable(strings.Join(q.Options, " | ")),
+			q.Expires.UTC().Format(RecordTime), term.Printable(q.Default))
+		lines = append(lines, term.Plain.Cell(text))
+	}
+	d := a.decision
+	if d == nil {
+		return append(lines, term.Yellow.Cell("not decided yet"))
+	}
+	what, color := "denied", term.Red
+	if d.Granted {
+		what, color = "granted", term.Green
+	}
+	text := fmt.Sprintf("%s  %s by %s", a.Decided, what, term.Printable(d.DecidedBy))
+	if d.Option != "" {
+		text += fmt.Sprintf(", %q", term.Printable(d.Option))
+	}
+	if d.ClaimedBy != "" {
+		text += ", who claims to be " + term.Printable(d.ClaimedBy)
+	}
+	if a.question != nil {
+		text += ", after " + term.Span(d.Time.Sub(a.question.Time))
+	}
+	if d.Note != "" {
+		text += "; note: " + term.Printable(d.Note)
+	}
+	if d.Error != "" {
+		text += "; error: " + term.Printable(d.Error)
+	}
+	return append(lines, color.Cell(text))
+}
+
+// outLines is what the agent was told.
+func (s *story) outLines() []term.Cell {
+	r := s.result
+	switch {
+	case r == nil || s.Refused:
+		return nil
+	case r.Action == string(chain.Deny):
+		return []term.Cell{term.Red.Cell("nothing: it was denied")}
+	case r.Out == nil:
+		return []term.Cell{term.Plain.Cell("the data as it came in")}
+	case len(s.Changes) > 0:
+		return append([]term.Cell{term.Plain.Cell("the data as it came in, but for")}, changeLines(s.Changes)...)
+	}
+	return dataLines(r.Out)
+}
+
+// when is how long a call took, and how long after the event's arrival it began.
+func (s *story) when(r *query.Record) string {
+	text := term.Micros(r.Micros)
+	if s.result == nil || r.Started.IsZero() {
+		return text
+	}
+	came := s.result.Time.Add(-time.Duration(s.result.Micros) * time.Microsecond)
+	return text + " from +" + term.Micros(max(r.Started.Sub(came), 0).Microseconds())
+}

@@ -1,0 +1,95 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/cli"
+)
+
+// TailCmd is `hookctl audit tail`.
+type TailCmd struct {
+	FilterFlags
+	Lines  int  `short:"n" default:"10" placeholder:"N" help:"How many of the newest records; default 10."`
+	Follow bool `short:"f" help:"Go on with the records that come, until interrupted."`
+}
+
+// Run shows the end of the log.
+func (c *TailCmd) Run(ctx context.Context, e *cli.Env) error {
+	if c.Lines < 0 {
+		return fmt.Errorf("use -n %d: it can't be negative", c.Lines)
+	}
+	f, err := c.Filter(time.Now())
+	if err != nil {
+		return err
+	}
+	l, b, err := e.AuditLog(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	newest, end, err := l.Newest(ctx, f, c.Lines)
+	if err != nil {
+		return err
+	}
+	show := func(r query.Record) error {
+		showRecord(e.Out, r)
+		return e.Out.Failure()
+	}
+	for _, r := range newest {
+		if err := show(r); err != nil {
+			return err
+		}
+	}
+	if !c.Follow {
+		if len(newest) == 0 {
+			fmt.Fprintln(e.Stderr, "nothing found")
+		}
+		return nil
+	}
+	fmt.Fprintf(e.Stderr, "following the audit log of prefix %s; Ctrl-C ends\n", b.Prefix())
+	if err := l.Follow(ctx, end, f, show); ctx.Err() == nil {
+		return err
+	}
+	return cli.StopCause(ctx)
+}
+
+// QueryCmd is `hookctl audit query`.
+type QueryCmd struct {
+	FilterFlags
+	Limit   int  `placeholder:"N" help:"At most so many records."`
+	Reverse bool `help:"The newest first."`
+}
+
+// Run shows records.
+func (c *QueryCmd) Run(ctx context.Context, e *cli.Env) error {
+	if c.Limit < 0 {
+		return fmt.Errorf("use --limit %d: it can't be negative", c.Limit)
+	}
+	f, err := c.Filter(time.Now())
+	if err != nil {
+		return err
+	}
+	l, b, err := e.AuditLog(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	search, found := l.Query, 0
+	if c.Reverse {
+		search = l.QueryNewest
+	}
+	err = search(ctx, f, func(r query.Record) error {
+		showRecord(e.Out, r)
+		if found++; found == c.Limit {
+			return query.ErrEnough
+		}
+		return e.Out.Failure()
+	})
+	if err == nil && found == 0 {
+		fmt.Fprintln(e.Stderr, "nothing found")
+	}
+	return err
+}

@@ -1,0 +1,199 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// VerifyCmd is `hookctl audit verify`.
+type VerifyCmd struct {
+	Files []string `arg:"" optional:"" name:"file" help:"Exports, the segments of a log in their order; - for the standard input. None: the running log."`
+	keyFlags
+	Head  []string      `sep:"none" placeholder:"FILE" help:"A signed checkpoint that was seen elsewhere, such as a witness's. Repeatable."`
+	Pin   string        `placeholder:"FILE" help:"Where the head that was seen is remembered; default: by the log's name, below the state directory of the user."`
+	NoPin bool          `help:"Neither use nor keep a pin."`
+	Wait  time.Duration `default:"5s" placeholder:"DURATION" help:"How long to wait for a checkpoint over the last message of the running log; default 5s."`
+
+	RemovedBefore int `placeholder:"N" help:"A keeper has removed the segments before that number, and none from it on. Default: not known; then none that is pinned may be missing."`
+}
+
+// Help is what --help adds.
+func (VerifyCmd) Help() string {
+	return `The exit code says the verdict:
+
+  0   OK-WITNESSED: nothing was changed, and a witness has signed the head
+  10  OK-PINNED: nothing was changed, and the log goes on from a head that was seen before
+  20  OK-UNANCHORED: nothing was changed, as far as can be seen without a pin or a witness
+  30  DIVERGED: there are two histories
+  40  INVALID: records, or lines, are not what was signed
+  50  INCOMPLETE: the beginning, a segment, or the end is missing
+
+The head of what is OK is remembered, and what is verified later must go on from it. Logs of
+two deployments that have the same name are told apart with --pin.`
+}
+
+// Run verifies files, or the running log.
+func (c *VerifyCmd) Run(ctx context.Context, e *cli.Env) error {
+	if c.NoPin && c.Pin != "" {
+		return errors.New("use --pin or --no-pin: one of them")
+	}
+	if c.RemovedBefore < 0 {
+		return errors.New("use --removed-before: it can't be negative")
+	}
+	v := &verification{cmd: c, env: e}
+	run := v.files
+	if len(c.Files) == 0 {
+		run = v.live
+	}
+	if err := run(ctx); err != nil {
+		return err
+	}
+	verdict := v.verdict()
+	if err := v.keepPins(); err != nil {
+		return err
+	}
+	v.show(verdict)
+	e.Exit = verdict.ExitCode()
+	return nil
+}
+
+// verification is one under way.
+type verification struct {
+	cmd     *VerifyCmd
+	env     *cli.Env
+	trust   trusted
+	onTrust bool // the keys were taken on first use
+	parts   []*part
+	from    string   // where the log stands; empty: in files
+	signed  int      // number of a segment after the last that there is, of which the log has checkpoints; 0: none
+	gone    []string // what is not proved, since it was before the first segment
+}
+
+// files verifies exports.
+func (v *verification) files(ctx context.Context) error {
+	var closers []func()
+	defer func() {
+		for _, closeFile := range closers {
+			closeFile()
+		}
+	}()
+	for _, name := range v.cmd.Files {
+		p, closeFile, err := openPart(name, v.env.Stdin)
+		if err != nil {
+			return err
+		}
+		closers = append(closers, closeFile)
+		v.parts = append(v.parts, p)
+	}
+	if err := v.prepare(); err != nil {
+		return err
+	}
+	readable := false
+	for _, p := range v.parts {
+		readable = readable || !p.headless()
+	}
+	if len(v.trust.routers) == 0 && readable {
+		return errNoKey
+	}
+	var before *part
+	for _, p := range v.parts {
+		if p.follows(before) && before.report.Verdict.OK() {
+			p.previous, p.linked = before.report.Head.Digest(), true
+		}
+		bar := newProgress(v.env, "verify "+p.what, 0, p.size, term.Size)
+		err := p.verify(ctx, v.trust, bar.at)
+		bar.end()
+		if err != nil {
+			return err
+		}
+		before = p
+	}
+	return v.absent()
+}
+
+// prepare reads pins, keys and heads, and gives the parts what is theirs.
+func (v *verification) prepare() error {
+	var pins []*pinFile
+	for i, p := range v.parts {
+		if err := v.findPin(p, i == len(v.parts)-1); err != nil {
+			return err
+		}
+		pins = append(pins, p.pin)
+	}
+	var err error
+	if v.trust, err = v.cmd.trust(pins); err != nil {
+		return err
+	}
+	if len(v.trust.routers) > 0 {
+		if err := v.trust.keys().Check(); err != nil {
+			return err
+		}
+	}
+	for _, name := range v.cmd.Head {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("read --head: %w", err)
+		}
+		of := v.parts[len(v.parts)-1] // it finds what is wrong with it
+		for _, p := range v.parts {
+			if query.ParseNote(text).Origin == p.header.Origin {
+				of = p
+			}
+		}
+		of.heads = append(of.heads, text)
+	}
+	return nil
+}
+
+// findPin finds what is remembered of a part. A pin that is named belongs to the log that it
+// names, and a new one to the last.
+func (v *verification) findPin(p *part, last bool) (err error) {
+	if v.cmd.NoPin || p.headless() {
+		return nil
+	}
+	path := v.cmd.Pin
+	if path == "" {
+		if path, err = pinPath(v.env.Getenv, p.header.Origin); err != nil {
+			return err
+		}
+	}
+	pin, err := readPin(path)
+	if err != nil {
+		return err
+	}
+	others := v.cmd.Pin != "" && (pin == nil && !last || pin != nil && pin.Origin != p.header.Origin &&
+		(len(v.parts) > 1 || numberOf(audit.Header{Origin: pin.Origin, Prefix: p.header.Prefix}) > 0))
+	if !others {
+		p.pin, p.path = pin, path
+	}
+	return nil
+}
+
+// verdict is the gravest of all parts.
+func (v *verification) verdict() audit.Verdict {
+	worst := v.parts[0].report.Verdict
+	for _, p := range v.parts {
+		if grave(p.report.Verdict) > grave(worst) {
+			worst = p.report.Verdict
+		}
+	}
+	return worst
+}
+
+// digestText is a digest as people compare it; empty for none.
+func digestText(h tlog.Hash) string {
+	if h == (tlog.Hash{}) {
+		return ""
+	}
+	return h.String()
+}

@@ -1,0 +1,155 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// live verifies the running log: all its segments, each going on from the one before.
+func (v *verification) live(ctx context.Context) error {
+	l, b, err := v.env.AuditLog(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	v.from = natsx.RedactURL(b.Conn().ConnectedUrl())
+	segments, err := l.Segments(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range segments {
+		v.parts = append(v.parts, &part{what: s.Name(), header: l.Header(s)})
+	}
+	if err := v.prepare(); err != nil {
+		return err
+	}
+	if len(v.trust.routers) == 0 {
+		if v.trust.routers, err = onFirstUse(ctx, v.env, b); err != nil {
+			return err
+		}
+		v.onTrust = true
+	}
+	if err := v.trust.keys().Check(); err != nil {
+		return err
+	}
+	for i, s := range segments {
+		if err := v.segment(ctx, l, s, v.parts[i]); err != nil {
+			return err
+		}
+	}
+	if err := v.beyond(ctx, l, segments[len(segments)-1].Number+1); err != nil {
+		return err
+	}
+	if err := v.absent(); err != nil {
+		return err
+	}
+	v.dropEmpty()
+	return nil
+}
+
+// segment verifies one segment of the running log.
+func (v *verification) segment(ctx context.Context, l *query.Log, s store.Segment, p *part) error {
+	state, err := l.State(ctx, s)
+	if err != nil {
+		return err
+	}
+	for _, drift := range slices.Concat(state.Drift, state.Removed) {
+		p.odd = append(p.odd, "the stream is not append-only: "+drift)
+	}
+	if err := v.link(ctx, l, s, p); err != nil {
+		return err
+	}
+	heads, err := l.Heads(ctx, s.Name()) // before the aim: they are never ahead of it
+	if err != nil {
+		return err
+	}
+	for _, n := range heads {
+		if _, witnessed, err := v.trust.keys().Open(n.Signed); err == nil && witnessed {
+			p.heads = append(p.heads, n.Signed)
+		}
+	}
+	bar := newProgress(v.env, "verify "+s.Name(), 0, 0, messages)
+	defer bar.end()
+	aim, err := l.Aim(ctx, s, v.cmd.Wait, func(what string) { bar.say("waiting %s for %s", v.cmd.Wait, what) })
+	if err != nil {
+		return err
+	}
+	bar.total = aim.To
+	in, end := exportStream(ctx, l, s, aim, bar.at)
+	defer end()
+	p.in = in
+	return p.verify(ctx, v.trust, nil)
+}
+
+// exportStream exports a segment into what is read, errors included. Call end when no more
+// is read.
+func exportStream(ctx context.Context, l *query.Log, s store.Segment, aim query.Aim, progress func(int64)) (in io.Reader, end func()) {
+	r, w := io.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		out, err := audit.NewWriter(w, l.Header(s))
+		if err == nil {
+			err = l.Export(ctx, out, aim, progress)
+		}
+		w.CloseWithError(err)
+	}()
+	return r, func() {
+		_ = r.Close()
+		<-done
+	}
+}
+
+// link finds what the first checkpoint of a segment must go on from: the last checkpoint of the
+// segment before, which stays when that segment is removed.
+func (v *verification) link(ctx context.Context, l *query.Log, s store.Segment, p *part) error {
+	if s.Number == 1 {
+		return nil
+	}
+	before := l.Name(s.Number - 1)
+	n, err := l.LastNote(ctx, before)
+	if err != nil && !errors.Is(err, natsx.ErrNoKey) {
+		return err
+	}
+	if err == nil {
+		var c audit.Checkpoint
+		if c, _, err = v.trust.keys().Open(n.Signed); err == nil && c.Origin == audit.Origin(p.header.Prefix, before) {
+			p.previous, p.linked = c.Digest(), true
+		}
+	}
+	if !p.linked {
+		p.odd = append(p.odd, fmt.Sprintf("no signed checkpoint of the segment before, %s, is there", before))
+	}
+	return nil
+}
+
+// dropEmpty leaves a live segment out that nothing is known to have been in.
+func (v *verification) dropEmpty() {
+	last := v.parts[len(v.parts)-1]
+	if len(v.parts) > 1 && last.report.Messages == 0 && last.report.Checkpoints == 0 && last.pin == nil && len(last.heads) == 0 &&
+		last.report.Verdict == audit.Incomplete {
+		v.parts = v.parts[:len(v.parts)-1]
+	}
+}
+
+// beyond looks whether the log has checkpoints of a segment after the last, which is not
+// there; one that was begun meanwhile is.
+func (v *verification) beyond(ctx context.Context, l *query.Log, number int) error {
+	if _, err := l.Segment(ctx, number); !errors.Is(err, natsx.ErrNoStream) {
+		return err
+	}
+	_, err := l.LastNote(ctx, l.Name(number))
+	if errors.Is(err, natsx.ErrNoKey) {
+		return nil
+	}
+	v.signed = number
+	return err
+}

@@ -1,0 +1,3 @@
+// Package auditops has the commands of who operates the audit log: bootstrap, key, rotate,
+// remove, erase and witness.
+package auditops

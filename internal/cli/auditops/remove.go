@@ -1,0 +1,290 @@
+package auditops
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/cli/keys"
+
+	sumdb "golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// RemoveSegmentCmd is `hookctl audit remove`.
+type RemoveSegmentCmd struct {
+	Segment     string   `arg:"" help:"Name of the segment's stream, such as HOOKS_AUDIT; the oldest there is."`
+	Export      string   `required:"" placeholder:"FILE" help:"Export of the whole segment, which is verified first. Keep it: it is all that is left."`
+	Key         []string `required:"" sep:"none" placeholder:"KEY|FILE" help:"A router's verifier key, or a file with some. Repeatable."`
+	Witness     []string `sep:"none" placeholder:"KEY|FILE" help:"A witness's verifier key, or a file with some. Repeatable."`
+	Unwitnessed bool     `help:"Remove it though a witness has not seen its end: that witness can't go on then."`
+	Yes         bool     `short:"y" help:"Do not ask for the segment's name to be typed."`
+}
+
+// RemovedSegment is the JSON form of what was removed.
+type RemovedSegment struct {
+	Removed  string        `json:"removed"`
+	Messages int64         `json:"messages"`
+	Bytes    uint64        `json:"bytes"`
+	Export   string        `json:"export"`
+	Verdict  audit.Verdict `json:"verdict"`
+	Root     tlog.Hash     `json:"root"`
+}
+
+// Run removes the segment.
+func (c *RemoveSegmentCmd) Run(ctx context.Context, e *cli.Env) error {
+	routers, err := keys.Read("--key", c.Key)
+	if err != nil {
+		return err
+	}
+	witnesses, err := keys.Read("--witness", c.Witness)
+	if err != nil {
+		return err
+	}
+	keys := audit.Keys{Routers: keys.Verifiers(routers), Witnesses: keys.Verifiers(witnesses)}
+	b, err := e.Connect()
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	t, err := store.Attach(ctx, b)
+	if err != nil {
+		return err
+	}
+	s, state, err := c.find(ctx, t)
+	if err != nil {
+		return err
+	}
+	last, previous, err := ends(ctx, t, s, state, keys)
+	if err != nil {
+		return c.no(err)
+	}
+	report, err := c.verify(ctx, b.Prefix(), s, last, previous, keys)
+	if err != nil {
+		return c.no(err)
+	}
+	if err := c.inUse(ctx, t, b, s, last); err != nil {
+		return c.no(err)
+	}
+	e.Tell("%s verifies: %s", c.Export, report)
+	if err := c.confirm(e, s, state); err != nil {
+		return err
+	}
+	if err := b.RemoveStream(ctx, s.Name()); err != nil {
+		return fmt.Errorf("%w: removing a segment takes an operator's credential", err)
+	}
+	done := RemovedSegment{s.Name(), int64(state.Last), state.Bytes, c.Export, report.Verdict, last.Root}
+	if e.Out.JSON {
+		e.Out.Document(done)
+		return nil
+	}
+	e.Out.Print("removed %s with %s, %s; its checkpoints stay, and %s holds what it was; who has verified it says `hookctl audit verify --removed-before %d` from now on\n",
+		s.Name(), term.Plural(int(state.Last), "message"), term.Size(float64(state.Bytes)), term.Printable(c.Export), s.Number+1)
+	return nil
+}
+
+func (c *RemoveSegmentCmd) no(err error) error {
+	return fmt.Errorf("%s is not removed: %w", term.Clip(c.Segment, term.MaxValue), err)
+}
+
+// find finds the segment, and refuses those that are not to be removed.
+func (c *RemoveSegmentCmd) find(ctx context.Context, t *store.Log) (s store.Segment, state natsx.StreamState, err error) {
+	segments, err := t.Segments(ctx)
+	if err != nil {
+		return s, state, err
+	}
+	var names []string
+	at := -1
+	for i, one := range segments {
+		names = append(names, one.Name())
+		if one.Name() == c.Segment {
+			at = i
+		}
+	}
+	if at < 0 {
+		return s, state, fmt.Errorf("there is no segment %s: there are %s", term.Clip(c.Segment, term.MaxValue), strings.Join(names, ", "))
+	}
+	s = segments[at]
+	if state, err = s.State(ctx, t.Subjects()); err != nil {
+		return s, state, err
+	}
+	switch {
+	case s.Number == t.Live().Number:
+		return s, state, c.no(errors.New("it is the live one: `hookctl audit rotate` closes it and begins the next"))
+	case !state.Sealed:
+		return s, state, c.no(errors.New("it is not closed"))
+	case at > 0:
+		return s, state, c.no(fmt.Errorf("%s is older, and the oldest goes first", names[0]))
+	}
+	return s, state, nil
+}
+
+// ends are the last checkpoint of a segment, which must cover all of it and be named by
+// the next one, and what the first must name.
+func ends(ctx context.Context, t *store.Log, s store.Segment, state natsx.StreamState, keys audit.Keys) (last query.Note, previous tlog.Hash, err error) {
+	newest, err := t.LastCheckpoint(ctx, s)
+	if errors.Is(err, natsx.ErrNoKey) {
+		return last, previous, errors.New("it has no checkpoint: start a router with an audit key, which makes it")
+	}
+	if err != nil {
+		return last, previous, err
+	}
+	last = query.ParseNote([]byte(newest.Signed))
+	if last.Checkpoint, _, err = keys.Open(last.Signed); err != nil {
+		return last, previous, fmt.Errorf("its last checkpoint: %w", err)
+	}
+	if uint64(last.Size) != state.Last {
+		return last, previous, fmt.Errorf("its last checkpoint covers %d of its %d messages: start a router with an audit key, which signs the end", last.Size, state.Last)
+	}
+	first, err := firstCheckpoint(ctx, t, s.Number+1)
+	switch {
+	case err != nil:
+		return last, previous, err
+	case !first.OK:
+		return last, previous, errors.New("the next segment has no checkpoint yet, which would say that it goes on from this one: run a router with an audit key until it has")
+	case first.Previous != last.Digest():
+		return last, previous, errors.New("the first checkpoint of the next segment does not name its last: something is wrong, see `hookctl audit verify`")
+	}
+	if first, err = firstCheckpoint(ctx, t, s.Number); err != nil {
+		return last, previous, err
+	}
+	return last, first.Previous, nil
+}
+
+// firstCheckpoint is the first of a segment, not verified.
+func firstCheckpoint(ctx context.Context, t *store.Log, number int) (first query.Note, err error) {
+	s, err := t.Segment(ctx, number)
+	if err != nil {
+		return first, err
+	}
+	enough := errors.New("the first is read")
+	err = t.Checkpoints(ctx, s, func(c store.Checkpoint) error {
+		first = query.ParseNote([]byte(c.Signed))
+		return enough
+	}, nil)
+	if errors.Is(err, enough) {
+		err = nil
+	}
+	return first, err
+}
+
+// verify verifies the export: it must hold the whole segment.
+func (c *RemoveSegmentCmd) verify(ctx context.Context, prefix string, s store.Segment, last query.Note, previous tlog.Hash, keys audit.Keys) (audit.Report, error) {
+	file, err := os.Open(c.Export)
+	if err != nil {
+		return audit.Report{}, fmt.Errorf("read --export: %w", err)
+	}
+	defer file.Close()
+	report, err := audit.Verify(ctx, file, audit.Options{
+		Keys: keys.Routers, Witnesses: keys.Witnesses, Heads: [][]byte{last.Signed}, Previous: previous,
+	})
+	switch {
+	case err != nil:
+		return report, err
+	case !report.Verdict.OK():
+		return report, fmt.Errorf("%s does not verify: %s", c.Export, report)
+	case report.Origin != audit.Origin(prefix, s.Name()):
+		return report, fmt.Errorf("%s is an export of %s", c.Export, report.Origin)
+	case report.Head == nil || report.Head.Size != last.Size || report.Head.Root != last.Root:
+		return report, fmt.Errorf("%s does not hold all of it", c.Export)
+	}
+	return report, nil
+}
+
+// inUse says who needs the segment still.
+func (c *RemoveSegmentCmd) inUse(ctx context.Context, t *store.Log, b *natsx.Conn, s store.Segment, last query.Note) error {
+	open, err := questionsUpTo(ctx, b, s.Number)
+	if err != nil {
+		return err
+	}
+	if open > 0 {
+		return fmt.Errorf("%s asked while it was live, and kept until 24 h after the deadline, look for their decision in it: try again then", term.Plural(open, "question"))
+	}
+	if c.Unwitnessed {
+		return nil
+	}
+	seen := map[string]int64{} // by witness
+	err = t.Checkpoints(ctx, s, func(store.Checkpoint) error { return nil }, func(signed []byte) error {
+		n := query.ParseNote(signed)
+		opened, failed := sumdb.Open(signed, sumdb.VerifierList())
+		if unknown, ok := errors.AsType[*sumdb.UnverifiedNoteError](failed); ok {
+			opened = unknown.Note
+		}
+		if opened != nil && n.OK && len(opened.UnverifiedSigs) > 0 {
+			by := opened.UnverifiedSigs[len(opened.UnverifiedSigs)-1]
+			name := fmt.Sprintf("%s+%08x", by.Name, by.Hash)
+			seen[name] = max(seen[name], n.Size)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for name, size := range seen {
+		if size < last.Size {
+			return fmt.Errorf("the witness %s has seen it to size %d of %d: wait for it, or use --unwitnessed", term.Printable(name), size, last.Size)
+		}
+	}
+	return nil
+}
+
+// questionsUpTo counts the questions that may be decided in segments up to a number.
+func questionsUpTo(ctx context.Context, b *natsx.Conn, number int) (n int, err error) {
+	bucket, err := b.FindBucket(ctx, approvals.Bucket(b.Prefix(), 0).Name)
+	if errors.Is(err, natsx.ErrNoStream) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	enough := errors.New("all are counted")
+	err = bucket.Follow(ctx, func(batch []natsx.Entry, loaded bool) error {
+		for _, entry := range batch {
+			var question struct {
+				Segment int `json:"segment"`
+			}
+			if entry.Value != nil && (json.Unmarshal(entry.Value, &question) != nil || question.Segment <= number) {
+				n++
+			}
+		}
+		if loaded {
+			return enough
+		}
+		return nil
+	})
+	if errors.Is(err, enough) {
+		err = nil
+	}
+	return n, err
+}
+
+// confirm has the name typed.
+func (c *RemoveSegmentCmd) confirm(e *cli.Env, s store.Segment, state natsx.StreamState) error {
+	if c.Yes {
+		return nil
+	}
+	fmt.Fprintf(e.Stderr, "This removes %s with %s for ever. Type its name to go on: ", s.Name(), term.Plural(int(state.Last), "message"))
+	line, err := bufio.NewReader(e.Stdin).ReadString('\n')
+	if err != nil && line == "" {
+		fmt.Fprintln(e.Stderr)
+	}
+	if strings.TrimSpace(line) != s.Name() {
+		return c.no(errors.New("its name was not typed; --yes goes on without"))
+	}
+	return nil
+}

@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/approver"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Patience is how long a router is waited for that is not there at the moment.
+const Patience = time.Second
+
+// Connection are the flags that say where the bus is.
+type Connection struct {
+	Server      string `short:"s" from:"NATS_URL,HOOK_ROUTER_NATS_URL" placeholder:"URL" help:"NATS servers, comma-separated; default nats://127.0.0.1:4222."`
+	Context     string `from:"NATS_CONTEXT" placeholder:"NAME" help:"Context of the nats command line; the selected one where neither this nor a server is given."`
+	Creds       string `from:"NATS_CREDS" placeholder:"FILE" help:"Credentials file."`
+	User        string `from:"NATS_USER" placeholder:"NAME" help:"User name."`
+	Password    string `from:"NATS_PASSWORD" placeholder:"TEXT" help:"Password; the variable does not show it to other users of the machine."`
+	Token       string `from:"NATS_TOKEN" placeholder:"TEXT" help:"Token."`
+	NKey        string `name:"nkey" from:"NATS_NKEY" placeholder:"FILE" help:"File with an nkey seed."`
+	TLSCA       string `name:"tlsca" from:"NATS_CA" placeholder:"FILE" help:"Certificates to trust."`
+	TLSCert     string `name:"tlscert" from:"NATS_CERT" placeholder:"FILE" help:"Client certificate."`
+	TLSKey      string `name:"tlskey" from:"NATS_KEY" placeholder:"FILE" help:"Key of the client certificate."`
+	InboxPrefix string `from:"NATS_INBOX_PREFIX" placeholder:"SUBJECT" help:"Where replies go to; begins with _INBOX."`
+	Prefix      string `from:"HOOK_ROUTER_PREFIX" placeholder:"TOKEN" help:"First token of the router's subjects; default hooks."`
+
+	userJWT, userSeed string // a context's only
+	TLSFirst          bool
+}
+
+// Connect opens the connection. Errors of the server end the command.
+func (e *Env) Connect() (*natsx.Conn, error) {
+	c := *e.Connection
+	if _, err := events.NewSubjects(c.Prefix); err != nil {
+		return nil, err
+	}
+	if err := c.fromContext(e.Getenv); err != nil {
+		return nil, err
+	}
+	options, err := c.options()
+	if err != nil {
+		return nil, err
+	}
+	options = append(options,
+		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) { e.asyncError(sub, err) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil { // it is nil where hookctl itself leaves
+				e.Tell("the connection to NATS is lost, reconnecting: %v", err)
+			}
+		}),
+		nats.ReconnectHandler(func(*nats.Conn) { e.Tell("the connection to NATS is back") }))
+	b, err := natsx.Connect(natsx.Options{URL: c.Server, Prefix: c.Prefix, Name: "hookctl", Creds: c.Creds, NATS: options})
+	if err != nil {
+		return nil, Disconnected(err)
+	}
+	return b, nil
+}
+
+// Agent connects as an agent.
+func (e *Env) Agent(ctx context.Context, session string) (a *agent.Agent, closeBus func(), err error) {
+	return e.AgentWith(ctx, agent.Options{Session: session})
+}
+
+// AgentWith is agent with further options.
+func (e *Env) AgentWith(ctx context.Context, o agent.Options) (a *agent.Agent, closeBus func(), err error) {
+	b, err := e.Connect()
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Conn, o.Prefix, o.Source, o.Patience = b.Conn(), b.Prefix(), "/hookctl", Patience
+	a, err = agent.Connect(ctx, o)
+	if err != nil {
+		b.Close()
+		return nil, nil, err
+	}
+	return a, b.Close, nil
+}
+
+// asyncError gets what the server says beside the requests.
+func (e *Env) asyncError(sub *nats.Subscription, err error) {
+	switch {
+	case errors.Is(err, nats.ErrPermissionViolation):
+		e.Cancel(Disconnected(fmt.Errorf("use NATS: %w: ask whoever runs it for that permission", err)))
+	case errors.Is(err, nats.ErrSlowConsumer) && sub != nil:
+		e.Tell("too slow: some messages on %s are lost", sub.Subject)
+	default:
+		e.Tell("NATS says: %v", err)
+	}
+}
+
+// Tell says what happened to the connection, beside the output.
+func (e *Env) Tell(format string, args ...any) {
+	text := term.Clean(fmt.Sprintf(format, args...))
+	if e.Status != nil {
+		e.Status(text)
+		return
+	}
+	fmt.Fprintf(e.Stderr, "hookctl: %s\n", text)
+}
+
+// options are the NATS options that the flags and the context add up to.
+func (c Connection) options() (list []nats.Option, err error) {
+	for _, file := range [...]struct{ flag, path string }{
+		{"--creds", c.Creds}, {"--nkey", c.NKey}, {"--tlsca", c.TLSCA}, {"--tlscert", c.TLSCert}, {"--tlskey", c.TLSKey},
+	} {
+		if file.path == "" {
+			continue
+		}
+		if _, err := os.Stat(file.path); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("read %s: there is no file %s", file.flag, file.path)
+		}
+	}
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		return nil, errors.New("use a client certificate: --tlscert and --tlskey belong together")
+	}
+	if c.User != "" {
+		list = append(list, nats.UserInfo(c.User, c.Password))
+	}
+	if c.Token != "" {
+		list = append(list, nats.Token(c.Token))
+	}
+	if c.userJWT != "" {
+		list = append(list, nats.UserJWTAndSeed(c.userJWT, c.userSeed))
+	}
+	if c.NKey != "" {
+		nkey, err := nats.NkeyOptionFromSeed(c.NKey)
+		if err != nil {
+			return nil, fmt.Errorf("read --nkey %s: %w", c.NKey, err)
+		}
+		list = append(list, nkey)
+	}
+	if c.TLSCA != "" {
+		list = append(list, nats.RootCAs(c.TLSCA))
+	}
+	if c.TLSCert != "" {
+		list = append(list, nats.ClientCert(c.TLSCert, c.TLSKey))
+	}
+	if c.TLSFirst {
+		list = append(list, nats.TLSHandshakeFirst())
+	}
+	if inbox := cmp.Or(c.InboxPrefix, nats.InboxPrefix[:len(nats.InboxPrefix)-1]); inbox != "_INBOX" {
+		if !strings.HasPrefix(inbox, "_INBOX") {
+			return nil, fmt.Errorf("use inbox prefix %q: a router only answers to subjects that begin with _INBOX", inbox)
+		}
+		list = append(list, nats.CustomInboxPrefix(inbox))
+	}
+	return list, nil
+}
+
+// Approver connects as one who answers.
+func (e *Env) Approver(ctx context.Context) (a *approver.Approver, closeBus func(), err error) {
+	b, err := e.Connect()
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err = approver.Connect(ctx, approver.Options{Conn: b.Conn(), Prefix: b.Prefix(), Patience: Patience})
+	if err != nil {
+		b.Close()
+		return nil, nil, err
+	}
+	return a, b.Close, nil
+}
+
+// AuditLog opens the log.
+func (e *Env) AuditLog(ctx context.Context) (l *query.Log, b *natsx.Conn, err error) {
+	if b, err = e.Connect(); err != nil {
+		return nil, nil, err
+	}
+	if l, err = query.Open(ctx, b); err != nil {
+		b.Close()
+		return nil, nil, err
+	}
+	return l, b, nil
+}

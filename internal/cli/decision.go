@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// ActionColor is the color of a decision.
+func ActionColor(action chain.Action) term.Color {
+	switch action {
+	case chain.Deny:
+		return term.Red
+	case chain.AskUser, chain.Modify:
+		return term.Yellow
+	case chain.InjectContext:
+		return term.Cyan
+	}
+	return term.Green
+}
+
+// OnFailure is a failure policy as a table shows it.
+func OnFailure(p chain.Policy) term.Cell {
+	if p == chain.FailClosed {
+		return term.Red.Cell(string(p))
+	}
+	return term.Plain.Cell(string(p))
+}

@@ -1,0 +1,16 @@
+// Package cli is what the commands of hookctl share: the process around a command, the
+// connection to NATS, and the exit codes.
+//
+// A command is a struct of flags with a method Run(ctx, *Env) error. The packages below
+// this one have one noun each; package hookctl puts their commands together.
+//
+// # Output
+//
+// A command writes to [Env].Out, which is JSON where the standard output is no terminal,
+// and text for people elsewhere. What is said beside the output goes to Stderr.
+//
+// # Errors
+//
+// An error says what to do. [Complain] writes it and picks the exit code. A command that
+// ends well with another code than 0 sets [Env].Exit.
+package cli

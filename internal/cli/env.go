@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+)
+
+// Env is what commands run in.
+type Env struct {
+	Process
+	*Connection
+	Out    *term.Printer
+	Cancel context.CancelCauseFunc // ends the command with a reason
+	Status func(text string)       // is told of the connection; nil where stderr is. Set before connect
+	Exit   int                     // what the process ends with where there is no error
+}
+
+// Complain writes why a command failed, and returns the exit code.
+func Complain(stderr io.Writer, err error) int {
+	fmt.Fprintf(stderr, "hookctl: %s\n", term.Clean(err.Error()))
+	return exitOf(err)
+}

@@ -1,0 +1,99 @@
+package event
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// EmitCmd is `hookctl emit`.
+type EmitCmd struct {
+	eventArgs
+	Default []string      `sep:"none" placeholder:"KEY=VALUE" help:"Field that is merged below the data. Repeatable."`
+	Timeout time.Duration `placeholder:"DURATION" help:"Time for the whole chain; default: the router's, 30s."`
+}
+
+// emitted is the JSON form of an answer.
+type emitted struct {
+	Event      string            `json:"event"`
+	EventID    string            `json:"event_id"`
+	ChainID    string            `json:"chain_id"`
+	Hooks      int               `json:"hooks"` // that were called
+	DeniedBy   string            `json:"denied_by,omitempty"`
+	FailedOpen []string          `json:"failed_open,omitempty"`
+	Changes    []jsondiff.Change `json:"changes,omitempty"`
+	Result     chain.Result      `json:"result"`
+}
+
+// Run emits the event.
+func (c *EmitCmd) Run(ctx context.Context, e *cli.Env) error {
+	data, err := c.data(e.Stdin)
+	if err != nil {
+		return err
+	}
+	fields, err := defaults(c.Default)
+	if err != nil {
+		return err
+	}
+	if err := cli.CheckTimeout(c.Timeout); err != nil {
+		return err
+	}
+	if err := events.CheckName(c.Event); err != nil {
+		return err
+	}
+	a, closeBus, err := e.Agent(ctx, c.Session)
+	if err != nil {
+		return err
+	}
+	defer closeBus()
+	if err := a.SetDefaultFields(fields); err != nil {
+		return fmt.Errorf("use --default: %w", err)
+	}
+	if c.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
+		defer cancel()
+	}
+	answer, err := a.Emit(ctx, c.Event, data)
+	if err != nil {
+		return err
+	}
+	var diff []jsondiff.Change
+	if answer.Hooks > 0 && !answer.Denied() {
+		diff = c.changes(answer.Data, data, fields)
+	}
+	showAnswer(e, c.Event, answer, diff)
+	return nil
+}
+
+// changes are what the hooks made of the data that was sent; there are none
+// where there is no data. The router's own merging of defaults and its stamp are
+// not among them.
+func (a eventArgs) changes(made, sent json.RawMessage, fields map[string]any) []jsondiff.Change {
+	if made == nil {
+		return nil
+	}
+	below := map[string]any{}
+	if a.Session != "" {
+		below["session_id"] = a.Session
+	}
+	maps.Copy(below, fields)
+	base, err := json.Marshal(below)
+	if err != nil {
+		return nil
+	}
+	before, _ := jsondiff.ParseObject(base)
+	over, _ := jsondiff.ParseObject(sent)
+	for _, m := range over {
+		before = before.With(m.Name, m.Value)
+	}
+	after, _ := jsondiff.ParseObject(made)
+	return jsondiff.Changes(before.Without("timestamp").Text(), after.Without("timestamp").Text())
+}

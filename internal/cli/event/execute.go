@@ -1,0 +1,201 @@
+package event
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// ExecuteCmd is `hookctl execute`.
+type ExecuteCmd struct {
+	eventArgs
+	Default []string       `sep:"none" placeholder:"KEY=VALUE" help:"Field that is merged below the data. Repeatable."`
+	Wait    *time.Duration `placeholder:"DURATION" help:"Time for all, for a person to answer too; default: until the question is decided."`
+	NoWait  bool           `help:"Do not wait for a person; the question stays open."`
+}
+
+// executed is the JSON form of a verdict.
+type executed struct {
+	Event      string            `json:"event"`
+	EventID    string            `json:"event_id,omitempty"`
+	ChainID    string            `json:"chain_id,omitempty"`
+	Hooks      *int              `json:"hooks,omitempty"` // that were called; nil while that is not told
+	DeniedBy   string            `json:"denied_by,omitempty"`
+	FailedOpen []string          `json:"failed_open,omitempty"`
+	Changes    []jsondiff.Change `json:"changes,omitempty"`
+	Verdict    verdict.Verdict   `json:"verdict"`
+}
+
+// Run executes the event.
+func (c *ExecuteCmd) Run(ctx context.Context, e *cli.Env) error {
+	data, err := c.data(e.Stdin)
+	if err != nil {
+		return err
+	}
+	fields, err := defaults(c.Default)
+	if err != nil {
+		return err
+	}
+	if c.Wait != nil && *c.Wait < time.Millisecond {
+		return fmt.Errorf("--wait is %s: at least 1ms is needed", *c.Wait)
+	}
+	if err := events.CheckName(c.Event); err != nil {
+		return err
+	}
+	waiting, cancel := context.WithCancel(ctx)
+	if c.Wait != nil {
+		waiting, cancel = context.WithTimeout(ctx, *c.Wait)
+	}
+	defer cancel()
+	a, closeBus, err := e.AgentWith(ctx, agent.Options{Session: c.Session, OnPending: func(q verdict.Approval) {
+		if c.NoWait {
+			cancel()
+			return
+		}
+		fmt.Fprintf(e.Stderr, "waiting for an answer to %s: %s; %s\n", term.Printable(q.ID), term.Printable(asked(q)), howToAnswer(q.ID))
+	}})
+	if err != nil {
+		return err
+	}
+	defer closeBus()
+	if err := a.SetDefaultFields(fields); err != nil {
+		return fmt.Errorf("use --default: %w", err)
+	}
+	x, err := a.Execute(waiting, c.Event, data)
+	if open, ok := errors.AsType[*agent.PendingError](err); ok && ctx.Err() == nil {
+		x, err = agent.Execution{Verdict: verdict.Verdict{Action: verdict.Pending, Approval: &open.Approval}}, nil
+	}
+	if err != nil {
+		return err
+	}
+	var diff []jsondiff.Change
+	if x.Permitted() {
+		diff = c.changes(x.Data, data, fields)
+	}
+	showVerdict(e, c.Event, x, diff)
+	return nil
+}
+
+// showVerdict writes a verdict and settles the exit code.
+func showVerdict(e *cli.Env, event string, x agent.Execution, diff []jsondiff.Change) {
+	var said string // for a shell hook, whose standard error is what the agent reads
+	switch x.Action {
+	case verdict.Continue:
+	case verdict.Deny:
+		e.Exit, said = cli.ExitDenied, "denied: "+x.Reason
+	case verdict.Pending:
+		e.Exit, said = cli.ExitPending, "a person is asked and has not answered: "+x.Approval.ID+"; "+howToAnswer(x.Approval.ID)
+	}
+	if !e.Out.JSON {
+		e.Out.Table(verdictRows(x, diff))
+		if x.Action == verdict.Pending {
+			e.Out.Print("%s\n", howToAnswer(x.Approval.ID))
+		}
+		return
+	}
+	doc := executed{event, x.EventID, x.ChainID, &x.Hooks, x.DeniedBy, x.FailedOpen, diff, x.Verdict}
+	if x.Action == verdict.Pending {
+		doc.Hooks = nil
+	}
+	e.Out.Document(doc)
+	if said != "" {
+		fmt.Fprintln(e.Stderr, term.Printable(said))
+	}
+}
+
+// verdictRows is the verdict for people.
+func verdictRows(x agent.Execution, diff []jsondiff.Change) [][]term.Cell {
+	rows := [][]term.Cell{{verdictColor(x.Action).Cell(string(x.Action)), term.Bold.Cell(term.Printable(x.Reason))}}
+	add := func(head, text string) {
+		rows = append(rows, []term.Cell{term.Dim.Cell(head), term.Plain.Cell(term.Printable(text))})
+	}
+	if x.DeniedBy != "" {
+		add("denied by", x.DeniedBy)
+	}
+	for _, c := range diff {
+		add("changed", c.Describe())
+	}
+	for _, m := range x.Messages {
+		add("message", injected(m))
+	}
+	for _, d := range x.Display {
+		add("display", string(d.Level)+" from "+strings.TrimPrefix(d.Source, "hook:")+": "+d.Message)
+	}
+	if len(x.SuppressOutput) > 0 {
+		add("hidden", "the output of "+strings.Join(x.SuppressOutput, ", "))
+	}
+	for _, w := range x.Warnings {
+		rows = append(rows, []term.Cell{term.Yellow.Cell(w.Kind), term.Plain.Cell(term.Printable(w.Hook + ": " + w.Detail))})
+	}
+	if q := x.Approval; q != nil {
+		add("asked", asked(*q))
+		add("answer", answerOf(*q, x.Action))
+		add("approval", q.ID)
+	}
+	if len(x.FailedOpen) > 0 {
+		rows = append(rows, []term.Cell{term.Yellow.Cell("failed"), term.Plain.Cell(strings.Join(x.FailedOpen, ", ") + " (let pass)")})
+	}
+	if x.EventID != "" {
+		add("hooks", strconv.Itoa(x.Hooks)+" called")
+		add("event", x.EventID)
+		add("chain", x.ChainID)
+	}
+	return rows
+}
+
+func injected(m verdict.Message) string {
+	text := string(m.Role) + " from " + m.Metadata.HookName
+	switch {
+	case m.Ephemeral && m.AppendToLastToolResult:
+		text += " (ephemeral, at the last tool result)"
+	case m.Ephemeral:
+		text += " (ephemeral)"
+	}
+	return text + ": " + m.Content
+}
+
+// asked is a question and its options.
+func asked(q verdict.Approval) string {
+	return term.Clip(q.Prompt, 2*term.MaxValue) + " [" + strings.Join(q.Options, " | ") + "]"
+}
+
+// howToAnswer is the next step of a person who is asked.
+func howToAnswer(id string) string {
+	return "answer it with: hookctl approvals answer " + term.Printable(id) + " OPTION"
+}
+
+// answerOf is what became of a question.
+func answerOf(q verdict.Approval, action verdict.Action) string {
+	switch {
+	case action == verdict.Pending:
+		return "none yet; it can be given until " + q.Expires
+	case q.TimedOut:
+		return "none came in time"
+	case q.Cached:
+		return q.Option + ", given before by " + q.DecidedBy
+	case q.Option == "":
+		return "by " + q.DecidedBy
+	}
+	return q.Option + ", by " + q.DecidedBy
+}
+
+func verdictColor(action verdict.Action) term.Color {
+	switch action {
+	case verdict.Deny:
+		return term.Red
+	case verdict.Pending:
+		return term.Yellow
+	case verdict.Continue:
+	}
+	return term.Green
+}

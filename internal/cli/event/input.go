@@ -1,0 +1,84 @@
+package event
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// maxInput bounds what is read from a file or the standard input, in bytes. It is
+// above any router's limit, so that the router says what is too much.
+const maxInput = 8 << 20
+
+// eventArgs are the arguments that make an event.
+type eventArgs struct {
+	Event   string   `arg:"" help:"Name of the event, such as tool:pre."`
+	Data    string   `arg:"" optional:"" help:"Its data, a JSON object; - reads the standard input, @FILE a file."`
+	Set     []string `sep:"none" placeholder:"KEY=VALUE" help:"Set a member of the data, a.b for one inside another; VALUE is JSON, or text. Repeatable."`
+	Session string   `placeholder:"ID" help:"Session that the event belongs to."`
+}
+
+// data is the event's data as the arguments say.
+func (a eventArgs) data(stdin io.Reader) (json.RawMessage, error) {
+	text, err := a.read(stdin)
+	if err != nil {
+		return nil, err
+	}
+	if text = bytes.TrimSpace(text); len(text) == 0 {
+		text = []byte("{}")
+	}
+	if _, err := events.ParseObject(text); err != nil {
+		return nil, fmt.Errorf("read the data of %s: %w: give an object like '{\"tool_name\":\"Bash\"}'", a.Event, err)
+	}
+	for _, s := range a.Set {
+		path, value, err := jsondiff.Assignment(s)
+		if err != nil {
+			return nil, err
+		}
+		text = jsondiff.SetPath(text, path, value)
+	}
+	return text, nil
+}
+
+func (a eventArgs) read(stdin io.Reader) ([]byte, error) {
+	path, isFile := strings.CutPrefix(a.Data, "@")
+	if a.Data != "-" && !isFile {
+		return []byte(a.Data), nil
+	}
+	if isFile {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("read the data of %s: %w", a.Event, err)
+		}
+		defer f.Close()
+		stdin = f
+	}
+	text, err := io.ReadAll(io.LimitReader(stdin, maxInput+1))
+	if err == nil && len(text) > maxInput {
+		err = fmt.Errorf("it is longer than %d bytes", maxInput)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the data of %s: %w", a.Event, err)
+	}
+	return text, nil
+}
+
+// defaults reads KEY=VALUE pairs of --default.
+func defaults(pairs []string) (map[string]any, error) {
+	fields := map[string]any{}
+	for _, pair := range pairs {
+		path, value, err := jsondiff.Assignment(pair)
+		if err != nil {
+			return nil, err
+		}
+		inner, _ := fields[path[0]].(json.RawMessage)
+		fields[path[0]] = jsondiff.SetPath(inner, path[1:], value)
+	}
+	return fields, nil
+}

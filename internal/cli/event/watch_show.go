@@ -1,0 +1,54 @@
+package event
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// showSight writes one line of watch.
+func showSight(p *term.Printer, s *sight) {
+	if p.JSON {
+		p.Line(s)
+		return
+	}
+	what, rest := p.Paint(term.Cyan, "event "), term.Clean(term.Clip(string(s.Data), 2*term.MaxValue))
+	switch s.Kind {
+	case "result":
+		what, rest = p.Paint(term.Bold, "result"), resultText(p, s.result)
+	case "unreadable":
+		what, rest = p.Paint(term.Red, "broken"), term.Clean(s.Error)
+	}
+	p.Print("%s %s  %-16s %-10s %s\n", p.Clock(), what, term.Clean(s.Event), term.OrDash(term.Clean(s.Session)), rest)
+}
+
+func resultText(p *term.Printer, r resultBody) string {
+	text := p.Paint(cli.ActionColor(chain.Action(r.Action)), term.Clean(r.Action))
+	if r.DeniedBy != "" {
+		text += " by " + term.Clean(r.DeniedBy)
+	}
+	if r.Reason != "" {
+		text += ": " + term.Clean(r.Reason)
+	}
+	if r.ApprovalID != "" {
+		text += ", approval " + term.Clean(r.ApprovalID)
+	}
+	hops := make([]string, len(r.Hooks))
+	for i, hop := range r.Hooks {
+		did := hop.Action
+		if hop.Failure != "" {
+			did = hop.Failure
+		}
+		if hop.FailedOpen {
+			did += ", let pass"
+		}
+		hops[i] = fmt.Sprintf("%s %s %s", term.Clean(hop.ID), term.Clean(did), term.Micros(hop.Micros))
+	}
+	if len(hops) == 0 {
+		return text + p.Paint(term.Dim, "  no hook")
+	}
+	return text + p.Paint(term.Dim, "  ["+strings.Join(hops, "; ")+"]")
+}

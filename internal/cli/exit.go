@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/alecthomas/kong"
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/approver"
+)
+
+// The exit codes, which docs/hookctl.md and the help promise.
+const (
+	ExitOK           = 0
+	ExitLocal        = 1
+	ExitDenied       = 2
+	ExitRefused      = 3
+	ExitDisconnected = 4
+	ExitAsk          = 5
+	ExitPending      = 6
+	ExitClosed       = 7
+)
+
+// ExitCodes is the end of the help of every command.
+const ExitCodes = `
+Exit codes:
+  0  done; for emit and execute: continue
+  1  wrong usage, or an error on this side; for validate: the hook breaks the contract; for test: one failed
+  2  emit, execute: the event is denied
+  3  the router refused the request; the message has its code
+  4  no router answers, or NATS, or for trace Jaeger, can't be reached or does not permit it
+  5  emit: a person must be asked
+  6  execute: a person is asked and has not answered yet
+  7  approvals answer: too late (decided or expired), or about other data; nothing changed
+  8  audit replay --fail-on-diff: a decision would differ
+  audit verify, check, witness: 0 witnessed, 10 pinned, 20 unanchored, 30 diverged, 40 invalid, 50 incomplete
+`
+
+// HelpWithExitCodes prints the help of a command, and the exit codes.
+func HelpWithExitCodes(o kong.HelpOptions, ctx *kong.Context) error {
+	if err := kong.DefaultHelpPrinter(o, ctx); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(ctx.Stdout, ExitCodes)
+	return err
+}
+
+// disconnectedError says that NATS can't be reached or used.
+type disconnectedError struct{ error }
+
+// Unwrap returns the cause.
+func (e disconnectedError) Unwrap() error { return e.error }
+
+// Disconnected marks err as one of the connection: hookctl exits with [ExitDisconnected].
+func Disconnected(err error) error { return disconnectedError{err} }
+
+// Reason is err, or why the command was ended before that.
+func Reason(ctx context.Context, err error) error {
+	var disconnected disconnectedError
+	switch {
+	case errors.As(context.Cause(ctx), &disconnected):
+		return disconnected
+	case errors.Is(err, context.DeadlineExceeded):
+		return Disconnected(fmt.Errorf("%w: no answer in time: `hookctl explain` shows which hooks are asked; emit and collect take --timeout", err))
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		return errors.New("interrupted")
+	}
+	return err
+}
+
+// StopCause is why a command ended that runs until it is interrupted, nil for an
+// interruption.
+func StopCause(ctx context.Context) error {
+	if disconnected, ok := errors.AsType[disconnectedError](context.Cause(ctx)); ok {
+		return disconnected
+	}
+	return nil
+}
+
+func exitOf(err error) int {
+	var closed closedError
+	var refusal *wire.Error
+	var disconnected disconnectedError
+	switch {
+	case errors.As(err, &closed):
+		return ExitClosed
+	case errors.As(err, &refusal):
+		return ExitRefused
+	case errors.As(err, &disconnected):
+		return ExitDisconnected
+	}
+	for _, gone := range [...]error{
+		agent.ErrNoRouter, agent.ErrLost, approver.ErrNoRouter, approver.ErrLost, natsx.ErrDisconnected,
+		nats.ErrNoResponders, nats.ErrConnectionClosed, nats.ErrDisconnected,
+	} {
+		if errors.Is(err, gone) {
+			return ExitDisconnected
+		}
+	}
+	return ExitLocal
+}
+
+// closedError is the rejection of an answer that came too late: nothing changed.
+type closedError struct{ error }
+
+// Unwrap returns the cause.
+func (e closedError) Unwrap() error { return e.error }
+
+// ClosedOr marks err where it rejects an answer that came too late: hookctl exits with
+// [ExitClosed].
+func ClosedOr(err error) error {
+	refusal, ok := errors.AsType[*approver.Refusal](err)
+	if ok && (refusal.Code == wire.Conflict || refusal.Code == wire.Gone) {
+		return closedError{err}
+	}
+	return err
+}

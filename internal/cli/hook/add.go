@@ -1,0 +1,167 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/version"
+	"github.com/hookrouter/hookrouter/internal/workerfile/exechook"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+)
+
+// Cmd has the commands of `hookctl hook`.
+type Cmd struct {
+	Add addCmd    `cmd:"" help:"Register a hook and serve it until interrupted, showing each call."`
+	Rm  removeCmd `cmd:"" help:"Remove a hook with every instance of it."`
+}
+
+type addCmd struct {
+	ID        string        `arg:"" help:"Id of the hook, unique on the bus."`
+	Command   []string      `arg:"" optional:"" help:"Command to run for each event, after --; it reads the event on its standard input and answers a result."`
+	On        []string      `required:"" placeholder:"EVENT" help:"Events to be called for: names, tool:*, or *. Repeatable."`
+	Deny      string        `xor:"does" placeholder:"REASON" help:"Deny the event."`
+	Ask       string        `xor:"does" placeholder:"PROMPT" help:"Have a person asked."`
+	Option    []string      `sep:"none" placeholder:"TEXT" help:"Answer that --ask offers; default Allow and Deny. Repeatable."`
+	Inject    string        `xor:"does" placeholder:"TEXT" help:"Add text to the agent's context."`
+	Modify    string        `xor:"does" placeholder:"JSON" help:"Merge an object into the data; null takes a member away (RFC 7396)."`
+	Match     string        `placeholder:"CEL" help:"Condition over event, session_id and data; the router evaluates it."`
+	Priority  int           `help:"Lower comes first. A negative one is written --priority=-5."`
+	Session   string        `placeholder:"ID" help:"Only for this session."`
+	OnFailure string        `enum:"continue,deny" default:"continue" help:"What a failure of the hook means: continue or deny."`
+	Mode      string        `enum:"enforce,shadow,observe" default:"enforce" help:"enforce, shadow or observe."`
+	Timeout   time.Duration `placeholder:"DURATION" help:"Time for one call; default 5s, at most 30s."`
+	Env       []string      `placeholder:"NAME" help:"Variable that the command sees besides the usual ones. Repeatable."`
+	Replace   bool          `help:"Take over the id from a hook that is being served."`
+}
+
+// Run serves the hook until ctx ends.
+func (c *addCmd) Run(ctx context.Context, e *cli.Env) error {
+	handler, err := c.handler()
+	if err != nil {
+		return err
+	}
+	reg := c.registration()
+	if err := reg.Check(); err != nil {
+		return err
+	}
+	b, err := e.Connect()
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	if err := c.checkFree(ctx, agent.Options{Conn: b.Conn(), Prefix: b.Prefix(), Patience: cli.Patience}); err != nil {
+		return err
+	}
+	w, err := worker.Connect(ctx, worker.Options{Conn: b.Conn(), Prefix: b.Prefix(), Name: "hookctl", Version: version.Number()})
+	if err != nil {
+		return err
+	}
+	if _, err := w.Register(ctx, reg, shown(e, c.ID, handler)); err != nil {
+		_ = w.Close(context.WithoutCancel(ctx))
+		return err
+	}
+	served(e, reg)
+	if err := w.Run(ctx); err != nil {
+		return fmt.Errorf("stop hook %s: %w", c.ID, err)
+	}
+	showLeft(e, reg)
+	return cli.StopCause(ctx)
+}
+
+func (c *addCmd) registration() chain.Registration {
+	return chain.Registration{
+		ID: c.ID, Events: c.On, Priority: c.Priority, Match: c.Match, SessionID: c.Session,
+		OnFailure: chain.Policy(c.OnFailure), Mode: chain.Mode(c.Mode), TimeoutMS: int(c.Timeout / time.Millisecond),
+	}
+}
+
+// handler is what the hook does.
+func (c *addCmd) handler() (worker.Handler, error) {
+	if err := cli.CheckTimeout(c.Timeout); err != nil {
+		return nil, err
+	}
+	ways := 0
+	for _, given := range [...]bool{c.Deny != "", c.Ask != "", c.Inject != "", c.Modify != "", len(c.Command) > 0} {
+		if given {
+			ways++
+		}
+	}
+	switch {
+	case ways != 1:
+		return nil, errors.New("say what the hook does: one of --deny, --ask, --inject, --modify, or a command after --")
+	case len(c.Option) > 0 && c.Ask == "":
+		return nil, errors.New("use --option: it belongs to --ask")
+	case len(c.Env) > 0 && len(c.Command) == 0:
+		return nil, errors.New("use --env: it belongs to a command")
+	case c.Modify != "":
+		return modifier(c.Modify)
+	case len(c.Command) > 0:
+		return c.command()
+	}
+	result := chain.Denial(c.Deny)
+	if c.Ask != "" {
+		result = chain.Question(c.Ask, c.Option...)
+	} else if c.Inject != "" {
+		result = chain.Injection(c.Inject)
+	}
+	return func(context.Context, events.Event) (chain.Result, error) { return result, nil }, nil
+}
+
+func modifier(patch string) (worker.Handler, error) {
+	if _, err := events.ParseObject([]byte(patch)); err != nil {
+		return nil, fmt.Errorf("read --modify: %w: give an object like '{\"debug\":true}'", err)
+	}
+	return func(_ context.Context, ev events.Event) (chain.Result, error) {
+		return chain.Replace(jsondiff.Merge(ev.Data, json.RawMessage(patch)))
+	}, nil
+}
+
+func (c *addCmd) command() (worker.Handler, error) {
+	handler, err := exechook.New(exechook.Config{Command: c.Command, Env: c.Env})
+	if field, ok := errors.AsType[*kind.FieldError](err); ok {
+		return nil, fmt.Errorf("use command %q: %w", strings.Join(c.Command, " "), field.Err)
+	}
+	return handler, err
+}
+
+// checkFree refuses to take an id over from somebody by accident. Nobody keeps
+// two commands from passing at the same moment; then the later one wins.
+func (c *addCmd) checkFree(ctx context.Context, o agent.Options) error {
+	if c.Replace {
+		return nil
+	}
+	taken, err := find(ctx, o, c.ID)
+	if err != nil || taken == nil || len(taken.Instances) == 0 {
+		return err
+	}
+	return fmt.Errorf("add hook %s: this id is being served already (%s): choose another, or take it over with --replace; "+
+		"if its process died, it is free when the router's --ttl (15s by default) is over", c.ID, term.Plural(len(taken.Instances), "instance"))
+}
+
+// find returns the registration of a hook, nil where there is none.
+func find(ctx context.Context, o agent.Options, id string) (*agent.Listing, error) {
+	a, err := agent.Connect(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	list, err := a.Registry(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(list, func(l agent.Listing) bool { return l.ID == id }); i >= 0 {
+		return &list[i], nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,108 @@
+package hook
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// HandlersCmd is `hookctl handlers`.
+type HandlersCmd struct {
+	Pattern string `arg:"" optional:"" help:"Only what was registered for exactly this pattern, such as tool:* or tool:pre."`
+}
+
+// Run lists handlers.
+func (c *HandlersCmd) Run(ctx context.Context, e *cli.Env) error {
+	if c.Pattern != "" {
+		if err := events.CheckPattern(c.Pattern); err != nil {
+			return err
+		}
+	}
+	a, closeBus, err := e.Agent(ctx, "")
+	if err != nil {
+		return err
+	}
+	defer closeBus()
+	handlers, err := a.ListHandlers(ctx, c.Pattern)
+	if err != nil {
+		return err
+	}
+	switch {
+	case e.Out.JSON:
+		e.Out.Document(handlers)
+	case len(handlers) == 0:
+		e.Out.Print("no hooks\n")
+	default:
+		rows := [][]term.Cell{term.Heads("PATTERN", "HOOKS IN EXECUTION ORDER")}
+		for _, pattern := range slices.Sorted(maps.Keys(handlers)) {
+			rows = append(rows, []term.Cell{term.Cyan.Cell(pattern), term.Plain.Cell(strings.Join(handlers[pattern], ", "))})
+		}
+		e.Out.Table(rows)
+	}
+	return nil
+}
+
+// RegistryCmd is `hookctl registry`.
+type RegistryCmd struct{}
+
+// Run lists registrations.
+func (c *RegistryCmd) Run(ctx context.Context, e *cli.Env) error {
+	a, closeBus, err := e.Agent(ctx, "")
+	if err != nil {
+		return err
+	}
+	defer closeBus()
+	list, err := a.Registry(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case e.Out.JSON:
+		if list == nil {
+			list = []agent.Listing{}
+		}
+		e.Out.Document(list)
+	case len(list) == 0:
+		e.Out.Print("no hooks are registered; `hookctl hook add --help` shows how to add one\n")
+	default:
+		rows := [][]term.Cell{term.Heads("ID", "ON", "PRIORITY", "MODE", "TIMEOUT", "ON FAILURE", "INSTANCES", "SESSION", "MATCH")}
+		for _, l := range list {
+			rows = append(rows, listingRow(l))
+		}
+		e.Out.Table(rows)
+	}
+	return nil
+}
+
+func listingRow(l agent.Listing) []term.Cell {
+	on, priority := strings.Join(l.Events, ","), strconv.Itoa(l.Priority)
+	if len(l.Channels) > 0 {
+		on, priority = "channel "+strings.Join(l.Channels, ","), "-"
+	}
+	instances := term.Plain.Cell(strconv.Itoa(len(l.Instances)))
+	if len(l.Instances) == 0 {
+		instances.Color = term.Yellow
+	}
+	session := l.SessionID
+	if session == "" {
+		session = "-"
+	}
+	return []term.Cell{
+		term.Cyan.Cell(l.ID),
+		term.Plain.Cell(on),
+		term.Plain.Cell(priority),
+		term.Plain.Cell(string(l.Mode)),
+		term.Plain.Cell(l.Timeout().String()),
+		cli.OnFailure(l.OnFailure),
+		instances,
+		term.Plain.Cell(session),
+		term.Plain.Cell(term.Clip(l.Match, term.MaxValue)),
+	}
+}

@@ -1,0 +1,64 @@
+package hook_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+func TestAnEmptyBus(t *testing.T) {
+	f := clitest.New(t)
+	for _, tt := range []struct{ args, json, text string }{
+		{"handlers", `{}`, "no hooks"},
+		{"registry", `[]`, "no hooks are registered; `hookctl hook add --help` shows how to add one"},
+		{"explain tool:pre", `{"event":"tool:pre","hooks":[]}`, "no hook wants tool:pre; `hookctl handlers` lists what is registered"},
+		{"collect tool:pre", `{"values":[]}`, "nobody gave anything; `hookctl registry` lists who is there"},
+		{"contributions a.b", `{"values":[]}`, "nobody gave anything; `hookctl registry` lists who is there"},
+		{"hook rm nobody", `{"id":"nobody","removed":false,"instances":0}`, "there is no hook nobody; `hookctl registry` lists them"},
+	} {
+		args := strings.Fields(tt.args)
+		f.Run(args...).Want(t, cli.ExitOK, tt.json, "")
+		f.Run(append(args, "--text")...).Want(t, cli.ExitOK, tt.text, "")
+	}
+}
+
+func TestListings(t *testing.T) {
+	f := clitest.New(t)
+	f.Hook(chain.Registration{ID: "later", Events: []string{"tool:*"}, Priority: 5, OnFailure: chain.FailClosed}, clitest.Answering(chain.Result{}))
+	f.Hook(chain.Registration{ID: "writes", Name: "Writes", Events: []string{"tool:pre"}, Match: "data.tool_name == 'Write'", TimeoutMS: 250}, clitest.Answering(chain.Result{}))
+	f.Hook(chain.Registration{ID: "beside", Events: []string{"*"}, Mode: chain.Shadow, SessionID: "s1"}, clitest.Answering(chain.Result{}))
+
+	f.Run("handlers").Want(t, cli.ExitOK, `{"*":["beside"],"tool:*":["later"],"tool:pre":["Writes"]}`, "")
+	f.Run("handlers", "tool:*").Want(t, cli.ExitOK, `{"tool:*":["later"]}`, "")
+	f.Run("handlers", "--text").Want(t, cli.ExitOK, `
+PATTERN   HOOKS IN EXECUTION ORDER
+*         beside
+tool:*    later
+tool:pre  Writes`, "")
+	f.Run("registry", "--text").Want(t, cli.ExitOK, `
+ID      ON        PRIORITY  MODE     TIMEOUT  ON FAILURE  INSTANCES  SESSION  MATCH
+writes  tool:pre  0         enforce  250ms    continue    1          -        data.tool_name == 'Write'
+beside  *         0         shadow   5s       continue    1          s1
+later   tool:*    5         enforce  5s       deny        1          -`, "")
+	f.Run("explain", "tool:pre", "--set", "tool_name=Read", "--session", "s1", "--text").Want(t, cli.ExitOK, `
+#  HOOK    IS                      TIMEOUT  ON FAILURE  INSTANCES  MATCH
+1  writes  skipped by match        250ms    continue    1          data.tool_name == 'Write'
+2  beside  called beside (shadow)  5s       continue    1
+3  later   called                  5s       deny        1`, "")
+	f.Run("explain", "tool:pre", "--text").Want(t, cli.ExitOK, `
+#  HOOK    IS                                      TIMEOUT  ON FAILURE  INSTANCES  MATCH
+1  writes  failing: match: no such key: tool_name  250ms    continue    1          data.tool_name == 'Write'
+2  later   called                                  5s       deny        1`, "")
+
+	var list []map[string]any
+	if err := json.Unmarshal([]byte(f.Run("registry").Stdout), &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 3 || list[0]["id"] != "writes" || list[0]["timeout_ms"] != 250.0 || len(list[0]["instances"].([]any)) != 1 {
+		t.Errorf("registry: %v; want writes first, in full", list)
+	}
+}

@@ -1,0 +1,98 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+)
+
+// call is one line of `hook add`: one call of the hook.
+type call struct {
+	Kind    string          `json:"kind"` // call
+	Hook    string          `json:"hook"`
+	Event   string          `json:"event"`
+	Session string          `json:"session_id,omitempty"`
+	EventID string          `json:"event_id"`
+	ChainID string          `json:"chain_id,omitempty"`
+	Mode    chain.Mode      `json:"mode,omitempty"`
+	Micros  int64           `json:"us"`
+	Data    json.RawMessage `json:"data"`
+	Result  *chain.Result   `json:"result,omitempty"`
+	Error   string          `json:"error,omitempty"`
+}
+
+// shown is handler with each call shown.
+func shown(e *cli.Env, id string, handler worker.Handler) worker.Handler {
+	return func(ctx context.Context, ev events.Event) (chain.Result, error) {
+		began := time.Now()
+		result, err := handler(ctx, ev)
+		from := worker.CallFrom(ctx)
+		c := call{
+			Kind: "call", Hook: id, Event: ev.Name, Session: ev.Session, EventID: ev.ID, ChainID: from.ChainID,
+			Mode: from.Mode, Micros: time.Since(began).Microseconds(), Data: ev.Data, Result: &result,
+		}
+		if err != nil {
+			c.Result, c.Error = nil, err.Error()
+		}
+		showCall(e.Out, c)
+		return result, err
+	}
+}
+
+func showCall(p *term.Printer, c call) {
+	if p.JSON {
+		p.Line(c)
+		return
+	}
+	did := p.Paint(term.Red, "failed: "+term.Clean(c.Error))
+	if c.Result != nil {
+		action := c.Result.Action
+		if action == "" {
+			action = chain.Continue
+		}
+		did = p.Paint(cli.ActionColor(action), string(action))
+		if c.Result.Reason != "" {
+			did += ": " + term.Clean(c.Result.Reason)
+		}
+	}
+	p.Print("%s %-16s %-10s %s  %s  %s\n", p.Clock(), term.Clean(c.Event), term.OrDash(term.Clean(c.Session)),
+		did, p.Paint(term.Dim, term.Micros(c.Micros)), term.Clean(term.Clip(string(c.Data), 2*term.MaxValue)))
+}
+
+// note is a line of `hook add` about the hook itself.
+type note struct {
+	Kind   string   `json:"kind"` // registered, removed, or stays
+	Hook   string   `json:"hook"`
+	Events []string `json:"events"`
+}
+
+// served says that the hook is called from now on.
+func served(e *cli.Env, reg chain.Registration) {
+	if e.Out.JSON {
+		e.Out.Line(note{"registered", reg.ID, reg.Events})
+		return
+	}
+	e.Out.Print("serving hook %s on %s; Ctrl-C ends\n", reg.ID, strings.Join(reg.Events, ", "))
+}
+
+// showLeft says what became of the hook when it was served no more.
+func showLeft(e *cli.Env, reg chain.Registration) {
+	switch {
+	case e.Out.JSON && reg.StaysRegistered():
+		e.Out.Line(note{"stays", reg.ID, reg.Events})
+	case e.Out.JSON:
+		e.Out.Line(note{"removed", reg.ID, reg.Events})
+	case reg.StaysRegistered():
+		e.Out.Print("hook %s stays registered and, with nobody to serve it, denies %s: `hookctl hook rm %s` removes it\n",
+			reg.ID, strings.Join(reg.Events, ", "), reg.ID)
+	default:
+		e.Out.Print("hook %s is gone from here\n", reg.ID)
+	}
+}

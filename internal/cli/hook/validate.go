@@ -1,0 +1,61 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/contract"
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// ValidateCmd is `hookctl validate`.
+type ValidateCmd struct {
+	ID      string `arg:"" help:"Id of the hook."`
+	Session string `placeholder:"ID" help:"Session of the events; default: the one the hook is limited to."`
+}
+
+// Run checks a live hook.
+func (c *ValidateCmd) Run(ctx context.Context, e *cli.Env) error {
+	if err := events.CheckHookID(c.ID); err != nil {
+		return err
+	}
+	b, err := e.Connect()
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	hook, err := find(ctx, agent.Options{Conn: b.Conn(), Prefix: b.Prefix(), Patience: cli.Patience}, c.ID)
+	if err != nil {
+		return err
+	}
+	if hook == nil {
+		return fmt.Errorf("validate hook %s: it is not registered; `hookctl registry` lists the hooks", c.ID)
+	}
+	report, err := contract.Validate(ctx, contract.Options{Conn: b.Conn(), Prefix: b.Prefix(), ID: c.ID, Session: c.Session})
+	if err != nil {
+		return err
+	}
+	if !report.OK {
+		e.Exit = cli.ExitLocal
+	}
+	if e.Out.JSON {
+		e.Out.Document(report)
+		return nil
+	}
+	for line := range strings.Lines(report.String()) {
+		e.Out.Print("%s\n", e.Out.Paint(lineColor(line), term.Clean(strings.TrimSuffix(line, "\n"))))
+	}
+	return nil
+}
+
+// lineColor is red for a line of a report that tells a failure.
+func lineColor(line string) term.Color {
+	if strings.Contains(line, "BREAKS the contract") || strings.HasPrefix(line, "    FAILED ") {
+		return term.Red
+	}
+	return term.Plain
+}

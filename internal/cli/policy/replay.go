@@ -1,0 +1,109 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/audit"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/evaluate/replay"
+)
+
+// ExitDiffers is the exit code of a replay whose decisions differ, where that was asked.
+const ExitDiffers = 8
+
+// ReplayCmd is `hookctl audit replay`.
+type ReplayCmd struct {
+	Export  string `placeholder:"FILE" help:"Read this export instead of the live log; - reads the standard input."`
+	Session string `placeholder:"ID" help:"Only chains of this session."`
+	Event   string `placeholder:"NAME" help:"Only of events of this name, or that match tool:*."`
+	Chain   string `placeholder:"ID" help:"Only this chain."`
+	Since   string `placeholder:"TIME" help:"Only since then: 2h, 7d, 2026-03-01, or a time as RFC 3339 has it."`
+	Until   string `placeholder:"TIME" help:"Only before then."`
+	Limit   int    `placeholder:"N" help:"At most so many chains, the oldest."`
+
+	AsIfEnforced bool `default:"true" negatable:"" help:"Hooks in mode shadow count as if they were enforced; else they are left out."`
+
+	Worker       string `type:"path" placeholder:"FILE" help:"Try the hooks of this worker file alone, instead of those that are registered."`
+	WithRecorded bool   `help:"With --worker: beside the hooks of the recorded chain, which answer as they did. A hook in both stands in its recorded place; others of the file come after, with a negative priority before."`
+	RunAll       bool   `help:"With --worker: run commands whose hook is not replay_safe too. What they do, they do again."`
+	HookWorker   string `type:"path" placeholder:"PATH" help:"With --worker: the hook-worker program; default: that beside hookctl, else the one in PATH."`
+
+	Parallel   int           `default:"4" placeholder:"N" help:"How many chains at the same time."`
+	Rate       float64       `placeholder:"N" help:"How many chains begin in a second at most."`
+	Show       int           `default:"50" placeholder:"N" help:"How many chains that differ text shows; JSON has all."`
+	Progress   time.Duration `default:"5s" help:"How often the standard error says how far it is; 0 for never."`
+	FailOnDiff bool          `help:"Exit with 8 where a decision would differ, and with 1 where nothing could be replayed."`
+}
+
+// Help is what the command does, at length.
+func (c *ReplayCmd) Help() string {
+	return `Recorded events run again through the hooks of today, to try a policy before it is enforced.
+
+Nothing is emitted, published or recorded, and no hook is called that could do something twice: only those registered with
+replay_safe, or in mode shadow; they see Hook-Mode: shadow. For every other hook the recorded chain answers; where that has no
+answer of the hook, the chain is refused. With --worker only rules run, and commands whose hook is replay_safe.
+
+A chain whose data is not in the log is refused and counted; where secrets are masked there, hooks see the mask.
+What is compared for a question is that it is asked (ask_user), not what the person answered.
+
+Exit codes: 0 done; 1 error; 8 with --fail-on-diff, a decision would differ.`
+}
+
+// Run replays.
+func (c *ReplayCmd) Run(ctx context.Context, e *cli.Env) error {
+	filter, err := c.filter()
+	if err != nil {
+		return err
+	}
+	filter.Unreadable = func(err error) { fmt.Fprintf(e.Stderr, "hookctl: left out: %s\n", term.Clean(err.Error())) }
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	o := &replayOpen{ReplayCmd: c, Env: e}
+	defer o.close()
+	source, err := o.source(ctx, filter)
+	if err != nil {
+		return err
+	}
+	policy, err := o.policy(ctx)
+	if err != nil {
+		return err
+	}
+	show := &replayShow{out: e.Out, limit: c.Show}
+	quiet := show.progress(e.Stderr, c.Progress)
+	err = replay.Run(ctx, source, policy, replay.Options{Parallel: c.Parallel, Rate: c.Rate}, func(r replay.Result) error {
+		show.result(r)
+		return e.Out.Failure()
+	})
+	quiet()
+	if err != nil {
+		stop(err) // a worker's process need not finish what it has begun
+		return fmt.Errorf("replay: %w", err)
+	}
+	report := show.end()
+	if report.Chains == 0 {
+		fmt.Fprintln(e.Stderr, "hookctl: no chain was found: see `hookctl audit query --kind chain.result`")
+	}
+	switch {
+	case !c.FailOnDiff:
+	case report.Replayed == 0:
+		return errors.New("replay: no chain was replayed, and so nothing is known of what would differ")
+	case report.Differ > 0:
+		e.Exit = ExitDiffers
+	}
+	return nil
+}
+
+func (c *ReplayCmd) filter() (replay.Filter, error) {
+	f, err := audit.FilterFlags{Session: c.Session, Chain: c.Chain, Event: c.Event, Since: c.Since, Until: c.Until}.Filter(time.Now())
+	if err == nil && c.Worker == "" && (c.WithRecorded || c.RunAll || c.HookWorker != "") {
+		err = errors.New("use --with-recorded, --run-all and --hook-worker with --worker")
+	}
+	if err == nil && (c.Limit < 0 || c.Parallel < 1 || c.Rate < 0 || c.Show < 0) {
+		err = errors.New("use --limit, --rate and --show from 0 on, and --parallel from 1")
+	}
+	return replay.Filter{Session: f.Session, Chain: f.Chain, Event: f.Event, Since: f.Since, Until: f.Until, Limit: c.Limit}, err
+}

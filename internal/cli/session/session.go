@@ -1,0 +1,152 @@
+package session
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/approver"
+)
+
+// Cmd has the commands of `hookctl session`.
+type Cmd struct {
+	Show   showCmd   `cmd:"" help:"Show what the routers remember of a session: its turn's budget, injections, and grants."`
+	Revoke revokeCmd `cmd:"" help:"Take back what a session was granted by \"Allow always\"."`
+	Turn   turnCmd   `cmd:"" help:"Begin a new turn: the budget for injections is whole again."`
+	End    endCmd    `cmd:"" help:"End a session: what it had is forgotten."`
+}
+
+type showCmd struct {
+	ID string `arg:"" help:"Id of the session."`
+}
+
+// Run shows a session.
+func (c *showCmd) Run(ctx context.Context, e *cli.Env) error {
+	a, closeBus, err := e.Approver(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeBus()
+	info, err := a.Session(ctx, c.ID)
+	switch {
+	case err != nil:
+		return err
+	case e.Out.JSON:
+		e.Out.Document(info)
+	default:
+		showSession(e, info)
+	}
+	return nil
+}
+
+func showSession(e *cli.Env, s approver.SessionInfo) {
+	if s.Turn == 0 && s.InjectedTokens == 0 && s.Ended == "" && len(s.Injections) == 0 && len(s.Grants) == 0 {
+		e.Out.Print("nothing is remembered of session %s\n", term.Printable(s.ID))
+		return
+	}
+	rows := [][]term.Cell{
+		{term.Dim.Cell("session"), term.Bold.Cell(term.Printable(s.ID))},
+		{term.Dim.Cell("turn"), term.Plain.Cell(strconv.Itoa(s.Turn))},
+		{term.Dim.Cell("injected"), term.Plain.Cell(strconv.Itoa(s.InjectedTokens) + " of " + strconv.Itoa(s.Budget) + " tokens in this turn")},
+		{term.Dim.Cell("one injection"), term.Plain.Cell("at most " + strconv.Itoa(s.SizeLimit) + " bytes")},
+	}
+	if s.Ended != "" {
+		rows = append(rows, []term.Cell{term.Yellow.Cell("ended"), term.Plain.Cell(term.Printable(s.Ended))})
+	}
+	e.Out.Table(rows)
+	if len(s.Injections) > 0 {
+		rows := [][]term.Cell{term.Heads("INJECTED BY", "ON", "BYTES", "TOKENS", "TIME")}
+		for _, i := range s.Injections {
+			rows = append(rows, term.Row(term.Printable(i.Hook), term.Printable(i.Event), strconv.Itoa(i.Bytes), strconv.Itoa(i.Tokens), term.Printable(i.Time)))
+		}
+		e.Out.Print("\n")
+		e.Out.Table(rows)
+	}
+	if len(s.Grants) > 0 {
+		rows := [][]term.Cell{term.Heads("ALWAYS GRANTED TO", "BY", "SINCE", "PROMPT")}
+		for _, g := range s.Grants {
+			rows = append(rows, term.Row(term.Printable(g.Hook), term.Printable(g.By), term.Printable(g.Granted), term.Clip(term.Printable(g.Prompt), term.MaxValue)))
+		}
+		e.Out.Print("\n")
+		e.Out.Table(rows)
+	}
+}
+
+type revokeCmd struct {
+	ID     string `arg:"" help:"Id of the session."`
+	Hook   string `placeholder:"NAME" help:"Only grants to this hook."`
+	Prompt string `placeholder:"TEXT" help:"Only grants for exactly this prompt."`
+}
+
+// revoked is the JSON form of what was revoked.
+type revoked struct {
+	Session string `json:"session_id"`
+	Revoked int    `json:"revoked"`
+}
+
+// Run revokes grants.
+func (c *revokeCmd) Run(ctx context.Context, e *cli.Env) error {
+	a, closeBus, err := e.Approver(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeBus()
+	n, err := a.Revoke(ctx, c.ID, c.Hook, c.Prompt)
+	switch {
+	case err != nil:
+		return err
+	case e.Out.JSON:
+		e.Out.Document(revoked{c.ID, n})
+	case n == 0:
+		e.Out.Print("there is no such grant; `hookctl session show` lists them\n")
+	default:
+		e.Out.Print("revoked %d\n", n)
+	}
+	return nil
+}
+
+type turnCmd struct {
+	ID string `arg:"" help:"Id of the session."`
+}
+
+// Run begins a turn.
+func (c *turnCmd) Run(ctx context.Context, e *cli.Env) error {
+	return tellSession(ctx, e, c.ID, "turn", "a new turn of session %s begins\n")
+}
+
+type endCmd struct {
+	ID string `arg:"" help:"Id of the session."`
+}
+
+// Run ends a session.
+func (c *endCmd) Run(ctx context.Context, e *cli.Env) error {
+	return tellSession(ctx, e, c.ID, "end", "session %s is ended; what it had, if anything, is forgotten\n")
+}
+
+// told is the JSON form of what a session was told.
+type told struct {
+	Session string `json:"session_id"`
+	Told    string `json:"told"` // turn or end
+}
+
+func tellSession(ctx context.Context, e *cli.Env, id, what, text string) error {
+	a, closeBus, err := e.Agent(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer closeBus()
+	tell := a.NewTurn
+	if what == "end" {
+		tell = a.EndSession
+	}
+	switch err := tell(ctx); {
+	case err != nil:
+		return err
+	case e.Out.JSON:
+		e.Out.Document(told{id, what})
+	default:
+		e.Out.Print(text, term.Printable(id))
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package term
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Printable makes foreign text fit for the terminal of somebody who must judge
+// it: one line, in which nothing acts on the terminal, turns the direction of
+// writing or hides. What would is shown by a sign of its own: ␛ for escape, ⏎
+// for a line break, ⟨U+202E⟩ for what has none. Nothing is removed.
+func Printable(text string) string {
+	if !strings.ContainsFunc(text, Unseen) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range strings.ToValidUTF8(text, "\ufffd") {
+		switch {
+		case !Unseen(r):
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteRune('⏎')
+		case r < ' ':
+			b.WriteRune('␀' + r)
+		case r == 0x7f:
+			b.WriteRune('␡')
+		default:
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		}
+	}
+	return b.String()
+}
+
+// PrintableLines is printable for each line of a text, tabs being blanks. It ends
+// with a line that says so where there are more than so many.
+func PrintableLines(text string, limit int) []string {
+	var lines []string
+	for line := range strings.SplitSeq(strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n") {
+		if len(lines) == limit {
+			return append(lines, fmt.Sprintf("… cut after %d lines; --json shows all", limit))
+		}
+		lines = append(lines, Printable(strings.ReplaceAll(line, "\t", "    ")))
+	}
+	return lines
+}
+
+// Unseen reports whether a character does something else than stand there and be
+// seen. Blanks other than the usual one are among them: a command may hide in
+// front of them.
+func Unseen(r rune) bool {
+	return r == unicode.ReplacementChar || !unicode.IsPrint(r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
+}

@@ -1,0 +1,57 @@
+package term
+
+import (
+	"fmt"
+	"time"
+)
+
+// Span is a duration for people, in whole seconds, or in minutes or hours where
+// it is long: 42s, 4m10s, 3h5m, 2d4h.
+func Span(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch d = max(d, 0).Truncate(time.Second); {
+	case d >= day:
+		return fmt.Sprintf("%dd%dh", d/day, d%day/time.Hour)
+	case d >= time.Hour:
+		return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
+	case d >= time.Minute:
+		return fmt.Sprintf("%dm%ds", d/time.Minute, d%time.Minute/time.Second)
+	}
+	return fmt.Sprintf("%ds", d/time.Second)
+}
+
+// Clock is the time of day at the begin of a live line.
+func (p *Printer) Clock() string { return p.Paint(Dim, time.Now().Format("15:04:05.000")) }
+
+// Micros is a number of microseconds for people, in milliseconds.
+func Micros(us int64) string { return fmt.Sprintf("%.1fms", float64(us)/1000) }
+
+// OrDash is text, or a dash where there is none.
+func OrDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// Plural is a count of things: 1 hook, 2 hooks.
+func Plural(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
+// Size is a number of bytes for people.
+func Size(n float64) string {
+	for _, unit := range [...]string{"B", "KB", "MB", "GB"} {
+		if n < 1000 {
+			return fmt.Sprintf("%.3g %s", n, unit)
+		}
+		n /= 1000
+	}
+	return fmt.Sprintf("%.0f TB", n)
+}
+
+// MaxValue is how many characters of a value people are shown.
+const MaxValue = 100

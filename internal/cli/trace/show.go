@@ -1,0 +1,147 @@
+package trace
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/audit"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/telemetry/traces"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// The bounds of a waterfall for people.
+const (
+	traceWidth = 30   // characters
+	maxIndent  = 12   // levels; what is deeper stands there too
+	maxSpanRow = 1000 // spans
+)
+
+// waterfall shows the tree: one line for a span, with a bar from when it began to when
+// it was over.
+func waterfall(p *term.Printer, t *traces.Trace, doc Traced) {
+	var head [][]term.Cell
+	add := func(name, text string, color term.Color) {
+		if text != "" {
+			head = append(head, []term.Cell{term.Dim.Cell(name), color.Cell(text)})
+		}
+	}
+	if s := t.Chain(doc.ChainID); s != nil {
+		did := didOf(s)
+		if wait := waitIn(t); wait != nil {
+			did += ", then " + didOf(wait)
+		}
+		head = append(head, []term.Cell{term.Bold.Cell(term.OrDash(term.Printable(s.Tags[traces.TagEvent]))), colorOf(s).Cell(did)})
+		add("chain", term.Printable(doc.ChainID), term.Plain)
+		add("session", term.Printable(s.Tags[traces.TagSession]), term.Plain)
+	}
+	add("trace", term.Printable(doc.TraceID), term.Plain)
+	add("began", doc.Began.UTC().Format(audit.RecordTime), term.Plain)
+	add("took", lasted(time.Duration(doc.Micros)*time.Microsecond), term.Plain)
+	add("from", term.Printable(doc.From), term.Plain)
+	p.Table(head)
+	p.Print("\n")
+	rows := [][]term.Cell{term.Heads("SPAN", "SERVICE", "TOOK", strings.Repeat(" ", traceWidth), "WHAT")}
+	for i := range t.Spans[:min(len(t.Spans), maxSpanRow)] {
+		s := &t.Spans[i]
+		took := lasted(s.Took)
+		if s.Open {
+			took = "open"
+		}
+		rows = append(rows, []term.Cell{
+			term.Plain.Cell(strings.Repeat("  ", min(s.Depth, maxIndent)) + term.Clip(term.Printable(s.Name), term.MaxValue/2)),
+			term.Dim.Cell(term.Clip(term.Printable(s.Service), term.MaxValue/4)),
+			term.Plain.Cell(took),
+			colorOf(s).Cell(bar(s, doc)),
+			colorOf(s).Cell(didOf(s)),
+		})
+	}
+	p.Table(rows)
+	if more := len(t.Spans) - maxSpanRow; more > 0 {
+		p.Print("… and %s more; --json shows all\n", term.Plural(more, "span"))
+	}
+}
+
+// waitIn is the wait for a person; nil for none.
+func waitIn(t *traces.Trace) *traces.Span {
+	for i := range t.Spans {
+		if tags := t.Spans[i].Tags; tags[traces.TagApproval] != "" && tags[traces.TagHook] != "" {
+			return &t.Spans[i]
+		}
+	}
+	return nil
+}
+
+// bar is where a span lies in the time of the trace.
+func bar(s *traces.Span, doc Traced) string {
+	whole := float64(max(doc.Micros, 1))
+	cells := func(us int64) int { return min(max(int(float64(us)/whole*traceWidth+0.5), 0), traceWidth) }
+	at := s.Start.Sub(doc.Began).Microseconds()
+	from, to := cells(at), cells(at+s.Took.Microseconds())
+	if s.Open {
+		to = traceWidth
+	}
+	mark := strings.Repeat("█", max(to-from, 0))
+	if mark == "" {
+		from, mark = min(from, traceWidth-1), "▏"
+	}
+	mark = strings.Repeat("·", from) + mark
+	return mark + strings.Repeat("·", traceWidth-len([]rune(mark)))
+}
+
+// didOf is what became of a span, in words.
+func didOf(s *traces.Span) string {
+	var parts []string
+	add := func(format, text string) {
+		if text != "" {
+			parts = append(parts, fmt.Sprintf(format, term.Clip(term.Printable(text), term.MaxValue)))
+		}
+	}
+	tag := s.Tags
+	did := tag[traces.TagAction]
+	if by := tag[traces.TagDeniedBy]; by != "" {
+		did += " by " + by
+	}
+	add("%s", did)
+	if s.Failed != "" {
+		add("FAILED %s", s.Failed)
+	}
+	if tag[traces.TagFailedOpen] == "true" {
+		parts = append(parts, "let pass")
+	}
+	add("priority %s", tag[traces.TagPriority])
+	if mode := tag[traces.TagMode]; mode != string(chain.Enforce) {
+		add("mode %s", mode)
+	}
+	add("%s tokens injected", tag[traces.TagTokens])
+	switch {
+	case tag[traces.TagDecidedBy] != "":
+		add("decided by %s", tag[traces.TagDecidedBy])
+	case s.Open:
+		parts = append(parts, "not decided yet")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func colorOf(s *traces.Span) term.Color {
+	switch action := s.Tags[traces.TagAction]; {
+	case s.Failed != "":
+		return term.Bold + ";" + term.Red
+	case s.Open, action == "pending":
+		return term.Yellow
+	case action == "", action == "skipped":
+		return term.Plain
+	default:
+		return cli.ActionColor(chain.Action(action))
+	}
+}
+
+// lasted is a duration for people.
+func lasted(d time.Duration) string {
+	if d < 10*time.Second {
+		return term.Micros(d.Microseconds())
+	}
+	return d.Round(100 * time.Millisecond).String()
+}

@@ -1,0 +1,120 @@
+package trace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/telemetry/traces"
+)
+
+// Cmd is `hookctl trace`.
+type Cmd struct {
+	Chain   string `arg:"" optional:"" help:"Id of the chain, which answers, traces and records have."`
+	TraceID string `name:"trace-id" placeholder:"ID" help:"All of this trace instead, which may be a whole turn; from Jaeger only."`
+	Jaeger  string `from:"HOOK_ROUTER_JAEGER" placeholder:"URL" help:"Where Jaeger serves its API, such as http://127.0.0.1:16686; empty: the audit log tells it."`
+	Service string `default:"hook-router" placeholder:"NAME" help:"What the routers call themselves in Jaeger: their OTEL_SERVICE_NAME."`
+}
+
+// Run shows the tree of a chain.
+func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
+	switch {
+	case (c.Chain == "") == (c.TraceID == ""):
+		return errors.New("trace which chain: give its id, or --trace-id; `hookctl audit query --kind chain.result` finds chains")
+	case c.TraceID != "" && c.Jaeger == "":
+		return errors.New("use --trace-id: only Jaeger knows traces by their ids; say where it is with --jaeger")
+	}
+	t, from, err := c.read(ctx, e)
+	if err != nil {
+		return err
+	}
+	doc := newTraced(t, c.Chain, from)
+	if e.Out.JSON {
+		e.Out.Document(doc)
+		return nil
+	}
+	waterfall(e.Out, t, doc)
+	return nil
+}
+
+// read gets the trace, and says where from.
+func (c *Cmd) read(ctx context.Context, e *cli.Env) (t *traces.Trace, from string, err error) {
+	if c.Jaeger == "" {
+		l, b, err := e.AuditLog(ctx)
+		if err != nil {
+			return nil, "", err
+		}
+		defer b.Close()
+		found, err := l.Chain(ctx, c.Chain)
+		if errors.Is(err, query.ErrNoChain) {
+			return nil, "", fmt.Errorf("trace %s: %w: it was not recorded, or in a segment that was removed", term.Printable(c.Chain), err)
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		return traces.FromAudit(found), "the audit log, which knows how long hooks took and not when they began", nil
+	}
+	j, err := traces.NewJaeger(c.Jaeger)
+	if err != nil {
+		return nil, "", err
+	}
+	if c.TraceID != "" {
+		t, err = j.Trace(ctx, c.TraceID)
+	} else {
+		began, _ := query.TimeOf(c.Chain)
+		t, err = j.Chain(ctx, c.Service, c.Chain, began)
+	}
+	if errors.Is(err, traces.ErrNone) {
+		return nil, "", fmt.Errorf("trace %s: %w at %s, under the service %s: its spans come a second after the answer, and what was not sampled has none; with --jaeger= the audit log tells it",
+			term.Printable(cmp.Or(c.Chain, c.TraceID)), err, j, term.Printable(c.Service))
+	}
+	if away, ok := errors.AsType[*traces.AwayError](err); ok && ctx.Err() == nil {
+		return nil, "", cli.Disconnected(fmt.Errorf("%w; with --jaeger= the audit log tells it", away))
+	}
+	return t, "Jaeger at " + j.String(), err
+}
+
+// Traced is the JSON form of a trace.
+type Traced struct {
+	ChainID string       `json:"chain_id,omitempty"`
+	TraceID string       `json:"trace_id,omitempty"`
+	Source  string       `json:"source"` // jaeger or audit
+	From    string       `json:"from"`
+	Began   time.Time    `json:"began"`
+	Micros  int64        `json:"us"`
+	Spans   []TracedSpan `json:"spans"` // each below its parent, earlier ones first
+}
+
+// TracedSpan is one span of a trace.
+type TracedSpan struct {
+	Depth   int               `json:"depth"`
+	Name    string            `json:"name"`
+	Service string            `json:"service"`
+	ID      string            `json:"span_id,omitempty"`
+	Parent  string            `json:"parent_id,omitempty"`
+	At      int64             `json:"at_us"` // since the first span began
+	Micros  int64             `json:"us"`
+	Open    bool              `json:"open,omitempty"` // not over yet
+	Error   string            `json:"error,omitempty"`
+	Tags    map[string]string `json:"tags"`
+}
+
+func newTraced(t *traces.Trace, chain, from string) Traced {
+	began, ended := t.Bounds()
+	doc := Traced{
+		ChainID: chain, TraceID: t.ID, Source: t.Source, From: from, Began: began, Micros: ended.Sub(began).Microseconds(),
+		Spans: make([]TracedSpan, len(t.Spans)),
+	}
+	for i := range t.Spans {
+		s := &t.Spans[i]
+		doc.Spans[i] = TracedSpan{
+			s.Depth, s.Name, s.Service, s.ID, s.Parent, s.Start.Sub(began).Microseconds(), s.Took.Microseconds(), s.Open, s.Failed, s.Tags,
+		}
+	}
+	return doc
+}

@@ -1,0 +1,45 @@
+package clitest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// Still is settled, without the name of who runs the test.
+func Still(text string) string { return Settled(strings.ReplaceAll(text, cli.OSUser(), "ME")) }
+
+// Asking serves a hook that asks, and starts an execution that is asked for. It
+// returns the question's id.
+func (f *Fixture) Asking(result chain.Result, args ...string) (*Background, string) {
+	f.T.Helper()
+	f.Hook(chain.Registration{ID: "ask", Name: "deploy-guard", Events: []string{"tool:pre"}}, Answering(result))
+	return f.asked(args...)
+}
+
+// asked starts one more execution of what is asked.
+func (f *Fixture) asked(args ...string) (*Background, string) {
+	f.T.Helper()
+	b := f.Start(cli.Process{}, append([]string{"execute", "tool:pre", "--session", "s1"}, args...)...)
+	line := b.Line()
+	id := QuestionID.FindString(line)
+	if id == "" {
+		f.T.Fatalf("line %q; want the id of a question", line)
+	}
+	return b, id
+}
+
+// See compares an outcome after still; blanks at the ends do not matter.
+func (o Outcome) See(t *testing.T, code int, stdout string) {
+	t.Helper()
+	if o.Code != code {
+		t.Errorf("exit code %d; want %d; stderr %s", o.Code, code, o.Stderr)
+	}
+	if diff := cmp.Diff(strings.TrimSpace(stdout), Still(o.Stdout)); diff != "" {
+		t.Errorf("stdout (-want +got):\n%s", diff)
+	}
+}

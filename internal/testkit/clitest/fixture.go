@@ -1,0 +1,169 @@
+package clitest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+)
+
+// Fixture is a bus with a router, and hookctl on it.
+type Fixture struct {
+	T   *testing.T
+	Env map[string]string
+	NC  *nats.Conn
+}
+
+// New starts a server and a router.
+func New(t *testing.T) *Fixture {
+	t.Helper()
+	s := testkit.Listening(t)
+	testkit.Router(t, s, router.Options{})
+	return &Fixture{t, map[string]string{"NATS_URL": s.ClientURL()}, testkit.Conn(t, s)}
+}
+
+// Outcome is how a run of hookctl ended.
+type Outcome struct {
+	Code           int
+	Stdout, Stderr string
+}
+
+// Run runs hookctl with empty input.
+func (f *Fixture) Run(args ...string) Outcome { return f.With(cli.Process{}, args...) }
+
+// With runs hookctl in a process that differs in what p says.
+func (f *Fixture) With(p cli.Process, args ...string) Outcome {
+	f.T.Helper()
+	return f.RunIn(f.T.Context(), p, args...)
+}
+
+// RunIn is with, until ctx ends.
+func (f *Fixture) RunIn(ctx context.Context, p cli.Process, args ...string) Outcome {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	var stdout bytes.Buffer
+	var stderr Diagnostics
+	if p.Stdin == nil {
+		p.Stdin = strings.NewReader("")
+	}
+	p.Stdout, p.Stderr = &stdout, &stderr
+	p.Getenv = func(name string) string { return f.Env[name] }
+	code := hookctl.Run(ctx, args, p)
+	return Outcome{code, stdout.String(), stderr.String()}
+}
+
+// Diagnostics is a standard error: as those of a process, its writes do not meet.
+type Diagnostics struct {
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+func (d *Diagnostics) Write(b []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.text.Write(b)
+}
+
+func (d *Diagnostics) String() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.text.String()
+}
+
+// Hook serves a hook until the test ends.
+func (f *Fixture) Hook(reg chain.Registration, handler worker.Handler) {
+	f.T.Helper()
+	w, err := worker.Connect(f.T.Context(), worker.Options{Conn: f.NC})
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	f.T.Cleanup(func() { _ = w.Close(context.Background()) })
+	if _, err := w.Register(f.T.Context(), reg, handler); err != nil {
+		f.T.Fatal(err)
+	}
+}
+
+// Answering is a handler that always answers the same.
+func Answering(r chain.Result) worker.Handler {
+	return func(context.Context, worker.Event) (worker.Result, error) { return r, nil }
+}
+
+// Background is a hookctl that runs until it is interrupted.
+type Background struct {
+	t         *testing.T
+	interrupt func()
+	lines     chan string // of stdout and stderr
+	Code      chan int
+}
+
+// Start runs hookctl in the background.
+func (f *Fixture) Start(p cli.Process, args ...string) *Background {
+	f.T.Helper()
+	ctx, cancel := context.WithCancelCause(f.T.Context())
+	interrupt := func() { cancel(errors.New("interrupt signal received")) } // as signal.NotifyContext does
+	b := &Background{f.T, interrupt, make(chan string, 100), make(chan int, 1)}
+	p.Stdin, p.Stdout, p.Stderr = strings.NewReader(""), lineWriter(b.lines), lineWriter(b.lines)
+	env := maps.Clone(f.Env)
+	p.Getenv = func(name string) string { return env[name] }
+	go func() { b.Code <- hookctl.Run(ctx, args, p) }()
+	return b
+}
+
+// lineWriter sends whole lines to a channel; every write is one here.
+type lineWriter chan string
+
+func (w lineWriter) Write(b []byte) (int, error) {
+	for line := range strings.Lines(string(b)) {
+		w <- strings.TrimSuffix(line, "\n")
+	}
+	return len(b), nil
+}
+
+var _ io.Writer = lineWriter(nil)
+
+// Line waits for the next line.
+func (b *Background) Line() string {
+	b.t.Helper()
+	select {
+	case line := <-b.lines:
+		return line
+	case code := <-b.Code:
+		b.Code <- code
+		select {
+		case line := <-b.lines:
+			return line
+		default:
+			b.t.Fatalf("hookctl ended with %d; want another line", code)
+		}
+	case <-time.After(20 * time.Second):
+		b.t.Fatal("no line after 20 s")
+	}
+	return ""
+}
+
+// End interrupts and waits for the exit code.
+func (b *Background) End() int {
+	b.t.Helper()
+	b.interrupt()
+	select {
+	case code := <-b.Code:
+		return code
+	case <-time.After(20 * time.Second):
+		b.t.Fatal("hookctl did not end after 20 s")
+		return -1
+	}
+}

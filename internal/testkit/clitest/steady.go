@@ -1,0 +1,83 @@
+package clitest
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Want waits for these lines, one after the other.
+func (b *Background) Want(lines ...string) {
+	b.t.Helper()
+	for _, want := range lines {
+		if got := Steady(b.Line()); got != want {
+			b.t.Errorf("line %q; want %q", got, want)
+		}
+	}
+}
+
+// Settled is steady, without what differs in reports and questions, and without
+// the blanks at the ends of lines, which a page does not show.
+func Settled(text string) string {
+	text = QuestionID.ReplaceAllString(text, "QUESTION")
+	text = digestPattern.ReplaceAllString(text, "DIGEST")
+	text = spanPattern.ReplaceAllString(text, "SPAN")
+	text = tookPattern.ReplaceAllString(text, "in TIME") // first: steady knows only some of them
+	lines := strings.Split(strings.TrimSpace(Steady(text)), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// SteadyLines is [Steady] for each line.
+func SteadyLines(lines []string) []string {
+	list := make([]string, len(lines))
+	for i, line := range lines {
+		list[i] = Steady(line)
+	}
+	return list
+}
+
+// Steady replaces what differs from run to run.
+func Steady(text string) string {
+	text = idPattern.ReplaceAllString(text, "ID")
+	text = timePattern.ReplaceAllString(text, "TIME")
+	text = clockPattern.ReplaceAllString(text, "CLOCK")
+	text = msPattern.ReplaceAllString(text, "MS")
+	text = usPattern.ReplaceAllString(text, `"us":0`)
+	return urlPattern.ReplaceAllString(text, "ADDR")
+}
+
+// Want compares an outcome; blanks at the ends of the texts do not matter.
+func (o Outcome) Want(t *testing.T, code int, stdout, stderr string) {
+	t.Helper()
+	if o.Code != code {
+		t.Errorf("exit code %d; want %d", o.Code, code)
+	}
+	if diff := cmp.Diff(strings.TrimSpace(stdout), strings.TrimSpace(Steady(o.Stdout))); diff != "" {
+		t.Errorf("stdout (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(strings.TrimSpace(stderr), strings.TrimSpace(Steady(o.Stderr))); diff != "" {
+		t.Errorf("stderr (-want +got):\n%s", diff)
+	}
+}
+
+// What differs from run to run.
+var (
+	idPattern    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	timePattern  = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z`)
+	clockPattern = regexp.MustCompile(`\d\d:\d\d:\d\d\.\d{3}`)
+	msPattern    = regexp.MustCompile(`\d+\.\dms`)
+	usPattern    = regexp.MustCompile(`"us":\d+`)
+	urlPattern   = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+)
+
+var (
+	QuestionID    = regexp.MustCompile(`\b[a-z2-7]{26}\b`)
+	digestPattern = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
+	spanPattern   = regexp.MustCompile(`\b(4m5\ds|[0-4]s)\b`) // of a question that was just asked
+	tookPattern   = regexp.MustCompile(`in [0-9][0-9.hmnµ]*s\b`)
+)
