@@ -11,13 +11,13 @@ type Change struct {
 	Hook         string // its id
 	Session      string // of a hook of one session
 	Instance     string // the process behind it that it is about; empty where it is about the hook
-	By           string // who wants it, as far as the connection proves
+	By           string // the sender, as far as the connection proves
 	Reason       string
 	Revision     uint64          // of the registration that it follows; 0 for none
 	Registration json.RawMessage // as it will be; nil: removed
 }
 
-// same reports whether a change is another one again, whatever it follows.
+// same reports whether two changes do the same, whatever revision they follow.
 func (c Change) same(other Change) bool {
 	return c.Action == other.Action && c.Hook == other.Hook && bytes.Equal(c.Registration, other.Registration)
 }

@@ -32,9 +32,9 @@
 //
 // # Liveness
 //
-// An instance renews by registering again. Renewals are not written: the replica
-// that got one tells the others. An instance that nobody heard of for a whole
-// time-to-live is removed by whichever replica notices, by a write like any
-// other. After a start, or after a lease was lost, every instance gets a whole
-// time-to-live first. A durable hook stays registered without instances.
+// An instance renews by registering again. Renewals are not written: the replica that got
+// one broadcasts a heartbeat to the others. An instance without a heartbeat for a whole
+// time-to-live is removed by whichever replica notices, by a write like any other. After a
+// start, or after a lease was lost, every instance gets a whole time-to-live first. A
+// durable hook stays registered without instances.
 package registry

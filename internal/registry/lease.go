@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// errLeaseLost makes a replica that could not renew for a while begin anew.
+// errLeaseLost makes a replica that could not renew for a while start again.
 var errLeaseLost = errors.New("the lease could not be renewed")
 
 // lease renews the right of this replica to use its table.
@@ -17,20 +17,20 @@ type lease struct {
 	registry *Registry
 
 	mu    sync.Mutex           // guards what follows
-	sent  map[uint64]time.Time // when each renewal was written that is not back yet
-	start time.Time            // of the newest renewal that is back; zero for none
+	sent  map[uint64]time.Time // when each renewal was written that did not come back yet
+	start time.Time            // of the newest renewal that came back; zero for none
 }
 
-// renew writes this replica's record again and again, and fails when none came
-// back for two leases.
+// renew writes this replica's record three times per lease, and fails when none came back
+// for two leases.
 func (l *lease) renew(ctx context.Context) error {
 	r := l.registry
-	tick := time.NewTicker(r.Lease / 3)
+	tick := time.NewTicker(r.options.Lease / 3)
 	defer tick.Stop()
 	began := time.Now()
 	for {
 		if err := l.write(ctx); err != nil && ctx.Err() == nil {
-			r.Log.Warn("could not renew the lease of this router's table", "error", err)
+			r.options.Log.Warn("lease renewal failed", "error", err)
 		}
 		l.mu.Lock()
 		last := l.start
@@ -38,7 +38,7 @@ func (l *lease) renew(ctx context.Context) error {
 		if last.Before(began) {
 			last = began
 		}
-		if time.Since(last) > 2*r.Lease {
+		if time.Since(last) > 2*r.options.Lease {
 			return errLeaseLost
 		}
 		select {
@@ -52,8 +52,8 @@ func (l *lease) renew(ctx context.Context) error {
 func (l *lease) write(ctx context.Context) error {
 	r := l.registry
 	r.mu.Lock()
-	r.renewals++ // never again the number of an older record
-	rec := replica{Renewal: r.renewals, Applied: r.applied, AuditFormat: r.Options.AuditFormat}
+	r.renewals++ // never the number of an older record
+	rec := replica{Renewal: r.renewals, Applied: r.applied, AuditFormat: r.options.AuditFormat}
 	r.mu.Unlock()
 	l.mu.Lock()
 	l.sent[rec.Renewal] = time.Now()
@@ -62,9 +62,9 @@ func (l *lease) write(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("write the lease: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.Lease)
+	ctx, cancel := context.WithTimeout(ctx, r.options.Lease)
 	defer cancel()
-	_, err = r.bucket.Put(ctx, replicaKey+r.Replica, body)
+	_, err = r.bucket.Put(ctx, replicaKey+r.options.Replica, body)
 	return err
 }
 
@@ -84,8 +84,9 @@ func (l *lease) returned(count uint64) {
 	}
 }
 
-// take makes what came back count. It is called when the table is up to date.
-func (l *lease) take() {
+// confirm extends the lease by the renewals that came back. It is called when the table is
+// up to date.
+func (l *lease) confirm() {
 	l.mu.Lock()
 	start := l.start
 	l.mu.Unlock()
@@ -94,37 +95,37 @@ func (l *lease) take() {
 		return
 	}
 	lapsed := !r.Current()
-	r.leaseUntil.Store(int64(start.Add(r.Lease).Sub(r.started)))
+	r.leaseUntil.Store(int64(start.Add(r.options.Lease).Sub(r.started)))
 	if !lapsed || !r.Current() {
 		return
 	}
-	r.freshen()
+	r.extendAll()
 }
 
-// freshen gives every instance a whole time-to-live, as after each gap in which
-// its renewals may have been missed.
-func (r *Registry) freshen() {
+// extendAll gives every instance a whole time-to-live, as after each gap in which this
+// replica may have missed heartbeats.
+func (r *Registry) extendAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
 	for key := range r.seen {
 		r.seen[key] = now
 	}
-	r.announce()
+	r.broadcast()
 }
 
-// leave gives the lease up, so that nobody waits for this replica.
+// leave gives the lease up, so that no replica waits for this one.
 func (r *Registry) leave() {
 	r.mu.Lock()
-	own := r.replicas[r.Replica]
+	own := r.replicas[r.options.Replica]
 	r.mu.Unlock()
 	if own == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if err := r.bucket.Remove(ctx, replicaKey+r.Replica, own.last().revision); err != nil {
-		r.Log.Debug("could not give the lease up: it will run out", "error", err)
+	if err := r.bucket.Remove(ctx, replicaKey+r.options.Replica, own.last().revision); err != nil {
+		r.options.Log.Debug("lease not given up; it will expire", "error", err)
 	}
 }
 
@@ -150,18 +151,18 @@ func (r *Registry) waitApplied(ctx context.Context, revision uint64) error {
 	}
 }
 
-// behind returns whether a replica may still use a table older than revision,
-// and when to look again. The caller holds mu.
+// behind reports whether a replica may still use a table older than revision, and when to
+// look again. The caller holds mu.
 //
 // Only leases from before revision count: a replica gets a later one by seeing a
 // later record, and then its table holds revision.
 func (r *Registry) behind(revision uint64) (until time.Time, waiting bool) {
 	now := time.Now()
 	if r.applied < revision {
-		return now.Add(r.Lease), true
+		return now.Add(r.options.Lease), true
 	}
 	for id, p := range r.replicas {
-		if id == r.Replica || p.applied >= revision {
+		if id == r.options.Replica || p.applied >= revision {
 			continue
 		}
 		for _, renewal := range p.renewals {

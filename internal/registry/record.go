@@ -33,7 +33,7 @@ type record struct {
 type instance struct {
 	Version string `json:"version,omitempty"`
 	Content string `json:"content"`        // digest of what it registered, to tell a renewal from a change
-	Back    uint64 `json:"back,omitempty"` // counts how often it came back from silence
+	Back    uint64 `json:"back,omitempty"` // counts how often it renewed late
 }
 
 // replica is what the bucket holds of one router replica: its renewals.
@@ -45,11 +45,11 @@ type replica struct {
 	AuditFormat int `json:"audit_format,omitempty"`
 }
 
-// hook is a record at its revision, and the link made of it.
+// hook is a record at its revision, and the entry of the table made of it.
 type hook struct {
 	record
 	revision uint64
-	link     *chain.Entry
+	entry    *chain.Entry
 }
 
 func decodeHook(e natsx.Entry, compile Compile) (*hook, error) {
@@ -61,11 +61,11 @@ func decodeHook(e natsx.Entry, compile Compile) (*hook, error) {
 	if order == 0 {
 		order = e.Revision
 	}
-	wants, err := compile(h.Registration)
+	condition, err := compile(h.Registration)
 	if err != nil {
-		wants = func(*chain.View) (bool, error) { return false, err }
+		condition = func(*chain.View) (bool, error) { return false, err }
 	}
-	h.link = &chain.Entry{Registration: h.Registration, Order: order, Condition: wants}
+	h.entry = &chain.Entry{Registration: h.Registration, Order: order, Condition: condition}
 	return h, nil
 }
 
@@ -78,15 +78,14 @@ const (
 	outdated               // an older version may not write
 )
 
-// register returns the record after an instance registered. old is nil where the
-// hook is new.
+// register returns the record after an instance registered. old is nil if the hook is new.
 func register(old *hook, reg chain.Registration) (record, change) {
 	content := digest(reg)
 	mine := instance{Version: reg.Version, Content: content}
 	if old == nil {
 		return record{Registration: reg, Instances: map[string]instance{reg.Instance: mine}}, written
 	}
-	next := record{Registration: old.Registration, Order: old.link.Order, Instances: maps.Clone(old.Instances)}
+	next := record{Registration: old.Registration, Order: old.entry.Order, Instances: maps.Clone(old.Instances)}
 	if next.Instances == nil {
 		next.Instances = map[string]instance{}
 	}
@@ -114,8 +113,8 @@ func digest(reg chain.Registration) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Older reports whether version a is older than b, and so can't replace it: as
-// semantic versions where both are, else as text; none is older than any.
+// Older reports whether version a is older than b, and so can't replace it: as semantic
+// versions if both are, else as text; no version is older than any.
 func Older(a, b string) bool {
 	va, vb := "v"+strings.TrimPrefix(a, "v"), "v"+strings.TrimPrefix(b, "v")
 	if semver.IsValid(va) && semver.IsValid(vb) {
@@ -139,7 +138,7 @@ type Member struct {
 }
 
 func (h *hook) listing() Listing {
-	l := Listing{Registration: h.Registration.WithDefaults(), Order: h.link.Order, Revision: h.revision, Instances: []Member{}}
+	l := Listing{Registration: h.Registration.WithDefaults(), Order: h.entry.Order, Revision: h.revision, Instances: []Member{}}
 	l.Registration.Instance = ""
 	for _, id := range slices.Sorted(maps.Keys(h.Instances)) {
 		l.Instances = append(l.Instances, Member{id, h.Instances[id].Version})

@@ -16,14 +16,14 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Bucket says how the bucket of registrations is made. It is read from the leader, as
-// the others are: a write that finds the mark of a removed hook looks at it, and routers
-// have no right to ask replicas.
+// Bucket says how the bucket of registrations is created. It is read from the leader, as
+// the others are: a write that meets the marker of a removed hook reads it, and routers
+// have no right to direct gets.
 func Bucket(name string, replicas int) natsx.BucketOptions {
 	return natsx.BucketOptions{Name: name, Description: "hook registrations", Replicas: replicas, LeaderReads: true}
 }
 
-// Compile makes the condition of a registration: nil where it has none.
+// Compile makes the condition of a registration; nil if it has none.
 type Compile func(chain.Registration) (func(*chain.View) (bool, error), error)
 
 // Options configure a registry. The zero value of each field is its default.
@@ -33,45 +33,46 @@ type Options struct {
 	// AuditFormat is the newest format of the audit log that this replica knows; the
 	// others learn it. 0 says nothing, as replicas did that knew only the first.
 	AuditFormat int
-	// Lease is how long a replica trusts its table without renewing; 0 means 3 s.
-	// All replicas must agree.
+	// Lease is how long a replica may use its table without renewing; 0 means 3 s. It must
+	// be the same for all replicas.
 	Lease time.Duration
 	// TTL is how long an instance lives without renewing; 0 means 15 s.
 	TTL time.Duration
 	// Compile makes a hook's condition; nil means that no hook has one.
 	Compile Compile
-	// Record is told of each change before it is made, and prevents it with an error. Nil
-	// for nobody.
+	// Record is called with each change before it is made, and prevents it with an error.
+	// Nil for nothing.
 	Record func(context.Context, Change) error
-	// Changed is told the action and the hook of each change that this replica has made,
-	// after it. It must not wait. Nil for nobody.
+	// Changed is called with the action and the hook of each change that this replica made,
+	// after it. It must not block. Nil for nothing.
 	Changed func(action, hook string)
-	// Log gets registrations and removals at debug, lost leases as warnings.
+	// Log gets registrations and removals at debug, lost leases as warnings; nil discards
+	// them.
 	Log *slog.Logger
 }
 
-// ErrNotCurrent means that this replica's table may be behind: it can't serve.
-var ErrStale = wire.Errorf(wire.Unavailable, "this router's table of hooks is not current: try again")
+// ErrStale means that this replica's hook table may be behind: it can't serve.
+var ErrStale = wire.Errorf(wire.Unavailable, "this router's hook table is stale: try again")
 
 // Registry is one replica's view of the registrations.
 type Registry struct {
-	bus    *natsx.Conn
-	bucket *natsx.Bucket
-	Options
+	conn    *natsx.Conn
+	bucket  *natsx.Bucket
+	options Options
 
-	table      atomic.Pointer[chain.Table] // swapped by follow only
+	table      atomic.Pointer[chain.Table] // swapped by the follower only
 	leaseUntil atomic.Int64                // nanoseconds since started
 	left       atomic.Bool                 // gave up a lease that was valid
 	started    time.Time
 
-	mu       sync.Mutex // guards what follows
-	hooks    map[string]*hook
-	replicas map[string]*peer
-	applied  uint64        // the revision that table holds
-	changed  chan struct{} // closed and replaced with every change of the above
-	seen     map[seenKey]time.Time
-	fresh    []seenKey // renewals to tell the other replicas
-	renewals uint64    // counts this replica's own, over all leases
+	mu         sync.Mutex // guards what follows
+	hooks      map[string]*hook
+	replicas   map[string]*peer
+	applied    uint64        // the revision that table holds
+	changed    chan struct{} // closed and replaced with every change of the above
+	seen       map[instanceKey]time.Time
+	heartbeats []instanceKey // to broadcast to the other replicas
+	renewals   uint64        // counts this replica's own, over all leases
 
 	expired atomic.Int64
 }
@@ -83,8 +84,8 @@ type peer struct {
 	renewals []renewal // whose lease may still be used, oldest first; never empty
 }
 
-// renewal is a record of a replica in the log, and until when, as seen from here,
-// the lease that it gives may be used.
+// renewal is a record of a replica in the log, and when the lease that it gives ends as seen
+// from here.
 type renewal struct {
 	revision uint64
 	until    time.Time
@@ -93,7 +94,7 @@ type renewal struct {
 func (p *peer) last() renewal { return p.renewals[len(p.renewals)-1] }
 
 // New makes a registry on a bucket. Run it.
-func New(b *natsx.Conn, bucket *natsx.Bucket, o Options) *Registry {
+func New(c *natsx.Conn, bucket *natsx.Bucket, o Options) *Registry {
 	if o.Lease == 0 {
 		o.Lease = 3 * time.Second
 	}
@@ -112,19 +113,24 @@ func New(b *natsx.Conn, bucket *natsx.Bucket, o Options) *Registry {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Registry{bus: b, bucket: bucket, Options: o, started: time.Now(), changed: make(chan struct{})}
+	r := &Registry{conn: c, bucket: bucket, options: o, started: time.Now(), changed: make(chan struct{})}
 	r.table.Store(&chain.Table{})
 	r.leaseUntil.Store(-1)
 	return r
 }
 
-// Table returns the table of hooks, or [ErrNotCurrent] where this replica holds
-// no lease.
+// Replica is the id of this replica.
+func (r *Registry) Replica() string { return r.options.Replica }
+
+// TTL is how long an instance lives without renewing.
+func (r *Registry) TTL() time.Duration { return r.options.TTL }
+
+// Table returns the hook table, or [ErrStale] if this replica holds no lease.
 func (r *Registry) Table() (*chain.Table, error) {
 	if !r.Current() {
 		return nil, ErrStale
 	}
-	return r.table.Load(), nil // after the lease: what is newer is right too
+	return r.table.Load(), nil // read after the lease: a newer table is right too
 }
 
 // Current reports whether this replica holds a lease.
@@ -132,8 +138,8 @@ func (r *Registry) Current() bool {
 	return int64(time.Since(r.started)) < r.leaseUntil.Load()
 }
 
-// Counts is what STATS of the discovery shows: the hooks that are registered, and
-// the instances that this replica removed because nobody renewed them.
+// Counts is what STATS of the discovery shows: the registered hooks, and the instances that
+// this replica expired.
 func (r *Registry) Counts() any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -148,7 +154,7 @@ func (r *Registry) AuditFormat() (oldest int, known bool) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	oldest = r.Options.AuditFormat
+	oldest = r.options.AuditFormat
 	for _, p := range r.replicas {
 		oldest = min(oldest, p.format)
 	}
@@ -194,20 +200,20 @@ func (r *Registry) WaitCurrent(ctx context.Context) error {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return fmt.Errorf("wait for the table of hooks: %w", ctx.Err())
+			return fmt.Errorf("wait for the hook table: %w", ctx.Err())
 		}
 	}
 }
 
-// Run follows the log, renews the lease and expires instances until ctx ends;
-// then it gives the lease up. It begins anew whenever it lost the log or the lease.
+// Run follows the log, renews the lease and expires instances until ctx ends; then it gives
+// the lease up. It starts again whenever it loses the log or the lease.
 func (r *Registry) Run(ctx context.Context) error {
 	stop, err := r.listen()
 	if err != nil {
 		return err
 	}
 	defer stop()
-	defer r.bus.OnReconnect(r.freshen)()
+	defer r.conn.OnReconnect(r.extendAll)()
 	for {
 		err := r.hold(ctx)
 		r.left.Store(ctx.Err() != nil && r.Current())
@@ -216,7 +222,7 @@ func (r *Registry) Run(ctx context.Context) error {
 			r.leave()
 			return nil
 		}
-		r.Log.Warn("not serving: the table of hooks is not current", "cause", err)
+		r.options.Log.Warn("hook table stale; refusing events", "error", err)
 		select {
 		case <-time.After(50*time.Millisecond + rand.N(200*time.Millisecond)):
 		case <-ctx.Done():
@@ -229,19 +235,19 @@ func (r *Registry) hold(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.mu.Lock()
-	r.hooks, r.replicas, r.seen, r.applied = map[string]*hook{}, map[string]*peer{}, map[seenKey]time.Time{}, 0
+	r.hooks, r.replicas, r.seen, r.applied = map[string]*hook{}, map[string]*peer{}, map[instanceKey]time.Time{}, 0
 	r.mu.Unlock()
 
 	lease := &lease{registry: r, sent: map[uint64]time.Time{}}
 	var wg sync.WaitGroup
-	for _, part := range []func(context.Context) error{lease.renew, r.expire, r.tell} {
+	for _, part := range []func(context.Context) error{lease.renew, r.expire, r.broadcastHeartbeats} {
 		wg.Go(func() {
 			if err := part(ctx); err != nil {
 				cancel(err)
 			}
 		})
 	}
-	err := r.bucket.Follow(ctx, (&follower{Registry: r, lease: lease, next: &chain.Table{}}).apply)
+	err := r.bucket.Follow(ctx, (&follower{registry: r, lease: lease, next: &chain.Table{}}).apply)
 	cancel(err)
 	wg.Wait()
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
@@ -250,8 +256,8 @@ func (r *Registry) hold(ctx context.Context) error {
 	return err
 }
 
-// announce wakes everyone who waits for a change. The caller holds mu.
-func (r *Registry) announce() {
+// broadcast wakes everyone who waits for a change. The caller holds mu.
+func (r *Registry) broadcast() {
 	close(r.changed)
 	r.changed = make(chan struct{})
 }

@@ -19,13 +19,13 @@ const (
 	maxInstances = 1_000  // behind one hook
 )
 
-// writeTimeout bounds one write. When its answer is lost, as when the store
-// changes its leader, the revision tells the next try what became of it.
+// writeTimeout bounds one write. When its reply is lost, as when the leader of the store
+// changes, the revision tells the next try what became of it.
 const writeTimeout = 2 * time.Second
 
-// Register adds an instance of a hook, renews it, or changes the hook, and
-// returns the revision. by is who wants it, as far as the connection proves. When it returns without an error, every replica that
-// takes an event from then on uses it.
+// Register adds an instance of a hook, renews it, or changes the hook, and returns the
+// revision. by is the sender as far as the connection proves. When it returns without an
+// error, every replica that accepts an event from then on uses it.
 func (r *Registry) Register(ctx context.Context, by string, reg chain.Registration) (uint64, error) {
 	var recorded Change
 	for {
@@ -40,16 +40,16 @@ func (r *Registry) Register(ctx context.Context, by string, reg chain.Registrati
 		case what == outdated:
 			return 0, wire.Errorf(wire.Conflict, "hook %q is registered in version %q: version %q is older and can't replace it",
 				reg.ID, old.Registration.Version, reg.Version)
-		case what == renewed && !r.due(reg.ID, reg.Instance):
-			r.heard(reg.ID, reg.Instance)
+		case what == renewed && !r.mustWrite(reg.ID, reg.Instance):
+			r.heartbeat(reg.ID, reg.Instance)
 			return old.revision, r.seenByAll(ctx, old.revision)
 		case len(next.Instances) > maxInstances:
 			return 0, wire.Errorf(wire.Overloaded, "hook %q has %d instances, which is the limit", reg.ID, maxInstances)
 		}
 		if what == written {
 			change := registering(by, old, next, reg.Instance)
-			if !change.same(recorded) { // who lost against others tries again what is recorded
-				if err := r.Record(ctx, change); err != nil {
+			if !change.same(recorded) { // a try after a lost race is recorded already
+				if err := r.options.Record(ctx, change); err != nil {
 					return 0, err
 				}
 				recorded = change
@@ -69,9 +69,9 @@ func (r *Registry) Register(ctx context.Context, by string, reg chain.Registrati
 			return 0, wire.Errorf(wire.Unavailable, "the registration could not be stored: %v", err)
 		}
 		if what == written {
-			r.Changed(recorded.Action, reg.ID)
+			r.options.Changed(recorded.Action, reg.ID)
 		}
-		r.heard(reg.ID, reg.Instance)
+		r.heartbeat(reg.ID, reg.Instance)
 		return rev, r.seenByAll(ctx, rev)
 	}
 }
@@ -90,7 +90,7 @@ func (r *Registry) Unregister(ctx context.Context, by, id, inst string) error {
 			return nil
 		}
 		if change := removing(by, old, inst); !change.same(recorded) {
-			if err := r.Record(ctx, change); err != nil {
+			if err := r.options.Record(ctx, change); err != nil {
 				return err
 			}
 			recorded = change
@@ -105,7 +105,7 @@ func (r *Registry) Unregister(ctx context.Context, by, id, inst string) error {
 		if err != nil {
 			return wire.Errorf(wire.Unavailable, "the removal could not be stored: %v", err)
 		}
-		r.Changed(recorded.Action, id)
+		r.options.Changed(recorded.Action, id)
 		rev, err := r.waitNewer(ctx, id, old.revision)
 		if err != nil {
 			return err
@@ -117,7 +117,7 @@ func (r *Registry) Unregister(ctx context.Context, by, id, inst string) error {
 // drop writes a hook without an instance, once.
 func (r *Registry) drop(ctx context.Context, old *hook, inst string) error {
 	id := old.Registration.ID
-	next := record{Registration: old.Registration, Order: old.link.Order, Instances: maps.Clone(old.Instances)}
+	next := record{Registration: old.Registration, Order: old.entry.Order, Instances: maps.Clone(old.Instances)}
 	delete(next.Instances, inst)
 	if inst == "" || len(next.Instances) == 0 && !old.Registration.StaysRegistered() {
 		return r.bucket.Remove(ctx, hookKey+id, old.revision)
@@ -140,8 +140,8 @@ func (r *Registry) write(ctx context.Context, next record, old *hook) (uint64, e
 	return r.bucket.Update(ctx, hookKey+next.Registration.ID, body, at)
 }
 
-// lookup returns a hook as this replica knows it, nil where it is unknown, and a
-// channel that is closed at the next change of anything.
+// lookup returns a hook as this replica knows it, nil if it does not, and a channel that is
+// closed at the next change of anything.
 func (r *Registry) lookup(id string) (*hook, <-chan struct{}, error) {
 	if !r.Current() {
 		return nil, nil, ErrStale
@@ -158,8 +158,8 @@ func (r *Registry) full() bool {
 	return len(r.hooks) >= maxHooks
 }
 
-// waitNewer waits until this replica has seen a hook change or go, and returns a
-// revision that includes it.
+// waitNewer waits until this replica has seen a hook change or disappear, and returns a
+// revision that includes that.
 func (r *Registry) waitNewer(ctx context.Context, id string, old uint64) (uint64, error) {
 	for {
 		r.mu.Lock()
@@ -174,8 +174,8 @@ func (r *Registry) waitNewer(ctx context.Context, id string, old uint64) (uint64
 	}
 }
 
-// seenByAll is waitApplied for the one who registered: what is stored is stored,
-// and sending it again finishes it.
+// seenByAll is waitApplied with the error for a client: the change is stored, and sending it
+// again finishes it.
 func (r *Registry) seenByAll(ctx context.Context, revision uint64) error {
 	if err := r.waitApplied(ctx, revision); err != nil {
 		return wire.Errorf(wire.Unavailable, "it is stored, but %v: send it again", err)

@@ -57,7 +57,7 @@ func (r *Router) register(ctx context.Context, req *natsx.Request) error {
 	}
 	return replyJSON(req, registered{
 		ID: id, Instance: reg.Instance, Revision: revision, CallSubject: r.bus.Call(id),
-		TTLMS: r.registry.TTL.Milliseconds(), Protocol: chain.ProtocolVersion, Ignored: ignored,
+		TTLMS: r.registry.TTL().Milliseconds(), Protocol: chain.ProtocolVersion, Ignored: ignored,
 	})
 }
 

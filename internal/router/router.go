@@ -323,7 +323,7 @@ func (r *Router) Run(ctx context.Context, up func()) error {
 
 // metadata is what the discovery says of this replica.
 func (r *Router) metadata() map[string]string {
-	m := map[string]string{"prefix": r.bus.Prefix(), "replica": r.registry.Replica, "audit": string(r.Audit)}
+	m := map[string]string{"prefix": r.bus.Prefix(), "replica": r.registry.Replica(), "audit": string(r.Audit)}
 	if r.AuditKey != nil {
 		m["audit_key"] = r.AuditKey.Public
 	}

@@ -21,7 +21,7 @@ type State struct {
 	Limits     verdict.Limits `json:"limits"`
 	Injections []Injection    `json:"injections,omitempty"` // of this turn, the newest last
 	Grants     []Grant        `json:"grants,omitempty"`
-	Revoked    []string       `json:"revoked,omitempty"` // ids of approvals that are not to be remembered again
+	Revoked    []string       `json:"revoked,omitempty"` // ids of approvals that must not be remembered again
 	Ended      *time.Time     `json:"ended,omitempty"`   // the last end
 }
 
@@ -34,7 +34,7 @@ type Injection struct {
 	Time   string `json:"time"`
 }
 
-// Grant is an "Allow always": the hook's question is answered by it from then on.
+// Grant is an "Allow always": it answers the hook's approval request from then on.
 type Grant struct {
 	Approval string        `json:"approval_id"`
 	Hook     string        `json:"hook"`
@@ -44,7 +44,7 @@ type Grant struct {
 	Granted  approval.Time `json:"granted"`
 }
 
-// What one session may remember.
+// Limits of what one session remembers.
 const (
 	maxInjections = 100
 	maxGrants     = 500
@@ -52,7 +52,7 @@ const (
 	shownPrompt   = 200 // characters of a prompt that a grant shows
 )
 
-// key is where a session's state stands: ids hold characters that keys do not.
+// key is the key of a session's state: ids may hold characters that keys must not.
 func key(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
@@ -83,13 +83,13 @@ func (s *State) Spend(used int, injections ...Injection) {
 	}
 }
 
-// end forgets all but that there was an end.
+// end drops everything but the time of the end.
 func (s *State) end(now time.Time) {
 	now = now.UTC()
 	*s = State{Session: s.Session, Ended: &now}
 }
 
-// Remembered returns the grant that answers a hook's question, if there is one.
+// Remembered returns the grant that answers a hook's approval request, if there is one.
 func (s *State) Remembered(hook, prompt string) (Grant, bool) {
 	digest := approval.Digest([]byte(prompt))
 	for _, g := range s.Grants {
@@ -100,8 +100,8 @@ func (s *State) Remembered(hook, prompt string) (Grant, bool) {
 	return Grant{}, false
 }
 
-// remember keeps the answer to a question of an event that came at arrived, once,
-// unless it was revoked or is of an earlier life of the session.
+// remember stores the decision on an approval request of an event that arrived at the given
+// time, once, unless it was revoked or the session ended since.
 func (s *State) remember(q approval.Request, arrived time.Time, d approval.Decision) (changed bool) {
 	known := func(g Grant) bool { return g.Approval == q.ID }
 	switch {
@@ -116,7 +116,7 @@ func (s *State) remember(q approval.Request, arrived time.Time, d approval.Decis
 	return true
 }
 
-// revoke forgets grants: all, or those of a hook, or of a hook and prompt.
+// revoke drops grants: all, or those of a hook, or of a hook and prompt.
 func (s *State) revoke(hook, prompt string) (revoked int) {
 	s.Grants = slices.DeleteFunc(s.Grants, func(g Grant) bool {
 		match := (hook == "" || g.Hook == hook) && (prompt == "" || g.Digest == approval.Digest([]byte(prompt)) || g.Prompt == prompt)

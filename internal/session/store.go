@@ -16,7 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// Bucket says how the bucket of states is made.
+// Bucket says how the bucket of states is created.
 func Bucket(prefix string, replicas int) natsx.BucketOptions {
 	return natsx.BucketOptions{
 		Name: prefix + "_sessions", Description: "turns, budgets and remembered approvals of sessions",
@@ -30,18 +30,18 @@ type Store struct {
 	log    *slog.Logger
 
 	mu   sync.RWMutex // guards seen
-	seen map[string]glance
+	seen map[string]usage
 }
 
-// glance is what a replica remembers of a state that it has seen.
-type glance struct {
+// usage is what a replica caches of a state that it has seen.
+type usage struct {
 	used     int
 	revision uint64
 }
 
 // New makes a store. Run follows the bucket.
 func New(bucket *natsx.Bucket, log *slog.Logger) *Store {
-	return &Store{bucket: bucket, log: log, seen: map[string]glance{}}
+	return &Store{bucket: bucket, log: log, seen: map[string]usage{}}
 }
 
 // Run follows the bucket until ctx ends.
@@ -52,18 +52,18 @@ func (s *Store) Run(ctx context.Context) {
 				var state State
 				if e.Value != nil {
 					if err := json.Unmarshal(e.Value, &state); err != nil {
-						s.log.Error("the state of a session can't be read", "key", e.Key, "error", err)
+						s.log.Error("session state unreadable; skipped", "key", e.Key, "error", err)
 						continue
 					}
 				}
-				s.saw(e.Key, state.Used, e.Revision)
+				s.observe(e.Key, state.Used, e.Revision)
 			}
 			return nil
 		})
 		if ctx.Err() != nil {
 			return
 		}
-		s.log.Warn("lost sight of the sessions, trying again", "error", err)
+		s.log.Warn("sessions not followed; trying again", "error", err)
 		select {
 		case <-time.After(time.Second):
 		case <-ctx.Done():
@@ -72,15 +72,15 @@ func (s *Store) Run(ctx context.Context) {
 	}
 }
 
-func (s *Store) saw(key string, used int, revision uint64) {
+func (s *Store) observe(key string, used int, revision uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch old := s.seen[key]; {
 	case revision <= old.revision:
 	case used == 0:
-		delete(s.seen, key) // which is what a session that is not there has used
+		delete(s.seen, key) // a session that is not cached has used nothing
 	default:
-		s.seen[key] = glance{used, revision}
+		s.seen[key] = usage{used, revision}
 	}
 }
 
@@ -95,8 +95,7 @@ func (s *Store) Used(id string) int {
 	return s.seen[key(id)].used
 }
 
-// Get reads a state; that of a session nobody knows is the zero State with its
-// id.
+// Get reads a state; that of an unknown session is the zero State with its id.
 func (s *Store) Get(ctx context.Context, id string) (State, error) {
 	state, _, err := s.read(ctx, id)
 	return state, err
@@ -112,7 +111,7 @@ func (s *Store) read(ctx context.Context, id string) (State, uint64, error) {
 	}
 	var state State
 	if err := json.Unmarshal(e.Value, &state); err != nil {
-		return State{}, 0, fmt.Errorf("read the state of session %q: %w", id, err)
+		return State{}, 0, fmt.Errorf("decode the state of session %q: %w", id, err)
 	}
 	return state, e.Revision, nil
 }
@@ -121,14 +120,14 @@ func unavailable(err error) error {
 	return wire.Errorf(wire.Unavailable, "the state of the session can't be reached: %v: try again", err)
 }
 
-// tries bounds how often an update is begun again because another replica wrote
+// maxTries bounds how often an update starts again because another replica wrote
 // meanwhile.
-const tries = 50
+const maxTries = 50
 
-// Update changes a state: change gets the newest one and reports whether it
-// changed it; it is called again where another replica wrote meanwhile.
+// Update changes a state: change gets the newest one and reports whether it changed it. It
+// is called again if another replica wrote meanwhile.
 func (s *Store) Update(ctx context.Context, id string, change func(*State) (changed bool)) error {
-	for try := range tries {
+	for try := range maxTries {
 		state, revision, err := s.read(ctx, id)
 		if err != nil {
 			return err
@@ -138,11 +137,11 @@ func (s *Store) Update(ctx context.Context, id string, change func(*State) (chan
 		}
 		body, err := json.Marshal(state)
 		if err != nil {
-			return fmt.Errorf("write the state of session %q: %w", id, err)
+			return fmt.Errorf("encode the state of session %q: %w", id, err)
 		}
 		revision, err = s.bucket.Update(ctx, key(id), body, revision)
 		if err == nil {
-			s.saw(key(id), state.Used, revision)
+			s.observe(key(id), state.Used, revision)
 			return nil
 		}
 		if !errors.Is(err, natsx.ErrRevision) {
@@ -157,14 +156,12 @@ func (s *Store) Update(ctx context.Context, id string, change func(*State) (chan
 	return wire.Errorf(wire.Overloaded, "too many replicas write the state of this session at once: try again")
 }
 
-// Begin begins a turn of a session, as the event says; an empty event always
-// does.
+// Begin begins a turn of a session, as the event says; an empty event always does.
 func (s *Store) Begin(ctx context.Context, id, event string) error {
 	return s.Update(ctx, id, func(state *State) bool { state.begin(event); return true })
 }
 
-// Limit keeps the limits that a session asks for; they only ever lower the
-// router's.
+// Limit stores the limits that a session asks for; they only ever lower the router's.
 func (s *Store) Limit(ctx context.Context, id string, limits verdict.Limits) error {
 	return s.Update(ctx, id, func(state *State) bool {
 		before := state.Limits
@@ -173,7 +170,7 @@ func (s *Store) Limit(ctx context.Context, id string, limits verdict.Limits) err
 	})
 }
 
-// End ends a session: what it had is forgotten.
+// End ends a session and drops its state.
 func (s *Store) End(ctx context.Context, id string) error {
 	return s.Update(ctx, id, func(state *State) bool {
 		state.end(time.Now())
@@ -181,14 +178,14 @@ func (s *Store) End(ctx context.Context, id string) error {
 	})
 }
 
-// Remember keeps an "Allow always" to a question of an event that came at arrived,
-// once.
+// Remember stores an "Allow always" on an approval request of an event that arrived at the
+// given time, once.
 func (s *Store) Remember(ctx context.Context, q approval.Request, arrived time.Time, d approval.Decision) error {
 	return s.Update(ctx, q.Session, func(state *State) bool { return state.remember(q, arrived, d) })
 }
 
-// Revoke forgets what was always allowed, and says how many: all of a session, or
-// of a hook, or of a hook and prompt.
+// Revoke drops what was always allowed, and says how many: all of a session, or of a hook,
+// or of a hook and prompt.
 func (s *Store) Revoke(ctx context.Context, id, hook, prompt string) (revoked int, err error) {
 	err = s.Update(ctx, id, func(state *State) bool {
 		revoked = state.revoke(hook, prompt)

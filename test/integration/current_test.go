@@ -39,7 +39,7 @@ func TestARouterWithoutACurrentTableRefuses(t *testing.T) {
 	} {
 		t.Run(subject, func(t *testing.T) {
 			m := request(t, ctx, nc, "hooks."+subject, nil, body)
-			if code(m) != "503" || len(m.Data) > 0 || !strings.Contains(m.Header.Get("Nats-Service-Error"), "not current") {
+			if code(m) != "503" || len(m.Data) > 0 || !strings.Contains(m.Header.Get("Nats-Service-Error"), "stale") {
 				t.Errorf("%v %s", m.Header, m.Data)
 			}
 		})
