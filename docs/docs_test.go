@@ -22,7 +22,7 @@ const root = ".."
 // documents are all Markdown files of the project's documentation.
 func documents(t *testing.T) []string {
 	t.Helper()
-	files := []string{"../README.md", "../ARCHITECTURE.md", "../CHANGELOG.md"}
+	files := []string{"../README.md", "../ARCHITECTURE.md", "../CHANGELOG.md", "../CONTRIBUTING.md", "../SECURITY.md"}
 	for _, pattern := range []string{"*.md", "adr/*.md"} {
 		more, err := filepath.Glob(pattern)
 		if err != nil {
