@@ -5,17 +5,20 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/hookrouter/hookrouter/internal/completion"
 	"github.com/hookrouter/hookrouter/internal/version"
 )
 
 // flags are those of the program; each defaults to an environment variable.
 type flags struct {
-	Serve   serve            `cmd:"" default:"withargs" help:"Run the router (the default)."`
-	Demo    demo             `cmd:"" help:"One agent turn through real hooks, all in this process."`
-	Version kong.VersionFlag `help:"Print the version."`
+	Serve      serve              `cmd:"" default:"withargs" help:"Run the router (the default)."`
+	Demo       demo               `cmd:"" help:"Run one agent turn through real hooks, in this process."`
+	Completion completion.Command `cmd:"" help:"Print a completion script for a shell."`
+	Version    kong.VersionFlag   `help:"Print the version."`
 }
 
 // run is the program without the process around it. hangup tells of SIGHUP; it may be
@@ -40,8 +43,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, hangup <-
 	if err != nil {
 		return fmt.Errorf("%w (see hook-router --help)", err)
 	}
-	if command.Command() == "demo" {
+	switch name, _, _ := strings.Cut(command.Command(), " "); name {
+	case "demo":
 		return f.Demo.run(ctx, stdout)
+	case "completion":
+		return f.Completion.Run(command)
 	}
 	if err := f.Serve.check(command); err != nil {
 		return fmt.Errorf("%w (see hook-router --help)", err)

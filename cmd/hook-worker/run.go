@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/hookrouter/hookrouter/internal/completion"
 	"github.com/hookrouter/hookrouter/internal/version"
 )
 
@@ -21,12 +22,13 @@ func (e inputError) Unwrap() error { return e.error }
 
 // flags are those of the program; each defaults to an environment variable.
 type flags struct {
-	Run      serve            `cmd:"" default:"withargs" help:"Answer for the hooks of a file (the default)."`
-	Validate validate         `cmd:"" help:"Check a file; print what is wrong with it, or what its hooks register."`
-	Test     testFiles        `cmd:"" help:"Run the tests of files, or events, and print what the hooks decide; needs no NATS."`
-	Schema   schema           `cmd:"" help:"Print the JSON Schema of worker files, for editors."`
-	Replay   replayEvents     `cmd:"" help:"Run events through the hooks of a file and print what they decide; needs no NATS."`
-	Version  kong.VersionFlag `help:"Print the version."`
+	Run        serve              `cmd:"" default:"withargs" help:"Answer for the hooks of a file (the default)."`
+	Validate   validate           `cmd:"" help:"Check a file; print what is wrong with it, or what its hooks register."`
+	Test       testFiles          `cmd:"" help:"Run the tests of files, or events, and print what the hooks decide; needs no NATS."`
+	Schema     schema             `cmd:"" help:"Print the JSON Schema of worker files, for editors."`
+	Replay     replayEvents       `cmd:"" help:"Run events through the hooks of a file and print what they decide; needs no NATS."`
+	Completion completion.Command `cmd:"" help:"Print a completion script for a shell."`
+	Version    kong.VersionFlag   `help:"Print the version."`
 }
 
 // serve answers for the hooks of a file.
@@ -78,6 +80,8 @@ func run(ctx context.Context, args []string, p process) error {
 		return f.Test.run(ctx, p)
 	case "schema":
 		return f.Schema.run(p.stdout)
+	case "completion":
+		return f.Completion.Run(command)
 	case "replay":
 		return f.Replay.run(ctx, p.stdout, p.stderr)
 	}

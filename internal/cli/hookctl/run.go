@@ -16,6 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/session"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/cli/trace"
+	"github.com/hookrouter/hookrouter/internal/completion"
 	"github.com/hookrouter/hookrouter/internal/version"
 )
 
@@ -38,6 +39,7 @@ type commands struct {
 	Hook          hook.Cmd               `cmd:"" help:"Serve a hook of one line, or remove a hook."`
 	Test          policy.TestCmd         `cmd:"" help:"Run the tests of worker files, or events through one, and show what hooks decide; needs no NATS."`
 	Validate      hook.ValidateCmd       `cmd:"" help:"Call a live hook with usual and odd data, and check that it keeps the contract."`
+	Completion    completion.Command     `cmd:"" help:"Print a completion script for a shell."`
 
 	cli.Connection `embed:"" group:"Connection"`
 
