@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -212,6 +213,9 @@ func structFields(t *testing.T, dir, structName string) []structField {
 					field.typ = typ.Name
 				case *ast.SelectorExpr: // of a package beside this one
 					field.dir, field.typ = filepath.Join(filepath.Dir(dir), fmt.Sprint(typ.X)), typ.Sel.Name
+					if _, err := os.Stat(field.dir); err != nil { // it is shared by the programs
+						field.dir = filepath.Join(root, "internal", fmt.Sprint(typ.X))
+					}
 				}
 				if f.Tag != nil {
 					text, err := strconv.Unquote(f.Tag.Value)
