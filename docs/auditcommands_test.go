@@ -14,18 +14,14 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
-// hookctl builds the program, and returns a function that runs it in a role.
+// hookctl returns a function that runs it in a role.
 func (f *fenced) hookctl(t *testing.T, ctx context.Context) func(role, inbox string, args ...string) (said string, code int) {
 	t.Helper()
 	dir := t.TempDir()
-	program := filepath.Join(dir, "hookctl")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/hookctl")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build hookctl: %v\n%s", err, out)
-	}
+	program := testkit.Program(t, "hookctl")
 	return func(role, inbox string, args ...string) (string, int) {
 		t.Helper()
 		cmd := exec.CommandContext(ctx, program, append([]string{"audit"}, args...)...)
@@ -45,9 +41,6 @@ func (f *fenced) hookctl(t *testing.T, ctx context.Context) func(role, inbox str
 // TestTheCommandsOfAuditNeedNoMore runs the commands with the rights that the operator's
 // reference gives to who needs them.
 func TestTheCommandsOfAuditNeedNoMore(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a program")
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	file := func(name string) string { return filepath.Join(t.TempDir(), name) }
@@ -109,6 +102,7 @@ func TestTheCommandsOfAuditNeedNoMore(t *testing.T) {
 		if _, err := f.agent(t, ctx, "router").Emit(ctx, "tool:pre", json.RawMessage(`{"session_id":"s1"}`)); err != nil {
 			t.Fatal(err)
 		}
+		exported(t, ctx, f.bus(t, "auditor")) // the mirror has the record and the checkpoint of it
 		witness := file("witness.key")
 		run(t, f, []step{
 			{"auditor", "auditor", []string{"tail"}, 0},

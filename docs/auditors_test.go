@@ -18,6 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/witness"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -73,23 +74,20 @@ func exported(t *testing.T, ctx context.Context, b *natsx.Conn) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	segment := log.Live()
-	for {
+	segment, size, signed := log.Live(), int64(0), ""
+	testkit.Until(t, ctx, "a checkpoint covers the log", func() bool {
 		newest, err := log.LastCheckpoint(ctx, segment)
-		if err == nil {
-			c := text(t, newest.Signed)
-			if state, err := segment.State(ctx, log.Subjects()); err == nil && c.Size == int64(state.Last) {
-				return exportUpTo(t, ctx, log, segment, c.Size, newest.Signed)
-			}
-		} else if !errors.Is(err, natsx.ErrNoKey) {
+		if errors.Is(err, natsx.ErrNoKey) {
+			return false
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
-		select {
-		case <-time.After(50 * time.Millisecond):
-		case <-ctx.Done():
-			t.Fatal("no checkpoint covers the log")
-		}
-	}
+		size, signed = text(t, newest.Signed).Size, newest.Signed
+		state, err := segment.State(ctx, log.Subjects())
+		return err == nil && size == int64(state.Last)
+	})
+	return exportUpTo(t, ctx, log, segment, size, signed)
 }
 
 func exportUpTo(t *testing.T, ctx context.Context, log *store.Log, s store.Segment, size int64, last string) []byte {

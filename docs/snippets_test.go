@@ -27,6 +27,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/policy/match"
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/internal/server"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
@@ -157,6 +158,20 @@ func TestJSONSnippetsParse(t *testing.T) {
 	}
 }
 
+// TestShellSnippetsParse has bash read every snippet that TestShellSnippetsRun runs.
+func TestShellSnippetsParse(t *testing.T) {
+	for _, s := range snippets(t, "sh") {
+		if s.info != "run" && !strings.HasPrefix(s.info, "background=") {
+			continue
+		}
+		cmd := exec.CommandContext(t.Context(), "bash", "-n")
+		cmd.Stdin = strings.NewReader(s.text)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", s.at(), err, out)
+		}
+	}
+}
+
 // TestShellSnippetsRun runs the marked shell snippets, document by document and
 // as they stand, with the environment leading them to ports and files of the
 // test: "run" ones to their end, "background=TEXT" ones until they print TEXT.
@@ -164,9 +179,7 @@ func TestJSONSnippetsParse(t *testing.T) {
 // or its numbered lines with one marked "output events", without regard to
 // figures. A document that starts no router gets one.
 func TestShellSnippetsRun(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
+	testkit.From(t, testkit.CI) // it builds programs and installs them
 	byFile := map[string][]snippet{}
 	for _, s := range append(snippets(t, "sh"), snippets(t, "text")...) {
 		byFile[s.file] = append(byFile[s.file], s)

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode"
@@ -181,6 +182,25 @@ func commandTable(t *testing.T, dir string) string {
 	return b.String()
 }
 
+var (
+	sources  = map[string]map[string]*ast.Package{} //nolint:staticcheck // one directory without build tags
+	sourceMu sync.Mutex
+)
+
+// parsed is the source of a directory, which is read once.
+func parsed(dir string) (map[string]*ast.Package, error) { //nolint:staticcheck // see above
+	sourceMu.Lock()
+	defer sourceMu.Unlock()
+	if sources[dir] == nil {
+		pkgs, err := parser.ParseDir(token.NewFileSet(), dir, nil, parser.SkipObjectResolution) //nolint:staticcheck // see above
+		if err != nil {
+			return nil, err
+		}
+		sources[dir] = pkgs
+	}
+	return sources[dir], nil
+}
+
 type structField struct {
 	name     string
 	dir, typ string // where its type is declared
@@ -191,7 +211,7 @@ type structField struct {
 // included, since most are not exported.
 func structFields(t *testing.T, dir, structName string) []structField {
 	t.Helper()
-	pkgs, err := parser.ParseDir(token.NewFileSet(), dir, nil, parser.SkipObjectResolution) //nolint:staticcheck // one directory without build tags
+	pkgs, err := parsed(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,9 +36,10 @@ const (
 // A full disk refuses, and takes nothing back: what was told stays in the log.
 func TestDiskFull(t *testing.T) {
 	needDisks(t)
-	f := &full{disk: mount(t, newImage(t, "48M")), listen: testkit.FreeAddrs(t, 1)[0], program: build(t)}
+	testkit.From(t, testkit.CI)
+	f := &full{disk: mount(t, newImage(t, "48M")), listen: testkit.FreeAddrs(t, 1)[0], program: testkit.Program(t, "hook-router", testkit.RaceFlags...)}
 	f.start(t)
-	ctx := within(t, time.Minute)
+	ctx := testkit.Within(t, time.Minute)
 	loading, stop := context.WithCancel(ctx)
 	defer stop()
 	load{url: f.url(), journal: &f.journal, patience: 10 * time.Second}.serve(t, ctx)
@@ -46,18 +47,18 @@ func TestDiskFull(t *testing.T) {
 	for range 4 {
 		wg.Go(func() { f.emit(t, loading) })
 	}
-	eventually(t, ctx, "agents are answered", func() bool { return f.journal.size() > 200 })
+	testkit.Until(t, ctx, "agents are answered", func() bool { return f.journal.size() > 200 })
 
 	free := f.fill(t, loading)
-	eventually(t, ctx, "the log takes nothing any more", func() bool { return f.refused.Load() > 0 })
+	testkit.Until(t, ctx, "the log takes nothing any more", func() bool { return f.refused.Load() > 0 })
 	began := time.Now()
-	eventually(t, ctx, "the health page says that it is not ready", func() bool { status, _ := f.health(t); return status == http.StatusServiceUnavailable })
+	testkit.Until(t, ctx, "the health page says that it is not ready", func() bool { status, _ := f.health(t); return status == http.StatusServiceUnavailable })
 	unready := time.Since(began)
 	_, why := f.health(t)
 	if unready > unreadyWithin {
 		t.Errorf("it says so %v after the first refusal", unready)
 	}
-	eventually(t, ctx, "agents are told that there is nobody, or refused", func() bool {
+	testkit.Until(t, ctx, "agents are told that there is nobody, or refused", func() bool {
 		return f.refused.Load()+f.nobody.Load() > refusedAtLeast && f.nobody.Load() > 0
 	})
 	told := f.journal.size()
@@ -68,15 +69,15 @@ func TestDiskFull(t *testing.T) {
 	defer cancel()
 	began = time.Now()
 	var ending time.Duration
-	if !soon(recovering, func() bool { return f.journal.size() > told+50 }) {
+	if !testkit.Soon(recovering, func() bool { return f.journal.size() > told+50 }) {
 		how = "after a restart"
 		began = time.Now()
-		f.router.end(t, syscall.SIGTERM)
+		_ = f.router.End(t, syscall.SIGTERM)
 		ending = time.Since(began)
 		f.start(t)
-		if !soon(ctx, func() bool { return f.journal.size() > told+50 }) {
+		if !testkit.Soon(ctx, func() bool { return f.journal.size() > told+50 }) {
 			status, why := f.health(t)
-			t.Fatalf("agents are not answered again: %s; /readyz says %d %s; the router logs\n%s", f.journal.summary(), status, why, &f.router.log)
+			t.Fatalf("agents are not answered again: %s; /readyz says %d %s; the router logs\n%s", f.journal.summary(), status, why, f.router.Stderr())
 		}
 	}
 	took := time.Since(began)
@@ -101,7 +102,7 @@ func TestDiskFull(t *testing.T) {
 type full struct {
 	disk            *disk
 	program, listen string
-	router          *process
+	router          *testkit.Process
 	journal         journal
 	number          atomic.Int64
 	refused, nobody atomic.Int64 // requests that were answered so
@@ -113,14 +114,14 @@ func (f *full) store() string { return filepath.Join(f.disk.dir, "store") }
 
 func (f *full) start(t *testing.T) {
 	t.Helper()
-	f.router = startRouter(t, within(t, time.Minute), f.program, "--nats-listen="+f.listen, "--store-dir="+f.store())
+	f.router = startRouter(t, testkit.Within(t, time.Minute), f.program, "--nats-listen="+f.listen, "--store-dir="+f.store())
 }
 
 // health is what /readyz says.
 func (f *full) health(t *testing.T) (status int, text string) {
 	t.Helper()
 	defer http.DefaultClient.CloseIdleConnections()
-	resp, err := http.Get(f.router.find(t, `health\s+(\S+)`)) //nolint:noctx // it answers or the test fails
+	resp, err := http.Get(f.router.Find(t, `health\s+(\S+)`)) //nolint:noctx // it answers or the test fails
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +188,7 @@ func (f *full) fill(t *testing.T, ctx context.Context) (free func()) {
 	}
 	topUp()
 	var wg sync.WaitGroup
-	wg.Go(func() { soon(ctx, topUp) })
+	wg.Go(func() { testkit.Soon(ctx, topUp) })
 	free = sync.OnceFunc(func() {
 		stop()
 		wg.Wait()

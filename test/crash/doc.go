@@ -16,8 +16,9 @@
 //
 // # Volume
 //
-// HOOKROUTER_FULL=1 runs the whole volume, which needs -timeout 30m, else a tenth. Only the
-// whole volume grows the log beyond one file of its stream. HOOKROUTER_SEED is the seed
-// of what is random; processes and disks are not bound by it, so that a run with
-// the same seed is a similar one. HOOKROUTER_TEST_LOG=1 shows what the processes log.
+// By default there are one power cut and two kills. HOOKROUTER_TEST_TIER=ci runs a
+// tenth of everything, HOOKROUTER_FULL=1 the whole volume, which needs -timeout 30m. Only
+// the whole volume grows the log beyond one file of its stream. HOOKROUTER_SEED is the
+// seed of what is random; processes and disks are not bound by it, so that a run with the
+// same seed is a similar one. HOOKROUTER_TEST_LOG=1 shows what the processes log.
 package crash

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -189,7 +190,7 @@ func (l load) serve(t *testing.T, ctx context.Context) (stop func()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, ctx, "hook "+h.id+" is registered", func() bool {
+		testkit.Until(t, ctx, "hook "+h.id+" is registered", func() bool {
 			short, cancel := context.WithTimeout(ctx, 2*time.Second)
 			defer cancel()
 			m, err := nc.RequestWithContext(short, "hooks.register."+h.id, []byte(h.registration))
@@ -268,7 +269,7 @@ func (l load) decide(ctx context.Context, nc *nats.Conn, id string) {
 	ctx, cancel := context.WithTimeout(ctx, l.patience)
 	defer cancel()
 	option := [...]string{"Allow once", "Deny"}[id[len(id)-1]%2]
-	soon(ctx, func() bool {
+	testkit.Soon(ctx, func() bool {
 		short, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
 		m, err := nc.RequestWithContext(short, "hooks.approve."+id, fmt.Appendf(nil, `{"option":%q}`, option))

@@ -3,6 +3,7 @@ package crash
 import (
 	"context"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -16,9 +17,9 @@ import (
 // What an agent was told is in the log, with the same content, whichever processes were
 // killed at whichever moments: two routers and the NATS server that they have joined.
 func TestKill(t *testing.T) {
-	f := &fleet{program: build(t), listen: testkit.FreeAddrs(t, 1)[0], store: t.TempDir(), key: filepath.Join(t.TempDir(), "audit.key")}
-	kills, emits, rng := volume(t, 100), volume(t, 50_000), random(t)
-	ctx := within(t, time.Duration(emits)*40*time.Millisecond+2*time.Minute)
+	f := &fleet{program: testkit.Program(t, "hook-router", testkit.RaceFlags...), listen: testkit.FreeAddrs(t, 1)[0], store: t.TempDir(), key: filepath.Join(t.TempDir(), "audit.key")}
+	kills, emits, rng := testkit.Volume(t, 2, 10, 100), testkit.Volume(t, 500, 5000, 50_000), random(t)
+	ctx := testkit.Within(t, time.Duration(emits)*40*time.Millisecond+2*time.Minute)
 	f.startNATS(t, ctx)
 	for i := range f.routers {
 		f.startRouter(t, ctx, i)
@@ -34,10 +35,10 @@ func TestKill(t *testing.T) {
 	stride := emits / kills
 	for n := range kills {
 		next = n*stride + rng.IntN(stride) // answers before this kill
-		eventually(t, ctx, "agents are answered", func() bool { return j.size() > next })
+		testkit.Until(t, ctx, "agents are answered", func() bool { return j.size() > next })
 		f.kill(t, ctx, rng)
 	}
-	eventually(t, ctx, "all agents are answered", func() bool { return j.size() >= emits })
+	testkit.Until(t, ctx, "all agents are answered", func() bool { return j.size() >= emits })
 	took := time.Since(began)
 	stop()
 	wg.Wait()
@@ -67,16 +68,16 @@ func TestKill(t *testing.T) {
 // fleet is two routers and the NATS server that they have joined, each a process.
 type fleet struct {
 	program, listen, store, key string
-	nats                        *process
-	routers                     [2]*process
+	nats                        *testkit.Process
+	routers                     [2]*testkit.Process
 	killed                      [3]int // how often: the routers, NATS
 }
 
 func (f *fleet) startNATS(t *testing.T, ctx context.Context) {
 	t.Helper()
 	f.nats = natsServer{store: f.store, listen: f.listen}.launch(t)
-	if !f.nats.ready(ctx) {
-		t.Fatalf("nats-server does not start: %s", &f.nats.log)
+	if !f.nats.Ready(ctx) {
+		t.Fatalf("nats-server does not start: %s", f.nats.Stderr())
 	}
 }
 
@@ -91,14 +92,14 @@ func (f *fleet) kill(t *testing.T, ctx context.Context, rng *rand.Rand) {
 	i := rng.IntN(3)
 	f.killed[i]++
 	if i == 2 {
-		f.nats.kill(t)
+		_ = f.nats.End(t, os.Kill)
 		if both := rng.IntN(4); both < 2 {
-			f.routers[both].kill(t)
+			_ = f.routers[both].End(t, os.Kill)
 			defer f.startRouter(t, ctx, both)
 		}
 		f.startNATS(t, ctx)
 		return
 	}
-	f.routers[i].kill(t)
+	_ = f.routers[i].End(t, os.Kill)
 	f.startRouter(t, ctx, i)
 }

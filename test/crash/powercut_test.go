@@ -24,17 +24,20 @@ import (
 // same moment.
 func TestPowerCut(t *testing.T) {
 	needDisks(t)
-	program := build(t)
+	program := testkit.Program(t, "hook-router", testkit.RaceFlags...)
 	t.Run("the NATS of the router", func(t *testing.T) {
 		keeps(t, &plant{program: program, embedded: true, disks: 1})
 	})
 	t.Run("three servers", func(t *testing.T) {
+		testkit.From(t, testkit.CI)
 		keeps(t, &plant{program: program, disks: 3})
 	})
 	t.Run("control: one server that syncs every two minutes", func(t *testing.T) {
+		testkit.From(t, testkit.CI)
 		loses(t, &plant{program: program, disks: 1, lazy: true})
 	})
 	t.Run("control: three servers that sync every two minutes", func(t *testing.T) {
+		testkit.From(t, testkit.CI)
 		loses(t, &plant{program: program, disks: 3, lazy: true})
 	})
 }
@@ -46,12 +49,12 @@ func keeps(t *testing.T, p *plant) {
 	p.prepare(t)
 	var seen *audit.Pin
 	told, recovery := 0, time.Duration(0)
-	cuts := volume(t, 20)
+	cuts := testkit.Volume(t, 1, 2, 20)
 	for range cuts {
 		at, took := p.round(t, rng)
 		recovery = max(recovery, took)
 		b := connect(t, p.url)
-		ctx := within(t, time.Minute)
+		ctx := testkit.Within(t, time.Minute)
 		n, missing := p.look(t, ctx, b, at)
 		if missing > 0 {
 			p.sayHeld(t, ctx)
@@ -75,7 +78,7 @@ func (p *plant) look(t *testing.T, ctx context.Context, b *natsx.Conn, at time.T
 	began, tries := time.Now(), 0
 	var log recorded
 	var err error
-	soon(ctx, func() bool {
+	testkit.Soon(ctx, func() bool {
 		tries++
 		short, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
@@ -99,9 +102,9 @@ func (p *plant) sayHeld(t *testing.T, ctx context.Context) {
 		return
 	}
 	for i, w := range p.writers {
-		w.signal(t, syscall.SIGUSR1)
-		soon(ctx, func() bool { return strings.Contains(w.log.String(), "that is all") })
-		t.Logf("server %d: %s", i, w.log.String())
+		signalTo(t, w, syscall.SIGUSR1)
+		testkit.Soon(ctx, func() bool { return strings.Contains(w.Stderr(), "that is all") })
+		t.Logf("server %d: %s", i, w.Stderr())
 	}
 }
 
@@ -117,7 +120,7 @@ func (p *plant) led(t *testing.T, ctx context.Context) {
 	electing, cancel := context.WithTimeout(ctx, 25*time.Second)
 	defer cancel()
 	why := "JetStream does not answer"
-	if !soon(electing, func() bool {
+	if !testkit.Soon(electing, func() bool {
 		short, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
 		list := js.ListStreams(short)
@@ -139,7 +142,7 @@ func (p *plant) led(t *testing.T, ctx context.Context) {
 func loses(t *testing.T, p *plant) {
 	p.prepare(t)
 	at, _ := p.round(t, random(t))
-	told, missing := readLog(t, within(t, time.Minute), connect(t, p.url)).compare(t, &p.journal, at)
+	told, missing := readLog(t, testkit.Within(t, time.Minute), connect(t, p.url)).compare(t, &p.journal, at)
 	t.Logf("volume: one power cut, %d told before it and %d missing", told, missing)
 	if missing == 0 {
 		t.Error("nothing is missing: this proves nothing of the servers that sync")
@@ -159,8 +162,8 @@ type plant struct {
 	mounted  []*disk
 	listens  []string
 	routes   []string // of a cluster
-	writers  []*process
-	router   *process
+	writers  []*testkit.Process
+	router   *testkit.Process
 	cuts     int
 }
 
@@ -183,11 +186,11 @@ func (p *plant) prepare(t *testing.T) {
 // start starts everything on the disks as they are.
 func (p *plant) start(t *testing.T) {
 	t.Helper()
-	ctx := within(t, time.Minute)
+	ctx := testkit.Within(t, time.Minute)
 	if p.embedded {
 		p.key = filepath.Join(p.store(0), "audit.key")
 		p.router = startRouter(t, ctx, p.program, "--nats-listen="+p.listens[0], "--store-dir="+p.store(0))
-		p.writers = []*process{p.router}
+		p.writers = []*testkit.Process{p.router}
 		return
 	}
 	p.writers = nil
@@ -199,8 +202,8 @@ func (p *plant) start(t *testing.T) {
 		p.writers = append(p.writers, s.launch(t))
 	}
 	for _, w := range p.writers {
-		if !w.ready(ctx) {
-			t.Fatalf("nats-server does not start: %s", &w.log)
+		if !w.Ready(ctx) {
+			t.Fatalf("nats-server does not start: %s", w.Stderr())
 		}
 	}
 	if p.disks > 1 {
@@ -222,7 +225,7 @@ func (p *plant) round(t *testing.T, rng *rand.Rand) (at time.Time, recovery time
 	if p.router == nil {
 		p.start(t)
 	}
-	ctx := within(t, time.Minute)
+	ctx := testkit.Within(t, time.Minute)
 	loading, stop := context.WithCancel(ctx)
 	defer stop()
 	l := load{url: p.url, agents: 16, patience: 10 * time.Second, journal: &p.journal, number: &p.number}
@@ -230,7 +233,7 @@ func (p *plant) round(t *testing.T, rng *rand.Rand) (at time.Time, recovery time
 	before := p.journal.size()
 	var wg sync.WaitGroup
 	wg.Go(func() { l.run(t, loading) })
-	eventually(t, ctx, "agents are answered", func() bool { return p.journal.size() > before+100 })
+	testkit.Until(t, ctx, "agents are answered", func() bool { return p.journal.size() > before+100 })
 	pass(time.Duration(rng.Int64N(int64(1500 * time.Millisecond))))
 	at = p.cut(t, ctx)
 	stop()
@@ -251,10 +254,10 @@ func (p *plant) cut(t *testing.T, ctx context.Context) (at time.Time) {
 	p.cuts++
 	if p.disks > 1 || p.cuts%2 == 0 {
 		for _, w := range p.writers {
-			w.signal(t, syscall.SIGSTOP)
+			signalTo(t, w, syscall.SIGSTOP)
 		}
 		for _, w := range p.writers {
-			w.stands(t, ctx)
+			stands(t, ctx, w)
 		}
 	}
 	images, failed := make([]string, p.disks), make([]error, p.disks)
@@ -267,7 +270,7 @@ func (p *plant) cut(t *testing.T, ctx context.Context) (at time.Time) {
 		t.Fatal(err)
 	}
 	for _, w := range append(p.writers, p.router) {
-		w.kill(t)
+		_ = w.End(t, os.Kill)
 	}
 	for i, d := range p.mounted {
 		d.unmount(t)

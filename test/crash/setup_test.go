@@ -2,7 +2,6 @@ package crash
 
 import (
 	"cmp"
-	"context"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -21,16 +20,6 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// volume is how often a long test does its thing: whole in CI, a tenth else.
-func volume(t *testing.T, whole int) int {
-	n := whole
-	if os.Getenv("HOOKROUTER_FULL") == "" {
-		n = max(whole/10, 1)
-	}
-	t.Logf("volume: %d of %d", n, whole)
-	return n
-}
-
 // random is the source of what is random in a test.
 func random(t *testing.T) *rand.Rand {
 	t.Helper()
@@ -40,35 +29,6 @@ func random(t *testing.T) *rand.Rand {
 	}
 	t.Logf("seed %d", seed)
 	return rand.New(rand.NewPCG(seed, 4)) //nolint:gosec // a test that can be repeated
-}
-
-func within(t *testing.T, d time.Duration) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), d)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-// eventually waits until a condition holds.
-func eventually(t *testing.T, ctx context.Context, what string, holds func() bool) {
-	t.Helper()
-	if !soon(ctx, holds) {
-		t.Fatalf("in time it did not come true: %s", what)
-	}
-}
-
-// soon reports whether a condition comes true before ctx ends.
-func soon(ctx context.Context, holds func() bool) bool {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return false
-		}
-	}
-	return true
 }
 
 // pass waits until a moment that a test has drawn.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server/ats"
 	"go.uber.org/goleak"
+
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -26,27 +28,23 @@ func TestApprovalsHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const whole = 2000
-	n := whole
-	if os.Getenv("HOOKROUTER_FULL") == "" {
-		n = whole / 10
-	}
+	n, sessions := testkit.Volume(t, 40, 200, 2000), testkit.Volume(t, 15, 60, 60)
 	total, ends := 0, endings{}
 	for ; total < n; seed++ {
-		passed := t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { total += simulate(t, seed, &ends) })
+		passed := t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { total += simulate(t, seed, sessions, &ends) })
 		if !passed {
 			return // one history is enough to read
 		}
 	}
-	t.Logf("volume: %d of %d approvals; routers: %d killed, %d stopped, %d cut off", total, whole, ends.killed, ends.stopped, ends.cut)
+	t.Logf("volume: %d approvals; routers: %d killed, %d stopped, %d cut off", total, ends.killed, ends.stopped, ends.cut)
 }
 
 // simulate runs one seed and returns how many questions it had.
-func simulate(t *testing.T, seed uint64, ends *endings) (questions int) {
+func simulate(t *testing.T, seed uint64, sessions int, ends *endings) (questions int) {
 	collect()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		w := newWorld(t, seed, ends)
+		w := newWorld(t, seed, sessions, ends)
 		w.run()
 		for _, finding := range w.h.check() {
 			t.Error(finding)

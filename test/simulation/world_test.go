@@ -18,27 +18,25 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
-// sessions is how many sessions a run has; each is good for three to six events.
-const sessions = 60
-
 // world is one run.
 type world struct {
-	t       *testing.T
-	rng     *rand.Rand
-	server  nats.InProcessConnProvider
-	people  *nats.Conn
-	h       history
-	ends    *endings
-	strikes chan struct{} // to whichever router listens
-	crowds  sync.WaitGroup
-	calls   atomic.Int64 // of the hook
-	close   atomic.Int64 // answers within ±20 ms of a deadline
-	log     *slog.Logger // of all routers
-	warned  bytes.Buffer // what they logged
+	t        *testing.T
+	sessions int // each is good for three to six events
+	rng      *rand.Rand
+	server   nats.InProcessConnProvider
+	people   *nats.Conn
+	h        history
+	ends     *endings
+	strikes  chan struct{} // to whichever router listens
+	crowds   sync.WaitGroup
+	calls    atomic.Int64 // of the hook
+	close    atomic.Int64 // answers within ±20 ms of a deadline
+	log      *slog.Logger // of all routers
+	warned   bytes.Buffer // what they logged
 }
 
-func newWorld(t *testing.T, seed uint64, ends *endings) *world {
-	w := &world{t: t, ends: ends, rng: rand.New(rand.NewPCG(seed, 0)), server: testkit.Server(t), strikes: make(chan struct{})}
+func newWorld(t *testing.T, seed uint64, sessions int, ends *endings) *world {
+	w := &world{t: t, sessions: sessions, ends: ends, rng: rand.New(rand.NewPCG(seed, 0)), server: testkit.Server(t), strikes: make(chan struct{})}
 	w.log = slog.New(slog.NewTextHandler(&w.warned, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	w.people = testkit.Conn(t, newWire(w.server, child(w.rng)))
 	return w
@@ -55,7 +53,7 @@ func (w *world) run() {
 	}
 	w.hook()
 	var agents sync.WaitGroup
-	for n := range sessions {
+	for n := range w.sessions {
 		rng := child(w.rng)
 		agents.Go(func() { w.session(fmt.Sprintf("s%d", n), rng) })
 	}
