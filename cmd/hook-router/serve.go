@@ -16,6 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/api/console"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
@@ -53,8 +54,8 @@ type serve struct {
 	ApprovalRules          string `env:"HOOK_ROUTER_APPROVAL_RULES" type:"existingfile" placeholder:"FILE" help:"Rules that answer questions before a person is asked."`
 	Approvers              string `env:"HOOK_ROUTER_APPROVERS" enum:"anyone,proven" default:"anyone" help:"Whose answers count: anyone's, or only those of somebody that the connection proves."`
 	NATSAccounts           bool   `name:"nats-accounts" env:"HOOK_ROUTER_NATS_ACCOUNTS" help:"Agents and approvers are in NATS accounts of their own: take what the server says of a request as who sent it."`
-	MaxQuestions           int    `env:"HOOK_ROUTER_MAX_QUESTIONS" default:"50000" help:"Open questions; the next is refused with 429."`
-	MaxQuestionsPerSession int    `env:"HOOK_ROUTER_MAX_QUESTIONS_PER_SESSION" default:"100" help:"The same for one session."`
+	MaxApprovals           int    `name:"max-questions" env:"HOOK_ROUTER_MAX_QUESTIONS" default:"50000" help:"Open questions; the next is refused with 429."`
+	MaxApprovalsPerSession int    `name:"max-questions-per-session" env:"HOOK_ROUTER_MAX_QUESTIONS_PER_SESSION" default:"100" help:"The same for one session."`
 
 	Audit        string        `env:"HOOK_ROUTER_AUDIT" enum:"strict,async,off" default:"strict" help:"Whether answers wait until their records are stored: strict or async; off records decisions of people only."`
 	AuditTimeout time.Duration `env:"HOOK_ROUTER_AUDIT_TIMEOUT" default:"500ms" help:"How long an answer waits for its records; then it is refused with 503."`
@@ -97,8 +98,8 @@ func (s serve) check(command *kong.Context) error {
 		{"audit-timeout", int64(s.AuditTimeout), 1},
 		{"injection-size-limit", int64(s.InjectionSize), 1},
 		{"injection-budget-per-turn", int64(s.InjectionBudget), 1},
-		{"max-questions", int64(s.MaxQuestions), 1},
-		{"max-questions-per-session", int64(s.MaxQuestionsPerSession), 1},
+		{"max-questions", int64(s.MaxApprovals), 1},
+		{"max-questions-per-session", int64(s.MaxApprovalsPerSession), 1},
 		{"drain-timeout", int64(s.DrainTimeout), 0},
 		{"jetstream-replicas", int64(s.Replicas), 0},
 	} {
@@ -189,11 +190,11 @@ func (s serve) start(ctx context.Context, key *signer.Key, log *slog.Logger, lev
 			Version: version.Number(), Replicas: s.Replicas,
 			MaxData: s.MaxData, MaxReply: s.MaxReply, MaxInFlight: s.MaxInFlight, MaxPerSession: s.MaxPerSession,
 			ChainTimeout: s.ChainTimeout, CollectTimeout: s.CollectTimeout, DrainTimeout: s.DrainTimeout,
-			PublishData: router.PublishData(s.PublishData), TTL: s.TTL,
+			PublishData: dispatch.PublishData(s.PublishData), TTL: s.TTL,
 			Injection:   verdict.Limits{Size: s.InjectionSize, Budget: s.InjectionBudget},
 			NoApprovals: s.Approvals == "off", Rules: rules, ProvenOnly: s.Approvers == "proven", Accounts: s.NATSAccounts,
 			Audit: recorder.Mode(s.Audit), AuditTimeout: s.AuditTimeout, AuditData: recorder.Data(s.AuditData), AuditMask: redaction, AuditKey: key,
-			MaxQuestions: s.MaxQuestions, MaxQuestionsPerSession: s.MaxQuestionsPerSession, ForwardBaggage: s.ForwardBaggage,
+			MaxApprovals: s.MaxApprovals, MaxApprovalsPerSession: s.MaxApprovalsPerSession, ForwardBaggage: s.ForwardBaggage,
 		},
 		Log: log,
 	})

@@ -152,7 +152,7 @@ func (n *Server) listenHTTP(ctx context.Context, o Options) (err error) {
 	}
 	if !o.NoConsole {
 		n.page = console.New(console.Options{
-			Desk: n.router.Desk(), Events: n.live, Registry: n.router.Registry, Token: o.ConsoleToken, Hosts: o.ConsoleHosts, Log: o.Log,
+			Desk: n.router.Approvals(), Events: n.live, Registry: n.router.Registry, Token: o.ConsoleToken, Hosts: o.ConsoleHosts, Log: o.Log,
 		})
 		mux.Handle("/", telemetry.FromHTTP(n.page.Handler()))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
@@ -192,4 +193,31 @@ func (s *Store) Revoke(ctx context.Context, id, hook, prompt string) (revoked in
 		return revoked > 0
 	})
 	return revoked, err
+}
+
+// Spend charges what a verdict injects to the turn of a session, and returns the verdict.
+// compose makes it of the session's own limits and of the tokens that the turn has used;
+// it is called again where another replica wrote first.
+func (s *Store) Spend(ctx context.Context, id, event string, compose func(lowered verdict.Limits, used int) verdict.Verdict) (v verdict.Verdict, err error) {
+	err = s.Update(ctx, id, func(state *State) bool {
+		v = compose(state.Limits, state.Used)
+		delivered := make([]Injection, len(v.Injected))
+		for i, one := range v.Injected {
+			delivered[i] = Injection{Event: event, Hook: one.Hook, Bytes: one.Bytes, Tokens: one.Tokens, Time: events.Now()}
+		}
+		state.Spend(v.InjectedTokens, delivered...)
+		return len(delivered) > 0
+	})
+	return v, err
+}
+
+// Granted returns the approval that allowed a hook's prompt for the session, and who gave
+// it; approvalID is empty where there is none.
+func (s *Store) Granted(ctx context.Context, id, hook, prompt string) (approvalID, by string, err error) {
+	state, err := s.Get(ctx, id)
+	if err != nil {
+		return "", "", err
+	}
+	grant, _ := state.Remembered(hook, prompt)
+	return grant.Approval, grant.By, nil
 }

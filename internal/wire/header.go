@@ -32,6 +32,7 @@ const (
 	HeaderTurn        = "Hook-Turn" // names a turn of the session, for the trace of who has none
 	HeaderTraceparent = "traceparent"
 	HeaderTracestate  = "tracestate"
+	HeaderBaggage     = "baggage" // W3C baggage
 )
 
 // Get returns the first value of a header, its name in any case, or "".
@@ -50,7 +51,7 @@ func Get(h Header, name string) string {
 // RequestHeader holds the headers that an agent's request may carry besides the
 // event's attributes; "" stands for what is not there.
 type RequestHeader struct {
-	Timeout, Defaults, Traceparent, Tracestate, Wait, Retry string
+	Timeout, Defaults, Traceparent, Tracestate, Wait, Retry, Turn, Baggage string
 }
 
 // ReadRequestHeader reads them in one pass, their names in any case.
@@ -70,6 +71,8 @@ func ReadRequestHeader(h Header) RequestHeader {
 			{HeaderTracestate, &out.Tracestate},
 			{HeaderWait, &out.Wait},
 			{HeaderRetry, &out.Retry},
+			{HeaderTurn, &out.Turn},
+			{HeaderBaggage, &out.Baggage},
 		} {
 			if len(name) == len(known.name) && strings.EqualFold(name, known.name) && (*known.value == "" || name == known.name) {
 				*known.value = values[0]

@@ -15,38 +15,42 @@ type Collected struct {
 	Entry *Entry
 	Data  json.RawMessage // nil for none
 	Err   error           // why there is none: the hook failed or was too slow
+	Start time.Time       // of the call; the zero time where there was none
+	Took  time.Duration   // from the call to the answer
 }
 
 // Collect calls every enforced hook that wants the event at the same time, each
 // with the caller's data, and returns what they gave, in execution order.
 // Actions do not matter and nothing is chained. timeout bounds each call, and so
 // the whole; a hook's own timeout and on_failure do not apply.
-func Collect(ctx context.Context, links []*Entry, ev events.Event, timeout time.Duration, call Caller) []Collected {
+func Collect(ctx context.Context, entries []*Entry, ev events.Event, timeout time.Duration, call Caller) []Collected {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	view := &View{Event: ev.Name, Session: ev.Session, Data: ev.Data}
 	var wanted []Collected
-	for _, link := range links {
-		if !link.Enforced() {
+	for _, entry := range entries {
+		if !entry.Enforced() {
 			continue
 		}
-		if link.Condition != nil {
-			ok, err := link.Condition(view)
+		if entry.Condition != nil {
+			ok, err := entry.Condition(view)
 			if err != nil {
-				wanted = append(wanted, Collected{Entry: link, Err: err})
+				wanted = append(wanted, Collected{Entry: entry, Err: err})
 			}
 			if err != nil || !ok {
 				continue
 			}
 		}
-		wanted = append(wanted, Collected{Entry: link})
+		wanted = append(wanted, Collected{Entry: entry})
 	}
 	Scatter(len(wanted), func(i int) {
 		if wanted[i].Err != nil {
 			return
 		}
-		r, err := call(ctx, wanted[i].Entry, ev)
-		wanted[i].Data, wanted[i].Err = r.Data, err
+		c := &wanted[i]
+		c.Start = time.Now()
+		r, err := call(ctx, c.Entry, ev)
+		c.Took, c.Data, c.Err = time.Since(c.Start), r.Data, err
 	})
 	return wanted
 }
@@ -62,13 +66,13 @@ func Scatter(n int, do func(i int)) {
 
 // Recovered is a [Caller] that turns a panic of the hook into its failure.
 func Recovered(next Caller) Caller {
-	return func(ctx context.Context, link *Entry, ev events.Event) (r Result, err error) {
+	return func(ctx context.Context, entry *Entry, ev events.Event) (r Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				err = fmt.Errorf("hook %q panicked: %v", link.ID, p)
+				err = fmt.Errorf("hook %q panicked: %v", entry.ID, p)
 			}
 		}()
-		return next(ctx, link, ev)
+		return next(ctx, entry, ev)
 	}
 }
 
@@ -77,7 +81,7 @@ func Recovered(next Caller) Caller {
 // that the engine decides the same wherever a hook lives. The hook runs in a
 // goroutine of its own; one that ignores its context is left behind when its time
 // is over, and its late answer goes nowhere.
-func InProcess(ctx context.Context, link *Entry, ev events.Event) (Result, error) {
+func InProcess(ctx context.Context, entry *Entry, ev events.Event) (Result, error) {
 	type answer struct {
 		result Result
 		err    error
@@ -91,7 +95,7 @@ func InProcess(ctx context.Context, link *Entry, ev events.Event) (Result, error
 	})
 	done := make(chan answer, 1)
 	go func() {
-		r, err := call(ctx, link, ev)
+		r, err := call(ctx, entry, ev)
 		done <- answer{r, err}
 	}()
 	select {

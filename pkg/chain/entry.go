@@ -25,11 +25,11 @@ type Entry struct {
 	Hook Hook
 }
 
-// Caller calls the hook of a link. Time-outs, panics, spans and metrics are
+// Caller calls the hook of an entry. Time-outs, panics, spans and metrics are
 // callers around a caller, so that [Run] need not know them.
-type Caller func(ctx context.Context, link *Entry, ev events.Event) (Result, error)
+type Caller func(ctx context.Context, entry *Entry, ev events.Event) (Result, error)
 
-// View is the event as [Link.Wants] of one link after another sees it. Decoding
+// View is the event as [Link.Wants] of one entry after another sees it. Decoding
 // the data is left to the first that needs it. A View is used by one goroutine.
 type View struct {
 	Event   string
@@ -39,7 +39,7 @@ type View struct {
 }
 
 // Decoded returns what the first call's decode made of the view; it is run at
-// most once for a view, however many links look.
+// most once for a view, however many entries look.
 func (v *View) Decoded(decode func(*View) any) any {
 	if v.decoded == nil {
 		v.decoded = decode(v)

@@ -46,9 +46,9 @@ func (r *Registry) Register(reg Registration, hook Hook) (unregister func(), err
 		return nil, fmt.Errorf("hook %q is registered already", reg.ID)
 	}
 	r.next++
-	link := &Entry{Registration: reg, Order: r.next, Hook: hook}
-	r.table.Store(table.Apply(Change{reg.ID, link}))
-	return func() { r.remove(link) }, nil
+	entry := &Entry{Registration: reg, Order: r.next, Hook: hook}
+	r.table.Store(table.Apply(Change{reg.ID, entry}))
+	return func() { r.remove(entry) }, nil
 }
 
 // On is Register under the name the specification keeps for older programs.
@@ -56,11 +56,11 @@ func (r *Registry) On(reg Registration, hook Hook) (unregister func(), err error
 	return r.Register(reg, hook)
 }
 
-func (r *Registry) remove(link *Entry) {
+func (r *Registry) remove(entry *Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if table := r.snapshot(); table.Get(link.ID) == link {
-		r.table.Store(table.Apply(Change{ID: link.ID}))
+	if table := r.snapshot(); table.Get(entry.ID) == entry {
+		r.table.Store(table.Apply(Change{ID: entry.ID}))
 	}
 }
 
@@ -85,8 +85,8 @@ func (r *Registry) Emit(ctx context.Context, event string, data any) (Result, er
 	if err != nil {
 		return Result{}, err
 	}
-	links := r.snapshot().For(event, ev.Session)
-	if len(links) > 0 {
+	entries := r.snapshot().For(event, ev.Session)
+	if len(entries) > 0 {
 		r.mu.Lock()
 		fields := r.defaults
 		r.mu.Unlock()
@@ -96,7 +96,7 @@ func (r *Registry) Emit(ctx context.Context, event string, data any) (Result, er
 		}
 		ev.Data = obj.Over(below, events.Now())
 	}
-	out, err := Run(ctx, links, ev, Plan{Call: InProcess})
+	out, err := Run(ctx, entries, ev, Plan{Call: InProcess})
 	return out.Result, err
 }
 

@@ -73,7 +73,7 @@ type Outcome struct {
 	Skipped  []*Entry        // whose match was false, or that were removed meanwhile
 }
 
-// Plan is how the links of a chain are called.
+// Plan is how the entries of a chain are called.
 type Plan struct {
 	// Call calls an enforced hook, with a context that ends when the hook's time, or
 	// the chain's, is over; nil calls [Link.Hook].
@@ -83,44 +83,44 @@ type Plan struct {
 	Until time.Time
 	// Shadow is told of each shadow hook, with the data at its place, and must not
 	// wait; nil leaves shadow hooks out.
-	Shadow func(link *Entry, ev events.Event)
+	Shadow func(entry *Entry, ev events.Event)
 }
 
-// Run takes the event along the links, one after the other, and returns what
+// Run takes the event along the entries, one after the other, and returns what
 // they add up to. Links in mode observe are left out; they are told after the
 // answer. An error is [ErrDeadline] or the context's cause: nothing was decided.
-func Run(ctx context.Context, links []*Entry, ev events.Event, plan Plan) (Outcome, error) {
-	out := Outcome{Data: ev.Data, Calls: make([]Call, 0, min(len(links), 16))}
+func Run(ctx context.Context, entries []*Entry, ev events.Event, plan Plan) (Outcome, error) {
+	out := Outcome{Data: ev.Data, Calls: make([]Call, 0, min(len(entries), 16))}
 	view := &View{Event: ev.Name, Session: ev.Session, Data: ev.Data}
 	plan.Until = plan.end(ctx)
-	for _, link := range links {
-		if link.Mode == Observe {
+	for _, entry := range entries {
+		if entry.Mode == Observe {
 			continue
 		}
 		if plan.over(ctx, 0) {
 			return out, cause(ctx)
 		}
 		ev.Data = out.Data
-		hop, wanted := plan.step(ctx, link, view, ev)
+		call, wanted := plan.step(ctx, entry, view, ev)
 		if !wanted {
-			out.Skipped = append(out.Skipped, link)
+			out.Skipped = append(out.Skipped, entry)
 			continue
 		}
-		if !link.Enforced() {
+		if !entry.Enforced() {
 			continue
 		}
-		if hop.Failure != "" && plan.over(ctx, grace) {
+		if call.Failure != "" && plan.over(ctx, grace) {
 			return out, cause(ctx)
 		}
-		hop.FailedOpen = hop.Failure != "" && link.OnFailure != FailClosed
-		out.Calls = append(out.Calls, hop)
+		call.FailedOpen = call.Failure != "" && entry.OnFailure != FailClosed
+		out.Calls = append(out.Calls, call)
 		switch {
-		case hop.Failure != "" && !hop.FailedOpen:
-			return out.deny(link, failureDenial(hop)), nil
-		case hop.Result.Action == Deny:
-			return out.deny(link, hop.Result), nil
-		case hop.Result.Action == Modify && hop.Result.Data != nil:
-			out.Data = hop.Result.Data
+		case call.Failure != "" && !call.FailedOpen:
+			return out.deny(entry, failureDenial(call)), nil
+		case call.Result.Action == Deny:
+			return out.deny(entry, call.Result), nil
+		case call.Result.Action == Modify && call.Result.Data != nil:
+			out.Data = call.Result.Data
 			view = &View{Event: ev.Name, Session: ev.Session, Data: out.Data}
 		}
 	}
@@ -128,51 +128,51 @@ func Run(ctx context.Context, links []*Entry, ev events.Event, plan Plan) (Outco
 	return out, nil
 }
 
-// step asks one link whether it wants the event and, where it is enforced, what
+// step asks one entry whether it wants the event and, where it is enforced, what
 // it says.
-func (p Plan) step(ctx context.Context, link *Entry, view *View, ev events.Event) (Call, bool) {
-	hop := Call{Entry: link}
-	if link.Condition != nil {
-		wanted, err := link.Condition(view)
+func (p Plan) step(ctx context.Context, entry *Entry, view *View, ev events.Event) (Call, bool) {
+	call := Call{Entry: entry}
+	if entry.Condition != nil {
+		wanted, err := entry.Condition(view)
 		if err != nil {
-			hop.Failure, hop.Err = FailedMatch, err
-			return hop, true
+			call.Failure, call.Err = FailedMatch, err
+			return call, true
 		}
 		if !wanted {
-			return hop, false
+			return call, false
 		}
 	}
-	if !link.Enforced() {
+	if !entry.Enforced() {
 		if p.Shadow != nil {
-			p.Shadow(link, ev)
+			p.Shadow(entry, ev)
 		}
-		return hop, true
+		return call, true
 	}
-	hop.Start = time.Now()
-	hop.Result, hop.Err = p.call(ctx, hop.Start, link, ev)
-	if errors.Is(hop.Err, ErrRemoved) {
-		return hop, false
+	call.Start = time.Now()
+	call.Result, call.Err = p.call(ctx, call.Start, entry, ev)
+	if errors.Is(call.Err, ErrRemoved) {
+		return call, false
 	}
-	hop.Took = time.Since(hop.Start)
-	if hop.Failure = FailureOf(hop.Err); hop.Failure != "" {
-		hop.Result = Result{}
+	call.Took = time.Since(call.Start)
+	if call.Failure = FailureOf(call.Err); call.Failure != "" {
+		call.Result = Result{}
 	}
-	return hop, true
+	return call, true
 }
 
 // call asks an enforced hook, for as long as its registration says or the chain
 // has left.
-func (p Plan) call(ctx context.Context, start time.Time, link *Entry, ev events.Event) (Result, error) {
-	until := start.Add(link.Timeout())
+func (p Plan) call(ctx context.Context, start time.Time, entry *Entry, ev events.Event) (Result, error) {
+	until := start.Add(entry.Timeout())
 	if !p.Until.IsZero() && p.Until.Before(until) {
 		until = p.Until
 	}
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	if p.Call == nil {
-		return link.Hook(ctx, ev)
+		return entry.Hook(ctx, ev)
 	}
-	return p.Call(ctx, link, ev)
+	return p.Call(ctx, entry, ev)
 }
 
 // end is when the chain's time is over, by the plan or by the context.
@@ -200,31 +200,31 @@ func cause(ctx context.Context) error {
 	return ErrDeadline
 }
 
-func (out Outcome) deny(link *Entry, r Result) Outcome {
-	out.Result, out.DeniedBy = r, link.ID
+func (out Outcome) deny(entry *Entry, r Result) Outcome {
+	out.Result, out.DeniedBy = r, entry.ID
 	return out
 }
 
 // failureDenial is the denial of a hook that failed and is to deny then. It
 // names the hook, not the cause: that is for the operator.
-func failureDenial(hop Call) Result {
-	return Denial(fmt.Sprintf("hook %q failed (%s) and its on_failure is deny", hop.Entry.Title(), hop.Failure))
+func failureDenial(call Call) Result {
+	return Denial(fmt.Sprintf("hook %q failed (%s) and its on_failure is deny", call.Entry.Title(), call.Failure))
 }
 
 // sum merges what the hooks of an undenied chain answered.
 func (out Outcome) sum() Result {
 	var injections []Result
-	for _, hop := range out.Calls {
-		switch hop.Result.Action {
+	for _, call := range out.Calls {
+		switch call.Result.Action {
 		case AskUser:
-			r := hop.Result
+			r := call.Result
 			if r.Data == nil {
 				r.Data = out.Data
 			}
 			return r
 		case InjectContext:
-			if hop.Result.ContextInjection != "" {
-				injections = append(injections, hop.Result)
+			if call.Result.ContextInjection != "" {
+				injections = append(injections, call.Result)
 			}
 		}
 	}

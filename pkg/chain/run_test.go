@@ -261,9 +261,9 @@ func TestFailureClasses(t *testing.T) {
 					t.Fatal(err)
 				}
 				closes := c.err != nil && policy == FailClosed
-				hop := out.Calls[0]
-				if hop.Failure != c.want || !errors.Is(hop.Err, c.err) || hop.Called() != c.called || hop.FailedOpen != (c.err != nil && !closes) {
-					t.Errorf("hop is %+v", hop)
+				call := out.Calls[0]
+				if call.Failure != c.want || !errors.Is(call.Err, c.err) || call.Called() != c.called || call.FailedOpen != (c.err != nil && !closes) {
+					t.Errorf("call is %+v", call)
 				}
 				if closes != (len(j.seen()) == 1) || closes != (out.DeniedBy == "a") || closes != out.Result.Denied() {
 					t.Errorf("on_failure %q: called %q, decided %+v", policy, j.seen(), out.Result)
@@ -300,10 +300,10 @@ func TestSkippedHooksAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(out.Skipped) != 1 || out.Skipped[0].ID != "a" || len(out.Calls) != 2 {
-		t.Errorf("skipped %v, hops %v", out.Skipped, out.Calls)
+		t.Errorf("skipped %v, calls %v", out.Skipped, out.Calls)
 	}
-	if hop := out.Calls[1]; hop.Failure != FailedMatch || hop.Called() || !hop.FailedOpen || hop.Took != 0 {
-		t.Errorf("hop of the failed match: %+v", hop)
+	if call := out.Calls[1]; call.Failure != FailedMatch || call.Called() || !call.FailedOpen || call.Took != 0 {
+		t.Errorf("call of the failed match: %+v", call)
 	}
 	if diff := cmp.Diff([]string{"b{}"}, j.seen()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
@@ -336,7 +336,7 @@ func TestMatchSeesTheDataAtItsPlace(t *testing.T) {
 func TestShadowHooksAreToldAtTheirPlaceAndNeverDecide(t *testing.T) {
 	j := &journal{}
 	var told []string
-	plan := Plan{Shadow: func(link *Entry, ev events.Event) { told = append(told, link.ID+string(ev.Data)) }}
+	plan := Plan{Shadow: func(entry *Entry, ev events.Event) { told = append(told, entry.ID+string(ev.Data)) }}
 	out, err := Run(t.Context(), chainOf(j, []fake{
 		hook("a", Result{}).in(Shadow), hook("b", modified(`{"n":2}`)), hook("c", Denial("c")).in(Shadow),
 		hook("d", Result{}).in(Shadow).want(false, nil), hook("e", Denial("e")).in(Observe),
@@ -434,7 +434,7 @@ func TestCollect(t *testing.T) {
 	defer close(release)
 	const d = `{"n":1}`
 	j := &journal{}
-	links := chainOf(j, []fake{
+	entries := chainOf(j, []fake{
 		hook("silent", Result{}).at(1), hook("first", with(Denial("no"), `{"f":1}`)).at(-1), hook("empty", modified(`{}`)),
 		hook("broken", with(Result{}, `{"b":1}`)).failing(errBroken), hook("shadow", modified(`{"s":1}`)).in(Shadow),
 		hook("observer", modified(`{"o":1}`)).in(Observe), hook("unwanted", modified(`{"u":1}`)).want(false, nil),
@@ -452,7 +452,7 @@ func TestCollect(t *testing.T) {
 	})
 	began := time.Now()
 	var got []string
-	for _, c := range Collect(t.Context(), links, toolPre(d), 300*time.Millisecond, InProcess) {
+	for _, c := range Collect(t.Context(), entries, toolPre(d), 300*time.Millisecond, InProcess) {
 		line := c.Entry.ID + string(c.Data)
 		if c.Err != nil {
 			line += " failed"

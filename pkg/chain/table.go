@@ -13,8 +13,8 @@ import (
 // others there are. It is immutable: [Table.Apply] makes a new one that shares
 // what did not change. The zero Table is empty.
 type Table struct {
-	links map[string]*Entry
-	index map[slot][]*Entry
+	entries map[string]*Entry
+	index   map[slot][]*Entry
 }
 
 // slot is one place of the index: a pattern and the session it is limited to.
@@ -24,7 +24,7 @@ type slot struct {
 	name    string
 }
 
-// Change sets the link with an id, or removes it where Link is nil.
+// Change sets the entry with an id, or removes it where Link is nil.
 type Change struct {
 	ID    string
 	Entry *Entry
@@ -32,22 +32,22 @@ type Change struct {
 
 // Apply returns the table with the changes made, in their order.
 func (t *Table) Apply(changes ...Change) *Table {
-	next := &Table{links: maps.Clone(t.links), index: maps.Clone(t.index)}
-	if next.links == nil {
-		next.links, next.index = map[string]*Entry{}, map[slot][]*Entry{}
+	next := &Table{entries: maps.Clone(t.entries), index: maps.Clone(t.index)}
+	if next.entries == nil {
+		next.entries, next.index = map[string]*Entry{}, map[slot][]*Entry{}
 	}
 	copied := map[slot]bool{}
 	for _, c := range changes {
-		if old := next.links[c.ID]; old != nil {
+		if old := next.entries[c.ID]; old != nil {
 			next.edit(old, copied, func(list []*Entry) []*Entry {
 				return slices.DeleteFunc(list, func(l *Entry) bool { return l == old })
 			})
-			delete(next.links, c.ID)
+			delete(next.entries, c.ID)
 		}
 		if c.Entry == nil {
 			continue
 		}
-		next.links[c.ID] = c.Entry
+		next.entries[c.ID] = c.Entry
 		next.edit(c.Entry, copied, func(list []*Entry) []*Entry {
 			at, _ := slices.BinarySearchFunc(list, c.Entry, before)
 			return slices.Insert(list, at, c.Entry)
@@ -56,9 +56,9 @@ func (t *Table) Apply(changes ...Change) *Table {
 	return next
 }
 
-// edit changes the lists that link belongs to, copying each the first time.
-func (t *Table) edit(link *Entry, copied map[slot]bool, change func([]*Entry) []*Entry) {
-	for _, s := range slots(link) {
+// edit changes the lists that entry belongs to, copying each the first time.
+func (t *Table) edit(entry *Entry, copied map[slot]bool, change func([]*Entry) []*Entry) {
+	for _, s := range slots(entry) {
 		list := t.index[s]
 		if !copied[s] {
 			list, copied[s] = slices.Clone(list), true
@@ -71,19 +71,19 @@ func (t *Table) edit(link *Entry, copied map[slot]bool, change func([]*Entry) []
 	}
 }
 
-// slots are the places of a link, each once.
-func slots(link *Entry) []slot {
+// slots are the places of an entry, each once.
+func slots(entry *Entry) []slot {
 	var all []slot
 	add := func(s slot) {
-		s.session = link.SessionID
+		s.session = entry.SessionID
 		if !slices.Contains(all, s) {
 			all = append(all, s)
 		}
 	}
-	for _, c := range link.Channels {
+	for _, c := range entry.Channels {
 		add(slot{kind: 'c', name: c})
 	}
-	for _, p := range link.Events {
+	for _, p := range entry.Events {
 		domain, isDomain := strings.CutSuffix(p, ":*")
 		switch {
 		case p == "*":
@@ -124,7 +124,7 @@ func (t *Table) Channel(channel string) []*Entry {
 	return t.index[slot{"", 'c', channel}]
 }
 
-// merge joins two ordered lists; a link that is in both is taken once.
+// merge joins two ordered lists; an entry that is in both is taken once.
 func merge(a, b []*Entry) []*Entry {
 	if len(a) == 0 {
 		return b
@@ -146,25 +146,25 @@ func merge(a, b []*Entry) []*Entry {
 	return append(append(out, a...), b...)
 }
 
-// Get returns the link with this id, or nil.
-func (t *Table) Get(id string) *Entry { return t.links[id] }
+// Get returns the entry with this id, or nil.
+func (t *Table) Get(id string) *Entry { return t.entries[id] }
 
-// Len is the number of links.
-func (t *Table) Len() int { return len(t.links) }
+// Len is the number of entries.
+func (t *Table) Len() int { return len(t.entries) }
 
-// All returns every link in execution order.
+// All returns every entry in execution order.
 func (t *Table) All() []*Entry {
-	return slices.SortedFunc(maps.Values(t.links), before)
+	return slices.SortedFunc(maps.Values(t.entries), before)
 }
 
 // Handlers lists the names of hooks by the pattern they registered, in execution
 // order; with a pattern, exactly that one. Contributors are not listed.
 func (t *Table) Handlers(pattern string) map[string][]string {
 	list := map[string][]string{}
-	for _, link := range t.All() {
-		for _, p := range slices.Compact(slices.Sorted(slices.Values(link.Events))) {
+	for _, entry := range t.All() {
+		for _, p := range slices.Compact(slices.Sorted(slices.Values(entry.Events))) {
 			if pattern == "" || p == pattern {
-				list[p] = append(list[p], link.Title())
+				list[p] = append(list[p], entry.Title())
 			}
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// link is a link for these patterns; its order is the number in its id: "a3".
-func link(id string, priority int, session string, patterns ...string) *Entry {
+// entry is an entry for these patterns; its order is the number in its id: "a3".
+func entry(id string, priority int, session string, patterns ...string) *Entry {
 	var order uint64
 	if _, err := fmt.Sscanf(id[1:], "%d", &order); err != nil {
 		panic(err)
@@ -20,17 +20,17 @@ func link(id string, priority int, session string, patterns ...string) *Entry {
 	return &Entry{Registration: Registration{ID: id, Priority: priority, SessionID: session, Events: patterns}, Order: order}
 }
 
-func tableOf(links ...*Entry) *Table {
+func tableOf(entries ...*Entry) *Table {
 	table := &Table{}
-	for _, l := range links {
+	for _, l := range entries {
 		table = table.Apply(Change{l.ID, l})
 	}
 	return table
 }
 
-func ids(links []*Entry) []string {
-	list := make([]string, 0, len(links))
-	for _, l := range links {
+func ids(entries []*Entry) []string {
+	list := make([]string, 0, len(entries))
+	for _, l := range entries {
 		list = append(list, l.ID)
 	}
 	return list
@@ -38,37 +38,37 @@ func ids(links []*Entry) []string {
 
 func TestFor(t *testing.T) {
 	for sentence, c := range map[string]struct {
-		links          []*Entry
+		entries        []*Entry
 		event, session string
 		want           []string
 	}{
 		"nothing registered":            {nil, "tool:pre", "", []string{}},
-		"an exact name":                 {[]*Entry{link("a1", 0, "", "tool:pre"), link("b2", 0, "", "tool:post")}, "tool:pre", "", []string{"a1"}},
-		"a domain":                      {[]*Entry{link("a1", 0, "", "tool:*"), link("b2", 0, "", "tools:*")}, "tool:pre", "", []string{"a1"}},
-		"a domain is not its own event": {[]*Entry{link("a1", 0, "", "tool:*")}, "tool", "", []string{}},
-		"a domain of two parts":         {[]*Entry{link("a1", 0, "", "a:b:*"), link("b2", 0, "", "a:*"), link("c3", 0, "", "a:c:*")}, "a:b:c", "", []string{"a1", "b2"}},
-		"everything":                    {[]*Entry{link("a1", 0, "", "*")}, "my:own", "", []string{"a1"}},
+		"an exact name":                 {[]*Entry{entry("a1", 0, "", "tool:pre"), entry("b2", 0, "", "tool:post")}, "tool:pre", "", []string{"a1"}},
+		"a domain":                      {[]*Entry{entry("a1", 0, "", "tool:*"), entry("b2", 0, "", "tools:*")}, "tool:pre", "", []string{"a1"}},
+		"a domain is not its own event": {[]*Entry{entry("a1", 0, "", "tool:*")}, "tool", "", []string{}},
+		"a domain of two parts":         {[]*Entry{entry("a1", 0, "", "a:b:*"), entry("b2", 0, "", "a:*"), entry("c3", 0, "", "a:c:*")}, "a:b:c", "", []string{"a1", "b2"}},
+		"everything":                    {[]*Entry{entry("a1", 0, "", "*")}, "my:own", "", []string{"a1"}},
 		"exact names and patterns are mixed by priority, then by registration": {
 			[]*Entry{
-				link("a1", 5, "", "tool:pre"), link("b2", 0, "", "*"), link("c3", -1, "", "tool:*"), link("d4", 0, "", "tool:pre"),
-				link("e5", 5, "", "*"), link("f6", 0, "", "tool:*"),
+				entry("a1", 5, "", "tool:pre"), entry("b2", 0, "", "*"), entry("c3", -1, "", "tool:*"), entry("d4", 0, "", "tool:pre"),
+				entry("e5", 5, "", "*"), entry("f6", 0, "", "tool:*"),
 			}, "tool:pre", "", []string{"c3", "b2", "d4", "f6", "a1", "e5"},
 		},
 		"a hook that several of its patterns match, once": {
-			[]*Entry{link("a1", 0, "", "tool:pre", "tool:*", "*", "tool:pre"), link("b2", 0, "", "*", "tool:pre")}, "tool:pre", "", []string{"a1", "b2"},
+			[]*Entry{entry("a1", 0, "", "tool:pre", "tool:*", "*", "tool:pre"), entry("b2", 0, "", "*", "tool:pre")}, "tool:pre", "", []string{"a1", "b2"},
 		},
-		"an alias by the canonical name":          {[]*Entry{link("a1", 0, "", "error:tool")}, "tool:error", "", []string{"a1"}},
-		"the canonical name by an alias":          {[]*Entry{link("a1", 0, "", "tool:error")}, "error:tool", "", []string{"a1"}},
-		"both spellings, once":                    {[]*Entry{link("a1", 0, "", "tool:error", "error:tool", "error:*", "tool:*")}, "error:tool", "", []string{"a1"}},
-		"a domain by either spelling":             {[]*Entry{link("a1", 0, "", "error:*"), link("b2", 0, "", "tool:*")}, "tool:error", "", []string{"a1", "b2"}},
-		"another alias":                           {[]*Entry{link("a1", 0, "", "context:pre-compact")}, "context:pre_compact", "", []string{"a1"}},
-		"a session's hook for its session":        {[]*Entry{link("a1", 0, "s1", "*"), link("b2", 0, "", "*")}, "tool:pre", "s1", []string{"a1", "b2"}},
-		"a session's hook for another session":    {[]*Entry{link("a1", 0, "s1", "*"), link("b2", 0, "", "*")}, "tool:pre", "s2", []string{"b2"}},
-		"a session's hook for none":               {[]*Entry{link("a1", 0, "s1", "*"), link("b2", 0, "", "*")}, "tool:pre", "", []string{"b2"}},
-		"a session's hook takes its place by all": {[]*Entry{link("a1", 0, "", "*"), link("b2", -1, "s1", "tool:pre"), link("c3", 0, "s1", "tool:*")}, "tool:pre", "s1", []string{"b2", "a1", "c3"}},
+		"an alias by the canonical name":          {[]*Entry{entry("a1", 0, "", "error:tool")}, "tool:error", "", []string{"a1"}},
+		"the canonical name by an alias":          {[]*Entry{entry("a1", 0, "", "tool:error")}, "error:tool", "", []string{"a1"}},
+		"both spellings, once":                    {[]*Entry{entry("a1", 0, "", "tool:error", "error:tool", "error:*", "tool:*")}, "error:tool", "", []string{"a1"}},
+		"a domain by either spelling":             {[]*Entry{entry("a1", 0, "", "error:*"), entry("b2", 0, "", "tool:*")}, "tool:error", "", []string{"a1", "b2"}},
+		"another alias":                           {[]*Entry{entry("a1", 0, "", "context:pre-compact")}, "context:pre_compact", "", []string{"a1"}},
+		"a session's hook for its session":        {[]*Entry{entry("a1", 0, "s1", "*"), entry("b2", 0, "", "*")}, "tool:pre", "s1", []string{"a1", "b2"}},
+		"a session's hook for another session":    {[]*Entry{entry("a1", 0, "s1", "*"), entry("b2", 0, "", "*")}, "tool:pre", "s2", []string{"b2"}},
+		"a session's hook for none":               {[]*Entry{entry("a1", 0, "s1", "*"), entry("b2", 0, "", "*")}, "tool:pre", "", []string{"b2"}},
+		"a session's hook takes its place by all": {[]*Entry{entry("a1", 0, "", "*"), entry("b2", -1, "s1", "tool:pre"), entry("c3", 0, "s1", "tool:*")}, "tool:pre", "s1", []string{"b2", "a1", "c3"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, ids(tableOf(c.links...).For(c.event, c.session))); diff != "" {
+			if diff := cmp.Diff(c.want, ids(tableOf(c.entries...).For(c.event, c.session))); diff != "" {
 				t.Errorf("hooks (-want +got):\n%s", diff)
 			}
 		})
@@ -76,10 +76,10 @@ func TestFor(t *testing.T) {
 }
 
 func TestApplyLeavesTheOldTableAlone(t *testing.T) {
-	old := tableOf(link("a1", 0, "", "tool:pre"), link("b2", 0, "", "tool:pre", "*"), link("c3", 0, "", "tool:*"))
+	old := tableOf(entry("a1", 0, "", "tool:pre"), entry("b2", 0, "", "tool:pre", "*"), entry("c3", 0, "", "tool:*"))
 	list, all := old.For("tool:pre", ""), old.All()
 	next := old.Apply(
-		Change{ID: "a1"}, Change{"b2", link("b2", -5, "", "tool:post")}, Change{"d4", link("d4", -9, "", "tool:pre", "tool:*", "*")},
+		Change{ID: "a1"}, Change{"b2", entry("b2", -5, "", "tool:post")}, Change{"d4", entry("d4", -9, "", "tool:pre", "tool:*", "*")},
 	)
 	want := []string{"a1", "b2", "c3"}
 	for _, got := range [][]string{ids(list), ids(all), ids(old.For("tool:pre", "")), ids(old.All())} {
@@ -96,16 +96,16 @@ func TestApplyLeavesTheOldTableAlone(t *testing.T) {
 }
 
 func TestReplacingKeepsThePlace(t *testing.T) {
-	table := tableOf(link("a1", 0, "", "*"), link("b2", 0, "", "*"), link("c3", 0, "", "*"))
-	same := table.Apply(Change{"b2", link("b2", 0, "", "tool:*")})
+	table := tableOf(entry("a1", 0, "", "*"), entry("b2", 0, "", "*"), entry("c3", 0, "", "*"))
+	same := table.Apply(Change{"b2", entry("b2", 0, "", "tool:*")})
 	if diff := cmp.Diff([]string{"a1", "b2", "c3"}, ids(same.For("tool:pre", ""))); diff != "" {
 		t.Errorf("other patterns (-want +got):\n%s", diff)
 	}
-	first := table.Apply(Change{"b2", link("b2", -1, "", "*")})
+	first := table.Apply(Change{"b2", entry("b2", -1, "", "*")})
 	if diff := cmp.Diff([]string{"b2", "a1", "c3"}, ids(first.For("tool:pre", ""))); diff != "" {
 		t.Errorf("another priority (-want +got):\n%s", diff)
 	}
-	late := link("b2", 0, "", "*")
+	late := entry("b2", 0, "", "*")
 	late.Order = 9
 	last := table.Apply(Change{ID: "b2"}, Change{"b2", late})
 	if diff := cmp.Diff([]string{"a1", "c3", "b2"}, ids(last.For("tool:pre", ""))); diff != "" {
@@ -121,7 +121,7 @@ func TestApplyOfNothing(t *testing.T) {
 	if n := len(table.index); n != 0 {
 		t.Errorf("%d empty places are kept", n)
 	}
-	table = tableOf(link("a1", 0, "", "*")).Apply(Change{ID: "a1"})
+	table = tableOf(entry("a1", 0, "", "*")).Apply(Change{ID: "a1"})
 	if n := len(table.index); n != 0 {
 		t.Errorf("%d empty places are kept", n)
 	}
@@ -129,11 +129,11 @@ func TestApplyOfNothing(t *testing.T) {
 
 func TestChannelsAreInOrderOfRegistration(t *testing.T) {
 	contributor := func(id string, channels ...string) *Entry {
-		l := link(id, 0, "")
+		l := entry(id, 0, "")
 		l.Channels = channels
 		return l
 	}
-	table := tableOf(contributor("b2", "a.b", "c"), contributor("a1", "a.b"), contributor("c3", "c", "c"), link("d4", 0, "", "*"))
+	table := tableOf(contributor("b2", "a.b", "c"), contributor("a1", "a.b"), contributor("c3", "c", "c"), entry("d4", 0, "", "*"))
 	for channel, want := range map[string][]string{"a.b": {"a1", "b2"}, "c": {"b2", "c3"}, "a": {}, "*": {}} {
 		if diff := cmp.Diff(want, ids(table.Channel(channel))); diff != "" {
 			t.Errorf("channel %s (-want +got):\n%s", channel, diff)
@@ -145,13 +145,13 @@ func TestChannelsAreInOrderOfRegistration(t *testing.T) {
 }
 
 func TestHandlers(t *testing.T) {
-	named := link("c3", -1, "s1", "error:tool", "*")
+	named := entry("c3", -1, "s1", "error:tool", "*")
 	named.Name = "Linter"
-	twin := link("d4", 0, "", "tool:pre", "tool:pre")
+	twin := entry("d4", 0, "", "tool:pre", "tool:pre")
 	twin.Name = "Linter"
-	contributor := link("e5", 0, "")
+	contributor := entry("e5", 0, "")
 	contributor.Channels = []string{"a.b"}
-	table := tableOf(link("a1", 0, "", "tool:pre", "tool:*"), link("b2", -5, "", "tool:pre"), named, twin, contributor)
+	table := tableOf(entry("a1", 0, "", "tool:pre", "tool:*"), entry("b2", -5, "", "tool:pre"), named, twin, contributor)
 	for pattern, want := range map[string]map[string][]string{
 		"":           {"tool:pre": {"b2", "a1", "Linter"}, "tool:*": {"a1"}, "error:tool": {"Linter"}, "*": {"Linter"}},
 		"tool:pre":   {"tool:pre": {"b2", "a1", "Linter"}},
@@ -232,7 +232,7 @@ func TestTableDoesWhatANaiveOneDoes(t *testing.T) {
 			}
 		}
 		if table.Len() != len(model) || len(table.All()) != len(model) || !slices.IsSortedFunc(table.All(), before) {
-			t.Fatalf("seed %d, round %d: %d links, want %d", seed, round, table.Len(), len(model))
+			t.Fatalf("seed %d, round %d: %d entries, want %d", seed, round, table.Len(), len(model))
 		}
 	}
 	t.Logf("volume: %d rounds, seed %d", rounds, seed)

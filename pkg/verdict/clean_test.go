@@ -37,7 +37,7 @@ func TestClean(t *testing.T) {
 		"a title with ST":                  {"\x1b]0;title\x1b\\x", "x", 11},
 		"a title with ST as C1":            {"\x1b]0;title\u009cx", "x", 10},
 		"a title as C1":                    {"\u009d0;title\x07x", "x", 9},
-		"a link":                           {"\x1b]8;;http://e.x/é\x1b\\here\x1b]8;;\x1b\\", "here", 26},
+		"an entry":                         {"\x1b]8;;http://e.x/é\x1b\\here\x1b]8;;\x1b\\", "here", 26},
 		"a title that is cut off":          {"\x1b]0;title\nrest", "\nrest", 9},
 		"a title ends with its line":       {"\x1b]0;a\nrest\x07", "\nrest", 6},
 		"a title ends with CR LF":          {"\x1b]0;a\r\nrest", "\nrest", 6},

@@ -56,17 +56,17 @@ func Compose(out chain.Outcome, ev events.Event, limits Limits, used int, now ti
 	case chain.InjectContext:
 		v.inject(out.Calls, ev, limits.withDefaults(), now)
 	}
-	for _, hop := range out.Calls { // one that failed has the zero Result
-		if hop.Result.UserMessage != "" {
+	for _, call := range out.Calls { // one that failed has the zero Result
+		if call.Result.UserMessage != "" {
 			v.Display = append(v.Display, Display{
-				Message: hop.Result.UserMessage,
-				Level:   cmp.Or(hop.Result.UserMessageLevel, chain.LevelInfo),
-				Source:  "hook:" + hop.Entry.Title(),
-				HookID:  hop.Entry.ID,
+				Message: call.Result.UserMessage,
+				Level:   cmp.Or(call.Result.UserMessageLevel, chain.LevelInfo),
+				Source:  "hook:" + call.Entry.Title(),
+				HookID:  call.Entry.ID,
 			})
 		}
-		if hop.Result.SuppressOutput {
-			v.SuppressOutput = append(v.SuppressOutput, hop.Entry.Title())
+		if call.Result.SuppressOutput {
+			v.SuppressOutput = append(v.SuppressOutput, call.Entry.Title())
 		}
 	}
 	return v
@@ -78,15 +78,15 @@ type injection struct {
 	text string
 }
 
-// inject delivers the injections of hops that keep to the limits, as one message.
-func (v *Verdict) inject(hops []chain.Call, ev events.Event, limits Limits, now time.Time) {
+// inject delivers the injections of calls that keep to the limits, as one message.
+func (v *Verdict) inject(calls []chain.Call, ev events.Event, limits Limits, now time.Time) {
 	var kept []injection
-	for _, hop := range hops {
-		if hop.Result.Action != chain.InjectContext {
+	for _, call := range calls {
+		if call.Result.Action != chain.InjectContext {
 			continue
 		}
-		if text, ok := v.admit(hop, limits); ok {
-			kept = append(kept, injection{hop, text})
+		if text, ok := v.admit(call, limits); ok {
+			kept = append(kept, injection{call, text})
 		}
 	}
 	if len(kept) > 0 {
@@ -94,25 +94,25 @@ func (v *Verdict) inject(hops []chain.Call, ev events.Event, limits Limits, now 
 	}
 }
 
-// admit cleans the injection of a hop, holds it against the limits and takes its
+// admit cleans the injection of a call, holds it against the limits and takes its
 // tokens from the budget. What it drops or removes becomes a warning.
-func (v *Verdict) admit(hop chain.Call, limits Limits) (text string, ok bool) {
-	text, removed := Clean(hop.Result.ContextInjection)
+func (v *Verdict) admit(call chain.Call, limits Limits) (text string, ok bool) {
+	text, removed := Clean(call.Result.ContextInjection)
 	if removed > 0 {
-		v.warn(Sanitized, hop, "%d control or invisible characters were removed", removed)
+		v.warn(Sanitized, call, "%d control or invisible characters were removed", removed)
 	}
 	tokens := utf8.RuneCountInString(text) / 4
 	left := limits.Budget - v.InjectedTokens
-	one := Injected{HookID: hop.Entry.ID, Hook: hop.Entry.Title(), Bytes: len(text), Tokens: tokens, Cleaned: removed}
+	one := Injected{HookID: call.Entry.ID, Hook: call.Entry.Title(), Bytes: len(text), Tokens: tokens, Cleaned: removed}
 	switch {
 	case text == "":
 		return "", false
 	case len(text) > limits.Size:
-		v.warn(Oversize, hop, "the injection has %d bytes: at most %d are allowed", len(text), limits.Size)
+		v.warn(Oversize, call, "the injection has %d bytes: at most %d are allowed", len(text), limits.Size)
 		v.drop(one, Oversize)
 		return "", false
 	case tokens > left:
-		v.warn(Budget, hop, "the injection costs %d tokens: %d of %d are left in this turn", tokens, max(left, 0), limits.Budget)
+		v.warn(Budget, call, "the injection costs %d tokens: %d of %d are left in this turn", tokens, max(left, 0), limits.Budget)
 		v.drop(one, Budget)
 		return "", false
 	}
@@ -126,8 +126,8 @@ func (v *Verdict) drop(one Injected, why string) {
 	v.Dropped = append(v.Dropped, one)
 }
 
-func (v *Verdict) warn(kind string, hop chain.Call, format string, args ...any) {
-	v.Warnings = append(v.Warnings, Warning{Kind: kind, Hook: hop.Entry.Title(), Detail: fmt.Sprintf(format, args...)})
+func (v *Verdict) warn(kind string, call chain.Call, format string, args ...any) {
+	v.Warnings = append(v.Warnings, Warning{Kind: kind, Hook: call.Entry.Title(), Detail: fmt.Sprintf(format, args...)})
 }
 
 // message makes one message of the injections, with the settings of the first.

@@ -19,8 +19,8 @@ func ExampleCompose() {
 		}
 	}
 	ev := events.Event{Name: events.ToolPost, Session: "s1"}
-	links := []*chain.Entry{injects("lint", "Line 42: E501"), injects("tests", "3 passed")}
-	out, err := chain.Run(context.Background(), links, ev, chain.Plan{})
+	entries := []*chain.Entry{injects("lint", "Line 42: E501"), injects("tests", "3 passed")}
+	out, err := chain.Run(context.Background(), entries, ev, chain.Plan{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -28,20 +28,20 @@ type hook struct {
 // run runs a chain of hooks whose ids are a, b, c ….
 func run(t *testing.T, hooks ...hook) chain.Outcome {
 	t.Helper()
-	var links []*chain.Entry
+	var entries []*chain.Entry
 	for i, h := range hooks {
 		reg := chain.Registration{ID: string(rune('a' + i)), Name: h.name}
 		if h.closed {
 			reg.OnFailure = chain.FailClosed
 		}
-		links = append(links, &chain.Entry{Registration: reg, Hook: func(context.Context, events.Event) (chain.Result, error) {
+		entries = append(entries, &chain.Entry{Registration: reg, Hook: func(context.Context, events.Event) (chain.Result, error) {
 			if h.err != nil {
 				return chain.Result{}, h.err
 			}
 			return chain.ParseResult([]byte(h.reply))
 		}})
 	}
-	out, err := chain.Run(t.Context(), links, event, chain.Plan{})
+	out, err := chain.Run(t.Context(), entries, event, chain.Plan{})
 	if err != nil {
 		t.Fatal(err)
 	}

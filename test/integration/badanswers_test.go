@@ -151,7 +151,7 @@ func TestAnAnswerFromNobodyKnown(t *testing.T) {
 			t.Errorf("%v: %v %s", header, m.Header, m.Data)
 		}
 	}
-	d, err := r.Desk().Answer(ctx, q.ID, approval.Answer{Option: "Allow once", By: "ann"}, "console token")
+	d, err := r.Approvals().Answer(ctx, q.ID, approval.Answer{Option: "Allow once", By: "ann"}, "console token")
 	if err != nil || d.DecidedBy != "console token" || d.ClaimedBy != "ann" {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -161,7 +161,7 @@ func TestAnAnswerFromNobodyKnown(t *testing.T) {
 func TestTooManyQuestions(t *testing.T) {
 	t.Parallel()
 	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{MaxQuestions: 30})
+	testkit.Router(t, s, router.Options{MaxApprovals: 30})
 	nc := testkit.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/approvals"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
@@ -26,7 +27,7 @@ import (
 func TestKeptQuestionsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{MaxQuestionsPerSession: 3})
+	testkit.Router(t, s, router.Options{MaxApprovalsPerSession: 3})
 	nc := testkit.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	hook(t, ctx, nc, "decides", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_timeout":0}`))
@@ -107,7 +108,7 @@ func TestKeptBytesAreBounded(t *testing.T) {
 func TestQuestionsThatDoNotFitTheServer(t *testing.T) {
 	t.Parallel()
 	s := plainServer(t, &server.Options{MaxPayload: 1 << 20})
-	testkit.Router(t, nil, router.Options{MaxData: 900 << 10, MaxReply: 900 << 10, PublishData: router.PublishRedacted}, natsx.Options{URL: s.ClientURL()})
+	testkit.Router(t, nil, router.Options{MaxData: 900 << 10, MaxReply: 900 << 10, PublishData: dispatch.PublishRedacted}, natsx.Options{URL: s.ClientURL()})
 	nc, err := nats.Connect(s.ClientURL())
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +153,7 @@ func TestQuestionsThatDoNotFitTheServer(t *testing.T) {
 func TestAtTheLimitTheSameEventJoins(t *testing.T) {
 	t.Parallel()
 	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{MaxQuestionsPerSession: 1})
+	testkit.Router(t, s, router.Options{MaxApprovalsPerSession: 1})
 	nc := testkit.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))

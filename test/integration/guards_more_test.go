@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
@@ -136,7 +137,7 @@ func TestTheListIsBackWithTheConnection(t *testing.T) {
 	asked := testkit.Within(t, 5*time.Second)
 	for n, r := range routers {
 		testkit.Until(t, asked, fmt.Sprintf("router %d lists both questions", n), func() bool {
-			list, total, err := r.Desk().Pending(asked, approval.Filter{})
+			list, total, err := r.Approvals().Pending(asked, approval.Filter{})
 			return err == nil && len(list) == 2 && total == 2
 		})
 	}
@@ -145,7 +146,7 @@ func TestTheListIsBackWithTheConnection(t *testing.T) {
 // Where observers get redacted data, questions and reasons are masked, too.
 func TestQuestionsAreMasked(t *testing.T) {
 	t.Parallel()
-	for _, publish := range []router.PublishData{router.PublishRedacted, router.PublishNone, router.PublishFull} {
+	for _, publish := range []dispatch.PublishData{dispatch.PublishRedacted, dispatch.PublishNone, dispatch.PublishFull} {
 		t.Run(string(publish), func(t *testing.T) {
 			s := testkit.Server(t)
 			testkit.Router(t, s, router.Options{PublishData: publish})
@@ -172,7 +173,7 @@ func TestQuestionsAreMasked(t *testing.T) {
 			shown["the result of emit"] = next(t, ctx, results).Data
 			for name, body := range shown {
 				for _, secret := range secrets {
-					if strings.Contains(string(body), secret) != (publish == router.PublishFull) {
+					if strings.Contains(string(body), secret) != (publish == dispatch.PublishFull) {
 						t.Errorf("%s with --publish-data=%s: %s", name, publish, body)
 					}
 				}

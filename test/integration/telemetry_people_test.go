@@ -81,7 +81,7 @@ func TestADecisionElsewhereIsLinkedToTheWait(t *testing.T) {
 	answering, decided := spansOf(t)
 	second, _ := testkit.Router(t, s, router.Options{Telemetry: answering})
 	stop()
-	if _, err := second.Desk().Answer(ctx, q.Approval.ID, approval.Answer{Option: "Allow"}, "ann"); err != nil {
+	if _, err := second.Approvals().Answer(ctx, q.Approval.ID, approval.Answer{Option: "Allow"}, "ann"); err != nil {
 		t.Fatal(err)
 	}
 	event, waits, decisions := asked.named("hooks.execute tool:pre"), decided.named("approval asker"), decided.named("decide asker")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
@@ -94,14 +95,14 @@ func TestWatching(t *testing.T) {
 	const data = `{"session_id":"s1","token":"ghp_0123456789abcdefghijABCDEFGHIJ012345","n":9007199254740993}`
 	for _, tt := range []struct {
 		name    string
-		publish router.PublishData
+		publish dispatch.PublishData
 		want    func(string) bool
 	}{
-		{"all of the data, as sent", router.PublishFull, func(got string) bool { return got == data }},
-		{"the data without its secrets", router.PublishRedacted, func(got string) bool {
+		{"all of the data, as sent", dispatch.PublishFull, func(got string) bool { return got == data }},
+		{"the data without its secrets", dispatch.PublishRedacted, func(got string) bool {
 			return strings.HasPrefix(got, `{"session_id":"s1","token":"`) && strings.HasSuffix(got, `,"n":9007199254740993}`) && !strings.Contains(got, "ghp_0123")
 		}},
-		{"none of the data", router.PublishNone, func(got string) bool { return got == `{}` }},
+		{"none of the data", dispatch.PublishNone, func(got string) bool { return got == `{}` }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := testkit.Server(t)

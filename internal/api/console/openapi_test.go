@@ -33,7 +33,7 @@ func description(t *testing.T) (doc struct {
 }, whole any,
 ) {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/openapi.yaml")
+	text, err := os.ReadFile("../../../docs/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -133,3 +133,6 @@ func (v View) Masked(text string) string {
 	masked, _ := v.masker().Text(text)
 	return masked
 }
+
+// DigestOnly reports whether records hold digests alone.
+func (v View) DigestOnly() bool { return v.Data == Digest }

@@ -1,11 +1,10 @@
-package router
+package nats
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -13,13 +12,14 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// registerTimeout bounds a registration: longer than a lease, which a replica
-// that died may make it wait for.
+// registerTimeout bounds a registration: longer than a lease, which a replica that died
+// may make it wait for.
 const registerTimeout = 10 * time.Second
 
 // registered is the reply to a registration.
@@ -34,16 +34,16 @@ type registered struct {
 }
 
 // register adds, renews or changes a hook.
-func (r *Router) register(ctx context.Context, req *natsx.Request) error {
-	id := r.bus.Tail("register", req.Subject)
+func (s *Server) register(ctx context.Context, req *natsx.Request) error {
+	id := s.conn.Tail("register", req.Subject)
 	if err := events.CheckHookID(id); err != nil {
 		return wire.Errorf(wire.Malformed, "%v", err)
 	}
-	reg, ignored, err := chain.ParseRegistration(id, req.Data, spoken(req))
+	reg, ignored, err := chain.ParseRegistration(id, req.Data, protocolOf(req))
 	if err != nil {
 		return wire.Errorf(wire.Malformed, "%v", err)
 	}
-	if _, err := compile(reg); err != nil {
+	if err := s.opts.Compile(reg); err != nil {
 		return wire.Errorf(wire.Malformed, "hook %q: %v", id, err)
 	}
 	if reg.Instance == "" {
@@ -51,23 +51,14 @@ func (r *Router) register(ctx context.Context, req *natsx.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
 	defer cancel()
-	revision, err := r.registry.Register(ctx, r.who(req), reg)
+	revision, err := s.opts.Registry.Register(ctx, s.sender(req), reg)
 	if err != nil {
 		return err
 	}
 	return replyJSON(req, registered{
-		ID: id, Instance: reg.Instance, Revision: revision, CallSubject: r.bus.Call(id),
-		TTLMS: r.registry.TTL().Milliseconds(), Protocol: chain.ProtocolVersion, Ignored: ignored,
+		ID: id, Instance: reg.Instance, Revision: revision, CallSubject: s.conn.Call(id),
+		TTLMS: s.opts.Registry.TTL().Milliseconds(), Protocol: chain.ProtocolVersion, Ignored: ignored,
 	})
-}
-
-// spoken is the version of the protocol that the sender of a request speaks.
-func spoken(req *natsx.Request) int {
-	version, err := strconv.Atoi(wire.Get(req.Header, wire.HeaderProtocol))
-	if err != nil {
-		return chain.ProtocolVersion
-	}
-	return version
 }
 
 // unregistered is the reply to an unregistration.
@@ -76,8 +67,8 @@ type unregistered struct {
 }
 
 // unregister removes an instance of a hook, or the hook.
-func (r *Router) unregister(ctx context.Context, req *natsx.Request) error {
-	id := r.bus.Tail("unregister", req.Subject)
+func (s *Server) unregister(ctx context.Context, req *natsx.Request) error {
+	id := s.conn.Tail("unregister", req.Subject)
 	if err := events.CheckHookID(id); err != nil {
 		return wire.Errorf(wire.Malformed, "%v", err)
 	}
@@ -92,31 +83,31 @@ func (r *Router) unregister(ctx context.Context, req *natsx.Request) error {
 		return wire.Errorf(wire.Malformed, `the body must be {"instance":"…"}, or {} to remove the hook`)
 	}
 	ignored := slices.Sorted(maps.Keys(body.Unknown))
-	if len(ignored) > 0 && spoken(req) <= chain.ProtocolVersion {
+	if len(ignored) > 0 && protocolOf(req) <= chain.ProtocolVersion {
 		return wire.Errorf(wire.Malformed, "the body has the unknown field %q", ignored[0])
 	}
 	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
 	defer cancel()
-	inst := "" // all of them
+	instance := "" // all of them
 	if body.Instance != nil {
-		inst = *body.Instance
+		instance = *body.Instance
 	}
-	if err := r.registry.Unregister(ctx, r.who(req), id, inst); err != nil {
+	if err := s.opts.Registry.Unregister(ctx, s.sender(req), id, instance); err != nil {
 		return err
 	}
 	return replyJSON(req, unregistered{ignored})
 }
 
-// handlers lists hooks by the pattern they registered.
-func (r *Router) handlers(_ context.Context, req *natsx.Request) error {
-	pattern := ""
-	if tail := r.bus.Tail("handlers", req.Subject); tail != "" {
-		pattern = patternOf(tail)
+// handlers lists hooks by the pattern they registered: the tokens behind the verb name
+// one, "tool.*" being "tool:*".
+func (s *Server) handlers(_ context.Context, req *natsx.Request) error {
+	pattern := strings.ReplaceAll(s.conn.Tail("handlers", req.Subject), ".", ":")
+	if pattern != "" {
 		if err := events.CheckPattern(pattern); err != nil {
 			return wire.Errorf(wire.Malformed, "%v", err)
 		}
 	}
-	table, err := r.registry.Table()
+	table, err := s.opts.Registry.Table()
 	if err != nil {
 		return err
 	}
@@ -124,18 +115,9 @@ func (r *Router) handlers(_ context.Context, req *natsx.Request) error {
 }
 
 // list answers with every registration in full.
-func (r *Router) list(ctx context.Context, req *natsx.Request) error {
-	body, err := r.Registry(ctx)
-	if err != nil {
-		return err
+func (s *Server) list(_ context.Context, req *natsx.Request) error {
+	if !s.opts.Registry.Current() {
+		return registry.ErrStale
 	}
-	return req.Reply(nil, body)
-}
-
-func replyJSON(req *natsx.Request, v any) error {
-	body, err := jsonv2.Marshal(v)
-	if err != nil {
-		return errors.New("could not write the answer")
-	}
-	return req.Reply(nil, body)
+	return replyJSON(req, s.opts.Registry.List())
 }

@@ -1,0 +1,62 @@
+package nats
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+// pending lists the open approval requests, the oldest first, as many as fit a message.
+func (s *Server) pending(ctx context.Context, req *natsx.Request) error {
+	var filter approval.Filter
+	if err := readBody(req, &filter); err != nil {
+		return err
+	}
+	list, total, err := s.opts.Approvals.Pending(ctx, filter)
+	if err != nil {
+		return err
+	}
+	body := []byte{'['}
+	room := int(s.conn.MaxPayload()) - headerRoom
+	for i, q := range list {
+		before := len(body)
+		if i > 0 {
+			body = append(body, ',')
+		}
+		if body = q.Append(body); len(body) > room {
+			body = body[:before]
+			break
+		}
+	}
+	return req.Reply(wire.Header{wire.HeaderTotal: {strconv.Itoa(total)}}, append(body, ']'))
+}
+
+// showApproval answers with all that is known of a request.
+func (s *Server) showApproval(ctx context.Context, req *natsx.Request) error {
+	record, err := s.opts.Approvals.Get(ctx, s.conn.Tail("approval", req.Subject))
+	if err != nil {
+		return err
+	}
+	return req.Reply(nil, record.Append(nil))
+}
+
+// approve takes a person's answer.
+func (s *Server) approve(ctx context.Context, req *natsx.Request) error {
+	var answer approval.Answer
+	if err := readBody(req, &answer); err != nil {
+		return err
+	}
+	ctx = telemetry.Remote(ctx, wire.Get(req.Header, wire.HeaderTraceparent), wire.Get(req.Header, wire.HeaderTracestate))
+	decision, err := s.opts.Approvals.Answer(ctx, s.conn.Tail("approve", req.Subject), answer, s.sender(req))
+	if err != nil {
+		return err
+	}
+	return replyJSON(req, struct {
+		Status string `json:"status"`
+		Option string `json:"option"`
+	}{"accepted", decision.Option})
+}

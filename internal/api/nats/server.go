@@ -1,0 +1,184 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/dispatch"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/registry"
+	"github.com/hookrouter/hookrouter/internal/session"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// Options configure a server. All fields are required unless said otherwise.
+type Options struct {
+	Conn       *natsx.Conn
+	Dispatcher *dispatch.Dispatcher
+	Registry   *registry.Registry
+	Approvals  approval.Service
+	Sessions   *session.Store
+	// Compile checks the match of a registration.
+	Compile func(chain.Registration) error
+	// Ready reports why this replica can't serve agents, or nil.
+	Ready func() error
+	// Version and Metadata are for service discovery.
+	Version  string
+	Metadata map[string]string
+	// AuditMode is told to agents with every answer.
+	AuditMode string
+	// Limits are those of injections, as session show reports them.
+	Limits verdict.Limits
+	// MaxData is the largest event data, in bytes.
+	MaxData int
+	// MaxInFlight is how many requests of agents may be under way.
+	MaxInFlight int
+	// Accounts takes what the NATS server says of a request from another account as who
+	// sent it.
+	Accounts bool
+	// ForwardBaggage passes the W3C baggage of a request on to hooks.
+	ForwardBaggage bool
+	// Refused counts a request that got an error; nil counts nothing.
+	Refused func(endpoint string, code int)
+	Log     *slog.Logger
+}
+
+// Server answers on the subjects of the wire protocol. Run it.
+type Server struct {
+	opts      Options
+	conn      *natsx.Conn
+	dispatch  *dispatch.Dispatcher
+	auditMode []string // the header of every answer to an agent
+	inFlight  natsx.Limiter
+	service   *natsx.Service
+	log       *slog.Logger
+
+	leave []func() // stops answering agents; nil while it does not. Of Run alone.
+}
+
+// maxOperators is how many requests of workers and operators may be under way; the next
+// one waits.
+const maxOperators = 256
+
+// Start starts to answer on every subject. Run keeps it going.
+func Start(o Options) (*Server, error) {
+	s := &Server{
+		opts: o, conn: o.Conn, dispatch: o.Dispatcher, auditMode: []string{o.AuditMode}, inFlight: natsx.NewLimiter(o.MaxInFlight), log: o.Log,
+	}
+	var err error
+	if s.service, err = o.Conn.Serve("hook-router", o.Version, o.Metadata); err != nil {
+		return nil, err
+	}
+	for _, e := range s.operatorEndpoints() {
+		if _, err := s.service.Add(s.shared(e)); err != nil {
+			return nil, errors.Join(err, s.service.Stop(context.Background()))
+		}
+	}
+	if err := s.join(); err != nil {
+		return nil, errors.Join(err, s.service.Stop(context.Background()))
+	}
+	return s, nil
+}
+
+// InFlight is how many requests of agents are under way, and how many may be.
+func (s *Server) InFlight() (n, limit int) { return len(s.inFlight), cap(s.inFlight) }
+
+// operatorEndpoints are for workers, people and operators.
+func (s *Server) operatorEndpoints() []natsx.Endpoint {
+	of := s.conn.Of
+	list := []natsx.Endpoint{
+		{Name: "handlers", Subject: of("handlers"), Handle: s.handlers},
+		{Name: "handlers-of", Subject: of("handlers", ">"), Handle: s.handlers},
+		{Name: "registry", Subject: of("registry"), Handle: s.list},
+		{Name: "explain", Subject: of("explain", ">"), Handle: s.explain},
+		{Name: "register", Subject: of("register", "*"), Handle: s.register, Data: s.opts.Registry.Counts},
+		{Name: "unregister", Subject: of("unregister", "*"), Handle: s.unregister},
+		{Name: "approvals", Subject: of("approvals"), Handle: s.pending},
+		{Name: "approval", Subject: of("approval", "*"), Handle: s.showApproval},
+		{Name: "approve", Subject: of("approve", "*"), Handle: s.approve},
+		{Name: "session-turn", Subject: of("session", "turn"), Handle: s.turn},
+		{Name: "session-end", Subject: of("session", "end"), Handle: s.endSession},
+		{Name: "session-show", Subject: of("session", "show"), Handle: s.showSession},
+		{Name: "session-revoke", Subject: of("session", "revoke"), Handle: s.revoke},
+	}
+	limiter := natsx.NewLimiter(maxOperators)
+	for i := range list {
+		list[i].Limiter, list[i].Wait = limiter, true
+	}
+	return list
+}
+
+// agentEndpoints are for agents.
+func (s *Server) agentEndpoints() []natsx.Endpoint {
+	of := s.conn.Of
+	return []natsx.Endpoint{
+		{Name: "emit", Subject: of("emit", ">"), Limiter: s.inFlight, Handle: s.emit, Data: func() any { return s.dispatch.Counters() }},
+		{Name: "execute", Subject: of("execute", ">"), Limiter: s.inFlight, Handle: s.execute},
+		{Name: "collect", Subject: of("collect", ">"), Limiter: s.inFlight, Handle: s.collect},
+		{Name: "contributions", Subject: of("contributions", ">"), Limiter: s.inFlight, Handle: s.contributions},
+	}
+}
+
+// shared is an endpoint that one replica of the queue group answers on.
+func (s *Server) shared(e natsx.Endpoint) natsx.Endpoint {
+	e.Queue = s.conn.QueueGroup()
+	if s.opts.Refused != nil {
+		e.OnError = func(code int) { s.opts.Refused(e.Name, code) }
+	}
+	return e
+}
+
+// join joins the queue groups in which replicas answer agents.
+func (s *Server) join() error {
+	for _, e := range s.agentEndpoints() {
+		remove, err := s.service.Add(s.shared(e))
+		if err != nil {
+			s.leaveAll()
+			return err
+		}
+		s.leave = append(s.leave, remove)
+	}
+	return nil
+}
+
+func (s *Server) leaveAll() {
+	for _, remove := range s.leave {
+		remove()
+	}
+	s.leave = nil
+}
+
+// readinessInterval is how often readiness is checked.
+const readinessInterval = 100 * time.Millisecond
+
+// Run leaves the queue groups of agents while this replica is not ready, until ctx ends.
+func (s *Server) Run(ctx context.Context) {
+	tick := time.NewTicker(readinessInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		switch why := s.opts.Ready(); {
+		case why != nil && s.leave != nil && s.conn.Connected():
+			s.leaveAll()
+			s.log.Warn("not ready; leaving agents to other replicas", "error", why)
+		case why == nil && s.leave == nil:
+			if err := s.join(); err != nil {
+				s.log.Error("subscribe to agents failed; retrying", "error", err)
+				continue
+			}
+			s.log.Info("ready again; serving agents")
+		}
+	}
+}
+
+// Stop takes no more requests and waits, for as long as ctx lasts, until those that
+// were taken are answered.
+func (s *Server) Stop(ctx context.Context) error { return s.service.Stop(ctx) }

@@ -1,0 +1,111 @@
+package nats
+
+import (
+	"context"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/session"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// sessionRequest is the body of the requests about a session.
+type sessionRequest struct {
+	Session string `json:"session_id"`
+	Hook    string `json:"hook"`
+	Prompt  string `json:"prompt"`
+}
+
+func readSession(req *natsx.Request) (sessionRequest, error) {
+	var body sessionRequest
+	if err := readBody(req, &body); err != nil {
+		return body, err
+	}
+	if body.Session == "" || len(body.Session) > events.MaxSessionLen {
+		return body, wire.Errorf(wire.Malformed, `the body must name the session, {"session_id":"…"}, in at most %d bytes`, events.MaxSessionLen)
+	}
+	return body, nil
+}
+
+// turn begins a turn of a session.
+func (s *Server) turn(ctx context.Context, req *natsx.Request) error {
+	body, err := readSession(req)
+	if err != nil {
+		return err
+	}
+	if err := s.opts.Sessions.Begin(ctx, body.Session, ""); err != nil {
+		return err
+	}
+	return replyJSON(req, struct{}{})
+}
+
+// endSession ends a session; no hook is called.
+func (s *Server) endSession(ctx context.Context, req *natsx.Request) error {
+	body, err := readSession(req)
+	if err != nil {
+		return err
+	}
+	if err := s.opts.Sessions.End(ctx, body.Session); err != nil {
+		return err
+	}
+	return replyJSON(req, struct{}{})
+}
+
+// showSession answers with what is known of a session.
+func (s *Server) showSession(ctx context.Context, req *natsx.Request) error {
+	body, err := readSession(req)
+	if err != nil {
+		return err
+	}
+	state, err := s.opts.Sessions.Get(ctx, body.Session)
+	if err != nil {
+		return err
+	}
+	return req.Reply(nil, appendSession(nil, state, s.opts.Limits.Lowered(state.Limits)))
+}
+
+// revoke forgets what was always allowed in a session.
+func (s *Server) revoke(ctx context.Context, req *natsx.Request) error {
+	body, err := readSession(req)
+	if err != nil {
+		return err
+	}
+	revoked, err := s.dispatch.Revoke(ctx, body.Session, body.Hook, body.Prompt)
+	if err != nil {
+		return err
+	}
+	return replyJSON(req, struct {
+		Revoked int `json:"revoked"`
+	}{revoked})
+}
+
+func appendSession(buf []byte, state session.State, limits verdict.Limits) []byte {
+	w := events.NewObjectWriter(buf)
+	w.String("session_id", state.Session)
+	w.Int("turn", int64(state.Turn))
+	w.Int("injected_tokens", int64(state.Used))
+	w.Int("budget", int64(limits.Budget))
+	w.Int("size_limit", int64(limits.Size))
+	w.Objects("injections", len(state.Injections), func(i int, w *events.ObjectWriter) {
+		one := state.Injections[i]
+		w.String("event", one.Event)
+		w.String("hook", one.Hook)
+		w.Int("bytes", int64(one.Bytes))
+		w.Int("tokens", int64(one.Tokens))
+		w.String("time", one.Time)
+	})
+	w.Objects("grants", len(state.Grants), func(i int, w *events.ObjectWriter) {
+		one := state.Grants[i]
+		w.String("hook", one.Hook)
+		w.String("prompt", one.Prompt)
+		w.String("by", one.By)
+		w.String("granted", one.Granted.String())
+		w.String("approval_id", one.Approval)
+	})
+	if state.Ended != nil {
+		w.String("ended", approval.At(*state.Ended).String())
+	}
+	return w.End()
+}

@@ -1,0 +1,180 @@
+package dispatch
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Request is an event as an endpoint decoded it.
+type Request struct {
+	Event    events.Event
+	Object   events.Object // the event's data, parsed
+	Defaults events.Object // fields that hooks get where the data lacks them
+	Timeout  time.Duration // for the chain; 0 means the default
+	Emitter  string        // who sent it, as far as the connection proves; empty for nobody
+
+	// Wait is how long an execute waits for a person before it answers "pending". Retry
+	// says that the event was sent before.
+	Wait  time.Duration
+	Retry bool
+
+	Traceparent, Tracestate, Turn string // where it belongs in a trace; empty for nowhere
+	Baggage                       string // to pass on to hooks
+}
+
+// event is one admitted request on its way through the stages.
+type event struct {
+	request  Request
+	hooks    []*chain.Entry // in execution order
+	data     []byte         // what the first hook gets
+	chainID  string
+	timeout  time.Duration
+	admitted time.Time
+	channel  Channel
+	trace    *telemetry.Trace
+	observed telemetry.Chain // what the observer is told in the end
+}
+
+func (ev *event) name() string    { return ev.request.Event.Name }
+func (ev *event) id() string      { return ev.request.Event.ID }
+func (ev *event) session() string { return ev.request.Event.Session }
+func (ev *event) sent() []byte    { return ev.request.Event.Data }
+
+// forHooks is the event with the data that the first hook gets.
+func (ev *event) forHooks() events.Event {
+	out := ev.request.Event
+	out.Data = ev.data
+	return out
+}
+
+// admit checks an event against the limits, looks its hooks up and takes a slot of
+// its session. The caller releases it.
+func (d *Dispatcher) admit(verb string, req Request, fallback time.Duration) (*event, error) {
+	if n := len(req.Event.Data); n > d.opts.MaxData {
+		return nil, d.TooLarge(n)
+	}
+	table, err := d.hooks.Table()
+	if err != nil {
+		return nil, err
+	}
+	if err := d.seats.take(req.Event.Session); err != nil {
+		return nil, err
+	}
+	ev := d.newEvent(verb, req, table.For(req.Event.Name, req.Event.Session))
+	ev.timeout = min(cmp.Or(req.Timeout, fallback), d.opts.ChainTimeout)
+	if len(ev.hooks) > 0 && verb != verbCollect {
+		ev.data = req.Object.Over(req.Defaults, events.Now())
+	}
+	return ev, nil
+}
+
+// release gives the session's slot back: the agent may send its next event as soon
+// as it has its answer.
+func (d *Dispatcher) release(ev *event) { d.seats.give(ev.session()) }
+
+func (d *Dispatcher) newEvent(verb string, req Request, hooks []*chain.Entry) *event {
+	ev := &event{request: req, hooks: hooks, data: req.Event.Data, chainID: events.NewID(), admitted: time.Now()}
+	ev.trace = d.observer.Begin(ev.sender())
+	ev.channel = d.transport.Open(ev.envelope())
+	ev.observed = telemetry.Chain{
+		Verb: verb, Event: ev.name(), Source: req.Event.Source, Session: ev.session(), EventID: ev.id(), ChainID: ev.chainID,
+		Came: ev.admitted, Outcome: &chain.Outcome{},
+	}
+	return ev
+}
+
+// sender is what the request says about its trace.
+func (ev *event) sender() telemetry.Sender {
+	s := telemetry.Sender{
+		Traceparent: ev.request.Traceparent, Tracestate: ev.request.Tracestate, Session: ev.session(), ChainID: ev.chainID,
+	}
+	for _, field := range [...]string{"prompt_id", "turn_id"} {
+		if s.Turn == "" {
+			s.Turn, _ = ev.request.Object.GetString(field)
+		}
+	}
+	s.Turn = cmp.Or(s.Turn, ev.request.Turn)
+	return s
+}
+
+// Trace context and baggage that are longer than these, in bytes, are left out.
+const (
+	maxTraceparent = 128
+	maxTracestate  = 512
+	maxBaggage     = 8 << 10 // as W3C has it
+)
+
+// envelope carries the router's own trace context where it traces, else that of the
+// request as it came.
+func (ev *event) envelope() Envelope {
+	e := Envelope{Event: ev.request.Event, ChainID: ev.chainID, Traceparent: ev.request.Traceparent, Tracestate: ev.request.Tracestate}
+	if ev.trace != nil {
+		e.Traceparent, e.Tracestate = ev.trace.Header(), ev.trace.State()
+	}
+	if len(e.Traceparent) > maxTraceparent {
+		e.Traceparent = ""
+	}
+	if e.Traceparent == "" || len(e.Tracestate) > maxTracestate {
+		e.Tracestate = ""
+	}
+	if b := ev.request.Baggage; len(b) <= maxBaggage && telemetry.IsBaggage(b) {
+		e.Baggage = b
+	}
+	return e
+}
+
+// traceparent is that of the event, well-formed; empty for none.
+func (ev *event) traceparent() string {
+	if ev.trace != nil {
+		return ev.trace.Header()
+	}
+	return telemetry.Traceparent(telemetry.Remote(context.Background(), ev.request.Traceparent, ""))
+}
+
+// TooLarge is the error for event data of n bytes.
+func (d *Dispatcher) TooLarge(n int) error {
+	return wire.Errorf(wire.TooLarge, "the data has %d bytes: at most %d are allowed", n, d.opts.MaxData)
+}
+
+// seats counts the requests under way of each session.
+type seats struct {
+	limit int
+
+	mu    sync.Mutex // guards taken
+	taken map[string]int
+}
+
+// take takes a slot of a session; an event without a session needs none.
+func (s *seats) take(session string) error {
+	if session == "" {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken == nil {
+		s.taken = map[string]int{}
+	}
+	if s.taken[session] >= s.limit {
+		return wire.Errorf(wire.Overloaded, "%d requests of this session are under way, which is the limit: try again later", s.limit)
+	}
+	s.taken[session]++
+	return nil
+}
+
+func (s *seats) give(session string) {
+	if session == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken[session]--; s.taken[session] <= 0 {
+		delete(s.taken, session)
+	}
+}

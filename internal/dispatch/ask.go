@@ -1,0 +1,226 @@
+package dispatch
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// How long the reply to an execute waits for a person.
+const (
+	DefaultWait = 60 * time.Second // where the request does not say
+	MaxWait     = 90 * time.Second
+
+	// maxReply is from an event's admission to its reply: NATS drops replies across
+	// accounts after two minutes.
+	maxReply = 110 * time.Second
+)
+
+// rejoin answers an event that was sent again from its approval request, where it has
+// one. An event whose request was about other data is refused.
+func (d *Dispatcher) rejoin(ctx context.Context, ev *event) (*Answer, error) {
+	if !ev.request.Retry && d.approvals.Empty() {
+		return nil, nil
+	}
+	id, digest := ev.approvalID(), func() string { return approval.Digest(ev.sent()) }
+	if err := d.approvals.CheckData(id, ev.id(), digest); err != nil || !ev.request.Retry {
+		return nil, err
+	}
+	s, err := d.approvals.Find(ctx, id, ev.id(), digest())
+	if s == nil || err != nil {
+		return nil, err
+	}
+	if err := d.decideByRule(ctx, s); err != nil {
+		return nil, err
+	}
+	return &Answer{EventID: ev.id(), ChainID: s.ChainID, Called: s.Called, pending: d.pending(ev, s)}, nil
+}
+
+// approvalID names the approval request of an event: the same event has the same one,
+// at every replica.
+func (ev *event) approvalID() string {
+	return approval.IDOf(ev.request.Emitter, ev.session(), ev.name(), ev.id())
+}
+
+// ask makes a verdict of a chain that wants a person asked: at once, where nobody can be
+// asked or an earlier "Allow always" answers; else the request that is pending. The
+// records of the chain are written before anybody is asked.
+func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v verdict.Verdict) (verdict.Verdict, *pending, error) {
+	if v.Action != verdict.Pending {
+		return v, nil, nil
+	}
+	if d.opts.NoApprovals {
+		return denied(v, "No approval system available"), nil, nil
+	}
+	s, err := d.approvalRequest(ev, out, v)
+	if err != nil {
+		return v, nil, err
+	}
+	open, err := d.approvals.Find(ctx, s.ID, ev.id(), s.Sent)
+	if err != nil {
+		return v, nil, err
+	}
+	if open != nil { // the event was sent anew: it waits for the request it has
+		if err := d.record(ctx, ev, d.requested(ev, out, v, open, true)); err != nil {
+			return v, nil, err
+		}
+		return d.wait(ctx, ev, v, open)
+	}
+	rule, ruled := d.opts.Rules.Decide(s.Hook, s.ToolName, s.Prompt)
+	if !ruled || rule.Decided(time.Now()).Granted { // no grant overrides a rule that denies
+		if v, ok, err := d.granted(ctx, s, v); ok || err != nil {
+			return v, nil, err
+		}
+	}
+	if err := approval.Check(s.Prompt, s.Options); err != nil {
+		d.log.WarnContext(ev.trace.Context(), "approval request invalid; denied", "hook", s.HookID, "error", err, "event", ev.name(), "session_id", ev.session())
+		return denied(v, approval.Reason(s.Request, approval.Decision{Error: err.Error()})), nil, nil
+	}
+	if err := d.record(ctx, ev, d.requested(ev, out, v, s, false)); err != nil {
+		return v, nil, err
+	}
+	s, asked, err := d.approvals.Ask(ctx, s)
+	if err != nil {
+		d.noteRefused(ev)
+		return v, nil, err
+	}
+	if asked && !ruled {
+		d.reportAsked(s)
+	}
+	return d.wait(ctx, ev, v, s)
+}
+
+// granted answers by an "Allow always" of the session, where there is one.
+func (d *Dispatcher) granted(ctx context.Context, s *approvals.Stored, v verdict.Verdict) (verdict.Verdict, bool, error) {
+	if s.Session == "" {
+		return v, false, nil
+	}
+	id, by, err := d.sessions.Granted(ctx, s.Session, s.Hook, s.Prompt)
+	if id == "" || err != nil {
+		return v, false, err
+	}
+	d.observer.Granted()
+	v.Action, v.Approval = verdict.Continue, approvalOf(s)
+	v.Approval.ID, v.Approval.Cached, v.Approval.Option, v.Approval.DecidedBy = id, true, "Allow always", by
+	return v, true, nil
+}
+
+// wait has the event wait for its approval request, which a rule may decide at once.
+func (d *Dispatcher) wait(ctx context.Context, ev *event, v verdict.Verdict, s *approvals.Stored) (verdict.Verdict, *pending, error) {
+	v.Approval = approvalOf(s)
+	if err := d.decideByRule(ctx, s); err != nil {
+		return v, nil, err
+	}
+	return v, d.pending(ev, s), nil
+}
+
+// decideByRule decides a request by the first rule that matches, unless somebody was
+// first.
+func (d *Dispatcher) decideByRule(ctx context.Context, s *approvals.Stored) error {
+	rule, ruled := d.opts.Rules.Decide(s.Hook, s.ToolName, s.Prompt)
+	if !ruled {
+		return nil
+	}
+	_, err := d.approvals.Decide(ctx, s, rule.Decided(time.Now()), events.NewID())
+	if code := wire.CodeOf(err); code == wire.Conflict || code == wire.Gone {
+		return nil
+	}
+	return err
+}
+
+// pending is an answer that waits for a person. It holds neither the request's data nor
+// a goroutine.
+type pending struct {
+	approvals Approvals
+	stored    *approvals.Stored
+	until     time.Time
+}
+
+func (d *Dispatcher) pending(ev *event, s *approvals.Stored) *pending {
+	until := time.Now().Add(ev.request.Wait)
+	if last := ev.admitted.Add(maxReply); last.Before(until) {
+		until = last
+	}
+	return &pending{d.approvals, s, until}
+}
+
+func (p *pending) await(reply func(body []byte)) {
+	p.approvals.Await(p.stored, p.until, func(s *approvals.Stored, decision *approval.Decision) {
+		v := decided(s, decision)
+		reply(v.Append(nil))
+	})
+}
+
+// decided is the verdict on an approval request: pending where nobody decided yet.
+func decided(s *approvals.Stored, decision *approval.Decision) verdict.Verdict {
+	v := s.Verdict
+	v.Approval = approvalOf(s)
+	if decision == nil {
+		return v
+	}
+	v.Approval.Option, v.Approval.DecidedBy, v.Approval.TimedOut = decision.Option, decision.DecidedBy, decision.TimedOut
+	if decision.Granted {
+		v.Action, v.Data = verdict.Continue, s.Data
+	} else {
+		v.Action, v.Reason = verdict.Deny, approval.Reason(s.Request, *decision)
+	}
+	return v
+}
+
+func approvalOf(s *approvals.Stored) *verdict.Approval {
+	return &verdict.Approval{
+		ID: s.ID, Hook: s.Hook, Prompt: s.Prompt, Options: s.Options, Expires: s.Expires.String(), DataSHA256: s.DataSHA256,
+	}
+}
+
+func denied(v verdict.Verdict, reason string) verdict.Verdict {
+	v.Action, v.Data, v.Reason, v.Approval = verdict.Deny, nil, reason, nil
+	return v
+}
+
+// approvalRequest is what a person is asked about an event, ready to be stored.
+func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Verdict) (*approvals.Stored, error) {
+	changes, err := approval.Changes(ev.sent(), v.Data)
+	if err != nil {
+		return nil, wire.Errorf(wire.Internal, "show what hooks changed: %v", err)
+	}
+	object, err := events.ParseObject(v.Data)
+	if err != nil {
+		return nil, wire.Errorf(wire.Internal, "read the data to ask about: %v", err)
+	}
+	asker := asker(out)
+	now := approval.At(time.Now())
+	s := &approvals.Stored{Sent: approval.Digest(ev.sent()), Arrived: ev.admitted, Trace: ev.traceparent(), Verdict: v, Called: called(out)}
+	s.Request = approval.Request{
+		ID: ev.approvalID(), Session: ev.session(), Event: ev.name(), Hook: asker.Entry.Title(),
+		Prompt: cmp.Or(asker.Result.ApprovalPrompt, approval.DefaultPrompt), Options: asker.Result.ApprovalOptions,
+		Default: string(cmp.Or(asker.Result.ApprovalDefault, chain.Deny)),
+		Created: now, Expires: approval.At(now.Add(approval.Timeout(asker.Result.ApprovalTimeout))),
+		DataSHA256: approval.Digest(v.Data),
+	}
+	if len(s.Options) == 0 {
+		s.Options = approval.DefaultOptions()
+	}
+	s.EventID, s.ChainID, s.HookID, s.Agent, s.Reason = ev.id(), ev.chainID, asker.Entry.ID, ev.request.Event.Source, asker.Result.Reason
+	s.ToolName, _ = object.GetString("tool_name")
+	s.Data, s.Changes = v.Data, changes
+	s.Verdict.Data = nil // Data has it
+	return s, nil
+}
+
+// asker is the call whose ask_user the chain kept: the first.
+func asker(out chain.Outcome) chain.Call {
+	for _, call := range out.Calls {
+		if call.Result.Action == chain.AskUser {
+			return call
+		}
+	}
+	return chain.Call{Entry: &chain.Entry{}}
+}

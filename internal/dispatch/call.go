@@ -1,0 +1,142 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// caller is the [chain.Caller] of the hooks of one event.
+func (d *Dispatcher) caller(ev *event) chain.Caller {
+	return func(ctx context.Context, entry *chain.Entry, in events.Event) (chain.Result, error) {
+		reply, err := d.call(ctx, ev, chain.Enforce, entry, in.Data)
+		if err != nil {
+			return chain.Result{}, err
+		}
+		return chain.ParseResult(reply)
+	}
+}
+
+// call calls one hook; the context ends when its time is over.
+func (d *Dispatcher) call(ctx context.Context, ev *event, mode chain.Mode, entry *chain.Entry, data []byte) ([]byte, error) {
+	timeout := entry.Timeout()
+	if end, ok := ctx.Deadline(); ok {
+		timeout = time.Until(end)
+	}
+	reply, err := ev.channel.Call(ctx, Call{Hook: entry.ID, Mode: mode, Data: data, Timeout: timeout, Traceparent: ev.callTrace(entry)})
+	if errors.Is(err, chain.ErrNoResponder) && d.removed(entry) {
+		return nil, chain.ErrRemoved
+	}
+	return reply, err
+}
+
+// callTrace is the traceparent of a call, empty where nothing is traced.
+func (ev *event) callTrace(entry *chain.Entry) string {
+	if ev.trace == nil {
+		return ""
+	}
+	return ev.trace.Call(entry.ID)
+}
+
+// removed reports whether a hook that nobody answers for is not registered any more.
+// Workers listen until every replica knows of a removal, so a removed hook is known.
+func (d *Dispatcher) removed(entry *chain.Entry) bool {
+	table, err := d.hooks.Table()
+	return err == nil && table.Get(entry.ID) == nil
+}
+
+// maxShadows is how many shadow calls may be under way.
+const maxShadows = 256
+
+// shadow calls a hook in mode shadow beside the chain, which does not wait for it.
+func (d *Dispatcher) shadow(ctx context.Context, ev *event) func(*chain.Entry, events.Event) {
+	return func(entry *chain.Entry, in events.Event) {
+		started := d.shadows.start(func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), entry.Timeout())
+			defer cancel()
+			d.callShadow(ctx, ev, entry, in)
+		})
+		if !started {
+			d.counters.shadowDropped.Add(1)
+			d.observer.ShadowDropped(entry.ID)
+		}
+	}
+}
+
+func (d *Dispatcher) callShadow(ctx context.Context, ev *event, entry *chain.Entry, in events.Event) {
+	call := chain.Call{Entry: entry, Start: time.Now()}
+	reply, err := d.call(ctx, ev, chain.Shadow, entry, in.Data)
+	if err == nil {
+		call.Result, err = chain.ParseResult(reply)
+	}
+	call.Took, call.Err, call.Failure = time.Since(call.Start), err, chain.FailureOf(err)
+	d.counters.shadow.Add(1)
+	when := telemetry.Interval{From: call.Start, To: call.Start.Add(call.Took)}
+	d.observer.Shadow(ev.trace, telemetry.Answer{Link: entry, When: when, Failure: call.Failure}, call.Result.Action, err != nil)
+	d.note(d.shadowed(ev, &call, in.Data))
+	d.log.DebugContext(ev.trace.Context(), "shadow hook answered", "hook", entry.ID, "event", ev.name(), "session_id", ev.session(),
+		"chain_id", ev.chainID, "action", call.Result.Action, "reason", d.view.Masked(call.Result.Reason), "error", d.masked(err))
+}
+
+// shadows runs calls that nobody waits for, so many at most.
+type shadows struct {
+	room chan struct{}
+	wg   *sync.WaitGroup
+}
+
+func newShadows(n int) shadows { return shadows{make(chan struct{}, n), new(sync.WaitGroup)} }
+
+// start runs do in a goroutine of its own, unless too many are under way.
+func (s shadows) start(do func()) bool {
+	select {
+	case s.room <- struct{}{}:
+	default:
+		return false
+	}
+	s.wg.Go(func() {
+		defer func() { <-s.room }()
+		do()
+	})
+	return true
+}
+
+func (s shadows) wait() { s.wg.Wait() }
+
+// counters are totals since the start.
+type counters struct {
+	shadow, shadowDropped atomic.Int64
+	failedOpen            atomic.Int64
+	failures              sync.Map // chain.Failure → *atomic.Int64
+}
+
+func (c *counters) calls(calls []chain.Call) {
+	for i := range calls {
+		failure := calls[i].Failure
+		if failure == "" {
+			continue
+		}
+		n, _ := c.failures.LoadOrStore(failure, new(atomic.Int64))
+		n.(*atomic.Int64).Add(1)
+		if calls[i].FailedOpen {
+			c.failedOpen.Add(1)
+		}
+	}
+}
+
+func (c *counters) snapshot() map[string]int64 {
+	totals := map[string]int64{
+		"shadow": c.shadow.Load(), "shadow_dropped": c.shadowDropped.Load(), "failed_open": c.failedOpen.Load(),
+	}
+	c.failures.Range(func(class, n any) bool {
+		totals[fmt.Sprintf("failed_%s", class)] = n.(*atomic.Int64).Load()
+		return true
+	})
+	return totals
+}

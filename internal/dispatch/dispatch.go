@@ -1,0 +1,138 @@
+package dispatch
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// PublishData says how much of an event's data watchers see.
+type PublishData string
+
+// What watchers may see. The zero value means [PublishFull].
+const (
+	PublishFull     PublishData = "full"
+	PublishRedacted PublishData = "redacted"
+	PublishNone     PublishData = "none"
+)
+
+// Options configure a dispatcher. The zero value of each field is its default.
+type Options struct {
+	// MaxData is the largest event data, in bytes; 0 means 512 KiB.
+	MaxData int
+	// MaxPerSession is how many requests of one session may be under way; 0 means 64.
+	MaxPerSession int
+	// ChainTimeout bounds a chain, and is the most an agent may ask for; 0 means 30 s.
+	ChainTimeout time.Duration
+	// CollectTimeout bounds a collect that names no time; 0 means 1 s.
+	CollectTimeout time.Duration
+	// PublishData is what watchers see of the data; empty means all.
+	PublishData PublishData
+	// Injection bounds what hooks inject; 0 means the protocol's limits.
+	Injection verdict.Limits
+	// NoApprovals means that nobody can be asked: an ask_user denies at once.
+	NoApprovals bool
+	// Rules decide approval requests before a person is asked.
+	Rules approval.Rules
+	// Notify is called for each approval request that this replica opened or decided;
+	// it must not block. The context names the span. Nil for nobody.
+	Notify func(context.Context, approval.Notice)
+	// Log gets one line per event at info; nil discards it.
+	Log *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxData == 0 {
+		o.MaxData = 512 << 10
+	}
+	if o.MaxPerSession == 0 {
+		o.MaxPerSession = 64
+	}
+	if o.ChainTimeout == 0 {
+		o.ChainTimeout = 30 * time.Second
+	}
+	if o.CollectTimeout == 0 {
+		o.CollectTimeout = time.Second
+	}
+	if o.PublishData == "" {
+		o.PublishData = PublishFull
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Dependencies are what a dispatcher works with. All are required, but for
+// Approvals with [Options].NoApprovals.
+type Dependencies struct {
+	Hooks     Hooks
+	Transport Transport
+	Sessions  Sessions
+	Approvals Approvals
+	Journal   Journal
+	View      View
+	Observer  Observer
+}
+
+// Dispatcher decides events. It is safe for concurrent use. [Dispatcher.Wait] for
+// its shadow calls before the transport closes.
+type Dispatcher struct {
+	opts      Options
+	hooks     Hooks
+	transport Transport
+	sessions  Sessions
+	approvals Approvals
+	journal   Journal
+	view      View
+	observer  Observer
+
+	seats    seats
+	shadows  shadows
+	counters counters
+	log      *slog.Logger
+}
+
+// New makes a dispatcher.
+func New(deps Dependencies, o Options) *Dispatcher {
+	o = o.withDefaults()
+	return &Dispatcher{
+		opts: o, log: o.Log,
+		hooks: deps.Hooks, transport: deps.Transport, sessions: deps.Sessions,
+		approvals: deps.Approvals, journal: deps.Journal, view: deps.View, observer: deps.Observer,
+		seats: seats{limit: o.MaxPerSession}, shadows: newShadows(maxShadows),
+	}
+}
+
+// Wait waits for the shadow calls that are under way.
+func (d *Dispatcher) Wait() { d.shadows.wait() }
+
+// Counters are totals since the start, for service discovery: calls of shadow hooks,
+// hooks that failed open, failures by class.
+func (d *Dispatcher) Counters() map[string]int64 { return d.counters.snapshot() }
+
+// Mask masks an approval request for those who may not see all data: the secrets in the
+// data, and in what hooks say about it. Nil where watchers see everything.
+func (p PublishData) Mask() func(*approval.Record) {
+	if p == PublishFull || p == "" {
+		return nil
+	}
+	return func(record *approval.Record) {
+		record.Prompt, _ = redact.Text(record.Prompt)
+		record.Reason, _ = redact.Text(record.Reason)
+		if p == PublishNone {
+			record.Data, record.Changes = nil, nil
+			return
+		}
+		if record.Data != nil {
+			record.Data, _ = redact.Object(record.Data)
+		}
+		if record.Changes != nil {
+			record.Changes, _ = redact.Object(record.Changes)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// The verbs of requests, as metrics and spans name them.
+const (
+	verbEmit          = "emit"
+	verbExecute       = "execute"
+	verbCollect       = "collect"
+	verbContributions = "contributions"
+)
+
+// Emit takes an event through its hooks and answers with what they decided.
+func (d *Dispatcher) Emit(ctx context.Context, req Request) (_ *Answer, err error) {
+	ev, err := d.admit(verbEmit, req, d.opts.ChainTimeout)
+	if err != nil {
+		return nil, err
+	}
+	defer d.release(ev)
+	defer d.failed(ev, &err)
+	if err := d.beginTurn(ctx, ev); err != nil {
+		return nil, err
+	}
+	d.announce(ev)
+	out, err := d.run(ctx, ev)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.endSession(ctx, ev); err != nil {
+		return nil, err
+	}
+	if err := d.record(ctx, ev, d.emitted(ev, out)); err != nil {
+		return nil, err
+	}
+	answer := ev.answer(out, out.Result.Append(make([]byte, 0, len(out.Result.Data)+128)))
+	answer.sent = d.finish(ev, out, "")
+	return answer, nil
+}
+
+// run takes the event along its hooks within its time.
+func (d *Dispatcher) run(ctx context.Context, ev *event) (chain.Outcome, error) {
+	out, err := chain.Run(ctx, ev.hooks, ev.forHooks(), chain.Plan{
+		Call:   d.caller(ev),
+		Shadow: d.shadow(ctx, ev),
+		Until:  time.Now().Add(ev.timeout),
+	})
+	ev.observed.Outcome = &out
+	d.counters.calls(out.Calls)
+	if errors.Is(err, chain.ErrDeadline) {
+		d.note(d.undecided(ev, out))
+		return out, wire.Errorf(wire.Deadline, "the %s for this chain ran out before every hook answered (%d of %d did): nothing was decided",
+			ev.timeout, len(out.Calls), len(ev.hooks))
+	}
+	return out, err
+}
+
+// beginTurn does what some events mean to their session before their own chain: they
+// begin a turn, or lower its limits.
+func (d *Dispatcher) beginTurn(ctx context.Context, ev *event) error {
+	switch {
+	case ev.session() == "":
+		return nil
+	case ev.name() == events.PromptSubmit, ev.name() == events.ExecutionStart:
+		return d.sessions.Begin(ctx, ev.session(), ev.name())
+	case ev.name() == events.SessionStart:
+		if limits := mountedLimits(ev.sent()); limits != (verdict.Limits{}) {
+			return d.sessions.Limit(ctx, ev.session(), limits)
+		}
+	}
+	return nil
+}
+
+// endSession forgets a session that ended, after its chain.
+func (d *Dispatcher) endSession(ctx context.Context, ev *event) error {
+	if ev.session() == "" || ev.name() != events.SessionEnd {
+		return nil
+	}
+	return d.sessions.End(ctx, ev.session())
+}
+
+// mountedLimits reads the limits that the mount plan of session:start asks for. A
+// value that is no positive number asks for nothing.
+func mountedLimits(data []byte) verdict.Limits {
+	var start struct {
+		Plan struct {
+			Session struct {
+				Size   *float64 `json:"injection_size_limit"`
+				Budget *float64 `json:"injection_budget_per_turn"`
+			} `json:"session"`
+		} `json:"mount_plan"`
+	}
+	if err := (events.Event{Name: events.SessionStart, Data: json.RawMessage(data)}).Decode(&start); err != nil {
+		return verdict.Limits{}
+	}
+	number := func(n *float64) int {
+		if n == nil || *n < 1 || *n > 1<<31 {
+			return 0
+		}
+		return int(*n)
+	}
+	return verdict.Limits{Size: number(start.Plan.Session.Size), Budget: number(start.Plan.Session.Budget)}
+}

@@ -1,0 +1,88 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// Execute takes an event through its hooks and makes what they decided happen: it
+// composes the verdict, charges injections to the turn's budget, and has a person
+// asked. The answer may have to wait for that person; see [Answer.Pending].
+func (d *Dispatcher) Execute(ctx context.Context, req Request) (_ *Answer, err error) {
+	ev, err := d.admit(verbExecute, req, d.opts.ChainTimeout)
+	if err != nil {
+		return nil, err
+	}
+	defer d.release(ev)
+	defer d.failed(ev, &err)
+	if answer, err := d.rejoin(ctx, ev); answer != nil || err != nil {
+		return answer, err
+	}
+	if err := d.beginTurn(ctx, ev); err != nil {
+		return nil, err
+	}
+	d.announce(ev)
+	out, err := d.run(ctx, ev)
+	if err != nil {
+		return nil, err
+	}
+	v, err := d.coordinate(ctx, ev, out)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.endSession(ctx, ev); err != nil {
+		return nil, err
+	}
+	v, asked, err := d.ask(ctx, ev, out, v)
+	if err != nil {
+		return nil, err
+	}
+	answer := ev.answer(out, nil)
+	if asked != nil {
+		answer.pending = asked
+	} else {
+		if err := d.record(ctx, ev, d.executed(ev, out, v)); err != nil {
+			return nil, err
+		}
+		answer.Body = v.Append(make([]byte, 0, len(v.Data)+256))
+	}
+	ev.concluded(v)
+	answer.sent = d.finish(ev, out, approvalID(v))
+	return answer, nil
+}
+
+// coordinate composes the verdict of what the chain decided, and charges what it
+// injects to the budget of the session's turn.
+func (d *Dispatcher) coordinate(ctx context.Context, ev *event, out chain.Outcome) (verdict.Verdict, error) {
+	now := time.Now()
+	compose := func(limits verdict.Limits, used int) verdict.Verdict {
+		return verdict.Compose(out, ev.request.Event, limits, used, now)
+	}
+	if !verdict.Injects(out) || ev.session() == "" {
+		return compose(d.opts.Injection, d.sessions.Used(ev.session())), nil
+	}
+	v, err := d.sessions.Spend(ctx, ev.session(), ev.name(), func(lowered verdict.Limits, used int) verdict.Verdict {
+		return compose(d.opts.Injection.Lowered(lowered), used)
+	})
+	for _, w := range v.Warnings {
+		d.log.WarnContext(ev.trace.Context(), "injection changed or dropped", "kind", w.Kind, "hook", w.Hook, "detail", w.Detail,
+			"event", ev.name(), "session_id", ev.session(), "chain_id", ev.chainID)
+	}
+	return v, err
+}
+
+// concluded notes the verdict for the observer.
+func (ev *event) concluded(v verdict.Verdict) {
+	ev.observed.Action, ev.observed.Injected, ev.observed.Dropped = string(v.Action), v.Injected, v.Dropped
+	ev.observed.Approval = approvalID(v)
+}
+
+func approvalID(v verdict.Verdict) string {
+	if v.Approval == nil {
+		return ""
+	}
+	return v.Approval.ID
+}

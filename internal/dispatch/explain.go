@@ -1,0 +1,37 @@
+package dispatch
+
+import (
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Explain returns the hooks that an event would go through, in order. It calls none.
+// instances is how many live instances a hook has.
+func (d *Dispatcher) Explain(req Request, instances func(id string) int) ([]chain.Explanation, error) {
+	table, err := d.hooks.Table()
+	if err != nil {
+		return nil, err
+	}
+	ev := req.Event
+	view := &chain.View{Event: ev.Name, Session: ev.Session, Data: req.Object.Over(req.Defaults, events.Now())}
+	list := []chain.Explanation{}
+	for _, entry := range table.For(ev.Name, ev.Session) {
+		list = append(list, explain(entry, view, instances(entry.ID)))
+	}
+	return list, nil
+}
+
+func explain(entry *chain.Entry, view *chain.View, instances int) chain.Explanation {
+	reg := entry.WithDefaults()
+	e := chain.Explanation{
+		ID: reg.ID, Name: reg.Name, Events: reg.Events, Priority: reg.Priority, Mode: reg.Mode, Match: reg.Match,
+		Matches: true, TimeoutMS: reg.TimeoutMS, OnFailure: reg.OnFailure, SessionID: reg.SessionID, Instances: instances,
+	}
+	if entry.Condition != nil {
+		var err error
+		if e.Matches, err = entry.Condition(view); err != nil {
+			e.MatchError = err.Error()
+		}
+	}
+	return e
+}

@@ -1,0 +1,146 @@
+package dispatch
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// calls records what happened at each hook, and those whose match said no.
+func (r *records) calls(out chain.Outcome) {
+	data := r.ev.data
+	for i := range out.Calls {
+		call := &out.Calls[i]
+		detail := r.call(call)
+		if r.modified(&detail, call, data) {
+			data = call.Result.Data
+		}
+		r.add(kindOf(call.Failure), call.Entry.ID, answered(call), detail)
+	}
+	for _, entry := range out.Skipped {
+		r.add(audit.HookSkipped, entry.ID, "skipped", nil)
+	}
+}
+
+func (r *records) call(call *chain.Call) audit.Call {
+	detail := audit.Call{
+		Reason: r.view.Text(call.Result.Reason), Failure: string(call.Failure), FailedOpen: call.FailedOpen, Start: call.Start, Took: call.Took,
+		Injection: r.view.TextOf(r.ev.session(), call.Result.ContextInjection), Message: r.view.Text(call.Result.UserMessage),
+	}
+	if call.Err != nil {
+		detail.Error = r.view.Text(call.Err.Error())
+	}
+	return detail
+}
+
+// modified adds what a hook made of data to its record, if it changed it.
+func (r *records) modified(detail *audit.Call, call *chain.Call, data []byte) bool {
+	if !modifies(call) {
+		return false
+	}
+	detail.Data = r.view.Of(r.ev.session(), call.Result.Data)
+	if r.view.DigestOnly() {
+		return true
+	}
+	if patch, err := approval.Changes(data, call.Result.Data); err == nil {
+		detail.Changes = r.view.Changes(patch)
+	}
+	return true
+}
+
+func modifies(call *chain.Call) bool {
+	return call.Result.Action == chain.Modify && call.Result.Data != nil
+}
+
+func kindOf(failure chain.Failure) audit.Kind {
+	switch failure {
+	case "":
+		return audit.HookResult
+	case chain.FailedTimeout:
+		return audit.HookTimeout
+	default:
+		return audit.HookError
+	}
+}
+
+// delivered records what the coordinator put into the agent's context, or did not, and
+// what it shows to the user.
+func (r *records) delivered(out chain.Outcome, v verdict.Verdict) {
+	for i := range out.Calls {
+		if call := &out.Calls[i]; call.Result.Action == chain.InjectContext && call.Result.ContextInjection != "" {
+			r.injection(call, v)
+		}
+	}
+	for i := range out.Calls {
+		r.display(&out.Calls[i])
+	}
+}
+
+func (r *records) display(call *chain.Call) {
+	if call.Result.UserMessage == "" && !call.Result.SuppressOutput {
+		return
+	}
+	action := "shown"
+	detail := audit.Display{Message: r.view.Text(call.Result.UserMessage), Suppressed: call.Result.SuppressOutput}
+	if detail.Message == "" {
+		action = "suppressed"
+	} else {
+		detail.Level = string(cmp.Or(call.Result.UserMessageLevel, chain.LevelInfo))
+	}
+	r.add(audit.DisplayKind, call.Entry.ID, action, detail)
+}
+
+// injection records what became of a hook's text: delivered, or dropped for its size,
+// the budget, or because the event was denied or a person is asked.
+func (r *records) injection(call *chain.Call, v verdict.Verdict) {
+	text, cleaned := verdict.Clean(call.Result.ContextInjection)
+	one := verdict.Injected{Bytes: len(text), Cleaned: cleaned, Dropped: "empty"}
+	switch v.Action {
+	case verdict.Deny:
+		one.Dropped = "denied"
+	case verdict.Pending:
+		one.Dropped = "asked"
+	}
+	for _, known := range slices.Concat(v.Injected, v.Dropped) {
+		if known.HookID == call.Entry.ID {
+			one = known
+		}
+	}
+	action := "delivered"
+	if one.Dropped != "" {
+		action = "dropped"
+	}
+	r.add(audit.InjectionKind, call.Entry.ID, action, audit.Injection{
+		Role: string(cmp.Or(call.Result.ContextInjectionRole, chain.RoleSystem)), Ephemeral: call.Result.Ephemeral,
+		Bytes: one.Bytes, Tokens: one.Tokens, Cleaned: one.Cleaned, Dropped: one.Dropped, Text: r.view.TextOf(r.ev.session(), text),
+	})
+}
+
+// approval records that a person is asked.
+func (r *records) approval(s *approvals.Stored, again bool) {
+	action := "requested"
+	if again {
+		action = "joined"
+	}
+	r.add(audit.ApprovalRequested, s.HookID, action, audit.ApprovalRequest{
+		ApprovalID: s.ID, Prompt: r.view.Text(s.Prompt), Options: s.Options, Default: s.Default, Expires: s.Expires.Time, DataSHA256: s.DataSHA256,
+	})
+}
+
+// result records how the chain ended, and what the agent is told.
+func (r *records) result(out chain.Outcome, action, reason, approvalID string) {
+	detail := audit.Chain{
+		Agent: r.ev.request.Event.Source, Emitter: r.ev.request.Emitter, Reason: r.view.Text(reason), DeniedBy: out.DeniedBy, ApprovalID: approvalID,
+		Called: called(out), Skipped: len(out.Skipped), Took: r.now.Sub(r.ev.admitted),
+		In: r.view.Of(r.ev.session(), r.ev.sent()),
+	}
+	if slices.ContainsFunc(out.Calls, func(call chain.Call) bool { return modifies(&call) }) {
+		detail.Out = r.view.Of(r.ev.session(), out.Data)
+	}
+	r.add(audit.ChainResult, "", action, detail)
+}

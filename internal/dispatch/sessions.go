@@ -1,0 +1,28 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// Revoke takes back what was always allowed in a session, and says how many grants that
+// were: all, or those of a hook, or of a hook and prompt. It returns once that is
+// recorded.
+func (d *Dispatcher) Revoke(ctx context.Context, session, hook, prompt string) (revoked int, err error) {
+	if revoked, err = d.sessions.Revoke(ctx, session, hook, prompt); err != nil {
+		return 0, err
+	}
+	if d.journal.Enabled() {
+		record := audit.Record{
+			Time: time.Now(), Kind: audit.ApprovalRevoked, Session: session, Hook: hook, Action: "revoked",
+			Detail: audit.Note{Reason: d.view.Text(prompt)},
+		}
+		if err := d.journal.Record(ctx, record.Append(nil)); err != nil {
+			return 0, err
+		}
+	}
+	d.log.Info("approvals revoked", "session_id", session, "hook", hook, "revoked", revoked)
+	return revoked, nil
+}

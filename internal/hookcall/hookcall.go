@@ -1,0 +1,112 @@
+package hookcall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nuid"
+
+	"github.com/hookrouter/hookrouter/internal/dispatch"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// Transport is a [dispatch.Transport] over a NATS connection.
+type Transport struct {
+	conn     *natsx.Conn
+	maxReply int
+}
+
+// New makes a transport. Replies of more than maxReply bytes are invalid results.
+func New(conn *natsx.Conn, maxReply int) *Transport { return &Transport{conn, maxReply} }
+
+// Open returns what sends the messages about one event.
+func (t *Transport) Open(e dispatch.Envelope) dispatch.Channel {
+	h := make(wire.Header, 8)
+	e.Event.SetHeader(h)
+	set := func(name, value string) {
+		if value != "" {
+			h[name] = []string{value}
+		}
+	}
+	set(wire.HeaderChainID, e.ChainID)
+	set(wire.HeaderTraceparent, e.Traceparent)
+	set(wire.HeaderTracestate, e.Tracestate)
+	set(wire.HeaderBaggage, e.Baggage)
+	return &channel{t, e.Event.Name, h}
+}
+
+// channel sends the messages about one event. Its header is never written to.
+type channel struct {
+	*Transport
+	event  string
+	header wire.Header
+}
+
+// PublishEvent publishes <prefix>.event.<event>.
+func (c *channel) PublishEvent(data []byte) error {
+	return c.conn.Publish(c.conn.Event("event", c.event), c.header, data)
+}
+
+// PublishResult publishes <prefix>.result.<event>; the body names the event.
+func (c *channel) PublishResult(body []byte) error {
+	return c.conn.Publish(c.conn.Event("result", c.event), nil, body)
+}
+
+// Notify publishes on the hook's call subject; nobody replies.
+func (c *channel) Notify(call dispatch.Call) error {
+	return c.conn.Publish(c.conn.Call(call.Hook), c.callHeader(call), call.Data)
+}
+
+// Call calls a hook; see [Do].
+func (c *channel) Call(ctx context.Context, call dispatch.Call) ([]byte, error) {
+	return Do(ctx, c.conn, call.Hook, c.callHeader(call), call.Data, c.maxReply)
+}
+
+func (c *channel) callHeader(call dispatch.Call) wire.Header {
+	h := make(wire.Header, len(c.header)+3)
+	maps.Copy(h, c.header)
+	values := [...]string{nuid.Next(), string(call.Mode), "", ""} // one allocation for all
+	h[wire.HeaderCallID] = values[0:1:1]
+	h[wire.HeaderMode] = values[1:2:2]
+	if call.Timeout > 0 {
+		values[2] = milliseconds(call.Timeout)
+		h[wire.HeaderTimeout] = values[2:3:3]
+	}
+	if call.Traceparent != "" {
+		values[3] = call.Traceparent
+		h[wire.HeaderTraceparent] = values[3:4:4]
+	}
+	return h
+}
+
+// milliseconds rounds up: no hook may give up before the router does.
+func milliseconds(d time.Duration) string {
+	return strconv.FormatInt(max((d+time.Millisecond-1).Milliseconds(), 1), 10)
+}
+
+// Do calls a hook with the headers of the wire protocol and returns its reply. The
+// error wraps [chain.ErrNoResponder] where no worker listens, [chain.ErrInvalidResult]
+// where the reply is too large or the hook's own program gave none, and
+// [context.DeadlineExceeded] where the time was over here or at the hook.
+func Do(ctx context.Context, conn *natsx.Conn, hook string, header wire.Header, data []byte, maxReply int) ([]byte, error) {
+	reply, err := conn.Request(ctx, conn.Call(hook), header, data)
+	switch code := wire.CodeOf(err); {
+	case errors.Is(err, natsx.ErrNoResponders):
+		return nil, chain.ErrNoResponder
+	case code == wire.Deadline:
+		return nil, context.DeadlineExceeded
+	case code == wire.InvalidResult:
+		return nil, fmt.Errorf("%w: %w", chain.ErrInvalidResult, err)
+	case err != nil:
+		return nil, err
+	case len(reply.Data) > maxReply:
+		return nil, fmt.Errorf("%w: it has %d bytes, at most %d are allowed", chain.ErrInvalidResult, len(reply.Data), maxReply)
+	}
+	return reply.Data, nil
+}
