@@ -24,7 +24,7 @@ import (
 )
 
 // artifacts is where screenshots are kept.
-const artifacts = "../../test/artifacts"
+const artifacts = "../../../test/artifacts"
 
 // browser starts Chromium, or skips the test where there is none.
 func browser(t *testing.T) context.Context {
