@@ -74,7 +74,7 @@ func TestTheCommandsOfAuditNeedNoMore(t *testing.T) {
 		run(t, f, []step{{"keeper", "operator", []string{"bootstrap", "--replicas", "1"}, 0}})
 		t.Cleanup(f.start(t, ctx, router.Options{AuditKey: key}, "router"))
 		emit := func() {
-			if _, err := f.agent(t, ctx, "agent").Emit(ctx, "tool:pre", json.RawMessage(`{"session_id":"s1"}`)); err != nil {
+			if _, err := f.agent(t, "agent").Emit(ctx, "tool:pre", json.RawMessage(`{"session_id":"s1"}`)); err != nil {
 				t.Error(err)
 			}
 		}
@@ -99,7 +99,7 @@ func TestTheCommandsOfAuditNeedNoMore(t *testing.T) {
 		path, key := newKey(t)
 		t.Cleanup(f.start(t, ctx, router.Options{AuditKey: key}, "router"))
 		f.mirror(t, ctx)
-		if _, err := f.agent(t, ctx, "router").Emit(ctx, "tool:pre", json.RawMessage(`{"session_id":"s1"}`)); err != nil {
+		if _, err := f.agent(t, "router").Emit(ctx, "tool:pre", json.RawMessage(`{"session_id":"s1"}`)); err != nil {
 			t.Fatal(err)
 		}
 		exported(t, ctx, f.bus(t, "auditor")) // the mirror has the record and the checkpoint of it

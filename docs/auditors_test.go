@@ -141,7 +141,7 @@ func TestAuditorsProveTheLogFromAMirror(t *testing.T) {
 	f, key := audited(t, ctx)
 	f.mirror(t, ctx)
 	w := f.guard(t, ctx, "router")
-	if answer, err := f.agent(t, ctx, "router").Emit(ctx, "tool:pre", json.RawMessage(`{}`)); err != nil || answer.Reason != "no" {
+	if answer, err := f.agent(t, "router").Emit(ctx, "tool:pre", json.RawMessage(`{}`)); err != nil || answer.Reason != "no" {
 		t.Fatalf("emit: %+v %v", answer, err)
 	}
 	if err := w.Close(ctx); err != nil {
@@ -326,7 +326,7 @@ func TestNobodyLeadsAnswersIntoTheLog(t *testing.T) {
 			t.Fatal(role, err, nc.LastError())
 		}
 	}
-	if _, err := f.agent(t, ctx, "agent").Emit(ctx, "tool:pre", json.RawMessage(`{}`)); err != nil { // what was sent before was taken or dropped
+	if _, err := f.agent(t, "agent").Emit(ctx, "tool:pre", json.RawMessage(`{}`)); err != nil { // what was sent before was taken or dropped
 		t.Error(err)
 	}
 	for _, role := range []string{"hook", "agent", "approver", "operator"} {
@@ -342,7 +342,7 @@ func TestRoutersGoOnInANewSegment(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	f := newFenced(t, ctx)
-	w, a, p := f.guard(t, ctx, "hook"), f.agent(t, ctx, "agent"), f.approver(t, ctx, "approver")
+	w, a, p := f.guard(t, ctx, "hook"), f.agent(t, "agent"), f.approver(t, "approver")
 	keeper, err := natsx.Connect(natsx.Options{URL: f.url("keeper"), NATS: inbox("operator"), Log: f.logger})
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/hooktest"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -32,9 +33,9 @@ func mayExecute(ctx context.Context, a *agent.Agent, call events.ToolPreData) (e
 	return allowed, err
 }
 
-// watchful connects an agent that tells its user of questions.
-func watchful(ctx context.Context, url string, out io.Writer) (*agent.Agent, error) {
-	a, err := agent.Connect(ctx, agent.Options{URL: url, Session: "s1", OnPending: func(q verdict.Approval) {
+// watchful creates an agent that shows its user what a person is asked.
+func watchful(client *hookrouter.Client, out io.Writer) (*agent.Agent, error) {
+	a, err := agent.New(client, agent.Options{Session: "s1", OnPending: func(q verdict.Approval) {
 		fmt.Fprintf(out, "%s asks: %s (hookctl approvals answer %s)\n", q.Hook, q.Prompt, q.ID)
 	}})
 	return a, err
@@ -69,7 +70,7 @@ func turn(ctx context.Context, a *agent.Agent, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = sub.Execute(ctx, events.AgentComplete, events.AgentCompleteData{ParentSessionID: session.ID, AgentName: "reviewer"})
+	_, err = sub.Execute(ctx, events.AgentComplete, events.AgentCompleteData{ParentSessionID: session.ID(), AgentName: "reviewer"})
 	if err != nil {
 		return err
 	}
@@ -103,11 +104,10 @@ func TestTheSnippetsOfExecuteRun(t *testing.T) {
 	var out bytes.Buffer
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	a, err := watchful(ctx, bus.URL(), io.MultiWriter(&out, whenWritten(cancel)))
+	a, err := watchful(bus.Client(t), io.MultiWriter(&out, whenWritten(cancel)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Close()
 	if _, err := mayExecute(t.Context(), a, events.ToolPreData{ToolName: "Bash"}); err == nil || err.Error() != "denied: no shell" {
 		t.Errorf("error is %v", err)
 	}

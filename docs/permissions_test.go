@@ -23,11 +23,13 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -173,7 +175,7 @@ func inbox(role string) []nats.Option {
 // about deployments.
 func (f *fenced) guard(t *testing.T, ctx context.Context, role string) *worker.Worker {
 	t.Helper()
-	w, err := worker.Connect(ctx, worker.Options{URL: f.url(role), Log: f.logger})
+	w, err := worker.New(testkit.Client(t, hookrouter.Options{URL: f.url(role), Log: f.logger}), worker.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,24 +191,18 @@ func (f *fenced) guard(t *testing.T, ctx context.Context, role string) *worker.W
 	return w
 }
 
-func (f *fenced) agent(t *testing.T, ctx context.Context, role string) *agent.Agent {
+func (f *fenced) agent(t *testing.T, role string) *agent.Agent {
 	t.Helper()
-	a, err := agent.Connect(ctx, agent.Options{URL: f.url(role), Session: "s1", NATS: inbox(role), Log: f.logger})
+	a, err := agent.New(testkit.Client(t, hookrouter.Options{URL: f.url(role), NATS: inbox(role), Log: f.logger}), agent.Options{Session: "s1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(a.Close)
 	return a
 }
 
-func (f *fenced) approver(t *testing.T, ctx context.Context, role string) *approver.Approver {
+func (f *fenced) approver(t *testing.T, role string) *approver.Approver {
 	t.Helper()
-	p, err := approver.Connect(ctx, approver.Options{URL: f.url(role), NATS: inbox(role), Log: f.logger})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Close)
-	return p
+	return approver.New(testkit.Client(t, hookrouter.Options{URL: f.url(role), NATS: inbox(role), Log: f.logger}))
 }
 
 // executing sends an event that a person is asked about.
@@ -251,7 +247,7 @@ func TestThePermissionsAreEnough(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	f := newFenced(t, ctx)
-	w, a, p := f.guard(t, ctx, "hook"), f.agent(t, ctx, "agent"), f.approver(t, ctx, "approver")
+	w, a, p := f.guard(t, ctx, "hook"), f.agent(t, "agent"), f.approver(t, "approver")
 	operator, err := natsx.Connect(natsx.Options{URL: f.url("operator"), NATS: inbox("operator"), Log: f.logger})
 	if err != nil {
 		t.Fatal(err)
@@ -435,7 +431,7 @@ func TestNobodyDecidesWhoMayNot(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	f := newFenced(t, ctx)
-	w, a, p := f.guard(t, ctx, "hook"), f.agent(t, ctx, "agent"), f.approver(t, ctx, "approver")
+	w, a, p := f.guard(t, ctx, "hook"), f.agent(t, "agent"), f.approver(t, "approver")
 	defer func() {
 		if err := w.Close(ctx); err != nil {
 			t.Error(err)
@@ -522,7 +518,7 @@ func TestAWorkerWinsNoRightByItsAnswers(t *testing.T) {
 	if m, err := nc.RequestWithContext(ctx, "hooks.register.guard", []byte(`{"events":["deploy:start"]}`)); err != nil || len(m.Header) > 0 {
 		t.Fatal(m, err)
 	}
-	a, p := f.agent(t, ctx, "agent"), f.approver(t, ctx, "approver")
+	a, p := f.agent(t, "agent"), f.approver(t, "approver")
 	verdicts := executing(t, ctx, a)
 	q := asked(t, ctx, p)
 	subject := "hooks.audit.decision." + q.ID
@@ -598,15 +594,11 @@ func TestAccountsProveWhoAnswered(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	a, p := f.agent(t, ctx, "coder"), f.approver(t, ctx, "ann")
+	a, p := f.agent(t, "coder"), f.approver(t, "ann")
 	verdicts := executing(t, ctx, a)
 	q := asked(t, ctx, p)
 
-	inside, err := approver.Connect(ctx, approver.Options{URL: f.url("worker")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer inside.Close()
+	inside := approver.New(testkit.Client(t, hookrouter.Options{URL: f.url("worker")}))
 	if _, err := inside.Answer(ctx, q.ID, approval.Answer{Option: "Allow always", By: "ann"}); wire.CodeOf(err) != wire.Forbidden {
 		t.Errorf("an answer that nobody is known to stand behind: %v", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
 // What a registration of the file is to one on the bus.
@@ -60,11 +61,15 @@ func (s serve) dryRun(ctx context.Context, p process) error {
 	if err != nil {
 		return inputError{err}
 	}
-	a, err := agent.Connect(ctx, agent.Options{URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds})
+	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds, Name: "hook-worker"})
 	if err != nil {
 		return err
 	}
-	defer a.Close()
+	defer client.Close()
+	a, err := agent.New(client, agent.Options{})
+	if err != nil {
+		return err
+	}
 	list, err := a.Registry(ctx)
 	if err != nil {
 		return fmt.Errorf("compare with the bus: %w", err)

@@ -18,8 +18,10 @@ import (
 	colmetricspb "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -129,7 +131,7 @@ func TestWhatARouterRefusesIsSaidWithItsPlace(t *testing.T) {
 	url := listen(t)
 	file := write(t, denying("a=one", "b=one"))
 	stderr, _ := start(t, url, file)
-	w, err := worker.Connect(t.Context(), worker.Options{URL: url})
+	w, err := worker.New(testkit.Client(t, hookrouter.Options{URL: url}), worker.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

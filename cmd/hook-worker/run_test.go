@@ -19,6 +19,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
 // log is standard error that a test can wait for.
@@ -113,11 +114,10 @@ func listen(t *testing.T) (url string) {
 
 func connect(t *testing.T, url string) *agent.Agent {
 	t.Helper()
-	a, err := agent.Connect(t.Context(), agent.Options{URL: url, Session: "s1"})
+	a, err := agent.New(testkit.Client(t, hookrouter.Options{URL: url}), agent.Options{Session: "s1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(a.Close)
 	return a
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -58,7 +59,12 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 	}
 	tellWarnings(file, p.stderr)
 	memory = s.memory(s.url(file), s.prefix(file), log)
-	w, err := worker.Connect(ctx, worker.Options{URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds, Version: version.Number(), Log: log})
+	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds, Name: "hook-worker", Log: log})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	w, err := worker.New(client, worker.Options{Version: version.Number()})
 	if err != nil {
 		return err
 	}

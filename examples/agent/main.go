@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
@@ -23,14 +24,17 @@ func main() {
 
 // run asks for two tools.
 func run(ctx context.Context, out io.Writer) error {
-	a, err := agent.Connect(ctx, agent.Options{
-		URL:       os.Getenv("NATS_URL"),
+	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: os.Getenv("NATS_URL")})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	a, err := agent.New(client, agent.Options{
 		OnPending: func(q verdict.Approval) { fmt.Fprintln(out, "waiting for a person:", q.Prompt) },
 	})
 	if err != nil {
 		return err
 	}
-	defer a.Close()
 	s, err := agent.NewSession(a, agent.SessionOptions{ID: "s1", Context: &agent.MemoryContext{}, Display: agent.NewTerminalDisplay(out)})
 	if err != nil {
 		return err

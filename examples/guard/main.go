@@ -3,16 +3,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"log"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
-	"github.com/hookrouter/hookrouter/pkg/chain"
-	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -25,26 +22,20 @@ func main() {
 	}
 }
 
+// bash is what the hook reads of a call of the Bash tool.
+type bash struct {
+	Input struct {
+		Command string `json:"command"`
+	} `json:"tool_input"`
+}
+
 // run answers for the hook until ctx ends.
 func run(ctx context.Context) error {
-	w, err := worker.Connect(ctx, worker.Options{URL: os.Getenv("NATS_URL"), Name: "guard"})
-	if err != nil {
-		return err
-	}
-	reg := worker.Registration{ID: "no-rm-rf", Events: []string{events.ToolPre}, OnFailure: chain.FailClosed}
-	_, err = w.Register(ctx, reg, func(_ context.Context, ev worker.Event) (worker.Result, error) {
-		var call events.ToolPreData
-		if err := ev.Decode(&call); err != nil {
-			return worker.Result{}, err
-		}
-		if call.ToolName == "Bash" && bytes.Contains(call.ToolInput, []byte("rm -rf")) {
+	hook := worker.Registration{ID: "no-rm-rf", Events: []string{"tool:pre"}, Match: "data.tool_name == 'Bash'", OnFailure: worker.FailClosed}
+	return worker.Run(ctx, os.Getenv("NATS_URL"), hook, worker.Typed(func(_ context.Context, call bash) (worker.Result, error) {
+		if strings.Contains(call.Input.Command, "rm -rf") {
 			return worker.Deny("rm -rf is not for agents")
 		}
 		return worker.Continue()
-	})
-	if err != nil {
-		return errors.Join(err, w.Close(ctx))
-	}
-	log.Print("no-rm-rf is registered")
-	return w.Run(ctx)
+	}))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"log"
@@ -12,17 +13,22 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hooktest"
 )
 
-// said is told of each line of the log.
+// said is a log that closes once the hook is registered.
 type said chan struct{}
 
-func (s said) Write(line []byte) (int, error) { s <- struct{}{}; return len(line), nil }
+func (s said) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("registered")) {
+		close(s)
+	}
+	return len(line), nil
+}
 
 func TestTheGuardOfTheReadme(t *testing.T) {
 	bus := hooktest.Start(t, hooktest.Options{Listen: true})
 	t.Setenv("NATS_URL", bus.URL())
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	defer stop()
-	registered := make(said, 1)
+	registered := make(said)
 	log.SetOutput(registered)
 	defer log.SetOutput(os.Stderr)
 	done := make(chan error, 1)

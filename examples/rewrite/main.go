@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"log"
 	"os"
 	"os/signal"
@@ -28,14 +27,7 @@ func main() {
 
 // run serves the hook until ctx ends.
 func run(ctx context.Context) error {
-	w, err := worker.Connect(ctx, worker.Options{URL: os.Getenv("NATS_URL"), Name: "rewrite"})
-	if err != nil {
-		return err
-	}
-	if _, err := w.Register(ctx, registration, pin); err != nil {
-		return errors.Join(err, w.Close(ctx))
-	}
-	return w.Run(ctx)
+	return worker.Run(ctx, os.Getenv("NATS_URL"), registration, pin)
 }
 
 // pin injects context at the start of a session, and modifies shell commands.

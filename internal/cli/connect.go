@@ -18,6 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approver"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
 // Patience is how long a router is waited for that is not there at the moment.
@@ -70,6 +71,11 @@ func (e *Env) Connect() (*natsx.Conn, error) {
 	return b, nil
 }
 
+// Client is the client on a connection.
+func Client(ctx context.Context, b *natsx.Conn) (*hookrouter.Client, error) {
+	return hookrouter.Connect(ctx, hookrouter.Options{Conn: b.Conn(), Prefix: b.Prefix(), Patience: Patience})
+}
+
 // Agent connects as an agent.
 func (e *Env) Agent(ctx context.Context, session string) (a *agent.Agent, closeBus func(), err error) {
 	return e.AgentWith(ctx, agent.Options{Session: session})
@@ -81,8 +87,11 @@ func (e *Env) AgentWith(ctx context.Context, o agent.Options) (a *agent.Agent, c
 	if err != nil {
 		return nil, nil, err
 	}
-	o.Conn, o.Prefix, o.Source, o.Patience = b.Conn(), b.Prefix(), "/hookctl", Patience
-	a, err = agent.Connect(ctx, o)
+	o.Source = "/hookctl"
+	client, err := Client(ctx, b)
+	if err == nil {
+		a, err = agent.New(client, o)
+	}
 	if err != nil {
 		b.Close()
 		return nil, nil, err
@@ -167,12 +176,12 @@ func (e *Env) Approver(ctx context.Context) (a *approver.Approver, closeBus func
 	if err != nil {
 		return nil, nil, err
 	}
-	a, err = approver.Connect(ctx, approver.Options{Conn: b.Conn(), Prefix: b.Prefix(), Patience: Patience})
+	client, err := Client(ctx, b)
 	if err != nil {
 		b.Close()
 		return nil, nil, err
 	}
-	return a, b.Close, nil
+	return approver.New(client), b.Close, nil
 }
 
 // AuditLog opens the log.

@@ -8,10 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/wire"
-	"github.com/hookrouter/hookrouter/pkg/agent"
-	"github.com/hookrouter/hookrouter/pkg/approver"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
 // The exit codes, which docs/hookctl.md and the help promise.
@@ -95,7 +93,7 @@ func exitOf(err error) int {
 		return ExitDisconnected
 	}
 	for _, gone := range [...]error{
-		agent.ErrNoRouter, agent.ErrLost, approver.ErrNoRouter, approver.ErrLost, natsx.ErrDisconnected,
+		hookrouter.ErrNoRouter, hookrouter.ErrConnectionLost, hookrouter.ErrDisconnected,
 		nats.ErrNoResponders, nats.ErrConnectionClosed, nats.ErrDisconnected,
 	} {
 		if errors.Is(err, gone) {
@@ -114,8 +112,7 @@ func (e closedError) Unwrap() error { return e.error }
 // ClosedOr marks err where it rejects an answer that came too late: hookctl exits with
 // [ExitClosed].
 func ClosedOr(err error) error {
-	refusal, ok := errors.AsType[*approver.Refusal](err)
-	if ok && (refusal.Code == wire.Conflict || refusal.Code == wire.Gone) {
+	if code := hookrouter.CodeOf(err); code == hookrouter.CodeConflict || code == hookrouter.CodeGone {
 		return closedError{err}
 	}
 	return err

@@ -24,6 +24,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
@@ -134,10 +135,11 @@ func connectAgent(ctx context.Context, n *server.Server, p *printer) (*player, e
 		return nil, err
 	}
 	a := &player{bus: b}
-	person, err := approver.Connect(ctx, approver.Options{Conn: b.Conn()})
+	client, err := hookrouter.Connect(ctx, hookrouter.Options{Conn: b.Conn()})
 	if err == nil {
-		a.Agent, err = agent.Connect(ctx, agent.Options{
-			Conn: b.Conn(), Session: "demo", Source: "/agents/demo",
+		person := approver.New(client)
+		a.Agent, err = agent.New(client, agent.Options{
+			Session: "demo", Source: "/agents/demo",
 			OnPending: func(q verdict.Approval) { a.failed = decide(ctx, person, q, p) },
 		})
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/exechook"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -46,7 +47,8 @@ type answer struct {
 
 type demoWorker struct {
 	*worker.Worker
-	bus *natsx.Conn
+	bus  *natsx.Conn
+	name string
 }
 
 func startHooks(ctx context.Context, n *server.Server, workspace string) (*hooks, error) {
@@ -78,12 +80,17 @@ func connectWorker(ctx context.Context, n *server.Server, name string) (*demoWor
 	if err != nil {
 		return nil, err
 	}
-	w, err := worker.Connect(ctx, worker.Options{Conn: b.Conn(), Name: name})
+	client, err := hookrouter.Connect(ctx, hookrouter.Options{Conn: b.Conn(), Name: name})
 	if err != nil {
 		b.Close()
 		return nil, err
 	}
-	return &demoWorker{w, b}, nil
+	w, err := worker.New(client, worker.Options{})
+	if err != nil {
+		b.Close()
+		return nil, err
+	}
+	return &demoWorker{w, b, name}, nil
 }
 
 // load builds the hooks of the demo's worker file.
@@ -128,7 +135,7 @@ func (h *hooks) of(chainID string) []answer {
 // killGuard closes the guard's connection without deregistering, as if its process
 // died, and waits until the server has noticed.
 func (h *hooks) killGuard(ctx context.Context) error {
-	ping := "$SRV.PING." + h.guard.Name
+	ping := "$SRV.PING." + h.guard.name
 	h.guard.bus.Conn().Close()
 	for ctx.Err() == nil {
 		short, cancel := context.WithTimeout(ctx, 50*time.Millisecond) // the reply may be lost with the connection

@@ -1,6 +1,7 @@
 package natsx
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -45,9 +46,13 @@ type Conn struct {
 	log *slog.Logger
 }
 
-// Connect opens a connection that reconnects for ever. While it is disconnected, sending
-// fails at once with [ErrDisconnected] instead of being buffered. Close it.
-func Connect(o Options) (*Conn, error) {
+// Connect is [ConnectContext] without a deadline.
+func Connect(o Options) (*Conn, error) { return ConnectContext(context.Background(), o) }
+
+// ConnectContext opens a connection that reconnects for ever. While it is disconnected,
+// sending fails at once with [ErrDisconnected] instead of being buffered. ctx bounds the
+// connecting only. Close the connection.
+func ConnectContext(ctx context.Context, o Options) (*Conn, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -86,7 +91,7 @@ func Connect(o Options) (*Conn, error) {
 	if o.Creds != "" {
 		options = append(options, nats.UserCredentials(o.Creds))
 	}
-	nc, err := nats.Connect(o.URL, append(options, o.NATS...)...)
+	nc, err := dial(ctx, o.URL, append(options, o.NATS...))
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS at %s: %w", RedactURL(o.URL), hint(err))
 	}
@@ -95,6 +100,39 @@ func Connect(o Options) (*Conn, error) {
 		nc.Close()
 	}
 	return c, err
+}
+
+// dial connects and returns when ctx ends. The client library takes no context: an
+// attempt that is under way then goes on for as long as [nats.Timeout] allows, and is
+// undone.
+func dial(ctx context.Context, url string, options []nats.Option) (*nats.Conn, error) {
+	if ctx.Done() == nil {
+		return nats.Connect(url, options...)
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	type attempt struct {
+		nc  *nats.Conn
+		err error
+	}
+	done := make(chan attempt)
+	go func() {
+		nc, err := nats.Connect(url, options...)
+		select {
+		case done <- attempt{nc, err}:
+		case <-ctx.Done():
+			if nc != nil {
+				nc.Close()
+			}
+		}
+	}()
+	select {
+	case a := <-done:
+		return a.nc, a.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // New wraps a connection that the caller owns. log may be nil.

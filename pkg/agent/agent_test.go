@@ -20,6 +20,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/hooktest"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -34,14 +35,13 @@ func TestMain(m *testing.M) {
 // patience is how long a test waits for what must come.
 const patience = 20 * time.Second
 
-// connect connects an agent over a connection of the test's.
-func connect(t *testing.T, o agent.Options) *agent.Agent {
+// connect creates an agent on a client of its own.
+func connect(t *testing.T, c hookrouter.Options, o agent.Options) *agent.Agent {
 	t.Helper()
-	a, err := agent.Connect(t.Context(), o)
+	a, err := agent.New(testkit.Client(t, c), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(a.Close)
 	return a
 }
 
@@ -119,7 +119,7 @@ func TestWhatIsWrongWithAnEventIsSaid(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		event string
 		data  any
-		code  int // 0: it never left the agent
+		code  hookrouter.Code // 0: it never left the agent
 		want  string
 	}{
 		"a bad name":                 {"tool pre", nil, 0, `event name "tool pre"`},
@@ -139,9 +139,8 @@ func TestWhatIsWrongWithAnEventIsSaid(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Fatalf("%s: error is %v", verb, err)
 				}
-				var refusal *agent.Refusal
-				if errors.As(err, &refusal) != (c.code != 0) || refusal != nil && refusal.Code != c.code {
-					t.Errorf("%s: refusal is %+v", verb, refusal)
+				if code := hookrouter.CodeOf(err); code != c.code {
+					t.Errorf("%s: code is %v, want %v", verb, code, c.code)
 				}
 			}
 		})
@@ -255,7 +254,7 @@ func TestDeadlineIsToldToTheRouter(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	_, err := b.Agent(t, "s1").Emit(ctx, events.ToolPre, nil)
-	var refusal *agent.Refusal
+	var refusal *hookrouter.Error
 	if !errors.As(err, &refusal) || refusal.Code != 504 || ctx.Err() != nil {
 		t.Errorf("error is %v", err)
 	}
@@ -271,10 +270,10 @@ func TestPatience(t *testing.T) {
 	nc := testkit.Conn(t, s)
 
 	t.Run("no router, no patience", func(t *testing.T) {
-		a := connect(t, agent.Options{Conn: nc, Patience: -1})
+		a := connect(t, hookrouter.Options{Conn: nc, Patience: -1}, agent.Options{})
 		began := time.Now()
 		_, err := a.Emit(t.Context(), events.ToolPre, nil)
-		if !errors.Is(err, agent.ErrNoRouter) || !strings.Contains(err.Error(), "no router answers on hooks.emit.tool.pre: start `hook-router`") {
+		if !errors.Is(err, hookrouter.ErrNoRouter) || !strings.Contains(err.Error(), "no router answers on hooks.emit.tool.pre: start `hook-router`") {
 			t.Errorf("error is %v", err)
 		}
 		if took := time.Since(began); took > 5*time.Second {
@@ -282,10 +281,10 @@ func TestPatience(t *testing.T) {
 		}
 	})
 	t.Run("no router, patience that ends", func(t *testing.T) {
-		a := connect(t, agent.Options{Conn: nc, Patience: 200 * time.Millisecond})
+		a := connect(t, hookrouter.Options{Conn: nc, Patience: 200 * time.Millisecond}, agent.Options{})
 		began := time.Now()
 		_, err := a.Registry(t.Context())
-		if !errors.Is(err, agent.ErrNoRouter) {
+		if !errors.Is(err, hookrouter.ErrNoRouter) {
 			t.Errorf("error is %v", err)
 		}
 		if took := time.Since(began); took < 50*time.Millisecond || took > 5*time.Second {
@@ -293,18 +292,18 @@ func TestPatience(t *testing.T) {
 		}
 	})
 	t.Run("no router, a context that ends", func(t *testing.T) {
-		a := connect(t, agent.Options{Conn: nc, Patience: time.Hour})
+		a := connect(t, hookrouter.Options{Conn: nc, Patience: time.Hour}, agent.Options{})
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer cancel()
-		if _, err := a.Emit(ctx, events.ToolPre, nil); !errors.Is(err, agent.ErrNoRouter) && !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := a.Emit(ctx, events.ToolPre, nil); !errors.Is(err, hookrouter.ErrNoRouter) && !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error is %v", err)
 		}
 	})
 	t.Run("a router that can't serve is asked again, and then that is what is said", func(t *testing.T) {
 		fake := unavailable(t, testkit.Conn(t, s), "hooks.emit.>", 1_000_000)
-		a := connect(t, agent.Options{Conn: nc, Patience: 300 * time.Millisecond})
+		a := connect(t, hookrouter.Options{Conn: nc, Patience: 300 * time.Millisecond}, agent.Options{})
 		_, err := a.Emit(t.Context(), events.ToolPre, nil)
-		var refusal *agent.Refusal
+		var refusal *hookrouter.Error
 		if !errors.As(err, &refusal) || refusal.Code != 503 || refusal.Text != "not yet" {
 			t.Errorf("error is %v", err)
 		}
@@ -314,7 +313,7 @@ func TestPatience(t *testing.T) {
 	})
 	t.Run("a router that can't serve at first", func(t *testing.T) {
 		fake := unavailable(t, testkit.Conn(t, s), "hooks.emit.>", 2)
-		a := connect(t, agent.Options{Conn: nc})
+		a := connect(t, hookrouter.Options{Conn: nc}, agent.Options{})
 		if answer, err := a.Emit(t.Context(), events.ToolPre, nil); err != nil || answer.Reason != "served" {
 			t.Errorf("%+v, %v", answer, err)
 		}
@@ -323,7 +322,7 @@ func TestPatience(t *testing.T) {
 		}
 	})
 	t.Run("a router that comes", func(t *testing.T) {
-		a := connect(t, agent.Options{Conn: nc})
+		a := connect(t, hookrouter.Options{Conn: nc}, agent.Options{})
 		done := make(chan error, 1)
 		go func() { _, err := a.Emit(t.Context(), events.ToolPre, nil); done <- err }()
 		testkit.Router(t, s, router.Options{})
@@ -333,7 +332,7 @@ func TestPatience(t *testing.T) {
 	})
 	t.Run("another refusal is final", func(t *testing.T) {
 		fake := unavailable(t, testkit.Conn(t, s), "other.emit.>", 0)
-		a := connect(t, agent.Options{Conn: nc, Prefix: "other"})
+		a := connect(t, hookrouter.Options{Conn: nc, Prefix: "other"}, agent.Options{})
 		if _, err := a.Emit(t.Context(), "no:such", nil); err == nil {
 			t.Error("no error")
 		}
@@ -454,24 +453,5 @@ func TestAgentIsSafeForConcurrentUse(t *testing.T) {
 	wg.Wait()
 	if n := len(hook.Calls()); n != goroutines*each {
 		t.Errorf("%d calls", n)
-	}
-}
-
-func TestConnect(t *testing.T) {
-	if _, err := agent.Connect(t.Context(), agent.Options{URL: "nats://me:secret@127.0.0.1:1"}); err == nil ||
-		strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "is a server running there?") {
-		t.Errorf("error is %v", err)
-	}
-	nc := testkit.Conn(t, testkit.Server(t))
-	if _, err := agent.Connect(t.Context(), agent.Options{Conn: nc, Prefix: "A B"}); err == nil {
-		t.Error("a bad prefix was taken")
-	}
-	a, err := agent.Connect(t.Context(), agent.Options{Conn: nc})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.Close()
-	if nc.IsClosed() {
-		t.Error("closed a connection that is not its own")
 	}
 }

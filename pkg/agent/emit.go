@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/clientconn"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -50,19 +51,27 @@ func (a Answer) Decode(v any) error {
 
 // Emit runs the hooks of an event over data and returns what they decided. data
 // is a json.RawMessage, which is sent byte for byte, or anything that marshals to
-// a JSON object. A deadline of ctx is told to the router and the hooks. An error
+// a JSON object. A deadline of ctx is passed on to the router and the hooks. An error
 // means that nothing was decided.
-func (a *Agent) Emit(ctx context.Context, event string, data any) (answer Answer, err error) {
+func (a *Agent) Emit(ctx context.Context, event string, data any) (Answer, error) {
+	reply, err := a.invoke(ctx, Call{Verb: VerbEmit, Name: event, Data: data})
+	return deref(reply.Answer, err)
+}
+
+func (a *Agent) emit(ctx context.Context, event string, data any) (answer Answer, err error) {
 	header, body, err := a.event(event, data)
 	if err != nil {
 		return Answer{}, err
 	}
-	ctx, span := a.begin(ctx, "emit", event, header)
+	ctx, span := a.begin(ctx, VerbEmit, event, header)
 	defer func() { end(span, string(answer.Action), answer.Run, err) }()
-	told := ctx // with the caller's deadline, if any
+	callers := ctx // with the caller's deadline, if any
 	ctx, cancel := bound(ctx)
 	defer cancel()
-	msg, err := a.request(ctx, a.bus.Event("emit", event), header, body, func() { tellDeadline(told, header) })
+	msg, err := a.conn.Request(ctx, clientconn.Request{
+		Subject: a.conn.Transport.Event("emit", event), Header: header, Body: body,
+		Before: func() { setTimeout(callers, header) },
+	})
 	if err != nil {
 		return Answer{}, fmt.Errorf("emit %s: %w", event, err)
 	}
@@ -81,9 +90,9 @@ func bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, maxWait)
 }
 
-// tellDeadline tells the router how much time is left, a little less than there
-// is, so that its answer still arrives.
-func tellDeadline(ctx context.Context, header wire.Header) {
+// setTimeout writes how much time is left into header, a little less than there is, so
+// that the router's answer still arrives.
+func setTimeout(ctx context.Context, header wire.Header) {
 	end, ok := ctx.Deadline()
 	if !ok {
 		return
@@ -100,51 +109,52 @@ type Collection struct {
 	Missing []string // ids that failed or did not answer in time
 }
 
-// EmitAndCollect asks all hooks of an event at the same time and returns the data
+// EmitAndCollect calls all hooks of an event at the same time and returns the data
 // they gave, in execution order. timeout bounds each; 0 means the router's
 // default of a second.
-func (a *Agent) EmitAndCollect(ctx context.Context, event string, data any, timeout time.Duration) (_ Collection, err error) {
-	header, body, err := a.event(event, data)
+func (a *Agent) EmitAndCollect(ctx context.Context, event string, data any, timeout time.Duration) (Collection, error) {
+	reply, err := a.invoke(ctx, Call{Verb: VerbCollect, Name: event, Data: data, Timeout: timeout})
+	return deref(reply.Collection, err)
+}
+
+// CollectContributions calls all contributors of a channel at the same time and
+// returns what they gave, in the order of their registration. timeout is that of
+// [Agent.EmitAndCollect].
+func (a *Agent) CollectContributions(ctx context.Context, channel string, timeout time.Duration) (Collection, error) {
+	reply, err := a.invoke(ctx, Call{Verb: VerbContributions, Name: channel, Timeout: timeout})
+	return deref(reply.Collection, err)
+}
+
+func (a *Agent) emitAndCollect(ctx context.Context, c Call) (Collection, error) {
+	header, body, err := a.event(c.Name, c.Data)
 	if err != nil {
 		return Collection{}, err
 	}
-	ctx, span := a.begin(ctx, "collect", event, header)
-	defer func() { end(span, "collect", Run{}, err) }()
 	delete(header, wire.HeaderDefaults)
-	return a.collect(ctx, a.bus.Event("collect", event), header, body, timeout)
+	return a.collect(ctx, c, clientconn.Request{Subject: a.conn.Transport.Event("collect", c.Name), Header: header, Body: body})
 }
 
-// CollectContributions asks all contributors of a channel at the same time and
-// returns what they gave, in the order of their registration. timeout is that of
-// [Agent.EmitAndCollect].
-func (a *Agent) CollectContributions(ctx context.Context, channel string, timeout time.Duration) (_ Collection, err error) {
-	if err := events.CheckChannel(channel); err != nil {
+func (a *Agent) contributions(ctx context.Context, c Call) (Collection, error) {
+	if err := events.CheckChannel(c.Name); err != nil {
 		return Collection{}, err
 	}
-	header := wire.Header{}
-	ctx, span := a.begin(ctx, contributions, channel, header)
-	defer func() { end(span, "collect", Run{}, err) }()
-	return a.collect(ctx, a.bus.Of(contributions, channel), header, nil, timeout)
+	return a.collect(ctx, c, clientconn.Request{Subject: a.conn.Transport.Of("contributions", c.Name), Header: wire.Header{}})
 }
 
-// contributions is what channels are asked with.
-const contributions = "contributions"
-
-func (a *Agent) collect(ctx context.Context, subject string, header wire.Header, body []byte, timeout time.Duration) (Collection, error) {
-	if timeout > 0 {
-		header[wire.HeaderTimeout] = []string{strconv.FormatInt(max(timeout.Milliseconds(), 1), 10)}
+func (a *Agent) collect(ctx context.Context, c Call, r clientconn.Request) (got Collection, err error) {
+	ctx, span := a.begin(ctx, c.Verb, c.Name, r.Header)
+	defer func() { end(span, "collect", Run{}, err) }()
+	if c.Timeout > 0 {
+		r.Header[wire.HeaderTimeout] = []string{strconv.FormatInt(max(c.Timeout.Milliseconds(), 1), 10)}
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
-	msg, err := a.request(ctx, subject, header, body, nil)
+	msg, err := a.conn.RequestJSON(ctx, r, nil, &got.Values)
 	if err != nil {
 		return Collection{}, fmt.Errorf("collect: %w", err)
 	}
-	c := Collection{From: list(wire.Get(msg.Header, wire.HeaderFrom)), Missing: list(wire.Get(msg.Header, wire.HeaderMissing))}
-	if err := json.Unmarshal(msg.Data, &c.Values); err != nil {
-		return Collection{}, fmt.Errorf("collect: read the answer: %w", err)
-	}
-	return c, nil
+	got.From, got.Missing = list(wire.Get(msg.Header, wire.HeaderFrom)), list(wire.Get(msg.Header, wire.HeaderMissing))
+	return got, nil
 }
 
 func list(header string) []string {

@@ -6,21 +6,19 @@ import (
 	"os"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
 // An agent gets a verdict that it only has to obey.
 func ExampleAgent_Execute() {
-	demo(func(ctx context.Context, url string) error {
-		a, err := agent.Connect(ctx, agent.Options{URL: url, Session: "s1"})
+	demo(func(ctx context.Context, client *hookrouter.Client) error {
+		a, err := agent.New(client, agent.Options{Session: "s1"})
 		if err != nil {
 			return err
 		}
-		defer a.Close()
 		for _, tool := range []string{"Bash", "Read"} {
 			x, err := a.Execute(ctx, events.ToolPre, events.ToolPreData{ToolName: tool})
 			if err != nil {
@@ -45,21 +43,15 @@ func ExampleAgent_Execute() {
 
 // A hook asks a person. Execute waits, whatever dies meanwhile.
 func ExampleAgent_Execute_approval() {
-	demo(func(ctx context.Context, url string) error {
-		nc, err := nats.Connect(url)
-		if err != nil {
-			return err
-		}
-		defer nc.Close()
-		a, err := agent.Connect(ctx, agent.Options{URL: url, Session: "s1", OnPending: func(q verdict.Approval) {
+	demo(func(ctx context.Context, client *hookrouter.Client) error {
+		a, err := agent.New(client, agent.Options{Session: "s1", OnPending: func(q verdict.Approval) {
 			fmt.Println("a person is asked:", q.Prompt)
 			// This is the person, who has `hookctl approvals` or the console.
-			_, _ = nc.Request("hooks.approve."+q.ID, []byte(`{"option":"Allow once","by":"adam"}`), time.Second)
+			_, _ = client.Conn().Request("hooks.approve."+q.ID, []byte(`{"option":"Allow once","by":"adam"}`), time.Second)
 		}})
 		if err != nil {
 			return err
 		}
-		defer a.Close()
 		x, err := a.Execute(ctx, "deploy:start", map[string]string{"target": "production"})
 		if err != nil {
 			return err
@@ -74,12 +66,11 @@ func ExampleAgent_Execute_approval() {
 
 // A session delivers what hooks want said: to the model and to the user.
 func ExampleSession() {
-	demo(func(ctx context.Context, url string) error {
-		a, err := agent.Connect(ctx, agent.Options{URL: url})
+	demo(func(ctx context.Context, client *hookrouter.Client) error {
+		a, err := agent.New(client, agent.Options{})
 		if err != nil {
 			return err
 		}
-		defer a.Close()
 		memory := &agent.MemoryContext{}
 		session, err := agent.NewSession(a, agent.SessionOptions{
 			ID: "s1", Context: memory, Display: agent.NewTerminalDisplay(os.Stdout),

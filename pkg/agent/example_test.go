@@ -9,12 +9,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/hooktest"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
 // demo runs an example on a bus of its own with a few hooks.
-func demo(example func(ctx context.Context, url string) error) {
+func demo(example func(ctx context.Context, client *hookrouter.Client) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	bus, err := hooktest.New(ctx, hooktest.Options{Listen: true})
@@ -23,7 +24,13 @@ func demo(example func(ctx context.Context, url string) error) {
 		return
 	}
 	defer bus.Close()
-	w, err := worker.Connect(ctx, worker.Options{URL: bus.URL()})
+	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: bus.URL()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+	w, err := worker.New(client, worker.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -67,19 +74,18 @@ func demo(example func(ctx context.Context, url string) error) {
 		fmt.Println(err)
 		return
 	}
-	if err := example(ctx, bus.URL()); err != nil {
+	if err := example(ctx, client); err != nil {
 		fmt.Println(err)
 	}
 }
 
 // An agent asks before it runs a tool.
 func ExampleAgent_Emit() {
-	demo(func(ctx context.Context, url string) error {
-		a, err := agent.Connect(ctx, agent.Options{URL: url, Session: "s1"})
+	demo(func(ctx context.Context, client *hookrouter.Client) error {
+		a, err := agent.New(client, agent.Options{Session: "s1"})
 		if err != nil {
 			return err
 		}
-		defer a.Close()
 		for _, tool := range []string{"Bash", "Read"} {
 			answer, err := a.Emit(ctx, events.ToolPre, events.ToolPreData{ToolName: tool})
 			if err != nil {
@@ -104,12 +110,11 @@ func ExampleAgent_Emit() {
 
 // All hooks of an event are asked at the same time for what they have.
 func ExampleAgent_EmitAndCollect() {
-	demo(func(ctx context.Context, url string) error {
-		a, err := agent.Connect(ctx, agent.Options{URL: url, Session: "s1"})
+	demo(func(ctx context.Context, client *hookrouter.Client) error {
+		a, err := agent.New(client, agent.Options{Session: "s1"})
 		if err != nil {
 			return err
 		}
-		defer a.Close()
 		got, err := a.EmitAndCollect(ctx, events.ToolPost, events.ToolPostData{ToolName: "Read"}, time.Second)
 		for i, data := range got.Values {
 			fmt.Println(got.From[i], string(data))
@@ -120,12 +125,11 @@ func ExampleAgent_EmitAndCollect() {
 }
 
 func ExampleAgent_CollectContributions() {
-	demo(func(ctx context.Context, url string) error {
-		a, err := agent.Connect(ctx, agent.Options{URL: url})
+	demo(func(ctx context.Context, client *hookrouter.Client) error {
+		a, err := agent.New(client, agent.Options{})
 		if err != nil {
 			return err
 		}
-		defer a.Close()
 		got, err := a.CollectContributions(ctx, "system.prompt", time.Second)
 		for i, value := range got.Values {
 			fmt.Println(got.From[i], string(value))
@@ -136,12 +140,11 @@ func ExampleAgent_CollectContributions() {
 }
 
 func ExampleAgent_ListHandlers() {
-	demo(func(ctx context.Context, url string) error {
-		a, err := agent.Connect(ctx, agent.Options{URL: url})
+	demo(func(ctx context.Context, client *hookrouter.Client) error {
+		a, err := agent.New(client, agent.Options{})
 		if err != nil {
 			return err
 		}
-		defer a.Close()
 		handlers, err := a.ListHandlers(ctx, "")
 		fmt.Println(handlers)
 		return err
@@ -151,12 +154,11 @@ func ExampleAgent_ListHandlers() {
 
 // Which hooks would run, and why not; none is called.
 func ExampleAgent_Explain() {
-	demo(func(ctx context.Context, url string) error {
-		a, err := agent.Connect(ctx, agent.Options{URL: url})
+	demo(func(ctx context.Context, client *hookrouter.Client) error {
+		a, err := agent.New(client, agent.Options{})
 		if err != nil {
 			return err
 		}
-		defer a.Close()
 		hooks, err := a.Explain(ctx, events.ToolPre, events.ToolPreData{ToolName: "Read"})
 		for _, h := range hooks {
 			fmt.Println(h.ID, "called:", h.Matches, "on failure:", h.OnFailure)
@@ -170,12 +172,11 @@ func ExampleAgent_Explain() {
 
 // Fields that every hook gets, unless the event brings its own.
 func ExampleAgent_SetDefaultFields() {
-	demo(func(ctx context.Context, url string) error {
-		a, err := agent.Connect(ctx, agent.Options{URL: url, Session: "s1"})
+	demo(func(ctx context.Context, client *hookrouter.Client) error {
+		a, err := agent.New(client, agent.Options{Session: "s1"})
 		if err != nil {
 			return err
 		}
-		defer a.Close()
 		if err := a.SetDefaultFields(map[string]any{"team": "Müller", "env": "prod"}); err != nil {
 			return err
 		}

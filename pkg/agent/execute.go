@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hookrouter/hookrouter/internal/clientconn"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -30,17 +31,17 @@ func (x Execution) Decode(v any) error {
 	return events.Event{Name: "verdict", Data: x.Data}.Decode(v)
 }
 
-// PendingError means that nobody waits any more for a question that a person may
-// still answer: ctx ended, or no router was heard of until a minute after the
-// question's time. Nothing is permitted.
+// PendingError means that nobody waits any more for an approval request that a person
+// may still answer: ctx ended, or no router answered until a minute after the request
+// expired. Nothing is permitted.
 type PendingError struct {
-	Approval verdict.Approval // the question
+	Approval verdict.Approval // the approval request
 	Err      error            // why the wait ended
 }
 
-// Error names the question and says why the wait ended.
+// Error names the approval request and says why the wait ended.
 func (e *PendingError) Error() string {
-	return fmt.Sprintf("question %s of hook %q is still open as far as is known (it expires %s): %v",
+	return fmt.Sprintf("approval request %s of hook %q is still open as far as is known (it expires %s): %v",
 		e.Approval.ID, e.Approval.Hook, e.Approval.Expires, e.Err)
 }
 
@@ -51,25 +52,31 @@ func (e *PendingError) Unwrap() error { return e.Err }
 // say, and returns its verdict, which is continue or deny. data is that of
 // [Agent.Emit]. [Execution.Permitted] is the only permission: an error is none.
 //
-// Where a hook asks a person, Execute waits until the question is decided, and
-// sends the event again, by its id, whenever a wait is over, the connection was
-// lost, or no router answers. The answer holds, whatever died meanwhile; the
-// hooks do not run again. The wait ends with a *[PendingError] when ctx ends, or
-// a minute after the question's time; the clocks of agent and router must agree
-// to less than that minute. Until a question is known, Execute asks again for
-// Options.Patience after the first failure, and hooks that were called already
-// may then run again.
+// Where a hook asks a person, Execute waits until the approval request is decided. It
+// sends the event again, with the same id, whenever a wait is over, the connection was
+// lost, or no router answers. The decision holds whatever failed meanwhile; the hooks
+// do not run again. The wait ends with a *[PendingError] when ctx ends, or a minute
+// after the request expired; the clocks of agent and router must agree to less than
+// that minute. Before an approval request is known, Execute retries for the client's
+// Patience after the first failure, and hooks that were called already may then run
+// again.
 //
-// A deadline of ctx is told to the router and the hooks, which get 35 s at most.
-func (a *Agent) Execute(ctx context.Context, event string, data any) (x Execution, err error) {
+// A deadline of ctx is passed on to the router and the hooks, which get 35 s at most.
+func (a *Agent) Execute(ctx context.Context, event string, data any) (Execution, error) {
+	reply, err := a.invoke(ctx, Call{Verb: VerbExecute, Name: event, Data: data})
+	return deref(reply.Execution, err)
+}
+
+func (a *Agent) execute(ctx context.Context, event string, data any) (x Execution, err error) {
 	header, body, err := a.event(event, data)
 	if err != nil {
 		return Execution{}, err
 	}
-	ctx, span := a.begin(ctx, "execute", event, header)
+	ctx, span := a.begin(ctx, VerbExecute, event, header)
 	defer func() { end(span, string(x.Action), x.Run, err) }()
-	q := inquiry{agent: a, subject: a.bus.Event("execute", event), header: header, body: body}
-	x, err = q.decide(ctx)
+	w := waiter{conn: a.conn, onPending: a.options.OnPending}
+	w.request = clientconn.Request{Subject: a.conn.Transport.Event("execute", event), Header: header, Body: body, Retry: clientconn.Never}
+	x, err = w.decide(ctx)
 	if err != nil {
 		return Execution{}, fmt.Errorf("execute %s: %w", event, err)
 	}
@@ -84,7 +91,7 @@ func readExecution(msg *natsx.Message) (Execution, error) {
 	}
 	switch {
 	case v.Action == verdict.Pending && v.Approval == nil:
-		return Execution{}, errors.New("read the answer: it is pending, and names no question")
+		return Execution{}, errors.New("read the answer: it is pending without an approval request")
 	case v.Action == verdict.Continue && v.Approval != nil && digest(v.Data) != v.Approval.DataSHA256:
 		return Execution{}, ErrOtherData
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
@@ -39,7 +40,7 @@ func TestExecute(t *testing.T) {
 	r := script(t, testkit.Conn(t, s), toolPreExecuted, say(
 		`{"action":"deny","reason":"no","display":[{"message":"m","level":"warning","source":"hook:G","hook_id":"g"}],"suppress_output":["G"],"injected_tokens":7}`,
 		"Hook-Event-Id", "e%201", "Hook-Chain-Id", "c1", "Hook-Count", "3", "Hook-Denied-By", "g", "Hook-Failed-Open", "a,b"))
-	a := connect(t, agent.Options{Conn: testkit.Conn(t, s), Session: "s1"})
+	a := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{Session: "s1"})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	x, err := a.Execute(ctx, events.ToolPre, json.RawMessage(`{ "n" : 9007199254740993 }`))
@@ -95,10 +96,7 @@ func TestExecuteSendsAgain(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			r := script(t, testkit.Conn(t, s), toolPreExecuted, append(c.before, granted(data))...)
 			asked := 0
-			a := connect(t, agent.Options{
-				URL: s.ClientURL(), OnPending: func(verdict.Approval) { asked++ },
-				NATS: []nats.Option{nats.SetCustomDialer(&w), nats.ReconnectWait(time.Millisecond), nats.ReconnectJitter(0, 0)},
-			})
+			a := connect(t, hookrouter.Options{URL: s.ClientURL(), NATS: []nats.Option{nats.SetCustomDialer(&w), nats.ReconnectWait(time.Millisecond), nats.ReconnectJitter(0, 0)}}, agent.Options{OnPending: func(verdict.Approval) { asked++ }})
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			x, err := a.Execute(ctx, events.ToolPre, json.RawMessage(data))
@@ -146,8 +144,8 @@ func TestExecuteEnds(t *testing.T) {
 	}
 	for sentence, c := range map[string]struct {
 		answers []answer
-		code    int   // of the refusal
-		is      error // or what it is
+		code    hookrouter.Code // of the refusal
+		is      error           // or what it is
 		want    string
 	}{
 		"by a refusal":                               {[]answer{refuse(400, "bad")}, 400, nil, "execute tool:pre: bad (400)"},
@@ -157,7 +155,7 @@ func TestExecuteEnds(t *testing.T) {
 		"by a refusal while a person thinks":         {[]answer{wait, refuse(409, "other data")}, 409, nil, "other data"},
 		"by what is no verdict":                      {[]answer{say(`["continue"]`)}, 0, verdict.ErrInvalid, "read the answer"},
 		"by a verdict without an action":             {[]answer{say(`{"data":{}}`)}, 0, verdict.ErrInvalid, "no action"},
-		"by a question without a name":               {[]answer{say(`{"action":"pending"}`)}, 0, nil, "names no question"},
+		"by a question without a name":               {[]answer{say(`{"action":"pending"}`)}, 0, nil, "without an approval request"},
 		"by other data than was approved":            {[]answer{approved(`"data":{"a":2},`)}, 0, agent.ErrOtherData, "do not go on"},
 		"by the same data in other bytes":            {[]answer{approved(`"data":{"a": 1},`)}, 0, agent.ErrOtherData, "do not go on"},
 		"by an approval that comes without its data": {[]answer{approved("")}, 0, agent.ErrOtherData, "do not go on"},
@@ -166,13 +164,12 @@ func TestExecuteEnds(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			r := script(t, testkit.Conn(t, s), toolPreExecuted, c.answers...)
-			x, err := connect(t, agent.Options{Conn: testkit.Conn(t, s)}).Execute(t.Context(), events.ToolPre, nil)
+			x, err := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}).Execute(t.Context(), events.ToolPre, nil)
 			if err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
 				t.Errorf("error is %v", err)
 			}
-			var refusal *agent.Refusal
-			if errors.As(err, &refusal) != (c.code != 0) || refusal != nil && refusal.Code != c.code {
-				t.Errorf("refusal is %+v", refusal)
+			if code := hookrouter.CodeOf(err); code != c.code {
+				t.Errorf("code is %v, want %v", code, c.code)
 			}
 			if x.Permitted() || !cmp.Equal(x, agent.Execution{}) {
 				t.Errorf("execution is %+v", x)
@@ -182,7 +179,7 @@ func TestExecuteEnds(t *testing.T) {
 			}
 		})
 	}
-	if _, err := connect(t, agent.Options{Conn: testkit.Conn(t, s)}).Execute(t.Context(), "tool pre", nil); err == nil {
+	if _, err := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}).Execute(t.Context(), "tool pre", nil); err == nil {
 		t.Error("a bad name was executed")
 	}
 }
@@ -193,13 +190,13 @@ func TestExecuteWithoutAnyRouter(t *testing.T) {
 		patience, deadline time.Duration
 		is                 error
 	}{
-		"ends with the patience":             {200 * time.Millisecond, time.Hour, agent.ErrNoRouter},
-		"ends at once where there is none":   {-1, time.Hour, agent.ErrNoRouter},
+		"ends with the patience":             {200 * time.Millisecond, time.Hour, hookrouter.ErrNoRouter},
+		"ends at once where there is none":   {-1, time.Hour, hookrouter.ErrNoRouter},
 		"ends with the context, and says so": {time.Hour, 200 * time.Millisecond, context.DeadlineExceeded},
-		"and says what was wrong too":        {time.Hour, 200 * time.Millisecond, agent.ErrNoRouter},
+		"and says what was wrong too":        {time.Hour, 200 * time.Millisecond, hookrouter.ErrNoRouter},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			a := connect(t, agent.Options{Conn: testkit.Conn(t, s), Patience: c.patience})
+			a := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s), Patience: c.patience}, agent.Options{})
 			ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
 			defer cancel()
 			began := time.Now()
@@ -235,22 +232,26 @@ func TestExecuteLeavesAnOpenQuestion(t *testing.T) {
 				last(m)
 			}
 			script(t, testkit.Conn(t, s), toolPreExecuted, pending(inAMinute()), end)
-			_, err := connect(t, agent.Options{Conn: testkit.Conn(t, s)}).Execute(ctx, events.ToolPre, nil)
+			_, err := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}).Execute(ctx, events.ToolPre, nil)
 			var open *agent.PendingError
 			if !errors.As(err, &open) || open.Approval.ID != "q1" || open.Approval.Prompt != "Deploy?" || !errors.Is(err, stop) ||
-				!strings.Contains(err.Error(), `question q1 of hook "careful" is still open`) {
+				!strings.Contains(err.Error(), `approval request q1 of hook "careful" is still open`) {
 				t.Errorf("error is %v", err)
 			}
 		})
 	}
 }
 
-// Somebody closes the agent while a person thinks.
-func TestExecuteOnAnAgentThatIsClosed(t *testing.T) {
+// The client is closed while a person is asked.
+func TestExecuteOnAClientThatIsClosed(t *testing.T) {
 	s := testkit.Listening(t)
-	a := connect(t, agent.Options{URL: s.ClientURL()})
-	script(t, testkit.Conn(t, s), toolPreExecuted, pending(inAMinute()), func(*nats.Msg) { a.Close() })
-	_, err := a.Execute(t.Context(), events.ToolPre, nil)
+	client := testkit.Client(t, hookrouter.Options{URL: s.ClientURL()})
+	script(t, testkit.Conn(t, s), toolPreExecuted, pending(inAMinute()), func(*nats.Msg) { client.Close() })
+	a, err := agent.New(client, agent.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = a.Execute(t.Context(), events.ToolPre, nil)
 	var open *agent.PendingError
 	if !errors.As(err, &open) || open.Approval.ID != "q1" || !errors.Is(err, nats.ErrConnectionClosed) {
 		t.Errorf("error is %v", err)

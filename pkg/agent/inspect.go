@@ -2,10 +2,10 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
+	"github.com/hookrouter/hookrouter/internal/clientconn"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -14,12 +14,12 @@ import (
 // ListHandlers lists hook names by the pattern they registered, in execution
 // order; with a pattern, exactly that one.
 func (a *Agent) ListHandlers(ctx context.Context, pattern string) (map[string][]string, error) {
-	subject := a.bus.Of("handlers")
+	subject := a.conn.Transport.Of("handlers")
 	if pattern != "" {
 		if err := events.CheckPattern(pattern); err != nil {
 			return nil, err
 		}
-		subject = a.bus.Event("handlers", pattern)
+		subject = a.conn.Transport.Event("handlers", pattern)
 	}
 	var handlers map[string][]string
 	err := a.inspect(ctx, subject, nil, nil, &handlers)
@@ -40,7 +40,7 @@ type Listing struct {
 // Registry lists every registration in full, in execution order.
 func (a *Agent) Registry(ctx context.Context) ([]Listing, error) {
 	var list []Listing
-	err := a.inspect(ctx, a.bus.Of("registry"), nil, nil, &list)
+	err := a.inspect(ctx, a.conn.Transport.Of("registry"), nil, nil, &list)
 	return list, err
 }
 
@@ -56,20 +56,15 @@ func (a *Agent) Explain(ctx context.Context, event string, data any) ([]Explanat
 	var answer struct {
 		Hooks []Explanation `json:"hooks"`
 	}
-	err = a.inspect(ctx, a.bus.Event("explain", event), header, body, &answer)
+	err = a.inspect(ctx, a.conn.Transport.Event("explain", event), header, body, &answer)
 	return answer.Hooks, err
 }
 
 func (a *Agent) inspect(ctx context.Context, subject string, header wire.Header, body []byte, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
-	msg, err := a.request(ctx, subject, header, body, nil)
-	verb := strings.TrimPrefix(subject, a.bus.Prefix()+".")
-	if err != nil {
-		return fmt.Errorf("ask for %s: %w", verb, err)
-	}
-	if err := json.Unmarshal(msg.Data, into); err != nil {
-		return fmt.Errorf("ask for %s: read the answer: %w", verb, err)
+	if _, err := a.conn.RequestJSON(ctx, clientconn.Request{Subject: subject, Header: header, Body: body}, nil, into); err != nil {
+		return fmt.Errorf("ask for %s: %w", strings.TrimPrefix(subject, a.conn.Transport.Prefix()+"."), err)
 	}
 	return nil
 }

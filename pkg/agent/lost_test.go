@@ -12,6 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -23,7 +24,7 @@ func TestEmitEndsWithTheConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, stopRouter := testkit.Router(t, s, router.Options{DrainTimeout: time.Second})
-	w, err := worker.Connect(t.Context(), worker.Options{NATS: []nats.Option{nats.InProcessServer(s)}})
+	w, err := worker.New(testkit.Client(t, hookrouter.Options{NATS: []nats.Option{nats.InProcessServer(s)}}), worker.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,11 +38,10 @@ func TestEmitEndsWithTheConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := agent.Connect(t.Context(), agent.Options{NATS: []nats.Option{nats.InProcessServer(s)}})
+	a, err := agent.New(testkit.Client(t, hookrouter.Options{NATS: []nats.Option{nats.InProcessServer(s)}}), agent.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Close()
 	answer := make(chan error, 1)
 	go func() {
 		_, err := a.Emit(context.Background(), "e", nil)
@@ -50,7 +50,7 @@ func TestEmitEndsWithTheConnection(t *testing.T) {
 	<-inside
 	s.Stop()
 	began := time.Now()
-	if err := <-answer; !errors.Is(err, agent.ErrLost) {
+	if err := <-answer; !errors.Is(err, hookrouter.ErrConnectionLost) {
 		t.Errorf("error %v", err)
 	}
 	if took := time.Since(began); took > 5*time.Second {

@@ -16,15 +16,16 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/hooktest"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
 // register registers a hook on a server without a hooktest bus.
-func register(t *testing.T, o worker.Options, reg worker.Registration, hook worker.Handler) {
+func register(t *testing.T, c hookrouter.Options, o worker.Options, reg worker.Registration, hook worker.Handler) {
 	t.Helper()
-	w, err := worker.Connect(t.Context(), o)
+	w, err := worker.New(testkit.Client(t, c), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func TestExecuteGetsWhatAPersonSays(t *testing.T) {
 			careful := hooktest.Script(asking)
 			b.Register(t, worker.Registration{ID: "careful", Events: toolPre, Priority: 1}, careful.Handle)
 			nc := b.Conn(t)
-			a := connect(t, agent.Options{Conn: b.Conn(t), Session: "s1", OnPending: func(q verdict.Approval) {
+			a := connect(t, hookrouter.Options{Conn: b.Conn(t)}, agent.Options{Session: "s1", OnPending: func(q verdict.Approval) {
 				if _, err := nc.Request("hooks.approve."+q.ID, []byte(`{"option":"`+c.say+`"}`), patience); err != nil {
 					t.Error(err)
 				}
@@ -88,9 +89,9 @@ func TestExecuteOutlivesTheRouterThatAsked(t *testing.T) {
 	s := testkit.Server(t)
 	_, stopFirst := testkit.Router(t, s, router.Options{})
 	careful := hooktest.Script(asking)
-	register(t, worker.Options{Conn: testkit.Conn(t, s)}, worker.Registration{ID: "careful", Events: toolPre}, careful.Handle)
+	register(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{}, worker.Registration{ID: "careful", Events: toolPre}, careful.Handle)
 	questions := make(chan string, 1)
-	a := connect(t, agent.Options{Conn: testkit.Conn(t, s), Session: "s1", OnPending: func(q verdict.Approval) { questions <- q.ID }})
+	a := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{Session: "s1", OnPending: func(q verdict.Approval) { questions <- q.ID }})
 	done := make(chan error, 1)
 	go func() {
 		x, err := a.Execute(t.Context(), events.ToolPre, nil)
@@ -125,7 +126,7 @@ func TestExecuteLeavesTheQuestionWithTheRouter(t *testing.T) {
 	b := hooktest.Start(t)
 	b.Register(t, worker.Registration{ID: "careful", Events: toolPre}, hooktest.Script(asking).Handle)
 	ctx, leave := context.WithCancel(t.Context())
-	a := connect(t, agent.Options{Conn: b.Conn(t), Session: "s1", OnPending: func(verdict.Approval) { leave() }})
+	a := connect(t, hookrouter.Options{Conn: b.Conn(t)}, agent.Options{Session: "s1", OnPending: func(verdict.Approval) { leave() }})
 	_, err := a.Execute(ctx, events.ToolPre, nil)
 	var open *agent.PendingError
 	if !errors.As(err, &open) || !errors.Is(err, context.Canceled) {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -34,8 +35,8 @@ type SessionOptions struct {
 // Session is one session of an agent: it executes events and delivers what the
 // hooks want said. It is safe for concurrent use.
 type Session struct {
-	SessionOptions
-	agent *Agent
+	agent   *Agent
+	options SessionOptions // not changed after NewSession
 
 	mu        sync.Mutex // guards ephemeral
 	ephemeral []verdict.Message
@@ -44,26 +45,22 @@ type Session struct {
 // NewSession makes a session on the connection of an agent, whose default fields
 // it takes over as they are now. There is nothing to close; see [Session.End].
 func NewSession(a *Agent, o SessionOptions) (*Session, error) {
-	if o.ID == "" {
-		o.ID = a.Session
-	}
-	if o.Log == nil {
-		o.Log = a.Log
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	o.Log = o.Log.With("session", o.ID)
-	own := &Agent{Options: a.Options, bus: a.bus}
-	own.Session = o.ID
+	o.ID = cmp.Or(o.ID, a.Session())
+	o.Log = cmp.Or(o.Log, a.conn.Log).With("session_id", o.ID)
 	a.mu.Lock()
 	fields := a.fields
 	a.mu.Unlock()
-	if err := own.SetDefaultFields(fields); err != nil {
+	options := a.options
+	options.Session = o.ID
+	own, err := newAgent(a.conn, options, fields)
+	if err != nil {
 		return nil, fmt.Errorf("make session %q: %w", o.ID, err)
 	}
-	return &Session{SessionOptions: o, agent: own}, nil
+	return &Session{options: o, agent: own}, nil
 }
+
+// ID returns the id of the session.
+func (s *Session) ID() string { return s.options.ID }
 
 // Emit is [Agent.Emit] in this session. It delivers nothing.
 func (s *Session) Emit(ctx context.Context, event string, data any) (Answer, error) {
@@ -84,14 +81,14 @@ func (s *Session) Execute(ctx context.Context, event string, data any) (Executio
 		s.show(ctx, d)
 	}
 	to := s
-	if event == events.AgentComplete && s.Parent != nil {
-		to = s.Parent
+	if event == events.AgentComplete && s.options.Parent != nil {
+		to = s.options.Parent
 	}
 	for _, m := range x.Messages {
 		to.deliver(ctx, m)
 	}
 	for _, w := range x.Warnings {
-		s.Log.Warn("the router warns of what a hook injected", "event", event, "kind", w.Kind, "hook", w.Hook, "detail", w.Detail)
+		s.options.Log.Warn("the router warns of what a hook injected", "event", event, "kind", w.Kind, "hook", w.Hook, "detail", w.Detail)
 	}
 	return x, nil
 }
@@ -102,10 +99,10 @@ func (s *Session) Execute(ctx context.Context, event string, data any) (Executio
 // line. Where the Context fails, nothing is taken.
 func (s *Session) NextCall(ctx context.Context) ([]Message, error) {
 	var messages []Message
-	if s.Context != nil {
+	if s.options.Context != nil {
 		var err error
-		if messages, err = s.Context.Messages(ctx); err != nil {
-			return nil, fmt.Errorf("read the messages of session %q: %w", s.ID, err)
+		if messages, err = s.options.Context.Messages(ctx); err != nil {
+			return nil, fmt.Errorf("read the messages of session %q: %w", s.ID(), err)
 		}
 	}
 	s.mu.Lock()
@@ -129,7 +126,7 @@ func (s *Session) End(ctx context.Context) error {
 
 // deliver gives a hook's message to the model's context.
 func (s *Session) deliver(ctx context.Context, m verdict.Message) {
-	log := s.Log.With("event", m.Metadata.Event, "hook", m.Metadata.HookName, "bytes", len(m.Content))
+	log := s.options.Log.With("event", m.Metadata.Event, "hook", m.Metadata.HookName, "bytes", len(m.Content))
 	if m.Ephemeral {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -140,11 +137,11 @@ func (s *Session) deliver(ctx context.Context, m verdict.Message) {
 		s.ephemeral = append(s.ephemeral, m)
 		return
 	}
-	if s.Context == nil {
+	if s.options.Context == nil {
 		log.Warn("dropped a hook's message: the session has no context manager")
 		return
 	}
-	if err := s.Context.AddMessage(ctx, fromHook(m)); err != nil {
+	if err := s.options.Context.AddMessage(ctx, fromHook(m)); err != nil {
 		log.Warn("could not add a hook's message to the context", "error", err)
 	}
 }
@@ -154,11 +151,11 @@ var levels = map[chain.Level]slog.Level{chain.LevelWarning: slog.LevelWarn, chai
 
 // show gives a hook's message to the user.
 func (s *Session) show(ctx context.Context, d verdict.Display) {
-	if s.Display == nil {
-		s.Log.Log(ctx, levels[d.Level], "a hook has a message for the user", "source", d.Source, "message", d.Message)
+	if s.options.Display == nil {
+		s.options.Log.Log(ctx, levels[d.Level], "a hook has a message for the user", "source", d.Source, "message", d.Message)
 		return
 	}
-	if err := s.Display.Show(ctx, d); err != nil {
-		s.Log.Warn("could not show a hook's message", "source", d.Source, "error", err)
+	if err := s.options.Display.Show(ctx, d); err != nil {
+		s.options.Log.Warn("could not show a hook's message", "source", d.Source, "error", err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
@@ -104,7 +105,7 @@ func TestSessionDeliversMessages(t *testing.T) {
 			for _, m := range c.before {
 				_ = memory.AddMessage(t.Context(), m)
 			}
-			session := newSession(t, connect(t, agent.Options{Conn: testkit.Conn(t, s)}), agent.SessionOptions{Context: &memory})
+			session := newSession(t, connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}), agent.SessionOptions{Context: &memory})
 			if x, err := session.Execute(t.Context(), events.ToolPre, nil); err != nil || !x.Permitted() {
 				t.Fatalf("%+v, %v", x, err)
 			}
@@ -125,7 +126,7 @@ func TestSessionKeepsWhereAMessageComesFrom(t *testing.T) {
 	s := testkit.Server(t)
 	script(t, testkit.Conn(t, s), toolPreExecuted, verdictOf(message("a", "")))
 	var memory agent.MemoryContext
-	session := newSession(t, connect(t, agent.Options{Conn: testkit.Conn(t, s)}), agent.SessionOptions{Context: &memory})
+	session := newSession(t, connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}), agent.SessionOptions{Context: &memory})
 	if _, err := session.Execute(t.Context(), events.ToolPre, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -168,19 +169,19 @@ func TestSessionGoesOnWithoutDelivery(t *testing.T) {
 	}{
 		"with nobody to deliver to": {
 			agent.SessionOptions{}, []string{
-				`level=WARN msg="dropped a hook's message: the session has no context manager" session=s1 event=e hook=H bytes=11`,
-				`level=ERROR msg="a hook has a message for the user" session=s1 source=hook:H message="mind the gap"`,
+				`level=WARN msg="dropped a hook's message: the session has no context manager" session_id=s1 event=e hook=H bytes=11`,
+				`level=ERROR msg="a hook has a message for the user" session_id=s1 source=hook:H message="mind the gap"`,
 			}, []string{"hidden text"}, "",
 		},
 		"with a context that fails": {
 			agent.SessionOptions{Context: broken{}, Display: agent.NewTerminalDisplay(nil)},
-			[]string{`level=WARN msg="could not add a hook's message to the context" session=s1 event=e hook=H bytes=11 error="disk full"`},
+			[]string{`level=WARN msg="could not add a hook's message to the context" session_id=s1 event=e hook=H bytes=11 error="disk full"`},
 			[]string{"hidden text", "mind the gap"},
 			"[error] hook:H: mind the gap\n",
 		},
 		"with a display that fails": {
 			agent.SessionOptions{Context: &agent.MemoryContext{}, Display: broken{}},
-			[]string{`level=WARN msg="could not show a hook's message" session=s1 source=hook:H error="no screen"`},
+			[]string{`level=WARN msg="could not show a hook's message" session_id=s1 source=hook:H error="no screen"`},
 			[]string{"hidden text"},
 			"",
 		},
@@ -191,11 +192,11 @@ func TestSessionGoesOnWithoutDelivery(t *testing.T) {
 			if c.screen != "" {
 				c.o.Display = agent.NewTerminalDisplay(&screen)
 			}
-			session := newSession(t, connect(t, agent.Options{Conn: testkit.Conn(t, s), Session: "s1", Log: log}), c.o)
+			session := newSession(t, connect(t, hookrouter.Options{Conn: testkit.Conn(t, s), Log: log}, agent.Options{Session: "s1"}), c.o)
 			if x, err := session.Execute(t.Context(), events.ToolPre, nil); err != nil || !x.Permitted() {
 				t.Errorf("%+v, %v", x, err)
 			}
-			for _, want := range append(c.want, `level=WARN msg="the router warns of what a hook injected" session=s1 event=tool:pre kind=oversize hook=H detail="11 KiB"`) {
+			for _, want := range append(c.want, `level=WARN msg="the router warns of what a hook injected" session_id=s1 event=tool:pre kind=oversize hook=H detail="11 KiB"`) {
 				if !strings.Contains(text.String(), want) {
 					t.Errorf("the log has no %s:\n%s", want, text)
 				}
@@ -216,7 +217,7 @@ func TestSessionKeepsEphemeralMessagesWhereItsContextCantBeRead(t *testing.T) {
 	s := testkit.Server(t)
 	script(t, testkit.Conn(t, s), toolPreExecuted, verdictOf(message("a", `,"ephemeral":true`)))
 	flaky := &flaky{fail: true}
-	session := newSession(t, connect(t, agent.Options{Conn: testkit.Conn(t, s)}), agent.SessionOptions{Context: flaky})
+	session := newSession(t, connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}), agent.SessionOptions{Context: flaky})
 	if _, err := session.Execute(t.Context(), events.ToolPre, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +254,7 @@ func TestSessionLeavesStoredMessagesAsTheyAre(t *testing.T) {
 	s := testkit.Server(t)
 	script(t, testkit.Conn(t, s), toolPreExecuted, verdictOf(message("a", `,"ephemeral":true,"append_to_last_tool_result":true`)))
 	stored := careless{{Role: agent.RoleTool, Content: "done"}}
-	session := newSession(t, connect(t, agent.Options{Conn: testkit.Conn(t, s)}), agent.SessionOptions{Context: stored})
+	session := newSession(t, connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}), agent.SessionOptions{Context: stored})
 	if _, err := session.Execute(t.Context(), events.ToolPre, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +272,7 @@ func TestEphemeralMessagesAreBounded(t *testing.T) {
 	}
 	script(t, testkit.Conn(t, s), toolPreExecuted, verdictOf(all...))
 	log, text := logged()
-	session := newSession(t, connect(t, agent.Options{Conn: testkit.Conn(t, s)}), agent.SessionOptions{Log: log})
+	session := newSession(t, connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}), agent.SessionOptions{Log: log})
 	if _, err := session.Execute(t.Context(), events.ToolPre, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +287,7 @@ func TestEphemeralMessagesAreBounded(t *testing.T) {
 func TestSubAgent(t *testing.T) {
 	s := testkit.Server(t)
 	r := script(t, testkit.Conn(t, s), "hooks.execute.>", verdictOf(message("for one call", `,"ephemeral":true`), message("kept", "")))
-	a := connect(t, agent.Options{Conn: testkit.Conn(t, s), Session: "parent"})
+	a := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{Session: "parent"})
 	if err := a.SetDefaultFields(map[string]any{"user": "adam"}); err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +297,7 @@ func TestSubAgent(t *testing.T) {
 		t.Helper()
 		for i, session := range []*agent.Session{parent, sub} {
 			if got, err := session.NextCall(t.Context()); err != nil || len(got) != want[i] {
-				t.Errorf("session %s calls with %v, %v; want %d", session.ID, shown(got), err, want[i])
+				t.Errorf("session %s calls with %v, %v; want %d", session.ID(), shown(got), err, want[i])
 			}
 		}
 	}
@@ -325,7 +326,7 @@ func TestTurnAndEnd(t *testing.T) {
 	turn := script(t, testkit.Conn(t, s), "hooks.session.turn", say(`{}`))
 	end := script(t, testkit.Conn(t, s), "hooks.session.end", refuse(503, "not yet"), say(`{}`))
 	script(t, testkit.Conn(t, s), toolPreExecuted, verdictOf(message("a", `,"ephemeral":true`)))
-	a := connect(t, agent.Options{Conn: testkit.Conn(t, s), Session: "s1"})
+	a := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{Session: "s1"})
 	session := newSession(t, a, agent.SessionOptions{ID: "s\n2"})
 	if _, err := session.Execute(t.Context(), events.ToolPre, nil); err != nil {
 		t.Fatal(err)
@@ -346,7 +347,7 @@ func TestTurnAndEnd(t *testing.T) {
 			t.Errorf("end of %s, want %s", got, want)
 		}
 	}
-	if err := connect(t, agent.Options{Conn: testkit.Conn(t, s)}).NewTurn(t.Context()); err == nil || !strings.Contains(err.Error(), "the agent has no session") {
+	if err := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}).NewTurn(t.Context()); err == nil || !strings.Contains(err.Error(), "the agent has no session") {
 		t.Errorf("error is %v", err)
 	}
 	if _, err := agent.NewSession(a, agent.SessionOptions{ID: strings.Repeat("x", 9<<10)}); err == nil {
@@ -359,7 +360,7 @@ func TestSessionIsSafeForConcurrentUse(t *testing.T) {
 	script(t, testkit.Conn(t, s), toolPreExecuted, say(`{"action":"continue","display":[{"message":"m","level":"info","source":"hook:H"}],"messages":[`+
 		message("a", "")+`,`+message("b", `,"ephemeral":true`)+`]}`))
 	var memory agent.MemoryContext
-	session := newSession(t, connect(t, agent.Options{Conn: testkit.Conn(t, s)}), agent.SessionOptions{Context: &memory, Display: agent.NewTerminalDisplay(io.Discard)})
+	session := newSession(t, connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}), agent.SessionOptions{Context: &memory, Display: agent.NewTerminalDisplay(io.Discard)})
 	const goroutines, each = 4, 20
 	var wg sync.WaitGroup
 	var mu sync.Mutex

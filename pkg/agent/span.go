@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
 // scope names who makes the spans.
@@ -17,20 +18,20 @@ const scope = "github.com/hookrouter/hookrouter/pkg/agent"
 // begin starts the span of a request with OpenTelemetry's global tracer, and puts the
 // trace context of the span, or of ctx where no tracer is set up, into its headers.
 // name is the event's, or for contributions the channel's.
-func (a *Agent) begin(ctx context.Context, verb, name string, header wire.Header) (context.Context, trace.Span) {
-	ctx, span := otel.Tracer(scope).Start(ctx, verb+" "+name, trace.WithSpanKind(trace.SpanKindClient))
+func (a *Agent) begin(ctx context.Context, verb Verb, name string, header wire.Header) (context.Context, trace.Span) {
+	ctx, span := otel.Tracer(scope).Start(ctx, string(verb)+" "+name, trace.WithSpanKind(trace.SpanKindClient))
 	if span.IsRecording() {
 		about := attribute.Key("hookrouter.event") // as internal/telemetry names them
-		if verb == contributions {
+		if verb == VerbContributions {
 			about = "hookrouter.channel"
 		}
 		span.SetAttributes(
 			attribute.String("messaging.system", "nats"),
-			attribute.String("messaging.destination.name", a.bus.Of(verb)),
+			attribute.String("messaging.destination.name", a.conn.Transport.Of(string(verb))),
 			about.String(name),
 		)
-		if a.Session != "" {
-			span.SetAttributes(attribute.String("hookrouter.session", a.Session))
+		if a.options.Session != "" {
+			span.SetAttributes(attribute.String("hookrouter.session", a.options.Session))
 		}
 	}
 	wire.InjectTrace(ctx, header)
@@ -45,8 +46,8 @@ func end(span trace.Span, action string, run Run, err error) {
 	}
 	if err != nil {
 		span.SetStatus(codes.Error, "no answer") // what went wrong may hold data
-		if code := wire.CodeOf(err); code != 0 {
-			span.SetAttributes(attribute.Int("hookrouter.refused", code))
+		if code := hookrouter.CodeOf(err); code != 0 {
+			span.SetAttributes(attribute.Int("hookrouter.refused", int(code)))
 			span.SetStatus(codes.Error, "refused")
 		}
 		return

@@ -10,20 +10,20 @@ import (
 // NewTurn tells the router that a new turn of the agent's session begins, for an
 // agent that emits no prompt:submit or execution:start: the injection budget is
 // zero again. No hook is called.
-func (a *Agent) NewTurn(ctx context.Context) error { return a.tellSession(ctx, "turn") }
+func (a *Agent) NewTurn(ctx context.Context) error { return a.sendSession(ctx, "turn") }
 
 // EndSession tells the router that the agent's session is over, for an agent that
 // emits no session:end: its budget and its "Allow always" are forgotten. No hook
 // is called.
-func (a *Agent) EndSession(ctx context.Context) error { return a.tellSession(ctx, "end") }
+func (a *Agent) EndSession(ctx context.Context) error { return a.sendSession(ctx, "end") }
 
-func (a *Agent) tellSession(ctx context.Context, what string) error {
-	if a.Session == "" {
+func (a *Agent) sendSession(ctx context.Context, what string) error {
+	if a.options.Session == "" {
 		return errors.New("session " + what + ": the agent has no session: set its id in the options")
 	}
-	body, err := json.Marshal(map[string]string{"session_id": a.Session})
+	body, err := json.Marshal(map[string]string{"session_id": a.options.Session})
 	if err != nil {
 		return fmt.Errorf("session %s: %w", what, err)
 	}
-	return a.inspect(ctx, a.bus.Of("session", what), nil, body, &struct{}{})
+	return a.inspect(ctx, a.conn.Transport.Of("session", what), nil, body, &struct{}{})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
@@ -36,7 +37,7 @@ func outlive(t *testing.T) {
 	s := testkit.Server(t)
 	waiting := make(chan struct{}, 100)
 	first := script(t, testkit.Conn(t, s), toolPreExecuted, pending(inAMinute()), func(*nats.Msg) { waiting <- struct{}{} })
-	a := connect(t, agent.Options{Conn: testkit.Conn(t, s), Patience: -1})
+	a := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s), Patience: -1}, agent.Options{})
 	done := make(chan error, 1)
 	go func() {
 		x, err := a.Execute(t.Context(), events.ToolPre, nil)
@@ -70,7 +71,7 @@ func TestExecuteGivesUpAMinuteAfterTheQuestion(t *testing.T) {
 		is   error
 		want string
 	}{
-		"where a router goes on to say that it is open": {nil, nil, "it was not decided within a minute after its time"},
+		"where a router goes on to say that it is open": {nil, nil, "it was not decided within a minute after it expired"},
 		"where nothing answers":                         {silence, nil, "no answer came within 4s"},
 		"where no router can serve":                     {refuse(503, "no storage"), nil, "no storage (503)"},
 		"where the time can't be read":                  {say(`{"action":"pending","approval":{"id":"q1","expires":"soon"}}`), nil, "it was not decided"},
@@ -84,7 +85,7 @@ func TestExecuteGivesUpAMinuteAfterTheQuestion(t *testing.T) {
 					c.then = ask
 				}
 				r := script(t, testkit.Conn(t, s), toolPreExecuted, ask, c.then)
-				_, err := connect(t, agent.Options{Conn: testkit.Conn(t, s)}).Execute(t.Context(), events.ToolPre, nil)
+				_, err := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}).Execute(t.Context(), events.ToolPre, nil)
 				var open *agent.PendingError
 				if !errors.As(err, &open) || open.Approval.ID != "q1" || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("error is %v", err)
@@ -110,7 +111,7 @@ func TestExecuteWithARouterThatIsSilent(t *testing.T) {
 		s := testkit.Server(t)
 		r := script(t, testkit.Conn(t, s), toolPreExecuted, []answer{silence, silence, say(`{"action":"continue","data":{}}`)}...)
 		began := time.Now()
-		x, err := connect(t, agent.Options{Conn: testkit.Conn(t, s), Patience: time.Minute}).Execute(t.Context(), events.ToolPre, nil)
+		x, err := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s), Patience: time.Minute}, agent.Options{}).Execute(t.Context(), events.ToolPre, nil)
 		if err != nil || !x.Permitted() {
 			t.Errorf("%+v, %v", x, err)
 		}
@@ -133,7 +134,7 @@ func TestOnPendingHearsOfEachQuestionOnce(t *testing.T) {
 		first := pending(inAMinute())
 		script(t, testkit.Conn(t, s), toolPreExecuted, []answer{first, first, other, other, say(`{"action":"deny"}`)}...)
 		var told []string
-		a := connect(t, agent.Options{Conn: testkit.Conn(t, s), OnPending: func(q verdict.Approval) { told = append(told, q.ID) }})
+		a := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{OnPending: func(q verdict.Approval) { told = append(told, q.ID) }})
 		if x, err := a.Execute(t.Context(), events.ToolPre, nil); err != nil || x.Action != verdict.Deny {
 			t.Errorf("%+v, %v", x, err)
 		}

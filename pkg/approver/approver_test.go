@@ -16,6 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const patience = 20 * time.Second
 
 // start starts a desk on a server of its own and connects an approver.
-func start(t *testing.T, o approver.Options) (*desk, *approver.Approver) {
+func start(t *testing.T, o hookrouter.Options) (*desk, *approver.Approver) {
 	t.Helper()
 	s := testkit.Server(t)
 	d := deskOn(t, testkit.Conn(t, s))
@@ -48,18 +49,13 @@ func deskOn(t *testing.T, nc *nats.Conn) *desk {
 	return d
 }
 
-func connect(t *testing.T, o approver.Options) *approver.Approver {
+func connect(t *testing.T, o hookrouter.Options) *approver.Approver {
 	t.Helper()
-	a, err := approver.Connect(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(a.Close)
-	return a
+	return approver.New(testkit.Client(t, o))
 }
 
 func TestPendingListsTheOldestAndCountsAll(t *testing.T) {
-	d, a := start(t, approver.Options{})
+	d, a := start(t, hookrouter.Options{})
 	for _, id := range []string{"q1", "q2", "q3"} {
 		d.ask(id, false)
 	}
@@ -99,7 +95,7 @@ func TestPendingListsTheOldestAndCountsAll(t *testing.T) {
 }
 
 func TestGetKeepsTheBytesOfTheData(t *testing.T) {
-	d, a := start(t, approver.Options{})
+	d, a := start(t, hookrouter.Options{})
 	d.ask("q1", false)
 	r, err := a.Get(t.Context(), "q1")
 	if err != nil {
@@ -115,7 +111,7 @@ func TestGetKeepsTheBytesOfTheData(t *testing.T) {
 }
 
 func TestAnswer(t *testing.T) {
-	d, a := start(t, approver.Options{})
+	d, a := start(t, hookrouter.Options{})
 	d.ask("q1", false)
 	d.ask("q2", false)
 	digest := approval.Digest([]byte(`{"n":9007199254740993}`))
@@ -145,7 +141,7 @@ func TestAnswer(t *testing.T) {
 }
 
 func TestAnIDThatIsNoTokenNeverLeaves(t *testing.T) {
-	d, a := start(t, approver.Options{})
+	d, a := start(t, hookrouter.Options{})
 	for _, id := range []string{"", "a.b", "*", ">", "a b", "é", strings.Repeat("a", 65)} {
 		_, err := a.Answer(t.Context(), id, approval.Answer{Option: "Deny"})
 		_, err2 := a.Get(t.Context(), id)
@@ -161,7 +157,7 @@ func TestAnIDThatIsNoTokenNeverLeaves(t *testing.T) {
 }
 
 func TestSessionAndRevoke(t *testing.T) {
-	d, a := start(t, approver.Options{})
+	d, a := start(t, hookrouter.Options{})
 	info, err := a.Session(t.Context(), "s1")
 	if err != nil {
 		t.Fatal(err)
@@ -187,19 +183,21 @@ func TestSessionAndRevoke(t *testing.T) {
 }
 
 func TestWhatPassesIsWaitedFor(t *testing.T) {
-	d, a := start(t, approver.Options{})
+	s := testkit.Server(t)
+	nc := testkit.Conn(t, s)
+	d, a := deskOn(t, testkit.Conn(t, s)), connect(t, hookrouter.Options{Conn: nc})
 	d.ask("q1", false)
 	d.fail(wire.Errorf(wire.Unavailable, "no storage"), wire.Errorf(wire.Unavailable, "no storage"))
 	if option, err := a.Answer(t.Context(), "q1", approval.Answer{Option: "Deny"}); option != "Deny" || err != nil {
 		t.Errorf("%q, %v; want it accepted after the router is back", option, err)
 	}
-	hasty := connect(t, approver.Options{Conn: a.Conn, Patience: -1})
+	hasty := connect(t, hookrouter.Options{Conn: nc, Patience: -1})
 	d.fail(wire.Errorf(wire.Unavailable, "no storage"))
 	if _, err := hasty.Get(t.Context(), "q1"); wire.CodeOf(err) != wire.Unavailable {
 		t.Errorf("%v; want 503 at once", err)
 	}
-	nobody := connect(t, approver.Options{Conn: a.Conn, Prefix: "other", Patience: -1})
-	if _, _, err := nobody.Pending(t.Context(), approval.Filter{}); !errors.Is(err, approver.ErrNoRouter) || !strings.Contains(err.Error(), "other.approvals") {
+	nobody := connect(t, hookrouter.Options{Conn: nc, Prefix: "other", Patience: -1})
+	if _, _, err := nobody.Pending(t.Context(), approval.Filter{}); !errors.Is(err, hookrouter.ErrNoRouter) || !strings.Contains(err.Error(), "other.approvals") {
 		t.Errorf("%v; want no router on other.approvals", err)
 	}
 }
@@ -213,7 +211,7 @@ func TestALostConnectionIsNoAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	a := connect(t, approver.Options{URL: s.ClientURL()})
+	a := connect(t, hookrouter.Options{URL: s.ClientURL()})
 	done := make(chan error, 1)
 	go func() {
 		_, err := a.Answer(context.Background(), "q1", approval.Answer{Option: "Deny"})
@@ -223,18 +221,11 @@ func TestALostConnectionIsNoAnswer(t *testing.T) {
 	s.Stop()
 	select {
 	case err := <-done:
-		if !errors.Is(err, approver.ErrLost) {
+		if !errors.Is(err, hookrouter.ErrConnectionLost) {
 			t.Errorf("%v; want that the connection was lost", err)
 		}
 	case <-time.After(patience):
 		t.Error("still waiting after the server stopped")
-	}
-}
-
-func TestConnectRefusesABadPrefix(t *testing.T) {
-	s := testkit.Server(t)
-	if _, err := approver.Connect(t.Context(), approver.Options{Conn: testkit.Conn(t, s), Prefix: "a.b"}); err == nil {
-		t.Error("connected with a prefix of two tokens")
 	}
 }
 
@@ -249,7 +240,7 @@ func TestOnlyAcceptedIsAccepted(t *testing.T) {
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	a := connect(t, approver.Options{Conn: testkit.Conn(t, s)})
+	a := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)})
 	if option, err := a.Answer(t.Context(), "q1", approval.Answer{Option: "Deny"}); option != "" || err == nil {
 		t.Errorf("%q, %v; want an error", option, err)
 	}

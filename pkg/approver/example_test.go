@@ -10,10 +10,11 @@ import (
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
 // demo runs an example where a hook has asked a question.
-func demo(example func(ctx context.Context, url string) error) {
+func demo(example func(ctx context.Context, client *hookrouter.Client) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := func() error {
@@ -38,7 +39,12 @@ func demo(example func(ctx context.Context, url string) error) {
 		}
 		defer d.close()
 		d.ask("q1", true)
-		return example(ctx, s.ClientURL())
+		client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: s.ClientURL()})
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		return example(ctx, client)
 	}(); err != nil {
 		fmt.Println(err)
 	}
@@ -47,12 +53,8 @@ func demo(example func(ctx context.Context, url string) error) {
 // Somebody looks at what is open and answers it, bound to the data that was
 // looked at.
 func ExampleApprover_Answer() {
-	demo(func(ctx context.Context, url string) error {
-		a, err := approver.Connect(ctx, approver.Options{URL: url})
-		if err != nil {
-			return err
-		}
-		defer a.Close()
+	demo(func(ctx context.Context, client *hookrouter.Client) error {
+		a := approver.New(client)
 		list, _, err := a.Pending(ctx, approval.Filter{Session: "s1"})
 		if err != nil {
 			return err
@@ -70,7 +72,7 @@ func ExampleApprover_Answer() {
 			fmt.Println("accepted:", option)
 		}
 		_, err = a.Answer(ctx, "q1", approval.Answer{Option: "Deny"})
-		if refusal, ok := errors.AsType[*approver.Refusal](err); ok {
+		if refusal, ok := errors.AsType[*hookrouter.Error](err); ok {
 			fmt.Println(refusal.Code, refusal.Text)
 		}
 		return nil
@@ -83,12 +85,8 @@ func ExampleApprover_Answer() {
 
 // A policy that denies everything, as it is asked.
 func ExampleApprover_Watch() {
-	demo(func(ctx context.Context, url string) error {
-		a, err := approver.Connect(ctx, approver.Options{URL: url})
-		if err != nil {
-			return err
-		}
-		defer a.Close()
+	demo(func(ctx context.Context, client *hookrouter.Client) error {
+		a := approver.New(client)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		return a.Watch(ctx, func(n approval.Notice) {

@@ -21,7 +21,7 @@ func (a *Approver) Pending(ctx context.Context, f approval.Filter) (list []appro
 	if f != (approval.Filter{}) {
 		body = f
 	}
-	msg, err := a.ask(ctx, a.bus.Of("approvals"), body, &list)
+	msg, err := a.request(ctx, a.conn.Transport.Of("approvals"), body, &list)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list approvals: %w", err)
 	}
@@ -36,7 +36,7 @@ func (a *Approver) Get(ctx context.Context, id string) (approval.Record, error) 
 		return approval.Record{}, err
 	}
 	var r approval.Record
-	if _, err := a.ask(ctx, a.bus.Of("approval", id), nil, &r); err != nil {
+	if _, err := a.request(ctx, a.conn.Transport.Of("approval", id), nil, &r); err != nil {
 		return approval.Record{}, fmt.Errorf("show approval %s: %w", id, err)
 	}
 	return r, nil
@@ -55,7 +55,7 @@ func (a *Approver) Answer(ctx context.Context, id string, answer approval.Answer
 		Status string `json:"status"`
 		Option string `json:"option"`
 	}
-	_, err = a.ask(ctx, a.bus.Of("approve", id), answer, &reply)
+	_, err = a.request(ctx, a.conn.Transport.Of("approve", id), answer, &reply)
 	if err == nil && reply.Status != "accepted" {
 		err = fmt.Errorf("the reply's status is %q, not accepted: look at the question again", reply.Status)
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
-	"github.com/hookrouter/hookrouter/pkg/approver"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -36,7 +36,7 @@ func executing(t *testing.T, a *agent.Agent) <-chan execution {
 func TestWithARouter(t *testing.T) {
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
-	w, err := worker.Connect(t.Context(), worker.Options{Conn: testkit.Conn(t, s)})
+	w, err := worker.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}), worker.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,13 +48,11 @@ func TestWithARouter(t *testing.T) {
 		t.Fatal(err)
 	}
 	pending := make(chan string, 10)
-	asking, err := agent.Connect(t.Context(), agent.Options{
-		Conn: testkit.Conn(t, s), Session: "s1", OnPending: func(q verdict.Approval) { pending <- q.ID },
-	})
+	asking, err := agent.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}), agent.Options{Session: "s1", OnPending: func(q verdict.Approval) { pending <- q.ID }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := connect(t, approver.Options{Conn: testkit.Conn(t, s)})
+	a := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)})
 	seen := watch(t, a)
 
 	done := executing(t, asking)

@@ -43,7 +43,7 @@ func (a *Approver) Session(ctx context.Context, id string) (SessionInfo, error) 
 		ID string `json:"session_id"`
 	}{id}
 	var info SessionInfo
-	if _, err := a.ask(ctx, a.bus.Of("session", "show"), body, &info); err != nil {
+	if _, err := a.request(ctx, a.conn.Transport.Of("session", "show"), body, &info); err != nil {
 		return SessionInfo{}, fmt.Errorf("show session %q: %w", id, err)
 	}
 	return info, nil
@@ -60,7 +60,7 @@ func (a *Approver) Revoke(ctx context.Context, session, hook, prompt string) (re
 	var reply struct {
 		Revoked int `json:"revoked"`
 	}
-	if _, err := a.ask(ctx, a.bus.Of("session", "revoke"), body, &reply); err != nil {
+	if _, err := a.request(ctx, a.conn.Transport.Of("session", "revoke"), body, &reply); err != nil {
 		return 0, fmt.Errorf("revoke grants of session %q: %w", session, err)
 	}
 	return reply.Revoked, nil

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
 const (
@@ -25,14 +25,14 @@ const (
 // could not be listed at the start.
 func (a *Approver) Watch(ctx context.Context, handle func(approval.Notice)) error {
 	notices, stale := make(chan *natsx.Message, watchBuffer), make(chan struct{}, 1)
-	w := &watcher{Approver: a, handle: handle, open: map[string]approval.Request{}, closed: map[string]struct{}{}}
+	w := &watcher{approver: a, handle: handle, open: map[string]approval.Request{}, closed: map[string]struct{}{}}
 	w.stale = func() {
 		select {
 		case stale <- struct{}{}:
 		default: // it is known
 		}
 	}
-	stop, err := a.bus.Subscribe(a.bus.Of("event", "approval", ">"), func(m *natsx.Message) {
+	stop, err := a.conn.Transport.Subscribe(a.conn.Transport.Of("event", "approval", ">"), func(m *natsx.Message) {
 		select {
 		case notices <- m:
 		default:
@@ -43,8 +43,8 @@ func (a *Approver) Watch(ctx context.Context, handle func(approval.Notice)) erro
 		return fmt.Errorf("watch approvals: %w", err)
 	}
 	defer stop()
-	defer a.bus.OnReconnect(w.stale)()
-	if err := a.bus.Conn().FlushTimeout(maxWait); err != nil {
+	defer a.conn.Transport.OnReconnect(w.stale)()
+	if err := a.conn.Transport.Conn().FlushTimeout(maxWait); err != nil {
 		return fmt.Errorf("watch approvals: %w", err)
 	}
 	if err := w.list(ctx); err != nil {
@@ -63,7 +63,7 @@ func (a *Approver) Watch(ctx context.Context, handle func(approval.Notice)) erro
 		}
 		again = nil
 		if err := w.list(ctx); err != nil && ctx.Err() == nil {
-			a.Log.Warn("could not list the approvals; trying again", "error", err)
+			a.conn.Log.Warn("could not list the approvals; trying again", "error", err)
 			again = time.After(watchPause)
 		}
 	}
@@ -71,23 +71,23 @@ func (a *Approver) Watch(ctx context.Context, handle func(approval.Notice)) erro
 
 // watcher is what one Watch knows. One goroutine uses it, but for stale.
 type watcher struct {
-	*Approver
-	handle func(approval.Notice)
-	stale  func() // asks for a list
-	open   map[string]approval.Request
-	cut    bool                // whether the latest list did not hold all
-	closed map[string]struct{} // the latest that were decided
-	order  []string            // of closed, the oldest first
+	approver *Approver
+	handle   func(approval.Notice)
+	stale    func() // asks for a list
+	open     map[string]approval.Request
+	cut      bool                // whether the latest list did not hold all
+	closed   map[string]struct{} // the latest that were decided
+	order    []string            // of closed, the oldest first
 }
 
 // read takes one published notice.
 func (w *watcher) read(m *natsx.Message) {
 	var r approval.Record
 	if err := json.Unmarshal(m.Data, &r); err != nil {
-		w.Log.Warn("could not read a notice; listing the approvals", "subject", m.Subject, "error", err)
+		w.approver.conn.Log.Warn("could not read a notice; listing the approvals", "subject", m.Subject, "error", err)
 		r = approval.Record{}
 	}
-	switch kind := w.bus.Tail("event", m.Subject); {
+	switch kind := w.approver.conn.Transport.Tail("event", m.Subject); {
 	case r.ID == "": // the routers may publish no data
 		w.stale()
 	case kind == "approval.required":
@@ -99,7 +99,7 @@ func (w *watcher) read(m *natsx.Message) {
 
 // list makes good what was missed.
 func (w *watcher) list(ctx context.Context) error {
-	list, total, err := w.Pending(ctx, approval.Filter{})
+	list, total, err := w.approver.Pending(ctx, approval.Filter{})
 	if err != nil {
 		return err
 	}
@@ -112,9 +112,9 @@ func (w *watcher) list(ctx context.Context) error {
 		if _, ok := listed[id]; ok {
 			continue
 		}
-		r, err := w.Get(ctx, id)
+		r, err := w.approver.Get(ctx, id)
 		switch {
-		case wire.CodeOf(err) == wire.NotFound:
+		case hookrouter.CodeOf(err) == hookrouter.CodeNotFound:
 			delete(w.open, id)
 		case err != nil:
 			return err

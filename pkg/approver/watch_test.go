@@ -12,6 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
 // sight is a Watch that runs, its notices as text.
@@ -62,7 +63,7 @@ func (s *sight) want(texts ...string) {
 }
 
 func TestWatchTellsOfEachQuestionOnce(t *testing.T) {
-	d, a := start(t, approver.Options{})
+	d, a := start(t, hookrouter.Options{})
 	d.ask("q1", false)
 	s := watch(t, a)
 	s.want("q1 asked")
@@ -83,7 +84,7 @@ func TestWatchTellsOfEachQuestionOnce(t *testing.T) {
 }
 
 func TestWatchListsWhereANoticeTellsNothing(t *testing.T) {
-	d, a := start(t, approver.Options{})
+	d, a := start(t, hookrouter.Options{})
 	s := watch(t, a)
 	for _, body := range []string{"{}", "[", `{"id":7}`} {
 		d.ask("q"+body, false)
@@ -98,7 +99,7 @@ func TestWatchMakesGoodWhatItMissed(t *testing.T) {
 	nc := testkit.Conn(t, server)
 	d.ask("q1", false)
 	d.ask("q2", false)
-	s := watch(t, connect(t, approver.Options{Conn: nc}))
+	s := watch(t, connect(t, hookrouter.Options{Conn: nc}))
 	s.want("q1 asked", "q2 asked")
 	// What happens while the connection is away is never published to it.
 	d.decide("q1", approval.Decision{Option: "Allow once", Granted: true, DecidedBy: "bob"}, false)
@@ -111,7 +112,7 @@ func TestWatchMakesGoodWhatItMissed(t *testing.T) {
 }
 
 func TestWatchGoesOnWhereAListIsCut(t *testing.T) {
-	d, a := start(t, approver.Options{})
+	d, a := start(t, hookrouter.Options{})
 	d.fit = 2
 	for _, id := range []string{"q1", "q2", "q3"} {
 		d.ask(id, false)
@@ -124,7 +125,9 @@ func TestWatchGoesOnWhereAListIsCut(t *testing.T) {
 }
 
 func TestWatchKeepsUpWithASlowReader(t *testing.T) {
-	d, a := start(t, approver.Options{})
+	s := testkit.Server(t)
+	watching := testkit.Conn(t, s)
+	d, a := deskOn(t, testkit.Conn(t, s)), connect(t, hookrouter.Options{Conn: watching})
 	const many = 3000 // more than wait for a reader
 	entered, release := make(chan struct{}), make(chan struct{})
 	seen := map[string]bool{}
@@ -151,7 +154,7 @@ func TestWatchKeepsUpWithASlowReader(t *testing.T) {
 	for i := range many {
 		d.ask(fmt.Sprintf("q%d", i), true)
 	}
-	for _, nc := range []*nats.Conn{d.bus.Conn(), a.Conn} { // everything has reached the watcher's connection
+	for _, nc := range []*nats.Conn{d.bus.Conn(), watching} { // everything has reached the watcher's connection
 		if err := nc.FlushTimeout(patience); err != nil {
 			t.Fatal(err)
 		}
@@ -163,8 +166,7 @@ func TestWatchKeepsUpWithASlowReader(t *testing.T) {
 }
 
 func TestWatchNeedsARouterAtTheStart(t *testing.T) {
-	_, a := start(t, approver.Options{})
-	nobody := connect(t, approver.Options{Conn: a.Conn, Prefix: "other", Patience: -1})
+	nobody := connect(t, hookrouter.Options{Conn: testkit.Conn(t, testkit.Server(t)), Patience: -1})
 	if err := nobody.Watch(t.Context(), func(approval.Notice) {}); err == nil {
 		t.Error("watching nothing; want an error")
 	}

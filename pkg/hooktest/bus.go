@@ -16,6 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -174,16 +175,32 @@ func (b *Bus) Conn(t testing.TB) *nats.Conn {
 	return nc
 }
 
-// Worker connects a worker that is closed with the test. At most one Options is
-// used; its connection and prefix are the bus's.
+// Client connects a client that is closed with the test. At most one Options is used;
+// its connection and prefix are the bus's.
+func (b *Bus) Client(t testing.TB, options ...hookrouter.Options) *hookrouter.Client {
+	t.Helper()
+	o := hookrouter.Options{}
+	if len(options) > 0 {
+		o = options[0]
+	}
+	o.Conn, o.Prefix = b.Conn(t), b.Prefix()
+	client, err := hookrouter.Connect(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return client
+}
+
+// Worker creates a worker on a connection of its own, which is closed with the test.
+// At most one Options is used.
 func (b *Bus) Worker(t testing.TB, options ...worker.Options) *worker.Worker {
 	t.Helper()
 	o := worker.Options{}
 	if len(options) > 0 {
 		o = options[0]
 	}
-	o.Conn, o.Prefix = b.Conn(t), b.Prefix()
-	w, err := worker.Connect(t.Context(), o)
+	w, err := worker.New(b.Client(t), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,14 +223,12 @@ func (b *Bus) Register(t testing.TB, reg worker.Registration, handler worker.Han
 	}
 }
 
-// Agent connects an agent of a session, empty for none, that is closed with the
-// test.
+// Agent creates an agent of a session, empty for none, on a connection of its own.
 func (b *Bus) Agent(t testing.TB, session string) *agent.Agent {
 	t.Helper()
-	a, err := agent.Connect(t.Context(), agent.Options{Conn: b.Conn(t), Prefix: b.Prefix(), Session: session})
+	a, err := agent.New(b.Client(t), agent.Options{Session: session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(a.Close)
 	return a
 }

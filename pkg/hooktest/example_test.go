@@ -10,6 +10,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/hooktest"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -125,12 +126,17 @@ func ExampleNew() {
 		return
 	}
 	defer bus.Close()
-	a, err := agent.Connect(ctx, agent.Options{URL: bus.URL(), Session: "s1"})
+	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: bus.URL()})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer a.Close()
+	defer client.Close()
+	a, err := agent.New(client, agent.Options{Session: "s1"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	answer, err := a.Emit(ctx, events.PromptSubmit, events.PromptSubmitData{Prompt: "hello"})
 	fmt.Println(answer.Action, answer.Hooks, err)
 	// Output: continue 0 <nil>

@@ -10,9 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/hooktest"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -22,11 +24,10 @@ func TestBusListensOnlyWhereAsked(t *testing.T) {
 		t.Errorf("listens on %s", url)
 	}
 	b := hooktest.Start(t, hooktest.Options{Listen: true, Prefix: "team-a"})
-	a, err := agent.Connect(t.Context(), agent.Options{URL: b.URL(), Prefix: "team-a"})
+	a, err := agent.New(testkit.Client(t, hookrouter.Options{URL: b.URL(), Prefix: "team-a"}), agent.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Close()
 	if answer, err := a.Emit(t.Context(), events.ToolPre, nil); err != nil || answer.Hooks != 0 {
 		t.Errorf("%+v, %v", answer, err)
 	}

@@ -24,6 +24,12 @@ type Result = chain.Result
 // Registration says which events a hook wants and how it is called.
 type Registration = chain.Registration
 
+// What a failure of a hook means for the event, in a registration's OnFailure.
+const (
+	FailOpen   = chain.FailOpen   // go on without the hook
+	FailClosed = chain.FailClosed // deny
+)
+
 // Handler answers one event. ctx ends when the router stops waiting. An error is
 // a failure of the hook, never a denial. It is the same type as a chain.Hook.
 type Handler = func(ctx context.Context, ev Event) (Result, error)
@@ -52,6 +58,7 @@ func Ask(prompt string, options ...string) (Result, error) {
 
 // Call is what a handler may want to know of the call besides the event.
 type Call struct {
+	Hook        string     // the id of the hook
 	ChainID     string     // one run of a chain, the same for all of its hooks
 	CallID      string     // this one call
 	Mode        chain.Mode // enforce, shadow or observe
@@ -68,13 +75,13 @@ func CallFrom(ctx context.Context) Call {
 	return call
 }
 
-func callContext(ctx context.Context, h wire.Header) (context.Context, context.CancelFunc, error) {
+func callContext(ctx context.Context, id string, h wire.Header) (context.Context, context.CancelFunc, error) {
 	timeout, err := wire.Timeout(wire.Get(h, wire.HeaderTimeout), chain.DefaultTimeout, chain.MaxTimeout)
 	if err != nil {
 		return nil, nil, err
 	}
 	ctx = context.WithValue(ctx, callKey{}, Call{
-		ChainID: wire.Get(h, wire.HeaderChainID), CallID: wire.Get(h, wire.HeaderCallID), Mode: chain.Mode(wire.Get(h, wire.HeaderMode)),
+		Hook: id, ChainID: wire.Get(h, wire.HeaderChainID), CallID: wire.Get(h, wire.HeaderCallID), Mode: chain.Mode(wire.Get(h, wire.HeaderMode)),
 		Traceparent: wire.Get(h, wire.HeaderTraceparent), Tracestate: wire.Get(h, wire.HeaderTracestate),
 	})
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, timeOver(timeout))
@@ -94,7 +101,7 @@ func (timeOver) Unwrap() error { return context.DeadlineExceeded }
 
 // answer runs the handler of a hook for one request of the router.
 func answer(ctx context.Context, id string, req *natsx.Request, handler Handler) error {
-	ctx, cancel, err := callContext(ctx, req.Header)
+	ctx, cancel, err := callContext(ctx, id, req.Header)
 	if err != nil {
 		return err
 	}
@@ -103,7 +110,7 @@ func answer(ctx context.Context, id string, req *natsx.Request, handler Handler)
 	if err != nil {
 		return wire.Errorf(wire.Malformed, "%v", err)
 	}
-	ctx, span := begin(ctx, id, CallFrom(ctx), ev)
+	ctx, span := begin(ctx, CallFrom(ctx), ev)
 	defer span.End()
 	result, err := handler(ctx, ev)
 	answered(span, result, err)
@@ -134,7 +141,7 @@ func decode(req *natsx.Request) (events.Event, error) {
 
 // contribution asks a contributor for one request of the router.
 func contribution(ctx context.Context, id string, req *natsx.Request, contribute Contributor) error {
-	ctx, cancel, err := callContext(ctx, req.Header)
+	ctx, cancel, err := callContext(ctx, id, req.Header)
 	if err != nil {
 		return err
 	}
@@ -145,7 +152,7 @@ func contribution(ctx context.Context, id string, req *natsx.Request, contribute
 	if err := json.Unmarshal(req.Data, &body); err != nil {
 		return wire.Errorf(wire.Malformed, "the channel can't be read: %v", err)
 	}
-	ctx, span := begin(ctx, id, CallFrom(ctx), Event{Name: wire.Get(req.Header, "ce-type")})
+	ctx, span := begin(ctx, CallFrom(ctx), Event{Name: wire.Get(req.Header, "ce-type")})
 	defer span.End()
 	span.SetAttributes(attribute.String("hookrouter.channel", body.Channel))
 	value, err := contribute(ctx, body.Channel)

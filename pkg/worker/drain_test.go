@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -39,7 +40,7 @@ func TestRunWaitsForTheLongestCall(t *testing.T) {
 func TestUnregisterAnswersWhatWaits(t *testing.T) {
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
-	w, err := worker.Connect(t.Context(), worker.Options{Conn: testkit.Conn(t, s), MaxInFlight: 1})
+	w, err := worker.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}), worker.Options{MaxInFlight: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

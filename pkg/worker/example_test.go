@@ -10,12 +10,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/hooktest"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// demo runs an example on a bus of its own, with the URL of its NATS server.
-func demo(example func(ctx context.Context, url string) error) {
+// demo runs an example on a bus of its own, with a client of it.
+func demo(example func(ctx context.Context, client *hookrouter.Client) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	bus, err := hooktest.New(ctx, hooktest.Options{Listen: true})
@@ -23,7 +24,12 @@ func demo(example func(ctx context.Context, url string) error) {
 		fmt.Println(err)
 		return
 	}
-	if err := example(ctx, bus.URL()); err != nil {
+	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: bus.URL()})
+	if err == nil {
+		err = example(ctx, client)
+		client.Close()
+	}
+	if err != nil {
 		fmt.Println(err)
 	}
 	if err := bus.Close(); err != nil {
@@ -32,12 +38,11 @@ func demo(example func(ctx context.Context, url string) error) {
 }
 
 // ask emits one event, as an agent does, and prints the answer.
-func ask(ctx context.Context, url string, data events.ToolPreData) error {
-	a, err := agent.Connect(ctx, agent.Options{URL: url, Session: "s1"})
+func ask(ctx context.Context, client *hookrouter.Client, data events.ToolPreData) error {
+	a, err := agent.New(client, agent.Options{Session: "s1"})
 	if err != nil {
 		return err
 	}
-	defer a.Close()
 	answer, err := a.Emit(ctx, events.ToolPre, data)
 	if err != nil {
 		return err
@@ -48,8 +53,8 @@ func ask(ctx context.Context, url string, data events.ToolPreData) error {
 
 // A hook in a few lines: tools that write are announced to the user.
 func ExampleWorker_Register() {
-	demo(func(ctx context.Context, url string) error {
-		w, err := worker.Connect(ctx, worker.Options{URL: url})
+	demo(func(ctx context.Context, client *hookrouter.Client) error {
+		w, err := worker.New(client, worker.Options{})
 		if err != nil {
 			return err
 		}
@@ -69,7 +74,7 @@ func ExampleWorker_Register() {
 		}
 
 		for _, tool := range []string{"Read", "Write"} {
-			if err := ask(ctx, url, events.ToolPreData{ToolName: tool}); err != nil {
+			if err := ask(ctx, client, events.ToolPreData{ToolName: tool}); err != nil {
 				return err
 			}
 		}
@@ -83,8 +88,8 @@ func ExampleWorker_Register() {
 
 // A guard denies what is dangerous, and stays closed when nobody answers for it.
 func ExampleWorker_Register_guard() {
-	demo(func(ctx context.Context, url string) error {
-		w, err := worker.Connect(ctx, worker.Options{URL: url})
+	demo(func(ctx context.Context, client *hookrouter.Client) error {
+		w, err := worker.New(client, worker.Options{})
 		if err != nil {
 			return err
 		}
@@ -99,13 +104,13 @@ func ExampleWorker_Register_guard() {
 			return err
 		}
 		bash := events.ToolPreData{ToolName: "Bash", ToolInput: json.RawMessage(`{"command":"rm -rf /"}`)}
-		if err := ask(ctx, url, bash); err != nil {
+		if err := ask(ctx, client, bash); err != nil {
 			return err
 		}
 		if err := w.Close(ctx); err != nil { // its last worker goes
 			return err
 		}
-		return ask(ctx, url, bash)
+		return ask(ctx, client, bash)
 	})
 	// Output:
 	// Bash: deny no shell in this project
@@ -114,8 +119,8 @@ func ExampleWorker_Register_guard() {
 
 // A rule is made stricter while agents work: no call is missed meanwhile.
 func ExampleWorker_Update() {
-	demo(func(ctx context.Context, url string) error {
-		w, err := worker.Connect(ctx, worker.Options{URL: url})
+	demo(func(ctx context.Context, client *hookrouter.Client) error {
+		w, err := worker.New(client, worker.Options{})
 		if err != nil {
 			return err
 		}
@@ -126,7 +131,7 @@ func ExampleWorker_Update() {
 			return err
 		}
 		edit := events.ToolPreData{ToolName: "Edit"}
-		if err := ask(ctx, url, edit); err != nil {
+		if err := ask(ctx, client, edit); err != nil {
 			return err
 		}
 		reg.Match = ""
@@ -134,13 +139,13 @@ func ExampleWorker_Update() {
 		if err != nil {
 			return err
 		}
-		if err := ask(ctx, url, edit); err != nil {
+		if err := ask(ctx, client, edit); err != nil {
 			return err
 		}
 		if err := undo(ctx); err != nil {
 			return err
 		}
-		return ask(ctx, url, edit)
+		return ask(ctx, client, edit)
 	})
 	// Output:
 	// Edit: continue
@@ -150,8 +155,8 @@ func ExampleWorker_Update() {
 
 // A contributor gives a value whenever somebody collects its channel.
 func ExampleWorker_RegisterContributor() {
-	demo(func(ctx context.Context, url string) error {
-		w, err := worker.Connect(ctx, worker.Options{URL: url})
+	demo(func(ctx context.Context, client *hookrouter.Client) error {
+		w, err := worker.New(client, worker.Options{})
 		if err != nil {
 			return err
 		}
@@ -164,11 +169,10 @@ func ExampleWorker_RegisterContributor() {
 			return err
 		}
 
-		a, err := agent.Connect(ctx, agent.Options{URL: url})
+		a, err := agent.New(client, agent.Options{})
 		if err != nil {
 			return err
 		}
-		defer a.Close()
 		got, err := a.CollectContributions(ctx, "observability.events", time.Second)
 		for i, value := range got.Values {
 			fmt.Println(got.From[i], string(value))

@@ -19,6 +19,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/hooktest"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -44,7 +45,7 @@ func TestRegistrationRenewsItself(t *testing.T) {
 func TestWorkerThatFallsSilentIsForgotten(t *testing.T) {
 	s, _, a := one(t, router.Options{TTL: 300 * time.Millisecond})
 	nc := testkit.Conn(t, s)
-	w, err := worker.Connect(t.Context(), worker.Options{Conn: nc})
+	w, err := worker.New(testkit.Client(t, hookrouter.Options{Conn: nc}), worker.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func TestHookSurvivesACutConnection(t *testing.T) {
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	d := &droppable{Server: s}
-	w := connect(t, worker.Options{Conn: testkit.Conn(t, d)})
+	w := connect(t, hookrouter.Options{Conn: testkit.Conn(t, d)}, worker.Options{})
 	// A call that is lost with the connection costs its time-out.
 	register(t, w, worker.Registration{ID: "first", TimeoutMS: 200}, hooktest.Script().Handle)
 	register(t, w, worker.Registration{ID: "hook", TimeoutMS: 200}, deny("here"))
@@ -100,7 +101,7 @@ func TestHooksComeBackInTheirOrderWhenTheyWereForgotten(t *testing.T) {
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{TTL: time.Second})
 	g := &gated{droppable: droppable{Server: s}}
-	w := connect(t, worker.Options{Conn: testkit.Conn(t, g)})
+	w := connect(t, hookrouter.Options{Conn: testkit.Conn(t, g)}, worker.Options{})
 	want := []string{"e", "a", "d", "b", "c", "f"}
 	for _, id := range want {
 		register(t, w, worker.Registration{ID: id}, hooktest.Script().Handle)
@@ -133,7 +134,7 @@ func TestGuardNeverOpensWhileTheServerRestarts(t *testing.T) {
 	t.Cleanup(func() { s.Stop() })
 	url := s.ClientURL()
 	testkit.Router(t, nil, router.Options{TTL: time.Second, Lease: 500 * time.Millisecond}, natsx.Options{URL: url})
-	w, err := worker.Connect(t.Context(), worker.Options{URL: url})
+	w, err := worker.New(testkit.Client(t, hookrouter.Options{URL: url}), worker.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,11 +147,10 @@ func TestGuardNeverOpensWhileTheServerRestarts(t *testing.T) {
 	}()
 	register(t, w, worker.Registration{ID: "guard", OnFailure: chain.FailClosed}, deny("no"))
 	register(t, w, worker.Registration{ID: "hook", Events: []string{"tool:post"}}, deny("here"))
-	a, err := agent.Connect(t.Context(), agent.Options{URL: url, Patience: -1})
+	a, err := agent.New(testkit.Client(t, hookrouter.Options{URL: url, Patience: -1}), agent.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Close()
 
 	stop, done := make(chan struct{}), make(chan struct{})
 	var denied, refused atomic.Int64
@@ -212,8 +212,8 @@ func TestCloseAnswersWhatIsUnderWay(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			s := testkit.Server(t)
 			testkit.Router(t, s, router.Options{})
-			o.Conn = testkit.Conn(t, s)
-			w, err := worker.Connect(t.Context(), o)
+			client := testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)})
+			w, err := worker.New(client, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -262,8 +262,8 @@ func TestCloseAnswersWhatIsUnderWay(t *testing.T) {
 			if answer := emit(t, a, `{}`); answer.Hooks != 0 || answer.FailedOpen != nil {
 				t.Errorf("after the end: %+v", answer)
 			}
-			if o.Conn.IsClosed() {
-				t.Error("closed a connection that is not its own")
+			if client.Conn().IsClosed() {
+				t.Error("closed the client's connection")
 			}
 		})
 	}
@@ -272,7 +272,7 @@ func TestCloseAnswersWhatIsUnderWay(t *testing.T) {
 func TestCloseGivesUpWithItsContext(t *testing.T) {
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
-	w, err := worker.Connect(t.Context(), worker.Options{Conn: testkit.Conn(t, s)})
+	w, err := worker.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}), worker.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func TestCloseGivesUpWithItsContext(t *testing.T) {
 func TestRunEndsWithItsContext(t *testing.T) {
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
-	w, err := worker.Connect(t.Context(), worker.Options{Conn: testkit.Conn(t, s)})
+	w, err := worker.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}), worker.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,27 +321,11 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestConnectSaysWhatIsWrong(t *testing.T) {
-	for sentence, c := range map[string]struct {
-		o    worker.Options
-		want string
-	}{
-		"nobody listens": {worker.Options{URL: "nats://127.0.0.1:1"}, "connect to NATS at nats://127.0.0.1:1: "},
-		"a bad prefix":   {worker.Options{Conn: testkit.Conn(t, testkit.Server(t)), Prefix: "A.B"}, `prefix "A.B"`},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			if _, err := worker.Connect(t.Context(), c.o); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error is %v", err)
-			}
-		})
-	}
-}
-
 func TestWorkerIsDiscovered(t *testing.T) {
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
-	w := connect(t, worker.Options{Conn: nc, Name: "guards", Version: "1.2.3", Instance: "i1"})
+	w := connect(t, hookrouter.Options{Conn: nc}, worker.Options{Name: "guards", Version: "1.2.3", Instance: "i1"})
 	register(t, w, worker.Registration{ID: "hook"}, hooktest.Script().Handle)
 	emit(t, connectAgent(t, s), `{}`)
 	eventually(t, "the call is counted", func() bool { return requests(t, nc, "guards", "hook") == 1 })

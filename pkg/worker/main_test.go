@@ -15,6 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -24,9 +25,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const patience = 20 * time.Second
 
 // connect connects a worker that is closed with the test.
-func connect(t *testing.T, o worker.Options) *worker.Worker {
+func connect(t *testing.T, c hookrouter.Options, o worker.Options) *worker.Worker {
 	t.Helper()
-	w, err := worker.Connect(t.Context(), o)
+	w, err := worker.New(testkit.Client(t, c), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func register(t *testing.T, w *worker.Worker, reg worker.Registration, handler w
 
 func connectAgent(t *testing.T, s nats.InProcessConnProvider) *agent.Agent {
 	t.Helper()
-	a, err := agent.Connect(t.Context(), agent.Options{Conn: testkit.Conn(t, s), Session: "s1"})
+	a, err := agent.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}), agent.Options{Session: "s1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func one(t *testing.T, o router.Options) (s *embedded.Server, w *worker.Worker, 
 	t.Helper()
 	s = testkit.Server(t)
 	testkit.Router(t, s, o)
-	return s, connect(t, worker.Options{Conn: testkit.Conn(t, s)}), connectAgent(t, s)
+	return s, connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{}), connectAgent(t, s)
 }
 
 func emit(t *testing.T, a *agent.Agent, data string) agent.Answer {

@@ -3,7 +3,6 @@ package worker
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,11 +11,13 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/internal/clientconn"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
 const (
+	// announceTimeout bounds a registration where its context does not.
+	announceTimeout = 15 * time.Second
 	// retryAfter is how soon a renewal that failed is tried again.
 	retryAfter = 500 * time.Millisecond
 	// maxRenewals is how many renewals of a worker are under way at once.
@@ -26,33 +27,23 @@ const (
 	headStart = 50 * time.Millisecond
 )
 
-// announce sends a registration and notes when it is to be renewed. While no
-// router can answer it tries again, until ctx ends.
+// announce registers a hook and notes when it is to be renewed. While no router can
+// answer it retries, until ctx ends.
 func (w *Worker) announce(ctx context.Context, hook *registered) error {
 	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, 15*time.Second)
+		ctx, cancel = context.WithTimeout(ctx, announceTimeout)
 		defer cancel()
 	}
-	for {
-		err := w.send(ctx, hook)
-		if err == nil || !passing(err) {
-			return err
-		}
-		select {
-		case <-time.After(retryAfter):
-		case <-ctx.Done():
-			return err
-		}
-	}
+	return w.send(ctx, hook, clientconn.Idempotent)
 }
 
 // send registers or renews a hook, and notes when it is to be renewed.
-func (w *Worker) send(ctx context.Context, hook *registered) error {
+func (w *Worker) send(ctx context.Context, hook *registered, retry clientconn.Retry) error {
 	var reply struct {
 		TTLMS int64 `json:"ttl_ms"`
 	}
-	if err := w.request(ctx, "register", hook.id, marshal(hook.reg), &reply); err != nil {
+	if err := w.request(ctx, "register", hook.id, retry, hook.reg, &reply); err != nil {
 		return fmt.Errorf("register hook %s: %w", hook.id, err)
 	}
 	ttl := time.Duration(max(reply.TTLMS, 30)) * time.Millisecond
@@ -82,25 +73,17 @@ func (w *Worker) takeDue(hook *registered, all bool) bool {
 	return due
 }
 
-// passing reports whether an error may be gone the next time.
-func passing(err error) bool {
-	if refusal, ok := errors.AsType[*wire.Error](err); ok {
-		return refusal.Code == wire.Unavailable || refusal.Code == wire.Overloaded
-	}
-	return errors.Is(err, natsx.ErrNoResponders) || errors.Is(err, natsx.ErrDisconnected)
-}
-
-// unsure reports whether a registration that failed may be stored all the same.
-func unsure(err error) bool {
-	refusal, refused := errors.AsType[*wire.Error](err)
-	return !refused || refusal.Code >= wire.Overloaded // an earlier try may have been stored
+// uncertain reports whether a registration that failed may be stored all the same.
+func uncertain(err error) bool {
+	code := hookrouter.CodeOf(err)
+	return code == 0 || code >= hookrouter.CodeOverloaded // an earlier try may have been stored
 }
 
 // renew keeps every registration alive until ctx ends; after a reconnect it
 // renews them all, due or not.
 func (w *Worker) renew(ctx context.Context) {
-	reconnected := w.bus.Conn().StatusChanged(nats.CONNECTED)
-	defer w.bus.Conn().RemoveStatusListener(reconnected)
+	reconnected := w.conn.Transport.Conn().StatusChanged(nats.CONNECTED)
+	defer w.conn.Transport.Conn().RemoveStatusListener(reconnected)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
@@ -131,7 +114,7 @@ func (w *Worker) inOrder() []*registered {
 // untilDue is the time until the next renewal begins; an hour where there is none,
 // or where a reconnect will begin it.
 func (w *Worker) untilDue() time.Duration {
-	if !w.bus.Connected() {
+	if !w.conn.Transport.Connected() {
 		return time.Hour
 	}
 	w.mu.Lock()
@@ -152,21 +135,21 @@ func (w *Worker) untilDue() time.Duration {
 // would come all at once, in any order.
 func (w *Worker) renewDue(ctx context.Context, all bool) {
 	for _, hook := range w.inOrder() {
-		if !w.bus.Connected() {
+		if !w.conn.Transport.Connected() {
 			return
 		}
 		if !w.takeDue(hook, all) {
 			continue
 		}
 		select {
-		case w.slots <- struct{}{}:
+		case w.limiter <- struct{}{}:
 		case <-ctx.Done():
 			return
 		}
 		done := make(chan struct{})
 		w.renewal.Go(func() {
 			defer close(done)
-			defer func() { <-w.slots }()
+			defer func() { <-w.limiter }()
 			w.renewHook(ctx, hook)
 		})
 		select {
@@ -177,8 +160,8 @@ func (w *Worker) renewDue(ctx context.Context, all bool) {
 }
 
 func (w *Worker) renewHook(ctx context.Context, hook *registered) {
-	hook.talk.Lock()
-	defer hook.talk.Unlock()
+	hook.announcing.Lock()
+	defer hook.announcing.Unlock()
 	w.mu.Lock()
 	here := w.hooks[hook.id] == hook
 	w.mu.Unlock()
@@ -187,33 +170,17 @@ func (w *Worker) renewHook(ctx context.Context, hook *registered) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	ctx, stop := w.bus.UntilLost(ctx, natsx.ErrDisconnected) // the reconnect renews it again, in its turn
-	defer stop()
-	if err := w.send(ctx, hook); err != nil {
+	if err := w.send(ctx, hook, clientconn.Never); err != nil {
 		w.setDue(hook, retryAfter)
-		if !errors.Is(err, context.Canceled) {
-			w.Log.Warn("could not renew a registration: trying again", "hook", hook.id, "error", err)
+		if lost := errors.Is(err, hookrouter.ErrConnectionLost); !lost && !errors.Is(err, context.Canceled) { // a reconnect renews it
+			w.conn.Log.Warn("renewal of a registration failed; retrying", "hook", hook.id, "error", err)
 		}
 	}
 }
 
-// request asks the router and decodes its JSON reply into reply, unless nil.
-func (w *Worker) request(ctx context.Context, verb, id string, body []byte, reply any) error {
-	msg, err := w.bus.Request(ctx, w.bus.Of(verb, id), nil, body)
-	if errors.Is(err, natsx.ErrNoResponders) {
-		return fmt.Errorf("no router answers on %s: %w", w.bus.Of(verb, id), err)
-	}
-	if err != nil || reply == nil {
-		return err
-	}
-	return json.Unmarshal(msg.Data, reply)
-}
-
-// marshal is for types of this package and the chain's, which always marshal.
-func marshal(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return b
+// request sends a request about a hook to a router and decodes its reply into reply,
+// unless nil.
+func (w *Worker) request(ctx context.Context, verb, id string, retry clientconn.Retry, body, reply any) error {
+	_, err := w.conn.RequestJSON(ctx, clientconn.Request{Subject: w.conn.Transport.Of(verb, id), Retry: retry}, body, reply)
+	return err
 }

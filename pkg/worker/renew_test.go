@@ -16,6 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/hooktest"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -123,7 +124,7 @@ func registerMany(t *testing.T, w *worker.Worker, n int) {
 func TestARenewalThatHangsHoldsUpNoOther(t *testing.T) {
 	s := testkit.Server(t)
 	r := startRegistrar(t, testkit.Conn(t, s), 1200*time.Millisecond)
-	w := connect(t, worker.Options{Conn: testkit.Conn(t, s)})
+	w := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{})
 	registerMany(t, w, 40)
 	r.muteFor(func(id string) bool { return id == "h07" })
 	eventually(t, "one renewal hangs", func() bool { return r.wait() == 1 })
@@ -142,7 +143,7 @@ func TestARenewalThatWasLostWithTheConnectionTakesItsTurnAgain(t *testing.T) {
 	nc := testkit.Conn(t, s)
 	r := startRegistrar(t, nc, 600*time.Millisecond)
 	g := &gated{droppable: droppable{Server: s}}
-	w := connect(t, worker.Options{Conn: testkit.Conn(t, g)})
+	w := connect(t, hookrouter.Options{Conn: testkit.Conn(t, g)}, worker.Options{})
 	registerMany(t, w, 6)
 	r.muteFor(func(id string) bool { return id == "h03" })
 	eventually(t, "one renewal hangs", func() bool { return r.wait() == 1 })
@@ -165,7 +166,7 @@ func TestSoManyRenewalsAreUnderWayAndNoMore(t *testing.T) {
 	const most = 16
 	s := testkit.Server(t)
 	r := startRegistrar(t, testkit.Conn(t, s), 300*time.Millisecond)
-	w, err := worker.Connect(t.Context(), worker.Options{Conn: testkit.Conn(t, s)})
+	w, err := worker.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}), worker.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +209,7 @@ func TestARegistrationWhoseAnswerIsLostLeavesNoInstance(t *testing.T) {
 			s := testkit.Listening(t)
 			testkit.Router(t, s, router.Options{TTL: time.Hour})
 			replies := &testkit.Stall{Subject: "_INBOX."}
-			w := connect(t, worker.Options{URL: s.ClientURL(), NATS: []nats.Option{replies.Option()}})
+			w := connect(t, hookrouter.Options{URL: s.ClientURL(), NATS: []nats.Option{replies.Option()}}, worker.Options{})
 			a := connectAgent(t, s)
 			reg := worker.Registration{ID: "hook", Events: []string{"tool:pre"}, OnFailure: c.policy}
 			stored, err := testkit.Conn(t, s).SubscribeSync("$KV.hooks_registry.hook.hook")
@@ -250,7 +251,7 @@ func TestARefusedRegistrationUnregistersNothing(t *testing.T) {
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	registerAs := func(version string, priority int) error {
-		w := connect(t, worker.Options{Conn: testkit.Conn(t, s), Instance: "same"})
+		w := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{Instance: "same"})
 		reg := worker.Registration{ID: "hook", Events: []string{"tool:pre"}, Version: version, Priority: priority}
 		_, err := w.Register(t.Context(), reg, deny(version))
 		return err

@@ -21,7 +21,7 @@ const scope = "github.com/hookrouter/hookrouter/pkg/worker"
 // router's, and puts its trace context into the handler's. A hook that only observes
 // gets a trace of its own, with a link: nobody waits for it. A call without trace
 // context gets no span.
-func begin(ctx context.Context, id string, call Call, ev Event) (context.Context, trace.Span) {
+func begin(ctx context.Context, call Call, ev Event) (context.Context, trace.Span) {
 	if call.Traceparent == "" || len(call.Traceparent) > 128 {
 		return ctx, noop.Span{}
 	}
@@ -42,7 +42,7 @@ func begin(ctx context.Context, id string, call Call, ev Event) (context.Context
 	}
 	about := []attribute.KeyValue{ // as internal/telemetry names them
 		attribute.String("messaging.system", "nats"),
-		attribute.String("hookrouter.hook.id", id),
+		attribute.String("hookrouter.hook.id", call.Hook),
 		attribute.String("hookrouter.hook.mode", string(mode)),
 		attribute.String("hookrouter.event", ev.Name),
 		attribute.String("hookrouter.chain.id", call.ChainID),
@@ -50,7 +50,7 @@ func begin(ctx context.Context, id string, call Call, ev Event) (context.Context
 	if ev.Session != "" {
 		about = append(about, attribute.String("hookrouter.session", ev.Session))
 	}
-	return otel.Tracer(scope).Start(remote, "hook "+id, append(options, trace.WithAttributes(about...))...) //nolint:spancheck // answer ends it
+	return otel.Tracer(scope).Start(remote, "hook "+call.Hook, append(options, trace.WithAttributes(about...))...) //nolint:spancheck // answer ends it
 }
 
 // answered says in the span of a call what the handler answered. A denial is no error.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -54,7 +55,7 @@ func TestASpanOfAHandler(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := testkit.Server(t)
 			testkit.Router(t, s, router.Options{})
-			w := connect(t, worker.Options{Conn: testkit.Conn(t, s)})
+			w := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{})
 			in := make(chan trace.SpanContext, 1)
 			register(t, w, worker.Registration{ID: tt.hook}, func(ctx context.Context, _ worker.Event) (worker.Result, error) {
 				in <- trace.SpanContextFromContext(ctx)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/clientconn"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -21,7 +22,7 @@ import (
 // registration, that no router answers, or that ctx ended. Then the old one stays, or
 // is put back as undo does.
 func (w *Worker) Update(ctx context.Context, reg chain.Registration) (undo func(context.Context) error, err error) {
-	reg.Instance = w.Instance
+	reg.Instance = w.instance
 	if err := reg.Check(); err != nil {
 		return nil, err
 	}
@@ -29,8 +30,8 @@ func (w *Worker) Update(ctx context.Context, reg chain.Registration) (undo func(
 	if hook == nil {
 		return nil, fmt.Errorf("hook %q is not registered by this worker", reg.ID)
 	}
-	hook.talk.Lock()
-	defer hook.talk.Unlock()
+	hook.announcing.Lock()
+	defer hook.announcing.Unlock()
 	old := hook.reg
 	switch {
 	case w.answersFor(reg.ID) != hook:
@@ -41,14 +42,14 @@ func (w *Worker) Update(ctx context.Context, reg chain.Registration) (undo func(
 	hook.reg = reg
 	if err := w.announce(ctx, hook); err != nil {
 		hook.reg = old
-		if unsure(err) {
+		if uncertain(err) {
 			_ = w.putBack(ctx, hook, reg.Version)
 		}
 		return nil, err
 	}
 	return func(ctx context.Context) error {
-		hook.talk.Lock()
-		defer hook.talk.Unlock()
+		hook.announcing.Lock()
+		defer hook.announcing.Unlock()
 		if w.answersFor(reg.ID) != hook {
 			return nil
 		}
@@ -63,7 +64,7 @@ func (w *Worker) putBack(ctx context.Context, hook *registered, version string) 
 	hook.reg.Version = version
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	err := w.send(ctx, hook)
+	err := w.send(ctx, hook, clientconn.Never)
 	if err != nil {
 		w.setDue(hook, retryAfter)
 	}

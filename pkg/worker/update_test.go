@@ -14,6 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -88,7 +89,7 @@ func TestAContributorIsUpdated(t *testing.T) {
 func TestWhatAnUpdateRefusesChangesNothing(t *testing.T) {
 	s, w, a := one(t, router.Options{})
 	register(t, w, worker.Registration{ID: "hook", Version: "2.0.0"}, deny("here"))
-	alone := connect(t, worker.Options{Conn: testkit.Conn(t, s)})
+	alone := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{})
 	gone := register(t, w, worker.Registration{ID: "gone"}, deny("gone"))
 	if err := gone(t.Context()); err != nil {
 		t.Fatal(err)
@@ -126,7 +127,7 @@ func TestAnUpdateWithoutAnAnswerIsTakenBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := connect(t, worker.Options{Conn: testkit.Conn(t, s)})
+	w := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{})
 	register(t, w, worker.Registration{ID: "hook"}, deny("here"))
 	r.muteFor(func(string) bool { return true })
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)

@@ -1,34 +1,27 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
 
+	"github.com/hookrouter/hookrouter/internal/clientconn"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// Options say how a worker connects and how much it takes on. The zero Options
-// connect to nats://127.0.0.1:4222.
+// Options say who a worker is and how much it takes on. The zero Options are right
+// for most programs.
 type Options struct {
-	// URL of the NATS servers, comma-separated; empty means nats://127.0.0.1:4222.
-	URL string
-	// Conn is a connection to use instead; it stays the caller's.
-	Conn *nats.Conn
-	// Prefix of the subjects; empty means "hooks".
-	Prefix string
-	// Creds is the path of a NATS credentials file; empty for none.
-	Creds string
-	// NATS holds further options of the connection.
-	NATS []nats.Option
-	// Name of the program, for discovery; empty means "hook-worker".
+	// Name of the program, for discovery; empty means that of the client, else
+	// "hook-worker".
 	Name string
 	// Version of the program; empty means 0.0.0. Registrations without a version of
 	// their own do not get it.
@@ -38,19 +31,21 @@ type Options struct {
 	Instance string
 	// MaxInFlight is how many calls of one hook run at once; 0 means 64.
 	MaxInFlight int
-	// Log gets lost and regained registrations; nil discards them.
-	Log *slog.Logger
+	// Middleware wraps every handler; the first is the outermost.
+	Middleware []Middleware
 }
 
 // Worker is a process that answers for hooks.
 type Worker struct {
-	Options
-	bus     *natsx.Conn
-	service *natsx.Service
-	cancel  context.CancelFunc
-	renewal sync.WaitGroup // renew, and each renewal under way
-	slots   natsx.Limiter  // of renewals under way
-	wake    chan struct{}  // tells renew that something is due earlier than it thinks
+	conn        *clientconn.Conn
+	service     *natsx.Service
+	instance    string
+	maxInFlight int
+	middleware  []Middleware
+	cancel      context.CancelFunc
+	renewal     sync.WaitGroup // renew, and each renewal under way
+	limiter     natsx.Limiter  // of renewals under way
+	wake        chan struct{}  // makes renew look again: something may be due earlier
 
 	mu    sync.Mutex // guards what follows, and due and renewing of each hook
 	next  uint64
@@ -65,49 +60,39 @@ type registered struct {
 	due      time.Time // of the next renewal; zero until the first registration is answered
 	renewing bool      // a renewal is under way, or about to be
 
-	// talk is held while routers are told something about the hook, so that a
+	// announcing is held while routers are sent something about the hook, so that a
 	// renewal never overtakes the end of it, or an update. It guards reg, once the
 	// registration was answered.
-	talk sync.Mutex
-	reg  chain.Registration
+	announcing sync.Mutex
+	reg        chain.Registration
 }
 
-// Connect connects a worker. Close it, or let [Worker.Run] do so.
-func Connect(ctx context.Context, o Options) (*Worker, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Name == "" {
-		o.Name = "hook-worker"
-	}
-	if o.Version == "" {
-		o.Version = "0.0.0"
-	}
+// New creates a worker on a client's connection. [Worker.Close] it before the client,
+// or let [Worker.Run] do so.
+func New(client *hookrouter.Client, o Options) (*Worker, error) {
+	conn := clientconn.Of(client)
+	o.Name = cmp.Or(o.Name, conn.Name, "hook-worker")
+	o.Version = cmp.Or(o.Version, "0.0.0")
 	if o.Instance == "" {
 		o.Instance = nuid.Next()
 	}
-	if o.MaxInFlight == 0 {
-		o.MaxInFlight = 64
+	w := &Worker{
+		conn: conn, instance: o.Instance, maxInFlight: cmp.Or(o.MaxInFlight, 64), middleware: slices.Clone(o.Middleware),
+		hooks: map[string]*registered{}, limiter: natsx.NewLimiter(maxRenewals), wake: make(chan struct{}, 1),
 	}
-	w := &Worker{Options: o, hooks: map[string]*registered{}, slots: natsx.NewLimiter(maxRenewals), wake: make(chan struct{}, 1)}
 	var err error
-	if o.Conn != nil {
-		w.bus, err = natsx.New(o.Conn, o.Prefix, o.Log)
-	} else {
-		w.bus, err = natsx.Connect(natsx.Options{URL: o.URL, Prefix: o.Prefix, Name: o.Name, Creds: o.Creds, NATS: o.NATS, Log: o.Log})
-	}
+	w.service, err = conn.Transport.Serve(o.Name, o.Version, map[string]string{"prefix": conn.Transport.Prefix(), "instance": o.Instance})
 	if err != nil {
 		return nil, err
 	}
-	w.service, err = w.bus.Serve(o.Name, o.Version, map[string]string{"prefix": w.bus.Prefix(), "instance": o.Instance})
-	if err != nil {
-		w.closeBus()
-		return nil, err
-	}
-	ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	ctx, cancel := context.WithCancel(context.Background())
+	w.cancel = cancel
 	w.renewal.Go(func() { w.renew(ctx) })
 	return w, nil
 }
+
+// Instance tells this process from others behind the same hooks.
+func (w *Worker) Instance() string { return w.instance }
 
 // Register starts to answer for a hook. When it returns without an error, every
 // router calls the hook from the next event on. The returned function removes
@@ -123,6 +108,7 @@ func (w *Worker) Register(ctx context.Context, reg chain.Registration, handler H
 	if handler == nil {
 		return nil, fmt.Errorf("hook %q: the handler is nil", reg.ID)
 	}
+	handler = wrap(handler, w.middleware)
 	return w.register(ctx, reg, func(ctx context.Context, req *natsx.Request) error {
 		return answer(ctx, reg.ID, req, handler)
 	})
@@ -148,7 +134,7 @@ func (w *Worker) RegisterContributor(ctx context.Context, reg chain.Registration
 }
 
 func (w *Worker) register(ctx context.Context, reg chain.Registration, handle func(context.Context, *natsx.Request) error) (func(context.Context) error, error) {
-	reg.Instance = w.Instance
+	reg.Instance = w.instance
 	if err := reg.Check(); err != nil {
 		return nil, err
 	}
@@ -158,15 +144,15 @@ func (w *Worker) register(ctx context.Context, reg chain.Registration, handle fu
 	}
 	var err error
 	hook.remove, err = w.service.Add(natsx.Endpoint{
-		Name: reg.ID, Subject: w.bus.Call(reg.ID), Queue: reg.ID,
-		Limiter: natsx.NewLimiter(w.MaxInFlight), Wait: true, Handle: handle,
+		Name: reg.ID, Subject: w.conn.Transport.Call(reg.ID), Queue: reg.ID,
+		Limiter: natsx.NewLimiter(w.maxInFlight), Wait: true, Handle: handle,
 	})
 	if err != nil {
 		w.forget(hook)
 		return nil, err
 	}
 	if err := w.announce(ctx, hook); err != nil {
-		if unsure(err) {
+		if uncertain(err) {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
 			_ = w.leave(ctx, hook.id) // as well as it can
@@ -206,8 +192,8 @@ func (w *Worker) unregister(ctx context.Context, hook *registered) error {
 	if !w.forget(hook) {
 		return nil
 	}
-	hook.talk.Lock()
-	defer hook.talk.Unlock()
+	hook.announcing.Lock()
+	defer hook.announcing.Unlock()
 	err := w.leave(ctx, hook.id)
 	w.silence(hook)
 	return err
@@ -217,37 +203,42 @@ func (w *Worker) unregister(ctx context.Context, hook *registered) error {
 // can't be reached.
 func (w *Worker) silence(hook *registered) {
 	hook.remove()
-	if w.bus.Connected() {
-		_ = w.bus.Conn().FlushTimeout(time.Second)
+	if w.conn.Transport.Connected() {
+		_ = w.conn.Transport.Conn().FlushTimeout(time.Second)
 	}
 }
 
 // leave tells the router that this worker does not answer for a hook any more.
 func (w *Worker) leave(ctx context.Context, id string) error {
-	return w.request(ctx, "unregister", id, marshal(map[string]string{"instance": w.Instance}), nil)
+	return w.request(ctx, "unregister", id, clientconn.Never, map[string]string{"instance": w.instance}, nil)
 }
 
 // Retire removes a hook from the bus, with every instance of it, durable or not.
 func (w *Worker) Retire(ctx context.Context, id string) error {
 	if hook := w.answersFor(id); hook != nil && w.forget(hook) {
-		hook.talk.Lock()
-		defer hook.talk.Unlock()
+		hook.announcing.Lock()
+		defer hook.announcing.Unlock()
 		defer w.silence(hook)
 	}
-	return w.request(ctx, "unregister", id, []byte("{}"), nil)
+	return w.request(ctx, "unregister", id, clientconn.Never, struct{}{}, nil)
 }
 
 // Run waits until ctx ends and then closes the worker, within the time that the longest
 // call may take, [chain.MaxTimeout].
 func (w *Worker) Run(ctx context.Context) error {
 	<-ctx.Done()
+	return w.stop(ctx)
+}
+
+// stop closes the worker, whether ctx has ended or not.
+func (w *Worker) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), chain.MaxTimeout)
 	defer cancel()
 	return w.Close(ctx)
 }
 
-// Close removes this worker from its hooks, answers what it has taken, and
-// disconnects. ctx bounds how long it waits.
+// Close removes this worker from its hooks and answers what it has taken. ctx bounds
+// how long it waits. The client stays connected.
 func (w *Worker) Close(ctx context.Context) error {
 	w.cancel()
 	w.renewal.Wait()
@@ -262,12 +253,5 @@ func (w *Worker) Close(ctx context.Context) error {
 		}
 	}
 	errs = append(errs, w.service.Stop(ctx))
-	w.closeBus()
 	return errors.Join(errs...)
-}
-
-func (w *Worker) closeBus() {
-	if w.Conn == nil {
-		w.bus.Close()
-	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/hooktest"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -253,7 +254,7 @@ func TestGuardStaysWithoutItsWorkerUntilItIsRetired(t *testing.T) {
 	if answer := emit(t, a, `{}`); answer.DeniedBy != "guard" || answer.Hooks != 0 || !strings.Contains(answer.Reason, "no_responder") {
 		t.Errorf("answer %+v", answer)
 	}
-	other := connect(t, worker.Options{Conn: testkit.Conn(t, s)})
+	other := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{})
 	if err := other.Retire(t.Context(), "guard"); err != nil {
 		t.Fatal(err)
 	}
@@ -272,9 +273,9 @@ func TestGuardStaysWithoutItsWorkerUntilItIsRetired(t *testing.T) {
 func TestRegisterSaysWhatIsWrong(t *testing.T) {
 	s, w, _ := one(t, router.Options{})
 	register(t, w, worker.Registration{ID: "taken"}, hooktest.Script().Handle)
-	newer := connect(t, worker.Options{Conn: testkit.Conn(t, s)})
+	newer := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{})
 	register(t, newer, worker.Registration{ID: "newer", Version: "2.0.0"}, hooktest.Script().Handle)
-	alone := connect(t, worker.Options{Conn: testkit.Conn(t, s), Prefix: "nobody"})
+	alone := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s), Prefix: "nobody"}, worker.Options{})
 	for sentence, c := range map[string]struct {
 		wait time.Duration
 		w    *worker.Worker
@@ -331,7 +332,7 @@ func TestOneIDIsRegisteredOnceHoweverManyTryIt(t *testing.T) {
 
 func TestInstancesShareTheCallsOfAHook(t *testing.T) {
 	s, w, a := one(t, router.Options{})
-	other := connect(t, worker.Options{Conn: testkit.Conn(t, s)})
+	other := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{})
 	here, there := hooktest.Script(), hooktest.Script()
 	register(t, w, worker.Registration{ID: "hook"}, here.Handle)
 	leave := register(t, other, worker.Registration{ID: "hook"}, there.Handle)
@@ -359,7 +360,7 @@ func TestInstancesShareTheCallsOfAHook(t *testing.T) {
 func TestNoMoreCallsThanMaxInFlight(t *testing.T) {
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
-	w := connect(t, worker.Options{Conn: testkit.Conn(t, s), MaxInFlight: 2})
+	w := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{MaxInFlight: 2})
 	a := connectAgent(t, s)
 	var now, most atomic.Int32
 	register(t, w, worker.Registration{ID: "hook"}, func(context.Context, worker.Event) (worker.Result, error) {

@@ -7,6 +7,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -54,7 +55,12 @@ func (b *bench) policies(ctx context.Context) error {
 
 // workerRole is the worker with both hooks.
 func workerRole(ctx context.Context, o options, ready readyFunc) error {
-	w, err := worker.Connect(ctx, worker.Options{URL: o.nats, Prefix: o.prefix})
+	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: o.nats, Prefix: o.prefix})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	w, err := worker.New(client, worker.Options{})
 	if err != nil {
 		return err
 	}

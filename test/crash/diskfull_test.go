@@ -21,6 +21,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
 // How soon an agent is refused, and the router not ready, while the disk is full. slack
@@ -135,7 +136,7 @@ func (f *full) health(t *testing.T) (status int, text string) {
 
 // emit emits without patience until ctx ends.
 func (f *full) emit(t *testing.T, ctx context.Context) {
-	a, err := agent.Connect(ctx, agent.Options{Conn: dial(t, f.url()), Session: "s", Patience: -1})
+	a, err := agent.New(testkit.Client(t, hookrouter.Options{Conn: dial(t, f.url()), Patience: -1}), agent.Options{Session: "s"})
 	if err != nil {
 		t.Error(err)
 		return
@@ -146,7 +147,7 @@ func (f *full) emit(t *testing.T, ctx context.Context) {
 		began := time.Now()
 		got, err := a.Emit(ctx, "tool:pre", sent)
 		took := time.Since(began)
-		refusal, refused := errors.AsType[*agent.Refusal](err)
+		refusal, refused := errors.AsType[*hookrouter.Error](err)
 		switch {
 		case err == nil:
 			action := got.Action
@@ -159,7 +160,7 @@ func (f *full) emit(t *testing.T, ctx context.Context) {
 			for worst := f.worst.Load(); int64(took) > worst && !f.worst.CompareAndSwap(worst, int64(took)); {
 				worst = f.worst.Load()
 			}
-		case errors.Is(err, agent.ErrNoRouter), errors.Is(err, nats.ErrNoResponders):
+		case errors.Is(err, hookrouter.ErrNoRouter), errors.Is(err, nats.ErrNoResponders):
 			f.nobody.Add(1)
 			pass(5 * time.Millisecond)
 		case ctx.Err() == nil:

@@ -19,6 +19,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
@@ -59,16 +60,16 @@ func (j *journal) failed(err error) {
 		j.failures = map[string]int{}
 	}
 	kind := "another error: " + err.Error()
-	refusal, refused := errors.AsType[*agent.Refusal](err)
+	refusal, refused := errors.AsType[*hookrouter.Error](err)
 	_, pending := errors.AsType[*agent.PendingError](err)
 	switch {
 	case refused:
-		kind = fmt.Sprintf("refused with %v", refusal.Code)
+		kind = fmt.Sprintf("refused with %v", int(refusal.Code))
 	case pending:
 		kind = "a question is open"
-	case errors.Is(err, agent.ErrLost), strings.Contains(err.Error(), "not connected"):
+	case errors.Is(err, hookrouter.ErrConnectionLost), strings.Contains(err.Error(), "not connected"):
 		kind = "lost the connection"
-	case errors.Is(err, agent.ErrNoRouter), errors.Is(err, nats.ErrNoResponders):
+	case errors.Is(err, hookrouter.ErrNoRouter), errors.Is(err, nats.ErrNoResponders):
 		kind = "no router"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.Is(err, nats.ErrTimeout):
 		kind = "no answer"
@@ -209,8 +210,8 @@ func (l load) run(t *testing.T, ctx context.Context) {
 	defer wg.Wait()
 	for i := range l.agents {
 		nc := dial(t, l.url)
-		a, err := agent.Connect(ctx, agent.Options{
-			Conn: nc, Session: fmt.Sprintf("s%d", i), Patience: l.patience,
+		a, err := agent.New(testkit.Client(t, hookrouter.Options{Conn: nc, Patience: l.patience}), agent.Options{
+			Session:   fmt.Sprintf("s%d", i),
 			OnPending: func(q verdict.Approval) { wg.Go(func() { l.decide(ctx, people, q.ID) }) },
 		})
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
@@ -141,7 +142,7 @@ func waits(t *testing.T, url string, nc *nats.Conn, routers int) (q verdict.Appr
 	t.Helper()
 	var before map[string]int
 	pending, verdicts := make(chan verdict.Approval, 1), make(chan agent.Execution, 1)
-	a, err := agent.Connect(t.Context(), agent.Options{URL: url, Session: "s", OnPending: func(q verdict.Approval) {
+	a, err := agent.New(testkit.Client(t, hookrouter.Options{URL: url}), agent.Options{Session: "s", OnPending: func(q verdict.Approval) {
 		before = taken(t, nc, routers) // the agent waits from the next request on
 		pending <- q
 	}})
@@ -150,7 +151,7 @@ func waits(t *testing.T, url string, nc *nats.Conn, routers int) (q verdict.Appr
 	}
 	ctx := testkit.Within(t, time.Minute)
 	var waiting sync.WaitGroup
-	t.Cleanup(func() { waiting.Wait(); a.Close() })
+	t.Cleanup(func() { waiting.Wait() })
 	waiting.Go(func() {
 		x, err := a.Execute(ctx, "tool:pre", json.RawMessage(`{"command":"rm -r /"}`))
 		if err != nil {

@@ -101,7 +101,7 @@ func TestARequestWhoseReplySubjectIsNoInboxDoesNothing(t *testing.T) {
 	nc := testkit.Conn(t, s)
 	ctx := testkit.Within(t, 20*time.Second)
 	called := make(chan string, 8)
-	w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{})
+	w := newWorker(t, testkit.Conn(t, s), worker.Options{})
 	register(t, ctx, w, worker.Registration{ID: "g", Events: []string{"*"}}, func(_ context.Context, ev worker.Event) (worker.Result, error) {
 		called <- ev.Name
 		return worker.Result{}, nil
@@ -174,7 +174,7 @@ func TestAnAnswerThatDoesNotFitIsRefused(t *testing.T) {
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
-	w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{})
+	w := newWorker(t, testkit.Conn(t, s), worker.Options{})
 	big := raw(`{"a":"` + strings.Repeat("x", 500<<10) + `"}`)
 	for _, id := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i"} {
 		register(t, ctx, w, worker.Registration{ID: id, Events: []string{"x"}}, func(context.Context, worker.Event) (worker.Result, error) {

@@ -31,7 +31,7 @@ func TestCollectOverTwentyWorkersOneOfThemSilent(t *testing.T) {
 			hook(t, ctx, testkit.Conn(t, s), id, `{"events":["e"],"timeout_ms":50,"on_failure":"deny"}`, func(*nats.Msg) []byte { return nil })
 			continue
 		}
-		w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{})
+		w := newWorker(t, testkit.Conn(t, s), worker.Options{})
 		register(t, ctx, w, worker.Registration{ID: id, Events: []string{"e"}, TimeoutMS: 50}, func(ctx context.Context, _ worker.Event) (worker.Result, error) {
 			select {
 			case <-time.After(150 * time.Millisecond): // beyond timeout_ms, which does not count here
@@ -41,7 +41,7 @@ func TestCollectOverTwentyWorkersOneOfThemSilent(t *testing.T) {
 		})
 		from, want = append(from, id), append(want, fmt.Sprintf(`{"i":%d}`, i))
 	}
-	a := newAgent(t, ctx, nc, agent.Options{})
+	a := newAgent(t, nc, agent.Options{})
 	for range testkit.Volume(t, 3, 3, 30) {
 		began := time.Now()
 		got, err := a.EmitAndCollect(ctx, "e", nil, timeout)
@@ -153,7 +153,7 @@ func TestContributions(t *testing.T) {
 		t.Errorf("handlers lists %s", handlers)
 	}
 
-	w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{})
+	w := newWorker(t, testkit.Conn(t, s), worker.Options{})
 	for id, value := range map[string]any{"struct": struct{ N int }{3}, "nil": nil} {
 		_, err := w.RegisterContributor(ctx, worker.Registration{ID: id, Channels: []string{"sdk"}}, func(_ context.Context, channel string) (any, error) {
 			if channel != "sdk" {
@@ -165,7 +165,7 @@ func TestContributions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := newAgent(t, ctx, nc, agent.Options{}).CollectContributions(ctx, "sdk", time.Second)
+	got, err := newAgent(t, nc, agent.Options{}).CollectContributions(ctx, "sdk", time.Second)
 	if err != nil || joined(got.Values) != `{"N":3}` || len(got.Missing) > 0 {
 		t.Errorf("%+v %v", got, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
 // A replica whose table may be behind serves nothing, and an agent waits for one.
@@ -24,7 +25,10 @@ func TestARouterWithoutACurrentTableRefuses(t *testing.T) {
 	nc := testkit.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "h", `{"events":["e"]}`, says(`{"action":"deny"}`))
-	a := newAgent(t, ctx, nc, agent.Options{Patience: 20 * time.Second})
+	a, err := agent.New(testkit.Client(t, hookrouter.Options{Conn: nc, Patience: 20 * time.Second}), agent.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	stall.Stop()
 	defer stall.Go()
 	testkit.Until(t, ctx, "the lease ends", func() bool { return r.Ready() != nil })

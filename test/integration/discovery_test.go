@@ -50,7 +50,7 @@ func TestDiscovery(t *testing.T) {
 	testkit.Router(t, s, router.Options{Version: "1.2.3"})
 	nc := testkit.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
-	w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{Name: "my-worker", Version: "4.5.6"})
+	w := newWorker(t, testkit.Conn(t, s), worker.Options{Name: "my-worker", Version: "4.5.6"})
 	register(t, ctx, w, worker.Registration{ID: "slow", Events: []string{"e"}}, func(context.Context, worker.Event) (worker.Result, error) {
 		<-time.After(20 * time.Millisecond)
 		return worker.Result{}, nil

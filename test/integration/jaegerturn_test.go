@@ -20,6 +20,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
 // startHookWorker starts a hook-worker with a file.
@@ -90,11 +91,15 @@ func agentRole() int {
 	if err != nil {
 		return fail(err)
 	}
-	a, err := agent.Connect(ctx, agent.Options{URL: os.Getenv("HOOKROUTER_TEST_URL"), Session: "s1"})
+	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: os.Getenv("HOOKROUTER_TEST_URL")})
 	if err != nil {
 		return fail(err)
 	}
-	defer a.Close()
+	defer client.Close()
+	a, err := agent.New(client, agent.Options{Session: "s1"})
+	if err != nil {
+		return fail(err)
+	}
 	fmt.Println("is ready")
 	ctx, span := otel.Tracer("agent").Start(ctx, "turn")
 	turn := agentTurn{Trace: span.SpanContext().TraceID().String()}
@@ -123,12 +128,9 @@ func agentRole() int {
 // that was.
 func approve(t *testing.T, ctx context.Context, nc *nats.Conn) (asked, answered time.Time) {
 	t.Helper()
-	a, err := approver.Connect(ctx, approver.Options{Conn: nc})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(a.Close)
+	a := approver.New(testkit.Client(t, hookrouter.Options{Conn: nc}))
 	var open []approval.Request
+	var err error
 	testkit.Until(t, ctx, "a person is asked", func() bool {
 		open, _, err = a.Pending(ctx, approval.Filter{})
 		return err == nil && len(open) == 1

@@ -158,7 +158,7 @@ func routerKilled(t *testing.T, program string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(own.Close)
-	w := newWorker(t, ctx, own, worker.Options{})
+	w := newWorker(t, own, worker.Options{})
 	var calls atomic.Int64
 	register(t, ctx, w, worker.Registration{ID: "mine", Events: []string{"e"}}, func(context.Context, worker.Event) (worker.Result, error) {
 		calls.Add(1)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -28,10 +29,9 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func newWorker(t *testing.T, ctx context.Context, nc *nats.Conn, o worker.Options) *worker.Worker {
+func newWorker(t *testing.T, nc *nats.Conn, o worker.Options) *worker.Worker {
 	t.Helper()
-	o.Conn = nc
-	w, err := worker.Connect(ctx, o)
+	w, err := worker.New(testkit.Client(t, hookrouter.Options{Conn: nc}), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,14 +43,12 @@ func newWorker(t *testing.T, ctx context.Context, nc *nats.Conn, o worker.Option
 	return w
 }
 
-func newAgent(t *testing.T, ctx context.Context, nc *nats.Conn, o agent.Options) *agent.Agent {
+func newAgent(t *testing.T, nc *nats.Conn, o agent.Options) *agent.Agent {
 	t.Helper()
-	o.Conn = nc
-	a, err := agent.Connect(ctx, o)
+	a, err := agent.New(testkit.Client(t, hookrouter.Options{Conn: nc}), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(a.Close)
 	return a
 }
 

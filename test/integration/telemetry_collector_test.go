@@ -40,7 +40,7 @@ func TestACollectorThatIsGoneIsNotNoticedByAgents(t *testing.T) {
 			ctx := testkit.Within(t, 3*time.Minute)
 			testkit.Router(t, s, router.Options{Telemetry: shown})
 			nc := testkit.Conn(t, s)
-			w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{})
+			w := newWorker(t, testkit.Conn(t, s), worker.Options{})
 			register(t, ctx, w, worker.Registration{ID: "h1", Events: []string{"*"}}, nothing)
 			n, slowest, before := testkit.Volume(t, 300, 1000, 10_000), time.Duration(0), heap()
 			for range n {
@@ -118,7 +118,7 @@ func TestTelemetryThatIsOffAllocatesNothingForAHop(t *testing.T) {
 		ctx := testkit.Within(t, 2*time.Minute)
 		testkit.Router(t, s, o)
 		nc := testkit.Conn(t, s)
-		w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{})
+		w := newWorker(t, testkit.Conn(t, s), worker.Options{})
 		register(t, ctx, w, worker.Registration{ID: "h0", Events: []string{"one", "many"}}, nothing)
 		const more, rounds = 8, 200
 		for i := range more {

@@ -21,6 +21,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -166,11 +167,7 @@ func TestAnApproverPassesItsTraceOn(t *testing.T) {
 	nc := testkit.Conn(t, s)
 	hook(t, ctx, nc, "asker", `{"events":["tool:pre"]}`, says(`{"action":"ask_user"}`))
 	q := executed(t, nc, "tool:pre", event("e1", "Hook-Wait-Ms", "1"), `{}`)
-	a, err := approver.Connect(ctx, approver.Options{Conn: testkit.Conn(t, s)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
+	a := approver.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}))
 	if _, err := a.Answer(telemetry.Remote(ctx, traceparent, ""), q.Approval.ID, approval.Answer{Option: "Deny"}); err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +241,7 @@ func TestContributionsAreATraceToo(t *testing.T) {
 	s := testkit.Server(t)
 	ctx := testkit.Within(t, 60*time.Second)
 	traced(t, s, router.Options{})
-	w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{})
+	w := newWorker(t, testkit.Conn(t, s), worker.Options{})
 	for id, give := range map[string]func(context.Context, string) (any, error){
 		"gives": func(ctx context.Context, _ string) (any, error) {
 			return trace.SpanContextFromContext(ctx).IsValid(), nil
@@ -255,7 +252,7 @@ func TestContributionsAreATraceToo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := newAgent(t, ctx, testkit.Conn(t, s), agent.Options{})
+	a := newAgent(t, testkit.Conn(t, s), agent.Options{})
 	got, err := a.CollectContributions(telemetry.Remote(ctx, "00-11111111111111111111111111111111-"+theirSpan+"-01", ""), "ops.status", 5*time.Second)
 	if err != nil || len(got.Values) != 1 || string(got.Values[0]) != "true" || len(got.Missing) != 1 {
 		t.Fatal(got, err)

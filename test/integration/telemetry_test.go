@@ -113,7 +113,7 @@ func TestAnEventIsOneTrace(t *testing.T) {
 	s := testkit.Server(t)
 	ctx := testkit.Within(t, 20*time.Second)
 	traced(t, s, router.Options{})
-	w := newWorker(t, ctx, testkit.Conn(t, s), worker.Options{})
+	w := newWorker(t, testkit.Conn(t, s), worker.Options{})
 	register(t, ctx, w, worker.Registration{ID: "first", Events: []string{"tool:pre"}, Priority: -5}, func(context.Context, worker.Event) (worker.Result, error) {
 		return worker.Modify(map[string]string{"tool_name": "Bash", "secret": "kPl3"})
 	})
@@ -128,7 +128,7 @@ func TestAnEventIsOneTrace(t *testing.T) {
 		return worker.Deny("no kPl3")
 	})
 	register(t, ctx, w, worker.Registration{ID: "watcher", Events: []string{"tool:pre"}, Mode: chain.Observe}, nothing)
-	a := newAgent(t, ctx, testkit.Conn(t, s), agent.Options{Session: "s1"})
+	a := newAgent(t, testkit.Conn(t, s), agent.Options{Session: "s1"})
 
 	ctx, span := otel.Tracer("test").Start(ctx, "turn")
 	answer, err := a.Emit(ctx, "tool:pre", map[string]string{"tool_name": "Bash", "prompt": "kPl3"})
@@ -286,7 +286,7 @@ func TestAWaitForAPersonAndItsDecisionAreLinked(t *testing.T) {
 	nc := testkit.Conn(t, s)
 	hook(t, ctx, nc, "asker", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_prompt":"kPl3?"}`))
 	pending := make(chan string, 1)
-	a := newAgent(t, ctx, testkit.Conn(t, s), agent.Options{Session: "s1", OnPending: onPending(pending)})
+	a := newAgent(t, testkit.Conn(t, s), agent.Options{Session: "s1", OnPending: onPending(pending)})
 	type result struct {
 		agent.Execution
 		err error
@@ -342,7 +342,7 @@ func TestACollectIsATraceToo(t *testing.T) {
 	nc := testkit.Conn(t, s)
 	hook(t, ctx, nc, "gives", `{"events":["tool:pre"]}`, says(`{"data":{"a":1}}`))
 	hook(t, ctx, nc, "fails", `{"events":["tool:pre"]}`, says(`[`))
-	a := newAgent(t, ctx, testkit.Conn(t, s), agent.Options{})
+	a := newAgent(t, testkit.Conn(t, s), agent.Options{})
 	turn, span := otel.Tracer("test").Start(ctx, "turn")
 	if _, err := a.EmitAndCollect(turn, "tool:pre", map[string]string{}, time.Second); err != nil {
 		t.Fatal(err)

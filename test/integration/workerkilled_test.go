@@ -14,6 +14,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -109,7 +110,11 @@ func workerRole() int {
 		return fail(err)
 	}
 	defer nc.Close()
-	w, err := worker.Connect(ctx, worker.Options{Conn: nc})
+	client, err := hookrouter.Connect(ctx, hookrouter.Options{Conn: nc})
+	if err != nil {
+		return fail(err)
+	}
+	w, err := worker.New(client, worker.Options{})
 	if err != nil {
 		return fail(err)
 	}

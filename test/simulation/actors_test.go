@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
@@ -70,8 +71,12 @@ func raw(nc *nats.Conn, rng *rand.Rand, e errand, twin bool) telling {
 // sdk executes an event with pkg/agent; asked is called with each question.
 func sdk(conn *nats.Conn, e errand, asked func(id string)) telling {
 	t := telling{session: e.session, prompt: e.prompt, began: time.Now(), sdk: true}
-	a, err := agent.Connect(context.Background(), agent.Options{
-		Conn: conn, Session: e.session, Patience: patience,
+	client, err := hookrouter.Connect(context.Background(), hookrouter.Options{Conn: conn, Patience: patience})
+	if err != nil {
+		panic(err) // the connection is there
+	}
+	a, err := agent.New(client, agent.Options{
+		Session:   e.session,
 		OnPending: func(q verdict.Approval) { t.id, t.pending = q.ID, time.Now(); asked(q.ID) },
 	})
 	if err != nil {

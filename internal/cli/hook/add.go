@@ -18,6 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -61,10 +62,14 @@ func (c *addCmd) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	defer b.Close()
-	if err := c.checkFree(ctx, agent.Options{Conn: b.Conn(), Prefix: b.Prefix(), Patience: cli.Patience}); err != nil {
+	client, err := cli.Client(ctx, b)
+	if err != nil {
 		return err
 	}
-	w, err := worker.Connect(ctx, worker.Options{Conn: b.Conn(), Prefix: b.Prefix(), Name: "hookctl", Version: version.Number()})
+	if err := c.checkFree(ctx, client); err != nil {
+		return err
+	}
+	w, err := worker.New(client, worker.Options{Name: "hookctl", Version: version.Number()})
 	if err != nil {
 		return err
 	}
@@ -138,11 +143,11 @@ func (c *addCmd) command() (worker.Handler, error) {
 
 // checkFree refuses to take an id over from somebody by accident. Nobody keeps
 // two commands from passing at the same moment; then the later one wins.
-func (c *addCmd) checkFree(ctx context.Context, o agent.Options) error {
+func (c *addCmd) checkFree(ctx context.Context, client *hookrouter.Client) error {
 	if c.Replace {
 		return nil
 	}
-	taken, err := find(ctx, o, c.ID)
+	taken, err := find(ctx, client, c.ID)
 	if err != nil || taken == nil || len(taken.Instances) == 0 {
 		return err
 	}
@@ -151,8 +156,8 @@ func (c *addCmd) checkFree(ctx context.Context, o agent.Options) error {
 }
 
 // find returns the registration of a hook, nil where there is none.
-func find(ctx context.Context, o agent.Options, id string) (*agent.Listing, error) {
-	a, err := agent.Connect(ctx, o)
+func find(ctx context.Context, client *hookrouter.Client, id string) (*agent.Listing, error) {
+	a, err := agent.New(client, agent.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
 type removeCmd struct {
@@ -33,7 +33,11 @@ func (c *removeCmd) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	defer b.Close()
-	was, err := find(ctx, agent.Options{Conn: b.Conn(), Prefix: b.Prefix(), Patience: cli.Patience}, c.ID)
+	client, err := cli.Client(ctx, b)
+	if err != nil {
+		return err
+	}
+	was, err := find(ctx, client, c.ID)
 	if err != nil {
 		return err
 	}
@@ -41,7 +45,7 @@ func (c *removeCmd) Run(ctx context.Context, e *cli.Env) error {
 	defer cancel()
 	_, err = b.Request(ctx, b.Of("unregister", c.ID), nil, []byte("{}"))
 	if errors.Is(err, natsx.ErrNoResponders) {
-		err = agent.ErrNoRouter
+		err = hookrouter.ErrNoRouter
 	}
 	if err != nil {
 		return fmt.Errorf("remove hook %s: %w", c.ID, err)

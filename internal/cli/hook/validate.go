@@ -8,7 +8,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/contract"
-	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -28,7 +27,11 @@ func (c *ValidateCmd) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	defer b.Close()
-	hook, err := find(ctx, agent.Options{Conn: b.Conn(), Prefix: b.Prefix(), Patience: cli.Patience}, c.ID)
+	client, err := cli.Client(ctx, b)
+	if err != nil {
+		return err
+	}
+	hook, err := find(ctx, client, c.ID)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -57,10 +58,11 @@ func newFixture(t *testing.T, o router.Options) *fixture {
 	if f.bus, err = natsx.New(f.nc, "", nil); err != nil {
 		t.Fatal(err)
 	}
-	if f.agent, err = agent.Connect(t.Context(), agent.Options{Conn: f.nc, Session: "s1", Source: "/test"}); err != nil {
+	client := testkit.Client(t, hookrouter.Options{Conn: f.nc})
+	if f.agent, err = agent.New(client, agent.Options{Session: "s1", Source: "/test"}); err != nil {
 		t.Fatal(err)
 	}
-	if f.worker, err = worker.Connect(t.Context(), worker.Options{Conn: f.nc}); err != nil {
+	if f.worker, err = worker.New(client, worker.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.worker.Close(context.Background()) })

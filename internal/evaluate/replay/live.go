@@ -14,6 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
 // Policy says what would come of a recorded chain. The error is a [*Refusal] where
@@ -204,7 +205,7 @@ func (l *Live) ask(ctx context.Context, subject string, header wire.Header, body
 			return context.Cause(ctx)
 		}
 		if errors.Is(err, natsx.ErrNoResponders) {
-			return fmt.Errorf("%w on %s: start `hook-router`, or check the prefix", agent.ErrNoRouter, subject)
+			return fmt.Errorf("%w on %s: start `hook-router`, or check the prefix", hookrouter.ErrNoRouter, subject)
 		}
 		if wire.CodeOf(err) != wire.Unavailable || try == tries {
 			return fmt.Errorf("ask a router on %s: %w", subject, err)

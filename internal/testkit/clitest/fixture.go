@@ -18,6 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -87,7 +88,7 @@ func (d *Diagnostics) String() string {
 // Hook serves a hook until the test ends.
 func (f *Fixture) Hook(reg chain.Registration, handler worker.Handler) {
 	f.T.Helper()
-	w, err := worker.Connect(f.T.Context(), worker.Options{Conn: f.NC})
+	w, err := worker.New(testkit.Client(f.T, hookrouter.Options{Conn: f.NC}), worker.Options{})
 	if err != nil {
 		f.T.Fatal(err)
 	}

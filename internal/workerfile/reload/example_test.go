@@ -8,6 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
 	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/hooktest"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -19,7 +20,13 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	w, err := worker.Connect(ctx, worker.Options{URL: bus.URL()})
+	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: bus.URL()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+	w, err := worker.New(client, worker.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -22,6 +22,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -128,11 +129,11 @@ func newHome(t *testing.T, o reload.Options) *home {
 	h := &home{sayings: &sayings{inside: make(chan string), goOn: make(chan struct{})}, log: &logged{}, nats: testkit.Conn(t, s)}
 	for _, w := range []**worker.Worker{&h.worker, &h.other} {
 		var err error
-		if *w, err = worker.Connect(t.Context(), worker.Options{Conn: testkit.Conn(t, s)}); err != nil {
+		if *w, err = worker.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}), worker.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	a, err := agent.Connect(t.Context(), agent.Options{Conn: testkit.Conn(t, s), Session: "s1"})
+	a, err := agent.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}), agent.Options{Session: "s1"})
 	if err != nil {
 		t.Fatal(err)
 	}

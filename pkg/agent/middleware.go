@@ -1,0 +1,75 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Verb is what an agent asks of the router.
+type Verb string
+
+// The verbs that run hooks.
+const (
+	VerbEmit          Verb = "emit"          // [Agent.Emit]
+	VerbExecute       Verb = "execute"       // [Agent.Execute]
+	VerbCollect       Verb = "collect"       // [Agent.EmitAndCollect]
+	VerbContributions Verb = "contributions" // [Agent.CollectContributions]
+)
+
+// Call is one call of an agent that runs hooks.
+type Call struct {
+	Verb    Verb
+	Name    string        // of the event, or for VerbContributions of the channel
+	Data    any           // of the event
+	Timeout time.Duration // of each hook, for VerbCollect and VerbContributions
+}
+
+// Reply is the router's reply to a [Call]: the field of the call's verb, the others
+// are nil.
+type Reply struct {
+	Answer     *Answer     // VerbEmit
+	Execution  *Execution  // VerbExecute
+	Collection *Collection // VerbCollect and VerbContributions
+}
+
+// Invoker makes a call.
+type Invoker func(ctx context.Context, c Call) (Reply, error)
+
+// Middleware wraps the calls of an agent that run hooks: it may look at the call and
+// the reply, change them, or reply without calling next. Give it to [New] in the
+// Options.
+type Middleware func(next Invoker) Invoker
+
+// errNoReply is the fault of a middleware.
+var errNoReply = errors.New("the middleware returned neither an error nor the reply of the call's verb")
+
+// deref returns what a reply holds for a method's verb.
+func deref[T any](reply *T, err error) (T, error) {
+	switch {
+	case err != nil:
+		return *new(T), err
+	case reply == nil:
+		return *new(T), errNoReply
+	}
+	return *reply, nil
+}
+
+// dispatch makes a call, below all middleware.
+func (a *Agent) dispatch(ctx context.Context, c Call) (Reply, error) {
+	switch c.Verb {
+	case VerbEmit:
+		answer, err := a.emit(ctx, c.Name, c.Data)
+		return Reply{Answer: &answer}, err
+	case VerbExecute:
+		execution, err := a.execute(ctx, c.Name, c.Data)
+		return Reply{Execution: &execution}, err
+	case VerbCollect:
+		collection, err := a.emitAndCollect(ctx, c)
+		return Reply{Collection: &collection}, err
+	case VerbContributions:
+		collection, err := a.contributions(ctx, c)
+		return Reply{Collection: &collection}, err
+	}
+	return Reply{}, errors.New("call the router: unknown verb " + string(c.Verb))
+}

@@ -1,0 +1,91 @@
+package hookrouter
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/clientconn"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+)
+
+// DefaultPatience is how long requests are retried by default.
+const DefaultPatience = 5 * time.Second
+
+// Options say how a client connects. The zero Options connect to
+// nats://127.0.0.1:4222.
+type Options struct {
+	// URL of the NATS servers, comma-separated; empty means nats://127.0.0.1:4222.
+	URL string
+	// Conn is a connection to use instead of URL, Name, Creds and NATS. It stays the
+	// caller's: Close does not close it.
+	Conn *nats.Conn
+	// Prefix of the subjects; empty means "hooks".
+	Prefix string
+	// Name of the program, shown by the NATS server; empty means "hookrouter".
+	Name string
+	// Creds is the path of a NATS credentials file; empty for none.
+	Creds string
+	// NATS holds further options of the connection.
+	NATS []nats.Option
+	// Patience is how long to retry a request while no router can serve it; 0 means
+	// [DefaultPatience], negative means not at all.
+	Patience time.Duration
+	// Log gets lost and restored connections, and what the packages built on the client
+	// can't report otherwise; nil discards it.
+	Log *slog.Logger
+}
+
+// Client is a connection to the hook routers of one prefix. Make it with [Connect].
+type Client struct {
+	conn  *clientconn.Conn
+	owned bool // Close closes the connection
+}
+
+// Connect connects to NATS. It fails where no server can be reached, and when ctx ends
+// first; ctx has no effect once Connect has returned. Close the client after what was
+// created from it.
+func Connect(ctx context.Context, o Options) (*Client, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Patience == 0 {
+		o.Patience = DefaultPatience
+	}
+	transport, err := connect(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	conn := &clientconn.Conn{Transport: transport, Name: o.Name, Patience: o.Patience, Log: o.Log, NewError: newError}
+	return &Client{conn: conn, owned: o.Conn == nil}, nil
+}
+
+func connect(ctx context.Context, o Options) (*natsx.Conn, error) {
+	if o.Conn != nil {
+		return natsx.New(o.Conn, o.Prefix, o.Log)
+	}
+	name := o.Name
+	if name == "" {
+		name = "hookrouter"
+	}
+	return natsx.ConnectContext(ctx, natsx.Options{URL: o.URL, Prefix: o.Prefix, Name: name, Creds: o.Creds, NATS: o.NATS, Log: o.Log})
+}
+
+// Close disconnects, unless the connection is the caller's. A second call does nothing.
+func (c *Client) Close() {
+	if c.owned {
+		c.conn.Transport.Close()
+	}
+}
+
+// Conn returns the NATS connection, for requests of the program's own.
+func (c *Client) Conn() *nats.Conn { return c.conn.Transport.Conn() }
+
+// Prefix returns the first token of every subject of the routers.
+func (c *Client) Prefix() string { return c.conn.Transport.Prefix() }
+
+func init() {
+	clientconn.Of = func(client any) *clientconn.Conn { return client.(*Client).conn }
+}

@@ -1,0 +1,33 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
+)
+
+// Run connects to the NATS servers at url, registers one hook, and answers for it
+// until ctx ends. It is all that a program with one hook needs; one that wants more
+// uses [hookrouter.Connect] and [New]. Empty means nats://127.0.0.1:4222. What happens
+// is logged with [slog.Default].
+func Run(ctx context.Context, url string, reg Registration, handler Handler) error {
+	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: url, Name: "hook-worker", Log: slog.Default()})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	w, err := New(client, Options{})
+	if err != nil {
+		return err
+	}
+	if _, err := w.Register(ctx, reg, handler); err != nil {
+		if ctx.Err() != nil { // ended before it was ready
+			err = nil
+		}
+		return errors.Join(err, w.stop(ctx))
+	}
+	slog.InfoContext(ctx, "hook registered", "hook", reg.ID)
+	return w.Run(ctx)
+}
