@@ -33,10 +33,7 @@ func (c replayEvents) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	policy, err := newPolicy(file, c.RunAll, c.AsIfEnforced)
-	if err != nil {
-		return err
-	}
+	policy := newPolicy(file, c.RunAll, c.AsIfEnforced)
 	in, err := openEvents(c.Events)
 	if err != nil {
 		return err

@@ -19,11 +19,10 @@ type policy struct{ *evaluate.Chain }
 // newPolicy makes a chain of a file, in the order in which a router would have it.
 // Events run at the same time here, so what a builtin remembers of others counts for
 // nothing: rules are called, and what is replay_safe.
-func newPolicy(file *workerfile.File, runAll, shadows bool) (policy, error) {
-	hooks, err := evaluate.NewChain(file, func(h workerfile.Hook) bool {
+func newPolicy(file *workerfile.File, runAll, shadows bool) policy {
+	return policy{evaluate.NewChain(file, func(h workerfile.Hook) bool {
 		return runAll || h.Registration.ReplaySafe || h.Kind == "cel"
-	}, shadows)
-	return policy{hooks}, err
+	}, shadows)}
 }
 
 // decide runs the chain of one event.

@@ -1,11 +1,9 @@
 package evaluate
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/evaluate/replay"
-	"github.com/hookrouter/hookrouter/internal/policy/match"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -23,46 +21,34 @@ type Chain struct {
 
 // NewChain makes a chain of a file. may says which hooks may be called; shadows makes
 // those in mode shadow count as if they were enforced.
-func NewChain(file *workerfile.File, may func(workerfile.Hook) bool, shadows bool) (*Chain, error) {
+func NewChain(file *workerfile.File, may func(workerfile.Hook) bool, shadows bool) *Chain {
 	c := &Chain{table: &chain.Table{}, hooks: map[string]workerfile.Hook{}, may: may}
 	for i, h := range file.Hooks {
 		link := &chain.Entry{Registration: h.Registration, Order: uint64(i + 1), Hook: h.Handler} //nolint:gosec // small
 		if link.Mode == chain.Shadow && shadows {
 			link.Mode = chain.Enforce
 		}
-		wants, err := wanting(h)
-		if err != nil {
-			return nil, fmt.Errorf("hook %q: %w", h.Registration.ID, err)
-		}
-		link.Condition = wants
+		link.Condition = wanting(h)
 		c.table = c.table.Apply(chain.Change{ID: h.Registration.ID, Entry: link})
 		c.hooks[h.Registration.ID] = h
 	}
-	return c, nil
+	return c
 }
 
 // wanting is the condition of a hook: the match of its registration, as a router has it,
 // and what the hook itself passes over. Nil means always.
-func wanting(h workerfile.Hook) (func(*chain.View) (bool, error), error) {
-	if h.Registration.Match == "" && h.Wants == nil {
-		return nil, nil
-	}
-	var program *match.Program
-	if h.Registration.Match != "" {
-		var err error
-		if program, err = match.Compile(h.Registration.Match); err != nil {
-			return nil, err
-		}
+func wanting(h workerfile.Hook) func(*chain.View) (bool, error) {
+	if h.Wants == nil {
+		return h.Condition
 	}
 	return func(v *chain.View) (bool, error) {
-		if program != nil {
-			holds, err := program.Eval(v.Decoded(func(v *chain.View) any { return match.NewInput(v.Event, v.Session, v.Data) }).(*match.Input))
-			if err != nil || !holds {
+		if h.Condition != nil {
+			if holds, err := h.Condition(v); err != nil || !holds {
 				return holds, err
 			}
 		}
-		return h.Wants == nil || h.Wants(events.Event{Name: v.Event, Session: v.Session, Data: v.Data}), nil
-	}, nil
+		return h.Wants(events.Event{Name: v.Event, Session: v.Session, Data: v.Data}), nil
+	}
 }
 
 // Links are the hooks that an event concerns, in their order.

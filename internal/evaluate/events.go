@@ -48,10 +48,7 @@ func Events(ctx context.Context, name string, in io.Reader, load Loader, o Optio
 		return err
 	}
 	defer file.Close()
-	hooks, err := NewChain(file, o.may, false)
-	if err != nil {
-		return err
-	}
+	hooks := NewChain(file, o.may, false)
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	next, failed := make(chan sample), make(chan error, 1)

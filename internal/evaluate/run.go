@@ -79,10 +79,7 @@ func (o Options) run(ctx context.Context, load Loader, test workerfile.Test) (r 
 		return r, err
 	}
 	defer file.Close()
-	hooks, err := NewChain(assuming(file, test.Assume), o.may, false)
-	if err != nil {
-		return r, err
-	}
+	hooks := NewChain(assuming(file, test.Assume), o.may, false)
 	hooks.assumed = test.Assume
 	r.Warnings = hooks.doubts(test)
 	steps := stepsOf(test)

@@ -11,16 +11,19 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Settle is how long content must have stood still before it counts: longer than
-// programs rest that write a file in pieces.
+// Settle is how long content must stay unchanged before it counts: longer than the
+// pauses of a program that writes a file in pieces.
 const Settle = 500 * time.Millisecond
 
-// again is how soon a directory that could not be watched is looked for again.
-const again = time.Second
+// Tests shorten these.
+var (
+	settleTime = Settle
+	retryAfter = time.Second // how soon a directory that could not be watched is tried again
+)
 
 // Watcher watches files. Close it.
 type Watcher struct {
-	notify  *fsnotify.Watcher
+	watcher *fsnotify.Watcher
 	events  chan struct{} // something happened in a directory
 	changed chan struct{}
 	done    chan struct{}
@@ -32,25 +35,25 @@ type Watcher struct {
 
 // New watches files and directories.
 func New(files ...string) (*Watcher, error) {
-	notify, err := fsnotify.NewWatcher()
+	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, fmt.Errorf("watch files: %w", err)
 	}
-	w := &Watcher{notify: notify, events: make(chan struct{}, 1), changed: make(chan struct{}, 1), done: make(chan struct{})}
+	w := &Watcher{watcher: watcher, events: make(chan struct{}, 1), changed: make(chan struct{}, 1), done: make(chan struct{})}
 	if err := w.Watch(files...); err != nil {
-		_ = notify.Close()
+		_ = watcher.Close()
 		return nil, err
 	}
 	w.running.Go(w.listen)
-	w.running.Go(func() { settle(w.done, w.events, w.look, func() { tell(w.changed) }) })
+	w.running.Go(func() { settle(w.done, w.events, w.look, func() { notify(w.changed) }) })
 	return w, nil
 }
 
-// Changed has a value after a change.
+// Changed receives a value after a change.
 func (w *Watcher) Changed() <-chan struct{} { return w.changed }
 
-// Watch says which files and directories are watched from now on. One that was
-// watched before counts as changed if it is other than it was then.
+// Watch replaces the watched files and directories. One that was watched before counts
+// as changed if it differs from its last settled state.
 func (w *Watcher) Watch(files ...string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -66,8 +69,8 @@ func (w *Watcher) Watch(files ...string) error {
 	return w.follow()
 }
 
-// follow watches the directories that the files are in now, and where their links
-// lead; and those that are directories. The caller holds mu.
+// follow watches the directories of the files, those that their links lead to, and the
+// watched directories themselves. The caller holds mu.
 func (w *Watcher) follow() error {
 	wanted := map[string]bool{}
 	for file := range w.states {
@@ -81,27 +84,27 @@ func (w *Watcher) follow() error {
 			wanted[target] = true
 		}
 	}
-	for _, dir := range w.notify.WatchList() {
+	for _, dir := range w.watcher.WatchList() {
 		if !wanted[dir] {
-			_ = w.notify.Remove(dir) // it may be gone
+			_ = w.watcher.Remove(dir) // it may be gone
 		}
 	}
 	var failed []error
 	for dir := range wanted {
-		if err := w.notify.Add(dir); err != nil {
+		if err := w.watcher.Add(dir); err != nil {
 			failed = append(failed, fmt.Errorf("watch %s: %w", dir, err))
 		}
 	}
 	return errors.Join(failed...)
 }
 
-// look returns what the files are now, and whether that is other than what had
-// settled before; where settled says so, it has settled as it is now.
+// look returns the current states, and whether they differ from the last settled ones.
+// With settled set, the current states become the settled ones.
 func (w *Watcher) look(settled bool) (now map[string]state, changed bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.follow() != nil { // a directory is gone, and may come back
-		time.AfterFunc(again, func() { tell(w.events) })
+		time.AfterFunc(retryAfter, func() { notify(w.events) })
 	}
 	now = make(map[string]state, len(w.states))
 	for file, before := range w.states {
@@ -114,31 +117,32 @@ func (w *Watcher) look(settled bool) (now map[string]state, changed bool) {
 	return now, changed
 }
 
-// listen passes on that something happened; what, is looked up.
+// listen reports that something happened; what happened is looked up later.
 func (w *Watcher) listen() {
 	for {
 		select {
-		case _, ok := <-w.notify.Events:
+		case _, ok := <-w.watcher.Events:
 			if !ok {
 				return
 			}
-		case _, ok := <-w.notify.Errors: // events were lost
+		case _, ok := <-w.watcher.Errors: // events were lost
 			if !ok {
 				return
 			}
 		}
-		tell(w.events)
+		notify(w.events)
 	}
 }
 
 // Close ends the watch.
 func (w *Watcher) Close() {
 	close(w.done)
-	_ = w.notify.Close()
+	_ = w.watcher.Close()
 	w.running.Wait()
 }
 
-func tell(ch chan<- struct{}) {
+// notify marks a channel that holds one value.
+func notify(ch chan<- struct{}) {
 	select {
 	case ch <- struct{}{}:
 	default:

@@ -10,9 +10,13 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hookrouter/hookrouter/internal/filewatch"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	testkit.Parallel(16)
+	goleak.VerifyTestMain(m)
+}
 
 func Example() {
 	dir, err := os.MkdirTemp("", "filewatch")
@@ -58,7 +62,7 @@ func changed(t *testing.T, w *filewatch.Watcher) {
 	select {
 	case <-w.Changed():
 	case <-time.After(20 * time.Second):
-		t.Fatal("a change was not told")
+		t.Fatal("a change was not reported")
 	}
 }
 
@@ -66,8 +70,8 @@ func unchanged(t *testing.T, w *filewatch.Watcher) {
 	t.Helper()
 	select {
 	case <-w.Changed():
-		t.Fatal("a change was told, and there was none")
-	case <-time.After(2 * filewatch.Settle):
+		t.Fatal("a change was reported, and there was none")
+	case <-time.After(2 * filewatch.Settled):
 	}
 }
 
@@ -173,14 +177,15 @@ func TestOnlyFilesOfInterestCount(t *testing.T) {
 
 func TestADirectoryChangesWithTheFilesInIt(t *testing.T) {
 	t.Parallel()
-	parent := t.TempDir()
-	dir, link := filepath.Join(parent, "dir"), filepath.Join(parent, "link")
-	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-	must(t, os.Mkdir(dir, 0o700))
-	must(t, os.Symlink("dir", link))
-	for _, watched := range []string{dir, link} {
-		t.Run(filepath.Base(watched), func(t *testing.T) {
-			w, err := filewatch.New(watched)
+	for _, watched := range []string{"dir", "link"} {
+		t.Run(watched, func(t *testing.T) {
+			t.Parallel()
+			parent := t.TempDir()
+			dir, link := filepath.Join(parent, "dir"), filepath.Join(parent, "link")
+			a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+			must(t, os.Mkdir(dir, 0o700))
+			must(t, os.Symlink("dir", link))
+			w, err := filewatch.New(filepath.Join(parent, watched))
 			must(t, err)
 			defer w.Close()
 			put(t, a, "1")

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// state is what a file is at one moment; the zero state is one that is not there.
+// state is a file at one moment; the zero state means that it does not exist.
 type state struct {
 	there   bool
 	content [sha256.Size]byte // of a directory: its listing
@@ -38,8 +38,8 @@ func stateOf(file string) (s state) {
 	return s
 }
 
-// listing is what is in a directory, as far as it can be read: names, and of files when
-// they were written.
+// listing hashes a directory as far as it can be read: names, and the size and
+// modification time of files.
 func listing(dir *os.File) (sum [sha256.Size]byte) {
 	names, _ := dir.Readdirnames(-1)
 	slices.Sort(names)
@@ -54,9 +54,8 @@ func listing(dir *os.File) (sum [sha256.Size]byte) {
 	return sum
 }
 
-// settle calls changed when, after an event, the files have changed and stood still
-// for [Settle]. look reports them, and takes them as seen where it is told that they
-// have settled.
+// settle calls changed when the files have changed after an event and then stayed
+// unchanged for [Settle]. look reports their states, and records them with settled set.
 func settle(done, events <-chan struct{}, look func(settled bool) (map[string]state, bool), changed func()) {
 	var last map[string]state
 	var still <-chan time.Time
@@ -67,12 +66,12 @@ func settle(done, events <-chan struct{}, look func(settled bool) (map[string]st
 		case <-events:
 			if still == nil {
 				last, _ = look(false)
-				still = time.After(Settle)
+				still = time.After(settleTime)
 			}
 		case <-still:
 			now, _ := look(false)
 			if !maps.Equal(now, last) {
-				last, still = now, time.After(Settle)
+				last, still = now, time.After(settleTime)
 				continue
 			}
 			still = nil

@@ -32,37 +32,37 @@ func (s *script) look(settled bool) (map[string]state, bool) {
 	return s.now, changed
 }
 
-func TestAChangeIsToldWhenItHasStoodStill(t *testing.T) {
+func TestAChangeIsReportedOnceItHasSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		files := &script{}
-		var told atomic.Int32
+		var reported atomic.Int32
 		done, events := make(chan struct{}), make(chan struct{})
-		go settle(done, events, files.look, func() { told.Add(1) })
+		go settle(done, events, files.look, func() { reported.Add(1) })
 		wait := func(d time.Duration, want int32, when string) {
 			t.Helper()
 			<-time.After(d)
 			synctest.Wait()
-			if n := told.Load(); n != want {
-				t.Errorf("%s it was told %d times; want %d", when, n, want)
+			if n := reported.Load(); n != want {
+				t.Errorf("%s it was reported %d times; want %d", when, n, want)
 			}
 		}
 		for content := range byte(5) { // written in pieces
 			files.write(content + 1)
 			events <- struct{}{}
-			wait(400*time.Millisecond, 0, "while the file is written")
+			wait(Settled*4/5, 0, "while the file is written")
 		}
-		wait(2*Settle, 1, "then")
+		wait(2*Settled, 1, "then")
 		events <- struct{}{}
-		wait(3*Settle, 1, "with an event of another file")
+		wait(3*Settled, 1, "with an event of another file")
 		files.write(9)
 		events <- struct{}{}
 		wait(0, 1, "with a change")
 		files.write(5)
-		wait(3*Settle, 1, "with a change that was taken back")
+		wait(3*Settled, 1, "with a change that was taken back")
 		files.write(7)
 		for range 100 { // others are written all the time
 			events <- struct{}{}
-			<-time.After(Settle / 10)
+			<-time.After(Settled / 10)
 		}
 		wait(0, 2, "in the midst of other events")
 		if files.looks > 100 {

@@ -18,8 +18,8 @@ const (
 	// MaxValue bounds a value, in bytes.
 	MaxValue = 64 << 10
 
-	patience = 2 * time.Second // of one call: less than a hook's time, so that its failure is told in time
-	tries    = 50              // how often a write is begun again because another process wrote meanwhile
+	patience = 2 * time.Second // of one call: less than a hook's timeout, so that its failure is reported in time
+	tries    = 50              // how often a write is retried because another process wrote meanwhile
 )
 
 // Options say how the bucket of states is made. replicas 0 means three on a cluster
@@ -54,7 +54,7 @@ type openBucket struct {
 // NewBucket makes a store of the bucket on a bus. connect is called when it is first
 // used, and again where that failed; the bus is the Bucket's to close.
 func NewBucket(connect func() (*natsx.Conn, error)) *Bucket {
-	return &Bucket{connect: connect, opening: make(chan struct{}, 1)}
+	return &Bucket{connect: connect, opening: make(chan struct{}, 1), writer: writer{timeout: patience}}
 }
 
 // Close disconnects. Nothing is called any more, then or afterwards.
@@ -69,7 +69,7 @@ func (b *Bucket) Close() {
 
 // Get implements [Store].
 func (b *Bucket) Get(ctx context.Context, key string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, b.writer.timeout)
 	defer cancel()
 	bucket, err := b.open(ctx)
 	if err != nil {
@@ -84,7 +84,7 @@ func (b *Bucket) Get(ctx context.Context, key string) ([]byte, error) {
 
 // Update implements [Store].
 func (b *Bucket) Update(ctx context.Context, key string, change Change) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, b.writer.timeout)
 	defer cancel()
 	bucket, err := b.open(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func (b *Bucket) Update(ctx context.Context, key string, change Change) error {
 
 // Under implements [Store]. It asks for one value after the other.
 func (b *Bucket) Under(ctx context.Context, prefix string, yield func(key string, value []byte) bool) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, b.writer.timeout)
 	defer cancel()
 	bucket, err := b.open(ctx)
 	if err != nil {

@@ -17,6 +17,8 @@ import (
 // together, so that a process contends for a key with others only, and once for all.
 // The zero writer is ready.
 type writer struct {
+	timeout time.Duration // of one write
+
 	mu      sync.Mutex              // guards waiting
 	waiting map[string][]*oneChange // by key, which is there while somebody writes it
 	writing sync.WaitGroup
@@ -50,7 +52,7 @@ func (w *writer) update(ctx context.Context, bucket *natsx.Bucket, key string, c
 	if w.withdraw(key, c) {
 		return away(ctx.Err())
 	}
-	return <-c.done // it is being written, which takes no longer than patience
+	return <-c.done // it is being written, for at most the timeout
 }
 
 func (w *writer) withdraw(key string, c *oneChange) (withdrawn bool) {
@@ -75,15 +77,15 @@ func (w *writer) run(bucket *natsx.Bucket, key string) {
 		}
 		w.waiting[key] = nil
 		w.mu.Unlock()
-		for i, err := range write(bucket, key, batch) {
+		for i, err := range write(bucket, key, batch, w.timeout) {
 			batch[i].done <- err
 		}
 	}
 }
 
 // write returns what became of each change.
-func write(bucket *natsx.Bucket, key string, batch []*oneChange) []error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+func write(bucket *natsx.Bucket, key string, batch []*oneChange, timeout time.Duration) []error {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	var failed error
 	for try := range tries {

@@ -14,11 +14,13 @@ import (
 	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/hookcall"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/policy/match"
 	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/session"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/audit"
+	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -55,7 +57,7 @@ func New(ctx context.Context, conn *natsx.Conn, o Options) (*Router, error) {
 	}
 	r.registry = registry.New(conn, hooks, registry.Options{
 		Replica: replica, AuditFormat: int(audit.Latest), Record: r.recordChange, Changed: r.observer.metrics.Registry,
-		Lease: o.Lease, TTL: o.TTL, Compile: compile, Log: o.Log,
+		Lease: o.Lease, TTL: o.TTL, Compile: match.Condition, Log: o.Log,
 	})
 	return r, r.openCoordinator(ctx)
 }
@@ -188,7 +190,7 @@ func (r *Router) serve() (*natsapi.Server, error) {
 		metadata["audit_key"] = r.opts.AuditKey.Public
 	}
 	return natsapi.Start(natsapi.Options{
-		Conn: r.conn, Dispatcher: r.dispatch, Registry: r.registry, Approvals: r.approvals, Sessions: r.sessions, Compile: checkMatch,
+		Conn: r.conn, Dispatcher: r.dispatch, Registry: r.registry, Approvals: r.approvals, Sessions: r.sessions, Compile: func(reg chain.Registration) error { _, err := match.Condition(reg); return err },
 		Ready: r.Ready, Version: r.opts.Version, Metadata: metadata, AuditMode: string(r.opts.Audit), Limits: r.opts.Injection,
 		MaxData: r.opts.MaxData, MaxInFlight: r.opts.MaxInFlight, Accounts: r.opts.Accounts, ForwardBaggage: r.opts.ForwardBaggage,
 		Refused: r.observer.metrics.Refused, Log: r.opts.Log,

@@ -21,10 +21,6 @@ type Options struct {
 	Kinds map[string]kind.Kind
 	// Worker is who will call the hooks.
 	Worker kind.Worker
-	// CheckMatch says why the match of a registration does not compile, and what of one
-	// that does is probably not meant; each may be a [*kind.FieldError]. Nil leaves that
-	// to the router.
-	CheckMatch func(expr string) (doubts []error, err error)
 	// FileOnly checks what the file says, and not whether this machine has what its
 	// hooks need. A hook that lacks something (see [kind.MachineError]) is built all
 	// the same, and fails when it is called.

@@ -20,7 +20,9 @@ type Hook struct {
 	Registration chain.Registration // completed and checked; its match compiles
 	Kind         string             // the key of its section
 	kind.Hook                       // what answers
-	Lacks        *Error             // what this machine lacks of it; nil without [Options.FileOnly]
+	// Condition is the compiled match of the registration; nil means always.
+	Condition func(*chain.View) (bool, error)
+	Lacks     *Error // what this machine lacks of it; nil without [Options.FileOnly]
 
 	section jsontext.Value   // as JSON
 	doc     *document        // that it stands in; nil for a hook of no file
@@ -91,8 +93,8 @@ func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) H
 		d.note(d.missing(at, "events", "the hook has no events: say for which it is, like events: [tool:pre]"))
 	}
 	d.checkRegistration(at, h.Registration)
-	d.checkMatch(at, &h, opts.CheckMatch)
-	d.doubtEvents(at, &h)
+	d.compileMatch(at, &h)
+	d.checkEventSpelling(at, &h)
 	return h
 }
 

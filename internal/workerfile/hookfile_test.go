@@ -66,7 +66,7 @@ func TestParse(t *testing.T) {
 			{Kind: "exec", Hook: kind.Hook{Acts: true}, Registration: chain.Registration{ID: "linter", Name: "Linter", Events: []string{"tool:post"}}},
 		},
 	}
-	if diff := cmp.Diff(want, f, cmpopts.IgnoreFields(workerfile.Hook{}, "Handler"), cmpopts.IgnoreUnexported(workerfile.Hook{})); diff != "" {
+	if diff := cmp.Diff(want, f, cmpopts.IgnoreFields(workerfile.Hook{}, "Handler", "Condition"), cmpopts.IgnoreUnexported(workerfile.Hook{})); diff != "" {
 		t.Errorf("file (-want +got):\n%s", diff)
 	}
 	for _, h := range f.Hooks {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/hookrouter/hookrouter/internal/policy/match"
+	"github.com/hookrouter/hookrouter/internal/workerfile/celhook"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -57,27 +59,33 @@ func (d *document) checkFields(at jsontext.Pointer, r chain.Registration) {
 	}
 }
 
-// doubtEvents warns of events that are probably misspelt.
-func (d *document) doubtEvents(at jsontext.Pointer, h *Hook) {
+// checkEventSpelling warns of events that are probably misspelt.
+func (d *document) checkEventSpelling(at jsontext.Pointer, h *Hook) {
 	for i, pattern := range h.Registration.Events {
-		if doubt := kind.DoubtEvent(pattern); doubt != nil {
-			h.Warnings = append(h.Warnings, d.errorAt((at+"/events").AppendToken(fmt.Sprint(i)), doubt))
+		if err := kind.CheckEventSpelling(pattern); err != nil {
+			h.Warnings = append(h.Warnings, d.errorAt((at+"/events").AppendToken(fmt.Sprint(i)), err))
 		}
 	}
 }
 
-// checkMatch notes why the match of a hook does not compile, and warns of what it probably
-// does not mean.
-func (d *document) checkMatch(at jsontext.Pointer, h *Hook, check func(string) ([]error, error)) {
-	if h.Registration.Match == "" || check == nil {
+// compileMatch compiles the match of a hook, notes why it does not compile, and warns of
+// likely mistakes in it.
+func (d *document) compileMatch(at jsontext.Pointer, h *Hook) {
+	expr := h.Registration.Match
+	if expr == "" {
 		return
 	}
 	at += "/match"
-	doubts, err := check(h.Registration.Match)
+	program, err := match.Compile(expr)
 	if err != nil {
+		if wrong, ok := errors.AsType[*match.Error](err); ok {
+			err = &kind.FieldError{Line: wrong.Line, Column: wrong.Column, Err: errors.New(wrong.Message)}
+		}
 		d.note(d.errorAt(at, err))
+		return
 	}
-	for _, doubt := range doubts {
-		h.Warnings = append(h.Warnings, d.errorAt(at, doubt))
+	h.Condition = program.Condition
+	for _, warning := range celhook.ConditionWarnings("", expr, program) {
+		h.Warnings = append(h.Warnings, d.errorAt(at, warning))
 	}
 }

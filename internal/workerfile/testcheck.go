@@ -64,7 +64,7 @@ func (c *testChecker) test(at jsontext.Pointer, t *Test) (err error) {
 	if err := c.assume(at+"/assume", t.Assume); err != nil {
 		return err
 	}
-	t.Warnings = c.doubts(at, t)
+	t.Warnings = c.spelling(at, t)
 	switch {
 	case t.Event != "" && len(t.Events) > 0:
 		return c.errorAt(at+"/event", errors.New("the test has both event and events: give it one of them"))
@@ -85,18 +85,18 @@ func (c *testChecker) test(at jsontext.Pointer, t *Test) (err error) {
 	return nil
 }
 
-// doubts are the events that are probably misspelt.
-func (c *testChecker) doubts(at jsontext.Pointer, t *Test) (doubts []error) {
-	doubt := func(at jsontext.Pointer, s Step) {
-		if err := kind.DoubtEvent(s.Event); err != nil {
-			doubts = append(doubts, c.errorAt(at+"/event", err))
+// spelling warns of events that are probably misspelt.
+func (c *testChecker) spelling(at jsontext.Pointer, t *Test) (warnings []error) {
+	check := func(at jsontext.Pointer, s Step) {
+		if err := kind.CheckEventSpelling(s.Event); err != nil {
+			warnings = append(warnings, c.errorAt(at+"/event", err))
 		}
 	}
-	doubt(at, t.Step)
+	check(at, t.Step)
 	for i, s := range t.Events {
-		doubt((at + "/events").AppendToken(fmt.Sprint(i)), s)
+		check((at + "/events").AppendToken(fmt.Sprint(i)), s)
 	}
-	return doubts
+	return warnings
 }
 
 func (c *testChecker) step(at jsontext.Pointer, s *Step, mustExpect bool) (err error) {

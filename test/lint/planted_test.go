@@ -51,7 +51,7 @@ var importPlants = []importPlant{
 	{"a package below the chain imports the router", "pkg/chain/below/planted.go", "/internal/router", "chain"},
 
 	{"the matcher imports CEL", "internal/policy/match/planted.go", cel, ""},
-	{"the matcher imports the chain", "internal/policy/match/planted.go", "/pkg/chain", "match"},
+	{"the matcher imports verdicts", "internal/policy/match/planted.go", "/pkg/verdict", "match"},
 
 	{"the approvals import the events", "pkg/approval/planted.go", "/pkg/events", ""},
 	{"the approvals import the chain", "pkg/approval/planted.go", "/pkg/chain", "approval"},

@@ -12,8 +12,10 @@ import (
 	"github.com/DeRuina/timberjack"
 )
 
+// flushEvery is how long lines wait at most. Tests shorten it.
+var flushEvery = time.Second
+
 const (
-	flushEvery = time.Second
 	flushSize  = 64 << 10 // bytes that are written at once, before the second is over
 	maxWaiting = 4 << 20  // bytes that wait while the file can't be written
 )

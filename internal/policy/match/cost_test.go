@@ -50,6 +50,7 @@ func TestEvalOfAHostileExpressionEndsSoon(t *testing.T) {
 		"an absorbed error does not help":       `data.list.all(x, data == data || true)`,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p, err := match.Compile(expr)
 			if err != nil {
 				t.Fatalf("Compile: %v", err)

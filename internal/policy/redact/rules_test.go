@@ -2,6 +2,7 @@ package redact_test
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -112,7 +113,10 @@ func TestRulesAreSafeForConcurrentUse(t *testing.T) {
 
 // A text that is made of beginnings of secrets takes no more than its length.
 func TestTextsFullOfHintsAreReadInTime(t *testing.T) {
-	const size = 128 << 10
+	size := 16 << 10
+	if os.Getenv("HOOKROUTER_FULL") != "" {
+		size = 128 << 10
+	}
 	for _, unit := range []string{
 		"token:", "token: ", "password=", "token=os.", "a@", "a@b.cd", "sk-", "sk-1", ".eyJaaaaaaaaaaa", "eyJ", "cookie: ", "cookie: a=b", "authorization: bearer ",
 		"-----BEGIN PRIVATE KEY-----", "4111-", "1", "4111 1111 1111 1111 ", "AKIA", `token=\"`, `token="token='`, "://a:b@", "://", "[REDACTED:card]", "[REDACTED:card]token=a",

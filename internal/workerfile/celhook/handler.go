@@ -24,8 +24,8 @@ type rule struct {
 
 // Build builds a hook from a section of a worker file.
 func Build(_ kind.Section, c Config) (kind.Hook, error) {
-	handler, doubts, err := build(c)
-	return kind.Hook{Handler: handler, Warnings: doubts}, err
+	handler, warnings, err := build(c)
+	return kind.Hook{Handler: handler, Warnings: warnings}, err
 }
 
 // New compiles the rules. The error is a [*kind.FieldError], or several joined.
@@ -34,7 +34,7 @@ func New(c Config) (kind.Handler, error) {
 	return handler, err
 }
 
-func build(c Config) (handler kind.Handler, doubts []error, err error) {
+func build(c Config) (handler kind.Handler, warnings []error, err error) {
 	if len(c.Rules) == 0 {
 		return nil, nil, kind.At("/rules", "a cel hook needs at least one rule")
 	}
@@ -45,7 +45,7 @@ func build(c Config) (handler kind.Handler, doubts []error, err error) {
 		var err error
 		rules[i], err = compile(at, r)
 		wrong = append(wrong, err)
-		doubts = append(doubts, Doubts(at+"/when", string(r.When), rules[i].when)...)
+		warnings = append(warnings, ConditionWarnings(at+"/when", string(r.When), rules[i].when)...)
 		if r.When == "" && i < len(c.Rules)-1 {
 			wrong = append(wrong, kind.At(at, "this rule has no when and so always holds: those after it are never reached"))
 		}
@@ -55,7 +55,7 @@ func build(c Config) (handler kind.Handler, doubts []error, err error) {
 	}
 	return func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		return decide(ctx, rules, ev)
-	}, doubts, nil
+	}, warnings, nil
 }
 
 // decide returns the answer of the first rule that holds.

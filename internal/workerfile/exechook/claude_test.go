@@ -147,15 +147,18 @@ var claudeScripts = []struct {
 
 func TestScriptsOfClaudeCodeRunUnchanged(t *testing.T) {
 	for _, c := range claudeScripts {
+		// All scripts are written before the first one runs: a program that is still
+		// open for writing in a forked child can't be executed.
+		project := t.TempDir()
+		for name, text := range c.files {
+			write(t, filepath.Join(project, name), text, 0o644)
+		}
+		copyScript(t, c.script, filepath.Join(project, ".claude", "hooks", c.script))
 		t.Run(c.script+": "+c.sentence, func(t *testing.T) {
+			t.Parallel()
 			if _, err := exec.LookPath(cmp.Or(c.needs, "sh")); err != nil {
 				t.Skipf("%s is not installed here", c.needs)
 			}
-			project := t.TempDir()
-			for name, text := range c.files {
-				write(t, filepath.Join(project, name), text, 0o644)
-			}
-			copyScript(t, c.script, filepath.Join(project, ".claude", "hooks", c.script))
 			h, err := exechook.New(exechook.Config{
 				Dialect: exechook.ClaudeCode, Matcher: c.matcher, Base: project,
 				Command: exechook.Command{"", `"$CLAUDE_PROJECT_DIR"/.claude/hooks/` + c.script},

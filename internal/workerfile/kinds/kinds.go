@@ -1,12 +1,10 @@
 package kinds
 
 import (
-	"errors"
 	"log/slog"
 
 	"github.com/hookrouter/hookrouter/internal/builtin/all"
 	"github.com/hookrouter/hookrouter/internal/hookstate"
-	"github.com/hookrouter/hookrouter/internal/policy/match"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/builtinhook"
 	"github.com/hookrouter/hookrouter/internal/workerfile/celhook"
@@ -25,8 +23,7 @@ func All(w kind.Worker) workerfile.Options {
 		w.Log = slog.New(slog.DiscardHandler)
 	}
 	return workerfile.Options{
-		Worker:     w,
-		CheckMatch: checkMatch,
+		Worker: w,
 		Kinds: map[string]kind.Kind{
 			"builtin": builtinhook.New(all.Builtins()),
 			"cel":     kind.Of("Rules in CEL, the first that holds answers.", celhook.Build),
@@ -35,15 +32,4 @@ func All(w kind.Worker) workerfile.Options {
 			"rego":    kind.Of("Policies in the language of Open Policy Agent.", regohook.New),
 		},
 	}
-}
-
-func checkMatch(expr string) (doubts []error, err error) {
-	program, err := match.Compile(expr)
-	if wrong, ok := errors.AsType[*match.Error](err); ok {
-		return nil, &kind.FieldError{Line: wrong.Line, Column: wrong.Column, Err: errors.New(wrong.Message)}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return celhook.Doubts("", expr, program), nil
 }

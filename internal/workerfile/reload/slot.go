@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/hookrouter/hookrouter/internal/policy/match"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -16,13 +15,15 @@ import (
 // form is a hook as one file had it. It is closed when nobody holds it any more.
 type form struct {
 	workerfile.Hook
-	table func() *chain.Table // with this hook alone
-	holds atomic.Int64        // the slots it is in, the calls under way, and who made it
+	table *chain.Table // with this hook alone
+	holds atomic.Int64 // the slots it is in, the calls under way, and who made it
 }
 
 // newForm is held once, by its maker.
 func newForm(h workerfile.Hook) *form {
-	f := &form{Hook: h, table: sync.OnceValue(func() *chain.Table { return tableOf(h.Registration) })}
+	f := &form{Hook: h, table: (&chain.Table{}).Apply(chain.Change{
+		ID: h.Registration.ID, Entry: &chain.Entry{Registration: h.Registration, Condition: h.Condition},
+	})}
 	f.holds.Store(1)
 	return f
 }
@@ -36,20 +37,12 @@ func (f *form) release() {
 // wants reports whether a router calls the hook for an event, by the registration
 // that its file had.
 func (f *form) wants(ev events.Event) bool {
-	links := f.table().For(ev.Name, ev.Session)
+	links := f.table.For(ev.Name, ev.Session)
 	if len(links) == 0 || links[0].Condition == nil {
 		return len(links) > 0
 	}
 	wanted, err := links[0].Condition(&chain.View{Event: ev.Name, Session: ev.Session, Data: ev.Data})
 	return wanted && err == nil
-}
-
-func tableOf(reg chain.Registration) *chain.Table {
-	link := &chain.Entry{Registration: reg}
-	if program, err := match.Compile(reg.Match); err == nil && reg.Match != "" { // it was checked with the file
-		link.Condition = func(v *chain.View) (bool, error) { return program.Eval(match.NewInput(v.Event, v.Session, v.Data)) }
-	}
-	return (&chain.Table{}).Apply(chain.Change{ID: reg.ID, Entry: link})
 }
 
 // errGone is what a call gets that comes long after its hook was taken off.

@@ -9,19 +9,19 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// DoubtEvent says that an event, or a pattern of some, is no standard one and what it was
-// probably meant to be. Nil is for a standard one, and for one that may well be of an
-// application.
-func DoubtEvent(pattern string) error {
+// CheckEventSpelling returns an error for an event name or pattern that is probably a
+// misspelt standard event. It is nil for standard events, and for names that an
+// application may well use for its own events.
+func CheckEventSpelling(pattern string) error {
 	if meant := meantEvent(pattern); meant != "" {
 		return fmt.Errorf("there is no standard event %s: did you mean %s?", pattern, meant)
 	}
 	return nil
 }
 
-// meantEvent is the standard event, or the domain of some, that a pattern which names
-// none was probably meant to be: a slip away, or a name of Claude Code. It is empty where
-// the pattern may well be of an application.
+// meantEvent returns the standard event or domain that a pattern probably means: one with
+// nearly the same spelling, or the counterpart of a Claude Code event. It is empty if the
+// pattern may be an application's own.
 func meantEvent(pattern string) string {
 	name, isDomain := strings.CutSuffix(pattern, ":*")
 	var known []string

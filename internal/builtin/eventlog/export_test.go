@@ -1,0 +1,5 @@
+package eventlog
+
+import "time"
+
+func init() { flushEvery = 20 * time.Millisecond }

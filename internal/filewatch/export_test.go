@@ -1,0 +1,8 @@
+package filewatch
+
+import "time"
+
+// Settled is [Settle] for tests on the real clock.
+const Settled = 80 * time.Millisecond
+
+func init() { settleTime, retryAfter = Settled, Settled }
