@@ -84,7 +84,7 @@ func exported(t *testing.T, ctx context.Context, b *natsx.Conn) []byte {
 			t.Fatal(err)
 		}
 		size, signed = text(t, newest.Signed).Size, newest.Signed
-		state, err := segment.State(ctx, log.Subjects())
+		state, err := log.State(ctx, segment)
 		return err == nil && size == int64(state.Last)
 	})
 	return exportUpTo(t, ctx, log, segment, size, signed)
@@ -101,7 +101,7 @@ func exportUpTo(t *testing.T, ctx context.Context, log *store.Log, s store.Segme
 	if err := log.Checkpoints(ctx, s, func(c store.Checkpoint) error {
 		notes[text(t, c.Signed).Size] = c.Signed
 		return nil
-	}, nil); err != nil {
+	}); err != nil {
 		t.Fatal(err)
 	}
 	notes[size] = last
@@ -192,10 +192,7 @@ func TestAuditorsProveTheLogFromAMirror(t *testing.T) {
 		t.Fatal(err)
 	}
 	var heads [][]byte
-	if err := log.Checkpoints(ctx, log.Live(), func(store.Checkpoint) error { return nil }, func(signed []byte) error {
-		heads = append(heads, signed)
-		return nil
-	}); err != nil {
+	if err := log.Cosigned(ctx, log.Live().Name(), func(rec natsx.Record) { heads = append(heads, rec.Body) }); err != nil {
 		t.Fatal(err)
 	}
 	report, err = audit.Verify(ctx, bytes.NewReader(file), audit.Options{
@@ -370,7 +367,7 @@ func TestRoutersGoOnInANewSegment(t *testing.T) {
 	if x := <-verdicts; x.Action != verdict.Deny {
 		t.Errorf("execute: %+v", x)
 	}
-	if state, err := log.Live().State(ctx, log.Subjects()); err != nil || log.Live().Number != 3 || state.Messages == 0 || len(state.Drift) > 0 {
+	if state, err := log.State(ctx, log.Live()); err != nil || log.Live().Number != 3 || state.Messages == 0 || len(state.Drift) > 0 {
 		t.Errorf("segment %d: %+v %v", log.Live().Number, state, err)
 	}
 	if err := w.Close(ctx); err != nil {

@@ -152,7 +152,7 @@ func (s *Service) decision(ctx context.Context, r *Stored) (*approval.Decision, 
 
 // readDecision reads the decision on an approval request of a segment from the log.
 func (s *Service) readDecision(ctx context.Context, segment int, id string) (storedDecision, error) {
-	rec, err := s.log.Decision(ctx, segment, id)
+	_, rec, err := s.log.Decision(ctx, segment, id)
 	if err != nil {
 		return storedDecision{}, err
 	}

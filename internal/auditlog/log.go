@@ -76,7 +76,7 @@ func Open(ctx context.Context, conn *natsx.Conn, o Options) (*Log, error) {
 	l.writer = recorder.New(conn, stored, recorder.Options{ID: o.Replica, Mode: o.Mode, Timeout: o.Timeout, Wrote: o.Wrote, Log: o.Log})
 	if o.Mode != recorder.Off && o.Key != nil {
 		l.signer = signer.New(stored, signer.Options{
-			Prefix: conn.Prefix(), Key: o.Key.Signer, Verifier: o.Key.Verifier, Log: o.Log,
+			Prefix: conn.Prefix(), Key: o.Key.Signer, Verifier: o.Key.Verifier, Upgraded: o.Upgraded, Log: o.Log,
 			Alarm: func(reason string) { l.note("alarm", reason) },
 		})
 	}

@@ -25,6 +25,7 @@ type Record struct {
 	Sequence uint64    // its place in the stream
 	Time     time.Time // when the server stored it
 	Last     bool      // it was the end of the stream when it was sent
+	Header   nats.Header
 }
 
 // ErrNoStream means that no stream has that name, or none that subject.
@@ -107,13 +108,18 @@ func (s *Stream) AppendFirst(ctx context.Context, subject string, body []byte) (
 // not the last, [ErrClosed] if the stream takes no messages; after any other error the
 // message may have been stored.
 func (s *Stream) Append(ctx context.Context, subject, id string, last uint64, body []byte) (uint64, error) {
-	msg := &nats.Msg{Subject: subject, Data: body, Header: nats.Header{
-		jetstream.ExpectedStreamHeader:      {s.name},
-		jetstream.ExpectedLastSubjSeqHeader: {strconv.FormatUint(last, 10)},
-	}}
+	header := nats.Header{}
 	if id != "" {
-		msg.Header[jetstream.MsgIDHeader] = []string{id}
+		header[jetstream.MsgIDHeader] = []string{id}
 	}
+	return s.AppendWith(ctx, subject, header, last, body)
+}
+
+// AppendWith is [Stream.Append] with headers of the caller's, to which it adds.
+func (s *Stream) AppendWith(ctx context.Context, subject string, header nats.Header, last uint64, body []byte) (uint64, error) {
+	header[jetstream.ExpectedStreamHeader] = []string{s.name}
+	header[jetstream.ExpectedLastSubjSeqHeader] = []string{strconv.FormatUint(last, 10)}
+	msg := &nats.Msg{Subject: subject, Data: body, Header: header}
 	ack, err := s.conn.js.PublishMsg(ctx, msg, jetstream.WithRetryAttempts(0))
 	switch {
 	case err == nil:
@@ -167,5 +173,5 @@ func (s *Stream) record(msg *jetstream.RawStreamMsg, err error) (Record, error) 
 	if err != nil {
 		return Record{}, fmt.Errorf("read stream %s: %w", s.name, mapError(err))
 	}
-	return Record{Subject: msg.Subject, Body: msg.Data, Sequence: msg.Sequence, Time: msg.Time}, nil
+	return Record{Subject: msg.Subject, Body: msg.Data, Sequence: msg.Sequence, Time: msg.Time, Header: msg.Header}, nil
 }

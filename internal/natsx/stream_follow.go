@@ -14,6 +14,7 @@ import (
 type Start struct {
 	Sequence uint64    // of the first message; 0 means see Time
 	Time     time.Time // messages stored since; zero means all
+	Newest   bool      // the newest on each subject
 }
 
 // Follow calls handle for each message on a subject (wildcards allowed), in order, one
@@ -30,6 +31,8 @@ func (s *Stream) Follow(ctx context.Context, subject string, from Start, handle 
 		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, from.Sequence
 	case !from.Time.IsZero():
 		config.DeliverPolicy, config.OptStartTime = jetstream.DeliverByStartTimePolicy, &from.Time
+	case from.Newest:
+		config.DeliverPolicy = jetstream.DeliverLastPerSubjectPolicy
 	}
 	if err := s.follow(ctx, config, handle, caughtUp); err != nil {
 		return fmt.Errorf("follow stream %s: %w", s.name, err)
@@ -89,7 +92,7 @@ func (s *Stream) follow(ctx context.Context, config jetstream.OrderedConsumerCon
 		if err != nil {
 			return err
 		}
-		if err := handle(Record{msg.Subject(), msg.Data(), meta.Sequence.Stream, meta.Timestamp, meta.NumPending == 0}); err != nil {
+		if err := handle(Record{msg.Subject(), msg.Data(), meta.Sequence.Stream, meta.Timestamp, meta.NumPending == 0, msg.Headers()}); err != nil {
 			return err
 		}
 		if behind && meta.NumPending == 0 {

@@ -41,7 +41,7 @@ func stream(out io.Writer, size int64, perMessage int) error {
 	w, err := audit.NewWriter(count, audit.Header{Origin: origin, Prefix: "hooks"})
 	for err == nil && (count.n < size || m.log.Size()%256 != 0) {
 		m.add(chainBody(&m, perMessage))
-		err = w.Message(m.log.Size(), start, "hooks.audit.w.router-5d9f7c", m.parts[0].body)
+		err = w.Message(m.log.Size(), start, "hooks.audit.w.router", m.parts[0].body)
 		if err == nil && m.log.Size()%256 == 0 {
 			m.sign()
 			err = w.Checkpoint(m.parts[1].checkpoint)

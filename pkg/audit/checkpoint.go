@@ -13,23 +13,6 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// checkpointV1 is the first line of a checkpoint.
-const checkpointV1 = "hookrouter-audit v1"
-
-// Format is how the leaves of a log are made. The first line of a checkpoint names it, and
-// all checkpoints of a segment name the same.
-type Format int
-
-// The formats.
-const (
-	// LineFormat covers the lines of a message.
-	LineFormat Format = 1
-	// MessageFormat covers the subject and the stored time of a message too.
-	MessageFormat Format = 2
-	// Latest is what new segments begin with, once all routers and witnesses know it.
-	Latest = MessageFormat
-)
-
 // Times are written in UTC.
 const (
 	timeLayout  = "2006-01-02T15:04:05.000Z"
@@ -38,6 +21,7 @@ const (
 
 // Checkpoint states a log at one size. It is a statement only once it is signed.
 type Checkpoint struct {
+	Format   Format       // of the segment
 	Origin   string       // which log: a word, prefix and segment
 	Size     int64        // messages, at least 1
 	Root     tlog.Hash    // of the tree over them
@@ -59,7 +43,7 @@ func (c Checkpoint) Text() string {
 	if c.Previous != (tlog.Hash{}) {
 		previous = c.Previous.String()
 	}
-	fmt.Fprintf(&b, "%s\n%s\n%d\n%s\n%s\n%s\n", checkpointV1, c.Origin, c.Size, c.Root, c.Time.UTC().Format(timeLayout), previous)
+	fmt.Fprintf(&b, "%s\n%s\n%d\n%s\n%s\n%s\n", c.Format, c.Origin, c.Size, c.Root, c.Time.UTC().Format(timeLayout), previous)
 	for _, head := range c.Writers {
 		fmt.Fprintf(&b, "writer %s %d %d\n", head.ID, head.WSeq, head.Seq)
 	}
@@ -83,7 +67,8 @@ func (c Checkpoint) Sign(router note.Signer) ([]byte, error) {
 }
 
 // ParseCheckpoint reads the text of a checkpoint, without signatures. It accepts
-// what [Checkpoint.Text] writes, and nothing else.
+// what [Checkpoint.Text] writes, and nothing else. The error is an [UnknownFormatError]
+// where a later version has written it.
 func ParseCheckpoint(text string) (Checkpoint, error) {
 	c, err := parseCheckpoint(text)
 	if err == nil && c.Text() != text {
@@ -96,12 +81,12 @@ func ParseCheckpoint(text string) (Checkpoint, error) {
 }
 
 func parseCheckpoint(text string) (c Checkpoint, err error) {
+	if c.Format, err = parseFormat(text); err != nil {
+		return c, err
+	}
 	lines := strings.Split(text, "\n")
 	if len(lines) < 7 || lines[len(lines)-1] != "" {
 		return c, errors.New("it ends too early")
-	}
-	if lines[0] != checkpointV1 {
-		return c, fmt.Errorf("the first line is not %q", checkpointV1)
 	}
 	if c.Origin = lines[1]; !isWord(c.Origin) {
 		return c, errors.New("the origin is no word")

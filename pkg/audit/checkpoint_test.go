@@ -14,7 +14,7 @@ import (
 
 func someCheckpoint() audit.Checkpoint {
 	return audit.Checkpoint{
-		Origin: origin, Size: 12, Root: tlog.RecordHash([]byte("x")), Time: start, Previous: tlog.RecordHash([]byte("y")),
+		Format: audit.Latest, Origin: origin, Size: 12, Root: tlog.RecordHash([]byte("x")), Time: start, Previous: tlog.RecordHash([]byte("y")),
 		Writers: []audit.WriterHead{{ID: "a", WSeq: 3, Seq: 12}, {ID: "b", WSeq: 9, Seq: 11}}, Extra: []string{"policy 7", "policy 7 more"},
 	}
 }
@@ -44,7 +44,7 @@ func TestCheckpointsAreReadAsTheyAreWritten(t *testing.T) {
 func TestParseCheckpointIsStrict(t *testing.T) {
 	text := someCheckpoint().Text()
 	for name, change := range map[string][2]string{
-		"another version":           {"audit v1", "audit v2"},
+		"another version":           {"audit v2", "audit v3"},
 		"an origin with a space":    {origin, "hooks AUDIT"},
 		"no origin":                 {origin, ""},
 		"size 0":                    {"\n12\n", "\n0\n"},

@@ -26,10 +26,10 @@ func exported() []byte {
 	}.Append(body)
 
 	var history audit.Log
-	if err := history.Append(body); err != nil {
+	if err := history.Append(audit.Message{Subject: "hooks.audit.w.router-1", Stored: start, Body: body}); err != nil {
 		log.Fatal(err)
 	}
-	signed, err := history.Checkpoint(origin, start, tlog.Hash{}).Sign(router.Signer)
+	signed, err := history.Checkpoint(audit.Latest, origin, start, tlog.Hash{}).Sign(router.Signer)
 	if err != nil {
 		log.Fatal(err)
 	}

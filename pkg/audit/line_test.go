@@ -46,16 +46,16 @@ func TestWritersAreBounded(t *testing.T) {
 		body = audit.Record{Writer: fmt.Sprint("w", i), WSeq: 1}.Append(body)
 	}
 	var history audit.Log
-	if err := history.Append(body); err != nil {
+	if err := history.Append(message(body)); err != nil {
 		t.Fatal(err)
 	}
-	if err := history.Append(audit.Record{Writer: "one-more", WSeq: 1}.Append(nil)); err == nil {
+	if err := history.Append(message(audit.Record{Writer: "one-more", WSeq: 1}.Append(nil))); err == nil {
 		t.Error("one writer more was accepted")
 	}
 }
 
 func TestReceiptsOfOtherVersionsAreRefused(t *testing.T) {
-	for _, text := range []string{`{"hookrouter_audit_receipt":2}`, `{}`, `hello`} {
+	for _, text := range []string{`{"hookrouter_audit_receipt":3}`, `{"hookrouter_audit_receipt":0}`, `{}`, `hello`} {
 		if _, err := audit.ParseReceipt([]byte(text)); err == nil {
 			t.Errorf("%s: accepted", text)
 		}

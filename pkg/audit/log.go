@@ -16,16 +16,20 @@ import (
 // maxWriters bounds what a log makes its reader remember.
 const maxWriters = 1 << 16
 
-// Log follows a log: it takes the messages in order and knows size, root and
-// the head of each writer. The zero Log is empty. Its memory does not grow with
-// the messages. After an error it is at its end: the log is invalid from there.
+// Log follows a segment: it takes the messages in order and knows size, root and the head
+// of each writer. The zero Log is empty and knows no format yet: it has a root in each of
+// them until [Log.SetFormat]. Its memory does not grow with the messages. After an error it
+// is at its end: the segment is invalid from there.
 type Log struct {
-	tree    Tree
+	format  Format       // 0: not known yet
+	trees   [Latest]Tree // by format; with a format only its own grows
+	size    int64
 	writers map[string]*WriterHead
 	last    *WriterHead // the writer of the line before: mostly that of the next
 	records int64
 	scan    scanner
-	sums    []byte // of the message that is read, behind the prefix of a leaf
+	head    []byte // of the message that is read
+	sums    []byte // of its head and its lines, see [leafSums]
 }
 
 // WriterHead is the last record of one writer.
@@ -38,6 +42,9 @@ type WriterHead struct {
 // LogAt is the log as a checkpoint left it; subtrees are those of its tree then
 // ([Log.Subtrees]), which need no trust: they must hash to the root.
 func LogAt(c Checkpoint, subtrees []tlog.Hash) (*Log, error) {
+	if !c.Format.known() {
+		return nil, fmt.Errorf("restore log: the format %d is none", c.Format)
+	}
 	tree, err := TreeOf(c.Size, subtrees)
 	if err != nil {
 		return nil, err
@@ -45,16 +52,26 @@ func LogAt(c Checkpoint, subtrees []tlog.Hash) (*Log, error) {
 	if tree.Root() != c.Root {
 		return nil, errors.New("restore log: the subtrees are not those of the checkpoint")
 	}
-	l := &Log{tree: tree, writers: make(map[string]*WriterHead, len(c.Writers))}
+	l := &Log{format: c.Format, size: c.Size, writers: make(map[string]*WriterHead, len(c.Writers))}
+	l.trees[c.Format-1] = tree
 	for _, head := range c.Writers {
 		l.writers[head.ID] = &head
 	}
 	return l, nil
 }
 
+// Format of the log; 0 where it is not known yet.
+func (l *Log) Format() Format { return l.format }
+
+// SetFormat says which format the log has, as its first checkpoint does.
+func (l *Log) SetFormat(f Format) { l.format = f }
+
 // Append takes the next message. The error says what is wrong with it.
-func (l *Log) Append(body []byte) error {
-	lines, err := Lines(body)
+func (l *Log) Append(m Message) (err error) {
+	if l.head, err = m.head(l.head[:0]); err != nil {
+		return err
+	}
+	lines, err := Lines(m.Body)
 	if err != nil {
 		return err
 	}
@@ -73,12 +90,13 @@ func Lines(body []byte) ([][]byte, error) {
 	return bytes.Split(body[:len(body)-1], []byte{'\n'}), nil
 }
 
-// append takes lines, and their marks where they are known.
+// append takes the lines of a message whose head is set, and their marks where they are
+// known.
 func (l *Log) append(lines [][]byte, marks [][]int32) error {
 	if len(lines) == 0 {
 		return errors.New("a message without lines")
 	}
-	l.sums = append(l.sums[:0], 0) // tlog.RecordHash without its allocations
+	l.sums = leafSums(l.sums, l.head)
 	for i, line := range lines {
 		var known []int32
 		if marks != nil {
@@ -94,7 +112,12 @@ func (l *Log) append(lines [][]byte, marks [][]int32) error {
 		sum := sha256.Sum256(line)
 		l.sums = append(l.sums, sum[:]...)
 	}
-	l.tree.Append(sha256.Sum256(l.sums))
+	for f := Latest; f >= LineFormat; f-- {
+		if l.format == 0 || l.format == f {
+			l.trees[f-1].Append(f.leaf(l.sums))
+		}
+	}
+	l.size++
 	l.records += int64(len(lines))
 	return nil
 }
@@ -118,22 +141,45 @@ func (l *Log) count(f facts) error {
 	if f.wseq != head.WSeq+1 {
 		return fmt.Errorf("record %d of writer %s follows its record %d", f.wseq, head.ID, head.WSeq)
 	}
-	head.WSeq, head.Seq = f.wseq, l.tree.size+1
+	head.WSeq, head.Seq = f.wseq, l.size+1
 	l.last = head
 	return nil
 }
 
 // Size is the number of messages, and the sequence of the last one.
-func (l *Log) Size() int64 { return l.tree.Size() }
+func (l *Log) Size() int64 { return l.size }
 
 // Records is the number of records that were appended.
 func (l *Log) Records() int64 { return l.records }
 
-// Root is the root of the tree.
-func (l *Log) Root() tlog.Hash { return l.tree.Root() }
+// Root is the root of the tree in a format, which is that of the log where it has one.
+func (l *Log) Root(f Format) tlog.Hash { return l.trees[f-1].Root() }
 
-// Subtrees is what [LogAt] needs to go on later, besides a checkpoint of this size.
-func (l *Log) Subtrees() []tlog.Hash { return l.tree.Subtrees() }
+// formatOf is the format in which the log has a root; 0 where it has it in none.
+func (l *Log) formatOf(root tlog.Hash) Format {
+	for f := LineFormat; f <= Latest; f++ {
+		if (l.format == 0 || l.format == f) && l.Root(f) == root {
+			return f
+		}
+	}
+	return 0
+}
+
+// roots names the root, or the roots in all formats.
+func (l *Log) roots() string {
+	if l.format != 0 {
+		return l.Root(l.format).String()
+	}
+	var list []string
+	for f := LineFormat; f <= Latest; f++ {
+		list = append(list, l.Root(f).String())
+	}
+	return strings.Join(list, " or ")
+}
+
+// Subtrees is what [LogAt] needs to go on later, besides a checkpoint of this size and
+// format.
+func (l *Log) Subtrees(f Format) []tlog.Hash { return l.trees[f-1].Subtrees() }
 
 // Writers are the heads of all writers, sorted by id.
 func (l *Log) Writers() []WriterHead {
@@ -146,10 +192,11 @@ func (l *Log) Writers() []WriterHead {
 
 func byID(a, b *WriterHead) int { return strings.Compare(a.ID, b.ID) }
 
-// Checkpoint states the log as it is now. previous is the [Checkpoint.Digest] of
-// the checkpoint before; zero for the first.
-func (l *Log) Checkpoint(origin string, now time.Time, previous tlog.Hash) Checkpoint {
+// Checkpoint states the log as it is now, in a format, which is that of the log where it has
+// one.
+// previous is the [Checkpoint.Digest] of the checkpoint before; zero for the first.
+func (l *Log) Checkpoint(f Format, origin string, now time.Time, previous tlog.Hash) Checkpoint {
 	return Checkpoint{
-		Origin: origin, Size: l.Size(), Root: l.Root(), Time: now.UTC().Truncate(time.Millisecond), Previous: previous, Writers: l.Writers(),
+		Format: f, Origin: origin, Size: l.Size(), Root: l.Root(f), Time: now.UTC().Truncate(time.Millisecond), Previous: previous, Writers: l.Writers(),
 	}
 }

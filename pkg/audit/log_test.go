@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -51,8 +52,11 @@ func trusted() audit.Options {
 
 var keys = audit.Keys{Routers: []note.Verifier{router.Verifier}, Witnesses: []note.Verifier{witness.Verifier}}
 
-// part is a message of an export, or a signed checkpoint.
+// part is a message of an export, or a signed checkpoint. A message has the time start
+// and the subject of a router, where it says no other.
 type part struct {
+	stored     time.Time
+	subject    string
 	seq        int64
 	body       []byte
 	checkpoint []byte
@@ -62,8 +66,13 @@ type part struct {
 // signed checkpoints, the last one over all. What differs between two texts
 // is in each record.
 func makeLog(seed uint64, n int, text string, signer note.Signer) []part {
+	return makeLogIn(audit.Latest, seed, n, text, signer)
+}
+
+// makeLogIn is makeLog in a format.
+func makeLogIn(f audit.Format, seed uint64, n int, text string, signer note.Signer) []part {
 	rnd := rand.New(rand.NewPCG(seed, 1))
-	m := maker{signer: signer}
+	m := maker{signer: signer, format: f}
 	for i := range n {
 		m.message(rnd, text)
 		if i == n-1 || rnd.IntN(5) == 0 {
@@ -75,11 +84,13 @@ func makeLog(seed uint64, n int, text string, signer note.Signer) []part {
 
 // maker writes a log as routers would.
 type maker struct {
+	format   audit.Format // 0 means the latest
 	log      audit.Log
 	parts    []part
 	previous tlog.Hash
 	signer   note.Signer
 	wseq     [2]int64
+	next     part // the time and the subject of the next message
 }
 
 func (m *maker) message(rnd *rand.Rand, text string) {
@@ -97,14 +108,27 @@ func (m *maker) message(rnd *rand.Rand, text string) {
 }
 
 func (m *maker) add(body []byte) {
-	if err := m.log.Append(body); err != nil {
+	p := m.next
+	p.seq, p.body = m.log.Size()+1, body
+	if err := m.log.Append(p.message()); err != nil {
 		panic(err)
 	}
-	m.parts = append(m.parts, part{seq: m.log.Size(), body: body})
+	m.parts = append(m.parts, p)
+}
+
+// message is one with the usual time and subject.
+func message(body []byte) audit.Message { return part{body: body}.message() }
+
+func (p part) message() audit.Message {
+	m := audit.Message{Subject: cmp.Or(p.subject, "hooks.audit.w.router"), Stored: p.stored, Body: p.body}
+	if m.Stored.IsZero() {
+		m.Stored = start
+	}
+	return m
 }
 
 func (m *maker) sign() {
-	c := m.log.Checkpoint(origin, start, m.previous)
+	c := m.log.Checkpoint(cmp.Or(m.format, audit.Latest), origin, start, m.previous)
 	signed, err := c.Sign(m.signer)
 	if err != nil {
 		panic(err)
@@ -138,7 +162,8 @@ func export(t testing.TB, parts []part) []byte {
 				end(t, w)
 				out.Truncate(whole)
 			}
-			err = w.Message(p.seq, start, "hooks.audit.w.router", p.body)
+			m := p.message()
+			err = w.Message(p.seq, m.Stored, m.Subject, m.Body)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -43,6 +43,8 @@ type FormatError struct {
 	// Cut says that the file ends before it should: it is empty, or ends in the
 	// middle of a line.
 	Cut bool
+	// Later says that the file is of a later version.
+	Later bool
 }
 
 // Error implements error.
@@ -83,7 +85,7 @@ func NewReader(in io.Reader) (*Reader, error) {
 		return nil, r.bad("no header: this is no export of an audit log")
 	}
 	if h.Version != exportVersion {
-		return nil, r.bad("an export of version %d, and only version %d is known here", h.Version, exportVersion)
+		return nil, &FormatError{Line: 1, Reason: fmt.Sprintf("an export of version %d, and only version %d is known here", h.Version, exportVersion), Later: h.Version > exportVersion}
 	}
 	if !isWord(h.Origin) || !isWord(h.Prefix) || !strings.HasPrefix(h.Origin, h.Prefix+"/") || h.First < 1 {
 		return nil, r.bad("a header without first, or whose origin is not its prefix and a segment")

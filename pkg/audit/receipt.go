@@ -12,19 +12,19 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-const receiptVersion = 1
-
 // Receipt proves one record: that it stands in the log that a checkpoint states. It
 // holds no content of other records, only hashes; a hash confirms what somebody
 // guesses right. Its JSON form is what is handed over.
 type Receipt struct {
-	Version    int              `json:"hookrouter_audit_receipt"`
-	Line       string           `json:"line"`       // the record, without LF
-	Seq        int64            `json:"seq"`        // of its message in the stream
-	Position   int              `json:"position"`   // of the line in the message, from 0
-	Siblings   []tlog.Hash      `json:"siblings"`   // SHA-256s of the message's other lines, in order
-	Proof      tlog.RecordProof `json:"proof"`      // from the message's leaf to the root
-	Checkpoint string           `json:"checkpoint"` // signed
+	Version    Format           `json:"hookrouter_audit_receipt"` // the format of the segment
+	Line       string           `json:"line"`                     // the record, without LF
+	Seq        int64            `json:"seq"`                      // of its message in the stream
+	Time       string           `json:"time,omitempty"`           // when the stream took the message; not in [LineFormat]
+	Subject    string           `json:"subject,omitempty"`        // of the message; not in [LineFormat]
+	Position   int              `json:"position"`                 // of the line in the message, from 0
+	Siblings   []tlog.Hash      `json:"siblings"`                 // SHA-256s of the message's other lines, in order
+	Proof      tlog.RecordProof `json:"proof"`                    // from the message's leaf to the root
+	Checkpoint string           `json:"checkpoint"`               // signed
 }
 
 // Prove makes the receipt of one line of an export: that of message seq, at position
@@ -43,8 +43,8 @@ func prove(ctx context.Context, in io.Reader, seq int64, position int) (Receipt,
 	if err != nil {
 		return Receipt{}, err
 	}
-	receipt := Receipt{Version: receiptVersion, Seq: seq, Position: position}
-	var leaves []tlog.Hash
+	receipt := Receipt{Seq: seq, Position: position}
+	var leaves leaves
 	covered := 0
 	for {
 		e, err := r.Next()
@@ -55,31 +55,70 @@ func prove(ctx context.Context, in io.Reader, seq int64, position int) (Receipt,
 		case err != nil:
 			return Receipt{}, err
 		case e.Checkpoint != nil:
-			receipt.Checkpoint, covered = string(e.Checkpoint), len(leaves)
+			receipt.Checkpoint, covered = string(e.Checkpoint), leaves.size
+			if err := leaves.setFormat(receipt.Checkpoint); err != nil {
+				return Receipt{}, fmt.Errorf("line %d of the export: %w", e.Line, err)
+			}
 			continue
-		case e.Seq != int64(len(leaves))+1 || len(e.Lines) == 0:
-			return Receipt{}, fmt.Errorf("line %d of the export is not message %d: verify the export", e.Line, len(leaves)+1)
+		case e.Seq != int64(leaves.size)+1 || len(e.Lines) == 0:
+			return Receipt{}, fmt.Errorf("line %d of the export is not message %d: verify the export", e.Line, leaves.size+1)
 		case e.Seq == seq && (position < 0 || position >= len(e.Lines)):
 			return Receipt{}, fmt.Errorf("the message has %d records, and positions count from 0", len(e.Lines))
 		case e.Seq == seq:
-			receipt.take(e.Lines)
+			receipt.take(e)
 		}
-		leaves = append(leaves, LeafHash(e.Lines...))
-		if len(leaves)%stride == 0 && ctx.Err() != nil {
+		leaves.add(e)
+		if leaves.size%stride == 0 && ctx.Err() != nil {
 			return Receipt{}, context.Cause(ctx)
 		}
 	}
 	if seq < 1 || seq > int64(covered) {
 		return Receipt{}, fmt.Errorf("the last checkpoint of the export covers messages 1 to %d", covered)
 	}
-	receipt.Proof = proveLeaf(leaves[:covered], seq-1)
+	if receipt.Version = leaves.format; receipt.Version == LineFormat {
+		receipt.Time, receipt.Subject = "", ""
+	}
+	receipt.Proof = proveLeaf(leaves.of[leaves.format-1][:covered], seq-1)
 	return receipt, nil
 }
 
+// leaves are those of the messages of an export; in all formats until the first checkpoint.
+type leaves struct {
+	format Format // 0: not known yet
+	of     [Latest][]tlog.Hash
+	size   int
+	head   []byte
+	sums   []byte
+}
+
+func (l *leaves) add(e *Entry) {
+	l.head = appendHead(l.head[:0], e.Time, e.Subject)
+	l.sums = leafSums(l.sums, l.head)
+	for _, line := range e.Lines {
+		sum := sha256.Sum256(line)
+		l.sums = append(l.sums, sum[:]...)
+	}
+	for f := Latest; f >= LineFormat; f-- {
+		if l.format == 0 || l.format == f {
+			l.of[f-1] = append(l.of[f-1], f.leaf(l.sums))
+		}
+	}
+	l.size++
+}
+
+// setFormat takes the format that the first checkpoint names.
+func (l *leaves) setFormat(checkpoint string) (err error) {
+	if l.format == 0 {
+		l.format, err = parseFormat(checkpoint)
+	}
+	return err
+}
+
 // take keeps the line that is proved, and of the others their hashes.
-func (r *Receipt) take(lines [][]byte) {
-	r.Line, r.Siblings = string(lines[r.Position]), []tlog.Hash{}
-	for i, line := range lines {
+func (r *Receipt) take(e *Entry) {
+	r.Time, r.Subject = string(e.Time), string(e.Subject)
+	r.Line, r.Siblings = string(e.Lines[r.Position]), []tlog.Hash{}
+	for i, line := range e.Lines {
 		if i != r.Position {
 			r.Siblings = append(r.Siblings, sha256.Sum256(line))
 		}
@@ -88,14 +127,21 @@ func (r *Receipt) take(lines [][]byte) {
 
 // ParseReceipt reads the JSON form of a receipt. It proves nothing before it is checked.
 // A receipt that another reader of JSON could take for something else is refused: one
-// with a name twice or an unknown one, in another case too, or that is not UTF-8.
+// with a name twice or an unknown one, in another case too, or that is not UTF-8. The error
+// is an [UnknownFormatError] where a later version has written it.
 func ParseReceipt(text []byte) (Receipt, error) {
+	var version struct {
+		Version Format `json:"hookrouter_audit_receipt"`
+	}
+	if err := jsonv2.Unmarshal(text, &version); err == nil && version.Version > Latest {
+		return Receipt{}, &UnknownFormatError{What: fmt.Sprintf("this is a receipt of version %d", version.Version)}
+	}
 	var r Receipt
 	if err := jsonv2.Unmarshal(text, &r, jsonv2.RejectUnknownMembers(true)); err != nil {
-		return Receipt{}, fmt.Errorf("parse receipt: not a receipt of version %d: %w", receiptVersion, err)
+		return Receipt{}, fmt.Errorf("parse receipt: not a receipt of version %d to %d: %w", LineFormat, Latest, err)
 	}
-	if r.Version != receiptVersion {
-		return Receipt{}, fmt.Errorf("parse receipt: not a receipt of version %d", receiptVersion)
+	if !r.Version.known() {
+		return Receipt{}, fmt.Errorf("parse receipt: not a receipt of version %d to %d", LineFormat, Latest)
 	}
 	return r, nil
 }
@@ -123,9 +169,30 @@ func (r Receipt) check(keys Keys) (c Checkpoint, witnessed bool, err error) {
 	if r.Position < 0 || r.Position > len(r.Siblings) || r.Seq < 1 || r.Seq > c.Size {
 		return c, false, errors.New("the sequence or the position is outside of what the checkpoint covers")
 	}
-	leaf := leafOf(slices.Insert(slices.Clone(r.Siblings), r.Position, tlog.Hash(sha256.Sum256([]byte(r.Line)))))
+	leaf, err := r.leaf(c.Format)
+	if err != nil {
+		return c, false, err
+	}
 	if tlog.CheckRecord(r.Proof, c.Size, c.Root, r.Seq-1, leaf) != nil {
 		return c, false, errors.New("not proved: this record does not stand there in the log that was signed")
 	}
 	return c, witnessed, nil
+}
+
+// leaf is the leaf of the message in the format of the checkpoint.
+func (r Receipt) leaf(f Format) (leaf tlog.Hash, err error) {
+	named := r.Time != "" || r.Subject != ""
+	switch {
+	case r.Version != f:
+		return leaf, fmt.Errorf("a receipt of version %d for a checkpoint of version %d", r.Version, f)
+	case f == LineFormat && named:
+		return leaf, fmt.Errorf("a receipt of version %d proves no time and no subject", f)
+	case f != LineFormat && !isTime([]byte(r.Time)):
+		return leaf, errors.New("the time is not RFC 3339 in UTC, in its shortest form")
+	}
+	sums := leafSums(nil, appendHead(nil, r.Time, r.Subject))
+	for _, sum := range slices.Insert(slices.Clone(r.Siblings), r.Position, tlog.Hash(sha256.Sum256([]byte(r.Line)))) {
+		sums = append(sums, sum[:]...)
+	}
+	return f.leaf(sums), nil
 }

@@ -66,24 +66,6 @@ func nodeHash(left, right tlog.Hash) tlog.Hash {
 	return sha256.Sum256(node[:])
 }
 
-// LeafHash is the leaf of a message with these lines, each without its LF.
-func LeafHash(lines ...[]byte) tlog.Hash {
-	sums := make([]tlog.Hash, len(lines))
-	for i, line := range lines {
-		sums[i] = sha256.Sum256(line)
-	}
-	return leafOf(sums)
-}
-
-// leafOf is the leaf of a message whose lines have these SHA-256s.
-func leafOf(sums []tlog.Hash) tlog.Hash {
-	data := make([]byte, 0, len(sums)*tlog.HashSize)
-	for _, sum := range sums {
-		data = append(data, sum[:]...)
-	}
-	return tlog.RecordHash(data)
-}
-
 // proveLeaf is what [tlog.ProveRecord] makes, of all leaves at once.
 func proveLeaf(leaves []tlog.Hash, n int64) tlog.RecordProof {
 	size := int64(len(leaves))

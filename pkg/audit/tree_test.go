@@ -2,9 +2,12 @@ package audit_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/sumdb/tlog"
@@ -30,7 +33,7 @@ func TestTreeIsTheOneOfTlog(t *testing.T) {
 		t.Error("the empty tree has another root")
 	}
 	for n := range int64(130) {
-		leaf := audit.LeafHash([]byte(fmt.Sprint(n)), []byte("b"))
+		leaf := tlog.RecordHash([]byte(fmt.Sprint(n)))
 		more, err := tlog.StoredHashesForRecordHash(n, leaf, all)
 		if err != nil {
 			t.Fatal(err)
@@ -54,26 +57,52 @@ func TestTreeIsTheOneOfTlog(t *testing.T) {
 	}
 }
 
+// TestLeavesAreAsDescribed makes the leaves of a message as protocol.md says.
+func TestLeavesAreAsDescribed(t *testing.T) {
+	sum := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
+		return string(sum[:])
+	}
+	a := strings.TrimSuffix(string(audit.Record{Action: "a"}.Append(nil)), "\n")
+	b := strings.TrimSuffix(string(audit.Record{Action: "b"}.Append(nil)), "\n")
+	stored := time.Date(2026, 3, 1, 13, 0, 0, 120_000_000, time.FixedZone("CET", 3600))
+	for f, want := range map[audit.Format]tlog.Hash{
+		audit.LineFormat:    tlog.RecordHash([]byte(sum(a) + sum(b))),
+		audit.MessageFormat: tlog.RecordHash([]byte(sum("2026-03-01T12:00:00.12Z hooks.audit.w.x") + sum(a) + sum(b))),
+	} {
+		for name, set := range map[string]audit.Format{"known": f, "not known yet": 0} {
+			var log audit.Log
+			log.SetFormat(set)
+			if err := log.Append(audit.Message{Subject: "hooks.audit.w.x", Stored: stored, Body: []byte(a + "\n" + b + "\n")}); err != nil {
+				t.Fatal(err)
+			}
+			if got := log.Root(f); got != want {
+				t.Errorf("%v, %s: the leaf is %v, want %v", f, name, got, want)
+			}
+		}
+	}
+}
+
 func TestLogGoesOnFromACheckpoint(t *testing.T) {
 	m := maker{signer: router.Signer}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 21 {
 		m.message(rnd, "fine")
 	}
-	c := m.log.Checkpoint(origin, start, tlog.Hash{})
-	again, err := audit.LogAt(c, m.log.Subtrees())
+	c := m.log.Checkpoint(audit.Latest, origin, start, tlog.Hash{})
+	again, err := audit.LogAt(c, m.log.Subtrees(audit.Latest))
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.message(rnd, "more")
-	if err := again.Append(m.parts[len(m.parts)-1].body); err != nil {
+	if err := again.Append(message(m.parts[len(m.parts)-1].body)); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(m.log.Checkpoint(origin, start, c.Digest()), again.Checkpoint(origin, start, c.Digest())); diff != "" {
+	if diff := cmp.Diff(m.log.Checkpoint(audit.Latest, origin, start, c.Digest()), again.Checkpoint(audit.Latest, origin, start, c.Digest())); diff != "" {
 		t.Error(diff)
 	}
 	c.Root[0]++
-	if _, err := audit.LogAt(c, m.log.Subtrees()); err == nil {
+	if _, err := audit.LogAt(c, m.log.Subtrees(audit.Latest)); err == nil {
 		t.Error("a log was restored with another root")
 	}
 }

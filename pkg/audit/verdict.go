@@ -29,13 +29,17 @@ const (
 	// Incomplete: nothing is wrong with what is there, but the beginning or the
 	// end is missing, a checkpoint over the last messages included.
 	Incomplete Verdict = "INCOMPLETE"
+	// UnknownFormat: a router has signed it in a format of a later version. Nothing is
+	// wrong with what could be read, and nothing is proved: use a newer program.
+	UnknownFormat Verdict = "UNKNOWN-FORMAT"
 )
 
 // OK reports whether the records are proved to be as they were signed.
 func (v Verdict) OK() bool { return v == OKWitnessed || v == OKPinned || v == OKUnanchored }
 
 // ExitCode is the exit code of a program that ends with the verdict: 0, 10 and 20
-// for the OK ones, 30 DIVERGED, 40 INVALID, 50 INCOMPLETE, and 1 for none.
+// for the OK ones, 30 DIVERGED, 40 INVALID, 50 INCOMPLETE, 60 UNKNOWN-FORMAT, and 1 for
+// none.
 func (v Verdict) ExitCode() int {
 	switch v {
 	case OKWitnessed:
@@ -50,6 +54,8 @@ func (v Verdict) ExitCode() int {
 		return 40
 	case Incomplete:
 		return 50
+	case UnknownFormat:
+		return 60
 	default:
 		return 1
 	}

@@ -45,10 +45,13 @@ func Verify(ctx context.Context, in io.Reader, o Options) (Report, error) {
 	if err := v.keys.Check(); err != nil {
 		return Report{}, fmt.Errorf("verify: %w", err)
 	}
-	if err := v.anchors(); err != nil {
+	err := v.anchors()
+	if _, ok := errors.AsType[*finding](err); err != nil && !ok {
 		return Report{}, fmt.Errorf("verify: %w", err)
 	}
-	err := v.run(ctx, in)
+	if err == nil {
+		err = v.run(ctx, in)
+	}
 	r := v.report
 	r.Messages, r.Records = v.log.Size(), v.log.Records()
 	if f, ok := errors.AsType[*finding](err); ok {
@@ -77,6 +80,7 @@ func (v *verifier) found(verdict Verdict, seq int64, format string, args ...any)
 // anchor is a head that was seen elsewhere.
 type anchor struct {
 	Pin
+	format    Format // 0: not known
 	what      string
 	witnessed bool
 }
@@ -90,9 +94,10 @@ type verifier struct {
 	origin string
 	line   int64
 	head   *Checkpoint
-	text   string // of head
-	signed []byte // the first copy of head, signatures included
-	known  bool   // a head that was seen elsewhere was found
+	text   string   // of head
+	signed []byte   // the first copy of head, signatures included
+	known  bool     // a head that was seen elsewhere was found
+	met    []anchor // that were found before the format was known, with the format in which
 	report Report
 }
 
@@ -106,10 +111,13 @@ func (v *verifier) anchors() error {
 	}
 	for _, signed := range v.Heads {
 		c, witnessed, err := v.keys.Open(signed)
+		if later, ok := errors.AsType[*UnknownFormatError](err); ok {
+			return v.found(UnknownFormat, 0, "a head that was seen elsewhere: %v", later)
+		}
 		if err != nil {
 			return fmt.Errorf("a head that was seen elsewhere: %w", err)
 		}
-		v.seen = append(v.seen, anchor{Pin{c.Origin, c.Size, c.Root}, "seen elsewhere", witnessed})
+		v.seen = append(v.seen, anchor{Pin{c.Origin, c.Size, c.Root}, c.Format, "seen elsewhere", witnessed})
 	}
 	slices.SortStableFunc(v.seen, func(a, b anchor) int { return int(min(max(a.Size-b.Size, -1), 1)) })
 	return nil
@@ -167,6 +175,9 @@ func (v *verifier) unreadable(err error) error {
 		return err
 	}
 	v.line = bad.Line
+	if bad.Later {
+		return v.found(UnknownFormat, 0, "%s: use a newer version", bad.Reason)
+	}
 	if bad.Cut {
 		return v.found(Incomplete, 0, "%s", bad.Reason)
 	}
@@ -201,6 +212,7 @@ func (v *verifier) message(e *Entry) error {
 		}
 		return v.found(Invalid, e.Seq, "not UTF-8") // else it would stand there as lines
 	}
+	v.log.head = appendHead(v.log.head[:0], e.Time, e.Subject)
 	if err := v.log.append(e.Lines, e.marks); err != nil {
 		return v.found(Invalid, e.Seq, "%v", err)
 	}
@@ -211,8 +223,11 @@ func (v *verifier) message(e *Entry) error {
 func (v *verifier) anchored() error {
 	for len(v.seen) > 0 && v.seen[0].Size <= v.log.Size() {
 		a := v.seen[0]
-		if v.log.Root() != a.Root {
-			return v.found(Diverged, a.Size, "another history: the %s head of size %d has the root %s, this log %s", a.what, a.Size, a.Root, v.log.Root())
+		if a.format = v.log.formatOf(a.Root); a.format == 0 {
+			return v.found(Diverged, a.Size, "another history: the %s head of size %d has the root %s, this log %s", a.what, a.Size, a.Root, v.log.roots())
+		}
+		if v.log.Format() == 0 {
+			v.met = append(v.met, a)
 		}
 		v.known = true
 		if a.witnessed {
@@ -228,11 +243,17 @@ func (v *verifier) anchored() error {
 // gone on with may have them more than once.
 func (v *verifier) checkpoint(signed []byte) error {
 	c, witnessed, err := v.keys.Open(signed)
+	if later, ok := errors.AsType[*UnknownFormatError](err); ok {
+		return v.found(UnknownFormat, 0, "%v", later)
+	}
 	if err != nil {
 		return v.found(Invalid, 0, "%v", err)
 	}
 	if c.Origin != v.origin {
 		return v.found(Invalid, c.Size, "a checkpoint of another log: %s, and the export is of %s", c.Origin, v.origin)
+	}
+	if err := v.format(c); err != nil {
+		return err
 	}
 	text := c.Text()
 	switch {
@@ -255,6 +276,24 @@ func (v *verifier) checkpoint(signed []byte) error {
 	if witnessed {
 		v.report.Witnessed = max(v.report.Witnessed, c.Size)
 	}
+	return nil
+}
+
+// format takes the format of the first checkpoint, which the others must have too.
+func (v *verifier) format(c Checkpoint) error {
+	switch v.log.Format() {
+	case 0:
+		v.log.SetFormat(c.Format)
+	case c.Format:
+	default:
+		return v.found(Invalid, c.Size, "the checkpoint of size %d is in the format %q, and the first one in %q", c.Size, c.Format, v.log.Format())
+	}
+	for _, a := range v.met {
+		if a.format != c.Format {
+			return v.found(Diverged, a.Size, "another history: the %s head of size %d is of one in the format %q, this log is in %q", a.what, a.Size, a.format, c.Format)
+		}
+	}
+	v.met = nil
 	return nil
 }
 
@@ -287,9 +326,9 @@ func (v *verifier) matches(c Checkpoint, witnessed bool) error {
 		return nil
 	case c.Size < v.log.Size():
 		return v.found(Invalid, c.Size, "the checkpoint of size %d stands after message %d", c.Size, v.log.Size())
-	case c.Root != v.log.Root() && witnessed:
+	case c.Root != v.log.Root(c.Format) && witnessed:
 		return v.found(Diverged, c.Size, "the records up to sequence %d are not the ones that a witness has signed", c.Size)
-	case c.Root != v.log.Root():
+	case c.Root != v.log.Root(c.Format):
 		return v.found(Invalid, c.Size, "the records up to sequence %d are not the ones that were signed", c.Size)
 	case !slices.Equal(c.Writers, v.log.Writers()):
 		return v.found(Invalid, c.Size, "the checkpoint of size %d does not name the heads of the writers as they are", c.Size)
@@ -313,7 +352,7 @@ func (v *verifier) end() error {
 	case v.head.Size < size:
 		return v.found(Incomplete, 0, "no checkpoint covers the last messages, from sequence %d to %d", v.head.Size+1, size)
 	}
-	v.report.Pin = &Pin{v.origin, size, v.log.Root()}
+	v.report.Pin = &Pin{v.origin, size, v.log.Root(v.log.Format())}
 	switch {
 	case v.report.Witnessed == size:
 		v.report.Verdict, v.report.Reason = OKWitnessed, fmt.Sprintf("a witness has signed the last checkpoint, over %d messages", size)

@@ -93,7 +93,7 @@ func TestVerdicts(t *testing.T) {
 		},
 		"nothing":                            {file: nil, want: audit.Incomplete, line: 1, reason: "empty"},
 		"no export":                          {file: []byte("hello\n"), want: audit.Invalid, line: 1, reason: "no header"},
-		"an export of a later version":       {file: replace(`"hookrouter_audit_export":1`, `"hookrouter_audit_export":2`), want: audit.Invalid, line: 1, reason: "version 2"},
+		"an export of a later version":       {file: replace(`"hookrouter_audit_export":1`, `"hookrouter_audit_export":2`), want: audit.UnknownFormat, line: 1, reason: "version 2"},
 		"an empty log":                       {file: line(file, 1), want: audit.Incomplete, reason: "the log is empty"},
 		"no checkpoint":                      {file: export(t, parts[:2]), want: audit.Incomplete, reason: "no checkpoint"},
 		"messages after the last checkpoint": {file: export(t, parts[:4]), want: audit.Incomplete, reason: "from sequence 3 to 3"},
@@ -134,7 +134,7 @@ func TestVerdicts(t *testing.T) {
 		"the name of the key and another key": {
 			file: file, want: audit.Invalid, line: 4, reason: "another key", options: func(o *audit.Options) { o.Keys = []note.Verifier{mallory.Verifier} },
 		},
-		"a text that was not signed": {file: replace(`audit v1\nhooks/HOOKS_AUDIT\n2`, `audit v1\nhooks/HOOKS_AUDIT\n1`), want: audit.Invalid, line: 4, reason: "does not fit"},
+		"a text that was not signed": {file: replace(`audit v2\nhooks/HOOKS_AUDIT\n2`, `audit v2\nhooks/HOOKS_AUDIT\n1`), want: audit.Invalid, line: 4, reason: "does not fit"},
 		"a checkpoint of another log": {
 			file: altered(func(c *audit.Checkpoint) { c.Origin = "hooks/OTHER" }), want: audit.Invalid, line: 4, reason: "another log",
 		},
@@ -154,7 +154,7 @@ func TestVerdicts(t *testing.T) {
 			file: altered(func(c *audit.Checkpoint) { c.Writers = nil }), want: audit.Invalid, line: 4, reason: "writers",
 		},
 		"two roots for one size": {
-			file: export(t, append(parts[:3:3], part{checkpoint: signed(audit.Checkpoint{Origin: origin, Size: 2, Time: start, Previous: first.Digest()})})),
+			file: export(t, append(parts[:3:3], part{checkpoint: signed(audit.Checkpoint{Format: audit.Latest, Origin: origin, Size: 2, Time: start, Previous: first.Digest()})})),
 			want: audit.Diverged, line: 5, reason: "different roots",
 		},
 		"a first checkpoint with a predecessor": {
@@ -169,7 +169,7 @@ func TestVerdicts(t *testing.T) {
 			options: func(o *audit.Options) { o.AnyPrevious = true },
 		},
 		"a second checkpoint that names another, where the first may name any": {
-			file: export(t, append(parts[:3:3], part{checkpoint: signed(audit.Checkpoint{Origin: origin, Size: 2, Time: start.Add(1), Root: first.Root, Previous: tlog.Hash{1}})})),
+			file: export(t, append(parts[:3:3], part{checkpoint: signed(audit.Checkpoint{Format: audit.Latest, Origin: origin, Size: 2, Time: start.Add(1), Root: first.Root, Previous: tlog.Hash{1}})})),
 			want: audit.Diverged, line: 5, reason: "predecessor", options: func(o *audit.Options) { o.AnyPrevious = true },
 		},
 		"a log that forgot the segment before": {
@@ -217,7 +217,7 @@ func TestReportCounts(t *testing.T) {
 
 func TestVerdictsHaveTheirOwnExitCodes(t *testing.T) {
 	want := map[audit.Verdict]int{
-		audit.OKWitnessed: 0, audit.OKPinned: 10, audit.OKUnanchored: 20, audit.Diverged: 30, audit.Invalid: 40, audit.Incomplete: 50, "": 1,
+		audit.OKWitnessed: 0, audit.OKPinned: 10, audit.OKUnanchored: 20, audit.Diverged: 30, audit.Invalid: 40, audit.Incomplete: 50, audit.UnknownFormat: 60, "": 1,
 	}
 	for v, code := range want {
 		if got := v.ExitCode(); got != code {

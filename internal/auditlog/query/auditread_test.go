@@ -70,17 +70,22 @@ func (w *writer) write(records ...audit.Record) {
 		body = r.Append(body)
 	}
 	subject := w.bus.Of("audit", "w", fmt.Sprint(w.log.Size()))
-	if _, err := w.trail.Live().Append(w.t.Context(), subject, "", 0, body); err != nil {
+	seq, err := w.trail.Live().Append(w.t.Context(), subject, "", 0, body)
+	if err != nil {
 		w.t.Fatal(err)
 	}
-	if err := w.log.Append(body); err != nil {
+	rec, err := w.trail.Live().Get(w.t.Context(), seq)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.log.Append(audit.Message{Subject: rec.Subject, Stored: rec.Time, Body: rec.Body}); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
 func (w *writer) sign() {
 	w.t.Helper()
-	c := w.log.Checkpoint(audit.Origin(w.bus.Prefix(), w.trail.Live().Name()), time.Now(), w.previous)
+	c := w.log.Checkpoint(audit.Latest, audit.Origin(w.bus.Prefix(), w.trail.Live().Name()), time.Now(), w.previous)
 	signed, err := c.Sign(w.signer)
 	if err != nil {
 		w.t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
@@ -181,27 +180,15 @@ func (l *Log) Decision(ctx context.Context, segment int, id string) (decision Re
 			return decision, natsx.ErrNoKey // no subject of one question
 		}
 	}
-	for number := segment; number <= l.trail.Live().Number; number++ {
-		s, err := l.trail.Segment(ctx, number)
-		if errors.Is(err, natsx.ErrNoStream) {
-			continue
-		}
-		if err != nil {
-			return decision, err
-		}
-		msg, err := s.Newest(ctx, store.DecisionSubject(l.bus, id))
-		if errors.Is(err, natsx.ErrNoKey) {
-			continue
-		}
-		if err == nil {
-			err = message(number, s.Name(), msg, Filter{}.hopeless, func(r Record) error {
-				decision = r
-				return nil
-			})
-		}
+	s, msg, err := l.store.Decision(ctx, segment, id)
+	if err != nil {
 		return decision, err
 	}
-	return decision, natsx.ErrNoKey
+	err = message(s.Number, s.Name(), msg, Filter{}.hopeless, func(r Record) error {
+		decision = r
+		return nil
+	})
+	return decision, err
 }
 
 // ChainsOf are the ids of the chains of an event or a question, in the order in which

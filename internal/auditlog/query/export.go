@@ -39,8 +39,8 @@ func (l *Log) Aim(ctx context.Context, s store.Segment, patience time.Duration, 
 		})
 		return n, ok, err
 	}
-	if a.To == 0 {
-		patience = 0 // there is nothing to cover
+	if n, err := l.LastNote(ctx, s.Name()); a.To == 0 || err == nil && n.Later {
+		patience = 0 // there is nothing to cover, or nobody here knows whether it is
 	}
 	n, covered, err := covers(func() (Note, error) { return l.LastNote(ctx, s.Name()) }, "a router to sign a checkpoint over the last message")
 	if err != nil {
@@ -62,7 +62,7 @@ func (l *Log) Aim(ctx context.Context, s store.Segment, patience time.Duration, 
 		}
 		a.To = n.Size
 	}
-	notes, err := l.trail.CheckpointNotes().State(ctx, store.CheckpointSubjects(l.bus))
+	notes, err := l.store.CheckpointNotes().State(ctx, store.CheckpointSubjects(l.conn))
 	a.notes = notes.Last
 	return a, err
 }
@@ -96,7 +96,7 @@ func (l *Log) await(ctx context.Context, patience time.Duration, waiting func(),
 
 // Header is the begin of a segment's export.
 func (l *Log) Header(s store.Segment) audit.Header {
-	return audit.Header{Origin: l.Origin(s), Prefix: l.bus.Prefix()}
+	return audit.Header{Origin: l.Origin(s), Prefix: l.conn.Prefix()}
 }
 
 // Export writes the messages of a segment, from behind the last that w has, and each
@@ -108,7 +108,7 @@ func (l *Log) Export(ctx context.Context, w *audit.Writer, a Aim, progress func(
 		return err
 	}
 	e := exporter{w: w, aim: a}
-	e.plain = &cursor{log: l, subject: store.CheckpointSubject(l.bus, a.Segment.Name()), parse: parsePlain, next: 1, to: a.notes}
+	e.plain = &cursor{log: l, subject: store.CheckpointSubject(l.conn, a.Segment.Name()), parse: parsePlain, next: 1, to: a.notes}
 	for subject := range witnesses {
 		e.cosigned = append(e.cosigned, &cursor{log: l, subject: subject, parse: parseCosigned, next: 1, to: a.notes})
 	}

@@ -24,7 +24,7 @@ func (l *Log) Newest(ctx context.Context, f Filter, n int) (list []Record, end P
 	if err != nil {
 		return nil, end, err
 	}
-	end.Segment = l.trail.Live().Number
+	end.Segment = l.store.Live().Number
 	if len(spans) > 0 {
 		if last := spans[len(spans)-1]; last.Number == end.Segment {
 			end.Seq = last.to
@@ -58,7 +58,7 @@ func (l *Log) Follow(ctx context.Context, p Position, f Filter, handle func(Reco
 	for {
 		s, err := l.Segment(ctx, p.Segment)
 		switch {
-		case errors.Is(err, natsx.ErrNoStream) && p.Segment < l.trail.Live().Number: // removed meanwhile
+		case errors.Is(err, natsx.ErrNoStream) && p.Segment < l.store.Live().Number: // removed meanwhile
 			p = Position{p.Segment + 1, 0}
 			continue
 		case err != nil:
@@ -95,7 +95,7 @@ func (l *Log) followSegment(ctx context.Context, s store.Segment, p *Position, f
 			return ctx.Err()
 		case over:
 			return l.rest(ctx, s, p, take)
-		case l.bus.Connected() && err != nil && !l.reading(ctx, s):
+		case l.conn.Connected() && err != nil && !l.reading(ctx, s):
 			return fmt.Errorf("%w; segment %d of the audit log is not there any more", err, s.Number)
 		}
 		if err := l.pause(ctx); err != nil {
@@ -118,7 +118,7 @@ func (l *Log) reading(ctx context.Context, s store.Segment) bool {
 	ctx, cancel := context.WithTimeout(ctx, away)
 	defer cancel()
 	_, err := l.State(ctx, s)
-	return err == nil || !l.bus.Connected()
+	return err == nil || !l.conn.Connected()
 }
 
 // pause waits a moment, and on for as long as NATS is away.
@@ -141,12 +141,12 @@ func (l *Log) waitBeyond(ctx context.Context, number int) bool {
 	tick := time.NewTicker(turnover)
 	defer tick.Stop()
 	for {
-		if l.trail.Live().Number > number {
+		if l.store.Live().Number > number {
 			return true
 		}
 		select {
 		case <-tick.C:
-			_ = l.trail.Refresh(ctx) // what stands in the way shows where the segment is read
+			_ = l.store.Refresh(ctx) // what stands in the way shows where the segment is read
 		case <-ctx.Done():
 			return false
 		}

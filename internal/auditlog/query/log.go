@@ -12,8 +12,8 @@ import (
 
 // Log is the audit log of a prefix, to be read.
 type Log struct {
-	bus   *natsx.Conn
-	trail *store.Log
+	conn  *natsx.Conn
+	store *store.Log
 }
 
 // Open opens the log. The error is [store.ErrNoLog] where there is none.
@@ -26,26 +26,26 @@ func Open(ctx context.Context, b *natsx.Conn) (*Log, error) {
 }
 
 // Segments are all that are there, the oldest first.
-func (l *Log) Segments(ctx context.Context) ([]store.Segment, error) { return l.trail.Segments(ctx) }
+func (l *Log) Segments(ctx context.Context) ([]store.Segment, error) { return l.store.Segments(ctx) }
 
 // Segment is one by its number, 0 for the live one. The error is [natsx.ErrNoStream] where
 // it is not there.
 func (l *Log) Segment(ctx context.Context, number int) (store.Segment, error) {
 	if number == 0 {
-		return l.trail.Live(), nil
+		return l.store.Live(), nil
 	}
-	return l.trail.Segment(ctx, number)
+	return l.store.Segment(ctx, number)
 }
 
 // Origin of a segment, as its checkpoints name it.
-func (l *Log) Origin(s store.Segment) string { return audit.Origin(l.bus.Prefix(), s.Name()) }
+func (l *Log) Origin(s store.Segment) string { return audit.Origin(l.conn.Prefix(), s.Name()) }
 
 // Name of a segment's stream by its number, whether it is there or not.
-func (l *Log) Name(number int) string { return store.SegmentName(l.bus.AuditStream(), number) }
+func (l *Log) Name(number int) string { return l.store.Name(number) }
 
 // State asks a segment's leader.
 func (l *Log) State(ctx context.Context, s store.Segment) (natsx.StreamState, error) {
-	return s.State(ctx, l.trail.Subjects())
+	return l.store.State(ctx, s)
 }
 
 // away is how long the connection may be lost while something is read.
@@ -65,7 +65,7 @@ func (l *Log) read(ctx context.Context, s *natsx.Stream, subject string, from, t
 		if refused != nil {
 			return refused
 		}
-		if err == nil || ctx.Err() != nil || from == began && l.bus.Connected() {
+		if err == nil || ctx.Err() != nil || from == began && l.conn.Connected() {
 			return err
 		}
 		if !l.reconnected(ctx, away) {
@@ -80,7 +80,7 @@ func (l *Log) reconnected(ctx context.Context, patience time.Duration) bool {
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	for !l.bus.Connected() {
+	for !l.conn.Connected() {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

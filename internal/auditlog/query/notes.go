@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -19,6 +18,7 @@ type Note struct {
 	Text   string // what is signed
 	audit.Checkpoint
 	OK       bool   // it is a checkpoint by its form
+	Later    bool   // it is one in a format of a later version
 	Revision uint64 // its place in the stream of checkpoints
 }
 
@@ -32,15 +32,15 @@ func ParseNote(signed []byte) Note {
 	n.Text = string(signed[:end+1])
 	c, err := audit.ParseCheckpoint(n.Text)
 	n.Checkpoint, n.OK = c, err == nil
+	_, n.Later = errors.AsType[*audit.UnknownFormatError](err)
 	return n
 }
 
 // parsePlain reads a router's checkpoint from its stream. What is none is taken as it
 // stands, for verification to find.
 func parsePlain(rec natsx.Record) Note {
-	var c store.Checkpoint
 	signed := rec.Body
-	if err := json.Unmarshal(rec.Body, &c); err == nil {
+	if c, err := store.DecodeCheckpoint(rec); err == nil {
 		signed = []byte(c.Signed)
 	}
 	n := ParseNote(signed)
@@ -57,7 +57,7 @@ func parseCosigned(rec natsx.Record) Note {
 // LastNote is the newest checkpoint of a segment, by the name of its stream, which may
 // be removed already. The error is [natsx.ErrNoKey] where there is none.
 func (l *Log) LastNote(ctx context.Context, stream string) (Note, error) {
-	rec, err := l.trail.CheckpointNotes().Newest(ctx, store.CheckpointSubject(l.bus, stream))
+	rec, err := l.store.CheckpointNotes().Newest(ctx, store.CheckpointSubject(l.conn, stream))
 	if err != nil {
 		return Note{}, err
 	}
@@ -66,7 +66,7 @@ func (l *Log) LastNote(ctx context.Context, stream string) (Note, error) {
 
 // lastCosigned is the checkpoint that a witness, "*" for any, has signed last.
 func (l *Log) lastCosigned(ctx context.Context, stream, witness string) (Note, error) {
-	rec, err := l.trail.CheckpointNotes().Newest(ctx, store.CosignedSubject(l.bus, stream, witness))
+	rec, err := l.store.CheckpointNotes().Newest(ctx, store.CosignedSubject(l.conn, stream, witness))
 	if err != nil {
 		return Note{}, err
 	}
@@ -89,22 +89,7 @@ func (l *Log) Heads(ctx context.Context, stream string) (heads []Note, err error
 // the newest on each.
 func (l *Log) witnesses(ctx context.Context, stream string) (map[string]Note, error) {
 	newest := map[string]Note{}
-	_, err := l.lastCosigned(ctx, stream, "*")
-	if errors.Is(err, natsx.ErrNoKey) {
-		return newest, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	notes := l.trail.CheckpointNotes()
-	state, err := notes.State(ctx, store.CheckpointSubjects(l.bus))
-	if err != nil {
-		return nil, err
-	}
-	err = l.read(ctx, notes, store.CosignedSubject(l.bus, stream, "*"), 1, state.Last, func(rec natsx.Record) error {
-		newest[rec.Subject] = parseCosigned(rec)
-		return nil
-	})
+	err := l.store.Cosigned(ctx, stream, func(rec natsx.Record) { newest[rec.Subject] = parseCosigned(rec) })
 	return newest, err
 }
 
@@ -123,7 +108,7 @@ const notesAtATime = 256
 // peek is the next note, nil at the end.
 func (c *cursor) peek(ctx context.Context) (*Note, error) {
 	if len(c.page) == 0 && c.next <= c.to {
-		err := c.log.read(ctx, c.log.trail.CheckpointNotes(), c.subject, c.next, c.to, func(rec natsx.Record) error {
+		err := c.log.read(ctx, c.log.store.CheckpointNotes(), c.subject, c.next, c.to, func(rec natsx.Record) error {
 			c.next = rec.Sequence + 1
 			if c.page = append(c.page, c.parse(rec)); len(c.page) == notesAtATime {
 				return ErrEnough

@@ -84,7 +84,7 @@ func (w *world) messages(t *testing.T) (bodies []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := log.Append(m.Data); err != nil {
+		if err := log.Append(audit.Message{Subject: m.Subject, Stored: m.Time, Body: m.Data}); err != nil {
 			t.Fatal(err)
 		}
 		bodies = append(bodies, string(m.Data))

@@ -3,44 +3,60 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 
+	"github.com/nats-io/nats.go"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// Checkpoint is a checkpoint as the log's checkpoint stream holds it. It proves
-// nothing before its signature is checked.
+// Checkpoint is a checkpoint as the checkpoint stream holds it. It proves nothing before
+// its signature is checked.
 type Checkpoint struct {
 	// Signed is the signed note, see [audit.Keys.Open].
 	Signed string `json:"checkpoint"`
-	// Subtrees are what [audit.LogAt] needs to go on from it. They need no trust.
+	// Subtrees are what [audit.LogAt] needs to continue from it. They need no trust.
 	Subtrees []tlog.Hash `json:"subtrees"`
 	// Revision is its place in the stream; 0 for none.
 	Revision uint64 `json:"-"`
 }
 
-// CheckpointSubject is where the checkpoints of a segment stand.
-func CheckpointSubject(b *natsx.Conn, segment string) string { return b.Of("checkpoint", segment) }
+// FormatHeader is the header of a co-signed checkpoint that says which is the newest format
+// of the log that its witness knows. Without it that is the first.
+const FormatHeader = "Hook-Audit-Format"
 
-// CosignedSubject is where a witness puts the checkpoints that it has signed, "*" for
-// all witnesses.
-func CosignedSubject(b *natsx.Conn, segment, witness string) string {
-	return b.Of("cosigned", segment, witness)
+// CheckpointStream is the stream of a log's checkpoints.
+func CheckpointStream(c *natsx.Conn) string { return strings.ToUpper(c.Prefix()) + "_CHECKPOINTS" }
+
+// CheckpointSubjects are what it listens on.
+func CheckpointSubjects(c *natsx.Conn) []string {
+	return []string{c.Of("checkpoint", ">"), c.Of("cosigned", ">")}
 }
 
-// LastCheckpoint is the newest checkpoint of a segment. The error is [natsx.ErrNoKey]
-// where it has none.
-func (t *Log) LastCheckpoint(ctx context.Context, s Segment) (Checkpoint, error) {
-	rec, err := t.notes.Newest(ctx, CheckpointSubject(t.bus, s.Name()))
+// CheckpointSubject is where the checkpoints of a segment are.
+func CheckpointSubject(c *natsx.Conn, segment string) string { return c.Of("checkpoint", segment) }
+
+// CosignedSubject is where a witness publishes the checkpoints that it has signed; "*" for
+// all segments or witnesses.
+func CosignedSubject(c *natsx.Conn, segment, witness string) string {
+	return c.Of("cosigned", segment, witness)
+}
+
+// LastCheckpoint is the newest checkpoint of a segment. The error is [natsx.ErrNoKey] if it
+// has none.
+func (l *Log) LastCheckpoint(ctx context.Context, s Segment) (Checkpoint, error) {
+	rec, err := l.notes.Newest(ctx, CheckpointSubject(l.conn, s.Name()))
 	if err != nil {
 		return Checkpoint{}, err
 	}
-	return decodeCheckpoint(rec)
+	return DecodeCheckpoint(rec)
 }
 
-func decodeCheckpoint(rec natsx.Record) (Checkpoint, error) {
+// DecodeCheckpoint reads a message of the checkpoint stream.
+func DecodeCheckpoint(rec natsx.Record) (Checkpoint, error) {
 	c := Checkpoint{Revision: rec.Sequence}
 	if err := json.Unmarshal(rec.Body, &c); err != nil {
 		return Checkpoint{}, fmt.Errorf("read checkpoint %d of %s: %w", rec.Sequence, rec.Subject, err)
@@ -48,35 +64,55 @@ func decodeCheckpoint(rec natsx.Record) (Checkpoint, error) {
 	return c, nil
 }
 
-// AppendCheckpoint appends a checkpoint after the one with that revision, 0 for the
-// first. The error is [natsx.ErrRevision] where another was first.
-func (t *Log) AppendCheckpoint(ctx context.Context, s Segment, c Checkpoint, after uint64) (revision uint64, err error) {
+// AppendCheckpoint appends a checkpoint after the one with that revision, 0 for the first.
+// The error is [natsx.ErrRevision] if another was first.
+func (l *Log) AppendCheckpoint(ctx context.Context, s Segment, c Checkpoint, after uint64) (revision uint64, err error) {
 	body, err := json.Marshal(c)
 	if err != nil {
 		return 0, fmt.Errorf("write checkpoint: %w", err)
 	}
-	return t.notes.Append(ctx, CheckpointSubject(t.bus, s.Name()), "", after, body)
+	return l.notes.Append(ctx, CheckpointSubject(l.conn, s.Name()), "", after, body)
 }
 
-// Checkpoints calls handle for each checkpoint of a segment, the oldest first, and then
-// for each co-signed one.
-func (t *Log) Checkpoints(ctx context.Context, s Segment, handle func(Checkpoint) error, cosigned func(signed []byte) error) error {
-	state, err := t.notes.State(ctx, CheckpointSubjects(t.bus))
-	if err != nil {
-		return err
-	}
-	err = t.notes.Read(ctx, CheckpointSubject(t.bus, s.Name()), 1, state.Last, func(rec natsx.Record) error {
-		c, err := decodeCheckpoint(rec)
+// Checkpoints calls handle for each checkpoint of a segment, the oldest first.
+func (l *Log) Checkpoints(ctx context.Context, s Segment, handle func(Checkpoint) error) error {
+	return readAll(ctx, l.notes, CheckpointSubject(l.conn, s.Name()), natsx.Start{}, func(rec natsx.Record) error {
+		c, err := DecodeCheckpoint(rec)
 		if err != nil {
 			return err
 		}
 		return handle(c)
 	})
-	if err != nil || cosigned == nil {
-		return err
-	}
-	return t.notes.Read(ctx, CosignedSubject(t.bus, s.Name(), "*"), 1, state.Last, func(rec natsx.Record) error { return cosigned(rec.Body) })
 }
 
-// CheckpointNotes is the stream of the checkpoints, for who follows it.
-func (t *Log) CheckpointNotes() *natsx.Stream { return t.notes }
+// AppendCosigned appends a checkpoint with a witness's signature after the one with that
+// revision, 0 for the witness's first of the segment; format is the newest that the witness
+// knows. The error is [natsx.ErrRevision] if another was first.
+func (l *Log) AppendCosigned(ctx context.Context, segment, witness string, signed []byte, format int, after uint64) (revision uint64, err error) {
+	header := nats.Header{FormatHeader: {fmt.Sprint(format)}}
+	return l.notes.AppendWith(ctx, CosignedSubject(l.conn, segment, witness), header, after, signed)
+}
+
+// Cosigned calls handle for the newest co-signed checkpoint of each witness of a segment,
+// "*" for all segments.
+func (l *Log) Cosigned(ctx context.Context, segment string, handle func(natsx.Record)) error {
+	return readAll(ctx, l.notes, CosignedSubject(l.conn, segment, "*"), natsx.Start{Newest: true}, func(rec natsx.Record) error {
+		handle(rec)
+		return nil
+	})
+}
+
+// CheckpointNotes is the stream of the checkpoints, to follow it.
+func (l *Log) CheckpointNotes() *natsx.Stream { return l.notes }
+
+// readAll follows a stream until everything that is there is handled.
+func readAll(ctx context.Context, s *natsx.Stream, subject string, start natsx.Start, handle func(natsx.Record) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	done := errors.New("all is read")
+	err := s.Follow(ctx, subject, start, handle, func() { cancel(done) })
+	if errors.Is(context.Cause(ctx), done) {
+		return nil
+	}
+	return err
+}

@@ -1,30 +1,31 @@
-// Package trail is where the audit log stands in NATS.
+// Package store is the audit log in NATS: its segments, its checkpoints, and the decisions
+// on approval requests.
 //
 // # Segments
 //
-// The log of a prefix is one stream after the other, each append-only: <PREFIX>_AUDIT,
-// then <PREFIX>_AUDIT_2 and so on. The last, the live one, listens on
-// <prefix>.audit.>; those before are sealed. An operator seals; whoever may create
-// streams makes the next. An operator may remove the oldest once it is sealed, so
-// numbers that are missing between others are nobody's right.
+// The log of a prefix is a sequence of append-only streams: <PREFIX>_AUDIT, then
+// <PREFIX>_AUDIT_2 and so on. The last one, the live segment, listens on <prefix>.audit.>;
+// those before it are sealed. An operator seals a segment; whoever may create streams
+// creates the next. An operator may remove the oldest sealed segments, so a number that is
+// missing between others is a loss.
 //
 //	<prefix>.audit.w.<writer>      records of one router process, several in a message
-//	<prefix>.audit.decision.<id>   the decision on a question, one record
+//	<prefix>.audit.decision.<id>   the decision on an approval request, one record
 //
 // # Decisions across segments
 //
-// A question names the segment that was live when it was asked. It is decided by the
-// first message on its subject in that segment; if that segment is sealed without one,
-// by the first in the next, and so on. A sealed segment takes nothing more, so what
-// it says is final, and there is one decision however segments change meanwhile.
+// An approval request names the segment that was live when it was made. It is decided by
+// the first message on its subject in that segment; if that segment was sealed without one,
+// by the first in the next, and so on. A sealed segment takes no messages, so what it says
+// is final: there is one decision, however often segments change.
 //
 // # Checkpoints
 //
-// They stand in a stream of their own, <PREFIX>_CHECKPOINTS, append-only too:
+// They are in an append-only stream of their own, <PREFIX>_CHECKPOINTS:
 //
-//	<prefix>.checkpoint.<segment>             JSON: the signed checkpoint, and the subtrees to go on from
+//	<prefix>.checkpoint.<segment>             JSON: the signed checkpoint, and the subtrees to continue from
 //	<prefix>.cosigned.<segment>.<witness>     a checkpoint with a witness's signature, as a note
 //
-// The next checkpoint is appended on the condition that the one it names as its
-// predecessor is the last: of many routers, one succeeds.
+// A checkpoint is appended on the condition that its predecessor is the last one: of many
+// routers that try, one succeeds. A co-signed checkpoint has the header [FormatHeader].
 package store

@@ -4,23 +4,23 @@ import "context"
 
 // Drift says what of the settings of the live segment and of the checkpoint stream is not
 // as it must be; nothing where both are append-only. stream names the live segment.
-func (t *Log) Drift(ctx context.Context) (stream string, found []string, err error) {
-	live := t.Live()
-	state, err := live.State(ctx, t.Subjects())
+func (l *Log) Drift(ctx context.Context) (stream string, found []string, err error) {
+	live := l.Live()
+	state, err := l.State(ctx, live)
 	if err != nil {
 		return "", nil, err
 	}
 	if state.Sealed { // an operator closed it: the next one is on its way
-		if err := t.Refresh(ctx); err != nil {
+		if err := l.Refresh(ctx); err != nil {
 			return "", nil, err
 		}
-		if t.Live().Number != live.Number {
-			return t.Drift(ctx)
+		if l.Live().Number != live.Number {
+			return l.Drift(ctx)
 		}
 	}
 	found = append(found, state.Drift...)
 	found = append(found, state.Removed...)
-	notes, err := t.notes.State(ctx, CheckpointSubjects(t.bus))
+	notes, err := l.notes.State(ctx, CheckpointSubjects(l.conn))
 	if err != nil {
 		return "", nil, err
 	}

@@ -150,7 +150,7 @@ func TestOneDecisionAcrossSegments(t *testing.T) {
 			continue
 		}
 		for i, log := range append(logs, operator, reader) {
-			rec, err := log.Decision(ctx, asked[id], id)
+			_, rec, err := log.Decision(ctx, asked[id], id)
 			if err != nil || string(rec.Body) != winners[id][0] {
 				t.Errorf("%s: reader %d reads %q, %v; want %q", id, i, rec.Body, err, winners[id][0])
 			}
@@ -169,7 +169,7 @@ func decisions(t *testing.T, ctx context.Context, log *store.Log) (n int) {
 		t.Fatal(err)
 	}
 	for _, s := range segments {
-		state, err := s.State(ctx, log.Subjects())
+		state, err := log.State(ctx, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,17 +193,17 @@ func TestADecisionOfAnEarlierSegmentHolds(t *testing.T) {
 		if err := decider.Decide(t.Context(), 1, "q", []byte("deny")); !errors.Is(err, natsx.ErrRevision) {
 			t.Errorf("%s: %v; want that it is decided", name, err)
 		}
-		if rec, err := decider.Decision(t.Context(), 1, "q"); err != nil || string(rec.Body) != "allow" {
+		if _, rec, err := decider.Decision(t.Context(), 1, "q"); err != nil || string(rec.Body) != "allow" {
 			t.Errorf("%s reads %q, %v; want the first decision", name, rec.Body, err)
 		}
 	}
 	if err := other.Decide(t.Context(), 1, "open", []byte("allow")); err != nil {
 		t.Errorf("a question that was open when its segment was closed: %v", err)
 	}
-	if rec, err := log.Decision(t.Context(), 1, "open"); err != nil || string(rec.Body) != "allow" {
+	if _, rec, err := log.Decision(t.Context(), 1, "open"); err != nil || string(rec.Body) != "allow" {
 		t.Errorf("it reads %q, %v; want its decision in the next segment", rec.Body, err)
 	}
-	if _, err := log.Decision(t.Context(), 1, "never"); !errors.Is(err, natsx.ErrNoKey) {
+	if _, _, err := log.Decision(t.Context(), 1, "never"); !errors.Is(err, natsx.ErrNoKey) {
 		t.Errorf("a question that is open: %v; want that it is", err)
 	}
 }

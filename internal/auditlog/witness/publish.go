@@ -65,7 +65,7 @@ func (w *Witness) tellSigned() {
 // published reads what this witness has published last for a segment.
 func (w *Witness) published(ctx context.Context, segment string) error {
 	w.own = &own{}
-	rec, err := w.trail.CheckpointNotes().Newest(ctx, store.CosignedSubject(w.bus, segment, ID(w.Verifier)))
+	rec, err := w.store.CheckpointNotes().Newest(ctx, store.CosignedSubject(w.conn, segment, ID(w.Verifier)))
 	if errors.Is(err, natsx.ErrNoKey) {
 		return nil
 	}
@@ -79,6 +79,9 @@ func (w *Witness) published(ctx context.Context, segment string) error {
 		return nil
 	}
 	c, err := audit.ParseCheckpoint(opened.Text)
+	if later, ok := errors.AsType[*audit.UnknownFormatError](err); ok {
+		return fmt.Errorf("what this witness has published last for %s: %w", segment, later)
+	}
 	if err != nil {
 		return w.conflict(rec.Body, "what this witness has published can't be read: %v", err)
 	}
@@ -114,11 +117,11 @@ func (w *Witness) publish(ctx context.Context) error {
 	if w.own.head != nil && (w.own.head.Origin == m.Origin && w.own.head.Size > m.Size || w.own.head.Digest() == m.Digest) {
 		return nil
 	}
-	subject := store.CosignedSubject(w.bus, segmentOf(m.Origin), ID(w.Verifier))
-	body := []byte(m.Checkpoint)
-	revision, err := w.trail.CheckpointNotes().Append(ctx, subject, "", w.own.revision, body)
+	segment, body := segmentOf(m.Origin), []byte(m.Checkpoint)
+	subject := store.CosignedSubject(w.conn, segment, ID(w.Verifier))
+	revision, err := w.store.AppendCosigned(ctx, segment, ID(w.Verifier), body, int(audit.Latest), w.own.revision)
 	if errors.Is(err, natsx.ErrRevision) {
-		newest, err := w.trail.CheckpointNotes().Newest(ctx, subject)
+		newest, err := w.store.CheckpointNotes().Newest(ctx, subject)
 		if err != nil {
 			return err
 		}

@@ -63,7 +63,7 @@ func (w *Witness) conflict(found []byte, format string, args ...any) *Refusal {
 		r.Signed, r.Origin = w.kept.Checkpoint, orText(r.Origin, w.kept.Origin)
 	}
 	if w.log != nil && w.log.Size() > 0 {
-		r.Size, r.Root = w.log.Size(), w.log.Root().String()
+		r.Size, r.Root = w.log.Size(), w.log.Root(w.log.Format()).String()
 	}
 	return r
 }

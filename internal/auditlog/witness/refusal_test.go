@@ -16,6 +16,7 @@ import (
 )
 
 func TestWhatMustNotBeIsRefused(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		tamper func(b *bench)
 		reason string
@@ -31,19 +32,19 @@ func TestWhatMustNotBeIsRefused(t *testing.T) {
 			b.wseq = 0
 			var other audit.Log
 			for range 4 {
-				b.must(other.Append(b.message("FORGED")))
+				b.must(other.Append(audit.Message{Stored: time.Now(), Body: b.message("FORGED")}))
 			}
 			b.wseq = 6
 			b.write(1, "fine")
-			b.signWith(b.router, other.Checkpoint(b.origin(), time.Now(), b.previous))
+			b.signWith(b.router, other.Checkpoint(b.format, b.origin(), time.Now(), b.previous))
 		}, "not the ones that were signed", true},
 		"another root for the size that was signed": {func(b *bench) {
-			c := b.history.Checkpoint(b.origin(), time.Now(), b.previous)
+			c := b.checkpoint()
 			c.Root = tlog.Hash{1}
 			b.signWith(b.router, c)
 		}, "states the root", true},
 		"a smaller checkpoint": {func(b *bench) {
-			c := b.history.Checkpoint(b.origin(), time.Now(), b.previous)
+			c := b.checkpoint()
 			c.Size, c.Writers = 2, nil
 			b.signWith(b.router, c)
 		}, "size 2 follows one of size 3", true},
@@ -53,7 +54,7 @@ func TestWhatMustNotBeIsRefused(t *testing.T) {
 			b.sign()
 		}, "predecessor", true},
 		"another time of the checkpoint that was signed, and the log goes on from it": {func(b *bench) {
-			b.previous = b.history.Checkpoint(b.origin(), time.Unix(1, 0), tlog.Hash{}).Digest()
+			b.previous = b.history.Checkpoint(b.format, b.origin(), time.Unix(1, 0), tlog.Hash{}).Digest()
 			b.write(1, "fine")
 			b.sign()
 		}, "predecessor", true},
@@ -100,18 +101,18 @@ func TestWhatMustNotBeIsRefused(t *testing.T) {
 		"a message that is no record": {func(b *bench) {
 			_, err := b.js.Publish(b.t.Context(), b.bus.Of("audit", "w", "x"), []byte("hello\n"))
 			b.must(err)
-			c := b.history.Checkpoint(b.origin(), time.Now(), b.previous)
+			c := b.checkpoint()
 			c.Size = 4
 			b.signWith(b.router, c)
 		}, "message 4 on hooks.audit.w.x is no record", true},
 		"a writer's head that is not its head": {func(b *bench) {
 			b.write(1, "fine")
-			c := b.history.Checkpoint(b.origin(), time.Now(), b.previous)
+			c := b.checkpoint()
 			c.Writers[0].WSeq--
 			b.signWith(b.router, c)
 		}, "heads of the writers", true},
 		"a checkpoint of another log": {func(b *bench) {
-			c := b.history.Checkpoint("hooks/OTHER", time.Now(), b.previous)
+			c := b.history.Checkpoint(b.format, "hooks/OTHER", time.Now(), b.previous)
 			b.signWith(b.router, c)
 		}, "another log", true},
 		"a checkpoint that is none": {func(b *bench) {
@@ -166,7 +167,8 @@ func TestWhatMustNotBeIsRefused(t *testing.T) {
 		}, "predecessor", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t)
+			t.Parallel()
+			b := newBenchIn(t, audit.LineFormat)
 			b.write(3, "fine")
 			b.sign()
 			b.must(b.once())
@@ -197,13 +199,14 @@ func (b *bench) bodies() (list [][]byte) {
 }
 
 func TestARunningWitnessRefuses(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		tamper func(b *bench)
 		reason string
 	}{
 		"a log that is cut though no checkpoint comes": {func(b *bench) { b.recreate("HOOKS_AUDIT") }, "ends after message 0"},
 		"a checkpoint with another root": {func(b *bench) {
-			c := b.history.Checkpoint(b.origin(), time.Now(), b.previous)
+			c := b.checkpoint()
 			c.Root = tlog.Hash{1}
 			b.signWith(b.router, c)
 		}, "states the root"},
@@ -223,7 +226,8 @@ func TestARunningWitnessRefuses(t *testing.T) {
 // TestARestoredStreamIsReadAgain: the same messages in a stream made anew are no
 // conflict.
 func TestARestoredStreamIsReadAgain(t *testing.T) {
-	b := newBench(t)
+	t.Parallel()
+	b := newBenchIn(t, audit.LineFormat)
 	b.write(3, "fine")
 	b.sign()
 	b.must(b.once())
@@ -244,7 +248,8 @@ func TestARestoredStreamIsReadAgain(t *testing.T) {
 // TestACheckpointAheadOfTheMessages: what a replica that lags does not show yet is
 // waited for.
 func TestACheckpointAheadOfTheMessages(t *testing.T) {
-	b := newBench(t)
+	t.Parallel()
+	b := newBenchIn(t, audit.LineFormat)
 	b.write(3, "fine")
 	b.sign()
 	o := b.options()
@@ -252,7 +257,7 @@ func TestACheckpointAheadOfTheMessages(t *testing.T) {
 	stop, _ := b.runWith(o)
 	b.until("HOOKS_AUDIT", 3)
 	late := b.message("fine")
-	b.must(b.history.Append(late))
+	b.must(b.history.Append(audit.Message{Stored: time.Now(), Body: late}))
 	b.sign()
 	b.waiting("ends after message 3, and a checkpoint covers 4")
 	_, err := b.js.Publish(t.Context(), b.bus.Of("audit", "w", "router-1"), late)
@@ -264,7 +269,8 @@ func TestACheckpointAheadOfTheMessages(t *testing.T) {
 // TestEachAbsenceHasItsOwnGrace: what was missing and came back does not shorten the
 // patience with what is missing later.
 func TestEachAbsenceHasItsOwnGrace(t *testing.T) {
-	b := newBench(t)
+	t.Parallel()
+	b := newBenchIn(t, audit.LineFormat)
 	b.write(3, "fine")
 	b.sign()
 	o := b.options()
@@ -273,7 +279,7 @@ func TestEachAbsenceHasItsOwnGrace(t *testing.T) {
 	b.until("HOOKS_AUDIT", 3)
 	for size := int64(4); size <= 5; size++ {
 		late := b.message("fine")
-		b.must(b.history.Append(late))
+		b.must(b.history.Append(audit.Message{Stored: time.Now(), Body: late}))
 		b.sign()
 		b.waiting(fmt.Sprintf("ends after message %d, and a checkpoint covers %d", size-1, size))
 		_, err := b.js.Publish(t.Context(), b.bus.Of("audit", "w", "router-1"), late)
@@ -287,7 +293,8 @@ func TestEachAbsenceHasItsOwnGrace(t *testing.T) {
 // TestARefusalHolds: a log that looks well again is not signed before a person took the
 // proof away.
 func TestARefusalHolds(t *testing.T) {
-	b := newBench(t)
+	t.Parallel()
+	b := newBenchIn(t, audit.LineFormat)
 	b.write(3, "fine")
 	b.sign()
 	b.must(b.once())

@@ -62,6 +62,7 @@ type bench struct {
 	events  chan witness.Event
 	restart func() // starts the server again, on the same files
 
+	format   audit.Format
 	history  audit.Log // of the segment
 	segment  store.Segment
 	previous tlog.Hash
@@ -70,7 +71,11 @@ type bench struct {
 	last     []byte // the last checkpoint
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t *testing.T) *bench { return newBenchIn(t, audit.Latest) }
+
+// newBenchIn is a bench whose log has a format. Where a test stores copies of messages,
+// which get another time, that is [audit.LineFormat].
+func newBenchIn(t *testing.T, f audit.Format) *bench {
 	t.Helper()
 	dir := t.TempDir()
 	start := func(listen string) *embedded.Server {
@@ -80,7 +85,7 @@ func newBench(t *testing.T) *bench {
 		}
 		return s
 	}
-	b := &bench{t: t, server: start("127.0.0.1:0"), state: filepath.Join(t.TempDir(), "state.json"), events: make(chan witness.Event, 1000)}
+	b := &bench{t: t, format: f, server: start("127.0.0.1:0"), state: filepath.Join(t.TempDir(), "state.json"), events: make(chan witness.Event, 1000)}
 	t.Cleanup(func() { b.server.Stop() })
 	addr := strings.TrimPrefix(b.server.ClientURL(), "nats://")
 	b.restart = func() {
@@ -138,15 +143,22 @@ func (b *bench) message(text string) (body []byte) {
 
 func (b *bench) append(body []byte) {
 	b.t.Helper()
-	_, err := b.js.Publish(b.t.Context(), b.bus.Of("audit", "w", "router-1"), body)
+	ack, err := b.js.Publish(b.t.Context(), b.bus.Of("audit", "w", "router-1"), body)
 	b.must(err)
-	b.must(b.history.Append(body))
+	rec, err := b.segment.Get(b.t.Context(), ack.Sequence)
+	b.must(err)
+	b.must(b.history.Append(audit.Message{Subject: rec.Subject, Stored: rec.Time, Body: rec.Body}))
 }
 
 // sign appends a checkpoint over what was written.
 func (b *bench) sign() {
 	b.t.Helper()
-	b.signWith(b.router, b.history.Checkpoint(b.origin(), time.Now(), b.previous))
+	b.signWith(b.router, b.checkpoint())
+}
+
+// checkpoint states what was written.
+func (b *bench) checkpoint() audit.Checkpoint {
+	return b.history.Checkpoint(b.format, b.origin(), time.Now(), b.previous)
 }
 
 func (b *bench) origin() string { return audit.Origin(b.bus.Prefix(), b.segment.Name()) }
@@ -155,7 +167,7 @@ func (b *bench) signWith(k key, c audit.Checkpoint) {
 	b.t.Helper()
 	signed, err := c.Sign(k)
 	b.must(err)
-	b.revision, err = b.trail.AppendCheckpoint(b.t.Context(), b.segment, store.Checkpoint{Signed: string(signed), Subtrees: b.history.Subtrees()}, b.revision)
+	b.revision, err = b.trail.AppendCheckpoint(b.t.Context(), b.segment, store.Checkpoint{Signed: string(signed), Subtrees: b.history.Subtrees(b.format)}, b.revision)
 	b.must(err)
 	b.previous, b.last = c.Digest(), signed
 }

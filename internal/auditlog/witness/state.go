@@ -57,7 +57,11 @@ func (w *Witness) load() error {
 	if _, err := note.Open([]byte(m.Checkpoint), note.VerifierList(w.Verifier)); err != nil {
 		return fmt.Errorf("read the state in %s: it is damaged, or another witness's: its checkpoint is not signed with the key %s", w.State, w.Verifier.Name())
 	}
-	if m.head, _, err = w.keys.Open([]byte(m.Checkpoint)); err != nil {
+	m.head, _, err = w.keys.Open([]byte(m.Checkpoint))
+	if later, ok := errors.AsType[*audit.UnknownFormatError](err); ok {
+		return fmt.Errorf("read the state in %s: %w", w.State, later)
+	}
+	if err != nil {
 		return fmt.Errorf("read the state in %s: %w: %w", w.State, ErrKey, err)
 	}
 	if _, err := audit.LogAt(m.head, m.Subtrees); err != nil {
@@ -73,10 +77,10 @@ func (w *Witness) begin(ctx context.Context) error {
 		return w.beginAnew(ctx)
 	}
 	m := w.kept
-	s, err := w.trail.Segment(ctx, m.Segment)
+	s, err := w.store.Segment(ctx, m.Segment)
 	if errors.Is(err, natsx.ErrNoStream) {
 		s.Stream = nil
-		if w.trail.Live().Number <= m.Segment {
+		if w.store.Live().Number <= m.Segment {
 			return w.gone(nil, "the stream %s is gone, of which %d messages were seen", segmentOf(m.Origin), m.Size)
 		}
 		w.say("warning", "%s was removed after it was seen to size %d", segmentOf(m.Origin), m.Size)
@@ -101,7 +105,7 @@ func (w *Witness) begin(ctx context.Context) error {
 
 // beginAnew begins with the oldest segment that is there.
 func (w *Witness) beginAnew(ctx context.Context) error {
-	segments, err := w.trail.Segments(ctx)
+	segments, err := w.store.Segments(ctx)
 	if err != nil {
 		return err
 	}
@@ -118,7 +122,7 @@ func (w *Witness) beginAnew(ctx context.Context) error {
 
 // enter takes a segment from its first message on.
 func (w *Witness) enter(ctx context.Context, s store.Segment) error {
-	state, err := s.State(ctx, w.trail.Subjects())
+	state, err := w.store.State(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -128,22 +132,21 @@ func (w *Witness) enter(ctx context.Context, s store.Segment) error {
 
 // sameCheckpoint looks whether the last checkpoint that was signed is where it was.
 func (w *Witness) sameCheckpoint(ctx context.Context) error {
-	rec, err := w.trail.CheckpointNotes().Get(ctx, w.at.revision)
+	rec, err := w.store.CheckpointNotes().Get(ctx, w.at.revision)
 	if errors.Is(err, natsx.ErrNoKey) {
 		return w.gone(nil, "the checkpoint of size %d that was signed is gone", w.at.head.Size)
 	}
 	if err != nil {
 		return err
 	}
-	var c store.Checkpoint
 	text := w.at.head.Text()
-	if err := json.Unmarshal(rec.Body, &c); err != nil || !strings.HasPrefix(c.Signed, text+"\n") {
+	if c, err := store.DecodeCheckpoint(rec); err != nil || !strings.HasPrefix(c.Signed, text+"\n") {
 		return w.conflict([]byte(c.Signed), "where the checkpoint of size %d stood that was signed, there is another", w.at.head.Size)
 	}
 	return nil
 }
 
-func (w *Witness) origin() string { return audit.Origin(w.bus.Prefix(), w.at.segment.Name()) }
+func (w *Witness) origin() string { return audit.Origin(w.conn.Prefix(), w.at.segment.Name()) }
 
 func segmentOf(origin string) string { return origin[strings.IndexByte(origin, '/')+1:] }
 

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -21,6 +20,7 @@ import (
 // TestACrashBetweenStateAndPublication: what stands in the state is published by the
 // next run, though no checkpoint comes; and nothing was published that was not kept.
 func TestACrashBetweenStateAndPublication(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write(3, "fine")
 	b.sign()
@@ -43,6 +43,7 @@ func TestACrashBetweenStateAndPublication(t *testing.T) {
 }
 
 func TestAStateThatWasSetBack(t *testing.T) {
+	t.Parallel()
 	setUp := func(t *testing.T) (b *bench) {
 		b = newBench(t)
 		b.write(3, "fine")
@@ -117,6 +118,7 @@ func (b *bench) notes(kind string) (list []natsx.Record) {
 }
 
 func TestAnUnknownKeyIsNoFork(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write(3, "fine")
 	b.sign()
@@ -141,13 +143,14 @@ func TestAnUnknownKeyIsNoFork(t *testing.T) {
 }
 
 func TestTwoProcessesWithOneKey(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write(3, "fine")
 	b.sign()
 	_, done := b.run()
 	b.until("HOOKS_AUDIT", 3)
 	b.write(1, "fine")
-	c := b.history.Checkpoint(b.origin(), time.Now(), b.previous)
+	c := b.checkpoint()
 	// A note by the same key that the running witness did not write.
 	foreign, err := note.Sign(&note.Note{Text: c.Text()}, b.witness)
 	b.must(err)
@@ -160,6 +163,7 @@ func TestTwoProcessesWithOneKey(t *testing.T) {
 }
 
 func TestUnusableStates(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write(3, "fine")
 	b.sign()

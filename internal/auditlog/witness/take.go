@@ -2,8 +2,8 @@ package witness
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,19 +24,22 @@ func (w *Witness) take(ctx context.Context, rec natsx.Record) error {
 	if !ok {
 		return w.conflict(nil, "checkpoint %d is of no segment of this log: it stands on %s", rec.Sequence, rec.Subject)
 	}
-	var body store.Checkpoint
-	if err := json.Unmarshal(rec.Body, &body); err != nil {
+	body, err := store.DecodeCheckpoint(rec)
+	if err != nil {
 		return w.conflict(nil, "checkpoint %d can't be read: %v", rec.Sequence, err)
 	}
 	signed := []byte(body.Signed)
 	c, _, err := w.keys.Open(signed)
+	if later, ok := errors.AsType[*audit.UnknownFormatError](err); ok {
+		return fmt.Errorf("checkpoint %d of %s is not signed by this witness: %w", rec.Sequence, rec.Subject, later)
+	}
 	if err != nil && !w.knownKey(signed) {
 		return &keyError{rec.Sequence, err}
 	}
 	if err != nil {
 		return w.conflict(signed, "checkpoint %d: %v", rec.Sequence, err)
 	}
-	if name := rec.Subject[strings.LastIndexByte(rec.Subject, '.')+1:]; c.Origin != audit.Origin(w.bus.Prefix(), name) {
+	if name := rec.Subject[strings.LastIndexByte(rec.Subject, '.')+1:]; c.Origin != audit.Origin(w.conn.Prefix(), name) {
 		return w.conflict(signed, "checkpoint %d of %s is one of another log: %s", rec.Sequence, name, c.Origin)
 	}
 	if w.at.signed == nil && number < w.at.segment.Number { // removed before this witness began
@@ -52,7 +55,7 @@ func (w *Witness) take(ctx context.Context, rec natsx.Record) error {
 		return err
 	}
 	w.at.head, w.at.signed, w.at.revision = c, signed, rec.Sequence
-	w.at.previous, w.at.unproven, w.at.subtrees = c.Digest(), false, w.log.Subtrees()
+	w.at.previous, w.at.unproven, w.at.subtrees = c.Digest(), false, w.log.Subtrees(c.Format)
 	w.checked++
 	if w.at.revision >= w.missing.revision {
 		w.missing = absence{}
@@ -77,15 +80,7 @@ func (e *keyError) Unwrap() error { return ErrKey }
 
 // segmentNumber reads it from the subject of a checkpoint.
 func (w *Witness) segmentNumber(subject string) (int, bool) {
-	switch text, ok := strings.CutPrefix(subject, store.CheckpointSubject(w.bus, w.bus.AuditStream())); {
-	case !ok:
-		return 0, false
-	case text == "":
-		return 1, true
-	default:
-		number, err := strconv.Atoi(strings.TrimPrefix(text, "_"))
-		return number, err == nil && number > 1 && text == "_"+strconv.Itoa(number)
-	}
+	return store.SegmentNumber(w.conn.AuditStream(), subject[strings.LastIndexByte(subject, '.')+1:])
 }
 
 // leave goes from a segment that is signed to its end to the next.
@@ -94,7 +89,7 @@ func (w *Witness) leave(ctx context.Context, number int, c audit.Checkpoint, sig
 		return w.conflict(signed, "a checkpoint of %s follows one of segment %d", c.Origin, w.at.segment.Number)
 	}
 	if w.at.segment.Stream != nil {
-		state, err := w.at.segment.State(ctx, w.trail.Subjects())
+		state, err := w.store.State(ctx, w.at.segment)
 		if err != nil {
 			return err
 		}
@@ -105,7 +100,7 @@ func (w *Witness) leave(ctx context.Context, number int, c audit.Checkpoint, sig
 			return w.conflict(signed, "the log goes on in %s, and no checkpoint covers messages %d to %d of %s", c.Origin, w.log.Size()+1, state.Last, w.at.segment.Name())
 		}
 	}
-	s, err := w.trail.Segment(ctx, number)
+	s, err := w.store.Segment(ctx, number)
 	if errors.Is(err, natsx.ErrNoStream) {
 		return w.gone(signed, "%s was removed before this witness had seen it", c.Origin)
 	}
@@ -124,10 +119,15 @@ func (w *Witness) leave(ctx context.Context, number int, c audit.Checkpoint, sig
 
 // check compares a checkpoint with the one before and with the messages.
 func (w *Witness) check(ctx context.Context, c audit.Checkpoint, signed []byte) error {
+	if w.log.Format() == 0 {
+		w.log.SetFormat(c.Format)
+	}
 	before := w.log.Size()
 	switch {
-	case c.Size == before && c.Root != w.log.Root():
-		return w.conflict(signed, "a checkpoint of size %d states the root %s, and the root that was seen is %s", c.Size, c.Root, w.log.Root())
+	case c.Format != w.log.Format():
+		return w.conflict(signed, "a checkpoint of size %d is in the format %q, and those before in %q", c.Size, c.Format, w.log.Format())
+	case c.Size == before && c.Root != w.log.Root(c.Format):
+		return w.conflict(signed, "a checkpoint of size %d states the root %s, and the root that was seen is %s", c.Size, c.Root, w.log.Root(c.Format))
 	case c.Size < before:
 		return w.conflict(signed, "a checkpoint of size %d follows one of size %d", c.Size, before)
 	case c.Previous != w.at.previous && !w.at.unproven:
@@ -137,8 +137,8 @@ func (w *Witness) check(ctx context.Context, c audit.Checkpoint, signed []byte) 
 		return err
 	}
 	switch {
-	case c.Root != w.log.Root():
-		return w.conflict(signed, "the messages up to %d are not the ones that were signed, or not the ones that were seen: their root is %s, the checkpoint's %s", c.Size, w.log.Root(), c.Root)
+	case c.Root != w.log.Root(c.Format):
+		return w.conflict(signed, "the messages up to %d are not the ones that were signed, or not the ones that were seen: their root is %s, the checkpoint's %s", c.Size, w.log.Root(c.Format), c.Root)
 	case !slices.Equal(c.Writers, w.log.Writers()):
 		return w.conflict(signed, "the checkpoint of size %d does not name the heads of the writers as they are", c.Size)
 	}
@@ -157,7 +157,7 @@ func (w *Witness) read(ctx context.Context, size int64, signed []byte) error {
 		if want := uint64(w.log.Size()) + 1; rec.Sequence != want {
 			return w.gone(signed, "message %d is missing", want)
 		}
-		if err := w.log.Append(rec.Body); err != nil {
+		if err := w.log.Append(audit.Message{Subject: rec.Subject, Stored: rec.Time, Body: rec.Body}); err != nil {
 			return w.conflict(signed, "message %d on %s is no record: %v", rec.Sequence, rec.Subject, err)
 		}
 		return nil
@@ -201,7 +201,7 @@ func (w *Witness) inspect(ctx context.Context) error {
 	if w.at.segment.Stream == nil {
 		return nil
 	}
-	state, err := w.at.segment.State(ctx, w.trail.Subjects())
+	state, err := w.store.State(ctx, w.at.segment)
 	if err != nil {
 		return err // where it is gone, begin says so
 	}
@@ -225,10 +225,11 @@ func (w *Witness) reread(ctx context.Context, created time.Time) error {
 	w.say("warning", "the stream %s was made anew: reading it again from its first message", w.at.segment.Name())
 	seen := w.log
 	w.log = &audit.Log{}
+	w.log.SetFormat(seen.Format())
 	if err := w.read(ctx, seen.Size(), nil); err != nil {
 		return err
 	}
-	if w.log.Root() != seen.Root() {
+	if seen.Size() > 0 && w.log.Root(seen.Format()) != seen.Root(seen.Format()) {
 		return w.conflict(nil, "its stream was made anew, and its first %d messages are others than were seen", seen.Size())
 	}
 	w.at.created = created

@@ -51,10 +51,10 @@ type Event struct {
 // Witness watches one log. Run it.
 type Witness struct {
 	Options
-	bus  *natsx.Conn
+	conn *natsx.Conn
 	keys audit.Keys
 
-	trail   *store.Log
+	store   *store.Log
 	kept    *memory    // what the state file says; nil before the first signature
 	at      position   // what is checked; ahead of kept, or at it
 	log     *audit.Log // at at
@@ -103,7 +103,7 @@ func New(b *natsx.Conn, o Options) (*Witness, error) {
 	if o.Tell == nil {
 		o.Tell = func(Event) {}
 	}
-	w := &Witness{Options: o, bus: b, saved: time.Now(), keys: audit.Keys{Routers: o.Routers, Witnesses: []note.Verifier{o.Verifier}}}
+	w := &Witness{Options: o, conn: b, saved: time.Now(), keys: audit.Keys{Routers: o.Routers, Witnesses: []note.Verifier{o.Verifier}}}
 	if err := w.keys.Check(); err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func ended(ctx context.Context, once bool) error {
 
 // session watches until something fails.
 func (w *Witness) session(ctx context.Context, once bool) (err error) {
-	w.trail, err = store.Attach(ctx, w.bus)
+	w.store, err = store.Attach(ctx, w.conn)
 	if errors.Is(err, store.ErrNoLog) && w.kept != nil {
 		return w.gone(nil, "the log is gone")
 	}
@@ -209,7 +209,7 @@ func (w *Witness) follow(ctx context.Context, once bool) (err error) {
 	}
 	defer cancel()
 	var refused error
-	err = w.trail.CheckpointNotes().Follow(inner, store.CheckpointSubject(w.bus, "*"), natsx.Start{Sequence: w.at.revision + 1}, func(rec natsx.Record) error {
+	err = w.store.CheckpointNotes().Follow(inner, store.CheckpointSubject(w.conn, "*"), natsx.Start{Sequence: w.at.revision + 1}, func(rec natsx.Record) error {
 		refused = w.take(ctx, rec)
 		return refused
 	}, current)

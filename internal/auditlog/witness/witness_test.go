@@ -9,9 +9,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
 func TestAnHonestLogIsSigned(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write(3, "fine")
 	b.sign()
@@ -38,6 +40,7 @@ func TestAnHonestLogIsSigned(t *testing.T) {
 }
 
 func TestAWitnessGoesOnWhereItWas(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write(3, "fine")
 	b.sign()
@@ -65,6 +68,7 @@ func TestAWitnessGoesOnWhereItWas(t *testing.T) {
 }
 
 func TestAWitnessFollowsTheSegments(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write(3, "fine")
 	b.sign()
@@ -98,7 +102,8 @@ func TestAWitnessFollowsTheSegments(t *testing.T) {
 
 // TestWhatIsBackInTimeIsNoConflict: a replica that lags shows less for a moment.
 func TestWhatIsBackInTimeIsNoConflict(t *testing.T) {
-	b := newBench(t)
+	t.Parallel()
+	b := newBenchIn(t, audit.LineFormat)
 	b.write(3, "fine")
 	b.sign()
 	bodies := b.bodies()
@@ -122,6 +127,7 @@ func TestWhatIsBackInTimeIsNoConflict(t *testing.T) {
 }
 
 func TestAWitnessOutlivesTheServer(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write(3, "fine")
 	b.sign()

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -118,6 +119,10 @@ func (c *CheckCmd) read(stdin io.Reader) ([]byte, error) {
 
 func notProved(e *cli.Env, x Checked, err error) error {
 	e.Exit = audit.Invalid.ExitCode()
+	said, color := "NOT PROVED", term.Red
+	if _, later := errors.AsType[*audit.UnknownFormatError](err); later {
+		e.Exit, said, color = audit.UnknownFormat.ExitCode(), string(audit.UnknownFormat), term.Yellow
+	}
 	x.Reason = err.Error()
 	if x.Keys == nil {
 		x.Keys = []string{}
@@ -126,7 +131,7 @@ func notProved(e *cli.Env, x Checked, err error) error {
 		e.Out.Document(x)
 		return nil
 	}
-	e.Out.Print("%s  %s\n", e.Out.Paint(term.Bold+";"+term.Red, "NOT PROVED"), term.Printable(x.Reason))
+	e.Out.Print("%s  %s\n", e.Out.Paint(term.Bold+";"+color, said), term.Printable(x.Reason))
 	return nil
 }
 

@@ -72,8 +72,12 @@ func (p *part) follows(before *part) bool {
 func (p *part) verify(ctx context.Context, t trusted, told func(done int64)) (err error) {
 	if p.bad != nil {
 		p.report = audit.Report{Verdict: audit.Invalid, Reason: p.bad.Reason, Line: p.bad.Line}
-		if p.bad.Cut {
+		switch {
+		case p.bad.Cut:
 			p.report.Verdict = audit.Incomplete
+		case p.bad.Later:
+			p.report.Verdict = audit.UnknownFormat
+			p.report.Reason += ": use a newer hookctl"
 		}
 		return nil
 	}
@@ -154,7 +158,7 @@ func (r *remembering) Read(b []byte) (int, error) {
 
 // grave is how grave a verdict is, where parts of a log have several.
 func grave(v audit.Verdict) int {
-	order := [...]audit.Verdict{audit.OKWitnessed, audit.OKPinned, audit.OKUnanchored, audit.Incomplete, audit.Invalid, audit.Diverged}
+	order := [...]audit.Verdict{audit.OKWitnessed, audit.OKPinned, audit.OKUnanchored, audit.Incomplete, audit.UnknownFormat, audit.Invalid, audit.Diverged}
 	for i, one := range order {
 		if v == one {
 			return i

@@ -56,14 +56,19 @@ func lateLine(wseq int) string {
 		strings.Repeat("x", 200<<10), wseq)
 }
 
+// lateMessage is each message of writeLate.
+func lateMessage(n int) audit.Message {
+	return audit.Message{Subject: "hooks.audit.w.w1", Stored: clitest.Began.Add(time.Duration(n) * time.Second), Body: []byte(lateLine(n) + "\n")}
+}
+
 // lateRoot is the root after the first message.
 func lateRoot(t *testing.T) tlog.Hash {
 	t.Helper()
 	var log audit.Log
-	if err := log.Append([]byte(lateLine(1) + "\n")); err != nil {
+	if err := log.Append(lateMessage(1)); err != nil {
 		t.Fatal(err)
 	}
-	return log.Root()
+	return log.Root(audit.Latest)
 }
 
 // writeLate writes an export of a second segment, with a checkpoint at its end alone.
@@ -75,16 +80,16 @@ func writeLate(t *testing.T, out io.Writer, size int, keys clitest.NoteKey, prev
 	}
 	var log audit.Log
 	for n, written := 1, 0; written < size; n++ {
-		body := []byte(lateLine(n) + "\n")
-		written += len(body)
-		if err := log.Append(body); err != nil {
+		m := lateMessage(n)
+		written += len(m.Body)
+		if err := log.Append(m); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Message(int64(n), clitest.Began.Add(time.Duration(n)*time.Second), "hooks.audit.w.w1", body); err != nil {
+		if err := w.Message(int64(n), m.Stored, m.Subject, m.Body); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c := log.Checkpoint("hooks/HOOKS_AUDIT_2", clitest.Began, previous)
+	c := log.Checkpoint(audit.Latest, "hooks/HOOKS_AUDIT_2", clitest.Began, previous)
 	signed, err := c.Sign(keys)
 	if err != nil {
 		t.Fatal(err)

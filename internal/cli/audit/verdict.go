@@ -181,7 +181,7 @@ func where(r audit.Report) string {
 
 func verdictPaint(v audit.Verdict) term.Color {
 	switch {
-	case v == audit.OKUnanchored, v == audit.Incomplete:
+	case v == audit.OKUnanchored, v == audit.Incomplete, v == audit.UnknownFormat:
 		return term.Bold + ";" + term.Yellow
 	case v.OK():
 		return term.Bold + ";" + term.Green

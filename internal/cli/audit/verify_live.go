@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -121,7 +122,10 @@ func (v *verification) link(ctx context.Context, l *query.Log, s store.Segment, 
 	}
 	if err == nil {
 		var c audit.Checkpoint
-		if c, _, err = v.trust.keys().Open(n.Signed); err == nil && c.Origin == audit.Origin(p.header.Prefix, before) {
+		c, _, err = v.trust.keys().Open(n.Signed)
+		if later, ok := errors.AsType[*audit.UnknownFormatError](err); ok {
+			p.previous, p.linked = sha256.Sum256([]byte(later.Text)), true
+		} else if err == nil && c.Origin == audit.Origin(p.header.Prefix, before) {
 			p.previous, p.linked = c.Digest(), true
 		}
 	}

@@ -118,7 +118,7 @@ func (c *RemoveSegmentCmd) find(ctx context.Context, t *store.Log) (s store.Segm
 		return s, state, fmt.Errorf("there is no segment %s: there are %s", term.Clip(c.Segment, term.MaxValue), strings.Join(names, ", "))
 	}
 	s = segments[at]
-	if state, err = s.State(ctx, t.Subjects()); err != nil {
+	if state, err = t.State(ctx, s); err != nil {
 		return s, state, err
 	}
 	switch {
@@ -174,7 +174,7 @@ func firstCheckpoint(ctx context.Context, t *store.Log, number int) (first query
 	err = t.Checkpoints(ctx, s, func(c store.Checkpoint) error {
 		first = query.ParseNote([]byte(c.Signed))
 		return enough
-	}, nil)
+	})
 	if errors.Is(err, enough) {
 		err = nil
 	}
@@ -217,9 +217,9 @@ func (c *RemoveSegmentCmd) inUse(ctx context.Context, t *store.Log, b *natsx.Con
 		return nil
 	}
 	seen := map[string]int64{} // by witness
-	err = t.Checkpoints(ctx, s, func(store.Checkpoint) error { return nil }, func(signed []byte) error {
-		n := query.ParseNote(signed)
-		opened, failed := sumdb.Open(signed, sumdb.VerifierList())
+	err = t.Cosigned(ctx, s.Name(), func(rec natsx.Record) {
+		n := query.ParseNote(rec.Body)
+		opened, failed := sumdb.Open(rec.Body, sumdb.VerifierList())
 		if unknown, ok := errors.AsType[*sumdb.UnverifiedNoteError](failed); ok {
 			opened = unknown.Note
 		}
@@ -228,7 +228,6 @@ func (c *RemoveSegmentCmd) inUse(ctx context.Context, t *store.Log, b *natsx.Con
 			name := fmt.Sprintf("%s+%08x", by.Name, by.Hash)
 			seen[name] = max(seen[name], n.Size)
 		}
-		return nil
 	})
 	if err != nil {
 		return err

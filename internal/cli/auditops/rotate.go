@@ -50,7 +50,7 @@ func (c *RotateCmd) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	live := t.Live()
-	state, err := live.State(ctx, t.Subjects())
+	state, err := t.State(ctx, live)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (c *RotateCmd) Run(ctx context.Context, e *cli.Env) error {
 		return fmt.Errorf("%w: closing a segment and making the next takes an operator's credential; run it again, it goes on where it was", err)
 	}
 	done.Live = t.Live().Name()
-	if state, err = sealed.State(ctx, t.Subjects()); err != nil {
+	if state, err = t.State(ctx, sealed); err != nil {
 		return err
 	}
 	done.Rotated, done.Segment, done.Size, done.Bytes = true, sealed.Name(), int64(state.Last), state.Bytes

@@ -84,12 +84,17 @@ func (f *AuditFixture) Write(records ...audit.Record) {
 	if f.Last, err = f.Trail.Live().Append(f.T.Context(), f.Bus.Of("audit", "w", "w1"), "", f.Last, body); err != nil {
 		f.T.Fatal(err)
 	}
-	f.grow(body)
+	f.grow()
 }
 
-func (f *AuditFixture) grow(body []byte) {
+// grow takes what was written last.
+func (f *AuditFixture) grow() {
 	f.T.Helper()
-	if err := f.log.Append(body); err != nil {
+	rec, err := f.Trail.Live().Newest(f.T.Context(), ">")
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	if err := f.log.Append(audit.Message{Subject: rec.Subject, Stored: rec.Time, Body: rec.Body}); err != nil {
 		f.T.Fatal(err)
 	}
 }
@@ -101,20 +106,20 @@ func (f *AuditFixture) Decide(segment int, r audit.Record) {
 	if err := f.Trail.Decide(f.T.Context(), segment, r.Detail.(audit.Decision).ApprovalID, body); err != nil {
 		f.T.Fatal(err)
 	}
-	f.grow(body)
+	f.grow()
 }
 
 // Sign appends a checkpoint over all messages.
 func (f *AuditFixture) Sign() {
 	f.T.Helper()
 	live := f.Trail.Live()
-	c := f.log.Checkpoint(audit.Origin(f.Bus.Prefix(), live.Name()), time.Now(), f.previous)
+	c := f.log.Checkpoint(audit.Latest, audit.Origin(f.Bus.Prefix(), live.Name()), time.Now(), f.previous)
 	var err error
 	if f.Signed, err = c.Sign(f.Keys); err != nil {
 		f.T.Fatal(err)
 	}
 	f.previous = c.Digest()
-	f.revision, err = f.Trail.AppendCheckpoint(f.T.Context(), live, store.Checkpoint{Signed: string(f.Signed), Subtrees: f.log.Subtrees()}, f.revision)
+	f.revision, err = f.Trail.AppendCheckpoint(f.T.Context(), live, store.Checkpoint{Signed: string(f.Signed), Subtrees: f.log.Subtrees(audit.Latest)}, f.revision)
 	if err != nil {
 		f.T.Fatal(err)
 	}

@@ -1,0 +1,326 @@
+package signer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+const (
+	interval    = time.Second     // between two looks at the log
+	standby     = 3 * time.Second // how old another router's checkpoint is before this one steps in
+	readGrace   = time.Minute     // for messages that can't be read
+	signTimeout = 30 * time.Second
+	lastTimeout = 2 * time.Second // for the checkpoint at the end
+)
+
+// Options configure a signer.
+type Options struct {
+	// Prefix of the log.
+	Prefix string
+	// Key signs; Verifier is its public half. Both are needed.
+	Key      note.Signer
+	Verifier note.Verifier
+	// Upgraded reports whether every router knows [audit.Latest]; nil means never.
+	Upgraded func() bool
+	// Alarm is called once for each thing that must not be: another history than the one
+	// that was signed, or a message that is no record. Nil for nobody.
+	Alarm func(reason string)
+	// Log; nil discards it.
+	Log *slog.Logger
+}
+
+// Signer signs checkpoints. Run it.
+type Signer struct {
+	Options
+	store *store.Log
+
+	segment   store.Segment
+	log       *audit.Log        // what was read of it; nil: no segment is open
+	head      *audit.Checkpoint // the last that is known of the segment, nil for none
+	revision  uint64            // its place among the checkpoints
+	digest    tlog.Hash         // of the last checkpoint, whatever its segment or format
+	mine      bool              // this signer wrote head
+	expect    []expected        // roots to be found when the log is read again
+	alarms    map[string]bool   // that were raised
+	shortFrom time.Time         // since when the end of the log can't be read
+	abandoned reason            // why nothing is signed in the segment
+	waiting   time.Time         // since when the segment waits for its format
+	said      string            // why the segment has an older format than the latest
+}
+
+// reason is why a signer signs nothing in a segment; empty: it does.
+type reason string
+
+const (
+	notWhatWasSigned reason = "it is not what was signed"
+	laterFormat      reason = "its format is newer than this version knows"
+)
+
+// expected is a root that somebody signed, or that this signer had.
+type expected struct {
+	size   int64
+	format audit.Format
+	root   tlog.Hash
+	who    string
+}
+
+// New makes a signer of a log.
+func New(l *store.Log, o Options) *Signer {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Alarm == nil {
+		o.Alarm = func(string) {}
+	}
+	if o.Upgraded == nil {
+		o.Upgraded = func() bool { return false }
+	}
+	return &Signer{Options: o, store: l, alarms: map[string]bool{}}
+}
+
+// Run signs until ctx ends, and then once more, for what was written last.
+func (s *Signer) Run(ctx context.Context) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-tick.C:
+			s.look(ctx, false)
+		case <-ctx.Done():
+		}
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTimeout)
+	defer cancel()
+	s.look(last, true)
+}
+
+// look signs what there is to sign. last waits for no other router.
+func (s *Signer) look(ctx context.Context, last bool) {
+	ctx, cancel := context.WithTimeout(ctx, signTimeout)
+	defer cancel()
+	err := s.sign(ctx, last)
+	alarm, isAlarm := errors.AsType[*alarm](err)
+	switch {
+	case isAlarm:
+		s.abandoned = notWhatWasSigned
+		if !s.alarms[alarm.reason] {
+			s.alarms[alarm.reason] = true
+			s.Log.Error("ALARM: the audit log is not what was signed; no more checkpoints", "reason", alarm.reason)
+			s.Alarm(alarm.reason)
+		}
+	case err != nil && ctx.Err() == nil:
+		s.Log.Warn("audit log not signed; trying again", "error", err)
+	}
+}
+
+// alarm is what must not be.
+type alarm struct{ reason string }
+
+func (a *alarm) Error() string { return a.reason }
+
+func alarmed(format string, args ...any) error { return &alarm{fmt.Sprintf(format, args...)} }
+
+// sign goes through the segments as long as there is something to sign.
+func (s *Signer) sign(ctx context.Context, last bool) error {
+	if s.log == nil && s.abandoned == "" {
+		if err := s.begin(ctx); err != nil {
+			return err
+		}
+	}
+	for {
+		if s.abandoned != "" {
+			if left, err := s.leave(ctx); !left || err != nil {
+				return err
+			}
+			continue
+		}
+		state, err := s.store.State(ctx, s.segment)
+		if err != nil {
+			return err
+		}
+		if int64(state.Last) > s.size() {
+			if wait, err := s.standBy(ctx, last); wait || err != nil {
+				return err
+			}
+			if s.abandoned != "" {
+				continue
+			}
+			if err := s.advance(ctx, int64(state.Last), last); err != nil {
+				return err
+			}
+		}
+		if !state.Sealed || s.size() < int64(state.Last) {
+			return nil
+		}
+		if live, err := s.behind(ctx); live || err != nil {
+			return err
+		}
+		if err := s.next(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// behind reports whether the segment is still the live one, after a look.
+func (s *Signer) behind(ctx context.Context) (live bool, err error) {
+	err = s.store.Refresh(ctx)
+	return s.store.Live().Number == s.segment.Number, err
+}
+
+// leave continues behind a segment that this signer does not sign, once an operator has
+// closed it: the first checkpoint of the next names the last one here.
+func (s *Signer) leave(ctx context.Context) (left bool, err error) {
+	state, err := s.store.State(ctx, s.segment)
+	if err != nil || !state.Sealed {
+		return false, err
+	}
+	if live, err := s.behind(ctx); live || err != nil {
+		return false, err
+	}
+	if s.abandoned == laterFormat {
+		if err := s.adopt(ctx); err != nil {
+			return false, err
+		}
+	}
+	return true, s.next(ctx)
+}
+
+// size is what the last known checkpoint covers.
+func (s *Signer) size() int64 {
+	if s.head == nil {
+		return 0
+	}
+	return s.head.Size
+}
+
+// begin finds the segment to start with: the first whose end is not signed.
+func (s *Signer) begin(ctx context.Context) error {
+	segments, err := s.store.Segments(ctx)
+	if err != nil {
+		return err
+	}
+	for _, segment := range segments {
+		if err := s.open(ctx, segment); err != nil {
+			return err
+		}
+		state, err := s.store.State(ctx, segment)
+		if err != nil {
+			return err
+		}
+		if !state.Sealed || int64(state.Last) > s.size() && s.abandoned == "" {
+			return nil
+		}
+	}
+	return nil
+}
+
+// next opens the segment after this one.
+func (s *Signer) next(ctx context.Context) error {
+	segment, err := s.store.After(ctx, s.segment.Number)
+	if err != nil {
+		return err
+	}
+	return s.open(ctx, segment)
+}
+
+// open opens a segment at its last checkpoint.
+func (s *Signer) open(ctx context.Context, segment store.Segment) error {
+	s.segment, s.head, s.revision, s.mine, s.expect, s.log, s.abandoned, s.waiting = segment, nil, 0, false, nil, nil, "", time.Time{}
+	err := s.adopt(ctx)
+	if err == nil && s.log == nil {
+		s.log = &audit.Log{}
+	}
+	return err
+}
+
+// standBy reports whether another router is at work.
+func (s *Signer) standBy(ctx context.Context, last bool) (wait bool, err error) {
+	if s.mine {
+		return false, nil
+	}
+	if err := s.adopt(ctx); err != nil {
+		return false, err
+	}
+	return s.head != nil && !last && time.Since(s.head.Time) < standby, nil
+}
+
+// advance reads the log up to a size and signs that.
+func (s *Signer) advance(ctx context.Context, size int64, last bool) error {
+	format, wait, err := s.format(ctx, last)
+	if wait || err != nil {
+		return err
+	}
+	if err := s.segment.Read(ctx, "", uint64(s.log.Size())+1, uint64(size), s.take); err != nil {
+		return err
+	}
+	if s.log.Size() < size {
+		return s.missing(size)
+	}
+	s.shortFrom = time.Time{}
+	c := s.log.Checkpoint(format, s.origin(), time.Now(), s.digest)
+	signed, err := c.Sign(s.Key)
+	if err != nil {
+		return err
+	}
+	revision, err := s.store.AppendCheckpoint(ctx, s.segment, store.Checkpoint{Signed: string(signed), Subtrees: s.log.Subtrees(format)}, s.revision)
+	if errors.Is(err, natsx.ErrRevision) { // another was first, or the answer to this one was lost
+		s.mine = false
+		s.expect = append(s.expect, expected{c.Size, c.Format, c.Root, "this router has read"})
+		return s.adopt(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	s.log.SetFormat(format)
+	s.head, s.revision, s.digest, s.mine = &c, revision, c.Digest(), true
+	return nil
+}
+
+// missing says that the end of the log can't be read. Another replica of the stream may
+// have it and this one not yet; only what lasts is an alarm.
+func (s *Signer) missing(size int64) error {
+	if s.shortFrom.IsZero() {
+		s.shortFrom = time.Now()
+	}
+	if time.Since(s.shortFrom) > readGrace {
+		return alarmed("message %d of %s is missing", s.log.Size()+1, s.segment.Name())
+	}
+	return fmt.Errorf("%s has %d messages, of which %d can be read", s.segment.Name(), size, s.log.Size())
+}
+
+// take takes the next message of the segment.
+func (s *Signer) take(rec natsx.Record) error {
+	if want := uint64(s.log.Size()) + 1; rec.Sequence != want {
+		return alarmed("message %d of %s is missing", want, s.segment.Name())
+	}
+	if err := s.log.Append(audit.Message{Subject: rec.Subject, Stored: rec.Time, Body: rec.Body}); err != nil {
+		return alarmed("message %d of %s on %s is no record of a router: %v", rec.Sequence, s.segment.Name(), rec.Subject, err)
+	}
+	return s.compare()
+}
+
+// compare checks the log, as far as it is read, against the roots that it must have.
+func (s *Signer) compare() error {
+	kept := s.expect[:0]
+	for _, e := range s.expect {
+		switch size := s.log.Size(); {
+		case e.size > size:
+			kept = append(kept, e)
+		case s.log.Format() != 0 && s.log.Format() != e.format: // its root is not known here
+		case e.size == size && e.root != s.log.Root(e.format):
+			return alarmed("%s the root %s at size %d of %s, and what is there has %s", e.who, e.root, e.size, s.segment.Name(), s.log.Root(e.format))
+		}
+	}
+	s.expect = kept
+	return nil
+}

@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
+)
+
+// Segment is one stream of the log.
+type Segment struct {
+	*natsx.Stream
+	Number int // from 1
+}
+
+// Subjects are what the live segment of a log listens on.
+func Subjects(c *natsx.Conn) []string { return []string{c.Of("audit", ">")} }
+
+// SegmentName is the name of a segment's stream, by its number; first is that of the log's
+// first segment.
+func SegmentName(first string, number int) string {
+	if number == 1 {
+		return first
+	}
+	return first + "_" + strconv.Itoa(number)
+}
+
+// SegmentNumber is the number in the name of a segment's stream; first is the name of the
+// log's first segment. ok is false for any other name.
+func SegmentNumber(first, name string) (number int, ok bool) {
+	if name == first {
+		return 1, true
+	}
+	text, ok := strings.CutPrefix(name, first+"_")
+	number, err := strconv.Atoi(text)
+	if !ok || err != nil || number < 2 || text != strconv.Itoa(number) {
+		return 0, false
+	}
+	return number, true
+}
+
+// Name of a segment's stream by its number, whether it exists or not.
+func (l *Log) Name(number int) string { return SegmentName(l.conn.AuditStream(), number) }
+
+func (l *Log) number(name string) (int, error) {
+	number, ok := SegmentNumber(l.conn.AuditStream(), name)
+	if !ok {
+		return 0, fmt.Errorf("the stream %s listens on %s, but is not a segment of this log", name, l.conn.Of("audit", ">"))
+	}
+	return number, nil
+}
+
+// Segment opens one segment by its number. The error is [natsx.ErrNoStream] if it does not
+// exist, or not any more.
+func (l *Log) Segment(ctx context.Context, number int) (Segment, error) {
+	if live := l.Live(); live.Number == number {
+		return live, nil
+	}
+	s, err := l.conn.OpenStream(ctx, l.Name(number))
+	return Segment{s, number}, err
+}
+
+// Segments are all that exist, the oldest first. Their numbers say what is missing.
+func (l *Log) Segments(ctx context.Context) (list []Segment, err error) {
+	err = l.each(ctx, 1, func(s Segment) error {
+		list = append(list, s)
+		return nil
+	})
+	return list, err
+}
+
+// After is the first segment that exists behind one of that number. The error is
+// [natsx.ErrNoStream] where there is none.
+func (l *Log) After(ctx context.Context, number int) (next Segment, err error) {
+	found := errors.New("found")
+	err = l.each(ctx, number+1, func(s Segment) error {
+		next = s
+		return found
+	})
+	if err == nil {
+		err = natsx.ErrNoStream
+	}
+	if errors.Is(err, found) {
+		err = nil
+	}
+	return next, err
+}
+
+// each calls handle for each segment that exists, from one number to the live one.
+func (l *Log) each(ctx context.Context, from int, handle func(Segment) error) error {
+	for number := max(from, 1); number <= l.Live().Number; number++ {
+		s, err := l.Segment(ctx, number)
+		if errors.Is(err, natsx.ErrNoStream) {
+			continue // removed by an operator
+		}
+		if err == nil {
+			err = handle(s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// State is the state of a segment, from its leader.
+func (l *Log) State(ctx context.Context, s Segment) (natsx.StreamState, error) {
+	return s.Stream.State(ctx, Subjects(l.conn))
+}
+
+// Seal closes the live segment and creates the next: for operators.
+func (l *Log) Seal(ctx context.Context) (sealed Segment, err error) {
+	sealed = l.Live()
+	if err := sealed.Stream.Seal(ctx, l.conn.Of("sealed", sealed.Name())); err != nil {
+		return sealed, err
+	}
+	if _, err := l.conn.CreateNext(ctx, l.Name(sealed.Number+1), Subjects(l.conn), sealed.Stream); err != nil {
+		return sealed, err
+	}
+	return sealed, l.Refresh(ctx)
+}

@@ -1,0 +1,102 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// Format is how the leaves of a segment are made. The first line of a checkpoint names it,
+// and all checkpoints of a segment name the same.
+type Format int
+
+// The formats.
+const (
+	// LineFormat covers the lines of a message.
+	LineFormat Format = 1
+	// MessageFormat covers the subject and the stored time of a message too.
+	MessageFormat Format = 2
+	// Latest is what new segments begin with, once all routers and witnesses know it.
+	Latest = MessageFormat
+)
+
+// formatName is what the first line of a checkpoint begins with; the number follows.
+const formatName = "hookrouter-audit v"
+
+// String is the first line of a checkpoint of this format.
+func (f Format) String() string { return fmt.Sprintf("%s%d", formatName, int(f)) }
+
+// known reports whether this package knows the format.
+func (f Format) known() bool { return LineFormat <= f && f <= Latest }
+
+// UnknownFormatError means that something is in a format of a later version. That is no
+// sign of tampering: use a newer program.
+type UnknownFormatError struct {
+	What string // such as "the checkpoint is in the format \"hookrouter-audit v3\""
+	// Text of the checkpoint; empty for what is none.
+	Text string
+}
+
+// Error implements error.
+func (e *UnknownFormatError) Error() string {
+	return e.What + ", which is newer than this version knows: use a newer one"
+}
+
+// parseFormat reads the first line of a checkpoint's text.
+func parseFormat(text string) (Format, error) {
+	line, _, _ := strings.Cut(text, "\n")
+	number, ok := strings.CutPrefix(line, formatName)
+	n, isNumber := parseCount(number)
+	switch f := Format(n); {
+	case !ok || !isNumber || n == 0:
+		return 0, fmt.Errorf("the first line is not %q", LineFormat)
+	case !f.known():
+		return 0, &UnknownFormatError{What: fmt.Sprintf("the checkpoint is in the format %q", f), Text: text}
+	default:
+		return f, nil
+	}
+}
+
+// Message is one message of a log, as the stream has it.
+type Message struct {
+	Subject string
+	Stored  time.Time // when the stream took it, as the server says
+	Body    []byte
+}
+
+// appendHead appends what a leaf covers of a message besides its lines: the stored time as
+// an export has it, a space, and the subject.
+func appendHead[T string | []byte](buf []byte, stored, subject T) []byte {
+	buf = append(append(buf, stored...), ' ')
+	return append(buf, subject...)
+}
+
+// head is [appendHead] of a message of the stream.
+func (m Message) head(buf []byte) ([]byte, error) {
+	if !utf8.ValidString(m.Subject) {
+		return nil, fmt.Errorf("the subject %q is not UTF-8", clip([]byte(m.Subject)))
+	}
+	buf = m.Stored.UTC().AppendFormat(buf, time.RFC3339Nano)
+	return append(append(buf, ' '), m.Subject...), nil
+}
+
+// leafSums is what the leaf of a message is hashed from, before the SHA-256s of its lines:
+// a zero byte and the SHA-256 of the head.
+func leafSums(buf, head []byte) []byte {
+	sum := sha256.Sum256(head)
+	return append(append(buf[:0], 0), sum[:]...)
+}
+
+// leaf is the leaf of a message in a format; sums are [leafSums] and the SHA-256s of its
+// lines. The leaf of [LineFormat] needs to be the last that is made of sums.
+func (f Format) leaf(sums []byte) tlog.Hash {
+	if f == LineFormat {
+		sums = sums[sha256.Size:]
+		sums[0] = 0
+	}
+	return sha256.Sum256(sums) // tlog.RecordHash without its allocations
+}
