@@ -53,6 +53,19 @@ func BenchmarkHinted(b *testing.B) {
 	}
 }
 
+// BenchmarkLarge reads objects of 64 KiB.
+func BenchmarkLarge(b *testing.B) {
+	for name, text := range ordinary {
+		raw := []byte(`{"items":[` + strings.Repeat(text+",", 64<<10/len(text)) + `null]}`)
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(raw)))
+			for b.Loop() {
+				redact.Default().Object(raw)
+			}
+		})
+	}
+}
+
 func TestOrdinaryDataIsReturnedWithoutAnAllocation(t *testing.T) {
 	for name, text := range ordinary {
 		raw := []byte(text)

@@ -12,7 +12,7 @@ func FuzzReader(f *testing.F) {
 	for _, text := range []string{
 		`{}`, ` [1,-0.5e+3,true,null,"a\u00e9\\"] `, `{"a":{"b":[]},"c":""}`, `01`, `1.`, `-`, `[1,]`, `{"a"}`, `{"a":1,}`, `{,}`, `"\x"`, `"\u12g4"`, "\"\n\"", `"`, `nul`, `1 2`, ``,
 		`{"password":01}`, `{"password":{"a":}}`, `{"path":"/token","value":}`,
-		strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth), strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1),
+		strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000), strings.Repeat("[", 10_000+1) + strings.Repeat("]", 10_000+1),
 	} {
 		f.Add([]byte(text))
 	}

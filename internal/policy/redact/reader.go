@@ -2,182 +2,98 @@ package redact
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxDepth is how deep encoding/json lets arrays and objects be nested.
-const maxDepth = 10000
-
-// reader reads JSON once from its beginning to its end: it checks the grammar,
-// as strictly as json.Valid, and finds the places to mask on the way.
+// reader finds the secrets in one JSON value, as [jsontext] reads it. Like json.Valid it
+// accepts names that occur twice and text that is not UTF-8.
 type reader struct {
 	m     *matcher
 	raw   []byte
 	found []span
-	muted int // > 0 within a value that is masked as a whole
+
+	buf bytes.Buffer // over raw
+	dec jsontext.Decoder
 
 	plain  []byte // a string without escapes
 	inside []span // secrets in plain
 }
 
-var readers = sync.Pool{New: func() any { return new(reader) }}
+var (
+	lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+	readers = sync.Pool{New: func() any { return new(reader) }}
+)
 
 // read returns the secrets in raw in order, until the next read. Their places
-// are in raw; ok is false where raw is no JSON.
+// are in raw; ok is false if raw is not JSON.
 func (r *reader) read(m *matcher, raw []byte) (found []span, ok bool) {
-	r.m, r.raw, r.found, r.muted = m, raw, r.found[:0], 0
-	i := r.value(r.space(0), 0)
-	ok = i >= 0 && r.space(i) == len(raw)
-	r.m, r.raw = nil, nil
+	r.m, r.raw, r.found, r.buf = m, raw, r.found[:0], *bytes.NewBuffer(raw)
+	r.dec.Reset(&r.buf, lenient...)
+	if r.value() == nil {
+		_, err := r.dec.ReadToken()
+		ok = errors.Is(err, io.EOF)
+	}
+	r.m, r.raw, r.buf = nil, nil, bytes.Buffer{}
 	return r.found, ok
 }
 
-// The methods below take where something begins and return where it ends, or a
-// negative number where it is no JSON.
-
-func (r *reader) space(i int) int {
-	for i < len(r.raw) && (r.raw[i] == ' ' || r.raw[i] == '\t' || r.raw[i] == '\n' || r.raw[i] == '\r') {
-		i++
-	}
-	return i
-}
-
-func (r *reader) value(i, depth int) int {
-	if i >= len(r.raw) {
-		return -1
-	}
-	switch c := r.raw[i]; c {
-	case '"':
-		s, end := r.text(i + 1)
-		if end >= 0 && s.hot && r.muted == 0 {
-			r.search(i+1, end-1, s)
-		}
-		return end
+// value reads the next value and finds the secrets in it.
+func (r *reader) value() error {
+	switch r.dec.PeekKind() {
 	case '{':
-		return r.object(i, depth+1)
+		return r.object()
 	case '[':
-		return r.array(i, depth+1)
-	case 't':
-		return r.literal(i, "true")
-	case 'f':
-		return r.literal(i, "false")
-	case 'n':
-		return r.literal(i, "null")
-	default:
-		return r.number(i)
+		if _, err := r.dec.ReadToken(); err != nil {
+			return err
+		}
+		for kind := r.dec.PeekKind(); kind != ']' && kind != 0; kind = r.dec.PeekKind() {
+			if err := r.value(); err != nil {
+				return err
+			}
+		}
+		_, err := r.dec.ReadToken()
+		return err
 	}
+	begin, end, err := r.whole()
+	if err == nil && r.raw[begin] == '"' {
+		if s := r.text(begin + 1); s.hot {
+			r.search(begin+1, end-1, s)
+		}
+	}
+	return err
 }
 
-func (r *reader) literal(i int, word string) int {
-	if end := i + len(word); end <= len(r.raw) && string(r.raw[i:end]) == word {
-		return end
-	}
-	return -1
+// whole reads the next value without looking into it, and returns its place.
+func (r *reader) whole() (begin, end int, err error) {
+	value, err := r.dec.ReadValue()
+	end = int(r.dec.InputOffset())
+	return end - len(value), end, err
 }
 
-func (r *reader) number(i int) int {
-	if r.raw[i] == '-' {
-		i++
-	}
-	switch {
-	case i < len(r.raw) && r.raw[i] == '0':
-		i++
-	default:
-		if i = r.digits(i); i < 0 {
-			return -1
-		}
-	}
-	if i < len(r.raw) && r.raw[i] == '.' {
-		if i = r.digits(i + 1); i < 0 {
-			return -1
-		}
-	}
-	if i < len(r.raw) && r.raw[i]|0x20 == 'e' {
-		i++
-		if i < len(r.raw) && (r.raw[i] == '+' || r.raw[i] == '-') {
-			i++
-		}
-		return r.digits(i)
-	}
-	return i
-}
-
-// digits reads one or more digits.
-func (r *reader) digits(i int) int {
-	if end := while(r.raw, i, isDigit); end > i {
-		return end
-	}
-	return -1
-}
-
-func (r *reader) array(i, depth int) int {
-	if depth > maxDepth {
-		return -1
-	}
-	if i = r.space(i + 1); i < len(r.raw) && r.raw[i] == ']' {
-		return i + 1
-	}
-	for {
-		if i = r.value(i, depth); i < 0 {
-			return -1
-		}
-		if i = r.space(i); i == len(r.raw) {
-			return -1
-		}
-		switch r.raw[i] {
-		case ']':
-			return i + 1
-		case ',':
-			i = r.space(i + 1)
-		default:
-			return -1
-		}
-	}
-}
-
-func (r *reader) object(i, depth int) int {
-	if depth > maxDepth {
-		return -1
-	}
-	if i = r.space(i + 1); i < len(r.raw) && r.raw[i] == '}' {
-		return i + 1
+func (r *reader) object() error {
+	if _, err := r.dec.ReadToken(); err != nil {
+		return err
 	}
 	pointed := "" // what the member "path" of a JSON Patch says of "value"
-	for {
-		if i >= len(r.raw) || r.raw[i] != '"' {
-			return -1
+	for kind := r.dec.PeekKind(); kind != '}' && kind != 0; kind = r.dec.PeekKind() {
+		begin, end, err := r.whole()
+		if err != nil {
+			return err
 		}
-		s, end := r.text(i + 1)
-		if end < 0 {
-			return -1
-		}
-		name := r.raw[i+1 : end-1]
-		if i = r.space(end); i == len(r.raw) || r.raw[i] != ':' {
-			return -1
-		}
-		begin := r.space(i + 1)
-		if i = r.member(name, s, begin, depth, &pointed); i < 0 {
-			return -1
-		}
-		if i = r.space(i); i == len(r.raw) {
-			return -1
-		}
-		switch r.raw[i] {
-		case '}':
-			return i + 1
-		case ',':
-			i = r.space(i + 1)
-		default:
-			return -1
+		if err := r.member(r.raw[begin+1:end-1], r.text(begin+1), &pointed); err != nil {
+			return err
 		}
 	}
+	_, err := r.dec.ReadToken()
+	return err
 }
 
-// member reads the value of a member, and masks it where its name says so.
-func (r *reader) member(name []byte, s stretch, begin, depth int, pointed *string) int {
-	if r.muted > 0 {
-		return r.value(begin, depth)
-	}
+// member reads the value of a member, and masks it if its name says so.
+func (r *reader) member(name []byte, s stretch, pointed *string) error {
 	if s.escaped {
 		r.plain = unescape(r.plain[:0], name)
 		name = r.plain
@@ -186,24 +102,27 @@ func (r *reader) member(name []byte, s stretch, begin, depth int, pointed *strin
 	if kind == "" && *pointed != "" && string(name) == "value" {
 		kind = *pointed
 	}
+	text := r.dec.PeekKind() == '"'
+	if kind != kindKey && !text {
+		return r.value()
+	}
+	secret, isPath := kind == kindKey || kind == kindAssignment, string(name) == "path"
+	begin, end, err := r.whole()
 	switch {
-	case kind == kindKey, kind == kindAssignment && begin < len(r.raw) && r.raw[begin] == '"':
-		r.muted++
-		end := r.value(begin, depth)
-		r.muted--
-		if end < 0 || !r.conceal(begin, end, kind) {
-			return end
-		}
+	case err != nil:
+		return err
+	case secret && r.conceal(begin, end, kind):
 		r.found = append(r.found, span{start: begin, end: end, kind: kind, whole: true})
-		return end
-	case string(name) == "path":
-		end := r.value(begin, depth)
-		if end > begin+2 && r.raw[begin] == '"' && r.raw[begin+1] == '/' {
+	case secret: // there is nothing to mask in it
+	default:
+		if s := r.text(begin + 1); s.hot {
+			r.search(begin+1, end-1, s)
+		}
+		if isPath && end > begin+2 && r.raw[begin+1] == '/' {
 			*pointed = r.m.kindOfPath(r.raw[begin+1 : end-1])
 		}
-		return end
 	}
-	return r.value(begin, depth)
+	return nil
 }
 
 // conceal reports whether the value of a member with a secret name is to be
@@ -229,12 +148,12 @@ type stretch struct {
 	hot     bool // it has to be searched
 }
 
-// text reads a string from behind its first quote.
-func (r *reader) text(i int) (s stretch, end int) {
+// text scans a valid string from behind its first quote.
+func (r *reader) text(i int) (s stretch) {
 	raw, hot, start := r.raw, &r.m.hot, i
 	s.hot = len(r.m.always) > 0
 	gram := uint32(0)
-	for ; i < len(raw); i++ {
+	for ; ; i++ {
 		c := codes[raw[i]]
 		if c < markAt {
 			gram = gram<<5 | uint32(c)
@@ -247,22 +166,16 @@ func (r *reader) text(i int) (s stretch, end int) {
 		switch raw[i] {
 		case '@':
 			s.hot = s.hot || r.m.addressed(raw, i)
-		case '"':
-			return s, i + 1
 		case '\\':
 			next, plain := escape(raw, i)
-			if next < 0 {
-				return s, -1
-			}
 			// A hint may be written with escapes.
 			s.hot = s.hot || plain
 			s.escaped = true
 			i = next - 1
-		default:
-			return s, -1
+		default: // the quote at its end
+			return s
 		}
 	}
-	return s, -1
 }
 
 // search finds the secrets in the string value raw[start:end].
