@@ -1,8 +1,8 @@
-// Package builtin says what a hook is that comes with hook-worker: its options,
-// and a registration that suits it. Each such hook is a package below this one;
-// package all lists them.
+// Package builtin defines the hooks that come with hook-worker: a builtin has options
+// and a default registration. Each one is a package below this one; package all lists
+// them.
 //
-// In a worker file one is used by its name:
+// A worker file refers to a builtin by its name:
 //
 //	hooks:
 //	  - id: protect-etc
@@ -10,6 +10,6 @@
 //	      path-guard:
 //	        deny: ["/etc/**"]
 //
-// The fields of the registration that the file leaves out are those of
+// Fields of the registration that the file omits default to those of
 // [Builtin.Registration]. Guards register with on_failure deny.
 package builtin

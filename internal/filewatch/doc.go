@@ -1,12 +1,11 @@
-// Package filewatch tells when the content of files has changed, for programs that
-// read them again.
+// Package filewatch reports changes of files' content, for programs that reload them.
 //
 // # Usage
 //
 // [New] watches files from then on, so call it before they are read. [Watcher.Changed]
-// has a value when one of them has other content than the last time and has stood
-// still for [Settle]; what was changed and changed back is no change.
-// [Watcher.Watch] says which files are of interest from now on.
+// receives a value when the content of one of them differs from the last time and has
+// been stable for [Settle]; a change that was reverted meanwhile is not reported.
+// [Watcher.Watch] replaces the set of files.
 //
 // # What is noticed
 //
@@ -19,7 +18,7 @@
 //
 // # Failure
 //
-// Where the system has no watches left, [New] and [Watcher.Watch] say so.
+// [New] and [Watcher.Watch] return an error if the system has no watches left.
 //
 // # Concurrency
 //

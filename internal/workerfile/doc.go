@@ -1,12 +1,12 @@
-// Package hookfile reads a worker file: YAML in which an operator writes hooks,
+// Package workerfile reads worker files: YAML in which an operator declares hooks,
 // each with its registration and one kind that says what it does.
 //
 // # Usage
 //
 // [Load] reads a file, or [Parse] its text, and returns every hook with its
-// registration and its handler, ready to be registered. Which kinds there are is
-// up to [Options.Kinds]; package kinds has them all, and a program that needs only
-// one can leave the others out of its binary.
+// registration and its handler, ready to be registered. [Options.Kinds]
+// says which kinds exist; package kinds has all of them, and a program that needs only
+// some can leave the others out of its binary.
 //
 //	hooks:
 //	  - id: path-guard
@@ -20,8 +20,9 @@
 //
 // # Tests
 //
-// The section tests says what must come of which events (see [Test]); package trial
-// runs them. Who serves the hooks leaves them alone, but they are checked as all else is.
+// The section tests says what must come of which events (see [Test]); package evaluate
+// runs them. A worker that serves the hooks ignores them, but they are checked with the
+// rest of the file.
 //
 //	tests:
 //	  - name: nobody writes to /etc
@@ -32,19 +33,19 @@
 // # Strictness
 //
 // Unknown and repeated keys, repeated ids, values of another type, expressions
-// that do not compile and commands that are not there are errors. So a file that
-// loads does what it says. With [Options.FileOnly] commands and secrets may be missing. Anchors, aliases, tags and a second document are
-// refused.
+// that do not compile and commands that are missing are errors, so that a file that
+// loads does what it says. With [Options.FileOnly] commands and secrets may be missing.
+// Anchors, aliases, tags and a second document are errors too.
 //
 // # Failure
 //
 // Each error is an [*Error] with file, line and column, the path of the field,
-// and a hint where there is one; [Error.Snippet] shows the line. All that is wrong
-// with a file is told at once, in its order (see [Errors]), but what may only follow
-// from something else. A file with errors yields no hooks at all.
+// and a hint where there is one; [Error.Snippet] shows the line. All errors of a
+// file are reported at once, in the order of the file (see [Errors]), except those that
+// probably follow from another one. A file with errors yields no hooks.
 //
-// What is well written and probably not meant, such as an event that is a slip away from
-// a standard one, is among the Warnings of its hook, each an [*Error] too.
+// Likely mistakes that are valid, such as a misspelt standard event, are in the Warnings
+// of the hook, each an [*Error] too.
 //
 // # Concurrency
 //
