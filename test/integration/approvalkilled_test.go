@@ -14,7 +14,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nats.go/micro"
 
-	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -74,11 +73,7 @@ type lane struct {
 }
 
 func newLane(t *testing.T, program string) *lane {
-	s, err := embedded.Start(embedded.Options{Listen: "127.0.0.1:0", StoreDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Stop)
+	s := testkit.Listening(t)
 	l := &lane{program: program, url: s.ClientURL(), nc: testkit.Conn(t, s), routers: map[string]*routerProcess{}}
 	l.start(t)
 	l.start(t)

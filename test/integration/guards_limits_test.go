@@ -108,7 +108,7 @@ func TestKeptBytesAreBounded(t *testing.T) {
 func TestQuestionsThatDoNotFitTheServer(t *testing.T) {
 	t.Parallel()
 	s := plainServer(t, &server.Options{MaxPayload: 1 << 20})
-	testkit.Router(t, nil, router.Options{MaxData: 900 << 10, MaxReply: 900 << 10, PublishData: dispatch.PublishRedacted}, natsx.Options{URL: s.ClientURL()})
+	testkit.Router(t, nil, router.Options{MaxData: 900 << 10, MaxReply: 900 << 10, PublishData: dispatch.PublishRedacted, AuditTimeout: 10 * time.Second}, natsx.Options{URL: s.ClientURL()})
 	nc, err := nats.Connect(s.ClientURL())
 	if err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	default:
 		os.Exit(workerRole())
 	}
-	testkit.Parallel(6)
+	testkit.Parallel(8) // they wait more than they compute
 	goleak.VerifyTestMain(m)
 }
 

@@ -113,6 +113,7 @@ func TestTelemetryThatIsOffAllocatesNothingForAHop(t *testing.T) {
 	if testkit.RaceFlags != nil {
 		t.Skip("the race detector drops what pools keep")
 	}
+	rounds := testkit.Volume(t, 50, 200, 200)
 	perHop := func(o router.Options) float64 {
 		s := testkit.Server(t)
 		ctx := testkit.Within(t, 2*time.Minute)
@@ -120,7 +121,7 @@ func TestTelemetryThatIsOffAllocatesNothingForAHop(t *testing.T) {
 		nc := testkit.Conn(t, s)
 		w := newWorker(t, testkit.Conn(t, s), worker.Options{})
 		register(t, ctx, w, worker.Registration{ID: "h0", Events: []string{"one", "many"}}, nothing)
-		const more, rounds = 8, 200
+		const more = 8
 		for i := range more {
 			register(t, ctx, w, worker.Registration{ID: "more" + string(rune('0'+i)), Events: []string{"many"}}, nothing)
 		}
@@ -133,7 +134,7 @@ func TestTelemetryThatIsOffAllocatesNothingForAHop(t *testing.T) {
 					request(t, ctx, nc, subject, nil, `{}`)
 				}
 				runtime.ReadMemStats(&after)
-				if n := float64(after.Mallocs-before.Mallocs) / rounds; best == 0 || n < best {
+				if n := float64(after.Mallocs-before.Mallocs) / float64(rounds); best == 0 || n < best {
 					best = n
 				}
 			}
