@@ -12,12 +12,19 @@ const (
 	MaxTitleLen  = 128 // characters of a hook's name for people
 )
 
+// The names of two events in the specification. They are aliases of [ToolError] and
+// [ProviderError], with the same data: a hook for one name is called for both.
+const (
+	ErrorTool     = "error:tool"
+	ErrorProvider = "error:provider"
+)
+
 // aliases maps each spelling that has one to its canonical spelling.
 var aliases = map[string]string{
 	"context:pre-compact": ContextPreCompact,
 	"execution:complete":  ExecutionEnd,
-	"error:tool":          ToolError,
-	"error:provider":      ProviderError,
+	ErrorTool:             ToolError,
+	ErrorProvider:         ProviderError,
 }
 
 // spellings maps a canonical name to all of its spellings, itself first.

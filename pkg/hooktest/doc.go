@@ -4,8 +4,9 @@
 //
 // # Usage
 //
-// [Start] a [Bus], give it to the code under test (over [Bus.Worker], [Bus.Agent],
-// or [Bus.URL] for what wants an address), emit events, and look at the answers.
+// [Start] a [Bus], give it to the code under test (with [Bus.Client], [Bus.Worker],
+// [Bus.Agent], or [Bus.URL] for what wants an address), emit events, and look at the
+// answers.
 // [Script] makes hooks that answer what the test wants; a [Recorder] waits for
 // events without sleeping; [ValidateHandler] asks a handler everything that the
 // wire may bring.
@@ -16,9 +17,8 @@
 //
 // # Dependencies
 //
-// This package stands on internal packages of this module and links the NATS
-// server; it is for tests. Package contract next to it checks a live hook and
-// links neither the server nor the router.
+// This package links the NATS server and the router; it is for tests. `hookctl validate`
+// makes the same checks of a live hook, in any language.
 //
 // # Concurrency
 //

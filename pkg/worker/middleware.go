@@ -19,8 +19,8 @@ func wrap(handler Handler, list []Middleware) Handler {
 
 // Typed makes a [Handler] of a function that takes the event's data as a Go type,
 // mostly one of package events. Data that does not decode into T is an error of the
-// hook, and handle is not called. Numbers keep their digits where T allows it: an
-// int64, a json.Number or a json.RawMessage does, a float64 or an any does not.
+// hook, and handle is not called. Integers beyond 2^53 keep their digits where T allows
+// it: an int64 or a json.RawMessage does, a float64 or an any does not.
 // [EventFrom] returns the rest of the event.
 func Typed[T any](handle func(ctx context.Context, in T) (Result, error)) Handler {
 	return func(ctx context.Context, ev Event) (Result, error) {
