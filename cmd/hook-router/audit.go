@@ -3,30 +3,14 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/durability"
-	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
-	"github.com/hookrouter/hookrouter/internal/policy/redact"
 )
-
-// redaction reads the rules for records, where there are any.
-func (s serve) redaction() (recorder.Masker, error) {
-	if s.AuditRedact == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(s.AuditRedact)
-	if err != nil {
-		return nil, fmt.Errorf("read the redaction rules: %w", err)
-	}
-	return redact.ParseRules(s.AuditRedact, text)
-}
 
 // auditKey is what signs the audit log, nil where there is none.
 func (s serve) auditKey() (*signer.Key, error) {

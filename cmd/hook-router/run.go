@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/hookrouter/hookrouter/internal/completion"
+	"github.com/hookrouter/hookrouter/internal/signals"
 	"github.com/hookrouter/hookrouter/internal/version"
 )
 
@@ -21,9 +21,8 @@ type flags struct {
 	Version    kong.VersionFlag   `help:"Print the version."`
 }
 
-// run is the program without the process around it. hangup tells of SIGHUP; it may be
-// nil.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer, hangup <-chan os.Signal) error {
+// run is the program without the process around it.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, sig signals.Signals) error {
 	var f flags
 	exited := false
 	parser, err := kong.New(&f,
@@ -52,5 +51,5 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, hangup <-
 	if err := f.Serve.check(command); err != nil {
 		return fmt.Errorf("%w (see hook-router --help)", err)
 	}
-	return f.Serve.run(ctx, stdout, stderr, hangup)
+	return f.Serve.run(ctx, stdout, stderr, sig)
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/hookrouter/hookrouter/internal/signals"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -44,7 +46,7 @@ func TestRunServesUntilItIsToldToStop(t *testing.T) {
 			out, log := &buffer{wrote: make(chan struct{}, 1)}, &bytes.Buffer{}
 			done := make(chan error, 1)
 			go func() {
-				done <- run(ctx, []string{"--nats-listen", listen, "--http-listen", "127.0.0.1:0", "--store-dir", t.TempDir()}, out, log, nil)
+				done <- run(ctx, []string{"--nats-listen", listen, "--http-listen", "127.0.0.1:0", "--store-dir", t.TempDir()}, out, log, signals.Signals{})
 			}()
 			select {
 			case <-out.wrote:
@@ -106,7 +108,7 @@ func TestRunSaysWhatIsWrongWithItsFlags(t *testing.T) {
 		{[]string{"--nats-listen", "nowhere", "--store-dir", t.TempDir()}, "host:port"},
 	} {
 		var out, log bytes.Buffer
-		err := run(t.Context(), tt.args, &out, &log, nil)
+		err := run(t.Context(), tt.args, &out, &log, signals.Signals{})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: error %v, want one with %q", tt.args, err, tt.want)
 		}
@@ -120,7 +122,7 @@ func TestAPortThatIsTakenIsNamedOnce(t *testing.T) {
 	}
 	defer l.Close()
 	var out, log bytes.Buffer
-	err = run(t.Context(), []string{"--nats-listen", l.Addr().String(), "--http-listen", "", "--store-dir", t.TempDir()}, &out, &log, nil)
+	err = run(t.Context(), []string{"--nats-listen", l.Addr().String(), "--http-listen", "", "--store-dir", t.TempDir()}, &out, &log, signals.Signals{})
 	if err == nil || strings.Count(err.Error(), "address already in use") != 1 || !strings.Contains(err.Error(), "in use: is another hook-router") {
 		t.Errorf("error %v; want the cause once, and what to do", err)
 	}

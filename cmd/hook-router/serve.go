@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"os"
+	"sync"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -20,10 +20,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
+	"github.com/hookrouter/hookrouter/internal/signals"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/version"
 	"github.com/hookrouter/hookrouter/internal/webhook"
-	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
@@ -71,7 +71,7 @@ type serve struct {
 	WebhookSecret string   `env:"HOOK_ROUTER_WEBHOOK_SECRET" placeholder:"SECRET" help:"What signs webhooks: whsec_ and 24 to 64 bytes in base64. Better set by the environment."`
 
 	ForwardBaggage bool       `env:"HOOK_ROUTER_FORWARD_BAGGAGE" help:"Pass the W3C baggage of requests on to hooks; it may hold anything."`
-	LogLevel       slog.Level `env:"HOOK_ROUTER_LOG_LEVEL" default:"info" help:"debug, info, warn or error; SIGHUP changes between debug and this one, PUT /loglevel to any."`
+	LogLevel       slog.Level `env:"HOOK_ROUTER_LOG_LEVEL" default:"info" help:"debug, info, warn or error; SIGUSR1 changes between debug and this one, PUT /loglevel to any."`
 }
 
 // check refuses flags that contradict each other, and limits that are none.
@@ -131,7 +131,7 @@ func (s serve) check(command *kong.Context) error {
 	return nil
 }
 
-func (s serve) run(ctx context.Context, stdout, stderr io.Writer, hangup <-chan os.Signal) error {
+func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Signals) error {
 	began := time.Now()
 	server.TuneGC()
 	level := &slog.LevelVar{}
@@ -142,31 +142,32 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, hangup <-chan 
 		return err
 	}
 	log := slog.New(shown.LogTo(lines, level))
-	defer telemetry.ToggleLevel(level, hangup, log)()
+	defer telemetry.ToggleLevel(level, sig.Level, log)()
 	key, err := s.auditKey()
 	if err != nil {
 		return errors.Join(err, shown.Stop(ctx))
 	}
-	n, err := s.start(ctx, key, log, level, shown)
+	files := &ruleFiles{approvalRules: s.ApprovalRules, auditRedact: s.AuditRedact}
+	if err := files.load(); err != nil {
+		return errors.Join(err, shown.Stop(ctx))
+	}
+	n, err := s.start(ctx, key, files, log, level, shown)
 	if err != nil {
 		return errors.Join(err, shown.Stop(ctx))
 	}
+	watching, done := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() { files.watch(watching, sig.Reload, log) })
+	defer wg.Wait()
+	defer done()
 	return n.Run(ctx, func() { s.sayReady(stdout, n, key, began) })
 }
 
-// start makes the node, which serves nothing yet.
-func (s serve) start(ctx context.Context, key *signer.Key, log *slog.Logger, level *slog.LevelVar, shown *telemetry.Telemetry) (*server.Server, error) {
+// start makes the server, which serves nothing yet.
+func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log *slog.Logger, level *slog.LevelVar, shown *telemetry.Telemetry) (*server.Server, error) {
 	if s.NATSURL == "" && !loopback(s.NATSListen) {
 		log.Warn("the embedded NATS asks nobody for credentials and listens beyond loopback: whoever reaches it can register hooks and emit",
 			"nats_listen", s.NATSListen)
-	}
-	rules, err := s.rules()
-	if err != nil {
-		return nil, err
-	}
-	redaction, err := s.redaction()
-	if err != nil {
-		return nil, err
 	}
 	if s.NATSURL != "" && s.Audit == "strict" {
 		s.sayDurability(ctx, log)
@@ -192,8 +193,8 @@ func (s serve) start(ctx context.Context, key *signer.Key, log *slog.Logger, lev
 			ChainTimeout: s.ChainTimeout, CollectTimeout: s.CollectTimeout, DrainTimeout: s.DrainTimeout,
 			PublishData: dispatch.PublishData(s.PublishData), TTL: s.TTL,
 			Injection:   verdict.Limits{Size: s.InjectionSize, Budget: s.InjectionBudget},
-			NoApprovals: s.Approvals == "off", Rules: rules, ProvenOnly: s.Approvers == "proven", Accounts: s.NATSAccounts,
-			Audit: recorder.Mode(s.Audit), AuditTimeout: s.AuditTimeout, AuditData: recorder.Data(s.AuditData), AuditMask: redaction, AuditKey: key,
+			NoApprovals: s.Approvals == "off", Rules: files, ProvenOnly: s.Approvers == "proven", Accounts: s.NATSAccounts,
+			Audit: recorder.Mode(s.Audit), AuditTimeout: s.AuditTimeout, AuditData: recorder.Data(s.AuditData), AuditMask: files.masker(), AuditKey: key,
 			MaxApprovals: s.MaxApprovals, MaxApprovalsPerSession: s.MaxApprovalsPerSession, ForwardBaggage: s.ForwardBaggage,
 		},
 		Log: log,
@@ -228,18 +229,6 @@ func reachable(addr string) string {
 		return addr
 	}
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port()).String()
-}
-
-// rules reads the rule file, where there is one.
-func (s serve) rules() (approval.Rules, error) {
-	if s.ApprovalRules == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(s.ApprovalRules)
-	if err != nil {
-		return nil, fmt.Errorf("read the approval rules: %w", err)
-	}
-	return approval.ParseRules(s.ApprovalRules, text)
 }
 
 // loopback reports whether an address can be reached from this machine only.

@@ -8,8 +8,8 @@
 //	hook-worker schema
 //
 // While it runs it reads the file again when it changes, and on SIGHUP. SIGUSR1
-// changes the level of the log. SIGTERM and SIGINT tell it to end when the calls under
-// way are answered, a second one to end at once.
+// toggles the level of the log. SIGTERM and SIGINT end it when the calls under way are
+// answered, a second one ends it at once; so does SIGHUP if standard input is a terminal.
 //
 // It exits with 0 when it was told to end, 1 when it could not do its work (no
 // NATS, no router, a registration that was refused, a test that failed), and 2 when the command line
@@ -21,34 +21,20 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
+
+	"github.com/hookrouter/hookrouter/internal/signals"
 )
 
 func main() {
-	ctx, end := context.WithCancel(context.Background())
-	told := signals(os.Interrupt, syscall.SIGTERM)
-	go func() {
-		<-told
-		signal.Reset(os.Interrupt, syscall.SIGTERM) // first: the next one ends the process
-		end()
-	}()
+	ctx, sig, stop := signals.Notify(context.Background(), os.Stdin)
 	err := run(ctx, os.Args[1:], process{
-		stdout: os.Stdout, stderr: os.Stderr, terminal: isTerminal(os.Stdout),
-		hangup: signals(syscall.SIGHUP), user1: signals(levelSignals...),
+		stdout: os.Stdout, stderr: os.Stderr, terminal: isTerminal(os.Stdout), signals: sig,
 	})
+	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "hook-worker:", err)
 		os.Exit(exitCode(err))
 	}
-}
-
-func signals(of ...os.Signal) <-chan os.Signal {
-	ch := make(chan os.Signal, 1)
-	if len(of) > 0 { // none would mean every signal
-		signal.Notify(ch, of...)
-	}
-	return ch
 }
 
 func isTerminal(f *os.File) bool {

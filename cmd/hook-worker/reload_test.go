@@ -18,6 +18,7 @@ import (
 	colmetricspb "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/hookrouter/hookrouter/internal/signals"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -151,7 +152,7 @@ func TestASignalReadsTheFileAgainAndAnotherChangesTheLevelOfTheLog(t *testing.T)
 	url := listen(t)
 	hangup, user1 := make(chan os.Signal), make(chan os.Signal)
 	file := write(t, denying("a=one"))
-	stderr, _ := startIn(t, process{hangup: hangup, user1: user1}, url, file)
+	stderr, _ := startIn(t, process{signals: signals.Signals{Reload: hangup, Level: user1}}, url, file)
 	hangup <- syscall.SIGHUP
 	says(t, stderr, "reloaded "+file+": nothing changed")
 	user1 <- syscall.SIGUSR1

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/hookrouter/hookrouter/internal/completion"
+	"github.com/hookrouter/hookrouter/internal/signals"
 	"github.com/hookrouter/hookrouter/internal/version"
 )
 
@@ -46,10 +46,9 @@ type serve struct {
 // process is what the program knows of the process around it.
 type process struct {
 	stdout, stderr io.Writer
-	terminal       bool             // whether stdout is one
-	hangup         <-chan os.Signal // tells of SIGHUP; nil for never
-	user1          <-chan os.Signal // tells of SIGUSR1; nil for never
-	remind         time.Duration    // how often a reload that failed is told again; 0 means [remindEvery]
+	terminal       bool // whether stdout is one
+	signals        signals.Signals
+	remind         time.Duration // how often a reload that failed is told again; 0 means [remindEvery]
 }
 
 // run is the program without the process around it.

@@ -48,7 +48,7 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 	}
 	defer func() { stopTelemetry(ctx, shown) }()
 	log := slog.New(shown.LogTo(lines, level))
-	defer telemetry.ToggleLevel(level, p.user1, log)()
+	defer telemetry.ToggleLevel(level, p.signals.Level, log)()
 	var memory natsx.Options
 	states := hookstate.NewBucket(func() (*natsx.Conn, error) { return natsx.Connect(memory) })
 	defer states.Close()
@@ -86,7 +86,7 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 	r := reloader{serve: s, tell: told, set: set, watch: watch, worker: host, shown: current, remind: cmp.Or(p.remind, remindEvery)}
 	r.follow() // before anybody is told that it answers
 	fmt.Fprintf(p.stderr, "hook-worker %s answers for %s on %s\n", version.Number(), count(len(file.Hooks), "hook"), natsx.RedactURL(s.url(file)))
-	r.run(ctx, p.hangup)
+	r.run(ctx, p.signals.Reload)
 	return told.stop(ctx, w)
 }
 

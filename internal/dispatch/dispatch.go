@@ -36,13 +36,19 @@ type Options struct {
 	Injection verdict.Limits
 	// NoApprovals means that nobody can be asked: an ask_user denies at once.
 	NoApprovals bool
-	// Rules decide approval requests before a person is asked.
-	Rules approval.Rules
+	// Rules decide approval requests before a person is asked; nil for none.
+	Rules Rules
 	// Notify is called for each approval request that this replica opened or decided;
 	// it must not block. The context names the span. Nil for nobody.
 	Notify func(context.Context, approval.Notice)
 	// Log gets one line per event at info; nil discards it.
 	Log *slog.Logger
+}
+
+// Rules decide approval requests by hook, tool and prompt; they may change between two
+// requests. [approval.Rules] do.
+type Rules interface {
+	Decide(hook, tool, prompt string) (rule approval.Rule, found bool)
 }
 
 func (o Options) withDefaults() Options {
@@ -57,6 +63,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.CollectTimeout == 0 {
 		o.CollectTimeout = time.Second
+	}
+	if o.Rules == nil {
+		o.Rules = approval.Rules(nil)
 	}
 	if o.PublishData == "" {
 		o.PublishData = PublishFull

@@ -45,8 +45,8 @@ type Options struct {
 	// MaxApprovals is how many approval requests may be open, and MaxApprovalsPerSession
 	// in one session; 0 means 50,000 and 100.
 	MaxApprovals, MaxApprovalsPerSession int
-	// Rules decide approval requests before a person is asked.
-	Rules approval.Rules
+	// Rules decide approval requests before a person is asked; nil for none.
+	Rules dispatch.Rules
 	// ProvenOnly refuses answers of people that the connection does not authenticate.
 	ProvenOnly bool
 	// Notify is called for each approval request that this replica opened or decided; it

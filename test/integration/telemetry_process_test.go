@@ -54,7 +54,7 @@ func count(list []logLine, is func(logLine) bool) (n int) {
 }
 
 // logsOneLine: standard error has JSON, one line at info for each event, which names its
-// trace; SIGHUP turns debug lines on and off while the router runs.
+// trace; SIGUSR1 turns debug lines on and off while the router runs.
 func logsOneLine(t *testing.T, program string) {
 	ctx := testkit.Within(t, 60*time.Second)
 	p, nc, log := loggedRouter(t, program)
@@ -77,7 +77,7 @@ func logsOneLine(t *testing.T, program string) {
 	}
 	changed := func(n int) {
 		t.Helper()
-		if err := p.Cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		if err := p.Cmd.Process.Signal(syscall.SIGUSR1); err != nil {
 			t.Fatal(err)
 		}
 		testkit.Until(t, ctx, "the level is changed", func() bool {

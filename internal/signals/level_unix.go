@@ -1,11 +1,11 @@
 //go:build unix
 
-package main
+package signals
 
 import (
 	"os"
 	"syscall"
 )
 
-// levelSignals switch the log level.
+// levelSignals toggle the level of the log.
 var levelSignals = []os.Signal{syscall.SIGUSR1}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync/atomic"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+// ruleFiles are the files that the router reads at the start and again on SIGHUP. A file
+// that can't be read changes nothing.
+type ruleFiles struct {
+	approvalRules, auditRedact string // paths; empty for none
+
+	rules atomic.Pointer[approval.Rules]
+	mask  atomic.Pointer[redact.Rules]
+}
+
+// load reads all files, and puts them in force if all are right.
+func (f *ruleFiles) load() error {
+	var rules approval.Rules
+	var mask *redact.Rules
+	text, rulesErr := read(f.approvalRules, "approval rules")
+	if rulesErr == nil && f.approvalRules != "" {
+		rules, rulesErr = approval.ParseRules(f.approvalRules, text)
+	}
+	text, maskErr := read(f.auditRedact, "redaction rules")
+	if maskErr == nil && f.auditRedact != "" {
+		mask, maskErr = redact.ParseRules(f.auditRedact, text)
+	}
+	if err := errors.Join(rulesErr, maskErr); err != nil {
+		return err
+	}
+	f.rules.Store(&rules)
+	f.mask.Store(mask)
+	return nil
+}
+
+func read(path, what string) ([]byte, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the %s: %w", what, err)
+	}
+	return text, nil
+}
+
+// watch loads the files with each signal until ctx ends.
+func (f *ruleFiles) watch(ctx context.Context, reload <-chan os.Signal, log *slog.Logger) {
+	for {
+		select {
+		case <-reload:
+		case <-ctx.Done():
+			return
+		}
+		switch err := f.load(); {
+		case f.approvalRules == "" && f.auditRedact == "":
+			log.Info("nothing to reload; neither --approval-rules nor --audit-redact names a file")
+		case err != nil:
+			log.Error("reload failed; the rules stay as they were", "error", err)
+		default:
+			log.Info("reloaded", "approval_rules", f.approvalRules, "audit_redact", f.auditRedact)
+		}
+	}
+}
+
+// Decide decides an approval request by the rules in force, if one matches.
+func (f *ruleFiles) Decide(hook, tool, prompt string) (approval.Rule, bool) {
+	return f.rules.Load().Decide(hook, tool, prompt)
+}
+
+// masker masks records by the rules in force; nil if there is no file.
+func (f *ruleFiles) masker() recorder.Masker {
+	if f.auditRedact == "" {
+		return nil
+	}
+	return masker{f}
+}
+
+type masker struct{ files *ruleFiles }
+
+func (m masker) Object(raw []byte) ([]byte, int) { return m.files.mask.Load().Object(raw) }
+func (m masker) Text(text string) (string, int)  { return m.files.mask.Load().Text(text) }
