@@ -3,22 +3,12 @@ package audit_test
 import (
 	"bytes"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
-
-// volume is how many cases are tried: few, or many where the environment asks for it.
-func volume(t *testing.T, few, many int) int {
-	n := few
-	if os.Getenv("HOOKROUTER_FULL") == "1" {
-		n = many
-	}
-	t.Logf("volume: %d cases", n)
-	return n
-}
 
 // spot is the place of a random message of parts.
 func spot(rnd *rand.Rand, parts []part) int {
@@ -148,7 +138,7 @@ var tamperings = map[string]struct {
 }
 
 func TestTamperingIsFound(t *testing.T) {
-	n := volume(t, 20, 200)
+	n := testkit.Volume(t, 4, 20, 200)
 	for name, c := range tamperings {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(n) {
@@ -178,7 +168,7 @@ func TestTamperingIsFound(t *testing.T) {
 }
 
 func TestCleanLogsRaiseNoAlarm(t *testing.T) {
-	for seed := range uint64(volume(t, 100, 1000)) {
+	for seed := range uint64(testkit.Volume(t, 30, 100, 1000)) {
 		parts := makeLog(seed, 1+int(seed%50), "fine", router.Signer)
 		file := export(t, parts)
 		got := verify(t, file, trusted())

@@ -274,7 +274,7 @@ func TestEachAbsenceHasItsOwnGrace(t *testing.T) {
 	b.write(3, "fine")
 	b.sign()
 	o := b.options()
-	o.Every, o.Grace = time.Hour, 3*time.Second
+	o.Every, o.Grace = time.Hour, time.Second
 	stop, _ := b.runWith(o)
 	b.until("HOOKS_AUDIT", 3)
 	for size := int64(4); size <= 5; size++ {
