@@ -11,8 +11,10 @@
 //
 // # The tree
 //
-// The leaf of a message is the RFC 6962 hash of the SHA-256s of its lines, so that
-// a proof of one line shows hashes of its neighbours and no content. The tree is
+// The leaf of a message is the RFC 6962 hash of the SHA-256s of its head and of its
+// lines, so that a proof of one line shows hashes of its neighbours and no content. The
+// head is the stored time and the subject; a segment of [LineFormat] leaves it out. A
+// segment has the [Format] that its first checkpoint names. The tree is
 // that of golang.org/x/mod/sumdb/tlog over the leaves in the order of the stream.
 // [Log] follows a stream in constant memory. A [Checkpoint] states size and root,
 // names its predecessor and the head of each writer, and is a signed note
@@ -22,9 +24,9 @@
 //
 // [Writer] writes messages and checkpoints to a file, [Reader] reads them,
 // [Resume] goes on with a file. Lines stand in it as they are in the stream, byte
-// for byte. The time and the subject of a message are the server's word: no
-// checkpoint covers them. Nothing else is free: an export has the one spelling in which
-// [Writer] writes it, and a reader takes no other.
+// for byte. In a segment of [LineFormat] no checkpoint covers the time and the subject of a
+// message. Nothing else is free: an export has the one spelling in which [Writer] writes
+// it, and a reader takes no other.
 //
 // # What verify proves
 //

@@ -1,5 +1,5 @@
-// Package auditread reads the audit log: its records, the chains that they tell of,
-// and its export.
+// Package query reads the audit log: its records, the chains that they belong to, and its
+// export.
 //
 // # Records
 //
