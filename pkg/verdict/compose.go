@@ -51,8 +51,10 @@ func Compose(out chain.Outcome, ev events.Event, limits Limits, used int, now ti
 	switch out.Result.Action {
 	case chain.Deny:
 		v.Action, v.Reason = Deny, out.Result.Reason
+		v.discard(out.Calls, "the event was denied")
 	case chain.AskUser:
 		v.Action = Pending
+		v.discard(out.Calls, "a person is asked about the event")
 	case chain.InjectContext:
 		v.inject(out.Calls, ev, limits.withDefaults(), now)
 	}
@@ -119,6 +121,15 @@ func (v *Verdict) admit(call chain.Call, limits Limits) (text string, ok bool) {
 	v.InjectedTokens += tokens
 	v.Injected = append(v.Injected, one)
 	return text, true
+}
+
+// discard warns about the injections that a denial or a question overrides.
+func (v *Verdict) discard(calls []chain.Call, why string) {
+	for _, call := range calls {
+		if call.Result.Action == chain.InjectContext && call.Result.ContextInjection != "" {
+			v.warn(Overridden, call, "the injection was dropped: %s", why)
+		}
+	}
 }
 
 func (v *Verdict) drop(one Injected, why string) {

@@ -77,9 +77,23 @@ func TestComposeShowsWhatHooksSay(t *testing.T) {
 			{Message: "fourth", Level: chain.LevelInfo, Source: "hook:guard", HookID: "f"},
 		},
 		SuppressOutput: []string{"one", "d"},
+		Warnings:       []verdict.Warning{{Kind: verdict.Overridden, Hook: "d", Detail: "the injection was dropped: the event was denied"}},
 	}
 	if diff := cmp.Diff(want, v); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A denial or a question overrides injections, and the agent is warned of each.
+func TestComposeWarnsOfOverriddenInjections(t *testing.T) {
+	for last, why := range map[string]string{
+		`{"action":"deny"}`: "the event was denied", `{"action":"ask_user"}`: "a person is asked about the event",
+	} {
+		v := verdict.Compose(run(t, hook{name: "tips", reply: inject("x", "")}, hook{reply: inject("", "")}, hook{reply: last}), event, verdict.Limits{}, 0, noon)
+		want := []verdict.Warning{{Kind: "overridden", Hook: "tips", Detail: "the injection was dropped: " + why}}
+		if diff := cmp.Diff(want, v.Warnings); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", last, diff)
+		}
 	}
 }
 

@@ -76,9 +76,10 @@ type Display struct {
 
 // The kinds of warnings.
 const (
-	Oversize  = "oversize"  // an injection was dropped: larger than the limit
-	Budget    = "budget"    // an injection was dropped: beyond the turn's budget
-	Sanitized = "sanitized" // characters that deceive were removed from an injection, before it was measured
+	Oversize   = "oversize"   // an injection was dropped: larger than the limit
+	Budget     = "budget"     // an injection was dropped: beyond the turn's budget
+	Overridden = "overridden" // an injection was dropped: the event was denied, or a person is asked
+	Sanitized  = "sanitized"  // characters that deceive were removed from an injection, before it was measured
 )
 
 // Warning says what the router did to a hook's injection.

@@ -1,0 +1,326 @@
+package dispatch_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hookrouter/hookrouter/internal/dispatch"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+func reg(id string, priority int) chain.Registration {
+	return chain.Registration{ID: id, Priority: priority, Events: []string{events.ToolPre}}
+}
+
+// What is called, recorded, answered and published for an emit, in this order.
+func TestEmit(t *testing.T) {
+	observing := reg("watcher", 0)
+	observing.Mode = chain.Observe
+	closed := reg("guard", 10)
+	closed.OnFailure = chain.FailClosed
+	for name, test := range map[string]struct {
+		hooks    []hook
+		want     string // the answer's body
+		deniedBy string
+		happened []string
+	}{
+		"no hook": {
+			nil, `{"action":"continue","data":{"n":1}}`, "",
+			[]string{"event", "recorded", "answer", "result", "counted"},
+		},
+		"in the order of their priority": {
+			[]hook{{Registration: reg("b", 20)}, {Registration: reg("a", 10)}},
+			`{"action":"continue","data":{"n":1}}`, "",
+			[]string{"event", `enforce a {"n":1}`, `enforce b {"n":1}`, "recorded", "answer", "result", "counted"},
+		},
+		"a denial ends the chain": {
+			[]hook{{Registration: reg("a", 10), reply: `{"action":"deny","reason":"no"}`}, {Registration: reg("b", 20)}},
+			`{"action":"deny","reason":"no"}`, "a",
+			[]string{"event", `enforce a {"n":1}`, "recorded", "answer", "result", "counted"},
+		},
+		"modified data flows to the next hook, and to observers": {
+			[]hook{{Registration: observing}, {Registration: reg("a", 10), reply: `{"action":"modify","data":{"n":2}}`}, {Registration: reg("b", 20)}},
+			`{"action":"continue","data":{"n":2}}`, "",
+			[]string{"event", `enforce a {"n":1}`, `enforce b {"n":2}`, "recorded", "answer", "result", `notify watcher {"n":2}`, "counted"},
+		},
+		"a hook that fails is passed over": {
+			[]hook{{Registration: reg("a", 10), err: errAway}, {Registration: reg("b", 20)}},
+			`{"action":"continue","data":{"n":1}}`, "",
+			[]string{"event", `enforce a {"n":1}`, `enforce b {"n":1}`, "recorded", "answer", "result", "counted"},
+		},
+		"a guard that fails denies": {
+			[]hook{{Registration: closed, err: errAway}, {Registration: reg("b", 20)}},
+			`{"action":"deny","reason":"hook \"guard\" failed (error) and its on_failure is deny"}`, "guard",
+			[]string{"event", `enforce guard {"n":1}`, "recorded", "answer", "result", "counted"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, dispatch.Options{}, test.hooks...)
+			answer, err := b.Emit(t.Context(), request(t, events.ToolPre, `{"n":1}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.deps.note("answer")
+			answer.Sent(nil)
+			if got := withoutTimestamp(string(answer.Body)); got != test.want || answer.DeniedBy != test.deniedBy {
+				t.Errorf("answer %s denied by %q, want %s by %q", got, answer.DeniedBy, test.want, test.deniedBy)
+			}
+			happened := b.deps.happened()
+			for i := range happened {
+				happened[i] = withoutTimestamp(happened[i])
+			}
+			if diff := cmp.Diff(test.happened, happened); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// withoutTimestamp takes out the default field that hooks get.
+func withoutTimestamp(text string) string {
+	at := strings.Index(text, `,"timestamp":"`)
+	if at < 0 {
+		return text
+	}
+	end := strings.IndexByte(text[at+len(`,"timestamp":"`):], '"')
+	return text[:at] + text[at+len(`,"timestamp":"`)+end+1:]
+}
+
+// What the log does not take is not answered, and a record says so.
+func TestNoAnswerWithoutItsRecords(t *testing.T) {
+	b := newBench(t, dispatch.Options{MaxPerSession: 1}, hook{Registration: reg("a", 10)})
+	b.deps.logErr = wire.Errorf(wire.Unavailable, "the log is away")
+	for range 2 { // the slot of the session is free again
+		if _, err := b.Emit(t.Context(), request(t, events.ToolPre, `{"session_id":"s1"}`)); wire.CodeOf(err) != wire.Unavailable {
+			t.Fatalf("error %v, want 503", err)
+		}
+	}
+	records := b.deps.records(t)
+	if len(records) != 2 || records[0]["kind"] != "chain.refused" {
+		t.Errorf("records %v, want chain.refused twice", records)
+	}
+	if last := b.deps.chains[0]; last.Refused != wire.Unavailable {
+		t.Errorf("counted as refused with %d, want 503", last.Refused)
+	}
+}
+
+func TestAdmission(t *testing.T) {
+	t.Run("a stale table answers 503", func(t *testing.T) {
+		b := newBench(t, dispatch.Options{})
+		b.deps.tableErr = wire.Errorf(wire.Unavailable, "stale")
+		for _, do := range []func() error{
+			func() error { _, err := b.Emit(t.Context(), request(t, events.ToolPre, `{}`)); return err },
+			func() error { _, err := b.Execute(t.Context(), request(t, events.ToolPre, `{}`)); return err },
+			func() error { _, err := b.Collect(t.Context(), request(t, events.ToolPre, `{}`)); return err },
+			func() error { _, err := b.Contributions(t.Context(), "tips", dispatch.Request{}); return err },
+		} {
+			if err := do(); wire.CodeOf(err) != wire.Unavailable {
+				t.Errorf("error %v, want 503", err)
+			}
+		}
+	})
+	t.Run("data that is too large answers 413", func(t *testing.T) {
+		b := newBench(t, dispatch.Options{MaxData: 10})
+		if _, err := b.Emit(t.Context(), request(t, events.ToolPre, `{"n":12345}`)); wire.CodeOf(err) != wire.TooLarge {
+			t.Errorf("error %v, want 413", err)
+		}
+	})
+	t.Run("a session has so many requests under way", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t, dispatch.Options{MaxPerSession: 1}, hook{Registration: reg("slow", 10), block: true})
+			done := make(chan error, 1)
+			go func() {
+				_, err := b.Emit(t.Context(), request(t, events.ToolPre, `{"session_id":"s1"}`))
+				done <- err
+			}()
+			synctest.Wait() // until the hook is called
+			if _, err := b.Emit(t.Context(), request(t, events.ToolPre, `{"session_id":"s1"}`)); wire.CodeOf(err) != wire.Overloaded {
+				t.Errorf("error %v, want 429", err)
+			}
+			if err := <-done; err != nil {
+				t.Errorf("the first one: %v", err)
+			}
+			if _, err := b.Emit(t.Context(), request(t, events.ToolPre, `{"session_id":"s1"}`)); err != nil {
+				t.Errorf("once it is done: %v", err)
+			}
+		})
+	})
+}
+
+// A chain that runs out of time decides nothing; what its hooks said is recorded.
+func TestDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, dispatch.Options{}, hook{Registration: reg("quick", 10)}, hook{Registration: reg("slow", 20), block: true})
+		req := request(t, events.ToolPre, `{}`)
+		req.Timeout = time.Second
+		start := time.Now()
+		_, err := b.Execute(t.Context(), req)
+		if wire.CodeOf(err) != wire.Deadline || time.Since(start) != time.Second {
+			t.Errorf("error %v after %v, want 504 after 1 s", err, time.Since(start))
+		}
+		records := b.deps.records(t)
+		if last := records[len(records)-1]; last["kind"] != "chain.result" || last["action"] != "deadline" {
+			t.Errorf("last record %v, want the chain's, with action deadline", last)
+		}
+	})
+}
+
+func TestExecuteAsksAPerson(t *testing.T) {
+	asking := hook{Registration: reg("ask", 10), reply: `{"action":"ask_user","approval_prompt":"sure?"}`}
+	const data = `{"n":1,"session_id":"s1"}`
+	t.Run("records first, then asks, then waits", func(t *testing.T) {
+		b := newBench(t, dispatch.Options{}, asking)
+		b.deps.decision = &approval.Decision{Option: "Allow", Granted: true, DecidedBy: "ann"}
+		answer, err := b.Execute(t.Context(), request(t, events.ToolPre, data))
+		if err != nil || !answer.Pending() {
+			t.Fatalf("answer %+v, %v: want one that waits", answer, err)
+		}
+		var body string
+		answer.Await(func(b []byte) { body = string(b) })
+		answer.Sent(nil)
+		if !strings.Contains(body, `"action":"continue"`) || !strings.Contains(body, `"decided_by":"ann"`) {
+			t.Errorf("verdict %s, want ann's permission", body)
+		}
+		happened := strings.Join(b.deps.happened(), "\n")
+		if r, a := strings.Index(happened, "recorded"), strings.Index(happened, "ask sure?"); r < 0 || a < r {
+			t.Errorf("asked before the records were written:\n%s", happened)
+		}
+	})
+	t.Run("nobody to ask denies", func(t *testing.T) {
+		b := newBench(t, dispatch.Options{NoApprovals: true}, asking)
+		answer, err := b.Execute(t.Context(), request(t, events.ToolPre, data))
+		if err != nil || answer.Pending() || !strings.Contains(string(answer.Body), `"action":"deny"`) {
+			t.Errorf("answer %+v, %v: want a denial at once", answer, err)
+		}
+	})
+	t.Run("an earlier grant answers", func(t *testing.T) {
+		b := newBench(t, dispatch.Options{}, asking)
+		b.deps.grants["s1/ask/sure?"] = "earlier"
+		answer, err := b.Execute(t.Context(), request(t, events.ToolPre, data))
+		if err != nil || answer.Pending() || !strings.Contains(string(answer.Body), `"cached":true`) {
+			t.Errorf("answer %+v, %v: want the grant's permission", answer, err)
+		}
+	})
+	t.Run("a rule that denies overrides a grant", func(t *testing.T) {
+		b := newBench(t, dispatch.Options{Rules: rules(t, "- hook: ask\n  decision: deny\n")}, asking)
+		b.deps.grants["s1/ask/sure?"] = "earlier"
+		answer, err := b.Execute(t.Context(), request(t, events.ToolPre, data))
+		if err != nil || !answer.Pending() {
+			t.Fatalf("answer %+v, %v: want one that the rule decides", answer, err)
+		}
+		var body string
+		answer.Await(func(b []byte) { body = string(b) })
+		if !strings.Contains(body, `"action":"deny"`) {
+			t.Errorf("verdict %s, want a denial", body)
+		}
+	})
+	t.Run("a retry joins its request and runs no hook", func(t *testing.T) {
+		b := newBench(t, dispatch.Options{}, asking)
+		req := request(t, events.ToolPre, data)
+		if _, err := b.Execute(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+		before := len(b.deps.happened())
+		req.Retry = true
+		answer, err := b.Execute(t.Context(), req)
+		if err != nil || !answer.Pending() {
+			t.Fatalf("answer %+v, %v: want one that waits", answer, err)
+		}
+		if after := b.deps.happened(); len(after) != before {
+			t.Errorf("the retry did %v, want nothing", after[before:])
+		}
+		other := req
+		other.Event.Data = []byte(`{"n":2,"session_id":"s1"}`)
+		if _, err := b.Execute(t.Context(), other); wire.CodeOf(err) != wire.Conflict {
+			t.Errorf("other data: error %v, want 409", err)
+		}
+	})
+}
+
+func rules(t *testing.T, text string) approval.Rules {
+	t.Helper()
+	list, err := approval.ParseRules("rules.yaml", []byte("rules:\n"+text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// Collected calls have durations of their own.
+func TestCollect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, dispatch.Options{},
+			hook{Registration: reg("a", 10), reply: `{"action":"modify","data":{"a":1}}`},
+			hook{Registration: reg("slow", 20), block: true},
+			hook{Registration: reg("b", 30), reply: `{"action":"deny","data":{"b":2}}`})
+		answer, err := b.Collect(t.Context(), request(t, events.ToolPre, `{"n":1}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Sent(nil)
+		if string(answer.Body) != `[{"a":1},{"b":2}]` || !cmp.Equal(answer.From, []string{"a", "b"}) || !cmp.Equal(answer.Missing, []string{"slow"}) {
+			t.Errorf("answer %s from %v, missing %v", answer.Body, answer.From, answer.Missing)
+		}
+		for _, record := range b.deps.records(t) {
+			if record["hook"] == "slow" && record["us"] != float64(1_000_000) {
+				t.Errorf("the slow call took %v us, want 1000000", record["us"])
+			}
+		}
+	})
+}
+
+func TestContributions(t *testing.T) {
+	channel := func(id string) chain.Registration { return chain.Registration{ID: id, Channels: []string{"tips"}} }
+	b := newBench(t, dispatch.Options{},
+		hook{Registration: channel("a"), reply: `"one"`}, hook{Registration: channel("none"), reply: `null`},
+		hook{Registration: channel("broken"), reply: `{`}, hook{Registration: channel("b"), reply: `[2]`})
+	answer, err := b.Contributions(t.Context(), "tips", dispatch.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Sent(nil)
+	if string(answer.Body) != `["one",[2]]` || !cmp.Equal(answer.Missing, []string{"broken"}) {
+		t.Errorf("answer %s, missing %v", answer.Body, answer.Missing)
+	}
+}
+
+// Shadow hooks are called beside the chain and change nothing.
+func TestShadow(t *testing.T) {
+	shadow := reg("shadow", 10)
+	shadow.Mode = chain.Shadow
+	b := newBench(t, dispatch.Options{}, hook{Registration: shadow, reply: `{"action":"deny","reason":"no"}`})
+	answer, err := b.Emit(t.Context(), request(t, events.ToolPre, `{}`))
+	if err != nil || answer.DeniedBy != "" {
+		t.Fatalf("answer %+v, %v: a shadow hook decides nothing", answer, err)
+	}
+	b.Wait()
+	found := false
+	for _, record := range b.deps.records(t) {
+		found = found || record["hook"] == "shadow" && record["shadow"] == true && record["action"] == "deny"
+	}
+	if !found {
+		t.Errorf("no record of the shadow's answer in %v", b.deps.records(t))
+	}
+}
+
+func TestSessionEvents(t *testing.T) {
+	for event, want := range map[string]string{
+		events.PromptSubmit: "turn", events.ExecutionStart: "turn", events.SessionEnd: "session ends", events.SessionStart: "limits 100 50",
+	} {
+		b := newBench(t, dispatch.Options{})
+		data := `{"session_id":"s1","mount_plan":{"session":{"injection_size_limit":100,"injection_budget_per_turn":50}}}`
+		if _, err := b.Emit(t.Context(), request(t, event, data)); err != nil {
+			t.Fatal(err)
+		}
+		if happened := strings.Join(b.deps.happened(), "\n"); !strings.Contains(happened, want) {
+			t.Errorf("%s: %q did not happen:\n%s", event, want, happened)
+		}
+	}
+}
