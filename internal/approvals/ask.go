@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
@@ -12,7 +13,7 @@ import (
 // Ask stores an approval request, unless the event has one already, and returns the one
 // that is stored; asked reports whether it is new. The same event with other data is a
 // conflict.
-func (s *Service) Ask(ctx context.Context, r *Stored) (stored *Stored, asked bool, err error) {
+func (s *Service) Ask(ctx context.Context, r *held.Event) (stored *held.Event, asked bool, err error) {
 	if err := s.admit(r.ID, r.Session); err != nil {
 		return nil, false, err
 	}
@@ -52,12 +53,12 @@ func (s *Service) Ask(ctx context.Context, r *Stored) (stored *Stored, asked boo
 
 // fit encodes an approval request for the store. If it is too large for the server, it
 // leaves out what hooks changed.
-func (s *Service) fit(r *Stored) ([]byte, error) {
+func (s *Service) fit(r *held.Event) ([]byte, error) {
 	room := int(s.conn.MaxPayload()) - headerRoom
-	body := r.append(nil)
+	body := r.Append(nil)
 	if len(body) > room && len(r.Changes) > 0 {
 		r.Changes = nil
-		body = r.append(nil)
+		body = r.Append(nil)
 	}
 	if len(body) > room {
 		return nil, wire.Errorf(wire.TooLarge, "the question with its data has %d bytes, more than the %d that the server's max_payload leaves: "+

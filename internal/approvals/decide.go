@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nuid"
 
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -35,10 +36,10 @@ func (s *Service) Answer(ctx context.Context, id string, a approval.Answer, who 
 // Decide makes a decision the only one on its approval request. If another was first, the
 // error names it. The nonce tells a decision from an equal one: with that of an earlier
 // try, this is the same try again.
-func (s *Service) Decide(ctx context.Context, r *Stored, decision approval.Decision, nonce string) (approval.Decision, error) {
-	err := s.log.Decide(ctx, r.segment(), r.ID, s.decisionRecord(r, decision, nonce))
+func (s *Service) Decide(ctx context.Context, r *held.Event, decision approval.Decision, nonce string) (approval.Decision, error) {
+	err := s.log.Decide(ctx, r.FirstSegment(), r.ID, s.decisionRecord(r, decision, nonce))
 	if err != nil {
-		first, readErr := s.readDecision(ctx, r.segment(), r.ID) // an append that timed out may have been the first
+		first, readErr := s.readDecision(ctx, r.FirstSegment(), r.ID) // an append that timed out may have been the first
 		switch {
 		case readErr != nil && errors.Is(err, natsx.ErrRevision):
 			return approval.Decision{}, unavailable(readErr)
@@ -61,7 +62,7 @@ func (s *Service) Decide(ctx context.Context, r *Stored, decision approval.Decis
 }
 
 // remember passes a decision that holds for its session to [Options.Remember].
-func (s *Service) remember(ctx context.Context, r *Stored, decision approval.Decision) error {
+func (s *Service) remember(ctx context.Context, r *held.Event, decision approval.Decision) error {
 	if !decision.Granted || !approval.Remembered(decision.Option) || r.Session == "" || s.options.Remember == nil {
 		return nil
 	}

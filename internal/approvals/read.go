@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -87,7 +88,7 @@ func (s *Service) Get(ctx context.Context, id string) (approval.Record, error) {
 
 // Find returns the approval request of an event, nil if it has none. sent is the digest of
 // the data the event came with; other data is a conflict.
-func (s *Service) Find(ctx context.Context, id, eventID, sent string) (*Stored, error) {
+func (s *Service) Find(ctx context.Context, id, eventID, sent string) (*held.Event, error) {
 	r, err := s.load(ctx, id)
 	if wire.CodeOf(err) == wire.NotFound {
 		return nil, nil
@@ -121,7 +122,7 @@ func (s *Service) CheckData(id, eventID string, sent func() string) error {
 }
 
 // load reads an approval request from the store.
-func (s *Service) load(ctx context.Context, id string) (*Stored, error) {
+func (s *Service) load(ctx context.Context, id string) (*held.Event, error) {
 	if !validID(id) {
 		return nil, unknown(id)
 	}
@@ -132,15 +133,15 @@ func (s *Service) load(ctx context.Context, id string) (*Stored, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	return decodeStored(e)
+	return held.Decode(e.Value)
 }
 
 // decision is the decision on an approval request, nil for none.
-func (s *Service) decision(ctx context.Context, r *Stored) (*approval.Decision, error) {
+func (s *Service) decision(ctx context.Context, r *held.Event) (*approval.Decision, error) {
 	if known := s.knownDecision(r.ID); known != nil {
 		return known, nil
 	}
-	stored, err := s.readDecision(ctx, r.segment(), r.ID)
+	stored, err := s.readDecision(ctx, r.FirstSegment(), r.ID)
 	if errors.Is(err, natsx.ErrNoKey) {
 		return nil, nil
 	}

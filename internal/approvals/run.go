@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
@@ -80,14 +81,14 @@ func (s *Service) follow(ctx context.Context) (err error) {
 // applyBatch applies a batch of the bucket's log; loaded reports whether that completes
 // what was stored at the start.
 func (s *Service) applyBatch(batch []natsx.Entry, loaded bool, start uint64) {
-	requests := make([]*Stored, len(batch))
+	requests := make([]*held.Event, len(batch))
 	var upTo uint64
 	for i, e := range batch {
 		upTo = max(upTo, e.Revision)
 		if e.Value == nil {
 			continue
 		}
-		r, err := decodeStored(e)
+		r, err := held.Decode(e.Value)
 		if err != nil {
 			s.options.Log.Error("approval request unreadable; skipped", "approval_id", e.Key, "error", err)
 			continue

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nuid"
 
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -26,10 +27,10 @@ type Options struct {
 	ProvenOnly bool
 	// Remember is called with a decision that holds for the session, before waiters are
 	// notified; it may be called more than once. Nil for nothing.
-	Remember func(context.Context, *Stored, approval.Decision) error
+	Remember func(context.Context, *held.Event, approval.Decision) error
 	// Decided is called with each approval request that this replica decided, with the
 	// context of the decision. Nil for nothing.
-	Decided func(context.Context, *Stored, approval.Decision)
+	Decided func(context.Context, *held.Event, approval.Decision)
 	// Mask masks what is shown of an approval request; nil shows it as it is.
 	Mask func(*approval.Record)
 	// MaskText masks what people and hooks wrote in the audit log; nil leaves it as it

@@ -2,65 +2,13 @@ package approvals
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/audit"
-	"github.com/hookrouter/hookrouter/pkg/events"
-	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
-
-// Stored is an approval request as the bucket holds it.
-type Stored struct {
-	approval.Record
-	// Sent is the digest of the event's data as it was sent: the same event with other
-	// data is refused.
-	Sent string
-	// Arrived is when the event arrived: what ended since does not concern it.
-	Arrived time.Time
-	// Segment is the number of the audit log's segment that was live when it was stored:
-	// where its decision is looked for first. [Service.Ask] sets it.
-	Segment int
-	// Trace is the traceparent of the event, for the span of the decision; empty for none.
-	Trace string
-	// Called is how many hooks the event's chain called.
-	Called int
-	// Verdict is what the agent gets besides the approval and the data: messages to its
-	// user, output to hide.
-	Verdict verdict.Verdict
-}
-
-func (s Stored) append(buf []byte) []byte {
-	w := events.NewObjectWriter(buf)
-	w.Raw("question", s.Record.Append(nil))
-	w.String("sent_sha256", s.Sent)
-	w.String("arrived", s.Arrived.UTC().Format(time.RFC3339Nano))
-	w.Int("segment", int64(s.Segment))
-	w.Text("trace", s.Trace)
-	w.Int("called", int64(s.Called))
-	w.Raw("verdict", s.Verdict.Append(nil))
-	return w.End()
-}
-
-func decodeStored(e natsx.Entry) (*Stored, error) {
-	var raw struct {
-		Record  approval.Record `json:"question"`
-		Sent    string          `json:"sent_sha256"`
-		Arrived time.Time       `json:"arrived"`
-		Segment int             `json:"segment"`
-		Trace   string          `json:"trace"`
-		Called  int             `json:"called"`
-		Verdict verdict.Verdict `json:"verdict"`
-	}
-	if err := json.Unmarshal(e.Value, &raw); err != nil {
-		return nil, fmt.Errorf("decode approval request %s: %w", e.Key, err)
-	}
-	return &Stored{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Trace, raw.Called, raw.Verdict}, nil
-}
-
-func (s *Stored) segment() int { return max(s.Segment, 1) }
 
 // keptAfter is how long an approval request and its decision are kept after the deadline.
 const keptAfter = 24 * time.Hour
@@ -81,7 +29,7 @@ type storedDecision struct {
 	Nonce    string `json:"nonce"` // tells two appends of the same words apart
 }
 
-func (s *Service) decisionRecord(r *Stored, decision approval.Decision, nonce string) []byte {
+func (s *Service) decisionRecord(r *held.Event, decision approval.Decision, nonce string) []byte {
 	mask := s.options.MaskText
 	if mask == nil {
 		mask = func(text string) string { return text }

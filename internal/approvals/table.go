@@ -1,6 +1,9 @@
 package approvals
 
-import "github.com/hookrouter/hookrouter/pkg/approval"
+import (
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
 
 // entry is one approval request in memory, without its data.
 type entry struct {
@@ -29,7 +32,7 @@ func (s *Service) entry(id string) *entry {
 
 // addRequest adds an approval request that has size bytes in the store. The caller holds
 // mu.
-func (s *Service) addRequest(r *Stored, size int) {
+func (s *Service) addRequest(r *held.Event, size int) {
 	e := s.entry(r.ID)
 	if e.known {
 		return
@@ -111,7 +114,7 @@ func (s *Service) count(e *entry, open, kept int) {
 }
 
 // apply adds an approval request and its decision, which is in the stream.
-func (s *Service) apply(r *Stored, decision approval.Decision) {
+func (s *Service) apply(r *held.Event, decision approval.Decision) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.addRequest(r, len(r.Data))

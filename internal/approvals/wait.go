@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
@@ -14,14 +15,14 @@ const maxWaiters = 64
 
 // waiter is one request that waits for a decision.
 type waiter struct {
-	notify func(*Stored, *approval.Decision)
-	stored *Stored // without data
+	notify func(*held.Event, *approval.Decision)
+	stored *held.Event // without data
 }
 
 // Await calls notify once: with the decision as soon as it is in the stream, or with nil
 // if until comes or the service stops first. It does not block, and notify must not. The
 // data of the approval request is read again for a decision that grants.
-func (s *Service) Await(r *Stored, until time.Time, notify func(*Stored, *approval.Decision)) {
+func (s *Service) Await(r *held.Event, until time.Time, notify func(*held.Event, *approval.Decision)) {
 	s.mu.Lock()
 	e := s.entries[r.ID]
 	if e == nil || s.closing || !until.After(time.Now()) && e.decision == nil {

@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -98,7 +98,7 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 }
 
 // granted answers by an "Allow always" of the session, where there is one.
-func (d *Dispatcher) granted(ctx context.Context, s *approvals.Stored, v verdict.Verdict) (verdict.Verdict, bool, error) {
+func (d *Dispatcher) granted(ctx context.Context, s *held.Event, v verdict.Verdict) (verdict.Verdict, bool, error) {
 	if s.Session == "" {
 		return v, false, nil
 	}
@@ -113,7 +113,7 @@ func (d *Dispatcher) granted(ctx context.Context, s *approvals.Stored, v verdict
 }
 
 // wait has the event wait for its approval request, which a rule may decide at once.
-func (d *Dispatcher) wait(ctx context.Context, ev *event, v verdict.Verdict, s *approvals.Stored) (verdict.Verdict, *pending, error) {
+func (d *Dispatcher) wait(ctx context.Context, ev *event, v verdict.Verdict, s *held.Event) (verdict.Verdict, *pending, error) {
 	v.Approval = approvalOf(s)
 	if err := d.decideByRule(ctx, s); err != nil {
 		return v, nil, err
@@ -123,7 +123,7 @@ func (d *Dispatcher) wait(ctx context.Context, ev *event, v verdict.Verdict, s *
 
 // decideByRule decides a request by the first rule that matches, unless somebody was
 // first.
-func (d *Dispatcher) decideByRule(ctx context.Context, s *approvals.Stored) error {
+func (d *Dispatcher) decideByRule(ctx context.Context, s *held.Event) error {
 	rule, ruled := d.opts.Rules.Decide(s.Hook, s.ToolName, s.Prompt)
 	if !ruled {
 		return nil
@@ -139,11 +139,11 @@ func (d *Dispatcher) decideByRule(ctx context.Context, s *approvals.Stored) erro
 // a goroutine.
 type pending struct {
 	approvals Approvals
-	stored    *approvals.Stored
+	stored    *held.Event
 	until     time.Time
 }
 
-func (d *Dispatcher) pending(ev *event, s *approvals.Stored) *pending {
+func (d *Dispatcher) pending(ev *event, s *held.Event) *pending {
 	until := time.Now().Add(ev.request.Wait)
 	if last := ev.admitted.Add(maxReply); last.Before(until) {
 		until = last
@@ -152,14 +152,14 @@ func (d *Dispatcher) pending(ev *event, s *approvals.Stored) *pending {
 }
 
 func (p *pending) await(reply func(body []byte)) {
-	p.approvals.Await(p.stored, p.until, func(s *approvals.Stored, decision *approval.Decision) {
+	p.approvals.Await(p.stored, p.until, func(s *held.Event, decision *approval.Decision) {
 		v := decided(s, decision)
 		reply(v.Append(nil))
 	})
 }
 
 // decided is the verdict on an approval request: pending where nobody decided yet.
-func decided(s *approvals.Stored, decision *approval.Decision) verdict.Verdict {
+func decided(s *held.Event, decision *approval.Decision) verdict.Verdict {
 	v := s.Verdict
 	v.Approval = approvalOf(s)
 	if decision == nil {
@@ -174,7 +174,7 @@ func decided(s *approvals.Stored, decision *approval.Decision) verdict.Verdict {
 	return v
 }
 
-func approvalOf(s *approvals.Stored) *verdict.Approval {
+func approvalOf(s *held.Event) *verdict.Approval {
 	return &verdict.Approval{
 		ID: s.ID, Hook: s.Hook, Prompt: s.Prompt, Options: s.Options, Expires: s.Expires.String(), DataSHA256: s.DataSHA256,
 	}
@@ -186,7 +186,7 @@ func denied(v verdict.Verdict, reason string) verdict.Verdict {
 }
 
 // approvalRequest is what a person is asked about an event, ready to be stored.
-func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Verdict) (*approvals.Stored, error) {
+func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Verdict) (*held.Event, error) {
 	changes, err := approval.Changes(ev.sent(), v.Data)
 	if err != nil {
 		return nil, wire.Errorf(wire.Internal, "show what hooks changed: %v", err)
@@ -197,7 +197,7 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 	}
 	asker := asker(out)
 	now := approval.At(time.Now())
-	s := &approvals.Stored{Sent: approval.Digest(ev.sent()), Arrived: ev.admitted, Trace: ev.traceparent(), Verdict: v, Called: called(out)}
+	s := &held.Event{Sent: approval.Digest(ev.sent()), Arrived: ev.admitted, Trace: ev.traceparent(), Verdict: v, Called: called(out)}
 	s.Request = approval.Request{
 		ID: ev.approvalID(), Session: ev.session(), Event: ev.name(), Hook: asker.Entry.Title(),
 		Prompt: cmp.Or(asker.Result.ApprovalPrompt, approval.DefaultPrompt), Options: asker.Result.ApprovalOptions,

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/audit"
@@ -83,14 +83,14 @@ type Approvals interface {
 	// CheckData refuses an event whose request was about other data. It reads no store.
 	CheckData(id, eventID string, digest func() string) error
 	// Find returns the request of an event, nil where it has none.
-	Find(ctx context.Context, id, eventID, digest string) (*approvals.Stored, error)
+	Find(ctx context.Context, id, eventID, digest string) (*held.Event, error)
 	// Ask stores a request, unless the event has one; asked is false then.
-	Ask(context.Context, *approvals.Stored) (stored *approvals.Stored, asked bool, err error)
+	Ask(context.Context, *held.Event) (stored *held.Event, asked bool, err error)
 	// Decide makes a decision the request's only one.
-	Decide(ctx context.Context, s *approvals.Stored, d approval.Decision, nonce string) (approval.Decision, error)
+	Decide(ctx context.Context, s *held.Event, d approval.Decision, nonce string) (approval.Decision, error)
 	// Await calls done once: with the decision, or with nil when until has come. It does
 	// not block, and done must not.
-	Await(s *approvals.Stored, until time.Time, done func(*approvals.Stored, *approval.Decision))
+	Await(s *held.Event, until time.Time, done func(*held.Event, *approval.Decision))
 	// Masked is a request as watchers may see it.
 	Masked(approval.Request) approval.Request
 }

@@ -12,7 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
@@ -36,7 +36,7 @@ type fakes struct {
 	mu     sync.Mutex // guards what follows
 	log    []string   // what was published, called, recorded and notified, in order
 	lines  []byte     // of the audit log
-	asked  map[string]*approvals.Stored
+	asked  map[string]*held.Event
 	grants map[string]string // "session/hook/prompt" → approval id
 
 	hooks    []hook
@@ -57,7 +57,7 @@ type hook struct {
 func newBench(t *testing.T, o dispatch.Options, hooks ...hook) *bench {
 	t.Helper()
 	b := &bench{}
-	b.deps.hooks, b.deps.asked, b.deps.grants = hooks, map[string]*approvals.Stored{}, map[string]string{}
+	b.deps.hooks, b.deps.asked, b.deps.grants = hooks, map[string]*held.Event{}, map[string]string{}
 	f := &b.deps
 	b.Dispatcher = dispatch.New(dispatch.Dependencies{
 		Hooks: f, Transport: f, Sessions: f, Approvals: f, Journal: f, View: recorder.View{Data: recorder.Full}, Observer: observer{f},
@@ -156,23 +156,23 @@ func (f *fakes) CheckData(id, _ string, digest func() string) error {
 	return nil
 }
 
-func (f *fakes) Find(_ context.Context, id, _, _ string) (*approvals.Stored, error) {
+func (f *fakes) Find(_ context.Context, id, _, _ string) (*held.Event, error) {
 	return f.asked[id], nil
 }
 
-func (f *fakes) Ask(_ context.Context, s *approvals.Stored) (*approvals.Stored, bool, error) {
+func (f *fakes) Ask(_ context.Context, s *held.Event) (*held.Event, bool, error) {
 	f.note("ask %s", s.Prompt)
 	f.asked[s.ID] = s
 	return s, true, nil
 }
 
-func (f *fakes) Decide(_ context.Context, _ *approvals.Stored, d approval.Decision, _ string) (approval.Decision, error) {
+func (f *fakes) Decide(_ context.Context, _ *held.Event, d approval.Decision, _ string) (approval.Decision, error) {
 	f.note("decided by %s", d.DecidedBy)
 	f.decision = &d
 	return d, nil
 }
 
-func (f *fakes) Await(s *approvals.Stored, _ time.Time, done func(*approvals.Stored, *approval.Decision)) {
+func (f *fakes) Await(s *held.Event, _ time.Time, done func(*held.Event, *approval.Decision)) {
 	done(s, f.decision)
 }
 
@@ -229,7 +229,10 @@ func (o observer) Gathered(*telemetry.Trace, *telemetry.Chain) { o.note("counted
 
 func (o observer) Shadow(*telemetry.Trace, telemetry.Answer, chain.Action, bool) {}
 func (o observer) ShadowDropped(string)                                          {}
-func (o observer) Asked(telemetry.Approval) context.Context                      { return context.Background() }
-func (o observer) Granted()                                                      { o.note("granted before") }
+func (o observer) Asked(telemetry.Approval) context.Context { return context.Background() }
 
-func (o observer) Decided(ctx context.Context, _ string, _ telemetry.Approval) context.Context { return ctx }
+func (o observer) Granted() { o.note("granted before") }
+
+func (o observer) Decided(ctx context.Context, _ string, _ telemetry.Approval) context.Context {
+	return ctx
+}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -66,14 +66,14 @@ func (d *Dispatcher) masked(err error) string {
 }
 
 // asked is what the observer may know of an approval request.
-func asked(s *approvals.Stored) telemetry.Approval {
+func asked(s *held.Event) telemetry.Approval {
 	return telemetry.Approval{
 		ID: s.ID, ChainID: s.ChainID, Hook: s.HookID, Event: s.Event, Session: s.Session, Trace: s.Trace, Asked: s.Created.Time,
 	}
 }
 
 // decidedAbout is the same once it is decided.
-func decidedAbout(s *approvals.Stored, d approval.Decision) telemetry.Approval {
+func decidedAbout(s *held.Event, d approval.Decision) telemetry.Approval {
 	a := asked(s)
 	a.Decided, a.Granted, a.TimedOut, a.DecidedBy = d.Decided.Time, d.Granted, d.TimedOut, d.DecidedBy
 	return a

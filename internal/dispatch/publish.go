@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -109,7 +109,7 @@ func (d *Dispatcher) report(ctx context.Context, name, session string, data []by
 
 // reportAsked reports that a person is asked. The list of open requests shows it
 // already.
-func (d *Dispatcher) reportAsked(s *approvals.Stored) {
+func (d *Dispatcher) reportAsked(s *held.Event) {
 	q := d.approvals.Masked(s.Request)
 	ctx := d.observer.Asked(asked(s))
 	if d.opts.Notify != nil {
@@ -125,7 +125,7 @@ func (d *Dispatcher) reportAsked(s *approvals.Stored) {
 
 // Decided reports a decision that this replica made. The approvals service calls it
 // with the context of whoever decided.
-func (d *Dispatcher) Decided(ctx context.Context, s *approvals.Stored, decision approval.Decision) {
+func (d *Dispatcher) Decided(ctx context.Context, s *held.Event, decision approval.Decision) {
 	ctx = d.observer.Decided(ctx, decidedBy(decision), decidedAbout(s, decision))
 	q := d.approvals.Masked(s.Request)
 	if d.opts.Notify != nil {

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -107,7 +107,7 @@ func (d *Dispatcher) executed(ev *event, out chain.Outcome, v verdict.Verdict) *
 
 // requested are the records of an execute that a person is asked about: again, where
 // the event has its request already.
-func (d *Dispatcher) requested(ev *event, out chain.Outcome, v verdict.Verdict, s *approvals.Stored, again bool) *records {
+func (d *Dispatcher) requested(ev *event, out chain.Outcome, v verdict.Verdict, s *held.Event, again bool) *records {
 	r := d.records(ev)
 	if r != nil {
 		r.calls(out)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -122,7 +122,7 @@ func (r *records) injection(call *chain.Call, v verdict.Verdict) {
 }
 
 // approval records that a person is asked.
-func (r *records) approval(s *approvals.Stored, again bool) {
+func (r *records) approval(s *held.Event, again bool) {
 	action := "requested"
 	if again {
 		action = "joined"

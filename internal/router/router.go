@@ -10,6 +10,7 @@ import (
 
 	natsapi "github.com/hookrouter/hookrouter/internal/api/nats"
 	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/hookcall"
@@ -77,7 +78,7 @@ func (r *Router) openCoordinator(ctx context.Context) error {
 	r.approvals = approvals.New(r.conn, requests, r.audit.Store(), approvals.Options{
 		MaxOpen: r.opts.MaxApprovals, MaxPerSession: r.opts.MaxApprovalsPerSession, ProvenOnly: r.opts.ProvenOnly,
 		Remember: r.remember,
-		Decided:  func(ctx context.Context, s *approvals.Stored, d approval.Decision) { r.dispatch.Decided(ctx, s, d) },
+		Decided:  func(ctx context.Context, s *held.Event, d approval.Decision) { r.dispatch.Decided(ctx, s, d) },
 		Mask:     r.opts.PublishData.Mask(), MaskText: r.audit.View().Text, Log: r.opts.Log,
 	})
 	r.dispatch = dispatch.New(dispatch.Dependencies{
@@ -205,7 +206,7 @@ func (r *Router) upgraded() bool {
 }
 
 // remember keeps an "Allow always" in its session.
-func (r *Router) remember(ctx context.Context, s *approvals.Stored, d approval.Decision) error {
+func (r *Router) remember(ctx context.Context, s *held.Event, d approval.Decision) error {
 	return r.sessions.Remember(ctx, s.Request, s.Arrived, d)
 }
 

@@ -4,12 +4,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/nats-io/nats.go"
 )
 
 // Header holds the headers of a message.
-type Header = nats.Header
+type Header = map[string][]string
 
 // The headers of the wire protocol.
 const (

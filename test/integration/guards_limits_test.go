@@ -90,7 +90,7 @@ func TestKeptBytesAreBounded(t *testing.T) {
 	ask := func(id string) error {
 		q := approval.Request{ID: id, Session: id, Event: "tool:pre", Hook: "asks", Expires: approval.At(time.Now().Add(time.Hour))}
 		record := approval.Record{Request: q, Data: json.RawMessage(`"` + strings.Repeat("x", 6<<10) + `"`)}
-		_, _, err := desk.Ask(ctx, &approvals.Stored{Record: record, Verdict: verdict.Verdict{Action: verdict.Pending}})
+		_, _, err := desk.Ask(ctx, &held.Event{Record: record, Verdict: verdict.Verdict{Action: verdict.Pending}})
 		return err
 	}
 	for _, id := range []string{"a", "b", "a"} { // the last one is there

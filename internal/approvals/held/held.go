@@ -1,0 +1,69 @@
+// Package held describes an event that waits for a person: the approval request, and what
+// is needed to answer the event's agent from any replica once it is decided. It is what
+// dispatch hands to the approvals service, and what that one stores.
+package held
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// Event is an event that waits for a person, with what its agent is told once the
+// approval request is decided.
+type Event struct {
+	approval.Record
+	// Sent is the digest of the event's data as it was sent: the same event with other
+	// data is refused.
+	Sent string
+	// Arrived is when the event arrived: what ended since does not concern it.
+	Arrived time.Time
+	// Segment is the number of the audit log's segment that was live when it was stored:
+	// where its decision is looked for first. The approvals service sets it.
+	Segment int
+	// Trace is the traceparent of the event, for the span of the decision; empty for none.
+	Trace string
+	// Called is how many hooks the event's chain called.
+	Called int
+	// Verdict is what the agent gets besides the approval and the data: messages to its
+	// user, output to hide.
+	Verdict verdict.Verdict
+}
+
+// Append appends the event to buf as JSON, the form in which it is stored. Data stays
+// byte for byte.
+func (s *Event) Append(buf []byte) []byte {
+	w := events.NewObjectWriter(buf)
+	w.Raw("question", s.Record.Append(nil))
+	w.String("sent_sha256", s.Sent)
+	w.String("arrived", s.Arrived.UTC().Format(time.RFC3339Nano))
+	w.Int("segment", int64(s.Segment))
+	w.Text("trace", s.Trace)
+	w.Int("called", int64(s.Called))
+	w.Raw("verdict", s.Verdict.Append(nil))
+	return w.End()
+}
+
+// Decode reads what [Event.Append] wrote.
+func Decode(text []byte) (*Event, error) {
+	var raw struct {
+		Record  approval.Record `json:"question"`
+		Sent    string          `json:"sent_sha256"`
+		Arrived time.Time       `json:"arrived"`
+		Segment int             `json:"segment"`
+		Trace   string          `json:"trace"`
+		Called  int             `json:"called"`
+		Verdict verdict.Verdict `json:"verdict"`
+	}
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return nil, fmt.Errorf("decode held event: %w", err)
+	}
+	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Trace, raw.Called, raw.Verdict}, nil
+}
+
+// FirstSegment is where its decision is looked for first.
+func (s *Event) FirstSegment() int { return max(s.Segment, 1) }
