@@ -421,7 +421,7 @@ func TestLogLinesNameTheirTrace(t *testing.T) {
 		t.Fatal(m.Header)
 	}
 	want := map[string]int{
-		`event continue 0`: 2, `event collect 0`: 1, `event  504`: 1, `a hook failed  0`: 2, `shadow hook answered deny 0`: 2,
+		`event continue 0`: 2, `event collect 0`: 1, `event  504`: 1, `hook failed  0`: 2, `shadow hook answered deny 0`: 2,
 	}
 	type line struct {
 		Msg, Action string
