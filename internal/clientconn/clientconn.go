@@ -67,6 +67,7 @@ func (c *Conn) Request(ctx context.Context, r Request) (*natsx.Message, error) {
 	if r.Retry == Idempotent {
 		backoff.Until = time.Time{}
 	}
+	var last error // why the try before failed
 	for {
 		if r.Before != nil {
 			r.Before()
@@ -75,9 +76,15 @@ func (c *Conn) Request(ctx context.Context, r Request) (*natsx.Message, error) {
 		if err == nil {
 			return msg, nil
 		}
-		if !r.Retry.applies(err) || backoff.Wait(ctx) != nil {
-			return nil, c.translate(r.Subject, err)
+		again := r.Retry.applies(err)
+		err = c.translate(r.Subject, err)
+		if last != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			err = fmt.Errorf("%w: %w", err, last)
 		}
+		if !again || backoff.Wait(ctx) != nil {
+			return nil, err
+		}
+		last = err
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 )
 
 func TestRegistrationRenewsItself(t *testing.T) {
+	t.Parallel()
 	const ttl = 1500 * time.Millisecond
 	_, w, a := one(t, router.Options{TTL: ttl})
 	register(t, w, worker.Registration{ID: "hook"}, deny("here"))
@@ -43,6 +44,7 @@ func TestRegistrationRenewsItself(t *testing.T) {
 }
 
 func TestWorkerThatFallsSilentIsForgotten(t *testing.T) {
+	t.Parallel()
 	s, _, a := one(t, router.Options{TTL: 300 * time.Millisecond})
 	nc := testkit.Conn(t, s)
 	w, err := worker.New(testkit.Client(t, hookrouter.Options{Conn: nc}), worker.Options{})
@@ -66,6 +68,7 @@ func TestWorkerThatFallsSilentIsForgotten(t *testing.T) {
 }
 
 func TestHookSurvivesACutConnection(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	d := &droppable{Server: s}
@@ -98,6 +101,7 @@ func (g *gated) InProcessConn() (net.Conn, error) {
 }
 
 func TestHooksComeBackInTheirOrderWhenTheyWereForgotten(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{TTL: time.Second})
 	g := &gated{droppable: droppable{Server: s}}
@@ -125,6 +129,7 @@ func TestHooksComeBackInTheirOrderWhenTheyWereForgotten(t *testing.T) {
 }
 
 func TestGuardNeverOpensWhileTheServerRestarts(t *testing.T) {
+	t.Parallel()
 	o := embedded.Options{Listen: "127.0.0.1:0", StoreDir: t.TempDir()}
 	s, err := embedded.Start(o)
 	if err != nil {
@@ -204,6 +209,7 @@ func (c answers) emit(t *testing.T, a *agent.Agent) {
 }
 
 func TestCloseAnswersWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
 	for sentence, o := range map[string]worker.Options{
 		"all at once":      {},
 		"one at a time":    {MaxInFlight: 1},
@@ -270,6 +276,7 @@ func TestCloseAnswersWhatIsUnderWay(t *testing.T) {
 }
 
 func TestCloseGivesUpWithItsContext(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	w, err := worker.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}), worker.Options{})
@@ -298,6 +305,7 @@ func TestCloseGivesUpWithItsContext(t *testing.T) {
 }
 
 func TestRunEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	w, err := worker.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}), worker.Options{})
@@ -322,6 +330,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 }
 
 func TestWorkerIsDiscovered(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	nc := testkit.Conn(t, s)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server/ats"
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
@@ -19,7 +20,12 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain starts the clock of the NATS server's statistics, which belongs to no
+// bubble of virtual time.
+func TestMain(m *testing.M) {
+	ats.Register()
+	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
+}
 
 // patience is how long a test waits for what must come.
 const patience = 20 * time.Second

@@ -26,6 +26,7 @@ func tracing(trace *[]string, name string) worker.Middleware {
 }
 
 func TestTheFirstMiddlewareIsTheOutermost(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t)
 	var trace []string
 	w := b.Worker(t, worker.Options{Middleware: []worker.Middleware{tracing(&trace, "a"), tracing(&trace, "b")}})
@@ -42,6 +43,7 @@ func TestTheFirstMiddlewareIsTheOutermost(t *testing.T) {
 }
 
 func TestAMiddlewareMayAnswerForTheHandler(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t)
 	closed := func(worker.Handler) worker.Handler {
 		return func(context.Context, worker.Event) (worker.Result, error) { return worker.Deny("closed today") }
@@ -55,6 +57,7 @@ func TestAMiddlewareMayAnswerForTheHandler(t *testing.T) {
 }
 
 func TestATypedHandlerGetsItsType(t *testing.T) {
+	t.Parallel()
 	type input struct {
 		N     int64           `json:"n"`
 		Any   json.RawMessage `json:"any"`
@@ -83,6 +86,7 @@ func TestATypedHandlerGetsItsType(t *testing.T) {
 
 // Data that does not fit the type is an error of the hook, which says what is wrong.
 func TestATypedHandlerIsNotCalledWithOtherData(t *testing.T) {
+	t.Parallel()
 	for sentence, c := range map[string]struct{ data, want string }{
 		"another type":          {`{"tool_name":7}`, "hook takes events.ToolPreData: decode data of tool:pre: "},
 		"a number for a string": {`{"tool_name":"Bash","timestamp":1}`, "timestamp"},
@@ -109,6 +113,7 @@ func TestATypedHandlerIsNotCalledWithOtherData(t *testing.T) {
 }
 
 func TestRunServesAHookUntilItsContextEnds(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t, hooktest.Options{Listen: true})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -127,6 +132,7 @@ func TestRunServesAHookUntilItsContextEnds(t *testing.T) {
 }
 
 func TestRunSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t, hooktest.Options{Listen: true})
 	for sentence, c := range map[string]struct {
 		url, id, want string

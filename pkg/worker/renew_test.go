@@ -122,6 +122,7 @@ func registerMany(t *testing.T, w *worker.Worker, n int) {
 }
 
 func TestARenewalThatHangsHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	r := startRegistrar(t, testkit.Conn(t, s), 1200*time.Millisecond)
 	w := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{})
@@ -139,6 +140,7 @@ func TestARenewalThatHangsHoldsUpNoOther(t *testing.T) {
 }
 
 func TestARenewalThatWasLostWithTheConnectionTakesItsTurnAgain(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	nc := testkit.Conn(t, s)
 	r := startRegistrar(t, nc, 600*time.Millisecond)
@@ -163,6 +165,7 @@ func TestARenewalThatWasLostWithTheConnectionTakesItsTurnAgain(t *testing.T) {
 }
 
 func TestSoManyRenewalsAreUnderWayAndNoMore(t *testing.T) {
+	t.Parallel()
 	const most = 16
 	s := testkit.Server(t)
 	r := startRegistrar(t, testkit.Conn(t, s), 300*time.Millisecond)
@@ -198,6 +201,7 @@ func TestSoManyRenewalsAreUnderWayAndNoMore(t *testing.T) {
 }
 
 func TestARegistrationWhoseAnswerIsLostLeavesNoInstance(t *testing.T) {
+	t.Parallel()
 	for sentence, c := range map[string]struct {
 		policy chain.Policy
 		left   bool
@@ -248,6 +252,7 @@ func TestARegistrationWhoseAnswerIsLostLeavesNoInstance(t *testing.T) {
 }
 
 func TestARefusedRegistrationUnregistersNothing(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	registerAs := func(version string, priority int) error {

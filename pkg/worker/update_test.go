@@ -19,6 +19,7 @@ import (
 )
 
 func TestNoCallIsMissedWhileARegistrationChanges(t *testing.T) {
+	t.Parallel()
 	_, w, a := one(t, router.Options{})
 	register(t, w, worker.Registration{ID: "hook"}, deny("here"))
 	ctx, stop := context.WithCancel(t.Context())
@@ -47,6 +48,7 @@ func TestNoCallIsMissedWhileARegistrationChanges(t *testing.T) {
 }
 
 func TestAnUpdateIsInForceWhenItReturnsAndIsUndone(t *testing.T) {
+	t.Parallel()
 	s, w, a := one(t, router.Options{})
 	testkit.Router(t, s, router.Options{})
 	register(t, w, worker.Registration{ID: "hook", Version: "1.0.0"}, deny("here"))
@@ -71,6 +73,7 @@ func TestAnUpdateIsInForceWhenItReturnsAndIsUndone(t *testing.T) {
 }
 
 func TestAContributorIsUpdated(t *testing.T) {
+	t.Parallel()
 	_, w, a := one(t, router.Options{})
 	_, err := w.RegisterContributor(t.Context(), worker.Registration{ID: "c", Channels: []string{"a"}}, func(_ context.Context, channel string) (any, error) { return channel, nil })
 	if err != nil {
@@ -87,6 +90,7 @@ func TestAContributorIsUpdated(t *testing.T) {
 }
 
 func TestWhatAnUpdateRefusesChangesNothing(t *testing.T) {
+	t.Parallel()
 	s, w, a := one(t, router.Options{})
 	register(t, w, worker.Registration{ID: "hook", Version: "2.0.0"}, deny("here"))
 	alone := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{})
@@ -120,6 +124,7 @@ func TestWhatAnUpdateRefusesChangesNothing(t *testing.T) {
 // What became of an update that nobody answered is not known: then the old
 // registration is sent again, until it is answered.
 func TestAnUpdateWithoutAnAnswerIsTakenBack(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	nc := testkit.Conn(t, s)
 	r := startRegistrar(t, nc, 300*time.Millisecond)

@@ -25,6 +25,7 @@ import (
 func deny(reason string) worker.Handler { return hooktest.Script(chain.Denial(reason)).Handle }
 
 func TestAnswersReachTheAgent(t *testing.T) {
+	t.Parallel()
 	_, w, a := one(t, router.Options{})
 	for sentence, c := range map[string]struct {
 		answer func() (worker.Result, error)
@@ -56,6 +57,7 @@ func TestAnswersReachTheAgent(t *testing.T) {
 }
 
 func TestHandlerLearnsOfItsCall(t *testing.T) {
+	t.Parallel()
 	s, w, _ := one(t, router.Options{})
 	seen := make(chan worker.Call, 8)
 	var left time.Duration
@@ -102,6 +104,7 @@ func TestHandlerLearnsOfItsCall(t *testing.T) {
 }
 
 func TestFailuresHaveTheirClass(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t)
 	a := b.Agent(t, "s1")
 	for sentence, c := range map[string]struct {
@@ -151,6 +154,7 @@ func TestFailuresHaveTheirClass(t *testing.T) {
 }
 
 func TestSessionIsTheRoutersWhateverTheDataSays(t *testing.T) {
+	t.Parallel()
 	s, w, a := one(t, router.Options{})
 	guard := hooktest.Script(chain.Denial("no"))
 	register(t, w, worker.Registration{ID: "guard", Priority: 1}, guard.Handle)
@@ -181,6 +185,7 @@ func TestSessionIsTheRoutersWhateverTheDataSays(t *testing.T) {
 }
 
 func TestContributors(t *testing.T) {
+	t.Parallel()
 	_, w, a := one(t, router.Options{})
 	for _, c := range []struct {
 		id    string
@@ -226,6 +231,7 @@ func TestContributors(t *testing.T) {
 }
 
 func TestUnregister(t *testing.T) {
+	t.Parallel()
 	_, w, a := one(t, router.Options{})
 	first := register(t, w, worker.Registration{ID: "hook"}, deny("first"))
 	for range 2 { // a second call does no harm
@@ -246,6 +252,7 @@ func TestUnregister(t *testing.T) {
 }
 
 func TestGuardStaysWithoutItsWorkerUntilItIsRetired(t *testing.T) {
+	t.Parallel()
 	s, w, a := one(t, router.Options{})
 	unregister := register(t, w, worker.Registration{ID: "guard", OnFailure: chain.FailClosed}, hooktest.Script().Handle)
 	if err := unregister(t.Context()); err != nil {
@@ -271,6 +278,7 @@ func TestGuardStaysWithoutItsWorkerUntilItIsRetired(t *testing.T) {
 }
 
 func TestRegisterSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	s, w, _ := one(t, router.Options{})
 	register(t, w, worker.Registration{ID: "taken"}, hooktest.Script().Handle)
 	newer := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{})
@@ -305,6 +313,7 @@ func TestRegisterSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestOneIDIsRegisteredOnceHoweverManyTryIt(t *testing.T) {
+	t.Parallel()
 	_, w, a := one(t, router.Options{})
 	var won atomic.Int32
 	var wg sync.WaitGroup
@@ -331,6 +340,7 @@ func TestOneIDIsRegisteredOnceHoweverManyTryIt(t *testing.T) {
 }
 
 func TestInstancesShareTheCallsOfAHook(t *testing.T) {
+	t.Parallel()
 	s, w, a := one(t, router.Options{})
 	other := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{})
 	here, there := hooktest.Script(), hooktest.Script()
@@ -358,6 +368,7 @@ func TestInstancesShareTheCallsOfAHook(t *testing.T) {
 }
 
 func TestNoMoreCallsThanMaxInFlight(t *testing.T) {
+	t.Parallel()
 	s := testkit.Server(t)
 	testkit.Router(t, s, router.Options{})
 	w := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{MaxInFlight: 2})
