@@ -139,7 +139,7 @@ func TestYAMLSnippetsLoad(t *testing.T) {
 			options.FileOnly = true // what they run is the reader's
 			return workerfile.Parse(s.at(), []byte(s.text), options)
 		}
-		if err := evaluate.Run(t.Context(), s.at(), load, evaluate.Options{}, func(r evaluate.Result) error {
+		if err := evaluate.RunTests(t.Context(), s.at(), load, evaluate.Options{}, func(r evaluate.Result) error {
 			if !r.OK {
 				t.Errorf("%s: the test %q fails: %s", s.at(), r.Name, strings.Join(r.Wrong, "; "))
 			}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
@@ -51,15 +52,15 @@ type field struct {
 
 // dryRun prints what starting would change on the bus.
 func (s serve) dryRun(ctx context.Context, p process) error {
-	file, err := load(s.Config, kind.Worker{}, p.stderr)
+	file, err := workerfiles.Load(s.Config, kind.Worker{}, p.stderr)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	tellWarnings(file, p.stderr)
+	workerfiles.Warn(file, p.stderr)
 	wanted, err := reload.Registrations(file)
 	if err != nil {
-		return inputError{err}
+		return workerfiles.InputError(err)
 	}
 	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds, Name: "hook-worker"})
 	if err != nil {

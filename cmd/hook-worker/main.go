@@ -18,17 +18,17 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
+	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 	"github.com/hookrouter/hookrouter/internal/signals"
 )
 
 func main() {
 	ctx, sig, stop := signals.Notify(context.Background(), os.Stdin)
 	err := run(ctx, os.Args[1:], process{
-		stdout: os.Stdout, stderr: os.Stderr, terminal: isTerminal(os.Stdout), signals: sig,
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, terminal: isTerminal(os.Stdout), signals: sig,
 	})
 	stop()
 	if err != nil {
@@ -43,7 +43,7 @@ func isTerminal(f *os.File) bool {
 }
 
 func exitCode(err error) int {
-	if _, input := errors.AsType[inputError](err); input {
+	if workerfiles.IsInput(err) {
 		return 2
 	}
 	return 1

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/exechook"
@@ -62,7 +63,7 @@ func (t teller) stop(ctx context.Context, w *worker.Worker) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()
 	if n := t.calls.Load(); n > 0 {
-		t.log.Info("stopping: waits for "+count(int(n), "call")+"; a second signal ends at once", "limit", stopWithin)
+		t.log.Info("stopping: waits for "+term.Plural(int(n), "call")+"; a second signal ends at once", "limit", stopWithin)
 	}
 	return w.Close(ctx)
 }

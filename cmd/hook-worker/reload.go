@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 	"github.com/hookrouter/hookrouter/internal/filewatch"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
@@ -89,7 +90,7 @@ func (r reloader) reload(ctx context.Context) error {
 func ids(list []string) string { return strings.Join(list, ",") }
 
 func (r reloader) apply(ctx context.Context) (reload.Changes, error) {
-	file, err := read(r.serve.Config, r.worker)
+	file, err := workerfiles.Read(r.serve.Config, r.worker)
 	if err != nil {
 		return reload.Changes{}, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,8 +12,8 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 
+	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 	"github.com/hookrouter/hookrouter/internal/evaluate"
-	"github.com/hookrouter/hookrouter/internal/evaluate/replay"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -26,23 +27,43 @@ type replayEvents struct {
 	Parallel     int    `default:"4" placeholder:"N" help:"How many events at the same time."`
 }
 
+// decided is a line of the output.
+type decided struct {
+	*evaluate.Outcome
+	Refused *evaluate.Undecided `json:"refused,omitempty"` // instead
+}
+
 // run writes what the hooks decide of each event, a line of JSON each, in the order of
 // the events.
-func (c replayEvents) run(ctx context.Context, stdout, stderr io.Writer) error {
-	file, err := loader(c.File, c.RunAll, stderr)(kind.Worker{})
+func (c replayEvents) run(ctx context.Context, p process) error {
+	file, err := workerfiles.Loader(c.File, c.RunAll, p.stderr)(kind.Worker{})
 	if err != nil {
 		return err
 	}
-	policy := newPolicy(file, c.RunAll, c.AsIfEnforced)
-	in, err := openEvents(c.Events)
+	defer file.Close()
+	policy := evaluate.NewFilePolicy(file, evaluate.FilePolicyOptions{RunAll: c.RunAll, AsIfEnforced: c.AsIfEnforced})
+	in, err := workerfiles.OpenEvents(c.Events, p.stdin)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out := json.NewEncoder(stdout)
+	out := json.NewEncoder(p.stdout)
 	out.SetEscapeHTML(false)
-	err = replay.InOrder(ctx, c.Parallel, requests(c.Events, in), policy.decide, func(r replay.Reply) error {
-		if err := out.Encode(r); err != nil {
+	type answer struct {
+		outcome evaluate.Outcome
+		err     error
+	}
+	err = evaluate.InOrder(ctx, c.Parallel, requests(c.Events, in), func(ctx context.Context, ev events.Event) answer {
+		outcome, err := policy.Decide(ctx, ev)
+		return answer{outcome, err}
+	}, func(a answer) error {
+		line := decided{Outcome: &a.outcome}
+		if refused, ok := errors.AsType[*evaluate.Undecided](a.err); ok {
+			line = decided{Refused: refused}
+		} else if a.err != nil {
+			return a.err
+		}
+		if err := out.Encode(line); err != nil {
 			return fmt.Errorf("write the decision: %w", err)
 		}
 		return nil
@@ -53,12 +74,12 @@ func (c replayEvents) run(ctx context.Context, stdout, stderr io.Writer) error {
 	return err
 }
 
-// maxEvent bounds a line with an event, and what was recorded of its chain, in bytes.
+// maxEvent bounds a line with an event, in bytes.
 const maxEvent = 64 << 20
 
 // requests reads events, one a line. Empty lines are passed over.
-func requests(name string, in io.Reader) func(context.Context, func(replay.Request) error) error {
-	return func(ctx context.Context, each func(replay.Request) error) error {
+func requests(name string, in io.Reader) func(context.Context, func(events.Event) error) error {
+	return func(ctx context.Context, each func(events.Event) error) error {
 		lines := bufio.NewScanner(in)
 		lines.Buffer(nil, maxEvent)
 		next := make(chan []byte)
@@ -74,7 +95,7 @@ func requests(name string, in io.Reader) func(context.Context, func(replay.Reque
 			}
 			err := lines.Err()
 			if err != nil {
-				err = inputError{fmt.Errorf("read the events: %w", err)}
+				err = workerfiles.InputError(fmt.Errorf("read the events: %w", err))
 			}
 			failed <- err
 		}()
@@ -87,11 +108,11 @@ func requests(name string, in io.Reader) func(context.Context, func(replay.Reque
 				if len(bytes.TrimSpace(line)) == 0 {
 					continue
 				}
-				req, err := parseRequest(line)
+				ev, err := parseEvent(line)
 				if err != nil {
-					return inputError{&evaluate.ReadError{File: name, Line: n, Err: err}}
+					return workerfiles.InputError(&evaluate.ReadError{File: name, Line: n, Err: err})
 				}
-				if err := each(req); err != nil {
+				if err := each(ev); err != nil {
 					return err
 				}
 			case <-ctx.Done():
@@ -101,38 +122,42 @@ func requests(name string, in io.Reader) func(context.Context, func(replay.Reque
 	}
 }
 
-// parseRequest reads an event; what a router would fill in is filled in.
-func parseRequest(line []byte) (req replay.Request, err error) {
+// request is an event as it is written.
+type request struct {
+	Event   string          `json:"event"`
+	Session string          `json:"session_id"`
+	ID      string          `json:"id"`
+	Source  string          `json:"source"`
+	Time    string          `json:"time"`
+	Data    json.RawMessage `json:"data"`
+}
+
+// parseEvent reads an event; what a router would fill in is filled in.
+func parseEvent(line []byte) (ev events.Event, err error) {
+	var req request
 	if err := jsonv2.Unmarshal(line, &req, jsonv2.RejectUnknownMembers(true)); err != nil {
-		return req, err
+		return ev, err
 	}
 	if err := events.CheckName(req.Event); err != nil {
-		return req, err
+		return ev, err
 	}
 	if len(req.Data) == 0 {
 		req.Data = json.RawMessage("{}")
 	}
 	data, err := events.ParseObject(req.Data)
 	if err != nil {
-		return req, err
+		return ev, err
 	}
 	own, _ := data.GetString("session_id")
-	switch {
-	case req.Session == "":
-		req.Session = own
-	case own != "" && own != req.Session && req.Recorded == nil:
-		return req, errors.New("session_id is another one in the data")
+	if own != "" && req.Session != "" && own != req.Session {
+		return ev, errors.New("session_id is another one in the data")
 	}
-	for _, field := range [...]struct {
-		of    *string
-		value string
-	}{{&req.ID, events.NewID()}, {&req.Source, events.DefaultSource}, {&req.Time, events.Now()}} {
-		if *field.of == "" {
-			*field.of = field.value
-		}
+	ev = events.Event{
+		ID: cmp.Or(req.ID, events.NewID()), Source: cmp.Or(req.Source, events.DefaultSource), Time: cmp.Or(req.Time, events.Now()),
+		Name: req.Event, Session: cmp.Or(req.Session, own), Data: req.Data,
 	}
 	if _, stamped := data.Get("timestamp"); !stamped {
-		req.Data = data.Over(events.Object{}, req.Time)
+		ev.Data = data.Over(events.Object{}, ev.Time)
 	}
-	return req, nil
+	return ev, nil
 }

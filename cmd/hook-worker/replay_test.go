@@ -2,15 +2,12 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/hookrouter/hookrouter/internal/evaluate/replay"
 )
 
 // replayed runs events through a file and returns what stands on standard output.
@@ -94,8 +91,6 @@ hooks:
 		"of a hook that is replay_safe": {"replay_safe: true", event + "}", denied, nil, true},
 		"where all are to run":          {"", event + "}", denied, []string{"--run-all"}, true},
 		"whose match does not hold":     {"", strings.Replace(event, "Bash", "Read", 1) + "}", `{"action":"continue","data":{"tool_name":"Read","timestamp":"T"},"hops":[],"skipped":["acts"]}`, nil, false},
-		"which answered then":           {"", event + `,"recorded":[{"id":"acts","action":"deny","reason":"then"}]}`, `{"action":"deny","reason":"then","denied_by":"acts","data":{"tool_name":"Bash","timestamp":"T"},"hops":[{"id":"acts","action":"deny","reason":"then","recorded":true}]}`, nil, false},
-		"which could not be asked then": {"", event + `,"recorded":[{"id":"acts","failure":"match_error","error":"x","failed_open":true}]}`, refused, nil, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			trace := filepath.Join(t.TempDir(), "trace")
@@ -112,57 +107,6 @@ hooks:
 			}
 			if _, err := os.Stat(trace); (err == nil) != c.ran {
 				t.Errorf("the command ran: %v; want %v", err == nil, c.ran)
-			}
-		})
-	}
-}
-
-func TestReplayBesideTheRecordedHooks(t *testing.T) {
-	const file = `
-hooks:
-  - id: late
-    events: [tool:pre]
-    cel: {rules: [{when: "data.tool_name == 'B'", deny: late}]}
-  - id: early
-    events: [tool:pre]
-    priority: -1
-    cel: {rules: [{when: "data.tool_name == 'A'", deny: early}]}
-  - id: both
-    events: [tool:pre]
-    priority: 9
-    cel: {rules: [{when: "data.tool_name == 'C'", deny: both}]}
-`
-	event := func(tool, recorded string) string {
-		return `{"event":"tool:pre","data":{"tool_name":"` + tool + `","timestamp":"T"},"recorded":[` + recorded + `]}`
-	}
-	for sentence, c := range map[string]struct{ event, want string }{
-		"before the others by a negative priority": {event("A", `{"id":"x"}`), "deny early: early"},
-		"after them else":                          {event("B", `{"id":"x"},{"id":"y"}`), "deny late: early x* y* late"},
-		"in its recorded place":                    {event("C", `{"id":"x"},{"id":"both"},{"id":"y"}`), "deny both: early x* both"},
-		"a recorded denial holds":                  {event("B", `{"id":"x","action":"deny"}`), "deny x: early x*"},
-		"one that the file takes back":             {event("D", `{"id":"x"},{"id":"both","action":"deny"}`), "refused: not replayable: the recorded chain ended where both denied, which it would not do now: what hooks after it would have said is not known"},
-		"what a recorded hook made of the data":    {event("D", `{"id":"x","action":"modify","data":{"tool_name":"B"}}`), "deny late: early x* late"},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			out, err := replayed(t, file, c.event+"\n")
-			if err != nil {
-				t.Fatal(err)
-			}
-			var r replay.Reply
-			if err := json.Unmarshal([]byte(out), &r); err != nil {
-				t.Fatal(err)
-			}
-			got := ""
-			if r.Refused != nil {
-				got = "refused: " + r.Refused.Reason
-			} else {
-				got = string(r.Action) + " " + r.DeniedBy + ":"
-				for _, h := range r.Hops {
-					got += " " + h.ID + map[bool]string{true: "*"}[h.Recorded]
-				}
-			}
-			if got != c.want {
-				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
 	}

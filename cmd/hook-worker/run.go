@@ -10,15 +10,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 	"github.com/hookrouter/hookrouter/internal/completion"
 	"github.com/hookrouter/hookrouter/internal/signals"
 	"github.com/hookrouter/hookrouter/internal/version"
 )
-
-// inputError is an error of the command line or of the file.
-type inputError struct{ error }
-
-func (e inputError) Unwrap() error { return e.error }
 
 // flags are those of the program; each defaults to an environment variable.
 type flags struct {
@@ -45,6 +41,7 @@ type serve struct {
 
 // process is what the program knows of the process around it.
 type process struct {
+	stdin          io.Reader
 	stdout, stderr io.Writer
 	terminal       bool // whether stdout is one
 	signals        signals.Signals
@@ -70,7 +67,7 @@ func run(ctx context.Context, args []string, p process) error {
 		return nil
 	}
 	if err != nil {
-		return inputError{fmt.Errorf("%w (see hook-worker --help)", err)}
+		return workerfiles.InputError(fmt.Errorf("%w (see hook-worker --help)", err))
 	}
 	switch name, _, _ := strings.Cut(command.Command(), " "); name {
 	case "validate":
@@ -82,18 +79,10 @@ func run(ctx context.Context, args []string, p process) error {
 	case "completion":
 		return f.Completion.Run(command)
 	case "replay":
-		return f.Replay.run(ctx, p.stdout, p.stderr)
+		return f.Replay.run(ctx, p)
 	}
 	if f.Run.DryRun {
 		return f.Run.dryRun(ctx, p)
 	}
 	return f.Run.run(ctx, p)
-}
-
-// count is like "1 hook" or "2 hooks".
-func count(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
 }

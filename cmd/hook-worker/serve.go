@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 	"github.com/hookrouter/hookrouter/internal/filewatch"
 	"github.com/hookrouter/hookrouter/internal/hookstate"
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -44,7 +46,7 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 	lines := slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level})
 	shown, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-worker", Version: version.String(), Env: true, Global: true, Log: slog.New(lines)})
 	if err != nil {
-		return inputError{err}
+		return workerfiles.InputError(err)
 	}
 	defer func() { stopTelemetry(ctx, shown) }()
 	log := slog.New(shown.LogTo(lines, level))
@@ -53,11 +55,11 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 	states := hookstate.NewBucket(func() (*natsx.Conn, error) { return natsx.Connect(memory) })
 	defer states.Close()
 	host := kind.Worker{States: states, Log: log}
-	file, err := load(s.Config, host, p.stderr)
+	file, err := workerfiles.Load(s.Config, host, p.stderr)
 	if err != nil {
 		return err
 	}
-	tellWarnings(file, p.stderr)
+	workerfiles.Warn(file, p.stderr)
 	memory = s.memory(s.url(file), s.prefix(file), log)
 	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds, Name: "hook-worker", Log: log})
 	if err != nil {
@@ -85,7 +87,7 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 	}
 	r := reloader{serve: s, tell: told, set: set, watch: watch, worker: host, shown: current, remind: cmp.Or(p.remind, remindEvery)}
 	r.follow() // before anybody is told that it answers
-	fmt.Fprintf(p.stderr, "hook-worker %s answers for %s on %s\n", version.Number(), count(len(file.Hooks), "hook"), natsx.RedactURL(s.url(file)))
+	fmt.Fprintf(p.stderr, "hook-worker %s answers for %s on %s\n", version.Number(), term.Plural(len(file.Hooks), "hook"), natsx.RedactURL(s.url(file)))
 	r.run(ctx, p.signals.Reload)
 	return told.stop(ctx, w)
 }

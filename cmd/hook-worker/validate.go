@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
@@ -68,9 +70,9 @@ func (v validate) run(stdout, stderr io.Writer) error {
 // check reads a file and prints what is wrong with it.
 func (v validate) check(path string, stderr io.Writer) (found validated, err error) {
 	found.File = path
-	read := load
+	read := workerfiles.Load
 	if v.FileOnly {
-		read = look
+		read = workerfiles.Look
 	}
 	file, err := read(path, kind.Worker{}, stderr)
 	if err != nil {
@@ -82,16 +84,16 @@ func (v validate) check(path string, stderr io.Writer) (found validated, err err
 	}
 	defer file.Close()
 	found.hooks = len(file.Hooks)
-	found.Warnings = remarks(tellWarnings(file, stderr))
+	found.Warnings = remarks(workerfiles.Warn(file, stderr))
 	found.Registrations, err = reload.Registrations(file)
 	if err != nil {
-		return found, inputError{err}
+		return found, workerfiles.InputError(err)
 	}
 	for i, reg := range found.Registrations {
 		found.Registrations[i] = reg.WithDefaults()
 	}
 	if n := len(found.Warnings); v.Strict && n > 0 {
-		return found, inputError{fmt.Errorf("%s: %s, and --strict takes them for errors", path, count(n, "warning"))}
+		return found, workerfiles.InputError(fmt.Errorf("%s: %s, and --strict takes them for errors", path, term.Plural(n, "warning")))
 	}
 	return found, nil
 }
@@ -100,9 +102,9 @@ func (v validate) check(path string, stderr io.Writer) (found validated, err err
 func (f validated) String() string {
 	state := "all well"
 	if n := len(f.Warnings); n > 0 {
-		state = count(n, "warning")
+		state = term.Plural(n, "warning")
 	}
-	return fmt.Sprintf("%s: %s, %s\n%s", f.File, count(f.hooks, "hook"), state, table(f.Registrations))
+	return fmt.Sprintf("%s: %s, %s\n%s", f.File, term.Plural(f.hooks, "hook"), state, table(f.Registrations))
 }
 
 // table has a line for each registration.

@@ -23,7 +23,7 @@ func failing(t *testing.T, path string, load evaluate.Loader) (n int, report str
 	t.Helper()
 	var out bytes.Buffer
 	r := &evaluate.Report{Out: &out}
-	if err := evaluate.Run(t.Context(), path, load, evaluate.Options{}, r.Add); err != nil {
+	if err := evaluate.RunTests(t.Context(), path, load, evaluate.Options{}, r.Add); err != nil {
 		t.Fatal(err)
 	}
 	return r.Failed, out.String()

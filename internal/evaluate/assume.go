@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/hookrouter/hookrouter/internal/evaluate/replay"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -16,7 +15,7 @@ var errAssumed = errors.New("the test assumes it")
 
 // assumeHint is what a test can do about a hook that was not called; empty for another error.
 func assumeHint(err error) string {
-	if _, ok := errors.AsType[*replay.Refusal](err); !ok {
+	if _, ok := errors.AsType[*Undecided](err); !ok {
 		return ""
 	}
 	return "; or let the test say what it answers, like assume: {<id>: continue}"

@@ -50,15 +50,15 @@ func compare(e *workerfile.Expect, v Verdict) (wrong []string) {
 	return append(wrong, compareHooks(e.Hooks, v.Hooks)...)
 }
 
-func compareHooks(want map[string]workerfile.Did, hooks []Hop) (wrong []string) {
-	did := map[string]Hop{}
+func compareHooks(want map[string]workerfile.Did, hooks []HookVerdict) (wrong []string) {
+	did := map[string]HookVerdict{}
 	for _, h := range hooks {
 		did[h.ID] = h
 	}
 	for _, id := range slices.Sorted(maps.Keys(want)) {
 		got, there := did[id]
 		if !there { // the event is none of its
-			got = Hop{Did: workerfile.Skipped, Why: "it does not want the event"}
+			got = HookVerdict{Did: workerfile.Skipped, Why: "it does not want the event"}
 		}
 		if got.Did != want[id] {
 			wrong = append(wrong, fmt.Sprintf("hooks: want %s %s, got %s", id, want[id], got.told()))
@@ -68,7 +68,7 @@ func compareHooks(want map[string]workerfile.Did, hooks []Hop) (wrong []string) 
 }
 
 // told is what the hook did in a few words.
-func (h Hop) told() string {
+func (h HookVerdict) told() string {
 	said := slices.DeleteFunc([]string{string(h.Did), h.Reason, h.Ask, h.Inject, string(h.Failure), h.Error}, func(text string) bool { return text == "" })
 	text := strings.Join(said, ": ")
 	if h.UserMessage != "" {
@@ -146,17 +146,6 @@ func lacks(at jsontext.Pointer, want, got json.RawMessage) map[string]lack {
 		}
 	}
 	return all
-}
-
-// same reports whether two JSON texts say the same; numbers are compared as written.
-func same(a, b json.RawMessage) bool { return string(canonical(a)) == string(canonical(b)) }
-
-func canonical(raw json.RawMessage) []byte {
-	v := jsontext.Value(slices.Clone(raw))
-	if err := v.Compact(jsontext.ReorderRawObjects(true), jsontext.PreserveRawStrings(false)); err != nil {
-		return raw
-	}
-	return v
 }
 
 // short is a value as it fits on a line.

@@ -48,13 +48,13 @@ func Events(ctx context.Context, name string, in io.Reader, load Loader, o Optio
 		return err
 	}
 	defer file.Close()
-	hooks := NewChain(file, o.may, false)
+	hooks := NewHooks(file, o.may, false)
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	next, failed := make(chan sample), make(chan error, 1)
 	go func() { // reading does not end with ctx
 		defer close(next)
-		failed <- read(ctx, name, in, func(s sample) error {
+		failed <- readEvents(ctx, name, in, func(s sample) error {
 			select {
 			case next <- s:
 				return nil
@@ -84,11 +84,11 @@ func Events(ctx context.Context, name string, in io.Reader, load Loader, o Optio
 }
 
 // sample runs one event of a file.
-func (c *Chain) sample(ctx context.Context, s sample) Result {
+func (c *Hooks) sample(ctx context.Context, s sample) Result {
 	start := time.Now()
 	r := Result{Kind: "event", Line: s.line, Name: s.event.Name, Event: s.event.Name, Session: s.event.Session}
 	if s.err != nil {
-		r.Wrong = []string{undecided(s.err)}
+		r.Wrong = []string{undecidedText(s.err)}
 		return r
 	}
 	if at, err := time.Parse(time.RFC3339, s.event.Time); err == nil {
@@ -97,7 +97,7 @@ func (c *Chain) sample(ctx context.Context, s sample) Result {
 	v, err := c.Try(ctx, s.event)
 	r.Verdict = &v
 	if err != nil {
-		r.Wrong = []string{undecided(err)}
+		r.Wrong = []string{undecidedText(err)}
 	} else {
 		for _, h := range v.Hooks {
 			if h.Did == workerfile.Failed {

@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
 )
 
-func ExampleRun() {
+func ExampleRunTests() {
 	text := []byte(`
 hooks:
   - {id: freeze, events: ["deploy:start"], cel: {rules: [{when: now.getDayOfWeek() == 5, deny: not on Fridays}]}}
@@ -20,7 +20,7 @@ tests:
   - {name: but on a Thursday, now: "2026-02-05T10:00:00Z", event: "deploy:start", expect: {action: continue}}
 `)
 	report := &evaluate.Report{Out: os.Stdout}
-	err := evaluate.Run(context.Background(), "worker.yaml", func(w kind.Worker) (*workerfile.File, error) {
+	err := evaluate.RunTests(context.Background(), "worker.yaml", func(w kind.Worker) (*workerfile.File, error) {
 		return workerfile.Parse("worker.yaml", text, kinds.All(w))
 	}, evaluate.Options{}, report.Add)
 	if err == nil {

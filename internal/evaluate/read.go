@@ -15,7 +15,6 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 
-	"github.com/hookrouter/hookrouter/internal/evaluate/replay"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -31,8 +30,8 @@ var (
 	errLong     = fmt.Errorf("the line has more than %d MiB: events are at most as long as NATS messages", maxLine>>20)
 )
 
-// read reads a file of events.
-func read(ctx context.Context, name string, in io.Reader, each func(sample) error) error {
+// readEvents reads a file of events.
+func readEvents(ctx context.Context, name string, in io.Reader, each func(sample) error) error {
 	text := bufio.NewReader(in)
 	if head, _ := text.Peek(len(byteOrder)); string(head) == byteOrder {
 		_, _ = text.Discard(len(byteOrder))
@@ -77,7 +76,7 @@ func read(ctx context.Context, name string, in io.Reader, each func(sample) erro
 func readExport(ctx context.Context, name string, in io.Reader, each func(sample) error) error {
 	n := 0
 	var stopped error
-	err := replay.FromExport(in, replay.Filter{})(ctx, func(c *replay.Chain) error {
+	err := FromExport(in, RecordingFilter{})(ctx, func(c *Recording) error {
 		n++
 		s := sample{line: n, event: c.AsEvent()}
 		if refusal := c.Refused(); refusal != nil {

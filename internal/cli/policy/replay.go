@@ -9,7 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/audit"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
-	"github.com/hookrouter/hookrouter/internal/evaluate/replay"
+	"github.com/hookrouter/hookrouter/internal/evaluate"
 )
 
 // ExitDiffers is the exit code of a replay whose decisions differ, where that was asked.
@@ -30,7 +30,7 @@ type ReplayCmd struct {
 	Worker       string `type:"path" placeholder:"FILE" help:"Try the hooks of this worker file alone, instead of those that are registered."`
 	WithRecorded bool   `help:"With --worker: beside the hooks of the recorded chain, which answer as they did. A hook in both stands in its recorded place; others of the file come after, with a negative priority before."`
 	RunAll       bool   `help:"With --worker: run commands whose hook is not replay_safe too. What they do, they do again."`
-	HookWorker   string `type:"path" placeholder:"PATH" help:"With --worker: the hook-worker program; default: that beside hookctl, else the one in PATH."`
+	HookWorker   string `hidden:"" type:"path" placeholder:"PATH" help:"Not used: hookctl runs worker files itself."`
 
 	Parallel   int           `default:"4" placeholder:"N" help:"How many chains at the same time."`
 	Rate       float64       `placeholder:"N" help:"How many chains begin in a second at most."`
@@ -68,19 +68,18 @@ func (c *ReplayCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	policy, err := o.policy(ctx)
+	policy, err := o.policy()
 	if err != nil {
 		return err
 	}
 	show := &replayShow{out: e.Out, limit: c.Show}
 	quiet := show.progress(e.Stderr, c.Progress)
-	err = replay.Run(ctx, source, policy, replay.Options{Parallel: c.Parallel, Rate: c.Rate}, func(r replay.Result) error {
+	err = evaluate.Replay(ctx, source, policy, evaluate.ReplayOptions{Parallel: c.Parallel, Rate: c.Rate}, func(r evaluate.Replayed) error {
 		show.result(r)
 		return e.Out.Failure()
 	})
 	quiet()
 	if err != nil {
-		stop(err) // a worker's process need not finish what it has begun
 		return fmt.Errorf("replay: %w", err)
 	}
 	report := show.end()
@@ -97,13 +96,13 @@ func (c *ReplayCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-func (c *ReplayCmd) filter() (replay.Filter, error) {
+func (c *ReplayCmd) filter() (evaluate.RecordingFilter, error) {
 	f, err := audit.FilterFlags{Session: c.Session, Chain: c.Chain, Event: c.Event, Since: c.Since, Until: c.Until}.Filter(time.Now())
 	if err == nil && c.Worker == "" && (c.WithRecorded || c.RunAll || c.HookWorker != "") {
-		err = errors.New("use --with-recorded, --run-all and --hook-worker with --worker")
+		err = errors.New("use --with-recorded and --run-all with --worker")
 	}
 	if err == nil && (c.Limit < 0 || c.Parallel < 1 || c.Rate < 0 || c.Show < 0) {
 		err = errors.New("use --limit, --rate and --show from 0 on, and --parallel from 1")
 	}
-	return replay.Filter{Session: f.Session, Chain: f.Chain, Event: f.Event, Since: f.Since, Until: f.Until, Limit: c.Limit}, err
+	return evaluate.RecordingFilter{Session: f.Session, Chain: f.Chain, Event: f.Event, Since: f.Since, Until: f.Until, Limit: c.Limit}, err
 }

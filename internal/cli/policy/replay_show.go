@@ -9,7 +9,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
-	"github.com/hookrouter/hookrouter/internal/evaluate/replay"
+	"github.com/hookrouter/hookrouter/internal/evaluate"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -19,30 +19,30 @@ type replayShow struct {
 	limit int // of the chains that text lists
 
 	mu     sync.Mutex // guards report, for progress
-	report replay.Report
+	report evaluate.Summary
 
 	listed []replayed
 }
 
 // replayed is one line of the JSON form: what came of a chain, where that is something.
 type replayed struct {
-	Kind    string           `json:"kind"` // difference or refused
-	ChainID string           `json:"chain_id"`
-	Session string           `json:"session_id"`
-	Event   string           `json:"event"`
-	EventID string           `json:"event_id"`
-	Time    time.Time        `json:"time"`
-	Differs string           `json:"differs,omitempty"` // action, data or text
-	Was     *replay.Decision `json:"was,omitempty"`
-	Would   *replay.Decision `json:"would,omitempty"`
-	Hops    []replay.Hop     `json:"hops,omitempty"` // of the replay
-	Masked  bool             `json:"masked,omitempty"`
-	Reason  string           `json:"reason,omitempty"` // of a refusal
-	Detail  string           `json:"detail,omitempty"`
+	Kind    string             `json:"kind"` // difference or refused
+	ChainID string             `json:"chain_id"`
+	Session string             `json:"session_id"`
+	Event   string             `json:"event"`
+	EventID string             `json:"event_id"`
+	Time    time.Time          `json:"time"`
+	Differs string             `json:"differs,omitempty"` // action, data or text
+	Was     *evaluate.Decision `json:"was,omitempty"`
+	Would   *evaluate.Decision `json:"would,omitempty"`
+	Hops    []evaluate.Call    `json:"hops,omitempty"` // of the replay
+	Masked  bool               `json:"masked,omitempty"`
+	Reason  string             `json:"reason,omitempty"` // of a refusal
+	Detail  string             `json:"detail,omitempty"`
 }
 
 // result takes one result.
-func (s *replayShow) result(r replay.Result) {
+func (s *replayShow) result(r evaluate.Replayed) {
 	s.mu.Lock()
 	s.report.Add(r)
 	s.mu.Unlock()
@@ -52,7 +52,7 @@ func (s *replayShow) result(r replay.Result) {
 	case r.Refusal != nil:
 		line.Kind, line.Reason, line.Detail = "refused", r.Refusal.Reason, r.Refusal.Detail
 	case r.Differs != "":
-		line.Kind, line.Differs, line.Was, line.Would, line.Hops = "difference", r.Differs, &r.Was, &r.Would, r.Hops
+		line.Kind, line.Differs, line.Was, line.Would, line.Hops = "difference", r.Differs, &r.Was, &r.Would, r.Calls
 	default:
 		return
 	}
@@ -92,17 +92,17 @@ func (s *replayShow) progress(to io.Writer, every time.Duration) (stop func()) {
 }
 
 // end shows what it adds up to.
-func (s *replayShow) end() replay.Report {
+func (s *replayShow) end() evaluate.Summary {
 	r := s.report
 	if s.out.JSON {
-		for _, list := range [...]*[]replay.Group{&r.Refusals, &r.Changes} {
+		for _, list := range [...]*[]evaluate.Group{&r.Refusals, &r.Changes} {
 			if *list == nil {
-				*list = []replay.Group{}
+				*list = []evaluate.Group{}
 			}
 		}
 		s.out.Line(struct {
 			Kind string `json:"kind"`
-			replay.Report
+			evaluate.Summary
 		}{"summary", r})
 		return r
 	}
@@ -187,7 +187,7 @@ func (s *replayShow) list() {
 }
 
 // brief is a decision in a few words.
-func brief(d replay.Decision) string {
+func brief(d evaluate.Decision) string {
 	text := string(d.Action)
 	if d.By != "" {
 		text += " by " + d.By
@@ -201,9 +201,9 @@ func brief(d replay.Decision) string {
 // other says what differs where it is not the action.
 func other(differs string) string {
 	switch differs {
-	case replay.DiffersInData:
+	case evaluate.DiffersInData:
 		return ", with other data"
-	case replay.DiffersInText:
+	case evaluate.DiffersInText:
 		return ", with another text"
 	}
 	return ""

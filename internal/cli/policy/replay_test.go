@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -115,22 +114,24 @@ func steadyTimes(o clitest.Outcome) clitest.Outcome {
 
 func TestReplayShowsNothingThatActsOnTheTerminal(t *testing.T) {
 	f, _ := recorded(t)
-	worker := filepath.Join(t.TempDir(), "hook-worker")
-	script := "#!/bin/sh\nprintf 'odd\\033[31m text\\n' >&2\nwhile read -r line; do echo '{\"action\":\"continue\",\"hops\":[]}'; done\n"
-	if err := os.WriteFile(worker, []byte(script), 0o700); err != nil {
+	file := filepath.Join(t.TempDir(), "worker.yaml")
+	text := "hooks: [{id: h, events: [\"tool:pre\"], cel: {rules: [{deny: \"odd \\e[31m text\"}]}}]\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := f.Run("audit", "replay", "--text", "--limit", "1", "--worker", "x.yaml", "--hook-worker", worker)
-	if o.Code != cli.ExitOK || strings.Contains(o.Stdout+o.Stderr, "\x1b") || !strings.Contains(o.Stdout, "was deny by acts, would be ") || !strings.Contains(o.Stderr, "odd[31m text\n") {
+	o := f.Run("audit", "replay", "--text", "--worker", file)
+	if o.Code != cli.ExitOK || strings.Contains(o.Stdout+o.Stderr, "\x1b") || !strings.Contains(o.Stdout, "odd [31m text") {
 		t.Errorf("%+v", o)
+	}
+	if err := os.WriteFile(file, []byte("hooks: []\x1b[31m\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if o := f.Run("audit", "replay", "--text", "--worker", file); o.Code != cli.ExitLocal || strings.Contains(o.Stderr, "\x1b") {
+		t.Errorf("a file that is wrong: %+v", o)
 	}
 }
 
 func TestReplayOfAWorkerFile(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "hook-worker")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../../cmd/hook-worker").CombinedOutput(); err != nil {
-		t.Fatalf("build hook-worker: %v\n%s", err, out)
-	}
 	f, called := recorded(t)
 	file := filepath.Join(t.TempDir(), "worker.yaml")
 	text := "hooks:\n  - id: no-shell\n    events: [tool:pre]\n    cel: {rules: [{when: \"data.tool_name == 'Bash' && session_id == 's1'\", deny: \"no <shell>\"}]}\n"
@@ -155,7 +156,7 @@ what would differ
   1  was continue, would be deny by no-shell`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			f.Run(append([]string{"audit", "replay", "--text", "--worker", file, "--hook-worker", program}, strings.Fields(c.args)...)...).Want(t, cli.ExitOK, c.want, "")
+			f.Run(append([]string{"audit", "replay", "--text", "--worker", file}, strings.Fields(c.args)...)...).Want(t, cli.ExitOK, c.want, "")
 		})
 	}
 	if n := called.Load(); n != 0 {
@@ -165,8 +166,8 @@ what would differ
 		if err := os.WriteFile(file, []byte("hooks: []\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		o := f.Run("audit", "replay", "--worker", file, "--hook-worker", program)
-		if o.Code != cli.ExitLocal || !strings.Contains(o.Stderr, "the file has no hooks") || !strings.Contains(o.Stderr, "hook-worker has ended: exit status 2") {
+		o := f.Run("audit", "replay", "--worker", file)
+		if o.Code != cli.ExitLocal || !strings.Contains(o.Stderr, "the file has no hooks") || !strings.Contains(o.Stderr, "worker.yaml: 1 error") {
 			t.Errorf("%+v", o)
 		}
 	})
@@ -178,11 +179,11 @@ what would differ
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		o := f.Run("-s", "nats://127.0.0.1:1", "audit", "replay", "--text", "--export", export, "--worker", file, "--hook-worker", program, "--fail-on-diff")
+		o := f.Run("-s", "nats://127.0.0.1:1", "audit", "replay", "--text", "--export", export, "--worker", file, "--fail-on-diff")
 		if o.Code != policy.ExitDiffers || !strings.HasPrefix(o.Stdout, "3 chains replayed of 3: 2 the same, 1 would differ\n") {
 			t.Errorf("%+v", o)
 		}
-		f.Run("-s", "nats://127.0.0.1:1", "test", "--text", "--events", export, "--hook-worker", program, file).Want(t, cli.ExitOK, strings.NewReplacer("LOG", export, "FILE", file).Replace(`
+		f.Run("-s", "nats://127.0.0.1:1", "test", "--text", "--events", export, file).Want(t, cli.ExitOK, strings.NewReplacer("LOG", export, "FILE", file).Replace(`
 LOG:1  tool:pre  s1  deny by no-shell: no <shell>
         - no-shell: deny: no <shell> (FILE:4, rules[0])
 LOG:2  tool:pre  s1  deny by no-shell: no <shell>

@@ -2,8 +2,6 @@ package policy_test
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,12 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 )
 
-// TestTestRunsWorkerFiles runs hook-worker itself, and no router: there is no bus.
 func TestTestRunsWorkerFiles(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "hook-worker")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../../cmd/hook-worker").CombinedOutput(); err != nil {
-		t.Fatalf("build hook-worker: %v\n%s", err, out)
-	}
 	t.Chdir(t.TempDir())
 	const file = `hooks:
   - {id: freeze, events: ["deploy:start"], cel: {rules: [{deny: "frozen \x1b[31m"}]}}
@@ -33,7 +26,7 @@ tests:
 	}
 	f := &clitest.Fixture{T: t, Env: map[string]string{"NATS_URL": "nats://127.0.0.1:1"}}
 	test := func(args ...string) clitest.Outcome {
-		return f.With(cli.Process{Stdin: strings.NewReader(`{"event":"deploy:start"}`)}, append([]string{"test", "--hook-worker", program}, args...)...)
+		return f.With(cli.Process{Stdin: strings.NewReader(`{"event":"deploy:start"}`)}, append([]string{"test"}, args...)...)
 	}
 	test("--text", "well.yaml").Want(t, cli.ExitOK, "ok      well.yaml:4  nobody deploys\n1 test, 0 failed", "")
 	test("well.yaml").Want(t, cli.ExitOK, `{"kind":"test","file":"well.yaml","line":4,"name":"nobody deploys","ok":true}`+"\n"+`{"kind":"summary","tests":1,"failed":0}`, "")
@@ -42,7 +35,7 @@ ok      well.yaml:4  nobody deploys
 FAILED  wrong.yaml:4  nobody deploys
         action: want continue, got deny by freeze: frozen [31m
         - freeze: deny: frozen [31m (wrong.yaml:2, rules[0])
-2 tests, 1 failed`, "hook-worker: 1 of 2 failed")
+2 tests, 1 failed`, "hookctl: 1 of 2 failed")
 	if text, err := os.ReadFile("report.xml"); err != nil || !strings.Contains(string(text), `tests="2" failures="1" errors="0"`) {
 		t.Errorf("JUnit is %s, %v", text, err)
 	}
@@ -51,14 +44,5 @@ FAILED  wrong.yaml:4  nobody deploys
 	test("--text", "--events", "-", "well.yaml").Want(t, cli.ExitOK, "-"+strings.Replace(shown, "%", "-", 1), "")
 	if o := test("bad.yaml"); o.Code != cli.ExitLocal || !strings.Contains(o.Stderr, "bad.yaml:1:8: hooks: the file has no hooks") {
 		t.Errorf("a file that is wrong: %+v", o)
-	}
-	if err := os.WriteFile("killed", []byte("#!/bin/sh\nkill -9 $$\n"), 0o700); err != nil { //nolint:gosec // a program
-		t.Fatal(err)
-	}
-	if o := f.Run("test", "--hook-worker", "./killed", "well.yaml"); o.Code != cli.ExitLocal || !strings.Contains(o.Stderr, "run hook-worker: signal: killed") {
-		t.Errorf("a hook-worker that was killed: %+v", o)
-	}
-	if o := f.Run("test", "--hook-worker", "/no/such", "well.yaml"); o.Code != cli.ExitLocal || !strings.Contains(o.Stderr, "run hook-worker: ") {
-		t.Errorf("without hook-worker: %+v", o)
 	}
 }

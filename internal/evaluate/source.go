@@ -1,4 +1,4 @@
-package replay
+package evaluate
 
 import (
 	"context"
@@ -13,10 +13,10 @@ import (
 
 // Source gives recorded chains, the oldest first, until there are no more, or each
 // returns an error, which it then returns.
-type Source func(ctx context.Context, each func(*Chain) error) error
+type Source func(ctx context.Context, each func(*Recording) error) error
 
-// Filter says which chains are read. The zero Filter takes all.
-type Filter struct {
+// RecordingFilter says which chains are read. The zero RecordingFilter takes all.
+type RecordingFilter struct {
 	Session string
 	Event   string // a name or a pattern, see [events.CheckPattern]; empty for all
 	Chain   string // its id
@@ -32,8 +32,8 @@ type Filter struct {
 const slack = time.Minute
 
 // FromLog reads the live log, as it is when it begins.
-func FromLog(l *query.Log, f Filter) Source {
-	return func(ctx context.Context, each func(*Chain) error) error {
+func FromLog(l *query.Log, f RecordingFilter) Source {
+	return func(ctx context.Context, each func(*Recording) error) error {
 		wide := query.Filter{Session: f.Session, Chain: f.Chain, Event: f.Event, Until: f.Until}
 		if !f.Since.IsZero() {
 			wide.Since = f.Since.Add(-slack)
@@ -44,8 +44,8 @@ func FromLog(l *query.Log, f Filter) Source {
 }
 
 // FromExport reads an export. It is not verified.
-func FromExport(in io.Reader, f Filter) Source {
-	return func(ctx context.Context, each func(*Chain) error) error {
+func FromExport(in io.Reader, f RecordingFilter) Source {
+	return func(ctx context.Context, each func(*Recording) error) error {
 		r, err := audit.NewReader(in)
 		if err != nil {
 			return err
@@ -74,8 +74,8 @@ func FromExport(in io.Reader, f Filter) Source {
 
 // taker puts records together and gives the wanted chains to each. Its error is
 // [query.ErrEnough] where no more are wanted.
-func (f Filter) taker(each func(*Chain) error) func(*query.Record) error {
-	var g gather
+func (f RecordingFilter) taker(each func(*Recording) error) func(*query.Record) error {
+	var g gatherer
 	left := f.Limit
 	return func(r *query.Record) error {
 		if r.Err != nil {
@@ -98,7 +98,7 @@ func (f Filter) taker(each func(*Chain) error) func(*query.Record) error {
 	}
 }
 
-func (f Filter) wants(c *Chain) bool {
+func (f RecordingFilter) wants(c *Recording) bool {
 	return (f.Session == "" || c.Session == f.Session) &&
 		(f.Event == "" || events.Match(f.Event, c.Event)) &&
 		(f.Chain == "" || c.ID == f.Chain) &&

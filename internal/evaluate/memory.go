@@ -1,4 +1,4 @@
-package replay
+package evaluate
 
 import (
 	"context"
@@ -14,22 +14,22 @@ import (
 // one run of a chain, and used by one goroutine.
 type Memory struct {
 	answers []Answer
-	places  map[string]place // by the hook's id
+	places  map[string]placed // by the hook's id
 
 	used, assumed []string // ids
 }
 
-// place is an answer and the data that it was given to.
-type place struct {
+// placed is an answer and the data that it was given to.
+type placed struct {
 	Answer
 	data json.RawMessage
 }
 
 // NewMemory makes a memory of recorded answers; data is what the first hook got.
 func NewMemory(data json.RawMessage, answers []Answer) *Memory {
-	m := &Memory{answers: answers, places: make(map[string]place, len(answers))}
+	m := &Memory{answers: answers, places: make(map[string]placed, len(answers))}
 	for _, a := range answers {
-		m.places[a.ID] = place{a, data}
+		m.places[a.ID] = placed{a, data}
 		if a.Action == chain.Modify && a.Data != nil {
 			data = a.Data
 		}
@@ -57,11 +57,11 @@ func (m *Memory) Ended() string {
 }
 
 // Call is the [chain.Caller] of the hooks that m knows.
-func (m *Memory) Call(_ context.Context, link *chain.Entry, ev events.Event) (chain.Result, error) {
-	p := m.places[link.ID]
-	m.used = append(m.used, link.ID)
+func (m *Memory) Call(_ context.Context, entry *chain.Entry, ev events.Event) (chain.Result, error) {
+	p := m.places[entry.ID]
+	m.used = append(m.used, entry.ID)
 	if !same(p.data, ev.Data) {
-		m.assumed = append(m.assumed, link.ID)
+		m.assumed = append(m.assumed, entry.ID)
 	}
 	if p.Failure != "" {
 		return chain.Result{}, p.failed()
@@ -83,25 +83,25 @@ func (a Answer) failed() error {
 	}
 }
 
-// Links are the hooks of the recorded chain in execution order, as they were: one that
+// Entries are the hooks of the recorded chain in execution order, as they were: one that
 // failed and denied does so again. [Memory.Call] calls them.
-func (m *Memory) Links() []*chain.Entry {
+func (m *Memory) Entries() []*chain.Entry {
 	list := make([]*chain.Entry, len(m.answers))
 	for i, a := range m.answers {
-		link := &chain.Entry{Registration: chain.Registration{ID: a.ID}}
+		entry := &chain.Entry{Registration: chain.Registration{ID: a.ID}}
 		if a.Failure != "" && !a.FailedOpen {
-			link.OnFailure = chain.FailClosed
+			entry.OnFailure = chain.FailClosed
 		}
 		if a.Failure == chain.FailedMatch {
-			link.Condition = func(*chain.View) (bool, error) { return false, a.failed() }
+			entry.Condition = func(*chain.View) (bool, error) { return false, a.failed() }
 		}
-		list[i] = link
+		list[i] = entry
 	}
 	return list
 }
 
 // AsEvent is the recorded event, with what the first hook got.
-func (c *Chain) AsEvent() events.Event {
+func (c *Recording) AsEvent() events.Event {
 	ev := events.Event{ID: c.EventID, Source: c.Agent, Name: c.Event, Session: c.Session, Time: events.Stamp(c.Time), Data: c.Data}
 	if ev.ID == "" {
 		ev.ID = events.NewID()

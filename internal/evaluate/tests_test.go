@@ -46,7 +46,7 @@ func tested(t *testing.T, text string, o evaluate.Options) string {
 	t.Helper()
 	var out bytes.Buffer
 	r := &evaluate.Report{Out: &out}
-	if err := evaluate.Run(t.Context(), "w.yaml", loader(text), o, r.Add); err != nil {
+	if err := evaluate.RunTests(t.Context(), "w.yaml", loader(text), o, r.Add); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.End(); err != nil {
@@ -207,7 +207,7 @@ func TestWhoObservesIsNotCalled(t *testing.T) {
 func TestReportForPrograms(t *testing.T) {
 	var out bytes.Buffer
 	r := &evaluate.Report{Out: &out, JSON: true}
-	err := evaluate.Run(t.Context(), "w.yaml", loader(hooks+"  - {name: <a>, event: 'b:c', expect: {action: continue}}\n  - {name: b, event: 'b:c', expect: {action: deny}}\n"), evaluate.Options{}, r.Add)
+	err := evaluate.RunTests(t.Context(), "w.yaml", loader(hooks+"  - {name: <a>, event: 'b:c', expect: {action: continue}}\n  - {name: b, event: 'b:c', expect: {action: deny}}\n"), evaluate.Options{}, r.Add)
 	if err := errors.Join(err, r.End()); err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestTheReportDoesNothingToATerminal(t *testing.T) {
 
 func TestAFullDiskIsAnError(t *testing.T) {
 	r := &evaluate.Report{Out: full{}}
-	err := evaluate.Run(t.Context(), "w.yaml", loader(hooks+"  - {name: a, event: 'b:c', expect: {action: continue}}\n"), evaluate.Options{}, r.Add)
+	err := evaluate.RunTests(t.Context(), "w.yaml", loader(hooks+"  - {name: a, event: 'b:c', expect: {action: continue}}\n"), evaluate.Options{}, r.Add)
 	if !errors.Is(err, errFull) {
 		t.Errorf("Run = %v; want %v", err, errFull)
 	}
@@ -272,7 +272,7 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 func TestRunEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	n := 0
-	err := evaluate.Run(ctx, "w.yaml", loader(hooks+"  - {name: a, event: 'b:c', expect: {action: continue}}\n  - {name: b, event: 'b:c', expect: {action: continue}}\n"), evaluate.Options{}, func(evaluate.Result) error {
+	err := evaluate.RunTests(ctx, "w.yaml", loader(hooks+"  - {name: a, event: 'b:c', expect: {action: continue}}\n  - {name: b, event: 'b:c', expect: {action: continue}}\n"), evaluate.Options{}, func(evaluate.Result) error {
 		n++
 		cancel()
 		return nil

@@ -1,4 +1,4 @@
-package replay_test
+package evaluate_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
-	"github.com/hookrouter/hookrouter/internal/evaluate/replay"
+	"github.com/hookrouter/hookrouter/internal/evaluate"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
@@ -126,26 +126,26 @@ func hooksOf(calls []call) []string {
 }
 
 // log is a source of the live log.
-func (f *fixture) log(filter replay.Filter) replay.Source {
+func (f *fixture) log(filter evaluate.RecordingFilter) evaluate.Source {
 	f.t.Helper()
 	l, err := query.Open(f.t.Context(), f.bus)
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	return replay.FromLog(l, filter)
+	return evaluate.FromLog(l, filter)
 }
 
 // replay replays the live log through the hooks that are registered.
-func (f *fixture) replay() ([]replay.Result, replay.Report) {
+func (f *fixture) replay() ([]evaluate.Replayed, evaluate.Summary) {
 	f.t.Helper()
-	return run(f.t, f.log(replay.Filter{}), replay.NewLive(f.bus, true).Replay)
+	return run(f.t, f.log(evaluate.RecordingFilter{}), evaluate.NewLive(f.bus, true).Replay)
 }
 
-func run(t *testing.T, source replay.Source, policy replay.Policy) (list []replay.Result, report replay.Report) {
+func run(t *testing.T, source evaluate.Source, policy evaluate.Policy) (list []evaluate.Replayed, report evaluate.Summary) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	err := replay.Run(ctx, source, policy, replay.Options{Parallel: 4}, func(r replay.Result) error {
+	err := evaluate.Replay(ctx, source, policy, evaluate.ReplayOptions{Parallel: 4}, func(r evaluate.Replayed) error {
 		list = append(list, r)
 		report.Add(r)
 		return nil
@@ -157,7 +157,7 @@ func run(t *testing.T, source replay.Source, policy replay.Policy) (list []repla
 }
 
 // reason is why a result was refused.
-func reason(r replay.Result) string {
+func reason(r evaluate.Replayed) string {
 	if r.Refusal == nil {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package replay
+package evaluate
 
 import (
 	"context"
@@ -7,58 +7,58 @@ import (
 	"time"
 )
 
-// Options say how fast a replay goes.
-type Options struct {
+// ReplayOptions say how fast a replay goes.
+type ReplayOptions struct {
 	Parallel int     // how many chains at the same time; 0 means 1
 	Rate     float64 // how many chains begin in a second at most; 0 for no limit
 }
 
-// Result is what came of one chain.
-type Result struct {
-	Chain   *Chain
-	Refusal *Refusal // why it was not replayed; nil: it was, and the rest is set
+// Replayed is what came of one chain.
+type Replayed struct {
+	Chain   *Recording
+	Refusal *Undecided // why it was not replayed; nil: it was, and the rest is set
 	Was     Decision
 	Would   Decision
 	Differs string // what of it, see [DiffersInAction]; empty: nothing
-	Hops    []Hop  // of the replay
+	Calls   []Call // of the replay
 }
 
-// Run takes the chains of a source through a policy and calls handle with what came of
+// Replay takes the chains of a source through a policy and calls handle with what came of
 // each, one after the other, in the order of the source. It ends with the first error
-// of any of them that is no [*Refusal].
-func Run(ctx context.Context, source Source, policy Policy, o Options, handle func(Result) error) error {
+// of any of them that is no [*Undecided].
+func Replay(ctx context.Context, source Source, policy Policy, o ReplayOptions, handle func(Replayed) error) error {
 	type done struct {
-		Result
-		err error
+		result Replayed
+		err    error
 	}
-	return InOrder(ctx, o.Parallel, func(ctx context.Context, each func(*Chain) error) error {
+	return InOrder(ctx, o.Parallel, func(ctx context.Context, each func(*Recording) error) error {
 		return source(ctx, paced(ctx, o.Rate, each))
-	}, func(ctx context.Context, c *Chain) done {
-		r, err := replay(ctx, c, policy)
+	}, func(ctx context.Context, c *Recording) done {
+		r, err := replayOne(ctx, c, policy)
 		return done{r, err}
 	}, func(d done) error {
 		if d.err != nil {
 			return d.err
 		}
-		return handle(d.Result)
+		return handle(d.result)
 	})
 }
 
 // replay takes one chain through a policy.
-func replay(ctx context.Context, c *Chain, policy Policy) (Result, error) {
-	r := Result{Chain: c}
+func replayOne(ctx context.Context, c *Recording, policy Policy) (Replayed, error) {
+	r := Replayed{Chain: c}
 	was, would, err := c.compare(ctx, policy)
-	r.Refusal, err = refusalOf(err)
+	r.Refusal, err = undecidedOf(err)
 	if err != nil || r.Refusal != nil {
 		return r, err
 	}
-	r.Was, r.Would, r.Hops = was.Decision(c.Data), would.Decision(c.Data), would.Hops
+	r.Was, r.Would, r.Calls = was.Decision(c.Data), would.Decision(c.Data), would.Calls
 	r.Differs = c.differ(was, would)
 	return r, nil
 }
 
 // compare is what the chain came to, and what it would by a policy.
-func (c *Chain) compare(ctx context.Context, policy Policy) (was, would Outcome, err error) {
+func (c *Recording) compare(ctx context.Context, policy Policy) (was, would Outcome, err error) {
 	if c.refusal != nil {
 		return was, would, c.refusal
 	}
@@ -70,20 +70,20 @@ func (c *Chain) compare(ctx context.Context, policy Policy) (was, would Outcome,
 }
 
 // refusalOf tells a refusal from what ends a replay.
-func refusalOf(err error) (*Refusal, error) {
-	if refusal, ok := errors.AsType[*Refusal](err); ok {
+func undecidedOf(err error) (*Undecided, error) {
+	if refusal, ok := errors.AsType[*Undecided](err); ok {
 		return refusal, nil
 	}
 	return nil, err
 }
 
 // paced calls each at most so often in a second.
-func paced(ctx context.Context, rate float64, each func(*Chain) error) func(*Chain) error {
+func paced(ctx context.Context, rate float64, each func(*Recording) error) func(*Recording) error {
 	if rate <= 0 {
 		return each
 	}
 	next := time.Now()
-	return func(c *Chain) error {
+	return func(c *Recording) error {
 		timer := time.NewTimer(time.Until(next))
 		defer timer.Stop()
 		select {

@@ -1,4 +1,4 @@
-package replay_test
+package evaluate_test
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hookrouter/hookrouter/internal/evaluate/replay"
+	"github.com/hookrouter/hookrouter/internal/evaluate"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -62,7 +62,9 @@ func export(t *testing.T, messages ...[]any) []byte {
 }
 
 // alone is the policy of what was recorded: nothing differs.
-func alone(ctx context.Context, c *replay.Chain) (replay.Outcome, error) { return c.Recorded(ctx) }
+func alone(ctx context.Context, c *evaluate.Recording) (evaluate.Outcome, error) {
+	return c.Recorded(ctx)
+}
 
 func TestOnlyWholeChainsThatDecidedAreReplayed(t *testing.T) {
 	hop := record(audit.HookResult, "c1", "a", "deny", audit.Call{Reason: "no"})
@@ -92,7 +94,7 @@ func TestOnlyWholeChainsThatDecidedAreReplayed(t *testing.T) {
 		}, "omitted: what a made of its data was too large for the log"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			results, _ := run(t, replay.FromExport(bytes.NewReader(export(t, c.records)), replay.Filter{}), alone)
+			results, _ := run(t, evaluate.FromExport(bytes.NewReader(export(t, c.records)), evaluate.RecordingFilter{}), alone)
 			if len(results) != 1 || reason(results[0]) != c.reason {
 				t.Errorf("%d results, refused for %q; want %q", len(results), reason(results[0]), c.reason)
 			}
@@ -109,7 +111,7 @@ func TestRecordsOfSeveralChainsMayAlternate(t *testing.T) {
 		[]any{ended("c2", "deny", 1), ended("c1", "continue", 1)},
 		[]any{shadow, record(audit.DisplayKind, "c2", "a", "shown", audit.Display{Message: "x"}), record("made:later", "c2", "", "", nil)},
 	)
-	results, report := run(t, replay.FromExport(bytes.NewReader(file), replay.Filter{}), alone)
+	results, report := run(t, evaluate.FromExport(bytes.NewReader(file), evaluate.RecordingFilter{}), alone)
 	got := []string{}
 	for _, r := range results {
 		got = append(got, fmt.Sprint(r.Chain.ID, " ", r.Was.Action, " ", r.Was.By, " ", len(r.Chain.Answers)))
@@ -133,22 +135,22 @@ func TestFilters(t *testing.T) {
 	}
 	file := export(t, messages...)
 	for sentence, c := range map[string]struct {
-		filter replay.Filter
+		filter evaluate.RecordingFilter
 		want   string
 	}{
-		"all":                    {replay.Filter{}, "c0 c1 c2 c3 c4 c5"},
-		"of a session":           {replay.Filter{Session: "s2"}, "c1 c3 c5"},
-		"of an event":            {replay.Filter{Event: "tool:pre"}, "c0 c3"},
-		"of a pattern":           {replay.Filter{Event: "tool:*"}, "c0 c1 c2 c3 c4 c5"}, // error:tool is tool:error too
-		"one":                    {replay.Filter{Chain: "c4"}, "c4"},
-		"since a time":           {replay.Filter{Since: noon.Add(4 * time.Hour)}, "c4 c5"},
-		"before a time":          {replay.Filter{Until: noon.Add(2 * time.Hour)}, "c0 c1"},
-		"so many":                {replay.Filter{Limit: 2}, "c0 c1"},
-		"so many of a session":   {replay.Filter{Limit: 2, Session: "s2"}, "c1 c3"},
-		"none is of the session": {replay.Filter{Session: "s3"}, ""},
+		"all":                    {evaluate.RecordingFilter{}, "c0 c1 c2 c3 c4 c5"},
+		"of a session":           {evaluate.RecordingFilter{Session: "s2"}, "c1 c3 c5"},
+		"of an event":            {evaluate.RecordingFilter{Event: "tool:pre"}, "c0 c3"},
+		"of a pattern":           {evaluate.RecordingFilter{Event: "tool:*"}, "c0 c1 c2 c3 c4 c5"}, // error:tool is tool:error too
+		"one":                    {evaluate.RecordingFilter{Chain: "c4"}, "c4"},
+		"since a time":           {evaluate.RecordingFilter{Since: noon.Add(4 * time.Hour)}, "c4 c5"},
+		"before a time":          {evaluate.RecordingFilter{Until: noon.Add(2 * time.Hour)}, "c0 c1"},
+		"so many":                {evaluate.RecordingFilter{Limit: 2}, "c0 c1"},
+		"so many of a session":   {evaluate.RecordingFilter{Limit: 2, Session: "s2"}, "c1 c3"},
+		"none is of the session": {evaluate.RecordingFilter{Session: "s3"}, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			results, _ := run(t, replay.FromExport(bytes.NewReader(file), c.filter), alone)
+			results, _ := run(t, evaluate.FromExport(bytes.NewReader(file), c.filter), alone)
 			ids := []string{}
 			for _, r := range results {
 				ids = append(ids, r.Chain.ID)
@@ -170,7 +172,7 @@ func TestAnExportThatIsNoneSaysWhere(t *testing.T) {
 		"no export": {"{}\n", "line 1 of the export: no header"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			err := replay.Run(t.Context(), replay.FromExport(strings.NewReader(c.file), replay.Filter{}), alone, replay.Options{}, func(replay.Result) error { return nil })
+			err := evaluate.Replay(t.Context(), evaluate.FromExport(strings.NewReader(c.file), evaluate.RecordingFilter{}), alone, evaluate.ReplayOptions{}, func(evaluate.Replayed) error { return nil })
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("Run = %v; want %s", err, c.want)
 			}
@@ -180,8 +182,8 @@ func TestAnExportThatIsNoneSaysWhere(t *testing.T) {
 
 func TestALineThatIsNoRecordIsTold(t *testing.T) {
 	told := []string{}
-	filter := replay.Filter{Unreadable: func(err error) { told = append(told, err.Error()) }}
-	results, _ := run(t, replay.FromExport(bytes.NewReader(export(t, []any{`{"kind":7}`, `{"time":"x","a":1}`, ended("c1", "continue", 0)})), filter), alone)
+	filter := evaluate.RecordingFilter{Unreadable: func(err error) { told = append(told, err.Error()) }}
+	results, _ := run(t, evaluate.FromExport(bytes.NewReader(export(t, []any{`{"kind":7}`, `{"time":"x","a":1}`, ended("c1", "continue", 0)})), filter), alone)
 	if len(results) != 1 || len(told) != 2 {
 		t.Errorf("%d results, told %q", len(results), told)
 	}
@@ -192,34 +194,34 @@ func TestWhatWasRecordedIsDecidedAgain(t *testing.T) {
 	modified := `{"tool_name":"Shell","timestamp":"T"}`
 	for sentence, c := range map[string]struct {
 		records []any
-		want    replay.Decision
+		want    evaluate.Decision
 	}{
 		"a denial by a failure": {[]any{
 			record(audit.HookTimeout, "c1", "a", "", audit.Call{Failure: "timeout", FailedOpen: true}),
 			record(audit.HookError, "c1", "b", "", audit.Call{Failure: "invalid_result", Error: "x"}), ended("c1", "deny", 2),
-		}, replay.Decision{Action: chain.Deny, By: "b", Reason: `hook "b" failed (invalid_result) and its on_failure is deny`, Failure: chain.FailedInvalid}},
+		}, evaluate.Decision{Action: chain.Deny, By: "b", Reason: `hook "b" failed (invalid_result) and its on_failure is deny`, Failure: chain.FailedInvalid}},
 		"a denial by a match that failed": {[]any{
 			record(audit.HookError, "c1", "b", "", audit.Call{Failure: "match_error", Error: "x"}), ended("c1", "deny", 0),
-		}, replay.Decision{Action: chain.Deny, By: "b", Reason: `hook "b" failed (match_error) and its on_failure is deny`, Failure: chain.FailedMatch}},
+		}, evaluate.Decision{Action: chain.Deny, By: "b", Reason: `hook "b" failed (match_error) and its on_failure is deny`, Failure: chain.FailedMatch}},
 		"nobody there": {[]any{
 			record(audit.HookError, "c1", "b", "", audit.Call{Failure: "no_responder", Error: "x"}), ended("c1", "deny", 0),
-		}, replay.Decision{Action: chain.Deny, By: "b", Reason: `hook "b" failed (no_responder) and its on_failure is deny`, Failure: chain.FailedNoResponder}},
+		}, evaluate.Decision{Action: chain.Deny, By: "b", Reason: `hook "b" failed (no_responder) and its on_failure is deny`, Failure: chain.FailedNoResponder}},
 		"the last modification": {[]any{
 			record(audit.HookResult, "c1", "a", "modify", audit.Call{Data: &audit.Data{Value: json.RawMessage(`{"x":1}`)}}),
 			record(audit.HookResult, "c1", "b", "modify", audit.Call{Data: &audit.Data{Value: json.RawMessage(modified)}, Reason: "r"}), ended("c1", "continue", 2),
-		}, replay.Decision{Action: chain.Modify, By: "b", Reason: "r"}},
+		}, evaluate.Decision{Action: chain.Modify, By: "b", Reason: "r"}},
 		"an injection whose text is not in the log": {[]any{
 			record(audit.HookResult, "c1", "a", "inject_context", audit.Call{Injection: &audit.Data{SHA256: "00"}}), ended("c1", "continue", 1),
-		}, replay.Decision{Action: chain.InjectContext, By: "a"}},
+		}, evaluate.Decision{Action: chain.InjectContext, By: "a"}},
 		"an injection of nothing": {[]any{
 			record(audit.HookResult, "c1", "a", "inject_context", audit.Call{}), ended("c1", "continue", 1),
-		}, replay.Decision{Action: chain.Continue}},
+		}, evaluate.Decision{Action: chain.Continue}},
 		"the first question": {[]any{
 			record(audit.HookResult, "c1", "a", "ask_user", audit.Call{}), record(audit.HookResult, "c1", "b", "ask_user", audit.Call{}), ended("c1", "pending", 2),
-		}, replay.Decision{Action: chain.AskUser, By: "a"}},
+		}, evaluate.Decision{Action: chain.AskUser, By: "a"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			results, _ := run(t, replay.FromExport(bytes.NewReader(export(t, c.records)), replay.Filter{}), alone)
+			results, _ := run(t, evaluate.FromExport(bytes.NewReader(export(t, c.records)), evaluate.RecordingFilter{}), alone)
 			if reason(results[0]) != "" {
 				t.Fatalf("refused: %s", reason(results[0]))
 			}
@@ -235,14 +237,14 @@ func TestATextThatIsNotInTheLogIsNotCompared(t *testing.T) {
 		text    audit.Data
 		differs string
 	}{
-		"a whole text":           {audit.Data{Value: json.RawMessage(`"old"`)}, replay.DiffersInText},
+		"a whole text":           {audit.Data{Value: json.RawMessage(`"old"`)}, evaluate.DiffersInText},
 		"a masked one":           {audit.Data{Value: json.RawMessage(`"***"`), Redacted: true}, ""},
 		"the digest of one":      {audit.Data{SHA256: "00"}, ""},
 		"one that was too large": {audit.Data{Omitted: 300000}, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			file := export(t, []any{record(audit.HookResult, "c1", "a", "inject_context", audit.Call{Injection: &c.text}), ended("c1", "continue", 1)})
-			results, _ := run(t, replay.FromExport(bytes.NewReader(file), replay.Filter{}), func(ctx context.Context, c *replay.Chain) (replay.Outcome, error) {
+			results, _ := run(t, evaluate.FromExport(bytes.NewReader(file), evaluate.RecordingFilter{}), func(ctx context.Context, c *evaluate.Recording) (evaluate.Outcome, error) {
 				out, err := c.Recorded(ctx)
 				out.Injection = "new"
 				return out, err
@@ -256,7 +258,7 @@ func TestATextThatIsNotInTheLogIsNotCompared(t *testing.T) {
 
 func TestWhatADeniedChainMadeOfItsDataDoesNotMatter(t *testing.T) {
 	file := export(t, []any{record(audit.HookResult, "c1", "a", "deny", audit.Call{}), ended("c1", "deny", 1)})
-	results, _ := run(t, replay.FromExport(bytes.NewReader(file), replay.Filter{}), func(ctx context.Context, c *replay.Chain) (replay.Outcome, error) {
+	results, _ := run(t, evaluate.FromExport(bytes.NewReader(file), evaluate.RecordingFilter{}), func(ctx context.Context, c *evaluate.Recording) (evaluate.Outcome, error) {
 		out, err := c.Recorded(ctx)
 		out.Data = json.RawMessage(`{"other":1}`)
 		return out, err
@@ -272,10 +274,10 @@ func TestResultsComeInTheOrderOfTheLog(t *testing.T) {
 	for i := range chains {
 		messages = append(messages, []any{ended(fmt.Sprint("c", i), "continue", 0)})
 	}
-	source := replay.FromExport(bytes.NewReader(export(t, messages...)), replay.Filter{})
+	source := evaluate.FromExport(bytes.NewReader(export(t, messages...)), evaluate.RecordingFilter{})
 	var began atomic.Int32
 	full := make(chan struct{})
-	slow := func(ctx context.Context, c *replay.Chain) (replay.Outcome, error) {
+	slow := func(ctx context.Context, c *evaluate.Recording) (evaluate.Outcome, error) {
 		if began.Add(1) == parallel {
 			close(full)
 		}
@@ -286,7 +288,7 @@ func TestResultsComeInTheOrderOfTheLog(t *testing.T) {
 		return c.Recorded(ctx)
 	}
 	var ids []string
-	err := replay.Run(t.Context(), source, slow, replay.Options{Parallel: parallel}, func(r replay.Result) error {
+	err := evaluate.Replay(t.Context(), source, slow, evaluate.ReplayOptions{Parallel: parallel}, func(r evaluate.Replayed) error {
 		if n := began.Load(); len(ids) == 0 && n != parallel {
 			t.Errorf("%d began before the first ended; want %d", n, parallel)
 		}
@@ -309,14 +311,16 @@ func TestTheFirstErrorEndsAReplay(t *testing.T) {
 	}
 	file := export(t, messages...)
 	for sentence, c := range map[string]struct {
-		policy replay.Policy
-		handle func(replay.Result) error
+		policy evaluate.Policy
+		handle func(evaluate.Replayed) error
 	}{
-		"of the policy":  {func(context.Context, *replay.Chain) (replay.Outcome, error) { return replay.Outcome{}, broken }, func(replay.Result) error { return nil }},
-		"of who is told": {alone, func(replay.Result) error { return broken }},
+		"of the policy": {func(context.Context, *evaluate.Recording) (evaluate.Outcome, error) {
+			return evaluate.Outcome{}, broken
+		}, func(evaluate.Replayed) error { return nil }},
+		"of who is told": {alone, func(evaluate.Replayed) error { return broken }},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			if err := replay.Run(t.Context(), replay.FromExport(bytes.NewReader(file), replay.Filter{}), c.policy, replay.Options{Parallel: 3}, c.handle); !errors.Is(err, broken) {
+			if err := evaluate.Replay(t.Context(), evaluate.FromExport(bytes.NewReader(file), evaluate.RecordingFilter{}), c.policy, evaluate.ReplayOptions{Parallel: 3}, c.handle); !errors.Is(err, broken) {
 				t.Errorf("Run = %v", err)
 			}
 		})
@@ -329,8 +333,8 @@ func TestARateIsKept(t *testing.T) {
 		messages = append(messages, []any{ended(fmt.Sprint("c", i), "continue", 0)})
 	}
 	start := time.Now()
-	err := replay.Run(t.Context(), replay.FromExport(bytes.NewReader(export(t, messages...)), replay.Filter{}), alone,
-		replay.Options{Parallel: 4, Rate: 50}, func(replay.Result) error { return nil })
+	err := evaluate.Replay(t.Context(), evaluate.FromExport(bytes.NewReader(export(t, messages...)), evaluate.RecordingFilter{}), alone,
+		evaluate.ReplayOptions{Parallel: 4, Rate: 50}, func(evaluate.Replayed) error { return nil })
 	if took := time.Since(start); err != nil || took < 100*time.Millisecond { // 5 pauses of 20 ms
 		t.Errorf("Run = %v after %v; want at least 100 ms", err, took)
 	}

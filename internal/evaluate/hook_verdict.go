@@ -14,8 +14,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Hop is what one hook did.
-type Hop struct {
+// HookVerdict is what one hook did.
+type HookVerdict struct {
 	ID      string         `json:"id"`
 	Mode    chain.Mode     `json:"mode,omitempty"` // where it is not enforced
 	Did     workerfile.Did `json:"did"`
@@ -33,7 +33,7 @@ type Hop struct {
 	UserMessage string `json:"user_message,omitempty"`
 }
 
-var skipped = Hop{Did: workerfile.Skipped, Why: "its match does not hold"}
+var skipped = HookVerdict{Did: workerfile.Skipped, Why: "its match does not hold"}
 
 // call is one call of a hook.
 type call struct {
@@ -43,12 +43,12 @@ type call struct {
 	part jsontext.Pointer
 }
 
-func (c *call) run(ctx context.Context, link *chain.Entry, ev events.Event) (chain.Result, error) {
+func (c *call) run(ctx context.Context, entry *chain.Entry, ev events.Event) (chain.Result, error) {
 	return chain.InProcess(kind.WithWhy(ctx, func(part jsontext.Pointer) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.part = part
-	}), link, ev)
+	}), entry, ev)
 }
 
 // decided is the part of the hook's section that decided; empty where nothing says it.
@@ -59,9 +59,9 @@ func (c *call) decided() jsontext.Pointer {
 }
 
 // hop is what a hook made of a call; called is nil where its match could not be evaluated.
-func (c *Chain) hop(link *chain.Entry, r chain.Result, failure chain.Failure, err error, called *call) Hop {
-	h := Hop{
-		ID: link.ID, Did: workerfile.Did(r.Action), Reason: r.Reason, Failure: failure,
+func (c *Hooks) hop(entry *chain.Entry, r chain.Result, failure chain.Failure, err error, called *call) HookVerdict {
+	h := HookVerdict{
+		ID: entry.ID, Did: workerfile.Did(r.Action), Reason: r.Reason, Failure: failure,
 		Inject: r.ContextInjection, Ask: r.ApprovalPrompt, UserMessage: r.UserMessage,
 	}
 	switch {
@@ -76,11 +76,11 @@ func (c *Chain) hop(link *chain.Entry, r chain.Result, failure chain.Failure, er
 	if called == nil {
 		return h
 	}
-	if _, assumed := c.assumed[link.ID]; assumed {
+	if _, assumed := c.assumed[entry.ID]; assumed {
 		h.Why = "assumed"
 	}
 	if part := called.decided(); part != "" {
-		h.Why = c.hooks[link.ID].Place(part)
+		h.Why = c.files[entry.ID].Place(part)
 	}
 	if r.Action == chain.Modify && r.Data != nil {
 		h.Changes, _ = approval.Changes(called.before, r.Data) // both were checked

@@ -1,4 +1,4 @@
-package replay
+package evaluate
 
 import (
 	"bytes"
@@ -12,19 +12,19 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Outcome is what a chain came to. It travels from a worker's process as JSON.
+// Outcome is what a chain came to.
 type Outcome struct {
 	Action    chain.Action    `json:"action"`
 	Reason    string          `json:"reason,omitempty"`
 	DeniedBy  string          `json:"denied_by,omitempty"` // the hook's id
 	Injection string          `json:"injection,omitempty"` // the text for the agent's context
 	Data      json.RawMessage `json:"data,omitempty"`      // as the chain left it
-	Hops      []Hop           `json:"hops"`
+	Calls     []Call          `json:"hops"`
 	Skipped   []string        `json:"skipped,omitempty"` // whose match was false
 }
 
-// Hop is what happened at one hook.
-type Hop struct {
+// Call is what happened at one hook.
+type Call struct {
 	ID      string        `json:"id"`
 	Action  chain.Action  `json:"action,omitempty"` // empty where it failed
 	Reason  string        `json:"reason,omitempty"`
@@ -40,10 +40,10 @@ type Hop struct {
 func NewOutcome(out chain.Outcome, memory *Memory) Outcome {
 	o := Outcome{
 		Action: action(out.Result), Reason: out.Result.Reason, DeniedBy: out.DeniedBy,
-		Injection: out.Result.ContextInjection, Data: out.Data, Hops: []Hop{},
+		Injection: out.Result.ContextInjection, Data: out.Data, Calls: []Call{},
 	}
 	for _, h := range out.Calls {
-		hop := Hop{ID: h.Entry.ID, Reason: h.Result.Reason, Failure: h.Failure}
+		hop := Call{ID: h.Entry.ID, Reason: h.Result.Reason, Failure: h.Failure}
 		if hop.Failure == "" {
 			hop.Action = action(h.Result)
 		}
@@ -53,10 +53,10 @@ func NewOutcome(out chain.Outcome, memory *Memory) Outcome {
 		if memory != nil {
 			hop.Recorded, hop.Assumed = slices.Contains(memory.used, hop.ID), slices.Contains(memory.assumed, hop.ID)
 		}
-		o.Hops = append(o.Hops, hop)
+		o.Calls = append(o.Calls, hop)
 	}
-	for _, link := range out.Skipped {
-		o.Skipped = append(o.Skipped, link.ID)
+	for _, entry := range out.Skipped {
+		o.Skipped = append(o.Skipped, entry.ID)
 	}
 	return o
 }
@@ -69,9 +69,9 @@ func action(r chain.Result) chain.Action {
 }
 
 // Recorded is what the chain came to then, by the engine of now.
-func (c *Chain) Recorded(ctx context.Context) (Outcome, error) {
+func (c *Recording) Recorded(ctx context.Context) (Outcome, error) {
 	memory := NewMemory(c.Data, c.Answers)
-	out, err := chain.Run(ctx, memory.Links(), c.AsEvent(), chain.Plan{Call: memory.Call})
+	out, err := chain.Run(ctx, memory.Entries(), c.AsEvent(), chain.Plan{Call: memory.Call})
 	return NewOutcome(out, memory), err
 }
 
@@ -91,16 +91,16 @@ func (o Outcome) Decision(start json.RawMessage) Decision {
 	d := Decision{Action: o.Action, By: o.DeniedBy, Reason: o.Reason}
 	switch o.Action {
 	case chain.Deny:
-		if n := len(o.Hops); n > 0 {
-			d.Failure = o.Hops[n-1].Failure
+		if n := len(o.Calls); n > 0 {
+			d.Failure = o.Calls[n-1].Failure
 		}
 	case chain.Continue:
 		if !same(o.Data, start) {
 			d.Action = chain.Modify
-			d.By, d.Reason = by(slices.Backward(o.Hops), chain.Modify)
+			d.By, d.Reason = by(slices.Backward(o.Calls), chain.Modify)
 		}
 	default:
-		hook, reason := by(slices.All(o.Hops), d.Action)
+		hook, reason := by(slices.All(o.Calls), d.Action)
 		if d.By = hook; d.Reason == "" {
 			d.Reason = reason
 		}
@@ -109,7 +109,7 @@ func (o Outcome) Decision(start json.RawMessage) Decision {
 }
 
 // by is the first of some hooks that did something, and its reason.
-func by(hops iter.Seq2[int, Hop], did chain.Action) (id, reason string) {
+func by(hops iter.Seq2[int, Call], did chain.Action) (id, reason string) {
 	for _, h := range hops {
 		if h.Action == did {
 			return h.ID, h.Reason
@@ -127,7 +127,7 @@ const (
 
 // differ says what differs between two outcomes of a chain, "" for nothing: another
 // hook or another reason for the same is no difference.
-func (c *Chain) differ(was, would Outcome) string {
+func (c *Recording) differ(was, would Outcome) string {
 	a, b := was.Decision(c.Data), would.Decision(c.Data)
 	switch {
 	case a.Action != b.Action:
@@ -143,7 +143,7 @@ func (c *Chain) differ(was, would Outcome) string {
 }
 
 // unknownText reports whether some injected text is not in the log as it was.
-func (c *Chain) unknownText() bool {
+func (c *Recording) unknownText() bool {
 	return slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.unknown })
 }
 

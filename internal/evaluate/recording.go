@@ -1,4 +1,4 @@
-package replay
+package evaluate
 
 import (
 	"encoding/json"
@@ -14,8 +14,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Chain is one run of a chain as the log tells it.
-type Chain struct {
+// Recording is one run of a chain as the log tells it.
+type Recording struct {
 	ID      string
 	Session string
 	Event   string
@@ -30,17 +30,17 @@ type Chain struct {
 	// Masked says that in some value a secret was masked.
 	Masked bool
 
-	refusal *Refusal // why it can't be replayed
+	refusal *Undecided // why it can't be replayed
 }
 
-// Refusal is why a chain was not replayed.
-type Refusal struct {
+// Undecided is why nothing is known of what hooks would decide of an event or a chain.
+type Undecided struct {
 	Reason string `json:"reason"`           // the same for all chains that it concerns
 	Detail string `json:"detail,omitempty"` // of this one
 }
 
 // Error implements error.
-func (r *Refusal) Error() string {
+func (r *Undecided) Error() string {
 	if r.Detail == "" {
 		return r.Reason
 	}
@@ -48,17 +48,17 @@ func (r *Refusal) Error() string {
 }
 
 // Refused is why the chain can't be replayed; nil where it can.
-func (c *Chain) Refused() *Refusal { return c.refusal }
+func (c *Recording) Refused() *Undecided { return c.refusal }
 
 // finish makes the chain complete with its last record.
-func (c *Chain) finish(r *query.Record) {
+func (c *Recording) finish(r *query.Record) {
 	c.EventID, c.Agent, c.Time = r.EventID, r.Agent, r.Time
 	if c.refuse(c.incomplete(r)); c.refusal != nil {
 		return
 	}
 	in, err := events.ParseObject(r.In.Value)
 	if err != nil {
-		c.refuse(&Refusal{Reason: "unreadable: its data is not what a router takes", Detail: err.Error()})
+		c.refuse(&Undecided{Reason: "unreadable: its data is not what a router takes", Detail: err.Error()})
 		return
 	}
 	c.Masked = c.Masked || r.In.Redacted
@@ -66,32 +66,32 @@ func (c *Chain) finish(r *query.Record) {
 }
 
 // incomplete is why the records of a chain are not enough, nil where they are.
-func (c *Chain) incomplete(r *query.Record) *Refusal {
+func (c *Recording) incomplete(r *query.Record) *Undecided {
 	asked := slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Action == chain.AskUser })
 	switch {
 	case r.Action == "collect":
-		return &Refusal{Reason: "collect: all hooks were asked at once, and nothing was decided"}
+		return &Undecided{Reason: "collect: all hooks were asked at once, and nothing was decided"}
 	case r.Action == "deadline":
-		return &Refusal{Reason: "deadline: the time of the chain was over, and nothing was decided"}
+		return &Undecided{Reason: "deadline: the time of the chain was over, and nothing was decided"}
 	case r.In == nil || !isObject(r.In.Value):
 		return missing(r.In, "its data")
 	case r.ApprovalID != "" && !asked:
-		return &Refusal{Reason: "sent again: it joined a question, and no hook ran"}
+		return &Undecided{Reason: "sent again: it joined a question, and no hook ran"}
 	case c.called() < r.Called || r.DeniedBy != "" && c.last() != r.DeniedBy:
-		return &Refusal{Reason: "incomplete: records of its hooks are missing", Detail: fmt.Sprintf("%d of %d are there", c.called(), r.Called)}
+		return &Undecided{Reason: "incomplete: records of its hooks are missing", Detail: fmt.Sprintf("%d of %d are there", c.called(), r.Called)}
 	}
 	return nil
 }
 
 // refuse notes the first reason; nil is none.
-func (c *Chain) refuse(r *Refusal) {
+func (c *Recording) refuse(r *Undecided) {
 	if c.refusal == nil && r != nil {
 		c.refusal = r
 	}
 }
 
 // called is how many hooks got the event.
-func (c *Chain) called() (n int) {
+func (c *Recording) called() (n int) {
 	for _, a := range c.Answers {
 		if a.Failure != chain.FailedMatch && a.Failure != chain.FailedNoResponder {
 			n++
@@ -101,7 +101,7 @@ func (c *Chain) called() (n int) {
 }
 
 // last is the id of the last hook.
-func (c *Chain) last() string {
+func (c *Recording) last() string {
 	if len(c.Answers) == 0 {
 		return ""
 	}
@@ -111,7 +111,7 @@ func (c *Chain) last() string {
 // start is the data as the first hook got it: over the agent's default fields, with
 // the router's time in it. What the first modifying hook returned and did not change
 // tells both; else the session's id, which agents send so, and the time of the record.
-func (c *Chain) start(in events.Object, came time.Time) json.RawMessage {
+func (c *Recording) start(in events.Object, came time.Time) json.RawMessage {
 	below, stamp := c.below(in)
 	if stamp == "" {
 		stamp = events.Stamp(came)
@@ -119,7 +119,7 @@ func (c *Chain) start(in events.Object, came time.Time) json.RawMessage {
 	return in.Over(below, stamp)
 }
 
-func (c *Chain) below(in events.Object) (below events.Object, stamp string) {
+func (c *Recording) below(in events.Object) (below events.Object, stamp string) {
 	for _, a := range c.Answers {
 		made, err := events.ParseObject(a.Data)
 		if a.Data == nil || err != nil {

@@ -1,4 +1,4 @@
-package replay
+package evaluate
 
 import (
 	"cmp"
@@ -7,9 +7,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Report adds up what came of a replay. It is used by one goroutine; the zero Report is
+// Summary adds up what came of a replay. It is used by one goroutine; the zero Summary is
 // of nothing.
-type Report struct {
+type Summary struct {
 	Chains   int `json:"chains"` // that were read
 	Replayed int `json:"replayed"`
 	Same     int `json:"same"`
@@ -39,7 +39,7 @@ type Group struct {
 }
 
 // Add counts a result.
-func (r *Report) Add(res Result) {
+func (r *Summary) Add(res Replayed) {
 	r.Chains++
 	if res.Refusal != nil {
 		r.Refused++
@@ -58,10 +58,10 @@ func (r *Report) Add(res Result) {
 		of bool
 		to *int
 	}{
-		{res.has(func(h Hop) bool { return h.Recorded }), &r.AsRecorded},
+		{res.has(func(h Call) bool { return h.Recorded }), &r.AsRecorded},
 		{len(res.Assumed()) > 0, &r.Assumed},
 		{res.Chain.Masked, &r.Masked},
-		{res.has(func(h Hop) bool { return h.Failure != "" && !h.Recorded }), &r.Failed},
+		{res.has(func(h Call) bool { return h.Failure != "" && !h.Recorded }), &r.Failed},
 		{res.Was.Action == chain.AskUser || res.Would.Action == chain.AskUser, &r.Asked},
 	} {
 		if c.of {
@@ -70,11 +70,11 @@ func (r *Report) Add(res Result) {
 	}
 }
 
-func (r Result) has(is func(Hop) bool) bool { return slices.ContainsFunc(r.Hops, is) }
+func (r Replayed) has(is func(Call) bool) bool { return slices.ContainsFunc(r.Calls, is) }
 
 // Assumed are the hooks whose recorded answers were to other data.
-func (r Result) Assumed() (ids []string) {
-	for _, h := range r.Hops {
+func (r Replayed) Assumed() (ids []string) {
+	for _, h := range r.Calls {
 		if h.Assumed {
 			ids = append(ids, h.ID)
 		}

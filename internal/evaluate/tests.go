@@ -37,9 +37,9 @@ type Result struct {
 	Session string `json:"session_id,omitempty"`
 }
 
-// Run runs the tests of a file, and calls each with what came of them, in their order.
+// RunTests runs the tests of a file, and calls each with what came of them, in their order.
 // Its error is that of load, of each, or of ctx.
-func Run(ctx context.Context, name string, load Loader, o Options, each func(Result) error) error {
+func RunTests(ctx context.Context, name string, load Loader, o Options, each func(Result) error) error {
 	file, err := load(kind.Worker{})
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (o Options) run(ctx context.Context, load Loader, test workerfile.Test) (r 
 		return r, err
 	}
 	defer file.Close()
-	hooks := NewChain(assuming(file, test.Assume), o.may, false)
+	hooks := NewHooks(assuming(file, test.Assume), o.may, false)
 	hooks.assumed = test.Assume
 	r.Warnings = hooks.doubts(test)
 	steps := stepsOf(test)
@@ -95,7 +95,7 @@ func (o Options) run(ctx context.Context, load Loader, test workerfile.Test) (r 
 			case ctx.Err() != nil:
 				return r, context.Cause(ctx)
 			case err != nil:
-				r.Wrong, r.Verdict = []string{undecided(err) + assumeHint(err)}, &v
+				r.Wrong, r.Verdict = []string{undecidedText(err) + assumeHint(err)}, &v
 			default:
 				r.Wrong, r.Verdict = compare(step.Expect, v), &v
 			}
@@ -120,12 +120,12 @@ func stepsOf(test workerfile.Test) []workerfile.Step {
 
 // doubts are what is probably not meant in a test: an event that is misspelt, or that no
 // hook wants where nothing is said of the hooks.
-func (c *Chain) doubts(test workerfile.Test) (doubts []string) {
+func (c *Hooks) doubts(test workerfile.Test) (doubts []string) {
 	for _, doubt := range test.Warnings {
 		doubts = append(doubts, doubt.Error())
 	}
 	for _, step := range stepsOf(test) {
-		if len(c.Links(step.Event, test.SessionID)) == 0 && (step.Expect == nil || len(step.Expect.Hooks) == 0) {
+		if len(c.Entries(step.Event, test.SessionID)) == 0 && (step.Expect == nil || len(step.Expect.Hooks) == 0) {
 			doubts = append(doubts, fmt.Sprintf("line %d: no hook of the file wants %s", step.Line, step.Event))
 		}
 	}

@@ -1,4 +1,4 @@
-package replay
+package evaluate
 
 import (
 	"context"
@@ -17,9 +17,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// Policy says what would come of a recorded chain. The error is a [*Refusal] where
+// Policy says what would come of a recorded chain. The error is a [*Undecided] where
 // that can't be told of this chain; any other ends the replay.
-type Policy func(ctx context.Context, c *Chain) (Outcome, error)
+type Policy func(ctx context.Context, c *Recording) (Outcome, error)
 
 // Live is the policy of the hooks that are registered at the time of each chain. It
 // is safe for concurrent use.
@@ -37,42 +37,41 @@ type Live struct {
 func NewLive(b *natsx.Conn, shadows bool) *Live { return &Live{bus: b, shadows: shadows} }
 
 const (
-	chainTime = 30 * time.Second // for one chain, as a router's default
-	fresh     = time.Second      // how old a list of registrations may be
-	maxReply  = 512 << 10        // of a hook, as a router's default, in bytes
+	fresh    = time.Second // how old a list of registrations may be
+	maxReply = 512 << 10   // of a hook, as a router's default, in bytes
 )
 
 // Replay is a [Policy].
-func (l *Live) Replay(ctx context.Context, c *Chain) (Outcome, error) {
+func (l *Live) Replay(ctx context.Context, c *Recording) (Outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := &run{Live: l, ctx: ctx, end: cancel, ev: c.AsEvent(), memory: NewMemory(c.Data, c.Answers), id: events.NewID(), header: wire.Header{}}
+	r := &liveRun{Live: l, ctx: ctx, end: cancel, ev: c.AsEvent(), memory: NewMemory(c.Data, c.Answers), id: events.NewID(), header: wire.Header{}}
 	r.ev.SetHeader(r.header)
 	hooks, err := r.explain(c.Data)
 	if err != nil {
 		return Outcome{}, err
 	}
-	var links []*chain.Entry
+	var entries []*chain.Entry
 	for _, h := range hooks {
 		if h.Mode == chain.Observe || h.Mode == chain.Shadow && !l.shadows {
 			continue
 		}
-		links = append(links, &chain.Entry{
+		entries = append(entries, &chain.Entry{
 			Registration: chain.Registration{ID: h.ID, Name: h.Name, TimeoutMS: h.TimeoutMS, OnFailure: h.OnFailure},
 			Condition:    func(v *chain.View) (bool, error) { return r.wants(h, v) },
 		})
 	}
-	out, err := chain.Run(ctx, links, r.ev, chain.Plan{Call: r.call, Until: time.Now().Add(chainTime)})
+	out, err := chain.Run(ctx, entries, r.ev, chain.Plan{Call: r.call, Until: time.Now().Add(ChainTimeout)})
 	if errors.Is(err, chain.ErrDeadline) {
-		err = &Refusal{Reason: "out of time: its hooks took longer than " + chainTime.String()}
+		err = &Undecided{Reason: "out of time: its hooks took longer than " + ChainTimeout.String()}
 	}
 	return NewOutcome(out, r.memory), err
 }
 
-// run is one chain on its way through the hooks. One goroutine uses it.
-type run struct {
+// liveRun is one chain on its way through the hooks. One goroutine uses it.
+type liveRun struct {
 	*Live
-	ctx    context.Context // ends with the run: what chain.Run asks of a link has none
+	ctx    context.Context // ends with the run: what chain.Run asks of a entry has none
 	end    context.CancelCauseFunc
 	ev     events.Event
 	memory *Memory
@@ -84,13 +83,13 @@ type run struct {
 }
 
 // stop ends the run: what it lacks is no failure of a hook.
-func (r *run) stop(err error) error {
+func (r *liveRun) stop(err error) error {
 	r.end(err)
 	return err
 }
 
 // wants says whether a hook's match holds, for the data at its place.
-func (r *run) wants(h agent.Explanation, v *chain.View) (bool, error) {
+func (r *liveRun) wants(h agent.Explanation, v *chain.View) (bool, error) {
 	if h.Match != "" && !same(v.Data, r.now) {
 		if _, err := r.explain(v.Data); err != nil {
 			return false, r.stop(err)
@@ -99,7 +98,7 @@ func (r *run) wants(h agent.Explanation, v *chain.View) (bool, error) {
 	now, ok := r.hooks[h.ID]
 	switch {
 	case !ok || now.Match != h.Match:
-		return false, r.stop(&Refusal{Reason: "not replayable: " + h.ID + " was registered anew meanwhile"})
+		return false, r.stop(&Undecided{Reason: "not replayable: " + h.ID + " was registered anew meanwhile"})
 	case now.MatchError != "":
 		return false, errors.New(now.MatchError)
 	}
@@ -107,14 +106,14 @@ func (r *run) wants(h agent.Explanation, v *chain.View) (bool, error) {
 }
 
 // explain asks a router which hooks want the event with this data, and in which order.
-func (r *run) explain(data json.RawMessage) ([]agent.Explanation, error) {
+func (r *liveRun) explain(data json.RawMessage) ([]agent.Explanation, error) {
 	var answer struct {
 		Hooks []agent.Explanation `json:"hooks"`
 	}
 	err := r.ask(r.ctx, r.bus.Event("explain", r.ev.Name), r.header, data, &answer)
 	switch {
 	case wire.CodeOf(err) == wire.Malformed:
-		return nil, &Refusal{Reason: "not replayable: a router refuses to say which hooks want it", Detail: err.Error()}
+		return nil, &Undecided{Reason: "not replayable: a router refuses to say which hooks want it", Detail: err.Error()}
 	case err != nil:
 		return nil, err
 	}
@@ -126,17 +125,17 @@ func (r *run) explain(data json.RawMessage) ([]agent.Explanation, error) {
 }
 
 // call is the [chain.Caller]: the guard between a replay and hooks that act.
-func (r *run) call(ctx context.Context, link *chain.Entry, ev events.Event) (chain.Result, error) {
-	safe, err := r.safe(r.ctx, link.ID)
+func (r *liveRun) call(ctx context.Context, entry *chain.Entry, ev events.Event) (chain.Result, error) {
+	safe, err := r.safe(r.ctx, entry.ID)
 	switch {
 	case err != nil:
 		return chain.Result{}, r.stop(err)
 	case safe:
-		return r.request(ctx, link, ev)
-	case r.memory.Knows(link.ID):
-		return r.memory.Call(ctx, link, ev)
+		return r.request(ctx, entry, ev)
+	case r.memory.Knows(entry.ID):
+		return r.memory.Call(ctx, entry, ev)
 	}
-	return chain.Result{}, r.stop(&Refusal{Reason: "not replayable: " + link.ID + " is not replay_safe and was not in the recorded chain"})
+	return chain.Result{}, r.stop(&Undecided{Reason: "not replayable: " + entry.ID + " is not replay_safe and was not in the recorded chain"})
 }
 
 // safe reports whether a hook may be called.
@@ -159,13 +158,13 @@ func (l *Live) safe(ctx context.Context, id string) (bool, error) {
 }
 
 // request calls a hook as a router calls one in mode shadow.
-func (r *run) request(ctx context.Context, link *chain.Entry, ev events.Event) (chain.Result, error) {
+func (r *liveRun) request(ctx context.Context, entry *chain.Entry, ev events.Event) (chain.Result, error) {
 	header := wire.Header{wire.HeaderChainID: {r.id}, wire.HeaderCallID: {events.NewID()}, wire.HeaderMode: {string(chain.Shadow)}}
 	ev.SetHeader(header)
 	if end, ok := ctx.Deadline(); ok {
 		header[wire.HeaderTimeout] = []string{strconv.FormatInt(max(time.Until(end).Milliseconds(), 1), 10)}
 	}
-	reply, err := r.bus.Request(ctx, r.bus.Call(link.ID), header, ev.Data)
+	reply, err := r.bus.Request(ctx, r.bus.Call(entry.ID), header, ev.Data)
 	switch {
 	case errors.Is(err, natsx.ErrNoResponders):
 		return chain.Result{}, chain.ErrNoResponder

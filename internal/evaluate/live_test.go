@@ -1,4 +1,4 @@
-package replay_test
+package evaluate_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
-	"github.com/hookrouter/hookrouter/internal/evaluate/replay"
+	"github.com/hookrouter/hookrouter/internal/evaluate"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -48,8 +48,8 @@ func TestAHookIsCalledOnlyWhereThatDoesNoHarm(t *testing.T) {
 			t.Errorf("%s was given %v; want the 2 s of its registration", c.hook, c.left)
 		}
 	}
-	want := replay.Decision{Action: chain.Deny, By: "tried", Reason: "not here"}
-	if r := results[0]; r.Was.Action != chain.Continue || r.Would != want || r.Differs != replay.DiffersInAction || r.Chain.ID != recorded {
+	want := evaluate.Decision{Action: chain.Deny, By: "tried", Reason: "not here"}
+	if r := results[0]; r.Was.Action != chain.Continue || r.Would != want || r.Differs != evaluate.DiffersInAction || r.Chain.ID != recorded {
 		t.Errorf("result %+v of chain %s", r, r.Chain.ID)
 	}
 	if report.Chains != 1 || report.Replayed != 1 || report.Differ != 1 || report.AsRecorded != 1 || report.Assumed != 0 || report.Refused != 0 {
@@ -62,9 +62,9 @@ func TestAShadowHookIsLeftOutWhereItIsNotToCount(t *testing.T) {
 	f.emit(bash)
 	f.hook(chain.Registration{ID: "tried", Mode: chain.Shadow}, always(chain.Denial("no")))
 	f.hook(chain.Registration{ID: "told", Mode: chain.Observe, ReplaySafe: true}, always(chain.Result{}))
-	results, report := run(t, f.log(replay.Filter{}), replay.NewLive(f.bus, false).Replay)
-	if report.Same != 1 || len(results[0].Hops) != 0 {
-		t.Errorf("report %+v, hops %+v", report, results[0].Hops)
+	results, report := run(t, f.log(evaluate.RecordingFilter{}), evaluate.NewLive(f.bus, false).Replay)
+	if report.Same != 1 || len(results[0].Calls) != 0 {
+		t.Errorf("report %+v, hops %+v", report, results[0].Calls)
 	}
 	if calls := f.seen(); len(calls) != 0 {
 		t.Errorf("called were %q", hooksOf(calls))
@@ -108,13 +108,13 @@ func TestAHookThatIsSafeNoMoreIsNotCalledBySomeoneWhoKnewIt(t *testing.T) {
 	f := newFixture(t, router.Options{})
 	unregister := f.hook(safe("guard"), always(chain.Result{}))
 	f.emit(bash)
-	live := replay.NewLive(f.bus, true)
-	run(t, f.log(replay.Filter{}), live.Replay)
+	live := evaluate.NewLive(f.bus, true)
+	run(t, f.log(evaluate.RecordingFilter{}), live.Replay)
 	unregister()
 	f.hook(chain.Registration{ID: "guard"}, always(chain.Result{}))
 	f.seen()
 	<-time.After(1100 * time.Millisecond) // as long as a list of registrations is taken for true
-	run(t, f.log(replay.Filter{}), live.Replay)
+	run(t, f.log(evaluate.RecordingFilter{}), live.Replay)
 	if calls := f.seen(); len(calls) != 0 {
 		t.Errorf("called were %q", hooksOf(calls))
 	}
@@ -239,11 +239,11 @@ func TestAFailureThenAndNow(t *testing.T) {
 	f.emit(bash)
 	f.hook(chain.Registration{ID: "tried", Mode: chain.Shadow, OnFailure: chain.FailClosed}, fails)
 	results, report := f.replay()
-	want := []replay.Hop{
+	want := []evaluate.Call{
 		{ID: "acts", Failure: chain.FailedError, Error: "broken (500)", Recorded: true},
 		{ID: "tried", Failure: chain.FailedError, Error: "broken (500)"},
 	}
-	if diff := cmp.Diff(want, results[0].Hops); diff != "" {
+	if diff := cmp.Diff(want, results[0].Calls); diff != "" {
 		t.Errorf("hops (-want +got):\n%s", diff)
 	}
 	if w := results[0].Would; w.Action != chain.Deny || w.By != "tried" || w.Failure != chain.FailedError || report.Failed != 1 {
@@ -332,8 +332,8 @@ func TestAReplayLeavesNoTrace(t *testing.T) {
 func TestWithoutARouterAReplayEnds(t *testing.T) {
 	f := newFixture(t, router.Options{})
 	f.emit(bash)
-	elsewhere := f.log(replay.Filter{})
-	if err := replay.Run(t.Context(), elsewhere, replay.NewLive(busOf(t, f.nc, "other"), true).Replay, replay.Options{}, func(replay.Result) error { return nil }); err == nil ||
+	elsewhere := f.log(evaluate.RecordingFilter{})
+	if err := evaluate.Replay(t.Context(), elsewhere, evaluate.NewLive(busOf(t, f.nc, "other"), true).Replay, evaluate.ReplayOptions{}, func(evaluate.Replayed) error { return nil }); err == nil ||
 		!strings.Contains(err.Error(), "start `hook-router`") {
 		t.Errorf("Run: %v", err)
 	}

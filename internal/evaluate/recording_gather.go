@@ -1,4 +1,4 @@
-package replay
+package evaluate
 
 import (
 	"encoding/json"
@@ -38,7 +38,7 @@ const notRecorded = "(not in the log)"
 
 // answerOf reads a record of a hook. refusal is set where what it made of the data is
 // not in the log.
-func answerOf(r *query.Record) (a Answer, masked bool, refusal *Refusal) {
+func answerOf(r *query.Record) (a Answer, masked bool, refusal *Undecided) {
 	a = Answer{ID: r.Hook, Reason: r.Reason, Failure: chain.Failure(r.Failure), Error: r.Error, FailedOpen: r.FailedOpen}
 	if a.Failure == "" {
 		a.Action = chain.Action(r.Action)
@@ -65,24 +65,24 @@ func answerOf(r *query.Record) (a Answer, masked bool, refusal *Refusal) {
 func isObject(value json.RawMessage) bool { return jsontext.Value(value).Kind() == '{' }
 
 // missing is why a value is not in the log.
-func missing(d *query.Data, what string) *Refusal {
+func missing(d *query.Data, what string) *Undecided {
 	if d != nil && d.Omitted > 0 {
-		return &Refusal{Reason: "omitted: " + what + " was too large for the log"}
+		return &Undecided{Reason: "omitted: " + what + " was too large for the log"}
 	}
-	return &Refusal{Reason: "digest only: the log does not hold " + what + " (the router ran with --audit-data=digest)"}
+	return &Undecided{Reason: "digest only: the log does not hold " + what + " (the router ran with --audit-data=digest)"}
 }
 
 // gather puts the records of chains together. It is used by one goroutine.
-type gather struct {
-	open  map[string]*Chain // whose last record did not come yet
-	order []string          // of open, the oldest first; some may have come
+type gatherer struct {
+	open  map[string]*Recording // whose last record did not come yet
+	order []string              // of open, the oldest first; some may have come
 }
 
 // maxOpen is how many chains may be open: those of routers that died, mostly.
 const maxOpen = 4096
 
 // add takes a record, and returns the chain that it completes, or nil.
-func (g *gather) add(r *query.Record) *Chain {
+func (g *gatherer) add(r *query.Record) *Recording {
 	switch r.Kind {
 	case audit.HookResult, audit.HookError, audit.HookTimeout:
 		if r.Shadow || r.ChainID == "" {
@@ -104,14 +104,14 @@ func (g *gather) add(r *query.Record) *Chain {
 	return nil
 }
 
-func (g *gather) chain(r *query.Record) *Chain {
+func (g *gatherer) chain(r *query.Record) *Recording {
 	if c := g.open[r.ChainID]; c != nil {
 		return c
 	}
 	if g.open == nil {
-		g.open = map[string]*Chain{}
+		g.open = map[string]*Recording{}
 	}
-	c := &Chain{ID: r.ChainID, Session: r.Session, Event: r.Event}
+	c := &Recording{ID: r.ChainID, Session: r.Session, Event: r.Event}
 	g.open[r.ChainID] = c
 	g.order = append(g.order, r.ChainID)
 	for len(g.open) > maxOpen || len(g.order) > 2*maxOpen {

@@ -1,0 +1,125 @@
+package workerfiles
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/hookrouter/hookrouter/internal/evaluate"
+)
+
+// Tests runs the tests of worker files, or events through one, without NATS.
+type Tests struct {
+	Files  []string // worker files
+	Events string   // a file of events that is run instead of the tests; - is Stdin
+	RunAll bool     // call hooks that act in the world too
+	JUnit  string   // a file to write the results to as JUnit XML; empty for none
+	JSON   bool     // a line of JSON each, instead of text
+
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// errInterrupted ends a run that somebody ended.
+var errInterrupted = errors.New("interrupted before the last result")
+
+// Run writes a line for each test or event. Its error says that some failed, or what
+// kept them from being run.
+func (c Tests) Run(ctx context.Context) (err error) {
+	report := &evaluate.Report{Out: c.Stdout, JSON: c.JSON}
+	if c.JUnit != "" {
+		file, err := os.Create(c.JUnit) // now: an older one would say that all is well if this is killed
+		if err != nil {
+			return InputError(fmt.Errorf("write JUnit: %w", err))
+		}
+		defer func() {
+			if wrong := errors.Join(report.JUnit(file), file.Close()); wrong != nil {
+				err = errors.Join(err, fmt.Errorf("write JUnit: %w", wrong))
+			}
+		}()
+	}
+	err = c.try(ctx, report)
+	if full := report.End(); !errors.Is(err, full) {
+		err = errors.Join(err, full)
+	}
+	if err == nil && report.Failed > 0 {
+		err = fmt.Errorf("%d of %d failed", report.Failed, report.Tests)
+	}
+	return err
+}
+
+// try runs what there is to run. What keeps the tests of one file from it does not keep
+// those of the others.
+func (c Tests) try(ctx context.Context, report *evaluate.Report) (wrong error) {
+	if c.Events != "" && len(c.Files) != 1 {
+		wrong = InputError(errors.New("events run through one worker file: give one with --events"))
+		report.Broken(c.Events, wrong)
+		return wrong
+	}
+	for _, path := range c.Files {
+		about, run := path, c.tests
+		if c.Events != "" {
+			about, run = c.Events, c.events
+		}
+		err := run(ctx, path, report)
+		if ctx.Err() != nil {
+			err = errInterrupted
+		}
+		if err != nil {
+			report.Broken(about, err)
+			wrong = errors.Join(wrong, err)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return wrong
+}
+
+// tests runs those of a file.
+func (c Tests) tests(ctx context.Context, path string, report *evaluate.Report) error {
+	before := report.Tests
+	if err := evaluate.RunTests(ctx, path, Loader(path, c.RunAll, c.Stderr), evaluate.Options{RunAll: c.RunAll}, report.Add); err != nil {
+		return err
+	}
+	if report.Tests == before {
+		return InputError(fmt.Errorf("%s has no tests: write a section tests, or give events with --events", path))
+	}
+	return nil
+}
+
+// events runs a file of them through the hooks of another.
+func (c Tests) events(ctx context.Context, path string, report *evaluate.Report) error {
+	in, err := OpenEvents(c.Events, c.Stdin)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	err = evaluate.Events(ctx, c.Events, in, Loader(path, c.RunAll, c.Stderr), evaluate.Options{RunAll: c.RunAll}, report.Add)
+	if wrong, ok := errors.AsType[*evaluate.ReadError](err); ok {
+		return InputError(wrong)
+	}
+	return err
+}
+
+// OpenEvents opens a file of events; - is stdin.
+func OpenEvents(name string, stdin io.Reader) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(stdin), nil
+	}
+	in, err := os.Open(name)
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		err = failed.Err // it has the name, too
+	}
+	if err == nil {
+		if info, _ := in.Stat(); info == nil || !info.IsDir() {
+			return in, nil
+		}
+		_ = in.Close()
+		err = errors.New("is a directory")
+	}
+	return nil, InputError(&evaluate.ReadError{File: name, Err: fmt.Errorf("%w: give a file with an event a line, or - for the standard input", err)})
+}

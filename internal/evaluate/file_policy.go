@@ -1,0 +1,119 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// FilePolicyOptions say how the hooks of a worker file decide recorded events.
+type FilePolicyOptions struct {
+	RunAll       bool // call hooks that act in the world too: what they do, they do again
+	AsIfEnforced bool // hooks in mode shadow count as if they were enforced; else they are left out
+	WithRecorded bool // the hooks of the recorded chain answer too, as they did
+}
+
+// FilePolicy decides by the hooks of a worker file. It is safe for concurrent use.
+type FilePolicy struct {
+	hooks        *Hooks
+	withRecorded bool
+}
+
+// NewFilePolicy makes the policy of a file, which the caller closes. Events run at the
+// same time here, so what a builtin remembers of other events counts for nothing: only
+// rules are called, and what is replay_safe.
+func NewFilePolicy(file *workerfile.File, o FilePolicyOptions) *FilePolicy {
+	hooks := NewHooks(file, func(h workerfile.Hook) bool {
+		return o.RunAll || h.Registration.ReplaySafe || h.Kind == "cel"
+	}, o.AsIfEnforced)
+	return &FilePolicy{hooks, o.WithRecorded}
+}
+
+// Replay is a [Policy].
+func (p *FilePolicy) Replay(ctx context.Context, c *Recording) (Outcome, error) {
+	if p.withRecorded {
+		return p.decide(ctx, c.AsEvent(), c.Answers)
+	}
+	return p.decide(ctx, c.AsEvent(), nil)
+}
+
+// Decide says what the hooks of the file alone make of an event. Its error is an
+// [*Undecided], or that of ctx.
+func (p *FilePolicy) Decide(ctx context.Context, ev events.Event) (Outcome, error) {
+	return p.decide(ctx, ev, nil)
+}
+
+func (p *FilePolicy) decide(ctx context.Context, ev events.Event, recorded []Answer) (Outcome, error) {
+	running, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	memory := NewMemory(ev.Data, recorded)
+	call := func(ctx context.Context, entry *chain.Entry, ev events.Event) (chain.Result, error) {
+		switch {
+		case entry.Hook != nil && p.hooks.May(entry.ID):
+			return chain.InProcess(ctx, entry, ev)
+		case memory.Knows(entry.ID):
+			return memory.Call(ctx, entry, ev)
+		}
+		err := p.notReplayable(entry.ID)
+		stop(err)
+		return chain.Result{}, err
+	}
+	if at, err := time.Parse(time.RFC3339, ev.Time); err == nil {
+		running = kind.WithTime(running, at) // so that a rule about the time says what it would have said
+	}
+	out, err := chain.Run(running, p.entries(ev, memory), ev, chain.Plan{Call: call, Until: time.Now().Add(ChainTimeout)})
+	switch undecided, ok := errors.AsType[*Undecided](err); {
+	case ctx.Err() != nil:
+		return Outcome{}, context.Cause(ctx)
+	case ok:
+		return Outcome{}, undecided
+	case err != nil:
+		return Outcome{}, &Undecided{Reason: "nothing was decided", Detail: err.Error()}
+	case memory.Ended() != "" && !out.Result.Denied():
+		return Outcome{}, &Undecided{Reason: "not replayable: the recorded chain ended where " + memory.Ended() + " denied, which it would not do now: what hooks after it would have said is not known"}
+	}
+	return NewOutcome(out, memory), nil
+}
+
+func (p *FilePolicy) notReplayable(id string) *Undecided {
+	if p.hooks.Lacks(id) {
+		return &Undecided{Reason: "not replayable: " + id + " can't run on this machine and was not in the recorded chain"}
+	}
+	return &Undecided{Reason: "not replayable: " + id + " runs a command, is not replay_safe and was not in the recorded chain (--run-all runs it)"}
+}
+
+// entries are the hooks that an event concerns: those of the file, and those of the
+// recorded chain. A hook that is in both keeps its recorded place; the others of the file
+// come before the recorded ones where their priority is negative, else after.
+func (p *FilePolicy) entries(ev events.Event, memory *Memory) []*chain.Entry {
+	recorded := memory.Entries()
+	placed := map[string]bool{}
+	for _, entry := range recorded {
+		placed[entry.ID] = true
+	}
+	var first, last []*chain.Entry
+	mine := map[string]*chain.Entry{}
+	for _, entry := range p.hooks.Entries(ev.Name, ev.Session) {
+		switch {
+		case placed[entry.ID]:
+			mine[entry.ID] = entry
+		case entry.Priority < 0:
+			first = append(first, entry)
+		default:
+			last = append(last, entry)
+		}
+	}
+	for _, entry := range recorded {
+		if !p.hooks.Has(entry.ID) {
+			first = append(first, entry)
+		} else if mine[entry.ID] != nil {
+			first = append(first, mine[entry.ID])
+		}
+	}
+	return append(first, last...)
+}

@@ -1,0 +1,88 @@
+package evaluate
+
+import (
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Hooks are those of a worker file as a router has them when all are registered, in the
+// order of the file.
+type Hooks struct {
+	table *chain.Table
+	files map[string]workerfile.Hook
+	may   func(workerfile.Hook) bool
+
+	assumed map[string]workerfile.Assumed // what was not asked of a hook
+}
+
+// NewHooks takes the hooks of a file. may says which hooks may be called; shadows makes
+// those in mode shadow count as if they were enforced.
+func NewHooks(file *workerfile.File, may func(workerfile.Hook) bool, shadows bool) *Hooks {
+	c := &Hooks{table: &chain.Table{}, files: map[string]workerfile.Hook{}, may: may}
+	for i, h := range file.Hooks {
+		entry := &chain.Entry{Registration: h.Registration, Order: uint64(i + 1), Hook: h.Handler} //nolint:gosec // small
+		if entry.Mode == chain.Shadow && shadows {
+			entry.Mode = chain.Enforce
+		}
+		entry.Condition = wanting(h)
+		c.table = c.table.Apply(chain.Change{ID: h.Registration.ID, Entry: entry})
+		c.files[h.Registration.ID] = h
+	}
+	return c
+}
+
+// wanting is the condition of a hook: the match of its registration, as a router has it,
+// and what the hook itself passes over. Nil means always.
+func wanting(h workerfile.Hook) func(*chain.View) (bool, error) {
+	if h.Wants == nil {
+		return h.Condition
+	}
+	return func(v *chain.View) (bool, error) {
+		if h.Condition != nil {
+			if holds, err := h.Condition(v); err != nil || !holds {
+				return holds, err
+			}
+		}
+		return h.Wants(events.Event{Name: v.Event, Session: v.Session, Data: v.Data}), nil
+	}
+}
+
+// Entries are the hooks that an event concerns, in their order.
+func (c *Hooks) Entries(event, session string) []*chain.Entry { return c.table.For(event, session) }
+
+// Has reports whether the file has a hook.
+func (c *Hooks) Has(id string) bool { return c.table.Get(id) != nil }
+
+// May reports whether a hook may be called, and can be on this machine.
+func (c *Hooks) May(id string) bool { return c.whyNot(id) == "" }
+
+// Lacks reports whether a hook can't be called on this machine.
+func (c *Hooks) Lacks(id string) bool { return c.files[id].Lacks != nil }
+
+// whyNot is why a hook may not be called; empty where it may.
+func (c *Hooks) whyNot(id string) string {
+	switch h := c.files[id]; {
+	case !c.may(h) && h.Acts:
+		return "it acts in the world"
+	case !c.may(h):
+		return "not called here"
+	case h.Lacks != nil:
+		return "it can't run here: " + h.Lacks.Error()
+	}
+	return ""
+}
+
+// undecided says that nothing is decided of an event that reaches a hook which may not be
+// called.
+func (c *Hooks) refusal(id string) *Undecided {
+	if h := c.files[id]; c.may(h) {
+		return &Undecided{Reason: "hook " + id + " was not called: " + c.whyNot(id)}
+	}
+	return &Undecided{Reason: "hook " + id + " acts in the world, so that it was not called: say replay_safe: true of it where that does no harm, or --run-all"}
+}
+
+// ChainTimeout bounds the chain of one event, as a router does by default.
+const ChainTimeout = 30 * time.Second
