@@ -1,26 +1,28 @@
-// Package agent is what agent authors import: say what happens, obey the answer.
+// Package agent sends the events of an agent to the router and returns the answers that the
+// agent must obey.
 //
 // # Usage
 //
-// [Connect] an [Agent] for a session, and [Agent.Execute] its events: the router
-// acts on what the hooks say, asks a person where one of them wants that, and
-// returns an [Execution] that says continue or deny, and the data to go on with. A
-// [Session] does so too, and delivers what the hooks want said: to the model by a
+// Create an [Agent] for a session with [New], on a [hookrouter.Client], and pass its events
+// to [Agent.Execute]: the router acts on what the hooks answer, asks a person where one of
+// them wants that, and returns an [Execution] that says continue or deny, and the data to go
+// on with. A [Session] also delivers what the hooks want said: to the model by a
 // [ContextManager], to the user by a [Display].
 //
-// An agent that wants to do all of that itself calls [Agent.Emit] and acts on the
-// [Answer], which is what the hooks said.
+// An agent that acts on the answers itself calls [Agent.Emit], which returns the [Answer]
+// of the hooks.
 //
 // # Failure
 //
-// An error means that nothing was decided: no router answered, it refused, or the
-// time was over. An agent that guards something must not go on then. A router that
-// can't serve at the moment (503), or is not there yet, is asked again for up to
-// Options.Patience, since no hook was called. Every refusal is a *[Refusal] with
-// the code of the wire protocol.
+// An error means that nothing was decided: no router answered, it rejected the event, or the
+// time was over. An agent that guards something must not go on then. While no router
+// answers, or it can't serve (503), an event is retried for up to Patience, an option of the
+// client, since no hook was called. An error reply is a *[hookrouter.Error] with a code of
+// the wire protocol.
 //
-// A question to a person outlives routers, servers and connections: Execute asks
-// for its one answer until it has it. A *[PendingError] says that it stopped to.
+// An approval request outlives routers, servers and connections: Execute waits for its
+// decision until it has it. A *[PendingError] says that Execute stopped waiting and that the
+// request is still open.
 //
 // # Concurrency
 //

@@ -16,10 +16,10 @@ const DefaultPrompt = "Allow this operation?"
 // DefaultOptions are what is offered where a hook lists nothing.
 func DefaultOptions() []string { return []string{"Allow", "Deny"} }
 
-// Limits of a question, from the wire protocol.
+// Limits of an approval request, from the wire protocol.
 const (
 	MaxPrompt  = 16 << 10 // bytes of a prompt
-	MaxOptions = 50       // options of one question
+	MaxOptions = 50       // options of one request
 	MaxOption  = 256      // characters of one option
 )
 
@@ -29,7 +29,7 @@ const (
 	MaxTimeout     = 7 * 24 * time.Hour
 )
 
-// Check reports why a question can't be shown to a person and answered, or nil.
+// Check reports why a request can't be shown to a person and answered, or nil.
 // An empty prompt or list is no fault: the defaults stand for them.
 func Check(prompt string, options []string) error {
 	if len(prompt) > MaxPrompt {

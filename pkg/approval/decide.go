@@ -36,7 +36,7 @@ const (
 	MaxBy   = 256     // of the name that an answer claims to be from
 )
 
-// What [Question.Default] may be. What is not "allow" denies.
+// What [Request.Default] may be. What is not "allow" denies.
 const (
 	DefaultDeny  = "deny"
 	DefaultAllow = "allow"
@@ -76,8 +76,8 @@ func plain(option string) string { return strings.ToLower(option) }
 
 // Decide is what an answer decides, given at now by who the connection proves, or
 // "". An offered option in any case of letters decides, with [Answer.FreeText]
-// every other too, the empty one included, and with [Answer.Error] the question's
-// default. The error is a refusal that decides nothing: [ErrMalformed],
+// every other too, the empty one included, and with [Answer.Error] the request's
+// default. An error decides nothing: it is [ErrMalformed],
 // [ErrExpired], [ErrOtherData] or [ErrNotOffered], looked for in this order.
 func Decide(q Request, a Answer, who string, now time.Time) (Decision, error) {
 	if err := a.check(); err != nil {
@@ -129,7 +129,7 @@ func Reason(q Request, d Decision) string {
 	return "User denied: " + prompt
 }
 
-// check says what is wrong with an answer whatever the question is.
+// check says what is wrong with an answer to any request.
 func (a Answer) check() error {
 	switch {
 	case a.Error != "" && a.Option != "":
@@ -148,7 +148,7 @@ func (a Answer) check() error {
 	return nil
 }
 
-// offered is the option as the question offers it, and whether it does; else the
+// offered is the option as the request offers it, and whether it does; else the
 // option as it was given.
 func (q Request) offered(option string) (string, bool) {
 	for _, o := range q.Options {

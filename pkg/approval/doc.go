@@ -1,6 +1,6 @@
-// Package approval is what a person is asked, and what counts as an answer.
+// Package approval defines approval requests, and what counts as an answer to one.
 //
-// A hook that answers ask_user asks a question. The question is stored before
+// A hook that answers ask_user opens an approval request. The request is stored before
 // anyone sees it, bound to the digest of the exact data, with a deadline that no
 // restart moves. One [Decision] ends it, whoever makes it: a person, the time-out,
 // a rule, or an approval system that failed. Granting is only for the answers of
@@ -17,11 +17,11 @@
 //
 // # Failure
 //
-// A denial is a [Decision]; an error of [Decide] is a refusal of the answer, and
-// the question stays open. Whether a question was decided already is not known
-// here: who stores decisions lets only the first one in.
+// A denial is a [Decision]; an error of [Decide] rejects the answer, and
+// the request stays open. Whether a request was decided already is not known here:
+// whoever stores decisions accepts only the first one.
 //
-// This package decides and does no I/O. A [Desk] keeps the questions; the
-// router's stands in internal/approvals, and pkg/approver reaches it over NATS.
+// This package decides and does no I/O. A [Service] keeps the requests; the router's is
+// internal/approvals, and pkg/approver reaches it over NATS.
 // All functions may be called concurrently.
 package approval

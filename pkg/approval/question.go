@@ -66,7 +66,7 @@ type Request struct {
 	DataSHA256 string `json:"data_sha256"`
 }
 
-// Record is all that is known of a question.
+// Record is an approval request with everything that is known of it.
 type Record struct {
 	Request
 	EventID  string `json:"event_id"`
@@ -76,7 +76,7 @@ type Record struct {
 	ToolName string `json:"tool_name,omitempty"` // of the data
 	Reason   string `json:"reason,omitempty"`    // the hook's
 	// Data is what is asked about; redacted where the router is configured so, and
-	// then its digest is not [Question.DataSHA256].
+	// then its digest is not [Request.DataSHA256].
 	Data json.RawMessage `json:"data,omitempty"`
 	// Changes is a JSON Patch (RFC 6902) from the data as it was emitted to Data.
 	// Operations that remove or replace carry the former value as "old".
@@ -84,7 +84,7 @@ type Record struct {
 	*Decision
 }
 
-// Decision is the one end of a question.
+// Decision ends an approval request. There is only one for each.
 type Decision struct {
 	Option    string `json:"option,omitempty"` // as offered, or the free text that was given; empty where nobody chose
 	Granted   bool   `json:"granted"`
@@ -96,13 +96,13 @@ type Decision struct {
 	Error     string `json:"error,omitempty"` // of an approval system that failed
 }
 
-// Answer is what somebody says to a question: the body of hooks.approve.<id>.
+// Answer is an answer to an approval request: the body of hooks.approve.<id>.
 type Answer struct {
 	Option string `json:"option,omitempty"`
 	By     string `json:"by,omitempty"`
 	Note   string `json:"note,omitempty"`
-	// DataSHA256, where given, must be the question's: an answer to other data is
-	// refused.
+	// DataSHA256, where given, must be the request's: an answer to other data is
+	// rejected.
 	DataSHA256 string `json:"data_sha256,omitempty"`
 	// FreeText lets an option that was not offered decide too.
 	FreeText bool `json:"free_text,omitempty"`
@@ -110,39 +110,39 @@ type Answer struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Filter says which questions to list. The zero Filter lists all.
+// Filter selects approval requests. The zero Filter lists all.
 type Filter struct {
 	Session string `json:"session_id,omitempty"` // only of this session
 	Limit   int    `json:"limit,omitempty"`      // at most so many, the oldest first; 0 means as many as fit a message
 }
 
-// Notice tells of a question that was asked or decided.
+// Notice reports an approval request that was opened or decided.
 type Notice struct {
 	Request  Request
-	Decision *Decision // nil: it was asked
+	Decision *Decision // nil: it was opened
 	// Lost says that notices before this one were dropped, since the reader was
 	// slow: list again.
 	Lost bool
 }
 
-// Desk keeps questions and takes answers. Its errors are refusals that say what
-// was wrong; see [Decide]. It is safe for concurrent use.
+// Service keeps approval requests and accepts answers. Its errors say what was wrong with
+// an answer; see [Decide]. It is safe for concurrent use.
 type Service interface {
-	// Pending lists what is open, the oldest first, and says how many there are.
+	// Pending lists the open requests, the oldest first; total is how many there are.
 	Pending(ctx context.Context, f Filter) (list []Request, total int, err error)
-	// Get returns all that is known of a question.
+	// Get returns an approval request with everything that is known of it.
 	Get(ctx context.Context, id string) (Record, error)
-	// Answer decides a question, as the one who the connection proves to be. The
-	// error is a refusal where it does not.
+	// Answer decides an approval request for who, the identity that the connection
+	// proves. An error means that the answer was rejected.
 	Answer(ctx context.Context, id string, a Answer, who string) (Decision, error)
-	// Watch tells of what is asked and decided from now on, until stop is called,
+	// Watch reports what is opened and decided from now on, until stop is called,
 	// which closes the channel.
 	Watch() (notices <-chan Notice, stop func())
 }
 
-// IDOf names the question of an event: emitter is who sent it, as far as the
-// connection proves, or "". The same event has the same question, however often
-// and to whichever router it is sent.
+// IDOf is the id of an event's approval request: emitter is who sent the event, as far as
+// the connection proves, or "". The same event has the same request, however often and to
+// whichever router it is sent.
 func IDOf(emitter, session, event, eventID string) string {
 	sum := sha256.New()
 	for _, part := range [...]string{"hookrouter-approval-v1", emitter, session, event, eventID} {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Rule answers questions before anyone is asked. What is given of Hook, Tool and
+// Rule answers approval requests before anyone is asked. What is given of Hook, Tool and
 // Prompt must match, and at least one is given. They are globs for the whole
 // text: * is any run of characters, line breaks too, and ? is any one.
 type Rule struct {
@@ -23,8 +23,8 @@ type Rule struct {
 // zero Rules decide nothing.
 type Rules []Rule
 
-// Decide is the rule for a question of a hook, by its name, about a tool, where
-// there is one. A deny that matches wins over every allow; among equals the first
+// Decide returns the rule for a request of a hook, by its name, about a tool, where there
+// is one. A deny that matches wins over every allow; among equals the first
 // does.
 func (r Rules) Decide(hook, tool, prompt string) (rule Rule, found bool) {
 	for _, decision := range [...]string{DefaultDeny, DefaultAllow} {

@@ -6,7 +6,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Append appends the question to buf as JSON: an entry of hooks.approvals.
+// Append appends the request to buf as JSON: an entry of hooks.approvals.
 func (q Request) Append(buf []byte) []byte {
 	w := events.NewObjectWriter(buf)
 	q.write(&w)

@@ -1,34 +1,32 @@
-// Package approver is what those import who answer a hook's questions for people:
-// a terminal, a chat bridge, a policy engine.
+// Package approver lists, watches and answers approval requests: for a terminal, a chat
+// bridge or a policy engine.
 //
 // # Usage
 //
-// [Connect] an [Approver]. [Approver.Pending] lists what is open,
-// [Approver.Get] tells all that is known of one question, [Approver.Answer]
-// decides it. [Approver.Watch] tells of every question that is open, was asked
-// or was decided. [Approver.Session] and [Approver.Revoke] show and take back
-// what a session was granted for good.
+// Create an [Approver] with [New] on a [hookrouter.Client]. [Approver.Pending] lists the
+// open approval requests, [Approver.Get] returns one of them, and [Approver.Answer] decides
+// it. [Approver.Watch] reports every request that is open, opened or decided.
+// [Approver.Session] and [Approver.Revoke] show and revoke the grants of a session.
 //
 // # Who decides
 //
-// The router does, once: of several answers to a question one is accepted, and
-// the others are refused with the reason and the winner. An answer with the
-// question's data_sha256 counts for exactly the data that was looked at. Who
-// answered is recorded as what the connection proves, beside what the answer
-// claims.
+// The router decides each request once: it accepts one answer and rejects the others with
+// the reason and the winner. An answer with the request's data_sha256 counts only for
+// exactly that data. The record has the identity that the connection proves, beside the
+// one that the answer claims.
 //
 // # Failure
 //
-// An error means that nothing was decided, but for [ErrLost], after which
-// [Approver.Get] tells. A refusal is a *[Refusal] with the code of the wire
-// protocol. A router that can't serve at the moment (503), or is not there yet,
-// is asked again for up to Options.Patience.
+// An error means that nothing was decided, except [hookrouter.ErrConnectionLost]: the
+// answer may have taken effect, and [Approver.Get] shows whether it did. An error reply is
+// a *[hookrouter.Error] with a code of the wire protocol. While no router answers, or it
+// can't serve (503), a request is retried for up to Patience, an option of the client.
 //
 // # Trust
 //
-// Notices are published on the bus, where others may publish too. Before a
-// person is shown a question, [Approver.Get] it: the record is the router's.
-// Its texts are foreign; show them with their control characters made visible.
+// Notices are published on NATS, where others may publish too. Before you show an approval
+// request to a person, fetch it with [Approver.Get]: that record is the router's. Its texts
+// come from hooks and agents; make their control characters visible.
 //
 // # Concurrency
 //

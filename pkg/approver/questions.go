@@ -11,11 +11,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// headerTotal says how many questions are open where the list of them was cut.
+// headerTotal is the number of matching approval requests, also where the list was cut.
 const headerTotal = "Hook-Total"
 
-// Pending lists the open questions, the oldest first, as many as fit a message,
-// and says how many there are.
+// Pending lists the open approval requests, the oldest first, as many as fit a message.
+// total is how many there are.
 func (a *Approver) Pending(ctx context.Context, f approval.Filter) (list []approval.Request, total int, err error) {
 	var body any
 	if f != (approval.Filter{}) {
@@ -29,8 +29,8 @@ func (a *Approver) Pending(ctx context.Context, f approval.Filter) (list []appro
 	return list, max(total, len(list)), nil
 }
 
-// Get returns all that is known of a question, for 24 hours after its decision
-// too. A question that is unknown is a [Refusal] with code 404.
+// Get returns an approval request with its decision, until 24 hours after that. The error
+// of an unknown request is a *[hookrouter.Error] with [hookrouter.CodeNotFound].
 func (a *Approver) Get(ctx context.Context, id string) (approval.Record, error) {
 	if err := checkID(id); err != nil {
 		return approval.Record{}, err
@@ -42,11 +42,10 @@ func (a *Approver) Get(ctx context.Context, id string) (approval.Record, error) 
 	return r, nil
 }
 
-// Answer decides a question and returns the option that was accepted, spelled as
-// it was offered. An answer that does not count is a [Refusal]: 400 for an option
-// that is not offered, 404 for an unknown question, 409 where another answer
-// won or the data is other than [approval.Answer.DataSHA256], 410 for a question
-// that expired.
+// Answer decides an approval request and returns the accepted option, spelled as it was
+// offered. The error of a rejected answer is a *[hookrouter.Error]: 400 for an option that
+// is not offered, 404 for an unknown request, 409 where another answer won or the data does
+// not have the digest [approval.Answer.DataSHA256], 410 for a request that expired.
 func (a *Approver) Answer(ctx context.Context, id string, answer approval.Answer) (option string, err error) {
 	if err := checkID(id); err != nil {
 		return "", err
@@ -57,7 +56,7 @@ func (a *Approver) Answer(ctx context.Context, id string, answer approval.Answer
 	}
 	_, err = a.request(ctx, a.conn.Transport.Of("approve", id), answer, &reply)
 	if err == nil && reply.Status != "accepted" {
-		err = fmt.Errorf("the reply's status is %q, not accepted: look at the question again", reply.Status)
+		err = fmt.Errorf("the reply's status is %q, not accepted: look at the approval request again", reply.Status)
 	}
 	if err != nil {
 		return "", fmt.Errorf("answer approval %s: %w", id, err)
@@ -65,7 +64,7 @@ func (a *Approver) Answer(ctx context.Context, id string, answer approval.Answer
 	return reply.Option, nil
 }
 
-// checkID refuses what can't be the token of a subject.
+// checkID rejects an id that can't be a token of a subject.
 func checkID(id string) error {
 	const tokens = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 	if id == "" || len(id) > 64 || strings.Trim(id, tokens) != "" {

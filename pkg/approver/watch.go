@@ -13,16 +13,15 @@ import (
 
 const (
 	watchBuffer = 1024        // notices that may wait for handle
-	watchClosed = 4096        // decided questions that are remembered
-	watchPause  = time.Second // before a list that failed is asked for again
+	watchClosed = 4096        // decided requests that are remembered
+	watchPause  = time.Second // before a failed list is requested again
 )
 
-// Watch calls handle for every question that is open, is asked, or is decided,
-// one call after the other, until ctx ends; then it returns nil. A question is
-// told of at most twice: without a decision, then with it. What was missed, by a
-// slow handle or a lost connection, is made good from the routers' list, so
-// that [approval.Notice.Lost] is never set. An error means that the questions
-// could not be listed at the start.
+// Watch calls handle for every approval request that is open, opened or decided, one call
+// after the other, until ctx ends; then it returns nil. A request is reported at most
+// twice: without a decision, then with it. Notices that a slow handle or a lost connection
+// missed are recovered from the routers' list, so [approval.Notice.Lost] is never set. An
+// error means that the open requests could not be listed at the start.
 func (a *Approver) Watch(ctx context.Context, handle func(approval.Notice)) error {
 	notices, stale := make(chan *natsx.Message, watchBuffer), make(chan struct{}, 1)
 	w := &watcher{approver: a, handle: handle, open: map[string]approval.Request{}, closed: map[string]struct{}{}}
@@ -69,11 +68,11 @@ func (a *Approver) Watch(ctx context.Context, handle func(approval.Notice)) erro
 	}
 }
 
-// watcher is what one Watch knows. One goroutine uses it, but for stale.
+// watcher is the state of one Watch. One goroutine uses it, except for stale.
 type watcher struct {
 	approver *Approver
 	handle   func(approval.Notice)
-	stale    func() // asks for a list
+	stale    func() // requests a list
 	open     map[string]approval.Request
 	cut      bool                // whether the latest list did not hold all
 	closed   map[string]struct{} // the latest that were decided
@@ -97,7 +96,7 @@ func (w *watcher) read(m *natsx.Message) {
 	}
 }
 
-// list makes good what was missed.
+// list recovers missed notices.
 func (w *watcher) list(ctx context.Context) error {
 	list, total, err := w.approver.Pending(ctx, approval.Filter{})
 	if err != nil {

@@ -23,7 +23,7 @@
 //
 // A denial is a value, not an error. A hook that fails (error, time-out, nobody
 // there, invalid result) is passed over, or denies, as its registration says
-// with on_failure; [Hop.Failure] tells which failure it was. An error from [Run]
+// with on_failure; [Call.Failure] says which failure it was. An error from [Run]
 // means that nothing was decided: the chain's time was over.
 //
 // # Concurrency

@@ -11,8 +11,8 @@ import (
 // ev.Data. An error is a failure of the hook, never a denial.
 type Hook func(ctx context.Context, ev events.Event) (Result, error)
 
-// Link is a registered hook in its place: what the chain is made of. It is
-// immutable once it is in a [Table].
+// Entry is a registered hook at its place in a chain. It is immutable once it is in a
+// [Table].
 type Entry struct {
 	Registration
 	// Order is when the hook was first registered, relative to others; it breaks
@@ -29,8 +29,8 @@ type Entry struct {
 // callers around a caller, so that [Run] need not know them.
 type Caller func(ctx context.Context, entry *Entry, ev events.Event) (Result, error)
 
-// View is the event as [Link.Wants] of one entry after another sees it. Decoding
-// the data is left to the first that needs it. A View is used by one goroutine.
+// View is the event as the [Entry.Condition] of one entry after another sees it. The first
+// that needs the data decodes it. A View is used by one goroutine.
 type View struct {
 	Event   string
 	Session string

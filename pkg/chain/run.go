@@ -49,7 +49,7 @@ func FailureOf(err error) Failure {
 	}
 }
 
-// Hop is what happened at one hook that was to be called.
+// Call is what happened at one hook that was to be called.
 type Call struct {
 	Entry      *Entry
 	Result     Result        // what it answered; the zero Result where it failed
@@ -76,19 +76,18 @@ type Outcome struct {
 // Plan is how the entries of a chain are called.
 type Plan struct {
 	// Call calls an enforced hook, with a context that ends when the hook's time, or
-	// the chain's, is over; nil calls [Link.Hook].
+	// the chain's, is over; nil calls [Entry.Hook].
 	Call Caller
 	// Until is when the chain's time is over; the zero time means when the context
 	// ends. It needs no timer of its own.
 	Until time.Time
-	// Shadow is told of each shadow hook, with the data at its place, and must not
-	// wait; nil leaves shadow hooks out.
+	// Shadow is called for each shadow hook, with the data at its place, and must not
+	// block; nil leaves shadow hooks out.
 	Shadow func(entry *Entry, ev events.Event)
 }
 
-// Run takes the event along the entries, one after the other, and returns what
-// they add up to. Links in mode observe are left out; they are told after the
-// answer. An error is [ErrDeadline] or the context's cause: nothing was decided.
+// Run calls the entries for the event, one after the other, and returns the outcome.
+// Entries in mode observe are left out: they are notified after the answer. An error is [ErrDeadline] or the context's cause: nothing was decided.
 func Run(ctx context.Context, entries []*Entry, ev events.Event, plan Plan) (Outcome, error) {
 	out := Outcome{Data: ev.Data, Calls: make([]Call, 0, min(len(entries), 16))}
 	view := &View{Event: ev.Name, Session: ev.Session, Data: ev.Data}

@@ -24,7 +24,7 @@ type slot struct {
 	name    string
 }
 
-// Change sets the entry with an id, or removes it where Link is nil.
+// Change sets the entry with an id, or removes it where Entry is nil.
 type Change struct {
 	ID    string
 	Entry *Entry

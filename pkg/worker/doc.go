@@ -1,11 +1,11 @@
-// Package worker is what hook authors import: connect, register a function for
-// the events it wants, and it is called for them wherever they happen.
+// Package worker runs hooks: it registers functions for events, and the routers call them
+// for those events wherever they happen.
 //
 // # Usage
 //
-// [Connect] a [Worker], [Worker.Register] handlers, and [Worker.Run] until the
-// program is to end. A handler gets the event and answers a [Result]: [Continue],
-// [Deny], [Modify], [Inject] or [Ask].
+// Create a [Worker] with [New] on a [hookrouter.Client], [Worker.Register] handlers, and
+// [Worker.Run] until the program ends. A handler gets the event and returns a [Result]:
+// [Continue], [Deny], [Modify], [Inject] or [Ask]. [Run] does all of it for one hook.
 //
 // # Registration
 //
@@ -16,8 +16,8 @@
 //
 // # Failure
 //
-// An error or a panic of a handler is a failure of the hook: what it means is said
-// by the registration's OnFailure, not by the handler. A hook with OnFailure deny
+// An error or a panic of a handler is a failure of the hook: the registration's OnFailure
+// says what it means, not the handler. A hook with OnFailure deny
 // stays registered when its last worker goes, and then denies; [Worker.Retire]
 // removes it for good.
 //

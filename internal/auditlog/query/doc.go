@@ -5,7 +5,7 @@
 //
 // [Decode] reads a line; what is no record is one with an error, and is never passed
 // over: an audit shows what it can't read. [Log.Query] and [Log.Follow] give records
-// over all segments, [Chains] puts those of a chain together.
+// over all segments, [Log.Chains] puts those of a chain together.
 //
 // # Exports
 //
