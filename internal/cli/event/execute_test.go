@@ -138,8 +138,8 @@ func TestAnInterruptionEndsExecute(t *testing.T) {
 	if code := b.End(); code != cli.ExitLocal {
 		t.Errorf("exit code %d; want %d", code, cli.ExitLocal)
 	}
-	if got := b.Line(); !strings.Contains(got, "question "+id) || !strings.Contains(got, "is still open") {
-		t.Errorf("line %q; want that the question is still open", got)
+	if got := b.Line(); !strings.Contains(got, "approval request "+id) || !strings.Contains(got, "is still open") {
+		t.Errorf("line %q; want that the request is still open", got)
 	}
 	f.Run("--text", "approvals", "answer", id, "Deny").See(t, cli.ExitOK, "accepted: Deny")
 }
