@@ -1,0 +1,436 @@
+package approvals_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// service returns a replica's service on a server, which does not run yet.
+func service(t *testing.T, s natsx.InProcess, o approvals.Options) *approvals.Service {
+	t.Helper()
+	conn, err := natsx.Connect(natsx.Options{InProcess: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	bucket, err := conn.OpenBucket(t.Context(), approvals.Bucket(conn.Prefix(), 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := store.Open(t.Context(), conn, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return approvals.New(conn, bucket, log, o)
+}
+
+// running is service, and runs it until the test ends or stop is called.
+func running(t *testing.T, s natsx.InProcess, o approvals.Options) (desk *approvals.Service, stop func()) {
+	t.Helper()
+	desk = service(t, s, o)
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { desk.Run(ctx) })
+	stop = func() {
+		cancel()
+		wg.Wait()
+	}
+	t.Cleanup(stop)
+	testkit.Closed(t, "what was open", desk.Loaded())
+	return desk, stop
+}
+
+const data = `{ "cmd": "make  deploy" }`
+
+// event is an event of a session that waits for a person for an hour.
+func event(id, session string) *held.Event {
+	q := approval.Request{
+		ID: id, Session: session, Event: "tool:pre", Hook: "deploys", Prompt: "Deploy " + id + "?", Options: []string{"Allow", "Deny"}, Default: "deny",
+		Created: approval.At(time.Now()), Expires: approval.At(time.Now().Add(time.Hour)), DataSHA256: approval.Digest([]byte(data)),
+	}
+	return &held.Event{
+		Record: approval.Record{Request: q, EventID: "e-" + id, Data: json.RawMessage(data)}, Sent: "sent-" + id, Arrived: time.Now(),
+		Verdict: verdict.Verdict{Action: verdict.Pending},
+	}
+}
+
+func ask(t *testing.T, s *approvals.Service, e *held.Event) *held.Event {
+	t.Helper()
+	stored, asked, err := s.Ask(t.Context(), e)
+	if err != nil || !asked {
+		t.Fatalf("ask %s: asked %v, %v", e.ID, asked, err)
+	}
+	return stored
+}
+
+func mustHave(t *testing.T, err error, code int, text string) {
+	t.Helper()
+	if wire.CodeOf(err) != code || !strings.Contains(err.Error(), text) {
+		t.Errorf("error is %v (%d), want %d with %q", err, wire.CodeOf(err), code, text)
+	}
+}
+
+// An agent sends its event again, perhaps to another replica: there is one request, the
+// first, and only one of them may be announced.
+func TestAnEventHasOneRequest(t *testing.T) {
+	t.Parallel()
+	server := testkit.Server(t)
+	desks := []*approvals.Service{service(t, server, approvals.Options{}), service(t, server, approvals.Options{})}
+	first := event("a1", "s1")
+	first.Prompt = "The first?"
+	ask(t, desks[0], first)
+	for i, desk := range desks {
+		stored, asked, err := desk.Ask(t.Context(), event("a1", "s1"))
+		if err != nil || asked || stored.Prompt != "The first?" || string(stored.Data) != data {
+			t.Errorf("again at replica %d: asked %v, %+v, %v", i, asked, stored, err)
+		}
+	}
+}
+
+func TestAsksAtOnceMakeOneRequest(t *testing.T) {
+	t.Parallel()
+	server := testkit.Server(t)
+	asked := make(chan bool, 8)
+	var wg sync.WaitGroup
+	for range cap(asked) {
+		desk := service(t, server, approvals.Options{})
+		wg.Go(func() {
+			_, first, err := desk.Ask(t.Context(), event("a1", "s1"))
+			if err != nil {
+				t.Error(err)
+			}
+			asked <- first
+		})
+	}
+	wg.Wait()
+	close(asked)
+	n := 0
+	for first := range asked {
+		if first {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d of them are new, want one", n)
+	}
+}
+
+func TestTheSameEventWithOtherData(t *testing.T) {
+	t.Parallel()
+	server := testkit.Server(t)
+	here, there := service(t, server, approvals.Options{}), service(t, server, approvals.Options{})
+	ask(t, here, event("a1", "s1"))
+	other := event("a1", "s1")
+	other.Sent = "other"
+	_, _, err := there.Ask(t.Context(), other)
+	mustHave(t, err, wire.Conflict, "with other data")
+	_, err = there.Find(t.Context(), "a1", "e-a1", "other")
+	mustHave(t, err, wire.Conflict, "with other data")
+	mustHave(t, here.CheckData("a1", "e-a1", func() string { return "other" }), wire.Conflict, "with other data")
+	if err := here.CheckData("a1", "e-a1", func() string { return "sent-a1" }); err != nil {
+		t.Errorf("the same data: %v", err)
+	}
+	if e, err := there.Find(t.Context(), "a1", "e-a1", "sent-a1"); err != nil || e == nil || string(e.Data) != data {
+		t.Errorf("the same data is found as %+v, %v", e, err)
+	}
+	if e, err := there.Find(t.Context(), "a2", "e-a2", "sent"); err != nil || e != nil {
+		t.Errorf("an event without a request has %+v, %v", e, err)
+	}
+}
+
+// People answer at two replicas at the same time. One answer decides; the other person
+// learns which.
+func TestOneDecision(t *testing.T) {
+	t.Parallel()
+	server := testkit.Server(t)
+	desks := map[string]*approvals.Service{"Allow": service(t, server, approvals.Options{}), "Deny": service(t, server, approvals.Options{})}
+	ask(t, desks["Allow"], event("a1", "s1"))
+	type result struct {
+		option string
+		approval.Decision
+		err error
+	}
+	results := make(chan result, len(desks))
+	for option, desk := range desks {
+		go func() {
+			d, err := desk.Answer(t.Context(), "a1", approval.Answer{Option: option}, "who-"+option)
+			results <- result{option, d, err}
+		}()
+	}
+	won, lost := testkit.Receive(t, "an answer", results), testkit.Receive(t, "an answer", results)
+	if won.err != nil {
+		won, lost = lost, won
+	}
+	if won.err != nil || won.Option != won.option || won.Granted != (won.option == "Allow") || won.DecidedBy != "who-"+won.option {
+		t.Fatalf("the winner: %+v", won)
+	}
+	mustHave(t, lost.err, wire.Conflict, `already decided: "`+won.option+`" by who-`+won.option)
+	for option, desk := range desks {
+		r, err := desk.Get(t.Context(), "a1")
+		if err != nil || r.Decision == nil || r.Option != won.option || string(r.Data) != data {
+			t.Errorf("the replica of %s shows %+v %+v, %v", option, r, r.Decision, err)
+		}
+	}
+}
+
+func TestAnswersThatDecideNothing(t *testing.T) {
+	t.Parallel()
+	server := testkit.Server(t)
+	desk := service(t, server, approvals.Options{})
+	ask(t, desk, event("a1", "s1"))
+	_, err := desk.Answer(t.Context(), "nobody", approval.Answer{Option: "Allow"}, "ann")
+	mustHave(t, err, wire.NotFound, `"nobody"`)
+	_, err = desk.Answer(t.Context(), "a1.>", approval.Answer{Option: "Allow"}, "ann")
+	mustHave(t, err, wire.NotFound, `"a1.>"`)
+	_, err = desk.Answer(t.Context(), "a1", approval.Answer{Option: "Perhaps"}, "ann")
+	mustHave(t, err, wire.Malformed, `"Perhaps" is none of`)
+	_, err = desk.Answer(t.Context(), "a1", approval.Answer{Option: "Allow", DataSHA256: "00"}, "ann")
+	mustHave(t, err, wire.Conflict, "data_sha256")
+	strict := service(t, server, approvals.Options{ProvenOnly: true})
+	_, err = strict.Answer(t.Context(), "a1", approval.Answer{Option: "Allow"}, "")
+	mustHave(t, err, wire.Forbidden, "account of its own")
+	if r, err := desk.Get(t.Context(), "a1"); err != nil || r.Decision != nil {
+		t.Errorf("it is decided: %+v, %v", r.Decision, err)
+	}
+}
+
+// Nobody answers. Every replica decides by the default at the deadline, and one of them
+// does it.
+func TestTheDeadlineDecidesByDefault(t *testing.T) {
+	t.Parallel()
+	server := testkit.Server(t)
+	decided := make(chan approval.Decision, 8)
+	options := approvals.Options{Decided: func(_ context.Context, _ *held.Event, d approval.Decision) { decided <- d }}
+	first, _ := running(t, server, options)
+	second, _ := running(t, server, options)
+	for id, fallback := range map[string]string{"denied": "deny", "allowed": "allow"} {
+		e := event(id, "s1")
+		e.Default, e.Expires = fallback, approval.At(time.Now().Add(50*time.Millisecond))
+		ask(t, first, e)
+		if d := testkit.Receive(t, "the decision", decided); !d.TimedOut || d.Granted != (fallback == "allow") || d.DecidedBy != "timeout" {
+			t.Errorf("the default %s: %+v", fallback, d)
+		}
+		for _, desk := range []*approvals.Service{first, second} {
+			testkit.Eventually(t, "the replica lists nothing", func() bool {
+				_, n, err := desk.Pending(t.Context(), approval.Filter{})
+				return err == nil && n == 0
+			})
+		}
+		_, err := second.Answer(t.Context(), id, approval.Answer{Option: "Allow"}, "ann")
+		mustHave(t, err, wire.Gone, "the time for an answer was over")
+	}
+	if len(decided) != 0 {
+		t.Errorf("it is decided again: %+v", <-decided)
+	}
+}
+
+// A router that starts decides what it did not see asked.
+func TestARestartKeepsTheDeadline(t *testing.T) {
+	t.Parallel()
+	server := testkit.Server(t)
+	e := event("a1", "s1")
+	e.Expires = approval.At(time.Now().Add(-time.Millisecond))
+	ask(t, service(t, server, approvals.Options{}), e)
+	decided := make(chan approval.Decision, 1)
+	running(t, server, approvals.Options{Decided: func(_ context.Context, _ *held.Event, d approval.Decision) { decided <- d }})
+	if d := testkit.Receive(t, "the decision", decided); !d.TimedOut {
+		t.Errorf("it is decided by %+v", d)
+	}
+}
+
+type told struct {
+	event    *held.Event
+	decision *approval.Decision
+}
+
+func await(desk *approvals.Service, e *held.Event, until time.Time) <-chan told {
+	ch := make(chan told, 2)
+	desk.Await(e, until, func(e *held.Event, d *approval.Decision) { ch <- told{e, d} })
+	return ch
+}
+
+// Who waits is notified once, whichever replica the answer came to; with the data where it
+// was granted.
+func TestAwaitNotifiesOnce(t *testing.T) {
+	t.Parallel()
+	server := testkit.Server(t)
+	here, stop := running(t, server, approvals.Options{})
+	there := service(t, server, approvals.Options{})
+	waits := map[string]<-chan told{}
+	for id, option := range map[string]string{"yes": "Allow", "no": "Deny"} {
+		e := ask(t, here, event(id, "s1"))
+		waits[id] = await(here, e, time.Now().Add(time.Hour))
+		if _, err := there.Answer(t.Context(), id, approval.Answer{Option: option}, "ann"); err != nil {
+			t.Fatal(err)
+		}
+		got := testkit.Receive(t, "the decision", waits[id])
+		if got.decision == nil || got.decision.Option != option || got.event.ID != id {
+			t.Errorf("%s: notified of %+v, %+v", id, got.event, got.decision)
+		}
+		if option == "Allow" && string(got.event.Data) != data {
+			t.Errorf("the data that was allowed is %q", got.event.Data)
+		}
+		late := testkit.Receive(t, "the decision", await(here, e, time.Now().Add(time.Hour)))
+		if late.decision == nil || late.decision.Option != option {
+			t.Errorf("%s: who comes later is notified of %+v", id, late.decision)
+		}
+	}
+	stop()
+	for id, wait := range waits {
+		if len(wait) != 0 {
+			t.Errorf("%s: notified again: %+v", id, <-wait)
+		}
+	}
+}
+
+// Without a decision, waiting ends with its time, or with the replica.
+func TestAwaitEndsWithoutADecision(t *testing.T) {
+	t.Parallel()
+	desk, stop := running(t, testkit.Server(t), approvals.Options{})
+	e := ask(t, desk, event("a1", "s1"))
+	for sentence, until := range map[string]time.Duration{"a short wait": 5 * time.Millisecond, "no wait": 0} {
+		if got := testkit.Receive(t, sentence, await(desk, e, time.Now().Add(until))); got.decision != nil || got.event.ID != "a1" {
+			t.Errorf("%s: notified of %+v", sentence, got.decision)
+		}
+	}
+	long := await(desk, e, time.Now().Add(time.Hour))
+	stop()
+	if got := testkit.Receive(t, "the end of the service", long); got.decision != nil {
+		t.Errorf("at the end: notified of %+v", got.decision)
+	}
+	if len(long) != 0 {
+		t.Error("notified twice")
+	}
+}
+
+// "Allow always" is remembered before the agent goes on, which might ask again at once.
+func TestRememberIsCalledBeforeTheWaiter(t *testing.T) {
+	t.Parallel()
+	remembered := make(chan string, 8)
+	desk, _ := running(t, testkit.Server(t), approvals.Options{Remember: func(_ context.Context, e *held.Event, _ approval.Decision) error {
+		remembered <- e.ID
+		return nil
+	}})
+	for id, option := range map[string]string{"once": "Allow", "always": "Allow always", "never": "Deny"} {
+		e := event(id, "s1")
+		e.Options = []string{"Allow", "Allow always", "Deny"}
+		wait := await(desk, ask(t, desk, e), time.Now().Add(time.Hour))
+		if _, err := desk.Answer(t.Context(), id, approval.Answer{Option: option}, "ann"); err != nil {
+			t.Fatal(err)
+		}
+		testkit.Receive(t, "the decision", wait)
+		n := len(remembered)
+		for range n {
+			if got := <-remembered; got != "always" {
+				t.Errorf("%s is remembered", got)
+			}
+		}
+		if (n > 0) != (id == "always") {
+			t.Errorf("%s: remembered %d times when the waiter is notified", id, n)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	server := testkit.Server(t)
+	desk := service(t, server, approvals.Options{MaxPerSession: 2, MaxOpen: 3})
+	refused := func(e *held.Event, text string) {
+		t.Helper()
+		_, _, err := desk.Ask(t.Context(), e)
+		mustHave(t, err, wire.Overloaded, text)
+	}
+	ask(t, desk, event("a1", "s1"))
+	ask(t, desk, event("a2", "s1"))
+	refused(event("a3", "s1"), "2 questions of this session are open")
+	if _, asked, err := desk.Ask(t.Context(), event("a2", "s1")); asked || err != nil {
+		t.Errorf("the request that is there: asked %v, %v", asked, err)
+	}
+	ask(t, desk, event("b1", "s2"))
+	refused(event("b2", "s2"), "3 questions are open")
+	if _, err := desk.Answer(t.Context(), "a1", approval.Answer{Option: "Deny"}, "ann"); err != nil {
+		t.Fatal(err)
+	}
+	ask(t, desk, event("a3", "s1"))
+}
+
+// What is listed, shown and sent to watchers is masked; what is decided on is not.
+func TestWhatIsShownIsMasked(t *testing.T) {
+	t.Parallel()
+	desk, _ := running(t, testkit.Server(t), approvals.Options{Mask: func(r *approval.Record) { r.Prompt, r.Data = "masked", nil }})
+	notices, stop := desk.Watch()
+	defer stop()
+	e := event("a1", "s1")
+	if got := desk.Masked(e.Request); got.Prompt != "masked" || got.ID != "a1" || e.Prompt != "Deploy a1?" {
+		t.Errorf("masked: %+v, of %q", got, e.Prompt)
+	}
+	stored := ask(t, desk, e)
+	if stored.Prompt != "Deploy a1?" || string(stored.Data) != data {
+		t.Errorf("it is stored as %+v", stored)
+	}
+	if n := testkit.Receive(t, "the notice", notices); n.Request.Prompt != "masked" || n.Decision != nil {
+		t.Errorf("the notice is %+v", n)
+	}
+	list, total, err := desk.Pending(t.Context(), approval.Filter{Session: "s1"})
+	if err != nil || total != 1 || list[0].Prompt != "masked" {
+		t.Errorf("the list is %+v, %v", list, err)
+	}
+	if r, err := desk.Get(t.Context(), "a1"); err != nil || r.Prompt != "masked" || r.Data != nil {
+		t.Errorf("it is shown as %+v, %v", r, err)
+	}
+	plain := service(t, testkit.Server(t), approvals.Options{})
+	if got := plain.Masked(e.Request); got.Prompt != "Deploy a1?" {
+		t.Errorf("without a mask: %q", got.Prompt)
+	}
+}
+
+// The oldest is listed first, at every replica.
+func TestPending(t *testing.T) {
+	t.Parallel()
+	server := testkit.Server(t)
+	writer := service(t, server, approvals.Options{})
+	reader, _ := running(t, server, approvals.Options{})
+	base := time.Now()
+	for id, age := range map[string]time.Duration{"young": 0, "oldest": 2 * time.Minute, "old": time.Minute} {
+		e := event(id, "s1")
+		e.Created = approval.At(base.Add(-age))
+		ask(t, writer, e)
+	}
+	ask(t, writer, event("other", "s2"))
+	for _, test := range []struct {
+		filter approval.Filter
+		total  int
+		ids    string
+	}{
+		{approval.Filter{Session: "s1"}, 3, "oldest old young"},
+		{approval.Filter{Session: "s1", Limit: 2}, 3, "oldest old"},
+		{approval.Filter{Session: "s3"}, 0, ""},
+		{approval.Filter{Limit: 1}, 4, "oldest"},
+	} {
+		list, total, err := reader.Pending(t.Context(), test.filter)
+		var ids []string
+		for _, q := range list {
+			ids = append(ids, q.ID)
+		}
+		if got := strings.Join(ids, " "); err != nil || total != test.total || got != test.ids {
+			t.Errorf("%+v: %d, %q, %v; want %d, %q", test.filter, total, got, err, test.total, test.ids)
+		}
+	}
+}

@@ -1,0 +1,305 @@
+package session_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/session"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// open returns a replica's store on a server.
+func open(t *testing.T, s natsx.InProcess) *session.Store {
+	t.Helper()
+	conn, err := natsx.Connect(natsx.Options{InProcess: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	bucket, err := conn.OpenBucket(t.Context(), session.Bucket(conn.Prefix(), 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session.New(bucket, slog.New(slog.DiscardHandler))
+}
+
+func get(t *testing.T, s *session.Store, id string) session.State {
+	t.Helper()
+	state, err := s.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+// spend injects n tokens into the session "s1", whatever the budget.
+func spend(t *testing.T, s *session.Store, n int) {
+	t.Helper()
+	_, err := s.Spend(t.Context(), "s1", "tool:pre", func(_ verdict.Limits, used int) verdict.Verdict { return injects(used, n) })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func injects(used, n int) verdict.Verdict {
+	return verdict.Verdict{InjectedTokens: used + n, Injected: []verdict.Injected{{Hook: "notes", Bytes: 4 * n, Tokens: n}}}
+}
+
+func TestAnUnknownSessionIsNew(t *testing.T) {
+	t.Parallel()
+	state := get(t, open(t, testkit.Server(t)), "s1")
+	if state.Session != "s1" || state.Turn != 0 || state.Ended != nil {
+		t.Errorf("it is %+v", state)
+	}
+}
+
+// A prompt begins a turn, and so does an execution that no prompt announced.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	store := open(t, testkit.Server(t))
+	for i, step := range []struct {
+		event string
+		turn  int
+	}{
+		{events.PromptSubmit, 1},
+		{events.ExecutionStart, 1}, // of that prompt
+		{events.ExecutionStart, 2}, // of its own
+		{events.PromptSubmit, 3},
+		{events.PromptSubmit, 4},
+		{"", 5}, // on request
+	} {
+		if err := store.Begin(t.Context(), "s1", step.event); err != nil {
+			t.Fatal(err)
+		}
+		if got := get(t, store, "s1").Turn; got != step.turn {
+			t.Errorf("step %d, %q: turn %d, want %d", i, step.event, got, step.turn)
+		}
+	}
+	for event, want := range map[string]bool{events.PromptSubmit: true, events.ExecutionStart: true, "tool:pre": false} {
+		if got := session.Begins(event); got != want {
+			t.Errorf("%s begins a turn: %v", event, got)
+		}
+	}
+}
+
+// A new turn has the whole budget, and lists no injections of the last one.
+func TestATurnBeginsWithItsBudget(t *testing.T) {
+	t.Parallel()
+	store := open(t, testkit.Server(t))
+	spend(t, store, 70)
+	state := get(t, store, "s1")
+	if len(state.Injections) != 1 || state.Used != 70 {
+		t.Fatalf("after an injection: %+v", state)
+	}
+	one := state.Injections[0]
+	if one.Event != "tool:pre" || one.Hook != "notes" || one.Bytes != 280 || one.Tokens != 70 || one.Time == "" {
+		t.Errorf("the injection is stored as %+v", one)
+	}
+	if err := store.Begin(t.Context(), "s1", events.PromptSubmit); err != nil {
+		t.Fatal(err)
+	}
+	if state := get(t, store, "s1"); state.Used != 0 || len(state.Injections) != 0 {
+		t.Errorf("in the next turn: %+v", state)
+	}
+}
+
+// Two replicas inject at the same time. Each token of the budget is spent once, and none
+// beyond it.
+func TestEveryTokenIsSpentOnce(t *testing.T) {
+	t.Parallel()
+	const budget, each, rounds = 100, 3, 20 // 120 tokens are asked for
+	server := testkit.Server(t)
+	var mu sync.Mutex
+	delivered := 0
+	var wg sync.WaitGroup
+	for range 2 {
+		store := open(t, server)
+		wg.Go(func() {
+			for range rounds {
+				v, err := store.Spend(t.Context(), "s1", "tool:pre", func(_ verdict.Limits, used int) verdict.Verdict {
+					if used+each > budget {
+						return verdict.Verdict{InjectedTokens: used}
+					}
+					return injects(used, each)
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				delivered += len(v.Injected) * each
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	state := get(t, open(t, server), "s1")
+	if want := budget / each * each; state.Used != want || delivered != want || len(state.Injections) != want/each {
+		t.Errorf("%d tokens delivered, %d counted, %d injections stored; want %d tokens", delivered, state.Used, len(state.Injections), want)
+	}
+}
+
+// A verdict that injects nothing writes nothing.
+func TestNothingInjectedIsNotStored(t *testing.T) {
+	t.Parallel()
+	store := open(t, testkit.Server(t))
+	if err := store.Limit(t.Context(), "s1", verdict.Limits{Size: 10, Budget: 20}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := store.Spend(t.Context(), "s1", "tool:pre", func(lowered verdict.Limits, used int) verdict.Verdict {
+		if lowered != (verdict.Limits{Size: 10, Budget: 20}) || used != 0 {
+			t.Errorf("composed with %+v and %d used", lowered, used)
+		}
+		return verdict.Verdict{InjectedTokens: 999}
+	})
+	if state := get(t, store, "s1"); err != nil || state.Used != 0 {
+		t.Errorf("it is stored: %+v, %v", state, err)
+	}
+}
+
+// A replica that follows the bucket sees what the others spend.
+func TestUsedFollowsTheOtherReplicas(t *testing.T) {
+	t.Parallel()
+	server := testkit.Server(t)
+	writer, reader := open(t, server), open(t, server)
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { reader.Run(ctx) })
+	defer wg.Wait()
+	defer cancel()
+	spend(t, writer, 40)
+	if got := writer.Used("s1"); got != 40 {
+		t.Errorf("the replica that wrote it shows %d tokens", got)
+	}
+	testkit.Eventually(t, "the other replica shows 40 tokens", func() bool { return reader.Used("s1") == 40 })
+	if err := writer.Begin(t.Context(), "s1", events.PromptSubmit); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, "the other replica shows the new turn", func() bool { return reader.Used("s1") == 0 })
+}
+
+var always = approval.Decision{Option: "Allow always", Granted: true, DecidedBy: "ann"}
+
+func request(id string) approval.Request {
+	return approval.Request{ID: id, Session: "s1", Hook: "deploys", Prompt: "Deploy?"}
+}
+
+func remember(t *testing.T, s *session.Store, q approval.Request, arrived time.Time) {
+	t.Helper()
+	if err := s.Remember(t.Context(), q, arrived, always); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// granted returns the approval that answers a hook's prompt in the session "s1".
+func granted(t *testing.T, s *session.Store, hook, prompt string) (id, by string) {
+	t.Helper()
+	id, by, err := s.Granted(t.Context(), "s1", hook, prompt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id, by
+}
+
+// A grant answers the same prompt of the same hook, and is stored once.
+func TestAGrantIsRememberedOnce(t *testing.T) {
+	t.Parallel()
+	server := testkit.Server(t)
+	first, second := open(t, server), open(t, server)
+	for _, store := range []*session.Store{first, second, first} {
+		remember(t, store, request("a1"), time.Now())
+	}
+	if got := get(t, first, "s1").Grants; len(got) != 1 {
+		t.Errorf("%d grants are stored: %+v", len(got), got)
+	}
+	if id, by := granted(t, second, "deploys", "Deploy?"); id != "a1" || by != "ann" {
+		t.Errorf("the prompt is answered by approval %q of %q", id, by)
+	}
+	for _, other := range [][2]string{{"deploys", "Deploy it?"}, {"other", "Deploy?"}} {
+		if id, _ := granted(t, second, other[0], other[1]); id != "" {
+			t.Errorf("%v is answered by approval %q", other, id)
+		}
+	}
+	if id, _, err := first.Granted(t.Context(), "s2", "deploys", "Deploy?"); id != "" || err != nil {
+		t.Errorf("another session is answered by approval %q, %v", id, err)
+	}
+}
+
+// The store is told of one decision more than once: a revoked one stays revoked.
+func TestWhatIsRevokedIsNotRememberedAgain(t *testing.T) {
+	t.Parallel()
+	store := open(t, testkit.Server(t))
+	remember(t, store, request("a1"), time.Now())
+	n, err := store.Revoke(t.Context(), "s1", "deploys", "")
+	if n != 1 || err != nil {
+		t.Fatalf("%d grants revoked, %v", n, err)
+	}
+	remember(t, store, request("a1"), time.Now())
+	if id, _ := granted(t, store, "deploys", "Deploy?"); id != "" {
+		t.Error("the revoked grant is back")
+	}
+	remember(t, store, request("a2"), time.Now())
+	if id, _ := granted(t, store, "deploys", "Deploy?"); id != "a2" {
+		t.Errorf("after a new decision the prompt is answered by %q, want a2", id)
+	}
+}
+
+func TestRevokeSelects(t *testing.T) {
+	t.Parallel()
+	server := testkit.Server(t)
+	for i, test := range []struct {
+		hook, prompt string
+		revoked      int
+	}{
+		{"", "", 3},
+		{"deploys", "", 2},
+		{"deploys", "Deploy?", 1},
+		{"nobody", "", 0},
+	} {
+		store, id := open(t, server), fmt.Sprint("s", i)
+		for n, q := range []approval.Request{{Hook: "deploys", Prompt: "Deploy?"}, {Hook: "deploys", Prompt: "Roll back?"}, {Hook: "other", Prompt: "Deploy?"}} {
+			q.ID, q.Session = fmt.Sprint("a", n), id
+			remember(t, store, q, time.Now())
+		}
+		n, err := store.Revoke(t.Context(), id, test.hook, test.prompt)
+		if left := len(get(t, store, id).Grants); n != test.revoked || left != 3-n || err != nil {
+			t.Errorf("hook %q, prompt %q: %d revoked, %d left, %v", test.hook, test.prompt, n, left, err)
+		}
+	}
+}
+
+// The end of a session drops everything. The answer to a request of its old life may come
+// later, and is not remembered in the new one.
+func TestTheEndForgets(t *testing.T) {
+	t.Parallel()
+	store := open(t, testkit.Server(t))
+	arrived := time.Now()
+	remember(t, store, request("a1"), arrived)
+	spend(t, store, 40)
+	if err := store.End(t.Context(), "s1"); err != nil {
+		t.Fatal(err)
+	}
+	state := get(t, store, "s1")
+	if state.Session != "s1" || state.Ended == nil || state.Used != 0 || len(state.Grants) != 0 || len(state.Injections) != 0 {
+		t.Fatalf("after the end: %+v", state)
+	}
+	remember(t, store, request("a2"), arrived)
+	if id, _ := granted(t, store, "deploys", "Deploy?"); id != "" {
+		t.Errorf("approval %q of an event before the end is remembered", id)
+	}
+	remember(t, store, request("a3"), state.Ended.Add(time.Nanosecond))
+	if id, _ := granted(t, store, "deploys", "Deploy?"); id != "a3" {
+		t.Errorf("after an event behind the end the prompt is answered by %q, want a3", id)
+	}
+}
