@@ -1,0 +1,274 @@
+package server_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"go.uber.org/goleak"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server"
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/webhook"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// run starts a server and waits until it is up. stop ends it and returns what Run did; the
+// end of the test does so too.
+func run(t *testing.T, o server.Options) (s *server.Server, stop func() error) {
+	t.Helper()
+	s, err := server.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	up, done := make(chan struct{}), make(chan struct{})
+	var failed error
+	go func() {
+		defer close(done)
+		failed = s.Run(ctx, func() { close(up) })
+	}()
+	stop = func() error {
+		cancel()
+		testkit.Closed(t, "the end of the server", done)
+		return failed
+	}
+	t.Cleanup(func() { _ = stop() })
+	testkit.Closed(t, "the server to be up", up)
+	return s, stop
+}
+
+// request makes a request over HTTP, on a connection of its own.
+func request(t *testing.T, method, url, body string) (code int, text string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close = true
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(b)
+}
+
+// connect connects a client; the server may end before it.
+func connect(t *testing.T, s natsx.InProcess) *nats.Conn {
+	t.Helper()
+	nc, err := nats.Connect("", nats.InProcessServer(s), nats.NoReconnect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	return nc
+}
+
+func TestItIsReadyWhenItIsUp(t *testing.T) {
+	t.Parallel()
+	s, stop := run(t, server.Options{StoreDir: t.TempDir(), HTTPListen: "127.0.0.1:0", NoConsole: true})
+	if err := s.Ready(); err != nil {
+		t.Errorf("it is not ready: %v", err)
+	}
+	base := "http://" + s.HTTPAddr()
+	for page, want := range map[string]string{"/healthz": `{"status":"ok"}`, "/readyz": `{"status":"ok"}`, "/metrics": "# HELP "} {
+		if code, body := request(t, "GET", base+page, ""); code != http.StatusOK || !strings.Contains(body, want) {
+			t.Errorf("%s answers %d %.200s", page, code, body)
+		}
+	}
+	if code, _ := request(t, "GET", base+"/", ""); code != http.StatusNotFound || s.ConsoleToken() != "" {
+		t.Errorf("without a console / answers %d, and there is a token %q", code, s.ConsoleToken())
+	}
+	if s.ClientURL() != "" {
+		t.Errorf("it listens on %s", s.ClientURL())
+	}
+	if err := stop(); err != nil {
+		t.Errorf("the end: %v", err)
+	}
+	if err := s.Ready(); err == nil {
+		t.Error("it is ready after the end")
+	}
+	if conn, err := net.Dial("tcp", s.HTTPAddr()); err == nil {
+		conn.Close()
+		t.Error("HTTP is served after the end")
+	}
+}
+
+func TestItListensAndShowsTheConsole(t *testing.T) {
+	t.Parallel()
+	s, _ := run(t, server.Options{StoreDir: t.TempDir(), Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", ConsoleToken: strings.Repeat("secret", 6)})
+	nc, err := nats.Connect(s.ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	m, err := nc.Request("hooks.registry", nil, 20*time.Second)
+	if err != nil || string(m.Data) != "[]" {
+		t.Errorf("the registry is %v, %v", m, err)
+	}
+	if s.ConsoleToken() != strings.Repeat("secret", 6) {
+		t.Errorf("the console's token is %q", s.ConsoleToken())
+	}
+	if code, _ := request(t, "GET", "http://"+s.HTTPAddr()+"/", ""); code != http.StatusUnauthorized {
+		t.Errorf("the console answers %d to who has no token", code)
+	}
+}
+
+// An event that was taken is answered before the server ends, and no other is taken.
+func TestItDrains(t *testing.T) {
+	t.Parallel()
+	s, stop := run(t, server.Options{StoreDir: t.TempDir()})
+	hook, agent := connect(t, s.InProcess()), connect(t, s.InProcess())
+	calls := make(chan *nats.Msg, 1)
+	if _, err := hook.ChanQueueSubscribe("hooks.call.slow", "slow", calls); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := hook.Request("hooks.register.slow", []byte(`{"events":["tool:pre"],"timeout_ms":20000}`), 20*time.Second); err != nil || len(m.Header) > 0 {
+		t.Fatalf("register: %+v, %v", m, err)
+	}
+	answers, err := agent.SubscribeSync(agent.NewInbox())
+	if err != nil {
+		t.Fatal(err)
+	}
+	event := &nats.Msg{Subject: "hooks.execute.tool.pre", Reply: answers.Subject, Data: []byte(`{}`), Header: nats.Header{
+		"ce-specversion": {"1.0"}, "ce-id": {"e1"}, "ce-source": {"/coder"}, "ce-type": {"tool:pre"}, "ce-subject": {"s1"},
+	}}
+	if err := agent.PublishMsg(event); err != nil {
+		t.Fatal(err)
+	}
+	call := testkit.Receive(t, "the call of the hook", calls)
+	ended := make(chan error, 1)
+	go func() { ended <- stop() }()
+	testkit.Eventually(t, "no router takes a request", func() bool {
+		_, err := agent.Request("hooks.registry", nil, time.Second)
+		return err != nil
+	})
+	select {
+	case err := <-ended:
+		t.Fatalf("it ended while an event waited for its answer: %v", err)
+	default:
+	}
+	if err := call.Respond([]byte(`{"action":"deny","reason":"no"}`)); err != nil {
+		t.Fatal(err)
+	}
+	m, err := answers.NextMsg(20 * time.Second)
+	if err != nil || !strings.Contains(string(m.Data), `"action":"deny"`) {
+		t.Errorf("the event is answered with %v, %v", m, err)
+	}
+	if err := testkit.Receive(t, "the end of the server", ended); err != nil {
+		t.Errorf("the end: %v", err)
+	}
+	if hook.IsConnected() {
+		t.Error("NATS is served after the end")
+	}
+}
+
+// A server that joins another one ends without it.
+func TestItJoinsAServer(t *testing.T) {
+	t.Parallel()
+	other := testkit.Listening(t)
+	s, stop := run(t, server.Options{NATS: natsx.Options{URL: other.ClientURL()}})
+	if s.InProcess() != nil || s.ClientURL() != "" || s.HTTPAddr() != "" {
+		t.Errorf("it started a server of its own: %v %q %q", s.InProcess(), s.ClientURL(), s.HTTPAddr())
+	}
+	nc := testkit.Conn(t, other)
+	if _, err := nc.Request("hooks.registry", nil, 20*time.Second); err != nil {
+		t.Errorf("the registry: %v", err)
+	}
+	if err := stop(); err != nil {
+		t.Errorf("the end: %v", err)
+	}
+	if !other.Running() {
+		t.Error("the server that it joined has ended")
+	}
+}
+
+// A start that fails says what to change, and leaves nothing behind: the same directory
+// serves the next one.
+func TestStartRefusesBadOptions(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for _, test := range []struct {
+		options server.Options
+		says    string
+	}{
+		{server.Options{}, "needs a store directory"},
+		{server.Options{StoreDir: dir, Listen: "nowhere"}, `address "nowhere" is no host:port`},
+		{server.Options{StoreDir: dir, HTTPListen: taken.Addr().String()}, "choose another address with --http-listen"},
+		{server.Options{StoreDir: dir, NATS: natsx.Options{Prefix: "a b"}}, `"a b"`},
+		{server.Options{StoreDir: dir, Webhook: webhook.Options{URLs: []string{"http://127.0.0.1:1/"}}}, "webhook secret"},
+		{server.Options{StoreDir: dir, Router: router.Options{MaxData: 2 * embedded.MaxPayload}}, "set --max-data to at most"},
+		{server.Options{NATS: natsx.Options{URL: "nats://127.0.0.1:1"}}, "connect to NATS at nats://127.0.0.1:1"},
+	} {
+		s, err := server.Start(t.Context(), test.options)
+		if err == nil {
+			t.Errorf("%q: it started: %v", test.says, s)
+			continue
+		}
+		if !strings.Contains(err.Error(), test.says) {
+			t.Errorf("error is %q, want in it %q", err, test.says)
+		}
+	}
+	run(t, server.Options{StoreDir: dir})
+}
+
+// Who runs on this machine changes the level of the log; a page of a browser does not.
+func TestLogLevel(t *testing.T) {
+	t.Parallel()
+	var level slog.LevelVar
+	s, _ := run(t, server.Options{StoreDir: t.TempDir(), HTTPListen: "127.0.0.1:0", NoConsole: true, Level: &level})
+	page := "http://" + s.HTTPAddr() + "/loglevel"
+	for _, step := range []struct {
+		method, body string
+		code         int
+		level        slog.Level
+	}{
+		{"GET", "", http.StatusOK, slog.LevelInfo},
+		{"PUT", "debug\n", http.StatusOK, slog.LevelDebug},
+		{"PUT", "loud", http.StatusBadRequest, slog.LevelDebug},
+		{"POST", "warn", http.StatusMethodNotAllowed, slog.LevelDebug},
+		{"PUT", "warn", http.StatusOK, slog.LevelWarn},
+	} {
+		code, body := request(t, step.method, page, step.body)
+		if code != step.code || level.Level() != step.level {
+			t.Errorf("%s %q answers %d %q, and the level is %v", step.method, step.body, code, body, level.Level())
+		}
+		if want := strings.ToLower(step.level.String()) + "\n"; code == http.StatusOK && body != want {
+			t.Errorf("%s %q answers %q, want %q", step.method, step.body, body, want)
+		}
+	}
+	r, err := http.NewRequestWithContext(t.Context(), "PUT", page, strings.NewReader("debug"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Origin", "https://example.com")
+	r.Close = true
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusForbidden || level.Level() != slog.LevelWarn {
+		t.Errorf("a page of another origin: %d, and the level is %v", resp.StatusCode, level.Level())
+	}
+}
