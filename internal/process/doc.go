@@ -1,4 +1,4 @@
-// Package program finds the programs of other people that hooks need and runs them:
+// Package process finds the programs of other people that hooks need and runs them:
 // the commands of the hook kind exec, and git, linters and what else builtins call.
 //
 // # Usage

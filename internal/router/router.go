@@ -60,7 +60,10 @@ func New(ctx context.Context, conn *natsx.Conn, o Options) (*Router, error) {
 		Replica: replica, AuditFormat: int(audit.Latest), Record: r.recordChange, Changed: r.observer.metrics.Registry,
 		Lease: o.Lease, TTL: o.TTL, Compile: match.Condition, Log: o.Log,
 	})
-	return r, r.openCoordinator(ctx)
+	if err := r.openCoordinator(ctx); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // openCoordinator opens the sessions and the approvals, and makes the dispatcher that

@@ -51,7 +51,7 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Node is one process.
+// Server is one process.
 type Server struct {
 	server *embedded.Server // nil where another server was joined
 	bus    *natsx.Conn

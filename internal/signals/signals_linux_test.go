@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -55,7 +56,7 @@ func start(t *testing.T, stdin *os.File, attr *syscall.SysProcAttr, before ...st
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := append(before, self)
+	args := slices.Concat(before, []string{self})
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	t.Cleanup(cancel)
 	p := &program{cmd: exec.CommandContext(ctx, args[0], args[1:]...)}

@@ -58,7 +58,10 @@ func newAgent(conn *clientconn.Conn, o Options, fields map[string]any) (*Agent, 
 	for _, m := range slices.Backward(o.Middleware) {
 		a.invoke = m(a.invoke)
 	}
-	return a, a.SetDefaultFields(fields)
+	if err := a.SetDefaultFields(fields); err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 // Session returns the id of the agent's session, empty for none.

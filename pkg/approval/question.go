@@ -48,7 +48,7 @@ func (t *Time) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Question is one request for approval as lists show it: an entry of
+// Request is one request for approval as lists show it: an entry of
 // hooks.approvals, and the data of approval:required.
 type Request struct {
 	ID      string   `json:"id"`

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Middleware wraps a handler: it may look at the event and the result, change them,
@@ -11,8 +12,8 @@ type Middleware func(next Handler) Handler
 
 // wrap applies middleware to a handler; the first is the outermost.
 func wrap(handler Handler, list []Middleware) Handler {
-	for i := len(list) - 1; i >= 0; i-- {
-		handler = list[i](handler)
+	for _, m := range slices.Backward(list) {
+		handler = m(handler)
 	}
 	return handler
 }

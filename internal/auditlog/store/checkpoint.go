@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nats-io/nats.go"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
 // Checkpoint is a checkpoint as the checkpoint stream holds it. It proves nothing before
@@ -89,7 +89,7 @@ func (l *Log) Checkpoints(ctx context.Context, s Segment, handle func(Checkpoint
 // revision, 0 for the witness's first of the segment; format is the newest that the witness
 // knows. The error is [natsx.ErrRevision] if another was first.
 func (l *Log) AppendCosigned(ctx context.Context, segment, witness string, signed []byte, format int, after uint64) (revision uint64, err error) {
-	header := nats.Header{FormatHeader: {fmt.Sprint(format)}}
+	header := wire.Header{FormatHeader: {fmt.Sprint(format)}}
 	return l.notes.AppendWith(ctx, CosignedSubject(l.conn, segment, witness), header, after, signed)
 }
 

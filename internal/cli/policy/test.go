@@ -7,6 +7,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 )
 
+// TestCmd is hookctl test.
 type TestCmd struct {
 	Files      []string `arg:"" name:"file" help:"Worker files."`
 	Events     string   `placeholder:"FILE" help:"Instead of the tests, run the events of this file and show what each hook decided; - reads the standard input."`

@@ -1,4 +1,4 @@
-// Package traceread reads what happened to an event as a tree of spans: from Jaeger's
+// Package traces reads what happened to an event as a tree of spans: from Jaeger's
 // HTTP API, or, where there is no Jaeger, as the audit log tells it.
 //
 // # Jaeger

@@ -1,4 +1,4 @@
-// Package builtinkind is the kind of hook that comes with hook-worker: the section
+// Package builtinhook is the kind of hook that comes with hook-worker: the section
 // builtin names one of them, alone or with its options.
 //
 //	builtin: date-time

@@ -1,4 +1,4 @@
-// Package celkind is the hook kind cel: rules in CEL that decide without calling
+// Package celhook is the hook kind cel: rules in CEL that decide without calling
 // anything.
 //
 // # Usage

@@ -1,4 +1,4 @@
-// Package execkind is the hook kind exec: a command that gets the event on its
+// Package exechook is the hook kind exec: a command that gets the event on its
 // standard input and answers on its standard output.
 //
 // # Usage

@@ -1,4 +1,4 @@
-// Package httpkind is the hook kind http: an endpoint that gets the event as a
+// Package httphook is the hook kind http: an endpoint that gets the event as a
 // CloudEvent and answers a HookResult.
 //
 // # Usage

@@ -1,4 +1,4 @@
-// Package regokind is the hook kind rego: policies in the language of Open Policy
+// Package regohook is the hook kind rego: policies in the language of Open Policy
 // Agent, evaluated in the process by OPA's own library.
 //
 // # Usage

@@ -1,4 +1,4 @@
-// Package hookset keeps the hooks of a worker file on the bus, and changes them to
+// Package reload keeps the hooks of a worker file on the bus, and changes them to
 // those of another file while they are called.
 //
 // # Usage
