@@ -3,6 +3,7 @@ package hookcall_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -163,9 +164,7 @@ func TestHeadersOfACall(t *testing.T) {
 		}
 		m := testkit.Receive(t, "the call", calls)
 		got, id := headers(t, m)
-		for name, value := range want {
-			c.want[name] = value
-		}
+		maps.Copy(c.want, want)
 		if diff := cmp.Diff(c.want, withoutContentType(got)); diff != "" {
 			t.Errorf("%s: headers (-want +got):\n%s", sentence, diff)
 		}

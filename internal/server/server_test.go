@@ -104,7 +104,7 @@ func TestItIsReadyWhenItIsUp(t *testing.T) {
 		t.Error("it is ready after the end")
 	}
 	if conn, err := net.Dial("tcp", s.HTTPAddr()); err == nil {
-		conn.Close()
+		_ = conn.Close()
 		t.Error("HTTP is served after the end")
 	}
 }
@@ -267,7 +267,7 @@ func TestLogLevel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp.Body.Close()
+	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusForbidden || level.Level() != slog.LevelWarn {
 		t.Errorf("a page of another origin: %d, and the level is %v", resp.StatusCode, level.Level())
 	}
