@@ -57,9 +57,10 @@ func (s *Server) serve(ctx context.Context, verb string, req *natsx.Request,
 // data nor its headers.
 func (s *Server) replyLater(req *natsx.Request, answer *dispatch.Answer) {
 	header, later := s.header("execute", answer), req.WithoutData()
+	eventID, chainID := answer.EventID, answer.ChainID // not the answer, which holds the event
 	answer.Await(func(body []byte) {
 		if err := later.Reply(header, body); err != nil {
-			s.log.Warn("reply to waiting agent failed", "event_id", answer.EventID, "chain_id", answer.ChainID, "error", err)
+			s.log.Warn("reply to waiting agent failed", "event_id", eventID, "chain_id", chainID, "error", err)
 		}
 	})
 }
