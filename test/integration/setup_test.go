@@ -25,7 +25,11 @@ func TestMain(m *testing.M) {
 	default:
 		os.Exit(workerRole())
 	}
-	testkit.Parallel(8) // they wait more than they compute
+	if os.Getenv("HOOKROUTER_FULL") != "" || os.Getenv("HOOKROUTER_TEST_TIER") == "full" {
+		testkit.Parallel(1) // at full volume they compute, and their deadlines need the machine
+	} else {
+		testkit.Parallel(8) // they wait more than they compute
+	}
 	goleak.VerifyTestMain(m)
 }
 
