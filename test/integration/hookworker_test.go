@@ -174,7 +174,9 @@ func replicaKilled(t *testing.T, router, program string) {
 	for range 3 {
 		replicas = append(replicas, startReloading(t, program, r.url, file))
 	}
-	for round := range testkit.Volume(t, 1, 1, 10) {
+	// A kill may fall between the calls of a replica, so the first that hits one counts.
+	rounds, hits := testkit.Volume(t, 1, 1, 10), 0
+	for round := 0; round < rounds || hits == 0 && round < rounds+5; round++ {
 		const callers = 12
 		var calls, failed atomic.Int64
 		killed := make(chan struct{})
@@ -215,10 +217,13 @@ func replicaKilled(t *testing.T, router, program string) {
 		close(killed)
 		all.Wait()
 		t.Logf("round %d: %d calls, %d failed", round, calls.Load(), failed.Load())
-		if failed.Load() == 0 {
-			t.Error("the kill hit no call")
+		if failed.Load() > 0 {
+			hits++
 		}
 		replicas = append(replicas[1:], startReloading(t, program, r.url, file))
+	}
+	if hits == 0 {
+		t.Error("no kill hit a call")
 	}
 }
 
