@@ -22,6 +22,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/signals"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/telemetry/otlp"
 	"github.com/hookrouter/hookrouter/internal/version"
 	"github.com/hookrouter/hookrouter/internal/webhook"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -137,7 +138,7 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 	level := &slog.LevelVar{}
 	level.Set(s.LogLevel)
 	lines := slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: level})
-	shown, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-router", Version: version.String(), Prefix: s.Prefix, Env: true, Log: slog.New(lines)})
+	shown, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-router", Version: version.String(), Prefix: s.Prefix, Exporters: otlp.Exporters(), Log: slog.New(lines)})
 	if err != nil {
 		return err
 	}

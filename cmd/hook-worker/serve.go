@@ -15,6 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/hookstate"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/telemetry/otlp"
 	"github.com/hookrouter/hookrouter/internal/version"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
@@ -44,7 +45,7 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 	level := &slog.LevelVar{}
 	level.Set(s.LogLevel)
 	lines := slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level})
-	shown, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-worker", Version: version.String(), Env: true, Global: true, Log: slog.New(lines)})
+	shown, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-worker", Version: version.String(), Exporters: otlp.Exporters(), Global: true, Log: slog.New(lines)})
 	if err != nil {
 		return workerfiles.InputError(err)
 	}

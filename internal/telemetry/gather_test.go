@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/telemetry/otlp"
 )
 
 // collecting is a collector that tells how many spans came with each export.
@@ -54,7 +55,7 @@ func TestSpansOfAQuietRouterAreSentInTime(t *testing.T) {
 	url, came := collecting(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "10") // ms
-	shown := start(t, telemetry.Options{Env: true})
+	shown := start(t, telemetry.Options{Exporters: otlp.Exporters()})
 	for round := range 3 { // the second time, what was gathered is gone
 		tell(shown, 1)
 		for n := 0; n < spansOf; {
@@ -80,7 +81,7 @@ func TestNoSpanIsLostOnItsWayToTheQueue(t *testing.T) {
 			url, came := collecting(t)
 			t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
 			t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "3600000") // an hour
-			shown := start(t, telemetry.Options{Env: true})
+			shown := start(t, telemetry.Options{Exporters: otlp.Exporters()})
 			const chains = 1001
 			tell(shown, chains)
 			if err := stop(shown); err != nil {
@@ -103,7 +104,7 @@ func TestASmallQueueLosesNothingInAQuietHour(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
 	t.Setenv("OTEL_BSP_MAX_QUEUE_SIZE", "10")
 	t.Setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "5")
-	shown := start(t, telemetry.Options{Env: true})
+	shown := start(t, telemetry.Options{Exporters: otlp.Exporters()})
 	for range 20 {
 		tell(shown, 1)
 		select {

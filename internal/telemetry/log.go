@@ -7,7 +7,6 @@ import (
 	"os"
 
 	"go.opentelemetry.io/contrib/bridges/otelslog"
-	"go.opentelemetry.io/contrib/exporters/autoexport"
 	sdklog "go.opentelemetry.io/otel/sdk/log"
 	"go.opentelemetry.io/otel/sdk/resource"
 	"go.opentelemetry.io/otel/trace"
@@ -20,10 +19,10 @@ type logs struct {
 }
 
 func (t *Telemetry) startLogs(ctx context.Context, o Options, about *resource.Resource) error {
-	if name := os.Getenv("OTEL_LOGS_EXPORTER"); !o.Env || name == "" || name == "none" || sdkDisabled() {
+	if name := os.Getenv("OTEL_LOGS_EXPORTER"); o.Exporters == nil || name == "" || name == "none" || sdkDisabled() {
 		return nil
 	}
-	exporter, err := autoexport.NewLogExporter(ctx)
+	exporter, err := o.Exporters.Logs(ctx)
 	if err != nil {
 		return configured("OTEL_LOGS_EXPORTER", err)
 	}

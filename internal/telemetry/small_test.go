@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel"
 
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/telemetry/otlp"
 )
 
 func TestCoverageForgetsWhoIsGoneAndHasABound(t *testing.T) {
@@ -46,7 +47,7 @@ func TestCoverageForgetsWhoIsGoneAndHasABound(t *testing.T) {
 func TestTroubleIsToldOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said bytes.Buffer
-		shown, err := telemetry.Start(t.Context(), telemetry.Options{Env: true, Log: slog.New(slog.NewTextHandler(&said, nil))})
+		shown, err := telemetry.Start(t.Context(), telemetry.Options{Exporters: otlp.Exporters(), Log: slog.New(slog.NewTextHandler(&said, nil))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +96,7 @@ func TestLogLinesGoToTheCollectorToo(t *testing.T) {
 	t.Setenv("OTEL_LOGS_EXPORTER", "otlp")
 	t.Setenv("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "http://127.0.0.1:1/v1/logs")
 	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "100")
-	shown, err := telemetry.Start(t.Context(), telemetry.Options{Env: true})
+	shown, err := telemetry.Start(t.Context(), telemetry.Options{Exporters: otlp.Exporters()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"go.opentelemetry.io/contrib/exporters/autoexport"
 	otelprom "go.opentelemetry.io/otel/exporters/prometheus"
 	"go.opentelemetry.io/otel/metric"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
@@ -32,8 +31,8 @@ type Options struct {
 	Service, Version string
 	// Prefix is the first token of the subjects that spans name; empty means "hooks".
 	Prefix string
-	// Env takes exporters of spans and logs from the standard OTEL_* variables.
-	Env bool
+	// Exporters are set up by the standard OTEL_* variables; nil ignores these.
+	Exporters *Exporters
 	// Global makes OpenTelemetry's global tracer send here too: for a process whose
 	// spans are made by pkg/agent and pkg/worker.
 	Global bool
@@ -69,7 +68,7 @@ func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Env && !sdkDisabled() {
+	if o.Exporters != nil && !sdkDisabled() {
 		if err := checkEnv(); err != nil {
 			return nil, err
 		}
@@ -104,8 +103,8 @@ func (t *Telemetry) startMetrics(ctx context.Context, o Options, about, process 
 		return fmt.Errorf("set metrics up: %w", err)
 	}
 	options := []sdkmetric.Option{sdkmetric.WithReader(scraped), sdkmetric.WithCardinalityLimit(maxSeries)}
-	if name := os.Getenv("OTEL_METRICS_EXPORTER"); o.Env && !sdkDisabled() && (name == "otlp" || name == "console") {
-		sent, err := autoexport.NewMetricReader(ctx)
+	if name := os.Getenv("OTEL_METRICS_EXPORTER"); o.Exporters != nil && !sdkDisabled() && (name == "otlp" || name == "console") {
+		sent, err := o.Exporters.Metrics(ctx)
 		if err != nil {
 			return configured("OTEL_METRICS_EXPORTER", err)
 		}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"go.opentelemetry.io/contrib/exporters/autoexport"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -43,7 +42,7 @@ const (
 func (t *Telemetry) startTraces(ctx context.Context, o Options, process *resource.Resource) (err error) {
 	tracer := &Tracer{prefix: cmp.Or(o.Prefix, events.DefaultPrefix)}
 	options := []sdktrace.TracerProviderOption{sdktrace.WithResource(process)}
-	if o.Env {
+	if o.Exporters != nil {
 		otel.SetErrorHandler(t.quiet)
 		otel.SetLogger(logr.FromSlogHandler(o.Log.Handler()))
 		if tracer.head, err = samplingFromEnv(); err != nil {
@@ -53,8 +52,8 @@ func (t *Telemetry) startTraces(ctx context.Context, o Options, process *resourc
 		tracer.head = sampling{byParent: true, below: allTraces}
 	}
 	switch {
-	case o.Env && tracesWanted():
-		exporter, err := autoexport.NewSpanExporter(ctx)
+	case o.Exporters != nil && tracesWanted():
+		exporter, err := o.Exporters.Spans(ctx)
 		if err != nil {
 			return configured("OTEL_TRACES_EXPORTER", err)
 		}

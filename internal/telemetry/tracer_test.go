@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/telemetry/otlp"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -156,7 +157,7 @@ func TestSamplingIsWhatTheEnvironmentSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("OTEL_TRACES_SAMPLER", tt.sampler)
 			t.Setenv("OTEL_TRACES_SAMPLER_ARG", tt.arg)
-			shown := start(t, telemetry.Options{Env: true, Spans: &spans{}})
+			shown := start(t, telemetry.Options{Exporters: otlp.Exporters(), Spans: &spans{}})
 			n := 0
 			for range tt.of {
 				tr := shown.Tracer.Begin(telemetry.Sender{Traceparent: tt.traceparent, Session: events.NewID(), ChainID: events.NewID()})
@@ -177,7 +178,7 @@ func TestWrongSettingsAreRefusedWithTheirName(t *testing.T) {
 	} {
 		t.Run(variable, func(t *testing.T) {
 			t.Setenv(variable, value)
-			if _, err := telemetry.Start(t.Context(), telemetry.Options{Env: true}); err == nil || !strings.Contains(err.Error(), variable) {
+			if _, err := telemetry.Start(t.Context(), telemetry.Options{Exporters: otlp.Exporters()}); err == nil || !strings.Contains(err.Error(), variable) {
 				t.Errorf("error %v, want one that names %s", err, variable)
 			}
 		})
@@ -185,7 +186,7 @@ func TestWrongSettingsAreRefusedWithTheirName(t *testing.T) {
 	t.Run("a ratio above one", func(t *testing.T) {
 		t.Setenv("OTEL_TRACES_SAMPLER", "traceidratio")
 		t.Setenv("OTEL_TRACES_SAMPLER_ARG", "10")
-		if _, err := telemetry.Start(t.Context(), telemetry.Options{Env: true}); err == nil || !strings.Contains(err.Error(), "from 0 to 1") {
+		if _, err := telemetry.Start(t.Context(), telemetry.Options{Exporters: otlp.Exporters()}); err == nil || !strings.Contains(err.Error(), "from 0 to 1") {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -205,7 +206,11 @@ func TestWithoutAnExporterThereIsNoTracer(t *testing.T) {
 			if env == nil {
 				t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
 			}
-			if shown := start(t, telemetry.Options{Env: env != nil}); shown.Tracer != nil {
+			var o telemetry.Options
+			if env != nil {
+				o.Exporters = otlp.Exporters()
+			}
+			if shown := start(t, o); shown.Tracer != nil {
 				t.Error("there is a tracer")
 			}
 		})
@@ -246,7 +251,7 @@ func TestACollectorThatHangsDelaysNothing(t *testing.T) {
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
 	t.Setenv("OTEL_BSP_EXPORT_TIMEOUT", "1000")
 	said := &lines{}
-	shown, err := telemetry.Start(t.Context(), telemetry.Options{Env: true, Log: slog.New(slog.NewTextHandler(said, nil))})
+	shown, err := telemetry.Start(t.Context(), telemetry.Options{Exporters: otlp.Exporters(), Log: slog.New(slog.NewTextHandler(said, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +345,7 @@ func TestValuesThatMeanSomethingElseAreRefused(t *testing.T) {
 	} {
 		t.Run(variable, func(t *testing.T) {
 			t.Setenv(variable, value)
-			_, err := telemetry.Start(t.Context(), telemetry.Options{Env: true})
+			_, err := telemetry.Start(t.Context(), telemetry.Options{Exporters: otlp.Exporters()})
 			if err == nil || !strings.Contains(err.Error(), variable) || strings.Contains(err.Error(), "secret") {
 				t.Errorf("Start = %v", err)
 			}

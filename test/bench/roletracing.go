@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/telemetry/otlp"
 )
 
 // tracingOf sets tracing up as the variables of hook-router would; nil where it is off.
@@ -29,7 +30,7 @@ func tracingOf(ctx context.Context, o options) (shown *telemetry.Telemetry, flus
 			return nil, nil, err
 		}
 	}
-	shown, err = telemetry.Start(ctx, telemetry.Options{Env: true, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	shown, err = telemetry.Start(ctx, telemetry.Options{Exporters: otlp.Exporters(), Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	return shown, func(string) (string, error) {
 		made, err := shown.Tracer.Flush(ctx)
 		return strconv.FormatInt(made, 10), err

@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel"
 
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/telemetry/otlp"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -87,7 +88,7 @@ func (a *agentProcess) done(t *testing.T) (turn agentTurn) {
 func agentRole() int {
 	ctx, stop := signalContext()
 	defer stop()
-	shown, err := telemetry.Start(ctx, telemetry.Options{Service: "coding-agent", Env: true, Global: true})
+	shown, err := telemetry.Start(ctx, telemetry.Options{Service: "coding-agent", Exporters: otlp.Exporters(), Global: true})
 	if err != nil {
 		return fail(err)
 	}

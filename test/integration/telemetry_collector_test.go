@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/telemetry/otlp"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -27,7 +28,7 @@ func TestACollectorThatIsGoneIsNotNoticedByAgents(t *testing.T) {
 			t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
 			t.Setenv("OTEL_BSP_EXPORT_TIMEOUT", "300")
 			log := &lockedBuffer{}
-			shown, err := telemetry.Start(t.Context(), telemetry.Options{Env: true, Log: slog.New(slog.NewTextHandler(log, nil))})
+			shown, err := telemetry.Start(t.Context(), telemetry.Options{Exporters: otlp.Exporters(), Log: slog.New(slog.NewTextHandler(log, nil))})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -74,6 +74,7 @@ var importPlants = []importPlant{
 	{"telemetry imports the chain", "internal/telemetry/planted.go", "/pkg/chain", ""},
 	{"telemetry imports natsx", "internal/telemetry/planted.go", "/internal/natsx", "telemetry"},
 	{"an agent imports OpenTelemetry's SDK", "pkg/agent/planted.go", "go.opentelemetry.io/otel/sdk/trace", "telemetry-sdk"},
+	{"a server imports the exporters", "internal/server/planted.go", "/internal/telemetry/otlp", "telemetry-exporters"},
 	{"an agent imports OpenTelemetry's API", "pkg/agent/planted.go", "go.opentelemetry.io/otel/trace", ""},
 
 	{"dispatch imports the chain", "internal/dispatch/planted.go", "/pkg/chain", ""},

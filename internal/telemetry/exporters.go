@@ -1,0 +1,17 @@
+package telemetry
+
+import (
+	"context"
+
+	sdklog "go.opentelemetry.io/otel/sdk/log"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+)
+
+// Exporters make what the standard OTEL_* variables name. Package otlp has them: only
+// programs import it, since it links gRPC and every protocol of OpenTelemetry.
+type Exporters struct {
+	Spans   func(context.Context) (sdktrace.SpanExporter, error)
+	Metrics func(context.Context) (sdkmetric.Reader, error)
+	Logs    func(context.Context) (sdklog.Exporter, error)
+}
