@@ -22,7 +22,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
@@ -192,10 +193,10 @@ func TestEverySubjectOfTheRouterIsInTheAPI(t *testing.T) {
 		described[subject(*channel.Address)] = queue
 	}
 
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{}, natsx.Options{Name: "the router"})
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{}, natsx.Options{Name: "the router"})
 	var info micro.Info
-	ask(t, testkit.Conn(t, s), "$SRV.INFO.hook-router", "", &info)
+	ask(t, natstest.Conn(t, s), "$SRV.INFO.hook-router", "", &info)
 	served, names := map[string]string{}, []string{}
 	for _, e := range info.Endpoints {
 		served[e.Subject] = e.QueueGroup
@@ -238,13 +239,13 @@ func TestEverySubjectOfTheRouterIsInTheAPI(t *testing.T) {
 // with the schemas.
 func TestMessagesAreAsDescribed(t *testing.T) {
 	_, plain := loadAPI(t)
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	key, err := signer.LoadKey(filepath.Join(t.TempDir(), "audit.key"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	testkit.Router(t, s, router.Options{AuditKey: key})
-	nc := testkit.Conn(t, s)
+	routertest.Start(t, s, router.Options{AuditKey: key})
+	nc := natstest.Conn(t, s)
 	watched := map[string]chan *nats.Msg{}
 	for _, sub := range []string{
 		"hooks.event.>", "hooks.result.>", "hooks.router.report", "hooks.audit.w.>", "hooks.audit.decision.*", "hooks.checkpoint.*",

@@ -23,7 +23,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -175,7 +175,7 @@ func inbox(role string) []nats.Option {
 // about deployments.
 func (f *fenced) guard(t *testing.T, ctx context.Context, role string) *worker.Worker {
 	t.Helper()
-	w, err := worker.New(testkit.Client(t, hookrouter.Options{URL: f.url(role), Log: f.logger}), worker.Options{})
+	w, err := worker.New(natstest.Client(t, hookrouter.Options{URL: f.url(role), Log: f.logger}), worker.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func (f *fenced) guard(t *testing.T, ctx context.Context, role string) *worker.W
 
 func (f *fenced) agent(t *testing.T, role string) *agent.Agent {
 	t.Helper()
-	a, err := agent.New(testkit.Client(t, hookrouter.Options{URL: f.url(role), NATS: inbox(role), Log: f.logger}), agent.Options{Session: "s1"})
+	a, err := agent.New(natstest.Client(t, hookrouter.Options{URL: f.url(role), NATS: inbox(role), Log: f.logger}), agent.Options{Session: "s1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func (f *fenced) agent(t *testing.T, role string) *agent.Agent {
 
 func (f *fenced) approver(t *testing.T, role string) *approver.Approver {
 	t.Helper()
-	return approver.New(testkit.Client(t, hookrouter.Options{URL: f.url(role), NATS: inbox(role), Log: f.logger}))
+	return approver.New(natstest.Client(t, hookrouter.Options{URL: f.url(role), NATS: inbox(role), Log: f.logger}))
 }
 
 // executing sends an event that a person is asked about.
@@ -598,7 +598,7 @@ func TestAccountsProveWhoAnswered(t *testing.T) {
 	verdicts := executing(t, ctx, a)
 	q := asked(t, ctx, p)
 
-	inside := approver.New(testkit.Client(t, hookrouter.Options{URL: f.url("worker")}))
+	inside := approver.New(natstest.Client(t, hookrouter.Options{URL: f.url("worker")}))
 	if _, err := inside.Answer(ctx, q.ID, approval.Answer{Option: "Allow always", By: "ann"}); wire.CodeOf(err) != wire.Forbidden {
 		t.Errorf("an answer that nobody is known to stand behind: %v", err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -25,7 +25,7 @@ hooks:
 
 func TestADryRunSaysWhatStartingWouldChangeAndChangesNothing(t *testing.T) {
 	url := listen(t)
-	w, err := worker.New(testkit.Client(t, hookrouter.Options{URL: url}), worker.Options{Instance: "them"})
+	w, err := worker.New(natstest.Client(t, hookrouter.Options{URL: url}), worker.Options{Instance: "them"})
 	if err != nil {
 		t.Fatal(err)
 	}

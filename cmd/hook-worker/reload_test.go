@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hookrouter/hookrouter/internal/signals"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
@@ -132,7 +132,7 @@ func TestWhatARouterRefusesIsSaidWithItsPlace(t *testing.T) {
 	url := listen(t)
 	file := write(t, denying("a=one", "b=one"))
 	stderr, _ := start(t, url, file)
-	w, err := worker.New(testkit.Client(t, hookrouter.Options{URL: url}), worker.Options{})
+	w, err := worker.New(natstest.Client(t, hookrouter.Options{URL: url}), worker.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
@@ -109,13 +110,13 @@ func listen(t *testing.T) (url string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Stop)
-	testkit.Router(t, s, router.Options{})
+	routertest.Start(t, s, router.Options{})
 	return s.ClientURL()
 }
 
 func connect(t *testing.T, url string) *agent.Agent {
 	t.Helper()
-	a, err := agent.New(testkit.Client(t, hookrouter.Options{URL: url}), agent.Options{Session: "s1"})
+	a, err := agent.New(natstest.Client(t, hookrouter.Options{URL: url}), agent.Options{Session: "s1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +251,7 @@ func TestAWorkerWithoutARouterSaysThatItWaits(t *testing.T) {
 	if want := "`hook-router --nats-url URL`"; !strings.Contains(stderr.String(), want) {
 		t.Errorf("stderr does not have %s:\n%s", want, stderr)
 	}
-	testkit.Router(t, s, router.Options{})
+	routertest.Start(t, s, router.Options{})
 	<-ready
 	cancel()
 	if err := <-done; err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -110,7 +110,7 @@ func TestReplicasRememberTogether(t *testing.T) {
 
 func TestAGuardWhoseMemoryIsAwayDenies(t *testing.T) {
 	url := listen(t)
-	elsewhere := testkit.Listening(t)
+	elsewhere := natstest.Listening(t)
 	start(t, url, write(t, "hooks:\n  - {id: limits, builtin: limits}\n  - {id: progress, builtin: progress-monitor}\n"), "--state-nats-url", elsewhere.ClientURL())
 	a := connect(t, url)
 	emit := func(event string) chain.Result {

@@ -15,6 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -91,7 +92,7 @@ func mustHave(t *testing.T, err error, code int, text string) {
 // first, and only one of them may be announced.
 func TestAnEventHasOneRequest(t *testing.T) {
 	t.Parallel()
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	desks := []*approvals.Service{service(t, server, approvals.Options{}), service(t, server, approvals.Options{})}
 	first := event("a1", "s1")
 	first.Prompt = "The first?"
@@ -106,7 +107,7 @@ func TestAnEventHasOneRequest(t *testing.T) {
 
 func TestAsksAtOnceMakeOneRequest(t *testing.T) {
 	t.Parallel()
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	asked := make(chan bool, 8)
 	var wg sync.WaitGroup
 	for range cap(asked) {
@@ -134,7 +135,7 @@ func TestAsksAtOnceMakeOneRequest(t *testing.T) {
 
 func TestTheSameEventWithOtherData(t *testing.T) {
 	t.Parallel()
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	here, there := service(t, server, approvals.Options{}), service(t, server, approvals.Options{})
 	ask(t, here, event("a1", "s1"))
 	other := event("a1", "s1")
@@ -159,7 +160,7 @@ func TestTheSameEventWithOtherData(t *testing.T) {
 // learns which.
 func TestOneDecision(t *testing.T) {
 	t.Parallel()
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	desks := map[string]*approvals.Service{"Allow": service(t, server, approvals.Options{}), "Deny": service(t, server, approvals.Options{})}
 	ask(t, desks["Allow"], event("a1", "s1"))
 	type result struct {
@@ -192,7 +193,7 @@ func TestOneDecision(t *testing.T) {
 
 func TestAnswersThatDecideNothing(t *testing.T) {
 	t.Parallel()
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	desk := service(t, server, approvals.Options{})
 	ask(t, desk, event("a1", "s1"))
 	_, err := desk.Answer(t.Context(), "nobody", approval.Answer{Option: "Allow"}, "ann")
@@ -215,7 +216,7 @@ func TestAnswersThatDecideNothing(t *testing.T) {
 // does it.
 func TestTheDeadlineDecidesByDefault(t *testing.T) {
 	t.Parallel()
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	decided := make(chan approval.Decision, 8)
 	options := approvals.Options{Decided: func(_ context.Context, _ *held.Event, d approval.Decision) { decided <- d }}
 	first, _ := running(t, server, options)
@@ -244,7 +245,7 @@ func TestTheDeadlineDecidesByDefault(t *testing.T) {
 // A router that starts decides what it did not see asked.
 func TestARestartKeepsTheDeadline(t *testing.T) {
 	t.Parallel()
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	e := event("a1", "s1")
 	e.Expires = approval.At(time.Now().Add(-time.Millisecond))
 	ask(t, service(t, server, approvals.Options{}), e)
@@ -270,7 +271,7 @@ func await(desk *approvals.Service, e *held.Event, until time.Time) <-chan told 
 // was granted.
 func TestAwaitNotifiesOnce(t *testing.T) {
 	t.Parallel()
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	here, stop := running(t, server, approvals.Options{})
 	there := service(t, server, approvals.Options{})
 	waits := map[string]<-chan told{}
@@ -303,7 +304,7 @@ func TestAwaitNotifiesOnce(t *testing.T) {
 // Without a decision, waiting ends with its time, or with the replica.
 func TestAwaitEndsWithoutADecision(t *testing.T) {
 	t.Parallel()
-	desk, stop := running(t, testkit.Server(t), approvals.Options{})
+	desk, stop := running(t, natstest.Server(t), approvals.Options{})
 	e := ask(t, desk, event("a1", "s1"))
 	for sentence, until := range map[string]time.Duration{"a short wait": 5 * time.Millisecond, "no wait": 0} {
 		if got := testkit.Receive(t, sentence, await(desk, e, time.Now().Add(until))); got.decision != nil || got.event.ID != "a1" {
@@ -324,7 +325,7 @@ func TestAwaitEndsWithoutADecision(t *testing.T) {
 func TestRememberIsCalledBeforeTheWaiter(t *testing.T) {
 	t.Parallel()
 	remembered := make(chan string, 8)
-	desk, _ := running(t, testkit.Server(t), approvals.Options{Remember: func(_ context.Context, e *held.Event, _ approval.Decision) error {
+	desk, _ := running(t, natstest.Server(t), approvals.Options{Remember: func(_ context.Context, e *held.Event, _ approval.Decision) error {
 		remembered <- e.ID
 		return nil
 	}})
@@ -350,7 +351,7 @@ func TestRememberIsCalledBeforeTheWaiter(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	desk := service(t, server, approvals.Options{MaxPerSession: 2, MaxOpen: 3})
 	refused := func(e *held.Event, text string) {
 		t.Helper()
@@ -374,7 +375,7 @@ func TestLimits(t *testing.T) {
 // What is listed, shown and sent to watchers is masked; what is decided on is not.
 func TestWhatIsShownIsMasked(t *testing.T) {
 	t.Parallel()
-	desk, _ := running(t, testkit.Server(t), approvals.Options{Mask: func(r *approval.Record) { r.Prompt, r.Data = "masked", nil }})
+	desk, _ := running(t, natstest.Server(t), approvals.Options{Mask: func(r *approval.Record) { r.Prompt, r.Data = "masked", nil }})
 	notices, stop := desk.Watch()
 	defer stop()
 	e := event("a1", "s1")
@@ -395,7 +396,7 @@ func TestWhatIsShownIsMasked(t *testing.T) {
 	if r, err := desk.Get(t.Context(), "a1"); err != nil || r.Prompt != "masked" || r.Data != nil {
 		t.Errorf("it is shown as %+v, %v", r, err)
 	}
-	plain := service(t, testkit.Server(t), approvals.Options{})
+	plain := service(t, natstest.Server(t), approvals.Options{})
 	if got := plain.Masked(e.Request); got.Prompt != "Deploy a1?" {
 		t.Errorf("without a mask: %q", got.Prompt)
 	}
@@ -404,7 +405,7 @@ func TestWhatIsShownIsMasked(t *testing.T) {
 // The oldest is listed first, at every replica.
 func TestPending(t *testing.T) {
 	t.Parallel()
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	writer := service(t, server, approvals.Options{})
 	reader, _ := running(t, server, approvals.Options{})
 	base := time.Now()

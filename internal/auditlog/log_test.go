@@ -18,6 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -37,7 +38,7 @@ type world struct {
 
 func start(t *testing.T, o auditlog.Options) *world {
 	t.Helper()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	conn, err := natsx.Connect(natsx.Options{InProcess: s})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +49,7 @@ func start(t *testing.T, o auditlog.Options) *world {
 	if w.Log, err = auditlog.Open(w.ctx, conn, o); err != nil {
 		t.Fatal(err)
 	}
-	if w.js, err = jetstream.New(testkit.Conn(t, s)); err != nil {
+	if w.js, err = jetstream.New(natstest.Conn(t, s)); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -14,6 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
@@ -33,7 +34,7 @@ func connect(t *testing.T, s *embedded.Server, patience time.Duration) (*clientc
 	return &clientconn.Conn{
 		Transport: transport, Patience: patience,
 		NewError: func(code int, _ string) error { return &coded{code} },
-	}, testkit.Conn(t, s)
+	}, natstest.Conn(t, s)
 }
 
 // answer answers the requests on a subject, counted from 1.
@@ -63,7 +64,7 @@ func TestRetries(t *testing.T) {
 		for retry, want := range tries {
 			t.Run(fmt.Sprintf("code %d, retry %d", code, retry), func(t *testing.T) {
 				t.Parallel()
-				conn, router := connect(t, testkit.Server(t), testkit.Patience)
+				conn, router := connect(t, natstest.Server(t), testkit.Patience)
 				answer(t, router, "hooks.x", func(n int, m *nats.Msg) {
 					if n < all {
 						_ = m.RespondMsg(&nats.Msg{Header: wire.Errorf(code, "no").Header()})
@@ -95,7 +96,7 @@ func TestRetries(t *testing.T) {
 
 func TestARouterThatComesLaterAnswers(t *testing.T) {
 	t.Parallel()
-	conn, router := connect(t, testkit.Server(t), testkit.Patience)
+	conn, router := connect(t, natstest.Server(t), testkit.Patience)
 	tries := 0
 	msg, err := conn.Request(t.Context(), clientconn.Request{Subject: "hooks.x", Before: func() {
 		if tries++; tries == 2 {
@@ -123,7 +124,7 @@ func TestWithoutARouterPatienceEnds(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
-			conn, _ := connect(t, testkit.Server(t), c.patience)
+			conn, _ := connect(t, natstest.Server(t), c.patience)
 			tries := 0
 			_, err := conn.Request(testkit.Within(t, c.within), clientconn.Request{Subject: "hooks.x", Retry: c.retry, Before: func() { tries++ }})
 			if !errors.Is(err, clientconn.ErrNoRouter) || !strings.Contains(err.Error(), "hooks.x") {
@@ -149,7 +150,7 @@ func TestALostConnection(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
-			s := testkit.Server(t)
+			s := natstest.Server(t)
 			conn, router := connect(t, s, testkit.Patience)
 			answer(t, router, "hooks.x", func(n int, m *nats.Msg) {
 				if n == 1 {
@@ -173,7 +174,7 @@ func TestALostConnection(t *testing.T) {
 
 func TestTheEndOfTheContextIsTheError(t *testing.T) {
 	t.Parallel()
-	conn, router := connect(t, testkit.Server(t), testkit.Patience)
+	conn, router := connect(t, natstest.Server(t), testkit.Patience)
 	answer(t, router, "hooks.x", func(int, *nats.Msg) {})
 	if _, err := conn.Request(testkit.Within(t, 30*time.Millisecond), clientconn.Request{Subject: "hooks.x"}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
@@ -182,7 +183,7 @@ func TestTheEndOfTheContextIsTheError(t *testing.T) {
 
 func TestRequestJSON(t *testing.T) {
 	t.Parallel()
-	conn, router := connect(t, testkit.Server(t), -1)
+	conn, router := connect(t, natstest.Server(t), -1)
 	answer(t, router, "hooks.echo", func(_ int, m *nats.Msg) { _ = m.Respond(m.Data) })
 	type body struct{ A int }
 	var got body

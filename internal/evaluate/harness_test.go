@@ -15,7 +15,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -51,14 +52,14 @@ func newFixture(t *testing.T, o router.Options) *fixture {
 	if o.AuditData == "" {
 		o.AuditData = recorder.Full
 	}
-	s := testkit.Server(t)
-	testkit.Router(t, s, o)
-	f := &fixture{t: t, nc: testkit.Conn(t, s)}
+	s := natstest.Server(t)
+	routertest.Start(t, s, o)
+	f := &fixture{t: t, nc: natstest.Conn(t, s)}
 	var err error
 	if f.bus, err = natsx.New(f.nc, "", nil); err != nil {
 		t.Fatal(err)
 	}
-	client := testkit.Client(t, hookrouter.Options{Conn: f.nc})
+	client := natstest.Client(t, hookrouter.Options{Conn: f.nc})
 	if f.agent, err = agent.New(client, agent.Options{Session: "s1", Source: "/test"}); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/hookcall"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -25,13 +26,13 @@ const maxReply = 64
 // bus is a connection of a router and one of a worker.
 func bus(t *testing.T) (*natsx.Conn, *nats.Conn) {
 	t.Helper()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	conn, err := natsx.Connect(natsx.Options{InProcess: s})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
-	return conn, testkit.Conn(t, s)
+	return conn, natstest.Conn(t, s)
 }
 
 // subscribe answers messages on a subject with handle; nil only collects them.

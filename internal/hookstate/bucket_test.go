@@ -19,6 +19,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -34,7 +35,7 @@ func open(t *testing.T, s *embedded.Server) *hookstate.Bucket {
 // stream looks at what the server keeps of the states.
 func stream(t *testing.T, s *embedded.Server) *jetstream.StreamInfo {
 	t.Helper()
-	js, err := jetstream.New(testkit.Conn(t, s))
+	js, err := jetstream.New(natstest.Conn(t, s))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func add(old []byte) ([]byte, error) { return append(old, 'x'), nil }
 
 func TestTwoStoresLoseNoUpdate(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	stores := []*hookstate.Bucket{open(t, s), open(t, s)}
 	const each = 100
 	var all sync.WaitGroup
@@ -76,7 +77,7 @@ func TestTwoStoresLoseNoUpdate(t *testing.T) {
 
 func TestAnUpdateThatIsNotWaitedForIsNotCalled(t *testing.T) {
 	t.Parallel()
-	store := open(t, testkit.Server(t))
+	store := open(t, natstest.Server(t))
 	inside, leave := make(chan struct{}), make(chan struct{})
 	var all sync.WaitGroup
 	all.Go(func() {
@@ -106,7 +107,7 @@ func TestAnUpdateThatIsNotWaitedForIsNotCalled(t *testing.T) {
 
 func TestWhatOneStoreWroteTheOtherReads(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	one, other := open(t, s), open(t, s)
 	for n := 1; n <= 50; n++ {
 		if err := one.Update(t.Context(), "a.b", add); err != nil {
@@ -120,7 +121,7 @@ func TestWhatOneStoreWroteTheOtherReads(t *testing.T) {
 
 func TestBucketKeepsWhatItIsTold(t *testing.T) {
 	t.Parallel()
-	store := open(t, testkit.Server(t))
+	store := open(t, natstest.Server(t))
 	for _, key := range []string{"a.1", "a.2", "ab.1"} {
 		if err := store.Update(t.Context(), key, add); err != nil {
 			t.Fatal(err)
@@ -171,7 +172,7 @@ func under(t *testing.T, store hookstate.Store, prefix string) (got []string) {
 
 func TestSessionsThatNeverEndAreForgotten(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	if err := open(t, s).Update(t.Context(), "a.1", add); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +184,7 @@ func TestSessionsThatNeverEndAreForgotten(t *testing.T) {
 func TestTheBucketIsOpenedWhenItIsUsed(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	store := hookstate.NewBucket(func() (*natsx.Conn, error) {
 		if calls.Add(1) == 1 {
 			return nil, errors.New("not yet")
@@ -219,7 +220,7 @@ func TestAnUnreachableStoreIsAnErrorInTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := testkit.Server(t)
+			s := natstest.Server(t)
 			store := open(t, s)
 			if away == nil {
 				s.Stop()
@@ -249,7 +250,7 @@ func TestAnUnreachableStoreIsAnErrorInTime(t *testing.T) {
 
 // TestNothingIsLeftOfSessionsThatEnded has many sessions come and go.
 func TestNothingIsLeftOfSessionsThatEnded(t *testing.T) {
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	store := hookstate.Of[int](open(t, s), "reads.monitor")
 	sessions := testkit.Volume(t, 500, 2000, 100_000)
 	live := func(from, to int) {

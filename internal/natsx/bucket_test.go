@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // Replicas that start at the same time make a bucket together. Each of them can read
 // it, between whichever of its steps the other one makes its own.
 func TestABucketIsReadByAllWhoMakeIt(t *testing.T) {
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	first := connect(t, s)
 	steps, tried := 1, 0
 	for ; tried < steps; tried++ {

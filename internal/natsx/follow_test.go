@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
 // TestFollowEndsThoughNobodyAnswers is about a connection that breaks twice: the second
@@ -17,8 +17,8 @@ import (
 func TestFollowEndsThoughNobodyAnswers(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	s := testkit.Listening(t)
-	answers := &testkit.Stall{Subject: "_INBOX."}
+	s := natstest.Listening(t)
+	answers := &natstest.Stall{Subject: "_INBOX."}
 	b, err := natsx.Connect(natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{answers.Option(), nats.ReconnectWait(time.Millisecond)}})
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +28,7 @@ func TestFollowEndsThoughNobodyAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	watch := testkit.Conn(t, s)
+	watch := natstest.Conn(t, s)
 	asked, err := watch.SubscribeSync("$JS.API.CONSUMER.CREATE.LOG.>")
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
@@ -15,8 +15,8 @@ import (
 func TestARefusalIsCountedBeforeItIsSent(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	s := testkit.Server(t)
-	server, agent := connect(t, s), testkit.Conn(t, s)
+	s := natstest.Server(t)
+	server, agent := connect(t, s), natstest.Conn(t, s)
 	answers, err := agent.SubscribeSync(agent.NewInbox())
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -82,7 +83,7 @@ func called(t *testing.T, r *registry.Registry) string {
 // hook; and when its removal is, none does. Nobody waits or polls here.
 func TestEveryReplicaCallsWhatIsRegistered(t *testing.T) {
 	t.Parallel()
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	first := replica(t, server, registry.Options{Replica: "first"})
 	second := replica(t, server, registry.Options{Replica: "second"})
 	for n := range 30 {
@@ -102,7 +103,7 @@ func TestEveryReplicaCallsWhatIsRegistered(t *testing.T) {
 
 func TestHooksKeepTheirOrder(t *testing.T) {
 	t.Parallel()
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	first := replica(t, server, registry.Options{Replica: "first"})
 	urgent := hook("urgent", "i")
 	urgent.Priority = -1
@@ -128,7 +129,7 @@ func TestHooksKeepTheirOrder(t *testing.T) {
 // The last instance takes the hook with it, unless the hook is durable.
 func TestUnregister(t *testing.T) {
 	t.Parallel()
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	first := replica(t, server, registry.Options{Replica: "first"})
 	second := replica(t, server, registry.Options{Replica: "second"})
 	durable := hook("durable", "i1")
@@ -163,7 +164,7 @@ func TestUnregister(t *testing.T) {
 
 func TestAnOlderVersionReplacesNothing(t *testing.T) {
 	t.Parallel()
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	first := replica(t, server, registry.Options{Replica: "first"})
 	second := replica(t, server, registry.Options{Replica: "second"})
 	version := func(v string, priority int) chain.Registration {
@@ -188,7 +189,7 @@ func TestAnOlderVersionReplacesNothing(t *testing.T) {
 func TestChangesAtOnce(t *testing.T) {
 	t.Parallel()
 	const each = 10
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	var wg sync.WaitGroup
 	var all []*registry.Registry
 	for _, name := range []string{"first", "second"} {
@@ -216,7 +217,7 @@ func TestARecordComesBeforeTheChange(t *testing.T) {
 	var mu sync.Mutex
 	var recorded []string
 	var fail error
-	r := replica(t, testkit.Server(t), registry.Options{Replica: "first", Record: func(_ context.Context, c registry.Change) error {
+	r := replica(t, natstest.Server(t), registry.Options{Replica: "first", Record: func(_ context.Context, c registry.Change) error {
 		mu.Lock()
 		defer mu.Unlock()
 		recorded = append(recorded, fmt.Sprintf("%s %s by %s", c.Action, c.Hook, c.By))
@@ -279,7 +280,7 @@ func (c *cut) set(off bool) {
 func TestAReplicaThatIsCutOffIsStale(t *testing.T) {
 	t.Parallel()
 	const lease = time.Second
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	line := &cut{Server: server}
 	away := replica(t, line, registry.Options{Replica: "away", Lease: lease})
 	here := replica(t, server, registry.Options{Replica: "here", Lease: lease})
@@ -309,7 +310,7 @@ func TestAReplicaThatIsCutOffIsStale(t *testing.T) {
 func TestInstancesExpire(t *testing.T) {
 	t.Parallel()
 	const ttl = 300 * time.Millisecond
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	changed := make(chan string, 8)
 	options := registry.Options{TTL: ttl, Changed: func(action, hook string) {
 		if action == "expired" {
@@ -353,7 +354,7 @@ func TestInstancesExpire(t *testing.T) {
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("no such function")
-	r := replica(t, testkit.Server(t), registry.Options{Replica: "first", Compile: func(reg chain.Registration) (func(*chain.View) (bool, error), error) {
+	r := replica(t, natstest.Server(t), registry.Options{Replica: "first", Compile: func(reg chain.Registration) (func(*chain.View) (bool, error), error) {
 		if reg.Match == "" {
 			return nil, nil
 		}

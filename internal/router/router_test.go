@@ -13,12 +13,13 @@ import (
 	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
 // connect connects a router to a server of its own.
 func connect(t *testing.T) *natsx.Conn {
 	t.Helper()
-	conn, err := natsx.Connect(natsx.Options{InProcess: testkit.Server(t)})
+	conn, err := natsx.Connect(natsx.Options{InProcess: natstest.Server(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/webhook"
 )
 
@@ -181,12 +182,12 @@ func TestItDrains(t *testing.T) {
 // A server that joins another one ends without it.
 func TestItJoinsAServer(t *testing.T) {
 	t.Parallel()
-	other := testkit.Listening(t)
+	other := natstest.Listening(t)
 	s, stop := run(t, server.Options{NATS: natsx.Options{URL: other.ClientURL()}})
 	if s.InProcess() != nil || s.ClientURL() != "" || s.HTTPAddr() != "" {
 		t.Errorf("it started a server of its own: %v %q %q", s.InProcess(), s.ClientURL(), s.HTTPAddr())
 	}
-	nc := testkit.Conn(t, other)
+	nc := natstest.Conn(t, other)
 	if _, err := nc.Request("hooks.registry", nil, 20*time.Second); err != nil {
 		t.Errorf("the registry: %v", err)
 	}

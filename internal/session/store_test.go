@@ -13,6 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/session"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -59,7 +60,7 @@ func injects(used, n int) verdict.Verdict {
 
 func TestAnUnknownSessionIsNew(t *testing.T) {
 	t.Parallel()
-	state := get(t, open(t, testkit.Server(t)), "s1")
+	state := get(t, open(t, natstest.Server(t)), "s1")
 	if state.Session != "s1" || state.Turn != 0 || state.Ended != nil {
 		t.Errorf("it is %+v", state)
 	}
@@ -68,7 +69,7 @@ func TestAnUnknownSessionIsNew(t *testing.T) {
 // A prompt begins a turn, and so does an execution that no prompt announced.
 func TestTurns(t *testing.T) {
 	t.Parallel()
-	store := open(t, testkit.Server(t))
+	store := open(t, natstest.Server(t))
 	for i, step := range []struct {
 		event string
 		turn  int
@@ -97,7 +98,7 @@ func TestTurns(t *testing.T) {
 // A new turn has the whole budget, and lists no injections of the last one.
 func TestATurnBeginsWithItsBudget(t *testing.T) {
 	t.Parallel()
-	store := open(t, testkit.Server(t))
+	store := open(t, natstest.Server(t))
 	spend(t, store, 70)
 	state := get(t, store, "s1")
 	if len(state.Injections) != 1 || state.Used != 70 {
@@ -120,7 +121,7 @@ func TestATurnBeginsWithItsBudget(t *testing.T) {
 func TestEveryTokenIsSpentOnce(t *testing.T) {
 	t.Parallel()
 	const budget, each, rounds = 100, 3, 20 // 120 tokens are asked for
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	var mu sync.Mutex
 	delivered := 0
 	var wg sync.WaitGroup
@@ -153,7 +154,7 @@ func TestEveryTokenIsSpentOnce(t *testing.T) {
 // A verdict that injects nothing writes nothing.
 func TestNothingInjectedIsNotStored(t *testing.T) {
 	t.Parallel()
-	store := open(t, testkit.Server(t))
+	store := open(t, natstest.Server(t))
 	if err := store.Limit(t.Context(), "s1", verdict.Limits{Size: 10, Budget: 20}); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +172,7 @@ func TestNothingInjectedIsNotStored(t *testing.T) {
 // A replica that follows the bucket sees what the others spend.
 func TestUsedFollowsTheOtherReplicas(t *testing.T) {
 	t.Parallel()
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	writer, reader := open(t, server), open(t, server)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -215,7 +216,7 @@ func granted(t *testing.T, s *session.Store, hook, prompt string) (id, by string
 // A grant answers the same prompt of the same hook, and is stored once.
 func TestAGrantIsRememberedOnce(t *testing.T) {
 	t.Parallel()
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	first, second := open(t, server), open(t, server)
 	for _, store := range []*session.Store{first, second, first} {
 		remember(t, store, request("a1"), time.Now())
@@ -239,7 +240,7 @@ func TestAGrantIsRememberedOnce(t *testing.T) {
 // The store is told of one decision more than once: a revoked one stays revoked.
 func TestWhatIsRevokedIsNotRememberedAgain(t *testing.T) {
 	t.Parallel()
-	store := open(t, testkit.Server(t))
+	store := open(t, natstest.Server(t))
 	remember(t, store, request("a1"), time.Now())
 	n, err := store.Revoke(t.Context(), "s1", "deploys", "")
 	if n != 1 || err != nil {
@@ -257,7 +258,7 @@ func TestWhatIsRevokedIsNotRememberedAgain(t *testing.T) {
 
 func TestRevokeSelects(t *testing.T) {
 	t.Parallel()
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	for i, test := range []struct {
 		hook, prompt string
 		revoked      int
@@ -283,7 +284,7 @@ func TestRevokeSelects(t *testing.T) {
 // later, and is not remembered in the new one.
 func TestTheEndForgets(t *testing.T) {
 	t.Parallel()
-	store := open(t, testkit.Server(t))
+	store := open(t, natstest.Server(t))
 	arrived := time.Now()
 	remember(t, store, request("a1"), arrived)
 	spend(t, store, 40)

@@ -2,10 +2,9 @@
 //
 // # Servers and routers
 //
-// [Server], [Listening] and [Cluster] start real NATS servers in the process of the
-// test, [Router] starts a router on one of them and [Conn] connects to it. Each call is
-// a bus of its own, so that tests can run in parallel. Everything ends with the test.
-// [Stall] holds messages back, as a consumer that stands still would.
+// Package natstest starts NATS servers in the process of the test, routertest a router on
+// one of them, and clitest runs hookctl. They are packages of their own so that a test
+// links only what it needs.
 //
 // # Waiting
 //

@@ -12,7 +12,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
@@ -161,15 +160,4 @@ func TestProgram(t *testing.T) {
 	if err != nil || len(out) == 0 {
 		t.Errorf("%v: %s", err, out)
 	}
-}
-
-func TestRouter(t *testing.T) {
-	s := testkit.Server(t)
-	_, stop := testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
-	m, err := nc.RequestWithContext(testkit.Within(t, testkit.Patience), "hooks.registry", nil)
-	if err != nil || string(m.Data) != "[]" {
-		t.Errorf("%v: %v", err, m)
-	}
-	stop()
 }

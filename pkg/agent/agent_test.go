@@ -16,7 +16,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -38,7 +39,7 @@ const patience = 20 * time.Second
 // connect creates an agent on a client of its own.
 func connect(t *testing.T, c hookrouter.Options, o agent.Options) *agent.Agent {
 	t.Helper()
-	a, err := agent.New(testkit.Client(t, c), o)
+	a, err := agent.New(natstest.Client(t, c), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,10 +265,10 @@ func TestDeadlineIsToldToTheRouter(t *testing.T) {
 }
 
 func TestPatience(t *testing.T) {
-	s := testkit.Server(t)
-	_, stop := testkit.Router(t, s, router.Options{})
+	s := natstest.Server(t)
+	_, stop := routertest.Start(t, s, router.Options{})
 	stop()
-	nc := testkit.Conn(t, s)
+	nc := natstest.Conn(t, s)
 
 	t.Run("no router, no patience", func(t *testing.T) {
 		a := connect(t, hookrouter.Options{Conn: nc, Patience: -1}, agent.Options{})
@@ -300,7 +301,7 @@ func TestPatience(t *testing.T) {
 		}
 	})
 	t.Run("a router that can't serve is asked again, and then that is what is said", func(t *testing.T) {
-		fake := unavailable(t, testkit.Conn(t, s), "hooks.emit.>", 1_000_000)
+		fake := unavailable(t, natstest.Conn(t, s), "hooks.emit.>", 1_000_000)
 		a := connect(t, hookrouter.Options{Conn: nc, Patience: 300 * time.Millisecond}, agent.Options{})
 		_, err := a.Emit(t.Context(), events.ToolPre, nil)
 		var refusal *hookrouter.Error
@@ -312,7 +313,7 @@ func TestPatience(t *testing.T) {
 		}
 	})
 	t.Run("a router that can't serve at first", func(t *testing.T) {
-		fake := unavailable(t, testkit.Conn(t, s), "hooks.emit.>", 2)
+		fake := unavailable(t, natstest.Conn(t, s), "hooks.emit.>", 2)
 		a := connect(t, hookrouter.Options{Conn: nc}, agent.Options{})
 		if answer, err := a.Emit(t.Context(), events.ToolPre, nil); err != nil || answer.Reason != "served" {
 			t.Errorf("%+v, %v", answer, err)
@@ -325,13 +326,13 @@ func TestPatience(t *testing.T) {
 		a := connect(t, hookrouter.Options{Conn: nc}, agent.Options{})
 		done := make(chan error, 1)
 		go func() { _, err := a.Emit(t.Context(), events.ToolPre, nil); done <- err }()
-		testkit.Router(t, s, router.Options{})
+		routertest.Start(t, s, router.Options{})
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 	})
 	t.Run("another refusal is final", func(t *testing.T) {
-		fake := unavailable(t, testkit.Conn(t, s), "other.emit.>", 0)
+		fake := unavailable(t, natstest.Conn(t, s), "other.emit.>", 0)
 		a := connect(t, hookrouter.Options{Conn: nc, Prefix: "other"}, agent.Options{})
 		if _, err := a.Emit(t.Context(), "no:such", nil); err == nil {
 			t.Error("no error")

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -36,11 +36,11 @@ func granted(data string) answer {
 func inAMinute() time.Time { return time.Now().Add(time.Minute) }
 
 func TestExecute(t *testing.T) {
-	s := testkit.Server(t)
-	r := script(t, testkit.Conn(t, s), toolPreExecuted, say(
+	s := natstest.Server(t)
+	r := script(t, natstest.Conn(t, s), toolPreExecuted, say(
 		`{"action":"deny","reason":"no","display":[{"message":"m","level":"warning","source":"hook:G","hook_id":"g"}],"suppress_output":["G"],"injected_tokens":7}`,
 		"Hook-Event-Id", "e%201", "Hook-Chain-Id", "c1", "Hook-Count", "3", "Hook-Denied-By", "g", "Hook-Failed-Open", "a,b"))
-	a := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{Session: "s1"})
+	a := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, agent.Options{Session: "s1"})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	x, err := a.Execute(ctx, events.ToolPre, json.RawMessage(`{ "n" : 9007199254740993 }`))
@@ -75,7 +75,7 @@ func TestExecute(t *testing.T) {
 
 // An event is sent again, by its id and byte for byte, until there is a verdict.
 func TestExecuteSendsAgain(t *testing.T) {
-	s := testkit.Listening(t)
+	s := natstest.Listening(t)
 	var w wire
 	wait := pending(inAMinute())
 	const data = `{"tool_name":"Bash"}`
@@ -94,7 +94,7 @@ func TestExecuteSendsAgain(t *testing.T) {
 		"when a router can't serve first, and then a person thinks": {[]answer{refuse(503, "not yet"), wait, wait}, 2},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			r := script(t, testkit.Conn(t, s), toolPreExecuted, append(c.before, granted(data))...)
+			r := script(t, natstest.Conn(t, s), toolPreExecuted, append(c.before, granted(data))...)
 			asked := 0
 			a := connect(t, hookrouter.Options{URL: s.ClientURL(), NATS: []nats.Option{nats.SetCustomDialer(&w), nats.ReconnectWait(time.Millisecond), nats.ReconnectJitter(0, 0)}}, agent.Options{OnPending: func(verdict.Approval) { asked++ }})
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -137,7 +137,7 @@ func TestExecuteSendsAgain(t *testing.T) {
 
 // What is no verdict to obey ends it, and permits nothing.
 func TestExecuteEnds(t *testing.T) {
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	wait := pending(inAMinute())
 	approved := func(fields string) answer {
 		return say(`{"action":"continue",` + fields + `"approval":{"id":"q1","data_sha256":"` + approval.Digest([]byte(`{"a":1}`)) + `"}}`)
@@ -163,8 +163,8 @@ func TestExecuteEnds(t *testing.T) {
 		"by an approval without a digest":            {[]answer{say(`{"action":"continue","data":{},"approval":{"id":"q1"}}`)}, 0, agent.ErrOtherData, "do not go on"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			r := script(t, testkit.Conn(t, s), toolPreExecuted, c.answers...)
-			x, err := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}).Execute(t.Context(), events.ToolPre, nil)
+			r := script(t, natstest.Conn(t, s), toolPreExecuted, c.answers...)
+			x, err := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, agent.Options{}).Execute(t.Context(), events.ToolPre, nil)
 			if err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
 				t.Errorf("error is %v", err)
 			}
@@ -179,13 +179,13 @@ func TestExecuteEnds(t *testing.T) {
 			}
 		})
 	}
-	if _, err := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}).Execute(t.Context(), "tool pre", nil); err == nil {
+	if _, err := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, agent.Options{}).Execute(t.Context(), "tool pre", nil); err == nil {
 		t.Error("a bad name was executed")
 	}
 }
 
 func TestExecuteWithoutAnyRouter(t *testing.T) {
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	for sentence, c := range map[string]struct {
 		patience, deadline time.Duration
 		is                 error
@@ -196,7 +196,7 @@ func TestExecuteWithoutAnyRouter(t *testing.T) {
 		"and says what was wrong too":        {time.Hour, 200 * time.Millisecond, hookrouter.ErrNoRouter},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			a := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s), Patience: c.patience}, agent.Options{})
+			a := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s), Patience: c.patience}, agent.Options{})
 			ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
 			defer cancel()
 			began := time.Now()
@@ -214,7 +214,7 @@ func TestExecuteWithoutAnyRouter(t *testing.T) {
 
 // The caller's context ends while a person thinks.
 func TestExecuteLeavesAnOpenQuestion(t *testing.T) {
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	for sentence, last := range map[string]answer{
 		"during a wait":                   silence,
 		"between two waits":               pending(inAMinute()),
@@ -231,8 +231,8 @@ func TestExecuteLeavesAnOpenQuestion(t *testing.T) {
 				}
 				last(m)
 			}
-			script(t, testkit.Conn(t, s), toolPreExecuted, pending(inAMinute()), end)
-			_, err := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}).Execute(ctx, events.ToolPre, nil)
+			script(t, natstest.Conn(t, s), toolPreExecuted, pending(inAMinute()), end)
+			_, err := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, agent.Options{}).Execute(ctx, events.ToolPre, nil)
 			var open *agent.PendingError
 			if !errors.As(err, &open) || open.Approval.ID != "q1" || open.Approval.Prompt != "Deploy?" || !errors.Is(err, stop) ||
 				!strings.Contains(err.Error(), `approval request q1 of hook "careful" is still open`) {
@@ -244,9 +244,9 @@ func TestExecuteLeavesAnOpenQuestion(t *testing.T) {
 
 // The client is closed while a person is asked.
 func TestExecuteOnAClientThatIsClosed(t *testing.T) {
-	s := testkit.Listening(t)
-	client := testkit.Client(t, hookrouter.Options{URL: s.ClientURL()})
-	script(t, testkit.Conn(t, s), toolPreExecuted, pending(inAMinute()), func(*nats.Msg) { client.Close() })
+	s := natstest.Listening(t)
+	client := natstest.Client(t, hookrouter.Options{URL: s.ClientURL()})
+	script(t, natstest.Conn(t, s), toolPreExecuted, pending(inAMinute()), func(*nats.Msg) { client.Close() })
 	a, err := agent.New(client, agent.Options{})
 	if err != nil {
 		t.Fatal(err)

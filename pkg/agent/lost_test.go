@@ -10,7 +10,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -23,8 +24,8 @@ func TestEmitEndsWithTheConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, stopRouter := testkit.Router(t, s, router.Options{DrainTimeout: time.Second})
-	w, err := worker.New(testkit.Client(t, hookrouter.Options{NATS: []nats.Option{nats.InProcessServer(s)}}), worker.Options{})
+	_, stopRouter := routertest.Start(t, s, router.Options{DrainTimeout: time.Second})
+	w, err := worker.New(natstest.Client(t, hookrouter.Options{NATS: []nats.Option{nats.InProcessServer(s)}}), worker.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func TestEmitEndsWithTheConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := agent.New(testkit.Client(t, hookrouter.Options{NATS: []nats.Option{nats.InProcessServer(s)}}), agent.Options{})
+	a, err := agent.New(natstest.Client(t, hookrouter.Options{NATS: []nats.Option{nats.InProcessServer(s)}}), agent.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

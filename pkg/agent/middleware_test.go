@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approver"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -86,11 +86,11 @@ func TestAMiddlewareMayReplyAndFail(t *testing.T) {
 
 // An error reply is the same error, whoever asked.
 func TestOneErrorWithACode(t *testing.T) {
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	for _, subject := range []string{"hooks.emit.>", "hooks.approval.>", "hooks.register.>", "hooks.execute.>"} {
-		script(t, testkit.Conn(t, s), subject, refuse(409, "not that way"))
+		script(t, natstest.Conn(t, s), subject, refuse(409, "not that way"))
 	}
-	client := testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)})
+	client := natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)})
 	a, err := agent.New(client, agent.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -25,7 +26,7 @@ import (
 // register registers a hook on a server without a hooktest bus.
 func register(t *testing.T, c hookrouter.Options, o worker.Options, reg worker.Registration, hook worker.Handler) {
 	t.Helper()
-	w, err := worker.New(testkit.Client(t, c), o)
+	w, err := worker.New(natstest.Client(t, c), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,12 +87,12 @@ func TestExecuteGetsWhatAPersonSays(t *testing.T) {
 // The router that asked is gone when the person answers; another one tells the
 // agent.
 func TestExecuteOutlivesTheRouterThatAsked(t *testing.T) {
-	s := testkit.Server(t)
-	_, stopFirst := testkit.Router(t, s, router.Options{})
+	s := natstest.Server(t)
+	_, stopFirst := routertest.Start(t, s, router.Options{})
 	careful := hooktest.Script(asking)
-	register(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{}, worker.Registration{ID: "careful", Events: toolPre}, careful.Handle)
+	register(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, worker.Options{}, worker.Registration{ID: "careful", Events: toolPre}, careful.Handle)
 	questions := make(chan string, 1)
-	a := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{Session: "s1", OnPending: func(q verdict.Approval) { questions <- q.ID }})
+	a := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, agent.Options{Session: "s1", OnPending: func(q verdict.Approval) { questions <- q.ID }})
 	done := make(chan error, 1)
 	go func() {
 		x, err := a.Execute(t.Context(), events.ToolPre, nil)
@@ -102,8 +103,8 @@ func TestExecuteOutlivesTheRouterThatAsked(t *testing.T) {
 	}()
 	id := <-questions
 	stopFirst()
-	_, stopSecond := testkit.Router(t, s, router.Options{})
-	reply, err := testkit.Conn(t, s).Request("hooks.approve."+id, []byte(`{"option":"Allow"}`), patience)
+	_, stopSecond := routertest.Start(t, s, router.Options{})
+	reply, err := natstest.Conn(t, s).Request("hooks.approve."+id, []byte(`{"option":"Allow"}`), patience)
 	if err != nil || reply.Header.Get("Nats-Service-Error") != "" {
 		t.Fatalf("%+v, %v", reply, err)
 	}

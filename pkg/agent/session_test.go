@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
@@ -54,7 +54,7 @@ func newSession(t *testing.T, a *agent.Agent, o agent.SessionOptions) *agent.Ses
 
 func TestSessionDeliversMessages(t *testing.T) {
 	const ephemeral, appended = `,"ephemeral":true`, `,"ephemeral":true,"append_to_last_tool_result":true`
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	user, tool := agent.Message{Role: "user", Content: "do it"}, agent.Message{Role: agent.RoleTool, Content: "done"}
 	for sentence, c := range map[string]struct {
 		before      []agent.Message
@@ -100,12 +100,12 @@ func TestSessionDeliversMessages(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			script(t, testkit.Conn(t, s), toolPreExecuted, verdictOf(c.messages...))
+			script(t, natstest.Conn(t, s), toolPreExecuted, verdictOf(c.messages...))
 			var memory agent.MemoryContext
 			for _, m := range c.before {
 				_ = memory.AddMessage(t.Context(), m)
 			}
-			session := newSession(t, connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}), agent.SessionOptions{Context: &memory})
+			session := newSession(t, connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, agent.Options{}), agent.SessionOptions{Context: &memory})
 			if x, err := session.Execute(t.Context(), events.ToolPre, nil); err != nil || !x.Permitted() {
 				t.Fatalf("%+v, %v", x, err)
 			}
@@ -123,10 +123,10 @@ func TestSessionDeliversMessages(t *testing.T) {
 }
 
 func TestSessionKeepsWhereAMessageComesFrom(t *testing.T) {
-	s := testkit.Server(t)
-	script(t, testkit.Conn(t, s), toolPreExecuted, verdictOf(message("a", "")))
+	s := natstest.Server(t)
+	script(t, natstest.Conn(t, s), toolPreExecuted, verdictOf(message("a", "")))
 	var memory agent.MemoryContext
-	session := newSession(t, connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}), agent.SessionOptions{Context: &memory})
+	session := newSession(t, connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, agent.Options{}), agent.SessionOptions{Context: &memory})
 	if _, err := session.Execute(t.Context(), events.ToolPre, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -158,10 +158,10 @@ func logged() (*slog.Logger, *bytes.Buffer) {
 
 // What a session can't deliver changes nothing for the agent, and is logged.
 func TestSessionGoesOnWithoutDelivery(t *testing.T) {
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	const body = `{"action":"continue","data":{},"display":[{"message":"mind the gap","level":"error","source":"hook:H"}],
 		"warnings":[{"kind":"oversize","hook":"H","detail":"11 KiB"}],"messages":[%s]}`
-	script(t, testkit.Conn(t, s), toolPreExecuted, say(fmt.Sprintf(body, message("hidden text", ""))))
+	script(t, natstest.Conn(t, s), toolPreExecuted, say(fmt.Sprintf(body, message("hidden text", ""))))
 	for sentence, c := range map[string]struct {
 		o         agent.SessionOptions
 		want, not []string // in the log
@@ -192,7 +192,7 @@ func TestSessionGoesOnWithoutDelivery(t *testing.T) {
 			if c.screen != "" {
 				c.o.Display = agent.NewTerminalDisplay(&screen)
 			}
-			session := newSession(t, connect(t, hookrouter.Options{Conn: testkit.Conn(t, s), Log: log}, agent.Options{Session: "s1"}), c.o)
+			session := newSession(t, connect(t, hookrouter.Options{Conn: natstest.Conn(t, s), Log: log}, agent.Options{Session: "s1"}), c.o)
 			if x, err := session.Execute(t.Context(), events.ToolPre, nil); err != nil || !x.Permitted() {
 				t.Errorf("%+v, %v", x, err)
 			}
@@ -214,10 +214,10 @@ func TestSessionGoesOnWithoutDelivery(t *testing.T) {
 }
 
 func TestSessionKeepsEphemeralMessagesWhereItsContextCantBeRead(t *testing.T) {
-	s := testkit.Server(t)
-	script(t, testkit.Conn(t, s), toolPreExecuted, verdictOf(message("a", `,"ephemeral":true`)))
+	s := natstest.Server(t)
+	script(t, natstest.Conn(t, s), toolPreExecuted, verdictOf(message("a", `,"ephemeral":true`)))
 	flaky := &flaky{fail: true}
-	session := newSession(t, connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}), agent.SessionOptions{Context: flaky})
+	session := newSession(t, connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, agent.Options{}), agent.SessionOptions{Context: flaky})
 	if _, err := session.Execute(t.Context(), events.ToolPre, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -251,10 +251,10 @@ func (c careless) AddMessage(context.Context, agent.Message) error { return nil 
 func (c careless) Messages(context.Context) ([]agent.Message, error) { return c, nil }
 
 func TestSessionLeavesStoredMessagesAsTheyAre(t *testing.T) {
-	s := testkit.Server(t)
-	script(t, testkit.Conn(t, s), toolPreExecuted, verdictOf(message("a", `,"ephemeral":true,"append_to_last_tool_result":true`)))
+	s := natstest.Server(t)
+	script(t, natstest.Conn(t, s), toolPreExecuted, verdictOf(message("a", `,"ephemeral":true,"append_to_last_tool_result":true`)))
 	stored := careless{{Role: agent.RoleTool, Content: "done"}}
-	session := newSession(t, connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}), agent.SessionOptions{Context: stored})
+	session := newSession(t, connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, agent.Options{}), agent.SessionOptions{Context: stored})
 	if _, err := session.Execute(t.Context(), events.ToolPre, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -264,15 +264,15 @@ func TestSessionLeavesStoredMessagesAsTheyAre(t *testing.T) {
 }
 
 func TestEphemeralMessagesAreBounded(t *testing.T) {
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	const many, limit = 300, 256
 	var all []string
 	for i := range many {
 		all = append(all, message(fmt.Sprint(i), `,"ephemeral":true`))
 	}
-	script(t, testkit.Conn(t, s), toolPreExecuted, verdictOf(all...))
+	script(t, natstest.Conn(t, s), toolPreExecuted, verdictOf(all...))
 	log, text := logged()
-	session := newSession(t, connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}), agent.SessionOptions{Log: log})
+	session := newSession(t, connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, agent.Options{}), agent.SessionOptions{Log: log})
 	if _, err := session.Execute(t.Context(), events.ToolPre, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -285,9 +285,9 @@ func TestEphemeralMessagesAreBounded(t *testing.T) {
 // A sub-agent has a session of its own; what hooks inject when it is done is for
 // the one that it worked for.
 func TestSubAgent(t *testing.T) {
-	s := testkit.Server(t)
-	r := script(t, testkit.Conn(t, s), "hooks.execute.>", verdictOf(message("for one call", `,"ephemeral":true`), message("kept", "")))
-	a := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{Session: "parent"})
+	s := natstest.Server(t)
+	r := script(t, natstest.Conn(t, s), "hooks.execute.>", verdictOf(message("for one call", `,"ephemeral":true`), message("kept", "")))
+	a := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, agent.Options{Session: "parent"})
 	if err := a.SetDefaultFields(map[string]any{"user": "adam"}); err != nil {
 		t.Fatal(err)
 	}
@@ -322,11 +322,11 @@ func TestSubAgent(t *testing.T) {
 }
 
 func TestTurnAndEnd(t *testing.T) {
-	s := testkit.Server(t)
-	turn := script(t, testkit.Conn(t, s), "hooks.session.turn", say(`{}`))
-	end := script(t, testkit.Conn(t, s), "hooks.session.end", refuse(503, "not yet"), say(`{}`))
-	script(t, testkit.Conn(t, s), toolPreExecuted, verdictOf(message("a", `,"ephemeral":true`)))
-	a := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{Session: "s1"})
+	s := natstest.Server(t)
+	turn := script(t, natstest.Conn(t, s), "hooks.session.turn", say(`{}`))
+	end := script(t, natstest.Conn(t, s), "hooks.session.end", refuse(503, "not yet"), say(`{}`))
+	script(t, natstest.Conn(t, s), toolPreExecuted, verdictOf(message("a", `,"ephemeral":true`)))
+	a := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, agent.Options{Session: "s1"})
 	session := newSession(t, a, agent.SessionOptions{ID: "s\n2"})
 	if _, err := session.Execute(t.Context(), events.ToolPre, nil); err != nil {
 		t.Fatal(err)
@@ -347,7 +347,7 @@ func TestTurnAndEnd(t *testing.T) {
 			t.Errorf("end of %s, want %s", got, want)
 		}
 	}
-	if err := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}).NewTurn(t.Context()); err == nil || !strings.Contains(err.Error(), "the agent has no session") {
+	if err := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, agent.Options{}).NewTurn(t.Context()); err == nil || !strings.Contains(err.Error(), "the agent has no session") {
 		t.Errorf("error is %v", err)
 	}
 	if _, err := agent.NewSession(a, agent.SessionOptions{ID: strings.Repeat("x", 9<<10)}); err == nil {
@@ -356,11 +356,11 @@ func TestTurnAndEnd(t *testing.T) {
 }
 
 func TestSessionIsSafeForConcurrentUse(t *testing.T) {
-	s := testkit.Server(t)
-	script(t, testkit.Conn(t, s), toolPreExecuted, say(`{"action":"continue","display":[{"message":"m","level":"info","source":"hook:H"}],"messages":[`+
+	s := natstest.Server(t)
+	script(t, natstest.Conn(t, s), toolPreExecuted, say(`{"action":"continue","display":[{"message":"m","level":"info","source":"hook:H"}],"messages":[`+
 		message("a", "")+`,`+message("b", `,"ephemeral":true`)+`]}`))
 	var memory agent.MemoryContext
-	session := newSession(t, connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}), agent.SessionOptions{Context: &memory, Display: agent.NewTerminalDisplay(io.Discard)})
+	session := newSession(t, connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, agent.Options{}), agent.SessionOptions{Context: &memory, Display: agent.NewTerminalDisplay(io.Discard)})
 	const goroutines, each = 4, 20
 	var wg sync.WaitGroup
 	var mu sync.Mutex

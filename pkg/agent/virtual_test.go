@@ -11,7 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
@@ -34,10 +34,10 @@ func TestExecuteOutlivesItsRouter(t *testing.T) {
 }
 
 func outlive(t *testing.T) {
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	waiting := make(chan struct{}, 100)
-	first := script(t, testkit.Conn(t, s), toolPreExecuted, pending(inAMinute()), func(*nats.Msg) { waiting <- struct{}{} })
-	a := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s), Patience: -1}, agent.Options{})
+	first := script(t, natstest.Conn(t, s), toolPreExecuted, pending(inAMinute()), func(*nats.Msg) { waiting <- struct{}{} })
+	a := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s), Patience: -1}, agent.Options{})
 	done := make(chan error, 1)
 	go func() {
 		x, err := a.Execute(t.Context(), events.ToolPre, nil)
@@ -50,7 +50,7 @@ func outlive(t *testing.T) {
 		<-waiting
 	}
 	first.stop() // the answer to the last one never comes either
-	second := script(t, testkit.Conn(t, s), toolPreExecuted, granted(`{"a":1}`))
+	second := script(t, natstest.Conn(t, s), toolPreExecuted, granted(`{"a":1}`))
 	recovered := time.Now()
 	if err := <-done; err != nil {
 		t.Fatal(err)
@@ -78,14 +78,14 @@ func TestExecuteGivesUpAMinuteAfterTheQuestion(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s := testkit.Server(t)
+				s := natstest.Server(t)
 				began := time.Now()
 				ask := pending(began.Add(5 * time.Minute))
 				if c.then == nil {
 					c.then = ask
 				}
-				r := script(t, testkit.Conn(t, s), toolPreExecuted, ask, c.then)
-				_, err := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{}).Execute(t.Context(), events.ToolPre, nil)
+				r := script(t, natstest.Conn(t, s), toolPreExecuted, ask, c.then)
+				_, err := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, agent.Options{}).Execute(t.Context(), events.ToolPre, nil)
 				var open *agent.PendingError
 				if !errors.As(err, &open) || open.Approval.ID != "q1" || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("error is %v", err)
@@ -108,10 +108,10 @@ func TestExecuteGivesUpAMinuteAfterTheQuestion(t *testing.T) {
 // Before a question is known an answer is waited for as long as hooks may take.
 func TestExecuteWithARouterThatIsSilent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := testkit.Server(t)
-		r := script(t, testkit.Conn(t, s), toolPreExecuted, []answer{silence, silence, say(`{"action":"continue","data":{}}`)}...)
+		s := natstest.Server(t)
+		r := script(t, natstest.Conn(t, s), toolPreExecuted, []answer{silence, silence, say(`{"action":"continue","data":{}}`)}...)
 		began := time.Now()
-		x, err := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s), Patience: time.Minute}, agent.Options{}).Execute(t.Context(), events.ToolPre, nil)
+		x, err := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s), Patience: time.Minute}, agent.Options{}).Execute(t.Context(), events.ToolPre, nil)
 		if err != nil || !x.Permitted() {
 			t.Errorf("%+v, %v", x, err)
 		}
@@ -129,12 +129,12 @@ func TestExecuteWithARouterThatIsSilent(t *testing.T) {
 // A second question to the same event is told of too.
 func TestOnPendingHearsOfEachQuestionOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := testkit.Server(t)
+		s := natstest.Server(t)
 		other := say(`{"action":"pending","approval":{"id":"q2","expires":"` + time.Now().Add(time.Minute).Format(time.RFC3339) + `"}}`)
 		first := pending(inAMinute())
-		script(t, testkit.Conn(t, s), toolPreExecuted, []answer{first, first, other, other, say(`{"action":"deny"}`)}...)
+		script(t, natstest.Conn(t, s), toolPreExecuted, []answer{first, first, other, other, say(`{"action":"deny"}`)}...)
 		var told []string
-		a := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, agent.Options{OnPending: func(q verdict.Approval) { told = append(told, q.ID) }})
+		a := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, agent.Options{OnPending: func(q verdict.Approval) { told = append(told, q.ID) }})
 		if x, err := a.Execute(t.Context(), events.ToolPre, nil); err != nil || x.Action != verdict.Deny {
 			t.Errorf("%+v, %v", x, err)
 		}

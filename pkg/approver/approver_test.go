@@ -12,7 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
@@ -27,10 +27,10 @@ const patience = 20 * time.Second
 // start starts a desk on a server of its own and connects an approver.
 func start(t *testing.T, o hookrouter.Options) (*desk, *approver.Approver) {
 	t.Helper()
-	s := testkit.Server(t)
-	d := deskOn(t, testkit.Conn(t, s))
+	s := natstest.Server(t)
+	d := deskOn(t, natstest.Conn(t, s))
 	if o.Conn == nil {
-		o.Conn = testkit.Conn(t, s)
+		o.Conn = natstest.Conn(t, s)
 	}
 	return d, connect(t, o)
 }
@@ -51,7 +51,7 @@ func deskOn(t *testing.T, nc *nats.Conn) *desk {
 
 func connect(t *testing.T, o hookrouter.Options) *approver.Approver {
 	t.Helper()
-	return approver.New(testkit.Client(t, o))
+	return approver.New(natstest.Client(t, o))
 }
 
 func TestPendingListsTheOldestAndCountsAll(t *testing.T) {
@@ -183,9 +183,9 @@ func TestSessionAndRevoke(t *testing.T) {
 }
 
 func TestWhatPassesIsWaitedFor(t *testing.T) {
-	s := testkit.Server(t)
-	nc := testkit.Conn(t, s)
-	d, a := deskOn(t, testkit.Conn(t, s)), connect(t, hookrouter.Options{Conn: nc})
+	s := natstest.Server(t)
+	nc := natstest.Conn(t, s)
+	d, a := deskOn(t, natstest.Conn(t, s)), connect(t, hookrouter.Options{Conn: nc})
 	d.ask("q1", false)
 	d.fail(wire.Errorf(wire.Unavailable, "no storage"), wire.Errorf(wire.Unavailable, "no storage"))
 	if option, err := a.Answer(t.Context(), "q1", approval.Answer{Option: "Deny"}); option != "Deny" || err != nil {
@@ -203,8 +203,8 @@ func TestWhatPassesIsWaitedFor(t *testing.T) {
 }
 
 func TestALostConnectionIsNoAnswer(t *testing.T) {
-	s := testkit.Listening(t)
-	nc := testkit.Conn(t, s)
+	s := natstest.Listening(t)
+	nc := natstest.Conn(t, s)
 	taken := make(chan struct{})
 	sub, err := nc.Subscribe("hooks.approve.q1", func(*nats.Msg) { close(taken) }) // never answers
 	if err != nil {
@@ -230,8 +230,8 @@ func TestALostConnectionIsNoAnswer(t *testing.T) {
 }
 
 func TestOnlyAcceptedIsAccepted(t *testing.T) {
-	s := testkit.Server(t)
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	nc := natstest.Conn(t, s)
 	sub, err := nc.Subscribe("hooks.approve.q1", func(m *nats.Msg) { _ = m.Respond([]byte(`{"option":"Deny"}`)) })
 	if err != nil {
 		t.Fatal(err)
@@ -240,7 +240,7 @@ func TestOnlyAcceptedIsAccepted(t *testing.T) {
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	a := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)})
+	a := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)})
 	if option, err := a.Answer(t.Context(), "q1", approval.Answer{Option: "Deny"}); option != "" || err == nil {
 		t.Errorf("%q, %v; want an error", option, err)
 	}

@@ -5,7 +5,8 @@ import (
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -34,9 +35,9 @@ func executing(t *testing.T, a *agent.Agent) <-chan execution {
 }
 
 func TestWithARouter(t *testing.T) {
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	w, err := worker.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}), worker.Options{})
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), worker.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,11 +49,11 @@ func TestWithARouter(t *testing.T) {
 		t.Fatal(err)
 	}
 	pending := make(chan string, 10)
-	asking, err := agent.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}), agent.Options{Session: "s1", OnPending: func(q verdict.Approval) { pending <- q.ID }})
+	asking, err := agent.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), agent.Options{Session: "s1", OnPending: func(q verdict.Approval) { pending <- q.ID }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)})
+	a := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)})
 	seen := watch(t, a)
 
 	done := executing(t, asking)

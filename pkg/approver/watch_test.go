@@ -8,7 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
@@ -94,9 +94,9 @@ func TestWatchListsWhereANoticeTellsNothing(t *testing.T) {
 }
 
 func TestWatchMakesGoodWhatItMissed(t *testing.T) {
-	server := testkit.Listening(t)
-	d := deskOn(t, testkit.Conn(t, server))
-	nc := testkit.Conn(t, server)
+	server := natstest.Listening(t)
+	d := deskOn(t, natstest.Conn(t, server))
+	nc := natstest.Conn(t, server)
 	d.ask("q1", false)
 	d.ask("q2", false)
 	s := watch(t, connect(t, hookrouter.Options{Conn: nc}))
@@ -125,9 +125,9 @@ func TestWatchGoesOnWhereAListIsCut(t *testing.T) {
 }
 
 func TestWatchKeepsUpWithASlowReader(t *testing.T) {
-	s := testkit.Server(t)
-	watching := testkit.Conn(t, s)
-	d, a := deskOn(t, testkit.Conn(t, s)), connect(t, hookrouter.Options{Conn: watching})
+	s := natstest.Server(t)
+	watching := natstest.Conn(t, s)
+	d, a := deskOn(t, natstest.Conn(t, s)), connect(t, hookrouter.Options{Conn: watching})
 	const many = 3000 // more than wait for a reader
 	entered, release := make(chan struct{}), make(chan struct{})
 	seen := map[string]bool{}
@@ -166,7 +166,7 @@ func TestWatchKeepsUpWithASlowReader(t *testing.T) {
 }
 
 func TestWatchNeedsARouterAtTheStart(t *testing.T) {
-	nobody := connect(t, hookrouter.Options{Conn: testkit.Conn(t, testkit.Server(t)), Patience: -1})
+	nobody := connect(t, hookrouter.Options{Conn: natstest.Conn(t, natstest.Server(t)), Patience: -1})
 	if err := nobody.Watch(t.Context(), func(approval.Notice) {}); err == nil {
 		t.Error("watching nothing; want an error")
 	}

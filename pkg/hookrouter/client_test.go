@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
@@ -24,7 +24,7 @@ func TestConnectSaysWhatIsWrong(t *testing.T) {
 	}{
 		"no server":            {hookrouter.Options{URL: "nats://127.0.0.1:1"}, "is a server running there?"},
 		"without the password": {hookrouter.Options{URL: "nats://me:secret@127.0.0.1:1"}, "connect to NATS at nats://***@127.0.0.1:1: "},
-		"a bad prefix":         {hookrouter.Options{Conn: testkit.Conn(t, testkit.Server(t)), Prefix: "A.B"}, `prefix "A.B"`},
+		"a bad prefix":         {hookrouter.Options{Conn: natstest.Conn(t, natstest.Server(t)), Prefix: "A.B"}, `prefix "A.B"`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			if _, err := hookrouter.Connect(t.Context(), c.o); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -71,14 +71,14 @@ func TestConnectHonoursItsContext(t *testing.T) {
 }
 
 func TestCloseLeavesTheCallersConnectionOpen(t *testing.T) {
-	s := testkit.Listening(t)
-	theirs := testkit.Conn(t, s)
-	client := testkit.Client(t, hookrouter.Options{Conn: theirs})
+	s := natstest.Listening(t)
+	theirs := natstest.Conn(t, s)
+	client := natstest.Client(t, hookrouter.Options{Conn: theirs})
 	client.Close()
 	if theirs.IsClosed() {
 		t.Error("closed a connection that is not its own")
 	}
-	own := testkit.Client(t, hookrouter.Options{URL: s.ClientURL(), Prefix: "team-a"})
+	own := natstest.Client(t, hookrouter.Options{URL: s.ClientURL(), Prefix: "team-a"})
 	if own.Prefix() != "team-a" || own.Conn().IsClosed() {
 		t.Errorf("prefix is %q", own.Prefix())
 	}

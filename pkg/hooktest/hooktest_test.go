@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -24,7 +24,7 @@ func TestBusListensOnlyWhereAsked(t *testing.T) {
 		t.Errorf("listens on %s", url)
 	}
 	b := hooktest.Start(t, hooktest.Options{Listen: true, Prefix: "team-a"})
-	a, err := agent.New(testkit.Client(t, hookrouter.Options{URL: b.URL(), Prefix: "team-a"}), agent.Options{})
+	a, err := agent.New(natstest.Client(t, hookrouter.Options{URL: b.URL(), Prefix: "team-a"}), agent.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -43,14 +44,14 @@ func TestRunWaitsForTheLongestCall(t *testing.T) {
 
 func TestUnregisterAnswersWhatWaits(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	w, err := worker.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}), worker.Options{MaxInFlight: 1})
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), worker.Options{MaxInFlight: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var calls atomic.Int32
-	watch := testkit.Conn(t, s)
+	watch := natstest.Conn(t, s)
 	if _, err := watch.Subscribe("hooks.call.hook", func(*nats.Msg) { calls.Add(1) }); err != nil {
 		t.Fatal(err)
 	}

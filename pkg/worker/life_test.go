@@ -16,7 +16,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
@@ -46,8 +47,8 @@ func TestRegistrationRenewsItself(t *testing.T) {
 func TestWorkerThatFallsSilentIsForgotten(t *testing.T) {
 	t.Parallel()
 	s, _, a := one(t, router.Options{TTL: 300 * time.Millisecond})
-	nc := testkit.Conn(t, s)
-	w, err := worker.New(testkit.Client(t, hookrouter.Options{Conn: nc}), worker.Options{})
+	nc := natstest.Conn(t, s)
+	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: nc}), worker.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,10 +70,10 @@ func TestWorkerThatFallsSilentIsForgotten(t *testing.T) {
 
 func TestHookSurvivesACutConnection(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
 	d := &droppable{Server: s}
-	w := connect(t, hookrouter.Options{Conn: testkit.Conn(t, d)}, worker.Options{})
+	w := connect(t, hookrouter.Options{Conn: natstest.Conn(t, d)}, worker.Options{})
 	// A call that is lost with the connection costs its time-out.
 	register(t, w, worker.Registration{ID: "first", TimeoutMS: 200}, hooktest.Script().Handle)
 	register(t, w, worker.Registration{ID: "hook", TimeoutMS: 200}, deny("here"))
@@ -102,10 +103,10 @@ func (g *gated) InProcessConn() (net.Conn, error) {
 
 func TestHooksComeBackInTheirOrderWhenTheyWereForgotten(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{TTL: time.Second})
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{TTL: time.Second})
 	g := &gated{droppable: droppable{Server: s}}
-	w := connect(t, hookrouter.Options{Conn: testkit.Conn(t, g)}, worker.Options{})
+	w := connect(t, hookrouter.Options{Conn: natstest.Conn(t, g)}, worker.Options{})
 	want := []string{"e", "a", "d", "b", "c", "f"}
 	for _, id := range want {
 		register(t, w, worker.Registration{ID: id}, hooktest.Script().Handle)
@@ -138,8 +139,8 @@ func TestGuardNeverOpensWhileTheServerRestarts(t *testing.T) {
 	o.Listen = s.Addr().String() // the same port the next time
 	t.Cleanup(func() { s.Stop() })
 	url := s.ClientURL()
-	testkit.Router(t, nil, router.Options{TTL: time.Second, Lease: 500 * time.Millisecond}, natsx.Options{URL: url})
-	w, err := worker.New(testkit.Client(t, hookrouter.Options{URL: url}), worker.Options{})
+	routertest.Start(t, nil, router.Options{TTL: time.Second, Lease: 500 * time.Millisecond}, natsx.Options{URL: url})
+	w, err := worker.New(natstest.Client(t, hookrouter.Options{URL: url}), worker.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,7 @@ func TestGuardNeverOpensWhileTheServerRestarts(t *testing.T) {
 	}()
 	register(t, w, worker.Registration{ID: "guard", OnFailure: chain.FailClosed}, deny("no"))
 	register(t, w, worker.Registration{ID: "hook", Events: []string{"tool:post"}}, deny("here"))
-	a, err := agent.New(testkit.Client(t, hookrouter.Options{URL: url, Patience: -1}), agent.Options{})
+	a, err := agent.New(natstest.Client(t, hookrouter.Options{URL: url, Patience: -1}), agent.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,16 +217,16 @@ func TestCloseAnswersWhatIsUnderWay(t *testing.T) {
 		"a program's name": {Name: "guards", Version: "1.2.3", Instance: "i1"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := testkit.Server(t)
-			testkit.Router(t, s, router.Options{})
-			client := testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)})
+			s := natstest.Server(t)
+			routertest.Start(t, s, router.Options{})
+			client := natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)})
 			w, err := worker.New(client, o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			entered, release := make(chan struct{}, 8), make(chan struct{})
 			var calls atomic.Int32
-			watch := testkit.Conn(t, s)
+			watch := natstest.Conn(t, s)
 			if _, err := watch.Subscribe("hooks.call.hook", func(*nats.Msg) { calls.Add(1) }); err != nil {
 				t.Fatal(err)
 			}
@@ -277,9 +278,9 @@ func TestCloseAnswersWhatIsUnderWay(t *testing.T) {
 
 func TestCloseGivesUpWithItsContext(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	w, err := worker.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}), worker.Options{})
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), worker.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,9 +307,9 @@ func TestCloseGivesUpWithItsContext(t *testing.T) {
 
 func TestRunEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	w, err := worker.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}), worker.Options{})
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), worker.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,9 +332,9 @@ func TestRunEndsWithItsContext(t *testing.T) {
 
 func TestWorkerIsDiscovered(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	w := connect(t, hookrouter.Options{Conn: nc}, worker.Options{Name: "guards", Version: "1.2.3", Instance: "i1"})
 	register(t, w, worker.Registration{ID: "hook"}, hooktest.Script().Handle)
 	emit(t, connectAgent(t, s), `{}`)

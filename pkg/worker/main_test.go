@@ -14,7 +14,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -33,7 +34,7 @@ const patience = 20 * time.Second
 // connect connects a worker that is closed with the test.
 func connect(t *testing.T, c hookrouter.Options, o worker.Options) *worker.Worker {
 	t.Helper()
-	w, err := worker.New(testkit.Client(t, c), o)
+	w, err := worker.New(natstest.Client(t, c), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func register(t *testing.T, w *worker.Worker, reg worker.Registration, handler w
 
 func connectAgent(t *testing.T, s nats.InProcessConnProvider) *agent.Agent {
 	t.Helper()
-	a, err := agent.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}), agent.Options{Session: "s1"})
+	a, err := agent.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), agent.Options{Session: "s1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,9 +73,9 @@ func connectAgent(t *testing.T, s nats.InProcessConnProvider) *agent.Agent {
 // one is a server, a router, a worker and an agent.
 func one(t *testing.T, o router.Options) (s *embedded.Server, w *worker.Worker, a *agent.Agent) {
 	t.Helper()
-	s = testkit.Server(t)
-	testkit.Router(t, s, o)
-	return s, connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{}), connectAgent(t, s)
+	s = natstest.Server(t)
+	routertest.Start(t, s, o)
+	return s, connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, worker.Options{}), connectAgent(t, s)
 }
 
 func emit(t *testing.T, a *agent.Agent, data string) agent.Answer {

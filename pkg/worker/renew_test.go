@@ -12,7 +12,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -123,9 +124,9 @@ func registerMany(t *testing.T, w *worker.Worker, n int) {
 
 func TestARenewalThatHangsHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	r := startRegistrar(t, testkit.Conn(t, s), 1200*time.Millisecond)
-	w := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{})
+	s := natstest.Server(t)
+	r := startRegistrar(t, natstest.Conn(t, s), 1200*time.Millisecond)
+	w := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, worker.Options{})
 	registerMany(t, w, 40)
 	r.muteFor(func(id string) bool { return id == "h07" })
 	eventually(t, "one renewal hangs", func() bool { return r.wait() == 1 })
@@ -141,11 +142,11 @@ func TestARenewalThatHangsHoldsUpNoOther(t *testing.T) {
 
 func TestARenewalThatWasLostWithTheConnectionTakesItsTurnAgain(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	nc := natstest.Conn(t, s)
 	r := startRegistrar(t, nc, 600*time.Millisecond)
 	g := &gated{droppable: droppable{Server: s}}
-	w := connect(t, hookrouter.Options{Conn: testkit.Conn(t, g)}, worker.Options{})
+	w := connect(t, hookrouter.Options{Conn: natstest.Conn(t, g)}, worker.Options{})
 	registerMany(t, w, 6)
 	r.muteFor(func(id string) bool { return id == "h03" })
 	eventually(t, "one renewal hangs", func() bool { return r.wait() == 1 })
@@ -167,9 +168,9 @@ func TestARenewalThatWasLostWithTheConnectionTakesItsTurnAgain(t *testing.T) {
 func TestSoManyRenewalsAreUnderWayAndNoMore(t *testing.T) {
 	t.Parallel()
 	const most = 16
-	s := testkit.Server(t)
-	r := startRegistrar(t, testkit.Conn(t, s), 300*time.Millisecond)
-	w, err := worker.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}), worker.Options{})
+	s := natstest.Server(t)
+	r := startRegistrar(t, natstest.Conn(t, s), 300*time.Millisecond)
+	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), worker.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,13 +211,13 @@ func TestARegistrationWhoseAnswerIsLostLeavesNoInstance(t *testing.T) {
 		"a guard stays on its own": {chain.FailClosed, true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := testkit.Listening(t)
-			testkit.Router(t, s, router.Options{TTL: time.Hour})
-			replies := &testkit.Stall{Subject: "_INBOX."}
+			s := natstest.Listening(t)
+			routertest.Start(t, s, router.Options{TTL: time.Hour})
+			replies := &natstest.Stall{Subject: "_INBOX."}
 			w := connect(t, hookrouter.Options{URL: s.ClientURL(), NATS: []nats.Option{replies.Option()}}, worker.Options{})
 			a := connectAgent(t, s)
 			reg := worker.Registration{ID: "hook", Events: []string{"tool:pre"}, OnFailure: c.policy}
-			stored, err := testkit.Conn(t, s).SubscribeSync("$KV.hooks_registry.hook.hook")
+			stored, err := natstest.Conn(t, s).SubscribeSync("$KV.hooks_registry.hook.hook")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -253,10 +254,10 @@ func TestARegistrationWhoseAnswerIsLostLeavesNoInstance(t *testing.T) {
 
 func TestARefusedRegistrationUnregistersNothing(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
 	registerAs := func(version string, priority int) error {
-		w := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{Instance: "same"})
+		w := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, worker.Options{Instance: "same"})
 		reg := worker.Registration{ID: "hook", Events: []string{"tool:pre"}, Version: version, Priority: priority}
 		_, err := w.Register(t.Context(), reg, deny(version))
 		return err

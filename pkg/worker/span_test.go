@@ -13,7 +13,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -53,15 +54,15 @@ func TestASpanOfAHandler(t *testing.T) {
 		"10 KB of it":             {"endless", "observe", "01" + traceparent[2:] + "-" + strings.Repeat("x", 10<<10), false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := testkit.Server(t)
-			testkit.Router(t, s, router.Options{})
-			w := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{})
+			s := natstest.Server(t)
+			routertest.Start(t, s, router.Options{})
+			w := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, worker.Options{})
 			in := make(chan trace.SpanContext, 1)
 			register(t, w, worker.Registration{ID: tt.hook}, func(ctx context.Context, _ worker.Event) (worker.Result, error) {
 				in <- trace.SpanContextFromContext(ctx)
 				return worker.Continue()
 			})
-			nc := testkit.Conn(t, s)
+			nc := natstest.Conn(t, s)
 			msg := &nats.Msg{Subject: "hooks.call." + tt.hook, Data: []byte(`{}`), Header: nats.Header{
 				"ce-specversion": {"1.0"}, "ce-id": {"e1"}, "ce-source": {"/a"}, "ce-type": {"tool:pre"}, "Hook-Mode": {tt.mode}, "traceparent": {tt.traceparent},
 			}}

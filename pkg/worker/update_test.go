@@ -11,7 +11,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
@@ -50,7 +51,7 @@ func TestNoCallIsMissedWhileARegistrationChanges(t *testing.T) {
 func TestAnUpdateIsInForceWhenItReturnsAndIsUndone(t *testing.T) {
 	t.Parallel()
 	s, w, a := one(t, router.Options{})
-	testkit.Router(t, s, router.Options{})
+	routertest.Start(t, s, router.Options{})
 	register(t, w, worker.Registration{ID: "hook", Version: "1.0.0"}, deny("here"))
 	for range 20 {
 		undo, err := w.Update(t.Context(), worker.Registration{ID: "hook", Events: []string{"tool:post"}, Version: "2.0.0"})
@@ -93,7 +94,7 @@ func TestWhatAnUpdateRefusesChangesNothing(t *testing.T) {
 	t.Parallel()
 	s, w, a := one(t, router.Options{})
 	register(t, w, worker.Registration{ID: "hook", Version: "2.0.0"}, deny("here"))
-	alone := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{})
+	alone := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, worker.Options{})
 	gone := register(t, w, worker.Registration{ID: "gone"}, deny("gone"))
 	if err := gone(t.Context()); err != nil {
 		t.Fatal(err)
@@ -125,14 +126,14 @@ func TestWhatAnUpdateRefusesChangesNothing(t *testing.T) {
 // registration is sent again, until it is answered.
 func TestAnUpdateWithoutAnAnswerIsTakenBack(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	nc := natstest.Conn(t, s)
 	r := startRegistrar(t, nc, 300*time.Millisecond)
 	sent, err := nc.SubscribeSync("hooks.register.hook")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{})
+	w := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, worker.Options{})
 	register(t, w, worker.Registration{ID: "hook"}, deny("here"))
 	r.muteFor(func(string) bool { return true })
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)

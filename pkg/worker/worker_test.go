@@ -14,7 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
@@ -74,7 +75,7 @@ func TestHandlerLearnsOfItsCall(t *testing.T) {
 		return worker.Continue()
 	})
 	trace := "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	nc := testkit.Conn(t, s)
+	nc := natstest.Conn(t, s)
 	msg := request(t, nc, "hooks.emit.tool.pre", `{}`, "traceparent", trace, "tracestate", "a=b")
 	calls := map[chain.Mode]worker.Call{}
 	for range 2 {
@@ -171,13 +172,13 @@ func TestSessionIsTheRoutersWhateverTheDataSays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	reply := request(t, testkit.Conn(t, s), "hooks.call.guard", `{"session_id":"by hand"}`)
+	reply := request(t, natstest.Conn(t, s), "hooks.call.guard", `{"session_id":"by hand"}`)
 	calls := guard.Calls()
 	if last := calls[len(calls)-1]; last.Session != "by hand" || string(reply.Data) != `{"action":"deny","reason":"no"}` {
 		t.Errorf("called by hand: %+v, answered %s", last, reply.Data)
 	}
 	for _, bad := range []string{`[]`, `{"a":1,"a":2}`, `{`} {
-		reply := request(t, testkit.Conn(t, s), "hooks.call.guard", bad, "ce-specversion", "1.0", "ce-id", "1", "ce-source", "/x", "ce-type", "tool:pre")
+		reply := request(t, natstest.Conn(t, s), "hooks.call.guard", bad, "ce-specversion", "1.0", "ce-id", "1", "ce-source", "/x", "ce-type", "tool:pre")
 		if code := reply.Header.Get("Nats-Service-Error-Code"); code != "400" {
 			t.Errorf("%s: %q %s", bad, code, reply.Data)
 		}
@@ -261,7 +262,7 @@ func TestGuardStaysWithoutItsWorkerUntilItIsRetired(t *testing.T) {
 	if answer := emit(t, a, `{}`); answer.DeniedBy != "guard" || answer.Hooks != 0 || !strings.Contains(answer.Reason, "no_responder") {
 		t.Errorf("answer %+v", answer)
 	}
-	other := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{})
+	other := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, worker.Options{})
 	if err := other.Retire(t.Context(), "guard"); err != nil {
 		t.Fatal(err)
 	}
@@ -281,9 +282,9 @@ func TestRegisterSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	s, w, _ := one(t, router.Options{})
 	register(t, w, worker.Registration{ID: "taken"}, hooktest.Script().Handle)
-	newer := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{})
+	newer := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, worker.Options{})
 	register(t, newer, worker.Registration{ID: "newer", Version: "2.0.0"}, hooktest.Script().Handle)
-	alone := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s), Prefix: "nobody"}, worker.Options{})
+	alone := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s), Prefix: "nobody"}, worker.Options{})
 	for sentence, c := range map[string]struct {
 		wait time.Duration
 		w    *worker.Worker
@@ -342,7 +343,7 @@ func TestOneIDIsRegisteredOnceHoweverManyTryIt(t *testing.T) {
 func TestInstancesShareTheCallsOfAHook(t *testing.T) {
 	t.Parallel()
 	s, w, a := one(t, router.Options{})
-	other := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{})
+	other := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, worker.Options{})
 	here, there := hooktest.Script(), hooktest.Script()
 	register(t, w, worker.Registration{ID: "hook"}, here.Handle)
 	leave := register(t, other, worker.Registration{ID: "hook"}, there.Handle)
@@ -369,9 +370,9 @@ func TestInstancesShareTheCallsOfAHook(t *testing.T) {
 
 func TestNoMoreCallsThanMaxInFlight(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	w := connect(t, hookrouter.Options{Conn: testkit.Conn(t, s)}, worker.Options{MaxInFlight: 2})
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	w := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, worker.Options{MaxInFlight: 2})
 	a := connectAgent(t, s)
 	var now, most atomic.Int32
 	register(t, w, worker.Registration{ID: "hook"}, func(context.Context, worker.Event) (worker.Result, error) {

@@ -9,7 +9,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 )
 
 // The router under test may run elsewhere: these name its server and its prefix,
@@ -45,9 +46,9 @@ func starter(t *testing.T) func(prefix string) Target {
 			return Target{Conn: conn, Prefix: prefix}
 		}
 	}
-	server := testkit.Server(t)
+	server := natstest.Server(t)
 	return func(prefix string) Target {
-		testkit.Router(t, server, router.Options{}, natsx.Options{Prefix: prefix})
-		return Target{Conn: testkit.Conn(t, server), Prefix: prefix}
+		routertest.Start(t, server, router.Options{}, natsx.Options{Prefix: prefix})
+		return Target{Conn: natstest.Conn(t, server), Prefix: prefix}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
@@ -136,7 +137,7 @@ func (f *full) health(t *testing.T) (status int, text string) {
 
 // emit emits without patience until ctx ends.
 func (f *full) emit(t *testing.T, ctx context.Context) {
-	a, err := agent.New(testkit.Client(t, hookrouter.Options{Conn: dial(t, f.url()), Patience: -1}), agent.Options{Session: "s"})
+	a, err := agent.New(natstest.Client(t, hookrouter.Options{Conn: dial(t, f.url()), Patience: -1}), agent.Options{Session: "s"})
 	if err != nil {
 		t.Error(err)
 		return

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -210,7 +211,7 @@ func (l load) run(t *testing.T, ctx context.Context) {
 	defer wg.Wait()
 	for i := range l.agents {
 		nc := dial(t, l.url)
-		a, err := agent.New(testkit.Client(t, hookrouter.Options{Conn: nc, Patience: l.patience}), agent.Options{
+		a, err := agent.New(natstest.Client(t, hookrouter.Options{Conn: nc, Patience: l.patience}), agent.Options{
 			Session:   fmt.Sprintf("s%d", i),
 			OnPending: func(q verdict.Approval) { wg.Go(func() { l.decide(ctx, people, q.ID) }) },
 		})

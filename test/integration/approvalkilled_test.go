@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
@@ -73,8 +74,8 @@ type lane struct {
 }
 
 func newLane(t *testing.T, program string) *lane {
-	s := testkit.Listening(t)
-	l := &lane{program: program, url: s.ClientURL(), nc: testkit.Conn(t, s), routers: map[string]*routerProcess{}}
+	s := natstest.Listening(t)
+	l := &lane{program: program, url: s.ClientURL(), nc: natstest.Conn(t, s), routers: map[string]*routerProcess{}}
 	l.start(t)
 	l.start(t)
 	askingHook(t, testkit.Within(t, 20*time.Second), l.nc)
@@ -137,7 +138,7 @@ func waits(t *testing.T, url string, nc *nats.Conn, routers int) (q verdict.Appr
 	t.Helper()
 	var before map[string]int
 	pending, verdicts := make(chan verdict.Approval, 1), make(chan agent.Execution, 1)
-	a, err := agent.New(testkit.Client(t, hookrouter.Options{URL: url}), agent.Options{Session: "s", OnPending: func(q verdict.Approval) {
+	a, err := agent.New(natstest.Client(t, hookrouter.Options{URL: url}), agent.Options{Session: "s", OnPending: func(q verdict.Approval) {
 		before = taken(t, nc, routers) // the agent waits from the next request on
 		pending <- q
 	}})

@@ -15,6 +15,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -68,9 +70,9 @@ func digest(data []byte) string {
 // see it.
 func TestAQuestionIsAskedAndAnswered(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "rewrites", `{"events":["tool:pre"],"priority":1}`,
 		says(`{"action":"modify","data":{"tool_name":"Bash", "n":9007199254740993,"tool_input":{"command":"deploy --dry-run"}}}`))
@@ -139,11 +141,11 @@ func TestAQuestionIsAskedAndAnswered(t *testing.T) {
 // told who did.
 func TestOneAnswerWins(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	for range 3 {
-		testkit.Router(t, s, router.Options{})
+		routertest.Start(t, s, router.Options{})
 	}
-	nc := testkit.Conn(t, s)
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -200,10 +202,10 @@ func TestOneAnswerWins(t *testing.T) {
 // with other data it is refused.
 func TestTheSameEventHasOneQuestion(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	calls := make(chan struct{}, 16)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, func(*nats.Msg) []byte { calls <- struct{}{}; return []byte(asks) })
@@ -253,9 +255,9 @@ func TestTheSameEventHasOneQuestion(t *testing.T) {
 // decided, and the next router answers them.
 func TestADrainedRouterLetsWaitingAgentsGo(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	_, stop := testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	_, stop := routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"],"durable":true}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -265,7 +267,7 @@ func TestADrainedRouterLetsWaitingAgentsGo(t *testing.T) {
 	if v := take(t, ctx, waiting); v.Action != verdict.Pending {
 		t.Errorf("told %+v", v)
 	}
-	testkit.Router(t, s, router.Options{})
+	routertest.Start(t, s, router.Options{})
 	waiting = execute(t, ctx, nc, event("e1", "Hook-Retry", "1"), `{}`)
 	list := decode[[]approval.Request](t, request(t, ctx, nc, "hooks.approvals", nil, "").Data)
 	if len(list) != 1 || !cmp.Equal(list[0], q) {
@@ -281,9 +283,9 @@ func TestADrainedRouterLetsWaitingAgentsGo(t *testing.T) {
 // deadline stands in the question.
 func TestADeadlineOutlivesTheRouter(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	_, stop := testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	_, stop := routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"],"durable":true}`, says(`{"action":"ask_user","approval_timeout":0.3,"approval_default":"allow"}`))
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -292,7 +294,7 @@ func TestADeadlineOutlivesTheRouter(t *testing.T) {
 	take(t, ctx, waiting)
 	stop()
 	<-time.After(time.Until(q.Expires.Time))
-	testkit.Router(t, s, router.Options{})
+	routertest.Start(t, s, router.Options{})
 	v := take(t, ctx, execute(t, ctx, nc, event("e1", "Hook-Retry", "1"), `{"a":1}`))
 	if v.Action != verdict.Continue || !v.Approval.TimedOut || v.Approval.DecidedBy != "timeout" || string(v.Data) == "" {
 		t.Errorf("verdict %+v %+v", v, v.Approval)

@@ -18,6 +18,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 )
 
 // logged is a record as the stream has it.
@@ -95,9 +97,9 @@ func steps(list []logged) (out []string) {
 
 func TestEveryStepOfAChainIsRecordedTogether(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "modifies", `{"events":["tool:post"],"priority":1}`, says(`{"action":"modify","data":{"session_id":"s","cmd":"ls"}}`))
 	hook(t, ctx, nc, "skipped", `{"events":["tool:post"],"priority":2,"match":"data.cmd == 'rm'"}`, says(`{}`))
@@ -157,9 +159,9 @@ func TestEveryStepOfAChainIsRecordedTogether(t *testing.T) {
 
 func TestInjectionsThatADenialDiscardsAreRecorded(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "injects", `{"events":["e"],"priority":1}`, says(`{"action":"inject_context","context_injection":"mind the gap"}`))
 	hook(t, ctx, nc, "denies", `{"events":["e"],"priority":2}`, says(`{"action":"deny","reason":"no"}`))
@@ -175,9 +177,9 @@ func TestInjectionsThatADenialDiscardsAreRecorded(t *testing.T) {
 
 func TestAQuestionAndItsAnswerAreRecorded(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_prompt":"Deploy with ghp_abcdefghijklmnopqrstuvwxyz0123456789?"}`))
 	asked := listen(t, nc, "hooks.event.approval.required")
@@ -209,9 +211,9 @@ func TestAQuestionAndItsAnswerAreRecorded(t *testing.T) {
 
 func TestRegistrationsAreRecordedBeforeTheyCount(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{TTL: 2 * time.Second})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{TTL: 2 * time.Second})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	for _, one := range []struct{ subject, body string }{
 		{"register.a", `{"events":["e"],"instance":"i"}`},
@@ -249,9 +251,9 @@ func TestRegistrationsAreRecordedBeforeTheyCount(t *testing.T) {
 
 func TestCollectsAreRecorded(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "gives", `{"events":["e"]}`, says(`{"data":{"a":1}}`))
 	hook(t, ctx, nc, "fails", `{"events":["e"]}`, says(`nonsense`))
@@ -275,9 +277,9 @@ func TestRecordsKeepSecretsToThemselves(t *testing.T) {
 		recorder.Digest: ``, recorder.Redacted: `REDACTED`, recorder.Full: sent, "": `REDACTED`,
 	} {
 		t.Run(string(mode), func(t *testing.T) {
-			s := testkit.Server(t)
-			testkit.Router(t, s, router.Options{AuditData: mode})
-			nc := testkit.Conn(t, s)
+			s := natstest.Server(t)
+			routertest.Start(t, s, router.Options{AuditData: mode})
+			nc := natstest.Conn(t, s)
 			ctx := testkit.Within(t, 30*time.Second)
 			hook(t, ctx, nc, "h", `{"events":["e"]}`, says(`{"action":"deny","reason":"no `+secret+`"}`))
 			request(t, ctx, nc, "hooks.emit.e", nil, sent)

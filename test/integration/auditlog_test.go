@@ -25,6 +25,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -66,9 +68,9 @@ func emitted(t *testing.T, ctx context.Context, nc *nats.Conn, name string) (str
 
 func TestNothingIsAnsweredThatIsNotRecorded(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	r, _ := testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	r, _ := routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	calls := make(chan call, 64)
 	hook(t, ctx, nc, "h", `{"events":["e"]}`, recorded(calls, "h", `{"action":"continue"}`))
@@ -110,9 +112,9 @@ func TestOnlyStrictAuditWaits(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[recorder.Mode]string{recorder.Async: "async", recorder.Off: "off"} {
 		t.Run(want, func(t *testing.T) {
-			s := testkit.Server(t)
-			r, _ := testkit.Router(t, s, router.Options{Audit: mode})
-			nc := testkit.Conn(t, s)
+			s := natstest.Server(t)
+			r, _ := routertest.Start(t, s, router.Options{Audit: mode})
+			nc := natstest.Conn(t, s)
 			ctx := testkit.Within(t, 30*time.Second)
 			fill(t, ctx, nc)
 			for range 3 {
@@ -145,8 +147,8 @@ func TestOnlyStrictAuditWaits(t *testing.T) {
 
 func TestAStreamThatIsNotAppendOnlyIsNotServed(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	js, err := jetstream.New(nc)
 	if err != nil {
@@ -158,7 +160,7 @@ func TestAStreamThatIsNotAppendOnlyIsNotServed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, _ := testkit.Router(t, s, router.Options{})
+	r, _ := routertest.Start(t, s, router.Options{})
 	why := fmt.Sprint(r.Ready())
 	for _, setting := range []string{"max_age is 1h0m0s", "deny_purge is false", "allow_direct is true"} {
 		if !strings.Contains(why, setting) || strings.Contains(why, "deny_delete") {
@@ -233,12 +235,12 @@ func verifiedAfter(t *testing.T, ctx context.Context, s nats.InProcessConnProvid
 // and the log can be proved.
 func TestTheLogOfSeveralRoutersAndSegmentsIsProved(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	key := auditKey(t)
 	o := router.Options{AuditKey: key, AuditTimeout: 5 * time.Second}
-	testkit.Router(t, s, o)
-	_, stop := testkit.Router(t, s, o)
-	nc := testkit.Conn(t, s)
+	routertest.Start(t, s, o)
+	_, stop := routertest.Start(t, s, o)
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	hook(t, ctx, nc, "h", `{"events":["e"]}`, says(`{"action":"modify","data":{"session_id":"s","done":true}}`))
 
@@ -311,10 +313,10 @@ func TestTheLogOfSeveralRoutersAndSegmentsIsProved(t *testing.T) {
 // Who writes as a router has not written for it.
 func TestAWriterThatIsImpersonatedGoesOnUnderAnotherName(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	key := auditKey(t)
-	testkit.Router(t, s, router.Options{AuditKey: key})
-	nc := testkit.Conn(t, s)
+	routertest.Start(t, s, router.Options{AuditKey: key})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	if got, _ := emitted(t, ctx, nc, "e"); got != "" {
 		t.Fatal(got)
@@ -352,10 +354,10 @@ func TestAWriterThatIsImpersonatedGoesOnUnderAnotherName(t *testing.T) {
 // A log that was replaced is not signed on.
 func TestALogThatWasReplacedRaisesAnAlarm(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	key := auditKey(t)
-	_, stop := testkit.Router(t, s, router.Options{AuditKey: key})
-	nc := testkit.Conn(t, s)
+	_, stop := routertest.Start(t, s, router.Options{AuditKey: key})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	for range 3 {
 		emitted(t, ctx, nc, "e")
@@ -374,7 +376,7 @@ func TestALogThatWasReplacedRaisesAnAlarm(t *testing.T) {
 	}
 	said := make(chan string, 100)
 	other := auditKey(t) // does not trust what the first has signed without a look
-	testkit.Router(t, s, router.Options{AuditKey: other, Log: catching(said)})
+	routertest.Start(t, s, router.Options{AuditKey: other, Log: catching(said)})
 	for range 4 {
 		emitted(t, ctx, nc, "e")
 	}

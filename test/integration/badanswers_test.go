@@ -11,6 +11,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -19,9 +21,9 @@ import (
 // makes no sense is none, or the most there is.
 func TestQuestionsThatCannotBePut(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{MaxReply: 2 << 20})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{MaxReply: 2 << 20})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	required := listen(t, nc, "hooks.event.approval.required")
 	options := make([]string, 200)
@@ -81,9 +83,9 @@ func TestQuestionsThatCannotBePut(t *testing.T) {
 // Answers that decide nothing, each with its reason; the question stays open.
 func TestAnswersThatDecideNothing(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -138,9 +140,9 @@ func TestAnswersThatDecideNothing(t *testing.T) {
 // what a request says of itself proves nothing.
 func TestAnAnswerFromNobodyKnown(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	r, _ := testkit.Router(t, s, router.Options{ProvenOnly: true, Accounts: true})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	r, _ := routertest.Start(t, s, router.Options{ProvenOnly: true, Accounts: true})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -160,9 +162,9 @@ func TestAnAnswerFromNobodyKnown(t *testing.T) {
 // Open questions are bounded, for a session and in all.
 func TestTooManyQuestions(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{MaxApprovals: 30})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{MaxApprovals: 30})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	ask := func(session string, n int) *nats.Msg {
@@ -186,9 +188,9 @@ func TestTooManyQuestions(t *testing.T) {
 
 func TestTooManyQuestionsOfASession(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{TTL: time.Hour}) // nobody renews the hook
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{TTL: time.Hour}) // nobody renews the hook
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 120*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	n, opened := testkit.Volume(t, 300, 1000, 10_000), 0

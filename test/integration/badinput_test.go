@@ -16,15 +16,17 @@ import (
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
 func TestBadRequestsAreRefusedWithACode(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	deep := strings.Repeat(`{"a":`, 65) + "1" + strings.Repeat("}", 65)
 	for _, tt := range []struct {
@@ -96,12 +98,12 @@ func TestBadRequestsAreRefusedWithACode(t *testing.T) {
 
 func TestARequestWhoseReplySubjectIsNoInboxDoesNothing(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 20*time.Second)
 	called := make(chan string, 8)
-	w := newWorker(t, testkit.Conn(t, s), worker.Options{})
+	w := newWorker(t, natstest.Conn(t, s), worker.Options{})
 	register(t, ctx, w, worker.Registration{ID: "g", Events: []string{"*"}}, func(_ context.Context, ev worker.Event) (worker.Result, error) {
 		called <- ev.Name
 		return worker.Result{}, nil
@@ -131,9 +133,9 @@ func TestARequestWhoseReplySubjectIsNoInboxDoesNothing(t *testing.T) {
 
 func TestRepliesOfHooksThatCanNotBeUsed(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	for _, tt := range []struct{ name, reply string }{
 		{"3 MiB", `{"reason":"` + strings.Repeat("x", 3<<20) + `"}`},
@@ -170,11 +172,11 @@ func TestRepliesOfHooksThatCanNotBeUsed(t *testing.T) {
 
 func TestAnAnswerThatDoesNotFitIsRefused(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
-	w := newWorker(t, testkit.Conn(t, s), worker.Options{})
+	w := newWorker(t, natstest.Conn(t, s), worker.Options{})
 	big := raw(`{"a":"` + strings.Repeat("x", 500<<10) + `"}`)
 	for _, id := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i"} {
 		register(t, ctx, w, worker.Registration{ID: id, Events: []string{"x"}}, func(context.Context, worker.Event) (worker.Result, error) {
@@ -246,7 +248,7 @@ func TestNATSGoneMidChain(t *testing.T) {
 			s.Stop()
 		}
 	}()
-	r, stop := testkit.Router(t, s, router.Options{DrainTimeout: 2 * time.Second})
+	r, stop := routertest.Start(t, s, router.Options{DrainTimeout: 2 * time.Second})
 	ctx := testkit.Within(t, 30*time.Second)
 	nc, err := nats.Connect("", nats.InProcessServer(s), nats.NoReconnect())
 	if err != nil {

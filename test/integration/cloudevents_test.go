@@ -13,6 +13,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 )
 
 // ceData is what the events of these tests carry: no byte of it may change.
@@ -21,9 +23,9 @@ const ceData = `{"session_id":"s1","n":9007199254740993,"f":1.0,"u":"\u0041é"}`
 // A client that knows nothing but the CloudEvents SDK and its NATS protocol.
 func TestAClientOfTheOfficialCloudEventsProtocol(t *testing.T) {
 	t.Parallel()
-	s := testkit.Listening(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Listening(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 20*time.Second)
 	calls := make(chan call, 4)
 	hook(t, ctx, nc, "h", `{"events":["tool:*"]}`, recorded(calls, "h", ""))
@@ -91,9 +93,9 @@ func TestAClientOfTheOfficialCloudEventsProtocol(t *testing.T) {
 // Every way to write the same event means the same.
 func TestModesOfCloudEvents(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 20*time.Second)
 	calls := make(chan call, 4)
 	hook(t, ctx, nc, "h", `{"events":["tool:*"]}`, recorded(calls, "h", `{"data":{"seen":1}}`))

@@ -17,6 +17,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 )
 
 // Three servers, a router on each. Then the server goes that leads the bucket of
@@ -24,7 +26,7 @@ import (
 func TestAClusterThatLosesAServer(t *testing.T) {
 	t.Parallel()
 	ctx := testkit.Within(t, 60*time.Second)
-	servers := testkit.Cluster(t)
+	servers := natstest.Cluster(t)
 	routers := make([]*router.Router, len(servers))
 	conns := make([]*nats.Conn, len(servers))
 	for i, s := range servers {
@@ -34,10 +36,10 @@ func TestAClusterThatLosesAServer(t *testing.T) {
 				urls = append(urls, servers[j].ClientURL())
 			}
 		}
-		routers[i], _ = testkit.Router(t, s, router.Options{}, natsx.Options{
+		routers[i], _ = routertest.Start(t, s, router.Options{}, natsx.Options{
 			URL: strings.Join(urls, ","), NATS: []nats.Option{nats.DontRandomize()},
 		})
-		conns[i] = testkit.Conn(t, s)
+		conns[i] = natstest.Conn(t, s)
 	}
 	seenThroughTheOthersAtOnce(t, ctx, conns)
 

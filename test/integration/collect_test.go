@@ -12,6 +12,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -20,18 +22,18 @@ import (
 // time-out.
 func TestCollectOverTwentyWorkersOneOfThemSilent(t *testing.T) {
 	const timeout, workers, silent = 500 * time.Millisecond, 20, 7
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	var from, want []string
 	for i := range workers {
 		id := fmt.Sprintf("w%02d", i)
 		if i == silent {
-			hook(t, ctx, testkit.Conn(t, s), id, `{"events":["e"],"timeout_ms":50,"on_failure":"deny"}`, func(*nats.Msg) []byte { return nil })
+			hook(t, ctx, natstest.Conn(t, s), id, `{"events":["e"],"timeout_ms":50,"on_failure":"deny"}`, func(*nats.Msg) []byte { return nil })
 			continue
 		}
-		w := newWorker(t, testkit.Conn(t, s), worker.Options{})
+		w := newWorker(t, natstest.Conn(t, s), worker.Options{})
 		register(t, ctx, w, worker.Registration{ID: id, Events: []string{"e"}, TimeoutMS: 50}, func(ctx context.Context, _ worker.Event) (worker.Result, error) {
 			select {
 			case <-time.After(150 * time.Millisecond): // beyond timeout_ms, which does not count here
@@ -70,9 +72,9 @@ func joined(values []json.RawMessage) string {
 // What a collect makes of each kind of answer.
 func TestCollectOfOddAnswers(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 20*time.Second)
 	for _, h := range []struct{ id, registration, answer string }{
 		{"denies", `{"events":["e"]}`, `{"action":"deny","data":{"d":1}}`},
@@ -101,9 +103,9 @@ func TestCollectOfOddAnswers(t *testing.T) {
 // A contribution is any JSON; nulls are dropped, what is none is missing.
 func TestContributions(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 20*time.Second)
 	calls := make(chan call, 16)
 	for _, c := range []struct{ id, answer string }{
@@ -153,7 +155,7 @@ func TestContributions(t *testing.T) {
 		t.Errorf("handlers lists %s", handlers)
 	}
 
-	w := newWorker(t, testkit.Conn(t, s), worker.Options{})
+	w := newWorker(t, natstest.Conn(t, s), worker.Options{})
 	for id, value := range map[string]any{"struct": struct{ N int }{3}, "nil": nil} {
 		_, err := w.RegisterContributor(ctx, worker.Registration{ID: id, Channels: []string{"sdk"}}, func(_ context.Context, channel string) (any, error) {
 			if channel != "sdk" {

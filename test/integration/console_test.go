@@ -14,6 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/webhook"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -81,7 +82,7 @@ func TestAQuestionIsAnsweredOverHTTP(t *testing.T) {
 		Webhook: webhook.Options{URLs: []string{receiver.URL}, Secret: "whsec_" + strings.Repeat("QUJD", 10)},
 		Router:  router.Options{},
 	})
-	nc := testkit.Conn(t, n.InProcess())
+	nc := natstest.Conn(t, n.InProcess())
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	waiting := execute(t, ctx, nc, event("e1"), `{"tool_name":"Bash","tool_input":{"command":"x"}}`)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -28,10 +30,10 @@ func executed(t *testing.T, nc *nats.Conn, name string, header nats.Header, body
 // Two replicas spend one budget: what they deliver together never exceeds it.
 func TestReplicasShareABudget(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "talks", `{"events":["tool:post"]}`, says(`{"action":"inject_context","context_injection":"`+strings.Repeat("word", 1000)+`"}`))
 	var mu sync.Mutex
@@ -67,9 +69,9 @@ func TestReplicasShareABudget(t *testing.T) {
 // begun it; on emit and on execute; before the event's own chain.
 func TestWhatBeginsATurn(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "talks", `{"events":["*"]}`, says(`{"action":"inject_context","context_injection":"`+strings.Repeat("word", 100)+`"}`))
 	for n, step := range []struct {
@@ -103,9 +105,9 @@ func TestWhatBeginsATurn(t *testing.T) {
 // A session may lower its limits and not raise them.
 func TestASessionLowersItsLimits(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{Injection: verdict.Limits{Size: 500, Budget: 150}})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{Injection: verdict.Limits{Size: 500, Budget: 150}})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "talks", `{"events":["tool:post"]}`, says(`{"action":"inject_context","context_injection":"`+strings.Repeat("word", 100)+`"}`))
 	for session, want := range map[string]struct{ plan, warning string }{
@@ -133,10 +135,10 @@ func TestASessionLowersItsLimits(t *testing.T) {
 // until it is revoked or the session ends.
 func TestAllowAlways(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -191,9 +193,9 @@ func TestAllowAlways(t *testing.T) {
 // was decided, nor one that was asked for before the session's last end.
 func TestALateLookDoesNotRememberAgain(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -223,9 +225,9 @@ func TestWhoNeedsNoPerson(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := testkit.Server(t)
-	_, stop := testkit.Router(t, s, router.Options{Rules: rules})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	_, stop := routertest.Start(t, s, router.Options{Rules: rules})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"],"durable":true}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -240,7 +242,7 @@ func TestWhoNeedsNoPerson(t *testing.T) {
 	}
 	openQuestion(t, ctx, required)
 	stop()
-	testkit.Router(t, s, router.Options{NoApprovals: true})
+	routertest.Start(t, s, router.Options{NoApprovals: true})
 	if v := executed(t, nc, "tool:pre", event("e4"), `{}`); v.Action != verdict.Deny || v.Reason != "No approval system available" || v.Data != nil {
 		t.Errorf("nobody to ask: %+v", v)
 	}
@@ -252,9 +254,9 @@ func TestWhoNeedsNoPerson(t *testing.T) {
 // Text from hooks is cleaned before it is measured and delivered; emit leaves it.
 func TestInjectionsAreCleaned(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	const injection = `{"action":"inject_context","context_injection":"a\u001b[31mb\u202ec\u200b\tन\u200dम"}`
 	hook(t, ctx, nc, "talks", `{"events":["tool:post"]}`, says(injection))

@@ -12,6 +12,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
@@ -19,13 +21,13 @@ import (
 // A replica whose table may be behind serves nothing, and an agent waits for one.
 func TestARouterWithoutACurrentTableRefuses(t *testing.T) {
 	t.Parallel()
-	s := testkit.Listening(t)
-	stall := &testkit.Stall{Subject: "$KV."}
-	r, _ := testkit.Router(t, s, router.Options{Lease: 600 * time.Millisecond}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{stall.Option()}})
-	nc := testkit.Conn(t, s)
+	s := natstest.Listening(t)
+	stall := &natstest.Stall{Subject: "$KV."}
+	r, _ := routertest.Start(t, s, router.Options{Lease: 600 * time.Millisecond}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{stall.Option()}})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "h", `{"events":["e"]}`, says(`{"action":"deny"}`))
-	a, err := agent.New(testkit.Client(t, hookrouter.Options{Conn: nc, Patience: 20 * time.Second}), agent.Options{})
+	a, err := agent.New(natstest.Client(t, hookrouter.Options{Conn: nc, Patience: 20 * time.Second}), agent.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -46,11 +48,11 @@ func emits(t *testing.T, ctx context.Context, nc *nats.Conn) int {
 // Routers and workers show themselves as NATS micro services, with true counts.
 func TestDiscovery(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{Version: "1.2.3"})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{Version: "1.2.3"})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
-	w := newWorker(t, testkit.Conn(t, s), worker.Options{Name: "my-worker", Version: "4.5.6"})
+	w := newWorker(t, natstest.Conn(t, s), worker.Options{Name: "my-worker", Version: "4.5.6"})
 	register(t, ctx, w, worker.Registration{ID: "slow", Events: []string{"e"}}, func(context.Context, worker.Event) (worker.Result, error) {
 		<-time.After(20 * time.Millisecond)
 		return worker.Result{}, nil

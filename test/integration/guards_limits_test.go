@@ -18,6 +18,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -27,9 +29,9 @@ import (
 // without a session are one.
 func TestKeptQuestionsAreBounded(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{MaxApprovalsPerSession: 3})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{MaxApprovalsPerSession: 3})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	hook(t, ctx, nc, "decides", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_timeout":0}`))
 	hook(t, ctx, nc, "asks", `{"events":["tool:post"]}`, says(asks))
@@ -73,7 +75,7 @@ func TestKeptQuestionsAreBounded(t *testing.T) {
 // What is kept in all is bounded in bytes.
 func TestKeptBytesAreBounded(t *testing.T) {
 	t.Parallel()
-	b, err := natsx.Connect(natsx.Options{InProcess: testkit.Server(t)})
+	b, err := natsx.Connect(natsx.Options{InProcess: natstest.Server(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +111,7 @@ func TestKeptBytesAreBounded(t *testing.T) {
 func TestQuestionsThatDoNotFitTheServer(t *testing.T) {
 	t.Parallel()
 	s := plainServer(t, &server.Options{MaxPayload: 1 << 20})
-	testkit.Router(t, nil, router.Options{MaxData: 900 << 10, MaxReply: 900 << 10, PublishData: dispatch.PublishRedacted, AuditTimeout: 10 * time.Second}, natsx.Options{URL: s.ClientURL()})
+	routertest.Start(t, nil, router.Options{MaxData: 900 << 10, MaxReply: 900 << 10, PublishData: dispatch.PublishRedacted, AuditTimeout: 10 * time.Second}, natsx.Options{URL: s.ClientURL()})
 	nc, err := nats.Connect(s.ClientURL())
 	if err != nil {
 		t.Fatal(err)
@@ -153,9 +155,9 @@ func TestQuestionsThatDoNotFitTheServer(t *testing.T) {
 // An event that is sent again joins its question, however many are open.
 func TestAtTheLimitTheSameEventJoins(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{MaxApprovalsPerSession: 1})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{MaxApprovalsPerSession: 1})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	first := executed(t, nc, "tool:pre", event("e1", "Hook-Wait-Ms", "1"), `{}`)
@@ -173,9 +175,9 @@ func TestAtTheLimitTheSameEventJoins(t *testing.T) {
 // A question keeps room for those who ask anew: whoever waits longest is let go.
 func TestTheFirstOfTooManyWaitersIsLetGo(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	required, told := listen(t, nc, "hooks.event.approval.required"), listen(t, nc, "hooks.result.tool.pre")

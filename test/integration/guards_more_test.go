@@ -14,6 +14,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -80,7 +82,7 @@ func TestAnAnswerNeedsNoSessionState(t *testing.T) {
 		return func(more ...string) nats.Header { return event(id, append(more, "ce-subject", session)...) }
 	}
 
-	_, stop := testkit.Router(t, nil, router.Options{}, natsx.Options{URL: login(s, "all")})
+	_, stop := routertest.Start(t, nil, router.Options{}, natsx.Options{URL: login(s, "all")})
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"],"durable":true}`, says(asks))
 	unreadable, unreachable := of("e1", "s1"), of("e2", "s2")
 	request(t, ctx, nc, "hooks.session.turn", nil, `{"session_id":"s1"}`)
@@ -98,7 +100,7 @@ func TestAnAnswerNeedsNoSessionState(t *testing.T) {
 	}
 	t.Run("one that can't be read", func(t *testing.T) { answered(t, unreadable, waiting, first) })
 	stop()
-	testkit.Router(t, nil, router.Options{}, natsx.Options{URL: login(s, "cut")})
+	routertest.Start(t, nil, router.Options{}, natsx.Options{URL: login(s, "cut")})
 	t.Run("one that can't be reached", func(t *testing.T) {
 		answered(t, unreachable, execute(t, ctx, nc, unreachable("Hook-Retry", "1"), `{}`), second)
 	})
@@ -114,7 +116,7 @@ func TestTheListIsBackWithTheConnection(t *testing.T) {
 	}
 	var routers []*router.Router
 	for range 2 {
-		r, _ := testkit.Router(t, nil, router.Options{}, natsx.Options{URL: "nats://" + o.Listen})
+		r, _ := routertest.Start(t, nil, router.Options{}, natsx.Options{URL: "nats://" + o.Listen})
 		routers = append(routers, r)
 	}
 	nc, err := nats.Connect("nats://"+o.Listen, nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
@@ -148,9 +150,9 @@ func TestQuestionsAreMasked(t *testing.T) {
 	t.Parallel()
 	for _, publish := range []dispatch.PublishData{dispatch.PublishRedacted, dispatch.PublishNone, dispatch.PublishFull} {
 		t.Run(string(publish), func(t *testing.T) {
-			s := testkit.Server(t)
-			testkit.Router(t, s, router.Options{PublishData: publish})
-			nc := testkit.Conn(t, s)
+			s := natstest.Server(t)
+			routertest.Start(t, s, router.Options{PublishData: publish})
+			nc := natstest.Conn(t, s)
 			ctx := testkit.Within(t, 30*time.Second)
 			secrets := []string{"ghp_0123456789abcdefghijABCDEFGHIJ012345", "4111 1111 1111 1111"}
 			quote := strings.Join(secrets, " for ")

@@ -16,6 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
@@ -38,7 +39,7 @@ func TestAForgedSenderProvesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := plainServer(t, o)
-	testkit.Router(t, nil, router.Options{Accounts: true, ProvenOnly: true}, natsx.Options{URL: login(s, "router")})
+	routertest.Start(t, nil, router.Options{Accounts: true, ProvenOnly: true}, natsx.Options{URL: login(s, "router")})
 	nc, agent := as(t, s, "router"), as(t, s, "agent")
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))

@@ -15,6 +15,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/session"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -45,9 +47,9 @@ func TestAnOldDecisionDecidesNothingNew(t *testing.T) {
 		"the time-out's": {`{"action":"ask_user","approval_timeout":0.1,"approval_default":"allow"}`, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := testkit.Server(t)
-			testkit.Router(t, s, router.Options{})
-			nc := testkit.Conn(t, s)
+			s := natstest.Server(t)
+			routertest.Start(t, s, router.Options{})
+			nc := natstest.Conn(t, s)
 			ctx := testkit.Within(t, 30*time.Second)
 			hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(tt.hook))
 			required := listen(t, nc, "hooks.event.approval.required")
@@ -82,10 +84,10 @@ func TestAnOldDecisionDecidesNothingNew(t *testing.T) {
 // What stands where a decision should and is none denies, at once and for good.
 func TestWhatIsNoDecisionDenies(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_timeout":5,"approval_default":"allow"}`))
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -127,9 +129,9 @@ func TestWhatIsNoDecisionDenies(t *testing.T) {
 // An "Allow always" belongs to the life of the session in which its event came.
 func TestAllowAlwaysStaysInItsLife(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	called, proceed := make(chan struct{}, 8), make(chan struct{})
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre","session:end"],"timeout_ms":20000}`, func(*nats.Msg) []byte {
@@ -174,7 +176,7 @@ func TestAllowAlwaysStaysInItsLife(t *testing.T) {
 // times counts.
 func TestWhatCameWithTheEndIsForgotten(t *testing.T) {
 	t.Parallel()
-	b, err := natsx.Connect(natsx.Options{InProcess: testkit.Server(t)})
+	b, err := natsx.Connect(natsx.Options{InProcess: natstest.Server(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,9 +210,9 @@ func TestWhatCameWithTheEndIsForgotten(t *testing.T) {
 // no router with the rule has stored.
 func TestARuleThatDeniesHolds(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	_, stop := testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	_, stop := routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"],"durable":true}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
@@ -222,7 +224,7 @@ func TestARuleThatDeniesHolds(t *testing.T) {
 		t.Fatalf("not remembered: %+v", v)
 	}
 	stop()
-	testkit.Router(t, s, router.Options{Rules: approval.Rules{{Name: "never", Decision: "deny", Hook: "asks"}}})
+	routertest.Start(t, s, router.Options{Rules: approval.Rules{{Name: "never", Decision: "deny", Hook: "asks"}}})
 	for sentence, header := range map[string]nats.Header{
 		"the stored question":  event("e1", "Hook-Retry", "1"),
 		"what was allowed":     event("e4"),

@@ -12,6 +12,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -21,11 +23,11 @@ import (
 // lacks the hook, while the newer record is still under way.
 func TestALaggingReplicaDoesNotServeATableWithAHole(t *testing.T) {
 	t.Parallel()
-	s := testkit.Listening(t)
+	s := natstest.Listening(t)
 	ctx := testkit.Within(t, 60*time.Second)
-	nc := testkit.Conn(t, s)
-	hooks := &testkit.Stall{Subject: "$KV.hooks_registry.hook."}
-	testkit.Router(t, s, router.Options{}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{hooks.Option()}})
+	nc := natstest.Conn(t, s)
+	hooks := &natstest.Stall{Subject: "$KV.hooks_registry.hook."}
+	routertest.Start(t, s, router.Options{}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{hooks.Option()}})
 	js, err := jetstream.New(nc)
 	if err != nil {
 		t.Fatal(err)

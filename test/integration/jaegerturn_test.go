@@ -18,6 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/telemetry/otlp"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
@@ -129,7 +130,7 @@ func agentRole() int {
 // that was.
 func approve(t *testing.T, ctx context.Context, nc *nats.Conn) (asked, answered time.Time) {
 	t.Helper()
-	a := approver.New(testkit.Client(t, hookrouter.Options{Conn: nc}))
+	a := approver.New(natstest.Client(t, hookrouter.Options{Conn: nc}))
 	var open []approval.Request
 	var err error
 	testkit.Until(t, ctx, "a person is asked", func() bool {

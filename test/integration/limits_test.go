@@ -11,6 +11,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -28,9 +30,9 @@ func TestAChainOutOfTimeIsRefused(t *testing.T) {
 		{"the router's time is the most", "60000", 600 * time.Millisecond, "deny"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := testkit.Server(t)
-			testkit.Router(t, s, router.Options{ChainTimeout: tt.chain})
-			nc := testkit.Conn(t, s)
+			s := natstest.Server(t)
+			routertest.Start(t, s, router.Options{ChainTimeout: tt.chain})
+			nc := natstest.Conn(t, s)
 			ctx := testkit.Within(t, 20*time.Second)
 			told := make(chan int, 4)
 			slow := func(m *nats.Msg) []byte {
@@ -69,9 +71,9 @@ func TestAChainOutOfTimeIsRefused(t *testing.T) {
 // A hook out of its own time fails; what it says later is nobody's answer.
 func TestAHookOutOfTime(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	asked := make(chan *nats.Msg, 1)
 	var overdue atomic.Pointer[nats.Msg] // a call that was not answered in time
@@ -120,9 +122,9 @@ func TestTooMuchUnderWay(t *testing.T) {
 		{"a session's limit", router.Options{MaxPerSession: 4}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := testkit.Server(t)
-			testkit.Router(t, s, tt.o)
-			nc := testkit.Conn(t, s)
+			s := natstest.Server(t)
+			routertest.Start(t, s, tt.o)
+			nc := natstest.Conn(t, s)
 			ctx := testkit.Within(t, 30*time.Second)
 			held := make(chan *nats.Msg, 8)
 			hook(t, ctx, nc, "h", `{"events":["slow"],"timeout_ms":30000}`, func(m *nats.Msg) []byte { held <- m; return nil })

@@ -11,6 +11,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -34,14 +36,14 @@ func recorded(calls chan<- call, id, answer string) func(*nats.Msg) []byte {
 // observer after the answer with the data at the end; neither decides.
 func TestShadowAndObserve(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc, hooks := testkit.Conn(t, s), testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc, hooks := natstest.Conn(t, s), natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	enforced, shadows, observers := make(chan call, 8), make(chan call, 8), make(chan call, 8)
 	asleep := make(chan struct{})
 	hook(t, ctx, hooks, "first", `{"events":["e"],"priority":1}`, recorded(enforced, "first", `{"action":"modify","data":{"step":1}}`))
-	hook(t, ctx, testkit.Conn(t, s), "sleeper", `{"events":["e"],"priority":2,"mode":"shadow","on_failure":"deny","timeout_ms":30000}`, func(m *nats.Msg) []byte {
+	hook(t, ctx, natstest.Conn(t, s), "sleeper", `{"events":["e"],"priority":2,"mode":"shadow","on_failure":"deny","timeout_ms":30000}`, func(m *nats.Msg) []byte {
 		shadows <- call{"sleeper", m.Header, string(m.Data), m.Reply}
 		<-asleep
 		return []byte(`{"action":"deny"}`)
@@ -108,9 +110,9 @@ func TestShadowAndObserve(t *testing.T) {
 // Which hooks are called for which event and session.
 func TestScopesAliasesAndWildcards(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	calls := make(chan call, 16)
 	for _, r := range []struct{ id, registration string }{

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -62,7 +63,7 @@ func drained(t *testing.T, program string, joins bool) {
 	ctx := testkit.Within(t, 60*time.Second)
 	url := ""
 	if joins {
-		url = testkit.Listening(t).ClientURL()
+		url = natstest.Listening(t).ClientURL()
 	}
 	r := startRouter(t, program, t.TempDir(), "127.0.0.1:0", url)
 	var answering sync.WaitGroup

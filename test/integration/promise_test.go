@@ -15,6 +15,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -22,11 +24,11 @@ import (
 // is removing what was silent: an answered renewal stands.
 func TestAnAnsweredRenewalIsNotExpired(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	ttl := 2 * time.Second
-	testkit.Router(t, s, router.Options{TTL: ttl})
-	testkit.Router(t, s, router.Options{TTL: ttl})
-	nc := testkit.Conn(t, s)
+	routertest.Start(t, s, router.Options{TTL: ttl})
+	routertest.Start(t, s, router.Options{TTL: ttl})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	n := testkit.Volume(t, 200, 200, 2000)
 	renewed := make([]time.Time, n)
@@ -120,12 +122,12 @@ func follow(t *testing.T, ctx context.Context, s *embedded.Server, id string, op
 // has seen what came before.
 func TestANewReplicaWaitsForLeasesItCanNotSee(t *testing.T) {
 	t.Parallel()
-	s := testkit.Listening(t)
+	s := natstest.Listening(t)
 	ctx := testkit.Within(t, 60*time.Second)
-	stall := &testkit.Stall{Subject: "$KV."}
+	stall := &natstest.Stall{Subject: "$KV."}
 	still := follow(t, ctx, s, "still", stall.Option())
 	first := follow(t, ctx, s, "first")
-	nc := testkit.Conn(t, s)
+	nc := natstest.Conn(t, s)
 	renewals, err := nc.SubscribeSync("$KV.hooks_registry.replica.still")
 	if err != nil {
 		t.Fatal(err)
@@ -163,9 +165,9 @@ func TestANewReplicaWaitsForLeasesItCanNotSee(t *testing.T) {
 // A hook that answers 504 of its own accord has failed: the chain has time left.
 func TestAHooksOwn504IsItsFailure(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 20*time.Second)
 	sub, err := nc.QueueSubscribe("hooks.call.h", "h", func(m *nats.Msg) {
 		_ = m.RespondMsg(&nats.Msg{Header: nats.Header{"Nats-Service-Error-Code": {"504"}, "Nats-Service-Error": {"my backend is slow"}}})
@@ -188,9 +190,9 @@ func TestAHooksOwn504IsItsFailure(t *testing.T) {
 // The code of a hook's error says what kind of failure it is.
 func TestTheCodeOfAHooksErrorIsItsClass(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 20*time.Second)
 	for code, class := range map[string]string{"500": "error", "502": "invalid_result", "504": "timeout", "418": "error"} {
 		hook(t, ctx, nc, "h"+code, `{"events":["e:`+code+`"],"on_failure":"deny"}`, func(m *nats.Msg) []byte {
@@ -205,9 +207,9 @@ func TestTheCodeOfAHooksErrorIsItsClass(t *testing.T) {
 
 func TestANewerProtocolMaySayMore(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 20*time.Second)
 	newer := nats.Header{"Hook-Protocol": {"2"}}
 	for _, tt := range []struct {

@@ -15,6 +15,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -25,11 +27,11 @@ const bothReplicas = 40
 // A registration that was answered is seen by the next emit on any replica.
 func TestARegisteredHookIsSeenByEveryReplicaAtOnce(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	for range 3 {
-		testkit.Router(t, s, router.Options{})
+		routertest.Start(t, s, router.Options{})
 	}
-	nc := testkit.Conn(t, s)
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	for round := range testkit.Volume(t, 20, 30, 300) {
 		id := fmt.Sprintf("h%d", round)
@@ -62,12 +64,12 @@ func TestARegisteredHookIsSeenByEveryReplicaAtOnce(t *testing.T) {
 // more, and from then on no emit misses the hook: it refuses until it is current.
 func TestAReplicaWhoseWatchIsStalledMissesNoHook(t *testing.T) {
 	t.Parallel()
-	s := testkit.Listening(t)
+	s := natstest.Listening(t)
 	lease := 1500 * time.Millisecond
-	testkit.Router(t, s, router.Options{Lease: lease})
-	stall := &testkit.Stall{Subject: "$KV."}
-	slow, _ := testkit.Router(t, s, router.Options{Lease: lease}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{stall.Option()}})
-	nc := testkit.Conn(t, s)
+	routertest.Start(t, s, router.Options{Lease: lease})
+	stall := &natstest.Stall{Subject: "$KV."}
+	slow, _ := routertest.Start(t, s, router.Options{Lease: lease}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{stall.Option()}})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	serve(t, nc, "guard", `{"action":"deny","reason":"seen"}`)
 	emits := &emitter{nc: nc}
@@ -136,10 +138,10 @@ func (e *emitter) one(ctx context.Context) {
 // whole, and every replica has the same.
 func TestConcurrentRegistrationsOfOneHookLeaveOneWhole(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	n := testkit.Volume(t, 20, 20, 200)
 	var wg sync.WaitGroup
@@ -180,9 +182,9 @@ func TestConcurrentRegistrationsOfOneHookLeaveOneWhole(t *testing.T) {
 
 func TestAnOlderVersionRenewsButDoesNotWriteBack(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 20*time.Second)
 	v1 := `{"events":["e"],"priority":1,"version":"1.9.0","instance":"old"}`
 	v2 := `{"events":["e"],"priority":2,"version":"1.10.0","instance":"new"}`
@@ -209,10 +211,10 @@ func TestAnOlderVersionRenewsButDoesNotWriteBack(t *testing.T) {
 // workers and all routers are away.
 func TestAGuardStaysWhenWorkersAndRoutersWereAwayLongerThanATTL(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	ttl := 400 * time.Millisecond
-	r, stop := testkit.Router(t, s, router.Options{TTL: ttl})
-	nc := testkit.Conn(t, s)
+	r, stop := routertest.Start(t, s, router.Options{TTL: ttl})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	for _, reg := range []string{`{"id":"guard","events":["e"],"on_failure":"deny"}`, `{"id":"note","events":["e"]}`} {
 		var id struct{ ID string }
@@ -244,7 +246,7 @@ func TestAGuardStaysWhenWorkersAndRoutersWereAwayLongerThanATTL(t *testing.T) {
 	_ = r
 	stop()
 	<-time.After(2 * ttl)
-	testkit.Router(t, s, router.Options{TTL: ttl})
+	routertest.Start(t, s, router.Options{TTL: ttl})
 	denied("after all routers were away")
 	if n := count(); n != 1 {
 		t.Errorf("%d hooks are registered", n)
@@ -253,9 +255,9 @@ func TestAGuardStaysWhenWorkersAndRoutersWereAwayLongerThanATTL(t *testing.T) {
 
 func TestAWorkerThatVanishesIsKnownAtOnce(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc, dead := testkit.Conn(t, s), testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc, dead := natstest.Conn(t, s), natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	serve(t, dead, "h", `{}`)
 	if m := request(t, ctx, nc, "hooks.register.h", nil, `{"events":["e"],"timeout_ms":30000,"on_failure":"deny"}`); code(m) != "" {

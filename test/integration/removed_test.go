@@ -9,6 +9,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 )
 
 // A chain may have begun before a hook was removed. Once the removal is answered,
@@ -23,9 +25,9 @@ func TestAHookThatIsRemovedFailsNoChainUnderWay(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx := testkit.Within(t, 20*time.Second)
-			s := testkit.Server(t)
-			testkit.Router(t, s, router.Options{})
-			nc, agent := testkit.Conn(t, s), testkit.Conn(t, s)
+			s := natstest.Server(t)
+			routertest.Start(t, s, router.Options{})
+			nc, agent := natstest.Conn(t, s), natstest.Conn(t, s)
 			inside, goOn := make(chan struct{}), make(chan struct{})
 			hook(t, ctx, nc, "first", `{"events":["e"]}`, func(*nats.Msg) []byte {
 				close(inside)

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 
 func newWorker(t *testing.T, nc *nats.Conn, o worker.Options) *worker.Worker {
 	t.Helper()
-	w, err := worker.New(testkit.Client(t, hookrouter.Options{Conn: nc}), o)
+	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: nc}), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func newWorker(t *testing.T, nc *nats.Conn, o worker.Options) *worker.Worker {
 
 func newAgent(t *testing.T, nc *nats.Conn, o agent.Options) *agent.Agent {
 	t.Helper()
-	a, err := agent.New(testkit.Client(t, hookrouter.Options{Conn: nc}), o)
+	a, err := agent.New(natstest.Client(t, hookrouter.Options{Conn: nc}), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/telemetry/otlp"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -37,11 +39,11 @@ func TestACollectorThatIsGoneIsNotNoticedByAgents(t *testing.T) {
 				defer cancel()
 				_ = shown.Stop(late) // what waits can't be sent
 			})
-			s := testkit.Server(t)
+			s := natstest.Server(t)
 			ctx := testkit.Within(t, 3*time.Minute)
-			testkit.Router(t, s, router.Options{Telemetry: shown})
-			nc := testkit.Conn(t, s)
-			w := newWorker(t, testkit.Conn(t, s), worker.Options{})
+			routertest.Start(t, s, router.Options{Telemetry: shown})
+			nc := natstest.Conn(t, s)
+			w := newWorker(t, natstest.Conn(t, s), worker.Options{})
 			register(t, ctx, w, worker.Registration{ID: "h1", Events: []string{"*"}}, nothing)
 			n, slowest, before := testkit.Volume(t, 300, 1000, 10_000), time.Duration(0), heap()
 			for range n {
@@ -116,11 +118,11 @@ func TestTelemetryThatIsOffAllocatesNothingForAHop(t *testing.T) {
 	}
 	rounds := testkit.Volume(t, 50, 200, 200)
 	perHop := func(o router.Options) float64 {
-		s := testkit.Server(t)
+		s := natstest.Server(t)
 		ctx := testkit.Within(t, 2*time.Minute)
-		testkit.Router(t, s, o)
-		nc := testkit.Conn(t, s)
-		w := newWorker(t, testkit.Conn(t, s), worker.Options{})
+		routertest.Start(t, s, o)
+		nc := natstest.Conn(t, s)
+		w := newWorker(t, natstest.Conn(t, s), worker.Options{})
 		register(t, ctx, w, worker.Registration{ID: "h0", Events: []string{"one", "many"}}, nothing)
 		const more = 8
 		for i := range more {

@@ -17,6 +17,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
 // Every router serves its metrics, without being told to; what it refuses is counted
@@ -25,7 +26,7 @@ func TestEveryNodeServesMetrics(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, server.Options{Router: router.Options{ChainTimeout: time.Second}})
 	ctx := testkit.Within(t, 20*time.Second)
-	nc := testkit.Conn(t, n.InProcess())
+	nc := natstest.Conn(t, n.InProcess())
 	hook(t, ctx, nc, "broken", `{"events":["tool:pre"]}`, says(`[`))
 	hook(t, ctx, nc, "writer", `{"events":["tool:pre"],"match":"data.tool_name == 'Write'"}`, says(`{}`))
 	hook(t, ctx, nc, "quiet", `{"events":["tool:post"],"timeout_ms":2000}`, func(*nats.Msg) []byte { return nil })
@@ -56,7 +57,7 @@ func TestRequestsWithoutAPlaceAreCounted(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, server.Options{Router: router.Options{MaxInFlight: 1}})
 	ctx := testkit.Within(t, 20*time.Second)
-	nc := testkit.Conn(t, n.InProcess())
+	nc := natstest.Conn(t, n.InProcess())
 	called, answer := make(chan struct{}), make(chan struct{})
 	hook(t, ctx, nc, "slow", `{"events":["tool:pre"],"timeout_ms":20000}`, func(*nats.Msg) []byte {
 		close(called)
@@ -84,7 +85,7 @@ func TestChangesOfRegistrationsAreCounted(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, server.Options{Router: router.Options{TTL: 2 * time.Second}})
 	ctx := testkit.Within(t, 20*time.Second)
-	nc := testkit.Conn(t, n.InProcess())
+	nc := natstest.Conn(t, n.InProcess())
 	for _, ask := range []struct{ subject, body string }{
 		{"hooks.register.calm", `{"events":["tool:pre"],"instance":"a"}`},
 		{"hooks.register.calm", `{"events":["tool:pre"],"instance":"a"}`}, // renewed: no change
@@ -110,7 +111,7 @@ func TestTheAuditLogsLagIsShown(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, server.Options{Router: router.Options{Audit: recorder.Async}})
 	ctx := testkit.Within(t, 20*time.Second)
-	nc := testkit.Conn(t, n.InProcess())
+	nc := natstest.Conn(t, n.InProcess())
 	request(t, ctx, nc, "hooks.emit.tool.pre", nil, `{}`)
 	shows(t, ctx, n, "hookrouter_audit_batch_records_sum 1", "hookrouter_audit_lag_seconds 0")
 	fill(t, ctx, nc)

@@ -17,6 +17,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/internal/webhook"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -67,11 +69,11 @@ func linked(from, to sdktrace.ReadOnlySpan) bool {
 // below the chain that asked, once, and it and the decision name each other.
 func TestADecisionElsewhereIsLinkedToTheWait(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	ctx := testkit.Within(t, 60*time.Second)
 	asking, asked := spansOf(t)
-	_, stop := testkit.Router(t, s, router.Options{Telemetry: asking})
-	nc := testkit.Conn(t, s)
+	_, stop := routertest.Start(t, s, router.Options{Telemetry: asking})
+	nc := natstest.Conn(t, s)
 	hook(t, ctx, nc, "asker", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_prompt":"Sure?"}`))
 	// An agent whose trace is not sampled: questions are kept all the same.
 	header := event("e1", "Hook-Wait-Ms", "1", "traceparent", strings.TrimSuffix(traceparent, "1")+"0")
@@ -80,7 +82,7 @@ func TestADecisionElsewhereIsLinkedToTheWait(t *testing.T) {
 		t.Fatal(q)
 	}
 	answering, decided := spansOf(t)
-	second, _ := testkit.Router(t, s, router.Options{Telemetry: answering})
+	second, _ := routertest.Start(t, s, router.Options{Telemetry: answering})
 	stop()
 	if _, err := second.Approvals().Answer(ctx, q.Approval.ID, approval.Answer{Option: "Allow"}, "ann"); err != nil {
 		t.Fatal(err)
@@ -128,11 +130,11 @@ func TestADecisionIsBelowWhoAnswers(t *testing.T) {
 		"of letters above hex": {strings.ToUpper(traceparent), "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := testkit.Server(t)
+			s := natstest.Server(t)
 			ctx := testkit.Within(t, 60*time.Second)
 			shown, made := spansOf(t)
-			testkit.Router(t, s, router.Options{Telemetry: shown})
-			nc := testkit.Conn(t, s)
+			routertest.Start(t, s, router.Options{Telemetry: shown})
+			nc := natstest.Conn(t, s)
 			hook(t, ctx, nc, "asker", `{"events":["tool:pre"]}`, says(`{"action":"ask_user"}`))
 			granted := listen(t, nc, "hooks.event.approval.granted")
 			q := executed(t, nc, "tool:pre", event("e1", "Hook-Wait-Ms", "1"), `{}`)
@@ -160,14 +162,14 @@ func headerOf(s sdktrace.ReadOnlySpan) string {
 // pkg/approver passes the trace of its caller on.
 func TestAnApproverPassesItsTraceOn(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	ctx := testkit.Within(t, 30*time.Second)
 	shown, made := spansOf(t)
-	testkit.Router(t, s, router.Options{Telemetry: shown})
-	nc := testkit.Conn(t, s)
+	routertest.Start(t, s, router.Options{Telemetry: shown})
+	nc := natstest.Conn(t, s)
 	hook(t, ctx, nc, "asker", `{"events":["tool:pre"]}`, says(`{"action":"ask_user"}`))
 	q := executed(t, nc, "tool:pre", event("e1", "Hook-Wait-Ms", "1"), `{}`)
-	a := approver.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}))
+	a := approver.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}))
 	if _, err := a.Answer(telemetry.Remote(ctx, traceparent, ""), q.Approval.ID, approval.Answer{Option: "Deny"}); err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +195,7 @@ func TestTraceContextOverHTTP(t *testing.T) {
 			}
 			n := startNode(t, o)
 			ctx := testkit.Within(t, 60*time.Second)
-			nc := testkit.Conn(t, n.InProcess())
+			nc := natstest.Conn(t, n.InProcess())
 			hook(t, ctx, nc, "asker", `{"events":["tool:pre"]}`, says(`{"action":"ask_user"}`))
 			required := listen(t, nc, "hooks.event.approval.required")
 			q := executed(t, nc, "tool:pre", event("e1", "Hook-Wait-Ms", "1", "traceparent", traceparent, "baggage", "token=kPl3"), `{}`)
@@ -238,10 +240,10 @@ func answered(t *testing.T, ctx context.Context, n *server.Server, id string, he
 // Contributions and each of their answers have spans, at all three programs.
 func TestContributionsAreATraceToo(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	ctx := testkit.Within(t, 60*time.Second)
 	traced(t, s, router.Options{})
-	w := newWorker(t, testkit.Conn(t, s), worker.Options{})
+	w := newWorker(t, natstest.Conn(t, s), worker.Options{})
 	for id, give := range map[string]func(context.Context, string) (any, error){
 		"gives": func(ctx context.Context, _ string) (any, error) {
 			return trace.SpanContextFromContext(ctx).IsValid(), nil
@@ -252,7 +254,7 @@ func TestContributionsAreATraceToo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := newAgent(t, testkit.Conn(t, s), agent.Options{})
+	a := newAgent(t, natstest.Conn(t, s), agent.Options{})
 	got, err := a.CollectContributions(telemetry.Remote(ctx, "00-11111111111111111111111111111111-"+theirSpan+"-01", ""), "ops.status", 5*time.Second)
 	if err != nil || len(got.Values) != 1 || string(got.Values[0]) != "true" || len(got.Missing) != 1 {
 		t.Fatal(got, err)

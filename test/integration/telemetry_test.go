@@ -27,6 +27,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -102,7 +104,7 @@ func traced(t *testing.T, s nats.InProcessConnProvider, o router.Options) *telem
 	}
 	t.Cleanup(func() { _ = shown.Stop(context.Background()) })
 	o.Telemetry = shown
-	testkit.Router(t, s, o)
+	routertest.Start(t, s, o)
 	return shown
 }
 
@@ -110,10 +112,10 @@ func traced(t *testing.T, s nats.InProcessConnProvider, o router.Options) *telem
 // below whom, and what the tags say, is what happened.
 func TestAnEventIsOneTrace(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	ctx := testkit.Within(t, 20*time.Second)
 	traced(t, s, router.Options{})
-	w := newWorker(t, testkit.Conn(t, s), worker.Options{})
+	w := newWorker(t, natstest.Conn(t, s), worker.Options{})
 	register(t, ctx, w, worker.Registration{ID: "first", Events: []string{"tool:pre"}, Priority: -5}, func(context.Context, worker.Event) (worker.Result, error) {
 		return worker.Modify(map[string]string{"tool_name": "Bash", "secret": "kPl3"})
 	})
@@ -128,7 +130,7 @@ func TestAnEventIsOneTrace(t *testing.T) {
 		return worker.Deny("no kPl3")
 	})
 	register(t, ctx, w, worker.Registration{ID: "watcher", Events: []string{"tool:pre"}, Mode: chain.Observe}, nothing)
-	a := newAgent(t, testkit.Conn(t, s), agent.Options{Session: "s1"})
+	a := newAgent(t, natstest.Conn(t, s), agent.Options{Session: "s1"})
 
 	ctx, span := otel.Tracer("test").Start(ctx, "turn")
 	answer, err := a.Emit(ctx, "tool:pre", map[string]string{"tool_name": "Bash", "prompt": "kPl3"})
@@ -192,10 +194,10 @@ func nothing(context.Context, worker.Event) (worker.Result, error) { return work
 // Agents that know nothing of traces get one that the turn shares.
 func TestEventsOfPlainClientsShareATrace(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	ctx := testkit.Within(t, 20*time.Second)
 	traced(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	nc := natstest.Conn(t, s)
 	told, states := make(chan string, 10), make(chan string, 20)
 	hook(t, ctx, nc, "h1", `{"events":["*"]}`, func(m *nats.Msg) []byte {
 		told <- m.Header.Get("traceparent")
@@ -253,10 +255,10 @@ func TestTraceContextIsPassedOnAsItCame(t *testing.T) {
 	const sent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	for name, forward := range map[string]bool{"baggage is kept back": false, "baggage is allowed": true} {
 		t.Run(name, func(t *testing.T) {
-			s := testkit.Server(t)
+			s := natstest.Server(t)
 			ctx := testkit.Within(t, 20*time.Second)
-			testkit.Router(t, s, router.Options{ForwardBaggage: forward})
-			nc := testkit.Conn(t, s)
+			routertest.Start(t, s, router.Options{ForwardBaggage: forward})
+			nc := natstest.Conn(t, s)
 			told := make(chan nats.Header, 1)
 			hook(t, ctx, nc, "h1", `{"events":["*"]}`, func(m *nats.Msg) []byte {
 				told <- m.Header
@@ -280,13 +282,13 @@ func TestTraceContextIsPassedOnAsItCame(t *testing.T) {
 // other.
 func TestAWaitForAPersonAndItsDecisionAreLinked(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	ctx := testkit.Within(t, 30*time.Second)
 	shown := traced(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	nc := natstest.Conn(t, s)
 	hook(t, ctx, nc, "asker", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_prompt":"kPl3?"}`))
 	pending := make(chan string, 1)
-	a := newAgent(t, testkit.Conn(t, s), agent.Options{Session: "s1", OnPending: onPending(pending)})
+	a := newAgent(t, natstest.Conn(t, s), agent.Options{Session: "s1", OnPending: onPending(pending)})
 	type result struct {
 		agent.Execution
 		err error
@@ -336,13 +338,13 @@ func TestAWaitForAPersonAndItsDecisionAreLinked(t *testing.T) {
 // A collect and each of its answers have spans.
 func TestACollectIsATraceToo(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	ctx := testkit.Within(t, 20*time.Second)
 	shown := traced(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	nc := natstest.Conn(t, s)
 	hook(t, ctx, nc, "gives", `{"events":["tool:pre"]}`, says(`{"data":{"a":1}}`))
 	hook(t, ctx, nc, "fails", `{"events":["tool:pre"]}`, says(`[`))
-	a := newAgent(t, testkit.Conn(t, s), agent.Options{})
+	a := newAgent(t, natstest.Conn(t, s), agent.Options{})
 	turn, span := otel.Tracer("test").Start(ctx, "turn")
 	if _, err := a.EmitAndCollect(turn, "tool:pre", map[string]string{}, time.Second); err != nil {
 		t.Fatal(err)
@@ -374,13 +376,13 @@ func TestACollectIsATraceToo(t *testing.T) {
 // could answer is a denial, and a hook whose match can't be evaluated is found.
 func TestTelemetrySaysWhatTheAgentWasTold(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	ctx := testkit.Within(t, 20*time.Second)
 	tracing()
 	shown, spans := spansOf(t)
 	log := &lockedBuffer{}
-	testkit.Router(t, s, router.Options{Telemetry: shown, Log: slog.New(slog.NewJSONHandler(log, nil)), NoApprovals: true})
-	nc := testkit.Conn(t, s)
+	routertest.Start(t, s, router.Options{Telemetry: shown, Log: slog.New(slog.NewJSONHandler(log, nil)), NoApprovals: true})
+	nc := natstest.Conn(t, s)
 	hook(t, ctx, nc, "unready", `{"events":["tool:pre"],"match":"data.tool_name == 'Bash'"}`, says(`{}`))
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_prompt":"Go?"}`))
 	m := request(t, ctx, nc, "hooks.execute.tool.pre", nats.Header{"traceparent": {traceparent}}, `{}`)
@@ -401,14 +403,14 @@ func TestTelemetrySaysWhatTheAgentWasTold(t *testing.T) {
 // those about its hooks, name its trace.
 func TestLogLinesNameTheirTrace(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	ctx := testkit.Within(t, 60*time.Second)
 	tracing()
 	shown, _ := spansOf(t)
 	log := &lockedBuffer{}
 	handler := shown.LogTo(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}), slog.LevelDebug)
-	testkit.Router(t, s, router.Options{Telemetry: shown, Log: slog.New(handler), ChainTimeout: time.Second})
-	nc := testkit.Conn(t, s)
+	routertest.Start(t, s, router.Options{Telemetry: shown, Log: slog.New(handler), ChainTimeout: time.Second})
+	nc := natstest.Conn(t, s)
 	hook(t, ctx, nc, "broken", `{"events":["tool:pre"]}`, says(`[`))
 	const secret = "AKIAIOSFODNN7EXAMPLE"
 	hook(t, ctx, nc, "shade", `{"events":["tool:pre"],"mode":"shadow"}`, says(`{"action":"deny","reason":"not `+secret+`"}`))
@@ -455,10 +457,10 @@ func TestLogLinesNameTheirTrace(t *testing.T) {
 
 // Who reads /metrics all the time does not keep agents from their answers.
 func TestScrapesUnderLoad(t *testing.T) {
-	s := testkit.Server(t)
+	s := natstest.Server(t)
 	ctx := testkit.Within(t, 30*time.Second)
 	shown := traced(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	nc := natstest.Conn(t, s)
 	hook(t, ctx, nc, "h1", `{"events":["*"]}`, says(`{}`))
 	stop := make(chan struct{})
 	var wg sync.WaitGroup

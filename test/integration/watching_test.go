@@ -14,15 +14,17 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
 // What a call to a hook carries, of the agent's event and of its own.
 func TestHeadersOfACall(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 20*time.Second)
 	calls := make(chan call, 4)
 	hook(t, ctx, nc, "h", `{"events":["*"],"timeout_ms":900}`, recorded(calls, "h", ""))
@@ -69,9 +71,9 @@ func TestHeadersOfACall(t *testing.T) {
 
 func TestDefaultFieldsAreForHooksOnly(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 20*time.Second)
 	defaults := nats.Header{"Hook-Defaults": {`{"who":"default"}`}}
 	if m := request(t, ctx, nc, "hooks.emit.e", defaults, `{"a":1}`); string(decode[chain.Result](t, m.Data).Data) != `{"a":1}` {
@@ -105,9 +107,9 @@ func TestWatching(t *testing.T) {
 		{"none of the data", dispatch.PublishNone, func(got string) bool { return got == `{}` }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := testkit.Server(t)
-			testkit.Router(t, s, router.Options{PublishData: tt.publish})
-			nc := testkit.Conn(t, s)
+			s := natstest.Server(t)
+			routertest.Start(t, s, router.Options{PublishData: tt.publish})
+			nc := natstest.Conn(t, s)
 			ctx := testkit.Within(t, 20*time.Second)
 			hook(t, ctx, nc, "a", `{"events":["tool:pre"]}`, says(`{"action":"modify","data":{"secret":1}}`))
 			hook(t, ctx, nc, "b", `{"events":["tool:pre"]}`, says(`garbage`))
@@ -164,9 +166,9 @@ func checkResult(t *testing.T, m, res *nats.Msg) {
 
 func TestAPublishWithoutReplyRunsTheChainAndAnswersNobody(t *testing.T) {
 	t.Parallel()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{}, natsx.Options{Inbox: "_INBOX_router"}) // where its hooks and its store answer
-	nc, all := testkit.Conn(t, s), testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{}, natsx.Options{Inbox: "_INBOX_router"}) // where its hooks and its store answer
+	nc, all := natstest.Conn(t, s), natstest.Conn(t, s)
 	ctx := testkit.Within(t, 20*time.Second)
 	calls := make(chan call, 4)
 	hook(t, ctx, nc, "h", `{"events":["e"]}`, recorded(calls, "h", `{"action":"deny"}`))

@@ -15,7 +15,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
 // world is one run.
@@ -36,9 +36,9 @@ type world struct {
 }
 
 func newWorld(t *testing.T, seed uint64, sessions int, ends *endings) *world {
-	w := &world{t: t, sessions: sessions, ends: ends, rng: rand.New(rand.NewPCG(seed, 0)), server: testkit.Server(t), strikes: make(chan struct{})}
+	w := &world{t: t, sessions: sessions, ends: ends, rng: rand.New(rand.NewPCG(seed, 0)), server: natstest.Server(t), strikes: make(chan struct{})}
 	w.log = slog.New(slog.NewTextHandler(&w.warned, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	w.people = testkit.Conn(t, newWire(w.server, child(w.rng)))
+	w.people = natstest.Conn(t, newWire(w.server, child(w.rng)))
 	return w
 }
 
@@ -72,14 +72,14 @@ func (w *world) run() {
 func (w *world) read() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := w.h.read(ctx, testkit.Conn(w.t, w.server)); err != nil {
+	if err := w.h.read(ctx, natstest.Conn(w.t, w.server)); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
 // hook registers a hook that asks, each time something else.
 func (w *world) hook() {
-	nc, seed := testkit.Conn(w.t, w.server), w.rng.Uint64()
+	nc, seed := natstest.Conn(w.t, w.server), w.rng.Uint64()
 	_, err := nc.QueueSubscribe("hooks.call.ask", "ask", func(m *nats.Msg) {
 		var data struct{ Command string }
 		if err := json.Unmarshal(m.Data, &data); err != nil {
@@ -122,7 +122,7 @@ func (w *world) session(id string, rng *rand.Rand) {
 	for range 1 + rng.IntN(2) {
 		rng := child(rng)
 		agents.Go(func() {
-			nc := testkit.Conn(w.t, newWire(w.server, child(rng)))
+			nc := natstest.Conn(w.t, newWire(w.server, child(rng)))
 			for n := range 3 {
 				w.event(nc, rng, errand{fmt.Sprintf("e%d-%d", n, rng.Uint32()), id, fmt.Sprintf("rm -r %d", rng.IntN(4)/3)})
 			}

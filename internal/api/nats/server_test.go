@@ -9,16 +9,17 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // Every endpoint that takes an event or a name answers 400 for one that is malformed.
 func TestMalformedNames(t *testing.T) {
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	tooLong := strings.Repeat("x.", 12) + "x"
 	for _, subject := range []string{
 		"hooks.emit." + tooLong, "hooks.execute." + tooLong, "hooks.collect." + tooLong, "hooks.explain." + tooLong,
@@ -33,9 +34,9 @@ func TestMalformedNames(t *testing.T) {
 
 // What is wrong with a request's headers is said before anything is done.
 func TestMalformedHeaders(t *testing.T) {
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	nc := testkit.Conn(t, s)
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
 	for name, header := range map[string]nats.Header{
 		"a time-out that is no number": {"Hook-Timeout-Ms": {"soon"}},
 		"a time-out of nothing":        {"Hook-Timeout-Ms": {"0"}},

@@ -19,7 +19,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -148,7 +148,7 @@ func TestDecodeOfWhatIsNoRecordSaysSo(t *testing.T) {
 }
 
 func TestWhatIsWantedIsFoundHoweverItIsSpelled(t *testing.T) {
-	w := newWriter(t, testkit.Listening(t).ClientURL())
+	w := newWriter(t, natstest.Listening(t).ClientURL())
 	plain := audit.Record{Time: time.Now(), Kind: audit.LogKind, Session: "a\"b/c é", Hook: "guard"}
 	w.write(plain)
 	body := bytes.ReplaceAll(plain.Append(nil), []byte("guard"), []byte(`gu\u0061rd`))
@@ -170,7 +170,7 @@ func TestWhatIsWantedIsFoundHoweverItIsSpelled(t *testing.T) {
 }
 
 func TestChainsComeWhole(t *testing.T) {
-	w := newWriter(t, testkit.Listening(t).ClientURL())
+	w := newWriter(t, natstest.Listening(t).ClientURL())
 	of := func(chain string, kind audit.Kind, hook string) audit.Record {
 		return audit.Record{Time: time.Now(), Kind: kind, ChainID: chain, Session: "s-" + chain, Hook: hook, Event: "tool:pre", Detail: audit.Call{Shadow: hook == "trial"}}
 	}
@@ -251,7 +251,7 @@ func TestReadingGoesOnAfterNATSWasAway(t *testing.T) {
 }
 
 func TestALargeLogIsExportedWithAllItsCheckpoints(t *testing.T) {
-	w := newWriter(t, testkit.Listening(t).ClientURL())
+	w := newWriter(t, natstest.Listening(t).ClientURL())
 	const messages = 1500
 	for i := range messages {
 		w.write(audit.Record{Time: time.Now(), Kind: audit.HookResult, ChainID: fmt.Sprint(i), Detail: audit.Call{Reason: strings.Repeat("x", 2000)}})

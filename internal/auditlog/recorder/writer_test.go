@@ -16,7 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -33,7 +33,7 @@ func start(t *testing.T, o recorder.Options, client ...nats.Option) *world {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	t.Cleanup(cancel)
-	s := testkit.Listening(t)
+	s := natstest.Listening(t)
 	b, err := natsx.Connect(natsx.Options{URL: s.ClientURL(), NATS: client})
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func start(t *testing.T, o recorder.Options, client ...nats.Option) *world {
 	}
 	o.ID = "w"
 	w := &world{Writer: recorder.New(b, log, o), ctx: ctx}
-	if w.js, err = jetstream.New(testkit.Conn(t, s)); err != nil {
+	if w.js, err = jetstream.New(natstest.Conn(t, s)); err != nil {
 		t.Fatal(err)
 	}
 	if w.stream, err = w.js.Stream(ctx, "HOOKS_AUDIT"); err != nil {
@@ -124,7 +124,7 @@ func TestWhatWaitsIsWrittenTogether(t *testing.T) {
 }
 
 func TestARecordWhoseAnswerIsLostStandsOnce(t *testing.T) {
-	stall := &testkit.Stall{Subject: "_INBOX."}
+	stall := &natstest.Stall{Subject: "_INBOX."}
 	w := start(t, recorder.Options{Timeout: 10 * time.Second}, stall.Option())
 	stall.Stop()
 	hurried, hurry := context.WithCancel(w.ctx)

@@ -16,7 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -31,7 +31,7 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	conn, err := natsx.Connect(natsx.Options{InProcess: testkit.Server(t)})
+	conn, err := natsx.Connect(natsx.Options{InProcess: natstest.Server(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

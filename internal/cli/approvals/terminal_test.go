@@ -12,8 +12,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
-	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -64,9 +65,9 @@ func TestApprovalsWatchAsksOnATerminal(t *testing.T) {
 }
 
 func TestTheAskerTellsOfTheConnection(t *testing.T) {
-	s := testkit.Listening(t)
-	testkit.Router(t, s, router.Options{})
-	f := &clitest.Fixture{T: t, Env: map[string]string{"NATS_URL": s.ClientURL()}, NC: testkit.Conn(t, s)}
+	s := natstest.Listening(t)
+	routertest.Start(t, s, router.Options{})
+	f := &clitest.Fixture{T: t, Env: map[string]string{"NATS_URL": s.ClientURL()}, NC: natstest.Conn(t, s)}
 	f.Hook(chain.Registration{ID: "ask", Events: []string{"tool:pre"}}, clitest.Answering(chain.Question("Deploy this?")))
 	id := clitest.QuestionID.FindString(f.Run("execute", "tool:pre", "--no-wait").Stdout)
 

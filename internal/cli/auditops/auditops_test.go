@@ -20,8 +20,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
-	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 )
 
 // ops is a bus for an operator.
@@ -35,8 +36,8 @@ type ops struct {
 
 func newOps(t *testing.T) *ops {
 	t.Helper()
-	s := testkit.Listening(t)
-	nc := testkit.Conn(t, s)
+	s := natstest.Listening(t)
+	nc := natstest.Conn(t, s)
 	js, err := jetstream.New(nc)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +57,7 @@ func (o *ops) file(name string) string { return filepath.Join(o.dir, name) }
 // router starts one with the key, or without.
 func (o *ops) router(key *signer.Key) (stop func()) {
 	o.T.Helper()
-	_, stop = testkit.Router(o.T, o.server, router.Options{AuditKey: key})
+	_, stop = routertest.Start(o.T, o.server, router.Options{AuditKey: key})
 	return stop
 }
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -27,7 +27,7 @@ FROM  VALUE
 git   {"branch":"main"}
 failed, or not in time: silent`, "")
 
-	w, err := worker.New(testkit.Client(t, hookrouter.Options{Conn: f.NC}), worker.Options{})
+	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: f.NC}), worker.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

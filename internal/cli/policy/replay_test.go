@@ -18,8 +18,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/policy"
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -195,9 +196,9 @@ LOG:3  tool:pre  s1  continue
 }
 
 func TestReplayWithoutData(t *testing.T) {
-	s := testkit.Listening(t)
-	testkit.Router(t, s, router.Options{AuditData: recorder.Digest})
-	f := &clitest.Fixture{T: t, Env: map[string]string{"NATS_URL": s.ClientURL()}, NC: testkit.Conn(t, s)}
+	s := natstest.Listening(t)
+	routertest.Start(t, s, router.Options{AuditData: recorder.Digest})
+	f := &clitest.Fixture{T: t, Env: map[string]string{"NATS_URL": s.ClientURL()}, NC: natstest.Conn(t, s)}
 	f.Run("emit", "tool:pre", "{}")
 	f.Run("audit", "replay", "--text").Want(t, cli.ExitOK, `
 0 chains replayed of 1: 0 the same, 0 would differ

@@ -14,7 +14,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -55,7 +55,7 @@ func NewKey(t *testing.T, seed byte, name string) NoteKey {
 // NewAudit starts a server with an empty audit log, and no router.
 func NewAudit(t *testing.T) *AuditFixture {
 	t.Helper()
-	s := testkit.Listening(t)
+	s := natstest.Listening(t)
 	b, err := natsx.Connect(natsx.Options{URL: s.ClientURL()})
 	if err != nil {
 		t.Fatal(err)

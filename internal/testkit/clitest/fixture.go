@@ -16,7 +16,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -32,9 +33,9 @@ type Fixture struct {
 // New starts a server and a router.
 func New(t *testing.T) *Fixture {
 	t.Helper()
-	s := testkit.Listening(t)
-	testkit.Router(t, s, router.Options{})
-	return &Fixture{t, map[string]string{"NATS_URL": s.ClientURL()}, testkit.Conn(t, s)}
+	s := natstest.Listening(t)
+	routertest.Start(t, s, router.Options{})
+	return &Fixture{t, map[string]string{"NATS_URL": s.ClientURL()}, natstest.Conn(t, s)}
 }
 
 // Outcome is how a run of hookctl ended.
@@ -88,7 +89,7 @@ func (d *Diagnostics) String() string {
 // Hook serves a hook until the test ends.
 func (f *Fixture) Hook(reg chain.Registration, handler worker.Handler) {
 	f.T.Helper()
-	w, err := worker.New(testkit.Client(f.T, hookrouter.Options{Conn: f.NC}), worker.Options{})
+	w, err := worker.New(natstest.Client(f.T, hookrouter.Options{Conn: f.NC}), worker.Options{})
 	if err != nil {
 		f.T.Fatal(err)
 	}

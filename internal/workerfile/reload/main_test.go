@@ -15,7 +15,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
@@ -124,16 +125,16 @@ func (l *logged) String() string {
 
 func newHome(t *testing.T, o reload.Options) *home {
 	t.Helper()
-	s := testkit.Server(t)
-	testkit.Router(t, s, router.Options{})
-	h := &home{sayings: &sayings{inside: make(chan string), goOn: make(chan struct{})}, log: &logged{}, nats: testkit.Conn(t, s)}
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	h := &home{sayings: &sayings{inside: make(chan string), goOn: make(chan struct{})}, log: &logged{}, nats: natstest.Conn(t, s)}
 	for _, w := range []**worker.Worker{&h.worker, &h.other} {
 		var err error
-		if *w, err = worker.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}), worker.Options{}); err != nil {
+		if *w, err = worker.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), worker.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	a, err := agent.New(testkit.Client(t, hookrouter.Options{Conn: testkit.Conn(t, s)}), agent.Options{Session: "s1"})
+	a, err := agent.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), agent.Options{Session: "s1"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,6 @@
-package testkit
+// Package routertest starts a router in a test. It is a package of its own because it
+// links what a router does: CEL, telemetry, the audit log.
+package routertest
 
 import (
 	"context"
@@ -11,47 +13,12 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/server/embedded"
 )
 
-// Server starts a NATS server that does not listen.
-func Server(t testing.TB) *embedded.Server {
-	t.Helper()
-	s, err := embedded.Start(embedded.Options{StoreDir: t.TempDir(), NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Stop)
-	return s
-}
-
-// Listening starts a NATS server that listens on a free port of the loopback, for
-// what connects by URL: see its ClientURL.
-func Listening(t testing.TB) *embedded.Server {
-	t.Helper()
-	s, err := embedded.Start(embedded.Options{Listen: "127.0.0.1:0", StoreDir: t.TempDir(), NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Stop)
-	return s
-}
-
-// Conn connects to an embedded server without a socket.
-func Conn(t testing.TB, s nats.InProcessConnProvider, options ...nats.Option) *nats.Conn {
-	t.Helper()
-	nc, err := nats.Connect("", append(options, nats.InProcessServer(s), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	return nc
-}
-
-// Router starts a router on a server and waits until it serves. It logs to
+// Start starts a router on a server and waits until it serves. It logs to
 // stderr where HOOKROUTER_TEST_LOG is set. stop drains it; the test's end does so
 // too.
-func Router(t testing.TB, s nats.InProcessConnProvider, o router.Options, options ...natsx.Options) (r *router.Router, stop func()) {
+func Start(t testing.TB, s nats.InProcessConnProvider, o router.Options, options ...natsx.Options) (r *router.Router, stop func()) {
 	t.Helper()
 	var bo natsx.Options
 	if len(options) > 0 {

@@ -1,12 +1,12 @@
-package testkit
+package natstest
 
 import (
 	"fmt"
-	"net"
 	"testing"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
 // Cluster starts three NATS servers that form one cluster with JetStream, and
@@ -15,7 +15,7 @@ import (
 func Cluster(t testing.TB) []*embedded.Server {
 	t.Helper()
 	const size = 3
-	routes := FreeAddrs(t, size)
+	routes := testkit.FreeAddrs(t, size)
 	servers := make([]*embedded.Server, size)
 	for i := range servers {
 		s, err := embedded.Start(embedded.Options{
@@ -49,26 +49,4 @@ func formed(servers []*embedded.Server) bool {
 		peers = max(peers, len(s.JetStreamClusterPeers())) // the leader's; none elsewhere
 	}
 	return current == len(servers) && peers == len(servers)
-}
-
-// FreeAddrs returns addresses of the loopback with ports that were free a moment
-// ago.
-func FreeAddrs(t testing.TB, n int) []string {
-	t.Helper()
-	list := make([]string, n)
-	held := make([]net.Listener, 0, n)
-	defer func() {
-		for _, l := range held {
-			_ = l.Close()
-		}
-	}()
-	for i := range list {
-		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		held = append(held, l)
-		list[i] = l.Addr().String()
-	}
-	return list
 }
