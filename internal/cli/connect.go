@@ -43,8 +43,12 @@ type Connection struct {
 	TLSFirst          bool
 }
 
-// Connect opens the connection. Errors of the server end the command.
+// Connect opens the command's connection, which [Env.Close] closes. Errors of the server end the
+// command.
 func (e *Env) Connect() (*natsx.Conn, error) {
+	if e.bus != nil {
+		return e.bus, nil
+	}
 	c := *e.Connection
 	if _, err := events.NewSubjects(c.Prefix); err != nil {
 		return nil, err
@@ -68,35 +72,34 @@ func (e *Env) Connect() (*natsx.Conn, error) {
 	if err != nil {
 		return nil, Disconnected(err)
 	}
+	e.bus = b
 	return b, nil
 }
 
-// Client is the client on a connection.
-func Client(ctx context.Context, b *natsx.Conn) (*hookrouter.Client, error) {
+// Close closes the connection.
+func (e *Env) Close() {
+	if e.bus != nil {
+		e.bus.Close()
+	}
+}
+
+// Client connects the client of workers, agents and approvers.
+func (e *Env) Client(ctx context.Context) (*hookrouter.Client, error) {
+	b, err := e.Connect()
+	if err != nil {
+		return nil, err
+	}
 	return hookrouter.Connect(ctx, hookrouter.Options{Conn: b.Conn(), Prefix: b.Prefix(), Patience: Patience})
 }
 
 // Agent connects as an agent.
-func (e *Env) Agent(ctx context.Context, session string) (a *agent.Agent, closeBus func(), err error) {
-	return e.AgentWith(ctx, agent.Options{Session: session})
-}
-
-// AgentWith is agent with further options.
-func (e *Env) AgentWith(ctx context.Context, o agent.Options) (a *agent.Agent, closeBus func(), err error) {
-	b, err := e.Connect()
+func (e *Env) Agent(ctx context.Context, o agent.Options) (*agent.Agent, error) {
+	client, err := e.Client(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	o.Source = "/hookctl"
-	client, err := Client(ctx, b)
-	if err == nil {
-		a, err = agent.New(client, o)
-	}
-	if err != nil {
-		b.Close()
-		return nil, nil, err
-	}
-	return a, b.Close, nil
+	return agent.New(client, o)
 }
 
 // asyncError gets what the server says beside the requests.
@@ -171,27 +174,20 @@ func (c Connection) options() (list []nats.Option, err error) {
 }
 
 // Approver connects as one who answers.
-func (e *Env) Approver(ctx context.Context) (a *approver.Approver, closeBus func(), err error) {
+func (e *Env) Approver(ctx context.Context) (*approver.Approver, error) {
+	client, err := e.Client(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return approver.New(client), nil
+}
+
+// AuditLog opens the log.
+func (e *Env) AuditLog(ctx context.Context) (*query.Log, *natsx.Conn, error) {
 	b, err := e.Connect()
 	if err != nil {
 		return nil, nil, err
 	}
-	client, err := Client(ctx, b)
-	if err != nil {
-		b.Close()
-		return nil, nil, err
-	}
-	return approver.New(client), b.Close, nil
-}
-
-// AuditLog opens the log.
-func (e *Env) AuditLog(ctx context.Context) (l *query.Log, b *natsx.Conn, err error) {
-	if b, err = e.Connect(); err != nil {
-		return nil, nil, err
-	}
-	if l, err = query.Open(ctx, b); err != nil {
-		b.Close()
-		return nil, nil, err
-	}
-	return l, b, nil
+	l, err := query.Open(ctx, b)
+	return l, b, err
 }

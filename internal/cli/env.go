@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
 // Env is what commands run in.
@@ -16,6 +17,8 @@ type Env struct {
 	Cancel context.CancelCauseFunc // ends the command with a reason
 	Status func(text string)       // is told of the connection; nil where stderr is. Set before connect
 	Exit   int                     // what the process ends with where there is no error
+
+	bus *natsx.Conn // nil: not connected
 }
 
 // Complain writes why a command failed, and returns the exit code.

@@ -31,11 +31,10 @@ type answered struct {
 
 // Run answers.
 func (c *answerCmd) Run(ctx context.Context, e *cli.Env) error {
-	a, closeBus, err := e.Approver(ctx)
+	a, err := e.Approver(ctx)
 	if err != nil {
 		return err
 	}
-	defer closeBus()
 	if c.SHA256 == "" || c.Option == "" {
 		r, err := a.Get(ctx, c.ID)
 		if err != nil {
@@ -52,8 +51,7 @@ func (c *answerCmd) Run(ctx context.Context, e *cli.Env) error {
 	switch {
 	case err != nil:
 		return cli.ClosedOr(err)
-	case e.Out.JSON:
-		e.Out.Document(answered{c.ID, "accepted", option})
+	case e.Out.Document(answered{c.ID, "accepted", option}):
 	default:
 		e.Out.Print("accepted: %s\n", term.Printable(option))
 	}

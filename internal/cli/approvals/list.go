@@ -35,20 +35,15 @@ func (c *listCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.Limit < 0 {
 		return fmt.Errorf("use --limit %d: it can't be negative", c.Limit)
 	}
-	a, closeBus, err := e.Approver(ctx)
+	a, err := e.Approver(ctx)
 	if err != nil {
 		return err
 	}
-	defer closeBus()
 	list, total, err := a.Pending(ctx, approval.Filter{Session: c.Session, Limit: c.Limit})
 	switch {
 	case err != nil:
 		return err
-	case e.Out.JSON:
-		if list == nil {
-			list = []approval.Request{}
-		}
-		e.Out.Document(waiting{list, total})
+	case e.Out.Document(waiting{append([]approval.Request{}, list...), total}):
 		return nil
 	case total == 0:
 		e.Out.Print("no question waits for an answer\n")
@@ -57,15 +52,7 @@ func (c *listCmd) Run(ctx context.Context, e *cli.Env) error {
 	now := time.Now()
 	rows := [][]term.Cell{term.Heads("ID", "LEFT", "AGE", "SESSION", "EVENT", "HOOK", "PROMPT")}
 	for _, q := range list {
-		rows = append(rows, []term.Cell{
-			term.Cyan.Cell(term.Printable(q.ID)),
-			left(q.Expires, now),
-			term.Plain.Cell(term.Span(now.Sub(q.Created.Time))),
-			term.Plain.Cell(term.OrDash(term.Printable(q.Session))),
-			term.Plain.Cell(term.Printable(q.Event)),
-			term.Plain.Cell(term.Printable(q.Hook)),
-			term.Bold.Cell(term.Clip(term.Printable(q.Prompt), term.MaxValue)),
-		})
+		rows = append(rows, term.Row(term.Cyan.Cell(term.Printable(q.ID)), left(q.Expires, now), term.Span(now.Sub(q.Created.Time)), term.OrDash(term.Printable(q.Session)), term.Printable(q.Event), term.Printable(q.Hook), term.Bold.Cell(term.Clip(term.Printable(q.Prompt), term.MaxValue))))
 	}
 	e.Out.Table(rows)
 	if total > len(list) {

@@ -3,7 +3,6 @@ package approvals
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
@@ -37,19 +36,12 @@ func (c *rulesCmd) Run(e *cli.Env) error {
 			doc.Decision, doc.By = rule.Decision, &rule
 		}
 	}
-	if e.Out.JSON {
-		e.Out.Document(doc)
+	if e.Out.Document(doc) {
 		return nil
 	}
 	rows := [][]term.Cell{term.Heads("RULE", "DECISION", "HOOK", "TOOL", "PROMPT")}
 	for _, r := range rules {
-		rows = append(rows, []term.Cell{
-			term.Cyan.Cell(term.Printable(r.Name)),
-			decisionColor(r.Decision).Cell(r.Decision),
-			term.Plain.Cell(orAny(r.Hook)),
-			term.Plain.Cell(orAny(r.Tool)),
-			term.Plain.Cell(term.Clip(orAny(r.Prompt), term.MaxValue)),
-		})
+		rows = append(rows, term.Row(term.Cyan.Cell(term.Printable(r.Name)), decisionColor(r.Decision).Cell(r.Decision), orAny(r.Hook), orAny(r.Tool), term.Clip(orAny(r.Prompt), term.MaxValue)))
 	}
 	e.Out.Table(rows)
 	switch {
@@ -62,22 +54,14 @@ func (c *rulesCmd) Run(e *cli.Env) error {
 }
 
 func (c *rulesCmd) read(stdin io.Reader) (approval.Rules, error) {
-	name := c.File
-	if name == "-" {
-		name = "standard input"
-	} else {
-		f, err := os.Open(c.File)
-		if err != nil {
-			return nil, fmt.Errorf("read rules: %w", err)
-		}
-		defer f.Close()
-		stdin = f
-	}
-	text, err := io.ReadAll(io.LimitReader(stdin, approval.MaxRuleFile+1))
+	text, err := cli.ReadFile(c.File, stdin, approval.MaxRuleFile)
 	if err != nil {
 		return nil, fmt.Errorf("read rules: %w", err)
 	}
-	return approval.ParseRules(name, text)
+	if c.File == "-" {
+		return approval.ParseRules("standard input", text)
+	}
+	return approval.ParseRules(c.File, text)
 }
 
 func decisionColor(decision string) term.Color {

@@ -19,25 +19,20 @@ type showCmd struct {
 
 // Run shows a question.
 func (c *showCmd) Run(ctx context.Context, e *cli.Env) error {
-	a, closeBus, err := e.Approver(ctx)
+	a, err := e.Approver(ctx)
 	if err != nil {
 		return err
 	}
-	defer closeBus()
 	r, err := a.Get(ctx, c.ID)
 	if err != nil {
 		return err
 	}
-	if e.Out.JSON {
-		e.Out.Document(json.RawMessage(r.Append(nil)))
+	if e.Out.Document(json.RawMessage(r.Append(nil))) {
 		return nil
 	}
 	e.Out.Table(recordRows(r, time.Now()))
 	for _, s := range sections(r) {
-		e.Out.Print("\n%s\n", e.Out.Paint(term.Dim, s.Head))
-		for _, line := range s.Lines {
-			e.Out.Print("%s\n", e.Out.Paint(line.Color, line.Text))
-		}
+		e.Out.Section(s)
 	}
 	return nil
 }
@@ -52,12 +47,8 @@ func recordRows(r approval.Record, now time.Time) [][]term.Cell {
 	if r.Decision != nil {
 		state = decision(*r.Decision)
 	}
-	rows := [][]term.Cell{{term.Bold.Cell(term.Printable(r.ID)), state}}
-	add := func(head, text string) {
-		if text != "" {
-			rows = append(rows, []term.Cell{term.Dim.Cell(head), term.Plain.Cell(term.Printable(text))})
-		}
-	}
+	rows := term.Facts{{term.Bold.Cell(term.Printable(r.ID)), state}}
+	add := func(head, text string) { rows.Add(head, term.Printable(text), term.Plain) }
 	if r.Decision != nil {
 		add("claims", r.ClaimedBy)
 		add("note", r.Note)
@@ -65,7 +56,7 @@ func recordRows(r approval.Record, now time.Time) [][]term.Cell {
 		add("decided", r.Decided.String())
 	} else {
 		text := left(r.Expires, now)
-		rows = append(rows, []term.Cell{term.Dim.Cell("left"), text.Color.Cell(text.Text + ", then " + term.Printable(r.Default))})
+		rows.Add("left", text.Text+", then "+term.Printable(r.Default), text.Color)
 	}
 	add("hook", hook)
 	add("tool", r.ToolName)

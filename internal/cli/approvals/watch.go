@@ -37,11 +37,10 @@ func (c *watchCmd) Run(ctx context.Context, e *cli.Env) error {
 			}
 		}
 	}
-	a, closeBus, err := e.Approver(ctx)
+	a, err := e.Approver(ctx)
 	if err != nil {
 		return err
 	}
-	defer closeBus()
 	if interactive(e) {
 		err = c.ask(ctx, e, a, status)
 	} else {
@@ -137,16 +136,11 @@ type noticed struct {
 // showNotice writes one line of watch.
 func showNotice(p *term.Printer, n approval.Notice) {
 	q := n.Request
-	switch {
-	case p.JSON && n.Decision == nil:
-		p.Line(noticed{"asked", q, nil})
-	case p.JSON:
-		p.Line(noticed{"decided", q, n.Decision})
-	default:
-		what := term.Yellow.Cell("asked, " + left(q.Expires, time.Now()).Text + " left")
-		if n.Decision != nil {
-			what = decision(*n.Decision)
-		}
+	kind, what := "asked", term.Yellow.Cell("asked, "+left(q.Expires, time.Now()).Text+" left")
+	if n.Decision != nil {
+		kind, what = "decided", decision(*n.Decision)
+	}
+	if !p.Line(noticed{kind, q, n.Decision}) {
 		p.Print("%s %s  %-10s %s: %s  %s\n", p.Clock(), term.Printable(q.ID), term.OrDash(term.Printable(q.Session)),
 			term.Printable(q.Hook), term.Clip(term.Printable(q.Prompt), term.MaxValue), p.Paint(what.Color, what.Text))
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/cli"
@@ -84,8 +83,7 @@ func (c *CheckCmd) Run(e *cli.Env) error {
 	}
 	x.Proved, x.Origin, x.Seq, x.Position, x.Witnessed = true, checkpoint.Origin, receipt.Seq, receipt.Position, witnessed
 	x.Size, x.Signed, x.Record = checkpoint.Size, checkpoint.Time.Format(RecordTime), json.RawMessage(receipt.Line)
-	if e.Out.JSON {
-		e.Out.Document(x)
+	if e.Out.Document(x) {
 		return nil
 	}
 	e.Out.Table(x.rows(t))
@@ -98,19 +96,7 @@ func (c *CheckCmd) Run(e *cli.Env) error {
 }
 
 func (c *CheckCmd) read(stdin io.Reader) ([]byte, error) {
-	in := stdin
-	if c.Receipt != "-" {
-		f, err := os.Open(c.Receipt)
-		if err != nil {
-			return nil, fmt.Errorf("check: %w", err)
-		}
-		defer f.Close()
-		in = f
-	}
-	text, err := io.ReadAll(io.LimitReader(in, maxReceipt+1))
-	if err == nil && len(text) > maxReceipt {
-		err = fmt.Errorf("longer than %d bytes: no receipt is", maxReceipt)
-	}
+	text, err := cli.ReadFile(c.Receipt, stdin, maxReceipt)
 	if err != nil {
 		return nil, fmt.Errorf("check %s: %w", c.Receipt, err)
 	}
@@ -127,8 +113,7 @@ func notProved(e *cli.Env, x Checked, err error) error {
 	if x.Keys == nil {
 		x.Keys = []string{}
 	}
-	if e.Out.JSON {
-		e.Out.Document(x)
+	if e.Out.Document(x) {
 		return nil
 	}
 	e.Out.Print("%s  %s\n", e.Out.Paint(term.Bold+";"+color, said), term.Printable(x.Reason))

@@ -50,11 +50,10 @@ func (c *CoverageCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	l, b, err := e.AuditLog(ctx)
+	l, _, err := e.AuditLog(ctx)
 	if err != nil {
 		return err
 	}
-	defer b.Close()
 	doc := Coverage{Since: since, Agents: []covered{}}
 	agents := map[string]*covered{}
 	err = l.Query(ctx, query.Filter{Since: since, Kinds: []audit.Kind{audit.ChainResult}}, func(r query.Record) error {
@@ -78,8 +77,7 @@ func (c *CoverageCmd) Run(ctx context.Context, e *cli.Env) error {
 		}
 		return cmp.Compare(a.Agent, b.Agent)
 	})
-	if e.Out.JSON {
-		e.Out.Document(doc)
+	if e.Out.Document(doc) {
 		return nil
 	}
 	doc.show(e.Out, now)
@@ -135,9 +133,7 @@ func (doc *Coverage) show(out *term.Printer, now time.Time) {
 		if len(names) > 6 {
 			names, more = names[:6], fmt.Sprintf(" and %d more", len(a.Events)-6)
 		}
-		rows = append(rows, []term.Cell{
-			term.Cyan.Cell(term.Printable(a.Agent)), gate, term.Plain.Cell(strconv.Itoa(a.Total)), term.Plain.Cell(agoOf(now, a.Last)), term.Dim.Cell(strings.Join(names, " ") + more),
-		})
+		rows = append(rows, term.Row(term.Cyan.Cell(term.Printable(a.Agent)), gate, a.Total, agoOf(now, a.Last), term.Dim.Cell(strings.Join(names, " ")+more)))
 	}
 	out.Table(rows)
 	if doc.Ungated > 0 {

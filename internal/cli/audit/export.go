@@ -42,11 +42,10 @@ func (c *ExportCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.Resume && c.File == "-" {
 		return errors.New("use --resume: a file is needed, the standard output can't be gone on with")
 	}
-	l, b, err := e.AuditLog(ctx)
+	l, _, err := e.AuditLog(ctx)
 	if err != nil {
 		return err
 	}
-	defer b.Close()
 	s, err := segment(ctx, l, c.Segment) // before a file is made
 	if err != nil {
 		return err

@@ -48,7 +48,7 @@ func (c *ProveCmd) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	if c.Output == "" {
-		e.Out.Document(receipt)
+		e.Out.WriteJSON(receipt)
 		return nil
 	}
 	text, err := json.MarshalIndent(receipt, "", "  ")
@@ -88,11 +88,10 @@ func notPlace(text string) error {
 }
 
 func (c *ProveCmd) fromLog(ctx context.Context, e *cli.Env, at query.Place) (r audit.Receipt, err error) {
-	l, b, err := e.AuditLog(ctx)
+	l, _, err := e.AuditLog(ctx)
 	if err != nil {
 		return r, err
 	}
-	defer b.Close()
 	if c.Chain != "" {
 		found, err := l.Chain(ctx, c.Chain)
 		if err == nil && found.Result() == nil {

@@ -39,8 +39,7 @@ const RecordTime = "2006-01-02 15:04:05.000Z"
 
 // showRecord writes one record in one line.
 func showRecord(p *term.Printer, r query.Record) {
-	if p.JSON {
-		p.Line(placed(r))
+	if p.Line(placed(r)) {
 		return
 	}
 	if r.Err != nil {

@@ -32,11 +32,10 @@ func (c *ShowCmd) Run(ctx context.Context, e *cli.Env) error {
 	if given != 1 {
 		return errors.New("show which chain: give its id, or one of --event-id and --approval; `hookctl audit query` finds them")
 	}
-	l, b, err := e.AuditLog(ctx)
+	l, _, err := e.AuditLog(ctx)
 	if err != nil {
 		return err
 	}
-	defer b.Close()
 	ids := []string{c.Chain}
 	if c.Chain == "" {
 		ids, err = l.ChainsOf(ctx, query.Filter{EventID: c.EventID, Approval: c.Approval})

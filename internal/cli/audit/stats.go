@@ -77,7 +77,6 @@ func (c *StatsCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	defer b.Close()
 	s := Stats{Chains: map[string]int{}, Failures: map[string]int{}, Decided: map[string]int{}, Hooks: []HookCount{}, Segments: []segmentStats{}}
 	counts := map[HookCount]*HookCount{}
 	err = l.Query(ctx, query.Filter{Since: since}, func(r query.Record) error {
@@ -96,8 +95,7 @@ func (c *StatsCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err := s.addSegments(ctx, l); err != nil {
 		return err
 	}
-	if e.Out.JSON {
-		e.Out.Document(s)
+	if e.Out.Document(s) {
 		return nil
 	}
 	s.show(e.Out, b.Prefix(), now)
@@ -181,21 +179,13 @@ func (s *Stats) show(p *term.Printer, prefix string, now time.Time) {
 	if len(s.Hooks) > 0 {
 		rows := [][]term.Cell{term.Heads("EVENT", "HOOK", "DID", "TIMES", "FAILED", "FAILED OPEN")}
 		for _, n := range s.Hooks {
-			rows = append(rows, []term.Cell{
-				term.Plain.Cell(n.Event),
-				term.Cyan.Cell(n.Hook),
-				cli.ActionColor(chain.Action(n.Action)).Cell(n.Action),
-				term.Plain.Cell(strconv.Itoa(n.Count)),
-				countCell(n.Failed, term.Yellow), countCell(n.FailedOpen, term.Bold+";"+term.Red),
-			})
+			rows = append(rows, term.Row(n.Event, term.Cyan.Cell(n.Hook), cli.ActionColor(chain.Action(n.Action)).Cell(n.Action), n.Count, countCell(n.Failed, term.Yellow), countCell(n.FailedOpen, term.Bold+";"+term.Red)))
 		}
 		p.Table(rows)
 		p.Print("\n")
 	}
-	rows := [][]term.Cell{}
-	add := func(head, text string, color term.Color) {
-		rows = append(rows, []term.Cell{term.Dim.Cell(head), color.Cell(text)})
-	}
+	var facts term.Facts
+	add := facts.Add
 	add("records", strconv.Itoa(s.Records), term.Plain)
 	if s.Unreadable > 0 {
 		add("unreadable", strconv.Itoa(s.Unreadable), term.Red)
@@ -212,9 +202,9 @@ func (s *Stats) show(p *term.Printer, prefix string, now time.Time) {
 	if s.Lost > 0 {
 		add("lost", term.Plural(s.Lost, "record")+" were never written", term.Red)
 	}
-	p.Table(rows)
+	p.Table(facts)
 	p.Print("\n")
-	rows = [][]term.Cell{term.Heads("SEGMENT", "STATE", "MESSAGES", "BYTES", "CHECKPOINT", "AGE", "ROOT")}
+	rows := [][]term.Cell{term.Heads("SEGMENT", "STATE", "MESSAGES", "BYTES", "CHECKPOINT", "AGE", "ROOT")}
 	for _, seg := range s.Segments {
 		rows = append(rows, seg.row(now))
 	}
@@ -246,15 +236,7 @@ func (s segmentStats) row(now time.Time) []term.Cell {
 		}
 		age = term.Span(now.Sub(*s.Checkpoint))
 	}
-	return []term.Cell{
-		term.Cyan.Cell(s.Stream),
-		term.Plain.Cell(state),
-		term.Plain.Cell(strconv.FormatUint(s.Messages, 10)),
-		term.Plain.Cell(term.Size(float64(s.Bytes))),
-		checkpoint,
-		term.Plain.Cell(age),
-		term.Dim.Cell(root),
-	}
+	return term.Row(term.Cyan.Cell(s.Stream), state, s.Messages, term.Size(float64(s.Bytes)), checkpoint, age, term.Dim.Cell(root))
 }
 
 func countCell(n int, color term.Color) term.Cell {

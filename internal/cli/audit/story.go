@@ -24,8 +24,7 @@ func readChanges(patch []byte) (list []jsondiff.Change, err error) {
 
 // story tells a chain.
 func showStory(p *term.Printer, s *story) {
-	if p.JSON {
-		p.Document(s)
+	if p.Document(s) {
 		return
 	}
 	p.Table(s.head())
@@ -35,23 +34,13 @@ func showStory(p *term.Printer, s *story) {
 	} else {
 		in.Lines = []term.Cell{term.Red.Cell("the log does not have the chain's result")}
 	}
-	showSection(p, in)
-	showSection(p, term.Section{Head: "hooks", Lines: hopLines(p, s)})
-	showSection(p, term.Section{Head: "for the agent and its user", Lines: effectLines(p, s.chain)})
+	p.Section(in)
+	p.Section(term.Section{Head: "hooks", Lines: hopLines(p, s)})
+	p.Section(term.Section{Head: "for the agent and its user", Lines: effectLines(p, s.chain)})
 	for _, a := range s.Approvals {
-		showSection(p, term.Section{Head: "asked " + term.Printable(a.ApprovalID), Lines: approvalLines(p, a)})
+		p.Section(term.Section{Head: "asked " + term.Printable(a.ApprovalID), Lines: approvalLines(p, a)})
 	}
-	showSection(p, term.Section{Head: "went out", Lines: s.outLines()})
-}
-
-func showSection(p *term.Printer, s term.Section) {
-	if len(s.Lines) == 0 {
-		return
-	}
-	p.Print("\n%s\n", p.Paint(term.Dim, s.Head))
-	for _, line := range s.Lines {
-		p.Print("%s\n", p.Paint(line.Color, line.Text))
-	}
+	p.Section(term.Section{Head: "went out", Lines: s.outLines()})
 }
 
 func (s *story) head() [][]term.Cell {
@@ -66,12 +55,8 @@ func (s *story) head() [][]term.Cell {
 	if s.Refused {
 		action = term.Red.Cell("REFUSED: the log had not taken the records in time, and the agent got an error, which allows nothing")
 	}
-	rows := [][]term.Cell{{term.Bold.Cell(term.OrDash(term.Printable(s.Event))), action}}
-	add := func(head, text string, color term.Color) {
-		if text != "" {
-			rows = append(rows, []term.Cell{term.Dim.Cell(head), color.Cell(text)})
-		}
-	}
+	rows := term.Facts{{term.Bold.Cell(term.OrDash(term.Printable(s.Event))), action}}
+	add := rows.Add
 	if len(s.FailedOpen) > 0 {
 		add("FAILED OPEN", term.Printable(strings.Join(s.FailedOpen, ", "))+": failed and let pass", term.Bold+";"+term.Red)
 	}

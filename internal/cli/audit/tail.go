@@ -29,7 +29,6 @@ func (c *TailCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	defer b.Close()
 	newest, end, err := l.Newest(ctx, f, c.Lines)
 	if err != nil {
 		return err
@@ -72,11 +71,10 @@ func (c *QueryCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	l, b, err := e.AuditLog(ctx)
+	l, _, err := e.AuditLog(ctx)
 	if err != nil {
 		return err
 	}
-	defer b.Close()
 	search, found := l.Query, 0
 	if c.Reverse {
 		search = l.QueryNewest

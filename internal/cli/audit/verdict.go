@@ -84,20 +84,15 @@ func (v *verification) show(verdict audit.Verdict) {
 	for _, p := range v.parts {
 		doc.Parts = append(doc.Parts, p.verified())
 	}
-	if out.JSON {
-		out.Document(doc)
+	if out.Document(doc) {
 		return
 	}
 	said := where(worst.report) + reason
 	if len(doc.Parts) > 1 {
 		said = term.Printable(worst.what) + ": " + said
 	}
-	rows := [][]term.Cell{{verdictPaint(verdict).Cell(string(verdict)), term.Bold.Cell(said)}}
-	add := func(head, text string, color term.Color) {
-		if text != "" {
-			rows = append(rows, []term.Cell{term.Dim.Cell(head), color.Cell(text)})
-		}
-	}
+	rows := term.Facts{{verdictPaint(verdict).Cell(string(verdict)), term.Bold.Cell(said)}}
+	add := rows.Add
 	for i, p := range doc.Parts {
 		if len(doc.Parts) > 1 {
 			rows = append(rows, term.Row(""), []term.Cell{term.Cyan.Cell(p.Of), verdictPaint(p.Verdict).Cell(string(p.Verdict))})

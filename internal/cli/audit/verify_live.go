@@ -20,7 +20,6 @@ func (v *verification) live(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer b.Close()
 	v.from = natsx.RedactURL(b.Conn().ConnectedUrl())
 	segments, err := l.Segments(ctx)
 	if err != nil {

@@ -62,7 +62,6 @@ func (c *BootstrapCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	defer b.Close()
 	var list []Needed
 	for _, options := range buckets(b.Prefix(), b.Bucket(), c.Replicas) {
 		list = append(list, c.provide(ctx, bucketOf(b, options)))
@@ -233,11 +232,10 @@ func showNeeded(e *cli.Env, list []Needed, check bool) {
 		}
 		rows = append(rows, []term.Cell{term.Dim.Cell(n.Kind), term.Plain.Cell(n.Name), color.Cell(n.State), term.Plain.Cell(what)})
 	}
-	if e.Out.JSON {
-		e.Out.Document(struct {
-			OK    bool     `json:"ok"`
-			Needs []Needed `json:"needs"`
-		}{well, list})
+	if e.Out.Document(struct {
+		OK    bool     `json:"ok"`
+		Needs []Needed `json:"needs"`
+	}{well, list}) {
 		return
 	}
 	e.Out.Table(rows)

@@ -38,7 +38,6 @@ func (c *EraseCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	defer b.Close()
 	bucket, err := b.FindBucket(ctx, recorder.SaltBucket(b.Prefix(), 0).Name)
 	if errors.Is(err, natsx.ErrNoStream) {
 		return fmt.Errorf("there are no salts: no router with an audit log has run here, or with another --prefix than %s", b.Prefix())
@@ -87,8 +86,7 @@ func (c *EraseCmd) erase(ctx context.Context, bucket *natsx.Bucket, pattern stri
 }
 
 func showErased(e *cli.Env, d Erased) {
-	if e.Out.JSON {
-		e.Out.Document(d)
+	if e.Out.Document(d) {
 		return
 	}
 	verb := "erased"

@@ -52,8 +52,7 @@ func (c *keyNewCmd) Run(e *cli.Env) error {
 	if err := createFile(c.File+".pub", public+"\n", 0o644); err != nil {
 		return errors.Join(err, os.Remove(c.File))
 	}
-	if e.Out.JSON {
-		e.Out.Document(ShownKey{c.Name, public, c.File})
+	if e.Out.Document(ShownKey{c.Name, public, c.File}) {
 		return nil
 	}
 	e.Out.Print("made %s, which is secret, and %s.pub:\n%s\n", term.Printable(c.File), term.Printable(c.File), public)
@@ -98,8 +97,7 @@ func (c *keyShowCmd) Run(e *cli.Env) error {
 		}
 		shown.Name = verifier.Name()
 	}
-	if e.Out.JSON {
-		e.Out.Document(shown)
+	if e.Out.Document(shown) {
 		return nil
 	}
 	e.Out.Print("%s\n", term.Printable(shown.Verifier))

@@ -59,7 +59,6 @@ func (c *RemoveSegmentCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	defer b.Close()
 	t, err := store.Attach(ctx, b)
 	if err != nil {
 		return err
@@ -87,8 +86,7 @@ func (c *RemoveSegmentCmd) Run(ctx context.Context, e *cli.Env) error {
 		return fmt.Errorf("%w: removing a segment takes an operator's credential", err)
 	}
 	done := RemovedSegment{s.Name(), int64(state.Last), state.Bytes, c.Export, report.Verdict, last.Root}
-	if e.Out.JSON {
-		e.Out.Document(done)
+	if e.Out.Document(done) {
 		return nil
 	}
 	e.Out.Print("removed %s with %s, %s; its checkpoints stay, and %s holds what it was; who has verified it says `hookctl audit verify --removed-before %d` from now on\n",

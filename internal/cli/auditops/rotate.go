@@ -44,7 +44,6 @@ func (c *RotateCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	defer b.Close()
 	t, err := store.Attach(ctx, b)
 	if err != nil {
 		return err
@@ -124,8 +123,7 @@ func (c *RotateCmd) await(ctx context.Context, e *cli.Env, t *store.Log, s store
 
 func showRotated(e *cli.Env, r Rotated) {
 	switch {
-	case e.Out.JSON:
-		e.Out.Document(r)
+	case e.Out.Document(r):
 	case !r.Rotated:
 		e.Out.Print("%s stays live: %s\n", r.Segment, r.Reason)
 	case r.Signed:

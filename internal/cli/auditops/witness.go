@@ -35,7 +35,6 @@ func (c *WitnessCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	defer b.Close()
 	w, err := witness.New(b, witness.Options{
 		Signer: key.Signer, Verifier: key.Verifier, Routers: keys.Verifiers(routers), State: c.State, Tell: func(event witness.Event) { showWitness(e, event) },
 	})
@@ -59,8 +58,7 @@ func (c *WitnessCmd) Run(ctx context.Context, e *cli.Env) error {
 
 // showWitness shows what happens: a line each.
 func showWitness(e *cli.Env, event witness.Event) {
-	if e.Out.JSON {
-		e.Out.Line(event)
+	if e.Out.Line(event) {
 		return
 	}
 	if event.Kind == "refused" {

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -21,11 +23,10 @@ func showAnswer(e *cli.Env, event string, a agent.Answer, diff []jsondiff.Change
 		e.Exit = cli.ExitAsk
 	case chain.Continue, chain.Modify, chain.InjectContext:
 	}
-	if !e.Out.JSON {
+	if !e.Out.Document(emitted{event, a.EventID, a.ChainID, a.Hooks, a.DeniedBy, a.FailedOpen, diff, a.Result}) {
 		e.Out.Table(answerRows(a, diff))
 		return
 	}
-	e.Out.Document(emitted{event, a.EventID, a.ChainID, a.Hooks, a.DeniedBy, a.FailedOpen, diff, a.Result})
 	switch a.Action { // for a shell hook, whose standard error is what the agent reads
 	case chain.Deny:
 		fmt.Fprintf(e.Stderr, "denied by %s: %s\n", a.DeniedBy, term.Clean(a.Reason))
@@ -37,72 +38,62 @@ func showAnswer(e *cli.Env, event string, a agent.Answer, diff []jsondiff.Change
 
 // answerRows is the answer for people.
 func answerRows(a agent.Answer, diff []jsondiff.Change) [][]term.Cell {
-	action := a.Action
-	if action == "" {
-		action = chain.Continue
-	}
-	rows := [][]term.Cell{{cli.ActionColor(action).Cell(string(action)), term.Bold.Cell(a.Reason)}}
-	add := func(head, text string) { rows = append(rows, []term.Cell{term.Dim.Cell(head), term.Plain.Cell(text)}) }
-	if a.DeniedBy != "" {
-		add("denied by", a.DeniedBy)
-	}
-	for _, c := range diff {
-		add("changed", c.Describe())
-	}
+	action := cmp.Or(a.Action, chain.Continue)
+	rows := term.Facts{{cli.ActionColor(action).Cell(string(action)), term.Bold.Cell(a.Reason)}}
+	rows.Add("denied by", a.DeniedBy, term.Plain)
+	addChanges(&rows, diff)
 	if a.ContextInjection != "" {
-		add("injects", injection(a.Result))
+		role := cmp.Or(a.ContextInjectionRole, chain.RoleSystem)
+		rows.Add("injects", string(role)+": "+a.ContextInjection+placing(a.Ephemeral, a.AppendToLastToolResult), term.Plain)
 	}
 	if action == chain.AskUser {
-		add("asks", question(a.Result))
+		rows.Add("asks", question(a.Result), term.Plain)
 	}
 	if a.UserMessage != "" {
-		level := a.UserMessageLevel
-		if level == "" {
-			level = chain.LevelInfo
-		}
-		add("message", string(level)+": "+a.UserMessage)
+		rows.Add("message", string(cmp.Or(a.UserMessageLevel, chain.LevelInfo))+": "+a.UserMessage, term.Plain)
 	}
-	if len(a.FailedOpen) > 0 {
-		rows = append(rows, []term.Cell{term.Yellow.Cell("failed"), term.Plain.Cell(strings.Join(a.FailedOpen, ", ") + " (let pass)")})
-	}
-	add("hooks", strconv.Itoa(a.Hooks)+" called")
-	add("event", a.EventID)
-	add("chain", a.ChainID)
+	addChain(&rows, a.FailedOpen, a.Hooks, a.EventID, a.ChainID)
 	return rows
 }
 
-func injection(r chain.Result) string {
-	role := r.ContextInjectionRole
-	if role == "" {
-		role = chain.RoleSystem
+func addChanges(rows *term.Facts, diff []jsondiff.Change) {
+	for _, c := range diff {
+		rows.Add("changed", term.Printable(c.Describe()), term.Plain)
 	}
-	text := string(role) + ": " + r.ContextInjection
-	switch {
-	case r.Ephemeral && r.AppendToLastToolResult:
-		return text + " (ephemeral, at the last tool result)"
-	case r.Ephemeral:
-		return text + " (ephemeral)"
-	}
-	return text
 }
 
-func prompt(r chain.Result) string {
-	if r.ApprovalPrompt == "" {
-		return "Allow this operation?"
+// addChain adds which chain decided, where that is known.
+func addChain(rows *term.Facts, failedOpen []string, hooks int, event, chain string) {
+	if len(failedOpen) > 0 {
+		*rows = append(*rows, term.Row(term.Yellow.Cell("failed"), strings.Join(failedOpen, ", ")+" (let pass)"))
 	}
-	return r.ApprovalPrompt
+	if event != "" {
+		rows.Add("hooks", strconv.Itoa(hooks)+" called", term.Plain)
+	}
+	rows.Add("event", term.Printable(event), term.Plain)
+	rows.Add("chain", term.Printable(chain), term.Plain)
 }
+
+// placing says where a text is put that is injected for one request only.
+func placing(ephemeral, atToolResult bool) string {
+	switch {
+	case ephemeral && atToolResult:
+		return " (ephemeral, at the last tool result)"
+	case ephemeral:
+		return " (ephemeral)"
+	}
+	return ""
+}
+
+func prompt(r chain.Result) string { return cmp.Or(r.ApprovalPrompt, approval.DefaultPrompt) }
 
 func question(r chain.Result) string {
-	options, wait, otherwise := r.ApprovalOptions, chain.DefaultApprovalTimeout, r.ApprovalDefault
+	options, wait := r.ApprovalOptions, chain.DefaultApprovalTimeout
 	if options == nil {
-		options = []string{"Allow", "Deny"}
+		options = approval.DefaultOptions()
 	}
 	if r.ApprovalTimeout != nil {
 		wait = *r.ApprovalTimeout
 	}
-	if otherwise == "" {
-		otherwise = chain.Deny
-	}
-	return fmt.Sprintf("%s [%s], after %gs: %s", prompt(r), strings.Join(options, " | "), wait, otherwise)
+	return fmt.Sprintf("%s [%s], after %gs: %s", prompt(r), strings.Join(options, " | "), wait, cmp.Or(r.ApprovalDefault, chain.Deny))
 }

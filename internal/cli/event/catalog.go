@@ -43,8 +43,7 @@ func (c *CatalogCmd) Run(_ context.Context, e *cli.Env) error {
 		}
 		rows = append(rows, []term.Cell{term.Cyan.Cell(info.Name), term.Plain.Cell(summary)})
 	}
-	if e.Out.JSON {
-		e.Out.Document(list)
+	if e.Out.Document(list) {
 		return nil
 	}
 	e.Out.Table(rows)
@@ -59,8 +58,7 @@ func (c *CatalogCmd) one(e *cli.Env) error {
 	if !ok {
 		return fmt.Errorf("show event %s: it is no standard event: it may be emitted, and its data is free-form; `hookctl events` lists the standard ones", c.Name)
 	}
-	if e.Out.JSON {
-		e.Out.Document(json.RawMessage(schema))
+	if e.Out.Document(json.RawMessage(schema)) {
 		return nil
 	}
 	for _, info := range events.Catalog() {

@@ -20,21 +20,13 @@ type CollectCmd struct {
 
 // Run collects from the hooks of an event.
 func (c *CollectCmd) Run(ctx context.Context, e *cli.Env) error {
-	data, err := c.data(e.Stdin)
-	if err != nil {
-		return err
-	}
 	if err := cli.CheckTimeout(c.Timeout); err != nil {
 		return err
 	}
-	if err := events.CheckName(c.Event); err != nil {
-		return err
-	}
-	a, closeBus, err := e.Agent(ctx, c.Session)
+	a, data, err := c.open(ctx, e, agent.Options{})
 	if err != nil {
 		return err
 	}
-	defer closeBus()
 	got, err := a.EmitAndCollect(ctx, c.Event, data, c.Timeout)
 	if err != nil {
 		return err
@@ -57,11 +49,10 @@ func (c *ContributionsCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err := events.CheckChannel(c.Channel); err != nil {
 		return err
 	}
-	a, closeBus, err := e.Agent(ctx, "")
+	a, err := e.Agent(ctx, agent.Options{})
 	if err != nil {
 		return err
 	}
-	defer closeBus()
 	got, err := a.CollectContributions(ctx, c.Channel, c.Timeout)
 	if err != nil {
 		return err
@@ -90,8 +81,7 @@ func showCollection(e *cli.Env, got agent.Collection) {
 		}
 		doc.Values = append(doc.Values, given{from, value})
 	}
-	if e.Out.JSON {
-		e.Out.Document(doc)
+	if e.Out.Document(doc) {
 		return
 	}
 	if len(doc.Values)+len(doc.Missing) == 0 {

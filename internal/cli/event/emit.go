@@ -3,20 +3,18 @@ package event
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
-	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // EmitCmd is `hookctl emit`.
 type EmitCmd struct {
-	eventArgs
-	Default []string      `sep:"none" placeholder:"KEY=VALUE" help:"Field that is merged below the data. Repeatable."`
+	emitArgs
 	Timeout time.Duration `placeholder:"DURATION" help:"Time for the whole chain; default: the router's, 30s."`
 }
 
@@ -34,40 +32,25 @@ type emitted struct {
 
 // Run emits the event.
 func (c *EmitCmd) Run(ctx context.Context, e *cli.Env) error {
-	data, err := c.data(e.Stdin)
-	if err != nil {
-		return err
-	}
-	fields, err := defaults(c.Default)
-	if err != nil {
-		return err
-	}
 	if err := cli.CheckTimeout(c.Timeout); err != nil {
 		return err
 	}
-	if err := events.CheckName(c.Event); err != nil {
-		return err
-	}
-	a, closeBus, err := e.Agent(ctx, c.Session)
+	a, err := c.open(ctx, e, agent.Options{})
 	if err != nil {
 		return err
-	}
-	defer closeBus()
-	if err := a.SetDefaultFields(fields); err != nil {
-		return fmt.Errorf("use --default: %w", err)
 	}
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
 		defer cancel()
 	}
-	answer, err := a.Emit(ctx, c.Event, data)
+	answer, err := a.Emit(ctx, c.Event, c.sent)
 	if err != nil {
 		return err
 	}
 	var diff []jsondiff.Change
 	if answer.Hooks > 0 && !answer.Denied() {
-		diff = c.changes(answer.Data, data, fields)
+		diff = c.changes(answer.Data)
 	}
 	showAnswer(e, c.Event, answer, diff)
 	return nil
@@ -76,7 +59,7 @@ func (c *EmitCmd) Run(ctx context.Context, e *cli.Env) error {
 // changes are what the hooks made of the data that was sent; there are none
 // where there is no data. The router's own merging of defaults and its stamp are
 // not among them.
-func (a eventArgs) changes(made, sent json.RawMessage, fields map[string]any) []jsondiff.Change {
+func (a emitArgs) changes(made json.RawMessage) []jsondiff.Change {
 	if made == nil {
 		return nil
 	}
@@ -84,13 +67,13 @@ func (a eventArgs) changes(made, sent json.RawMessage, fields map[string]any) []
 	if a.Session != "" {
 		below["session_id"] = a.Session
 	}
-	maps.Copy(below, fields)
+	maps.Copy(below, a.fields)
 	base, err := json.Marshal(below)
 	if err != nil {
 		return nil
 	}
 	before, _ := jsondiff.ParseObject(base)
-	over, _ := jsondiff.ParseObject(sent)
+	over, _ := jsondiff.ParseObject(a.sent)
 	for _, m := range over {
 		before = before.With(m.Name, m.Value)
 	}

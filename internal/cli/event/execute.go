@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -12,16 +11,14 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/pkg/agent"
-	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
 // ExecuteCmd is `hookctl execute`.
 type ExecuteCmd struct {
-	eventArgs
-	Default []string       `sep:"none" placeholder:"KEY=VALUE" help:"Field that is merged below the data. Repeatable."`
-	Wait    *time.Duration `placeholder:"DURATION" help:"Time for all, for a person to answer too; default: until the question is decided."`
-	NoWait  bool           `help:"Do not wait for a person; the question stays open."`
+	emitArgs
+	Wait   *time.Duration `placeholder:"DURATION" help:"Time for all, for a person to answer too; default: until the question is decided."`
+	NoWait bool           `help:"Do not wait for a person; the question stays open."`
 }
 
 // executed is the JSON form of a verdict.
@@ -38,26 +35,15 @@ type executed struct {
 
 // Run executes the event.
 func (c *ExecuteCmd) Run(ctx context.Context, e *cli.Env) error {
-	data, err := c.data(e.Stdin)
-	if err != nil {
-		return err
-	}
-	fields, err := defaults(c.Default)
-	if err != nil {
-		return err
-	}
 	if c.Wait != nil && *c.Wait < time.Millisecond {
 		return fmt.Errorf("--wait is %s: at least 1ms is needed", *c.Wait)
-	}
-	if err := events.CheckName(c.Event); err != nil {
-		return err
 	}
 	waiting, cancel := context.WithCancel(ctx)
 	if c.Wait != nil {
 		waiting, cancel = context.WithTimeout(ctx, *c.Wait)
 	}
 	defer cancel()
-	a, closeBus, err := e.AgentWith(ctx, agent.Options{Session: c.Session, OnPending: func(q verdict.Approval) {
+	a, err := c.open(ctx, e, agent.Options{OnPending: func(q verdict.Approval) {
 		if c.NoWait {
 			cancel()
 			return
@@ -67,11 +53,7 @@ func (c *ExecuteCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	defer closeBus()
-	if err := a.SetDefaultFields(fields); err != nil {
-		return fmt.Errorf("use --default: %w", err)
-	}
-	x, err := a.Execute(waiting, c.Event, data)
+	x, err := a.Execute(waiting, c.Event, c.sent)
 	if open, ok := errors.AsType[*agent.PendingError](err); ok && ctx.Err() == nil {
 		x, err = agent.Execution{Verdict: verdict.Verdict{Action: verdict.Pending, Approval: &open.Approval}}, nil
 	}
@@ -80,7 +62,7 @@ func (c *ExecuteCmd) Run(ctx context.Context, e *cli.Env) error {
 	}
 	var diff []jsondiff.Change
 	if x.Permitted() {
-		diff = c.changes(x.Data, data, fields)
+		diff = c.changes(x.Data)
 	}
 	showVerdict(e, c.Event, x, diff)
 	return nil
@@ -96,18 +78,17 @@ func showVerdict(e *cli.Env, event string, x agent.Execution, diff []jsondiff.Ch
 	case verdict.Pending:
 		e.Exit, said = cli.ExitPending, "a person is asked and has not answered: "+x.Approval.ID+"; "+howToAnswer(x.Approval.ID)
 	}
-	if !e.Out.JSON {
+	doc := executed{event, x.EventID, x.ChainID, &x.Hooks, x.DeniedBy, x.FailedOpen, diff, x.Verdict}
+	if x.Action == verdict.Pending {
+		doc.Hooks = nil
+	}
+	if !e.Out.Document(doc) {
 		e.Out.Table(verdictRows(x, diff))
 		if x.Action == verdict.Pending {
 			e.Out.Print("%s\n", howToAnswer(x.Approval.ID))
 		}
 		return
 	}
-	doc := executed{event, x.EventID, x.ChainID, &x.Hooks, x.DeniedBy, x.FailedOpen, diff, x.Verdict}
-	if x.Action == verdict.Pending {
-		doc.Hooks = nil
-	}
-	e.Out.Document(doc)
 	if said != "" {
 		fmt.Fprintln(e.Stderr, term.Printable(said))
 	}
@@ -115,18 +96,12 @@ func showVerdict(e *cli.Env, event string, x agent.Execution, diff []jsondiff.Ch
 
 // verdictRows is the verdict for people.
 func verdictRows(x agent.Execution, diff []jsondiff.Change) [][]term.Cell {
-	rows := [][]term.Cell{{verdictColor(x.Action).Cell(string(x.Action)), term.Bold.Cell(term.Printable(x.Reason))}}
-	add := func(head, text string) {
-		rows = append(rows, []term.Cell{term.Dim.Cell(head), term.Plain.Cell(term.Printable(text))})
-	}
-	if x.DeniedBy != "" {
-		add("denied by", x.DeniedBy)
-	}
-	for _, c := range diff {
-		add("changed", c.Describe())
-	}
+	rows := term.Facts{{verdictColor(x.Action).Cell(string(x.Action)), term.Bold.Cell(term.Printable(x.Reason))}}
+	add := func(head, text string) { rows.Add(head, term.Printable(text), term.Plain) }
+	add("denied by", x.DeniedBy)
+	addChanges(&rows, diff)
 	for _, m := range x.Messages {
-		add("message", injected(m))
+		add("message", string(m.Role)+" from "+m.Metadata.HookName+placing(m.Ephemeral, m.AppendToLastToolResult)+": "+m.Content)
 	}
 	for _, d := range x.Display {
 		add("display", string(d.Level)+" from "+strings.TrimPrefix(d.Source, "hook:")+": "+d.Message)
@@ -135,33 +110,15 @@ func verdictRows(x agent.Execution, diff []jsondiff.Change) [][]term.Cell {
 		add("hidden", "the output of "+strings.Join(x.SuppressOutput, ", "))
 	}
 	for _, w := range x.Warnings {
-		rows = append(rows, []term.Cell{term.Yellow.Cell(w.Kind), term.Plain.Cell(term.Printable(w.Hook + ": " + w.Detail))})
+		rows = append(rows, term.Row(term.Yellow.Cell(w.Kind), term.Printable(w.Hook+": "+w.Detail)))
 	}
 	if q := x.Approval; q != nil {
 		add("asked", asked(*q))
 		add("answer", answerOf(*q, x.Action))
 		add("approval", q.ID)
 	}
-	if len(x.FailedOpen) > 0 {
-		rows = append(rows, []term.Cell{term.Yellow.Cell("failed"), term.Plain.Cell(strings.Join(x.FailedOpen, ", ") + " (let pass)")})
-	}
-	if x.EventID != "" {
-		add("hooks", strconv.Itoa(x.Hooks)+" called")
-		add("event", x.EventID)
-		add("chain", x.ChainID)
-	}
+	addChain(&rows, x.FailedOpen, x.Hooks, x.EventID, x.ChainID)
 	return rows
-}
-
-func injected(m verdict.Message) string {
-	text := string(m.Role) + " from " + m.Metadata.HookName
-	switch {
-	case m.Ephemeral && m.AppendToLastToolResult:
-		text += " (ephemeral, at the last tool result)"
-	case m.Ephemeral:
-		text += " (ephemeral)"
-	}
-	return text + ": " + m.Content
 }
 
 // asked is a question and its options.

@@ -9,7 +9,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
-	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // ExplainCmd is `hookctl explain`.
@@ -23,43 +22,23 @@ type explained struct {
 
 // Run explains an event.
 func (c *ExplainCmd) Run(ctx context.Context, e *cli.Env) error {
-	data, err := c.data(e.Stdin)
+	a, data, err := c.open(ctx, e, agent.Options{})
 	if err != nil {
 		return err
 	}
-	if err := events.CheckName(c.Event); err != nil {
-		return err
-	}
-	a, closeBus, err := e.Agent(ctx, c.Session)
-	if err != nil {
-		return err
-	}
-	defer closeBus()
 	hooks, err := a.Explain(ctx, c.Event, data)
 	if err != nil {
 		return err
 	}
 	switch {
-	case e.Out.JSON:
-		if hooks == nil {
-			hooks = []agent.Explanation{}
-		}
-		e.Out.Document(explained{c.Event, hooks})
+	case e.Out.Document(explained{c.Event, append([]agent.Explanation{}, hooks...)}):
 	case len(hooks) == 0:
 		e.Out.Print("no hook wants %s; `hookctl handlers` lists what is registered\n", term.Clean(c.Event))
 	default:
 		rows := [][]term.Cell{term.Heads("#", "HOOK", "IS", "TIMEOUT", "ON FAILURE", "INSTANCES", "MATCH")}
 		for i, h := range hooks {
 			timeout := (time.Duration(h.TimeoutMS) * time.Millisecond).String()
-			rows = append(rows, []term.Cell{
-				term.Dim.Cell(strconv.Itoa(i + 1)),
-				term.Cyan.Cell(h.ID),
-				fate(h),
-				term.Plain.Cell(timeout),
-				cli.OnFailure(h.OnFailure),
-				term.Plain.Cell(strconv.Itoa(h.Instances)),
-				term.Plain.Cell(term.Clip(h.Match, term.MaxValue)),
-			})
+			rows = append(rows, term.Row(term.Dim.Cell(strconv.Itoa(i+1)), term.Cyan.Cell(h.ID), fate(h), timeout, cli.OnFailure(h.OnFailure), h.Instances, term.Clip(h.Match, term.MaxValue)))
 		}
 		e.Out.Table(rows)
 	}

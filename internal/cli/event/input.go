@@ -2,13 +2,15 @@ package event
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
+	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -22,6 +24,43 @@ type eventArgs struct {
 	Data    string   `arg:"" optional:"" help:"Its data, a JSON object; - reads the standard input, @FILE a file."`
 	Set     []string `sep:"none" placeholder:"KEY=VALUE" help:"Set a member of the data, a.b for one inside another; VALUE is JSON, or text. Repeatable."`
 	Session string   `placeholder:"ID" help:"Session that the event belongs to."`
+}
+
+// open reads the data, and connects as an agent.
+func (a eventArgs) open(ctx context.Context, e *cli.Env, o agent.Options) (*agent.Agent, json.RawMessage, error) {
+	data, err := a.data(e.Stdin)
+	if err == nil {
+		err = events.CheckName(a.Event)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Session = a.Session
+	connected, err := e.Agent(ctx, o)
+	return connected, data, err
+}
+
+// emitArgs are those of an event that is emitted.
+type emitArgs struct {
+	eventArgs
+	Default []string `sep:"none" placeholder:"KEY=VALUE" help:"Field that is merged below the data. Repeatable."`
+
+	sent   json.RawMessage
+	fields map[string]any // of Default
+}
+
+// open is eventArgs.open, with the default fields set.
+func (a *emitArgs) open(ctx context.Context, e *cli.Env, o agent.Options) (connected *agent.Agent, err error) {
+	if a.fields, err = defaults(a.Default); err != nil {
+		return nil, err
+	}
+	if connected, a.sent, err = a.eventArgs.open(ctx, e, o); err != nil {
+		return nil, err
+	}
+	if err := connected.SetDefaultFields(a.fields); err != nil {
+		return nil, fmt.Errorf("use --default: %w", err)
+	}
+	return connected, nil
 }
 
 // data is the event's data as the arguments say.
@@ -51,18 +90,7 @@ func (a eventArgs) read(stdin io.Reader) ([]byte, error) {
 	if a.Data != "-" && !isFile {
 		return []byte(a.Data), nil
 	}
-	if isFile {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, fmt.Errorf("read the data of %s: %w", a.Event, err)
-		}
-		defer f.Close()
-		stdin = f
-	}
-	text, err := io.ReadAll(io.LimitReader(stdin, maxInput+1))
-	if err == nil && len(text) > maxInput {
-		err = fmt.Errorf("it is longer than %d bytes", maxInput)
-	}
+	text, err := cli.ReadFile(path, stdin, maxInput)
 	if err != nil {
 		return nil, fmt.Errorf("read the data of %s: %w", a.Event, err)
 	}

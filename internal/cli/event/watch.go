@@ -35,7 +35,6 @@ func (c *WatchCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	defer b.Close()
 	messages := make(chan *nats.Msg, watchBuffer) // one, so that the order of arrival is kept
 	for _, subject := range c.subjects(b.Subjects) {
 		if _, err := b.Conn().ChanSubscribe(subject, messages); err != nil {

@@ -11,8 +11,7 @@ import (
 
 // showSight writes one line of watch.
 func showSight(p *term.Printer, s *sight) {
-	if p.JSON {
-		p.Line(s)
+	if p.Line(s) {
 		return
 	}
 	what, rest := p.Paint(term.Cyan, "event "), term.Clean(term.Clip(string(s.Data), 2*term.MaxValue))

@@ -12,13 +12,13 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/version"
 	"github.com/hookrouter/hookrouter/internal/workerfile/exechook"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
-	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -57,16 +57,11 @@ func (c *addCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err := reg.Check(); err != nil {
 		return err
 	}
-	b, err := e.Connect()
-	if err != nil {
+	if err := c.checkFree(ctx, e); err != nil {
 		return err
 	}
-	defer b.Close()
-	client, err := cli.Client(ctx, b)
+	client, err := e.Client(ctx)
 	if err != nil {
-		return err
-	}
-	if err := c.checkFree(ctx, client); err != nil {
 		return err
 	}
 	w, err := worker.New(client, worker.Options{Name: "hookctl", Version: version.Number()})
@@ -143,11 +138,11 @@ func (c *addCmd) command() (worker.Handler, error) {
 
 // checkFree refuses to take an id over from somebody by accident. Nobody keeps
 // two commands from passing at the same moment; then the later one wins.
-func (c *addCmd) checkFree(ctx context.Context, client *hookrouter.Client) error {
+func (c *addCmd) checkFree(ctx context.Context, e *cli.Env) error {
 	if c.Replace {
 		return nil
 	}
-	taken, err := find(ctx, client, c.ID)
+	taken, _, err := find(ctx, e, c.ID)
 	if err != nil || taken == nil || len(taken.Instances) == 0 {
 		return err
 	}
@@ -155,18 +150,22 @@ func (c *addCmd) checkFree(ctx context.Context, client *hookrouter.Client) error
 		"if its process died, it is free when the router's --ttl (15s by default) is over", c.ID, term.Plural(len(taken.Instances), "instance"))
 }
 
-// find returns the registration of a hook, nil where there is none.
-func find(ctx context.Context, client *hookrouter.Client, id string) (*agent.Listing, error) {
-	a, err := agent.New(client, agent.Options{})
+// find returns the registration of a hook, nil where there is none, and the connection.
+func find(ctx context.Context, e *cli.Env, id string) (*agent.Listing, *natsx.Conn, error) {
+	if err := events.CheckHookID(id); err != nil {
+		return nil, nil, err
+	}
+	b, err := e.Connect()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	a, err := e.Agent(ctx, agent.Options{})
+	if err != nil {
+		return nil, nil, err
 	}
 	list, err := a.Registry(ctx)
-	if err != nil {
-		return nil, err
-	}
 	if i := slices.IndexFunc(list, func(l agent.Listing) bool { return l.ID == id }); i >= 0 {
-		return &list[i], nil
+		return &list[i], b, nil
 	}
-	return nil, nil
+	return nil, b, err
 }

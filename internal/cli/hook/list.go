@@ -25,18 +25,16 @@ func (c *HandlersCmd) Run(ctx context.Context, e *cli.Env) error {
 			return err
 		}
 	}
-	a, closeBus, err := e.Agent(ctx, "")
+	a, err := e.Agent(ctx, agent.Options{})
 	if err != nil {
 		return err
 	}
-	defer closeBus()
 	handlers, err := a.ListHandlers(ctx, c.Pattern)
 	if err != nil {
 		return err
 	}
 	switch {
-	case e.Out.JSON:
-		e.Out.Document(handlers)
+	case e.Out.Document(handlers):
 	case len(handlers) == 0:
 		e.Out.Print("no hooks\n")
 	default:
@@ -54,21 +52,16 @@ type RegistryCmd struct{}
 
 // Run lists registrations.
 func (c *RegistryCmd) Run(ctx context.Context, e *cli.Env) error {
-	a, closeBus, err := e.Agent(ctx, "")
+	a, err := e.Agent(ctx, agent.Options{})
 	if err != nil {
 		return err
 	}
-	defer closeBus()
 	list, err := a.Registry(ctx)
 	if err != nil {
 		return err
 	}
 	switch {
-	case e.Out.JSON:
-		if list == nil {
-			list = []agent.Listing{}
-		}
-		e.Out.Document(list)
+	case e.Out.Document(append([]agent.Listing{}, list...)):
 	case len(list) == 0:
 		e.Out.Print("no hooks are registered; `hookctl hook add --help` shows how to add one\n")
 	default:
@@ -90,19 +83,5 @@ func listingRow(l agent.Listing) []term.Cell {
 	if len(l.Instances) == 0 {
 		instances.Color = term.Yellow
 	}
-	session := l.SessionID
-	if session == "" {
-		session = "-"
-	}
-	return []term.Cell{
-		term.Cyan.Cell(l.ID),
-		term.Plain.Cell(on),
-		term.Plain.Cell(priority),
-		term.Plain.Cell(string(l.Mode)),
-		term.Plain.Cell(l.Timeout().String()),
-		cli.OnFailure(l.OnFailure),
-		instances,
-		term.Plain.Cell(session),
-		term.Plain.Cell(term.Clip(l.Match, term.MaxValue)),
-	}
+	return term.Row(term.Cyan.Cell(l.ID), on, priority, string(l.Mode), l.Timeout().String(), cli.OnFailure(l.OnFailure), instances, term.OrDash(l.SessionID), term.Clip(l.Match, term.MaxValue))
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
@@ -25,19 +24,7 @@ type removed struct {
 
 // Run removes the hook.
 func (c *removeCmd) Run(ctx context.Context, e *cli.Env) error {
-	if err := events.CheckHookID(c.ID); err != nil {
-		return err
-	}
-	b, err := e.Connect()
-	if err != nil {
-		return err
-	}
-	defer b.Close()
-	client, err := cli.Client(ctx, b)
-	if err != nil {
-		return err
-	}
-	was, err := find(ctx, client, c.ID)
+	was, b, err := find(ctx, e, c.ID)
 	if err != nil {
 		return err
 	}
@@ -55,8 +42,7 @@ func (c *removeCmd) Run(ctx context.Context, e *cli.Env) error {
 		done.Instances = len(was.Instances)
 	}
 	switch {
-	case e.Out.JSON:
-		e.Out.Document(done)
+	case e.Out.Document(done):
 	case was == nil:
 		e.Out.Print("there is no hook %s; `hookctl registry` lists them\n", c.ID)
 	case done.Instances == 1:

@@ -47,8 +47,7 @@ func shown(e *cli.Env, id string, handler worker.Handler) worker.Handler {
 }
 
 func showCall(p *term.Printer, c call) {
-	if p.JSON {
-		p.Line(c)
+	if p.Line(c) {
 		return
 	}
 	did := p.Paint(term.Red, "failed: "+term.Clean(c.Error))
@@ -75,8 +74,7 @@ type note struct {
 
 // served says that the hook is called from now on.
 func served(e *cli.Env, reg chain.Registration) {
-	if e.Out.JSON {
-		e.Out.Line(note{"registered", reg.ID, reg.Events})
+	if e.Out.Line(note{"registered", reg.ID, reg.Events}) {
 		return
 	}
 	e.Out.Print("serving hook %s on %s; Ctrl-C ends\n", reg.ID, strings.Join(reg.Events, ", "))
@@ -84,11 +82,12 @@ func served(e *cli.Env, reg chain.Registration) {
 
 // showLeft says what became of the hook when it was served no more.
 func showLeft(e *cli.Env, reg chain.Registration) {
+	kind := "removed"
+	if reg.StaysRegistered() {
+		kind = "stays"
+	}
 	switch {
-	case e.Out.JSON && reg.StaysRegistered():
-		e.Out.Line(note{"stays", reg.ID, reg.Events})
-	case e.Out.JSON:
-		e.Out.Line(note{"removed", reg.ID, reg.Events})
+	case e.Out.Line(note{kind, reg.ID, reg.Events}):
 	case reg.StaysRegistered():
 		e.Out.Print("hook %s stays registered and, with nobody to serve it, denies %s: `hookctl hook rm %s` removes it\n",
 			reg.ID, strings.Join(reg.Events, ", "), reg.ID)

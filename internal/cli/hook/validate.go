@@ -8,7 +8,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/contract"
-	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // ValidateCmd is `hookctl validate`.
@@ -19,19 +18,7 @@ type ValidateCmd struct {
 
 // Run checks a live hook.
 func (c *ValidateCmd) Run(ctx context.Context, e *cli.Env) error {
-	if err := events.CheckHookID(c.ID); err != nil {
-		return err
-	}
-	b, err := e.Connect()
-	if err != nil {
-		return err
-	}
-	defer b.Close()
-	client, err := cli.Client(ctx, b)
-	if err != nil {
-		return err
-	}
-	hook, err := find(ctx, client, c.ID)
+	hook, b, err := find(ctx, e, c.ID)
 	if err != nil {
 		return err
 	}
@@ -45,8 +32,7 @@ func (c *ValidateCmd) Run(ctx context.Context, e *cli.Env) error {
 	if !report.OK {
 		e.Exit = cli.ExitLocal
 	}
-	if e.Out.JSON {
-		e.Out.Document(report)
+	if e.Out.Document(report) {
 		return nil
 	}
 	for line := range strings.Lines(report.String()) {

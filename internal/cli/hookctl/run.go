@@ -78,6 +78,7 @@ func Run(ctx context.Context, args []string, p cli.Process) int {
 	defer cancel(nil)
 	command.BindTo(ctx, (*context.Context)(nil))
 	e := &cli.Env{Process: p, Connection: &c.Connection, Out: term.NewPrinter(p.Stdout, c.JSON || !p.Terminal && !c.Text, p.Terminal, p.Colored()), Cancel: cancel}
+	defer e.Close()
 	if err := command.Run(e); err != nil {
 		return cli.Complain(p.Stderr, cli.Reason(ctx, err))
 	}

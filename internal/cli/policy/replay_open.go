@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
@@ -21,8 +20,7 @@ import (
 type replayOpen struct {
 	*ReplayCmd
 	*cli.Env
-	bus     *natsx.Conn // nil where nothing needed it yet
-	closing []func()    // the last first
+	closing []func() // the last first
 }
 
 func (o *replayOpen) close() {
@@ -31,26 +29,11 @@ func (o *replayOpen) close() {
 	}
 }
 
-// dial connects, once.
-func (o *replayOpen) dial() (_ *natsx.Conn, err error) {
-	if o.bus == nil {
-		if o.bus, err = o.Connect(); err != nil {
-			return nil, err
-		}
-		o.closing = append(o.closing, o.bus.Close)
-	}
-	return o.bus, nil
-}
-
 // source opens what is replayed.
 func (o *replayOpen) source(ctx context.Context, filter evaluate.RecordingFilter) (evaluate.Source, error) {
 	switch o.Export {
 	case "":
-		b, err := o.dial()
-		if err != nil {
-			return nil, err
-		}
-		log, err := query.Open(ctx, b)
+		log, _, err := o.AuditLog(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +54,7 @@ func (o *replayOpen) policy() (evaluate.Policy, error) {
 	if o.Worker != "" {
 		return o.filePolicy()
 	}
-	b, err := o.dial()
+	b, err := o.Connect()
 	if err != nil {
 		return nil, err
 	}

@@ -56,9 +56,7 @@ func (s *replayShow) result(r evaluate.Replayed) {
 	default:
 		return
 	}
-	if s.out.JSON {
-		s.out.Line(line)
-	} else if line.Kind == "difference" && len(s.listed) < s.limit {
+	if !s.out.Line(line) && line.Kind == "difference" && len(s.listed) < s.limit {
 		s.listed = append(s.listed, line)
 	}
 }
@@ -171,14 +169,7 @@ func (s *replayShow) list() {
 	s.out.Print("\n")
 	rows := [][]term.Cell{term.Heads("CHAIN", "SESSION", "EVENT", "WAS", "WOULD BE", "REASON")}
 	for _, l := range s.listed {
-		rows = append(rows, []term.Cell{
-			term.Plain.Cell(l.ChainID),
-			term.Plain.Cell(term.OrDash(l.Session)),
-			term.Cyan.Cell(l.Event),
-			cli.ActionColor(l.Was.Action).Cell(brief(*l.Was)),
-			cli.ActionColor(l.Would.Action).Cell(brief(*l.Would) + other(l.Differs)),
-			term.Plain.Cell(term.Clip(why(l), 2*term.MaxValue)),
-		})
+		rows = append(rows, term.Row(l.ChainID, term.OrDash(l.Session), term.Cyan.Cell(l.Event), cli.ActionColor(l.Was.Action).Cell(brief(*l.Was)), cli.ActionColor(l.Would.Action).Cell(brief(*l.Would)+other(l.Differs)), term.Clip(why(l), 2*term.MaxValue)))
 	}
 	s.out.Table(rows)
 	if more := s.report.Differ - len(s.listed); more > 0 {

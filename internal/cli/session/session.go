@@ -6,6 +6,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approver"
 )
 
@@ -23,17 +24,15 @@ type showCmd struct {
 
 // Run shows a session.
 func (c *showCmd) Run(ctx context.Context, e *cli.Env) error {
-	a, closeBus, err := e.Approver(ctx)
+	a, err := e.Approver(ctx)
 	if err != nil {
 		return err
 	}
-	defer closeBus()
 	info, err := a.Session(ctx, c.ID)
 	switch {
 	case err != nil:
 		return err
-	case e.Out.JSON:
-		e.Out.Document(info)
+	case e.Out.Document(info):
 	default:
 		showSession(e, info)
 	}
@@ -87,17 +86,15 @@ type revoked struct {
 
 // Run revokes grants.
 func (c *revokeCmd) Run(ctx context.Context, e *cli.Env) error {
-	a, closeBus, err := e.Approver(ctx)
+	a, err := e.Approver(ctx)
 	if err != nil {
 		return err
 	}
-	defer closeBus()
 	n, err := a.Revoke(ctx, c.ID, c.Hook, c.Prompt)
 	switch {
 	case err != nil:
 		return err
-	case e.Out.JSON:
-		e.Out.Document(revoked{c.ID, n})
+	case e.Out.Document(revoked{c.ID, n}):
 	case n == 0:
 		e.Out.Print("there is no such grant; `hookctl session show` lists them\n")
 	default:
@@ -131,11 +128,10 @@ type told struct {
 }
 
 func tellSession(ctx context.Context, e *cli.Env, id, what, text string) error {
-	a, closeBus, err := e.Agent(ctx, id)
+	a, err := e.Agent(ctx, agent.Options{Session: id})
 	if err != nil {
 		return err
 	}
-	defer closeBus()
 	tell := a.NewTurn
 	if what == "end" {
 		tell = a.EndSession
@@ -143,8 +139,7 @@ func tellSession(ctx context.Context, e *cli.Env, id, what, text string) error {
 	switch err := tell(ctx); {
 	case err != nil:
 		return err
-	case e.Out.JSON:
-		e.Out.Document(told{id, what})
+	case e.Out.Document(told{id, what}):
 	default:
 		e.Out.Print(text, term.Printable(id))
 	}

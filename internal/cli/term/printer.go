@@ -27,13 +27,17 @@ func NewPrinter(w io.Writer, json, terminal, colored bool) *Printer {
 	return &Printer{w: w, JSON: json, wide: terminal, Colored: colored}
 }
 
-// Document writes the one JSON document of a command.
-func (p *Printer) Document(v any) { p.writeJSON(v, p.wide) }
+// Document writes the one JSON document of a command where the output is JSON, and
+// reports whether it is.
+func (p *Printer) Document(v any) bool { return p.JSON && p.writeJSON(v, p.wide) }
 
-// Line writes one JSON document in one line, of several.
-func (p *Printer) Line(v any) { p.writeJSON(v, false) }
+// Line is Document for one of several documents, each in one line.
+func (p *Printer) Line(v any) bool { return p.JSON && p.writeJSON(v, false) }
 
-func (p *Printer) writeJSON(v any, wide bool) {
+// WriteJSON writes a document that is JSON in text output too.
+func (p *Printer) WriteJSON(v any) { p.writeJSON(v, p.wide) }
+
+func (p *Printer) writeJSON(v any, wide bool) bool {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -42,9 +46,10 @@ func (p *Printer) writeJSON(v any, wide bool) {
 	}
 	if err := enc.Encode(v); err != nil {
 		p.fail(fmt.Errorf("write JSON: %w", err))
-		return
+		return true
 	}
 	p.write(escapeControls(b.String()))
+	return true
 }
 
 // Print writes text for people. Foreign parts of it have been through clean.
@@ -104,22 +109,30 @@ type Cell struct {
 // Cell makes a field of this color.
 func (c Color) Cell(text string) Cell { return Cell{text, c} }
 
-// Row makes a row of cells without colour.
-func Row(texts ...string) []Cell {
-	cells := make([]Cell, len(texts))
-	for i, text := range texts {
-		cells[i].Text = text
+// Row makes a row of a table: a [Cell] stands as it is, anything else without color.
+func Row(fields ...any) []Cell {
+	cells := make([]Cell, len(fields))
+	for i, field := range fields {
+		if cell, ok := field.(Cell); ok {
+			cells[i] = cell
+		} else {
+			cells[i].Text = fmt.Sprint(field)
+		}
 	}
 	return cells
 }
 
 // Heads makes the first row of a table.
-func Heads(texts ...string) []Cell {
-	cells := Row(texts...)
-	for i := range cells {
-		cells[i].Color = Dim
+func Heads(texts ...string) []Cell { return Cells(texts, Dim) }
+
+// Facts are the rows of a table of two columns: what is said, and of what.
+type Facts [][]Cell
+
+// Add adds a row, nothing where the text is empty.
+func (f *Facts) Add(head, text string, color Color) {
+	if text != "" {
+		*f = append(*f, []Cell{Dim.Cell(head), color.Cell(text)})
 	}
-	return cells
 }
 
 // Table writes rows in aligned columns, their text cleaned.

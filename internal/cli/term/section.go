@@ -6,6 +6,17 @@ type Section struct {
 	Lines []Cell
 }
 
+// Section writes a section, nothing where it has no lines.
+func (p *Printer) Section(s Section) {
+	if len(s.Lines) == 0 {
+		return
+	}
+	p.Print("\n%s\n", p.Paint(Dim, s.Head))
+	for _, line := range s.Lines {
+		p.Print("%s\n", p.Paint(line.Color, line.Text))
+	}
+}
+
 // Cells are lines in one color.
 func Cells(lines []string, color Color) []Cell {
 	list := make([]Cell, len(lines))

@@ -22,12 +22,8 @@ const (
 // waterfall shows the tree: one line for a span, with a bar from when it began to when
 // it was over.
 func waterfall(p *term.Printer, t *traces.Trace, doc Traced) {
-	var head [][]term.Cell
-	add := func(name, text string, color term.Color) {
-		if text != "" {
-			head = append(head, []term.Cell{term.Dim.Cell(name), color.Cell(text)})
-		}
-	}
+	var head term.Facts
+	add := head.Add
 	if s := t.Chain(doc.ChainID); s != nil {
 		did := didOf(s)
 		if wait := waitIn(t); wait != nil {
@@ -50,13 +46,7 @@ func waterfall(p *term.Printer, t *traces.Trace, doc Traced) {
 		if s.Open {
 			took = "open"
 		}
-		rows = append(rows, []term.Cell{
-			term.Plain.Cell(strings.Repeat("  ", min(s.Depth, maxIndent)) + term.Clip(term.Printable(s.Name), term.MaxValue/2)),
-			term.Dim.Cell(term.Clip(term.Printable(s.Service), term.MaxValue/4)),
-			term.Plain.Cell(took),
-			colorOf(s).Cell(bar(s, doc)),
-			colorOf(s).Cell(didOf(s)),
-		})
+		rows = append(rows, term.Row(strings.Repeat("  ", min(s.Depth, maxIndent))+term.Clip(term.Printable(s.Name), term.MaxValue/2), term.Dim.Cell(term.Clip(term.Printable(s.Service), term.MaxValue/4)), took, colorOf(s).Cell(bar(s, doc)), colorOf(s).Cell(didOf(s))))
 	}
 	p.Table(rows)
 	if more := len(t.Spans) - maxSpanRow; more > 0 {

@@ -34,8 +34,7 @@ func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	doc := newTraced(t, c.Chain, from)
-	if e.Out.JSON {
-		e.Out.Document(doc)
+	if e.Out.Document(doc) {
 		return nil
 	}
 	waterfall(e.Out, t, doc)
@@ -45,11 +44,10 @@ func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
 // read gets the trace, and says where from.
 func (c *Cmd) read(ctx context.Context, e *cli.Env) (t *traces.Trace, from string, err error) {
 	if c.Jaeger == "" {
-		l, b, err := e.AuditLog(ctx)
+		l, _, err := e.AuditLog(ctx)
 		if err != nil {
 			return nil, "", err
 		}
-		defer b.Close()
 		found, err := l.Chain(ctx, c.Chain)
 		if errors.Is(err, query.ErrNoChain) {
 			return nil, "", fmt.Errorf("trace %s: %w: it was not recorded, or in a segment that was removed", term.Printable(c.Chain), err)
