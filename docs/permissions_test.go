@@ -219,7 +219,7 @@ func executing(t *testing.T, ctx context.Context, a *agent.Agent) <-chan agent.E
 	return got
 }
 
-// asked waits for a question that an approver gets to see.
+// asked waits for an approval request that an approver gets to see.
 func asked(t *testing.T, ctx context.Context, p *approver.Approver) approval.Request {
 	t.Helper()
 	questions := make(chan approval.Request, 16)
@@ -236,7 +236,7 @@ func asked(t *testing.T, ctx context.Context, p *approver.Approver) approval.Req
 	case q := <-questions:
 		return q
 	case <-ctx.Done():
-		t.Fatal("the approver sees no question")
+		t.Fatal("the approver sees no approval request")
 		return approval.Request{}
 	}
 }
@@ -291,7 +291,7 @@ func TestThePermissionsAreEnough(t *testing.T) {
 		t.Errorf("pending: %+v %d %v", list, total, err)
 	}
 	if record, err := p.Get(ctx, q.ID); err != nil || record.ID != q.ID {
-		t.Errorf("question: %+v %v", record, err)
+		t.Errorf("approval request: %+v %v", record, err)
 	}
 	if _, err := p.Answer(ctx, q.ID, approval.Answer{Option: "Allow always", DataSHA256: q.DataSHA256}); err != nil {
 		t.Errorf("answer: %v", err)
@@ -425,7 +425,7 @@ func TestWhatHooksRememberIsInAnAccountOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestNobodyDecidesWhoMayNot has each role try, while a question is open, what
+// TestNobodyDecidesWhoMayNot has each role try, while an approval request is open, what
 // would decide it or forge an answer.
 func TestNobodyDecidesWhoMayNot(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -484,7 +484,7 @@ func TestNobodyDecidesWhoMayNot(t *testing.T) {
 
 	record, err := p.Get(ctx, q.ID)
 	if err != nil || record.Decision != nil {
-		t.Fatalf("the question is decided: %+v %v", record, err)
+		t.Fatalf("the approval request is decided: %+v %v", record, err)
 	}
 	if _, err := p.Answer(ctx, q.ID, approval.Answer{Option: "Deny"}); err != nil {
 		t.Error(err)

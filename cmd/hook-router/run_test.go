@@ -99,7 +99,7 @@ func TestRunSaysWhatIsWrongWithItsFlags(t *testing.T) {
 		{[]string{"--injection-budget-per-turn", "0"}, "--injection-budget-per-turn must be positive"},
 		{[]string{"--console-token", "short"}, "--console-token"},
 		{[]string{"--webhook", "http://127.0.0.1:1/x"}, "HOOK_ROUTER_WEBHOOK_SECRET"},
-		{[]string{"--approvals", "off", "--approval-rules", rules}, "--approvals=off denies every question"},
+		{[]string{"--approvals", "off", "--approval-rules", rules}, "--approvals=off denies every approval request"},
 		{[]string{"--approvals", "off", "--webhook", "http://127.0.0.1:1/x", "--webhook-secret", "x"}, "--approvals=off asks nobody"},
 		{[]string{"--approvers", "proven", "--console", "off"}, "nobody could answer"},
 		{[]string{"--approval-rules", rules, "--store-dir", t.TempDir()}, rules + ":2:"},

@@ -51,11 +51,11 @@ type serve struct {
 	InjectionSize   int `name:"injection-size-limit" env:"HOOK_ROUTER_INJECTION_SIZE_LIMIT" default:"10240" help:"Largest injection of a hook, in bytes; a session may lower it."`
 	InjectionBudget int `name:"injection-budget-per-turn" env:"HOOK_ROUTER_INJECTION_BUDGET_PER_TURN" default:"10000" help:"What hooks may inject in a turn, in tokens of four characters; a session may lower it."`
 
-	Approvals              string `env:"HOOK_ROUTER_APPROVALS" enum:"on,off" default:"on" help:"Whether people are asked: on or off; off denies every question."`
-	ApprovalRules          string `env:"HOOK_ROUTER_APPROVAL_RULES" type:"existingfile" placeholder:"FILE" help:"Rules that answer questions before a person is asked."`
+	Approvals              string `env:"HOOK_ROUTER_APPROVALS" enum:"on,off" default:"on" help:"Whether people are asked: on or off; off denies every approval request."`
+	ApprovalRules          string `env:"HOOK_ROUTER_APPROVAL_RULES" type:"existingfile" placeholder:"FILE" help:"Rules that answer approval requests before a person is asked."`
 	Approvers              string `env:"HOOK_ROUTER_APPROVERS" enum:"anyone,proven" default:"anyone" help:"Whose answers count: anyone's, or only those of somebody that the connection proves."`
 	NATSAccounts           bool   `name:"nats-accounts" env:"HOOK_ROUTER_NATS_ACCOUNTS" help:"Agents and approvers are in NATS accounts of their own: take what the server says of a request as who sent it."`
-	MaxApprovals           int    `name:"max-questions" env:"HOOK_ROUTER_MAX_QUESTIONS" default:"50000" help:"Open questions; the next is refused with 429."`
+	MaxApprovals           int    `name:"max-questions" env:"HOOK_ROUTER_MAX_QUESTIONS" default:"50000" help:"Open approval requests; the next is refused with 429."`
 	MaxApprovalsPerSession int    `name:"max-questions-per-session" env:"HOOK_ROUTER_MAX_QUESTIONS_PER_SESSION" default:"100" help:"The same for one session."`
 
 	Audit        string        `env:"HOOK_ROUTER_AUDIT" enum:"strict,async,off" default:"strict" help:"Whether answers wait until their records are stored: strict or async; off records decisions of people only."`
@@ -68,7 +68,7 @@ type serve struct {
 	Console       string   `env:"HOOK_ROUTER_CONSOLE" enum:"on,off" default:"on" help:"Whether the console and its API are served: on or off."`
 	ConsoleToken  string   `env:"HOOK_ROUTER_CONSOLE_TOKEN" placeholder:"TOKEN" help:"What gives access to the console; empty: a random one, printed at the start. Better set by the environment."`
 	ConsoleHosts  []string `env:"HOOK_ROUTER_CONSOLE_HOSTS" placeholder:"HOST,..." help:"Names that the console is reached by, besides loopback."`
-	Webhook       []string `env:"HOOK_ROUTER_WEBHOOK" placeholder:"URL,..." help:"Who is told over HTTP of each question and its answer; may be given several times."`
+	Webhook       []string `env:"HOOK_ROUTER_WEBHOOK" placeholder:"URL,..." help:"Webhook URLs that receive each approval request and its decision; may be given several times."`
 	WebhookSecret string   `env:"HOOK_ROUTER_WEBHOOK_SECRET" placeholder:"SECRET" help:"What signs webhooks: whsec_ and 24 to 64 bytes in base64. Better set by the environment."`
 
 	ForwardBaggage bool       `env:"HOOK_ROUTER_FORWARD_BAGGAGE" help:"Pass the W3C baggage of requests on to hooks; it may hold anything."`
@@ -118,9 +118,9 @@ func (s serve) check(command *kong.Context) error {
 	noConsole := s.Console == "off" || s.HTTPListen == ""
 	switch {
 	case s.Approvals == "off" && s.ApprovalRules != "":
-		return errors.New("--approvals=off denies every question, and --approval-rules would answer some: leave one of them out")
+		return errors.New("--approvals=off denies every approval request, and --approval-rules would answer some: leave one of them out")
 	case s.Approvals == "off" && len(s.Webhook) > 0:
-		return errors.New("--approvals=off asks nobody, and --webhook tells of questions: leave one of them out")
+		return errors.New("--approvals=off asks nobody, and --webhook publishes approval requests: leave one of them out")
 	case s.Approvers == "proven" && !s.NATSAccounts && noConsole:
 		return errors.New("with --approvers=proven nobody could answer: serve the console, or set --nats-accounts where approvers have a NATS account of their own")
 	}

@@ -1,5 +1,5 @@
 // Command hookctl is the command line of people and coding agents on the bus: it
-// emits events, answers the questions of hooks, shows which hooks there are and
+// emits events, answers the approval requests of hooks, shows which hooks there are and
 // what they do, watches, and serves hooks of one line. See docs/hookctl.md.
 package main
 

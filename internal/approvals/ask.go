@@ -61,7 +61,7 @@ func (s *Service) fit(r *held.Event) ([]byte, error) {
 		body = r.Append(nil)
 	}
 	if len(body) > room {
-		return nil, wire.Errorf(wire.TooLarge, "the question with its data has %d bytes, more than the %d that the server's max_payload leaves: "+
+		return nil, wire.Errorf(wire.TooLarge, "the approval request with its data has %d bytes, more than the %d that the server's max_payload leaves: "+
 			"nothing was decided; raise max_payload, or send less", len(body), room)
 	}
 	return body, nil
@@ -83,13 +83,13 @@ func (s *Service) admit(id, session string) error {
 	case e != nil && e.known:
 		return nil
 	case s.open >= s.options.MaxOpen:
-		return wire.Errorf(wire.Overloaded, "%d questions are open, which is the limit: nothing was decided, try again later", s.open)
+		return wire.Errorf(wire.Overloaded, "%d approval requests are open, which is the limit: nothing was decided, try again later", s.open)
 	case share.open >= s.options.MaxPerSession:
-		return wire.Errorf(wire.Overloaded, "%d questions of this session are open, which is the limit: nothing was decided, try again when some are answered", share.open)
+		return wire.Errorf(wire.Overloaded, "%d approval requests of this session are open, which is the limit: nothing was decided, try again when some are answered", share.open)
 	case share.kept >= 10*s.options.MaxPerSession:
-		return wire.Errorf(wire.Overloaded, "%d questions of this session are kept, for a day each, which is the limit: nothing was decided", share.kept)
+		return wire.Errorf(wire.Overloaded, "%d approval requests of this session are kept, for a day each, which is the limit: nothing was decided", share.kept)
 	case s.kept >= s.options.MaxKept:
-		return wire.Errorf(wire.Overloaded, "questions of %d bytes are kept, for a day each, which is the limit: nothing was decided", s.kept)
+		return wire.Errorf(wire.Overloaded, "approval requests of %d bytes are kept, for a day each, which is the limit: nothing was decided", s.kept)
 	}
 	return nil
 }

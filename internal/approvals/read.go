@@ -64,7 +64,7 @@ func (s *Service) sync(ctx context.Context) error {
 		select {
 		case <-moved:
 		case <-ctx.Done():
-			return wire.Errorf(wire.Unavailable, "this router has not caught up with the open questions: try again")
+			return wire.Errorf(wire.Unavailable, "this router has not caught up with the open approval requests: try again")
 		}
 	}
 }
@@ -169,7 +169,7 @@ func unknown(id string) error {
 	if len(id) > 64 {
 		id = id[:64] + "..."
 	}
-	return wire.Errorf(wire.NotFound, "there is no question %q: it never was, or it was decided more than a day ago", id)
+	return wire.Errorf(wire.NotFound, "there is no approval request %q: it never was, or it was decided more than a day ago", id)
 }
 
 func unavailable(err error) error {

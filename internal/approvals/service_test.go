@@ -43,19 +43,19 @@ func service(t *testing.T, s natsx.InProcess, o approvals.Options) *approvals.Se
 }
 
 // running is service, and runs it until the test ends or stop is called.
-func running(t *testing.T, s natsx.InProcess, o approvals.Options) (desk *approvals.Service, stop func()) {
+func running(t *testing.T, s natsx.InProcess, o approvals.Options) (svc *approvals.Service, stop func()) {
 	t.Helper()
-	desk = service(t, s, o)
+	svc = service(t, s, o)
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
-	wg.Go(func() { desk.Run(ctx) })
+	wg.Go(func() { svc.Run(ctx) })
 	stop = func() {
 		cancel()
 		wg.Wait()
 	}
 	t.Cleanup(stop)
-	testkit.Closed(t, "what was open", desk.Loaded())
-	return desk, stop
+	testkit.Closed(t, "what was open", svc.Loaded())
+	return svc, stop
 }
 
 const data = `{ "cmd": "make  deploy" }`
@@ -93,12 +93,12 @@ func mustHave(t *testing.T, err error, code int, text string) {
 func TestAnEventHasOneRequest(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
-	desks := []*approvals.Service{service(t, server, approvals.Options{}), service(t, server, approvals.Options{})}
+	services := []*approvals.Service{service(t, server, approvals.Options{}), service(t, server, approvals.Options{})}
 	first := event("a1", "s1")
 	first.Prompt = "The first?"
-	ask(t, desks[0], first)
-	for i, desk := range desks {
-		stored, asked, err := desk.Ask(t.Context(), event("a1", "s1"))
+	ask(t, services[0], first)
+	for i, svc := range services {
+		stored, asked, err := svc.Ask(t.Context(), event("a1", "s1"))
 		if err != nil || asked || stored.Prompt != "The first?" || string(stored.Data) != data {
 			t.Errorf("again at replica %d: asked %v, %+v, %v", i, asked, stored, err)
 		}
@@ -111,9 +111,9 @@ func TestAsksAtOnceMakeOneRequest(t *testing.T) {
 	asked := make(chan bool, 8)
 	var wg sync.WaitGroup
 	for range cap(asked) {
-		desk := service(t, server, approvals.Options{})
+		svc := service(t, server, approvals.Options{})
 		wg.Go(func() {
-			_, first, err := desk.Ask(t.Context(), event("a1", "s1"))
+			_, first, err := svc.Ask(t.Context(), event("a1", "s1"))
 			if err != nil {
 				t.Error(err)
 			}
@@ -161,17 +161,17 @@ func TestTheSameEventWithOtherData(t *testing.T) {
 func TestOneDecision(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
-	desks := map[string]*approvals.Service{"Allow": service(t, server, approvals.Options{}), "Deny": service(t, server, approvals.Options{})}
-	ask(t, desks["Allow"], event("a1", "s1"))
+	services := map[string]*approvals.Service{"Allow": service(t, server, approvals.Options{}), "Deny": service(t, server, approvals.Options{})}
+	ask(t, services["Allow"], event("a1", "s1"))
 	type result struct {
 		option string
 		approval.Decision
 		err error
 	}
-	results := make(chan result, len(desks))
-	for option, desk := range desks {
+	results := make(chan result, len(services))
+	for option, svc := range services {
 		go func() {
-			d, err := desk.Answer(t.Context(), "a1", approval.Answer{Option: option}, "who-"+option)
+			d, err := svc.Answer(t.Context(), "a1", approval.Answer{Option: option}, "who-"+option)
 			results <- result{option, d, err}
 		}()
 	}
@@ -183,8 +183,8 @@ func TestOneDecision(t *testing.T) {
 		t.Fatalf("the winner: %+v", won)
 	}
 	mustHave(t, lost.err, wire.Conflict, `already decided: "`+won.option+`" by who-`+won.option)
-	for option, desk := range desks {
-		r, err := desk.Get(t.Context(), "a1")
+	for option, svc := range services {
+		r, err := svc.Get(t.Context(), "a1")
 		if err != nil || r.Decision == nil || r.Option != won.option || string(r.Data) != data {
 			t.Errorf("the replica of %s shows %+v %+v, %v", option, r, r.Decision, err)
 		}
@@ -194,20 +194,20 @@ func TestOneDecision(t *testing.T) {
 func TestAnswersThatDecideNothing(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
-	desk := service(t, server, approvals.Options{})
-	ask(t, desk, event("a1", "s1"))
-	_, err := desk.Answer(t.Context(), "nobody", approval.Answer{Option: "Allow"}, "ann")
+	svc := service(t, server, approvals.Options{})
+	ask(t, svc, event("a1", "s1"))
+	_, err := svc.Answer(t.Context(), "nobody", approval.Answer{Option: "Allow"}, "ann")
 	mustHave(t, err, wire.NotFound, `"nobody"`)
-	_, err = desk.Answer(t.Context(), "a1.>", approval.Answer{Option: "Allow"}, "ann")
+	_, err = svc.Answer(t.Context(), "a1.>", approval.Answer{Option: "Allow"}, "ann")
 	mustHave(t, err, wire.NotFound, `"a1.>"`)
-	_, err = desk.Answer(t.Context(), "a1", approval.Answer{Option: "Perhaps"}, "ann")
+	_, err = svc.Answer(t.Context(), "a1", approval.Answer{Option: "Perhaps"}, "ann")
 	mustHave(t, err, wire.Malformed, `"Perhaps" is none of`)
-	_, err = desk.Answer(t.Context(), "a1", approval.Answer{Option: "Allow", DataSHA256: "00"}, "ann")
+	_, err = svc.Answer(t.Context(), "a1", approval.Answer{Option: "Allow", DataSHA256: "00"}, "ann")
 	mustHave(t, err, wire.Conflict, "data_sha256")
 	strict := service(t, server, approvals.Options{ProvenOnly: true})
 	_, err = strict.Answer(t.Context(), "a1", approval.Answer{Option: "Allow"}, "")
 	mustHave(t, err, wire.Forbidden, "account of its own")
-	if r, err := desk.Get(t.Context(), "a1"); err != nil || r.Decision != nil {
+	if r, err := svc.Get(t.Context(), "a1"); err != nil || r.Decision != nil {
 		t.Errorf("it is decided: %+v, %v", r.Decision, err)
 	}
 }
@@ -228,9 +228,9 @@ func TestTheDeadlineDecidesByDefault(t *testing.T) {
 		if d := testkit.Receive(t, "the decision", decided); !d.TimedOut || d.Granted != (fallback == "allow") || d.DecidedBy != "timeout" {
 			t.Errorf("the default %s: %+v", fallback, d)
 		}
-		for _, desk := range []*approvals.Service{first, second} {
+		for _, svc := range []*approvals.Service{first, second} {
 			testkit.Eventually(t, "the replica lists nothing", func() bool {
-				_, n, err := desk.Pending(t.Context(), approval.Filter{})
+				_, n, err := svc.Pending(t.Context(), approval.Filter{})
 				return err == nil && n == 0
 			})
 		}
@@ -261,9 +261,9 @@ type told struct {
 	decision *approval.Decision
 }
 
-func await(desk *approvals.Service, e *held.Event, until time.Time) <-chan told {
+func await(svc *approvals.Service, e *held.Event, until time.Time) <-chan told {
 	ch := make(chan told, 2)
-	desk.Await(e, until, func(e *held.Event, d *approval.Decision) { ch <- told{e, d} })
+	svc.Await(e, until, func(e *held.Event, d *approval.Decision) { ch <- told{e, d} })
 	return ch
 }
 
@@ -304,14 +304,14 @@ func TestAwaitNotifiesOnce(t *testing.T) {
 // Without a decision, waiting ends with its time, or with the replica.
 func TestAwaitEndsWithoutADecision(t *testing.T) {
 	t.Parallel()
-	desk, stop := running(t, natstest.Server(t), approvals.Options{})
-	e := ask(t, desk, event("a1", "s1"))
+	svc, stop := running(t, natstest.Server(t), approvals.Options{})
+	e := ask(t, svc, event("a1", "s1"))
 	for sentence, until := range map[string]time.Duration{"a short wait": 5 * time.Millisecond, "no wait": 0} {
-		if got := testkit.Receive(t, sentence, await(desk, e, time.Now().Add(until))); got.decision != nil || got.event.ID != "a1" {
+		if got := testkit.Receive(t, sentence, await(svc, e, time.Now().Add(until))); got.decision != nil || got.event.ID != "a1" {
 			t.Errorf("%s: notified of %+v", sentence, got.decision)
 		}
 	}
-	long := await(desk, e, time.Now().Add(time.Hour))
+	long := await(svc, e, time.Now().Add(time.Hour))
 	stop()
 	if got := testkit.Receive(t, "the end of the service", long); got.decision != nil {
 		t.Errorf("at the end: notified of %+v", got.decision)
@@ -325,15 +325,15 @@ func TestAwaitEndsWithoutADecision(t *testing.T) {
 func TestRememberIsCalledBeforeTheWaiter(t *testing.T) {
 	t.Parallel()
 	remembered := make(chan string, 8)
-	desk, _ := running(t, natstest.Server(t), approvals.Options{Remember: func(_ context.Context, e *held.Event, _ approval.Decision) error {
+	svc, _ := running(t, natstest.Server(t), approvals.Options{Remember: func(_ context.Context, e *held.Event, _ approval.Decision) error {
 		remembered <- e.ID
 		return nil
 	}})
 	for id, option := range map[string]string{"once": "Allow", "always": "Allow always", "never": "Deny"} {
 		e := event(id, "s1")
 		e.Options = []string{"Allow", "Allow always", "Deny"}
-		wait := await(desk, ask(t, desk, e), time.Now().Add(time.Hour))
-		if _, err := desk.Answer(t.Context(), id, approval.Answer{Option: option}, "ann"); err != nil {
+		wait := await(svc, ask(t, svc, e), time.Now().Add(time.Hour))
+		if _, err := svc.Answer(t.Context(), id, approval.Answer{Option: option}, "ann"); err != nil {
 			t.Fatal(err)
 		}
 		testkit.Receive(t, "the decision", wait)
@@ -352,48 +352,48 @@ func TestRememberIsCalledBeforeTheWaiter(t *testing.T) {
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
-	desk := service(t, server, approvals.Options{MaxPerSession: 2, MaxOpen: 3})
+	svc := service(t, server, approvals.Options{MaxPerSession: 2, MaxOpen: 3})
 	refused := func(e *held.Event, text string) {
 		t.Helper()
-		_, _, err := desk.Ask(t.Context(), e)
+		_, _, err := svc.Ask(t.Context(), e)
 		mustHave(t, err, wire.Overloaded, text)
 	}
-	ask(t, desk, event("a1", "s1"))
-	ask(t, desk, event("a2", "s1"))
-	refused(event("a3", "s1"), "2 questions of this session are open")
-	if _, asked, err := desk.Ask(t.Context(), event("a2", "s1")); asked || err != nil {
+	ask(t, svc, event("a1", "s1"))
+	ask(t, svc, event("a2", "s1"))
+	refused(event("a3", "s1"), "2 approval requests of this session are open")
+	if _, asked, err := svc.Ask(t.Context(), event("a2", "s1")); asked || err != nil {
 		t.Errorf("the request that is there: asked %v, %v", asked, err)
 	}
-	ask(t, desk, event("b1", "s2"))
-	refused(event("b2", "s2"), "3 questions are open")
-	if _, err := desk.Answer(t.Context(), "a1", approval.Answer{Option: "Deny"}, "ann"); err != nil {
+	ask(t, svc, event("b1", "s2"))
+	refused(event("b2", "s2"), "3 approval requests are open")
+	if _, err := svc.Answer(t.Context(), "a1", approval.Answer{Option: "Deny"}, "ann"); err != nil {
 		t.Fatal(err)
 	}
-	ask(t, desk, event("a3", "s1"))
+	ask(t, svc, event("a3", "s1"))
 }
 
 // What is listed, shown and sent to watchers is masked; what is decided on is not.
 func TestWhatIsShownIsMasked(t *testing.T) {
 	t.Parallel()
-	desk, _ := running(t, natstest.Server(t), approvals.Options{Mask: func(r *approval.Record) { r.Prompt, r.Data = "masked", nil }})
-	notices, stop := desk.Watch()
+	svc, _ := running(t, natstest.Server(t), approvals.Options{Mask: func(r *approval.Record) { r.Prompt, r.Data = "masked", nil }})
+	notices, stop := svc.Watch()
 	defer stop()
 	e := event("a1", "s1")
-	if got := desk.Masked(e.Request); got.Prompt != "masked" || got.ID != "a1" || e.Prompt != "Deploy a1?" {
+	if got := svc.Masked(e.Request); got.Prompt != "masked" || got.ID != "a1" || e.Prompt != "Deploy a1?" {
 		t.Errorf("masked: %+v, of %q", got, e.Prompt)
 	}
-	stored := ask(t, desk, e)
+	stored := ask(t, svc, e)
 	if stored.Prompt != "Deploy a1?" || string(stored.Data) != data {
 		t.Errorf("it is stored as %+v", stored)
 	}
 	if n := testkit.Receive(t, "the notice", notices); n.Request.Prompt != "masked" || n.Decision != nil {
 		t.Errorf("the notice is %+v", n)
 	}
-	list, total, err := desk.Pending(t.Context(), approval.Filter{Session: "s1"})
+	list, total, err := svc.Pending(t.Context(), approval.Filter{Session: "s1"})
 	if err != nil || total != 1 || list[0].Prompt != "masked" {
 		t.Errorf("the list is %+v, %v", list, err)
 	}
-	if r, err := desk.Get(t.Context(), "a1"); err != nil || r.Prompt != "masked" || r.Data != nil {
+	if r, err := svc.Get(t.Context(), "a1"); err != nil || r.Prompt != "masked" || r.Data != nil {
 		t.Errorf("it is shown as %+v, %v", r, err)
 	}
 	plain := service(t, natstest.Server(t), approvals.Options{})

@@ -16,7 +16,7 @@ const keptAfter = 24 * time.Hour
 // Bucket says how the bucket of approval requests is created.
 func Bucket(prefix string, replicas int) natsx.BucketOptions {
 	return natsx.BucketOptions{
-		Name: prefix + "_approvals", Description: "questions to people, and the data they are about", Replicas: replicas, LeaderReads: true,
+		Name: prefix + "_approvals", Description: "approval requests, and the data they are about", Replicas: replicas, LeaderReads: true,
 	}
 }
 

@@ -80,7 +80,7 @@ func batch(t *testing.T, commands ...string) events.Event {
 	return events.Event{Name: events.ToolPre, Data: json.RawMessage(`{"tool":"batch","args":{"tool_calls":[` + strings.Join(calls, ",") + `]}}`)}
 }
 
-// TestAPersonSeesEachCall: one answer is for all calls of a call, so one question has all
+// TestAPersonSeesEachCall: one answer is for all calls of a call, so one approval request has all
 // that is asked about, or the call is denied.
 func TestAPersonSeesEachCall(t *testing.T) {
 	t.Parallel()
@@ -99,7 +99,7 @@ func TestAPersonSeesEachCall(t *testing.T) {
 }
 
 // TestQuestionsWithOtherAnswersAreOne: a person is offered nothing that is meant for one
-// of two questions only.
+// of two approval requests only.
 func TestQuestionsWithOtherAnswersAreOne(t *testing.T) {
 	t.Parallel()
 	always := approvalpolicy.Rule{Commands: []string{"ls"}, Decision: decision.Ask, Choices: []string{"Allow always", "Deny"}}

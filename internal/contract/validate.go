@@ -33,7 +33,7 @@ type Options struct {
 	Each func(Check)
 }
 
-// registryTimeout bounds a question to the router.
+// registryTimeout bounds a request to the router.
 const registryTimeout = 5 * time.Second
 
 // giveUpAfter is after how many time-outs in a row a hook is given up.

@@ -124,7 +124,7 @@ func (d *Dispatcher) Wait() { d.shadows.wait() }
 // hooks that failed open, failures by class.
 func (d *Dispatcher) Counters() map[string]int64 { return d.counters.snapshot() }
 
-// Mask masks an approval request for those who may not see all data: the secrets in the
+// Mask mmakes an approval request for those who may not see all data: the secrets in the
 // data, and in what hooks say about it. Nil where watchers see everything.
 func (p PublishData) Mask() func(*approval.Record) {
 	if p == PublishFull || p == "" {

@@ -149,15 +149,15 @@ func TestDecisionsAreComparedByWhatTheAgentMayDo(t *testing.T) {
 	}{
 		"the same":       {chain.Result{}, chain.Result{}, "", ""},
 		"denied no more": {chain.Denial("a"), chain.Result{}, "action", "deny by was > continue"},
-		"a denial by another hook is no difference": {chain.Denial("a"), chain.Denial("b"), "", ""},
-		"asked instead of denied":                   {chain.Denial("a"), chain.Question("Really?"), "action", "deny by was > ask_user by now"},
-		"a question by another hook is the same":    {chain.Question("Sure?"), chain.Question("Really?"), "", ""},
-		"changed now":                               {chain.Result{}, modify("x"), "action", "continue > modify by now"},
-		"changed in the same way":                   {modify("x"), modify("x"), "", ""},
-		"changed in another way":                    {modify("x"), modify("y"), "data", "modify by was > modify by now"},
-		"a text that is injected no more":           {chain.Injection("a"), chain.Result{}, "action", "inject_context by was > continue"},
-		"another text":                              {chain.Injection("a"), chain.Injection("b"), "text", "inject_context by was > inject_context by now"},
-		"the same text":                             {chain.Injection("a"), chain.Injection("a"), "", ""},
+		"a denial by another hook is no difference":       {chain.Denial("a"), chain.Denial("b"), "", ""},
+		"asked instead of denied":                         {chain.Denial("a"), chain.Question("Really?"), "action", "deny by was > ask_user by now"},
+		"an approval request by another hook is the same": {chain.Question("Sure?"), chain.Question("Really?"), "", ""},
+		"changed now":                     {chain.Result{}, modify("x"), "action", "continue > modify by now"},
+		"changed in the same way":         {modify("x"), modify("x"), "", ""},
+		"changed in another way":          {modify("x"), modify("y"), "data", "modify by was > modify by now"},
+		"a text that is injected no more": {chain.Injection("a"), chain.Result{}, "action", "inject_context by was > continue"},
+		"another text":                    {chain.Injection("a"), chain.Injection("b"), "text", "inject_context by was > inject_context by now"},
+		"the same text":                   {chain.Injection("a"), chain.Injection("a"), "", ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			f := newFixture(t, router.Options{})

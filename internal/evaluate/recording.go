@@ -76,7 +76,7 @@ func (c *Recording) incomplete(r *query.Record) *Undecided {
 	case r.In == nil || !isObject(r.In.Value):
 		return missing(r.In, "its data")
 	case r.ApprovalID != "" && !asked:
-		return &Undecided{Reason: "sent again: it joined a question, and no hook ran"}
+		return &Undecided{Reason: "sent again: it joined an approval request, and no hook ran"}
 	case c.called() < r.Called || r.DeniedBy != "" && c.last() != r.DeniedBy:
 		return &Undecided{Reason: "incomplete: records of its hooks are missing", Detail: fmt.Sprintf("%d of %d are there", c.called(), r.Called)}
 	}

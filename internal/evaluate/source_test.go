@@ -86,7 +86,7 @@ func TestOnlyWholeChainsThatDecidedAreReplayed(t *testing.T) {
 		"that of the hook that denied is":          {[]any{hop, denied}, "incomplete: records of its hooks are missing (1 of 1 are there)"},
 		"all hooks were asked at once":             {[]any{record(audit.HookResult, "c1", "a", "collect", audit.Call{}), ended("c1", "collect", 1)}, "collect: all hooks were asked at once, and nothing was decided"},
 		"its time was over":                        {[]any{ended("c1", "deadline", 0)}, "deadline: the time of the chain was over, and nothing was decided"},
-		"it was sent again":                        {[]any{joined}, "sent again: it joined a question, and no hook ran"},
+		"it was sent again":                        {[]any{joined}, "sent again: it joined an approval request, and no hook ran"},
 		"data that no router takes":                {[]any{odd}, "unreadable: its data is not what a router takes (data nests deeper than 64 levels)"},
 		"no data at all":                           {[]any{bare}, "digest only: the log does not hold its data (the router ran with --audit-data=digest)"},
 		"what a hook made of the data is missing": {[]any{
@@ -216,7 +216,7 @@ func TestWhatWasRecordedIsDecidedAgain(t *testing.T) {
 		"an injection of nothing": {[]any{
 			record(audit.HookResult, "c1", "a", "inject_context", audit.Call{}), ended("c1", "continue", 1),
 		}, evaluate.Decision{Action: chain.Continue}},
-		"the first question": {[]any{
+		"the first approval request": {[]any{
 			record(audit.HookResult, "c1", "a", "ask_user", audit.Call{}), record(audit.HookResult, "c1", "b", "ask_user", audit.Call{}), ended("c1", "pending", 2),
 		}, evaluate.Decision{Action: chain.AskUser, By: "a"}},
 	} {

@@ -21,7 +21,7 @@ type Verdict struct {
 	Reason string `json:"reason,omitempty"`
 	// Inject is the text for the agent's context.
 	Inject string `json:"inject,omitempty"`
-	// Ask is the question to a person, and Options the answers offered.
+	// Ask is the prompt of an approval request, and Options the answers it offers.
 	Ask     string   `json:"ask,omitempty"`
 	Options []string `json:"options,omitempty"`
 	// Data is the data as the hooks leave it.

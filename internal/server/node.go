@@ -38,7 +38,7 @@ type Options struct {
 	ConsoleToken string
 	// ConsoleHosts are names that the console may be reached by, besides loopback.
 	ConsoleHosts []string
-	// Webhook says whom to tell of questions to people.
+	// Webhook lists the receivers of approval requests.
 	Webhook webhook.Options
 	// Telemetry is what the process shows of itself, and the node's to stop; nil means
 	// metrics on /metrics and nothing else.
@@ -152,7 +152,7 @@ func (n *Server) listenHTTP(ctx context.Context, o Options) (err error) {
 	}
 	if !o.NoConsole {
 		n.page = console.New(console.Options{
-			Desk: n.router.Approvals(), Events: n.live, Registry: n.router.Registry, Token: o.ConsoleToken, Hosts: o.ConsoleHosts, Log: o.Log,
+			Approvals: n.router.Approvals(), Events: n.live, Registry: n.router.Registry, Token: o.ConsoleToken, Hosts: o.ConsoleHosts, Log: o.Log,
 		})
 		mux.Handle("/", telemetry.FromHTTP(n.page.Handler()))
 	}

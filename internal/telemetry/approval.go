@@ -8,9 +8,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Approval is a question to a person, and what became of it.
+// Approval is an approval request, and what became of it.
 type Approval struct {
-	ID, ChainID    string // of the question; of the chain that asked
+	ID, ChainID    string // of the approval request; of the chain that asked
 	Hook           string // the id of the hook
 	Event, Session string
 	Trace          string // the traceparent of what asked; empty for none
@@ -31,7 +31,7 @@ func (a Approval) waiting() (wait, parent trace.SpanContext) {
 	return parent.WithSpanID(id).WithTraceFlags(trace.FlagsSampled), parent
 }
 
-// Asked is the context of what is said of an open question: it names the wait for the
+// Asked is the context of what is said of an open approval request: it names the wait for the
 // answer, or without tracing what asked.
 func (t *Tracer) Asked(a Approval) context.Context {
 	ctx := Remote(context.Background(), a.Trace, "")
@@ -44,7 +44,7 @@ func (t *Tracer) Asked(a Approval) context.Context {
 
 // Decided makes the spans of the wait for an answer and of the decision; each has a
 // link to the other. The wait is in the trace of what asked, whichever replica decides:
-// the question carries it. The decision is below the span of who answers, as ctx has
+// the approval request carries it. The decision is below the span of who answers, as ctx has
 // it, or else in a trace of its own: it may be made days later and by anybody. Who
 // decides makes both, once. The context that is returned is that of what is said of the
 // decision.

@@ -21,7 +21,7 @@ const (
 	KeyHook       = attribute.Key("hookrouter.hook.id")             // a hook's id
 	KeyPriority   = attribute.Key("hookrouter.hook.priority")       // a hook's priority
 	KeyMode       = attribute.Key("hookrouter.hook.mode")           // enforce, shadow or observe
-	KeyApproval   = attribute.Key("hookrouter.approval.id")         // a question to a person
+	KeyApproval   = attribute.Key("hookrouter.approval.id")         // an approval request
 	KeyDecidedBy  = attribute.Key("hookrouter.approval.decided_by") // who the connection proves, `timeout`, or `rule NAME`
 	KeyTimedOut   = attribute.Key("hookrouter.approval.timed_out")  // nobody answered in time
 )

@@ -19,7 +19,7 @@ type Chain struct {
 	Injected, Dropped         []verdict.Injected
 	Audited                   Interval // the wait for the records
 	AuditMode                 string
-	Approval                  string   // the id of the question, empty for none
+	Approval                  string   // the id of the approval request, empty for none
 	Answers                   []Answer // of a collect, or of contributions
 	Refused                   int      // the code of the refusal that was answered, 0 for none
 }

@@ -16,7 +16,7 @@ type State struct {
 	AuditMode           string        // strict, async or off
 	AuditWaiting        int64         // answers that wait for their records
 	AuditLag            time.Duration // how long the oldest record waits that the log has not taken; 0 for none
-	Approvals           int           // open questions
+	Approvals           int           // open approval requests
 	OldestApproval      time.Duration // how long the oldest is open; 0 for none
 }
 
@@ -42,8 +42,8 @@ func (t *Telemetry) Watch(read func() State) (stop func(), err error) {
 	inFlight := gauge("hookrouter.in_flight", "Requests of agents under way")
 	maxFlight := gauge("hookrouter.in_flight.limit", "Requests of agents that may be under way")
 	hooks := gauge("hookrouter.registry.hooks", "Hooks that are registered")
-	pending := gauge("hookrouter.approvals.pending", "Questions that wait for a person, of all replicas")
-	oldest := seconds("hookrouter.approvals.oldest.age", "How long the oldest open question waits; 0 for none")
+	pending := gauge("hookrouter.approvals.pending", "Approval requests that wait for a person, of all replicas")
+	oldest := seconds("hookrouter.approvals.oldest.age", "How long the oldest open approval request waits; 0 for none")
 	mode := gauge("hookrouter.audit.mode", "1 for the mode of the audit log")
 	waiting := gauge("hookrouter.audit.waiting", "Answers that wait for their records")
 	lag := seconds("hookrouter.audit.lag", "How long the oldest record waits that the audit log has not taken; 0 for none")

@@ -124,7 +124,7 @@ func newMetrics(m metric.Meter) *Metrics {
 		injected:      bytes,
 		shadow:        count("hookrouter.shadow.results", "What shadow hooks answered"),
 		shadowDropped: count("hookrouter.shadow.dropped", "Calls of shadow hooks that were left out: too many were under way"),
-		approvals:     count("hookrouter.approvals.decided", "Questions that this replica decided"),
+		approvals:     count("hookrouter.approvals.decided", "Approval requests that this replica decided"),
 		changes:       count("hookrouter.registry.changes", "Changes of registrations that this replica made"),
 		agents:        count("hookrouter.agent.events", "Events by the class of agent that emitted them"),
 		events:        newWords(maxEvents, standardEvents()...), hooks: newWords(maxHooks), classes: newWords(maxAgents),

@@ -171,7 +171,7 @@ func (m *Metrics) Registry(action, hook string) {
 	}
 }
 
-// Decided counts a question that was decided here. kind says by whom: [ByPerson],
+// Decided counts an approval request that was decided here. kind says by whom: [ByPerson],
 // [ByRule], [ByTimeout], [ByError] or [ByGrant].
 func (m *Metrics) Decided(kind string, granted bool) {
 	if m == nil {
@@ -184,7 +184,7 @@ func (m *Metrics) Decided(kind string, granted bool) {
 	m.approvals.Add(context.Background(), 1, m.byDecision.get(decision{kind, outcome}, asIs)...)
 }
 
-// Who decides questions.
+// Who decides approval requests.
 const (
 	ByPerson  = "person"
 	ByRule    = "rule"

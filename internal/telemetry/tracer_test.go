@@ -113,10 +113,10 @@ func TestWhatMattersIsKeptWhateverTheHeadDecided(t *testing.T) {
 		change func(*telemetry.Chain)
 		kept   bool
 	}{
-		"an event that went on":      {func(*telemetry.Chain) {}, false},
-		"a denial":                   {func(c *telemetry.Chain) { c.Outcome.Result.Action = chain.Deny }, true},
-		"a question to a person":     {func(c *telemetry.Chain) { c.Outcome.Result.Action = chain.AskUser }, true},
-		"a question that is pending": {func(c *telemetry.Chain) { c.Action = "pending" }, true},
+		"an event that went on":               {func(*telemetry.Chain) {}, false},
+		"a denial":                            {func(c *telemetry.Chain) { c.Outcome.Result.Action = chain.Deny }, true},
+		"an approval request":                 {func(c *telemetry.Chain) { c.Outcome.Result.Action = chain.AskUser }, true},
+		"an approval request that is pending": {func(c *telemetry.Chain) { c.Action = "pending" }, true},
 		"a hook that failed and was passed": {func(c *telemetry.Chain) {
 			c.Outcome.Calls[0].Failure, c.Outcome.Calls[0].FailedOpen = chain.FailedError, true
 		}, true},

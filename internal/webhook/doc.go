@@ -4,7 +4,7 @@
 // # Usage
 //
 // [New] checks the receivers' URLs and the secret, [Sender.Run] owns the work, and
-// [Sender.Notify] takes the news. A receiver gets the question with the digest of
+// [Sender.Notify] takes the news. A receiver gets the approval request with the digest of
 // the event's data, never the data, and answers over the router's own API: a
 // webhook decides nothing.
 //

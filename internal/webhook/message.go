@@ -15,14 +15,14 @@ import (
 // The kinds of news.
 const (
 	Required = "approval:required" // a person is being asked
-	Resolved = "approval:resolved" // the question has its decision
+	Resolved = "approval:resolved" // the approval request has its decision
 )
 
 const (
 	// maxBody bounds a request, in bytes, so that a queue has a size.
 	maxBody = 64 << 10
 	// maxText bounds a prompt and a note, in characters: a notification is for
-	// reading at a glance, and the question itself has the whole text.
+	// reading at a glance, and the approval request itself has the whole text.
 	maxText = 2000
 )
 
@@ -50,7 +50,7 @@ func newMessage(kind string, about []byte) (message, error) {
 	return m, err
 }
 
-// Notify tells every receiver of a question that was asked or decided, as Send
+// Notify tells every receiver of an approval request that was made or decided, as Send
 // does. Long prompts and notes are cut.
 func (s *Sender) Notify(ctx context.Context, n approval.Notice) {
 	if n.Lost {

@@ -104,7 +104,7 @@ func TestReceiversAreToldTheQuestionAndTheDecision(t *testing.T) {
 		notice     approval.Notice
 		kind, want string
 	}{
-		"a question": {approval.Notice{Request: question}, "approval:required", "{" + asked + "}"},
+		"an approval request": {approval.Notice{Request: question}, "approval:required", "{" + asked + "}"},
 		"a decision": {
 			approval.Notice{Request: question, Decision: &approval.Decision{Option: "Allow", Granted: true, DecidedBy: "ann", Note: "fine", Decided: question.Expires}},
 			"approval:resolved", "{" + asked + `,"option":"Allow","granted":true,"decided_by":"ann","note":"fine","decided":"2026-01-02T03:09:05.000Z"}`,
@@ -176,7 +176,7 @@ func TestTheSameNewsHasTheSameIDFromEveryRouter(t *testing.T) {
 	one.Notify(t.Context(), approval.Notice{Request: question, Decision: &approval.Decision{}})
 	c := wait(t, requests).header.Get("webhook-id")
 	if a == "" || a != b || a == c || strings.Contains(a, ".") {
-		t.Errorf("ids %q and %q of one question, %q of its decision", a, b, c)
+		t.Errorf("ids %q and %q of one approval request, %q of its decision", a, b, c)
 	}
 }
 

@@ -39,7 +39,7 @@ type AssumedResult struct {
 	Data jsontext.Value `json:"data" jsonschema:"type=object"`
 	// ContextInjection is the text that inject_context adds to the agent's context.
 	ContextInjection string `json:"context_injection"`
-	// ApprovalPrompt is the question of ask_user.
+	// ApprovalPrompt is what a person is asked.
 	ApprovalPrompt string `json:"approval_prompt"`
 	// ApprovalOptions are the answers offered; absent means Allow and Deny.
 	ApprovalOptions []string `json:"approval_options"`

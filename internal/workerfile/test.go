@@ -62,7 +62,7 @@ type Expect struct {
 	Data jsontext.Value `json:"data" jsonschema:"type=object"`
 	// Inject is the text for the agent's context.
 	Inject *Text `json:"inject"`
-	// Ask is the question to a person.
+	// Ask is the prompt of an approval request.
 	Ask *Text `json:"ask"`
 	// UserMessage is one that some hook gives to the user.
 	UserMessage *Text `json:"user_message"`

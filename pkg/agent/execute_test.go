@@ -81,17 +81,17 @@ func TestExecuteSendsAgain(t *testing.T) {
 	const data = `{"tool_name":"Bash"}`
 	for sentence, c := range map[string]struct {
 		before  []answer // what comes before the verdict
-		unknown int      // how many of them come before a question is known
+		unknown int      // how many of them come before an approval request is known
 	}{
-		"while a person thinks":                                     {[]answer{wait, wait, wait}, 1},
-		"when a router can't serve yet":                             {[]answer{refuse(503, "not yet"), refuse(503, "not yet")}, 3},
-		"when the connection breaks before a question is known":     {[]answer{w.cut, w.cut}, 3},
-		"when the connection breaks while a person thinks":          {[]answer{wait, w.cut, w.cut, wait}, 1},
-		"when a router can't serve while a person thinks":           {[]answer{wait, refuse(503, "not yet")}, 1},
-		"when a router has too much to do while a person thinks":    {[]answer{wait, refuse(429, "too much")}, 1},
-		"when a router stops while a person thinks":                 {[]answer{wait, refuse(504, "shutting down")}, 1},
-		"when a router has a defect while a person thinks":          {[]answer{wait, refuse(500, "a defect")}, 1},
-		"when a router can't serve first, and then a person thinks": {[]answer{refuse(503, "not yet"), wait, wait}, 2},
+		"while a person thinks":                                          {[]answer{wait, wait, wait}, 1},
+		"when a router can't serve yet":                                  {[]answer{refuse(503, "not yet"), refuse(503, "not yet")}, 3},
+		"when the connection breaks before an approval request is known": {[]answer{w.cut, w.cut}, 3},
+		"when the connection breaks while a person thinks":               {[]answer{wait, w.cut, w.cut, wait}, 1},
+		"when a router can't serve while a person thinks":                {[]answer{wait, refuse(503, "not yet")}, 1},
+		"when a router has too much to do while a person thinks":         {[]answer{wait, refuse(429, "too much")}, 1},
+		"when a router stops while a person thinks":                      {[]answer{wait, refuse(504, "shutting down")}, 1},
+		"when a router has a defect while a person thinks":               {[]answer{wait, refuse(500, "a defect")}, 1},
+		"when a router can't serve first, and then a person thinks":      {[]answer{refuse(503, "not yet"), wait, wait}, 2},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			r := script(t, natstest.Conn(t, s), toolPreExecuted, append(c.before, granted(data))...)
@@ -129,7 +129,7 @@ func TestExecuteSendsAgain(t *testing.T) {
 				}
 			}
 			if person := c.unknown <= len(c.before); (asked == 1) != person || asked > 1 {
-				t.Errorf("told of a question %d times", asked)
+				t.Errorf("told of an approval request %d times", asked)
 			}
 		})
 	}
@@ -155,7 +155,7 @@ func TestExecuteEnds(t *testing.T) {
 		"by a refusal while a person thinks":         {[]answer{wait, refuse(409, "other data")}, 409, nil, "other data"},
 		"by what is no verdict":                      {[]answer{say(`["continue"]`)}, 0, verdict.ErrInvalid, "read the answer"},
 		"by a verdict without an action":             {[]answer{say(`{"data":{}}`)}, 0, verdict.ErrInvalid, "no action"},
-		"by a question without a name":               {[]answer{say(`{"action":"pending"}`)}, 0, nil, "without an approval request"},
+		"by an approval request without a name":      {[]answer{say(`{"action":"pending"}`)}, 0, nil, "without an approval request"},
 		"by other data than was approved":            {[]answer{approved(`"data":{"a":2},`)}, 0, agent.ErrOtherData, "do not go on"},
 		"by the same data in other bytes":            {[]answer{approved(`"data":{"a": 1},`)}, 0, agent.ErrOtherData, "do not go on"},
 		"by an approval that comes without its data": {[]answer{approved("")}, 0, agent.ErrOtherData, "do not go on"},

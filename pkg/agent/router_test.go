@@ -42,7 +42,7 @@ func register(t *testing.T, c hookrouter.Options, o worker.Options, reg worker.R
 
 var asking = chain.Result{Action: chain.AskUser, ApprovalPrompt: "Deploy?", ApprovalOptions: []string{"Allow", "Deny"}}
 
-// What a person says to a question is what the agent gets, with the data that the
+// What a person says to an approval request is what the agent gets, with the data that the
 // person was asked about; the hooks run once.
 func TestExecuteGetsWhatAPersonSays(t *testing.T) {
 	for sentence, c := range map[string]struct {
@@ -121,7 +121,7 @@ func TestExecuteOutlivesTheRouterThatAsked(t *testing.T) {
 	stopSecond()
 }
 
-// The agent leaves; the question stays, and the same agent's next event is
+// The agent leaves; the approval request stays, and the same agent's next event is
 // another one.
 func TestExecuteLeavesTheQuestionWithTheRouter(t *testing.T) {
 	b := hooktest.Start(t)

@@ -63,7 +63,7 @@ func outlive(t *testing.T) {
 	}
 }
 
-// Nobody hears of the question any more: a minute after its time the agent says
+// Nobody hears of the approval request any more: a minute after its time the agent says
 // so, and what it knows.
 func TestExecuteGivesUpAMinuteAfterTheQuestion(t *testing.T) {
 	for sentence, c := range map[string]struct {
@@ -105,7 +105,7 @@ func TestExecuteGivesUpAMinuteAfterTheQuestion(t *testing.T) {
 	}
 }
 
-// Before a question is known an answer is waited for as long as hooks may take.
+// Before an approval request is known an answer is waited for as long as hooks may take.
 func TestExecuteWithARouterThatIsSilent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := natstest.Server(t)
@@ -126,7 +126,7 @@ func TestExecuteWithARouterThatIsSilent(t *testing.T) {
 	})
 }
 
-// A second question to the same event is told of too.
+// A second approval request to the same event is told of too.
 func TestOnPendingHearsOfEachQuestionOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := natstest.Server(t)

@@ -87,7 +87,7 @@ func Decide(q Request, a Answer, who string, now time.Time) (Decision, error) {
 		return Decision{}, fmt.Errorf("%w: it could be answered until %s", ErrExpired, q.Expires)
 	}
 	if a.DataSHA256 != "" && !strings.EqualFold(a.DataSHA256, q.DataSHA256) {
-		return Decision{}, fmt.Errorf("%w: data_sha256 of the question is %s: look at it again before you answer", ErrOtherData, q.DataSHA256)
+		return Decision{}, fmt.Errorf("%w: data_sha256 of the approval request is %s: look at it again before you answer", ErrOtherData, q.DataSHA256)
 	}
 	if who == "" {
 		who = Unauthenticated

@@ -17,7 +17,7 @@ var (
 	deadline = asked.Add(5 * time.Minute)
 )
 
-// question is one that is open at answered.
+// question is an approval request that is open at answered.
 func question(options ...string) approval.Request {
 	return approval.Request{
 		ID: "q1", Session: "s1", Event: "tool:pre", Hook: "prod-guard", Prompt: "Deploy to production?",

@@ -63,7 +63,7 @@ func TestAppendAndReadAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(want.Request, entry); diff != "" {
-				t.Errorf("question (-want +got)\n%s", diff)
+				t.Errorf("approval request (-want +got)\n%s", diff)
 			}
 		})
 	}

@@ -24,24 +24,24 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // patience is how long a test waits for what must come.
 const patience = 20 * time.Second
 
-// start starts a desk on a server of its own and connects an approver.
-func start(t *testing.T, o hookrouter.Options) (*desk, *approver.Approver) {
+// start starts a fakeService on a server of its own and connects an approver.
+func start(t *testing.T, o hookrouter.Options) (*fakeService, *approver.Approver) {
 	t.Helper()
 	s := natstest.Server(t)
-	d := deskOn(t, natstest.Conn(t, s))
+	d := serviceOn(t, natstest.Conn(t, s))
 	if o.Conn == nil {
 		o.Conn = natstest.Conn(t, s)
 	}
 	return d, connect(t, o)
 }
 
-func deskOn(t *testing.T, nc *nats.Conn) *desk {
+func serviceOn(t *testing.T, nc *nats.Conn) *fakeService {
 	t.Helper()
 	b, err := natsx.New(nc, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := openDesk(b)
+	d, err := openService(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestAnswer(t *testing.T) {
 		{"an offered option in another case", "q1", approval.Answer{Option: "allow ONCE", By: "me", Note: "fine", DataSHA256: digest}, "Allow once", 0, ""},
 		{"a second answer", "q1", approval.Answer{Option: "Deny"}, "", 409, `"Allow once" by ada`},
 		{"a free text", "q2", approval.Answer{Option: "Later", FreeText: true}, "Later", 0, ""},
-		{"an unknown question", "q9", approval.Answer{Option: "Deny"}, "", 404, "answer approval q9: there is no approval q9"},
+		{"an unknown approval request", "q9", approval.Answer{Option: "Deny"}, "", 404, "answer approval q9: there is no approval q9"},
 	} {
 		option, err := a.Answer(t.Context(), step.id, step.answer)
 		if option != step.option || wire.CodeOf(err) != step.code || step.says != "" && !strings.Contains(err.Error(), step.says) {
@@ -185,7 +185,7 @@ func TestSessionAndRevoke(t *testing.T) {
 func TestWhatPassesIsWaitedFor(t *testing.T) {
 	s := natstest.Server(t)
 	nc := natstest.Conn(t, s)
-	d, a := deskOn(t, natstest.Conn(t, s)), connect(t, hookrouter.Options{Conn: nc})
+	d, a := serviceOn(t, natstest.Conn(t, s)), connect(t, hookrouter.Options{Conn: nc})
 	d.ask("q1", false)
 	d.fail(wire.Errorf(wire.Unavailable, "no storage"), wire.Errorf(wire.Unavailable, "no storage"))
 	if option, err := a.Answer(t.Context(), "q1", approval.Answer{Option: "Deny"}); option != "Deny" || err != nil {

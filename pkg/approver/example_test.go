@@ -13,7 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// demo runs an example where a hook has asked a question.
+// demo runs an example where a hook has made an approval request.
 func demo(example func(ctx context.Context, client *hookrouter.Client) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -33,7 +33,7 @@ func demo(example func(ctx context.Context, client *hookrouter.Client) error) {
 			return err
 		}
 		defer b.Close()
-		d, err := openDesk(b)
+		d, err := openService(b)
 		if err != nil {
 			return err
 		}

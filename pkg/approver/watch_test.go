@@ -95,7 +95,7 @@ func TestWatchListsWhereANoticeTellsNothing(t *testing.T) {
 
 func TestWatchMakesGoodWhatItMissed(t *testing.T) {
 	server := natstest.Listening(t)
-	d := deskOn(t, natstest.Conn(t, server))
+	d := serviceOn(t, natstest.Conn(t, server))
 	nc := natstest.Conn(t, server)
 	d.ask("q1", false)
 	d.ask("q2", false)
@@ -127,7 +127,7 @@ func TestWatchGoesOnWhereAListIsCut(t *testing.T) {
 func TestWatchKeepsUpWithASlowReader(t *testing.T) {
 	s := natstest.Server(t)
 	watching := natstest.Conn(t, s)
-	d, a := deskOn(t, natstest.Conn(t, s)), connect(t, hookrouter.Options{Conn: watching})
+	d, a := serviceOn(t, natstest.Conn(t, s)), connect(t, hookrouter.Options{Conn: watching})
 	const many = 3000 // more than wait for a reader
 	entered, release := make(chan struct{}), make(chan struct{})
 	seen := map[string]bool{}
@@ -161,7 +161,7 @@ func TestWatchKeepsUpWithASlowReader(t *testing.T) {
 	}
 	close(release)
 	if err := <-done; err != nil || len(seen) != many+1 {
-		t.Errorf("%v; told of %d of %d questions", err, len(seen), many+1)
+		t.Errorf("%v; told of %d of %d approval requests", err, len(seen), many+1)
 	}
 }
 

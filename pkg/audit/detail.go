@@ -103,7 +103,7 @@ type Chain struct {
 	Emitter    string // who sent it, as far as the connection proves
 	Reason     string
 	DeniedBy   string // the id of the hook that denied
-	ApprovalID string // of the question that the action is about
+	ApprovalID string // of the approval request that the action is about
 	Called     int    // hooks
 	Skipped    int    // hooks whose match was false
 	Took       time.Duration
@@ -167,7 +167,7 @@ func (q ApprovalRequest) write(w *events.ObjectWriter) {
 	w.String("data_sha256", q.DataSHA256)
 }
 
-// Decision is how a question ended: the detail of [ApprovalDecided].
+// Decision is how an approval request ended: the detail of [ApprovalDecided].
 type Decision struct {
 	ApprovalID string
 	Prompt     string

@@ -28,7 +28,7 @@ const (
 	InjectionKind Kind = "injection"
 	// ApprovalRequested: a person was asked.
 	ApprovalRequested Kind = "approval.requested"
-	// ApprovalDecided: a question was decided, by whomever.
+	// ApprovalDecided: an approval request was decided, by whomever.
 	ApprovalDecided Kind = "approval.decided"
 	// DisplayKind: a message was shown to the user, or a hook's output hidden.
 	DisplayKind Kind = "display"

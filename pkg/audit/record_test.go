@@ -35,7 +35,7 @@ func TestRecordsAreLinesOfTheLog(t *testing.T) {
 			audit.Injection{Role: "system", Bytes: 4, Tokens: 1, Ephemeral: true, Dropped: "budget", Cleaned: 2, Text: &audit.Data{Value: json.RawMessage(`"text"`)}},
 			`,"role":"system","bytes":4,"tokens":1,"ephemeral":true,"dropped":"budget","cleaned":2,"text":{"value":"text"}`,
 		},
-		"a question": {
+		"an approval request": {
 			audit.ApprovalRequest{ApprovalID: "q", Prompt: "Deploy?", Options: []string{"Allow", "Deny"}, Default: "deny", Expires: start, DataSHA256: "ab"},
 			`,"approval_id":"q","prompt":"Deploy?","options":["Allow","Deny"],"default":"deny","expires":"2026-03-01T12:00:00.000Z","data_sha256":"ab"`,
 		},

@@ -64,7 +64,7 @@ type Result struct {
 	// tool result instead of into a message of its own.
 	AppendToLastToolResult bool
 
-	// ApprovalPrompt is the question of ask_user.
+	// ApprovalPrompt is what a person is asked.
 	ApprovalPrompt string
 	// ApprovalOptions are the answers offered; nil means Allow and Deny.
 	ApprovalOptions []string

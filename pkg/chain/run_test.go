@@ -69,12 +69,12 @@ func TestRun(t *testing.T) {
 			[]string{"a" + d, "b" + d, "c" + d, "d" + d},
 			with(Injection("text"), `{"x":2}`), "",
 		},
-		"the first question wins, and the chain goes on after it": {
+		"the first approval request wins, and the chain goes on after it": {
 			[]fake{hook("a", Question("one?")), hook("b", Question("two?")), hook("c", modified(`{"n":2}`))},
 			[]string{"a" + d, "b" + d, "c" + d},
 			with(Question("one?"), `{"n":2}`), "",
 		},
-		"a question keeps data of its own": {
+		"an approval request keeps data of its own": {
 			[]fake{hook("a", with(Question("one?"), `{"q":1}`)), hook("b", modified(`{"n":2}`))},
 			[]string{"a" + d, "b" + d},
 			with(Question("one?"), `{"q":1}`), "",

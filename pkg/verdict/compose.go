@@ -43,7 +43,7 @@ func (l Limits) withDefaults() Limits {
 func Injects(out chain.Outcome) bool { return out.Result.Action == chain.InjectContext }
 
 // Compose returns the verdict on an event, all but the approval: where a hook asks
-// a person the action is [Pending], and the caller puts the question. used is how
+// a person the action is [Pending], and the caller makes the approval request. used is how
 // many tokens of the budget earlier events of the turn took; now is the timestamp
 // of messages.
 func Compose(out chain.Outcome, ev events.Event, limits Limits, used int, now time.Time) Verdict {
@@ -123,7 +123,7 @@ func (v *Verdict) admit(call chain.Call, limits Limits) (text string, ok bool) {
 	return text, true
 }
 
-// discard warns about the injections that a denial or a question overrides.
+// discard warns about the injections that a denial or an approval request overrides.
 func (v *Verdict) discard(calls []chain.Call, why string) {
 	for _, call := range calls {
 		if call.Result.Action == chain.InjectContext && call.Result.ContextInjection != "" {

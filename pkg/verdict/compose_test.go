@@ -32,15 +32,15 @@ func TestComposeDecides(t *testing.T) {
 		"an injection after a modification": {
 			[]hook{{reply: `{"action":"modify","data":{"n":2}}`}, {reply: inject("x", "")}}, decision{"continue", "", `{"n":2}`},
 		},
-		"a denial":                    {[]hook{{reply: `{"action":"deny","reason":"no"}`}}, decision{"deny", "no", ""}},
-		"a denial with data":          {[]hook{{reply: `{"action":"deny","data":{"why":1}}`}}, decision{"deny", "", `{"why":1}`}},
-		"a denial after a change":     {[]hook{{reply: `{"action":"modify","data":{"n":2}}`}, {reply: `{"action":"deny"}`}}, decision{"deny", "", ""}},
-		"a denial after a question":   {[]hook{{reply: `{"action":"ask_user"}`}, {reply: `{"action":"deny","reason":"no"}`}}, decision{"deny", "no", ""}},
-		"a failure that denies":       {[]hook{{name: "guard", err: errors.New("x"), closed: true}}, decision{"deny", `hook "guard" failed (error) and its on_failure is deny`, ""}},
-		"a failure that is let pass":  {[]hook{{err: errors.New("x")}}, decision{"continue", "", `{"n":1}`}},
-		"a question":                  {[]hook{{reply: `{"action":"ask_user","reason":"r"}`}}, decision{"pending", "", `{"n":1}`}},
-		"a question with data":        {[]hook{{reply: `{"action":"ask_user","data":{"own":1}}`}}, decision{"pending", "", `{"own":1}`}},
-		"a question and an injection": {[]hook{{reply: inject("x", "")}, {reply: `{"action":"ask_user"}`}}, decision{"pending", "", `{"n":1}`}},
+		"a denial":                             {[]hook{{reply: `{"action":"deny","reason":"no"}`}}, decision{"deny", "no", ""}},
+		"a denial with data":                   {[]hook{{reply: `{"action":"deny","data":{"why":1}}`}}, decision{"deny", "", `{"why":1}`}},
+		"a denial after a change":              {[]hook{{reply: `{"action":"modify","data":{"n":2}}`}, {reply: `{"action":"deny"}`}}, decision{"deny", "", ""}},
+		"a denial after an approval request":   {[]hook{{reply: `{"action":"ask_user"}`}, {reply: `{"action":"deny","reason":"no"}`}}, decision{"deny", "no", ""}},
+		"a failure that denies":                {[]hook{{name: "guard", err: errors.New("x"), closed: true}}, decision{"deny", `hook "guard" failed (error) and its on_failure is deny`, ""}},
+		"a failure that is let pass":           {[]hook{{err: errors.New("x")}}, decision{"continue", "", `{"n":1}`}},
+		"an approval request":                  {[]hook{{reply: `{"action":"ask_user","reason":"r"}`}}, decision{"pending", "", `{"n":1}`}},
+		"an approval request with data":        {[]hook{{reply: `{"action":"ask_user","data":{"own":1}}`}}, decision{"pending", "", `{"own":1}`}},
+		"an approval request and an injection": {[]hook{{reply: inject("x", "")}, {reply: `{"action":"ask_user"}`}}, decision{"pending", "", `{"n":1}`}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			v := verdict.Compose(run(t, c.hooks...), event, verdict.Limits{}, 7, noon)
@@ -84,7 +84,7 @@ func TestComposeShowsWhatHooksSay(t *testing.T) {
 	}
 }
 
-// A denial or a question overrides injections, and the agent is warned of each.
+// A denial or an approval request overrides injections, and the agent is warned of each.
 func TestComposeWarnsOfOverriddenInjections(t *testing.T) {
 	for last, why := range map[string]string{
 		`{"action":"deny"}`: "the event was denied", `{"action":"ask_user"}`: "a person is asked about the event",
@@ -256,14 +256,14 @@ func TestInjects(t *testing.T) {
 		hooks []hook
 		want  bool
 	}{
-		"no hook":                         {nil, false},
-		"an injection":                    {[]hook{{reply: inject("x", "")}}, true},
-		"an injection without text":       {[]hook{{reply: `{"action":"inject_context"}`}}, false},
-		"text of another action":          {[]hook{{reply: `{"context_injection":"x"}`}}, false},
-		"an injection before a denial":    {[]hook{{reply: inject("x", "")}, {reply: `{"action":"deny"}`}}, false},
-		"an injection before a question":  {[]hook{{reply: inject("x", "")}, {reply: `{"action":"ask_user"}`}}, false},
-		"an injection before a change":    {[]hook{{reply: inject("x", "")}, {reply: `{"action":"modify","data":{}}`}}, true},
-		"an injection among failed hooks": {[]hook{{reply: `[]`}, {reply: inject("x", "")}}, true},
+		"no hook":                                 {nil, false},
+		"an injection":                            {[]hook{{reply: inject("x", "")}}, true},
+		"an injection without text":               {[]hook{{reply: `{"action":"inject_context"}`}}, false},
+		"text of another action":                  {[]hook{{reply: `{"context_injection":"x"}`}}, false},
+		"an injection before a denial":            {[]hook{{reply: inject("x", "")}, {reply: `{"action":"deny"}`}}, false},
+		"an injection before an approval request": {[]hook{{reply: inject("x", "")}, {reply: `{"action":"ask_user"}`}}, false},
+		"an injection before a change":            {[]hook{{reply: inject("x", "")}, {reply: `{"action":"modify","data":{}}`}}, true},
+		"an injection among failed hooks":         {[]hook{{reply: `[]`}, {reply: inject("x", "")}}, true},
 	} {
 		if got := verdict.Injects(run(t, c.hooks...)); got != c.want {
 			t.Errorf("%s: %v, want %v", sentence, got, c.want)

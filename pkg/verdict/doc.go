@@ -4,14 +4,14 @@
 // # Usage
 //
 // A router makes a [Verdict] of what a chain decided with [Compose], puts the
-// question to a person where a hook asks for one, and sends what [Verdict.Append]
+// approval request where a hook asks for one, and sends what [Verdict.Append]
 // writes. An agent reads it with [Parse] and obeys: [Continue] is the only
 // permission, and an error is none.
 //
 // # Precedence
 //
-// A denial or a question discards the injections of all hooks, whatever comes of
-// the question. What hooks say to the user is displayed in any case.
+// A denial or an approval request discards the injections of all hooks, whatever comes of
+// the approval request. What hooks say to the user is displayed in any case.
 //
 // # Injections
 //

@@ -89,7 +89,7 @@ type Warning struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Approval is what became of the question to a person.
+// Approval is what became of the approval request.
 type Approval struct {
 	ID         string   `json:"id,omitempty"`
 	Hook       string   `json:"hook,omitempty"` // its name

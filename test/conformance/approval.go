@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// eventApprovalRequired is published when a question is open.
+// eventApprovalRequired is published when an approval request is open.
 const eventApprovalRequired = "approval:required"
 
 // What an entry of approval_answers may be besides an option's text.
@@ -20,16 +20,16 @@ const (
 	answerErrorPrefix = "error:"
 )
 
-// approver is the scripted approval system. It hears of a question by
+// approver is the scripted approval system. It hears of an approval request by
 // approval:required and answers as a client of the approval subjects.
 type approver struct {
 	target   Target
-	sessions []string        // questions of other sessions are none of its business
+	sessions []string        // approval requests of other sessions are none of its business
 	answers  []string        // not yet given; only take touches it
-	seen     map[string]bool // ids of the questions so far; only take touches it
+	seen     map[string]bool // ids of the approval requests so far; only take touches it
 }
 
-// question is one request for approval and what will be done about it.
+// question is one approval request and what will be done about it.
 type question struct {
 	shown  map[string]any // as the format wants it: prompt, options, timeout, default, hook
 	id     string
@@ -38,7 +38,7 @@ type question struct {
 	answer string
 }
 
-// take reads an approval:required. It returns nil for a question that was seen
+// take reads an approval:required. It returns nil for an approval request that was seen
 // before or is of another session.
 func (a *approver) take(entry []byte) (*question, error) {
 	v, err := decode(entry)
@@ -75,7 +75,7 @@ func (a *approver) take(entry []byte) (*question, error) {
 	return q, nil
 }
 
-// answer does what the case says, after checking that the question is in the list
+// answer does what the case says, after checking that the approval request is in the list
 // of what is pending: approval:required comes once it is there.
 func (a *approver) answer(ctx context.Context, q *question) error {
 	if q.answer == answerNever {

@@ -15,7 +15,7 @@ func entry(id, session string) string {
 		"created":"2026-03-01T12:00:00.000Z","expires":"2026-03-01T12:00:12.500Z","data_sha256":"d16e57"}`, id, session)
 }
 
-// asking is a fake router whose execute asks one question, in the case's session
+// asking is a fake router whose execute makes one approval request, in the case's session
 // and in another, and waits for the answer.
 func asking(t *testing.T) (*fakeRouter, Target, <-chan map[string]any) {
 	f, target := startFake(t)

@@ -130,7 +130,7 @@ func (b *bench) send(call *nats.Msg, reply answer) {
 	}
 }
 
-// ask has a question answered by the approval system.
+// ask has an approval request answered by the approval system.
 func (b *bench) ask(ctx context.Context, msg *nats.Msg) {
 	question, err := b.approver.take(msg.Data)
 	if err != nil {

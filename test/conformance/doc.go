@@ -40,7 +40,7 @@
 //
 // # Approvals
 //
-// The scripted approval system hears of a question by approval:required, so the
+// The scripted approval system hears of an approval request by approval:required, so the
 // router has to publish data in full (its default).
 //
 // # Testing

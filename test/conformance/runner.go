@@ -159,7 +159,7 @@ func (r *run) step(ctx context.Context, s Step) ([]error, error) {
 	return append(o.meets(s.Expect), o.problems...), nil
 }
 
-// execute runs an event and joins its question again as long as that is pending.
+// execute runs an event and joins its approval request again as long as that is pending.
 func (r *run) execute(ctx context.Context, event string, header nats.Header, body []byte) (map[string]any, error) {
 	var verdict map[string]any
 	for range maxRetries {

@@ -38,7 +38,7 @@ type answer struct {
 	at                       time.Time
 	execute                  bool
 	sent, data               json.RawMessage // data is nil where the answer has none
-	action, reason, approval string          // approval is a question's id and the option; empty where nobody was asked
+	action, reason, approval string          // approval is an approval request's id and the option; empty where nobody was asked
 }
 
 // accepted is an answer of a person that a router accepted.
@@ -67,7 +67,7 @@ func (j *journal) failed(err error) {
 	case refused:
 		kind = fmt.Sprintf("refused with %v", int(refusal.Code))
 	case pending:
-		kind = "a question is open"
+		kind = "an approval request is open"
 	case errors.Is(err, hookrouter.ErrConnectionLost), strings.Contains(err.Error(), "not connected"):
 		kind = "lost the connection"
 	case errors.Is(err, hookrouter.ErrNoRouter), errors.Is(err, nats.ErrNoResponders):
@@ -266,7 +266,7 @@ func (l load) send(ctx context.Context, a *agent.Agent, n int64) {
 	l.journal.answered(told)
 }
 
-// decide is a person who answers a question, until a router accepts it.
+// decide is a person who answers an approval request, until a router accepts it.
 func (l load) decide(ctx context.Context, nc *nats.Conn, id string) {
 	ctx, cancel := context.WithTimeout(ctx, l.patience)
 	defer cancel()
@@ -287,7 +287,7 @@ func (l load) decide(ctx context.Context, nc *nats.Conn, id string) {
 	})
 }
 
-// asked is the question that the answer waited for, and how a person answered it.
+// asked is the approval request that the answer waited for, and how a person answered it.
 func (a answer) asked() (id, option string, granted bool) {
 	id, option, _ = strings.Cut(a.approval, " ")
 	return id, option, approval.Grants(option)
@@ -301,5 +301,5 @@ func (a answer) String() string {
 
 // String is the person's answer in one line.
 func (a accepted) String() string {
-	return fmt.Sprintf("at %s accepted %q for question %s", a.at.Format(time.StampMicro), a.option, a.id)
+	return fmt.Sprintf("at %s accepted %q for approval request %s", a.at.Format(time.StampMicro), a.option, a.id)
 }

@@ -26,7 +26,7 @@ type recorded struct {
 	results map[string][]query.Record // of chains, by their id
 	refused map[string]bool           // chains whose agent was told nothing
 	open    map[string][]string       // hooks that failed open, by chain
-	decided map[string][]query.Record // by question
+	decided map[string][]query.Record // by approval request
 	records int
 }
 
@@ -99,7 +99,7 @@ func (r recorded) holds(a answer) error {
 		action, reason = "pending", ""
 	}
 	switch {
-	case r.refused[a.ChainID] && a.approval == "": // else it sent the event again, and joined the question
+	case r.refused[a.ChainID] && a.approval == "": // else it sent the event again, and joined the approval request
 		return errors.New("the log says that the agent was refused")
 	case rec.Action != action || rec.Reason != reason || rec.DeniedBy != a.DeniedBy || rec.EventID != a.EventID || rec.Called != a.Hooks:
 		return fmt.Errorf("the log has another content: %s", rec.Line)
@@ -113,7 +113,7 @@ func (r recorded) holds(a answer) error {
 	}
 	id, option, granted := a.asked()
 	if rec.ApprovalID != id {
-		return fmt.Errorf("the log has another question: %s", rec.Line)
+		return fmt.Errorf("the log has another approval request: %s", rec.Line)
 	}
 	if err := r.holdsDecision(id, option); err != nil {
 		return err

@@ -134,7 +134,7 @@ var trials = []struct {
 		hookrouter_registry_changes_total{job="r",hook="other",action="unregistered"} 0+1x90
 		hookrouter_registry_changes_total{job="r",hook="other",action="registered"} 0+1x90`, 90, never},
 
-	{"ApprovalWaits", "a question gets old", `hookrouter_approvals_oldest_age_seconds{job="r"} 0 60 120 180 240 299 0x30`, 20, firing{4, 6}},
+	{"ApprovalWaits", "an approval request gets old", `hookrouter_approvals_oldest_age_seconds{job="r"} 0 60 120 180 240 299 0x30`, 20, firing{4, 6}},
 	{"ApprovalWaits", "each is answered in time", `hookrouter_approvals_oldest_age_seconds{job="r"} 0 60 119 0 60 120 0 60 0x30`, 20, never},
 	{"ApprovalWaits", "one that is answered meanwhile", `hookrouter_approvals_oldest_age_seconds{job="r"} 0 100 160 0x30`, 20, never},
 

@@ -43,7 +43,7 @@ func everything(t *testing.T) *running {
 	return r
 }
 
-// person answers a question.
+// person answers an approval request.
 func (r *running) person() {
 	pending := r.ask("hooks.execute.custom.ask", `{"session_id":"s2"}`, "")
 	var told struct {

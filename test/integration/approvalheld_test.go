@@ -18,7 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// Twenty thousand questions are open on one router with its own NATS, first
+// Twenty thousand approval requests are open on one router with its own NATS, first
 // without and then with an agent that waits for each: how much memory that takes,
 // and how fast an answer is accepted and known to its agent.
 func TestManyOpenQuestions(t *testing.T) {
@@ -51,7 +51,7 @@ func TestManyOpenQuestions(t *testing.T) {
 	}
 	waiting := r.Resident(t)
 	if m := request(t, ctx, nc, "hooks.approvals", nil, `{"limit":1}`); m.Header.Get("Hook-Total") != strconv.Itoa(n) {
-		t.Errorf("%s questions are open, want %d", m.Header.Get("Hook-Total"), n)
+		t.Errorf("%s approval requests are open, want %d", m.Header.Get("Hook-Total"), n)
 	}
 
 	var accepted, known []time.Duration
@@ -69,7 +69,7 @@ func TestManyOpenQuestions(t *testing.T) {
 		}
 	}
 	mb := func(kb int) float64 { return float64(kb) / 1024 }
-	t.Logf("volume: %d questions in %d sessions, asked in %v; resident: idle %.0f MB, all asked %.0f MB, an agent waiting for each %.0f MB, after %d answers %.0f MB",
+	t.Logf("volume: %d approval requests in %d sessions, asked in %v; resident: idle %.0f MB, all asked %.0f MB, an agent waiting for each %.0f MB, after %d answers %.0f MB",
 		n, sessions, asking.Round(time.Millisecond), mb(idle), mb(asked), mb(waiting), len(accepted), mb(r.Resident(t)))
 	t.Logf("from an answer to its reply: p50 %v, p99 %v; to the agent's verdict: p50 %v, p99 %v",
 		quantile(accepted, 50), quantile(accepted, 99), quantile(known, 50), quantile(known, 99))
@@ -94,7 +94,7 @@ const sessions = 300
 type onlookers struct {
 	nc    *nats.Conn
 	inbox string
-	open  chan int  // who was told that its question is open
+	open  chan int  // who was told that its approval request is open
 	told  chan told // who was told more
 }
 

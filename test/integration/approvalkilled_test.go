@@ -132,7 +132,7 @@ func taken(t *testing.T, nc *nats.Conn, routers int) map[string]int {
 	return taken
 }
 
-// waits starts an agent that waits for a person. It returns the question, which
+// waits starts an agent that waits for a person. It returns the approval request, which
 // router holds the wait, and where the verdict comes.
 func waits(t *testing.T, url string, nc *nats.Conn, routers int) (q verdict.Approval, holder string, told <-chan agent.Execution) {
 	t.Helper()
@@ -188,7 +188,7 @@ func (l *lane) round(t *testing.T, n int) time.Duration {
 	return took
 }
 
-// answer answers a question, until a router says that it was accepted.
+// answer answers an approval request, until a router says that it was accepted.
 func answer(t *testing.T, nc *nats.Conn, id, option string) {
 	t.Helper()
 	testkit.Until(t, testkit.Within(t, 20*time.Second), "the answer is accepted", func() bool {
@@ -227,7 +227,7 @@ func expect(t *testing.T, told <-chan agent.Execution, q verdict.Approval, optio
 	return took
 }
 
-// oneDecision looks for the one record of a question in the stream.
+// oneDecision looks for the one record of an approval request in the stream.
 func oneDecision(t *testing.T, nc *nats.Conn, id, option string) {
 	t.Helper()
 	ctx := testkit.Within(t, 20*time.Second)
@@ -245,7 +245,7 @@ func oneDecision(t *testing.T, nc *nats.Conn, id, option string) {
 		t.Fatal(err)
 	}
 	if n := info.State.Subjects[subject]; n != 1 {
-		t.Errorf("question %s has %d decisions", id, n)
+		t.Errorf("approval request %s has %d decisions", id, n)
 	}
 	m, err := stream.GetLastMsgForSubject(ctx, subject)
 	if err != nil {
@@ -256,7 +256,7 @@ func oneDecision(t *testing.T, nc *nats.Conn, id, option string) {
 	}
 }
 
-// everyRouterKilled leaves nobody who knows the question but the store.
+// everyRouterKilled leaves nobody who knows the approval request but the store.
 func everyRouterKilled(t *testing.T, program string) {
 	l := newLane(t, program)
 	q, _, told := waits(t, l.url, l.nc, len(l.routers))
@@ -287,7 +287,7 @@ func natsKilled(t *testing.T, program string) {
 	oneDecision(t, nc, q.ID, "Allow once")
 }
 
-// stillOpen looks for a question in the list, with the deadline it had.
+// stillOpen looks for an approval request in the list, with the deadline it had.
 func stillOpen(t *testing.T, nc *nats.Conn, q verdict.Approval) {
 	t.Helper()
 	m := request(t, testkit.Within(t, 20*time.Second), nc, "hooks.approvals", nil, "")

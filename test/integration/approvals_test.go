@@ -55,7 +55,7 @@ func execute(t *testing.T, ctx context.Context, nc *nats.Conn, header nats.Heade
 	return got
 }
 
-// openQuestion waits until a question is announced and returns it.
+// openQuestion waits until an approval request is announced and returns it.
 func openQuestion(t *testing.T, ctx context.Context, sub *nats.Subscription) approval.Request {
 	t.Helper()
 	return decode[approval.Request](t, next(t, ctx, sub).Data)
@@ -66,7 +66,7 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// One question from its start to its end, as watchers, the approver and the agent
+// One approval request from its start to its end, as watchers, the approver and the agent
 // see it.
 func TestAQuestionIsAskedAndAnswered(t *testing.T) {
 	t.Parallel()
@@ -92,7 +92,7 @@ func TestAQuestionIsAskedAndAnswered(t *testing.T) {
 		Options: []string{"Allow once", "Allow always", "Deny"}, Default: "deny", Created: q.Created, Expires: q.Expires, DataSHA256: q.DataSHA256,
 	}
 	if diff := cmp.Diff(want, q); diff != "" || q.Expires.Sub(q.Created.Time) != 300*time.Second {
-		t.Errorf("question (-want +got):\n%s", diff)
+		t.Errorf("approval request (-want +got):\n%s", diff)
 	}
 	record := decode[approval.Record](t, request(t, ctx, nc, "hooks.approval."+q.ID, nil, "").Data)
 	if record.Agent != "/coder" || record.ToolName != "Bash" || record.Reason != "it is production" || record.HookID != "asks" || record.EventID != "e1" || record.Decision != nil {
@@ -198,7 +198,7 @@ func TestOneAnswerWins(t *testing.T) {
 	}
 }
 
-// The same event has one question, however often it is sent and whoever answers;
+// The same event has one approval request, however often it is sent and whoever answers;
 // with other data it is refused.
 func TestTheSameEventHasOneQuestion(t *testing.T) {
 	t.Parallel()
@@ -243,7 +243,7 @@ func TestTheSameEventHasOneQuestion(t *testing.T) {
 	if m, err := required.NextMsg(10 * time.Millisecond); err == nil {
 		t.Errorf("asked again: %s", m.Data)
 	}
-	// Another session, or another event, is another question.
+	// Another session, or another event, is another approval request.
 	other := event("e1", "Hook-Wait-Ms", "1")
 	other["ce-subject"] = []string{"s2"}
 	if v := take(t, ctx, execute(t, ctx, nc, other, `{"a":2}`)); v.Action != verdict.Pending || v.Approval.ID == q.ID {
@@ -280,7 +280,7 @@ func TestADrainedRouterLetsWaitingAgentsGo(t *testing.T) {
 }
 
 // What is decided while no router lives is decided by the first that does: the
-// deadline stands in the question.
+// deadline stands in the approval request.
 func TestADeadlineOutlivesTheRouter(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)

@@ -186,7 +186,7 @@ func TestAQuestionAndItsAnswerAreRecorded(t *testing.T) {
 	told := execute(t, ctx, nc, event("one", "Hook-Wait-Ms", "20000"), `{"session_id":"s1"}`)
 	q := openQuestion(t, ctx, asked)
 	if got := steps(auditLog(t, ctx, nc, "HOOKS_AUDIT")); !cmp.Equal(got[1:], []string{"hook.result asks ask_user", "approval.requested asks requested", "chain.result  pending"}) {
-		t.Errorf("before anyone was told of the question the log had %q", got)
+		t.Errorf("before anyone was told of the approval request the log had %q", got)
 	}
 	execute(t, ctx, nc, event("one", "Hook-Wait-Ms", "0"), `{"session_id":"s1"}`)
 	answer(t, nc, q.ID, "Allow")

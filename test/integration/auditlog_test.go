@@ -77,10 +77,10 @@ func TestNothingIsAnsweredThatIsNotRecorded(t *testing.T) {
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(`{"action":"ask_user"}`))
 	fill(t, ctx, nc)
 	if m := request(t, ctx, nc, "hooks.execute.tool.pre", nil, `{}`); code(m) != "503" {
-		t.Errorf("a question that can't be recorded is answered with %v %s", m.Header, m.Data)
+		t.Errorf("an approval request that can't be recorded is answered with %v %s", m.Header, m.Data)
 	}
 	if list := request(t, ctx, nc, "hooks.approvals", nil, ``); string(list.Data) != "[]" {
-		t.Errorf("a question that is not recorded is asked: %s", list.Data)
+		t.Errorf("an approval request that is not recorded is asked: %s", list.Data)
 	}
 	began := time.Now()
 	got, m := emitted(t, ctx, nc, "e")

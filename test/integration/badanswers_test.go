@@ -34,7 +34,7 @@ func TestQuestionsThatCannotBePut(t *testing.T) {
 	question := func(more string) string { return `{"action":"ask_user","approval_default":"allow"` + more + `}` }
 	for name, tt := range map[string]struct {
 		hook    string
-		pending time.Duration // how long it may be answered; 0: it is denied without a question
+		pending time.Duration // how long it may be answered; 0: it is denied without an approval request
 		timeOut bool          // it is over at once
 	}{
 		"a prompt of 1 MB":           {hook: question(`,"approval_prompt":"` + strings.Repeat("x", 1<<20) + `"`)},
@@ -61,7 +61,7 @@ func TestQuestionsThatCannotBePut(t *testing.T) {
 			case tt.pending > 0:
 				q := openQuestion(t, ctx, required)
 				if v.Action != verdict.Pending || q.Expires.Sub(q.Created.Time) != tt.pending || len(q.Options) == 0 {
-					t.Errorf("verdict %+v, question %+v", v, q)
+					t.Errorf("verdict %+v, approval request %+v", v, q)
 				}
 			case tt.timeOut: // the default that the hook chose decides
 				if v.Action != verdict.Continue || !v.Approval.TimedOut {
@@ -80,7 +80,7 @@ func TestQuestionsThatCannotBePut(t *testing.T) {
 	}
 }
 
-// Answers that decide nothing, each with its reason; the question stays open.
+// Answers that decide nothing, each with its reason; the approval request stays open.
 func TestAnswersThatDecideNothing(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
@@ -92,21 +92,21 @@ func TestAnswersThatDecideNothing(t *testing.T) {
 	executed(t, nc, "tool:pre", event("e1", "Hook-Wait-Ms", "1"), `{}`)
 	q := openQuestion(t, ctx, required)
 	for name, tt := range map[string]struct{ subject, body, code, text string }{
-		"an option that was not offered": {q.ID, `{"option":"Yes"}`, "400", `"Allow once"`},
-		"no option":                      {q.ID, `{}`, "400", "no option"},
-		"nothing":                        {q.ID, ``, "400", "no option"},
-		"an option with a blank":         {q.ID, `{"option":"Allow once "}`, "400", "none of"},
-		"both an option and an error":    {q.ID, `{"option":"Deny","error":"x"}`, "400", "one of them"},
-		"to other data":                  {q.ID, `{"option":"Deny","data_sha256":"` + strings.Repeat("0", 64) + `"}`, "409", q.DataSHA256},
-		"a note of 1 MB":                 {q.ID, `{"option":"Deny","note":"` + strings.Repeat("x", 1<<20) + `"}`, "413", "at most"},
-		"a note of 8 KB":                 {q.ID, `{"option":"Deny","note":"` + strings.Repeat("x", 8<<10) + `"}`, "400", "note has 8192 bytes"},
-		"an unknown field":               {q.ID, `{"option":"Deny","granted":true}`, "400", `unknown field "granted"`},
-		"an option that is no text":      {q.ID, `{"option":5}`, "400", `"option" of the body is of the wrong type`},
-		"a field twice":                  {q.ID, `{"option":"Deny","option":"Allow once"}`, "400", "option"},
-		"no JSON":                        {q.ID, `Allow once`, "400", ""},
-		"a list":                         {q.ID, `["Allow once"]`, "400", ""},
-		"a question nobody asked":        {"aaaa", `{"option":"Deny"}`, "404", "no question"},
-		"a name that is no id":           {"A_B", `{"option":"Deny"}`, "404", "no question"},
+		"an option that was not offered":  {q.ID, `{"option":"Yes"}`, "400", `"Allow once"`},
+		"no option":                       {q.ID, `{}`, "400", "no option"},
+		"nothing":                         {q.ID, ``, "400", "no option"},
+		"an option with a blank":          {q.ID, `{"option":"Allow once "}`, "400", "none of"},
+		"both an option and an error":     {q.ID, `{"option":"Deny","error":"x"}`, "400", "one of them"},
+		"to other data":                   {q.ID, `{"option":"Deny","data_sha256":"` + strings.Repeat("0", 64) + `"}`, "409", q.DataSHA256},
+		"a note of 1 MB":                  {q.ID, `{"option":"Deny","note":"` + strings.Repeat("x", 1<<20) + `"}`, "413", "at most"},
+		"a note of 8 KB":                  {q.ID, `{"option":"Deny","note":"` + strings.Repeat("x", 8<<10) + `"}`, "400", "note has 8192 bytes"},
+		"an unknown field":                {q.ID, `{"option":"Deny","granted":true}`, "400", `unknown field "granted"`},
+		"an option that is no text":       {q.ID, `{"option":5}`, "400", `"option" of the body is of the wrong type`},
+		"a field twice":                   {q.ID, `{"option":"Deny","option":"Allow once"}`, "400", "option"},
+		"no JSON":                         {q.ID, `Allow once`, "400", ""},
+		"a list":                          {q.ID, `["Allow once"]`, "400", ""},
+		"an approval request nobody made": {"aaaa", `{"option":"Deny"}`, "404", "no approval request"},
+		"a name that is no id":            {"A_B", `{"option":"Deny"}`, "404", "no approval request"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := request(t, ctx, nc, "hooks.approve."+tt.subject, nil, tt.body)
@@ -159,7 +159,7 @@ func TestAnAnswerFromNobodyKnown(t *testing.T) {
 	}
 }
 
-// Open questions are bounded, for a session and in all.
+// Open approval requests are bounded, for a session and in all.
 func TestTooManyQuestions(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
@@ -175,7 +175,7 @@ func TestTooManyQuestions(t *testing.T) {
 	refused := 0
 	for n := range 40 {
 		m := ask(fmt.Sprint("s", n%2), n)
-		if code(m) == "429" && strings.Contains(m.Header.Get("Nats-Service-Error"), "30 questions are open") {
+		if code(m) == "429" && strings.Contains(m.Header.Get("Nats-Service-Error"), "30 approval requests are open") {
 			refused++
 		} else if code(m) != "" {
 			t.Fatal(m.Header)

@@ -64,7 +64,7 @@ func overHTTP(t *testing.T, n *server.Server, method, path, token, body string) 
 	return resp.StatusCode, string(text)
 }
 
-// A question is answered over HTTP, an outside program is told of it, and who
+// An approval request is answered over HTTP, an outside program is told of it, and who
 // answered is what the connection proves.
 func TestAQuestionIsAnsweredOverHTTP(t *testing.T) {
 	t.Parallel()

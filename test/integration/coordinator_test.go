@@ -218,7 +218,7 @@ func TestALateLookDoesNotRememberAgain(t *testing.T) {
 	}
 }
 
-// Rules answer before a person is asked; without approvals every question denies.
+// Rules answer before a person is asked; without approvals every approval request denies.
 func TestWhoNeedsNoPerson(t *testing.T) {
 	t.Parallel()
 	rules, err := approval.ParseRules("rules", []byte("rules:\n- {decision: allow, hook: asks, tool: Read, name: reading}\n- {decision: deny, tool: Rm}\n"))

@@ -127,7 +127,7 @@ func TestDiscovery(t *testing.T) {
 		}
 	}
 
-	// Everybody answers to a question for all.
+	// Everybody answers to an approval request for all.
 	all := listen(t, nc, nats.NewInbox())
 	if err := nc.PublishRequest("$SRV.PING", all.Subject, nil); err != nil {
 		t.Fatal(err)

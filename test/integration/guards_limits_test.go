@@ -47,10 +47,10 @@ func TestKeptQuestionsAreBounded(t *testing.T) {
 	}
 	for n := range 30 {
 		if m := send("tool:pre", fmt.Sprint("e", n), "s1"); code(m) != "" {
-			t.Fatalf("question %d was refused: %v", n, m.Header)
+			t.Fatalf("approval request %d was refused: %v", n, m.Header)
 		}
 	}
-	if m := send("tool:pre", "e30", "s1"); code(m) != "429" || !strings.Contains(text(m), "30 questions of this session are kept") {
+	if m := send("tool:pre", "e30", "s1"); code(m) != "429" || !strings.Contains(text(m), "30 approval requests of this session are kept") {
 		t.Errorf("one more: %v %s", m.Header, m.Data)
 	}
 	if m := send("tool:pre", "e29", "s1"); code(m) != "" {
@@ -61,7 +61,7 @@ func TestKeptQuestionsAreBounded(t *testing.T) {
 	}
 	for n := range 3 {
 		if m := send("tool:post", fmt.Sprint("b", n), ""); code(m) != "" {
-			t.Fatalf("question %d without a session was refused: %v", n, m.Header)
+			t.Fatalf("approval request %d without a session was refused: %v", n, m.Header)
 		}
 	}
 	if m := send("tool:post", "b3", ""); code(m) != "429" {
@@ -89,11 +89,11 @@ func TestKeptBytesAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk := approvals.New(b, questions, log, approvals.Options{MaxKept: 10 << 10})
+	svc := approvals.New(b, questions, log, approvals.Options{MaxKept: 10 << 10})
 	ask := func(id string) error {
 		q := approval.Request{ID: id, Session: id, Event: "tool:pre", Hook: "asks", Expires: approval.At(time.Now().Add(time.Hour))}
 		record := approval.Record{Request: q, Data: json.RawMessage(`"` + strings.Repeat("x", 6<<10) + `"`)}
-		_, _, err := desk.Ask(ctx, &held.Event{Record: record, Verdict: verdict.Verdict{Action: verdict.Pending}})
+		_, _, err := svc.Ask(ctx, &held.Event{Record: record, Verdict: verdict.Verdict{Action: verdict.Pending}})
 		return err
 	}
 	for _, id := range []string{"a", "b", "a"} { // the last one is there
@@ -106,7 +106,7 @@ func TestKeptBytesAreBounded(t *testing.T) {
 	}
 }
 
-// A question that is too large for the server is asked without what hooks
+// An approval request that is too large for the server is asked without what hooks
 // changed; where that is not enough it is refused.
 func TestQuestionsThatDoNotFitTheServer(t *testing.T) {
 	t.Parallel()
@@ -152,7 +152,7 @@ func TestQuestionsThatDoNotFitTheServer(t *testing.T) {
 	}
 }
 
-// An event that is sent again joins its question, however many are open.
+// An event that is sent again joins its approval request, however many are open.
 func TestAtTheLimitTheSameEventJoins(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
@@ -172,7 +172,7 @@ func TestAtTheLimitTheSameEventJoins(t *testing.T) {
 	}
 }
 
-// A question keeps room for those who ask anew: whoever waits longest is let go.
+// An approval request keeps room for those who ask anew: whoever waits longest is let go.
 func TestTheFirstOfTooManyWaitersIsLetGo(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)

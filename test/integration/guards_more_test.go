@@ -132,20 +132,20 @@ func TestTheListIsBackWithTheConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Stop() })
-	testkit.Until(t, ctx, "a question is asked again", func() bool {
+	testkit.Until(t, ctx, "an approval request is made again", func() bool {
 		m, err := nc.RequestMsg(&nats.Msg{Subject: "hooks.execute.tool.pre", Header: event("e2", "Hook-Wait-Ms", "1"), Data: []byte(`{}`)}, 5*time.Second)
 		return err == nil && code(m) == ""
 	})
 	asked := testkit.Within(t, 5*time.Second)
 	for n, r := range routers {
-		testkit.Until(t, asked, fmt.Sprintf("router %d lists both questions", n), func() bool {
+		testkit.Until(t, asked, fmt.Sprintf("router %d lists both approval requests", n), func() bool {
 			list, total, err := r.Approvals().Pending(asked, approval.Filter{})
 			return err == nil && len(list) == 2 && total == 2
 		})
 	}
 }
 
-// Where observers get redacted data, questions and reasons are masked, too.
+// Where observers get redacted data, approval requests and reasons are masked, too.
 func TestQuestionsAreMasked(t *testing.T) {
 	t.Parallel()
 	for _, publish := range []dispatch.PublishData{dispatch.PublishRedacted, dispatch.PublishNone, dispatch.PublishFull} {

@@ -38,7 +38,7 @@ func bucket(t *testing.T, ctx context.Context, nc *nats.Conn, name string) jetst
 // text is what a refusal says.
 func text(m *nats.Msg) string { return m.Header.Get("Nats-Service-Error") }
 
-// Decisions are kept for ever and questions are not: what was decided about an
+// Decisions are kept for ever and approval requests are not: what was decided about an
 // event's data never decides about other data that comes under its id later.
 func TestAnOldDecisionDecidesNothingNew(t *testing.T) {
 	t.Parallel()
@@ -104,7 +104,7 @@ func TestWhatIsNoDecisionDenies(t *testing.T) {
 		if _, err := nc.RequestWithContext(ctx, subject, []byte(strings.ReplaceAll(body, "ID", q.ID))); err != nil {
 			t.Fatal(err)
 		}
-		v := take(t, testkit.Within(t, 4*time.Second), waiting) // the question's time is longer
+		v := take(t, testkit.Within(t, 4*time.Second), waiting) // the approval request's time is longer
 		if v.Action != verdict.Deny || v.Data != nil || v.Approval.DecidedBy != "error" || v.Approval.TimedOut {
 			t.Errorf("%s: the agent was told %+v %+v", body, v, v.Approval)
 		}
@@ -206,7 +206,7 @@ func TestWhatCameWithTheEndIsForgotten(t *testing.T) {
 	}
 }
 
-// A rule that denies is above what people granted, and holds for a question that
+// A rule that denies is above what people granted, and holds for an approval request that
 // no router with the rule has stored.
 func TestARuleThatDeniesHolds(t *testing.T) {
 	t.Parallel()
@@ -226,9 +226,9 @@ func TestARuleThatDeniesHolds(t *testing.T) {
 	stop()
 	routertest.Start(t, s, router.Options{Rules: approval.Rules{{Name: "never", Decision: "deny", Hook: "asks"}}})
 	for sentence, header := range map[string]nats.Header{
-		"the stored question":  event("e1", "Hook-Retry", "1"),
-		"what was allowed":     event("e4"),
-		"what a retry runs as": event("e5", "Hook-Retry", "1"),
+		"the stored approval request": event("e1", "Hook-Retry", "1"),
+		"what was allowed":            event("e4"),
+		"what a retry runs as":        event("e5", "Hook-Retry", "1"),
 	} {
 		if v := executed(t, nc, "tool:pre", header, `{}`); v.Action != verdict.Deny || v.Approval.DecidedBy != "rule never" || v.Data != nil {
 			t.Errorf("%s: %+v %+v", sentence, v, v.Approval)

@@ -112,7 +112,7 @@ func threeWorkers(t *testing.T, trace *jaegerTrace) {
 }
 
 // clocks is how far the times of two processes of one machine may be apart: routers
-// keep the time of a question in milliseconds.
+// keep the time of an approval request in milliseconds.
 const clocks = 2 * time.Millisecond
 
 func inTime(t *testing.T, trace *jaegerTrace, asked, answered time.Time) {

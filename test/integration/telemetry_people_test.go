@@ -75,7 +75,7 @@ func TestADecisionElsewhereIsLinkedToTheWait(t *testing.T) {
 	_, stop := routertest.Start(t, s, router.Options{Telemetry: asking})
 	nc := natstest.Conn(t, s)
 	hook(t, ctx, nc, "asker", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_prompt":"Sure?"}`))
-	// An agent whose trace is not sampled: questions are kept all the same.
+	// An agent whose trace is not sampled: approval requests are kept all the same.
 	header := event("e1", "Hook-Wait-Ms", "1", "traceparent", strings.TrimSuffix(traceparent, "1")+"0")
 	q := executed(t, nc, "tool:pre", header, `{}`)
 	if q.Action != verdict.Pending {
@@ -211,7 +211,7 @@ func TestTraceContextOverHTTP(t *testing.T) {
 				}
 			}
 			if got := asked.Get("Traceparent"); got != wantAsked || published.Header.Get("traceparent") != wantAsked {
-				t.Errorf("the question carries %q over HTTP and %q over NATS, want %q", got, published.Header.Get("traceparent"), wantAsked)
+				t.Errorf("the approval request carries %q over HTTP and %q over NATS, want %q", got, published.Header.Get("traceparent"), wantAsked)
 			}
 			if got := resolved.Get("Traceparent"); got != wantResolved {
 				t.Errorf("the decision carries %q, want %q", got, wantResolved)
@@ -223,7 +223,7 @@ func TestTraceContextOverHTTP(t *testing.T) {
 	}
 }
 
-// answered answers a question over HTTP.
+// answered answers an approval request over HTTP.
 func answered(t *testing.T, ctx context.Context, n *server.Server, id string, header http.Header) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+n.HTTPAddr()+"/v1/approvals/"+id, strings.NewReader(`{"option":"Allow"}`))

@@ -301,7 +301,7 @@ func TestAWaitForAPersonAndItsDecisionAreLinked(t *testing.T) {
 	}()
 	question := take(t, ctx, pending)
 	age := regexp.MustCompile(`(?m)^hookrouter_approvals_oldest_age_seconds ([1-9]|0\.)`)
-	testkit.Until(t, ctx, "the open question is counted, and has an age", func() bool {
+	testkit.Until(t, ctx, "the open approval request is counted, and has an age", func() bool {
 		text := metrics(t, shown)
 		return strings.Contains(text, "hookrouter_approvals_pending 1") && age.MatchString(text)
 	})
@@ -329,7 +329,7 @@ func TestAWaitForAPersonAndItsDecisionAreLinked(t *testing.T) {
 	if attr(wait, telemetry.KeyAction) != "continue" || attr(wait, telemetry.KeyDecidedBy) == "" || attr(got["hooks.execute tool:pre"], telemetry.KeyAction) != "pending" {
 		t.Errorf("the wait: %v", wait.Attributes())
 	}
-	testkit.Until(t, ctx, "no question is open", func() bool {
+	testkit.Until(t, ctx, "no approval request is open", func() bool {
 		text := metrics(t, shown)
 		return strings.Contains(text, "hookrouter_approvals_pending 0") && strings.Contains(text, `hookrouter_approvals_decided_total{kind="person",outcome="granted"} 1`)
 	})
@@ -372,7 +372,7 @@ func TestACollectIsATraceToo(t *testing.T) {
 	}
 }
 
-// The log and the trace say what the agent was told, and why: a question that nobody
+// The log and the trace say what the agent was told, and why: an approval request that nobody
 // could answer is a denial, and a hook whose match can't be evaluated is found.
 func TestTelemetrySaysWhatTheAgentWasTold(t *testing.T) {
 	t.Parallel()
@@ -519,7 +519,7 @@ func metrics(t *testing.T, shown *telemetry.Telemetry) string {
 	return w.Body.String()
 }
 
-// onPending tells the id of a question.
+// onPending tells the id of an approval request.
 func onPending(ids chan<- string) func(verdict.Approval) {
 	return func(a verdict.Approval) { ids <- a.ID }
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // patience is how long an agent or a person goes on at most: longer than any
-// question is open.
+// approval request is open.
 const patience = 20 * time.Minute
 
 // errNeverAnswered means that an agent gave up.
@@ -68,7 +68,7 @@ func raw(nc *nats.Conn, rng *rand.Rand, e errand, twin bool) telling {
 	return t
 }
 
-// sdk executes an event with pkg/agent; asked is called with each question.
+// sdk executes an event with pkg/agent; asked is called with each approval request.
 func sdk(conn *nats.Conn, e errand, asked func(id string)) telling {
 	t := telling{session: e.session, prompt: e.prompt, began: time.Now(), sdk: true}
 	client, err := hookrouter.Connect(context.Background(), hookrouter.Options{Conn: conn, Patience: patience})
@@ -86,7 +86,7 @@ func sdk(conn *nats.Conn, e errand, asked func(id string)) telling {
 	defer cancel()
 	x, err := a.Execute(ctx, "tool:pre", json.RawMessage(e.body()))
 	t.told, t.verdict, t.err = time.Now(), x.Verdict, err
-	if a := x.Approval; t.id == "" && a != nil && !a.Cached { // which names the question that was answered
+	if a := x.Approval; t.id == "" && a != nil && !a.Cached { // which names the approval request that was answered
 		t.id = a.ID
 	}
 	return t
@@ -108,7 +108,7 @@ func impostor(nc *nats.Conn, rng *rand.Rand, e errand) (passed string) {
 	return "" // the router may have died
 }
 
-// person answers a question once.
+// person answers an approval request once.
 func person(nc *nats.Conn, q approval.Request, kind kind, said approval.Answer) answer {
 	body, err := json.Marshal(said)
 	if err != nil {
@@ -131,7 +131,7 @@ func person(nc *nats.Conn, q approval.Request, kind kind, said approval.Answer) 
 	return a
 }
 
-// words are what a person of a kind says to a question.
+// words are what a person of a kind says to an approval request.
 func words(rng *rand.Rand, q approval.Request, by string) (kind, approval.Answer) {
 	said := approval.Answer{By: by, Option: q.Options[rng.IntN(len(q.Options))]}
 	switch n := rng.IntN(20); n {
@@ -153,7 +153,7 @@ func words(rng *rand.Rand, q approval.Request, by string) (kind, approval.Answer
 	return plain, said
 }
 
-// look waits until a question can be seen; false where there is none in time.
+// look waits until an approval request can be seen; false where there is none in time.
 func look(ctx context.Context, nc *nats.Conn, id string) (q approval.Request, ok bool) {
 	for ctx.Err() == nil {
 		m, err := request(nc, "hooks.approval."+id, nil, nil, 6*time.Second)

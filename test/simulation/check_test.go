@@ -12,11 +12,11 @@ import (
 
 // What the checker allows.
 const (
-	// lateness is how long after its deadline a question may be decided at most, by
+	// lateness is how long after its deadline an approval request may be decided at most, by
 	// a router that served without harm meanwhile.
 	lateness = 2 * time.Second
 	// recovery is how long after a decision pkg/agent may take to know it at most,
-	// once it knows of the question and while no router is harmed.
+	// once it knows of the approval request and while no router is harmed.
 	recovery = 5 * time.Second
 )
 
@@ -39,7 +39,7 @@ func (h *history) check() (findings []string) {
 
 type checker struct {
 	*history
-	decided  map[string]record // by question
+	decided  map[string]record // by approval request
 	findings []string
 }
 
@@ -47,31 +47,31 @@ func (c *checker) find(format string, args ...any) {
 	c.findings = append(c.findings, fmt.Sprintf(format, args...))
 }
 
-// decisions: each question has exactly one, which it allows.
+// decisions: each approval request has exactly one, which it allows.
 func (c *checker) decisions() {
 	for _, r := range c.records {
 		if first, double := c.decided[r.Subject]; double {
-			c.find("double decision: question %s by %s %q, and again by %s %q", r.Subject, first.DecidedBy, first.Option, r.DecidedBy, r.Option)
+			c.find("double decision: approval request %s by %s %q, and again by %s %q", r.Subject, first.DecidedBy, first.Option, r.DecidedBy, r.Option)
 			continue
 		}
 		c.decided[r.Subject] = r
 		q, asked := c.questions[r.Subject]
 		switch {
 		case !asked:
-			c.find("decision without a question: %s", r.Subject)
+			c.find("decision without an approval request: %s", r.Subject)
 		case r.Approval != q.ID || r.DataSHA256 != q.DataSHA256 || r.Hook != q.Hook || r.Prompt != q.Prompt || r.Session != q.Session:
 			c.find("decision about something else: %+v is recorded for %+v", r, q)
 		case (r.TimedOut || r.Error != "") && (r.Option != "" || r.Granted != (q.Default == approval.DefaultAllow)):
-			c.find("default not kept: question %s, default %s: %+v", q.ID, q.Default, r.Decision)
+			c.find("default not kept: approval request %s, default %s: %+v", q.ID, q.Default, r.Decision)
 		case !r.TimedOut && r.Error == "" && r.Granted != approval.Grants(r.Option):
-			c.find("granted by no granting answer: question %s: %+v", q.ID, r.Decision)
+			c.find("granted by no granting answer: approval request %s: %+v", q.ID, r.Decision)
 		case r.TimedOut == r.Decided.Before(q.Expires.Time):
-			c.find("decided at the wrong time: question %s expires %s: %+v", q.ID, q.Expires, r.Decision)
+			c.find("decided at the wrong time: approval request %s expires %s: %+v", q.ID, q.Expires, r.Decision)
 		}
 	}
 	for id := range c.questions {
 		if _, done := c.decided[id]; !done {
-			c.find("never decided: question %s", id)
+			c.find("never decided: approval request %s", id)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (c *checker) people() {
 		won := r.ClaimedBy == a.said.By
 		switch {
 		case a.code == 0 && !won:
-			c.find("accepted and not recorded: %s %q to question %s, which %s decided", a.said.By, a.said.Option, a.id, r.ClaimedBy)
+			c.find("accepted and not recorded: %s %q to approval request %s, which %s decided", a.said.By, a.said.Option, a.id, r.ClaimedBy)
 		case a.code == 0 && a.text != r.Option:
 			c.find("accepted and recorded otherwise: %s was told %q, the record has %q", a.said.By, a.text, r.Option)
 		case a.code > 0 && a.code != 503 && won:
@@ -103,7 +103,7 @@ func (c *checker) people() {
 	}
 	for id, r := range c.decided {
 		if !r.TimedOut && !winners[r.ClaimedBy] {
-			c.find("decided by nobody who answered: question %s by %q", id, r.ClaimedBy)
+			c.find("decided by nobody who answered: approval request %s by %q", id, r.ClaimedBy)
 		}
 	}
 }
@@ -115,27 +115,27 @@ func (c *checker) agent(t telling) {
 	q := c.questions[t.id]
 	switch {
 	case t.err != nil || v.Action == "" || v.Action == verdict.Pending:
-		c.find("never answered: question %s: %s %v", t.id, v.Action, t.err)
+		c.find("never answered: approval request %s: %s %v", t.id, v.Action, t.err)
 	case a == nil && v.Action == verdict.Deny:
 		// the hook could not be asked: nobody was asked, and nothing is permitted
 	case a == nil:
-		c.find("permitted without a question: %s", t.id)
+		c.find("permitted without an approval request: %s", t.id)
 	case v.Action == verdict.Continue && approval.Digest(v.Data) != a.DataSHA256:
-		c.find("permitted with other data: question %s", t.id)
+		c.find("permitted with other data: approval request %s", t.id)
 	case a.Cached && decided:
-		c.find("told otherwise than the record: the event of question %s was answered by an earlier approval", t.id)
+		c.find("told otherwise than the record: the event of approval request %s was answered by an earlier approval", t.id)
 	case a.Cached:
 		if !c.always(t) {
 			c.find("permitted by an approval that nobody gave: session %s, prompt %q", t.session, t.prompt)
 		}
 	case !decided || a.ID != t.id:
-		c.find("told and not recorded: question %s (%s): %s", t.id, a.ID, v.Action)
+		c.find("told and not recorded: approval request %s (%s): %s", t.id, a.ID, v.Action)
 	case (v.Action == verdict.Continue) != r.Granted || a.Option != r.Option || a.DecidedBy != r.DecidedBy || a.TimedOut != r.TimedOut:
-		c.find("told otherwise than the record: question %s: %s %+v, the record has %+v", t.id, v.Action, *a, r.Decision)
+		c.find("told otherwise than the record: approval request %s: %s %+v, the record has %+v", t.id, v.Action, *a, r.Decision)
 	case a.DataSHA256 != q.DataSHA256 || a.Expires != q.Expires.String() || !slices.Equal(a.Options, q.Options):
-		c.find("told of another question: %s is %+v, the agent was told %+v", t.id, q, *a)
+		c.find("told of another approval request: %s is %+v, the agent was told %+v", t.id, q, *a)
 	case t.told.Before(r.Decided.Time):
-		c.find("told before it was decided: question %s", t.id)
+		c.find("told before it was decided: approval request %s", t.id)
 	}
 }
 
@@ -151,7 +151,7 @@ func (c *checker) always(t telling) bool {
 func (c *checker) punctual() {
 	for id, r := range c.decided {
 		if by := due(c.questions[id].Expires.Time, c.lives, lateness); r.Decided.After(by) {
-			c.find("decided late: question %s, due %s at the latest, was decided at %s", id, approval.At(by), r.Decided)
+			c.find("decided late: approval request %s, due %s at the latest, was decided at %s", id, approval.At(by), r.Decided)
 		}
 	}
 	for _, t := range c.tellings {
@@ -164,7 +164,7 @@ func (c *checker) punctual() {
 			known = t.pending
 		}
 		if t.told.After(due(known, c.calm(), recovery)) {
-			c.find("told late: question %s was decided at %s, and pkg/agent, which waited since %s, told so at %s",
+			c.find("told late: approval request %s was decided at %s, and pkg/agent, which waited since %s, told so at %s",
 				t.id, r.Decided, approval.At(t.pending), approval.At(t.told))
 		}
 	}
@@ -210,7 +210,7 @@ func (c *checker) remembered() {
 				continue
 			}
 			if _, asked := c.questions[later.id]; asked {
-				c.find("asked again: session %s was told that %q is always allowed, and then question %s", later.session, later.prompt, later.id)
+				c.find("asked again: session %s was told that %q is always allowed, and then approval request %s", later.session, later.prompt, later.id)
 			}
 		}
 	}

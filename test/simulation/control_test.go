@@ -76,11 +76,11 @@ func TestTheCheckerFinds(t *testing.T) {
 		"a second decision": {func(h *history) {
 			h.records = append(h.records, h.records[0])
 		}, "double decision"},
-		"a decision about a question that was never asked": {func(h *history) { delete(h.questions, "q2") }, "decision without a question"},
-		"a decision about other data":                      {func(h *history) { h.records[0].DataSHA256 = "other" }, "decision about something else"},
-		"a question that stays open":                       {func(h *history) { h.records = h.records[:1] }, "never decided"},
-		"a time-out that grants against the default":       {func(h *history) { h.records[1].Granted = true }, "default not kept"},
-		"a denial that grants":                             {func(h *history) { h.records[0].Option = "Deny" }, "granted by no granting answer"},
+		"a decision about an approval request that was never made": {func(h *history) { delete(h.questions, "q2") }, "decision without an approval request"},
+		"a decision about other data":                              {func(h *history) { h.records[0].DataSHA256 = "other" }, "decision about something else"},
+		"an approval request that stays open":                      {func(h *history) { h.records = h.records[:1] }, "never decided"},
+		"a time-out that grants against the default":               {func(h *history) { h.records[1].Granted = true }, "default not kept"},
+		"a denial that grants":                                     {func(h *history) { h.records[0].Option = "Deny" }, "granted by no granting answer"},
 		"a time-out before its time": {func(h *history) {
 			h.records[1].Decided = approval.At(at(19))
 		}, "decided at the wrong time"},
@@ -109,30 +109,30 @@ func TestTheCheckerFinds(t *testing.T) {
 		"an agent with an error": {func(h *history) { h.tellings[1].err = errNeverAnswered }, "never answered"},
 		"a permission against the record": {func(h *history) {
 			h.tellings[1].verdict.Action, h.tellings[1].verdict.Data = verdict.Continue, []byte("q2")
-		}, "told otherwise than the record: question q2"},
-		"a denial against the record": {func(h *history) { h.tellings[0].verdict.Action = verdict.Deny }, "told otherwise than the record: question q1"},
+		}, "told otherwise than the record: approval request q2"},
+		"a denial against the record": {func(h *history) { h.tellings[0].verdict.Action = verdict.Deny }, "told otherwise than the record: approval request q1"},
 		"another option than the record's": {func(h *history) {
 			h.tellings[0].verdict.Approval.Option = "Allow once"
-		}, "told otherwise than the record: question q1"},
+		}, "told otherwise than the record: approval request q1"},
 		"another decider than the record's": {func(h *history) {
 			h.tellings[0].verdict.Approval.DecidedBy = "timeout"
-		}, "told otherwise than the record: question q1"},
+		}, "told otherwise than the record: approval request q1"},
 		"data that nobody allowed": {func(h *history) { h.tellings[0].verdict.Data = []byte("rm") }, "permitted with other data"},
 		"data that nobody was asked about": {func(h *history) {
 			h.tellings[0].verdict.Data = []byte("rm")
 			h.tellings[0].verdict.Approval.DataSHA256 = approval.Digest([]byte("rm"))
-		}, "told of another question"},
-		"another deadline than the question's": {func(h *history) {
+		}, "told of another approval request"},
+		"another deadline than the approval request's": {func(h *history) {
 			h.tellings[0].verdict.Approval.Expires = approval.At(at(40)).String()
-		}, "told of another question"},
-		"a permission that nobody was asked for": {func(h *history) { h.tellings[0].verdict.Approval = nil }, "permitted without a question"},
+		}, "told of another approval request"},
+		"a permission that nobody was asked for": {func(h *history) { h.tellings[0].verdict.Approval = nil }, "permitted without an approval request"},
 		"an answer before the decision":          {func(h *history) { h.tellings[0].told = at(9) }, "told before it was decided"},
 		"an answer without a decision": {func(h *history) {
 			h.tellings[0].id, h.tellings[0].verdict.Approval.ID = "q9", "q9"
 		}, "told and not recorded"},
 		"a memory of what nobody allowed": {func(h *history) { h.tellings[2].session = "s2" }, "permitted by an approval that nobody gave"},
 		"other data under the same id":    {func(h *history) { h.impostor(`{"action":"continue"}`) }, "answered an event sent again with other data"},
-		"a question after an Allow always": {func(h *history) {
+		"an approval request after an Allow always": {func(h *history) {
 			h.questions["q3"] = h.questions["q1"]
 		}, "asked again"},
 	} {

@@ -44,16 +44,16 @@ type record struct {
 
 // telling is what an agent was told about one event.
 type telling struct {
-	id              string // of the event's question, where it has one
+	id              string // of the event's approval request, where it has one
 	session, prompt string
 	began, told     time.Time
 	sdk             bool      // pkg/agent asked, and not the test itself
-	pending         time.Time // when it knew that there is a question; zero where it never did
+	pending         time.Time // when it knew that there is an approval request; zero where it never did
 	verdict         verdict.Verdict
 	err             error // there is no verdict
 }
 
-// answer is what a person said to a question, and heard.
+// answer is what a person said to an approval request, and heard.
 type answer struct {
 	id   string
 	kind kind
@@ -112,7 +112,7 @@ func (h *history) disturbed(at time.Time) {
 	h.harms = append(h.harms, at)
 }
 
-// read reads what the store holds: every question, and every decision.
+// read reads what the store holds: every approval request, and every decision.
 func (h *history) read(ctx context.Context, nc *nats.Conn) error {
 	js, err := jetstream.New(nc)
 	if err != nil {

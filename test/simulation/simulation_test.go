@@ -39,7 +39,7 @@ func TestApprovalsHold(t *testing.T) {
 	t.Logf("volume: %d approvals; routers: %d killed, %d stopped, %d cut off", total, ends.killed, ends.stopped, ends.cut)
 }
 
-// simulate runs one seed and returns how many questions it had.
+// simulate runs one seed and returns how many approval requests it had.
 func simulate(t *testing.T, seed uint64, sessions int, ends *endings) (questions int) {
 	collect()
 	synctest.Test(t, func(t *testing.T) {
@@ -54,7 +54,7 @@ func simulate(t *testing.T, seed uint64, sessions int, ends *endings) (questions
 		}
 		questions = len(w.h.questions)
 		if questions < sessions {
-			t.Errorf("%d questions prove nothing", questions)
+			t.Errorf("%d approval requests prove nothing", questions)
 		}
 		w.report(time.Since(began))
 	})
@@ -87,7 +87,7 @@ func (w *world) report(virtual time.Duration) {
 			cached++
 		}
 	}
-	w.t.Logf("%v: %d questions, decided by %v; %d verdicts (%d remembered, %d by a hook out of reach); "+
+	w.t.Logf("%v: %d approval requests, decided by %v; %d verdicts (%d remembered, %d by a hook out of reach); "+
 		"%d answers, %d within 20 ms of a deadline, by code %v",
 		virtual.Round(time.Second), len(w.h.questions), by, len(w.h.tellings), cached, unasked, len(w.h.answers), w.close.Load(), codes)
 }

@@ -159,7 +159,7 @@ func (w *world) event(nc *nats.Conn, rng *rand.Rand, e errand) {
 	}
 }
 
-// crowd are the people who answer one question, if there is one before ctx ends:
+// crowd are the people who answer one approval request, if there is one before ctx ends:
 // nobody, or some, at any time or right at the deadline.
 func (w *world) crowd(ctx context.Context, rng *rand.Rand, id string) {
 	q, ok := look(ctx, w.people, id)

@@ -27,7 +27,7 @@ func session(t *testing.T, c *console.Console) *http.Cookie {
 }
 
 func TestTheTokenBecomesACookie(t *testing.T) {
-	c := open(t, console.Options{Desk: newMemory()})
+	c := open(t, console.Options{Approvals: newMemory()})
 	cookie := session(t, c)
 	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/" || cookie.Secure || strings.Contains(cookie.Value, token) {
 		t.Errorf("cookie %+v", cookie)
@@ -41,7 +41,7 @@ func TestTheTokenBecomesACookie(t *testing.T) {
 }
 
 func TestTheCookieIsSecureOverTLS(t *testing.T) {
-	c := open(t, console.Options{Desk: newMemory()})
+	c := open(t, console.Options{Approvals: newMemory()})
 	server := httptest.NewTLSServer(c.Handler())
 	defer server.Close()
 	client := server.Client()
@@ -58,7 +58,7 @@ func TestTheCookieIsSecureOverTLS(t *testing.T) {
 
 func TestSessionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := open(t, console.Options{Desk: newMemory()})
+		c := open(t, console.Options{Approvals: newMemory()})
 		cookie := session(t, c)
 		end, signature, _ := strings.Cut(cookie.Value, ".")
 		code := func(value string) int {
@@ -83,15 +83,15 @@ func TestSessionsEnd(t *testing.T) {
 }
 
 func TestReplicasWithTheSameTokenShareSessions(t *testing.T) {
-	cookie := session(t, open(t, console.Options{Desk: newMemory()}))
-	r := ask(open(t, console.Options{Desk: newMemory()}), http.MethodGet, "/", "", "Authorization", "", "Cookie", cookie.Name+"="+cookie.Value)
+	cookie := session(t, open(t, console.Options{Approvals: newMemory()}))
+	r := ask(open(t, console.Options{Approvals: newMemory()}), http.MethodGet, "/", "", "Authorization", "", "Cookie", cookie.Name+"="+cookie.Value)
 	if r.Code != http.StatusOK {
 		t.Errorf("status %d", r.Code)
 	}
 }
 
 func TestATokenIsMadeWhereNoneIsGiven(t *testing.T) {
-	a, b := console.New(console.Options{Desk: newMemory()}), console.New(console.Options{Desk: newMemory()})
+	a, b := console.New(console.Options{Approvals: newMemory()}), console.New(console.Options{Approvals: newMemory()})
 	defer a.Close()
 	defer b.Close()
 	if len(a.Token()) != 43 || a.Token() == b.Token() || console.CheckToken(a.Token()) != nil {
@@ -105,7 +105,7 @@ func TestATokenIsMadeWhereNoneIsGiven(t *testing.T) {
 }
 
 func TestAccess(t *testing.T) {
-	c := open(t, console.Options{Desk: newMemory(), Hosts: []string{"console.example", "other.example:8443"}})
+	c := open(t, console.Options{Approvals: newMemory(), Hosts: []string{"console.example", "other.example:8443"}})
 	s := session(t, c)
 	cookie := s.Name + "=" + s.Value
 	const get, post, decide = http.MethodGet, http.MethodPost, "/v1/approvals/nobody" // 404 where it is let through
@@ -172,7 +172,7 @@ func TestAccess(t *testing.T) {
 }
 
 func TestTheAddressOfTheListenerIsAName(t *testing.T) {
-	c := open(t, console.Options{Desk: newMemory()})
+	c := open(t, console.Options{Approvals: newMemory()})
 	server := httptest.NewServer(c.Handler())
 	defer server.Close()
 	for host, want := range map[string]int{server.Listener.Addr().String(): 200, "192.0.2.1:80": 421} {
@@ -204,7 +204,7 @@ func guess(c *console.Console, from, token string) int {
 
 func TestWrongTokensAreThrottled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := open(t, console.Options{Desk: newMemory()})
+		c := open(t, console.Options{Approvals: newMemory()})
 		for i := range 10 {
 			if code := guess(c, fmt.Sprintf("192.0.2.1:%d", 1000+i), "wrong"); code != 401 {
 				t.Fatalf("guess %d: status %d", i+1, code)
@@ -231,7 +231,7 @@ func TestWrongTokensAreThrottled(t *testing.T) {
 }
 
 func TestRefusalsSayWhatToDo(t *testing.T) {
-	c := open(t, console.Options{Desk: newMemory()})
+	c := open(t, console.Options{Approvals: newMemory()})
 	for range 10 {
 		ask(c, http.MethodGet, "/v1/approvals", "", "Authorization", "Bearer wrong")
 	}
@@ -247,7 +247,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 }
 
 func TestRightTokensAreNotThrottled(t *testing.T) {
-	c := open(t, console.Options{Desk: newMemory()})
+	c := open(t, console.Options{Approvals: newMemory()})
 	for range 30 {
 		if code := guess(c, "192.0.2.1:1000", token); code != 200 {
 			t.Fatalf("status %d", code)
@@ -257,7 +257,7 @@ func TestRightTokensAreNotThrottled(t *testing.T) {
 
 func TestThrottlingTakesBoundedMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := open(t, console.Options{Desk: newMemory()})
+		c := open(t, console.Options{Approvals: newMemory()})
 		many := func(net int) (last int) {
 			for i := range 10000 {
 				last = guess(c, fmt.Sprintf("10.%d.%d.%d:99", net, i/256, i%256), "wrong")

@@ -56,7 +56,7 @@ func (c *Console) list(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c *Console) pending(ctx context.Context, f approval.Filter) (approvals, error) {
-	list, total, err := c.o.Desk.Pending(ctx, f)
+	list, total, err := c.o.Approvals.Pending(ctx, f)
 	if err != nil {
 		return approvals{}, err
 	}
@@ -149,10 +149,10 @@ func parseQuery(values url.Values) (query, error) {
 	return q, nil
 }
 
-// anID is what the id of a question may be made of.
+// anID is what the id of an approval request may be made of.
 var anID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
-func questionID(r *http.Request) (string, error) {
+func approvalID(r *http.Request) (string, error) {
 	id := r.PathValue("id")
 	if !anID.MatchString(id) {
 		return "", wire.Errorf(wire.NotFound, "there is no approval %q", clip(id))
@@ -162,12 +162,12 @@ func questionID(r *http.Request) (string, error) {
 
 // show answers GET /v1/approvals/{id}.
 func (c *Console) show(w http.ResponseWriter, r *http.Request) {
-	id, err := questionID(r)
+	id, err := approvalID(r)
 	if err != nil {
 		c.refuse(w, r, err)
 		return
 	}
-	record, err := c.o.Desk.Get(r.Context(), id)
+	record, err := c.o.Approvals.Get(r.Context(), id)
 	if err != nil {
 		c.refuse(w, r, err)
 		return
@@ -183,7 +183,7 @@ type accepted struct {
 
 // answer answers POST /v1/approvals/{id}.
 func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
-	id, err := questionID(r)
+	id, err := approvalID(r)
 	if err != nil {
 		c.refuse(w, r, err)
 		return
@@ -193,7 +193,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		c.refuse(w, r, err)
 		return
 	}
-	decision, err := c.o.Desk.Answer(r.Context(), id, answer, Who)
+	decision, err := c.o.Approvals.Answer(r.Context(), id, answer, Who)
 	if err != nil {
 		c.refuse(w, r, err)
 		return

@@ -75,46 +75,46 @@ func TestRefusals(t *testing.T) {
 		code                 int
 		says                 string
 	}{
-		"an option that was not offered":    {post, "/v1/approvals/open", `{"option":"Maybe"}`, 400, "not offered"},
-		"an answer without an option":       {post, "/v1/approvals/open", `{}`, 400, "malformed"},
-		"no body":                           {post, "/v1/approvals/open", ``, 400, "no answer"},
-		"null":                              {post, "/v1/approvals/open", `null`, 400, "no answer"},
-		"a member that is not known":        {post, "/v1/approvals/open", `{"option":"Deny","opinion":"x"}`, 400, "no answer"},
-		"a member in another case":          {post, "/v1/approvals/open", `{"Option":"Allow once"}`, 400, "no answer"},
-		"a member twice":                    {post, "/v1/approvals/open", `{"option":"Deny","option":"Allow once"}`, 400, "no answer"},
-		"two answers":                       {post, "/v1/approvals/open", `{"option":"Deny"}{"option":"Allow once"}`, 400, "no answer"},
-		"an option that is a number":        {post, "/v1/approvals/open", `{"option":1}`, 400, "no answer"},
-		"a question that nobody asked":      {post, "/v1/approvals/nobody", `{"option":"Deny"}`, 404, "no approval"},
-		"an id that is none":                {post, "/v1/approvals/a.%3E", `{"option":"Deny"}`, 404, "no approval"},
-		"a second answer":                   {post, "/v1/approvals/decided", `{"option":"Allow once"}`, 409, "alice decided already: Deny"},
-		"an answer to other data":           {post, "/v1/approvals/open", `{"option":"Allow once","data_sha256":"00"}`, 409, "other data"},
-		"an answer too late":                {post, "/v1/approvals/expired", `{"option":"Allow once"}`, 410, "expired"},
-		"a note of 1 MB":                    {post, "/v1/approvals/open", `{"option":"Deny","note":"` + long(1<<20) + `"}`, 413, "65536"},
-		"a record that is not there":        {get, "/v1/approvals/nobody", "", 404, "no approval"},
-		"a record whose id is none":         {get, "/v1/approvals/" + long(200), "", 404, "no approval"},
-		"a limit of zero":                   {get, "/v1/approvals?limit=0", "", 400, "1 to 500"},
-		"a limit too large":                 {get, "/v1/approvals?limit=501", "", 400, "1 to 500"},
-		"a wait without a unit":             {get, "/v1/approvals?wait=30", "", 400, "30s"},
-		"a negative wait":                   {get, "/v1/approvals?wait=-1s", "", 400, "30s"},
-		"a session id that is too long":     {get, "/v1/approvals?session_id=" + long(513), "", 400, "512"},
-		"a parameter that is not known":     {get, "/v1/approvals?session=s1", "", 400, "session_id"},
-		"a parameter twice":                 {get, "/v1/approvals?limit=1&limit=2", "", 400, "twice"},
-		"a registry where there is none":    {get, "/v1/registry", "", 503, "no registry"},
-		"a page of the API that is not one": {get, "/v1/approval", "", 404, "no GET /v1/approval"},
-		"a method that is not served":       {http.MethodDelete, "/v1/approvals/open", "", 404, "no DELETE"},
+		"an option that was not offered":       {post, "/v1/approvals/open", `{"option":"Maybe"}`, 400, "not offered"},
+		"an answer without an option":          {post, "/v1/approvals/open", `{}`, 400, "malformed"},
+		"no body":                              {post, "/v1/approvals/open", ``, 400, "no answer"},
+		"null":                                 {post, "/v1/approvals/open", `null`, 400, "no answer"},
+		"a member that is not known":           {post, "/v1/approvals/open", `{"option":"Deny","opinion":"x"}`, 400, "no answer"},
+		"a member in another case":             {post, "/v1/approvals/open", `{"Option":"Allow once"}`, 400, "no answer"},
+		"a member twice":                       {post, "/v1/approvals/open", `{"option":"Deny","option":"Allow once"}`, 400, "no answer"},
+		"two answers":                          {post, "/v1/approvals/open", `{"option":"Deny"}{"option":"Allow once"}`, 400, "no answer"},
+		"an option that is a number":           {post, "/v1/approvals/open", `{"option":1}`, 400, "no answer"},
+		"an approval request that nobody made": {post, "/v1/approvals/nobody", `{"option":"Deny"}`, 404, "no approval"},
+		"an id that is none":                   {post, "/v1/approvals/a.%3E", `{"option":"Deny"}`, 404, "no approval"},
+		"a second answer":                      {post, "/v1/approvals/decided", `{"option":"Allow once"}`, 409, "alice decided already: Deny"},
+		"an answer to other data":              {post, "/v1/approvals/open", `{"option":"Allow once","data_sha256":"00"}`, 409, "other data"},
+		"an answer too late":                   {post, "/v1/approvals/expired", `{"option":"Allow once"}`, 410, "expired"},
+		"a note of 1 MB":                       {post, "/v1/approvals/open", `{"option":"Deny","note":"` + long(1<<20) + `"}`, 413, "65536"},
+		"a record that is not there":           {get, "/v1/approvals/nobody", "", 404, "no approval"},
+		"a record whose id is none":            {get, "/v1/approvals/" + long(200), "", 404, "no approval"},
+		"a limit of zero":                      {get, "/v1/approvals?limit=0", "", 400, "1 to 500"},
+		"a limit too large":                    {get, "/v1/approvals?limit=501", "", 400, "1 to 500"},
+		"a wait without a unit":                {get, "/v1/approvals?wait=30", "", 400, "30s"},
+		"a negative wait":                      {get, "/v1/approvals?wait=-1s", "", 400, "30s"},
+		"a session id that is too long":        {get, "/v1/approvals?session_id=" + long(513), "", 400, "512"},
+		"a parameter that is not known":        {get, "/v1/approvals?session=s1", "", 400, "session_id"},
+		"a parameter twice":                    {get, "/v1/approvals?limit=1&limit=2", "", 400, "twice"},
+		"a registry where there is none":       {get, "/v1/registry", "", 503, "no registry"},
+		"a page of the API that is not one":    {get, "/v1/approval", "", 404, "no GET /v1/approval"},
+		"a method that is not served":          {http.MethodDelete, "/v1/approvals/open", "", 404, "no DELETE"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			desk := newMemory()
+			svc := newMemory()
 			for _, q := range []approval.Record{question("open"), decided, expired} {
-				desk.ask(q)
+				svc.ask(q)
 			}
-			c := open(t, console.Options{Desk: desk})
+			c := open(t, console.Options{Approvals: svc})
 			r := ask(c, test.method, test.target, test.body)
 			got := decode[refusal](t, r)
 			if r.Code != test.code || got.Code != test.code || !strings.Contains(got.Error, test.says) {
 				t.Errorf("status %d, body %+v; want %d and %q", r.Code, got, test.code, test.says)
 			}
-			if d := desk.decision("open"); d != nil {
+			if d := svc.decision("open"); d != nil {
 				t.Errorf("it decided: %+v", d)
 			}
 		})
@@ -122,26 +122,26 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestAnAnswerDecidesInTheNameOfTheToken(t *testing.T) {
-	desk := newMemory()
-	desk.ask(question("q"))
-	c := open(t, console.Options{Desk: desk})
+	svc := newMemory()
+	svc.ask(question("q"))
+	c := open(t, console.Options{Approvals: svc})
 	r := ask(c, http.MethodPost, "/v1/approvals/q", `{"option":"ALLOW ONCE","by":"ann","note":"fine","data_sha256":"`+question("q").DataSHA256+`"}`)
 	want := map[string]string{"status": "accepted", "option": "Allow once"}
 	if diff := cmp.Diff(want, decode[map[string]string](t, r)); diff != "" || r.Code != http.StatusOK {
 		t.Fatalf("status %d: %s", r.Code, diff)
 	}
-	d := desk.decision("q")
+	d := svc.decision("q")
 	if d == nil || !d.Granted || d.DecidedBy != "console token" || d.ClaimedBy != "ann" || d.Note != "fine" {
 		t.Errorf("recorded: %+v", d)
 	}
 }
 
 func TestARecordKeepsItsBytes(t *testing.T) {
-	desk := newMemory()
+	svc := newMemory()
 	q := question("q")
 	q.Data = []byte(`{"n": 90071992547409931,  "f":1e2, "s":"<&>"}`)
-	desk.ask(q)
-	c := open(t, console.Options{Desk: desk})
+	svc.ask(q)
+	c := open(t, console.Options{Approvals: svc})
 	got := decode[struct{ Data json.RawMessage }](t, ask(c, http.MethodGet, "/v1/approvals/q", ""))
 	if diff := cmp.Diff(string(q.Data), string(got.Data)); diff != "" {
 		t.Error(diff)
@@ -149,13 +149,13 @@ func TestARecordKeepsItsBytes(t *testing.T) {
 }
 
 func TestListing(t *testing.T) {
-	desk := newMemory()
+	svc := newMemory()
 	other := question("b")
 	other.Session = "s2"
 	for _, q := range []approval.Record{question("a"), other, question("c")} {
-		desk.ask(q)
+		svc.ask(q)
 	}
-	c := open(t, console.Options{Desk: desk})
+	c := open(t, console.Options{Approvals: svc})
 	for name, test := range map[string]struct {
 		query string
 		ids   []string
@@ -220,9 +220,9 @@ func TestLongPoll(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				desk := newMemory()
-				desk.ask(question("old"))
-				c := open(t, console.Options{Desk: desk})
+				svc := newMemory()
+				svc.ask(question("old"))
+				c := open(t, console.Options{Approvals: svc})
 				first := <-poll(t, t.Context(), c, "?wait=30s")
 				if first.took != 0 || first.Total != 1 {
 					t.Fatalf("without a cursor: %+v", first)
@@ -230,7 +230,7 @@ func TestLongPoll(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				done := poll(t, ctx, c, "?after="+first.Cursor+test.query)
-				timer := time.AfterFunc(5*time.Second, func() { test.during(desk, c, cancel) })
+				timer := time.AfterFunc(5*time.Second, func() { test.during(svc, c, cancel) })
 				defer timer.Stop()
 				got := <-done
 				if got.took != test.took || got.code != test.code || got.Total != test.total {
@@ -242,12 +242,12 @@ func TestLongPoll(t *testing.T) {
 }
 
 func TestACursorOfTheFormerListIsAnsweredAtOnce(t *testing.T) {
-	desk := newMemory()
-	c := open(t, console.Options{Desk: desk})
+	svc := newMemory()
+	c := open(t, console.Options{Approvals: svc})
 	before := decode[listed](t, ask(c, http.MethodGet, "/v1/approvals", ""))
-	desk.ask(question("q"))
+	svc.ask(question("q"))
 	// Another console, as another replica has one.
-	got := decode[listed](t, ask(open(t, console.Options{Desk: desk}), http.MethodGet, "/v1/approvals?wait=1m&after="+before.Cursor, ""))
+	got := decode[listed](t, ask(open(t, console.Options{Approvals: svc}), http.MethodGet, "/v1/approvals?wait=1m&after="+before.Cursor, ""))
 	if got.Total != 1 || got.Cursor == before.Cursor {
 		t.Errorf("got %+v", got)
 	}
@@ -255,7 +255,7 @@ func TestACursorOfTheFormerListIsAnsweredAtOnce(t *testing.T) {
 
 func TestLongPollsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := open(t, console.Options{Desk: newMemory()})
+		c := open(t, console.Options{Approvals: newMemory()})
 		cursor := decode[listed](t, ask(c, http.MethodGet, "/v1/approvals", "")).Cursor
 		codes := make(chan int, 300)
 		for range 300 {
@@ -273,7 +273,7 @@ func TestLongPollsAreLimited(t *testing.T) {
 
 func TestRegistryIsPassedOn(t *testing.T) {
 	const text = `[{"id":"a","priority":90071992547409931}]`
-	c := open(t, console.Options{Desk: newMemory(), Registry: func(context.Context) ([]byte, error) { return []byte(text), nil }})
+	c := open(t, console.Options{Approvals: newMemory(), Registry: func(context.Context) ([]byte, error) { return []byte(text), nil }})
 	if got := string(decode[json.RawMessage](t, ask(c, http.MethodGet, "/v1/registry", ""))); got != text {
 		t.Errorf("got %s", got)
 	}
@@ -290,10 +290,10 @@ func TestErrors(t *testing.T) {
 		"a refusal without an HTTP code is a 500": {wire.Errorf(7, "odd"), 500, "the router failed; its log says why"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			desk := newMemory()
-			desk.ask(question("q"))
-			desk.fails = test.err
-			c := open(t, console.Options{Desk: desk})
+			svc := newMemory()
+			svc.ask(question("q"))
+			svc.fails = test.err
+			c := open(t, console.Options{Approvals: svc})
 			for _, target := range []string{"/v1/approvals", "/v1/approvals/q"} {
 				got := decode[refusal](t, ask(c, http.MethodGet, target, ""))
 				if diff := cmp.Diff(refusal{test.says, test.code}, got); diff != "" {
@@ -312,13 +312,13 @@ func FuzzAnswer(f *testing.F) {
 	} {
 		f.Add(body)
 	}
-	desk := newMemory()
-	c := console.New(console.Options{Desk: desk, Token: token})
+	svc := newMemory()
+	c := console.New(console.Options{Approvals: svc, Token: token})
 	f.Cleanup(c.Close)
 	f.Fuzz(func(t *testing.T, body string) {
-		desk.reset(question("q"))
+		svc.reset(question("q"))
 		r := ask(c, http.MethodPost, "/v1/approvals/q", body)
-		d := desk.decision("q")
+		d := svc.decision("q")
 		if (r.Code == http.StatusOK) != (d != nil) || r.Code >= 500 {
 			t.Fatalf("status %d, decided %+v", r.Code, d)
 		}

@@ -126,8 +126,8 @@ func screenshot(t *testing.T, ctx context.Context, name, scheme string) {
 
 func TestAPersonAnswersInTheBrowser(t *testing.T) {
 	ctx := browser(t)
-	desk, events := newMemory(), newSource()
-	c := open(t, console.Options{Desk: desk, Events: events.subscribe, Registry: func(context.Context) ([]byte, error) { return []byte(registry), nil }})
+	svc, events := newMemory(), newSource()
+	c := open(t, console.Options{Approvals: svc, Events: events.subscribe, Registry: func(context.Context) ([]byte, error) { return []byte(registry), nil }})
 	server := httptest.NewServer(c.Handler())
 	defer server.Close()
 	do(t, ctx, chromedp.Navigate(server.URL+"/?token="+c.Token()), holds(linked))
@@ -137,7 +137,7 @@ func TestAPersonAnswersInTheBrowser(t *testing.T) {
 	second := tab(t, ctx)
 	do(t, second, chromedp.Navigate(server.URL+"/"), holds(linked))
 
-	desk.ask(rich("q1"))
+	svc.ask(rich("q1"))
 	do(t, ctx, holds(opened))
 	type text struct {
 		Title  string `json:"title"`
@@ -170,7 +170,7 @@ func TestAPersonAnswersInTheBrowser(t *testing.T) {
 	do(t, ctx, awake(), chromedp.KeyEvent("1"), holds(closed))
 	do(t, second, holds(`document.getElementById("ask-outcome").textContent === "Allowed by console token: Allow once"`))
 	screenshot(t, second, "console-elsewhere.png", "light")
-	if d := desk.decision("q1"); d == nil || d.Option != "Allow once" || !d.Granted {
+	if d := svc.decision("q1"); d == nil || d.Option != "Allow once" || !d.Granted {
 		t.Errorf("decided: %+v", d)
 	}
 	do(t, second, holds(`!document.getElementById("ask").open && document.title === "hookrouter"`))
@@ -178,11 +178,11 @@ func TestAPersonAnswersInTheBrowser(t *testing.T) {
 
 func TestKeysInTheDialog(t *testing.T) {
 	ctx := browser(t)
-	desk := newMemory()
-	server := httptest.NewServer(open(t, console.Options{Desk: desk}).Handler())
+	svc := newMemory()
+	server := httptest.NewServer(open(t, console.Options{Approvals: svc}).Handler())
 	defer server.Close()
 	do(t, ctx, chromedp.Navigate(server.URL+"/?token="+token), holds(linked))
-	// A key in the very moment that a question opens, from the page itself, and word that
+	// A key in the very moment that an approval request opens, from the page itself, and word that
 	// the one before was closed.
 	do(t, ctx, run(`new MutationObserver(() => {
 		for (const key of ["1", "Enter", "Escape"]) document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
@@ -205,21 +205,21 @@ func TestKeysInTheDialog(t *testing.T) {
 		), closed, "Deny"},
 		{"a figure answers", "figure", chromedp.KeyEvent("2"), closed, "Allow always"},
 	} {
-		desk.ask(question(step.id))
+		svc.ask(question(step.id))
 		do(t, ctx, awake(), holds(`window.pressed`))
-		if d := desk.decision(step.id); d != nil {
+		if d := svc.decision(step.id); d != nil {
 			t.Fatalf("%s: a key at the opening decided %+v", step.name, d)
 		}
 		do(t, ctx, step.keys, holds(step.after))
 		got := ""
-		if d := desk.decision(step.id); d != nil {
+		if d := svc.decision(step.id); d != nil {
 			got = d.Option
 		}
 		if got != step.option {
 			t.Errorf("%s: answered %q, want %q", step.name, got, step.option)
 		}
 		if step.option == "" {
-			desk.decide(step.id)
+			svc.decide(step.id)
 			do(t, ctx, holds(`document.title === "hookrouter" && (!document.getElementById("ask").open || !document.getElementById("ask-outcome").hidden)`),
 				run(`document.getElementById("ask-close").click(); window.pressed = false`), holds(closed))
 		}
@@ -228,8 +228,8 @@ func TestKeysInTheDialog(t *testing.T) {
 
 func TestQuestionsComeAndGo(t *testing.T) {
 	ctx := browser(t)
-	desk := newMemory()
-	server := httptest.NewUnstartedServer(open(t, console.Options{Desk: desk}).Handler())
+	svc := newMemory()
+	server := httptest.NewUnstartedServer(open(t, console.Options{Approvals: svc}).Handler())
 	conns := make(chan net.Conn, 64)
 	server.Config.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
 		conns <- conn
@@ -245,33 +245,33 @@ func TestQuestionsComeAndGo(t *testing.T) {
 	prompts := func(id string) action {
 		return holds(opened + fmt.Sprintf(` && document.getElementById("ask-prompt").textContent === %q`, id))
 	}
-	desk.ask(titled("first"))
+	svc.ask(titled("first"))
 	do(t, ctx, chromedp.Navigate(server.URL+"/?token="+token), prompts("first"), awake(), chromedp.KeyEvent(kb.Escape), holds(closed))
-	desk.ask(titled("second")) // what was set aside does not come back by itself
+	svc.ask(titled("second")) // what was set aside does not come back by itself
 	do(t, ctx, prompts("second"), awake(), chromedp.KeyEvent("3"), holds(closed))
 	do(t, ctx, chromedp.Click(chromedp.CSS(`[data-review="first"]`)), prompts("first"))
-	desk.decideSilently("first") // the list tells, too
+	svc.decideSilently("first") // the list tells, too
 	do(t, ctx, holds(`document.getElementById("ask-outcome").textContent === "Denied by bob: Deny. Note: no⟨ESC⟩"`),
 		chromedp.Click(chromedp.CSS("#ask-close")), holds(closed))
-	if d := desk.decision("second"); d == nil || d.Option != "Deny" || d.Granted {
+	if d := svc.decision("second"); d == nil || d.Option != "Deny" || d.Granted {
 		t.Errorf("decided: %+v", d)
 	}
 	// The connection is made again, and the list is read anew.
 	for range len(conns) {
 		_ = (<-conns).Close()
 	}
-	desk.ask(titled("third"))
+	svc.ask(titled("third"))
 	do(t, ctx, prompts("third"), awake(), chromedp.KeyEvent("3"), holds(closed))
 	told := make(chan struct{})
-	desk.askAndDecide(titled("fourth"), told)
+	svc.askAndDecide(titled("fourth"), told)
 	<-told
 	do(t, ctx, holds(`document.getElementById("ask-outcome").textContent === "Denied by alice: Deny"`))
 }
 
 func TestQuestionsOpenOnTheirViewOnly(t *testing.T) {
 	ctx := browser(t)
-	desk := newMemory()
-	server := httptest.NewServer(open(t, console.Options{Desk: desk}).Handler())
+	svc := newMemory()
+	server := httptest.NewServer(open(t, console.Options{Approvals: svc}).Handler())
 	defer server.Close()
 	waiting := func(n int) action { return holds(fmt.Sprintf(`document.title === "(%d) hookrouter"`, n)) }
 	more := func(text string) action {
@@ -288,14 +288,14 @@ func TestQuestionsOpenOnTheirViewOnly(t *testing.T) {
 		new MutationObserver(() => { if (ask.open) seen.push(document.getElementById("ask-prompt").textContent + location.hash); }).observe(ask, {attributeFilter: ["open"]});
 		location.hash = "live";
 	}`))
-	desk.ask(titled("first"))
+	svc.ask(titled("first"))
 	do(t, ctx, waiting(1), run(`fetch("/v1/approvals/first").then((r) => r.text())`), // longer than the dialog would take
 		run(`location.hash = "approvals"`), more(""))
-	desk.ask(titled("second"))
+	svc.ask(titled("second"))
 	do(t, ctx, more("1 more waiting"))
-	desk.ask(titled("third"))
+	svc.ask(titled("third"))
 	do(t, ctx, more("2 more waiting"))
-	desk.decide("second")
+	svc.decide("second")
 	do(t, ctx, more("1 more waiting"), awake(), run(`location.hash = "registry"`), chromedp.KeyEvent(kb.Escape), holds(closed))
 	do(t, ctx, run(`fetch("/v1/approvals/third").then((r) => r.text())`),
 		run(`location.hash = "approvals"`), more("1 more waiting"), awake(), chromedp.KeyEvent("3"), holds(closed), waiting(1),
@@ -307,11 +307,11 @@ func TestQuestionsOpenOnTheirViewOnly(t *testing.T) {
 
 func TestAccessEndsAndComesBack(t *testing.T) {
 	ctx := browser(t)
-	desk := newMemory()
-	desk.ask(question("q1"))
+	svc := newMemory()
+	svc.ask(question("q1"))
 	var routers [3]*console.Console // the same one, each time it is started
 	for i := range routers {
-		routers[i] = console.New(console.Options{Desk: desk})
+		routers[i] = console.New(console.Options{Approvals: svc})
 		t.Cleanup(routers[i].Close)
 	}
 	var current atomic.Pointer[console.Console]
@@ -338,12 +338,12 @@ func TestAccessEndsAndComesBack(t *testing.T) {
 	do(t, ctx, ended)
 	logIn(second)
 	do(t, ctx, back, awake(), chromedp.KeyEvent("1"), holds(closed))
-	if d := desk.decision("q1"); d == nil || d.Option != "Allow once" {
+	if d := svc.decision("q1"); d == nil || d.Option != "Allow once" {
 		t.Errorf("decided: %+v", d)
 	}
 	refused := `performance.getEntriesByType("resource").filter((e) => e.name.endsWith("/q1") && e.responseStatus === 401).length`
 	if n := value[int](t, ctx, refused); n != 1 {
-		t.Errorf("%d requests for the question were refused, not the answer alone", n)
+		t.Errorf("%d requests for the approval request were refused, not the answer alone", n)
 	}
 }
 
@@ -351,7 +351,7 @@ func TestLiveViewAndRegistry(t *testing.T) {
 	ctx := browser(t)
 	events := newSource()
 	server := httptest.NewServer(open(t, console.Options{
-		Desk: newMemory(), Events: events.subscribe, Registry: func(context.Context) ([]byte, error) { return []byte(registry), nil },
+		Approvals: newMemory(), Events: events.subscribe, Registry: func(context.Context) ([]byte, error) { return []byte(registry), nil },
 	}).Handler())
 	defer server.Close()
 	do(t, ctx, chromedp.Navigate(server.URL+"/?token="+token), holds(linked),
@@ -389,7 +389,7 @@ func TestLiveViewAndRegistry(t *testing.T) {
 // TestTextIsShownSafely runs the page's own functions.
 func TestTextIsShownSafely(t *testing.T) {
 	ctx := browser(t)
-	server := httptest.NewServer(open(t, console.Options{Desk: newMemory()}).Handler())
+	server := httptest.NewServer(open(t, console.Options{Approvals: newMemory()}).Handler())
 	defer server.Close()
 	do(t, ctx, chromedp.Navigate(server.URL+"/?token="+token))
 	for name, test := range map[string]struct{ call, in, want string }{
@@ -422,7 +422,7 @@ func TestTextIsShownSafely(t *testing.T) {
 	}
 }
 
-// rich is a question with much to look at.
+// rich is an approval request with much to look at.
 func rich(id string) approval.Record {
 	q := question(id)
 	q.Prompt = "Deploy to production?\nThe branch is \u202eniam\x1b[31m"

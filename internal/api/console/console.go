@@ -22,8 +22,8 @@ const (
 
 // Options say what a console shows and who may see it.
 type Options struct {
-	// Desk keeps the approvals. It is required.
-	Desk approval.Service
+	// Approvals keeps the approvals. It is required.
+	Approvals approval.Service
 	// Events calls handle for each published event and result, until stop is
 	// called. Calls may come from several goroutines. It is called while at least
 	// one page looks. Nil: there are no live events.
@@ -47,7 +47,7 @@ type Console struct {
 	access access
 	feed   feed
 	polls  chan struct{} // one element for each long poll that waits
-	watch  func()        // stops watching the desk
+	watch  func()        // stops watching the approvals
 
 	ctx    context.Context // until Close
 	cancel context.CancelFunc
@@ -59,7 +59,7 @@ type Console struct {
 	wg     sync.WaitGroup // the feed, sockets and waiting polls
 }
 
-// New makes a console and begins to watch the desk. The caller must Close it.
+// New makes a console and begins to watch the approvals. The caller must Close it.
 func New(o Options) *Console {
 	if o.Token == "" {
 		bits := make([]byte, 32)
@@ -72,7 +72,7 @@ func New(o Options) *Console {
 	c := &Console{o: o, access: newAccess(o.Token), feed: newFeed(o), polls: make(chan struct{}, maxPolls)}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.grace, c.cut = context.WithCancel(context.Background())
-	notices, stop := o.Desk.Watch()
+	notices, stop := o.Approvals.Watch()
 	c.watch = stop
 	c.wg.Go(func() { c.feed.run(c.ctx, notices) })
 	return c

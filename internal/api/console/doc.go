@@ -1,6 +1,6 @@
 // Package console is the router's face for people: a page in the browser and an
 // HTTP API that show pending approvals and take answers, the live events, and
-// the registry. It decides nothing: an [approval.Desk] does.
+// the registry. It decides nothing: an [approval.Service] does.
 //
 // # Usage
 //

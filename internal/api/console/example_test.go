@@ -10,12 +10,12 @@ import (
 	"github.com/hookrouter/hookrouter/internal/api/console"
 )
 
-// A program answers a question over HTTP.
+// A program answers an approval request over HTTP.
 func Example() {
-	desk := newMemory()
-	desk.ask(question("q1"))
+	svc := newMemory()
+	svc.ask(question("q1"))
 
-	c := console.New(console.Options{Desk: desk})
+	c := console.New(console.Options{Approvals: svc})
 	defer c.Close()
 	server := httptest.NewServer(c.Handler())
 	defer server.Close()
@@ -30,7 +30,7 @@ func Example() {
 	defer answer.Body.Close()
 	body, _ := io.ReadAll(answer.Body)
 	fmt.Print(string(body))
-	fmt.Println(desk.decision("q1").DecidedBy)
+	fmt.Println(svc.decision("q1").DecidedBy)
 	// Output:
 	// {"status":"accepted","option":"Allow once"}
 	// console token

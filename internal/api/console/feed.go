@@ -14,16 +14,16 @@ const (
 	feedRest    = 50 * time.Millisecond // between two lists
 	feedRetry   = time.Second           // after one that could not be read
 	feedTimeout = 5 * time.Second       // to read a list
-	feedList    = 200                   // questions in a message
+	feedList    = 200                   // approval requests in a message
 	feedBytes   = 1 << 20               // of prompts and options in a message
 )
 
-// feed watches the desk and tells long polls and sockets what changed.
+// feed watches the approvals and tells long polls and sockets what changed.
 type feed struct {
-	desk   approval.Service
-	source func(func(Event)) (func(), error)
-	log    *slog.Logger
-	poke   chan struct{} // a socket came and has no list yet
+	approvals approval.Service
+	source    func(func(Event)) (func(), error)
+	log       *slog.Logger
+	poke      chan struct{} // a socket came and has no list yet
 
 	mu      sync.Mutex    // guards what follows; nothing is called under it
 	changed chan struct{} // closed and replaced with each change
@@ -36,7 +36,7 @@ type feed struct {
 
 func newFeed(o Options) feed {
 	return feed{
-		desk: o.Desk, source: o.Events, log: o.Log, poke: make(chan struct{}, 1),
+		approvals: o.Approvals, source: o.Events, log: o.Log, poke: make(chan struct{}, 1),
 		changed: make(chan struct{}), sockets: map[*outbox]struct{}{},
 	}
 }
@@ -94,7 +94,7 @@ func (f *feed) tell(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, feedTimeout)
 	defer cancel()
-	list, total, err := f.desk.Pending(ctx, approval.Filter{Limit: feedList})
+	list, total, err := f.approvals.Pending(ctx, approval.Filter{Limit: feedList})
 	if err != nil {
 		return err
 	}

@@ -51,9 +51,9 @@ func description(t *testing.T) (doc struct {
 
 func TestTheDescriptionIsServed(t *testing.T) {
 	doc, whole := description(t)
-	desk := newMemory()
-	desk.ask(question("q"))
-	c := open(t, console.Options{Desk: desk})
+	svc := newMemory()
+	svc.ask(question("q"))
+	c := open(t, console.Options{Approvals: svc})
 	var paths []string
 	for path, operations := range doc.Paths {
 		paths = append(paths, path)

@@ -46,7 +46,7 @@ func (o *outbox) put(change func()) {
 func (o *outbox) list(text []byte) { o.put(func() { o.approvals = text }) }
 
 // decision drops the oldest one where there are too many: the list tells, too,
-// that a question is closed.
+// that an approval request is closed.
 func (o *outbox) decision(text []byte) {
 	o.put(func() { o.decisions, _ = push(o.decisions, text) })
 }
@@ -68,7 +68,7 @@ func push(queue [][]byte, text []byte) (_ [][]byte, dropped int) {
 }
 
 // next takes the message to send next, or nil. A decision comes before the list
-// without its question.
+// without its approval request.
 func (o *outbox) next() (text []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

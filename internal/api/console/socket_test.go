@@ -110,16 +110,16 @@ func until(t *testing.T, conn *websocket.Conn, wanted func(message) bool) messag
 }
 
 func TestASocketTellsOfApprovals(t *testing.T) {
-	desk := newMemory()
-	desk.ask(question("a"))
-	server := serve(t, open(t, console.Options{Desk: desk}))
+	svc := newMemory()
+	svc.ask(question("a"))
+	server := serve(t, open(t, console.Options{Approvals: svc}))
 	conn := dial(t, server)
 	if m := receive(t, conn); m.Type != "approvals" || m.Total != 1 || len(m.Approvals) != 1 || m.Approvals[0].ID != "a" {
 		t.Fatalf("at first: %+v", m)
 	}
-	desk.ask(question("b"))
+	svc.ask(question("b"))
 	until(t, conn, func(m message) bool { return m.Type == "approvals" && m.Total == 2 })
-	desk.decide("a")
+	svc.decide("a")
 	if m := receive(t, conn); m.Type != "decided" || m.ID != "a" || m.Decision.Option != "Deny" || m.Decision.DecidedBy != "alice" {
 		t.Errorf("then: %+v", m)
 	}
@@ -131,26 +131,26 @@ func TestASocketTellsOfApprovals(t *testing.T) {
 
 func TestManyChangesMakeFewLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		desk := newMemory()
-		c := open(t, console.Options{Desk: desk})
+		svc := newMemory()
+		c := open(t, console.Options{Approvals: svc})
 		const mine = "/v1/approvals?session_id=s1&wait=1s&after="
 		cursor := decode[listed](t, ask(c, http.MethodGet, mine, "")).Cursor
 		done := make(chan struct{})
 		go func() { ask(c, http.MethodGet, mine+cursor, ""); close(done) }()
 		for range 100 {
 			time.Sleep(5 * time.Millisecond) //nolint:forbidigo // on the fake clock
-			desk.ask(elsewhere())
+			svc.ask(elsewhere())
 		}
 		<-done
-		if n := desk.listed(); n < 5 || n > 20 {
-			t.Errorf("100 questions in 500 ms made %d lists", n)
+		if n := svc.listed(); n < 5 || n > 20 {
+			t.Errorf("100 approval requests in 500 ms made %d lists", n)
 		}
 	})
 }
 
 func TestASocketTellsOfEvents(t *testing.T) {
 	events := newSource()
-	conn := dial(t, serve(t, open(t, console.Options{Desk: newMemory(), Events: events.subscribe})))
+	conn := dial(t, serve(t, open(t, console.Options{Approvals: newMemory(), Events: events.subscribe})))
 	receive(t, conn)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
 	events.publish(console.Event{Kind: console.KindEvent, Name: "tool:pre", Session: "s1", Time: at, Data: []byte(`{"n":90071992547409931}`)})
@@ -171,7 +171,7 @@ func TestASocketTellsOfEvents(t *testing.T) {
 
 func TestEventsAreReadOnlyWhileSomebodyLooks(t *testing.T) {
 	events := newSource()
-	handler := open(t, console.Options{Desk: newMemory(), Events: events.subscribe}).Handler()
+	handler := open(t, console.Options{Approvals: newMemory(), Events: events.subscribe}).Handler()
 	left := make(chan struct{}, 3)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler.ServeHTTP(w, r)
@@ -197,15 +197,15 @@ func TestEventsAreReadOnlyWhileSomebodyLooks(t *testing.T) {
 func TestApprovalsAreShownWithoutEvents(t *testing.T) {
 	events := newSource()
 	events.fails = errors.New("no permission")
-	conn := dial(t, serve(t, open(t, console.Options{Desk: newMemory(), Events: events.subscribe})))
+	conn := dial(t, serve(t, open(t, console.Options{Approvals: newMemory(), Events: events.subscribe})))
 	if m := receive(t, conn); m.Type != "approvals" {
 		t.Errorf("got %+v", m)
 	}
 }
 
 func TestASlowReaderLosesEventsAndNeverApprovals(t *testing.T) {
-	desk, events := newMemory(), newSource()
-	server := httptest.NewUnstartedServer(open(t, console.Options{Desk: desk, Events: events.subscribe}).Handler())
+	svc, events := newMemory(), newSource()
+	server := httptest.NewUnstartedServer(open(t, console.Options{Approvals: svc, Events: events.subscribe}).Handler())
 	server.Config.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
 		_ = conn.(*net.TCPConn).SetWriteBuffer(4 << 10)
 		return ctx
@@ -219,7 +219,7 @@ func TestASlowReaderLosesEventsAndNeverApprovals(t *testing.T) {
 	for range sent {
 		events.publish(console.Event{Kind: console.KindEvent, Name: "tool:pre", Data: data})
 	}
-	desk.ask(question("urgent"))
+	svc.ask(question("urgent"))
 	events.publish(console.Event{Kind: console.KindEvent, Name: "last"})
 	seen, lost, asked := 0, 0, false
 	until(t, conn, func(m message) bool {
@@ -242,7 +242,7 @@ func TestASlowReaderLosesEventsAndNeverApprovals(t *testing.T) {
 }
 
 func TestSocketsAreLimited(t *testing.T) {
-	server := serve(t, open(t, console.Options{Desk: newMemory()}))
+	server := serve(t, open(t, console.Options{Approvals: newMemory()}))
 	var last *websocket.Conn
 	for range 64 {
 		last = dial(t, server)
@@ -264,7 +264,7 @@ func TestSocketsAreLimited(t *testing.T) {
 }
 
 func TestASocketOfAnotherPageIsRefused(t *testing.T) {
-	c := open(t, console.Options{Desk: newMemory()})
+	c := open(t, console.Options{Approvals: newMemory()})
 	server := serve(t, c)
 	cookie := session(t, c)
 	for origin, want := range map[string]int{
@@ -287,7 +287,7 @@ func TestASocketOfAnotherPageIsRefused(t *testing.T) {
 
 func TestCloseEndsSockets(t *testing.T) {
 	events := newSource()
-	c := open(t, console.Options{Desk: newMemory(), Events: events.subscribe})
+	c := open(t, console.Options{Approvals: newMemory(), Events: events.subscribe})
 	server := serve(t, c)
 	polite, mute := dial(t, server), dial(t, server)
 	receive(t, polite)
@@ -315,7 +315,7 @@ func TestCloseEndsSockets(t *testing.T) {
 }
 
 func TestCloseSaysGoodbye(t *testing.T) {
-	c := open(t, console.Options{Desk: newMemory()})
+	c := open(t, console.Options{Approvals: newMemory()})
 	conn := dial(t, serve(t, c))
 	receive(t, conn)
 	go c.Close()

@@ -172,12 +172,12 @@ func (l *Log) addDecisions(ctx context.Context, c *Chain) error {
 	return nil
 }
 
-// Decision reads the decision on a question that was asked when the segment of that number
+// Decision reads the decision on an approval request that was made when the segment of that number
 // was live. The error is [natsx.ErrNoKey] where there is none.
 func (l *Log) Decision(ctx context.Context, segment int, id string) (decision Record, err error) {
 	for _, c := range id {
 		if c <= ' ' || c == '.' || c == '*' || c == '>' {
-			return decision, natsx.ErrNoKey // no subject of one question
+			return decision, natsx.ErrNoKey // no subject of one approval request
 		}
 	}
 	s, msg, err := l.store.Decision(ctx, segment, id)
@@ -191,7 +191,7 @@ func (l *Log) Decision(ctx context.Context, segment int, id string) (decision Re
 	return decision, err
 }
 
-// ChainsOf are the ids of the chains of an event or a question, in the order in which
+// ChainsOf are the ids of the chains of an event or an approval request, in the order in which
 // they appear.
 func (l *Log) ChainsOf(ctx context.Context, f Filter) (ids []string, err error) {
 	if f.Approval != "" {

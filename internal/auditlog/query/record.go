@@ -84,7 +84,7 @@ type Record struct {
 	Level      string `json:"level"`
 	Suppressed bool   `json:"suppressed"`
 
-	// Of questions and their decisions.
+	// Of approval requests and their decisions.
 	Prompt     string    `json:"prompt"`
 	Options    []string  `json:"options"`
 	Default    string    `json:"default"`

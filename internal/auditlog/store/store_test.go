@@ -63,7 +63,7 @@ func names(t *testing.T, log *store.Log) (list []string) {
 	return list
 }
 
-// decide decides a question, and reports whether this decision is the one.
+// decide decides an approval request, and reports whether this decision is the one.
 func decide(ctx context.Context, log *store.Log, number int, id, by string) (won bool, err error) {
 	err = log.Decide(ctx, number, id, []byte(by))
 	if errors.Is(err, natsx.ErrRevision) {
@@ -72,9 +72,9 @@ func decide(ctx context.Context, log *store.Log, number int, id, by string) (won
 	return err == nil, err
 }
 
-// TestOneDecisionAcrossSegments: processes race to decide the same questions, which
+// TestOneDecisionAcrossSegments: processes race to decide the same approval requests, which
 // were asked in several segments, while an operator closes one segment after the other.
-// Each question has one decision, and everybody reads the same.
+// Each approval request has one decision, and everybody reads the same.
 func TestOneDecisionAcrossSegments(t *testing.T) {
 	const deciders, questions, rotations = 5, 60, 5
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -89,8 +89,8 @@ func TestOneDecisionAcrossSegments(t *testing.T) {
 	var mu sync.Mutex // guards what follows
 	winners := map[string][]string{}
 	asked := map[string]int{}      // in which segment
-	spread := map[int]int{}        // questions by the segment that was live when they were decided
-	decided := make(chan struct{}) // one for each question, by whoever wins
+	spread := map[int]int{}        // approval requests by the segment that was live when they were decided
+	decided := make(chan struct{}) // one for each approval request, by whoever wins
 	var wg sync.WaitGroup
 	for q := range questions {
 		id := fmt.Sprintf("q%03d", q)
@@ -122,7 +122,7 @@ func TestOneDecisionAcrossSegments(t *testing.T) {
 		close(done)
 	}()
 	count, sealed := 0, 0
-	var closing sync.WaitGroup // the segment that is being closed, while questions are decided
+	var closing sync.WaitGroup // the segment that is being closed, while approval requests are decided
 	for running := true; running; {
 		select {
 		case <-decided:
@@ -179,7 +179,7 @@ func decisions(t *testing.T, ctx context.Context, log *store.Log) (n int) {
 }
 
 // TestADecisionOfAnEarlierSegmentHolds: a decider that meets a later segment does not
-// decide again what was decided in the one of the question.
+// decide again what was decided in the one of the approval request.
 func TestADecisionOfAnEarlierSegmentHolds(t *testing.T) {
 	s := server(t)
 	log, other := open(t, s), open(t, s)
@@ -198,13 +198,13 @@ func TestADecisionOfAnEarlierSegmentHolds(t *testing.T) {
 		}
 	}
 	if err := other.Decide(t.Context(), 1, "open", []byte("allow")); err != nil {
-		t.Errorf("a question that was open when its segment was closed: %v", err)
+		t.Errorf("an approval request that was open when its segment was closed: %v", err)
 	}
 	if _, rec, err := log.Decision(t.Context(), 1, "open"); err != nil || string(rec.Body) != "allow" {
 		t.Errorf("it reads %q, %v; want its decision in the next segment", rec.Body, err)
 	}
 	if _, _, err := log.Decision(t.Context(), 1, "never"); !errors.Is(err, natsx.ErrNoKey) {
-		t.Errorf("a question that is open: %v; want that it is", err)
+		t.Errorf("an approval request that is open: %v; want that it is", err)
 	}
 }
 

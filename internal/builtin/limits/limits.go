@@ -160,7 +160,7 @@ func (l limiter) count(ctx context.Context, state string, rules []rule, ev event
 	return stop, err
 }
 
-// stop is what the agent is told. A question is the same each time, so that "Allow
+// stop is what the agent is told. An approval request is the same each time, so that "Allow
 // always" holds for the session.
 func (r rule) stop(what string, c count, asked slot, now time.Time) chain.Result {
 	text := "The limit of " + what + r.scope() + " is reached"

@@ -234,7 +234,7 @@ func TestALimitMayAsk(t *testing.T) {
 	l.now = l.now.Add(time.Second)
 	second := l.tool("s1", "Bash")
 	if first.Action != chain.AskUser || first.ApprovalPrompt != second.ApprovalPrompt || len(first.ApprovalOptions) != 3 {
-		t.Errorf("%+v, then %+v; want the same question, so that it is answered for the session", first, second)
+		t.Errorf("%+v, then %+v; want the same approval request, so that it is answered for the session", first, second)
 	}
 	strict := newLimiter(t, rules(limits.Rule{Per: []string{"session"}, Calls: 1, Then: "ask"}, limits.Rule{Calls: 1, Within: "1m"}))
 	strict.calls("s1", "Bash", 1)

@@ -103,7 +103,7 @@ func TestAQuestionIsToldOnce(t *testing.T) {
 		}
 	}
 	if len(*got) != 2 {
-		t.Errorf("told %q; want the question and the error", *got)
+		t.Errorf("told %q; want the approval request and the error", *got)
 	}
 }
 

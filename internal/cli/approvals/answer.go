@@ -14,8 +14,8 @@ import (
 )
 
 type answerCmd struct {
-	ID        string `arg:"" help:"Id of the question, which approvals lists."`
-	Option    string `arg:"" optional:"" help:"The answer: an option of the question, in any case of letters; without one, they are named."`
+	ID        string `arg:"" help:"Id of the approval request, which approvals lists."`
+	Option    string `arg:"" optional:"" help:"The answer: an option of the approval request, in any case of letters; without one, they are named."`
 	Note      string `placeholder:"TEXT" help:"Why, for the record."`
 	By        string `placeholder:"NAME" help:"Who answers; default: the user of this machine. The record keeps it beside what the connection proves."`
 	SHA256    string `name:"sha256" placeholder:"DIGEST" help:"Answer only for this data, as show showed its digest; default: the data as it is known now."`

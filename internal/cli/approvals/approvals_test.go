@@ -16,7 +16,7 @@ import (
 
 func TestApprovalsAreListedShownAndAnswered(t *testing.T) {
 	f := clitest.New(t)
-	f.Run("--text", "approvals").See(t, cli.ExitOK, "no question waits for an answer")
+	f.Run("--text", "approvals").See(t, cli.ExitOK, "no approval request is open")
 	f.Run("approvals").See(t, cli.ExitOK, `{"approvals":[],"total":0}`)
 	question := chain.Question("Deploy\x1b[2J?", "Allow once", "Deny")
 	question.Reason = "production"
@@ -25,7 +25,7 @@ func TestApprovalsAreListedShownAndAnswered(t *testing.T) {
 	f.Run("--text", "approvals", "--session", "s1").See(t, cli.ExitOK, `
 ID                          LEFT   AGE  SESSION  EVENT     HOOK          PROMPT
 QUESTION  SPAN  SPAN   s1       tool:pre  deploy-guard  Deploy␛[2J?`)
-	f.Run("--text", "approvals", "--session", "s2").See(t, cli.ExitOK, "no question waits for an answer")
+	f.Run("--text", "approvals", "--session", "s2").See(t, cli.ExitOK, "no approval request is open")
 	f.Run("approvals", "list").See(t, cli.ExitOK, `{"approvals":[{"id":"QUESTION","session_id":"s1","event":"tool:pre","hook":"deploy-guard",`+
 		`"prompt":"Deploy\u001b[2J?","options":["Allow once","Deny"],"default":"deny","created":"TIME","expires":"TIME","data_sha256":"DIGEST"}],"total":1}`)
 	f.Run("--text", "approvals", "show", id).See(t, cli.ExitOK, `
@@ -66,10 +66,10 @@ data
 	}{
 		{"an option that is not offered", []string{id, "Maybe"}, cli.ExitRefused, `"Allow once", "Deny"`},
 		{"other data", []string{id, "Deny", "--sha256", strings.Repeat("0", 64)}, cli.ExitClosed, "other data"},
-		{"an unknown question", []string{"nobody", "Deny"}, cli.ExitRefused, "hookctl: answer approval nobody: there is no"},
+		{"an unknown approval request", []string{"nobody", "Deny"}, cli.ExitRefused, "hookctl: answer approval nobody: there is no"},
 		{"an id that is none", []string{"a.b", "Deny"}, cli.ExitLocal, "answer approval a.b: the id of an approval has"},
 		{"no option", []string{id}, cli.ExitLocal, `say which option: "Allow once", "Deny"` + "\n"},
-		{"no option for an unknown question", []string{"nobody"}, cli.ExitRefused, "hookctl: answer approval nobody: there is no"},
+		{"no option for an unknown approval request", []string{"nobody"}, cli.ExitRefused, "hookctl: answer approval nobody: there is no"},
 	} {
 		got := f.Run(append([]string{"approvals", "answer"}, step.args...)...)
 		if got.Code != step.code || !strings.Contains(got.Stderr, step.says) || got.Stdout != "" {

@@ -11,26 +11,26 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// settle is how long keys are ignored after a question came up: those that were
+// settle is how long keys are ignored after an approval request came up: those that were
 // meant for something else decide nothing.
 const settle = 400 * time.Millisecond
 
 // maxTyped is how many characters a note may have; the router's limit is 4 KiB.
 const maxTyped = 1000
 
-// desk is where the asker looks questions up and answers them.
-type desk struct {
+// service is where the asker looks up and answers approval requests.
+type service struct {
 	get    func(id string) (approval.Record, error)
 	answer func(id string, a approval.Answer) error
 }
 
-// asker asks a person one question after the other: a model of bubbletea, whose
+// asker shows a person one approval request after the other: a model of bubbletea, whose
 // messages are [approval.Notice] and those below.
 type asker struct {
 	*term.Printer
-	desk desk
-	by   string
-	now  func() time.Time
+	service service
+	by      string
+	now     func() time.Time
 
 	width, height int
 	queue         []approval.Request // the first is asked
@@ -61,8 +61,8 @@ type (
 	statusMsg string   // what happened to the connection
 )
 
-func newAsker(p *term.Printer, d desk, by string) *asker {
-	return &asker{Printer: p, desk: d, by: by, now: time.Now, width: 80, height: 24}
+func newAsker(p *term.Printer, d service, by string) *asker {
+	return &asker{Printer: p, service: d, by: by, now: time.Now, width: 80, height: 24}
 }
 
 // Init does nothing.
@@ -99,7 +99,7 @@ func (m *asker) take(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// notice takes a question, or what became of one.
+// notice takes an approval request, or what became of one.
 func (m *asker) notice(n approval.Notice) tea.Cmd {
 	if n.Decision == nil {
 		m.queue = append(m.queue, n.Request)
@@ -120,7 +120,7 @@ func (m *asker) find(id string) int {
 	return slices.IndexFunc(m.queue, func(q approval.Request) bool { return q.ID == id })
 }
 
-// drop takes a question from the queue.
+// drop takes an approval request from the queue.
 func (m *asker) drop(i int) tea.Cmd {
 	m.queue = slices.Delete(m.queue, i, i+1)
 	if i > 0 {
@@ -130,19 +130,19 @@ func (m *asker) drop(i int) tea.Cmd {
 	return m.load()
 }
 
-// load looks the first question up where that was not done.
+// load looks up the first approval request unless that was done.
 func (m *asker) load() tea.Cmd {
 	if m.record != nil || len(m.queue) == 0 {
 		return nil
 	}
 	id := m.queue[0].ID
 	return func() tea.Msg {
-		r, err := m.desk.get(id)
+		r, err := m.service.get(id)
 		return recordMsg{id, r, err}
 	}
 }
 
-// loaded shows a question. Only the record is shown, since anybody may publish a
+// loaded shows an approval request. Only the record is shown, since anybody may publish a
 // notice.
 func (m *asker) loaded(msg recordMsg) tea.Cmd {
 	if m.record != nil || len(m.queue) == 0 || m.queue[0].ID != msg.id {
@@ -173,10 +173,10 @@ func (m *asker) answer() tea.Cmd {
 	m.sending = true
 	q, option := m.record.Request, m.record.Options[m.choice]
 	a := approval.Answer{Option: option, By: m.by, Note: string(m.note), DataSHA256: q.DataSHA256}
-	return func() tea.Msg { return answerMsg{q, option, m.desk.answer(q.ID, a)} }
+	return func() tea.Msg { return answerMsg{q, option, m.service.answer(q.ID, a)} }
 }
 
-// answered goes on to the next question, unless the answer may be given again.
+// answered goes on to the next approval request, unless the answer may be given again.
 func (m *asker) answered(msg answerMsg) tea.Cmd {
 	m.sending = false
 	m.said = term.Green.Cell(term.Clip(term.Printable(msg.question.Prompt), term.MaxValue) + "  answered: " + term.Printable(msg.option))
@@ -194,7 +194,7 @@ func (m *asker) answered(msg answerMsg) tea.Cmd {
 	return nil
 }
 
-// later moves the question behind the others.
+// later moves the approval request behind the others.
 func (m *asker) later() tea.Cmd {
 	if len(m.queue) < 2 {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// seat is an asker on a terminal of its own, and the desk that it asks.
+// seat is an asker on a terminal of its own, and the service that it asks.
 type seat struct {
 	t       *testing.T
 	m       *asker
@@ -28,7 +28,7 @@ type seat struct {
 
 func newSeat(t *testing.T) *seat {
 	s := &seat{t: t, clock: time.Date(2126, 1, 2, 3, 4, 5, 0, time.UTC), records: map[string]approval.Record{}}
-	s.m = newAsker(&term.Printer{}, desk{
+	s.m = newAsker(&term.Printer{}, service{
 		get: func(id string) (approval.Record, error) {
 			r, ok := s.records[id]
 			if !ok {
@@ -58,7 +58,7 @@ func (s *seat) tell(msg tea.Msg) {
 	}
 }
 
-// ask opens a question with options.
+// ask opens an approval request with options.
 func (s *seat) ask(id, prompt string, options ...string) approval.Request {
 	q := approval.Request{
 		ID: id, Session: "s1", Event: "tool:pre", Hook: "deploy-guard", Prompt: prompt, Options: options, Default: "deny",
@@ -114,7 +114,7 @@ func (s *seat) gave(answers ...string) {
 
 func TestAskerShowsAllOfAQuestion(t *testing.T) {
 	s := newSeat(t)
-	s.sees("no question waits")
+	s.sees("no approval request is open")
 	s.tell(tea.WindowSizeMsg{Width: 60, Height: 40})
 	s.ask("q1", "Deploy\x1b[2J to \u202eprod?", "Allow once", "Deny")
 	s.sees("deploy-guard asks", "5m0s left", "tool     Deploy", "agent    /agent", "session  s1", "reason   it is production", "Deploy␛[2J to ⟨U+202E⟩prod?",
@@ -177,7 +177,7 @@ func TestAKeyMeantForSomethingElseDecidesNothing(t *testing.T) {
 	s.clock = s.clock.Add(settle - time.Millisecond)
 	s.tell(keyPress("enter"))
 	s.gave()
-	s.press("enter", "enter") // the second comes right after the next question
+	s.press("enter", "enter") // the second comes right after the next approval request
 	s.gave(`q1 Deny by me, note "", digest-of-q1`)
 	s.sees("Two?")
 }
@@ -190,7 +190,7 @@ func TestAQuestionAnsweredElsewhereGoes(t *testing.T) {
 	s.tell(approval.Notice{Request: q1, Decision: &approval.Decision{Option: "Allow", Granted: true, DecidedBy: "bob\x1b"}})
 	s.sees("Two?", `One?  granted, "Allow" by bob␛`, "  note: \n")
 	s.tell(approval.Notice{Request: q2, Decision: &approval.Decision{DecidedBy: "timeout", TimedOut: true}})
-	s.sees("no question waits", "Two?  denied by timeout")
+	s.sees("no approval request is open", "Two?  denied by timeout")
 	s.press("enter")
 	s.gave()
 }
@@ -207,16 +207,16 @@ func TestAnAnswerIsSentOnce(t *testing.T) {
 	s.sees("One?", "sending the answer")
 	s.tell(send())
 	s.gave(`q1 Deny by me, note "", digest-of-q1`)
-	s.sees("no question waits", "answered: Deny")
+	s.sees("no approval request is open", "answered: Deny")
 }
 
 func TestARecordThatComesLateIsNotShown(t *testing.T) {
 	s := newSeat(t)
-	get := s.m.desk.get
-	s.m.desk.get = func(string) (approval.Record, error) { return approval.Record{}, natsx.ErrDisconnected }
+	get := s.m.service.get
+	s.m.service.get = func(string) (approval.Record, error) { return approval.Record{}, natsx.ErrDisconnected }
 	q := s.ask("q1", "One?", "Deny")
 	s.ask("q2", "Two?", "Deny")
-	s.m.desk.get = get
+	s.m.service.get = get
 	late := s.m.load()
 	s.tell(approval.Notice{Request: q, Decision: &approval.Decision{DecidedBy: "bob"}})
 	s.m.record = nil // as if q2 were still being looked up
@@ -245,7 +245,7 @@ func TestARefusedAnswer(t *testing.T) {
 			s.refusal = c.refusal
 			s.press("enter")
 			s.sees(c.refusal.Error())
-			if gone := strings.Contains(s.screen(), "no question waits"); gone != c.goes {
+			if gone := strings.Contains(s.screen(), "no approval request is open"); gone != c.goes {
 				t.Errorf("gone: %v; want %v\n%s", gone, c.goes, s.screen())
 			}
 		})
@@ -267,7 +267,7 @@ func TestQuestionsTakeTurns(t *testing.T) {
 func TestANoticeThatIsForgedShowsNothing(t *testing.T) {
 	s := newSeat(t)
 	s.tell(approval.Notice{Request: approval.Request{ID: "forged", Prompt: "Never shown"}})
-	s.sees("no question waits")
+	s.sees("no approval request is open")
 	q := s.ask("q1", "One?", "Deny")
 	r := s.records["q1"]
 	r.Decision = &approval.Decision{Option: "Deny", DecidedBy: "bob"}
@@ -275,16 +275,16 @@ func TestANoticeThatIsForgedShowsNothing(t *testing.T) {
 	s.records["q2"] = r
 	s.tell(approval.Notice{Request: q})
 	s.press("enter")
-	s.sees("no question waits", "by bob") // q2 was decided before it was shown
+	s.sees("no approval request is open", "by bob") // q2 was decided before it was shown
 }
 
 func TestALookUpThatFailsIsTriedAgain(t *testing.T) {
 	s := newSeat(t)
-	get := s.m.desk.get
-	s.m.desk.get = func(string) (approval.Record, error) { return approval.Record{}, natsx.ErrDisconnected }
+	get := s.m.service.get
+	s.m.service.get = func(string) (approval.Record, error) { return approval.Record{}, natsx.ErrDisconnected }
 	s.ask("q1", "One?", "Deny")
-	s.sees("looking the question up", natsx.ErrDisconnected.Error())
-	s.m.desk.get = get
+	s.sees("looking up the approval request", natsx.ErrDisconnected.Error())
+	s.m.service.get = get
 	s.tell(tickMsg{})
 	s.sees("One?", "> Deny")
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// maxWrapped bounds the lines of a question's text on a terminal.
+// maxWrapped bounds the lines of an approval request's text on a terminal.
 const maxWrapped = 5000
 
-// View shows the question.
+// View shows the approval request.
 func (m *asker) View() tea.View {
 	var lines []string
 	if m.record == nil {
@@ -28,9 +28,9 @@ func (m *asker) View() tea.View {
 }
 
 func (m *asker) idle() []string {
-	what := "no question waits for an answer; Ctrl-C leaves"
+	what := "no approval request is open; Ctrl-C leaves"
 	if len(m.queue) > 0 {
-		what = "looking the question up; Ctrl-C leaves"
+		what = "looking up the approval request; Ctrl-C leaves"
 	}
 	return []string{m.cut(term.Dim.Cell(what)), "", m.cut(m.said)}
 }
@@ -98,7 +98,7 @@ func (m *asker) noteLine() string {
 	return m.Paint(term.Dim, "  note: ") + text
 }
 
-// wrap makes the text of the question as wide as the terminal.
+// wrap makes the text of the approval request as wide as the terminal.
 func (m *asker) wrap() {
 	if m.record == nil {
 		return

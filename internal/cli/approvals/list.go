@@ -12,15 +12,15 @@ import (
 
 // Cmd has the commands of `hookctl approvals`.
 type Cmd struct {
-	List   listCmd   `cmd:"" default:"withargs" help:"List the questions that wait for an answer; approvals alone does so too."`
-	Show   showCmd   `cmd:"" help:"Show all that is known of a question, and what it is about."`
-	Answer answerCmd `cmd:"" help:"Answer a question."`
-	Watch  watchCmd  `cmd:"" help:"Be asked, one question after the other, until interrupted."`
+	List   listCmd   `cmd:"" default:"withargs" help:"List the open approval requests; the default of approvals."`
+	Show   showCmd   `cmd:"" help:"Show an approval request and the data it is about."`
+	Answer answerCmd `cmd:"" help:"Answer an approval request."`
+	Watch  watchCmd  `cmd:"" help:"Answer approval requests one after the other, until interrupted."`
 	Rules  rulesCmd  `cmd:"" help:"Check a file of rules, and show what they decide; needs no NATS."`
 }
 
 type listCmd struct {
-	Session string `placeholder:"ID" help:"Only questions of this session."`
+	Session string `placeholder:"ID" help:"Only approval requests of this session."`
 	Limit   int    `placeholder:"N" help:"At most so many, the oldest first; default: as many as fit a message."`
 }
 
@@ -30,7 +30,7 @@ type waiting struct {
 	Total     int                `json:"total"`
 }
 
-// Run lists questions.
+// Run lists approval requests.
 func (c *listCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.Limit < 0 {
 		return fmt.Errorf("use --limit %d: it can't be negative", c.Limit)
@@ -46,7 +46,7 @@ func (c *listCmd) Run(ctx context.Context, e *cli.Env) error {
 	case e.Out.Document(waiting{append([]approval.Request{}, list...), total}):
 		return nil
 	case total == 0:
-		e.Out.Print("no question waits for an answer\n")
+		e.Out.Print("no approval request is open\n")
 		return nil
 	}
 	now := time.Now()

@@ -11,7 +11,7 @@ import (
 
 type rulesCmd struct {
 	File   string `arg:"" help:"File of rules, YAML or JSON; - reads the standard input."`
-	Hook   string `placeholder:"NAME" help:"Decide a question of this hook."`
+	Hook   string `placeholder:"NAME" help:"Decide an approval request of this hook."`
 	Tool   string `placeholder:"NAME" help:"About this tool."`
 	Prompt string `placeholder:"TEXT" help:"With this prompt."`
 }

@@ -14,10 +14,10 @@ import (
 )
 
 type showCmd struct {
-	ID string `arg:"" help:"Id of the question, which approvals lists."`
+	ID string `arg:"" help:"Id of the approval request, which approvals lists."`
 }
 
-// Run shows a question.
+// Run shows an approval request.
 func (c *showCmd) Run(ctx context.Context, e *cli.Env) error {
 	a, err := e.Approver(ctx)
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *showCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// recordRows is what is known of a question, but for its texts of many lines.
+// recordRows is what is known of an approval request, but for its texts of many lines.
 func recordRows(r approval.Record, now time.Time) [][]term.Cell {
 	hook := r.Hook
 	if r.HookID != "" && r.HookID != r.Hook {
@@ -69,7 +69,7 @@ func recordRows(r approval.Record, now time.Time) [][]term.Cell {
 	return rows
 }
 
-// decision is the end of a question for people.
+// decision is the end of an approval request for people.
 func decision(d approval.Decision) term.Cell {
 	what, color := "denied", term.Red
 	if d.Granted {

@@ -69,7 +69,7 @@ func TestTheAskerTellsOfTheConnection(t *testing.T) {
 	routertest.Start(t, s, router.Options{})
 	f := &clitest.Fixture{T: t, Env: map[string]string{"NATS_URL": s.ClientURL()}, NC: natstest.Conn(t, s)}
 	f.Hook(chain.Registration{ID: "ask", Events: []string{"tool:pre"}}, clitest.Answering(chain.Question("Deploy this?")))
-	id := clitest.QuestionID.FindString(f.Run("execute", "tool:pre", "--no-wait").Stdout)
+	id := clitest.ApprovalID.FindString(f.Run("execute", "tool:pre", "--no-wait").Stdout)
 
 	screen, code := make(terminal, 1000), make(chan int, 1)
 	var stderr clitest.Diagnostics
@@ -94,7 +94,7 @@ func TestTheAskerTellsOfTheConnection(t *testing.T) {
 		}
 	}
 	f.Run("approvals", "answer", id, "Deny")
-	screen.until(t, "no question waits")
+	screen.until(t, "no approval request is open")
 	leave()
 	if got := <-code; got != cli.ExitOK || stderr.String() != "" {
 		t.Errorf("exit code %d, stderr %q; want nothing beside the screen", got, stderr.String())

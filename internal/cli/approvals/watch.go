@@ -18,14 +18,14 @@ import (
 )
 
 type watchCmd struct {
-	Session string `placeholder:"ID" help:"Only questions of this session."`
+	Session string `placeholder:"ID" help:"Only approval requests of this session."`
 	By      string `placeholder:"NAME" help:"Who answers; default: the user of this machine."`
 }
 
 // maxStatus is how much news of the connection may wait for the asker.
 const maxStatus = 16
 
-// Run asks on a terminal, and writes a line for each question and decision
+// Run asks on a terminal, and writes a line for each approval request and decision
 // elsewhere.
 func (c *watchCmd) Run(ctx context.Context, e *cli.Env) error {
 	status := make(chan string, maxStatus)
@@ -72,7 +72,7 @@ func (c *watchCmd) of(handle func(approval.Notice)) func(approval.Notice) {
 func (c *watchCmd) ask(ctx context.Context, e *cli.Env, a *approver.Approver, status <-chan string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := newAsker(e.Out, desk{
+	m := newAsker(e.Out, service{
 		get: func(id string) (approval.Record, error) { return a.Get(ctx, id) },
 		answer: func(id string, answer approval.Answer) error {
 			_, err := a.Answer(ctx, id, answer)

@@ -15,7 +15,7 @@ type FilterFlags struct {
 	Session    string   `placeholder:"ID" help:"Only of this session."`
 	Chain      string   `placeholder:"ID" help:"Only of this chain."`
 	EventID    string   `name:"event-id" placeholder:"ID" help:"Only of this event, by its id."`
-	Approval   string   `placeholder:"ID" help:"Only about this question."`
+	Approval   string   `placeholder:"ID" help:"Only about this approval request."`
 	Event      string   `placeholder:"NAME" help:"Only of events of this name, or that match tool:*."`
 	Hook       string   `placeholder:"ID" help:"Only of this hook."`
 	Action     string   `placeholder:"ACTION" help:"Only where this was decided or done, such as deny."`

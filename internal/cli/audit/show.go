@@ -18,7 +18,7 @@ import (
 type ShowCmd struct {
 	Chain    string `arg:"" optional:"" help:"Id of the chain, which answers, traces and records have."`
 	EventID  string `name:"event-id" placeholder:"ID" help:"The chains of this event instead."`
-	Approval string `placeholder:"ID" help:"The chains of this question instead."`
+	Approval string `placeholder:"ID" help:"The chains of this approval request instead."`
 }
 
 // Run tells what happened in a chain.
@@ -92,7 +92,7 @@ type storyHop struct {
 	record query.Record
 }
 
-// storyApproval is a question and its decision.
+// storyApproval is an approval request and its decision.
 type storyApproval struct {
 	ApprovalID string `json:"approval_id"`
 	Prompt     string `json:"prompt,omitempty"`
@@ -103,7 +103,7 @@ type storyApproval struct {
 	DecidedBy  string `json:"decided_by,omitempty"`
 	ClaimedBy  string `json:"claimed_by,omitempty"`
 
-	question, decision *query.Record
+	request, decision *query.Record
 }
 
 func newStory(c *query.Chain) *story {
@@ -147,7 +147,7 @@ func newStory(c *query.Chain) *story {
 	return s
 }
 
-// approvals puts questions and decisions together.
+// approvals puts approval requests and decisions together.
 func (s *story) approvals() {
 	at := map[string]int{}
 	for _, r := range s.chain.Of(audit.ApprovalRequested, audit.ApprovalDecided) {
@@ -162,8 +162,8 @@ func (s *story) approvals() {
 			a.Prompt = r.Prompt
 		}
 		if r.Kind == audit.ApprovalRequested {
-			if a.question == nil {
-				a.question, a.Asked = &r, r.Time.UTC().Format(RecordTime)
+			if a.request == nil {
+				a.request, a.Asked = &r, r.Time.UTC().Format(RecordTime)
 			}
 			continue
 		}

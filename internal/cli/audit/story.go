@@ -188,10 +188,10 @@ func injectedText(r query.Record) string {
 	return ": " + term.Clip(term.Printable(textOf(r.Text.Value)), 4*term.MaxValue)
 }
 
-// approvalLines is a question and who decided it, and when.
+// approvalLines is an approval request and who decided it, and when.
 func approvalLines(p *term.Printer, a storyApproval) (lines []term.Cell) {
 	lines = append(lines, term.Cells(term.PrintableLines(a.Prompt, term.MaxLines), term.Bold)...)
-	if q := a.question; q != nil {
+	if q := a.request; q != nil {
 		text := fmt.Sprintf("%s  by %s: %s; until %s, then %s", a.Asked, term.Printable(q.Hook), term.Printable(strings.Join(q.Options, " | ")),
 			q.Expires.UTC().Format(RecordTime), term.Printable(q.Default))
 		lines = append(lines, term.Plain.Cell(text))
@@ -211,8 +211,8 @@ func approvalLines(p *term.Printer, a storyApproval) (lines []term.Cell) {
 	if d.ClaimedBy != "" {
 		text += ", who claims to be " + term.Printable(d.ClaimedBy)
 	}
-	if a.question != nil {
-		text += ", after " + term.Span(d.Time.Sub(a.question.Time))
+	if a.request != nil {
+		text += ", after " + term.Span(d.Time.Sub(a.request.Time))
 	}
 	if d.Note != "" {
 		text += "; note: " + term.Printable(d.Note)

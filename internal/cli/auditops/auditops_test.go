@@ -393,7 +393,7 @@ func TestAuditRemoveWaitsForQuestions(t *testing.T) {
 		}
 	}
 	put(`{"segment":1}`)
-	o.refused("1 question", args...)
+	o.refused("1 approval request", args...)
 	put(`{"segment":2}`)
 	o.want(0, args...)
 }

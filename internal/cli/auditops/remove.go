@@ -204,12 +204,12 @@ func (c *RemoveSegmentCmd) verify(ctx context.Context, prefix string, s store.Se
 
 // inUse says who needs the segment still.
 func (c *RemoveSegmentCmd) inUse(ctx context.Context, t *store.Log, b *natsx.Conn, s store.Segment, last query.Note) error {
-	open, err := questionsUpTo(ctx, b, s.Number)
+	open, err := openApprovalsUpTo(ctx, b, s.Number)
 	if err != nil {
 		return err
 	}
 	if open > 0 {
-		return fmt.Errorf("%s asked while it was live, and kept until 24 h after the deadline, look for their decision in it: try again then", term.Plural(open, "question"))
+		return fmt.Errorf("%s may still be decided in this segment, until 24 h after the deadline: try again then", term.Plural(open, "approval request"))
 	}
 	if c.Unwitnessed {
 		return nil
@@ -238,8 +238,8 @@ func (c *RemoveSegmentCmd) inUse(ctx context.Context, t *store.Log, b *natsx.Con
 	return nil
 }
 
-// questionsUpTo counts the questions that may be decided in segments up to a number.
-func questionsUpTo(ctx context.Context, b *natsx.Conn, number int) (n int, err error) {
+// questionsUpTo counts the approval requests that may be decided in segments up to a number.
+func openApprovalsUpTo(ctx context.Context, b *natsx.Conn, number int) (n int, err error) {
 	bucket, err := b.FindBucket(ctx, approvals.Bucket(b.Prefix(), 0).Name)
 	if errors.Is(err, natsx.ErrNoStream) {
 		return 0, nil
@@ -252,10 +252,10 @@ func questionsUpTo(ctx context.Context, b *natsx.Conn, number int) (n int, err e
 	enough := errors.New("all are counted")
 	err = bucket.Follow(ctx, func(batch []natsx.Entry, loaded bool) error {
 		for _, entry := range batch {
-			var question struct {
+			var request struct {
 				Segment int `json:"segment"`
 			}
-			if entry.Value != nil && (json.Unmarshal(entry.Value, &question) != nil || question.Segment <= number) {
+			if entry.Value != nil && (json.Unmarshal(entry.Value, &request) != nil || request.Segment <= number) {
 				n++
 			}
 		}

@@ -47,7 +47,7 @@ func answerRows(a agent.Answer, diff []jsondiff.Change) [][]term.Cell {
 		rows.Add("injects", string(role)+": "+a.ContextInjection+placing(a.Ephemeral, a.AppendToLastToolResult), term.Plain)
 	}
 	if action == chain.AskUser {
-		rows.Add("asks", question(a.Result), term.Plain)
+		rows.Add("asks", approvalText(a.Result), term.Plain)
 	}
 	if a.UserMessage != "" {
 		rows.Add("message", string(cmp.Or(a.UserMessageLevel, chain.LevelInfo))+": "+a.UserMessage, term.Plain)
@@ -87,7 +87,7 @@ func placing(ephemeral, atToolResult bool) string {
 
 func prompt(r chain.Result) string { return cmp.Or(r.ApprovalPrompt, approval.DefaultPrompt) }
 
-func question(r chain.Result) string {
+func approvalText(r chain.Result) string {
 	options, wait := r.ApprovalOptions, chain.DefaultApprovalTimeout
 	if options == nil {
 		options = approval.DefaultOptions()

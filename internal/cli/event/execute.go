@@ -17,8 +17,8 @@ import (
 // ExecuteCmd is `hookctl execute`.
 type ExecuteCmd struct {
 	emitArgs
-	Wait   *time.Duration `placeholder:"DURATION" help:"Time for all, for a person to answer too; default: until the question is decided."`
-	NoWait bool           `help:"Do not wait for a person; the question stays open."`
+	Wait   *time.Duration `placeholder:"DURATION" help:"Time for all, for a person to answer too; default: until the approval request is decided."`
+	NoWait bool           `help:"Do not wait for a person; the approval request stays open."`
 }
 
 // executed is the JSON form of a verdict.
@@ -121,7 +121,7 @@ func verdictRows(x agent.Execution, diff []jsondiff.Change) [][]term.Cell {
 	return rows
 }
 
-// asked is a question and its options.
+// asked is an approval request and its options.
 func asked(q verdict.Approval) string {
 	return term.Clip(q.Prompt, 2*term.MaxValue) + " [" + strings.Join(q.Options, " | ") + "]"
 }
@@ -131,7 +131,7 @@ func howToAnswer(id string) string {
 	return "answer it with: hookctl approvals answer " + term.Printable(id) + " OPTION"
 }
 
-// answerOf is what became of a question.
+// answerOf is what became of an approval request.
 func answerOf(q verdict.Approval, action verdict.Action) string {
 	switch {
 	case action == verdict.Pending:

@@ -63,7 +63,7 @@ func (e example) runsOn() bool {
 
 // TestTheExamplesOfThePages runs the examples of each page: first those that run
 // until they are interrupted, then the others, on the same bus. The files of the
-// page are where they run; the id of a question on the page stands for the latest
+// page are where they run; the id of an approval request on the page stands for the latest
 // that was shown.
 func TestTheExamplesOfThePages(t *testing.T) {
 	for name, atLeast := range map[string]int{"hookctl.md": 15, "approvals-terminal.md": 12} {
@@ -104,10 +104,10 @@ func runExamples(t *testing.T, list []example) {
 			continue
 		}
 		for i, arg := range e.args {
-			e.args[i] = clitest.QuestionID.ReplaceAllString(arg, question)
+			e.args[i] = clitest.ApprovalID.ReplaceAllString(arg, question)
 		}
 		got := f.Run(e.args...)
-		if id := clitest.QuestionID.FindString(got.Stdout); id != "" {
+		if id := clitest.ApprovalID.FindString(got.Stdout); id != "" {
 			question = id
 		}
 		if diff := cmp.Diff(clitest.Settled(e.output), clitest.Settled(got.Stdout)); diff != "" {

@@ -31,7 +31,7 @@ type commands struct {
 	Explain       event.ExplainCmd       `cmd:"" help:"Show which hooks would run for an event, in order; calls none."`
 	Watch         event.WatchCmd         `cmd:"" help:"Show events and their results as they happen, until interrupted."`
 	Events        event.CatalogCmd       `cmd:"" help:"Show the standard events, or the schema of one; needs no NATS."`
-	Approvals     approvals.Cmd          `cmd:"" help:"Answer the questions of hooks."`
+	Approvals     approvals.Cmd          `cmd:"" help:"Answer the approval requests of hooks."`
 	Audit         auditCmd               `cmd:"" help:"Read, export and prove the audit log."`
 	Trace         trace.Cmd              `cmd:"" help:"Show a chain as a waterfall: what took how long, from Jaeger or from the audit log."`
 	Coverage      audit.CoverageCmd      `cmd:"" help:"List agents by the events they emitted, those that never asked before a tool first."`
@@ -54,7 +54,7 @@ func Run(ctx context.Context, args []string, p cli.Process) int {
 	exited := false
 	parser, err := kong.New(&c,
 		kong.Name("hookctl"),
-		kong.Description("Emit events through hooks, answer their questions, look at them, watch, and serve hooks of one line."),
+		kong.Description("Emit events through hooks, answer their approval requests, look at them, watch, and serve hooks of one line."),
 		kong.Vars{"version": version.String()},
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(int) { exited = true }),

@@ -48,7 +48,7 @@ replay_safe, or in mode shadow; they see Hook-Mode: shadow. For every other hook
 answer of the hook, the chain is refused. With --worker only rules run, and commands whose hook is replay_safe.
 
 A chain whose data is not in the log is refused and counted; where secrets are masked there, hooks see the mask.
-What is compared for a question is that it is asked (ask_user), not what the person answered.
+For an approval request, only the fact that the hook asks (ask_user) is compared, not the answer.
 
 Exit codes: 0 done; 1 error; 8 with --fail-on-diff, a decision would differ.`
 }

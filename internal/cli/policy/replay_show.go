@@ -130,7 +130,7 @@ func (s *replayShow) counts() {
 		{s.report.Assumed, "of them to other data than the recorded answer was given to: take these with care"},
 		{s.report.Masked, "with masked values: hooks saw the mask where the agent had sent a secret, so the result may differ"},
 		{s.report.Failed, "with a hook that failed now: what its on_failure says was taken"},
-		{s.report.Asked, "with a question: compared is that it is asked, not what a person answered"},
+		{s.report.Asked, "with an approval request: only the fact that the hook asks is compared"},
 	} {
 		if c.n > 0 {
 			rows = append(rows, term.Row("  "+strconv.Itoa(c.n), c.what))

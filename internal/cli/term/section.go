@@ -1,6 +1,6 @@
 package term
 
-// Section is a part of a question's text.
+// Section is a part of an approval request's text.
 type Section struct {
 	Head  string
 	Lines []Cell

@@ -206,7 +206,7 @@ func (r rule) result(tool events.Tool) chain.Result {
 	return chain.Result{}
 }
 
-// prompt is the question, with the call's secrets masked.
+// prompt is what a person is asked, with the call's secrets masked.
 func prompt(tool events.Tool, reason string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Allow %s?\n", decision.Tool(tool.Name))

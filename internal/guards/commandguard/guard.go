@@ -91,7 +91,7 @@ func (p policy) command(c shell.Command) decision.Finding {
 			switch pattern.In(c) {
 			case shell.Yes:
 				if r, found := builtIn(c); p.defaults && found == shell.Yes && r.decision == decision.Deny {
-					return decision.Finding{Decision: decision.Deny, Reason: r.reason} // a question does not weaken it
+					return decision.Finding{Decision: decision.Deny, Reason: r.reason} // an approval request does not weaken it
 				}
 				return decision.Finding{Decision: list.decision, Reason: fmt.Sprintf("%q is in the %s list of this guard", pattern, list.decision)}
 			case shell.Maybe:
@@ -125,10 +125,10 @@ func (p policy) command(c shell.Command) decision.Finding {
 
 func undecidable(why string) string { return "cannot decide: " + why }
 
-// maxShown bounds the command in a question, in characters.
+// maxShown bounds the command in an approval request, in characters.
 const maxShown = 2000
 
-// prompt is the question, with the command's secrets masked.
+// prompt is what a person is asked, with the command's secrets masked.
 func prompt(command, reason string) string {
 	shown, _ := redact.Text(command)
 	return "Run this command?\n\n" + decision.Clip(shown, maxShown) + "\n\nAsked because: " + reason

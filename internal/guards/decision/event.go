@@ -9,7 +9,7 @@ import (
 )
 
 // OfEvent judges the tool calls of an event, those that a call holds too, and answers
-// what the strictest of the answers is: a denial, or one question that has all of them.
+// what the strictest of the answers is: a denial, or one approval request that has all of them.
 // An event that isn't about a tool passes.
 func OfEvent(ev events.Event, judge func(events.Tool) chain.Result) chain.Result {
 	var all chain.Result
@@ -30,7 +30,7 @@ func OfEvent(ev events.Event, judge func(events.Tool) chain.Result) chain.Result
 	return all
 }
 
-// both is the question that has two. Where they offer different answers it offers Allow
+// both is the approval request that has two. Where they offer different answers it offers Allow
 // and Deny.
 func both(a, b chain.Result) chain.Result {
 	a.ApprovalPrompt += "\n\n" + b.ApprovalPrompt

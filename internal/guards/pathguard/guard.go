@@ -150,7 +150,7 @@ func (p policy) partly(a access) decision.Finding {
 }
 
 // sweeps reports whether a path is a glob such as dir/* and *.json, and a pattern one name
-// in any directory: what is built in of this form would make each such glob a question.
+// in any directory: what is built in of this form would ask a person about each such glob.
 // Of find -name '*.json' it is .*.json, too, and nothing else of the name is asked about.
 func (a access) sweeps(pattern paths.Pattern) bool {
 	name, anywhere := strings.CutPrefix(pattern.String(), "**/")

@@ -8,7 +8,7 @@ import (
 )
 
 // wording says which arguments of a command are no files, but expressions, messages and
-// names to leave out. What isn't listed is taken for a file, so a gap makes a question too
+// names to leave out. What isn't listed is taken for a file, so a gap asks a person too
 // many, and none too few.
 type wording struct {
 	texts  output   // options with such a text

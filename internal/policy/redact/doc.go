@@ -3,7 +3,7 @@
 //
 // # Usage
 //
-// [Rules] are for what is kept or shown: logs, observers, questions. They know
+// [Rules] are for what is kept or shown: logs, observers, approval requests. They know
 // secrets by form and by name, and a file can change them, see [ParseRules].
 // [Object], [Text] and [Options] are for data that goes on to be used, as in a
 // hook: they know secrets by form only, so that a value keeps its type.

@@ -24,7 +24,7 @@ func FromAudit(c *query.Chain) *Trace {
 		}
 		t.Spans = append(t.Spans, s)
 	}
-	return t.withQuestions(c)
+	return t.withApprovals(c)
 }
 
 func rootOf(c *query.Chain) Span {
@@ -76,8 +76,8 @@ func hopOf(r query.Record, at time.Time) Span {
 	return s
 }
 
-// withQuestions adds the questions to people, each once, and what became of them.
-func (t *Trace) withQuestions(c *query.Chain) *Trace {
+// withApprovals adds the approval requests, each once, and what became of them.
+func (t *Trace) withApprovals(c *query.Chain) *Trace {
 	at := map[string]int{} // in Spans
 	for _, r := range c.Of(audit.ApprovalRequested) {
 		if _, known := at[r.ApprovalID]; known {

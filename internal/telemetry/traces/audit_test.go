@@ -81,11 +81,11 @@ func TestTheLogTellsWhatItKnows(t *testing.T) {
 			[]audit.Record{hop("a", "collect", 10*ms), hop("b", "collect", 10*ms), result("collect", 10*ms)},
 			[]string{"0 -10+10 event e collect", "1 -10+10 call a collect", "1 -10+10 call b collect"},
 		},
-		"a question that is open": {
+		"an approval request that is open": {
 			[]audit.Record{hop("b", "ask_user", 5*ms), question, result("pending", 5*ms)},
 			[]string{"0 -5+5 event e pending", "1 -5+5 call b ask_user", "1 0+0 approval b  open"},
 		},
-		"a question that was denied": {
+		"an approval request that was denied": {
 			[]audit.Record{question, result("pending", 0), decided(time.Minute, false)},
 			[]string{"0 0+0 event e pending", "1 0+60000 approval b deny"},
 		},

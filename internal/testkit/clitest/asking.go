@@ -14,7 +14,7 @@ import (
 func Still(text string) string { return Settled(strings.ReplaceAll(text, cli.OSUser(), "ME")) }
 
 // Asking serves a hook that asks, and starts an execution that is asked for. It
-// returns the question's id.
+// returns the approval request's id.
 func (f *Fixture) Asking(result chain.Result, args ...string) (*Background, string) {
 	f.T.Helper()
 	f.Hook(chain.Registration{ID: "ask", Name: "deploy-guard", Events: []string{"tool:pre"}}, Answering(result))
@@ -26,9 +26,9 @@ func (f *Fixture) asked(args ...string) (*Background, string) {
 	f.T.Helper()
 	b := f.Start(cli.Process{}, append([]string{"execute", "tool:pre", "--session", "s1"}, args...)...)
 	line := b.Line()
-	id := QuestionID.FindString(line)
+	id := ApprovalID.FindString(line)
 	if id == "" {
-		f.T.Fatalf("line %q; want the id of a question", line)
+		f.T.Fatalf("line %q; want the id of an approval request", line)
 	}
 	return b, id
 }

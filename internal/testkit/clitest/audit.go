@@ -99,7 +99,7 @@ func (f *AuditFixture) grow() {
 	}
 }
 
-// Decide appends the decision on a question.
+// Decide appends the decision on an approval request.
 func (f *AuditFixture) Decide(segment int, r audit.Record) {
 	f.T.Helper()
 	body := r.Append(nil)

@@ -18,10 +18,10 @@ func (b *Background) Want(lines ...string) {
 	}
 }
 
-// Settled is steady, without what differs in reports and questions, and without
+// Settled is steady, without what differs in reports and approval requests, and without
 // the blanks at the ends of lines, which a page does not show.
 func Settled(text string) string {
-	text = QuestionID.ReplaceAllString(text, "QUESTION")
+	text = ApprovalID.ReplaceAllString(text, "QUESTION")
 	text = digestPattern.ReplaceAllString(text, "DIGEST")
 	text = spanPattern.ReplaceAllString(text, "SPAN")
 	text = tookPattern.ReplaceAllString(text, "in TIME") // first: steady knows only some of them
@@ -77,8 +77,8 @@ var (
 
 var (
 	// QuestionID is the id of an approval request.
-	QuestionID    = regexp.MustCompile(`\b[a-z2-7]{26}\b`)
+	ApprovalID    = regexp.MustCompile(`\b[a-z2-7]{26}\b`)
 	digestPattern = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
-	spanPattern   = regexp.MustCompile(`\b(4m5\ds|[0-4]s)\b`) // of a question that was just asked
+	spanPattern   = regexp.MustCompile(`\b(4m5\ds|[0-4]s)\b`) // of an approval request that was just made
 	tookPattern   = regexp.MustCompile(`in [0-9][0-9.hmnµ]*s\b`)
 )

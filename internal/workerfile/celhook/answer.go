@@ -64,7 +64,7 @@ func compileAsk(at jsontext.Pointer, a Ask) (answer, error) {
 		return nil, positioned(at+"/prompt", err)
 	}
 	if a.Prompt == "" {
-		return nil, kind.At(at, "ask needs a prompt: the question")
+		return nil, kind.At(at, "ask needs a prompt")
 	}
 	if t := a.Timeout; t != nil && (*t <= 0 || math.IsInf(*t, 0)) {
 		return nil, kind.At(at+"/timeout", "must be a number of seconds above 0, not %v", *t)

@@ -36,9 +36,9 @@ type Rule struct {
 	UserMessageLevel chain.Level `json:"user_message_level"`
 }
 
-// Ask is a question to a person.
+// Ask makes an approval request.
 type Ask struct {
-	// Prompt is the question, a template.
+	// Prompt is what a person is asked, a template.
 	Prompt string `json:"prompt"`
 	// Options are the answers offered; absent means Allow and Deny.
 	Options []string `json:"options" jsonschema:"minItems=1,uniqueItems=true,minLength=1"`

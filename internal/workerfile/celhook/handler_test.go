@@ -56,7 +56,7 @@ func TestTheFirstRuleThatHoldsAnswers(t *testing.T) {
 			[]celhook.Rule{{Deny: text("{{ data.tool_input.file_path }} in {{session_id}}: {{ data.tool_input.n }}, {{ data.tool_input.list }}{{ {'}}': {'a': '{{'}} }}!")}},
 			chain.Denial(`/etc/passwd in s1: 9007199254740993, [1,{"x":2}]{"}}":{"a":"{{"}}!`),
 		},
-		"a question": {
+		"an approval request": {
 			[]celhook.Rule{{Ask: &celhook.Ask{Prompt: "Write {{ data.tool_input.file_path }}?", Options: []string{"Allow once", "Deny"}, Timeout: seconds(30), Default: chain.Allow}}},
 			chain.Result{Action: chain.AskUser, ApprovalPrompt: "Write /etc/passwd?", ApprovalOptions: []string{"Allow once", "Deny"}, ApprovalTimeout: seconds(30), ApprovalDefault: chain.Allow},
 		},

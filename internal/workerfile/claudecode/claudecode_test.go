@@ -81,15 +81,15 @@ func TestResult(t *testing.T) {
 		event, stdout string
 		want          chain.Result
 	}{
-		"nothing":                        {"tool:pre", "", chain.Result{}},
-		"an empty object":                {"tool:pre", " {}\n", chain.Result{}},
-		"text before a tool":             {"tool:pre", "all is well", chain.Result{}},
-		"text at the start of a session": {"session:start", "be brief\n", chain.Injection("be brief")},
-		"text beside a prompt":           {"prompt:submit", "be brief", chain.Injection("be brief")},
-		"a long text is cut":             {"prompt:submit", strings.Repeat("ä", 20000), chain.Injection(strings.Repeat("ä", 10000))},
-		"text that is no UTF-8":          {"prompt:submit", "a\xff", chain.Injection("a�")},
-		"defer asks":                     {"tool:pre", pre(`"permissionDecision":"defer","permissionDecisionReason":"wait"`), chain.Question("wait")},
-		"a question without words":       {"tool:pre", pre(`"permissionDecision":"ask"`), chain.Question("Allow Bash?")},
+		"nothing":                           {"tool:pre", "", chain.Result{}},
+		"an empty object":                   {"tool:pre", " {}\n", chain.Result{}},
+		"text before a tool":                {"tool:pre", "all is well", chain.Result{}},
+		"text at the start of a session":    {"session:start", "be brief\n", chain.Injection("be brief")},
+		"text beside a prompt":              {"prompt:submit", "be brief", chain.Injection("be brief")},
+		"a long text is cut":                {"prompt:submit", strings.Repeat("ä", 20000), chain.Injection(strings.Repeat("ä", 10000))},
+		"text that is no UTF-8":             {"prompt:submit", "a\xff", chain.Injection("a�")},
+		"defer asks":                        {"tool:pre", pre(`"permissionDecision":"defer","permissionDecisionReason":"wait"`), chain.Question("wait")},
+		"an approval request without words": {"tool:pre", pre(`"permissionDecision":"ask"`), chain.Question("Allow Bash?")},
 		"ask and change at once deny": {
 			"tool:pre", pre(`"permissionDecision":"ask","permissionDecisionReason":"sure?","updatedInput":{}`),
 			chain.Denial("The hook wants a person to be asked about an input that it changes at once, which can't be done.\nsure?"),

@@ -31,13 +31,13 @@
 // for becomes the nearest stricter thing:
 //
 //   - allow is continue: it permits nothing that another hook denies
-//   - defer is ask, since a question may wait as long as it likes
+//   - defer is ask, since an approval request may wait as long as it likes
 //   - continue false denies, with the reason to stop; at Stop and SubagentStop, which
 //     it ends, it lets them be
 //   - ask together with a changed input denies: a person can't be asked about the
 //     change
 //   - context beside a denial or a change becomes part of its reason, which the agent
-//     is shown; beside a question it is dropped
+//     is shown; beside an approval request it is dropped
 //   - sessionTitle, initialUserMessage, watchPaths, reloadSkills,
 //     suppressOriginalPrompt, updatedPermissions, retry, terminalSequence and async
 //     are passed over

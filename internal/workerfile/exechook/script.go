@@ -143,7 +143,7 @@ func checkSyntax(dir, shell string, args ...string) error {
 	return ask(dir, path, append([]string{"-n"}, args...)...)
 }
 
-// ask has a shell answer a question with its exit code. The error is what it said.
+// ask has a shell answer with its exit code. The error is what it said.
 func ask(dir, shell string, args ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), shellTime)
 	defer cancel()

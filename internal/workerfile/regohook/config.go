@@ -52,12 +52,12 @@ func New(s kind.Section, c Config) (kind.Hook, error) {
 	if compiler.Compile(set.modules); compiler.Failed() {
 		return kind.Hook{}, l.positioned(set.at, compiler.Errors)
 	}
-	question, err := questionOf(c.Query, compiler)
+	parsedQuery, err := parseQuery(c.Query, compiler)
 	if err != nil {
 		return kind.Hook{}, &kind.FieldError{Pointer: "/query", Err: err}
 	}
 	query, err := rego.New(
-		rego.ParsedQuery(question.body),
+		rego.ParsedQuery(parsedQuery.body),
 		rego.Compiler(compiler),
 		rego.Store(inmem.NewFromObject(set.data)),
 		rego.StrictBuiltinErrors(!c.Lenient),
@@ -65,8 +65,8 @@ func New(s kind.Section, c Config) (kind.Hook, error) {
 	if err != nil {
 		return kind.Hook{}, l.positioned(set.at, err)
 	}
-	p := &policy{query: query, rules: question.rules, name: l.relative}
-	return kind.Hook{Handler: p.handle, Files: c.read(s.Worker), Warnings: l.doubts(set.at, question, compiler)}, nil
+	p := &policy{query: query, rules: parsedQuery.rules, name: l.relative}
+	return kind.Hook{Handler: p.handle, Files: c.read(s.Worker), Warnings: l.doubts(set.at, parsedQuery, compiler)}, nil
 }
 
 // capabilities are those of this version of OPA, with the network as far as the hosts

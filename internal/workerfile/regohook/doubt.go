@@ -42,7 +42,7 @@ func misspelt(pkg ast.Ref, compiler *ast.Compiler) []misspelling {
 }
 
 // doubts are the rules that are probably misspelt, where other rules of the package count.
-func (l loader) doubts(at jsontext.Pointer, q question, compiler *ast.Compiler) []error {
+func (l loader) doubts(at jsontext.Pointer, q parsedQuery, compiler *ast.Compiler) []error {
 	var doubts []error
 	for _, rule := range misspelt(q.of, compiler) {
 		text := fmt.Sprintf("nothing reads the rule %s: did you mean %s?", rule.name, rule.meant)

@@ -24,7 +24,7 @@ const (
 var counting = []string{ruleResult, ruleDeny, ruleAllow, ruleAsk}
 
 // question is what is evaluated for each event.
-type question struct {
+type parsedQuery struct {
 	body  ast.Body
 	of    ast.Ref  // the rule or the package that is asked
 	rules []string // what is asked for, in the order of the list it yields
@@ -32,12 +32,12 @@ type question struct {
 
 // questionOf makes a query of the rule or the package that text names. It yields, for
 // each rule that exists, a list with its value, or without one where it is undefined.
-func questionOf(text string, compiler *ast.Compiler) (question, error) {
+func parseQuery(text string, compiler *ast.Compiler) (parsedQuery, error) {
 	ref, err := ast.ParseRef(cmp.Or(text, DefaultQuery))
 	if err != nil || !ref.HasPrefix(ast.DefaultRootRef) || !ref.IsGround() || len(ref) < 2 {
-		return question{}, errors.New("must name a rule or a package, like data.hooks or data.authz.allow")
+		return parsedQuery{}, errors.New("must name a rule or a package, like data.hooks or data.authz.allow")
 	}
-	q := question{of: ref}
+	q := parsedQuery{of: ref}
 	var terms []*ast.Term
 	add := func(name string, rule ast.Ref) {
 		value := ast.VarTerm("value")
@@ -55,7 +55,7 @@ func questionOf(text string, compiler *ast.Compiler) (question, error) {
 		}
 	}
 	if len(terms) == 0 {
-		return question{}, fmt.Errorf("no policy has the rule %s, nor a rule deny, allow, ask or result below it: %s", ref, meant(ref, compiler))
+		return parsedQuery{}, fmt.Errorf("no policy has the rule %s, nor a rule deny, allow, ask or result below it: %s", ref, meant(ref, compiler))
 	}
 	q.body = ast.NewBody(ast.NewExpr(ast.ArrayTerm(terms...)))
 	return q, nil

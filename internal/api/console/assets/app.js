@@ -6,7 +6,7 @@ import { addEvent, addLost } from "./live.js";
 import { showRegistry } from "./registry.js";
 
 const views = ["approvals", "live", "registry"];
-const setAside = new Map(); // id of a question that doesn't open by itself again → when it expires
+const setAside = new Map(); // id of an approval request that doesn't open by itself again → when it expires
 let pending = [], ahead = 0; // ahead: the router's clock less ours, in ms
 let access = true; // until a request is refused for want of it
 
@@ -23,7 +23,7 @@ function route() {
   next();
 }
 
-// review opens a question, and the next one when it is closed.
+// review opens an approval request, and the next one when it is closed.
 async function review(question) {
   setAside.set(question.id, Date.parse(question.expires));
   await open(question, now);
@@ -31,7 +31,7 @@ async function review(question) {
   next();
 }
 
-// next opens a question by itself, on the view that is for them.
+// next opens an approval request by itself, on the view that is for them.
 function next() {
   if (!access || isOpen() || $("approvals").hidden) return;
   const question = pending.find((q) => !setAside.has(q.id) && Date.parse(q.expires) > now());

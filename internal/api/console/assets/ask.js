@@ -1,4 +1,4 @@
-// The dialog that asks a person one question.
+// The dialog that shows a person one approval request.
 import { $, call, el, toast } from "./dom.js";
 import { args, changes } from "./question.js";
 import { indented, left, members, text, visible } from "./text.js";
@@ -10,12 +10,12 @@ const grants = (option) => ["allow", "allow once", "allow always"].includes(opti
 const dialog = $("ask");
 let question = null; // the one that is open
 let opened = 0, closed = null, sending = false, ended = false;
-let missed = false; // something happened to the question while it was being read
+let missed = false; // something happened to the approval request while it was being read
 let newest = { approvals: [], total: 0 }; // list of what waits
 
 export const isOpen = () => question !== null;
 
-// open asks a question, and resolves when the dialog is closed.
+// open makes an approval request, and resolves when the dialog is closed.
 export async function open(q, clock) {
   question = q;
   ended = sending = missed = false;
@@ -28,7 +28,7 @@ export async function open(q, clock) {
     fill(q, record);
   } catch (error) {
     question = null;
-    if (error.code !== 401) toast("The question can't be shown: " + visible(error.message));
+    if (error.code !== 401) toast("The approval request can't be shown: " + visible(error.message));
     return;
   }
   dialog.showModal();
@@ -83,7 +83,7 @@ function fill(q, record) {
   $("ask-body").scrollTop = 0;
 }
 
-// showMore says how many questions wait besides the one that is open.
+// showMore says how many approval requests wait besides the one that is open.
 function showMore() {
   const others = newest.total - (newest.approvals.some((q) => q.id === question?.id) ? 1 : 0);
   $("ask-more").textContent = others > 0 ? others + " more waiting" : "";
@@ -136,7 +136,7 @@ function fail(message, kind = "") {
   $("ask-outcome").hidden = false;
 }
 
-// finish shows what became of the question, and closes.
+// finish shows what became of the approval request, and closes.
 function finish(message, kind) {
   if (ended) return;
   ended = true;
@@ -146,7 +146,7 @@ function finish(message, kind) {
   setTimeout(() => { if (question === q) closed(); }, stay);
 }
 
-// decided is told by the router about every question.
+// decided is told by the router about every approval request.
 export function decided({ id, decision }) {
   if (question?.id !== id || sending) return;
   if (closed === null) { missed = true; return; }
@@ -166,7 +166,7 @@ export function listed(list) {
   closeGone(list.approvals);
 }
 
-// closeGone ends the open question where the list no longer has it.
+// closeGone ends the open approval request where the list no longer has it.
 async function closeGone(pending) {
   const q = question;
   if (q === null || sending || ended || pending.some((other) => other.id === q.id)) return;
@@ -175,7 +175,7 @@ async function closeGone(pending) {
     const record = JSON.parse(await call("/v1/approvals/" + encodeURIComponent(q.id)));
     if (question === q && !sending && record.decided_by) finish(verdict(record), record.granted ? "allowed" : "denied");
   } catch (error) {
-    if (question === q && error.code === 404) finish("This question is no longer known.");
+    if (question === q && error.code === 404) finish("This approval request is no longer known.");
   }
 }
 
@@ -190,7 +190,7 @@ dialog.addEventListener("cancel", (event) => {
   if (!early(event)) aside();
 });
 // Whatever closed it, nothing was answered. The browser tells of it with the next frame,
-// and by then the next question may be open.
+// and by then the next approval request may be open.
 dialog.addEventListener("close", () => { if (!dialog.open) aside(); });
 
 document.addEventListener("keydown", (event) => {

@@ -1,4 +1,4 @@
-// What a question is about, as elements.
+// What an approval request is about, as elements.
 import { el } from "./dom.js";
 import { members, parts, shown, text, visible } from "./text.js";
 

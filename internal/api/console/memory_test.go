@@ -12,7 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// memory is a desk in memory.
+// memory is a svc in memory.
 type memory struct {
 	mu       sync.Mutex
 	records  []approval.Record // in the order they were asked
@@ -25,7 +25,7 @@ type memory struct {
 
 func newMemory() *memory { return &memory{watchers: map[chan approval.Notice]struct{}{}} }
 
-// question is one that waits for an hour.
+// approval request is an approval request that waits for an hour.
 func question(id string) approval.Record {
 	now := time.Now()
 	data := []byte(`{"session_id":"s1","tool_name":"Bash","tool_input":{"command":"rm -rf build","count":90071992547409931}}`)
@@ -47,14 +47,14 @@ func (m *memory) ask(r approval.Record) {
 	m.tell(approval.Notice{Request: r.Request})
 }
 
-// reset leaves the desk with one question.
+// reset leaves the svc with one approval request.
 func (m *memory) reset(r approval.Record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.records = []approval.Record{r}
 }
 
-// askSilently asks without saying which question it was.
+// askSilently asks without saying which approval request it was.
 func (m *memory) askSilently(r approval.Record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -76,7 +76,7 @@ func (m *memory) decideSilently(id string) {
 	m.tell(approval.Notice{Lost: true})
 }
 
-// elsewhere is a question of another session.
+// elsewhere is an approval request of another session.
 func elsewhere() approval.Record {
 	q := question("elsewhere")
 	q.Session = "s2"
@@ -110,7 +110,7 @@ func (m *memory) Pending(_ context.Context, f approval.Filter) (list []approval.
 
 func (m *memory) find(id string) (*approval.Record, error) {
 	if strings.ContainsAny(id, ".>") || len(id) > 128 {
-		return nil, errors.New("the desk was asked for what is no id")
+		return nil, errors.New("the approvals service was asked for what is no id")
 	}
 	i := slices.IndexFunc(m.records, func(r approval.Record) bool { return r.ID == id })
 	if i < 0 {
@@ -138,7 +138,7 @@ func (m *memory) get(id string) (record approval.Record, after func(), err error
 	return *r, after, nil
 }
 
-// askAndDecide decides the question while somebody reads it for the first time.
+// askAndDecide decides the approval request while somebody reads it for the first time.
 func (m *memory) askAndDecide(r approval.Record, told chan<- struct{}) {
 	m.mu.Lock()
 	m.afterGet = func() {
@@ -194,7 +194,7 @@ func (m *memory) listed() int {
 	return m.lists
 }
 
-// decision is what is recorded of a question, or nil.
+// decision is what is recorded of an approval request, or nil.
 func (m *memory) decision(id string) *approval.Decision {
 	r, err := m.Get(context.Background(), id)
 	if err != nil {

@@ -15,31 +15,31 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// desk answers on the subjects of approvals and sessions as a router does.
-type desk struct {
+// fakeService answers on the subjects of approvals and sessions as a router does.
+type fakeService struct {
 	bus     *natsx.Conn
 	service *natsx.Service
 
 	mu       sync.Mutex // guards what follows
 	records  map[string]*approval.Record
 	order    []string
-	fit      int               // questions that a list may hold; 0 means all
+	fit      int               // approval requests that a list may hold; 0 means all
 	failures []error           // what the next requests get, before they are looked at
 	bodies   map[string]string // of the latest request, by subject
 }
 
-// openDesk starts a desk. The caller closes the bus.
-func openDesk(b *natsx.Conn) (*desk, error) {
-	d := &desk{bus: b, records: map[string]*approval.Record{}, bodies: map[string]string{}}
+// openService starts a fakeService. The caller closes the bus.
+func openService(b *natsx.Conn) (*fakeService, error) {
+	d := &fakeService{bus: b, records: map[string]*approval.Record{}, bodies: map[string]string{}}
 	var err error
-	if d.service, err = b.Serve("desk", "1.0.0", nil); err != nil {
+	if d.service, err = b.Serve("approvals", "1.0.0", nil); err != nil {
 		return nil, err
 	}
 	for subject, handle := range map[string]func(*natsx.Request) ([]byte, wire.Header, error){
 		b.Of("approvals"): d.list, b.Of("approval", "*"): d.show, b.Of("approve", "*"): d.approve,
 		b.Of("session", "show"): d.session, b.Of("session", "revoke"): d.revoke,
 	} {
-		_, err := d.service.Add(natsx.Endpoint{Name: "desk", Subject: subject, Handle: func(_ context.Context, r *natsx.Request) error {
+		_, err := d.service.Add(natsx.Endpoint{Name: "approvals", Subject: subject, Handle: func(_ context.Context, r *natsx.Request) error {
 			body, header, err := d.take(r, handle)
 			if err != nil {
 				return err
@@ -53,9 +53,9 @@ func openDesk(b *natsx.Conn) (*desk, error) {
 	return d, nil
 }
 
-func (d *desk) close() { _ = d.service.Stop(context.Background()) }
+func (d *fakeService) close() { _ = d.service.Stop(context.Background()) }
 
-func (d *desk) take(r *natsx.Request, handle func(*natsx.Request) ([]byte, wire.Header, error)) ([]byte, wire.Header, error) {
+func (d *fakeService) take(r *natsx.Request, handle func(*natsx.Request) ([]byte, wire.Header, error)) ([]byte, wire.Header, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.bodies[r.Subject] = string(r.Data)
@@ -68,24 +68,24 @@ func (d *desk) take(r *natsx.Request, handle func(*natsx.Request) ([]byte, wire.
 }
 
 // body is the latest request's on a subject.
-func (d *desk) body(subject string) string {
+func (d *fakeService) body(subject string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.bodies[subject]
 }
 
 // fail lets the next requests fail.
-func (d *desk) fail(errs ...error) {
+func (d *fakeService) fail(errs ...error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.failures = errs
 }
 
-// created is when every question of a desk was asked.
+// created is when every approval request was made.
 var created = time.Date(2126, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// ask opens a question; with publish it is told of.
-func (d *desk) ask(id string, publish bool) {
+// ask opens an approval request; with publish it is told of.
+func (d *fakeService) ask(id string, publish bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r := &approval.Record{
@@ -103,14 +103,14 @@ func (d *desk) ask(id string, publish bool) {
 	}
 }
 
-// decide ends a question behind everybody's back, and tells of it with publish.
-func (d *desk) decide(id string, decision approval.Decision, publish bool) {
+// decide ends an approval request behind everybody's back, and tells of it with publish.
+func (d *fakeService) decide(id string, decision approval.Decision, publish bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.end(d.records[id], decision, publish)
 }
 
-func (d *desk) end(r *approval.Record, decision approval.Decision, publish bool) {
+func (d *fakeService) end(r *approval.Record, decision approval.Decision, publish bool) {
 	r.Decision = &decision
 	kind := "event.approval.denied"
 	if decision.Granted {
@@ -121,7 +121,7 @@ func (d *desk) end(r *approval.Record, decision approval.Decision, publish bool)
 	}
 }
 
-func (d *desk) list(r *natsx.Request) ([]byte, wire.Header, error) {
+func (d *fakeService) list(r *natsx.Request) ([]byte, wire.Header, error) {
 	var f approval.Filter
 	if len(r.Data) > 0 {
 		if err := json.Unmarshal(r.Data, &f); err != nil {
@@ -142,7 +142,7 @@ func (d *desk) list(r *natsx.Request) ([]byte, wire.Header, error) {
 	return body, wire.Header{"Hook-Total": {strconv.Itoa(total)}}, err
 }
 
-func (d *desk) find(subject string) (*approval.Record, error) {
+func (d *fakeService) find(subject string) (*approval.Record, error) {
 	id := subject[strings.LastIndex(subject, ".")+1:]
 	r, ok := d.records[id]
 	if !ok {
@@ -151,7 +151,7 @@ func (d *desk) find(subject string) (*approval.Record, error) {
 	return r, nil
 }
 
-func (d *desk) show(r *natsx.Request) ([]byte, wire.Header, error) {
+func (d *fakeService) show(r *natsx.Request) ([]byte, wire.Header, error) {
 	record, err := d.find(r.Subject)
 	if err != nil {
 		return nil, nil, err
@@ -159,7 +159,7 @@ func (d *desk) show(r *natsx.Request) ([]byte, wire.Header, error) {
 	return record.Append(nil), nil, nil
 }
 
-func (d *desk) approve(r *natsx.Request) ([]byte, wire.Header, error) {
+func (d *fakeService) approve(r *natsx.Request) ([]byte, wire.Header, error) {
 	record, err := d.find(r.Subject)
 	if err != nil {
 		return nil, nil, err
@@ -182,7 +182,7 @@ func (d *desk) approve(r *natsx.Request) ([]byte, wire.Header, error) {
 	return []byte(`{"status":"accepted","option":` + strconv.Quote(decision.Option) + `}`), nil, nil
 }
 
-func (d *desk) session(r *natsx.Request) ([]byte, wire.Header, error) {
+func (d *fakeService) session(r *natsx.Request) ([]byte, wire.Header, error) {
 	if string(r.Data) != `{"session_id":"s1"}` {
 		return nil, nil, wire.Errorf(wire.NotFound, "nothing is known of this session")
 	}
@@ -191,6 +191,6 @@ func (d *desk) session(r *natsx.Request) ([]byte, wire.Header, error) {
 		"grants":[{"hook":"deploy-guard","prompt":"Deploy?","by":"ada","granted":"2126-01-02T03:04:05.000Z","approval_id":"q1"}],"new":1}`), nil, nil
 }
 
-func (d *desk) revoke(*natsx.Request) ([]byte, wire.Header, error) {
+func (d *fakeService) revoke(*natsx.Request) ([]byte, wire.Header, error) {
 	return []byte(`{"revoked":1}`), nil, nil
 }
