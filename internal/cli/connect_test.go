@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 )
 
@@ -76,7 +77,7 @@ func TestIdentities(t *testing.T) {
 			t.Parallel() // some wait for a router
 			env := map[string]string{"XDG_CONFIG_HOME": dir}
 			maps.Copy(env, tt.env)
-			got := (&clitest.Fixture{T: t, Env: env}).Run(append([]string{"emit", "x"}, strings.Fields(tt.args)...)...)
+			got := (&clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: env}).Run(append([]string{"emit", "x"}, strings.Fields(tt.args)...)...)
 			if got.Code != tt.code || !strings.Contains(got.Stderr, tt.text) {
 				t.Errorf("exit code %d, stderr %q; want %d, %q", got.Code, got.Stderr, tt.code, tt.text)
 			}
@@ -89,7 +90,7 @@ func TestTheSelectedContext(t *testing.T) {
 	home := t.TempDir()
 	write(t, home+"/.config/nats/context.txt", "ada\n")
 	write(t, home+"/.config/nats/context/ada.json", `{"url":"`+url+`","user":"ada","password":"secret"}`)
-	f := &clitest.Fixture{T: t, Env: map[string]string{"HOME": home}}
+	f := &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{"HOME": home}}
 	if got := f.Run("emit", "x"); !strings.Contains(got.Stderr, "no router answers") {
 		t.Errorf("stderr %q; want that the context is used", got.Stderr)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 func TestApprovalsAreListedShownAndAnswered(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	f.Run("--text", "approvals").See(t, cli.ExitOK, "no approval request is open")
 	f.Run("approvals").See(t, cli.ExitOK, `{"approvals":[],"total":0}`)
 	question := chain.Question("Deploy\x1b[2J?", "Allow once", "Deny")
@@ -94,7 +94,7 @@ data
 }
 
 func TestAnAnswerIsBoundToTheData(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	sub, err := f.NC.SubscribeSync("hooks.approve.*")
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func TestAnAnswerIsBoundToTheData(t *testing.T) {
 }
 
 func TestAnAnswerMayBeAnyText(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	b, id := f.Asking(chain.Question("Really?"))
 	f.Run("--text", "approvals", "answer", id, "ask me tomorrow", "--any-option", "--by", "bridge").See(t, cli.ExitOK, "accepted: ask me tomorrow")
 	for _, want := range []string{`"action":"deny"`, "denied: User denied: Really?"} {
@@ -127,7 +127,7 @@ func TestAnAnswerMayBeAnyText(t *testing.T) {
 }
 
 func TestApprovalsWatchWritesLines(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	b, first := f.Asking(chain.Question("Really?\u202e"))
 	f.Run("execute", "tool:pre", "--session", "s2", "--no-wait") // is not told of
 	lines := f.Start(cli.Process{}, "approvals", "watch", "--session", "s1")
@@ -155,7 +155,7 @@ func TestApprovalsWatchWritesLines(t *testing.T) {
 }
 
 func TestApprovalsRules(t *testing.T) {
-	f := &clitest.Fixture{T: t, Env: nil}
+	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: nil}
 	file := filepath.Join(t.TempDir(), "rules.yaml")
 	if err := os.WriteFile(file, []byte(`
 rules:

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
@@ -19,14 +18,14 @@ import (
 )
 
 func TestApprovalsWatchAsksOnATerminal(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	b, id := f.Asking(chain.Question("Deploy this?", "Allow once", "Deny"))
 	keys, typing := io.Pipe()
 	screen := make(terminal, 1000)
 	code := make(chan int, 1)
 	go func() {
 		var stderr strings.Builder
-		code <- hookctl.Run(t.Context(), []string{"approvals", "watch", "--by", "ada"}, cli.Process{
+		code <- hookctl(t.Context(), []string{"approvals", "watch", "--by", "ada"}, cli.Process{
 			Stdin: keys, Stdout: screen, Stderr: &stderr, Getenv: func(name string) string { return f.Env[name] }, Terminal: true,
 		})
 	}()
@@ -67,7 +66,7 @@ func TestApprovalsWatchAsksOnATerminal(t *testing.T) {
 func TestTheAskerTellsOfTheConnection(t *testing.T) {
 	s := natstest.Listening(t)
 	routertest.Start(t, s, router.Options{})
-	f := &clitest.Fixture{T: t, Env: map[string]string{"NATS_URL": s.ClientURL()}, NC: natstest.Conn(t, s)}
+	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"NATS_URL": s.ClientURL()}, NC: natstest.Conn(t, s)}
 	f.Hook(chain.Registration{ID: "ask", Events: []string{"tool:pre"}}, clitest.Answering(chain.Question("Deploy this?")))
 	id := clitest.ApprovalID.FindString(f.Run("execute", "tool:pre", "--no-wait").Stdout)
 
@@ -78,7 +77,7 @@ func TestTheAskerTellsOfTheConnection(t *testing.T) {
 	keys, typing := io.Pipe()
 	defer typing.Close()
 	go func() {
-		code <- hookctl.Run(ctx, []string{"approvals", "watch"}, cli.Process{
+		code <- hookctl(ctx, []string{"approvals", "watch"}, cli.Process{
 			Stdin: keys, Stdout: screen, Stderr: &stderr, Getenv: func(name string) string { return f.Env[name] }, Terminal: true,
 		})
 	}()

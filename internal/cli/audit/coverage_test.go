@@ -13,7 +13,7 @@ import (
 )
 
 func TestCoverageListsAgentsThatNeverAskBeforeATool(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	emit := func(source, event string) {
 		t.Helper()
 		h := nats.Header{

@@ -43,7 +43,7 @@ func shape(t *testing.T, file []byte) (list []string) {
 }
 
 func TestAuditExportPutsCheckpointsAtTheirPlaces(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	a, b := clitest.NewKey(t, 2, "a"), clitest.NewKey(t, 3, "b")
 	write := func() { f.Write(clitest.ChainOf("c", "s", clitest.Began)...) }
 	write()
@@ -111,7 +111,7 @@ func TestAuditExportPutsCheckpointsAtTheirPlaces(t *testing.T) {
 }
 
 func TestAuditExportKeepsCopiesBehindTheirCheckpoint(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	a := clitest.NewKey(t, 2, "a")
 	f.Write(clitest.ChainOf("c", "s", clitest.Began)...)
 	f.Sign()
@@ -128,7 +128,7 @@ func TestAuditExportKeepsCopiesBehindTheirCheckpoint(t *testing.T) {
 }
 
 func TestAuditExportWithoutACheckpointSaysSo(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	file := filepath.Join(t.TempDir(), "log.jsonl")
 	if got := f.Run("audit", "export", file); got.Code != cli.ExitOK || !strings.Contains(got.Stderr, "is empty") {
 		t.Errorf("an empty log: %+v", got)
@@ -158,7 +158,7 @@ func TestAuditExportWithoutACheckpointSaysSo(t *testing.T) {
 }
 
 func TestAuditExportGoesOnOnlyWithItsOwnLog(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	f.Fill(3)
 	file := filepath.Join(t.TempDir(), "log.jsonl")
 	f.Run("audit", "export", file)
@@ -176,7 +176,7 @@ func TestAuditExportGoesOnOnlyWithItsOwnLog(t *testing.T) {
 	if got := f.Run("audit", "export", "-"); !strings.Contains(got.Stdout, "HOOKS_AUDIT_2") || !strings.Contains(got.Stderr, "this is segment 2") {
 		t.Errorf("the live segment: %+v", got)
 	}
-	other := clitest.NewAudit(t)
+	other := clitest.NewAudit(t, hookctl)
 	other.Fill(3)
 	if got := other.Run("audit", "export", file, "--resume"); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "another log") {
 		t.Errorf("another log: %+v", got)
@@ -190,7 +190,7 @@ func TestAuditExportGoesOnOnlyWithItsOwnLog(t *testing.T) {
 }
 
 func TestAuditExportOfNoSegmentLeavesNoFile(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	f.Fill(1)
 	file := filepath.Join(t.TempDir(), "log.jsonl")
 	for _, more := range [][]string{nil, {"--resume"}} {

@@ -14,7 +14,7 @@ import (
 )
 
 func TestAuditReceiptsProveOneRecord(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	f.Fill(3)
 	f.Turn()
 	f.Fill(2)
@@ -34,7 +34,7 @@ func TestAuditReceiptsProveOneRecord(t *testing.T) {
 			continue
 		}
 		offline := map[string]string{}
-		got := (&clitest.Fixture{T: t, Env: offline}).Run("audit", "check", receipt, "--key", f.Keys.Text, "--witness", clitest.NewKey(t, 2, "a").Text)
+		got := (&clitest.Fixture{T: t, Hookctl: hookctl, Env: offline}).Run("audit", "check", receipt, "--key", f.Keys.Text, "--witness", clitest.NewKey(t, 2, "a").Text)
 		var x auditcli.Checked
 		if err := json.Unmarshal([]byte(got.Stdout), &x); err != nil || got.Code != cli.ExitOK {
 			t.Fatalf("check %s: %v %+v", args, err, got)
@@ -49,7 +49,7 @@ func TestAuditReceiptsProveOneRecord(t *testing.T) {
 }
 
 func TestAuditProveSaysWhatItCannotProve(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	f.Fill(2)
 	f.Write(clitest.ChainOf("open", "s", clitest.Began)...)
 	file := exportUncovered(f)
@@ -87,7 +87,7 @@ func exportUncovered(f *clitest.AuditFixture) string {
 }
 
 func TestAuditCheckRefusesWhatIsNotProved(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	f.Fill(2)
 	good := f.Run("audit", "prove", "1:3", "--json").Stdout
 	altered := func(change func(r *audit.Receipt)) string {

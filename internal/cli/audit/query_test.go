@@ -13,7 +13,7 @@ import (
 )
 
 func TestAuditQueryFindsWhatIsAskedFor(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	f.Fill(2) // messages 1 and 2
 	f.Turn()
 	f.Write(clitest.ChainOf("late", "s9", clitest.Began.Add(48*time.Hour))...)
@@ -45,7 +45,7 @@ func TestAuditQueryFindsWhatIsAskedFor(t *testing.T) {
 }
 
 func TestAuditQueryGoesByTheTimesOfRecords(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	now := time.Now()
 	for i, ago := range []time.Duration{30 * time.Minute, 20 * time.Minute, 10 * time.Minute} {
 		f.Write(audit.Record{Time: now.Add(-ago), Kind: audit.LogKind, Hook: []string{"a", "b", "c"}[i]})
@@ -64,7 +64,7 @@ func TestAuditQueryGoesByTheTimesOfRecords(t *testing.T) {
 }
 
 func TestAuditQueryRefusesWhatItCannotRead(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	for args, want := range map[string]string{
 		"--since yesterday":                        `read --since "yesterday": a time is needed`,
 		"--until=-3h":                              "read --until",
@@ -82,7 +82,7 @@ func TestAuditQueryRefusesWhatItCannotRead(t *testing.T) {
 }
 
 func TestAuditQueryShowsWhatIsNoRecord(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	for _, body := range []string{"hello\n", "", `{"kind":"x"}` + "\n", "{\"a\":\"\x1b[2J\"}"} {
 		if _, err := f.Trail.Live().Append(t.Context(), f.Bus.Of("audit", "w", "w1"), "", f.Last, []byte(body)); err != nil {
 			t.Fatal(err)
@@ -99,7 +99,7 @@ func TestAuditQueryShowsWhatIsNoRecord(t *testing.T) {
 }
 
 func TestAuditTextLinesAreSafeForTheTerminal(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	f.Write(audit.Record{Time: clitest.Began, Kind: audit.HookResult, Session: "s\x1b[31m", Event: "tool:pre", Hook: "h\u202e", Action: "deny\n", Detail: audit.Call{Reason: "a\x07b"}})
 	got := f.Run("audit", "tail", "--text")
 	want := "2026-03-01 12:00:00.000Z  hook.result        tool:pre         s␛[31m     h⟨U+202E⟩      deny⏎  a␇b; 0.0ms  1:0\n"
@@ -109,7 +109,7 @@ func TestAuditTextLinesAreSafeForTheTerminal(t *testing.T) {
 }
 
 func TestAuditTailGoesOnOverSegments(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	f.Fill(3)
 	got := f.Run("audit", "tail", "-n", "2", "--kind", "chain.result", "--json")
 	if diff := cmp.Diff([]string{"2:5 chain.result", "3:5 chain.result"}, clitest.Places(t, got.Stdout)); diff != "" {
@@ -142,7 +142,7 @@ func TestAuditTailGoesOnOverSegments(t *testing.T) {
 }
 
 func TestAuditWithoutALogSaysSo(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	got := f.Run("audit", "tail", "--prefix", "other")
 	if got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "there is no audit log") {
 		t.Errorf("code %d: %s", got.Code, got.Stderr)

@@ -16,7 +16,7 @@ import (
 )
 
 func TestAuditShowTellsTheStory(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	f.Fill(3)
 	late := audit.Record{
 		Time: clitest.Began, Kind: audit.HookResult, ChainID: "chain-1", EventID: "event-chain-1", Event: "tool:pre", Session: "s1", Hook: "trial", Action: "deny",
@@ -64,7 +64,7 @@ nothing: it was denied
 }
 
 func TestAuditShowFollowsTheQuestionToItsDecision(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	base := audit.Record{Time: clitest.Began, ChainID: "c1", Session: "s1", Event: "tool:pre", EventID: "e1"}
 	asked, result, decided := base, base, base
 	asked.Kind, asked.Hook, asked.Action = audit.ApprovalRequested, "gate", "requested"
@@ -113,7 +113,7 @@ func TestAuditShowFollowsTheQuestionToItsDecision(t *testing.T) {
 }
 
 func TestAuditShowFindsChainsOfAnotherClock(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	const id = "ffffffff-ffff-7000-8000-000000000000" // of a clock that is far ahead
 	f.Write(clitest.ChainOf(id, "s1", clitest.Began)...)
 	if got := f.Run("audit", "show", id, "--text"); got.Code != cli.ExitOK || !strings.Contains(got.Stdout, "deny by no-rm") {
@@ -122,7 +122,7 @@ func TestAuditShowFindsChainsOfAnotherClock(t *testing.T) {
 }
 
 func TestAuditShowSaysWhatItCannotShow(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	f.Write(
 		audit.Record{Time: clitest.Began, Kind: audit.HookResult, ChainID: "refused", Hook: "h", Action: "modify", Detail: audit.Call{Data: &audit.Data{SHA256: "d1"}}},
 		audit.Record{Time: clitest.Began, Kind: audit.ChainRefused, ChainID: "refused", Action: "continue", Detail: audit.Chain{In: &audit.Data{SHA256: "d0"}}},
@@ -144,7 +144,7 @@ func TestAuditShowSaysWhatItCannotShow(t *testing.T) {
 }
 
 func TestAuditStatsCounts(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	f.Fill(2)
 	f.Turn()
 	f.Write(

@@ -63,7 +63,7 @@ func TestAuditVerifyMissesSegments(t *testing.T) {
 		"the end, never seen":                  {[]string{c}, true, nil, audit.Incomplete, c, "there was a later segment, HOOKS_AUDIT_3"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := clitest.NewAudit(t)
+			f := clitest.NewAudit(t, hookctl)
 			segments(f, 3)
 			key := []string{"--key", f.Keys.Text}
 			if !x.unseen {
@@ -84,7 +84,7 @@ func TestAuditVerifyMissesSegments(t *testing.T) {
 }
 
 func TestAuditVerifyMissesExports(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	files := segments(f, 4)
 	verdictOf(f, "--key", f.Keys.Text)
 	for name, c := range map[string]struct {
@@ -112,7 +112,7 @@ func TestAuditVerifyMissesExports(t *testing.T) {
 // TestAuditVerifyWithANamedPin: the one pin that is named belongs to a segment that is
 // there, or to one that is missing.
 func TestAuditVerifyWithANamedPin(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	f.Fill(2)
 	pin := []string{"--key", f.Keys.Text, "--pin", filepath.Join(t.TempDir(), "pin.json")}
 	verdictOf(f, pin...)
@@ -131,7 +131,7 @@ func TestAuditVerifyWithANamedPin(t *testing.T) {
 }
 
 func TestAuditStatsTellsWhatIsMissing(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	segments(f, 5)
 	removeStreams(f, "HOOKS_AUDIT", "HOOKS_AUDIT_3", "HOOKS_AUDIT_4")
 	var s auditcli.Stats

@@ -42,7 +42,7 @@ func export(f *clitest.AuditFixture, segment int) string {
 }
 
 func TestAuditVerifyOfBadFilesEndsInAVerdict(t *testing.T) {
-	f, other := clitest.NewAudit(t), clitest.NewAudit(t)
+	f, other := clitest.NewAudit(t, hookctl), clitest.NewAudit(t, hookctl)
 	f.Fill(5)
 	other.Keys = clitest.NewKey(t, 9, "hook-router")
 	other.Write(clitest.ChainOf("x", "y", clitest.Began)...)
@@ -104,7 +104,7 @@ func TestAuditVerifyOfBadFilesEndsInAVerdict(t *testing.T) {
 }
 
 func TestAuditVerifyOfALongLineIsInvalid(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	header := `{"hookrouter_audit_export":1,"origin":"hooks/HOOKS_AUDIT","first":1,"prefix":"hooks"}` + "\n"
 	for name, begin := range map[string]string{"of a message": header + `{"seq":1,"time":"`, "instead of a header": ""} {
 		in := io.MultiReader(strings.NewReader(begin), io.LimitReader(endless{}, 100<<20), strings.NewReader("\n"))
@@ -125,7 +125,7 @@ func (endless) Read(b []byte) (int, error) {
 }
 
 func TestAuditVerifyOfTheRunningLog(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	a := clitest.NewKey(t, 2, "a")
 	key := []string{"--key", f.Keys.Text}
 	if v, _ := verdictOf(f, key...); v.Verdict != audit.Incomplete || !strings.Contains(v.Reason, "empty") {
@@ -160,7 +160,7 @@ func TestAuditVerifyOfTheRunningLog(t *testing.T) {
 }
 
 func TestAuditVerifyFollowsSegments(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	f.Fill(3)
 	one := export(f, 1)
 	f.Turn()
@@ -223,7 +223,7 @@ func TestAuditVerifyFollowsSegments(t *testing.T) {
 }
 
 func TestAuditVerifyMissesALaterSegment(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	f.Fill(2)
 	f.Turn()
 	f.Fill(2)
@@ -237,7 +237,7 @@ func TestAuditVerifyMissesALaterSegment(t *testing.T) {
 }
 
 func TestAuditVerifyGoesByTheGivenKeyNotThePinned(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	f.Fill(2)
 	verdictOf(f, "--key", f.Keys.Text)
 	if v, _ := verdictOf(f, "--key", clitest.NewKey(t, 8, "hook-router").Text); v.Verdict != audit.Invalid {
@@ -246,7 +246,7 @@ func TestAuditVerifyGoesByTheGivenKeyNotThePinned(t *testing.T) {
 }
 
 func TestAuditVerifyTakesKeysOnTrustOnceAndRemembersThem(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	f.Fill(2)
 	got := f.Run("audit", "verify")
 	if got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "no router that runs here gave its key either") {
@@ -272,7 +272,7 @@ func TestAuditVerifyTakesKeysOnTrustOnceAndRemembersThem(t *testing.T) {
 }
 
 func TestAuditVerifyComparesWithWhatWasSeen(t *testing.T) {
-	f, forger := clitest.NewAudit(t), clitest.NewAudit(t)
+	f, forger := clitest.NewAudit(t, hookctl), clitest.NewAudit(t, hookctl)
 	forger.Env["XDG_STATE_HOME"] = f.Env["XDG_STATE_HOME"] // the auditor's, at another time
 	f.Fill(4)
 	early := export(f, 1)
@@ -309,7 +309,7 @@ func TestAuditVerifyComparesWithWhatWasSeen(t *testing.T) {
 }
 
 func TestAuditPinsAreKeptSafe(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	f.Fill(2)
 	verdictOf(f, "--key", f.Keys.Text)
 	file := filepath.Join(f.Env["XDG_STATE_HOME"], "hookctl", "audit", "hooks__HOOKS_AUDIT.json")
@@ -348,7 +348,7 @@ func TestAuditPinsAreKeptSafe(t *testing.T) {
 }
 
 func TestAuditKeysAreReadOrExplained(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	f.Fill(1)
 	file, dir := export(f, 1), t.TempDir()
 	write := func(name, text string) string {

@@ -43,7 +43,7 @@ func newOps(t *testing.T) *ops {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	f := &clitest.Fixture{T: t, Env: map[string]string{"NATS_URL": s.ClientURL(), "HOME": dir}, NC: nc}
+	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"NATS_URL": s.ClientURL(), "HOME": dir}, NC: nc}
 	o := &ops{Fixture: f, server: s, js: js, dir: dir}
 	o.want(0, "audit", "key", "new", o.file("audit.key"))
 	if o.key, err = signer.LoadKey(o.file("audit.key")); err != nil {
@@ -124,6 +124,7 @@ func (o *ops) streams() (names []string) {
 }
 
 func TestAuditKey(t *testing.T) {
+	t.Parallel()
 	o := newOps(t)
 	file := o.file("w.key")
 	made := document[auditops.ShownKey](o, 0, "audit", "key", "new", file, "--name", "witness.example")
@@ -162,6 +163,7 @@ func TestAuditKey(t *testing.T) {
 }
 
 func TestAuditBootstrap(t *testing.T) {
+	t.Parallel()
 	type result struct {
 		OK    bool
 		Needs []auditops.Needed
@@ -257,6 +259,7 @@ func TestAuditBootstrap(t *testing.T) {
 }
 
 func TestAuditRotate(t *testing.T) {
+	t.Parallel()
 	o := newOps(t)
 	o.refused("no audit log", "audit", "rotate")
 	o.router(o.key)
@@ -283,6 +286,7 @@ func TestAuditRotate(t *testing.T) {
 }
 
 func TestAuditRotateWithoutASignature(t *testing.T) {
+	t.Parallel()
 	o := newOps(t)
 	stop := o.router(nil)
 	o.emit("s1")
@@ -314,6 +318,7 @@ func (o *ops) awaitCheckpoint(segment string) {
 }
 
 func TestAuditRemove(t *testing.T) {
+	t.Parallel()
 	o := newOps(t)
 	stop := o.router(o.key)
 	o.emit("s1")
@@ -373,6 +378,7 @@ func TestAuditRemove(t *testing.T) {
 }
 
 func TestAuditRemoveWaitsForQuestions(t *testing.T) {
+	t.Parallel()
 	o := newOps(t)
 	o.router(o.key)
 	o.emit("s1")
@@ -399,6 +405,7 @@ func TestAuditRemoveWaitsForQuestions(t *testing.T) {
 }
 
 func TestAuditErase(t *testing.T) {
+	t.Parallel()
 	o := newOps(t)
 	o.refused("there are no salts", "audit", "erase", "--session", "s1")
 	stop := o.router(o.key)
@@ -446,6 +453,7 @@ func TestAuditErase(t *testing.T) {
 }
 
 func TestAuditWitness(t *testing.T) {
+	t.Parallel()
 	o := newOps(t)
 	pub := o.file("audit.key.pub")
 	o.want(0, "audit", "key", "new", o.file("w.key"), "--name", "witness")
@@ -493,6 +501,7 @@ func TestAuditWitness(t *testing.T) {
 }
 
 func TestAuditRemoveWaitsForWitnesses(t *testing.T) {
+	t.Parallel()
 	o := newOps(t)
 	o.router(o.key)
 	o.emit("s1")

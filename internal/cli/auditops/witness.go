@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/hookrouter/hookrouter/internal/cli/keys"
 
@@ -19,6 +20,8 @@ type WitnessCmd struct {
 	Key        []string `required:"" sep:"none" placeholder:"KEY|FILE" help:"A router's verifier key, or a file with some. Repeatable: keep the old ones when a router gets a new one."`
 	State      string   `required:"" placeholder:"FILE" help:"What the witness remembers: on its own disk, never shared and never set back."`
 	Once       bool     `help:"Go through what is new, sign it and end: for cron. It goes on from the state."`
+
+	Grace time.Duration `kong:"-"` // see [witness.Options]
 }
 
 // Run watches until ctx ends.
@@ -36,7 +39,7 @@ func (c *WitnessCmd) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	w, err := witness.New(b, witness.Options{
-		Signer: key.Signer, Verifier: key.Verifier, Routers: keys.Verifiers(routers), State: c.State, Tell: func(event witness.Event) { showWitness(e, event) },
+		Signer: key.Signer, Verifier: key.Verifier, Routers: keys.Verifiers(routers), State: c.State, Grace: c.Grace, Tell: func(event witness.Event) { showWitness(e, event) },
 	})
 	if err == nil {
 		fmt.Fprintf(e.Stderr, "witness %s of %s; who verifies needs --witness %s\n", term.Printable(key.Verifier.Name()), b.Of("audit", ">"), key.Public)

@@ -11,7 +11,7 @@ import (
 )
 
 func TestEventsNeedNoNATS(t *testing.T) {
-	f := &clitest.Fixture{T: t}
+	f := &clitest.Fixture{T: t, Hookctl: hookctl}
 	got := f.Run("events", "--text")
 	if got.Code != cli.ExitOK || !strings.Contains(got.Stdout, "\ntool:pre ") || !strings.Contains(got.Stdout, "Also error:tool.") {
 		t.Errorf("exit code %d, stdout:\n%s\nwant the catalogue", got.Code, got.Stdout)

@@ -16,7 +16,7 @@ import (
 )
 
 func TestEmitWithoutHooksContinues(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	f.Run("emit", "tool:pre", `{"n":9007199254740993}`).Want(t, cli.ExitOK,
 		`{"event":"tool:pre","event_id":"ID","chain_id":"ID","hooks":0,"result":{"action":"continue","data":{"n":9007199254740993}}}`, "")
 	f.Run("--text", "emit", "tool:pre").Want(t, cli.ExitOK, `
@@ -27,7 +27,7 @@ chain     ID`, "")
 }
 
 func TestEmitShowsADenial(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	f.Hook(chain.Registration{ID: "guard", Events: []string{"tool:*"}}, clitest.Answering(chain.Result{
 		Action: chain.Deny, Reason: "no rm\x1b[2J here", UserMessage: "blocked", UserMessageLevel: chain.LevelWarning,
 	}))
@@ -45,7 +45,7 @@ chain      ID`, "")
 }
 
 func TestEmitShowsWhatHooksChanged(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	f.Hook(chain.Registration{ID: "editor", Events: []string{"tool:pre"}}, func(_ context.Context, ev worker.Event) (worker.Result, error) {
 		return worker.Modify(jsondiff.Merge(ev.Data, []byte(`{"tool_input":{"command":"ls -a","cwd":"/tmp"},"debug":null}`)))
 	})
@@ -69,7 +69,7 @@ chain     ID`, "")
 }
 
 func TestEmitShowsInjectionsQuestionsAndFailures(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	f.Hook(chain.Registration{ID: "lint", Events: []string{"tool:post"}}, clitest.Answering(chain.Result{
 		Action: chain.InjectContext, ContextInjection: "2 findings", Ephemeral: true, AppendToLastToolResult: true,
 	}))
@@ -97,7 +97,7 @@ chain     ID`, "")
 }
 
 func TestEmitReadsInputAndFiles(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	file := filepath.Join(t.TempDir(), "data.json")
 	if err := os.WriteFile(file, []byte(" {\"from\": \"file\"}\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestEmitReadsInputAndFiles(t *testing.T) {
 }
 
 func TestColoursAreForTerminalsOnly(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	if got := f.With(cli.Process{Terminal: true}, "emit", "x").Stdout; !strings.HasPrefix(got, "\x1b[32mcontinue\x1b[0m") {
 		t.Errorf("on a terminal: %q; want a green action", got)
 	}
@@ -122,7 +122,7 @@ func TestColoursAreForTerminalsOnly(t *testing.T) {
 }
 
 func TestErrorsSayWhatToDo(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	dir := t.TempDir()
 	for name, tt := range map[string]struct {
 		args []string
@@ -152,7 +152,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // some wait for a router
-			f := &clitest.Fixture{T: t, Env: f.Env, NC: f.NC}
+			f := &clitest.Fixture{T: t, Hookctl: f.Hookctl, Env: f.Env, NC: f.NC}
 			got := f.Run(tt.args...)
 			if got.Code != tt.code || !strings.Contains(got.Stderr, tt.text) || got.Stdout != "" {
 				t.Errorf("exit code %d, stderr %q, stdout %q; want %d, %q", got.Code, got.Stderr, got.Stdout, tt.code, tt.text)
@@ -162,7 +162,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 }
 
 func TestTimeIsOver(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	release := make(chan struct{})
 	f.Hook(chain.Registration{ID: "slow", Events: []string{"*"}, OnFailure: chain.FailClosed}, func(context.Context, worker.Event) (worker.Result, error) {
 		<-release
@@ -176,7 +176,7 @@ func TestTimeIsOver(t *testing.T) {
 }
 
 func TestAnInterruptionEndsEmit(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	called, release := make(chan struct{}), make(chan struct{})
 	f.Hook(chain.Registration{ID: "slow", Events: []string{"*"}}, func(context.Context, worker.Event) (worker.Result, error) {
 		close(called)

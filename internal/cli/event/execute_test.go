@@ -13,7 +13,7 @@ import (
 )
 
 func TestExecuteShowsTheVerdict(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	f.Run("execute", "tool:post", `{"n":9007199254740993}`).Want(t, cli.ExitOK,
 		`{"event":"tool:post","event_id":"ID","chain_id":"ID","hooks":0,"verdict":{"action":"continue","data":{"n":9007199254740993},"injected_tokens":0}}`, "")
 	f.Hook(chain.Registration{ID: "editor", Events: []string{"tool:post"}, Priority: 1}, func(_ context.Context, ev worker.Event) (worker.Result, error) {
@@ -36,7 +36,7 @@ chain      ID`, "")
 }
 
 func TestExecuteShowsADenial(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	f.Hook(chain.Registration{ID: "guard", Events: []string{"tool:pre"}}, clitest.Answering(chain.Result{
 		Action: chain.Deny, Reason: "no rm\x1b[2J here", Data: []byte(`{"rule":7}`),
 	}))
@@ -52,13 +52,13 @@ chain      ID`, "")
 }
 
 func TestExecuteSaysWhatIsPending(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	f.Hook(chain.Registration{ID: "ask", Events: []string{"tool:pre"}}, clitest.Answering(chain.Question("Really?", "Allow once", "Deny")))
 	for sentence, args := range map[string][]string{
 		"without waiting": {"--no-wait"}, "after the wait": {"--wait", "1s"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			f := &clitest.Fixture{T: t, Env: f.Env, NC: f.NC}
+			f := &clitest.Fixture{T: t, Hookctl: f.Hookctl, Env: f.Env, NC: f.NC}
 			got := f.Run(append([]string{"--text", "execute", "tool:pre", "--session", "s1"}, args...)...)
 			got.See(t, cli.ExitPending, `
 pending
@@ -79,7 +79,7 @@ answer it with: hookctl approvals answer QUESTION OPTION`)
 }
 
 func TestExecuteWaitsAsLongAsTheQuestionIsOpen(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	question, second := chain.Question("Really?"), 1.0
 	question.ApprovalTimeout = &second
 	f.Hook(chain.Registration{ID: "ask", Events: []string{"tool:pre"}}, clitest.Answering(question))
@@ -94,7 +94,7 @@ func TestExecuteWaitsAsLongAsTheQuestionIsOpen(t *testing.T) {
 }
 
 func TestExecuteTellsOfTheAnswer(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	b, id := f.Asking(chain.Question("Really?", "Allow always", "Deny"), "--text")
 	f.Run("approvals", "answer", id, "allow always")
 	for _, want := range []string{
@@ -133,7 +133,7 @@ answer it with: hookctl approvals answer QUESTION OPTION`)
 }
 
 func TestAnInterruptionEndsExecute(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	b, id := f.Asking(chain.Question("Really?"))
 	if code := b.End(); code != cli.ExitLocal {
 		t.Errorf("exit code %d; want %d", code, cli.ExitLocal)

@@ -12,7 +12,7 @@ import (
 )
 
 func TestWatch(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	f.Hook(chain.Registration{ID: "guard", Events: []string{"tool:pre"}}, clitest.Answering(chain.Denial("no\x1b[2J")))
 	w := f.Start(cli.Process{}, "watch", "tool:*")
 	w.Want("watching tool:* with prefix hooks; Ctrl-C ends")
@@ -35,7 +35,7 @@ func TestWatch(t *testing.T) {
 }
 
 func TestWatchForPeople(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	f.Hook(chain.Registration{ID: "guard", Events: []string{"tool:error"}}, clitest.Answering(chain.Denial("no\x1b[2J")))
 	w := f.Start(cli.Process{}, "watch", "tool:error", "--text", "--session", "s1")
 	w.Want("watching tool:error with prefix hooks; Ctrl-C ends")

@@ -13,7 +13,7 @@ import (
 )
 
 func TestHookAdd(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	w := f.Start(cli.Process{}, "hook", "add", "no-rm", "--on", "tool:pre", "--deny", "not here", "--match", "data.command.startsWith('rm')")
 	w.Want(`{"kind":"registered","hook":"no-rm","events":["tool:pre"]}`)
 	f.Run("emit", "tool:pre", "--set", "command=ls").Want(t, cli.ExitOK,
@@ -35,7 +35,7 @@ func TestHookAdd(t *testing.T) {
 }
 
 func TestHookRmCountsWhoIsLeft(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	serve := func() {
 		f.Hook(chain.Registration{ID: "h", Events: []string{"x"}}, clitest.Answering(chain.Result{}))
 	}
@@ -47,7 +47,7 @@ func TestHookRmCountsWhoIsLeft(t *testing.T) {
 }
 
 func TestAGuardStaysUntilItIsRemoved(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	w := f.Start(cli.Process{}, "hook", "add", "guard", "--on", "tool:pre,tool:post", "--inject", "hello", "--on-failure", "deny", "--text")
 	w.Want("serving hook guard on tool:pre, tool:post; Ctrl-C ends")
 	if got := f.Run("emit", "tool:pre", "--text"); !strings.Contains(got.Stdout, "injects         system: hello\n") {
@@ -66,7 +66,7 @@ func TestAGuardStaysUntilItIsRemoved(t *testing.T) {
 }
 
 func TestWhatAHookOfOneLineDoes(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	script := filepath.Join(t.TempDir(), "hook.sh")
 	text := "#!/bin/sh\ncat >/dev/null\necho \"{\\\"action\\\":\\\"deny\\\",\\\"reason\\\":\\\"$1 $WORD\\\"}\"\n"
 	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
@@ -86,7 +86,7 @@ func TestWhatAHookOfOneLineDoes(t *testing.T) {
 		"is in time":     {[]string{"--priority=-5", "--timeout", "10s", "--session", "s1", "--inject", "x"}, cli.ExitOK, `"hooks":0`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := &clitest.Fixture{T: t, Env: f.Env, NC: f.NC}
+			f := &clitest.Fixture{T: t, Hookctl: f.Hookctl, Env: f.Env, NC: f.NC}
 			w := f.Start(cli.Process{}, append([]string{"hook", "add", "h", "--on", "x"}, tt.args...)...)
 			w.Want(`{"kind":"registered","hook":"h","events":["x"]}`)
 			got := f.Run("emit", "x", `{"a":1}`)
@@ -101,7 +101,7 @@ func TestWhatAHookOfOneLineDoes(t *testing.T) {
 }
 
 func TestHookAddRefuses(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	for name, tt := range map[string]struct {
 		args []string
 		code int
@@ -119,7 +119,7 @@ func TestHookAddRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // some wait for a router
-			f := &clitest.Fixture{T: t, Env: f.Env, NC: f.NC}
+			f := &clitest.Fixture{T: t, Hookctl: f.Hookctl, Env: f.Env, NC: f.NC}
 			got := f.Run(append([]string{"hook", "add", "h", "--on", "x"}, tt.args...)...)
 			if got.Code != tt.code || !strings.Contains(got.Stderr, tt.text) || got.Stdout != "" {
 				t.Errorf("exit code %d, stderr %q, stdout %q; want %d, %q", got.Code, got.Stderr, got.Stdout, tt.code, tt.text)
@@ -127,7 +127,7 @@ func TestHookAddRefuses(t *testing.T) {
 		})
 	}
 	t.Cleanup(func() { // after them all
-		if got := (&clitest.Fixture{T: t, Env: f.Env, NC: f.NC}).RunIn(context.Background(), cli.Process{}, "registry"); strings.TrimSpace(got.Stdout) != "[]" {
+		if got := (&clitest.Fixture{T: t, Hookctl: f.Hookctl, Env: f.Env, NC: f.NC}).RunIn(context.Background(), cli.Process{}, "registry"); strings.TrimSpace(got.Stdout) != "[]" {
 			t.Errorf("registry %q; want that nothing was registered", got.Stdout)
 		}
 	})

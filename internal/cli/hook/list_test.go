@@ -11,7 +11,7 @@ import (
 )
 
 func TestAnEmptyBus(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	for _, tt := range []struct{ args, json, text string }{
 		{"handlers", `{}`, "no hooks"},
 		{"registry", `[]`, "no hooks are registered; `hookctl hook add --help` shows how to add one"},
@@ -27,7 +27,7 @@ func TestAnEmptyBus(t *testing.T) {
 }
 
 func TestListings(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	f.Hook(chain.Registration{ID: "later", Events: []string{"tool:*"}, Priority: 5, OnFailure: chain.FailClosed}, clitest.Answering(chain.Result{}))
 	f.Hook(chain.Registration{ID: "writes", Name: "Writes", Events: []string{"tool:pre"}, Match: "data.tool_name == 'Write'", TimeoutMS: 250}, clitest.Answering(chain.Result{}))
 	f.Hook(chain.Registration{ID: "beside", Events: []string{"*"}, Mode: chain.Shadow, SessionID: "s1"}, clitest.Answering(chain.Result{}))

@@ -14,7 +14,7 @@ import (
 )
 
 func TestValidate(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	f.Hook(chain.Registration{ID: "good", Events: []string{"tool:pre"}}, clitest.Answering(chain.Result{}))
 	f.Hook(chain.Registration{ID: "bad", Events: []string{"tool:pre"}}, func(context.Context, worker.Event) (worker.Result, error) {
 		return worker.Result{}, errors.New("no\x1b[2J")

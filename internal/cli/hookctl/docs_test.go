@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 )
 
@@ -88,7 +89,7 @@ func TestTheExamplesOfThePages(t *testing.T) {
 }
 
 func runExamples(t *testing.T, list []example) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl.Run)
 	served := map[*clitest.Background][]string{}
 	for _, e := range list {
 		if e.runsOn() {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/cli/policy"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
@@ -29,7 +30,7 @@ import (
 // one of Read with a secret in it. called counts what its unsafe hook was called.
 func recorded(t *testing.T) (f *clitest.Fixture, called *atomic.Int64) {
 	t.Helper()
-	f, called = clitest.New(t), new(atomic.Int64)
+	f, called = clitest.New(t, hookctl.Run), new(atomic.Int64)
 	f.Hook(chain.Registration{ID: "acts", Events: []string{"tool:pre"}}, func(_ context.Context, ev worker.Event) (worker.Result, error) {
 		called.Add(1)
 		if strings.Contains(string(ev.Data), "rm") {
@@ -198,7 +199,7 @@ LOG:3  tool:pre  s1  continue
 func TestReplayWithoutData(t *testing.T) {
 	s := natstest.Listening(t)
 	routertest.Start(t, s, router.Options{AuditData: recorder.Digest})
-	f := &clitest.Fixture{T: t, Env: map[string]string{"NATS_URL": s.ClientURL()}, NC: natstest.Conn(t, s)}
+	f := &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{"NATS_URL": s.ClientURL()}, NC: natstest.Conn(t, s)}
 	f.Run("emit", "tool:pre", "{}")
 	f.Run("audit", "replay", "--text").Want(t, cli.ExitOK, `
 0 chains replayed of 1: 0 the same, 0 would differ

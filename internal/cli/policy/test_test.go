@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 )
 
@@ -24,7 +25,7 @@ tests:
 			t.Fatal(err)
 		}
 	}
-	f := &clitest.Fixture{T: t, Env: map[string]string{"NATS_URL": "nats://127.0.0.1:1"}}
+	f := &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{"NATS_URL": "nats://127.0.0.1:1"}}
 	test := func(args ...string) clitest.Outcome {
 		return f.With(cli.Process{Stdin: strings.NewReader(`{"event":"deploy:start"}`)}, append([]string{"test"}, args...)...)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func TestSessionTurnAndEnd(t *testing.T) {
-	f := clitest.New(t)
+	f := clitest.New(t, hookctl)
 	f.Hook(chain.Registration{ID: "lint", Events: []string{"tool:post"}}, clitest.Answering(chain.Injection("twelve chars")))
 	f.Run("execute", "tool:post", "--session", "s1")
 	f.Run("--text", "session", "show", "s1").See(t, cli.ExitOK, `

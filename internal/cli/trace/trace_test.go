@@ -18,7 +18,7 @@ import (
 )
 
 func TestTraceFromTheAuditLog(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	f.Fill(3)
 	f.Write(audit.Record{
 		Time: clitest.Began.Add(3 * time.Second), Kind: audit.HookResult, ChainID: "chain-1", EventID: "event-chain-1", Event: "tool:pre", Session: "s1", Hook: "trial", Action: "deny",
@@ -62,7 +62,7 @@ event tool:pre  hook-router  5001.0ms  █████████████�
 }
 
 func TestTraceShowsTheWaitForAPerson(t *testing.T) {
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	base := audit.Record{Time: clitest.Began, ChainID: "c1", Session: "s1", Event: "tool:pre", EventID: "e1"}
 	hop, asked, result, decided := base, base, base, base
 	hop.Kind, hop.Hook, hop.Action, hop.Detail = audit.HookResult, "gate", "ask_user", audit.Call{Took: 3 * time.Millisecond}
@@ -114,7 +114,7 @@ func hostile() string {
 func TestTraceShowsForeignTextHarmlessly(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, hostile()) }))
 	t.Cleanup(s.Close)
-	f := &clitest.Fixture{T: t, Env: map[string]string{"HOOK_ROUTER_JAEGER": s.URL}}
+	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"HOOK_ROUTER_JAEGER": s.URL}}
 	got := f.With(cli.Process{Terminal: true}, "trace", "c1")
 	if got.Code != cli.ExitOK || strings.Count(got.Stdout, "deep") != 999 || !strings.Contains(got.Stdout, "… and 500 spans more; --json shows all") {
 		t.Errorf("code %d: %.2000s%s", got.Code, got.Stdout, got.Stderr)
@@ -140,7 +140,7 @@ func TestTraceSaysWhatIsMissing(t *testing.T) {
 	t.Cleanup(empty.Close)
 	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>\x1b[2J") }))
 	t.Cleanup(broken.Close)
-	f := clitest.NewAudit(t)
+	f := clitest.NewAudit(t, hookctl)
 	f.Fill(1)
 	for args, want := range map[string]struct {
 		code int

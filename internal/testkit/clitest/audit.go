@@ -53,7 +53,7 @@ func NewKey(t *testing.T, seed byte, name string) NoteKey {
 }
 
 // NewAudit starts a server with an empty audit log, and no router.
-func NewAudit(t *testing.T) *AuditFixture {
+func NewAudit(t *testing.T, hookctl Hookctl) *AuditFixture {
 	t.Helper()
 	s := natstest.Listening(t)
 	b, err := natsx.Connect(natsx.Options{URL: s.ClientURL()})
@@ -66,7 +66,7 @@ func NewAudit(t *testing.T) *AuditFixture {
 		t.Fatal(err)
 	}
 	return &AuditFixture{
-		Fixture: &Fixture{t, map[string]string{"NATS_URL": s.ClientURL(), "XDG_STATE_HOME": t.TempDir()}, b.Conn()},
+		Fixture: &Fixture{t, hookctl, map[string]string{"NATS_URL": s.ClientURL(), "XDG_STATE_HOME": t.TempDir()}, b.Conn()},
 		Bus:     b, Trail: log, Keys: NewKey(t, 1, "hook-router"), log: &audit.Log{},
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
@@ -23,19 +22,23 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
+// Hookctl is hookctl with the commands that a test runs: [cli.Run] with them.
+type Hookctl func(ctx context.Context, args []string, p cli.Process) int
+
 // Fixture is a bus with a router, and hookctl on it.
 type Fixture struct {
-	T   *testing.T
-	Env map[string]string
-	NC  *nats.Conn
+	T       *testing.T
+	Hookctl Hookctl
+	Env     map[string]string
+	NC      *nats.Conn
 }
 
 // New starts a server and a router.
-func New(t *testing.T) *Fixture {
+func New(t *testing.T, hookctl Hookctl) *Fixture {
 	t.Helper()
 	s := natstest.Listening(t)
 	routertest.Start(t, s, router.Options{})
-	return &Fixture{t, map[string]string{"NATS_URL": s.ClientURL()}, natstest.Conn(t, s)}
+	return &Fixture{t, hookctl, map[string]string{"NATS_URL": s.ClientURL()}, natstest.Conn(t, s)}
 }
 
 // Outcome is how a run of hookctl ended.
@@ -64,7 +67,7 @@ func (f *Fixture) RunIn(ctx context.Context, p cli.Process, args ...string) Outc
 	}
 	p.Stdout, p.Stderr = &stdout, &stderr
 	p.Getenv = func(name string) string { return f.Env[name] }
-	code := hookctl.Run(ctx, args, p)
+	code := f.Hookctl(ctx, args, p)
 	return Outcome{code, stdout.String(), stderr.String()}
 }
 
@@ -121,7 +124,7 @@ func (f *Fixture) Start(p cli.Process, args ...string) *Background {
 	p.Stdin, p.Stdout, p.Stderr = strings.NewReader(""), lineWriter(b.lines), lineWriter(b.lines)
 	env := maps.Clone(f.Env)
 	p.Getenv = func(name string) string { return env[name] }
-	go func() { b.Code <- hookctl.Run(ctx, args, p) }()
+	go func() { b.Code <- f.Hookctl(ctx, args, p) }()
 	return b
 }
 

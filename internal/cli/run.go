@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/version"
+)
+
+// flags are those of every command.
+type flags struct {
+	Connection `embed:"" group:"Connection"`
+
+	JSON    bool             `name:"json" xor:"form" help:"JSON output; the default where the output is no terminal."`
+	Text    bool             `name:"text" xor:"form" help:"Output for people, wherever it goes."`
+	Version kong.VersionFlag `help:"Print the version."`
+}
+
+// Run runs the command of args, which is one of commands: a pointer to a struct of them, as
+// kong reads it. It returns the exit code.
+func Run(ctx context.Context, args []string, p Process, commands any) int {
+	var c flags
+	exited := false
+	parser, err := kong.New(&c,
+		kong.Embed(commands),
+		kong.Name("hookctl"),
+		kong.Description("Emit events through hooks, answer their approval requests, look at them, watch, and serve hooks of one line."),
+		kong.Vars{"version": version.String()},
+		kong.Writers(p.Stdout, p.Stderr),
+		kong.Exit(func(int) { exited = true }),
+		kong.Resolvers(environment(p.Getenv)),
+		kong.ValueFormatter(withVariables),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Help(HelpWithExitCodes),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+	)
+	if err != nil {
+		return Complain(p.Stderr, err)
+	}
+	command, err := parser.Parse(args)
+	if exited { // --help or --version
+		return ExitOK
+	}
+	if err != nil {
+		return Complain(p.Stderr, fmt.Errorf("%w (see hookctl --help)", err))
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	command.BindTo(ctx, (*context.Context)(nil))
+	e := &Env{Process: p, Connection: &c.Connection, Out: term.NewPrinter(p.Stdout, c.JSON || !p.Terminal && !c.Text, p.Terminal, p.Colored()), Cancel: cancel}
+	defer e.Close()
+	if err := command.Run(e); err != nil {
+		return Complain(p.Stderr, Reason(ctx, err))
+	}
+	if err := Reason(ctx, e.Out.Failure()); err != nil {
+		return Complain(p.Stderr, err)
+	}
+	return e.Exit
+}
+
+// variables are the environment variables of a flag, in the order in which they
+// are looked at: the tag from.
+func variables(tag *kong.Tag) []string {
+	if tag == nil || !tag.Has("from") {
+		return nil
+	}
+	return strings.Split(tag.Get("from"), ",")
+}
+
+// environment reads flags that were not given from their variables.
+func environment(getenv func(string) string) kong.Resolver {
+	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+		for _, name := range variables(flag.Tag) {
+			if value := getenv(name); value != "" {
+				return value, nil
+			}
+		}
+		return nil, nil
+	})
+}
+
+// withVariables adds a flag's variables to its help.
+func withVariables(v *kong.Value) string {
+	help := kong.DefaultHelpValueFormatter(v)
+	if names := variables(v.Tag); len(names) > 0 {
+		help += " ($" + strings.Join(names, ", $") + ")"
+	}
+	return help
+}
