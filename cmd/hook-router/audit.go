@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -17,10 +18,7 @@ func (s serve) auditKey() (*signer.Key, error) {
 	if s.Audit == "off" {
 		return nil, nil
 	}
-	path := s.AuditKey
-	if path == "" {
-		path = filepath.Join(s.StoreDir, "audit.key")
-	}
+	path := cmp.Or(s.AuditKey, filepath.Join(s.StoreDir, "audit.key"))
 	return signer.LoadKey(path)
 }
 

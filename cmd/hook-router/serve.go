@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -204,10 +205,7 @@ func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log
 
 // sayReady tells the operator where everything is.
 func (s serve) sayReady(stdout io.Writer, n *server.Server, key *signer.Key, began time.Time) {
-	where := s.NATSURL
-	if where == "" {
-		where = n.ClientURL()
-	}
+	where := cmp.Or(s.NATSURL, n.ClientURL())
 	fmt.Fprintf(stdout, "hook-router %s is ready after %d ms\n  NATS    %s\n  prefix  %s\n",
 		version.Number(), time.Since(began).Milliseconds(), natsx.RedactURL(where), s.Prefix)
 	if key != nil {

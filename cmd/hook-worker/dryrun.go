@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -156,9 +157,7 @@ func (p plan) print(w io.Writer) error {
 // words say what would happen.
 func (one planned) words() string {
 	who := strings.Join(one.Instances, ", ")
-	if who == "" {
-		who = "no worker: none answers for it now"
-	}
+	who = cmp.Or(who, "no worker: none answers for it now")
 	switch one.Is {
 	case isNew:
 		return words(one.wanted)

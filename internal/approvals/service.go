@@ -1,6 +1,7 @@
 package approvals
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -68,18 +69,10 @@ type Service struct {
 
 // New makes a service on its bucket and the audit log.
 func New(c *natsx.Conn, bucket *natsx.Bucket, log *store.Log, o Options) *Service {
-	if o.MaxOpen == 0 {
-		o.MaxOpen = 50_000
-	}
-	if o.MaxPerSession == 0 {
-		o.MaxPerSession = 100
-	}
-	if o.MaxKept == 0 {
-		o.MaxKept = 4 << 30
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.MaxOpen = cmp.Or(o.MaxOpen, 50_000)
+	o.MaxPerSession = cmp.Or(o.MaxPerSession, 100)
+	o.MaxKept = cmp.Or(o.MaxKept, 4<<30)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	s := &Service{
 		options: o, conn: c, bucket: bucket, log: log, replica: nuid.Next(),
 		entries: map[string]*entry{}, sessions: map[string]share{}, watchers: map[*watcher]struct{}{},

@@ -58,9 +58,7 @@ type Log struct {
 // Open opens the log, and makes what is missing.
 func Open(ctx context.Context, conn *natsx.Conn, o Options) (*Log, error) {
 	o.Mode = cmp.Or(o.Mode, recorder.Strict)
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	stored, err := store.Open(ctx, conn, o.Replicas)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -169,9 +170,7 @@ func judge(reply []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if r.Action == "" {
-		r.Action = chain.Continue
-	}
+	r.Action = cmp.Or(r.Action, chain.Continue)
 	if r.Data != nil {
 		data, err := events.ParseObject(r.Data)
 		if err != nil {

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -55,9 +56,7 @@ func (r Report) String() string {
 		r.Hook, verdict, len(r.Checks)-len(r.Failed()), len(r.Checks), r.Took.Round(time.Millisecond))
 	for _, part := range r.byEvent() {
 		title := part[0].Event
-		if title == "" {
-			title = "the hook"
-		}
+		title = cmp.Or(title, "the hook")
 		passed, slowest := 0, time.Duration(0)
 		for _, c := range part {
 			if c.OK {

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,12 +87,8 @@ func (v *validation) run(ctx context.Context) error {
 	if v.hook, err = v.lookup(ctx); err != nil {
 		return err
 	}
-	if v.Session == "" {
-		v.Session = v.hook.SessionID
-	}
-	if v.Session == "" {
-		v.Session = "contract-check"
-	}
+	v.Session = cmp.Or(v.Session, v.hook.SessionID)
+	v.Session = cmp.Or(v.Session, "contract-check")
 	switch err = v.checks(ctx); {
 	case errors.Is(err, errGivenUp):
 		v.note(Check{Name: "is checked to the end", Detail: fmt.Sprintf("given up after %d time-outs in a row", giveUpAfter)})

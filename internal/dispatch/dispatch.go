@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -52,27 +53,15 @@ type Rules interface {
 }
 
 func (o Options) withDefaults() Options {
-	if o.MaxData == 0 {
-		o.MaxData = 512 << 10
-	}
-	if o.MaxPerSession == 0 {
-		o.MaxPerSession = 64
-	}
-	if o.ChainTimeout == 0 {
-		o.ChainTimeout = 30 * time.Second
-	}
-	if o.CollectTimeout == 0 {
-		o.CollectTimeout = time.Second
-	}
+	o.MaxData = cmp.Or(o.MaxData, 512<<10)
+	o.MaxPerSession = cmp.Or(o.MaxPerSession, 64)
+	o.ChainTimeout = cmp.Or(o.ChainTimeout, 30*time.Second)
+	o.CollectTimeout = cmp.Or(o.CollectTimeout, time.Second)
 	if o.Rules == nil {
 		o.Rules = approval.Rules(nil)
 	}
-	if o.PublishData == "" {
-		o.PublishData = PublishFull
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.PublishData = cmp.Or(o.PublishData, PublishFull)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return o
 }
 

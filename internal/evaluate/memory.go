@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -106,8 +107,6 @@ func (c *Recording) AsEvent() events.Event {
 	if ev.ID == "" {
 		ev.ID = events.NewID()
 	}
-	if ev.Source == "" {
-		ev.Source = events.DefaultSource
-	}
+	ev.Source = cmp.Or(ev.Source, events.DefaultSource)
 	return ev
 }

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -113,9 +114,7 @@ func (c *Recording) last() string {
 // tells both; else the session's id, which agents send so, and the time of the record.
 func (c *Recording) start(in events.Object, came time.Time) json.RawMessage {
 	below, stamp := c.below(in)
-	if stamp == "" {
-		stamp = events.Stamp(came)
-	}
+	stamp = cmp.Or(stamp, events.Stamp(came))
 	return in.Over(below, stamp)
 }
 

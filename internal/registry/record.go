@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -57,10 +58,7 @@ func decodeHook(e natsx.Entry, compile Compile) (*hook, error) {
 	if err := json.Unmarshal(e.Value, &h.record); err != nil {
 		return nil, fmt.Errorf("read registration %s: %w", e.Key, err)
 	}
-	order := h.Order
-	if order == 0 {
-		order = e.Revision
-	}
+	order := cmp.Or(h.Order, e.Revision)
 	condition, err := compile(h.Registration)
 	if err != nil {
 		condition = func(*chain.View) (bool, error) { return false, err }

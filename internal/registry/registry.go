@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,12 +96,8 @@ func (p *peer) last() renewal { return p.renewals[len(p.renewals)-1] }
 
 // New makes a registry on a bucket. Run it.
 func New(c *natsx.Conn, bucket *natsx.Bucket, o Options) *Registry {
-	if o.Lease == 0 {
-		o.Lease = 3 * time.Second
-	}
-	if o.TTL == 0 {
-		o.TTL = 15 * time.Second
-	}
+	o.Lease = cmp.Or(o.Lease, 3*time.Second)
+	o.TTL = cmp.Or(o.TTL, 15*time.Second)
 	if o.Compile == nil {
 		o.Compile = func(chain.Registration) (func(*chain.View) (bool, error), error) { return nil, nil }
 	}
@@ -110,9 +107,7 @@ func New(c *natsx.Conn, bucket *natsx.Bucket, o Options) *Registry {
 	if o.Changed == nil {
 		o.Changed = func(string, string) {}
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	r := &Registry{conn: c, bucket: bucket, options: o, started: time.Now(), changed: make(chan struct{})}
 	r.table.Store(&chain.Table{})
 	r.leaseUntil.Store(-1)

@@ -83,9 +83,7 @@ func (o Options) withDefaults() Options {
 	o.MaxInFlight = cmp.Or(o.MaxInFlight, 1024)
 	o.DrainTimeout = cmp.Or(o.DrainTimeout, 30*time.Second)
 	o.Audit = cmp.Or(o.Audit, recorder.Strict)
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return o
 }
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,9 +69,7 @@ type Server struct {
 // Start starts the server, connects, and prepares the router; nothing is served
 // before Run. The error says what to change.
 func Start(ctx context.Context, o Options) (*Server, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	n := &Server{log: o.Log, shown: o.Telemetry, level: o.Level}
 	if err := n.start(ctx, o); err != nil {
 		n.close()
@@ -82,12 +81,8 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 func (n *Server) start(ctx context.Context, o Options) error {
 	var err error
 	o.NATS.Log, o.Router.Log = o.Log, o.Log
-	if o.NATS.Name == "" {
-		o.NATS.Name = "hook-router"
-	}
-	if o.NATS.Inbox == "" {
-		o.NATS.Inbox = inbox
-	}
+	o.NATS.Name = cmp.Or(o.NATS.Name, "hook-router")
+	o.NATS.Inbox = cmp.Or(o.NATS.Inbox, inbox)
 	if o.NATS.URL == "" {
 		n.server, err = embedded.Start(embedded.Options{Listen: o.Listen, StoreDir: o.StoreDir, Log: o.Log})
 		if err != nil {

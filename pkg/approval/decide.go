@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -89,9 +90,7 @@ func Decide(q Request, a Answer, who string, now time.Time) (Decision, error) {
 	if a.DataSHA256 != "" && !strings.EqualFold(a.DataSHA256, q.DataSHA256) {
 		return Decision{}, fmt.Errorf("%w: data_sha256 of the approval request is %s: look at it again before you answer", ErrOtherData, q.DataSHA256)
 	}
-	if who == "" {
-		who = Unauthenticated
-	}
+	who = cmp.Or(who, Unauthenticated)
 	d := Decision{DecidedBy: who, ClaimedBy: a.By, Note: a.Note, Decided: At(now)}
 	if a.Error != "" {
 		d.Error, d.Granted = a.Error, q.Default == DefaultAllow

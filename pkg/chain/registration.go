@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -119,15 +120,9 @@ func (r Registration) WithDefaults() Registration {
 	r.Durable = &durable
 	r.Name = r.Title()
 	r.TimeoutMS = int(r.Timeout() / time.Millisecond)
-	if r.OnFailure == "" {
-		r.OnFailure = FailOpen
-	}
-	if r.Mode == "" {
-		r.Mode = Enforce
-	}
-	if r.Protocol == 0 {
-		r.Protocol = ProtocolVersion
-	}
+	r.OnFailure = cmp.Or(r.OnFailure, FailOpen)
+	r.Mode = cmp.Or(r.Mode, Enforce)
+	r.Protocol = cmp.Or(r.Protocol, ProtocolVersion)
 	return r
 }
 
@@ -158,9 +153,7 @@ func ParseRegistration(id string, body []byte, spoken int) (r Registration, igno
 		}
 		ignored = append(ignored, name)
 	}
-	if r.ID == "" {
-		r.ID = id
-	}
+	r.ID = cmp.Or(r.ID, id)
 	if r.ID != id {
 		return r, nil, fmt.Errorf("registration is of %q but was sent for %q", r.ID, id)
 	}

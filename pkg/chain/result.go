@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -106,10 +107,7 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 // Append appends the JSON text of the result to buf.
 func (r Result) Append(buf []byte) []byte {
 	w := events.NewObjectWriter(buf)
-	action := r.Action
-	if action == "" {
-		action = Continue
-	}
+	action := cmp.Or(r.Action, Continue)
 	w.Text("action", string(action))
 	if r.Data != nil {
 		w.Raw("data", r.Data)

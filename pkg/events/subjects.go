@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -16,9 +17,7 @@ type Subjects struct{ prefix string }
 // NewSubjects returns the subjects below prefix, which is one token of a-z,
 // 0-9, '_' and '-', at most 32 characters; empty means [DefaultPrefix].
 func NewSubjects(prefix string) (Subjects, error) {
-	if prefix == "" {
-		prefix = DefaultPrefix
-	}
+	prefix = cmp.Or(prefix, DefaultPrefix)
 	ok := len(prefix) <= 32
 	for i := 0; ok && i < len(prefix); i++ {
 		ok = lowerDigit(prefix[i]) || prefix[i] == '_' || prefix[i] == '-'

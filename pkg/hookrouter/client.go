@@ -1,6 +1,7 @@
 package hookrouter
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -48,12 +49,8 @@ type Client struct {
 // first; ctx has no effect once Connect has returned. Close the client after what was
 // created from it.
 func Connect(ctx context.Context, o Options) (*Client, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Patience == 0 {
-		o.Patience = DefaultPatience
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.Patience = cmp.Or(o.Patience, DefaultPatience)
 	transport, err := connect(ctx, o)
 	if err != nil {
 		return nil, err
@@ -66,10 +63,7 @@ func connect(ctx context.Context, o Options) (*natsx.Conn, error) {
 	if o.Conn != nil {
 		return natsx.New(o.Conn, o.Prefix, o.Log)
 	}
-	name := o.Name
-	if name == "" {
-		name = "hookrouter"
-	}
+	name := cmp.Or(o.Name, "hookrouter")
 	return natsx.ConnectContext(ctx, natsx.Options{URL: o.URL, Prefix: o.Prefix, Name: name, Creds: o.Creds, NATS: o.NATS, Log: o.Log})
 }
 

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -204,15 +205,11 @@ func list[T any](value jsontext.Value, must error, complete func(*T) bool) ([]T,
 }
 
 func (m *Message) complete() bool {
-	if m.Role == "" {
-		m.Role = chain.RoleSystem
-	}
+	m.Role = cmp.Or(m.Role, chain.RoleSystem)
 	return slices.Contains([]chain.Role{chain.RoleSystem, chain.RoleUser, chain.RoleAssistant}, m.Role)
 }
 
 func (d *Display) complete() bool {
-	if d.Level == "" {
-		d.Level = chain.LevelInfo
-	}
+	d.Level = cmp.Or(d.Level, chain.LevelInfo)
 	return slices.Contains([]chain.Level{chain.LevelInfo, chain.LevelWarning, chain.LevelError}, d.Level)
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -36,10 +37,7 @@ func begin(ctx context.Context, call Call, ev Event) (context.Context, trace.Spa
 			trace.WithSpanKind(trace.SpanKindConsumer), trace.WithNewRoot(), trace.WithLinks(trace.Link{SpanContext: caller}),
 		}
 	}
-	mode := call.Mode
-	if mode == "" {
-		mode = chain.Enforce
-	}
+	mode := cmp.Or(call.Mode, chain.Enforce)
 	about := []attribute.KeyValue{ // as internal/telemetry names them
 		attribute.String("messaging.system", "nats"),
 		attribute.String("hookrouter.hook.id", call.Hook),
@@ -62,10 +60,7 @@ func answered(span trace.Span, result Result, err error) {
 		failed(span, err)
 		return
 	}
-	action := result.Action
-	if action == "" {
-		action = chain.Continue
-	}
+	action := cmp.Or(result.Action, chain.Continue)
 	span.SetAttributes(attribute.String("hookrouter.action", string(action)))
 }
 

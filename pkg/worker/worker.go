@@ -73,9 +73,7 @@ func New(client *hookrouter.Client, o Options) (*Worker, error) {
 	conn := clientconn.Of(client)
 	o.Name = cmp.Or(o.Name, conn.Name, "hook-worker")
 	o.Version = cmp.Or(o.Version, "0.0.0")
-	if o.Instance == "" {
-		o.Instance = nuid.Next()
-	}
+	o.Instance = cmp.Or(o.Instance, nuid.Next())
 	w := &Worker{
 		conn: conn, instance: o.Instance, maxInFlight: cmp.Or(o.MaxInFlight, 64), middleware: slices.Clone(o.Middleware),
 		hooks: map[string]*registered{}, limiter: natsx.NewLimiter(maxRenewals), wake: make(chan struct{}, 1),

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -66,9 +67,7 @@ func New(o Options) *Console {
 		_, _ = rand.Read(bits) // never fails
 		o.Token = base64.RawURLEncoding.EncodeToString(bits)
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	c := &Console{o: o, access: newAccess(o.Token), feed: newFeed(o), polls: make(chan struct{}, maxPolls)}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.grace, c.cut = context.WithCancel(context.Background())

@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -44,9 +45,7 @@ func SaltBucket(prefix string, replicas int) natsx.BucketOptions {
 
 // NewSalts makes salts on their bucket. log may be nil.
 func NewSalts(bucket *natsx.Bucket, log *slog.Logger) *Salts {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	return &Salts{bucket: bucket, log: log, young: map[string]salt{}, wake: make(chan struct{}, 1)}
 }
 

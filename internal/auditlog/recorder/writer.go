@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,21 +87,13 @@ type batch struct {
 
 // New makes a writer.
 func New(b *natsx.Conn, log *store.Log, o Options) *Writer {
-	if o.Mode == "" {
-		o.Mode = Strict
-	}
-	if o.Timeout == 0 {
-		o.Timeout = 500 * time.Millisecond
-	}
-	if o.MaxWaiting == 0 {
-		o.MaxWaiting = 64 << 20
-	}
+	o.Mode = cmp.Or(o.Mode, Strict)
+	o.Timeout = cmp.Or(o.Timeout, 500*time.Millisecond)
+	o.MaxWaiting = cmp.Or(o.MaxWaiting, 64<<20)
 	if o.Wrote == nil {
 		o.Wrote = func(int) {}
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &Writer{Options: o, log: log, bus: b, wake: make(chan struct{}, 1), name: o.ID, names: 1, segment: log.Live(), wseq: 1}
 }
 

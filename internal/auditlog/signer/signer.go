@@ -1,6 +1,7 @@
 package signer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,9 +77,7 @@ type expected struct {
 
 // New makes a signer of a log.
 func New(l *store.Log, o Options) *Signer {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Alarm == nil {
 		o.Alarm = func(string) {}
 	}

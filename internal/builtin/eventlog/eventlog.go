@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -113,9 +114,7 @@ func (o Options) settings(dir string) (settings, error) {
 		}
 	}
 	set.path = o.File
-	if set.path == "" {
-		set.path = DefaultFile
-	}
+	set.path = cmp.Or(set.path, DefaultFile)
 	if !filepath.IsAbs(set.path) {
 		set.path = filepath.Join(dir, set.path)
 	}

@@ -105,9 +105,7 @@ func (o Options) sources(workerDir string) (sources, error) {
 	if !filepath.IsAbs(src.dir) {
 		src.dir = filepath.Join(workerDir, src.dir)
 	}
-	if src.dir == "" {
-		src.dir = "."
-	}
+	src.dir = cmp.Or(src.dir, ".")
 	if src.files == nil && src.text == "" && len(o.Command) == 0 {
 		src.files = []string{DefaultFile}
 	}

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -47,9 +48,7 @@ func showRecord(p *term.Printer, r query.Record) {
 		return
 	}
 	who := term.Printable(r.Hook)
-	if who == "" {
-		who = "-"
-	}
+	who = cmp.Or(who, "-")
 	p.Print("%s  %-18s %-16s %-10s %-14s %s%s  %s\n", p.Paint(term.Dim, r.Time.UTC().Format(RecordTime)), term.Printable(string(r.Kind)),
 		term.OrDash(term.Printable(r.Event)), term.OrDash(term.Printable(r.Session)), who, recordText(p, &r), detail(about(&r)), p.Paint(term.Dim, r.String()))
 }

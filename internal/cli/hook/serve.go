@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -52,10 +53,7 @@ func showCall(p *term.Printer, c call) {
 	}
 	did := p.Paint(term.Red, "failed: "+term.Clean(c.Error))
 	if c.Result != nil {
-		action := c.Result.Action
-		if action == "" {
-			action = chain.Continue
-		}
+		action := cmp.Or(c.Result.Action, chain.Continue)
 		did = p.Paint(cli.ActionColor(action), string(action))
 		if c.Result.Reason != "" {
 			did += ": " + term.Clean(c.Result.Reason)

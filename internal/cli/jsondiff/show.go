@@ -2,6 +2,7 @@ package jsondiff
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 
 	"github.com/hookrouter/hookrouter/internal/cli/term"
@@ -30,9 +31,7 @@ func DiffLines(patch json.RawMessage) (lines []term.Cell) {
 	}
 	for _, c := range list {
 		name := term.Printable(c.name())
-		if name == "" {
-			name = "everything"
-		}
+		name = cmp.Or(name, "everything")
 		if c.Old != nil || c.Op == "remove" {
 			lines = append(lines, diffLine("- ", name, c.Old, term.Red)...)
 		}

@@ -1,6 +1,7 @@
 package approvalpolicy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -66,9 +67,7 @@ func compile(o Options) (rules []rule, err error) {
 		return nil, kind.At("/rules", "has %d rules: at most %d are allowed", len(o.Rules), maxRules)
 	}
 	for i, r := range o.Rules {
-		if r.Timeout == 0 {
-			r.Timeout = o.Timeout
-		}
+		r.Timeout = cmp.Or(r.Timeout, o.Timeout)
 		c, err := compileRule(jsontext.Pointer(fmt.Sprintf("/rules/%d", i)), r)
 		if err != nil {
 			return nil, err
@@ -76,9 +75,7 @@ func compile(o Options) (rules []rule, err error) {
 		c.name = fmt.Sprintf("rule %d", i+1)
 		rules = append(rules, c)
 	}
-	if o.Default == "" {
-		o.Default = decision.Ask
-	}
+	o.Default = cmp.Or(o.Default, decision.Ask)
 	last, err := compileRule("", Rule{Decision: o.Default, Choices: o.Choices, Timeout: o.Timeout})
 	if field, ok := errors.AsType[*kind.FieldError](err); ok && field.Pointer == "/decision" {
 		field.Pointer = "/default"

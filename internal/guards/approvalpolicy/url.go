@@ -1,6 +1,7 @@
 package approvalpolicy
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"path"
@@ -41,10 +42,7 @@ func (p urlPattern) is(text string) bool {
 	if err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(text, "\\\t\r\n ") {
 		return false
 	}
-	at := u.EscapedPath()
-	if at == "" {
-		at = "/"
-	}
+	at := cmp.Or(u.EscapedPath(), "/")
 	if strings.Contains(at, "..") || strings.Contains(strings.ToLower(at), "%2e") {
 		return false
 	}

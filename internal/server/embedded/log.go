@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 )
@@ -13,9 +14,7 @@ type logger struct {
 }
 
 func newLogger(log *slog.Logger) *logger {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	return &logger{log.With("from", "nats-server"), make(chan string, 1)}
 }
 

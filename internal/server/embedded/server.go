@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -180,9 +181,7 @@ func splitAddr(addr string) (host string, port int, err error) {
 	if err != nil || port < 0 || port > 65535 {
 		return "", 0, fmt.Errorf("address %q is no host:port", addr)
 	}
-	if port == 0 {
-		port = server.RANDOM_PORT
-	}
+	port = cmp.Or(port, server.RANDOM_PORT)
 	return host, port, nil
 }
 

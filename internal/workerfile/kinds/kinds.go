@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"cmp"
 	"log/slog"
 
 	"github.com/hookrouter/hookrouter/internal/builtin/all"
@@ -19,9 +20,7 @@ func All(w kind.Worker) workerfile.Options {
 	if w.States == nil {
 		w.States = &hookstate.Memory{}
 	}
-	if w.Log == nil {
-		w.Log = slog.New(slog.DiscardHandler)
-	}
+	w.Log = cmp.Or(w.Log, slog.New(slog.DiscardHandler))
 	return workerfile.Options{
 		Worker: w,
 		Kinds: map[string]kind.Kind{

@@ -1,6 +1,7 @@
 package reload
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,15 +72,11 @@ func (c Changes) String() string {
 
 // New makes a set without hooks. The worker stays the caller's.
 func New(w *worker.Worker, o Options) *Set {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Registering == nil {
 		o.Registering = func(workerfile.Hook, chain.Registration) func(error) { return func(error) {} }
 	}
-	if o.Linger == 0 {
-		o.Linger = chain.MaxTimeout
-	}
+	o.Linger = cmp.Or(o.Linger, chain.MaxTimeout)
 	return &Set{Options: o, worker: w, lingering: map[*time.Timer]func(){}}
 }
 
