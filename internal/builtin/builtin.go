@@ -21,26 +21,18 @@ func Of[C any](summary string, reg chain.Registration, build func(kind.Section, 
 
 // Complete fills in what the file leaves out of the section's registration.
 func (b Builtin) Complete(s kind.Section) {
-	r := s.Registration
-	if !s.Given("events") {
-		r.Events = b.Registration.Events
-	}
-	if !s.Given("priority") {
-		r.Priority = b.Registration.Priority
-	}
-	if !s.Given("timeout_ms") {
-		r.TimeoutMS = b.Registration.TimeoutMS
-	}
-	if !s.Given("on_failure") {
-		r.OnFailure = b.Registration.OnFailure
-	}
-	if !s.Given("mode") {
-		r.Mode = b.Registration.Mode
-	}
-	if !s.Given("match") {
-		r.Match = b.Registration.Match
-	}
-	if !s.Given("replay_safe") {
-		r.ReplaySafe = b.Registration.ReplaySafe
+	r, own := s.Registration, b.Registration
+	for field, fill := range map[string]func(){
+		"events":      func() { r.Events = own.Events },
+		"priority":    func() { r.Priority = own.Priority },
+		"timeout_ms":  func() { r.TimeoutMS = own.TimeoutMS },
+		"on_failure":  func() { r.OnFailure = own.OnFailure },
+		"mode":        func() { r.Mode = own.Mode },
+		"match":       func() { r.Match = own.Match },
+		"replay_safe": func() { r.ReplaySafe = own.ReplaySafe },
+	} {
+		if !s.Given(field) {
+			fill()
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -161,16 +162,7 @@ func canonical(v jsontext.Value) jsontext.Value {
 }
 
 // elements are the raw elements of a list.
-func elements(list jsontext.Value) []jsontext.Value {
-	dec := jsontext.NewDecoder(bytes.NewReader(list))
-	_, _ = dec.ReadToken()
-	var all []jsontext.Value
-	for dec.PeekKind() != ']' {
-		v, err := dec.ReadValue()
-		if err != nil {
-			break // can't be: the list was checked
-		}
-		all = append(all, v.Clone())
-	}
+func elements(list jsontext.Value) (all []jsontext.Value) {
+	_ = jsonv2.Unmarshal(list, &all) // it was checked
 	return all
 }

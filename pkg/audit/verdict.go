@@ -41,25 +41,13 @@ func (v Verdict) OK() bool { return v == OKWitnessed || v == OKPinned || v == OK
 // for the OK ones, 30 DIVERGED, 40 INVALID, 50 INCOMPLETE, 60 UNKNOWN-FORMAT, and 1 for
 // none.
 func (v Verdict) ExitCode() int {
-	switch v {
-	case OKWitnessed:
-		return 0
-	case OKPinned:
-		return 10
-	case OKUnanchored:
-		return 20
-	case Diverged:
-		return 30
-	case Invalid:
-		return 40
-	case Incomplete:
-		return 50
-	case UnknownFormat:
-		return 60
-	default:
-		return 1
+	if code, known := exitCodes[v]; known {
+		return code
 	}
+	return 1
 }
+
+var exitCodes = map[Verdict]int{OKWitnessed: 0, OKPinned: 10, OKUnanchored: 20, Diverged: 30, Invalid: 40, Incomplete: 50, UnknownFormat: 60}
 
 // Pin is a head that was seen: a log that is OK later goes on from it. Its JSON form
 // is what is kept between verifications.

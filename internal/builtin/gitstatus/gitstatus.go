@@ -51,8 +51,8 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 		return kind.Hook{}, kind.At("/max_files", "must be 1 to %d, not %d", maxMaxFiles, o.MaxFiles)
 	}
 	o.MaxFiles = cmp.Or(o.MaxFiles, DefaultMaxFiles)
-	if o.Dir != "" && !filepath.IsAbs(o.Dir) {
-		o.Dir = filepath.Join(s.Worker.Dir, o.Dir)
+	if o.Dir != "" {
+		o.Dir = s.Worker.Path(o.Dir)
 	}
 	log, states := builtin.LogOf(s), builtin.StateOf[told](s, "git-status")
 	path, err := process.Find("", "git")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -158,11 +159,9 @@ func (r *remembering) Read(b []byte) (int, error) {
 
 // grave is how grave a verdict is, where parts of a log have several.
 func grave(v audit.Verdict) int {
-	order := [...]audit.Verdict{audit.OKWitnessed, audit.OKPinned, audit.OKUnanchored, audit.Incomplete, audit.UnknownFormat, audit.Invalid, audit.Diverged}
-	for i, one := range order {
-		if v == one {
-			return i
-		}
+	order := []audit.Verdict{audit.OKWitnessed, audit.OKPinned, audit.OKUnanchored, audit.Incomplete, audit.UnknownFormat, audit.Invalid, audit.Diverged}
+	if i := slices.Index(order, v); i >= 0 {
+		return i
 	}
 	return len(order)
 }

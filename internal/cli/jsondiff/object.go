@@ -1,7 +1,6 @@
 package jsondiff
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -22,24 +21,11 @@ type member struct {
 
 // ParseObject reads text that is an object; ok is false for any other JSON.
 func ParseObject(text []byte) (o Object, ok bool) {
-	dec := jsontext.NewDecoder(bytes.NewReader(text))
-	if token, err := dec.ReadToken(); err != nil || token.Kind() != '{' {
-		return nil, false
+	parsed, err := events.ParseObject(text)
+	for name, value := range parsed.All() {
+		o = append(o, member{name, json.RawMessage(value)})
 	}
-	for dec.PeekKind() == '"' {
-		name, err := dec.ReadToken()
-		if err != nil {
-			return nil, false
-		}
-		m := member{Name: name.String()}
-		value, err := dec.ReadValue()
-		if err != nil {
-			return nil, false
-		}
-		m.Value = json.RawMessage(value.Clone())
-		o = append(o, m)
-	}
-	return o, true
+	return o, err == nil
 }
 
 // Get is the value of a member.

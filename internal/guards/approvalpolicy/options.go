@@ -93,34 +93,17 @@ func compileRule(at jsontext.Pointer, r Rule) (rule, error) {
 	default:
 		return c, kind.At(at+"/decision", "must be allow, deny or ask, not %q", r.Decision)
 	}
-	place := func(name string, i int) jsontext.Pointer {
-		return at + jsontext.Pointer(fmt.Sprintf("/%s/%d", name, i))
-	}
 	for i, text := range r.Tools {
 		if strings.TrimSpace(text) == "" {
-			return c, kind.At(place("tools", i), "is empty: write a class such as shell, or a name; * is any")
+			return c, kind.At((at + "/tools").AppendToken(fmt.Sprint(i)), "is empty: write a class such as shell, or a name; * is any")
 		}
 	}
-	for i, text := range r.Commands {
-		p, err := shell.ParsePattern(text)
-		if err != nil {
-			return c, kind.At(place("commands", i), "the pattern %w", err)
-		}
-		c.commands = append(c.commands, p)
-	}
-	for i, text := range r.Paths {
-		p, err := paths.Parse(text)
-		if err != nil {
-			return c, kind.At(place("paths", i), "the pattern %q %w", text, err)
-		}
-		c.paths = append(c.paths, p)
-	}
-	for i, text := range r.URLs {
-		p, err := parseURL(text)
-		if err != nil {
-			return c, kind.At(place("urls", i), "the pattern %q %w", text, err)
-		}
-		c.urls = append(c.urls, p)
+	var wrong [3]error
+	c.commands, wrong[0] = decision.Patterns(at+"/commands", r.Commands, shell.ParsePattern)
+	c.paths, wrong[1] = decision.Patterns(at+"/paths", r.Paths, paths.Parse)
+	c.urls, wrong[2] = decision.Patterns(at+"/urls", r.URLs, parseURL)
+	if err := cmp.Or(wrong[0], wrong[1], wrong[2]); err != nil {
+		return c, err
 	}
 	if r.Decision != decision.Ask && len(r.Choices) > 0 {
 		return c, kind.At(at+"/options", "are only for a rule that asks")

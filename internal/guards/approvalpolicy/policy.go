@@ -1,7 +1,6 @@
 package approvalpolicy
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,9 +26,7 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 	if err != nil {
 		return kind.Hook{}, err
 	}
-	return kind.Hook{Handler: func(_ context.Context, ev events.Event) (chain.Result, error) {
-		return decision.OfEvent(ev, func(tool events.Tool) chain.Result { return decide(rules, callOf(tool)) }), nil
-	}}, nil
+	return decision.Handler(func(_ events.Event, tool events.Tool) chain.Result { return decide(rules, callOf(tool)) }), nil
 }
 
 // decide finds the first rule that matches. Where one before it can't be decided, a

@@ -1,7 +1,6 @@
 package commandguard
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,13 +24,11 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 	if err != nil {
 		return kind.Hook{}, err
 	}
-	return kind.Hook{Handler: func(_ context.Context, ev events.Event) (chain.Result, error) {
-		return decision.OfEvent(ev, p.result), nil
-	}}, nil
+	return decision.Handler(p.result), nil
 }
 
 // result judges a tool call.
-func (p policy) result(tool events.Tool) chain.Result {
+func (p policy) result(_ events.Event, tool events.Tool) chain.Result {
 	if tool.Class != events.ClassShell && tool.Command == "" && !tool.Unread() {
 		return chain.Result{}
 	}

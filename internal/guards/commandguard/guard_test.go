@@ -136,14 +136,14 @@ func TestWhatAPersonSees(t *testing.T) {
 
 func TestBadOptionsAreRefused(t *testing.T) {
 	for want, o := range map[string]commandguard.Options{
-		"/deny/1: the pattern is empty": {Deny: []string{"a", " "}},
-		"/ask/0: the pattern is of one": {Ask: []string{"a | b"}},
-		"/allow/0: the pattern begins":  {Allow: []string{"-x"}},
-		"/deny/0: the pattern has 65":   {Deny: []string{strings.Repeat("a ", 65)}},
-		"/undecidable: must be allow":   {Undecidable: "maybe"},
-		"/otherwise: must be allow":     {Otherwise: "maybe"},
-		"/allow/0: the pattern sets":    {Allow: []string{"A=1 B=2"}},
-		"/timeout: must be a number":    {Timeout: -1},
+		`/deny/1: the pattern " " is empty`:                              {Deny: []string{"a", " "}},
+		`/ask/0: the pattern "a | b" is of one`:                          {Ask: []string{"a | b"}},
+		`/allow/0: the pattern "-x" begins`:                              {Allow: []string{"-x"}},
+		`/deny/0: the pattern "` + strings.Repeat("a ", 65) + `" has 65`: {Deny: []string{strings.Repeat("a ", 65)}},
+		"/undecidable: must be allow":                                    {Undecidable: "maybe"},
+		"/otherwise: must be allow":                                      {Otherwise: "maybe"},
+		`/allow/0: the pattern "A=1 B=2" sets`:                           {Allow: []string{"A=1 B=2"}},
+		"/timeout: must be a number":                                     {Timeout: -1},
 	} {
 		_, err := commandguard.New(kind.Section{}, o)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {

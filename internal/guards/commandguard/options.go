@@ -1,13 +1,10 @@
 package commandguard
 
 import (
-	"fmt"
-
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/hookrouter/hookrouter/internal/guards/decision"
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
-	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
 // Options of the builtin. The zero Options deny what is known to do harm and ask
@@ -51,7 +48,7 @@ func compile(o Options) (policy, error) {
 		from []string
 		to   *[]shell.Pattern
 	}{{"deny", o.Deny, &p.deny}, {"ask", o.Ask, &p.ask}, {"allow", o.Allow, &p.allow}} {
-		if *list.to, err = patterns(list.name, list.from); err != nil {
+		if *list.to, err = decision.Patterns(jsontext.Pointer("/"+list.name), list.from, shell.ParsePattern); err != nil {
 			return p, err
 		}
 	}
@@ -63,16 +60,4 @@ func compile(o Options) (policy, error) {
 	}
 	p.timeout, err = decision.Timeout(o.Timeout)
 	return p, err
-}
-
-func patterns(name string, from []string) ([]shell.Pattern, error) {
-	all := make([]shell.Pattern, 0, len(from))
-	for i, text := range from {
-		p, err := shell.ParsePattern(text)
-		if err != nil {
-			return nil, kind.At(jsontext.Pointer(fmt.Sprintf("/%s/%d", name, i)), "the pattern %w", err)
-		}
-		all = append(all, p)
-	}
-	return all, nil
 }

@@ -42,7 +42,7 @@ var rules = sync.OnceValue(func() []rule {
 	}
 	first := len(all)
 	for reason, list := range askedAbout {
-		for _, p := range mustPatterns(list) {
+		for _, p := range decision.MustPatterns(shell.ParsePattern, list...) {
 			all = append(all, rule{decision.Ask, reason, p.In})
 		}
 	}
@@ -78,26 +78,14 @@ var askedAbout = map[string][]string{
 
 // harmless is what passes where nothing else does: commands that read and print.
 var harmless = sync.OnceValue(func() []shell.Pattern {
-	return mustPatterns([]string{
+	return decision.MustPatterns(shell.ParsePattern,
 		"ls *", "pwd", "echo *", "printf *", "true", "false", ": *", "test *", "[ *", "cat *", "head *", "tail *", "wc *", "grep *", "egrep *", "fgrep *", "cut *",
 		"tr *", "nl *", "tac *", "basename *", "dirname *", "realpath *", "readlink *", "stat *", "file *", "du *", "df *", "which *", "type *", "whoami", "id *",
 		"uname *", "hostname", "date", "uptime", "ps *", "diff *", "cmp *", "comm *", "cd *", "sleep *", "sha256sum *", "md5sum *", "jq *", "tree",
 		"git status *", "git diff", "git diff --stat *", "git log", "git log --oneline *", "git show", "git branch", "git rev-parse *", "git ls-files *", "git remote -v",
 		"go version", "go env", "go vet *", "node --version", "python --version", "python3 --version", "time *", "nice *", "timeout *", "nohup *", "command *", "builtin *",
-	})
+	)
 })
-
-func mustPatterns(texts []string) []shell.Pattern {
-	all := make([]shell.Pattern, len(texts))
-	for i, text := range texts {
-		p, err := shell.ParsePattern(text)
-		if err != nil {
-			panic(text + ": " + err.Error()) // a test reads them all
-		}
-		all[i] = p
-	}
-	return all
-}
 
 func changesRoot(c shell.Command) shell.Found {
 	switch c.Name() {
@@ -113,7 +101,7 @@ func killsAll(c shell.Command) shell.Found {
 	return shell.FoundIf(c.Name() == "kill" && slices.ContainsFunc(args[min(1, len(args)):], func(w shell.Word) bool { return w.Text == "-1" }))
 }
 
-var restore = mustPatterns([]string{"git restore ."})[0]
+var restore = decision.MustPatterns(shell.ParsePattern, "git restore .")[0]
 
 // restoresAll: what is only taken back from the index stays in the files.
 func restoresAll(c shell.Command) shell.Found {
@@ -124,7 +112,7 @@ func restoresAll(c shell.Command) shell.Found {
 	return restore.In(c)
 }
 
-var twine = mustPatterns([]string{"twine upload"})[0]
+var twine = decision.MustPatterns(shell.ParsePattern, "twine upload")[0]
 
 // runsTwine: python -m twine is twine.
 func runsTwine(c shell.Command) shell.Found {

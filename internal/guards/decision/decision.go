@@ -6,6 +6,7 @@ package decision
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -83,4 +84,26 @@ func Clip(text string, most int) string {
 		return string(runes[:most]) + fmt.Sprintf("… (%d more characters)", len(runes)-most)
 	}
 	return text
+}
+
+// Patterns reads the list of patterns of an option.
+func Patterns[P any](option jsontext.Pointer, texts []string, parse func(string) (P, error)) ([]P, error) {
+	all := make([]P, 0, len(texts))
+	for i, text := range texts {
+		p, err := parse(text)
+		if err != nil {
+			return nil, kind.At(option.AppendToken(strconv.Itoa(i)), "the pattern %q %w", text, err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// MustPatterns reads patterns that are built in.
+func MustPatterns[P any](parse func(string) (P, error), texts ...string) []P {
+	all, err := Patterns("", texts, parse)
+	if err != nil {
+		panic(err) // a test reads them all
+	}
+	return all
 }

@@ -1,8 +1,10 @@
 package decision
 
 import (
+	"context"
 	"slices"
 
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -39,4 +41,11 @@ func both(a, b chain.Result) chain.Result {
 		a.ApprovalOptions = nil
 	}
 	return a
+}
+
+// Handler is a hook that judges the tool calls of an event, see [OfEvent].
+func Handler(judge func(events.Event, events.Tool) chain.Result) kind.Hook {
+	return kind.Hook{Handler: func(_ context.Context, ev events.Event) (chain.Result, error) {
+		return OfEvent(ev, func(tool events.Tool) chain.Result { return judge(ev, tool) }), nil
+	}}
 }

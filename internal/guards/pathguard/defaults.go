@@ -3,13 +3,14 @@ package pathguard
 import (
 	"sync"
 
+	"github.com/hookrouter/hookrouter/internal/guards/decision"
 	"github.com/hookrouter/hookrouter/internal/guards/paths"
 )
 
 // builtIn are the patterns that are protected where the file doesn't say otherwise:
 // secrets are neither read nor written, settings are not written.
 var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
-	return mustParse(
+	return decision.MustPatterns(paths.Parse,
 			"~/.ssh/**", "~/.gnupg/**", "~/.aws/**", "~/.azure/**", "~/.config/gcloud/**", "~/.kube/**", "~/.docker/config.json", "~/.config/gh/hosts.yml",
 			"~/.netrc", "~/_netrc", "~/.pgpass", "~/.my.cnf", "~/.git-credentials", "~/.npmrc", "~/.pypirc", "~/.vault-token", "~/.terraform.d/credentials.tfrc.json",
 			"~/.cargo/{credentials,credentials.toml}", "~/.gem/credentials", "~/.m2/settings.xml",
@@ -17,7 +18,7 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 			"~/.password-store/**", "~/.mozilla/**", "~/.config/google-chrome/**", "~/library/keychains/**", "~/.local/share/keyrings/**", "~/.bash_history", "~/.zsh_history",
 			"**/.env", "**/.env.{local,production,staging,development,test}", "**/.envrc", "**/id_rsa", "**/id_ed25519", "**/id_ecdsa",
 			"/etc/{shadow,gshadow,sudoers}", "/etc/{shadow,gshadow}-", "/etc/sudoers.d/**", "/etc/ssh/ssh_host_*_key", "/proc/*/{environ,mem}", "/proc/*/{root,cwd}/*/**", "/proc/*/task/**", "/var/run/secrets/**", "/run/secrets/**"),
-		mustParse(
+		decision.MustPatterns(paths.Parse,
 			"/etc/**", "/private/etc/**", "/usr/**", "/bin/**", "/sbin/**", "/{lib,lib32,lib64}/**", "/boot/**", "/dev/**", "/sys/**", "/proc/**", "/var/spool/cron/**", "/library/**", "/system/**",
 			"C:/Windows/**", "C:/Program Files*/**",
 			"~/.{bashrc,bash_profile,bash_login,bash_logout,profile,zshrc,zshenv,zprofile,zlogin,gitconfig,inputrc,xprofile}", "~/.config/{git,fish,autostart,systemd}/**", "~/library/launchagents/**",
@@ -34,18 +35,6 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 // scratch is what everybody may write, although it stands in a protected directory: plans
 // and memories are written by the tools of agents.
 var scratch = sync.OnceValue(func() []paths.Pattern {
-	return mustParse("/dev/null", "/dev/std*", "/dev/tty", "/dev/fd/**", "/dev/shm/**", "/dev/tcp/**",
+	return decision.MustPatterns(paths.Parse, "/dev/null", "/dev/std*", "/dev/tty", "/dev/fd/**", "/dev/shm/**", "/dev/tcp/**",
 		"~/.claude/plans/**", "~/.claude/projects/*/memory/**")
 })
-
-func mustParse(texts ...string) []paths.Pattern {
-	all := make([]paths.Pattern, len(texts))
-	for i, text := range texts {
-		p, err := paths.Parse(text)
-		if err != nil {
-			panic(text + ": " + err.Error()) // a test reads them all
-		}
-		all[i] = p
-	}
-	return all
-}

@@ -1,7 +1,6 @@
 package pathguard
 
 import (
-	"context"
 	"fmt"
 	"path"
 	"slices"
@@ -26,13 +25,7 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 	if err != nil {
 		return kind.Hook{}, err
 	}
-	return kind.Hook{Handler: func(_ context.Context, ev events.Event) (chain.Result, error) {
-		return decision.OfEvent(ev, func(tool events.Tool) chain.Result {
-			more, whole := searched(tool, ev)
-			tool.Partial = tool.Partial || !whole
-			return p.result(tool, more)
-		}), nil
-	}}, nil
+	return decision.Handler(p.result), nil
 }
 
 // access is one path, and what is done to it.
@@ -47,8 +40,10 @@ type access struct {
 	deep bool
 }
 
-// result judges a tool call; more is what it does to other files than its paths.
-func (p policy) result(tool events.Tool, more []access) chain.Result {
+// result judges a tool call.
+func (p policy) result(ev events.Event, tool events.Tool) chain.Result {
+	more, whole := searched(tool, ev) // what it does to other files than its paths
+	tool.Partial = tool.Partial || !whole
 	worst := decision.Finding{Decision: decision.Allow}
 	note := func(f decision.Finding) { worst = worst.Graver(f) }
 	for _, file := range tool.Paths {

@@ -1,13 +1,10 @@
 package pathguard
 
 import (
-	"fmt"
-
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/hookrouter/hookrouter/internal/guards/decision"
 	"github.com/hookrouter/hookrouter/internal/guards/paths"
-	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
 // Options of the builtin. The zero Options protect what is built in.
@@ -44,7 +41,8 @@ type policy struct {
 }
 
 func compile(o Options) (policy, error) {
-	p := policy{}
+	var p policy
+	var err error
 	for _, list := range [...]struct {
 		name string
 		from []string
@@ -56,15 +54,10 @@ func compile(o Options) (policy, error) {
 		{"only", o.Only, &p.only},
 		{"only_write", o.OnlyWrite, &p.onlyWrite},
 	} {
-		for i, text := range list.from {
-			pattern, err := paths.Parse(text)
-			if err != nil {
-				return p, kind.At(jsontext.Pointer(fmt.Sprintf("/%s/%d", list.name, i)), "the pattern %q %w", text, err)
-			}
-			*list.to = append(*list.to, pattern)
+		if *list.to, err = decision.Patterns(jsontext.Pointer("/"+list.name), list.from, paths.Parse); err != nil {
+			return p, err
 		}
 	}
-	var err error
 	if p.unclear, err = o.Unclear.Or(decision.Ask, "/unclear"); err != nil {
 		return p, err
 	}

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 
@@ -93,9 +92,7 @@ func secret(dir string, c Config) (signature.Keys, error) {
 
 // readFile reads a small file, found from dir.
 func readFile(dir, path string) ([]byte, error) {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
-	}
+	path = kind.Worker{Dir: dir}.Path(path)
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:

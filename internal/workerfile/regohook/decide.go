@@ -3,6 +3,7 @@ package regohook
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -44,17 +45,7 @@ const (
 
 // rank orders actions as a chain does.
 func rank(a chain.Action) int {
-	switch a {
-	case chain.Deny:
-		return 4
-	case chain.AskUser:
-		return 3
-	case chain.InjectContext:
-		return 2
-	case chain.Modify:
-		return 1
-	}
-	return 0
+	return slices.Index([]chain.Action{chain.Modify, chain.InjectContext, chain.AskUser, chain.Deny}, a)
 }
 
 // resultOf is what the value of a rule means.

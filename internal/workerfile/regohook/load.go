@@ -116,12 +116,7 @@ func (l loader) fileLoader() opaloader.FileLoader {
 	return opaloader.NewFileLoader().WithRegoVersion(l.version).WithCapabilities(l.capabilities)
 }
 
-func (l loader) path(name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(l.dir, name)
-}
+func (l loader) path(name string) string { return kind.Worker{Dir: l.dir}.Path(name) }
 
 // relative is the name of a file as the worker file may say it.
 func (l loader) relative(file string) string {
