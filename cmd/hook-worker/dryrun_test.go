@@ -24,6 +24,7 @@ hooks:
 `
 
 func TestADryRunSaysWhatStartingWouldChangeAndChangesNothing(t *testing.T) {
+	t.Parallel()
 	url := listen(t)
 	w, err := worker.New(natstest.Client(t, hookrouter.Options{URL: url}), worker.Options{Instance: "them"})
 	if err != nil {
@@ -90,6 +91,7 @@ func TestADryRunSaysWhatStartingWouldChangeAndChangesNothing(t *testing.T) {
 }
 
 func TestADryRunNeedsARouter(t *testing.T) {
+	t.Parallel()
 	var stdout, stderr bytes.Buffer
 	err := run(t.Context(), []string{"--config", write(t, planFile), "--nats-url", "nats://127.0.0.1:1", "--dry-run"}, process{stdout: &stdout, stderr: &stderr})
 	if err == nil || !strings.Contains(err.Error(), "connect to NATS") || exitCode(err) != 1 {

@@ -40,6 +40,7 @@ func readJUnit(t *testing.T, path string) (j junit) {
 }
 
 func TestJUnitIsRedWhereNothingCouldBeTried(t *testing.T) {
+	t.Parallel()
 	well, untested := write(t, tested), write(t, strings.Split(tested, "tests:")[0])
 	wrong := write(t, tested+"    - x\n")
 	two := write(t, strings.Replace(tested, "deny: frozen", "deny: '{{ x }}'", 1)+"  - {name: b, event: 'a b'}\n")
@@ -89,6 +90,7 @@ func TestJUnitIsRedWhereNothingCouldBeTried(t *testing.T) {
 }
 
 func TestJUnitIsRedWhenInterrupted(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	report := filepath.Join(t.TempDir(), "report.xml")
@@ -101,6 +103,7 @@ func TestJUnitIsRedWhenInterrupted(t *testing.T) {
 
 // TestAnOlderReportDoesNotOutliveAKill: until all is run there is none.
 func TestAnOlderReportDoesNotOutliveAKill(t *testing.T) {
+	t.Parallel()
 	report := filepath.Join(t.TempDir(), "report.xml")
 	if err := os.WriteFile(report, []byte("<testsuites/>"), 0o600); err != nil {
 		t.Fatal(err)
@@ -124,6 +127,7 @@ func (w writer) Write(b []byte) (int, error) {
 }
 
 func TestJUnitOfAFailureSaysWhatTheHooksDid(t *testing.T) {
+	t.Parallel()
 	report := filepath.Join(t.TempDir(), "report.xml")
 	file := write(t, strings.Replace(tested, "action: deny", "action: continue", 1))
 	_, _, err := tries(t, "--junit", report, file)

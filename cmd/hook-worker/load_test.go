@@ -34,6 +34,7 @@ func absentFile(t *testing.T, section string) string {
 // TestATestNeedsNoProgramsAndSecrets: a CI machine has neither, and the tests reach no
 // hook that needs them.
 func TestATestNeedsNoProgramsAndSecrets(t *testing.T) {
+	t.Parallel()
 	for name, c := range absent {
 		t.Run(name, func(t *testing.T) {
 			file := absentFile(t, strings.Replace(c.section, "FAULT", "", 1))
@@ -50,6 +51,7 @@ func TestATestNeedsNoProgramsAndSecrets(t *testing.T) {
 }
 
 func TestWhatIsMissingHidesNoFaultOfTheFile(t *testing.T) {
+	t.Parallel()
 	for name, c := range absent {
 		t.Run(name, func(t *testing.T) {
 			_, stderr, err := tries(t, absentFile(t, strings.Replace(c.section, "FAULT", c.fault, 1)))
@@ -61,6 +63,7 @@ func TestWhatIsMissingHidesNoFaultOfTheFile(t *testing.T) {
 }
 
 func TestValidateLooksAtTheMachineUnlessTold(t *testing.T) {
+	t.Parallel()
 	file := absentFile(t, "exec: {command: [no-such-program, x]}")
 	validates := func(args ...string) (stdout, stderr string, err error) {
 		var out, complaints bytes.Buffer
@@ -81,6 +84,7 @@ func TestValidateLooksAtTheMachineUnlessTold(t *testing.T) {
 // TestWhoCanNotRunIsNeitherCalledNorTakenForAFailure: a guard that denies when it fails
 // would else pass a test that expects a denial.
 func TestWhoCanNotRunIsNeitherCalledNorTakenForAFailure(t *testing.T) {
+	t.Parallel()
 	file := write(t, `hooks:
   - {id: needy, events: ["tool:pre"], on_failure: deny, replay_safe: true, exec: {command: [no-such-program]}}
 tests:

@@ -70,6 +70,7 @@ func denying(ids ...string) string {
 }
 
 func TestTheFileIsReadAgainWhenItChanges(t *testing.T) {
+	t.Parallel()
 	url := listen(t)
 	file := write(t, denying("a=one", "b=one", "c=one"))
 	stderr, _ := start(t, url, file)
@@ -110,6 +111,7 @@ func TestTheFileIsReadAgainWhenItChanges(t *testing.T) {
 }
 
 func TestAWarningIsToldWhenItsHookChanges(t *testing.T) {
+	t.Parallel()
 	url := listen(t)
 	text := func(ofA, other string) string {
 		return "hooks:\n  - {id: a, events: ['tool:per'], cel: {rules: [{deny: " + ofA + "}]}}\n  - {id: " + other + ", events: [x], cel: {rules: [{deny: x}]}}\n"
@@ -129,6 +131,7 @@ func TestAWarningIsToldWhenItsHookChanges(t *testing.T) {
 }
 
 func TestWhatARouterRefusesIsSaidWithItsPlace(t *testing.T) {
+	t.Parallel()
 	url := listen(t)
 	file := write(t, denying("a=one", "b=one"))
 	stderr, _ := start(t, url, file)
@@ -149,6 +152,7 @@ func TestWhatARouterRefusesIsSaidWithItsPlace(t *testing.T) {
 }
 
 func TestASignalReadsTheFileAgainAndAnotherChangesTheLevelOfTheLog(t *testing.T) {
+	t.Parallel()
 	url := listen(t)
 	hangup, user1 := make(chan os.Signal), make(chan os.Signal)
 	file := write(t, denying("a=one"))
@@ -163,6 +167,7 @@ func TestASignalReadsTheFileAgainAndAnotherChangesTheLevelOfTheLog(t *testing.T)
 }
 
 func TestACallUnderWayIsAnsweredByTheHookThatTookIt(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	running, release := filepath.Join(dir, "running"), filepath.Join(dir, "release")
 	for _, pipe := range []string{running, release} {
@@ -206,6 +211,7 @@ hooks:
 }
 
 func TestAFileThatIsNewInADirectoryOfPoliciesIsNoticed(t *testing.T) {
+	t.Parallel()
 	url := listen(t)
 	dir := t.TempDir()
 	policies := filepath.Join(dir, "policies")

@@ -44,6 +44,7 @@ hooks:
 `
 
 func TestReplayDecidesAsARouterWould(t *testing.T) {
+	t.Parallel()
 	const write = `{"event":"tool:pre","session_id":"s1","data":{"tool_name":"Write","tool_input":{"file_path":"/etc/x"},"timestamp":"T"}}`
 	const bash = `{"event":"tool:pre","data":{"session_id":"s2","tool_name":"Bash","timestamp":"T"}}`
 	for sentence, c := range map[string]struct {
@@ -72,6 +73,7 @@ func TestReplayDecidesAsARouterWould(t *testing.T) {
 }
 
 func TestReplayRunsCommandsOnlyWhereThatDoesNoHarm(t *testing.T) {
+	t.Parallel()
 	const file = `
 hooks:
   - id: acts
@@ -113,6 +115,7 @@ hooks:
 }
 
 func TestReplaySaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	for sentence, c := range map[string]struct{ events, want string }{
 		"no JSON":           {`{"event":"tool:pre"}` + "\n{\n", "events.jsonl:2: "},
 		"no event":          {`{}`, "events.jsonl:1: event name"},

@@ -150,6 +150,7 @@ hooks:
 `
 
 func TestTheHooksOfAFileAnswerOnTheBus(t *testing.T) {
+	t.Parallel()
 	url := listen(t)
 	stderr, _ := start(t, url, write(t, twoHooks))
 	for _, line := range []string{
@@ -186,6 +187,7 @@ func TestTheHooksOfAFileAnswerOnTheBus(t *testing.T) {
 }
 
 func TestWhatWasTakenIsAnsweredAtTheEnd(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	running, release := filepath.Join(dir, "running"), filepath.Join(dir, "release")
 	for _, pipe := range []string{running, release} {
@@ -230,6 +232,7 @@ hooks:
 }
 
 func TestAWorkerWithoutARouterSaysThatItWaits(t *testing.T) {
+	t.Parallel()
 	s, err := embedded.Start(embedded.Options{Listen: "127.0.0.1:0", StoreDir: t.TempDir(), NoSync: true})
 	if err != nil {
 		t.Fatal(err)
@@ -263,6 +266,7 @@ func TestAWorkerWithoutARouterSaysThatItWaits(t *testing.T) {
 }
 
 func TestARouterThatAnswersIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
 	stderr, _ := start(t, listen(t), write(t, twoHooks))
 	select {
 	case <-stderr.has("still waiting"):
@@ -272,6 +276,7 @@ func TestARouterThatAnswersIsNotWaitedFor(t *testing.T) {
 }
 
 func TestAHookThatFailsIsLogged(t *testing.T) {
+	t.Parallel()
 	url := listen(t)
 	stderr, stop := start(t, url, write(t, `
 hooks:
@@ -305,6 +310,7 @@ hooks:
 }
 
 func TestRunSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	bad := write(t, "hooks:\n  - id: guard\n    events: [tool:pre]\n    match: dta.x == 1\n    cel: {rules: [{deny: x}]}\n")
 	for name, c := range map[string]struct {
 		args   []string
@@ -338,6 +344,7 @@ func TestRunSaysWhatIsWrong(t *testing.T) {
 // TestValidatePrintsWhatAFileRegisters has hooks that leave everything to the defaults of
 // their builtins, and some that do not.
 func TestValidatePrintsWhatAFileRegisters(t *testing.T) {
+	t.Parallel()
 	file := write(t, `
 hooks:
   - {id: paths, builtin: path-guard}
@@ -374,6 +381,7 @@ hooks:
 }
 
 func TestValidateTellsWarnings(t *testing.T) {
+	t.Parallel()
 	file := write(t, "hooks:\n  - id: a\n    events: [tool:per]\n    cel: {rules: [{deny: x}]}\n")
 	message := "there is no standard event tool:per: did you mean tool:pre?"
 	warning := file + ":3:14: hooks[0].events[0]: " + message
@@ -398,6 +406,7 @@ func TestValidateTellsWarnings(t *testing.T) {
 }
 
 func TestValidateTellsWarningsOfTests(t *testing.T) {
+	t.Parallel()
 	file := write(t, "hooks:\n  - {id: a, events: ['tool:pre'], cel: {rules: [{deny: x}]}}\ntests:\n  - {name: b, event: 'tool:per', expect: {action: continue}}\n")
 	var stdout, stderr bytes.Buffer
 	err := run(t.Context(), []string{"validate", file}, process{stdout: &stdout, stderr: &stderr})
@@ -408,6 +417,7 @@ func TestValidateTellsWarningsOfTests(t *testing.T) {
 
 // TestValidateTellsProgramsWhatIsWrong has a line for each file, well or not.
 func TestValidateTellsProgramsWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	well := write(t, denying("a=x"))
 	wrong := write(t, "hooks:\n  - {id: a, evnts: [tool:pre], cel: {rules: [{deny: x}]}}\n  - {id: b, events: [a], cel: {rules: [{deny: x, when: 'dta'}]}}\n")
 	gone := wrong + ".gone"

@@ -45,6 +45,7 @@ func kept(t *testing.T, url string) int {
 }
 
 func TestReplicasRememberTogether(t *testing.T) {
+	t.Parallel()
 	url := listen(t)
 	for range 2 {
 		stderr, _ := start(t, url, write(t, remembering))
@@ -109,6 +110,7 @@ func TestReplicasRememberTogether(t *testing.T) {
 }
 
 func TestAGuardWhoseMemoryIsAwayDenies(t *testing.T) {
+	t.Parallel()
 	url := listen(t)
 	elsewhere := natstest.Listening(t)
 	start(t, url, write(t, "hooks:\n  - {id: limits, builtin: limits}\n  - {id: progress, builtin: progress-monitor}\n"), "--state-nats-url", elsewhere.ClientURL())

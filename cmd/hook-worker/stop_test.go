@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
 // asProgram makes the test's program the program itself.
@@ -22,6 +24,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
+	testkit.Parallel(8) // they wait for files, processes and routers
 	goleak.VerifyTestMain(m)
 }
 

@@ -24,6 +24,7 @@ func tries(t *testing.T, args ...string) (stdout, stderr string, err error) {
 }
 
 func TestTheTestsOfFilesRun(t *testing.T) {
+	t.Parallel()
 	well, wrong := write(t, tested), write(t, strings.Replace(tested, "action: deny", "action: continue", 1))
 	report := filepath.Join(t.TempDir(), "report.xml")
 	stdout, _, err := tries(t, "--text", "--junit", report, well)
@@ -43,6 +44,7 @@ func TestTheTestsOfFilesRun(t *testing.T) {
 }
 
 func TestTestSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	well := write(t, tested)
 	untested, _, _ := strings.Cut(tested, "tests:")
 	events := write(t, `{"event":"a b"}`)
@@ -73,6 +75,7 @@ func TestTestSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestEventsRunThroughAFile(t *testing.T) {
+	t.Parallel()
 	events := write(t, `{"event":"deploy:start","session_id":"s1"}`)
 	file := write(t, tested)
 	stdout, _, err := tries(t, "--text", "--events", events, file)
@@ -82,6 +85,7 @@ func TestEventsRunThroughAFile(t *testing.T) {
 }
 
 func TestTheSchemaIsPrinted(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	if err := run(t.Context(), []string{"schema"}, process{stdout: &out, stderr: &out}); err != nil {
 		t.Fatal(err)
@@ -95,6 +99,7 @@ func TestTheSchemaIsPrinted(t *testing.T) {
 // TestAReplayIsAtTheTimeOfTheEvent: what a rule about the time says of a recorded event is
 // what it would have said.
 func TestAReplayIsAtTheTimeOfTheEvent(t *testing.T) {
+	t.Parallel()
 	const file = "hooks:\n  - {id: night, events: ['tool:pre'], cel: {rules: [{when: 'now.getHours() >= 22', deny: 'at {{ now }}'}]}}\n"
 	const events = `{"event":"tool:pre","time":"2026-01-05T23:00:00Z","data":{"timestamp":"T"}}` + "\n" + `{"event":"tool:pre","time":"2026-01-05T12:00:00Z","data":{"timestamp":"T"}}` + "\n"
 	got, err := replayed(t, file, events)

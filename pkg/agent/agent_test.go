@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
@@ -29,6 +30,7 @@ import (
 // TestMain starts the clock of the NATS server's statistics, which belongs to no
 // bubble of virtual time.
 func TestMain(m *testing.M) {
+	testkit.Parallel(8) // they wait for connections and deadlines
 	ats.Register()
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
 }
@@ -49,6 +51,7 @@ func connect(t *testing.T, c hookrouter.Options, o agent.Options) *agent.Agent {
 var toolPre = []string{events.ToolPre}
 
 func TestEmit(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t)
 	recorder := b.Record(t)
 	hook := hooktest.Script()
@@ -90,6 +93,7 @@ func TestEmit(t *testing.T) {
 }
 
 func TestDataMayNameAnotherSession(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t)
 	own, other := hooktest.Script(), hooktest.Script()
 	b.Register(t, worker.Registration{ID: "own", Events: toolPre, SessionID: "s1"}, own.Handle)
@@ -115,6 +119,7 @@ func TestDataMayNameAnotherSession(t *testing.T) {
 }
 
 func TestWhatIsWrongWithAnEventIsSaid(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t)
 	a := b.Agent(t, "s1")
 	for sentence, c := range map[string]struct {
@@ -155,6 +160,7 @@ func TestWhatIsWrongWithAnEventIsSaid(t *testing.T) {
 }
 
 func TestDefaultFields(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t)
 	hook := hooktest.Script()
 	b.Register(t, worker.Registration{ID: "hook", Events: toolPre}, hook.Handle)
@@ -211,6 +217,7 @@ func TestDefaultFields(t *testing.T) {
 }
 
 func TestCollect(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t)
 	w := b.Worker(t)
 	release := make(chan struct{})
@@ -242,6 +249,7 @@ func TestCollect(t *testing.T) {
 }
 
 func TestDeadlineIsToldToTheRouter(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t)
 	release := make(chan struct{})
 	defer close(release)
@@ -265,6 +273,7 @@ func TestDeadlineIsToldToTheRouter(t *testing.T) {
 }
 
 func TestPatience(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
 	_, stop := routertest.Start(t, s, router.Options{})
 	stop()
@@ -376,6 +385,7 @@ func unavailable(t *testing.T, nc *nats.Conn, subject string, times int) (asked 
 }
 
 func TestInspection(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t)
 	w := b.Worker(t, worker.Options{Instance: "i1"})
 	for _, reg := range []worker.Registration{
@@ -430,6 +440,7 @@ func TestInspection(t *testing.T) {
 }
 
 func TestAgentIsSafeForConcurrentUse(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t)
 	hook := hooktest.Script()
 	b.Register(t, worker.Registration{ID: "hook", Events: toolPre}, hook.Handle)

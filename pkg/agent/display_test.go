@@ -13,6 +13,7 @@ import (
 )
 
 func TestTerminalDisplay(t *testing.T) {
+	t.Parallel()
 	for sentence, c := range map[string]struct {
 		level   chain.Level
 		message string

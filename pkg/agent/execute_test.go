@@ -36,6 +36,7 @@ func granted(data string) answer {
 func inAMinute() time.Time { return time.Now().Add(time.Minute) }
 
 func TestExecute(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
 	r := script(t, natstest.Conn(t, s), toolPreExecuted, say(
 		`{"action":"deny","reason":"no","display":[{"message":"m","level":"warning","source":"hook:G","hook_id":"g"}],"suppress_output":["G"],"injected_tokens":7}`,
@@ -75,6 +76,7 @@ func TestExecute(t *testing.T) {
 
 // An event is sent again, by its id and byte for byte, until there is a verdict.
 func TestExecuteSendsAgain(t *testing.T) {
+	t.Parallel()
 	s := natstest.Listening(t)
 	var w wire
 	wait := pending(inAMinute())
@@ -137,6 +139,7 @@ func TestExecuteSendsAgain(t *testing.T) {
 
 // What is no verdict to obey ends it, and permits nothing.
 func TestExecuteEnds(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
 	wait := pending(inAMinute())
 	approved := func(fields string) answer {
@@ -185,6 +188,7 @@ func TestExecuteEnds(t *testing.T) {
 }
 
 func TestExecuteWithoutAnyRouter(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
 	for sentence, c := range map[string]struct {
 		patience, deadline time.Duration
@@ -214,6 +218,7 @@ func TestExecuteWithoutAnyRouter(t *testing.T) {
 
 // The caller's context ends while a person thinks.
 func TestExecuteLeavesAnOpenQuestion(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
 	for sentence, last := range map[string]answer{
 		"during a wait":                   silence,
@@ -244,6 +249,7 @@ func TestExecuteLeavesAnOpenQuestion(t *testing.T) {
 
 // The client is closed while a person is asked.
 func TestExecuteOnAClientThatIsClosed(t *testing.T) {
+	t.Parallel()
 	s := natstest.Listening(t)
 	client := natstest.Client(t, hookrouter.Options{URL: s.ClientURL()})
 	script(t, natstest.Conn(t, s), toolPreExecuted, pending(inAMinute()), func(*nats.Msg) { client.Close() })

@@ -20,6 +20,7 @@ import (
 // The server goes while a hook thinks: the agent is told so, and does not wait
 // for an answer that can't come.
 func TestEmitEndsWithTheConnection(t *testing.T) {
+	t.Parallel()
 	s, err := embedded.Start(embedded.Options{StoreDir: t.TempDir(), NoSync: true})
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 )
 
 func TestMiddlewareSeesEveryCallThatRunsHooks(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t)
 	var trace []string
 	tracing := func(name string) agent.Middleware {
@@ -52,6 +53,7 @@ func TestMiddlewareSeesEveryCallThatRunsHooks(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 func TestAMiddlewareMayReplyAndFail(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t)
 	hook := hooktest.Script()
 	b.Register(t, worker.Registration{ID: "hook", Events: toolPre}, hook.Handle)
@@ -86,6 +88,7 @@ func TestAMiddlewareMayReplyAndFail(t *testing.T) {
 
 // An error reply is the same error, whoever asked.
 func TestOneErrorWithACode(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
 	for _, subject := range []string{"hooks.emit.>", "hooks.approval.>", "hooks.register.>", "hooks.execute.>"} {
 		script(t, natstest.Conn(t, s), subject, refuse(409, "not that way"))

@@ -45,6 +45,7 @@ var asking = chain.Result{Action: chain.AskUser, ApprovalPrompt: "Deploy?", Appr
 // What a person says to an approval request is what the agent gets, with the data that the
 // person was asked about; the hooks run once.
 func TestExecuteGetsWhatAPersonSays(t *testing.T) {
+	t.Parallel()
 	for sentence, c := range map[string]struct {
 		say  string
 		want verdict.Action
@@ -87,6 +88,7 @@ func TestExecuteGetsWhatAPersonSays(t *testing.T) {
 // The router that asked is gone when the person answers; another one tells the
 // agent.
 func TestExecuteOutlivesTheRouterThatAsked(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
 	_, stopFirst := routertest.Start(t, s, router.Options{})
 	careful := hooktest.Script(asking)
@@ -124,6 +126,7 @@ func TestExecuteOutlivesTheRouterThatAsked(t *testing.T) {
 // The agent leaves; the approval request stays, and the same agent's next event is
 // another one.
 func TestExecuteLeavesTheQuestionWithTheRouter(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t)
 	b.Register(t, worker.Registration{ID: "careful", Events: toolPre}, hooktest.Script(asking).Handle)
 	ctx, leave := context.WithCancel(t.Context())
@@ -141,6 +144,7 @@ func TestExecuteLeavesTheQuestionWithTheRouter(t *testing.T) {
 
 // The router's own injections, budget and turns, through a session.
 func TestSessionOnARouter(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t)
 	big := strings.Repeat("x", 10_000)
 	b.Register(t, worker.Registration{ID: "talk", Events: []string{"talk"}}, hooktest.Script(chain.Result{

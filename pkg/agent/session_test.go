@@ -53,6 +53,7 @@ func newSession(t *testing.T, a *agent.Agent, o agent.SessionOptions) *agent.Ses
 }
 
 func TestSessionDeliversMessages(t *testing.T) {
+	t.Parallel()
 	const ephemeral, appended = `,"ephemeral":true`, `,"ephemeral":true,"append_to_last_tool_result":true`
 	s := natstest.Server(t)
 	user, tool := agent.Message{Role: "user", Content: "do it"}, agent.Message{Role: agent.RoleTool, Content: "done"}
@@ -123,6 +124,7 @@ func TestSessionDeliversMessages(t *testing.T) {
 }
 
 func TestSessionKeepsWhereAMessageComesFrom(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
 	script(t, natstest.Conn(t, s), toolPreExecuted, verdictOf(message("a", "")))
 	var memory agent.MemoryContext
@@ -158,6 +160,7 @@ func logged() (*slog.Logger, *bytes.Buffer) {
 
 // What a session can't deliver changes nothing for the agent, and is logged.
 func TestSessionGoesOnWithoutDelivery(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
 	const body = `{"action":"continue","data":{},"display":[{"message":"mind the gap","level":"error","source":"hook:H"}],
 		"warnings":[{"kind":"oversize","hook":"H","detail":"11 KiB"}],"messages":[%s]}`
@@ -214,6 +217,7 @@ func TestSessionGoesOnWithoutDelivery(t *testing.T) {
 }
 
 func TestSessionKeepsEphemeralMessagesWhereItsContextCantBeRead(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
 	script(t, natstest.Conn(t, s), toolPreExecuted, verdictOf(message("a", `,"ephemeral":true`)))
 	flaky := &flaky{fail: true}
@@ -251,6 +255,7 @@ func (c careless) AddMessage(context.Context, agent.Message) error { return nil 
 func (c careless) Messages(context.Context) ([]agent.Message, error) { return c, nil }
 
 func TestSessionLeavesStoredMessagesAsTheyAre(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
 	script(t, natstest.Conn(t, s), toolPreExecuted, verdictOf(message("a", `,"ephemeral":true,"append_to_last_tool_result":true`)))
 	stored := careless{{Role: agent.RoleTool, Content: "done"}}
@@ -264,6 +269,7 @@ func TestSessionLeavesStoredMessagesAsTheyAre(t *testing.T) {
 }
 
 func TestEphemeralMessagesAreBounded(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
 	const many, limit = 300, 256
 	var all []string
@@ -285,6 +291,7 @@ func TestEphemeralMessagesAreBounded(t *testing.T) {
 // A sub-agent has a session of its own; what hooks inject when it is done is for
 // the one that it worked for.
 func TestSubAgent(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
 	r := script(t, natstest.Conn(t, s), "hooks.execute.>", verdictOf(message("for one call", `,"ephemeral":true`), message("kept", "")))
 	a := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, agent.Options{Session: "parent"})
@@ -322,6 +329,7 @@ func TestSubAgent(t *testing.T) {
 }
 
 func TestTurnAndEnd(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
 	turn := script(t, natstest.Conn(t, s), "hooks.session.turn", say(`{}`))
 	end := script(t, natstest.Conn(t, s), "hooks.session.end", refuse(503, "not yet"), say(`{}`))
@@ -356,6 +364,7 @@ func TestTurnAndEnd(t *testing.T) {
 }
 
 func TestSessionIsSafeForConcurrentUse(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
 	script(t, natstest.Conn(t, s), toolPreExecuted, say(`{"action":"continue","display":[{"message":"m","level":"info","source":"hook:H"}],"messages":[`+
 		message("a", "")+`,`+message("b", `,"ephemeral":true`)+`]}`))

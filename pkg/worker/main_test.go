@@ -14,6 +14,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
@@ -24,6 +25,7 @@ import (
 // TestMain starts the clock of the NATS server's statistics, which belongs to no
 // bubble of virtual time.
 func TestMain(m *testing.M) {
+	testkit.Parallel(8) // they wait for renewals
 	ats.Register()
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
 }

@@ -39,6 +39,7 @@ func spanOf(name string) sdktrace.ReadOnlySpan {
 // A handler's span is below the call; of a hook that only observes it is a trace of
 // its own, with a link to the event. What is no trace context makes no span.
 func TestASpanOfAHandler(t *testing.T) {
+	t.Parallel()
 	spans()
 	const id, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 	const traceparent = "00-" + id + "-" + parent + "-01"

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookrouter/hookrouter/internal/api/console"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
@@ -29,6 +30,7 @@ const artifacts = "../../../test/artifacts"
 // browser starts Chromium, or skips the test where there is none.
 func browser(t *testing.T) context.Context {
 	t.Helper()
+	testkit.From(t, testkit.CI) // a browser takes seconds of CPU to start
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}

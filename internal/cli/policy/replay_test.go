@@ -51,6 +51,7 @@ func recorded(t *testing.T) (f *clitest.Fixture, called *atomic.Int64) {
 }
 
 func TestReplayReportsWhatWouldDiffer(t *testing.T) {
+	t.Parallel()
 	f, called := recorded(t)
 	f.Hook(chain.Registration{ID: "tried", Events: []string{"tool:pre"}, Mode: chain.Shadow, Match: `data.tool_name == "Bash"`}, clitest.Answering(chain.Denial("no shell")))
 	f.Run("audit", "replay", "--text").Want(t, cli.ExitOK, `
@@ -86,6 +87,7 @@ ID  s1       tool:pre  continue  deny by tried  no shell`, "")
 }
 
 func TestReplayForPrograms(t *testing.T) {
+	t.Parallel()
 	f, _ := recorded(t)
 	f.Hook(chain.Registration{ID: "tried", Events: []string{"tool:pre"}, Mode: chain.Shadow, Priority: -1}, clitest.Answering(chain.Question("May I?")))
 	o := f.Run("audit", "replay", "--limit", "2")
@@ -115,6 +117,7 @@ func steadyTimes(o clitest.Outcome) clitest.Outcome {
 }
 
 func TestReplayShowsNothingThatActsOnTheTerminal(t *testing.T) {
+	t.Parallel()
 	f, _ := recorded(t)
 	file := filepath.Join(t.TempDir(), "worker.yaml")
 	text := "hooks: [{id: h, events: [\"tool:pre\"], cel: {rules: [{deny: \"odd \\e[31m text\"}]}}]\n"
@@ -134,6 +137,7 @@ func TestReplayShowsNothingThatActsOnTheTerminal(t *testing.T) {
 }
 
 func TestReplayOfAWorkerFile(t *testing.T) {
+	t.Parallel()
 	f, called := recorded(t)
 	file := filepath.Join(t.TempDir(), "worker.yaml")
 	text := "hooks:\n  - id: no-shell\n    events: [tool:pre]\n    cel: {rules: [{when: \"data.tool_name == 'Bash' && session_id == 's1'\", deny: \"no <shell>\"}]}\n"
@@ -197,6 +201,7 @@ LOG:3  tool:pre  s1  continue
 }
 
 func TestReplayWithoutData(t *testing.T) {
+	t.Parallel()
 	s := natstest.Listening(t)
 	routertest.Start(t, s, router.Options{AuditData: recorder.Digest})
 	f := &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{"NATS_URL": s.ClientURL()}, NC: natstest.Conn(t, s)}
@@ -211,6 +216,7 @@ func TestReplayWithoutData(t *testing.T) {
 }
 
 func TestReplaySaysHowFarItIs(t *testing.T) {
+	t.Parallel()
 	f, _ := recorded(t)
 	held, release := make(chan struct{}, 1), make(chan struct{})
 	f.Hook(chain.Registration{ID: "slow", Events: []string{"tool:pre"}, Mode: chain.Shadow, Priority: -1}, func(ctx context.Context, _ worker.Event) (worker.Result, error) {
@@ -238,6 +244,7 @@ func TestReplaySaysHowFarItIs(t *testing.T) {
 }
 
 func TestAReplayEndsWithTheConnection(t *testing.T) {
+	t.Parallel()
 	f, _ := recorded(t)
 	proxy, cut := through(t, f.Env["NATS_URL"])
 	f.Hook(chain.Registration{ID: "slow", Events: []string{"tool:pre"}, Mode: chain.Shadow, Priority: -1}, func(ctx context.Context, _ worker.Event) (worker.Result, error) {
