@@ -7,10 +7,12 @@ package clientconn
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -21,7 +23,7 @@ import (
 var (
 	ErrNoRouter       = errors.New("no router answers")
 	ErrDisconnected   = natsx.ErrDisconnected
-	ErrConnectionLost = errors.New("connection to NATS lost while waiting for the reply: the request may have taken effect")
+	ErrConnectionLost = natsx.ErrConnectionLost
 )
 
 // Of returns the connection of a *hookrouter.Client. Package hookrouter sets it.
@@ -58,6 +60,9 @@ type Request struct {
 	Body    []byte
 	Before  func() // called before each try and may change Header; nil for nothing
 	Retry   Retry
+	// Accept says whether a reply is one to this request, besides repeating its nonce;
+	// nil for always.
+	Accept func(wire.Header) bool
 }
 
 // Request sends a request, again where its Retry says so, and returns the reply. An
@@ -110,15 +115,17 @@ func (c *Conn) RequestJSON(ctx context.Context, r Request, body, out any) (*nats
 	return msg, nil
 }
 
-// try sends a request once and waits for its reply while ctx and the connection last.
+// try sends a request once and waits for its reply while ctx and the connection last. A
+// reply that does not repeat the nonce, which nobody but the router has seen, is not one
+// to this request: somebody guessed the reply subject.
 func (c *Conn) try(ctx context.Context, r Request) (*natsx.Message, error) {
-	ctx, stop := c.Transport.UntilLost(ctx, ErrConnectionLost)
-	defer stop()
-	msg, err := c.Transport.Request(ctx, r.Subject, r.Header, r.Body)
-	if err != nil && errors.Is(context.Cause(ctx), ErrConnectionLost) && !unserved(err) {
-		err = ErrConnectionLost
-	}
-	return msg, err
+	nonce := rand.Text()
+	header := make(wire.Header, len(r.Header)+1)
+	maps.Copy(header, r.Header)
+	header[wire.HeaderNonce] = []string{nonce}
+	return c.Transport.RequestBound(ctx, r.Subject, header, r.Body, func(reply wire.Header) bool {
+		return wire.Get(reply, wire.HeaderNonce) == nonce && (r.Accept == nil || r.Accept(reply))
+	})
 }
 
 // applies reports whether to send the request again after an error.

@@ -67,10 +67,10 @@ func TestRetries(t *testing.T) {
 				conn, router := connect(t, natstest.Server(t), testkit.Patience)
 				answer(t, router, "hooks.x", func(n int, m *nats.Msg) {
 					if n < all {
-						_ = m.RespondMsg(&nats.Msg{Header: wire.Errorf(code, "no").Header()})
+						natstest.Respond(m, wire.Errorf(code, "no").Header(), nil)
 						return
 					}
-					_ = m.Respond([]byte(m.Header.Get("try")))
+					natstest.Respond(m, nil, []byte(m.Header.Get("try")))
 				})
 				began, header := 0, wire.Header{}
 				msg, err := conn.Request(t.Context(), clientconn.Request{
@@ -100,7 +100,7 @@ func TestARouterThatComesLaterAnswers(t *testing.T) {
 	tries := 0
 	msg, err := conn.Request(t.Context(), clientconn.Request{Subject: "hooks.x", Before: func() {
 		if tries++; tries == 2 {
-			answer(t, router, "hooks.x", func(_ int, m *nats.Msg) { _ = m.Respond([]byte("ok")) })
+			answer(t, router, "hooks.x", func(_ int, m *nats.Msg) { natstest.Respond(m, nil, []byte("ok")) })
 		}
 	}})
 	if err != nil || string(msg.Data) != "ok" || tries != 2 {
@@ -163,7 +163,7 @@ func TestALostConnection(t *testing.T) {
 					}
 					return
 				}
-				_ = m.Respond([]byte("ok"))
+				natstest.Respond(m, nil, []byte("ok"))
 			})
 			if _, err := conn.Request(testkit.Within(t, testkit.Patience), clientconn.Request{Subject: "hooks.x", Retry: c.retry}); !errors.Is(err, c.want) {
 				t.Errorf("error %v; want %v", err, c.want)
@@ -184,7 +184,7 @@ func TestTheEndOfTheContextIsTheError(t *testing.T) {
 func TestRequestJSON(t *testing.T) {
 	t.Parallel()
 	conn, router := connect(t, natstest.Server(t), -1)
-	answer(t, router, "hooks.echo", func(_ int, m *nats.Msg) { _ = m.Respond(m.Data) })
+	answer(t, router, "hooks.echo", func(_ int, m *nats.Msg) { natstest.Respond(m, nil, m.Data) })
 	type body struct{ A int }
 	var got body
 	request := clientconn.Request{Subject: "hooks.echo"}

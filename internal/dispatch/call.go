@@ -30,7 +30,7 @@ func (d *Dispatcher) call(ctx context.Context, ev *event, mode chain.Mode, entry
 	if end, ok := ctx.Deadline(); ok {
 		timeout = time.Until(end)
 	}
-	reply, err := ev.channel.Call(ctx, Call{Hook: entry.ID, Mode: mode, Data: data, Timeout: timeout, Traceparent: ev.callTrace(entry)})
+	reply, err := ev.channel.Call(ctx, Call{Hook: entry.ID, Mode: mode, Data: data, Timeout: timeout, Traceparent: ev.callTrace(entry), Echoed: entry.Echoes})
 	if errors.Is(err, chain.ErrNoResponder) && d.removed(entry) {
 		return nil, chain.ErrRemoved
 	}

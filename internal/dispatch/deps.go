@@ -54,6 +54,7 @@ type Call struct {
 	Data        []byte
 	Timeout     time.Duration // how long the reply is waited for; 0 where there is none
 	Traceparent string        // of this call; empty for that of the event
+	Echoed      bool          // take no reply that does not repeat the id of the call
 }
 
 // Sessions is the state of sessions that all replicas share.

@@ -2,13 +2,12 @@ package hookcall
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
 	"strconv"
 	"time"
-
-	"github.com/nats-io/nuid"
 
 	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -65,13 +64,13 @@ func (c *channel) Notify(call dispatch.Call) error {
 
 // Call calls a hook; see [Do].
 func (c *channel) Call(ctx context.Context, call dispatch.Call) ([]byte, error) {
-	return Do(ctx, c.conn, call.Hook, c.callHeader(call), call.Data, c.maxReply)
+	return Do(ctx, c.conn, call, c.callHeader(call), c.maxReply)
 }
 
 func (c *channel) callHeader(call dispatch.Call) wire.Header {
 	h := make(wire.Header, len(c.header)+3)
 	maps.Copy(h, c.header)
-	values := [...]string{nuid.Next(), string(call.Mode), "", ""} // one allocation for all
+	values := [...]string{rand.Text(), string(call.Mode), "", ""} // one allocation for all
 	h[wire.HeaderCallID] = values[0:1:1]
 	h[wire.HeaderMode] = values[1:2:2]
 	if call.Timeout > 0 {
@@ -90,12 +89,16 @@ func milliseconds(d time.Duration) string {
 	return strconv.FormatInt(max((d+time.Millisecond-1).Milliseconds(), 1), 10)
 }
 
-// Do calls a hook with the headers of the wire protocol and returns its reply. The
-// error wraps [chain.ErrNoResponder] where no worker listens, [chain.ErrInvalidResult]
+// Do calls a hook with the headers of the wire protocol and returns its reply. Where the
+// hook echoes, a reply that does not repeat the id of the call is dropped. The error wraps [chain.ErrNoResponder] where no worker listens, [chain.ErrInvalidResult]
 // where the reply is too large or the hook's own program gave none, and
 // [context.DeadlineExceeded] where the time was over here or at the hook.
-func Do(ctx context.Context, conn *natsx.Conn, hook string, header wire.Header, data []byte, maxReply int) ([]byte, error) {
-	reply, err := conn.Request(ctx, conn.Call(hook), header, data)
+func Do(ctx context.Context, conn *natsx.Conn, call dispatch.Call, header wire.Header, maxReply int) ([]byte, error) {
+	var accept func(wire.Header) bool
+	if id := wire.Get(header, wire.HeaderCallID); call.Echoed {
+		accept = func(reply wire.Header) bool { return wire.Get(reply, wire.HeaderCallID) == id }
+	}
+	reply, err := conn.RequestBound(ctx, conn.Call(call.Hook), header, call.Data, accept)
 	switch code := wire.CodeOf(err); {
 	case errors.Is(err, natsx.ErrNoResponders):
 		return nil, chain.ErrNoResponder

@@ -78,7 +78,7 @@ func TestDo(t *testing.T) {
 			subscribe(t, worker, conn.Call(hook), func(m *nats.Msg) {
 				_ = m.RespondMsg(&nats.Msg{Header: c.header, Data: []byte(c.body)})
 			})
-			reply, err := hookcall.Do(testkit.Within(t, testkit.Patience), conn, hook, nil, []byte("{}"), maxReply)
+			reply, err := hookcall.Do(testkit.Within(t, testkit.Patience), conn, dispatch.Call{Hook: hook, Data: []byte("{}")}, nil, maxReply)
 			if got := chain.FailureOf(err); got != c.want {
 				t.Fatalf("failure %q (%v); want %q", got, err, c.want)
 			}
@@ -92,14 +92,32 @@ func TestDo(t *testing.T) {
 	}
 }
 
+// TestAReplyMustRepeatTheCallIDWhereTheHookEchoes drops what somebody else sends.
+func TestAReplyMustRepeatTheCallIDWhereTheHookEchoes(t *testing.T) {
+	t.Parallel()
+	conn, worker := bus(t)
+	subscribe(t, worker, conn.Call("guard"), func(m *nats.Msg) {
+		_ = m.Respond([]byte("forged"))
+		_ = m.RespondMsg(&nats.Msg{Header: nats.Header{wire.HeaderCallID: {"another"}}, Data: []byte("forged")})
+		natstest.Respond(m, nil, []byte("genuine"))
+	})
+	header := wire.Header{wire.HeaderCallID: {"7"}}
+	for echoed, want := range map[bool]string{true: "genuine", false: "forged"} {
+		call := dispatch.Call{Hook: "guard", Echoed: echoed}
+		if got, err := hookcall.Do(testkit.Within(t, testkit.Patience), conn, call, header, maxReply); string(got) != want || err != nil {
+			t.Errorf("echoed %v: %q, %v; want %q", echoed, got, err, want)
+		}
+	}
+}
+
 func TestDoWithoutAReply(t *testing.T) {
 	t.Parallel()
 	conn, worker := bus(t)
 	subscribe(t, worker, conn.Call("silent"), nil)
-	if _, err := hookcall.Do(testkit.Within(t, testkit.Patience), conn, "nobody", nil, nil, maxReply); !errors.Is(err, chain.ErrNoResponder) {
+	if _, err := hookcall.Do(testkit.Within(t, testkit.Patience), conn, dispatch.Call{Hook: "nobody"}, nil, maxReply); !errors.Is(err, chain.ErrNoResponder) {
 		t.Errorf("nobody listens: %v", err)
 	}
-	if _, err := hookcall.Do(testkit.Within(t, 50*time.Millisecond), conn, "silent", nil, nil, maxReply); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := hookcall.Do(testkit.Within(t, 50*time.Millisecond), conn, dispatch.Call{Hook: "silent"}, nil, maxReply); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("nobody replies: %v", err)
 	}
 }

@@ -44,6 +44,8 @@ type Conn struct {
 	nc  *nats.Conn
 	js  jetstream.JetStream
 	log *slog.Logger
+
+	replies replies // to requests of this connection
 }
 
 // Connect is [ConnectContext] without a deadline.
@@ -148,7 +150,7 @@ func New(nc *nats.Conn, prefix string, log *slog.Logger) (*Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("use JetStream: %w", err)
 	}
-	return &Conn{subjects, nc, js, log}, nil
+	return &Conn{Subjects: subjects, nc: nc, js: js, log: log, replies: replies{nc: nc}}, nil
 }
 
 // Conn is the connection of the client library.

@@ -2,6 +2,7 @@ package natsx
 
 import (
 	"errors"
+	"maps"
 
 	"github.com/nats-io/nats.go"
 
@@ -15,27 +16,33 @@ type Request struct {
 	Data    []byte
 
 	msg  *nats.Msg
+	echo wire.Header // what every reply repeats
 	conn *Conn
 }
 
 func newRequest(m *nats.Msg, c *Conn) *Request {
-	return &Request{Subject: m.Subject, Header: m.Header, Data: m.Data, msg: m, conn: c}
+	return &Request{Subject: m.Subject, Header: m.Header, Data: m.Data, msg: m, echo: wire.Echo(m.Header), conn: c}
 }
 
 // WithoutData is the request without its headers and data: enough to reply later.
 func (r *Request) WithoutData() *Request {
-	return newRequest(&nats.Msg{Subject: r.Subject, Reply: r.msg.Reply}, r.conn)
+	return &Request{Subject: r.Subject, msg: &nats.Msg{Subject: r.Subject, Reply: r.msg.Reply}, echo: r.echo, conn: r.conn}
 }
 
 // WantsReply reports whether somebody waits for a reply.
 func (r *Request) WantsReply() bool { return r.msg.Reply != "" }
 
-// Reply answers; without a reply subject it does nothing. The error has the code
-// [wire.TooLarge] if the answer is too large for the server.
+// Reply answers, and may add to header; without a reply subject it does nothing. It
+// echoes what binds the reply to the request. The error has the code [wire.TooLarge] if
+// the answer is too large for the server.
 func (r *Request) Reply(header wire.Header, body []byte) error {
 	if !r.WantsReply() {
 		return nil
 	}
+	if header == nil {
+		header = make(wire.Header, len(r.echo))
+	}
+	maps.Copy(header, r.echo)
 	err := r.conn.nc.PublishMsg(&nats.Msg{Subject: r.msg.Reply, Header: header, Data: body})
 	if errors.Is(err, nats.ErrMaxPayload) {
 		return wire.Errorf(wire.TooLarge, "the answer has %d bytes, more than the server's max_payload of %d: raise max_payload or send less",

@@ -18,19 +18,10 @@ type Message = nats.Msg
 
 // Request sends one request and waits for the one reply. The error is a
 // [*wire.Error] if the other side answered with one, [ErrNoResponders] if nobody
-// subscribes, and the context's error when its time is over.
+// subscribes, [ErrConnectionLost] where the connection was lost meanwhile, and the
+// context's error when its time is over.
 func (c *Conn) Request(ctx context.Context, subject string, header wire.Header, body []byte) (*Message, error) {
-	reply, err := c.nc.RequestMsgWithContext(ctx, &nats.Msg{Subject: subject, Header: header, Data: body})
-	if err != nil {
-		if errors.Is(err, nats.ErrTimeout) {
-			err = context.DeadlineExceeded
-		}
-		return nil, mapError(err)
-	}
-	if e := wire.ReadError(reply.Header); e != nil {
-		return nil, e
-	}
-	return reply, nil
+	return c.RequestBound(ctx, subject, header, body, nil)
 }
 
 // Publish sends a message that nobody answers.
@@ -40,6 +31,9 @@ func (c *Conn) Publish(subject string, header wire.Header, body []byte) error {
 
 // ErrDisconnected means that the connection is down at the moment: nothing was sent.
 var ErrDisconnected = errors.New("NATS is not connected: reconnecting")
+
+// ErrConnectionLost means that the connection was lost before the reply came.
+var ErrConnectionLost = errors.New("connection to NATS lost while waiting for the reply: the request may have taken effect")
 
 // mapError gives the client library's error for that its name here.
 func mapError(err error) error {
@@ -88,6 +82,9 @@ func (c *Conn) Subscribe(subject string, handle func(*Message)) (stop func(), er
 	}
 	return func() { _ = sub.Unsubscribe() }, nil
 }
+
+// defaultInbox is the prefix of reply subjects where a connection has none of its own.
+const defaultInbox = "_INBOX"
 
 // IsInbox reports whether a reply subject may be answered to. The sender chooses it, and
 // anything but an inbox would let a sender make the router publish in its name.

@@ -100,14 +100,15 @@ func (s *Service) remove(ep *endpoint) {
 	s.endpoints = slices.DeleteFunc(s.endpoints, func(e *endpoint) bool { return e == ep })
 }
 
-// Dropped is how many messages had a reply subject that is no inbox.
+// Dropped is how many messages had a reply subject that is no inbox, or one of this
+// connection's own.
 func (s *Service) Dropped() int64 { return s.dropped.Load() }
 
 // receive runs in the subscription's goroutine: it must not wait for a handler.
 func (s *Service) receive(ep *endpoint, m *nats.Msg) {
-	if m.Reply != "" && !IsInbox(m.Reply) {
+	if m.Reply != "" && (!IsInbox(m.Reply) || s.conn.replies.own(m.Reply)) {
 		s.dropped.Add(1)
-		s.conn.log.Warn("request dropped: its reply subject is no inbox", "subject", m.Subject)
+		s.conn.log.Warn("request dropped: its reply subject is no inbox of the sender", "subject", m.Subject)
 		return
 	}
 	req := newRequest(m, s.conn)

@@ -33,8 +33,9 @@ type record struct {
 // instance is one process behind a hook, as it registered.
 type instance struct {
 	Version string `json:"version,omitempty"`
-	Content string `json:"content"`        // digest of what it registered, to tell a renewal from a change
-	Back    uint64 `json:"back,omitempty"` // counts how often it renewed late
+	Content string `json:"content"`          // digest of what it registered, to tell a renewal from a change
+	Back    uint64 `json:"back,omitempty"`   // counts how often it renewed late
+	Echoes  bool   `json:"echoes,omitempty"` // its replies repeat the id of the call
 }
 
 // replica is what the bucket holds of one router replica: its renewals.
@@ -63,8 +64,18 @@ func decodeHook(e natsx.Entry, compile Compile) (*hook, error) {
 	if err != nil {
 		condition = func(*chain.View) (bool, error) { return false, err }
 	}
-	h.entry = &chain.Entry{Registration: h.Registration, Order: order, Condition: condition}
+	h.entry = &chain.Entry{Registration: h.Registration, Order: order, Condition: condition, Echoes: h.echoes()}
 	return h, nil
+}
+
+// echoes reports whether the replies of all instances repeat the id of the call.
+func (r *record) echoes() bool {
+	for _, i := range r.Instances {
+		if !i.Echoes {
+			return false
+		}
+	}
+	return len(r.Instances) > 0
 }
 
 // change is what registering again does to a record.
@@ -79,7 +90,7 @@ const (
 // register returns the record after an instance registered. old is nil if the hook is new.
 func register(old *hook, reg chain.Registration) (record, change) {
 	content := digest(reg)
-	mine := instance{Version: reg.Version, Content: content}
+	mine := instance{Version: reg.Version, Content: content, Echoes: reg.Protocol >= chain.ProtocolEcho}
 	if old == nil {
 		return record{Registration: reg, Instances: map[string]instance{reg.Instance: mine}}, written
 	}

@@ -17,6 +17,7 @@ const (
 	HeaderEventID     = "Hook-Event-Id"
 	HeaderChainID     = "Hook-Chain-Id"
 	HeaderCallID      = "Hook-Call-Id"
+	HeaderNonce       = "Hook-Nonce" // of a request; its reply repeats it
 	HeaderMode        = "Hook-Mode"
 	HeaderAudit       = "Hook-Audit" // strict, async or off: how the answer was recorded
 	HeaderCount       = "Hook-Count"

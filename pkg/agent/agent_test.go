@@ -362,13 +362,13 @@ func unavailable(t *testing.T, nc *nats.Conn, subject string, times int) (asked 
 		mu.Lock()
 		defer mu.Unlock()
 		n++
-		reply := &nats.Msg{Subject: m.Reply, Data: []byte(`{"action":"deny","reason":"served"}`)}
+		header, body := nats.Header{"Hook-Event-Id": m.Header["ce-id"]}, []byte(`{"action":"deny","reason":"served"}`)
 		if n <= times {
-			reply = &nats.Msg{Subject: m.Reply, Header: nats.Header{"Nats-Service-Error-Code": {"503"}, "Nats-Service-Error": {"not yet"}}}
+			header, body = nats.Header{"Nats-Service-Error-Code": {"503"}, "Nats-Service-Error": {"not yet"}}, nil
 		} else if strings.HasSuffix(m.Subject, "no.such") {
-			reply = &nats.Msg{Subject: m.Reply, Header: nats.Header{"Nats-Service-Error-Code": {"400"}, "Nats-Service-Error": {"never"}}}
+			header, body = nats.Header{"Nats-Service-Error-Code": {"400"}, "Nats-Service-Error": {"never"}}, nil
 		}
-		_ = nc.PublishMsg(reply)
+		natstest.Respond(m, header, body)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -70,7 +70,7 @@ func (a *Agent) emit(ctx context.Context, event string, data any) (answer Answer
 	defer cancel()
 	msg, err := a.conn.Request(ctx, clientconn.Request{
 		Subject: a.conn.Transport.Event("emit", event), Header: header, Body: body,
-		Before: func() { setTimeout(callers, header) },
+		Before: func() { setTimeout(callers, header) }, Accept: about(header),
 	})
 	if err != nil {
 		return Answer{}, fmt.Errorf("emit %s: %w", event, err)
@@ -80,6 +80,15 @@ func (a *Agent) emit(ctx context.Context, event string, data any) (answer Answer
 		return Answer{}, fmt.Errorf("emit %s: read the answer: %w", event, err)
 	}
 	return Answer{result, readRun(msg.Header)}, nil
+}
+
+// about accepts replies to an event that name it. An error reply names none.
+func about(header wire.Header) func(wire.Header) bool {
+	sent := wire.Get(header, "ce-id")
+	return func(reply wire.Header) bool {
+		id := wire.Get(reply, wire.HeaderEventID)
+		return id == sent || id == "" && wire.ReadError(reply) != nil
+	}
 }
 
 // bound gives a request a deadline where it has none.

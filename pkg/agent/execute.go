@@ -75,7 +75,7 @@ func (a *Agent) execute(ctx context.Context, event string, data any) (x Executio
 	ctx, span := a.begin(ctx, VerbExecute, event, header)
 	defer func() { end(span, string(x.Action), x.Run, err) }()
 	w := waiter{conn: a.conn, onPending: a.options.OnPending}
-	w.request = clientconn.Request{Subject: a.conn.Transport.Event("execute", event), Header: header, Body: body, Retry: clientconn.Never}
+	w.request = clientconn.Request{Subject: a.conn.Transport.Event("execute", event), Header: header, Body: body, Retry: clientconn.Never, Accept: about(header)}
 	x, err = w.decide(ctx)
 	if err != nil {
 		return Execution{}, fmt.Errorf("execute %s: %w", event, err)

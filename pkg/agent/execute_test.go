@@ -40,7 +40,7 @@ func TestExecute(t *testing.T) {
 	s := natstest.Server(t)
 	r := script(t, natstest.Conn(t, s), toolPreExecuted, say(
 		`{"action":"deny","reason":"no","display":[{"message":"m","level":"warning","source":"hook:G","hook_id":"g"}],"suppress_output":["G"],"injected_tokens":7}`,
-		"Hook-Event-Id", "e%201", "Hook-Chain-Id", "c1", "Hook-Count", "3", "Hook-Denied-By", "g", "Hook-Failed-Open", "a,b"))
+		"Hook-Chain-Id", "c1", "Hook-Count", "3", "Hook-Denied-By", "g", "Hook-Failed-Open", "a,b"))
 	a := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, agent.Options{Session: "s1"})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -53,7 +53,7 @@ func TestExecute(t *testing.T) {
 			Action: verdict.Deny, Reason: "no", SuppressOutput: []string{"G"}, InjectedTokens: 7,
 			Display: []verdict.Display{{Message: "m", Level: "warning", Source: "hook:G", HookID: "g"}},
 		},
-		Run: agent.Run{EventID: "e 1", ChainID: "c1", Hooks: 3, DeniedBy: "g", FailedOpen: []string{"a", "b"}},
+		Run: agent.Run{EventID: r.taken()[0].Header.Get("ce-id"), ChainID: "c1", Hooks: 3, DeniedBy: "g", FailedOpen: []string{"a", "b"}},
 	}
 	if diff := cmp.Diff(want, x); diff != "" || x.Permitted() {
 		t.Errorf("execution (-want +got):\n%s", diff)

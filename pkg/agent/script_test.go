@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/nats-io/nats.go"
 )
 
@@ -56,12 +57,14 @@ func (r *scripted) taken() []*nats.Msg {
 // say answers with a body and, in pairs, headers.
 func say(body string, headers ...string) answer {
 	return func(m *nats.Msg) {
-		reply := nats.NewMsg(m.Reply)
-		reply.Data = []byte(body)
-		for pair := range slices.Chunk(headers, 2) {
-			reply.Header[pair[0]] = []string{pair[1]}
+		header := nats.Header{}
+		if id := m.Header.Get("ce-id"); id != "" {
+			header["Hook-Event-Id"] = []string{id}
 		}
-		_ = m.RespondMsg(reply)
+		for pair := range slices.Chunk(headers, 2) {
+			header[pair[0]] = []string{pair[1]}
+		}
+		natstest.Respond(m, header, []byte(body))
 	}
 }
 

@@ -232,7 +232,7 @@ func TestALostConnectionIsNoAnswer(t *testing.T) {
 func TestOnlyAcceptedIsAccepted(t *testing.T) {
 	s := natstest.Server(t)
 	nc := natstest.Conn(t, s)
-	sub, err := nc.Subscribe("hooks.approve.q1", func(m *nats.Msg) { _ = m.Respond([]byte(`{"option":"Deny"}`)) })
+	sub, err := nc.Subscribe("hooks.approve.q1", func(m *nats.Msg) { natstest.Respond(m, nil, []byte(`{"option":"Deny"}`)) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,9 @@ type Entry struct {
 	// Condition decides whether the hook is called for an event; nil means always. An
 	// error counts as a failure of the hook.
 	Condition func(*View) (bool, error)
+	// Echoes says that every instance repeats the id of a call in its reply, so that a
+	// reply without it comes from somebody else.
+	Echoes bool
 	// Hook is the code to call; nil where only the [Caller] knows how.
 	Hook Hook
 }

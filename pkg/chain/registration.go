@@ -48,6 +48,10 @@ const (
 // ProtocolVersion is the version of the wire protocol that this package speaks.
 const ProtocolVersion = 1
 
+// ProtocolEcho is what a registration says as its protocol, or a higher number, where
+// the replies of its sender repeat the id of the call.
+const ProtocolEcho = 2
+
 // Registration says which events a hook wants and how it is called: the body of
 // hooks.register.<id>. Its zero fields mean the protocol's defaults.
 type Registration struct {

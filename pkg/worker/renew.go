@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/clientconn"
+	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
@@ -43,7 +44,9 @@ func (w *Worker) send(ctx context.Context, hook *registered, retry clientconn.Re
 	var reply struct {
 		TTLMS int64 `json:"ttl_ms"`
 	}
-	if err := w.request(ctx, "register", hook.id, retry, hook.reg, &reply); err != nil {
+	reg := hook.reg
+	reg.Protocol = max(reg.Protocol, chain.ProtocolEcho)
+	if err := w.request(ctx, "register", hook.id, retry, reg, &reply); err != nil {
 		return fmt.Errorf("register hook %s: %w", hook.id, err)
 	}
 	ttl := time.Duration(max(reply.TTLMS, 30)) * time.Millisecond

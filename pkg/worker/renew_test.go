@@ -41,7 +41,7 @@ func startRegistrar(t *testing.T, nc *nats.Conn, ttl time.Duration) *registrar {
 	r := &registrar{ttl: ttl, asked: map[string]time.Time{}, gap: map[string]time.Duration{}, renewed: map[string]int{}}
 	for subject, handle := range map[string]nats.MsgHandler{
 		"hooks.register.*":   r.register,
-		"hooks.unregister.*": func(m *nats.Msg) { _ = m.Respond([]byte("{}")) },
+		"hooks.unregister.*": func(m *nats.Msg) { natstest.Respond(m, nil, []byte("{}")) },
 	} {
 		if _, err := nc.Subscribe(subject, handle); err != nil {
 			t.Fatal(err)
@@ -71,7 +71,7 @@ func (r *registrar) register(m *nats.Msg) {
 }
 
 func (r *registrar) answer(m *nats.Msg) {
-	_ = m.Respond(fmt.Appendf(nil, `{"ttl_ms":%d}`, r.ttl.Milliseconds()))
+	natstest.Respond(m, nil, fmt.Appendf(nil, `{"ttl_ms":%d}`, r.ttl.Milliseconds()))
 }
 
 // muteFor leaves hooks waiting from now on, and counts anew.

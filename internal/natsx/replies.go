@@ -1,0 +1,141 @@
+package natsx
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// replies receives the replies to all requests of a connection on one subscription. The
+// client library has such a thing too, but makes its subjects with math/rand, which
+// whoever sees some of them can continue; and it takes the first reply, whoever sent it.
+type replies struct {
+	nc *nats.Conn
+
+	mu      sync.Mutex // guards what follows
+	inbox   string     // what reply subjects begin with, the last dot included; empty before the first request
+	waiting map[string]*reply
+}
+
+// reply is one reply that is waited for.
+type reply struct {
+	accept  func(wire.Header) bool // nil for any
+	arrived chan *nats.Msg         // closed where the connection was lost first
+}
+
+// expect returns the subject for the reply to one request, and what arrives there. Call
+// stop when done.
+func (r *replies) expect(accept func(wire.Header) bool) (subject string, arrived <-chan *nats.Msg, stop func(), err error) {
+	token, e := rand.Text(), &reply{accept, make(chan *nats.Msg, 1)}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.inbox == "" {
+		if err := r.subscribe(); err != nil {
+			return "", nil, nil, err
+		}
+	}
+	r.waiting[token] = e
+	return r.inbox + token, e.arrived, func() { r.forget(token) }, nil
+}
+
+func (r *replies) subscribe() error {
+	prefix := r.nc.Opts.InboxPrefix
+	if prefix == "" {
+		prefix = defaultInbox
+	}
+	inbox := prefix + "." + rand.Text() + "."
+	if _, err := r.nc.Subscribe(inbox+"*", r.receive); err != nil {
+		return mapError(err)
+	}
+	r.inbox, r.waiting = inbox, map[string]*reply{}
+	go r.watch(r.nc.StatusChanged(nats.RECONNECTING, nats.CLOSED))
+	return nil
+}
+
+// watch ends every wait when the connection is lost: no reply will come then. It runs
+// until the connection is closed.
+func (r *replies) watch(lost <-chan nats.Status) {
+	for status := range lost {
+		r.mu.Lock()
+		for token, e := range r.waiting {
+			delete(r.waiting, token)
+			close(e.arrived)
+		}
+		r.mu.Unlock()
+		if status == nats.CLOSED {
+			return
+		}
+	}
+}
+
+func (r *replies) forget(token string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.waiting, token)
+}
+
+// receive hands a reply to whoever waits for it. What is not accepted is dropped: the
+// right one may still come.
+func (r *replies) receive(m *nats.Msg) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	token := m.Subject[len(r.inbox):]
+	e := r.waiting[token]
+	if e == nil || e.accept != nil && !noResponders(m) && !e.accept(m.Header) {
+		return
+	}
+	delete(r.waiting, token)
+	e.arrived <- m
+}
+
+// noResponders reports whether the server answered in the place of a subscriber.
+func noResponders(m *nats.Msg) bool {
+	return len(m.Data) == 0 && m.Header.Get("Status") == "503"
+}
+
+// own reports whether replies to this connection's requests go to a subject. Nobody else
+// has a reason to receive there.
+func (r *replies) own(subject string) bool {
+	if prefix := r.nc.Opts.InboxPrefix; prefix != "" && prefix != defaultInbox {
+		return strings.HasPrefix(subject, prefix+".")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.inbox != "" && strings.HasPrefix(subject, r.inbox)
+}
+
+// RequestBound is [Conn.Request] that takes only a reply whose headers are accepted, and
+// drops any other and keeps waiting. A nil accept takes every reply.
+func (c *Conn) RequestBound(ctx context.Context, subject string, header wire.Header, body []byte, accept func(wire.Header) bool) (*Message, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	inbox, arrived, stop, err := c.replies.expect(accept)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	if err := c.nc.PublishMsg(&nats.Msg{Subject: subject, Reply: inbox, Header: header, Data: body}); err != nil {
+		return nil, mapError(err)
+	}
+	select {
+	case m, ok := <-arrived:
+		if !ok {
+			return nil, ErrConnectionLost
+		}
+		if noResponders(m) {
+			return nil, ErrNoResponders
+		}
+		if e := wire.ReadError(m.Header); e != nil {
+			return nil, e
+		}
+		return m, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
