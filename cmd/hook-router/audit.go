@@ -32,11 +32,11 @@ func (s serve) sayDurability(ctx context.Context, log *slog.Logger) {
 	}
 	err := durability.Prove(ctx, servers)
 	if err == nil {
-		log.Info("durability is proven: every NATS server syncs each write to disk before it acknowledges it", "servers", len(servers))
+		log.Info("durability proven: every NATS server syncs each write to disk before it acknowledges", "servers", len(servers))
 		return
 	}
 	if errors.Is(err, durability.ErrLazy) {
-		log.Error("NATS acknowledges before the disk has it: a power cut loses what agents were told was recorded", "error", err)
+		log.Error("NATS acknowledges writes before they are on disk; a power cut loses acknowledged records", "error", err)
 		return
 	}
 	log.Warn("durability against power loss could not be proven: answers wait for NATS to acknowledge their records, and NATS may do so "+

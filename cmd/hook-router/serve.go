@@ -33,46 +33,46 @@ import (
 type serve struct {
 	NATSURL    string `name:"nats-url" env:"HOOK_ROUTER_NATS_URL" placeholder:"URL" help:"Join this NATS instead of starting one; comma-separated."`
 	NATSCreds  string `name:"nats-creds" env:"HOOK_ROUTER_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file for --nats-url."`
-	NATSListen string `name:"nats-listen" env:"HOOK_ROUTER_NATS_LISTEN" default:"127.0.0.1:4222" help:"Where the embedded NATS listens."`
-	StoreDir   string `env:"HOOK_ROUTER_STORE_DIR" type:"path" default:"./data" help:"Where the embedded NATS keeps its files."`
-	HTTPListen string `name:"http-listen" env:"HOOK_ROUTER_HTTP_LISTEN" default:"127.0.0.1:8080" help:"Where the console, /healthz and /readyz are served; empty for nowhere."`
+	NATSListen string `name:"nats-listen" env:"HOOK_ROUTER_NATS_LISTEN" default:"127.0.0.1:4222" help:"Listen address of the embedded NATS server."`
+	StoreDir   string `env:"HOOK_ROUTER_STORE_DIR" type:"path" default:"./data" help:"Directory of the embedded NATS server."`
+	HTTPListen string `name:"http-listen" env:"HOOK_ROUTER_HTTP_LISTEN" default:"127.0.0.1:8080" help:"Listen address of the console, /healthz and /readyz; empty: none."`
 	Prefix     string `env:"HOOK_ROUTER_PREFIX" default:"hooks" help:"First token of every subject."`
-	Replicas   int    `name:"jetstream-replicas" env:"HOOK_ROUTER_JETSTREAM_REPLICAS" default:"0" help:"Copies of the buckets and the audit stream, where they have to be made; 0: three on a cluster, else one."`
+	Replicas   int    `name:"jetstream-replicas" env:"HOOK_ROUTER_JETSTREAM_REPLICAS" default:"0" help:"Replicas of new buckets and of a new audit stream; 0: three on a cluster, else one."`
 
 	MaxData        int           `env:"HOOK_ROUTER_MAX_DATA" default:"524288" help:"Largest event data, in bytes."`
 	MaxReply       int           `env:"HOOK_ROUTER_MAX_REPLY" default:"524288" help:"Largest reply of a hook, in bytes."`
-	MaxInFlight    int           `env:"HOOK_ROUTER_MAX_IN_FLIGHT" default:"1024" help:"Requests of agents under way; the next is refused with 429."`
-	MaxPerSession  int           `env:"HOOK_ROUTER_MAX_PER_SESSION" default:"64" help:"The same for one session."`
-	ChainTimeout   time.Duration `env:"HOOK_ROUTER_CHAIN_TIMEOUT" default:"30s" help:"Time for a whole chain; the most an agent may ask for."`
-	CollectTimeout time.Duration `env:"HOOK_ROUTER_COLLECT_TIMEOUT" default:"1s" help:"Time for a collect that names none."`
-	DrainTimeout   time.Duration `env:"HOOK_ROUTER_DRAIN_TIMEOUT" default:"30s" help:"How long to wait at the end for what was taken."`
-	TTL            time.Duration `name:"ttl" env:"HOOK_ROUTER_TTL" default:"15s" help:"How long a hook's instance lives without renewing."`
-	PublishData    string        `env:"HOOK_ROUTER_PUBLISH_DATA" enum:"full,redacted,none" default:"full" help:"What of the data observers of events get: full, redacted or none."`
+	MaxInFlight    int           `env:"HOOK_ROUTER_MAX_IN_FLIGHT" default:"1024" help:"Requests in flight; more are refused with 429."`
+	MaxPerSession  int           `env:"HOOK_ROUTER_MAX_PER_SESSION" default:"64" help:"The same, for one session."`
+	ChainTimeout   time.Duration `env:"HOOK_ROUTER_CHAIN_TIMEOUT" default:"30s" help:"Time for a whole chain, and the most an agent may ask for."`
+	CollectTimeout time.Duration `env:"HOOK_ROUTER_COLLECT_TIMEOUT" default:"1s" help:"Default time for a collect."`
+	DrainTimeout   time.Duration `env:"HOOK_ROUTER_DRAIN_TIMEOUT" default:"30s" help:"How long shutdown waits for accepted requests."`
+	TTL            time.Duration `name:"ttl" env:"HOOK_ROUTER_TTL" default:"15s" help:"How long an instance stays registered without renewal."`
+	PublishData    string        `env:"HOOK_ROUTER_PUBLISH_DATA" enum:"full,redacted,none" default:"full" help:"Event data that observers get: full, redacted or none."`
 
 	InjectionSize   int `name:"injection-size-limit" env:"HOOK_ROUTER_INJECTION_SIZE_LIMIT" default:"10240" help:"Largest injection of a hook, in bytes; a session may lower it."`
-	InjectionBudget int `name:"injection-budget-per-turn" env:"HOOK_ROUTER_INJECTION_BUDGET_PER_TURN" default:"10000" help:"What hooks may inject in a turn, in tokens of four characters; a session may lower it."`
+	InjectionBudget int `name:"injection-budget-per-turn" env:"HOOK_ROUTER_INJECTION_BUDGET_PER_TURN" default:"10000" help:"Injection budget of a turn, in tokens of four characters; a session may lower it."`
 
 	Approvals              string `env:"HOOK_ROUTER_APPROVALS" enum:"on,off" default:"on" help:"Whether people are asked: on or off; off denies every approval request."`
 	ApprovalRules          string `env:"HOOK_ROUTER_APPROVAL_RULES" type:"existingfile" placeholder:"FILE" help:"Rules that answer approval requests before a person is asked."`
-	Approvers              string `env:"HOOK_ROUTER_APPROVERS" enum:"anyone,proven" default:"anyone" help:"Whose answers count: anyone's, or only those of somebody that the connection proves."`
-	NATSAccounts           bool   `name:"nats-accounts" env:"HOOK_ROUTER_NATS_ACCOUNTS" help:"Agents and approvers are in NATS accounts of their own: take what the server says of a request as who sent it."`
-	MaxApprovals           int    `name:"max-questions" env:"HOOK_ROUTER_MAX_QUESTIONS" default:"50000" help:"Open approval requests; the next is refused with 429."`
-	MaxApprovalsPerSession int    `name:"max-questions-per-session" env:"HOOK_ROUTER_MAX_QUESTIONS_PER_SESSION" default:"100" help:"The same for one session."`
+	Approvers              string `env:"HOOK_ROUTER_APPROVERS" enum:"anyone,proven" default:"anyone" help:"Whose answers count: any, or only those whose identity the connection proves."`
+	NATSAccounts           bool   `name:"nats-accounts" env:"HOOK_ROUTER_NATS_ACCOUNTS" help:"Agents and approvers have NATS accounts of their own: trust the sender that the NATS server reports."`
+	MaxApprovals           int    `name:"max-questions" env:"HOOK_ROUTER_MAX_QUESTIONS" default:"50000" help:"Open approval requests; more are refused with 429."`
+	MaxApprovalsPerSession int    `name:"max-questions-per-session" env:"HOOK_ROUTER_MAX_QUESTIONS_PER_SESSION" default:"100" help:"The same, for one session."`
 
-	Audit        string        `env:"HOOK_ROUTER_AUDIT" enum:"strict,async,off" default:"strict" help:"Whether answers wait until their records are stored: strict or async; off records decisions of people only."`
-	AuditTimeout time.Duration `env:"HOOK_ROUTER_AUDIT_TIMEOUT" default:"500ms" help:"How long an answer waits for its records; then it is refused with 503."`
-	AuditData    string        `env:"HOOK_ROUTER_AUDIT_DATA" enum:"digest,redacted,full" default:"redacted" help:"What records hold of an event's data: a digest, that and the data with its secrets masked, or all of it."`
-	AuditRedact  string        `env:"HOOK_ROUTER_AUDIT_REDACT" type:"existingfile" placeholder:"FILE" help:"Rules that say what is masked in records."`
-	AuditKey     string        `env:"HOOK_ROUTER_AUDIT_KEY" type:"path" placeholder:"FILE" help:"Key that signs the audit log, made where it is missing; default audit.key in --store-dir. All replicas have the same."`
+	Audit        string        `env:"HOOK_ROUTER_AUDIT" enum:"strict,async,off" default:"strict" help:"Whether answers wait until their records are stored: strict or async; off records only people's decisions."`
+	AuditTimeout time.Duration `env:"HOOK_ROUTER_AUDIT_TIMEOUT" default:"500ms" help:"How long an answer waits for its records; then 503."`
+	AuditData    string        `env:"HOOK_ROUTER_AUDIT_DATA" enum:"digest,redacted,full" default:"redacted" help:"Event data in records: digest, redacted (with secrets masked) or full."`
+	AuditRedact  string        `env:"HOOK_ROUTER_AUDIT_REDACT" type:"existingfile" placeholder:"FILE" help:"Rules for masking secrets in records."`
+	AuditKey     string        `env:"HOOK_ROUTER_AUDIT_KEY" type:"path" placeholder:"FILE" help:"Key that signs the audit log, created if missing; default audit.key in --store-dir. All replicas share it."`
 	NATSMonitor  string        `name:"nats-monitor" env:"HOOK_ROUTER_NATS_MONITOR" placeholder:"URL,..." help:"Monitoring addresses of --nats-url's servers: to prove that they sync each write to disk."`
 
 	Console       string   `env:"HOOK_ROUTER_CONSOLE" enum:"on,off" default:"on" help:"Whether the console and its API are served: on or off."`
-	ConsoleToken  string   `env:"HOOK_ROUTER_CONSOLE_TOKEN" placeholder:"TOKEN" help:"What gives access to the console; empty: a random one, printed at the start. Better set by the environment."`
-	ConsoleHosts  []string `env:"HOOK_ROUTER_CONSOLE_HOSTS" placeholder:"HOST,..." help:"Names that the console is reached by, besides loopback."`
+	ConsoleToken  string   `env:"HOOK_ROUTER_CONSOLE_TOKEN" placeholder:"TOKEN" help:"Access token of the console; empty: a random one, printed at start. Prefer the environment variable."`
+	ConsoleHosts  []string `env:"HOOK_ROUTER_CONSOLE_HOSTS" placeholder:"HOST,..." help:"Host names of the console, besides loopback."`
 	Webhook       []string `env:"HOOK_ROUTER_WEBHOOK" placeholder:"URL,..." help:"Webhook URLs that receive each approval request and its decision; may be given several times."`
-	WebhookSecret string   `env:"HOOK_ROUTER_WEBHOOK_SECRET" placeholder:"SECRET" help:"What signs webhooks: whsec_ and 24 to 64 bytes in base64. Better set by the environment."`
+	WebhookSecret string   `env:"HOOK_ROUTER_WEBHOOK_SECRET" placeholder:"SECRET" help:"Secret that signs webhooks: whsec_ and 24 to 64 bytes in base64. Prefer the environment variable."`
 
-	ForwardBaggage bool       `env:"HOOK_ROUTER_FORWARD_BAGGAGE" help:"Pass the W3C baggage of requests on to hooks; it may hold anything."`
+	ForwardBaggage bool       `env:"HOOK_ROUTER_FORWARD_BAGGAGE" help:"Pass the W3C baggage of requests on to hooks; it may hold arbitrary data."`
 	LogLevel       slog.Level `env:"HOOK_ROUTER_LOG_LEVEL" default:"info" help:"debug, info, warn or error; SIGUSR1 changes between debug and this one, PUT /loglevel to any."`
 }
 
@@ -119,9 +119,9 @@ func (s serve) check(command *kong.Context) error {
 	noConsole := s.Console == "off" || s.HTTPListen == ""
 	switch {
 	case s.Approvals == "off" && s.ApprovalRules != "":
-		return errors.New("--approvals=off denies every approval request, and --approval-rules would answer some: leave one of them out")
+		return errors.New("--approvals=off and --approval-rules contradict each other: off denies every approval request. Remove one of them")
 	case s.Approvals == "off" && len(s.Webhook) > 0:
-		return errors.New("--approvals=off asks nobody, and --webhook publishes approval requests: leave one of them out")
+		return errors.New("--approvals=off and --webhook contradict each other: with approvals off there is nothing to publish. Remove one of them")
 	case s.Approvers == "proven" && !s.NATSAccounts && noConsole:
 		return errors.New("with --approvers=proven nobody could answer: serve the console, or set --nats-accounts where approvers have a NATS account of their own")
 	}
@@ -139,23 +139,23 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 	level := &slog.LevelVar{}
 	level.Set(s.LogLevel)
 	lines := slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: level})
-	shown, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-router", Version: version.String(), Prefix: s.Prefix, Exporters: otlp.Exporters(), Log: slog.New(lines)})
+	tel, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-router", Version: version.String(), Prefix: s.Prefix, Exporters: otlp.Exporters(), Log: slog.New(lines)})
 	if err != nil {
 		return err
 	}
-	log := slog.New(shown.LogTo(lines, level))
+	log := slog.New(tel.LogTo(lines, level))
 	defer telemetry.ToggleLevel(level, sig.Level, log)()
 	key, err := s.auditKey()
 	if err != nil {
-		return errors.Join(err, shown.Stop(ctx))
+		return errors.Join(err, tel.Stop(ctx))
 	}
 	files := &ruleFiles{approvalRules: s.ApprovalRules, auditRedact: s.AuditRedact}
 	if err := files.load(); err != nil {
-		return errors.Join(err, shown.Stop(ctx))
+		return errors.Join(err, tel.Stop(ctx))
 	}
-	n, err := s.start(ctx, key, files, log, level, shown)
+	n, err := s.start(ctx, key, files, log, level, tel)
 	if err != nil {
-		return errors.Join(err, shown.Stop(ctx))
+		return errors.Join(err, tel.Stop(ctx))
 	}
 	watching, done := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -166,7 +166,7 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 }
 
 // start makes the server, which serves nothing yet.
-func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log *slog.Logger, level *slog.LevelVar, shown *telemetry.Telemetry) (*server.Server, error) {
+func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log *slog.Logger, level *slog.LevelVar, tel *telemetry.Telemetry) (*server.Server, error) {
 	if s.NATSURL == "" && !loopback(s.NATSListen) {
 		log.Warn("the embedded NATS asks nobody for credentials and listens beyond loopback: whoever reaches it can register hooks and emit",
 			"nats_listen", s.NATSListen)
@@ -179,7 +179,7 @@ func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log
 			"http_listen", s.HTTPListen)
 	}
 	if s.Approvers == "proven" && !s.NATSAccounts {
-		log.Info("answers over NATS prove nobody here and are refused: people answer in the console")
+		log.Info("answers over NATS are refused: connections prove no identity; people answer in the console")
 	}
 	return server.Start(ctx, server.Options{
 		NATS:       natsx.Options{URL: s.NATSURL, Prefix: s.Prefix, Creds: s.NATSCreds},
@@ -188,7 +188,7 @@ func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log
 		HTTPListen: s.HTTPListen,
 		NoConsole:  s.Console == "off", ConsoleToken: s.ConsoleToken, ConsoleHosts: s.ConsoleHosts,
 		Webhook:   webhook.Options{URLs: s.Webhook, Secret: s.WebhookSecret},
-		Telemetry: shown, Level: level,
+		Telemetry: tel, Level: level,
 		Router: router.Options{
 			Version: version.Number(), Replicas: s.Replicas,
 			MaxData: s.MaxData, MaxReply: s.MaxReply, MaxInFlight: s.MaxInFlight, MaxPerSession: s.MaxPerSession,

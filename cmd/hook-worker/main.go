@@ -11,7 +11,7 @@
 // toggles the level of the log. SIGTERM and SIGINT end it when the calls under way are
 // answered, a second one ends it at once; so does SIGHUP if standard input is a terminal.
 //
-// It exits with 0 when it was told to end, 1 when it could not do its work (no
+// It exits with 0 when it was stopped, 1 when it could not do its work (no
 // NATS, no router, a registration that was refused, a test that failed), and 2 when the command line
 // or the file is wrong.
 package main

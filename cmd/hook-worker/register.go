@@ -20,22 +20,22 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// teller tells the operator what becomes of registrations and of calls.
-type teller struct {
+// reporter logs registrations and calls for the operator.
+type reporter struct {
 	stderr      io.Writer
 	log         *slog.Logger
 	url, prefix string
 	calls       *atomic.Int64 // under way
 }
 
-// patience is how long a registration may take before the operator is told.
+// patience is how long a registration may take before a warning is logged.
 const patience = 700 * time.Millisecond
 
 // registering says that no router answers while that is so, and then what was
 // registered.
-func (t teller) registering(h workerfile.Hook, reg chain.Registration) (done func(error)) {
+func (t reporter) registering(h workerfile.Hook, reg chain.Registration) (done func(error)) {
 	waiting := after(patience, func() {
-		t.log.Warn("no router has answered yet: still waiting. Is one running? `hook-router` starts one with a NATS of its own, `hook-router --nats-url URL` one on this NATS",
+		t.log.Warn("no router has answered yet; still waiting. Is one running? `hook-router` starts one with a NATS of its own, `hook-router --nats-url URL` one on this NATS",
 			"subject", t.prefix+".register."+reg.ID, "nats", natsx.RedactURL(t.url))
 	})
 	return func(err error) {
@@ -59,11 +59,11 @@ func words(reg chain.Registration) string {
 const stopWithin = chain.MaxTimeout
 
 // stop ends a worker when what it has taken is answered, and says what it waits for.
-func (t teller) stop(ctx context.Context, w *worker.Worker) error {
+func (t reporter) stop(ctx context.Context, w *worker.Worker) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()
 	if n := t.calls.Load(); n > 0 {
-		t.log.Info("stopping: waits for "+term.Plural(int(n), "call")+"; a second signal ends at once", "limit", stopWithin)
+		t.log.Info("stopping; waiting for "+term.Plural(int(n), "call")+"; a second signal ends at once", "limit", stopWithin)
 	}
 	return w.Close(ctx)
 }
@@ -82,7 +82,7 @@ func after(d time.Duration, do func()) (stop func()) {
 
 // logged is a file whose hooks log their failures. What they mean for the event is
 // logged by the router, which may be far away.
-func (t teller) logged(file *workerfile.File) *workerfile.File {
+func (t reporter) logged(file *workerfile.File) *workerfile.File {
 	for i, h := range file.Hooks {
 		file.Hooks[i].Handler = t.handler(h)
 		for channel, contribute := range h.Contributors {
@@ -94,19 +94,19 @@ func (t teller) logged(file *workerfile.File) *workerfile.File {
 
 // contributor logs failures, of which the one who collects sees only that something
 // is missing.
-func (t teller) contributor(hook string, contribute kind.Contributor) kind.Contributor {
+func (t reporter) contributor(hook string, contribute kind.Contributor) kind.Contributor {
 	return func(ctx context.Context, channel string) (any, error) {
 		t.calls.Add(1)
 		defer t.calls.Add(-1)
 		value, err := contribute(ctx, channel)
 		if err != nil {
-			t.log.Warn("the contributor failed", "hook", hook, "channel", channel, "error", err)
+			t.log.Warn("contributor failed", "hook", hook, "channel", channel, "error", err)
 		}
 		return value, err
 	}
 }
 
-func (t teller) handler(h workerfile.Hook) kind.Handler {
+func (t reporter) handler(h workerfile.Hook) kind.Handler {
 	return func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		t.calls.Add(1)
 		defer t.calls.Add(-1)
@@ -116,7 +116,7 @@ func (t teller) handler(h workerfile.Hook) kind.Handler {
 			if failure, ok := errors.AsType[*exechook.Failure](err); ok && failure.Stderr != "" {
 				attrs = append(attrs, "stderr", failure.Stderr)
 			}
-			t.log.Warn("the hook failed", attrs...)
+			t.log.Warn("hook failed", attrs...)
 		}
 		return result, err
 	}

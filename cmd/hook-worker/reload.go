@@ -21,13 +21,13 @@ const remindEvery = time.Minute
 
 // reloader keeps the hooks what the file says.
 type reloader struct {
-	serve  serve
-	tell   teller
-	set    *reload.Set
-	watch  *filewatch.Watcher // nil where files can't be watched
-	worker kind.Worker
-	shown  *telemetry.WorkerFile
-	remind time.Duration
+	serve   serve
+	report  reporter
+	set     *reload.Set
+	watch   *filewatch.Watcher // nil where files can't be watched
+	worker  kind.Worker
+	metrics *telemetry.WorkerFile
+	remind  time.Duration
 }
 
 // run reads the file again when it, or what its hooks are built from and follow has
@@ -47,7 +47,7 @@ func (r reloader) run(ctx context.Context, hangup <-chan os.Signal) {
 			return
 		case <-reminder.C:
 			if failed != nil {
-				r.tell.log.Error("still not reloaded: the hooks are what they were", "file", r.serve.Config, "since", since, "error", errorsOf(failed)[0])
+				r.report.log.Error("reload still failing; keeping the previous hooks", "file", r.serve.Config, "since", since, "error", errorsOf(failed)[0])
 			}
 			continue
 		case <-hangup:
@@ -65,7 +65,7 @@ func (r reloader) follow() {
 		return
 	}
 	if err := r.watch.Watch(append(r.set.Files(), r.serve.Config)...); err != nil {
-		r.tell.log.Warn("changes of some files are not noticed: SIGHUP reads them again", "error", err)
+		r.report.log.Warn("file watch failed for some files; send SIGHUP to reload", "error", err)
 	}
 }
 
@@ -74,13 +74,13 @@ func (r reloader) reload(ctx context.Context) error {
 	changes, err := r.apply(ctx)
 	switch {
 	case err == nil:
-		r.shown.Read(true)
-		r.tell.log.Info("reloaded "+r.serve.Config+": "+changes.String(), "new", ids(changes.New), "changed", ids(changes.Changed), "removed", ids(changes.Removed))
-	case ctx.Err() != nil: // told to end meanwhile
+		r.metrics.Read(true)
+		r.report.log.Info("reloaded "+r.serve.Config+": "+changes.String(), "new", ids(changes.New), "changed", ids(changes.Changed), "removed", ids(changes.Removed))
+	case ctx.Err() != nil: // stopped meanwhile
 	default:
-		r.shown.Read(false)
+		r.metrics.Read(false)
 		for _, e := range errorsOf(err) {
-			r.tell.log.Error("not reloaded: the hooks are what they were", "file", r.serve.Config, "error", e)
+			r.report.log.Error("reload failed; keeping the previous hooks", "file", r.serve.Config, "error", e)
 		}
 	}
 	return err
@@ -94,25 +94,25 @@ func (r reloader) apply(ctx context.Context) (reload.Changes, error) {
 	if err != nil {
 		return reload.Changes{}, err
 	}
-	if r.serve.url(file) != r.tell.url || r.serve.prefix(file) != r.tell.prefix {
+	if r.serve.url(file) != r.report.url || r.serve.prefix(file) != r.report.prefix {
 		file.Close()
-		return reload.Changes{}, errors.New("nats was changed in the file: a worker stays where it is connected, so start it anew")
+		return reload.Changes{}, errors.New("nats changed in the file, and a running worker keeps its connection: restart the worker")
 	}
-	changes, err := r.set.Apply(ctx, r.tell.logged(file))
+	changes, err := r.set.Apply(ctx, r.report.logged(file))
 	if err == nil {
 		r.warn(file, changes)
 	}
 	return changes, err
 }
 
-// warn tells the warnings of the hooks that are not what they were.
+// warn logs the warnings of new and changed hooks.
 func (r reloader) warn(file *workerfile.File, changes reload.Changes) {
 	for _, h := range file.Hooks {
 		if id := h.Registration.ID; !slices.Contains(changes.New, id) && !slices.Contains(changes.Changed, id) {
 			continue
 		}
 		for _, warning := range h.Warnings {
-			r.tell.log.Warn("the hook is probably not as it was meant", "hook", h.Registration.ID, "warning", warning)
+			r.report.log.Warn("hook has a warning", "hook", h.Registration.ID, "warning", warning)
 		}
 	}
 }

@@ -91,7 +91,7 @@ func TestTheFileIsReadAgainWhenItChanges(t *testing.T) {
 		"nats: {url: \"nats://127.0.0.1:1\"}\n" + denying("a=two"): "", // --nats-url wins
 		"nats: {prefix: other}\n" + denying("a=three"):             "start it anew",
 	} {
-		errors := strings.Count(stderr.String(), "not reloaded: the hooks are what they were")
+		errors := strings.Count(stderr.String(), "reload failed; keeping the previous hooks")
 		done := stderr.has("1 changed, 2 removed")
 		replace(t, file, text)
 		if want == "" {
@@ -101,7 +101,7 @@ func TestTheFileIsReadAgainWhenItChanges(t *testing.T) {
 			continue
 		}
 		says(t, stderr, want)
-		if n := strings.Count(stderr.String(), "not reloaded: the hooks are what they were"); n != errors+1 {
+		if n := strings.Count(stderr.String(), "reload failed; keeping the previous hooks"); n != errors+1 {
 			t.Errorf("%d errors more; want 1:\n%s", n-errors, stderr)
 		}
 		if got := fmt.Sprint(reasons(t, a, "a", "b", "c", "d")); got != "[one two  two]" {
@@ -120,12 +120,12 @@ func TestAWarningIsToldWhenItsHookChanges(t *testing.T) {
 	stderr, _ := start(t, url, file)
 	for _, step := range []struct {
 		ofA, other string
-		told       int
+		report     int
 	}{{"one", "c", 1}, {"two", "d", 2}, {"two", "e", 2}} {
 		replace(t, file, text(step.ofA, step.other))
 		says(t, stderr, "new="+step.other+" ")
-		if n := strings.Count(stderr.String(), "there is no standard event tool:per"); n != step.told {
-			t.Errorf("with %s: told %d times; want %d:\n%s", step.other, n, step.told, stderr)
+		if n := strings.Count(stderr.String(), "there is no standard event tool:per"); n != step.report {
+			t.Errorf("with %s: told %d times; want %d:\n%s", step.other, n, step.report, stderr)
 		}
 	}
 }
@@ -145,7 +145,7 @@ func TestWhatARouterRefusesIsSaidWithItsPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	replace(t, file, denying("a=two", "c=two")+"  - {id: b, events: [d], cel: {rules: [{deny: two}]}}\n  - {id: theirs, version: 1.0.0, events: [a], cel: {rules: [{deny: two}]}}\n")
-	says(t, stderr, `level=ERROR msg="not reloaded: the hooks are what they were" file=`+file+` error="`+file+`:5:10: hooks[3]: register hook theirs: `)
+	says(t, stderr, `level=ERROR msg="reload failed; keeping the previous hooks" file=`+file+` error="`+file+`:5:10: hooks[3]: register hook theirs: `)
 	if got := fmt.Sprint(reasons(t, connect(t, url), "a", "b", "c", "d")); got != "[one one  ]" {
 		t.Errorf("then: %s", got)
 	}
@@ -295,7 +295,7 @@ func TestWhoIsNotReloadedIsSeen(t *testing.T) {
 
 	stderr, stop := startIn(t, p, url, file)
 	replace(t, file, "hooks: nothing\n")
-	says(t, stderr, `level=ERROR msg="still not reloaded: the hooks are what they were" file=`+file+` since=`)
+	says(t, stderr, `level=ERROR msg="reload still failing; keeping the previous hooks" file=`+file+` since=`)
 	shows(stop, map[string]int64{"hook_worker.file.current": 0, "hook_worker.file.reads taken": 1, "hook_worker.file.reads failed": 1})
 
 	replace(t, file, denying("a=one"))

@@ -22,9 +22,9 @@ import (
 type replayEvents struct {
 	File         string `arg:"" type:"path" help:"The worker file."`
 	Events       string `arg:"" optional:"" default:"-" type:"path" help:"File with one event a line: {\"event\":…,\"session_id\":…,\"source\":…,\"id\":…,\"data\":{…}}; - reads the standard input."`
-	RunAll       bool   `help:"Run commands whose hook is not replay_safe too: what they do, they do again."`
-	AsIfEnforced bool   `default:"true" negatable:"" help:"Hooks in mode shadow count as if they were enforced; else they are left out."`
-	Parallel     int    `default:"4" placeholder:"N" help:"How many events at the same time."`
+	RunAll       bool   `help:"Also run commands whose hook is not replay_safe, which repeats their side effects."`
+	AsIfEnforced bool   `default:"true" negatable:"" help:"Count shadow hooks as if they were enforced; default: leave them out."`
+	Parallel     int    `default:"4" placeholder:"N" help:"How many events run at the same time."`
 }
 
 // decided is a line of the output.

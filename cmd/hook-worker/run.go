@@ -18,8 +18,8 @@ import (
 
 // flags are those of the program; each defaults to an environment variable.
 type flags struct {
-	Run        serve              `cmd:"" default:"withargs" help:"Answer for the hooks of a file (the default)."`
-	Validate   validate           `cmd:"" help:"Check a file; print what is wrong with it, or what its hooks register."`
+	Run        serve              `cmd:"" default:"withargs" help:"Serve the hooks of a file (the default)."`
+	Validate   validate           `cmd:"" help:"Check a file; print its errors, or what its hooks register."`
 	Test       testFiles          `cmd:"" help:"Run the tests of files, or events, and print what the hooks decide; needs no NATS."`
 	Schema     schema             `cmd:"" help:"Print the JSON Schema of worker files, for editors."`
 	Replay     replayEvents       `cmd:"" help:"Run events through the hooks of a file and print what they decide; needs no NATS."`
@@ -30,10 +30,10 @@ type flags struct {
 // serve answers for the hooks of a file.
 type serve struct {
 	Config    string     `env:"HOOK_WORKER_CONFIG" required:"" type:"path" placeholder:"FILE" help:"The worker file."`
-	NATSURL   string     `name:"nats-url" env:"HOOK_WORKER_NATS_URL" placeholder:"URL" help:"NATS servers, comma-separated; else what the file says, else nats://127.0.0.1:4222."`
+	NATSURL   string     `name:"nats-url" env:"HOOK_WORKER_NATS_URL" placeholder:"URL" help:"NATS servers, comma-separated; default: the file's, else nats://127.0.0.1:4222."`
 	NATSCreds string     `name:"nats-creds" env:"HOOK_WORKER_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file."`
-	Prefix    string     `env:"HOOK_WORKER_PREFIX" placeholder:"TOKEN" help:"First token of every subject; else what the file says, else hooks."`
-	StateURL  string     `name:"state-nats-url" env:"HOOK_WORKER_STATE_NATS_URL" placeholder:"URL" help:"NATS servers with the bucket of what hooks remember, where that is another account than the hooks'; else as --nats-url."`
+	Prefix    string     `env:"HOOK_WORKER_PREFIX" placeholder:"TOKEN" help:"First token of every subject; default: the file's, else hooks."`
+	StateURL  string     `name:"state-nats-url" env:"HOOK_WORKER_STATE_NATS_URL" placeholder:"URL" help:"NATS servers with the bucket of hook state, if it is in another account; default --nats-url."`
 	StateCred string     `name:"state-nats-creds" env:"HOOK_WORKER_STATE_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file for --state-nats-url."`
 	LogLevel  slog.Level `env:"HOOK_WORKER_LOG_LEVEL" default:"info" help:"debug, info, warn or error; SIGUSR1 changes between debug and this one."`
 	DryRun    bool       `help:"Print what starting would change on the bus, and start nothing; JSON where the output is no terminal."`
@@ -45,7 +45,7 @@ type process struct {
 	stdout, stderr io.Writer
 	terminal       bool // whether stdout is one
 	signals        signals.Signals
-	remind         time.Duration // how often a reload that failed is told again; 0 means [remindEvery]
+	remind         time.Duration // how often a failed reload is logged again; 0 means [remindEvery]
 }
 
 // run is the program without the process around it.

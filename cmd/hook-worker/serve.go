@@ -45,12 +45,12 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 	level := &slog.LevelVar{}
 	level.Set(s.LogLevel)
 	lines := slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level})
-	shown, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-worker", Version: version.String(), Exporters: otlp.Exporters(), Global: true, Log: slog.New(lines)})
+	tel, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-worker", Version: version.String(), Exporters: otlp.Exporters(), Global: true, Log: slog.New(lines)})
 	if err != nil {
 		return workerfiles.InputError(err)
 	}
-	defer func() { stopTelemetry(ctx, shown) }()
-	log := slog.New(shown.LogTo(lines, level))
+	defer func() { stopTelemetry(ctx, tel) }()
+	log := slog.New(tel.LogTo(lines, level))
 	defer telemetry.ToggleLevel(level, p.signals.Level, log)()
 	var memory natsx.Options
 	states := hookstate.NewBucket(func() (*natsx.Conn, error) { return natsx.Connect(memory) })
@@ -71,26 +71,26 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 	if err != nil {
 		return err
 	}
-	told := teller{stderr: p.stderr, log: log, url: s.url(file), prefix: s.prefix(file), calls: &atomic.Int64{}}
-	set := reload.New(w, reload.Options{Log: log, Registering: told.registering})
+	report := reporter{stderr: p.stderr, log: log, url: s.url(file), prefix: s.prefix(file), calls: &atomic.Int64{}}
+	set := reload.New(w, reload.Options{Log: log, Registering: report.registering})
 	defer set.Close()
-	if _, err := set.Apply(ctx, told.logged(file)); err != nil {
-		stopped := told.stop(ctx, w)
-		if ctx.Err() != nil { // told to end before it was ready
+	if _, err := set.Apply(ctx, report.logged(file)); err != nil {
+		stopped := report.stop(ctx, w)
+		if ctx.Err() != nil { // stopped before it was ready
 			return stopped
 		}
 		return errors.Join(err, stopped)
 	}
-	current := shown.WorkerFile()
+	current := tel.WorkerFile()
 	current.Read(true)
 	if unwatched != nil {
-		log.Warn("changes of the file are not noticed: SIGHUP reads it again", "error", unwatched)
+		log.Warn("file watch failed; send SIGHUP to reload", "error", unwatched)
 	}
-	r := reloader{serve: s, tell: told, set: set, watch: watch, worker: host, shown: current, remind: cmp.Or(p.remind, remindEvery)}
-	r.follow() // before anybody is told that it answers
+	r := reloader{serve: s, report: report, set: set, watch: watch, worker: host, metrics: current, remind: cmp.Or(p.remind, remindEvery)}
+	r.follow() // before it says that it serves
 	fmt.Fprintf(p.stderr, "hook-worker %s answers for %s on %s\n", version.Number(), term.Plural(len(file.Hooks), "hook"), natsx.RedactURL(s.url(file)))
 	r.run(ctx, p.signals.Reload)
-	return told.stop(ctx, w)
+	return report.stop(ctx, w)
 }
 
 // memory is how the hooks' state is reached: as the hooks are, unless that was said.
@@ -103,8 +103,8 @@ func (s serve) memory(url, prefix string, log *slog.Logger) natsx.Options {
 }
 
 // stopTelemetry sends the last spans, for as long as a collector may take.
-func stopTelemetry(ctx context.Context, shown *telemetry.Telemetry) {
+func stopTelemetry(ctx context.Context, tel *telemetry.Telemetry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
-	_ = shown.Stop(ctx) // the worker's work is done
+	_ = tel.Stop(ctx) // the worker's work is done
 }

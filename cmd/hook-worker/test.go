@@ -10,10 +10,10 @@ import (
 type testFiles struct {
 	Files  []string `arg:"" name:"file" help:"Worker files."`
 	Events string   `placeholder:"FILE" help:"Instead of the tests, run the events of this file and show what each hook decided; - reads the standard input."`
-	RunAll bool     `help:"Call hooks that act in the world too, such as commands: what they do, they do."`
+	RunAll bool     `help:"Also call hooks with side effects, such as commands."`
 	JUnit  string   `name:"junit" placeholder:"FILE" help:"Write the results as JUnit XML too."`
 	JSON   bool     `name:"json" xor:"form" help:"A line of JSON each; the default where the output is no terminal."`
-	Text   bool     `name:"text" xor:"form" help:"Output for people, wherever it goes."`
+	Text   bool     `name:"text" xor:"form" help:"Text output, even where the output is no terminal."`
 }
 
 // run writes a line for each test or event.

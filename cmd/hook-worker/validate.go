@@ -18,8 +18,8 @@ import (
 // validate checks files.
 type validate struct {
 	Files    []string `arg:"" name:"file" type:"path" help:"Worker files."`
-	FileOnly bool     `help:"Check what the files say, and not whether this machine has the programs, secrets and certificates that their hooks need."`
-	Strict   bool     `help:"Take warnings for errors: what is well written and probably not meant, or can't do its work here."`
+	FileOnly bool     `help:"Check the files only, not whether this machine has the programs, secrets and certificates that their hooks need."`
+	Strict   bool     `help:"Treat warnings as errors: what is valid but probably unintended, or cannot work here."`
 	JSON     bool     `name:"json" help:"A line of JSON for each file: what it registers, or its errors; and its warnings."`
 }
 

@@ -28,11 +28,11 @@ func LogOf(s kind.Section) *slog.Logger {
 	return s.Worker.Log
 }
 
-// Forget frees the state of a session that ended. A store that is away is logged and
+// Forget frees the state of a session that ended. An unavailable store is logged and
 // nothing else: its end can't be undone, and the store forgets by age.
 func Forget[T any](ctx context.Context, states hookstate.Sessions[T], log *slog.Logger, ev events.Event) {
 	if err := states.Forget(ctx, ev.Session); err != nil {
-		log.Warn("the state of a session that ended stays for a day at most", "session_id", ev.Session, "error", err)
+		log.Warn("state of an ended session not deleted; it expires within a day", "session_id", ev.Session, "error", err)
 	}
 }
 

@@ -30,13 +30,13 @@ type Connection struct {
 	Context     string `from:"NATS_CONTEXT" placeholder:"NAME" help:"Context of the nats command line; the selected one where neither this nor a server is given."`
 	Creds       string `from:"NATS_CREDS" placeholder:"FILE" help:"Credentials file."`
 	User        string `from:"NATS_USER" placeholder:"NAME" help:"User name."`
-	Password    string `from:"NATS_PASSWORD" placeholder:"TEXT" help:"Password; the variable does not show it to other users of the machine."`
+	Password    string `from:"NATS_PASSWORD" placeholder:"TEXT" help:"Password; the variable hides it from other users of the machine."`
 	Token       string `from:"NATS_TOKEN" placeholder:"TEXT" help:"Token."`
 	NKey        string `name:"nkey" from:"NATS_NKEY" placeholder:"FILE" help:"File with an nkey seed."`
 	TLSCA       string `name:"tlsca" from:"NATS_CA" placeholder:"FILE" help:"Certificates to trust."`
 	TLSCert     string `name:"tlscert" from:"NATS_CERT" placeholder:"FILE" help:"Client certificate."`
 	TLSKey      string `name:"tlskey" from:"NATS_KEY" placeholder:"FILE" help:"Key of the client certificate."`
-	InboxPrefix string `from:"NATS_INBOX_PREFIX" placeholder:"SUBJECT" help:"Where replies go to; begins with _INBOX."`
+	InboxPrefix string `from:"NATS_INBOX_PREFIX" placeholder:"SUBJECT" help:"Prefix of reply subjects; begins with _INBOX."`
 	Prefix      string `from:"HOOK_ROUTER_PREFIX" placeholder:"TOKEN" help:"First token of the router's subjects; default hooks."`
 
 	userJWT, userSeed string // a context's only
@@ -64,10 +64,10 @@ func (e *Env) Connect() (*natsx.Conn, error) {
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) { e.asyncError(sub, err) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil { // it is nil where hookctl itself leaves
-				e.Tell("the connection to NATS is lost, reconnecting: %v", err)
+				e.Tell("NATS disconnected; reconnecting: %v", err)
 			}
 		}),
-		nats.ReconnectHandler(func(*nats.Conn) { e.Tell("the connection to NATS is back") }))
+		nats.ReconnectHandler(func(*nats.Conn) { e.Tell("NATS reconnected") }))
 	b, err := natsx.Connect(natsx.Options{URL: c.Server, Prefix: c.Prefix, Name: "hookctl", Creds: c.Creds, NATS: options})
 	if err != nil {
 		return nil, Disconnected(err)

@@ -15,7 +15,7 @@ type Env struct {
 	*Connection
 	Out    *term.Printer
 	Cancel context.CancelCauseFunc // ends the command with a reason
-	Status func(text string)       // is told of the connection; nil where stderr is. Set before connect
+	Status func(text string)       // is called when the connection changes; nil where stderr is. Set before connect
 	Exit   int                     // what the process ends with where there is no error
 
 	bus *natsx.Conn // nil: not connected

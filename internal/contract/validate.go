@@ -30,7 +30,7 @@ type Options struct {
 	// Session is the id of the session that the events belong to; empty means the
 	// one the hook is limited to, else "contract-check".
 	Session string
-	// Each is told of every check when it was made; nil tells nobody.
+	// Each is called after every check; nil is ignored.
 	Each func(Check)
 }
 

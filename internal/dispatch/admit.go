@@ -39,7 +39,7 @@ type event struct {
 	admitted time.Time
 	channel  Channel
 	trace    *telemetry.Trace
-	observed telemetry.Chain // what the observer is told in the end
+	observed telemetry.Chain // what the observer gets at the end
 }
 
 func (ev *event) name() string    { return ev.request.Event.Name }

@@ -6,7 +6,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Answer is what an agent is to be told. Its owner sends it and then calls
+// Answer is the answer to an agent. Its owner sends it and then calls
 // [Answer.Sent], or [Answer.Await] where [Answer.Pending] says that a person decides.
 type Answer struct {
 	EventID, ChainID string
@@ -37,7 +37,7 @@ func (a *Answer) Sent(err error) {
 	}
 }
 
-// answer is what the agent is told of a chain that ended.
+// answer is the agent's answer for a chain that ended.
 func (ev *event) answer(out chain.Outcome, body []byte) *Answer {
 	a := &Answer{EventID: ev.id(), ChainID: ev.chainID, Called: called(out), DeniedBy: out.DeniedBy, Body: body}
 	for i := range out.Calls {

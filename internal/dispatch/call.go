@@ -79,7 +79,7 @@ func (d *Dispatcher) callShadow(ctx context.Context, ev *event, entry *chain.Ent
 	call.Took, call.Err, call.Failure = time.Since(call.Start), err, chain.FailureOf(err)
 	d.counters.shadow.Add(1)
 	when := telemetry.Interval{From: call.Start, To: call.Start.Add(call.Took)}
-	d.observer.Shadow(ev.trace, telemetry.Answer{Link: entry, When: when, Failure: call.Failure}, call.Result.Action, err != nil)
+	d.observer.Shadow(ev.trace, telemetry.Answer{Entry: entry, When: when, Failure: call.Failure}, call.Result.Action, err != nil)
 	d.note(d.shadowed(ev, &call, in.Data))
 	d.log.DebugContext(ev.trace.Context(), "shadow hook answered", "hook", entry.ID, "event", ev.name(), "session_id", ev.session(),
 		"chain_id", ev.chainID, "action", call.Result.Action, "reason", d.view.Masked(call.Result.Reason), "error", d.masked(err))

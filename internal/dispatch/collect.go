@@ -87,7 +87,7 @@ func (ev *event) gathered(list []chain.Collected) *Answer {
 	for _, c := range list {
 		if !c.Start.IsZero() {
 			when := telemetry.Interval{From: c.Start, To: c.Start.Add(c.Took)}
-			ev.observed.Answers = append(ev.observed.Answers, telemetry.Answer{Link: c.Entry, When: when, Failure: chain.FailureOf(c.Err)})
+			ev.observed.Answers = append(ev.observed.Answers, telemetry.Answer{Entry: c.Entry, When: when, Failure: chain.FailureOf(c.Err)})
 		}
 		switch {
 		case c.Err != nil:

@@ -128,7 +128,7 @@ type Observer interface {
 	Gathered(*telemetry.Trace, *telemetry.Chain)
 	// Shadow is called for each answer of a shadow hook; failed where it gave none.
 	Shadow(tr *telemetry.Trace, call telemetry.Answer, action chain.Action, failed bool)
-	// ShadowDropped is called for each shadow call that found no room.
+	// ShadowDropped is called for each shadow call over the limit.
 	ShadowDropped(hook string)
 	// Asked is called when an approval request was opened. The context that is returned
 	// names its span.

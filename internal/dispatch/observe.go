@@ -18,7 +18,7 @@ func (d *Dispatcher) observe(ev *event, err error) {
 	d.observer.Chain(ev.trace, ev.outcome(err))
 }
 
-// outcome is what the observer is told in the end.
+// outcome is what the observer gets at the end.
 func (ev *event) outcome(err error) *telemetry.Chain {
 	c := &ev.observed
 	if c.End.IsZero() {

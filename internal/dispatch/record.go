@@ -14,7 +14,7 @@ import (
 )
 
 // record writes the records of an event and waits for the log. Where the log does not
-// take them in time, the agent is told nothing of what they say, and a record says so.
+// take them in time, the agent gets an error, and a record says so.
 func (d *Dispatcher) record(ctx context.Context, ev *event, r *records) error {
 	if r == nil {
 		return nil
@@ -37,7 +37,7 @@ func (d *Dispatcher) note(r *records) {
 	}
 }
 
-// noteRefused records that the agent was told nothing of what the records say.
+// noteRefused records that the agent did not get what the records say.
 func (d *Dispatcher) noteRefused(ev *event) {
 	if d.journal.Enabled() {
 		d.journal.Note(audit.Record{

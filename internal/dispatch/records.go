@@ -132,7 +132,7 @@ func (r *records) approval(s *held.Event, again bool) {
 	})
 }
 
-// result records how the chain ended, and what the agent is told.
+// result records how the chain ended, and the answer to the agent.
 func (r *records) result(out chain.Outcome, action, reason, approvalID string) {
 	detail := audit.Chain{
 		Agent: r.ev.request.Event.Source, Emitter: r.ev.request.Emitter, Reason: r.view.Text(reason), DeniedBy: out.DeniedBy, ApprovalID: approvalID,

@@ -61,14 +61,14 @@ func compareHooks(want map[string]workerfile.Did, hooks []HookVerdict) (wrong []
 			got = HookVerdict{Did: workerfile.Skipped, Why: "it does not want the event"}
 		}
 		if got.Did != want[id] {
-			wrong = append(wrong, fmt.Sprintf("hooks: want %s %s, got %s", id, want[id], got.told()))
+			wrong = append(wrong, fmt.Sprintf("hooks: want %s %s, got %s", id, want[id], got.describe()))
 		}
 	}
 	return wrong
 }
 
-// told is what the hook did in a few words.
-func (h HookVerdict) told() string {
+// describe says in a few words what the hook did.
+func (h HookVerdict) describe() string {
 	said := slices.DeleteFunc([]string{string(h.Did), h.Reason, h.Ask, h.Inject, string(h.Failure), h.Error}, func(text string) bool { return text == "" })
 	text := strings.Join(said, ": ")
 	if h.UserMessage != "" {

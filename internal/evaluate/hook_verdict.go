@@ -58,8 +58,8 @@ func (c *call) decided() jsontext.Pointer {
 	return c.part
 }
 
-// hop is what a hook made of a call; called is nil where its match could not be evaluated.
-func (c *Hooks) hop(entry *chain.Entry, r chain.Result, failure chain.Failure, err error, called *call) HookVerdict {
+// hookVerdict is what a hook made of a call; called is nil where its match could not be evaluated.
+func (c *Hooks) hookVerdict(entry *chain.Entry, r chain.Result, failure chain.Failure, err error, called *call) HookVerdict {
 	h := HookVerdict{
 		ID: entry.ID, Did: workerfile.Did(r.Action), Reason: r.Reason, Failure: failure,
 		Inject: r.ContextInjection, Ask: r.ApprovalPrompt, UserMessage: r.UserMessage,

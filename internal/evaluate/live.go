@@ -18,7 +18,7 @@ import (
 )
 
 // Policy says what would come of a recorded chain. The error is a [*Undecided] where
-// that can't be told of this chain; any other ends the replay.
+// that is unknown for this chain; any other ends the replay.
 type Policy func(ctx context.Context, c *Recording) (Outcome, error)
 
 // Live is the policy of the hooks that are registered at the time of each chain. It
@@ -75,7 +75,7 @@ type liveRun struct {
 	end    context.CancelCauseFunc
 	ev     events.Event
 	memory *Memory
-	id     string      // of the chain that the hooks are told: not the recorded one
+	id     string      // of the chain that the hooks see: not the recorded one
 	header wire.Header // the event's attributes
 
 	now   json.RawMessage // the data that hooks is about

@@ -43,17 +43,17 @@ func NewOutcome(out chain.Outcome, memory *Memory) Outcome {
 		Injection: out.Result.ContextInjection, Data: out.Data, Calls: []Call{},
 	}
 	for _, h := range out.Calls {
-		hop := Call{ID: h.Entry.ID, Reason: h.Result.Reason, Failure: h.Failure}
-		if hop.Failure == "" {
-			hop.Action = action(h.Result)
+		step := Call{ID: h.Entry.ID, Reason: h.Result.Reason, Failure: h.Failure}
+		if step.Failure == "" {
+			step.Action = action(h.Result)
 		}
 		if h.Err != nil {
-			hop.Error = h.Err.Error()
+			step.Error = h.Err.Error()
 		}
 		if memory != nil {
-			hop.Recorded, hop.Assumed = slices.Contains(memory.used, hop.ID), slices.Contains(memory.assumed, hop.ID)
+			step.Recorded, step.Assumed = slices.Contains(memory.used, step.ID), slices.Contains(memory.assumed, step.ID)
 		}
-		o.Calls = append(o.Calls, hop)
+		o.Calls = append(o.Calls, step)
 	}
 	for _, entry := range out.Skipped {
 		o.Skipped = append(o.Skipped, entry.ID)
@@ -109,8 +109,8 @@ func (o Outcome) Decision(start json.RawMessage) Decision {
 }
 
 // by is the first of some hooks that did something, and its reason.
-func by(hops iter.Seq2[int, Call], did chain.Action) (id, reason string) {
-	for _, h := range hops {
+func by(calls iter.Seq2[int, Call], did chain.Action) (id, reason string) {
+	for _, h := range calls {
 		if h.Action == did {
 			return h.ID, h.Reason
 		}

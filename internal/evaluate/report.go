@@ -104,8 +104,8 @@ func (r *Report) text(result Result) {
 	for _, detail := range result.Wrong {
 		r.print("        %s\n", detail)
 	}
-	for _, doubt := range result.Warnings {
-		r.print("        warning: %s\n", doubt)
+	for _, warning := range result.Warnings {
+		r.print("        warning: %s\n", warning)
 	}
 	for _, detail := range result.Verdict.lines() {
 		r.print("        %s\n", detail)
@@ -125,7 +125,7 @@ func (v *Verdict) lines() (all []string) {
 		if h.Mode != "" {
 			name += " (" + string(h.Mode) + ")"
 		}
-		all = append(all, "- "+name+": "+h.told())
+		all = append(all, "- "+name+": "+h.describe())
 		for _, change := range changed(h.Changes) {
 			all = append(all, "    "+change)
 		}

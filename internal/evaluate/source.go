@@ -24,7 +24,7 @@ type RecordingFilter struct {
 	Until   time.Time // before that
 	Limit   int       // how many chains at most, the oldest; 0 for no limit
 
-	// Unreadable is told of each line that is no record; nil tells nobody.
+	// Unreadable is called for each line that is no record; nil ignores them.
 	Unreadable func(err error)
 }
 

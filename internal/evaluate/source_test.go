@@ -67,7 +67,7 @@ func alone(ctx context.Context, c *evaluate.Recording) (evaluate.Outcome, error)
 }
 
 func TestOnlyWholeChainsThatDecidedAreReplayed(t *testing.T) {
-	hop := record(audit.HookResult, "c1", "a", "deny", audit.Call{Reason: "no"})
+	step := record(audit.HookResult, "c1", "a", "deny", audit.Call{Reason: "no"})
 	denied := ended("c1", "deny", 1)
 	denied.Detail = audit.Chain{Called: 1, DeniedBy: "b", In: &audit.Data{Value: json.RawMessage(bash)}}
 	joined := ended("c1", "pending", 0)
@@ -80,10 +80,10 @@ func TestOnlyWholeChainsThatDecidedAreReplayed(t *testing.T) {
 		records []any
 		reason  string
 	}{
-		"whole": {[]any{hop, ended("c1", "deny", 1)}, ""},
+		"whole": {[]any{step, ended("c1", "deny", 1)}, ""},
 		"a hook whose match failed was not called": {[]any{record(audit.HookError, "c1", "a", "", audit.Call{Failure: "match_error", FailedOpen: true}), ended("c1", "continue", 0)}, ""},
-		"a record of a hook is missing":            {[]any{hop, ended("c1", "deny", 2)}, "incomplete: records of its hooks are missing (1 of 2 are there)"},
-		"that of the hook that denied is":          {[]any{hop, denied}, "incomplete: records of its hooks are missing (1 of 1 are there)"},
+		"a record of a hook is missing":            {[]any{step, ended("c1", "deny", 2)}, "incomplete: records of its hooks are missing (1 of 2 are there)"},
+		"that of the hook that denied is":          {[]any{step, denied}, "incomplete: records of its hooks are missing (1 of 1 are there)"},
 		"all hooks were asked at once":             {[]any{record(audit.HookResult, "c1", "a", "collect", audit.Call{}), ended("c1", "collect", 1)}, "collect: all hooks were asked at once, and nothing was decided"},
 		"its time was over":                        {[]any{ended("c1", "deadline", 0)}, "deadline: the time of the chain was over, and nothing was decided"},
 		"it was sent again":                        {[]any{joined}, "sent again: it joined an approval request, and no hook ran"},
@@ -181,11 +181,11 @@ func TestAnExportThatIsNoneSaysWhere(t *testing.T) {
 }
 
 func TestALineThatIsNoRecordIsTold(t *testing.T) {
-	told := []string{}
-	filter := evaluate.RecordingFilter{Unreadable: func(err error) { told = append(told, err.Error()) }}
+	describe := []string{}
+	filter := evaluate.RecordingFilter{Unreadable: func(err error) { describe = append(describe, err.Error()) }}
 	results, _ := run(t, evaluate.FromExport(bytes.NewReader(export(t, []any{`{"kind":7}`, `{"time":"x","a":1}`, ended("c1", "continue", 0)})), filter), alone)
-	if len(results) != 1 || len(told) != 2 {
-		t.Errorf("%d results, told %q", len(results), told)
+	if len(results) != 1 || len(describe) != 2 {
+		t.Errorf("%d results, told %q", len(results), describe)
 	}
 }
 

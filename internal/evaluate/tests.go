@@ -81,7 +81,7 @@ func (o Options) run(ctx context.Context, load Loader, test workerfile.Test) (r 
 	defer file.Close()
 	hooks := NewHooks(assuming(file, test.Assume), o.may, false)
 	hooks.assumed = test.Assume
-	r.Warnings = hooks.doubts(test)
+	r.Warnings = hooks.warnings(test)
 	steps := stepsOf(test)
 	now := test.Start
 	for i, step := range steps {
@@ -118,18 +118,18 @@ func stepsOf(test workerfile.Test) []workerfile.Step {
 	return test.Events
 }
 
-// doubts are what is probably not meant in a test: an event that is misspelt, or that no
+// warnings are what is probably unintended in a test: an event that is misspelt, or that no
 // hook wants where nothing is said of the hooks.
-func (c *Hooks) doubts(test workerfile.Test) (doubts []string) {
-	for _, doubt := range test.Warnings {
-		doubts = append(doubts, doubt.Error())
+func (c *Hooks) warnings(test workerfile.Test) (warnings []string) {
+	for _, warning := range test.Warnings {
+		warnings = append(warnings, warning.Error())
 	}
 	for _, step := range stepsOf(test) {
 		if len(c.Entries(step.Event, test.SessionID)) == 0 && (step.Expect == nil || len(step.Expect.Hooks) == 0) {
-			doubts = append(doubts, fmt.Sprintf("line %d: no hook of the file wants %s", step.Line, step.Event))
+			warnings = append(warnings, fmt.Sprintf("line %d: no hook of the file wants %s", step.Line, step.Event))
 		}
 	}
-	return doubts
+	return warnings
 }
 
 // place says which event went wrong, where there are several.

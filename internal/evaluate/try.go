@@ -55,7 +55,7 @@ func (c *Hooks) Try(ctx context.Context, ev events.Event) (Verdict, error) {
 		},
 	})
 	for _, h := range out.Calls {
-		did[h.Entry.ID] = c.hop(h.Entry, h.Result, h.Failure, h.Err, calls[h.Entry.ID])
+		did[h.Entry.ID] = c.hookVerdict(h.Entry, h.Result, h.Failure, h.Err, calls[h.Entry.ID])
 	}
 	for _, entry := range out.Skipped {
 		did[entry.ID] = skipped
@@ -114,7 +114,7 @@ func (c *Hooks) beside(ctx context.Context, entry *chain.Entry, ev events.Event)
 	defer cancel()
 	called := &call{before: ev.Data}
 	r, err := called.run(ctx, entry, ev)
-	return c.hop(entry, r, chain.FailureOf(err), err, called)
+	return c.hookVerdict(entry, r, chain.FailureOf(err), err, called)
 }
 
 // tell is what a hook in mode observe does when it hears what the chain made of the event.
@@ -122,7 +122,7 @@ func (c *Hooks) tell(ctx context.Context, entry *chain.Entry, view *chain.View, 
 	if entry.Condition != nil {
 		switch wants, err := entry.Condition(view); {
 		case err != nil:
-			return c.hop(entry, chain.Result{}, chain.FailedMatch, err, nil)
+			return c.hookVerdict(entry, chain.Result{}, chain.FailedMatch, err, nil)
 		case !wants:
 			return skipped
 		}

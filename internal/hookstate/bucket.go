@@ -79,7 +79,7 @@ func (b *Bucket) Get(ctx context.Context, key string) ([]byte, error) {
 	if errors.Is(err, natsx.ErrNoKey) {
 		return nil, nil
 	}
-	return e.Value, away(err)
+	return e.Value, unavailable(err)
 }
 
 // Update implements [Store].
@@ -101,7 +101,7 @@ func (b *Bucket) Under(ctx context.Context, prefix string, yield func(key string
 	if err != nil {
 		return err
 	}
-	return away(bucket.Under(ctx, prefix, func(e natsx.Entry) bool { return yield(e.Key, e.Value) }))
+	return unavailable(bucket.Under(ctx, prefix, func(e natsx.Entry) bool { return yield(e.Key, e.Value) }))
 }
 
 func (b *Bucket) open(ctx context.Context) (*natsx.Bucket, error) {
@@ -112,25 +112,25 @@ func (b *Bucket) open(ctx context.Context) (*natsx.Bucket, error) {
 	case b.opening <- struct{}{}:
 		defer func() { <-b.opening }()
 	case <-ctx.Done():
-		return nil, away(ctx.Err())
+		return nil, unavailable(ctx.Err())
 	}
 	if o := b.opened.Load(); o != nil {
 		return o.bucket, nil
 	}
 	connected, err := b.connect()
 	if err != nil {
-		return nil, away(err)
+		return nil, unavailable(err)
 	}
 	bucket, err := connected.OpenBucket(ctx, Options(connected.Prefix(), 0))
 	if err != nil {
 		connected.Close()
-		return nil, away(err)
+		return nil, unavailable(err)
 	}
 	b.opened.Store(&openBucket{connected, bucket})
 	return bucket, nil
 }
 
-func away(err error) error {
+func unavailable(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -213,7 +213,7 @@ func TestTheBucketIsOpenedWhenItIsUsed(t *testing.T) {
 
 func TestAnUnreachableStoreIsAnErrorInTime(t *testing.T) {
 	t.Parallel()
-	for name, away := range map[string]func(*embedded.Server){
+	for name, unavailable := range map[string]func(*embedded.Server){
 		"the server ended":   (*embedded.Server).Stop,
 		"nothing is stored":  func(s *embedded.Server) { _ = s.DisableJetStream() },
 		"it was away before": nil,
@@ -222,13 +222,13 @@ func TestAnUnreachableStoreIsAnErrorInTime(t *testing.T) {
 			t.Parallel()
 			s := natstest.Server(t)
 			store := open(t, s)
-			if away == nil {
+			if unavailable == nil {
 				s.Stop()
 			} else {
 				if err := store.Update(t.Context(), "a.1", add); err != nil {
 					t.Fatal(err)
 				}
-				away(s)
+				unavailable(s)
 			}
 			store.SetTimeout(200 * time.Millisecond)
 			for what, do := range map[string]func(context.Context) error{

@@ -50,7 +50,7 @@ func (w *writer) update(ctx context.Context, bucket *natsx.Bucket, key string, c
 	case <-ctx.Done():
 	}
 	if w.withdraw(key, c) {
-		return away(ctx.Err())
+		return unavailable(ctx.Err())
 	}
 	return <-c.done // it is being written, for at most the timeout
 }
@@ -102,7 +102,7 @@ func write(bucket *natsx.Bucket, key string, batch []*oneChange, timeout time.Du
 		case <-ctx.Done():
 		}
 	}
-	return slices.Repeat([]error{away(failed)}, len(batch))
+	return slices.Repeat([]error{unavailable(failed)}, len(batch))
 }
 
 // writeOnce returns what the changes say, and why it can't be known whether they were

@@ -54,11 +54,11 @@ func (o *observer) Gathered(tr *telemetry.Trace, c *telemetry.Chain) {
 
 // Shadow counts and traces an answer of a shadow hook.
 func (o *observer) Shadow(tr *telemetry.Trace, call telemetry.Answer, action chain.Action, failed bool) {
-	o.metrics.Shadow(call.Link.ID, action, failed)
+	o.metrics.Shadow(call.Entry.ID, action, failed)
 	o.tracer.Shadow(tr, call, action)
 }
 
-// ShadowDropped counts a shadow call that found no room.
+// ShadowDropped counts a shadow call over the limit.
 func (o *observer) ShadowDropped(hook string) { o.metrics.ShadowDropped(hook) }
 
 // Asked names the span of an approval request.

@@ -23,7 +23,7 @@ func (p *levelPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	switch {
 	case !fromHere(r):
-		http.Error(w, "the level of the log is shown and changed from this machine only, as http://127.0.0.1: or http://localhost:", http.StatusForbidden)
+		http.Error(w, "the log level can be read and changed from this machine only, as http://127.0.0.1: or http://localhost:", http.StatusForbidden)
 	case r.Method == http.MethodGet:
 		_, _ = fmt.Fprintln(w, strings.ToLower(p.level.Level().String()))
 	case r.Method == http.MethodPut:
@@ -45,7 +45,7 @@ func (p *levelPage) put(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.level.Set(level)
-	p.log.Warn("the level of the log was changed", "level", level)
+	p.log.Warn("log level changed", "level", level)
 	_, _ = fmt.Fprintln(w, strings.ToLower(level.String()))
 }
 

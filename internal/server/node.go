@@ -61,7 +61,7 @@ type Server struct {
 	http   *http.Server
 	page   *console.Console // nil where it is not served
 	listen net.Listener
-	shown  *telemetry.Telemetry
+	tel  *telemetry.Telemetry
 	level  *slog.LevelVar // nil where it is not to be changed
 	log    *slog.Logger
 }
@@ -70,7 +70,7 @@ type Server struct {
 // before Run. The error says what to change.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	n := &Server{log: o.Log, shown: o.Telemetry, level: o.Level}
+	n := &Server{log: o.Log, tel: o.Telemetry, level: o.Level}
 	if err := n.start(ctx, o); err != nil {
 		n.close()
 		return nil, err
@@ -101,12 +101,12 @@ func (n *Server) start(ctx context.Context, o Options) error {
 		}
 		o.Router.Notify = n.hooks.Notify
 	}
-	if n.shown == nil {
-		if n.shown, err = telemetry.Start(ctx, telemetry.Options{Version: o.Router.Version, Log: o.Log}); err != nil {
+	if n.tel == nil {
+		if n.tel, err = telemetry.Start(ctx, telemetry.Options{Version: o.Router.Version, Log: o.Log}); err != nil {
 			return err
 		}
 	}
-	o.Router.Telemetry = n.shown
+	o.Router.Telemetry = n.tel
 	if err := n.prepare(ctx, o.Router); err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (n *Server) listenHTTP(ctx context.Context, o Options) (err error) {
 		return fmt.Errorf("serve HTTP: %w: choose another address with --http-listen", err)
 	}
 	mux := n.health()
-	mux.Handle("GET /metrics", n.shown.Handler())
+	mux.Handle("GET /metrics", n.tel.Handler())
 	if n.level != nil {
 		mux.Handle("/loglevel", &levelPage{n.level, n.log})
 	}
@@ -228,7 +228,7 @@ func (n *Server) close() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lastSpans)
 	defer cancel()
-	if err := n.shown.Stop(ctx); err != nil {
+	if err := n.tel.Stop(ctx); err != nil {
 		n.log.Warn("telemetry of the last moments could not be sent", "error", err)
 	}
 }

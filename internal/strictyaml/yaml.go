@@ -23,7 +23,7 @@ func Parse(text []byte, empty string) (ast.Node, error) {
 		switch {
 		case doc.Body == nil:
 		case body != nil:
-			return nil, ErrorAt(doc.Body, "a rule file is one document: take the second one (after ---) away")
+			return nil, ErrorAt(doc.Body, "a rule file is one document: remove the second one (after ---)")
 		default:
 			body = doc.Body
 		}
@@ -71,7 +71,7 @@ func (m Pair) Text() (string, error) {
 	case *ast.LiteralNode:
 		return n.Value.Value, nil
 	case *ast.NullNode:
-		return "", ErrorAt(m.Node, "%s has no value: give it one, or take the key away", clip(m.Key))
+		return "", ErrorAt(m.Node, "%s has no value: give it one, or remove the key", clip(m.Key))
 	}
 	return "", ErrorAt(m.Value, "%s must be a text: quote it", clip(m.Key))
 }

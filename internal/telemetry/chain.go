@@ -43,7 +43,7 @@ func (c *Chain) gates() bool {
 
 // Answer is one call that is no part of a chain: of a collect, or of a shadow hook.
 type Answer struct {
-	Link    *chain.Entry
+	Entry   *chain.Entry
 	When    Interval
 	Failure chain.Failure
 }

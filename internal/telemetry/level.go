@@ -29,7 +29,7 @@ func ToggleLevel(level *slog.LevelVar, signals <-chan os.Signal, log *slog.Logge
 			default:
 				level.Set(slog.LevelInfo)
 			}
-			log.Warn("the level of the log was changed by a signal", "level", level.Level(), "signal", by)
+			log.Warn("log level changed by a signal", "level", level.Level(), "signal", by)
 		}
 	})
 	return func() { close(done); wg.Wait() }

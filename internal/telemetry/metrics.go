@@ -53,13 +53,13 @@ func (m *Metrics) Chain(ctx context.Context, c *Chain) {
 		m.auditTime.Record(ctx, c.Audited.To.Sub(c.Audited.From).Seconds(), m.byAudit.get(c.AuditMode, asIs)...)
 	}
 	for i := range c.Outcome.Calls {
-		m.hop(ctx, event, &c.Outcome.Calls[i])
+		m.call(ctx, event, &c.Outcome.Calls[i])
 	}
 	for i := range c.Answers {
 		m.answer(ctx, &c.Answers[i])
 	}
-	for _, link := range c.Outcome.Skipped {
-		m.skips.Add(ctx, 1, m.hook(link.ID).plain...)
+	for _, entry := range c.Outcome.Skipped {
+		m.skips.Add(ctx, 1, m.hook(entry.ID).plain...)
 	}
 	for i := range c.Injected {
 		one := &c.Injected[i]
@@ -83,26 +83,26 @@ func (m *Metrics) Chain(ctx context.Context, c *Chain) {
 
 func (m *Metrics) hook(id string) *hookLabels { return m.byHook.get(m.hooks.label(id), strings.Clone) }
 
-func (m *Metrics) hop(ctx context.Context, event string, hop *chain.Call) {
-	labels := m.hook(hop.Entry.ID)
-	pair := m.byPair.get(eventHook{event, m.hooks.label(hop.Entry.ID)}, ownPair)
-	if !hop.Start.IsZero() {
-		m.hookTime.Record(ctx, hop.Took.Seconds(), labels.time...)
+func (m *Metrics) call(ctx context.Context, event string, call *chain.Call) {
+	labels := m.hook(call.Entry.ID)
+	pair := m.byPair.get(eventHook{event, m.hooks.label(call.Entry.ID)}, ownPair)
+	if !call.Start.IsZero() {
+		m.hookTime.Record(ctx, call.Took.Seconds(), labels.time...)
 	}
-	if hop.Failure == "" {
-		m.decisions.Add(ctx, 1, pair.of(actionOf(hop.Result.Action))...)
+	if call.Failure == "" {
+		m.decisions.Add(ctx, 1, pair.of(actionOf(call.Result.Action))...)
 		return
 	}
 	m.decisions.Add(ctx, 1, pair.of("failed")...)
-	m.failures.Add(ctx, 1, labels.failed[hop.Failure]...)
-	if hop.FailedOpen {
-		m.failedOpen.Add(ctx, 1, labels.failed[hop.Failure]...)
+	m.failures.Add(ctx, 1, labels.failed[call.Failure]...)
+	if call.FailedOpen {
+		m.failedOpen.Add(ctx, 1, labels.failed[call.Failure]...)
 	}
 }
 
 // answer counts a call of a collect.
 func (m *Metrics) answer(ctx context.Context, a *Answer) {
-	labels := m.hook(a.Link.ID)
+	labels := m.hook(a.Entry.ID)
 	m.hookTime.Record(ctx, a.When.To.Sub(a.When.From).Seconds(), labels.time...)
 	if a.Failure != "" {
 		m.failures.Add(ctx, 1, labels.failed[a.Failure]...)

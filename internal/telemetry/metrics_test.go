@@ -62,8 +62,8 @@ func three() *telemetry.Chain {
 	now := time.Now()
 	out := &chain.Outcome{Result: chain.Result{Action: chain.Continue}}
 	for i := range 3 {
-		link := &chain.Entry{Registration: chain.Registration{ID: fmt.Sprintf("hook%d", i), Priority: i}}
-		out.Calls = append(out.Calls, chain.Call{Entry: link, Start: now, Took: time.Millisecond})
+		entry := &chain.Entry{Registration: chain.Registration{ID: fmt.Sprintf("hook%d", i), Priority: i}}
+		out.Calls = append(out.Calls, chain.Call{Entry: entry, Start: now, Took: time.Millisecond})
 	}
 	return &telemetry.Chain{
 		Verb: "emit", Event: events.ToolPre, Source: "/agent", Session: "s1", EventID: "e1", ChainID: events.NewID(),

@@ -32,7 +32,7 @@ func (q *quiet) Handle(err error) {
 	left := q.left
 	q.last, q.left = now, 0
 	q.mu.Unlock()
-	q.log.Warn("telemetry could not be sent or read: answers are not affected", "error", err, "not_said", left)
+	q.log.Warn("telemetry failed; answers are not affected", "error", err, "not_said", left)
 }
 
 // Println is what Prometheus calls.

@@ -84,16 +84,16 @@ func (t *Tracer) Chain(tr *Trace, c *Chain) {
 	t.make(id, tr.parent, t.event(about, tr, c, why))
 	calls := t.below(id, tr.root)
 	for i := range c.Outcome.Calls {
-		calls.make(t.hop(about, tr, c, &c.Outcome.Calls[i]))
+		calls.make(t.callSpan(about, tr, c, &c.Outcome.Calls[i]))
 	}
 	for i := range c.Answers {
 		calls.make(t.answer(about, tr, &c.Answers[i]))
 	}
-	for _, link := range c.Outcome.Skipped {
-		at := c.before(link)
+	for _, entry := range c.Outcome.Skipped {
+		at := c.before(entry)
 		calls.make(span{
-			name: "match " + link.ID, id: tr.call(link.ID).SpanID(), from: at, to: at,
-			about: append(hookAbout(about, link), KeyAction.String("skipped")),
+			name: "match " + entry.ID, id: tr.call(entry.ID).SpanID(), from: at, to: at,
+			about: append(hookAbout(about, entry), KeyAction.String("skipped")),
 		})
 	}
 	if !c.Audited.From.IsZero() {
@@ -165,37 +165,37 @@ func (t *Tracer) event(about []attribute.KeyValue, tr *Trace, c *Chain, why stri
 	return s
 }
 
-func hookAbout(about []attribute.KeyValue, link *chain.Entry) []attribute.KeyValue {
-	mode := link.Mode
+func hookAbout(about []attribute.KeyValue, entry *chain.Entry) []attribute.KeyValue {
+	mode := entry.Mode
 	if mode == "" {
 		mode = chain.Enforce
 	}
-	return append(about, KeyHook.String(link.ID), KeyPriority.Int(link.Priority), KeyMode.String(string(mode)))
+	return append(about, KeyHook.String(entry.ID), KeyPriority.Int(entry.Priority), KeyMode.String(string(mode)))
 }
 
 // callAbout is what is said of a call, besides its hook.
-func (t *Tracer) callAbout(about []attribute.KeyValue, link *chain.Entry) []attribute.KeyValue {
-	return append(hookAbout(about, link), semconv.MessagingSystemKey.String("nats"),
-		semconv.MessagingDestinationName(t.prefix+".call."+link.ID))
+func (t *Tracer) callAbout(about []attribute.KeyValue, entry *chain.Entry) []attribute.KeyValue {
+	return append(hookAbout(about, entry), semconv.MessagingSystemKey.String("nats"),
+		semconv.MessagingDestinationName(t.prefix+".call."+entry.ID))
 }
 
-// hop is the span of one call.
-func (t *Tracer) hop(about []attribute.KeyValue, tr *Trace, c *Chain, hop *chain.Call) span {
+// callSpan is the span of one call.
+func (t *Tracer) callSpan(about []attribute.KeyValue, tr *Trace, c *Chain, call *chain.Call) span {
 	s := span{
-		name: "call " + hop.Entry.ID, id: tr.call(hop.Entry.ID).SpanID(), kind: trace.SpanKindClient,
-		from: hop.Start, to: hop.Start.Add(hop.Took), failed: string(hop.Failure), about: t.callAbout(about, hop.Entry),
+		name: "call " + call.Entry.ID, id: tr.call(call.Entry.ID).SpanID(), kind: trace.SpanKindClient,
+		from: call.Start, to: call.Start.Add(call.Took), failed: string(call.Failure), about: t.callAbout(about, call.Entry),
 	}
-	if hop.Start.IsZero() { // its match could not be evaluated, so it was not called
-		at := c.before(hop.Entry)
-		s.name, s.kind, s.from, s.to, s.about = "match "+hop.Entry.ID, trace.SpanKindInternal, at, at, hookAbout(about, hop.Entry)
+	if call.Start.IsZero() { // its match could not be evaluated, so it was not called
+		at := c.before(call.Entry)
+		s.name, s.kind, s.from, s.to, s.about = "match "+call.Entry.ID, trace.SpanKindInternal, at, at, hookAbout(about, call.Entry)
 	}
-	if hop.Failure != "" {
-		s.about = append(s.about, KeyFailure.String(string(hop.Failure)), KeyFailedOpen.Bool(hop.FailedOpen))
+	if call.Failure != "" {
+		s.about = append(s.about, KeyFailure.String(string(call.Failure)), KeyFailedOpen.Bool(call.FailedOpen))
 	} else {
-		s.about = append(s.about, KeyAction.String(actionOf(hop.Result.Action)))
+		s.about = append(s.about, KeyAction.String(actionOf(call.Result.Action)))
 	}
 	for i := range c.Injected {
-		if c.Injected[i].HookID == hop.Entry.ID {
+		if c.Injected[i].HookID == call.Entry.ID {
 			s.about = append(s.about, KeyTokens.Int(c.Injected[i].Tokens))
 		}
 	}
@@ -205,8 +205,8 @@ func (t *Tracer) hop(about []attribute.KeyValue, tr *Trace, c *Chain, hop *chain
 // answer is the span of one call of a collect or of contributions.
 func (t *Tracer) answer(about []attribute.KeyValue, tr *Trace, a *Answer) span {
 	s := span{
-		name: "call " + a.Link.ID, id: tr.call(a.Link.ID).SpanID(), kind: trace.SpanKindClient,
-		from: a.When.From, to: a.When.To, failed: string(a.Failure), about: t.callAbout(about, a.Link),
+		name: "call " + a.Entry.ID, id: tr.call(a.Entry.ID).SpanID(), kind: trace.SpanKindClient,
+		from: a.When.From, to: a.When.To, failed: string(a.Failure), about: t.callAbout(about, a.Entry),
 	}
 	if a.Failure != "" {
 		s.about = append(s.about, KeyFailure.String(string(a.Failure)))
@@ -227,15 +227,15 @@ func (t *Tracer) Shadow(tr *Trace, a Answer, action chain.Action) {
 }
 
 // before is when the hook in front of one was done.
-func (c *Chain) before(link *chain.Entry) time.Time {
+func (c *Chain) before(entry *chain.Entry) time.Time {
 	at := c.Came
 	for i := range c.Outcome.Calls {
-		hop := &c.Outcome.Calls[i]
-		if hop.Entry.Priority > link.Priority || hop.Entry.Priority == link.Priority && hop.Entry.Order > link.Order {
+		call := &c.Outcome.Calls[i]
+		if call.Entry.Priority > entry.Priority || call.Entry.Priority == entry.Priority && call.Entry.Order > entry.Order {
 			break
 		}
-		if !hop.Start.IsZero() {
-			at = hop.Start.Add(hop.Took)
+		if !call.Start.IsZero() {
+			at = call.Start.Add(call.Took)
 		}
 	}
 	return at

@@ -123,7 +123,7 @@ func TestWhatMattersIsKeptWhateverTheHeadDecided(t *testing.T) {
 		"an answer that the log refused": {func(c *telemetry.Chain) { c.Refused = 503 }, true},
 		"a chain without time":           {func(c *telemetry.Chain) { c.Refused = 504 }, true},
 		"a collect with a silent hook": {func(c *telemetry.Chain) {
-			c.Answers = []telemetry.Answer{{Link: &chain.Entry{}, Failure: chain.FailedTimeout}}
+			c.Answers = []telemetry.Answer{{Entry: &chain.Entry{}, Failure: chain.FailedTimeout}}
 		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {

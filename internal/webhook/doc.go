@@ -12,7 +12,7 @@
 //
 // Requests follow Standard Webhooks 1.0.0: the headers webhook-id,
 // webhook-timestamp and webhook-signature, "v1," and the HMAC-SHA256 of
-// "id.timestamp.body" in base64. The id is made of what is told: the same news has
+// "id.timestamp.body" in base64. The id is a digest of the content: the same message has
 // the same id at every try and from every router, so receivers can drop repetitions.
 //
 // # Backpressure
@@ -29,5 +29,5 @@
 //
 // # Ordering
 //
-// Each receiver is told one piece of news after the other, in the order of Notify.
+// Each receiver gets one message after the other, in the order of Notify.
 package webhook

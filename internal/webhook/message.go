@@ -33,7 +33,7 @@ type message struct {
 	about    trace.SpanContext // the span that it tells of; not valid for none
 }
 
-// newMessage writes the request. The id comes from what is told, so that every
+// newMessage writes the request. The id is a digest of the content, so that every
 // router gives it the same one.
 func newMessage(kind string, about []byte) (message, error) {
 	m := message{kind: kind, id: approval.Digest(append([]byte(kind+"\n"), about...))[:32]}
@@ -54,7 +54,7 @@ func newMessage(kind string, about []byte) (message, error) {
 // does. Long prompts and notes are cut.
 func (s *Sender) Notify(ctx context.Context, n approval.Notice) {
 	if n.Lost {
-		s.log.Warn("webhooks are missing: the router was too busy to follow the approvals")
+		s.log.Warn("webhooks lost; router too slow to follow approvals")
 	}
 	news := struct {
 		approval.Request
@@ -69,7 +69,7 @@ func (s *Sender) Notify(ctx context.Context, n approval.Notice) {
 	}
 	body, err := json.Marshal(news)
 	if err != nil {
-		s.log.Error("a webhook can't be written", "type", kind, "error", err)
+		s.log.Error("webhook not encoded", "type", kind, "error", err)
 		return
 	}
 	s.Send(ctx, kind, body)

@@ -49,7 +49,7 @@ func (r *receiver) offer(m message) {
 	default:
 		// A flood makes few lines: the first, the second, the fourth, …
 		if n := r.counts.dropped.Add(1); n&(n-1) == 0 {
-			r.log.Warn("webhook dropped: the receiver is behind and its queue is full", "type", m.kind, "id", m.id, "dropped", n)
+			r.log.Warn("webhook dropped; the receiver's queue is full", "type", m.kind, "id", m.id, "dropped", n)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func (r *receiver) run(ctx, attempts context.Context) {
 	}
 	if n := len(r.queue); n > 0 {
 		r.counts.failed.Add(uint64(n))
-		r.log.Warn("webhooks were not sent before the end", "count", n)
+		r.log.Warn("webhooks not sent before shutdown", "count", n)
 	}
 }
 

@@ -155,7 +155,7 @@ func retryPolicy(o Options, window time.Duration) retrypolicy.RetryPolicy[answer
 const jitter = 0.25
 
 // Send gives every receiver a piece of news: its kind, and the approval as a JSON
-// object. The span that ctx names is told as W3C trace context. It never blocks; what
+// object. The span in ctx is sent as W3C trace context. It never blocks; what
 // does not fit a receiver's queue is dropped. After Run has ended nothing is sent any
 // more.
 func (s *Sender) Send(ctx context.Context, kind string, approval []byte) {
@@ -165,7 +165,7 @@ func (s *Sender) Send(ctx context.Context, kind string, approval []byte) {
 	m, err := newMessage(kind, approval)
 	if err != nil {
 		s.counts.dropped.Add(uint64(len(s.receivers)))
-		s.log.Error("a webhook can't be written", "type", kind, "error", err)
+		s.log.Error("webhook not encoded", "type", kind, "error", err)
 		return
 	}
 	m.about = trace.SpanContextFromContext(ctx)

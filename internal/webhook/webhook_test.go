@@ -350,7 +350,7 @@ func TestWhatCanNotBeSentIsDropped(t *testing.T) {
 	if diff := cmp.Diff(webhook.Stats{Dropped: 4}, s.Stats()); diff != "" {
 		t.Errorf("stats (-want +got):\n%s", diff)
 	}
-	if n := strings.Count(log.String(), "a webhook can't be written"); n != 2 {
+	if n := strings.Count(log.String(), "webhook not encoded"); n != 2 {
 		t.Errorf("%d lines; want one for each:\n%s", n, &log)
 	}
 }
@@ -427,7 +427,7 @@ func TestTheEndDoesNotWaitForAReceiverThatHangs(t *testing.T) {
 	if got := s.Stats(); got != (webhook.Stats{Failed: 3}) {
 		t.Errorf("stats %+v; want that all failed", got)
 	}
-	if want := `"webhooks were not sent before the end" receiver=1`; !strings.Contains(log.String(), want) {
+	if want := `"webhooks not sent before shutdown" receiver=1`; !strings.Contains(log.String(), want) {
 		t.Errorf("the log has no %s:\n%s", want, &log)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // strict is how all is decoded but a hook: it takes its unknown keys as sections.
 var strict = jsonv2.RejectUnknownMembers(true)
 
-// maxMisfits bounds how many values of one section are told that don't fit.
+// maxMisfits bounds how many mismatched values of one section are reported.
 const maxMisfits = 20
 
 // decode reads a value. at is where it stands in the document. What does not fit is in

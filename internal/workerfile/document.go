@@ -59,7 +59,7 @@ func newDocument(name string, source []byte, kinds map[string]kind.Kind) (*docum
 		}
 		if body != nil {
 			at := doc.Body.GetToken().Position
-			return nil, d.errorIn(at.Line, at.Column, "", errors.New("a worker file is one document: take the second one (after ---) away"))
+			return nil, d.errorIn(at.Line, at.Column, "", errors.New("a worker file is one document: remove the second one (after ---)"))
 		}
 		body = doc.Body
 	}
@@ -128,7 +128,7 @@ func (d *document) appendScalar(buf []byte, at jsontext.Pointer, node ast.Node) 
 		if isTestData(at) && n.GetToken().Type == token.NullType {
 			return append(buf, "null"...)
 		}
-		return d.appendFault(buf, at, errors.New("has no value: give it one ({} where nothing needs to be said), or take the key away"))
+		return d.appendFault(buf, at, errors.New("has no value: give it one ({} where nothing needs to be said), or remove the key"))
 	case *ast.BoolNode:
 		return strconv.AppendBool(buf, n.Value)
 	case *ast.IntegerNode:

@@ -123,8 +123,8 @@ func (d *document) build(at jsontext.Pointer, h *Hook, opts Options) (built bool
 	if h.Lacks != nil && err == nil {
 		h.Hook = kind.Hook{Acts: true, Handler: func(context.Context, events.Event) (chain.Result, error) { return chain.Result{}, h.Lacks }}
 	}
-	for i, doubt := range h.Warnings {
-		h.Warnings[i] = d.errorAt(section, doubt)
+	for i, warning := range h.Warnings {
+		h.Warnings[i] = d.errorAt(section, warning)
 	}
 	return err == nil
 }

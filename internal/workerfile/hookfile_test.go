@@ -224,7 +224,7 @@ func TestParseNamesThePlaceOfEachError(t *testing.T) {
 		"UTF-16, the other way":      {"\xfe\xff\x00h\x00o", "w.yaml:1:1: the file is in UTF-16"},
 		"UTF-16 without its mark":    {"h\x00o\x00", "w.yaml:1:1: the file is in UTF-16"},
 		"Latin-1":                    {hook("    name: Pr\xfcfer\n" + anyRule), "w.yaml:4:13: the byte fc is no UTF-8: save the file as UTF-8"},
-		"a NUL":                      {hook("    name: a\x00b\n" + anyRule), `w.yaml:4:12: the character U+0000 can't stand in YAML: take it away, or write it "\u0000" in double quotes`},
+		"a NUL":                      {hook("    name: a\x00b\n" + anyRule), `w.yaml:4:12: the character U+0000 can't stand in YAML: remove it, or write it "\u0000" in double quotes`},
 		"an error after a mark":      {"\ufeffhoks: []\n", `w.yaml:1:1: unknown key "hoks": did you mean "hooks"?`},
 		"an error in a Windows file": {strings.ReplaceAll(rule("        - when: |\n            event == 'x' &&\n              dta\n          deny: a\n"), "\n", "\r\n"), "w.yaml:8:15: hooks[0].cel.rules[0].when: undeclared reference to 'dta'"},
 		"an error in an old Mac's":   {"hooks:\r  - {id: g, event: [x]}\r", `w.yaml:2:13: hooks[0]: unknown key "event": did you mean "events"?`},

@@ -30,7 +30,7 @@ type Options struct {
 	// of which nobody knows where the one before ended. An OK verdict then says nothing
 	// of what was before.
 	AnyPrevious bool
-	// Progress is told now and then how many bytes were read; nil for nobody.
+	// Progress is called now and then with the number of bytes read; nil is ignored.
 	Progress func(done int64)
 }
 

@@ -11,7 +11,7 @@ type Explanation struct {
 	Mode       Mode     `json:"mode"`
 	Match      string   `json:"match,omitempty"`
 	Matches    bool     `json:"matches"`               // whether it would be called
-	MatchError string   `json:"match_error,omitempty"` // why that can't be told; on_failure would decide
+	MatchError string   `json:"match_error,omitempty"` // why that is unknown; on_failure would decide
 	TimeoutMS  int      `json:"timeout_ms"`
 	OnFailure  Policy   `json:"on_failure"`
 	SessionID  string   `json:"session_id,omitempty"`

@@ -34,7 +34,7 @@ type Mode string
 const (
 	Enforce Mode = "enforce" // called in its place, its answer counts
 	Shadow  Mode = "shadow"  // called beside the chain, its answer is only recorded
-	Observe Mode = "observe" // told after the answer, never asked
+	Observe Mode = "observe" // called after the answer, which it cannot change
 )
 
 // Limits and defaults of a registration.

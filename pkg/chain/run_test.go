@@ -380,10 +380,10 @@ func TestOverallDeadlineDecidesNothing(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
 	for sentence, hooks := range map[string][]fake{
-		"a hook that is passed over where it fails": {hook("a", Result{}).running(stuck(release)), hook("b", Result{})},
-		"a guard":                     {hook("a", Result{}).closed().running(stuck(release)), hook("b", Result{})},
-		"the last hook of the chain":  {hook("a", Result{}).running(stuck(release))},
-		"a hook that gives up itself": {hook("a", Result{}).closed().running(func(ctx context.Context, _ events.Event) (Result, error) { <-ctx.Done(); return Result{}, ctx.Err() })},
+		"a hook that is ignored where it fails": {hook("a", Result{}).running(stuck(release)), hook("b", Result{})},
+		"a guard":                               {hook("a", Result{}).closed().running(stuck(release)), hook("b", Result{})},
+		"the last hook of the chain":            {hook("a", Result{}).running(stuck(release))},
+		"a hook that gives up itself":           {hook("a", Result{}).closed().running(func(ctx context.Context, _ events.Event) (Result, error) { <-ctx.Done(); return Result{}, ctx.Err() })},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			j := &journal{}

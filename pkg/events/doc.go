@@ -1,5 +1,5 @@
 // Package events is what travels: event names, their subjects on the bus, the
-// CloudEvents 1.0 codec of the wire protocol, the JSON rules at the door, typed data
+// CloudEvents 1.0 codec of the wire protocol, the JSON rules for incoming data, typed data
 // for the standard events, and the normal form of tool calls.
 //
 // # Names

@@ -15,7 +15,7 @@ import (
 // router goes by the new one from the next event on.
 //
 // undo puts the old registration back, under the version of the new one, since no
-// router lets an older version back. Where routers can't be told at once, the
+// router lets an older version back. Where routers can't be reached at once, the
 // renewals of the registration go on to do so; its error says why.
 //
 // The registration's Instance is set here. The error says what is wrong with the

@@ -26,7 +26,7 @@ import (
 // what the role can do besides.
 type readyFunc func(text string, more ...order)
 
-// order is what a child does when it is told; its answer is one line.
+// order is a command to a child process; its answer is one line.
 type order struct {
 	name string
 	do   func(argument string) (answer string, err error)

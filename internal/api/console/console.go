@@ -34,7 +34,7 @@ type Options struct {
 	Registry func(ctx context.Context) ([]byte, error)
 	// Token gives access; see [CheckToken]. Empty: 256 random bits.
 	Token string
-	// Log is where answers, wrong tokens and failures are told. Nil: nowhere.
+	// Log takes answers, wrong tokens and failures. Nil: nothing is logged.
 	Log *slog.Logger
 	// Hosts are values of the Host header that are allowed besides loopback names
 	// and the address that the connection came in on: a name for any port, or a

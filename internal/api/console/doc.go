@@ -18,7 +18,7 @@
 // # Backpressure
 //
 // Each WebSocket has a bounded queue of events; a slow reader loses the oldest and
-// is told how many. The list of approvals is never lost: the newest one waits
+// gets the number. The list of approvals is never lost: the newest one waits
 // until it can be sent. WebSockets and long polls are limited in number.
 //
 // # Concurrency

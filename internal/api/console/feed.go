@@ -69,7 +69,7 @@ func (f *feed) run(ctx context.Context, notices <-chan approval.Notice) {
 		}
 		again, rest = false, time.After(feedRest)
 		if err := f.tell(ctx); err != nil && ctx.Err() == nil {
-			f.log.Warn("the console could not list approvals", "error", err)
+			f.log.Warn("approvals not listed for the console", "error", err)
 			again, rest = true, time.After(feedRetry)
 		}
 	}
@@ -133,7 +133,7 @@ func (f *feed) decided(notice approval.Notice) {
 		Decision *approval.Decision `json:"decision"`
 	}{"decided", notice.Request.ID, notice.Decision})
 	if err != nil {
-		f.log.Error("the console could not tell of a decision", "error", err)
+		f.log.Error("decision not published to the console", "error", err)
 		return
 	}
 	f.each(func(out *outbox) { out.decision(text) })
@@ -142,7 +142,7 @@ func (f *feed) decided(notice approval.Notice) {
 func (f *feed) event(ev Event) {
 	text, err := ev.message()
 	if err != nil {
-		f.log.Debug("the console left an event out", "event", ev.Name, "error", err)
+		f.log.Debug("event left out of the console", "event", ev.Name, "error", err)
 		return
 	}
 	f.each(func(out *outbox) { out.event(text) })
@@ -189,7 +189,7 @@ func (f *feed) subscribe() {
 	}
 	stop, err := f.source(f.event)
 	if err != nil {
-		f.log.Warn("the console shows no live events", "error", err)
+		f.log.Warn("live events unavailable in the console", "error", err)
 		return
 	}
 	f.unsubscribe = stop

@@ -59,7 +59,7 @@ func (c *Console) authorised(next http.Handler) http.Handler {
 		}
 		if err != nil {
 			if given {
-				c.o.Log.Warn("access to the console was refused", "address", r.RemoteAddr, "error", err)
+				c.o.Log.Warn("console access refused", "address", r.RemoteAddr, "error", err)
 			}
 			c.refuse(w, r, err)
 			return
@@ -108,14 +108,14 @@ type failure struct {
 }
 
 // refuse answers with the code and the sentence of a refusal. Other errors are
-// told to the log, not to the client.
+// logged, not sent to the client.
 func (c *Console) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	refusal, ok := errors.AsType[*wire.Error](err)
 	if !ok || refusal.Code < 400 || refusal.Code > 599 {
 		if r.Context().Err() != nil {
 			return // nobody listens
 		}
-		c.o.Log.Error("the console could not answer", "path", r.URL.Path, "error", err)
+		c.o.Log.Error("console request failed", "path", r.URL.Path, "error", err)
 		refusal = wire.Errorf(wire.Internal, "the router failed; its log says why")
 	}
 	switch refusal.Code {

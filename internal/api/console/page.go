@@ -20,7 +20,7 @@ func (c *Console) page(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/", http.StatusSeeOther)
 			return
 		}
-		c.o.Log.Warn("access to the console was refused", "address", r.RemoteAddr, "error", err)
+		c.o.Log.Warn("console access refused", "address", r.RemoteAddr, "error", err)
 		if wire.CodeOf(err) != http.StatusUnauthorized {
 			c.refuse(w, r, err)
 			return

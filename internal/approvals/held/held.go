@@ -13,7 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// Event is an event that waits for a person, with what its agent is told once the
+// Event is an event that waits for a person, with what its agent gets once the
 // approval request is decided.
 type Event struct {
 	approval.Record

@@ -25,7 +25,7 @@ type Aim struct {
 
 // Aim finds up to where a segment is exported: at least to what is its last message now,
 // and to a checkpoint. It waits some time for the routers to make one, and, where
-// witnesses are at work, for one to sign it; waiting is told once what is waited for.
+// witnesses are at work, for one to sign it; waiting is called once with what is waited for.
 func (l *Log) Aim(ctx context.Context, s store.Segment, patience time.Duration, waiting func(what string)) (Aim, error) {
 	state, err := l.State(ctx, s)
 	if err != nil {
@@ -73,7 +73,7 @@ func (l *Log) await(ctx context.Context, patience time.Duration, waiting func(),
 	defer end.Stop()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	for told := false; ; told = true {
+	for announced := false; ; announced = true {
 		ok, err := is()
 		if ok {
 			return true, nil
@@ -81,7 +81,7 @@ func (l *Log) await(ctx context.Context, patience time.Duration, waiting func(),
 		if err != nil && !errors.Is(err, natsx.ErrNoKey) {
 			return false, err
 		}
-		if !told && patience > 0 {
+		if !announced && patience > 0 {
 			waiting()
 		}
 		select {
@@ -101,7 +101,7 @@ func (l *Log) Header(s store.Segment) audit.Header {
 
 // Export writes the messages of a segment, from behind the last that w has, and each
 // checkpoint at its place: behind the message that its size is the sequence of,
-// followed by its co-signed copies. progress is told the sequences that are written.
+// followed by its co-signed copies. progress is called with the sequences that are written.
 func (l *Log) Export(ctx context.Context, w *audit.Writer, a Aim, progress func(seq int64)) error {
 	witnesses, err := l.witnesses(ctx, a.Segment.Name())
 	if err != nil {

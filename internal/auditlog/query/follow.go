@@ -52,7 +52,7 @@ func (l *Log) Newest(ctx context.Context, f Filter, n int) (list []Record, end P
 const turnover = time.Second
 
 // Follow calls handle for each record behind a position that the filter wants, as they
-// come, over all segments to come. It waits while NATS is away, and returns with the
+// come, over all segments to come. It waits while NATS is disconnected, and returns with the
 // error of handle or when ctx ends.
 func (l *Log) Follow(ctx context.Context, p Position, f Filter, handle func(Record) error) error {
 	for {
@@ -115,13 +115,13 @@ func (l *Log) rest(ctx context.Context, s store.Segment, p *Position, take func(
 
 // reading reports whether a segment can be read, as far as one can say.
 func (l *Log) reading(ctx context.Context, s store.Segment) bool {
-	ctx, cancel := context.WithTimeout(ctx, away)
+	ctx, cancel := context.WithTimeout(ctx, maxDisconnect)
 	defer cancel()
 	_, err := l.State(ctx, s)
 	return err == nil || !l.conn.Connected()
 }
 
-// pause waits a moment, and on for as long as NATS is away.
+// pause waits a moment, and on for as long as NATS is disconnected.
 func (l *Log) pause(ctx context.Context) error {
 	select {
 	case <-time.After(100 * time.Millisecond):

@@ -48,8 +48,8 @@ func (l *Log) State(ctx context.Context, s store.Segment) (natsx.StreamState, er
 	return l.store.State(ctx, s)
 }
 
-// away is how long the connection may be lost while something is read.
-const away = 15 * time.Second
+// maxDisconnect is how long the connection may be lost while something is read.
+const maxDisconnect = 15 * time.Second
 
 // read calls handle for each message of a stream on a subject, "" for all, from one
 // sequence to another.
@@ -68,7 +68,7 @@ func (l *Log) read(ctx context.Context, s *natsx.Stream, subject string, from, t
 		if err == nil || ctx.Err() != nil || from == began && l.conn.Connected() {
 			return err
 		}
-		if !l.reconnected(ctx, away) {
+		if !l.reconnected(ctx, maxDisconnect) {
 			return err
 		}
 	}

@@ -43,7 +43,7 @@ func ofKind(want, have audit.Kind) bool {
 }
 
 // slack is how far a record's own time and that of the stream may be apart: clocks
-// differ, and a router keeps records for a while where the log is away.
+// differ, and a router keeps records for a while where the log is unavailable.
 const slack = time.Hour
 
 // ErrEnough ends a query or an export early, without an error, where a handler returns

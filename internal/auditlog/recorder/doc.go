@@ -14,7 +14,7 @@
 //
 // In [Strict] mode who decided something waits for its records ([Writer.Record]),
 // at most [Options].Timeout: what the log did not take in time is not answered. In
-// [Async] mode nobody waits; records that find no room are counted, and the number is
+// [Async] mode nobody waits; records beyond the limit are dropped and counted, and the number is
 // recorded when there is room again. [Off] writes nothing.
 //
 // # What a record holds of data

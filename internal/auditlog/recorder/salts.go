@@ -104,7 +104,7 @@ func (s *Salts) Run(ctx context.Context) {
 			cancel()
 		}
 		if failed > 0 {
-			s.log.Warn("could not store salts: the digests of some sessions can't be checked later", "salts", failed)
+			s.log.Warn("salts not stored; digests of some sessions cannot be checked later", "salts", failed)
 		}
 	}
 }

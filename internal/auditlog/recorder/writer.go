@@ -47,7 +47,7 @@ type Options struct {
 	Timeout time.Duration
 	// MaxWaiting bounds the records that wait to be written, in bytes; 0 means 64 MiB.
 	MaxWaiting int
-	// Wrote is told how many records a message holds that the log has taken, before
+	// Wrote is called with the number of records in a message that the log has taken, before
 	// those who wait for it. It must not wait. Nil for nobody.
 	Wrote func(records int)
 	// Log; nil discards it.
@@ -64,7 +64,7 @@ type Writer struct {
 	queue   []*batch   // the first may be under way
 	sending bool       // it is: who set this writes it, and has what stands below
 	waiting int        // bytes in queue
-	lost    int        // records that found no room
+	lost    int        // records dropped at the limit
 	closed  bool
 	wake    chan struct{}
 
@@ -216,7 +216,7 @@ func (w *Writer) Run(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.queue) > 0 {
-		w.Log.Error("records of the audit log could not be written before the end", "bytes", w.waiting)
+		w.Log.Error("audit records not written before shutdown", "bytes", w.waiting)
 	}
 }
 
@@ -273,13 +273,13 @@ func (w *Writer) write(ctx context.Context, b *batch) bool {
 		err := w.try(ctx, b.lines)
 		if err == nil {
 			if warned {
-				w.Log.Info("the audit log takes records again", "after_ms", time.Since(b.opened).Milliseconds())
+				w.Log.Info("audit log takes records again", "after_ms", time.Since(b.opened).Milliseconds())
 			}
 			return true
 		}
 		if !warned && ctx.Err() == nil && !errors.Is(err, errAgain) {
 			warned = true
-			w.Log.Error("the audit log does not take records, trying again", "error", err)
+			w.Log.Error("audit log does not take records; trying again", "error", err)
 		}
 		if errors.Is(err, errAgain) {
 			pause = 0
@@ -337,7 +337,7 @@ func (w *Writer) stored(ctx context.Context, subject string, refused error) (seq
 		}
 		w.segment = w.log.Live()
 	} else {
-		w.Log.Error("somebody else has written to the audit log as this router: going on under another name", "writer", w.name)
+		w.Log.Error("another writer uses this router's name in the audit log; continuing under a new name", "writer", w.name)
 	}
 	w.names++
 	w.name, w.last, w.wseq = w.ID+"."+strconv.Itoa(w.names), 0, 1

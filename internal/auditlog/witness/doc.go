@@ -25,7 +25,7 @@
 // an invalid record, a checkpoint that was left out. The notes that prove it are put
 // beside the state, nothing is signed any more, and that holds over restarts until a
 // person removes that file. What only looks like a loss, since a replica may lag, is
-// looked at again for [Options].Grace. A NATS that is away is waited for.
+// looked at again for [Options].Grace. A lost NATS connection is waited for.
 //
 // A state file that was set back, or lost, does not make the witness sign a second
 // history as long as the log still holds what it published: it must be met again.

@@ -52,14 +52,14 @@ func (w *Witness) commit(ctx context.Context) error {
 }
 
 func (w *Witness) tellSigned() {
-	if time.Since(w.told) < w.Every {
+	if time.Since(w.reported) < w.Every {
 		return
 	}
 	w.tell(Event{
 		Time: time.Now().UTC(), Kind: "signed", Checkpoints: w.checked,
 		Text: fmt.Sprintf("signed %s at size %d, after %d checkpoints", w.at.head.Origin, w.at.head.Size, w.checked),
 	})
-	w.told, w.checked = time.Now(), 0
+	w.reported, w.checked = time.Now(), 0
 }
 
 // published reads what this witness has published last for a segment.

@@ -25,14 +25,14 @@ type Options struct {
 	// State is the file of what the witness remembers; its directory must be there.
 	State string
 	// Every is how often the log is looked at when no checkpoint comes, and how often
-	// signing is told of; 0 means a minute.
+	// signing is reported; 0 means a minute.
 	Every time.Duration
 	// Grace is how long something may be missing that was there, as on a replica that
 	// lags; 0 means 15 s.
 	Grace time.Duration
 	// Retry is the pause before the log is looked at again after an error; 0 means 1 s.
 	Retry time.Duration
-	// Tell is told what happens; nil for nobody.
+	// Tell is called with each event; nil ignores them.
 	Tell func(Event)
 }
 
@@ -61,11 +61,11 @@ type Witness struct {
 	own     *own       // the last that was published for the segment
 	missing absence    // zero for nothing
 
-	saved   time.Time // when kept was, or the witness began
-	told    time.Time // when signing was
-	checked int       // checkpoints since then
-	begun   bool      // the start was told of
-	said    Event     // the last warning
+	saved    time.Time // when kept was, or the witness began
+	reported time.Time // when signing was
+	checked  int       // checkpoints since then
+	begun    bool      // the start was reported
+	said     Event     // the last warning
 }
 
 // absence is how long something is missing, and what can't be checked without it.

@@ -129,7 +129,7 @@ func (f *file) run() {
 			f.flush()
 			f.close()
 			if len(f.waiting) > 0 {
-				f.log.Error("event-log: events are lost, the file could not be written", "bytes", len(f.waiting), "error", f.err)
+				f.log.Error("events lost; event log not writable", "bytes", len(f.waiting), "error", f.err)
 			}
 			return
 		}
@@ -155,9 +155,9 @@ func (f *file) flush() {
 	f.waiting, f.taken = append(rest, f.waiting...), 0
 	switch {
 	case err != nil && f.err == nil:
-		f.log.Error("event-log: the file can't be written; events wait", "error", err)
+		f.log.Error("event log not writable; events wait", "error", err)
 	case err == nil && f.err != nil:
-		f.log.Warn("event-log: the file is written again", "events_lost", f.lost)
+		f.log.Warn("event log writable again", "events_lost", f.lost)
 		f.lost = 0
 	}
 	f.err = err

@@ -58,7 +58,7 @@ func (f *file) close() {
 		return
 	}
 	if err := f.out.Close(); err != nil {
-		f.log.Error("event-log: the file can't be closed", "error", err)
+		f.log.Error("event log not closed", "error", err)
 	}
 	f.unlock()
 	f.out = nil

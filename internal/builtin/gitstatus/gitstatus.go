@@ -16,7 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// DefaultMaxFiles is how many files are told, where the options don't say.
+// DefaultMaxFiles is how many files are listed by default.
 const DefaultMaxFiles = 50
 
 const (
@@ -29,7 +29,7 @@ type Options struct {
 	// Dir is the directory that git looks at, found from the worker's directory. Empty
 	// means the event's cwd, or where the agent does not tell it the worker's.
 	Dir string `json:"dir"`
-	// MaxFiles bounds the files that are told; 0 means [DefaultMaxFiles].
+	// MaxFiles bounds the files that are listed; 0 means [DefaultMaxFiles].
 	MaxFiles int `json:"max_files"`
 }
 
@@ -40,9 +40,9 @@ var Builtin = builtin.Of("Tells the agent the branch and the changed files, when
 		Priority: 25, TimeoutMS: 5_000,
 	}, New)
 
-// told is what is remembered of a session.
-type told struct {
-	Status string `json:"status"` // a digest of what the agent was told last
+// remembered is what is remembered of a session.
+type remembered struct {
+	Status string `json:"status"` // a digest of what the agent got last
 }
 
 // New builds the hook.
@@ -54,7 +54,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	if o.Dir != "" {
 		o.Dir = s.Worker.Path(o.Dir)
 	}
-	log, states := builtin.LogOf(s), builtin.StateOf[told](s, "git-status")
+	log, states := builtin.LogOf(s), builtin.StateOf[remembered](s, "git-status")
 	path, err := process.Find("", "git")
 	var warnings []error
 	if err != nil {
@@ -78,7 +78,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 		sum := sha256.Sum256([]byte(text))
 		digest, news := base64.RawStdEncoding.EncodeToString(sum[:]), true
 		if ev.Session != "" {
-			err = states.Update(ctx, ev.Session, func(t *told) bool {
+			err = states.Update(ctx, ev.Session, func(t *remembered) bool {
 				news = t.Status != digest
 				t.Status = digest
 				return news
@@ -106,7 +106,7 @@ func (o Options) place(workerDir string, ev events.Event) string {
 	return workerDir
 }
 
-// shorten is what the agent is told: the branch, and so many files.
+// shorten is the text for the agent: the branch and a bounded list of files.
 func shorten(status string, maxFiles int) string {
 	lines := strings.Split(strings.TrimRight(status, "\n"), "\n")
 	branch, files := strings.TrimPrefix(lines[0], "## "), lines[1:]

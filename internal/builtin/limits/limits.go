@@ -80,7 +80,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 func (l limiter) handle(ctx context.Context, ev events.Event) (chain.Result, error) {
 	if ev.Name == events.SessionEnd {
 		if err := l.states.Forget(ctx, sessionState(ev.Session)); err != nil {
-			l.log.Warn("the counts of a session that ended stay for a day at most", "session_id", ev.Session, "error", err)
+			l.log.Warn("counts of an ended session not deleted; they expire within a day", "session_id", ev.Session, "error", err)
 		}
 		return chain.Result{}, nil
 	}

@@ -18,6 +18,6 @@
 //
 // # How often
 //
-// The same text is told once in a minute, and so many texts a minute in all; what is
+// The same text is sent once in a minute, and so many texts a minute in all; what is
 // too much is dropped. Each replica of the worker counts for itself.
 package notify

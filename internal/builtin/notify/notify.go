@@ -53,8 +53,8 @@ type notifier struct {
 	keys    signature.Keys
 	limit   *rate.Limiter
 
-	mu   sync.Mutex // guards told
-	told map[string]time.Time
+	mu     sync.Mutex // guards recent
+	recent map[string]time.Time
 }
 
 // New builds the hook.
@@ -79,7 +79,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 		return chain.Result{}, errors.Join(n.show(ctx, text), n.post(ctx, ev, text))
 	}}
 	if n.desktop == "" && n.url == "" {
-		hook.Warnings = []error{kind.At("", "nobody is told: there is no notify-send or osascript here, and no url_env")}
+		hook.Warnings = []error{kind.At("", "nobody is notified: there is no notify-send or osascript here, and no url_env")}
 	}
 	if n.client != nil {
 		hook.Close = n.client.CloseIdleConnections
@@ -120,19 +120,19 @@ func clean(text string, limit int) string {
 	return builtin.Line(text, limit)
 }
 
-// allow reports whether a text may be told: not again so soon, and not too many.
+// allow reports whether a text may be sent: not again so soon, and not too many.
 func (n *notifier) allow(text string, now time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for old, at := range n.told {
+	for old, at := range n.recent {
 		if now.Sub(at) >= repeatAfter {
-			delete(n.told, old)
+			delete(n.recent, old)
 		}
 	}
-	if _, again := n.told[text]; again || !n.limit.AllowN(now, 1) {
+	if _, again := n.recent[text]; again || !n.limit.AllowN(now, 1) {
 		return false
 	}
-	n.told[text] = now // as many as the limit lets through in a minute
+	n.recent[text] = now // as many as the limit lets through in a minute
 	return true
 }
 

@@ -28,10 +28,10 @@ const (
 	maxPerMinute = 600
 )
 
-// Desktop says whether the desktop of the worker's machine is told.
+// Desktop says whether to notify the desktop of the worker's machine.
 type Desktop string
 
-// Whether the desktop is told. The zero Desktop means [DesktopAuto].
+// Whether to notify the desktop. The zero Desktop means [DesktopAuto].
 const (
 	DesktopAuto Desktop = "auto" // where there is notify-send or osascript, and no webhook
 	DesktopOn   Desktop = "on"
@@ -40,7 +40,7 @@ const (
 
 // Options of the builtin. The zero Options tell the desktop.
 type Options struct {
-	// Text is what is told, with {event}, {session}, {tool}, {message} and {time} in it;
+	// Text is the notification, with {event}, {session}, {tool}, {message} and {time} in it;
 	// empty means [DefaultText]. The message is the event's message, prompt or reason.
 	Text string `json:"text"`
 	// Desktop is auto, on or off; empty means auto.
@@ -61,7 +61,7 @@ var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
 // notifier checks the options.
 func (o Options) notifier() (*notifier, error) {
-	n := &notifier{text: cmp.Or(o.Text, DefaultText), told: map[string]time.Time{}}
+	n := &notifier{text: cmp.Or(o.Text, DefaultText), recent: map[string]time.Time{}}
 	for _, field := range placeholder.FindAllString(n.text, -1) {
 		if !slices.Contains(fields, field) {
 			return nil, kind.At("/text", "there is no field %s: known are %s", field, strings.Join(fields, ", "))

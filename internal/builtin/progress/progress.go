@@ -25,16 +25,16 @@ const (
 
 // Options of the builtin. The zero Options are its defaults.
 type Options struct {
-	// ReadThreshold is after how many reads without a write the agent is told; 0 means
+	// ReadThreshold is the number of reads without a write after which the agent is reminded; 0 means
 	// [DefaultReadThreshold], a negative number never.
 	ReadThreshold int `json:"read_threshold"`
-	// SameFileThreshold is after how many reads of one file it is told so; 0 means
+	// SameFileThreshold is the number of reads of one file after which it is reminded; 0 means
 	// [DefaultSameFileThreshold], a negative number never.
 	SameFileThreshold int `json:"same_file_threshold"`
-	// WarningInterval is after how many further reads it is told again, more urgently; 0
+	// WarningInterval is the number of further reads after which it is reminded again, more urgently; 0
 	// means [DefaultWarningInterval].
 	WarningInterval int `json:"warning_interval"`
-	// Silent keeps the user from being told as well.
+	// Silent sends no message to the user.
 	Silent bool `json:"silent"`
 	// Private keeps the counts from the channel session.metadata, which whoever may ask
 	// for contributions reads.
@@ -101,9 +101,9 @@ func (o Options) count(ctx context.Context, states hookstate.Sessions[Progress],
 	if ev.Session == "" || !reads && !writes || builtin.Failed(data) {
 		return chain.Result{}, nil
 	}
-	var told, shown string
+	var injection, notice string
 	err = states.Update(ctx, ev.Session, func(p *Progress) bool {
-		told, shown = "", ""
+		injection, notice = "", ""
 		p.Session = ev.Session
 		if writes {
 			p.Writes++
@@ -115,21 +115,21 @@ func (o Options) count(ctx context.Context, states hookstate.Sessions[Progress],
 		switch {
 		case o.ReadThreshold > 0 && p.Reads >= o.ReadThreshold+p.Warned*o.WarningInterval:
 			p.Warned++
-			told = fmt.Sprintf("%s: %d reads and searches, and nothing written. %s", urgency(p.Warned), p.Reads, instruction(p.Warned))
-			shown = fmt.Sprintf("The agent has read and searched %d times and written nothing since", p.Reads)
+			injection = fmt.Sprintf("%s: %d reads and searches, and nothing written. %s", urgency(p.Warned), p.Reads, instruction(p.Warned))
+			notice = fmt.Sprintf("The agent has read and searched %d times and written nothing since", p.Reads)
 		case o.SameFileThreshold > 0 && again.Reads == o.SameFileThreshold:
-			told = fmt.Sprintf("Note: you have read %s %d times since your last change. What it says is known to you: use it, rather than reading it again.",
+			injection = fmt.Sprintf("Note: you have read %s %d times since your last change. What it says is known to you: use it, rather than reading it again.",
 				again.Path, again.Reads)
 		}
 		return true
 	})
-	if err != nil || told == "" {
+	if err != nil || injection == "" {
 		return chain.Result{}, err
 	}
-	result := chain.Injection(told)
+	result := chain.Injection(injection)
 	result.Ephemeral, result.AppendToLastToolResult, result.SuppressOutput = true, true, true
-	if !o.Silent && shown != "" {
-		result.UserMessage, result.UserMessageLevel = shown, chain.LevelWarning
+	if !o.Silent && notice != "" {
+		result.UserMessage, result.UserMessageLevel = notice, chain.LevelWarning
 	}
 	return result, nil
 }

@@ -70,7 +70,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	}
 	for i, name := range o.Members {
 		if slices.Contains(identity, name) || slices.Contains(o.Keep, name) {
-			return kind.Hook{}, kind.At(jsontext.Pointer(fmt.Sprintf("/members/%d", i)), "%s is never changed: take it away", name)
+			return kind.Hook{}, kind.At(jsontext.Pointer(fmt.Sprintf("/members/%d", i)), "%s is never changed: remove it", name)
 		}
 	}
 	if o.Rules == "" {

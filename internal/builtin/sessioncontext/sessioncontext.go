@@ -25,7 +25,7 @@ const (
 // Options of the builtin. The zero Options tell the file [DefaultFile], where there is
 // one.
 type Options struct {
-	// Text is told as it is.
+	// Text is added verbatim.
 	Text string `json:"text"`
 	// Files are paths, or patterns such as docs/*.md, from Dir; those that are not
 	// there are passed over. Nil means [DefaultFile] where there is neither a text nor
@@ -37,7 +37,7 @@ type Options struct {
 	// Dir is where files are found and the command runs, found from the worker's
 	// directory, which it is where it is empty.
 	Dir string `json:"dir"`
-	// MaxBytes bounds all that is told; 0 means [DefaultMaxBytes].
+	// MaxBytes bounds the whole text; 0 means [DefaultMaxBytes].
 	MaxBytes int `json:"max_bytes"`
 }
 
@@ -48,8 +48,8 @@ var Builtin = builtin.Of("Tells the agent at the start of a session what it shou
 		Priority: 20, TimeoutMS: 5_000,
 	}, New)
 
-// told is what is remembered of a session.
-type told struct {
+// remembered is what is remembered of a session.
+type remembered struct {
 	Once bool `json:"once"`
 }
 
@@ -59,7 +59,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	if err != nil {
 		return kind.Hook{}, err
 	}
-	log, states := builtin.LogOf(s), builtin.StateOf[told](s, "session-context")
+	log, states := builtin.LogOf(s), builtin.StateOf[remembered](s, "session-context")
 	return kind.Hook{Acts: len(o.Command) > 0, Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		switch events.Canonical(ev.Name) {
 		case events.SessionEnd:
@@ -75,7 +75,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 			return chain.Result{}, err
 		}
 		if ev.Session != "" {
-			if err := states.Update(ctx, ev.Session, func(t *told) bool { changed := !t.Once; t.Once = true; return changed }); err != nil {
+			if err := states.Update(ctx, ev.Session, func(t *remembered) bool { changed := !t.Once; t.Once = true; return changed }); err != nil {
 				return chain.Result{}, err
 			}
 		}

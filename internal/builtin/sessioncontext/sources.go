@@ -18,7 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// maxFiles bounds the files that are told.
+// maxFiles bounds the files that are listed.
 const maxFiles = 32
 
 // cut stands where a text was too long.

@@ -8,7 +8,7 @@
 //	        hint: 3
 //	        deny: 5
 //
-// First the agent is told, then the call is denied, until it does something else or the
+// First the agent gets a hint, then the call is denied, until it does something else or the
 // user says something. Calls are the same where their tool and input are; for a shell, its
 // command and directory. Tools that ask how far something is (BashOutput, and a shell
 // tool without a command) and lists of tasks may repeat.

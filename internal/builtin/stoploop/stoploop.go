@@ -32,14 +32,14 @@ const (
 
 // Options of the builtin. The zero Options are its defaults.
 type Options struct {
-	// Hint is at which time in a row the agent is told; 0 means [DefaultHint].
+	// Hint is the number of identical calls in a row at which the agent gets a hint; 0 means [DefaultHint].
 	Hint int `json:"hint"`
 	// Deny is at which time in a row the call is denied; 0 means [DefaultDeny].
 	Deny int `json:"deny"`
 	// Period is how many different calls may make up a loop: 1 finds one call that is
 	// repeated, 2 also two in turn; 0 means [DefaultPeriod].
 	Period int `json:"period"`
-	// Stops is how often an agent may be kept from stopping before the user is told; 0
+	// Stops is how often an agent may be kept from stopping before the user is notified; 0
 	// means [DefaultStops], a negative number any number of times.
 	Stops int `json:"stops"`
 	// Ignore are tools that may repeat, by name or class, with *, besides those that
@@ -158,16 +158,16 @@ func (g guard) stop(ctx context.Context, ev events.Event) (chain.Result, error) 
 	if err != nil || g.Stops < 0 {
 		return chain.Result{}, nil //nolint:nilerr // a router sends objects only
 	}
-	active, told := data.Get("stop_hook_active")
+	active, known := data.Get("stop_hook_active")
 	stops := 0
 	if err := g.states.Update(ctx, ev.Session, func(s *state) bool {
-		if s.Stops++; told && active.Kind() == 'f' {
+		if s.Stops++; known && active.Kind() == 'f' {
 			s.Stops = 1 // the agent says that nothing kept it
 		}
 		stops = s.Stops
 		return true
 	}); err != nil {
-		g.log.Warn("whether the agent is kept from stopping can't be known", "session_id", ev.Session, "error", err)
+		g.log.Warn("stop_hook_active missing; cannot tell whether the agent is kept from stopping", "session_id", ev.Session, "error", err)
 		return chain.Result{}, nil
 	}
 	if stops <= g.Stops {

@@ -39,7 +39,7 @@ type Options struct {
 	CompactThreshold int `json:"compact_threshold"`
 	// Title stands before the list; empty means [DefaultTitle].
 	Title string `json:"title"`
-	// NoContext keeps the list from the agent; it is told of it with each prompt else.
+	// NoContext keeps the list from the agent, which otherwise gets it with each prompt.
 	NoContext bool `json:"no_context"`
 	// Private keeps the lists from the channel session.todos, which whoever may ask for
 	// contributions reads.

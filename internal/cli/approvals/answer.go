@@ -14,11 +14,11 @@ import (
 )
 
 type answerCmd struct {
-	ID        string `arg:"" help:"Id of the approval request, which approvals lists."`
-	Option    string `arg:"" optional:"" help:"The answer: an option of the approval request, in any case of letters; without one, they are named."`
+	ID        string `arg:"" help:"Id of the approval request, as approvals list shows it."`
+	Option    string `arg:"" optional:"" help:"The answer: an option of the approval request, in any letter case; omit it to list the options."`
 	Note      string `placeholder:"TEXT" help:"Why, for the record."`
-	By        string `placeholder:"NAME" help:"Who answers; default: the user of this machine. The record keeps it beside what the connection proves."`
-	SHA256    string `name:"sha256" placeholder:"DIGEST" help:"Answer only for this data, as show showed its digest; default: the data as it is known now."`
+	By        string `placeholder:"NAME" help:"Who answers; default: the local user. Recorded beside the identity that the connection proves."`
+	SHA256    string `name:"sha256" placeholder:"DIGEST" help:"Answer only if the data has this digest, which show prints; default: the current data."`
 	AnyOption bool   `help:"Let an answer that is not offered decide too: it denies, unless it is Allow, Allow once or Allow always."`
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 type showCmd struct {
-	ID string `arg:"" help:"Id of the approval request, which approvals lists."`
+	ID string `arg:"" help:"Id of the approval request, as approvals list shows it."`
 }
 
 // Run shows an approval request.

@@ -19,7 +19,7 @@ import (
 
 type watchCmd struct {
 	Session string `placeholder:"ID" help:"Only approval requests of this session."`
-	By      string `placeholder:"NAME" help:"Who answers; default: the user of this machine."`
+	By      string `placeholder:"NAME" help:"Who answers; default: the local user."`
 }
 
 // maxStatus is how much news of the connection may wait for the asker.

@@ -18,11 +18,11 @@ type FilterFlags struct {
 	Approval   string   `placeholder:"ID" help:"Only about this approval request."`
 	Event      string   `placeholder:"NAME" help:"Only of events of this name, or that match tool:*."`
 	Hook       string   `placeholder:"ID" help:"Only of this hook."`
-	Action     string   `placeholder:"ACTION" help:"Only where this was decided or done, such as deny."`
+	Action     string   `placeholder:"ACTION" help:"Only with this action, such as deny."`
 	Kind       []string `placeholder:"KIND" help:"Only of these kinds, such as chain.result or hook.*; comma-separated."`
-	FailedOpen bool     `help:"Only where a hook failed and was let pass."`
-	Since      string   `placeholder:"TIME" help:"Only since then: 2h, 7d, 2026-03-01, or a time as RFC 3339 has it."`
-	Until      string   `placeholder:"TIME" help:"Only before then."`
+	FailedOpen bool     `help:"Only where a hook failed open."`
+	Since      string   `placeholder:"TIME" help:"Only since this time: 2h, 7d, 2026-03-01, or an RFC 3339 time."`
+	Until      string   `placeholder:"TIME" help:"Only before this time."`
 }
 
 // Filter reads the flags.

@@ -17,7 +17,7 @@ import (
 type CheckCmd struct {
 	Receipt string `arg:"" help:"File with the receipt; - for the standard input."`
 	keyFlags
-	NoPin bool `help:"Do not take keys from the pin of the log."`
+	NoPin bool `help:"Do not trust keys from the log's pin."`
 }
 
 // Help is what --help adds.

@@ -19,7 +19,7 @@ import (
 
 // CoverageCmd is `hookctl coverage`.
 type CoverageCmd struct {
-	Since string `default:"24h" placeholder:"TIME" help:"Count only events since then: 2h, 7d, 2026-03-01, or a time as RFC 3339 has it."`
+	Since string `default:"24h" placeholder:"TIME" help:"Count only events since this time: 2h, 7d, 2026-03-01, or an RFC 3339 time."`
 }
 
 // maxCovered is how many agents are listed; the rest is counted.

@@ -21,7 +21,7 @@ import (
 type ExportCmd struct {
 	File    string        `arg:"" help:"File to write; - for the standard output."`
 	Segment int           `placeholder:"N" help:"Number of the segment, 1 being the first; default: the live one."`
-	Resume  bool          `help:"Go on with the file, where there is one: also daily, to add what came."`
+	Resume  bool          `help:"Continue an existing file, for example daily."`
 	Wait    time.Duration `default:"5s" placeholder:"DURATION" help:"How long to wait for a checkpoint over the last message; default 5s."`
 }
 

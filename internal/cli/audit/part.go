@@ -70,7 +70,7 @@ func (p *part) follows(before *part) bool {
 // verify verifies. What the first checkpoint must follow is what the pin says where the
 // segment before does not. Where nothing says it, it is taken as the file has it, and the
 // verdict is that the beginning is missing.
-func (p *part) verify(ctx context.Context, t trusted, told func(done int64)) (err error) {
+func (p *part) verify(ctx context.Context, t trusted, progress func(done int64)) (err error) {
 	if p.bad != nil {
 		p.report = audit.Report{Verdict: audit.Invalid, Reason: p.bad.Reason, Line: p.bad.Line}
 		switch {
@@ -90,7 +90,7 @@ func (p *part) verify(ctx context.Context, t trusted, told func(done int64)) (er
 	}
 	o := audit.Options{
 		Keys: keys.Verifiers(t.routers), Witnesses: keys.Verifiers(t.witnesses), Heads: p.heads,
-		Previous: p.previous, AnyPrevious: !p.linked, Progress: told,
+		Previous: p.previous, AnyPrevious: !p.linked, Progress: progress,
 	}
 	if p.pin != nil {
 		o.Pin = &p.pin.Pin

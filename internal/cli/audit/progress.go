@@ -80,7 +80,7 @@ func (p *progress) say(format string, args ...any) {
 	fmt.Fprintf(p.w, "hookctl: %s\n", term.Printable(fmt.Sprintf(format, args...)))
 }
 
-// end takes the bar away.
+// end removes the bar.
 func (p *progress) end() {
 	if p.drawn {
 		fmt.Fprint(p.w, "\r\x1b[K")

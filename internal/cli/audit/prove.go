@@ -22,7 +22,7 @@ type ProveCmd struct {
 	Place  string        `arg:"" optional:"" help:"Which record: SEQUENCE:POSITION, as tail and query show it, or N/SEQUENCE:POSITION for segment N; the position is 0 where it is left out."`
 	Chain  string        `placeholder:"ID" help:"The result of this chain instead."`
 	Export string        `placeholder:"FILE" help:"Take it from an export; default: from the running log."`
-	Output string        `short:"o" placeholder:"FILE" help:"Where the receipt is written; default: the standard output."`
+	Output string        `short:"o" placeholder:"FILE" help:"File for the receipt; default: the standard output."`
 	Wait   time.Duration `default:"5s" placeholder:"DURATION" help:"How long to wait for a checkpoint over the record; default 5s."`
 }
 

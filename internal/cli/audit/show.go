@@ -46,7 +46,7 @@ func (c *ShowCmd) Run(ctx context.Context, e *cli.Env) error {
 			if i > 0 && !e.Out.JSON {
 				e.Out.Print("\n")
 			}
-			showStory(e.Out, newStory(found))
+			printChain(e.Out, newChainView(found))
 		}
 	}
 	if errors.Is(err, query.ErrNoChain) {
@@ -56,8 +56,8 @@ func (c *ShowCmd) Run(ctx context.Context, e *cli.Env) error {
 	return err
 }
 
-// story is the JSON form of a chain, and what people are told of it.
-type story struct {
+// chainView is the JSON form of a chain, and what text output shows of it.
+type chainView struct {
 	ChainID    string            `json:"chain_id"`
 	EventID    string            `json:"event_id,omitempty"`
 	Event      string            `json:"event,omitempty"`
@@ -68,16 +68,16 @@ type story struct {
 	DeniedBy   string            `json:"denied_by,omitempty"`
 	Refused    bool              `json:"refused,omitempty"` // the agent got an error instead
 	FailedOpen []string          `json:"failed_open,omitempty"`
-	Hooks      []storyHop        `json:"hooks"`
+	Hooks      []hookView        `json:"hooks"`
 	Changes    []jsondiff.Change `json:"changes,omitempty"` // from what came in to what went out
-	Approvals  []storyApproval   `json:"approvals,omitempty"`
+	Approvals  []approvalView    `json:"approvals,omitempty"`
 	Records    []record          `json:"records"`
 	chain      *query.Chain      `json:"-"`
 	result     *query.Record     `json:"-"` // the chain's end; nil: the log does not have it
 }
 
-// storyHop is what one hook did.
-type storyHop struct {
+// hookView is what one hook did.
+type hookView struct {
 	Hook       string            `json:"hook"`
 	Kind       string            `json:"kind"`
 	Action     string            `json:"action,omitempty"`
@@ -92,8 +92,8 @@ type storyHop struct {
 	record query.Record
 }
 
-// storyApproval is an approval request and its decision.
-type storyApproval struct {
+// approvalView is an approval request and its decision.
+type approvalView struct {
 	ApprovalID string `json:"approval_id"`
 	Prompt     string `json:"prompt,omitempty"`
 	Asked      string `json:"asked,omitempty"`
@@ -106,8 +106,8 @@ type storyApproval struct {
 	request, decision *query.Record
 }
 
-func newStory(c *query.Chain) *story {
-	s := &story{ChainID: c.ID, chain: c, Hooks: []storyHop{}}
+func newChainView(c *query.Chain) *chainView {
+	s := &chainView{ChainID: c.ID, chain: c, Hooks: []hookView{}}
 	for _, r := range c.Records {
 		s.Records = append(s.Records, placed(r))
 	}
@@ -125,15 +125,15 @@ func newStory(c *query.Chain) *story {
 		}
 	}
 	for _, r := range c.Calls() {
-		hop := storyHop{
+		call := hookView{
 			Hook: r.Hook, Kind: string(r.Kind), Action: r.Action, Reason: r.Reason, Failure: r.Failure,
 			FailedOpen: r.FailedOpen, Shadow: r.Shadow, Micros: r.Micros, record: r,
 		}
 		if !r.Started.IsZero() {
-			hop.Started = r.Started.UTC().Format(time.RFC3339Nano)
+			call.Started = r.Started.UTC().Format(time.RFC3339Nano)
 		}
 		if r.Data != nil || len(r.Changes) > 0 {
-			hop.Changes = compareData(before, r.Data, r.Changes)
+			call.Changes = compareData(before, r.Data, r.Changes)
 			if !r.Shadow {
 				before = r.Data
 			}
@@ -141,21 +141,21 @@ func newStory(c *query.Chain) *story {
 		if r.FailedOpen {
 			s.FailedOpen = append(s.FailedOpen, r.Hook)
 		}
-		s.Hooks = append(s.Hooks, hop)
+		s.Hooks = append(s.Hooks, call)
 	}
 	s.approvals()
 	return s
 }
 
 // approvals puts approval requests and decisions together.
-func (s *story) approvals() {
+func (s *chainView) approvals() {
 	at := map[string]int{}
 	for _, r := range s.chain.Of(audit.ApprovalRequested, audit.ApprovalDecided) {
 		i, ok := at[r.ApprovalID]
 		if !ok {
 			i = len(s.Approvals)
 			at[r.ApprovalID] = i
-			s.Approvals = append(s.Approvals, storyApproval{ApprovalID: r.ApprovalID})
+			s.Approvals = append(s.Approvals, approvalView{ApprovalID: r.ApprovalID})
 		}
 		a := &s.Approvals[i]
 		if r.Prompt != "" {

@@ -20,7 +20,7 @@ import (
 
 // StatsCmd is `hookctl audit stats`.
 type StatsCmd struct {
-	Since string `placeholder:"TIME" help:"Count only records since then: 2h, 7d, 2026-03-01, or a time as RFC 3339 has it."`
+	Since string `placeholder:"TIME" help:"Count only records since this time: 2h, 7d, 2026-03-01, or an RFC 3339 time."`
 }
 
 // Stats is the JSON form.

@@ -13,7 +13,7 @@ import (
 type TailCmd struct {
 	FilterFlags
 	Lines  int  `short:"n" default:"10" placeholder:"N" help:"How many of the newest records; default 10."`
-	Follow bool `short:"f" help:"Go on with the records that come, until interrupted."`
+	Follow bool `short:"f" help:"Keep showing new records, until interrupted."`
 }
 
 // Run shows the end of the log.

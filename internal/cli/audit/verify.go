@@ -19,12 +19,12 @@ import (
 type VerifyCmd struct {
 	Files []string `arg:"" optional:"" name:"file" help:"Exports, the segments of a log in their order; - for the standard input. None: the running log."`
 	keyFlags
-	Head  []string      `sep:"none" placeholder:"FILE" help:"A signed checkpoint that was seen elsewhere, such as a witness's. Repeatable."`
-	Pin   string        `placeholder:"FILE" help:"Where the head that was seen is remembered; default: by the log's name, below the state directory of the user."`
+	Head  []string      `sep:"none" placeholder:"FILE" help:"A signed checkpoint from another source, such as a witness. Repeatable."`
+	Pin   string        `placeholder:"FILE" help:"File that remembers the last verified head; default: by the log's name, below the user's state directory."`
 	NoPin bool          `help:"Neither use nor keep a pin."`
 	Wait  time.Duration `default:"5s" placeholder:"DURATION" help:"How long to wait for a checkpoint over the last message of the running log; default 5s."`
 
-	RemovedBefore int `placeholder:"N" help:"A keeper has removed the segments before that number, and none from it on. Default: not known; then none that is pinned may be missing."`
+	RemovedBefore int `placeholder:"N" help:"Accept that the segments before this number were removed. Default: no pinned segment may be missing."`
 }
 
 // Help is what --help adds.
@@ -39,7 +39,7 @@ func (VerifyCmd) Help() string {
   50  INCOMPLETE: the beginning, a segment, or the end is missing
 
 The head of what is OK is remembered, and what is verified later must go on from it. Logs of
-two deployments that have the same name are told apart with --pin.`
+use --pin for two deployments with the same name.`
 }
 
 // Run verifies files, or the running log.

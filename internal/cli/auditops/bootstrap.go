@@ -19,8 +19,8 @@ import (
 
 // BootstrapCmd is `hookctl audit bootstrap`.
 type BootstrapCmd struct {
-	Replicas int  `placeholder:"N" help:"How often NATS keeps each: 1, 3 or 5. Default: three on a cluster, else one; what is there stays as it is."`
-	Check    bool `help:"Only look, and end with exit code 1 where something is missing or has drifted."`
+	Replicas int  `placeholder:"N" help:"Replicas: 1, 3 or 5. Default: three on a cluster, else one; existing ones stay as they are."`
+	Check    bool `help:"Only check; exit with 1 if something is missing or has drifted."`
 }
 
 // fixture states of what a router needs.

@@ -17,8 +17,8 @@ import (
 // EraseCmd is `hookctl audit erase`.
 type EraseCmd struct {
 	Session string `xor:"what" required:"" placeholder:"ID" help:"Erase the salts of this session."`
-	Before  string `xor:"what" required:"" placeholder:"TIME" help:"Erase all salts made before: 90d, 2026-03-01, or a time as RFC 3339 has it."`
-	DryRun  bool   `help:"Only say what would be erased."`
+	Before  string `xor:"what" required:"" placeholder:"TIME" help:"Erase all salts made before: 90d, 2026-03-01, or an RFC 3339 time."`
+	DryRun  bool   `help:"Only print what would be erased."`
 }
 
 // Erased is the JSON form of what was erased.

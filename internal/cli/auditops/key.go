@@ -22,8 +22,8 @@ type KeyCmd struct {
 }
 
 type keyNewCmd struct {
-	File string `arg:"" help:"File for the private key, which is made; FILE.pub gets the verifier key."`
-	Name string `default:"hook-router" help:"Name of the key: a witness's says whose it is."`
+	File string `arg:"" help:"File for the new private key; FILE.pub gets the verifier key."`
+	Name string `default:"hook-router" help:"Name of the key; a witness's names its owner."`
 }
 
 type keyShowCmd struct {

@@ -26,12 +26,12 @@ import (
 
 // RemoveSegmentCmd is `hookctl audit remove`.
 type RemoveSegmentCmd struct {
-	Segment     string   `arg:"" help:"Name of the segment's stream, such as HOOKS_AUDIT; the oldest there is."`
-	Export      string   `required:"" placeholder:"FILE" help:"Export of the whole segment, which is verified first. Keep it: it is all that is left."`
+	Segment     string   `arg:"" help:"Name of the oldest segment's stream, such as HOOKS_AUDIT."`
+	Export      string   `required:"" placeholder:"FILE" help:"Export of the whole segment, which is verified first. Keep it: it is the only copy left."`
 	Key         []string `required:"" sep:"none" placeholder:"KEY|FILE" help:"A router's verifier key, or a file with some. Repeatable."`
 	Witness     []string `sep:"none" placeholder:"KEY|FILE" help:"A witness's verifier key, or a file with some. Repeatable."`
-	Unwitnessed bool     `help:"Remove it though a witness has not seen its end: that witness can't go on then."`
-	Yes         bool     `short:"y" help:"Do not ask for the segment's name to be typed."`
+	Unwitnessed bool     `help:"Remove it although a witness has not seen its end; that witness cannot continue then."`
+	Yes         bool     `short:"y" help:"Do not ask to confirm the segment's name."`
 }
 
 // RemovedSegment is the JSON form of what was removed.

@@ -18,8 +18,8 @@ import (
 
 // RotateCmd is `hookctl audit rotate`.
 type RotateCmd struct {
-	MaxBytes  byteCount     `placeholder:"SIZE" help:"Only where the live segment holds at least so much, such as 10GB."`
-	OlderThan age           `placeholder:"AGE" help:"Only where the live segment was begun so long ago, such as 30d. With --max-bytes: where either is so."`
+	MaxBytes  byteCount     `placeholder:"SIZE" help:"Only if the live segment holds at least this much, such as 10GB."`
+	OlderThan age           `placeholder:"AGE" help:"Only if the live segment is this old, such as 30d. With --max-bytes: if either holds."`
 	Wait      time.Duration `default:"30s" placeholder:"DURATION" help:"How long to wait for a router to sign the end; default 30s."`
 }
 
@@ -99,7 +99,7 @@ func (c *RotateCmd) await(ctx context.Context, e *cli.Env, t *store.Log, s store
 	deadline := time.After(c.Wait)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	for told := false; ; told = true {
+	for announced := false; ; announced = true {
 		last, err := t.LastCheckpoint(ctx, s)
 		if err != nil && !errors.Is(err, natsx.ErrNoKey) {
 			return query.Note{}, err
@@ -108,7 +108,7 @@ func (c *RotateCmd) await(ctx context.Context, e *cli.Env, t *store.Log, s store
 		if n.OK && n.Size >= end {
 			return n, nil
 		}
-		if !told {
+		if !announced {
 			e.Tell("%s is closed; waiting for a router to sign its end", s.Name())
 		}
 		select {

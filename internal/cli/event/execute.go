@@ -17,7 +17,7 @@ import (
 // ExecuteCmd is `hookctl execute`.
 type ExecuteCmd struct {
 	emitArgs
-	Wait   *time.Duration `placeholder:"DURATION" help:"Time for all, for a person to answer too; default: until the approval request is decided."`
+	Wait   *time.Duration `placeholder:"DURATION" help:"Time for all of it, including a person's answer; default: until the approval request is decided."`
 	NoWait bool           `help:"Do not wait for a person; the approval request stays open."`
 }
 
@@ -26,7 +26,7 @@ type executed struct {
 	Event      string            `json:"event"`
 	EventID    string            `json:"event_id,omitempty"`
 	ChainID    string            `json:"chain_id,omitempty"`
-	Hooks      *int              `json:"hooks,omitempty"` // that were called; nil while that is not told
+	Hooks      *int              `json:"hooks,omitempty"` // that were called; nil while that is unknown
 	DeniedBy   string            `json:"denied_by,omitempty"`
 	FailedOpen []string          `json:"failed_open,omitempty"`
 	Changes    []jsondiff.Change `json:"changes,omitempty"`

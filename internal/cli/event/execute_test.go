@@ -87,7 +87,7 @@ func TestExecuteWaitsAsLongAsTheQuestionIsOpen(t *testing.T) {
 		t.Errorf("%+v; want the decision that its time brought", got)
 	}
 	if got := f.Run("execute", "--help"); !strings.Contains(strings.Join(strings.Fields(got.Stdout), " "),
-		"--wait=DURATION Time for all, for a person to answer too; default: until the approval request is decided.") {
+		"--wait=DURATION Time for all of it, including a person's answer; default: until the approval request is decided.") {
 		t.Errorf("%s\nwant that it waits until the approval request is decided", got.Stdout)
 	}
 	f.Run("execute", "tool:pre", "--wait=0s").Want(t, cli.ExitLocal, "", "hookctl: --wait is 0s: at least 1ms is needed")

@@ -53,7 +53,7 @@ func fate(h agent.Explanation) term.Cell {
 	case !h.Matches:
 		return term.Dim.Cell("skipped by match")
 	case h.Mode == chain.Observe:
-		return term.Plain.Cell("told afterwards")
+		return term.Plain.Cell("called afterwards")
 	case h.Instances == 0:
 		return term.Red.Cell("failing: no instance")
 	case h.Mode == chain.Shadow:

@@ -21,7 +21,7 @@ const maxInput = 8 << 20
 // eventArgs are the arguments that make an event.
 type eventArgs struct {
 	Event   string   `arg:"" help:"Name of the event, such as tool:pre."`
-	Data    string   `arg:"" optional:"" help:"Its data, a JSON object; - reads the standard input, @FILE a file."`
+	Data    string   `arg:"" optional:"" help:"The event's data, a JSON object; - reads the standard input, @FILE a file."`
 	Set     []string `sep:"none" placeholder:"KEY=VALUE" help:"Set a member of the data, a.b for one inside another; VALUE is JSON, or text. Repeatable."`
 	Session string   `placeholder:"ID" help:"Session that the event belongs to."`
 }

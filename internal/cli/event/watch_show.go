@@ -35,19 +35,19 @@ func resultText(p *term.Printer, r resultBody) string {
 	if r.ApprovalID != "" {
 		text += ", approval " + term.Clean(r.ApprovalID)
 	}
-	hops := make([]string, len(r.Hooks))
-	for i, hop := range r.Hooks {
-		did := hop.Action
-		if hop.Failure != "" {
-			did = hop.Failure
+	calls := make([]string, len(r.Hooks))
+	for i, call := range r.Hooks {
+		did := call.Action
+		if call.Failure != "" {
+			did = call.Failure
 		}
-		if hop.FailedOpen {
+		if call.FailedOpen {
 			did += ", let pass"
 		}
-		hops[i] = fmt.Sprintf("%s %s %s", term.Clean(hop.ID), term.Clean(did), term.Micros(hop.Micros))
+		calls[i] = fmt.Sprintf("%s %s %s", term.Clean(call.ID), term.Clean(did), term.Micros(call.Micros))
 	}
-	if len(hops) == 0 {
+	if len(calls) == 0 {
 		return text + p.Paint(term.Dim, "  no hook")
 	}
-	return text + p.Paint(term.Dim, "  ["+strings.Join(hops, "; ")+"]")
+	return text + p.Paint(term.Dim, "  ["+strings.Join(calls, "; ")+"]")
 }

@@ -31,20 +31,20 @@ type Cmd struct {
 type addCmd struct {
 	ID        string        `arg:"" help:"Id of the hook, unique on the bus."`
 	Command   []string      `arg:"" optional:"" help:"Command to run for each event, after --; it reads the event on its standard input and answers a result."`
-	On        []string      `required:"" placeholder:"EVENT" help:"Events to be called for: names, tool:*, or *. Repeatable."`
+	On        []string      `required:"" placeholder:"EVENT" help:"Events to register for: names, tool:*, or *. Repeatable."`
 	Deny      string        `xor:"does" placeholder:"REASON" help:"Deny the event."`
-	Ask       string        `xor:"does" placeholder:"PROMPT" help:"Have a person asked."`
-	Option    []string      `sep:"none" placeholder:"TEXT" help:"Answer that --ask offers; default Allow and Deny. Repeatable."`
+	Ask       string        `xor:"does" placeholder:"PROMPT" help:"Ask a person."`
+	Option    []string      `sep:"none" placeholder:"TEXT" help:"Option that --ask offers; default Allow and Deny. Repeatable."`
 	Inject    string        `xor:"does" placeholder:"TEXT" help:"Add text to the agent's context."`
-	Modify    string        `xor:"does" placeholder:"JSON" help:"Merge an object into the data; null takes a member away (RFC 7396)."`
+	Modify    string        `xor:"does" placeholder:"JSON" help:"Merge an object into the data; null removes a member (RFC 7396)."`
 	Match     string        `placeholder:"CEL" help:"Condition over event, session_id and data; the router evaluates it."`
 	Priority  int           `help:"Lower comes first. A negative one is written --priority=-5."`
 	Session   string        `placeholder:"ID" help:"Only for this session."`
-	OnFailure string        `enum:"continue,deny" default:"continue" help:"What a failure of the hook means: continue or deny."`
+	OnFailure string        `enum:"continue,deny" default:"continue" help:"What a failure of the hook does: continue or deny."`
 	Mode      string        `enum:"enforce,shadow,observe" default:"enforce" help:"enforce, shadow or observe."`
 	Timeout   time.Duration `placeholder:"DURATION" help:"Time for one call; default 5s, at most 30s."`
-	Env       []string      `placeholder:"NAME" help:"Variable that the command sees besides the usual ones. Repeatable."`
-	Replace   bool          `help:"Take over the id from a hook that is being served."`
+	Env       []string      `placeholder:"NAME" help:"Environment variable to pass to the command besides the default ones. Repeatable."`
+	Replace   bool          `help:"Replace a live hook with the same id."`
 }
 
 // Run serves the hook until ctx ends.

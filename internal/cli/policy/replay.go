@@ -21,21 +21,21 @@ type ReplayCmd struct {
 	Session string `placeholder:"ID" help:"Only chains of this session."`
 	Event   string `placeholder:"NAME" help:"Only of events of this name, or that match tool:*."`
 	Chain   string `placeholder:"ID" help:"Only this chain."`
-	Since   string `placeholder:"TIME" help:"Only since then: 2h, 7d, 2026-03-01, or a time as RFC 3339 has it."`
-	Until   string `placeholder:"TIME" help:"Only before then."`
+	Since   string `placeholder:"TIME" help:"Only since this time: 2h, 7d, 2026-03-01, or an RFC 3339 time."`
+	Until   string `placeholder:"TIME" help:"Only before this time."`
 	Limit   int    `placeholder:"N" help:"At most so many chains, the oldest."`
 
-	AsIfEnforced bool `default:"true" negatable:"" help:"Hooks in mode shadow count as if they were enforced; else they are left out."`
+	AsIfEnforced bool `default:"true" negatable:"" help:"Count shadow hooks as if they were enforced; default: leave them out."`
 
-	Worker       string `type:"path" placeholder:"FILE" help:"Try the hooks of this worker file alone, instead of those that are registered."`
+	Worker       string `type:"path" placeholder:"FILE" help:"Try only the hooks of this worker file, not those that are registered."`
 	WithRecorded bool   `help:"With --worker: beside the hooks of the recorded chain, which answer as they did. A hook in both stands in its recorded place; others of the file come after, with a negative priority before."`
-	RunAll       bool   `help:"With --worker: run commands whose hook is not replay_safe too. What they do, they do again."`
+	RunAll       bool   `help:"With --worker: also run commands whose hook is not replay_safe, which repeats their side effects."`
 	HookWorker   string `hidden:"" type:"path" placeholder:"PATH" help:"Not used: hookctl runs worker files itself."`
 
-	Parallel   int           `default:"4" placeholder:"N" help:"How many chains at the same time."`
-	Rate       float64       `placeholder:"N" help:"How many chains begin in a second at most."`
-	Show       int           `default:"50" placeholder:"N" help:"How many chains that differ text shows; JSON has all."`
-	Progress   time.Duration `default:"5s" help:"How often the standard error says how far it is; 0 for never."`
+	Parallel   int           `default:"4" placeholder:"N" help:"How many chains run at the same time."`
+	Rate       float64       `placeholder:"N" help:"Most chains that start in a second."`
+	Show       int           `default:"50" placeholder:"N" help:"How many different chains text output shows; JSON has all."`
+	Progress   time.Duration `default:"5s" help:"How often to print progress to standard error; 0 for never."`
 	FailOnDiff bool          `help:"Exit with 8 where a decision would differ, and with 1 where nothing could be replayed."`
 }
 

@@ -35,7 +35,7 @@ type replayed struct {
 	Differs string             `json:"differs,omitempty"` // action, data or text
 	Was     *evaluate.Decision `json:"was,omitempty"`
 	Would   *evaluate.Decision `json:"would,omitempty"`
-	Hops    []evaluate.Call    `json:"hops,omitempty"` // of the replay
+	Calls   []evaluate.Call    `json:"hops,omitempty"` // of the replay
 	Masked  bool               `json:"masked,omitempty"`
 	Reason  string             `json:"reason,omitempty"` // of a refusal
 	Detail  string             `json:"detail,omitempty"`
@@ -52,7 +52,7 @@ func (s *replayShow) result(r evaluate.Replayed) {
 	case r.Refusal != nil:
 		line.Kind, line.Reason, line.Detail = "refused", r.Refusal.Reason, r.Refusal.Detail
 	case r.Differs != "":
-		line.Kind, line.Differs, line.Was, line.Would, line.Hops = "difference", r.Differs, &r.Was, &r.Would, r.Calls
+		line.Kind, line.Differs, line.Was, line.Would, line.Calls = "difference", r.Differs, &r.Was, &r.Would, r.Calls
 	default:
 		return
 	}

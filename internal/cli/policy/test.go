@@ -11,7 +11,7 @@ import (
 type TestCmd struct {
 	Files      []string `arg:"" name:"file" help:"Worker files."`
 	Events     string   `placeholder:"FILE" help:"Instead of the tests, run the events of this file and show what each hook decided; - reads the standard input."`
-	RunAll     bool     `help:"Call hooks that act in the world too, such as commands: what they do, they do."`
+	RunAll     bool     `help:"Also call hooks with side effects, such as commands."`
 	JUnit      string   `name:"junit" placeholder:"FILE" help:"Write the results as JUnit XML too."`
 	HookWorker string   `hidden:"" type:"path" placeholder:"PATH" help:"Not used: hookctl runs worker files itself."`
 }

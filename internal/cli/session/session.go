@@ -12,10 +12,10 @@ import (
 
 // Cmd has the commands of `hookctl session`.
 type Cmd struct {
-	Show   showCmd   `cmd:"" help:"Show what the routers remember of a session: its turn's budget, injections, and grants."`
-	Revoke revokeCmd `cmd:"" help:"Take back what a session was granted by \"Allow always\"."`
-	Turn   turnCmd   `cmd:"" help:"Begin a new turn: the budget for injections is whole again."`
-	End    endCmd    `cmd:"" help:"End a session: what it had is forgotten."`
+	Show   showCmd   `cmd:"" help:"Show a session's state: turn, budget, injections and grants."`
+	Revoke revokeCmd `cmd:"" help:"Revoke what a session was granted by \"Allow always\"."`
+	Turn   turnCmd   `cmd:"" help:"Begin a new turn, which resets the injection budget."`
+	End    endCmd    `cmd:"" help:"End a session and delete its state."`
 }
 
 type showCmd struct {
@@ -121,8 +121,8 @@ func (c *endCmd) Run(ctx context.Context, e *cli.Env) error {
 	return tellSession(ctx, e, c.ID, "end", "session %s is ended; what it had, if anything, is forgotten\n")
 }
 
-// told is the JSON form of what a session was told.
-type told struct {
+// notified is the JSON form of a notification.
+type notified struct {
 	Session string `json:"session_id"`
 	Told    string `json:"told"` // turn or end
 }
@@ -139,7 +139,7 @@ func tellSession(ctx context.Context, e *cli.Env, id, what, text string) error {
 	switch err := tell(ctx); {
 	case err != nil:
 		return err
-	case e.Out.Document(told{id, what}):
+	case e.Out.Document(notified{id, what}):
 	default:
 		e.Out.Print(text, term.Printable(id))
 	}

@@ -17,8 +17,8 @@ import (
 type Cmd struct {
 	Chain   string `arg:"" optional:"" help:"Id of the chain, which answers, traces and records have."`
 	TraceID string `name:"trace-id" placeholder:"ID" help:"All of this trace instead, which may be a whole turn; from Jaeger only."`
-	Jaeger  string `from:"HOOK_ROUTER_JAEGER" placeholder:"URL" help:"Where Jaeger serves its API, such as http://127.0.0.1:16686; empty: the audit log tells it."`
-	Service string `default:"hook-router" placeholder:"NAME" help:"What the routers call themselves in Jaeger: their OTEL_SERVICE_NAME."`
+	Jaeger  string `from:"HOOK_ROUTER_JAEGER" placeholder:"URL" help:"Address of Jaeger's API, such as http://127.0.0.1:16686; empty: use the audit log."`
+	Service string `default:"hook-router" placeholder:"NAME" help:"Service name of the routers in Jaeger: their OTEL_SERVICE_NAME."`
 }
 
 // Run shows the tree of a chain.
@@ -68,11 +68,11 @@ func (c *Cmd) read(ctx context.Context, e *cli.Env) (t *traces.Trace, from strin
 		t, err = j.Chain(ctx, c.Service, c.Chain, began)
 	}
 	if errors.Is(err, traces.ErrNone) {
-		return nil, "", fmt.Errorf("trace %s: %w at %s, under the service %s: its spans come a second after the answer, and what was not sampled has none; with --jaeger= the audit log tells it",
+		return nil, "", fmt.Errorf("trace %s: %w at %s, under the service %s: its spans come a second after the answer, and what was not sampled has none; use --jaeger= to read the audit log instead",
 			term.Printable(cmp.Or(c.Chain, c.TraceID)), err, j, term.Printable(c.Service))
 	}
-	if away, ok := errors.AsType[*traces.AwayError](err); ok && ctx.Err() == nil {
-		return nil, "", cli.Disconnected(fmt.Errorf("%w; with --jaeger= the audit log tells it", away))
+	if unavailable, ok := errors.AsType[*traces.UnavailableError](err); ok && ctx.Err() == nil {
+		return nil, "", cli.Disconnected(fmt.Errorf("%w; use --jaeger= to read the audit log instead", unavailable))
 	}
 	return t, "Jaeger at " + j.String(), err
 }

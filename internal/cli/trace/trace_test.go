@@ -151,7 +151,7 @@ func TestTraceSaysWhatIsMissing(t *testing.T) {
 		"trace --trace-id 0a":                                 {cli.ExitLocal, "say where it is with --jaeger"},
 		"trace nothing":                                       {cli.ExitLocal, "the audit log has nothing on it"},
 		"trace c1 --jaeger nohost":                            {cli.ExitLocal, "one such as http://127.0.0.1:16686 is needed"},
-		"trace c1 --jaeger http://127.0.0.1:1":                {cli.ExitDisconnected, "with --jaeger= the audit log tells it"},
+		"trace c1 --jaeger http://127.0.0.1:1":                {cli.ExitDisconnected, "use --jaeger= to read the audit log instead"},
 		"trace c1 --jaeger " + empty.URL:                      {cli.ExitLocal, "Jaeger has no trace of it at " + empty.URL + ", under the service hook-router"},
 		"trace c1 --service x --jaeger " + empty.URL:          {cli.ExitLocal, "under the service x"},
 		"trace c1 --jaeger " + broken.URL:                     {cli.ExitLocal, "no answer of Jaeger's API"},

@@ -41,7 +41,7 @@ type Rule struct {
 	URLs []string `json:"urls"`
 	// Decision is allow, deny or ask.
 	Decision decision.Decision `json:"decision"`
-	// Reason is told to the agent that is denied, and to the person who is asked.
+	// Reason is given to the agent that is denied, and to the person who is asked.
 	Reason string `json:"reason"`
 	// Choices are offered to the person; empty means Allow and Deny.
 	Choices []string `json:"options"`

@@ -76,7 +76,7 @@ func homeForm(text string) string {
 	return strings.TrimSuffix("~/"+text[at[1]:], "/")
 }
 
-// Name is the path as people are told it.
+// Name is the path as people see it.
 func (p Path) Name() string {
 	if len(p.forms) == 0 {
 		return p.Text

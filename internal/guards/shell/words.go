@@ -157,7 +157,7 @@ func names(s source, within syntax.Node) (all []string) {
 	return all
 }
 
-// unescape takes the backslashes away: those before one of the characters, or all.
+// unescape removes the backslashes: those before one of the characters, or all.
 func unescape(text, before string) string {
 	if !strings.Contains(text, `\`) {
 		return text

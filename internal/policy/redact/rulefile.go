@@ -118,7 +118,7 @@ func names(m strictyaml.Pair, check func(string) error) ([]string, error) {
 			return nil, strictyaml.ErrorAt(entry.Value, "%s %w", entry.Key, err)
 		}
 		if slices.ContainsFunc(all, func(other string) bool { return sameKey(other, name) }) {
-			return nil, strictyaml.ErrorAt(entry.Value, "%s: %q stands there twice: take one away", entry.Key, name)
+			return nil, strictyaml.ErrorAt(entry.Value, "%s: %qis listed twice: remove one", entry.Key, name)
 		}
 		all = append(all, name)
 	}
@@ -295,7 +295,7 @@ func allowed(m strictyaml.Pair) (allowList, error) {
 				return list, err
 			}
 			if list.values[value] {
-				return list, strictyaml.ErrorAt(entry.Value, "%s: %q stands there twice: take one away", entry.Key, clip(value))
+				return list, strictyaml.ErrorAt(entry.Value, "%s: %qis listed twice: remove one", entry.Key, clip(value))
 			}
 			list.values[value] = true
 		}

@@ -242,7 +242,7 @@ func (p *pattern) search(text []byte, found []span) []span {
 	return found
 }
 
-// settle takes away what is empty, allowed or masked already, and joins what
+// settle removes what is empty, allowed or masked already, and joins what
 // overlaps: it counts as the one that begins first. A secret never takes a part
 // of a marker but all of it, so that each pass leaves fewer bytes to look at.
 func (m *matcher) settle(text []byte, found []span) []span {

@@ -17,14 +17,14 @@ import (
 // ErrNone means that there is no such trace.
 var ErrNone = errors.New("Jaeger has no trace of it")
 
-// AwayError means that Jaeger can't be reached, or did not answer in time.
-type AwayError struct{ Err error }
+// UnavailableError means that Jaeger can't be reached, or did not answer in time.
+type UnavailableError struct{ Err error }
 
 // Error says what failed, without a password that stood in the URL.
-func (e *AwayError) Error() string { return e.Err.Error() }
+func (e *UnavailableError) Error() string { return e.Err.Error() }
 
 // Unwrap returns what failed.
-func (e *AwayError) Unwrap() error { return e.Err }
+func (e *UnavailableError) Unwrap() error { return e.Err }
 
 // The bounds of an answer.
 const (
@@ -118,13 +118,13 @@ func (j *Jaeger) get(ctx context.Context, query url.Values, path ...string) ([]*
 		if refused, ok := errors.AsType[*url.Error](err); ok {
 			err = refused.Err // which has the whole query
 		}
-		return nil, &AwayError{fmt.Errorf("ask Jaeger at %s: %w", j, err)}
+		return nil, &UnavailableError{fmt.Errorf("ask Jaeger at %s: %w", j, err)}
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return nil, &AwayError{fmt.Errorf("read what Jaeger at %s answers: %w", j, err)}
+		return nil, &UnavailableError{fmt.Errorf("read what Jaeger at %s answers: %w", j, err)}
 	case resp.StatusCode == http.StatusNotFound && len(path) > 2:
 		return nil, ErrNone
 	case resp.StatusCode != http.StatusOK:

@@ -76,7 +76,7 @@ func TestWhoDoesNotAnswerIsAway(t *testing.T) {
 	})
 	for name, j := range map[string]*traces.Jaeger{"it hangs": j, "it hangs up": gone} {
 		_, err := j.Chain(t.Context(), "hook-router", "c1", time.Time{})
-		if _, away := errors.AsType[*traces.AwayError](err); !away {
+		if _, unavailable := errors.AsType[*traces.UnavailableError](err); !unavailable {
 			t.Errorf("%s: the error is %v", name, err)
 		}
 	}

@@ -37,7 +37,7 @@ func Parse(text string) (Keys, error) {
 	return keys, nil
 }
 
-// Set sets the three headers of a request. The id names what is told, so that a
+// Set sets the three headers of a request. The id names the message, so that a
 // receiver can drop repetitions; it must be text that a header can hold.
 func (k Keys) Set(header http.Header, id string, at time.Time, body []byte) {
 	timestamp := strconv.FormatInt(at.Unix(), 10)

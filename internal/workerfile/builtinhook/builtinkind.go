@@ -47,8 +47,8 @@ func build(builtins map[string]builtin.Builtin, s kind.Section) (kind.Hook, erro
 	}
 	hook, err := b.Build(s)
 	if options {
-		for i, doubt := range hook.Warnings {
-			hook.Warnings[i] = kind.Within(at, doubt)
+		for i, warning := range hook.Warnings {
+			hook.Warnings[i] = kind.Within(at, warning)
 		}
 		err = kind.Within(at, err)
 	}

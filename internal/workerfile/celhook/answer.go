@@ -43,7 +43,7 @@ func compileAnswer(at jsontext.Pointer, r Rule) (answer, error) {
 
 func compileDeny(at jsontext.Pointer, reason string) (answer, error) {
 	if strings.TrimSpace(reason) == "" {
-		return nil, kind.At(at, "the reason is empty: say why, since the agent is told nothing else")
+		return nil, kind.At(at, "the reason is empty: say why, since the agent sees nothing else")
 	}
 	text, err := parseTemplate(reason)
 	if err != nil {

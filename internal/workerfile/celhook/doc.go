@@ -13,7 +13,7 @@
 //
 // # Modify
 //
-// set replaces, or adds, what stands at a path; remove takes it away. A path is
+// set replaces, or adds, what stands at a path; remove deletes it. A path is
 // names joined by dots ("tool_input.command"), or a JSON Pointer where a name has
 // dots in it ("/tool_input/a.b"). Everything that isn't on a path keeps its bytes,
 // so that integers of any size survive.

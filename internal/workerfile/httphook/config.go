@@ -143,7 +143,7 @@ func checkURL(c Config) (host string, err error) {
 	case u.User != nil:
 		return "", errors.New("holds a user or password: send them in a header, whose value is a variable: headers: {Authorization: POLICY_AUTHORIZATION}")
 	case u.Fragment != "":
-		return "", errors.New("has a fragment (#), which is never sent: take it away")
+		return "", errors.New("has a fragment (#), which is never sent: remove it")
 	case u.Scheme == "http" && !c.Insecure && !loopback(u.Hostname()):
 		return "", fmt.Errorf("sends events to %s without TLS: use https, or say insecure: true", u.Host)
 	}

@@ -7,19 +7,19 @@ func Closest(word string, known []string) string {
 	return ClosestWithin(1+len(word)/3, word, known)
 }
 
-// ClosestWithin is [Closest] with the number of slips that it may be away: letters that
+// ClosestWithin is [Closest] with the most edits that it may be away: letters that
 // are missing, too many, other or swapped with the next one.
-func ClosestWithin(slips int, word string, known []string) string {
+func ClosestWithin(edits int, word string, known []string) string {
 	best := ""
 	for _, k := range known {
-		if n := distance(strings.ToLower(word), strings.ToLower(k)); n <= slips {
-			best, slips = k, n-1
+		if n := distance(strings.ToLower(word), strings.ToLower(k)); n <= edits {
+			best, edits = k, n-1
 		}
 	}
 	return best
 }
 
-// distance is the number of slips between a and b.
+// distance is the number of edits between a and b.
 func distance(a, b string) int {
 	var before []int // the row before the last
 	row := make([]int, len(b)+1)

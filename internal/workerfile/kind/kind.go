@@ -108,7 +108,7 @@ func Of[C any](summary string, build func(Section, C) (Hook, error)) Kind {
 	return Kind{Summary: summary, Config: *new(C), Build: func(s Section) (Hook, error) {
 		var c C
 		misfits := s.Decode("", &c)
-		hook, err := build(s, c) // so that all that is wrong is told at once
+		hook, err := build(s, c) // so that all errors are reported at once
 		return hook, errors.Join(misfits, err)
 	}}
 }

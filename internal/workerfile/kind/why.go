@@ -7,19 +7,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// whyKey is the key of who is told what decided.
+// whyKey is the key of the callback of [WithWhy].
 type whyKey struct{}
 
-// WithWhy returns a context for calls of which told hears what part of a hook's section
+// WithWhy returns a context for calls of which notify gets the part of a hook's section
 // decided. It is called by the goroutine of the call.
-func WithWhy(ctx context.Context, told func(part jsontext.Pointer)) context.Context {
-	return context.WithValue(ctx, whyKey{}, told)
+func WithWhy(ctx context.Context, notify func(part jsontext.Pointer)) context.Context {
+	return context.WithValue(ctx, whyKey{}, notify)
 }
 
 // Decided says that an element of a list of the section, such as a rule, decides the
 // call, or fails to. It costs nothing where nobody asked with [WithWhy].
 func Decided(ctx context.Context, list string, i int) {
-	if told, ok := ctx.Value(whyKey{}).(func(jsontext.Pointer)); ok {
-		told(jsontext.Pointer("").AppendToken(list).AppendToken(strconv.Itoa(i)))
+	if notify, ok := ctx.Value(whyKey{}).(func(jsontext.Pointer)); ok {
+		notify(jsontext.Pointer("").AppendToken(list).AppendToken(strconv.Itoa(i)))
 	}
 }

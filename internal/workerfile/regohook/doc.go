@@ -26,7 +26,7 @@
 //	result  a HookResult as an object: {"action": "inject_context", …}
 //
 // A rule of another name may have a HookResult as its value, a boolean as of allow,
-// or reasons as of deny. One of a package that is a slip away from these and that no other
+// or reasons as of deny. One of a package that is one edit away from these and that no other
 // rule uses is a warning.
 //
 // # Failure

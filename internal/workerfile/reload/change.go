@@ -139,7 +139,7 @@ func (c *changing) alter(ctx context.Context, m *member, o offer) error {
 	})
 	c.back = append(c.back, func(ctx context.Context) {
 		if err := undo(ctx); err != nil {
-			c.Log.Warn("a registration could not be put back yet: its renewals do so", "hook", o.reg.ID, "error", err)
+			c.Log.Warn("registration not restored; its renewal retries", "hook", o.reg.ID, "error", err)
 		}
 		c.later(func() { slot.drop(o.form) })
 	})
@@ -179,10 +179,10 @@ func (c *changing) remove(ctx context.Context, m *member) {
 	ctx, cancel := context.WithTimeout(ctx, leaveWithin)
 	defer cancel()
 	if err := m.leave(ctx); err != nil {
-		c.Log.Warn("no router could be told that this worker left a hook: it is forgotten within its time-to-live", "hook", m.reg.ID, "error", err)
+		c.Log.Warn("hook not unregistered; it expires with its time-to-live", "hook", m.reg.ID, "error", err)
 	}
 	if m.reg.StaysRegistered() {
-		c.Log.Warn("a durable hook left the file: it stays registered, and without another worker its on_failure decides, until it is removed with `hookctl hook rm "+m.reg.ID+"`",
+		c.Log.Warn("durable hook removed from the file; it stays registered, and its on_failure decides without workers, until you run `hookctl hook rm "+m.reg.ID+"`",
 			"hook", m.reg.ID, "on_failure", m.reg.WithDefaults().OnFailure)
 	}
 	c.later(m.slot.clear)

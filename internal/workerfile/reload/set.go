@@ -23,7 +23,7 @@ type Options struct {
 	Linger time.Duration
 	// Log gets what could not be taken off, and guards that stay; nil discards it.
 	Log *slog.Logger
-	// Registering is called before routers are told of a registration, and what it
+	// Registering is called before a registration is sent, and what it
 	// returns with the outcome. Nil for nobody.
 	Registering func(workerfile.Hook, chain.Registration) (done func(error))
 }
@@ -33,7 +33,7 @@ type Set struct {
 	Options
 	worker *worker.Worker
 
-	mu      sync.Mutex // guards members; held while routers are told
+	mu      sync.Mutex // guards members; held while registrations are sent
 	members []*member  // in the order of their registration
 
 	waits     sync.Mutex             // guards lingering

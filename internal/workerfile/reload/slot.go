@@ -37,11 +37,11 @@ func (f *form) release() {
 // wants reports whether a router calls the hook for an event, by the registration
 // that its file had.
 func (f *form) wants(ev events.Event) bool {
-	links := f.table.For(ev.Name, ev.Session)
-	if len(links) == 0 || links[0].Condition == nil {
-		return len(links) > 0
+	entries := f.table.For(ev.Name, ev.Session)
+	if len(entries) == 0 || entries[0].Condition == nil {
+		return len(entries) > 0
 	}
-	wanted, err := links[0].Condition(&chain.View{Event: ev.Name, Session: ev.Session, Data: ev.Data})
+	wanted, err := entries[0].Condition(&chain.View{Event: ev.Name, Session: ev.Session, Data: ev.Data})
 	return wanted && err == nil
 }
 
@@ -110,7 +110,7 @@ func (s *slot) follow(f *form) {
 	s.edit(f, func(others []*form) []*form { return slices.Insert(others, min(1, len(others)), f) })
 }
 
-// drop takes a form away, if it is there.
+// drop removes a form, if it is there.
 func (s *slot) drop(f *form) {
 	s.edit(f, func(others []*form) []*form { return others })
 }
@@ -130,7 +130,7 @@ func (s *slot) edit(f *form, list func(others []*form) []*form) {
 	}
 }
 
-// clear takes every form away.
+// clear removes every form.
 func (s *slot) clear() {
 	s.mu.Lock()
 	forms := s.forms

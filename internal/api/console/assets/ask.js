@@ -146,7 +146,7 @@ function finish(message, kind) {
   setTimeout(() => { if (question === q) closed(); }, stay);
 }
 
-// decided is told by the router about every approval request.
+// decided is called for each decision.
 export function decided({ id, decision }) {
   if (question?.id !== id || sending) return;
   if (closed === null) { missed = true; return; }
@@ -159,7 +159,7 @@ function verdict(d) {
   return (d.granted ? "Allowed" : "Denied") + " by " + who + (d.option ? ": " + visible(d.option) : "") + (d.note ? ". Note: " + visible(d.note) : "");
 }
 
-// listed is told by the router what waits now.
+// listed is called with the open approval requests.
 export function listed(list) {
   newest = list;
   showMore();

@@ -22,8 +22,8 @@ func readChanges(patch []byte) (list []jsondiff.Change, err error) {
 	return list, err
 }
 
-// story tells a chain.
-func showStory(p *term.Printer, s *story) {
+// printChain prints a chain.
+func printChain(p *term.Printer, s *chainView) {
 	if p.Document(s) {
 		return
 	}
@@ -35,7 +35,7 @@ func showStory(p *term.Printer, s *story) {
 		in.Lines = []term.Cell{term.Red.Cell("the log does not have the chain's result")}
 	}
 	p.Section(in)
-	p.Section(term.Section{Head: "hooks", Lines: hopLines(p, s)})
+	p.Section(term.Section{Head: "hooks", Lines: callLines(p, s)})
 	p.Section(term.Section{Head: "for the agent and its user", Lines: effectLines(p, s.chain)})
 	for _, a := range s.Approvals {
 		p.Section(term.Section{Head: "asked " + term.Printable(a.ApprovalID), Lines: approvalLines(p, a)})
@@ -43,7 +43,7 @@ func showStory(p *term.Printer, s *story) {
 	p.Section(term.Section{Head: "went out", Lines: s.outLines()})
 }
 
-func (s *story) head() [][]term.Cell {
+func (s *chainView) head() [][]term.Cell {
 	first := s.chain.Records[0]
 	action := cli.ActionColor(chain.Action(s.Action)).Cell(term.OrDash(term.Printable(s.Action)))
 	if s.DeniedBy != "" {
@@ -89,12 +89,12 @@ func dataLines(d *query.Data) []term.Cell {
 	return lines
 }
 
-// hopLines is what each hook did, and changed.
-func hopLines(p *term.Printer, s *story) (lines []term.Cell) {
-	for i, hop := range s.Hooks {
-		r := hop.record
-		text := fmt.Sprintf("%2d  %s  %s", i+1, p.Paint(term.Cyan, term.Printable(hop.Hook)), recordText(p, &r))
-		if r.FailedOpen && hop.Failure == "" {
+// callLines is what each hook did, and changed.
+func callLines(p *term.Printer, s *chainView) (lines []term.Cell) {
+	for i, call := range s.Hooks {
+		r := call.record
+		text := fmt.Sprintf("%2d  %s  %s", i+1, p.Paint(term.Cyan, term.Printable(call.Hook)), recordText(p, &r))
+		if r.FailedOpen && call.Failure == "" {
 			text += "  " + term.Printable(string(r.Kind))
 		}
 		text += detail(hopDetail(&r))
@@ -102,10 +102,10 @@ func hopLines(p *term.Printer, s *story) (lines []term.Cell) {
 			text += "  " + p.Paint(term.Dim, s.when(&r))
 		}
 		lines = append(lines, term.Plain.Cell(text))
-		for _, line := range changeLines(hop.Changes) {
+		for _, line := range changeLines(call.Changes) {
 			lines = append(lines, line.Color.Cell("      "+line.Text))
 		}
-		if r.Data != nil && len(hop.Changes) == 0 {
+		if r.Data != nil && len(call.Changes) == 0 {
 			lines = append(lines, term.Dim.Cell("      changed the data; what, is not recorded: sha256 "+term.Printable(r.Data.SHA256)))
 		}
 		if r.Message != "" {
@@ -189,7 +189,7 @@ func injectedText(r query.Record) string {
 }
 
 // approvalLines is an approval request and who decided it, and when.
-func approvalLines(p *term.Printer, a storyApproval) (lines []term.Cell) {
+func approvalLines(p *term.Printer, a approvalView) (lines []term.Cell) {
 	lines = append(lines, term.Cells(term.PrintableLines(a.Prompt, term.MaxLines), term.Bold)...)
 	if q := a.request; q != nil {
 		text := fmt.Sprintf("%s  by %s: %s; until %s, then %s", a.Asked, term.Printable(q.Hook), term.Printable(strings.Join(q.Options, " | ")),
@@ -223,8 +223,8 @@ func approvalLines(p *term.Printer, a storyApproval) (lines []term.Cell) {
 	return append(lines, color.Cell(text))
 }
 
-// outLines is what the agent was told.
-func (s *story) outLines() []term.Cell {
+// outLines is what the agent got.
+func (s *chainView) outLines() []term.Cell {
 	r := s.result
 	switch {
 	case r == nil || s.Refused:
@@ -240,7 +240,7 @@ func (s *story) outLines() []term.Cell {
 }
 
 // when is how long a call took, and how long after the event's arrival it began.
-func (s *story) when(r *query.Record) string {
+func (s *chainView) when(r *query.Record) string {
 	text := term.Micros(r.Micros)
 	if s.result == nil || r.Started.IsZero() {
 		return text

@@ -17,7 +17,7 @@ type misspelling struct {
 	location    *ast.Location
 }
 
-// misspelt are the rules of a package that no other rule uses and whose names are a slip
+// misspelt are the rules of a package that no other rule uses and whose names are one edit
 // away from those that count, each once, in the order of their places.
 func misspelt(pkg ast.Ref, compiler *ast.Compiler) []misspelling {
 	var all []misspelling
@@ -41,12 +41,12 @@ func misspelt(pkg ast.Ref, compiler *ast.Compiler) []misspelling {
 	return slices.CompactFunc(all, func(a, b misspelling) bool { return a.name == b.name })
 }
 
-// doubts are the rules that are probably misspelt, where other rules of the package count.
-func (l loader) doubts(at jsontext.Pointer, q parsedQuery, compiler *ast.Compiler) []error {
-	var doubts []error
+// warnings are the rules that are probably misspelt, where other rules of the package count.
+func (l loader) warnings(at jsontext.Pointer, q parsedQuery, compiler *ast.Compiler) []error {
+	var warnings []error
 	for _, rule := range misspelt(q.of, compiler) {
 		text := fmt.Sprintf("nothing reads the rule %s: did you mean %s?", rule.name, rule.meant)
-		doubts = append(doubts, l.placed(at, rule.location, text))
+		warnings = append(warnings, l.placed(at, rule.location, text))
 	}
-	return doubts
+	return warnings
 }
