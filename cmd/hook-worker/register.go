@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/exechook"
@@ -63,7 +62,7 @@ func (t reporter) stop(ctx context.Context, w *worker.Worker) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()
 	if n := t.calls.Load(); n > 0 {
-		t.log.Info("stopping; waiting for "+term.Plural(int(n), "call")+"; a second signal ends at once", "limit", stopWithin)
+		t.log.Info("stopping; a second signal ends at once", "calls", n, "limit", stopWithin)
 	}
 	return w.Close(ctx)
 }

@@ -74,11 +74,11 @@ func (r reloader) reload(ctx context.Context) error {
 	changes, err := r.apply(ctx)
 	switch {
 	case err == nil:
-		r.metrics.Read(true)
-		r.report.log.Info("reloaded "+r.serve.Config+": "+changes.String(), "new", ids(changes.New), "changed", ids(changes.Changed), "removed", ids(changes.Removed))
+		r.metrics.Read(ctx, true)
+		r.report.log.Info("reloaded", "file", r.serve.Config, "changes", changes.String(), "new", ids(changes.New), "changed", ids(changes.Changed), "removed", ids(changes.Removed))
 	case ctx.Err() != nil: // stopped meanwhile
 	default:
-		r.metrics.Read(false)
+		r.metrics.Read(ctx, false)
 		for _, e := range errorsOf(err) {
 			r.report.log.Error("reload failed; keeping the previous hooks", "file", r.serve.Config, "error", e)
 		}

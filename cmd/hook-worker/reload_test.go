@@ -79,7 +79,7 @@ func TestTheFileIsReadAgainWhenItChanges(t *testing.T) {
 		t.Errorf("first: %s", got)
 	}
 	replace(t, file, denying("a=one", "b=two", "d=two"))
-	says(t, stderr, "reloaded "+file+": 1 changed, 1 new, 1 removed")
+	says(t, stderr, "msg=reloaded file="+file+` changes="1 changed, 1 new, 1 removed"`)
 	if got := fmt.Sprint(reasons(t, a, "a", "b", "c", "d")); got != "[one two  two]" {
 		t.Errorf("then: %s", got)
 	}
@@ -89,7 +89,7 @@ func TestTheFileIsReadAgainWhenItChanges(t *testing.T) {
 		denying("a=one", "b=three") + "    - x\n":                  file + ":4:",
 		strings.Replace(denying("a=three"), "events", "evnts", 1):  `2:13: hooks[0]: unknown key \"evnts\"`,
 		"nats: {url: \"nats://127.0.0.1:1\"}\n" + denying("a=two"): "", // --nats-url wins
-		"nats: {prefix: other}\n" + denying("a=three"):             "start it anew",
+		"nats: {prefix: other}\n" + denying("a=three"):             "restart the worker",
 	} {
 		errors := strings.Count(stderr.String(), "reload failed; keeping the previous hooks")
 		done := stderr.has("1 changed, 2 removed")
@@ -158,7 +158,7 @@ func TestASignalReadsTheFileAgainAndAnotherChangesTheLevelOfTheLog(t *testing.T)
 	file := write(t, denying("a=one"))
 	stderr, _ := startIn(t, process{signals: signals.Signals{Reload: hangup, Level: user1}}, url, file)
 	hangup <- syscall.SIGHUP
-	says(t, stderr, "reloaded "+file+": nothing changed")
+	says(t, stderr, "msg=reloaded file="+file+` changes="nothing changed"`)
 	user1 <- syscall.SIGUSR1
 	says(t, stderr, "level=DEBUG signal=")
 	if strings.Contains(stderr.String(), "level=DEBUG signal=hangup") {
@@ -235,9 +235,9 @@ func TestAFileThatIsNewInADirectoryOfPoliciesIsNoticed(t *testing.T) {
 		t.Errorf("first: %s", got)
 	}
 	put("more/b.rego", `deny contains "two" if`)
-	says(t, stderr, "not reloaded")
+	says(t, stderr, "reload failed")
 	put("more/b.rego", `deny contains "two" if input.event == "b"`)
-	says(t, stderr, "reloaded "+file+": 1 changed")
+	says(t, stderr, "msg=reloaded file="+file+` changes="1 changed"`)
 	if got := fmt.Sprint(reasons(t, a, "a", "b")); got != "[one two]" {
 		t.Errorf("then: %s", got)
 	}
@@ -301,12 +301,12 @@ func TestWhoIsNotReloadedIsSeen(t *testing.T) {
 	replace(t, file, denying("a=one"))
 	stderr, stop = startIn(t, p, url, file)
 	replace(t, file, "hooks: nothing\n")
-	says(t, stderr, "still not reloaded")
+	says(t, stderr, "reload still failing")
 	replace(t, file, denying("a=one"))
-	says(t, stderr, "reloaded "+file+`: nothing changed" new="" changed="" removed=""`)
-	n := strings.Count(stderr.String(), "still not reloaded")
+	says(t, stderr, "msg=reloaded file="+file+` changes="nothing changed" new="" changed="" removed=""`)
+	n := strings.Count(stderr.String(), "reload still failing")
 	<-time.After(4 * p.remind)
-	if more := strings.Count(stderr.String(), "still not reloaded") - n; more > 0 {
+	if more := strings.Count(stderr.String(), "reload still failing") - n; more > 0 {
 		t.Errorf("told %d times more, and it is reloaded:\n%s", more, stderr)
 	}
 	shows(stop, map[string]int64{"hook_worker.file.current": 1, "hook_worker.file.reads taken": 2, "hook_worker.file.reads failed": 1})

@@ -23,7 +23,7 @@ type replayEvents struct {
 	File         string `arg:"" type:"path" help:"The worker file."`
 	Events       string `arg:"" optional:"" default:"-" type:"path" help:"File with one event a line: {\"event\":…,\"session_id\":…,\"source\":…,\"id\":…,\"data\":{…}}; - reads the standard input."`
 	RunAll       bool   `help:"Also run commands whose hook is not replay_safe, which repeats their side effects."`
-	AsIfEnforced bool   `default:"true" negatable:"" help:"Count shadow hooks as if they were enforced; default: leave them out."`
+	AsIfEnforced bool   `default:"true" negatable:"" help:"Count shadow hooks as if they were enforced; --no-as-if-enforced leaves them out."`
 	Parallel     int    `default:"4" placeholder:"N" help:"How many events run at the same time."`
 }
 

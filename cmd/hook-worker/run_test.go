@@ -300,8 +300,8 @@ hooks:
 		t.Errorf("run: %v", err)
 	}
 	for _, want := range []string{
-		`level=WARN msg="the hook failed" hook=broken kind=exec event=tool:pre error="run sh: exit status 3: last" stderr="[31mno such file"`,
-		`level=WARN msg="the hook failed" hook=slow kind=exec event=tool:post error="run sh: killed with its children: context deadline exceeded: the hook had 100ms" stderr=working`,
+		`level=WARN msg="hook failed" hook=broken kind=exec event=tool:pre error="run sh: exit status 3: last" stderr="[31mno such file"`,
+		`level=WARN msg="hook failed" hook=slow kind=exec event=tool:post error="run sh: killed with its children: context deadline exceeded: the hook had 100ms" stderr=working`,
 	} {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("stderr does not have %s:\n%s", want, stderr)

@@ -82,7 +82,7 @@ func (s serve) run(ctx context.Context, p process) (err error) {
 		return errors.Join(err, stopped)
 	}
 	current := tel.WorkerFile()
-	current.Read(true)
+	current.Read(ctx, true)
 	if unwatched != nil {
 		log.Warn("file watch failed; send SIGHUP to reload", "error", unwatched)
 	}

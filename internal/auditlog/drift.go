@@ -54,8 +54,8 @@ func (l *Log) checkDrift(ctx context.Context) error {
 	reason := fmt.Sprintf("the audit stream %s is not append-only: %s", stream, strings.Join(found, ", "))
 	l.drift.Store(&reason)
 	if before == nil || *before != reason {
-		l.log.Error("audit stream is not append-only; not serving: an operator restores it with `hookctl audit bootstrap --prefix "+l.prefix+"`",
-			"stream", stream, "drift", strings.Join(found, ", "))
+		l.log.Error("audit stream is not append-only; not serving until it is restored",
+			"restore_with", "hookctl audit bootstrap --prefix "+l.prefix, "stream", stream, "drift", strings.Join(found, ", "))
 		l.note("drifted", reason)
 	}
 	return nil

@@ -16,7 +16,7 @@ type flags struct {
 	Connection `embed:"" group:"Connection"`
 
 	JSON    bool             `name:"json" xor:"form" help:"JSON output; the default where the output is no terminal."`
-	Text    bool             `name:"text" xor:"form" help:"Output for people, wherever it goes."`
+	Text    bool             `name:"text" xor:"form" help:"Text output, even where the output is no terminal."`
 	Version kong.VersionFlag `help:"Print the version."`
 }
 

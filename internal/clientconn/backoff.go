@@ -32,7 +32,7 @@ func (b *Backoff) Wait(ctx context.Context) error {
 	if !b.Until.IsZero() && time.Now().Add(b.pause).After(b.Until) {
 		return ErrTooLate
 	}
-	timer := time.NewTimer(b.pause/2 + rand.N(b.pause/2))
+	timer := time.NewTimer(b.pause/2 + rand.N(b.pause/2)) //nolint:gosec // jitter, no secret
 	defer timer.Stop()
 	select {
 	case <-timer.C:

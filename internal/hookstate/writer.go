@@ -41,7 +41,7 @@ func (w *writer) update(ctx context.Context, bucket *natsx.Bucket, key string, c
 	}
 	w.waiting[key] = append(waiting, c)
 	if !busy {
-		w.writing.Go(func() { w.run(bucket, key) })
+		w.writing.Go(func() { w.run(bucket, key) }) //nolint:contextcheck // one write serves several callers: it has a timeout of its own
 	}
 	w.mu.Unlock()
 	select {
@@ -98,7 +98,7 @@ func write(bucket *natsx.Bucket, key string, batch []*oneChange, timeout time.Du
 			break
 		}
 		select {
-		case <-time.After(rand.N(time.Duration(try+1) * time.Millisecond)):
+		case <-time.After(rand.N(time.Duration(try+1) * time.Millisecond)): //nolint:gosec // jitter, no secret
 		case <-ctx.Done():
 		}
 	}

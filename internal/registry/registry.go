@@ -219,7 +219,7 @@ func (r *Registry) Run(ctx context.Context) error {
 		}
 		r.options.Log.Warn("hook table stale; refusing events", "error", err)
 		select {
-		case <-time.After(50*time.Millisecond + rand.N(200*time.Millisecond)):
+		case <-time.After(50*time.Millisecond + rand.N(200*time.Millisecond)): //nolint:gosec // jitter, no secret
 		case <-ctx.Done():
 		}
 	}

@@ -125,7 +125,7 @@ func (n *Server) prepare(ctx context.Context, o router.Options) (err error) {
 		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, natsx.ErrPermission) || time.Now().After(end) || ctx.Err() != nil {
 			return err
 		}
-		n.log.Info("JetStream does not answer yet, trying again", "error", err)
+		n.log.Info("no answer from JetStream; trying again", "error", err)
 	}
 }
 

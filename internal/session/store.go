@@ -149,7 +149,7 @@ func (s *Store) Update(ctx context.Context, id string, change func(*State) (chan
 			return unavailable(err)
 		}
 		select {
-		case <-time.After(rand.N(time.Duration(try+1) * time.Millisecond)):
+		case <-time.After(rand.N(time.Duration(try+1) * time.Millisecond)): //nolint:gosec // jitter, no secret
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -40,7 +40,7 @@ func everything(t *testing.T) string {
 	shown.Metrics.Shadow("x", "", false)
 	shown.Metrics.ShadowDropped("x")
 	shown.Metrics.Decided(telemetry.ByPerson, true)
-	shown.WorkerFile().Read(true)
+	shown.WorkerFile().Read(t.Context(), true)
 	return scrape(t, shown, false)
 }
 

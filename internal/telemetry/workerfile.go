@@ -25,7 +25,7 @@ func (t *Telemetry) WorkerFile() *WorkerFile {
 
 // Read counts that the file was read, and that its hooks were taken or are what they
 // were.
-func (f *WorkerFile) Read(taken bool) {
+func (f *WorkerFile) Read(ctx context.Context, taken bool) {
 	if f == nil {
 		return
 	}
@@ -33,6 +33,6 @@ func (f *WorkerFile) Read(taken bool) {
 	if !taken {
 		outcome = "failed"
 	}
-	f.current.Record(context.Background(), flag(taken))
-	f.reads.Add(context.Background(), 1, adding(keyOutcome.String(outcome))...)
+	f.current.Record(ctx, flag(taken))
+	f.reads.Add(ctx, 1, adding(keyOutcome.String(outcome))...)
 }

@@ -335,7 +335,7 @@ func TestWhatDoesNotFitTheQueueIsDropped(t *testing.T) {
 	if diff := cmp.Diff(webhook.Stats{Delivered: 3, Dropped: 8}, s.Stats()); diff != "" {
 		t.Errorf("stats (-want +got):\n%s", diff)
 	}
-	if n := strings.Count(log.String(), "its queue is full"); n != 4 {
+	if n := strings.Count(log.String(), "the receiver's queue is full"); n != 4 {
 		t.Errorf("%d lines of the 8 that did not fit; want those of 1, 2, 4 and 8:\n%s", n, &log)
 	}
 }
@@ -362,7 +362,7 @@ func TestLostNoticesAreLogged(t *testing.T) {
 	s.Notify(t.Context(), approval.Notice{Request: question, Lost: true})
 	wait(t, requests)
 	stop()
-	if want := "webhooks are missing"; !strings.Contains(log.String(), want) {
+	if want := "webhooks lost"; !strings.Contains(log.String(), want) {
 		t.Errorf("the log has no %q:\n%s", want, &log)
 	}
 }

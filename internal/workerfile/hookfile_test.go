@@ -358,7 +358,7 @@ func TestABuiltinThatDoesNothingHereIsAWarning(t *testing.T) {
 		"builtin: git-status":                                "w.yaml:3:14: hooks[0].builtin: there is no git here",
 		"builtin: {git-status: {max_files: 3}}":              "w.yaml:3:27: hooks[0].builtin.git-status: there is no git here",
 		"builtin: linter-feedback":                           "w.yaml:3:14: hooks[0].builtin: some linters are not installed here",
-		"builtin: notify":                                    "w.yaml:3:14: hooks[0].builtin: nobody is told",
+		"builtin: notify":                                    "w.yaml:3:14: hooks[0].builtin: nobody is notified",
 		"mode: enforce\n    builtin: {event-log: {keep: 3}}": "w.yaml:4:26: hooks[0].builtin.event-log: answers nothing",
 	} {
 		f, err := workerfile.Parse("w.yaml", []byte("hooks:\n  - id: g\n    "+section+"\n"), kinds.All(kind.Worker{Dir: t.TempDir()}))

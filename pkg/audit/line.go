@@ -75,7 +75,7 @@ func (s *scanner) record() (facts, error) {
 		return facts{}, s.fail("no JSON object")
 	}
 	var f facts
-	done, _ := s.begin('}') // its error is always nil
+	done := s.begin('}')
 	for n := 0; !done; n++ {
 		role, err := s.member(n)
 		if err != nil {

@@ -58,7 +58,7 @@ func (s *scanner) next() byte {
 
 // object reads an object.
 func (s *scanner) object(depth int) error {
-	for done, err := s.begin('}'); !done; done, err = s.more('}') {
+	for done, err := s.begin('}'), error(nil); !done; done, err = s.more('}') {
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (s *scanner) object(depth int) error {
 }
 
 func (s *scanner) array(depth int) error {
-	for done, err := s.begin(']'); !done; done, err = s.more(']') {
+	for done, err := s.begin(']'), error(nil); !done; done, err = s.more(']') {
 		if err != nil {
 			return err
 		}
@@ -85,13 +85,13 @@ func (s *scanner) array(depth int) error {
 }
 
 // begin reads the first byte of an object or array, and the last one where it is empty.
-func (s *scanner) begin(end byte) (done bool, err error) {
+func (s *scanner) begin(end byte) (done bool) {
 	s.at++
 	if s.space(); s.next() != end {
-		return false, nil
+		return false
 	}
 	s.at++
-	return true, nil
+	return true
 }
 
 // name reads the name of a member, without its quotes, and goes to the value.

@@ -13,7 +13,8 @@ import (
 // uses [hookrouter.Connect] and [New]. Empty means nats://127.0.0.1:4222. What happens
 // is logged with [slog.Default].
 func Run(ctx context.Context, url string, reg Registration, handler Handler) error {
-	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: url, Name: "hook-worker", Log: slog.Default()})
+	log := slog.Default()
+	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: url, Name: "hook-worker", Log: log})
 	if err != nil {
 		return err
 	}
@@ -28,6 +29,6 @@ func Run(ctx context.Context, url string, reg Registration, handler Handler) err
 		}
 		return errors.Join(err, w.stop(ctx))
 	}
-	slog.InfoContext(ctx, "hook registered", "hook", reg.ID)
+	log.InfoContext(ctx, "hook registered", "hook", reg.ID)
 	return w.Run(ctx)
 }

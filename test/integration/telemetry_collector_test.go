@@ -58,7 +58,7 @@ func TestACollectorThatIsGoneIsNotNoticedByAgents(t *testing.T) {
 			if slowest > 3*time.Second || grown > 32<<20 {
 				t.Error("that is too slow, or too much")
 			}
-			testkit.Until(t, ctx, "it is logged", func() bool { return strings.Contains(log.String(), "telemetry could not be sent") })
+			testkit.Until(t, ctx, "it is logged", func() bool { return strings.Contains(log.String(), "telemetry failed") })
 			failed := map[string]bool{}
 			testkit.Until(t, ctx, "spans that could not be sent are counted, more and more", func() bool {
 				request(t, ctx, nc, "hooks.emit.tool.pre", nil, `{"session_id":"s1"}`)

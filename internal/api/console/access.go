@@ -80,7 +80,7 @@ func (a *access) hasCookie(r *http.Request) bool {
 
 // setCookie gives the browser a session.
 func (a *access) setCookie(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure where the browser came over TLS; loopback has none
 		Name: a.cookie, Value: a.session(time.Now()), Path: "/", MaxAge: int(sessionLife / time.Second),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
 	})

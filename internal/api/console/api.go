@@ -198,7 +198,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		c.refuse(w, r, err)
 		return
 	}
-	c.o.Log.Info("approval request answered", "approval", id, "option", decision.Option, "granted", decision.Granted,
+	c.o.Log.Info("approval request answered", "approval_id", id, "option", decision.Option, "granted", decision.Granted,
 		"by", Who, "address", r.RemoteAddr)
 	reply(w, http.StatusOK, accepted{"accepted", decision.Option})
 }

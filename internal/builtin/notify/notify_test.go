@@ -148,8 +148,8 @@ func TestTheDesktopIsTold(t *testing.T) {
 func TestWhoCanTellNobodyIsWarned(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	hook, err := notify.New(kind.Section{}, notify.Options{})
-	if err != nil || len(hook.Warnings) != 1 || !strings.Contains(hook.Warnings[0].Error(), "nobody is told") {
-		t.Errorf("warnings %v, %v; want that nobody is told", hook.Warnings, err)
+	if err != nil || len(hook.Warnings) != 1 || !strings.Contains(hook.Warnings[0].Error(), "nobody is notified") {
+		t.Errorf("warnings %v, %v; want that nobody is notified", hook.Warnings, err)
 	}
 	if hook, _ := webhook(t, 200, notify.Options{}); len(hook.Warnings) != 0 {
 		t.Errorf("with a webhook: warnings %v", hook.Warnings)

@@ -36,9 +36,9 @@ func printChain(p *term.Printer, s *chainView) {
 	}
 	p.Section(in)
 	p.Section(term.Section{Head: "hooks", Lines: callLines(p, s)})
-	p.Section(term.Section{Head: "for the agent and its user", Lines: effectLines(p, s.chain)})
+	p.Section(term.Section{Head: "for the agent and its user", Lines: effectLines(s.chain)})
 	for _, a := range s.Approvals {
-		p.Section(term.Section{Head: "asked " + term.Printable(a.ApprovalID), Lines: approvalLines(p, a)})
+		p.Section(term.Section{Head: "asked " + term.Printable(a.ApprovalID), Lines: approvalLines(a)})
 	}
 	p.Section(term.Section{Head: "went out", Lines: s.outLines()})
 }
@@ -153,7 +153,7 @@ func textOf(value json.RawMessage) string {
 }
 
 // effectLines is what was put into the agent's context or dropped, shown or hidden.
-func effectLines(p *term.Printer, c *query.Chain) (lines []term.Cell) {
+func effectLines(c *query.Chain) (lines []term.Cell) {
 	for _, r := range c.Of(audit.InjectionKind, audit.DisplayKind) {
 		from := " from " + term.Printable(r.Hook)
 		switch {
@@ -189,7 +189,7 @@ func injectedText(r query.Record) string {
 }
 
 // approvalLines is an approval request and who decided it, and when.
-func approvalLines(p *term.Printer, a approvalView) (lines []term.Cell) {
+func approvalLines(a approvalView) (lines []term.Cell) {
 	lines = append(lines, term.Cells(term.PrintableLines(a.Prompt, term.MaxLines), term.Bold)...)
 	if q := a.request; q != nil {
 		text := fmt.Sprintf("%s  by %s: %s; until %s, then %s", a.Asked, term.Printable(q.Hook), term.Printable(strings.Join(q.Options, " | ")),

@@ -24,7 +24,7 @@ type VerifyCmd struct {
 	NoPin bool          `help:"Neither use nor keep a pin."`
 	Wait  time.Duration `default:"5s" placeholder:"DURATION" help:"How long to wait for a checkpoint over the last message of the running log; default 5s."`
 
-	RemovedBefore int `placeholder:"N" help:"Accept that the segments before this number were removed. Default: no pinned segment may be missing."`
+	RemovedBefore int `placeholder:"N" help:"The segments before this number were removed, and none from it on. Default: no pinned segment may be missing."`
 }
 
 // Help is what --help adds.

@@ -18,8 +18,8 @@ import (
 type WitnessCmd struct {
 	WitnessKey string   `required:"" placeholder:"FILE" help:"The witness's own private key; audit key new makes one."`
 	Key        []string `required:"" sep:"none" placeholder:"KEY|FILE" help:"A router's verifier key, or a file with some. Repeatable: keep the old ones when a router gets a new one."`
-	State      string   `required:"" placeholder:"FILE" help:"What the witness remembers: on its own disk, never shared and never set back."`
-	Once       bool     `help:"Go through what is new, sign it and end: for cron. It goes on from the state."`
+	State      string   `required:"" placeholder:"FILE" help:"State file of the witness: on its own disk, never shared, never restored from a backup."`
+	Once       bool     `help:"Process new records, co-sign them and exit: for cron. Continues from the state."`
 
 	Grace time.Duration `kong:"-"` // see [witness.Options]
 }

@@ -17,9 +17,9 @@ import (
 // commands is the command line.
 type commands struct {
 	Emit          event.EmitCmd          `cmd:"" help:"Run the hooks of an event and show what they decided."`
-	Execute       event.ExecuteCmd       `cmd:"" help:"Run the hooks of an event, have people asked, and show the verdict."`
-	Collect       event.CollectCmd       `cmd:"" help:"Ask all hooks of an event at the same time and show the data they give."`
-	Contributions event.ContributionsCmd `cmd:"" help:"Ask all contributors of a channel and show what they give."`
+	Execute       event.ExecuteCmd       `cmd:"" help:"Run the hooks of an event, ask people where hooks do, and show the verdict."`
+	Collect       event.CollectCmd       `cmd:"" help:"Call all hooks of an event in parallel and show their data."`
+	Contributions event.ContributionsCmd `cmd:"" help:"Collect a contribution channel and show the contributions."`
 	Handlers      hook.HandlersCmd       `cmd:"" help:"List hook names by the pattern they registered."`
 	Registry      hook.RegistryCmd       `cmd:"" help:"List every registration in full."`
 	Explain       event.ExplainCmd       `cmd:"" help:"Show which hooks would run for an event, in order; calls none."`
@@ -27,12 +27,12 @@ type commands struct {
 	Events        event.CatalogCmd       `cmd:"" help:"Show the standard events, or the schema of one; needs no NATS."`
 	Approvals     approvals.Cmd          `cmd:"" help:"Answer the approval requests of hooks."`
 	Audit         auditCmd               `cmd:"" help:"Read, export and prove the audit log."`
-	Trace         trace.Cmd              `cmd:"" help:"Show a chain as a waterfall: what took how long, from Jaeger or from the audit log."`
-	Coverage      audit.CoverageCmd      `cmd:"" help:"List agents by the events they emitted, those that never asked before a tool first."`
-	Session       session.Cmd            `cmd:"" help:"Show what the routers remember of a session, and change it."`
+	Trace         trace.Cmd              `cmd:"" help:"Show a chain as a waterfall of timings, from Jaeger or the audit log."`
+	Coverage      audit.CoverageCmd      `cmd:"" help:"List agents by the events they emitted; those that never emit tool:pre come first."`
+	Session       session.Cmd            `cmd:"" help:"Show and change a session's state."`
 	Hook          hook.Cmd               `cmd:"" help:"Serve a hook of one line, or remove a hook."`
 	Test          policy.TestCmd         `cmd:"" help:"Run the tests of worker files, or events through one, and show what hooks decide; needs no NATS."`
-	Validate      hook.ValidateCmd       `cmd:"" help:"Call a live hook with usual and odd data, and check that it keeps the contract."`
+	Validate      hook.ValidateCmd       `cmd:"" help:"Call a live hook with valid and invalid data, and check that it keeps the contract."`
 	Completion    completion.Command     `cmd:"" help:"Print a completion script for a shell."`
 }
 

@@ -25,7 +25,7 @@ type ReplayCmd struct {
 	Until   string `placeholder:"TIME" help:"Only before this time."`
 	Limit   int    `placeholder:"N" help:"At most so many chains, the oldest."`
 
-	AsIfEnforced bool `default:"true" negatable:"" help:"Count shadow hooks as if they were enforced; default: leave them out."`
+	AsIfEnforced bool `default:"true" negatable:"" help:"Count shadow hooks as if they were enforced; --no-as-if-enforced leaves them out."`
 
 	Worker       string `type:"path" placeholder:"FILE" help:"Try only the hooks of this worker file, not those that are registered."`
 	WithRecorded bool   `help:"With --worker: beside the hooks of the recorded chain, which answer as they did. A hook in both stands in its recorded place; others of the file come after, with a negative priority before."`

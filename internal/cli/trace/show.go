@@ -23,20 +23,20 @@ const (
 // it was over.
 func waterfall(p *term.Printer, t *traces.Trace, doc Traced) {
 	var head term.Facts
-	add := head.Add
+	add := func(what, text string) { head.Add(what, text, term.Plain) }
 	if s := t.Chain(doc.ChainID); s != nil {
 		did := didOf(s)
 		if wait := waitIn(t); wait != nil {
 			did += ", then " + didOf(wait)
 		}
 		head = append(head, []term.Cell{term.Bold.Cell(term.OrDash(term.Printable(s.Tags[traces.TagEvent]))), colorOf(s).Cell(did)})
-		add("chain", term.Printable(doc.ChainID), term.Plain)
-		add("session", term.Printable(s.Tags[traces.TagSession]), term.Plain)
+		add("chain", term.Printable(doc.ChainID))
+		add("session", term.Printable(s.Tags[traces.TagSession]))
 	}
-	add("trace", term.Printable(doc.TraceID), term.Plain)
-	add("began", doc.Began.UTC().Format(audit.RecordTime), term.Plain)
-	add("took", lasted(time.Duration(doc.Micros)*time.Microsecond), term.Plain)
-	add("from", term.Printable(doc.From), term.Plain)
+	add("trace", term.Printable(doc.TraceID))
+	add("began", doc.Began.UTC().Format(audit.RecordTime))
+	add("took", lasted(time.Duration(doc.Micros)*time.Microsecond))
+	add("from", term.Printable(doc.From))
 	p.Table(head)
 	p.Print("\n")
 	rows := [][]term.Cell{term.Heads("SPAN", "SERVICE", "TOOK", strings.Repeat(" ", traceWidth), "WHAT")}

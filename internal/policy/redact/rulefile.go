@@ -118,7 +118,7 @@ func names(m strictyaml.Pair, check func(string) error) ([]string, error) {
 			return nil, strictyaml.ErrorAt(entry.Value, "%s %w", entry.Key, err)
 		}
 		if slices.ContainsFunc(all, func(other string) bool { return sameKey(other, name) }) {
-			return nil, strictyaml.ErrorAt(entry.Value, "%s: %qis listed twice: remove one", entry.Key, name)
+			return nil, strictyaml.ErrorAt(entry.Value, "%s: %q is listed twice: remove one", entry.Key, name)
 		}
 		all = append(all, name)
 	}
@@ -141,7 +141,7 @@ func customs(m strictyaml.Pair) ([]custom, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(all, func(other custom) bool { return other.name == c.name }) {
-			return nil, strictyaml.ErrorAt(c.at, "%s.name %q stands there twice: take another name", entry.Key, c.name)
+			return nil, strictyaml.ErrorAt(c.at, "%s.name %q is listed twice: use another name", entry.Key, c.name)
 		}
 		all = append(all, c)
 	}
@@ -295,7 +295,7 @@ func allowed(m strictyaml.Pair) (allowList, error) {
 				return list, err
 			}
 			if list.values[value] {
-				return list, strictyaml.ErrorAt(entry.Value, "%s: %qis listed twice: remove one", entry.Key, clip(value))
+				return list, strictyaml.ErrorAt(entry.Value, "%s: %q is listed twice: remove one", entry.Key, clip(value))
 			}
 			list.values[value] = true
 		}

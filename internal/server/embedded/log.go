@@ -22,9 +22,13 @@ func (l *logger) Noticef(string, ...any) {}
 func (l *logger) Debugf(string, ...any)  {}
 func (l *logger) Tracef(string, ...any)  {}
 
-func (l *logger) Warnf(format string, args ...any) { l.log.Warn(fmt.Sprintf(format, args...)) }
+func (l *logger) Warnf(format string, args ...any) {
+	l.log.Warn(fmt.Sprintf(format, args...)) //nolint:sloglint // the server words its own lines
+}
 
-func (l *logger) Errorf(format string, args ...any) { l.log.Error(fmt.Sprintf(format, args...)) }
+func (l *logger) Errorf(format string, args ...any) {
+	l.log.Error(fmt.Sprintf(format, args...)) //nolint:sloglint // the server words its own lines
+}
 
 func (l *logger) Fatalf(format string, args ...any) {
 	select {

@@ -85,7 +85,7 @@ func (e *endpoint) ask(ctx context.Context, ev events.Event) (chain.Result, erro
 	}
 }
 
-func jitter(d time.Duration) time.Duration { return d + rand.N(d/2) }
+func jitter(d time.Duration) time.Duration { return d + rand.N(d/2) } //nolint:gosec // jitter, no secret
 
 // answer is what became of one request.
 type answer struct {

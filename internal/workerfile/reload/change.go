@@ -182,8 +182,8 @@ func (c *changing) remove(ctx context.Context, m *member) {
 		c.Log.Warn("hook not unregistered; it expires with its time-to-live", "hook", m.reg.ID, "error", err)
 	}
 	if m.reg.StaysRegistered() {
-		c.Log.Warn("durable hook removed from the file; it stays registered, and its on_failure decides without workers, until you run `hookctl hook rm "+m.reg.ID+"`",
-			"hook", m.reg.ID, "on_failure", m.reg.WithDefaults().OnFailure)
+		c.Log.Warn("durable hook removed from the file; it stays registered, and without workers its on_failure decides",
+			"hook", m.reg.ID, "remove_with", "hookctl hook rm "+m.reg.ID, "on_failure", m.reg.WithDefaults().OnFailure)
 	}
 	c.later(m.slot.clear)
 }

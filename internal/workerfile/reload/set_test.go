@@ -184,7 +184,7 @@ func TestAGuardThatLeavesTheFileStaysAndDenies(t *testing.T) {
 	if got := h.emit(t, "b", `{}`); got.Denied() || got.Hooks != 0 {
 		t.Errorf("the other's event is answered %+v", got)
 	}
-	if want := "`hookctl hook rm guard`"; strings.Count(h.log.String(), want) != 1 || strings.Contains(h.log.String(), "rm open") {
+	if want := `remove_with="hookctl hook rm guard"`; strings.Count(h.log.String(), want) != 1 || strings.Contains(h.log.String(), "rm open") {
 		t.Errorf("the log says %s; want %s", h.log, want)
 	}
 	h.apply(t, `hooks: [{id: guard, events: [a], on_failure: deny, say: {text: back}}]`)
