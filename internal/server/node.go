@@ -57,7 +57,7 @@ type Server struct {
 	server *embedded.Server // nil where another server was joined
 	bus    *natsx.Conn
 	router *router.Router
-	hooks  *webhook.Sender // nil where nobody is to be told
+	hooks  *webhook.Sender // nil without webhooks
 	http   *http.Server
 	page   *console.Console // nil where it is not served
 	listen net.Listener
@@ -229,7 +229,7 @@ func (n *Server) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), lastSpans)
 	defer cancel()
 	if err := n.tel.Stop(ctx); err != nil {
-		n.log.Warn("telemetry of the last moments could not be sent", "error", err)
+		n.log.Warn("telemetry not flushed", "error", err)
 	}
 }
 

@@ -85,11 +85,11 @@ func TestTheAskerTellsOfTheConnection(t *testing.T) {
 	screen.until(t, "Deploy this?")
 	lines.Line()
 	disconnect(t, s)
-	screen.until(t, "the connection to NATS is lost, reconnecting")
-	screen.until(t, "back")
-	for _, want := range []string{"lost, reconnecting: EOF", "back"} {
-		if got := lines.Line(); got != "hookctl: the connection to NATS is "+want {
-			t.Errorf("line %q; want that the connection is %s", got, want)
+	screen.until(t, "NATS disconnected; reconnecting")
+	screen.until(t, "reconnected")
+	for _, want := range []string{"hookctl: NATS disconnected; reconnecting: EOF", "hookctl: NATS reconnected"} {
+		if got := lines.Line(); got != want {
+			t.Errorf("line %q; want %q", got, want)
 		}
 	}
 	f.Run("approvals", "answer", id, "Deny")
