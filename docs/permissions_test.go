@@ -23,6 +23,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/agent"
@@ -602,7 +603,7 @@ func TestAccountsProveWhoAnswered(t *testing.T) {
 	verdicts := executing(t, ctx, a)
 	q := asked(t, ctx, p)
 
-	inside := approver.New(natstest.Client(t, hookrouter.Options{URL: f.url("worker")}))
+	inside := approver.New(natstest.Client(t, hookrouter.Options{URL: f.url("router")}))
 	if _, err := inside.Answer(ctx, q.ID, approval.Answer{Option: "Allow always", By: "ann"}); wire.CodeOf(err) != wire.Forbidden {
 		t.Errorf("an answer that nobody is known to stand behind: %v", err)
 	}
@@ -611,5 +612,49 @@ func TestAccountsProveWhoAnswered(t *testing.T) {
 	}
 	if x := <-verdicts; x.Approval == nil || x.Approval.DecidedBy != "nats APPROVERS/ann" {
 		t.Errorf("execute: %+v", x.Approval)
+	}
+
+	again := testkit.Receive(t, "the verdict that the grant gives", executing(t, ctx, a))
+	if again.Approval == nil || !again.Approval.Cached {
+		t.Errorf("the agent that was always allowed: %+v", again)
+	}
+	other := executing(t, ctx, f.agent(t, "reviewer")) // with the same session id
+	if _, err := p.Answer(ctx, asked(t, ctx, p).ID, approval.Answer{Option: "Deny"}); err != nil {
+		t.Error(err)
+	}
+	if x := <-other; x.Permitted() {
+		t.Errorf("another agent got the grant: %+v", x)
+	}
+}
+
+// TestAgentsOfAnAccountCannotAnswerForTheRouter: what an agent subscribes to in its own
+// account gets the requests of the other agents before the router does.
+func TestAgentsOfAnAccountCannotAnswerForTheRouter(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	f := accounts(t, "### Who answered\n")
+	t.Cleanup(f.start(t, ctx, router.Options{Accounts: true}, "router"))
+	f.guard(t, ctx, "worker")
+	attacker, err := nats.Connect(f.url("reviewer"), inbox("reviewer")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer attacker.Close()
+	for _, subject := range []string{"hooks.execute.>", "hooks.emit.>", "hooks.>", ">", "_INBOX_coder.>", "_INBOX.>"} {
+		_, err := attacker.Subscribe(subject, func(m *nats.Msg) { _ = m.Respond([]byte(`{"action":"continue","data":{},"injected_tokens":0}`)) })
+		if err == nil {
+			err = attacker.FlushWithContext(ctx)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last := attacker.LastError(); !errors.Is(last, nats.ErrPermissionViolation) || !strings.Contains(last.Error(), `"`+subject+`"`) {
+			t.Errorf("an agent may subscribe to %s (%v)", subject, last)
+		}
+	}
+	for range 20 {
+		if x, err := f.agent(t, "coder").Execute(ctx, "tool:pre", json.RawMessage(`{}`)); err != nil || x.Permitted() {
+			t.Fatalf("%+v, %v; want a denial", x, err)
+		}
 	}
 }

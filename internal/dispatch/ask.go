@@ -102,7 +102,7 @@ func (d *Dispatcher) granted(ctx context.Context, s *held.Event, v verdict.Verdi
 	if s.Session == "" {
 		return v, false, nil
 	}
-	id, by, err := d.sessions.Granted(ctx, s.Session, s.Hook, s.Prompt)
+	id, by, err := d.sessions.Granted(ctx, s.Record)
 	if id == "" || err != nil {
 		return v, false, err
 	}
@@ -209,6 +209,7 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 		s.Options = approval.DefaultOptions()
 	}
 	s.EventID, s.ChainID, s.HookID, s.Agent, s.Reason = ev.id(), ev.chainID, asker.Entry.ID, ev.request.Event.Source, asker.Result.Reason
+	s.Emitter = ev.request.Emitter
 	s.ToolName, _ = object.GetString("tool_name")
 	s.Data, s.Changes = v.Data, changes
 	s.Verdict.Data = nil // Data has it

@@ -72,9 +72,9 @@ type Sessions interface {
 	Spend(ctx context.Context, session, event string, compose func(lowered verdict.Limits, used int) verdict.Verdict) (verdict.Verdict, error)
 	// Revoke takes grants back: all, or those of a hook, or of a hook and prompt.
 	Revoke(ctx context.Context, session, hook, prompt string) (revoked int, err error)
-	// Granted returns the approval that allowed the hook's prompt for the session, and
-	// who gave it; approvalID is empty where there is none.
-	Granted(ctx context.Context, session, hook, prompt string) (approvalID, by string, err error)
+	// Granted returns the approval that answers a request of its session, and who gave
+	// it; approvalID is empty where there is none.
+	Granted(context.Context, approval.Record) (approvalID, by string, err error)
 }
 
 // Approvals holds the approval requests that all replicas share.

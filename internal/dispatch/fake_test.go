@@ -143,8 +143,8 @@ func (f *fakes) Spend(_ context.Context, _, _ string, compose func(verdict.Limit
 
 func (f *fakes) Revoke(_ context.Context, _, _, _ string) (int, error) { return len(f.grants), nil }
 
-func (f *fakes) Granted(_ context.Context, session, hook, prompt string) (approvalID, by string, err error) {
-	return f.grants[session+"/"+hook+"/"+prompt], "ann", nil
+func (f *fakes) Granted(_ context.Context, r approval.Record) (approvalID, by string, err error) {
+	return f.grants[r.Session+"/"+r.Hook+"/"+r.Prompt], "ann", nil
 }
 
 func (f *fakes) Empty() bool { return len(f.asked) == 0 }

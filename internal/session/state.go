@@ -34,10 +34,13 @@ type Injection struct {
 	Time   string `json:"time"`
 }
 
-// Grant is an "Allow always": it answers the hook's approval request from then on.
+// Grant is an "Allow always": it answers the hook's approval request from then on. Where
+// the connection proved who sent the event, it is for that sender and that hook alone.
 type Grant struct {
 	Approval string        `json:"approval_id"`
-	Hook     string        `json:"hook"`
+	Emitter  string        `json:"emitter,omitempty"` // who sent the event, as far as is proven
+	HookID   string        `json:"hook_id,omitempty"`
+	Hook     string        `json:"hook"`   // its name
 	Prompt   string        `json:"prompt"` // cut, for people
 	Digest   string        `json:"prompt_sha256"`
 	By       string        `json:"by"`
@@ -89,11 +92,13 @@ func (s *State) end(now time.Time) {
 	*s = State{Session: s.Session, Ended: &now}
 }
 
-// Remembered returns the grant that answers a hook's approval request, if there is one.
-func (s *State) Remembered(hook, prompt string) (Grant, bool) {
-	digest := approval.Digest([]byte(prompt))
+// Remembered returns the grant that answers an approval request, if there is one. A
+// hook's name is anybody's to choose, and so is a session id: where the sender is proven,
+// the sender and the hook's id decide.
+func (s *State) Remembered(r approval.Record) (Grant, bool) {
+	digest := approval.Digest([]byte(r.Prompt))
 	for _, g := range s.Grants {
-		if g.Hook == hook && g.Digest == digest {
+		if g.Emitter == r.Emitter && g.Hook == r.Hook && g.Digest == digest && (r.Emitter == "" || g.HookID == r.HookID) {
 			return g, true
 		}
 	}
@@ -102,7 +107,7 @@ func (s *State) Remembered(hook, prompt string) (Grant, bool) {
 
 // remember stores the decision on an approval request of an event that arrived at the given
 // time, once, unless it was revoked or the session ended since.
-func (s *State) remember(q approval.Request, arrived time.Time, d approval.Decision) (changed bool) {
+func (s *State) remember(q approval.Record, arrived time.Time, d approval.Decision) (changed bool) {
 	known := func(g Grant) bool { return g.Approval == q.ID }
 	switch {
 	case s.Ended != nil && !arrived.After(*s.Ended), slices.Contains(s.Revoked, q.ID), slices.ContainsFunc(s.Grants, known):
@@ -111,7 +116,7 @@ func (s *State) remember(q approval.Request, arrived time.Time, d approval.Decis
 		s.Grants = slices.Delete(s.Grants, 0, 1)
 	}
 	s.Grants = append(s.Grants, Grant{
-		Approval: q.ID, Hook: q.Hook, Prompt: cut(q.Prompt), Digest: approval.Digest([]byte(q.Prompt)), By: d.DecidedBy, Granted: d.Decided,
+		Approval: q.ID, Emitter: q.Emitter, HookID: q.HookID, Hook: q.Hook, Prompt: cut(q.Prompt), Digest: approval.Digest([]byte(q.Prompt)), By: d.DecidedBy, Granted: d.Decided,
 	})
 	return true
 }

@@ -181,7 +181,7 @@ func (s *Store) End(ctx context.Context, id string) error {
 
 // Remember stores an "Allow always" on an approval request of an event that arrived at the
 // given time, once.
-func (s *Store) Remember(ctx context.Context, q approval.Request, arrived time.Time, d approval.Decision) error {
+func (s *Store) Remember(ctx context.Context, q approval.Record, arrived time.Time, d approval.Decision) error {
 	return s.Update(ctx, q.Session, func(state *State) bool { return state.remember(q, arrived, d) })
 }
 
@@ -211,13 +211,13 @@ func (s *Store) Spend(ctx context.Context, id, event string, compose func(lowere
 	return v, err
 }
 
-// Granted returns the approval that allowed a hook's prompt for the session, and who gave
-// it; approvalID is empty where there is none.
-func (s *Store) Granted(ctx context.Context, id, hook, prompt string) (approvalID, by string, err error) {
-	state, err := s.Get(ctx, id)
+// Granted returns the approval that answers a request of its session, and who gave it;
+// approvalID is empty where there is none.
+func (s *Store) Granted(ctx context.Context, r approval.Record) (approvalID, by string, err error) {
+	state, err := s.Get(ctx, r.Session)
 	if err != nil {
 		return "", "", err
 	}
-	grant, _ := state.Remembered(hook, prompt)
+	grant, _ := state.Remembered(r)
 	return grant.Approval, grant.By, nil
 }

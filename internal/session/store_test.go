@@ -192,11 +192,16 @@ func TestUsedFollowsTheOtherReplicas(t *testing.T) {
 
 var always = approval.Decision{Option: "Allow always", Granted: true, DecidedBy: "ann"}
 
-func request(id string) approval.Request {
-	return approval.Request{ID: id, Session: "s1", Hook: "deploys", Prompt: "Deploy?"}
+func request(id string) approval.Record {
+	return asking(id, "s1", "deploys", "Deploy?")
 }
 
-func remember(t *testing.T, s *session.Store, q approval.Request, arrived time.Time) {
+// asking is the approval request of a hook whose id is its name.
+func asking(id, session, hook, prompt string) approval.Record {
+	return approval.Record{Request: approval.Request{ID: id, Session: session, Hook: hook, Prompt: prompt}, HookID: hook}
+}
+
+func remember(t *testing.T, s *session.Store, q approval.Record, arrived time.Time) {
 	t.Helper()
 	if err := s.Remember(t.Context(), q, arrived, always); err != nil {
 		t.Fatal(err)
@@ -206,7 +211,7 @@ func remember(t *testing.T, s *session.Store, q approval.Request, arrived time.T
 // granted returns the approval that answers a hook's prompt in the session "s1".
 func granted(t *testing.T, s *session.Store, hook, prompt string) (id, by string) {
 	t.Helper()
-	id, by, err := s.Granted(t.Context(), "s1", hook, prompt)
+	id, by, err := s.Granted(t.Context(), asking("", "s1", hook, prompt))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,8 +237,36 @@ func TestAGrantIsRememberedOnce(t *testing.T) {
 			t.Errorf("%v is answered by approval %q", other, id)
 		}
 	}
-	if id, _, err := first.Granted(t.Context(), "s2", "deploys", "Deploy?"); id != "" || err != nil {
+	if id, _, err := first.Granted(t.Context(), asking("", "s2", "deploys", "Deploy?")); id != "" || err != nil {
 		t.Errorf("another session is answered by approval %q, %v", id, err)
+	}
+}
+
+// Where it is proven who sent an event, a grant is for that sender and that hook alone.
+func TestAGrantIsForTheProvenSenderAndHook(t *testing.T) {
+	t.Parallel()
+	store := open(t, natstest.Server(t))
+	of := func(id, emitter, hookID string) approval.Record {
+		r := request(id)
+		r.Emitter, r.HookID = emitter, hookID
+		return r
+	}
+	remember(t, store, of("a1", "nats AGENTS/coder", "deploys"), time.Now())
+	remember(t, store, of("a2", "", "deploys"), time.Now())
+	for _, c := range []struct {
+		who  string
+		r    approval.Record
+		want string
+	}{
+		{"the same sender and hook", of("", "nats AGENTS/coder", "deploys"), "a1"},
+		{"another agent with the same session id", of("", "nats AGENTS/other", "deploys"), ""},
+		{"another hook with the same name", of("", "nats AGENTS/coder", "impostor"), ""},
+		{"a sender that is not proven", of("", "", "deploys"), "a2"},
+		{"a hook of the same name, the sender not proven", of("", "", "renamed"), "a2"},
+	} {
+		if id, _, err := store.Granted(t.Context(), c.r); id != c.want || err != nil {
+			t.Errorf("%s: approval %q, %v; want %q", c.who, id, err, c.want)
+		}
 	}
 }
 
@@ -269,9 +302,8 @@ func TestRevokeSelects(t *testing.T) {
 		{"nobody", "", 0},
 	} {
 		store, id := open(t, server), fmt.Sprint("s", i)
-		for n, q := range []approval.Request{{Hook: "deploys", Prompt: "Deploy?"}, {Hook: "deploys", Prompt: "Roll back?"}, {Hook: "other", Prompt: "Deploy?"}} {
-			q.ID, q.Session = fmt.Sprint("a", n), id
-			remember(t, store, q, time.Now())
+		for n, q := range [][2]string{{"deploys", "Deploy?"}, {"deploys", "Roll back?"}, {"other", "Deploy?"}} {
+			remember(t, store, asking(fmt.Sprint("a", n), id, q[0], q[1]), time.Now())
 		}
 		n, err := store.Revoke(t.Context(), id, test.hook, test.prompt)
 		if left := len(get(t, store, id).Grants); n != test.revoked || left != 3-n || err != nil {

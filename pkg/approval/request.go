@@ -72,7 +72,8 @@ type Record struct {
 	EventID  string `json:"event_id"`
 	ChainID  string `json:"chain_id"`
 	HookID   string `json:"hook_id"`
-	Agent    string `json:"agent"`               // the CloudEvents source
+	Agent    string `json:"agent"`               // the CloudEvents source, as the agent claims
+	Emitter  string `json:"emitter,omitempty"`   // who sent the event, as far as its connection proves
 	ToolName string `json:"tool_name,omitempty"` // of the data
 	Reason   string `json:"reason,omitempty"`    // the hook's
 	// Data is what is asked about; redacted where the router is configured so, and

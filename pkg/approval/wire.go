@@ -23,6 +23,7 @@ func (r Record) Append(buf []byte) []byte {
 	w.String("chain_id", r.ChainID)
 	w.String("hook_id", r.HookID)
 	w.String("agent", r.Agent)
+	w.Text("emitter", r.Emitter)
 	w.Text("tool_name", r.ToolName)
 	w.Text("reason", r.Reason)
 	if len(r.Data) > 0 {

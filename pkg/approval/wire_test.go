@@ -19,7 +19,7 @@ const odd = `{ "big" : 9007199254740993, "e":1e2,"zero":-0.0, "html":"<a&b>",` +
 func decided() approval.Record {
 	return approval.Record{
 		Request: question("Allow", "De\"ny"),
-		EventID: "e1", ChainID: "c1", HookID: "prod-guard-1", Agent: "agents/<1>", ToolName: "Write", Reason: "production\n",
+		EventID: "e1", ChainID: "c1", HookID: "prod-guard-1", Agent: "agents/<1>", Emitter: "nats AGENTS/coder", ToolName: "Write", Reason: "production\n",
 		Data:    json.RawMessage(odd),
 		Changes: json.RawMessage(`[{"op":"add","path":"/big","value": 9007199254740993}]`),
 		Decision: &approval.Decision{

@@ -103,6 +103,7 @@ func appendSession(buf []byte, state session.State, limits verdict.Limits) []byt
 		w.String("by", one.By)
 		w.String("granted", one.Granted.String())
 		w.String("approval_id", one.Approval)
+		w.Text("emitter", one.Emitter)
 	})
 	if state.Ended != nil {
 		w.String("ended", approval.At(*state.Ended).String())

@@ -63,6 +63,7 @@ func recordRows(r approval.Record, now time.Time) [][]term.Cell {
 	add("event", r.Event)
 	add("session", r.Session)
 	add("agent", r.Agent)
+	add("emitter", r.Emitter)
 	add("reason", r.Reason)
 	add("options", strings.Join(r.Options, " | "))
 	add("sha256", r.DataSHA256)
