@@ -11,6 +11,7 @@ import (
 
 // TestAHookThatIsAssumedIsNotCalled assumes answers of a command that would leave a trace.
 func TestAHookThatIsAssumedIsNotCalled(t *testing.T) {
+	t.Parallel()
 	for assumed, expect := range map[string]string{
 		"continue":                       "{action: continue, hooks: {command: continue}}",
 		"deny":                           "{action: deny, by: command}",
@@ -34,6 +35,7 @@ func TestAHookThatIsAssumedIsNotCalled(t *testing.T) {
 }
 
 func TestAnAssumptionIsToldApart(t *testing.T) {
+	t.Parallel()
 	got := tested(t, hooks+"  - {name: x, event: 'a:command', assume: {command: {action: deny, reason: no}}, expect: {action: continue}}\n"+
 		"  - {name: y, event: 'a:command', expect: {action: continue}}\n", evaluate.Options{})
 	for _, want := range []string{"- command: deny: no (assumed)\n", "hook command acts in the world, so that it was not called: say"} {
@@ -44,6 +46,7 @@ func TestAnAssumptionIsToldApart(t *testing.T) {
 }
 
 func TestAnEventThatNobodyWantsIsToldOfATestThatHolds(t *testing.T) {
+	t.Parallel()
 	text := strings.Replace(hooks, `["*"]`, `["a:b"]`, 1)
 	got := tested(t, text+"  - {name: x, event: 'tool:pree', expect: {action: continue}}\n"+
 		"  - {name: y, event: 'tol:pre', expect: {action: continue}}\n"+

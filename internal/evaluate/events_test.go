@@ -27,6 +27,7 @@ func through(t *testing.T, events string, json bool) (string, error) {
 }
 
 func TestEventsOfAllForms(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ event, want string }{
 		"by hand":              {`{"event":"tool:pre","session_id":"s1","data":{"tool_name":"Bash","tool_input":{"command":"rm"}}}`, "tool:pre  s1  deny by guard: rm is not for s1"},
 		"with its session":     {`{"event":"tool:pre","data":{"session_id":"s2","tool_name":"Bash","tool_input":{"command":"rm"}}}`, "tool:pre  s2  deny by guard: rm is not for s2"},
@@ -47,6 +48,7 @@ func TestEventsOfAllForms(t *testing.T) {
 }
 
 func TestEventsShowWhatEachHookDecided(t *testing.T) {
+	t.Parallel()
 	const events = `{"event":"tool:pre","id":"1","session_id":"s1","time":"2026-02-01T08:00:00Z","data":{"tool_name":"Bash","tool_input":{"command":"quiet"}}}
 {"event":"a:count"}
 {"event":"a:count"}
@@ -98,6 +100,7 @@ e.jsonl:6  a:command  -  not decided
 }
 
 func TestWhatIsNoEventIsNamedWithItsLine(t *testing.T) {
+	t.Parallel()
 	for event, want := range map[string]string{
 		`{"event":"a b"}`:                      `event name "a b": a part is`,
 		`{"event":"a:b","sesion_id":"x"}`:      `an event has no member "sesion_id": it has event, session_id, data`,
@@ -123,6 +126,7 @@ func TestWhatIsNoEventIsNamedWithItsLine(t *testing.T) {
 }
 
 func TestAFileWithoutEventsIsAnError(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"":                              "e.jsonl: there are no events in it: write one a line",
 		"\ufeff\r\n\r\n":                "e.jsonl: there are no events in it",
@@ -136,6 +140,7 @@ func TestAFileWithoutEventsIsAnError(t *testing.T) {
 }
 
 func TestAFileOfAnotherEditorIsRead(t *testing.T) {
+	t.Parallel()
 	long := `{"event":"a:long","data":{"x":"` + strings.Repeat("x", 5<<20) + `"}}`
 	got, err := through(t, "\ufeff"+`{"event":"b:c"}`+"\r\n\r\n"+long, false)
 	want := "e.jsonl:1  b:c  -  continue\n        - watcher (observe): skipped (its match does not hold)\n" +
@@ -146,6 +151,7 @@ func TestAFileOfAnotherEditorIsRead(t *testing.T) {
 }
 
 func TestAnEventThatNoHookWantsIsSaidToBe(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	r := &evaluate.Report{Out: &out}
 	err := evaluate.Events(t.Context(), "-", strings.NewReader(`{"event":"tool:pree"}`), loader("hooks:\n  - {id: a, events: ['tool:pre'], cel: {rules: [{deny: a}]}}\n"), evaluate.Options{}, r.Add)
@@ -156,6 +162,7 @@ func TestAnEventThatNoHookWantsIsSaidToBe(t *testing.T) {
 
 // TestAChangeOfASecretShowsNone: CI systems keep what is printed.
 func TestAChangeOfASecretShowsNone(t *testing.T) {
+	t.Parallel()
 	const key = "AKIAQ3EGWXYZ7TNB5KLM"
 	var out bytes.Buffer
 	r := &evaluate.Report{Out: &out}
@@ -168,6 +175,7 @@ func TestAChangeOfASecretShowsNone(t *testing.T) {
 }
 
 func TestEventsEndWithTheirContext(t *testing.T) {
+	t.Parallel()
 	in, out := io.Pipe() // from which nothing comes
 	defer out.Close()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -11,6 +11,7 @@ import (
 )
 
 func TestAFileDecidesWithTheRecordedHooks(t *testing.T) {
+	t.Parallel()
 	const file = `
 hooks:
   - id: late

@@ -26,6 +26,7 @@ const bash = `{"tool_name":"Bash","tool_input":{"command":"ls"}}`
 func safe(id string) chain.Registration { return chain.Registration{ID: id, ReplaySafe: true} }
 
 func TestAHookIsCalledOnlyWhereThatDoesNoHarm(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, router.Options{})
 	f.hook(chain.Registration{ID: "acts"}, always(chain.Result{}))
 	f.hook(chain.Registration{ID: "asks-nobody", ReplaySafe: true, TimeoutMS: 2000}, always(chain.Result{}))
@@ -58,6 +59,7 @@ func TestAHookIsCalledOnlyWhereThatDoesNoHarm(t *testing.T) {
 }
 
 func TestAShadowHookIsLeftOutWhereItIsNotToCount(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, router.Options{})
 	f.emit(bash)
 	f.hook(chain.Registration{ID: "tried", Mode: chain.Shadow}, always(chain.Denial("no")))
@@ -72,6 +74,7 @@ func TestAShadowHookIsLeftOutWhereItIsNotToCount(t *testing.T) {
 }
 
 func TestAnUnsafeHookThatTheChainDidNotHaveRefusesIt(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, router.Options{})
 	f.emit(bash)
 	f.hook(chain.Registration{ID: "new"}, always(chain.Result{}))
@@ -88,6 +91,7 @@ func TestAnUnsafeHookThatTheChainDidNotHaveRefusesIt(t *testing.T) {
 }
 
 func TestAHookThatIsSafeNoMoreIsNotCalled(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, router.Options{})
 	unregister := f.hook(safe("guard"), always(chain.Denial("then")))
 	f.emit(bash)
@@ -105,6 +109,7 @@ func TestAHookThatIsSafeNoMoreIsNotCalled(t *testing.T) {
 
 // One replay may last for hours, and registrations change meanwhile.
 func TestAHookThatIsSafeNoMoreIsNotCalledBySomeoneWhoKnewIt(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, router.Options{})
 	unregister := f.hook(safe("guard"), always(chain.Result{}))
 	f.emit(bash)
@@ -121,6 +126,7 @@ func TestAHookThatIsSafeNoMoreIsNotCalledBySomeoneWhoKnewIt(t *testing.T) {
 }
 
 func TestWhatAHookBehindARecordedDenialWouldSayIsNotGuessed(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, router.Options{})
 	unregister := f.hook(safe("guard"), always(chain.Denial("no")))
 	f.hook(chain.Registration{ID: "after", Priority: 5}, always(chain.Result{}))
@@ -138,6 +144,7 @@ func TestWhatAHookBehindARecordedDenialWouldSayIsNotGuessed(t *testing.T) {
 }
 
 func TestDecisionsAreComparedByWhatTheAgentMayDo(t *testing.T) {
+	t.Parallel()
 	modify := func(command string) chain.Result {
 		return chain.Result{Action: chain.Modify, Data: json.RawMessage(`{"tool_name":"Bash","session_id":"s1","timestamp":"T","tool_input":{"command":"` + command + `"}}`)}
 	}
@@ -183,6 +190,7 @@ func TestDecisionsAreComparedByWhatTheAgentMayDo(t *testing.T) {
 // The match of a hook is asked for with the data at its place, and what the agent's
 // default fields said is known from what a hook returned.
 func TestAHookSeesTheDataAtItsPlace(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, router.Options{})
 	if err := f.agent.SetDefaultFields(map[string]any{"team": "core"}); err != nil {
 		t.Fatal(err)
@@ -220,6 +228,7 @@ func TestAHookSeesTheDataAtItsPlace(t *testing.T) {
 }
 
 func TestARecordedAnswerToOtherDataIsMarked(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, router.Options{})
 	f.hook(chain.Registration{ID: "acts", Priority: 1}, always(chain.Result{}))
 	f.emit(bash)
@@ -231,6 +240,7 @@ func TestARecordedAnswerToOtherDataIsMarked(t *testing.T) {
 }
 
 func TestAFailureThenAndNow(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, router.Options{})
 	fails := func(context.Context, worker.Event) (worker.Result, error) {
 		return worker.Result{}, errors.New("broken")
@@ -252,6 +262,7 @@ func TestAFailureThenAndNow(t *testing.T) {
 }
 
 func TestWhatTheLogDoesNotHoldIsNotReplayed(t *testing.T) {
+	t.Parallel()
 	const secret = `{"tool_name":"Bash","key":"AKIAIOSFODNN7EXAMPLE"}`
 	for sentence, c := range map[string]struct {
 		mode   recorder.Data
@@ -288,6 +299,7 @@ func TestWhatTheLogDoesNotHoldIsNotReplayed(t *testing.T) {
 }
 
 func TestAQuestionIsComparedAndNotItsAnswer(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, router.Options{NoApprovals: true})
 	f.hook(safe("asks"), always(chain.Question("May I?")))
 	if _, err := f.agent.Execute(t.Context(), events.ToolPre, json.RawMessage(bash)); err != nil {
@@ -300,6 +312,7 @@ func TestAQuestionIsComparedAndNotItsAnswer(t *testing.T) {
 }
 
 func TestAReplayLeavesNoTrace(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, router.Options{})
 	f.hook(safe("guard"), always(chain.Denial("no")))
 	f.emit(bash)
@@ -330,6 +343,7 @@ func TestAReplayLeavesNoTrace(t *testing.T) {
 }
 
 func TestWithoutARouterAReplayEnds(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, router.Options{})
 	f.emit(bash)
 	elsewhere := f.log(evaluate.RecordingFilter{})

@@ -67,6 +67,7 @@ func alone(ctx context.Context, c *evaluate.Recording) (evaluate.Outcome, error)
 }
 
 func TestOnlyWholeChainsThatDecidedAreReplayed(t *testing.T) {
+	t.Parallel()
 	step := record(audit.HookResult, "c1", "a", "deny", audit.Call{Reason: "no"})
 	denied := ended("c1", "deny", 1)
 	denied.Detail = audit.Chain{Called: 1, DeniedBy: "b", In: &audit.Data{Value: json.RawMessage(bash)}}
@@ -103,6 +104,7 @@ func TestOnlyWholeChainsThatDecidedAreReplayed(t *testing.T) {
 }
 
 func TestRecordsOfSeveralChainsMayAlternate(t *testing.T) {
+	t.Parallel()
 	shadow := record(audit.HookResult, "c1", "shadow", "deny", audit.Call{Shadow: true}) // a quick one, and one after the end
 	file := export(
 		t,
@@ -125,6 +127,7 @@ func TestRecordsOfSeveralChainsMayAlternate(t *testing.T) {
 }
 
 func TestFilters(t *testing.T) {
+	t.Parallel()
 	var messages [][]any
 	for i := range 6 {
 		r := ended(fmt.Sprint("c", i), "continue", 0)
@@ -163,6 +166,7 @@ func TestFilters(t *testing.T) {
 }
 
 func TestAnExportThatIsNoneSaysWhere(t *testing.T) {
+	t.Parallel()
 	whole := string(export(t, []any{ended("c1", "continue", 0)}, []any{ended("c2", "continue", 0)}))
 	for sentence, c := range map[string]struct{ file, want string }{
 		"empty":     {"", "line 1 of the export: the file is empty"},
@@ -181,6 +185,7 @@ func TestAnExportThatIsNoneSaysWhere(t *testing.T) {
 }
 
 func TestALineThatIsNoRecordIsTold(t *testing.T) {
+	t.Parallel()
 	describe := []string{}
 	filter := evaluate.RecordingFilter{Unreadable: func(err error) { describe = append(describe, err.Error()) }}
 	results, _ := run(t, evaluate.FromExport(bytes.NewReader(export(t, []any{`{"kind":7}`, `{"time":"x","a":1}`, ended("c1", "continue", 0)})), filter), alone)
@@ -191,6 +196,7 @@ func TestALineThatIsNoRecordIsTold(t *testing.T) {
 
 // Whatever a chain came to, its recorded answers come to the same again.
 func TestWhatWasRecordedIsDecidedAgain(t *testing.T) {
+	t.Parallel()
 	modified := `{"tool_name":"Shell","timestamp":"T"}`
 	for sentence, c := range map[string]struct {
 		records []any
@@ -233,6 +239,7 @@ func TestWhatWasRecordedIsDecidedAgain(t *testing.T) {
 }
 
 func TestATextThatIsNotInTheLogIsNotCompared(t *testing.T) {
+	t.Parallel()
 	for sentence, c := range map[string]struct {
 		text    audit.Data
 		differs string
@@ -257,6 +264,7 @@ func TestATextThatIsNotInTheLogIsNotCompared(t *testing.T) {
 }
 
 func TestWhatADeniedChainMadeOfItsDataDoesNotMatter(t *testing.T) {
+	t.Parallel()
 	file := export(t, []any{record(audit.HookResult, "c1", "a", "deny", audit.Call{}), ended("c1", "deny", 1)})
 	results, _ := run(t, evaluate.FromExport(bytes.NewReader(file), evaluate.RecordingFilter{}), func(ctx context.Context, c *evaluate.Recording) (evaluate.Outcome, error) {
 		out, err := c.Recorded(ctx)
@@ -269,6 +277,7 @@ func TestWhatADeniedChainMadeOfItsDataDoesNotMatter(t *testing.T) {
 }
 
 func TestResultsComeInTheOrderOfTheLog(t *testing.T) {
+	t.Parallel()
 	const chains, parallel = 40, 4
 	var messages [][]any
 	for i := range chains {
@@ -304,6 +313,7 @@ func TestResultsComeInTheOrderOfTheLog(t *testing.T) {
 }
 
 func TestTheFirstErrorEndsAReplay(t *testing.T) {
+	t.Parallel()
 	broken := errors.New("broken")
 	var messages [][]any
 	for i := range 100 {
@@ -328,6 +338,7 @@ func TestTheFirstErrorEndsAReplay(t *testing.T) {
 }
 
 func TestARateIsKept(t *testing.T) {
+	t.Parallel()
 	var messages [][]any
 	for i := range 6 {
 		messages = append(messages, []any{ended(fmt.Sprint("c", i), "continue", 0)})

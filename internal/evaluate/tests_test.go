@@ -94,6 +94,7 @@ tests:
 `
 
 func TestExpectationsHoldOrAreToldApart(t *testing.T) {
+	t.Parallel()
 	call := func(command, expect string) string {
 		return fmt.Sprintf("  - name: x\n    session_id: s1\n    event: tool:pre\n    data: {tool_name: Bash, tool_input: {command: %s}}\n    expect: %s\n", command, expect)
 	}
@@ -153,6 +154,7 @@ func TestExpectationsHoldOrAreToldApart(t *testing.T) {
 }
 
 func TestEachTestHasAMemoryOfItsOwn(t *testing.T) {
+	t.Parallel()
 	const twice = "    events: [{event: 'a:count', times: 2, expect: {action: continue}}]\n"
 	got := tested(t, hooks+"  - name: a\n"+twice+"  - name: b\n"+twice+
 		"  - name: c\n    events: [{event: 'a:count', times: 2}, {event: 'a:count', expect: {action: deny, reason: the third}}]\n", evaluate.Options{})
@@ -164,6 +166,7 @@ func TestEachTestHasAMemoryOfItsOwn(t *testing.T) {
 
 // TestWhatActsInTheWorldIsCalledOnlyWhereThatWasSaid looks at the trace of a command.
 func TestWhatActsInTheWorldIsCalledOnlyWhereThatWasSaid(t *testing.T) {
+	t.Parallel()
 	const test = "  - {name: x, event: tool:pre, expect: {hooks: {watcher: told}}}\n  - {name: y, event: 'a:command', expect: {action: deny, reason: ran}}\n"
 	for name, c := range map[string]struct {
 		change func(string) string
@@ -188,6 +191,7 @@ func TestWhatActsInTheWorldIsCalledOnlyWhereThatWasSaid(t *testing.T) {
 }
 
 func TestAShadowThatActsIsNotCalled(t *testing.T) {
+	t.Parallel()
 	text := strings.Replace(hooks, `["a:command"]`, `["a:command"]`+"\n    mode: shadow", 1)
 	got := tested(t, text+"  - {name: x, event: 'a:command', expect: {action: continue, hooks: {command: not called}}}\n", evaluate.Options{})
 	if !strings.HasSuffix(got, "1 test, 0 failed\n") {
@@ -197,6 +201,7 @@ func TestAShadowThatActsIsNotCalled(t *testing.T) {
 
 // TestWhoObservesIsNotCalled has an observer that would count each event a second time.
 func TestWhoObservesIsNotCalled(t *testing.T) {
+	t.Parallel()
 	text := strings.Replace(hooks, "  - id: command\n", "  - {id: second, events: ['a:count'], mode: observe, count: {}}\n  - id: command\n", 1)
 	got := tested(t, text+"  - {name: x, events: [{event: 'a:count', times: 2, expect: {action: continue, hooks: {second: told}}}]}\n", evaluate.Options{})
 	if !strings.HasSuffix(got, "1 test, 0 failed\n") {
@@ -205,6 +210,7 @@ func TestWhoObservesIsNotCalled(t *testing.T) {
 }
 
 func TestReportForPrograms(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	r := &evaluate.Report{Out: &out, JSON: true}
 	err := evaluate.RunTests(t.Context(), "w.yaml", loader(hooks+"  - {name: <a>, event: 'b:c', expect: {action: continue}}\n  - {name: b, event: 'b:c', expect: {action: deny}}\n"), evaluate.Options{}, r.Add)
@@ -249,6 +255,7 @@ func TestReportForPrograms(t *testing.T) {
 }
 
 func TestTheReportDoesNothingToATerminal(t *testing.T) {
+	t.Parallel()
 	text := tested(t, hooks+"  - {name: \"a\\e[31m\\u202Eb\\nc\", event: 'b:c', expect: {action: continue}}\n", evaluate.Options{})
 	if want := "ok      w.yaml:37  a[31mb c\n1 test, 0 failed\n"; text != want {
 		t.Errorf("the report is %q; want %q", text, want)
@@ -256,6 +263,7 @@ func TestTheReportDoesNothingToATerminal(t *testing.T) {
 }
 
 func TestAFullDiskIsAnError(t *testing.T) {
+	t.Parallel()
 	r := &evaluate.Report{Out: full{}}
 	err := evaluate.RunTests(t.Context(), "w.yaml", loader(hooks+"  - {name: a, event: 'b:c', expect: {action: continue}}\n"), evaluate.Options{}, r.Add)
 	if !errors.Is(err, errFull) {
@@ -270,6 +278,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
 func TestRunEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	n := 0
 	err := evaluate.RunTests(ctx, "w.yaml", loader(hooks+"  - {name: a, event: 'b:c', expect: {action: continue}}\n  - {name: b, event: 'b:c', expect: {action: continue}}\n"), evaluate.Options{}, func(evaluate.Result) error {

@@ -8,6 +8,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testkit.Parallel(8) // as many as there are lanes: cases wait for time-outs
+	testkit.Parallel(12) // as many as there are lanes: cases wait for time-outs
 	os.Exit(m.Run())
 }

@@ -23,7 +23,7 @@ const (
 // lanes are the prefixes among which the suite is divided.
 func lanes() []string {
 	if os.Getenv(envURL) == "" {
-		return []string{"lane0", "lane1", "lane2", "lane3", "lane4", "lane5", "lane6", "lane7"}
+		return []string{"lane0", "lane1", "lane2", "lane3", "lane4", "lane5", "lane6", "lane7", "lane8", "lane9", "lane10", "lane11"}
 	}
 	if prefixes := os.Getenv(envPrefix); prefixes != "" {
 		return strings.Split(prefixes, ",")

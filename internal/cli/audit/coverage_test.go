@@ -13,6 +13,7 @@ import (
 )
 
 func TestCoverageListsAgentsThatNeverAskBeforeATool(t *testing.T) {
+	t.Parallel()
 	f := clitest.New(t, hookctl)
 	emit := func(source, event string) {
 		t.Helper()

@@ -43,6 +43,7 @@ func shape(t *testing.T, file []byte) (list []string) {
 }
 
 func TestAuditExportPutsCheckpointsAtTheirPlaces(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	a, b := clitest.NewKey(t, 2, "a"), clitest.NewKey(t, 3, "b")
 	write := func() { f.Write(clitest.ChainOf("c", "s", clitest.Began)...) }
@@ -111,6 +112,7 @@ func TestAuditExportPutsCheckpointsAtTheirPlaces(t *testing.T) {
 }
 
 func TestAuditExportKeepsCopiesBehindTheirCheckpoint(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	a := clitest.NewKey(t, 2, "a")
 	f.Write(clitest.ChainOf("c", "s", clitest.Began)...)
@@ -128,6 +130,7 @@ func TestAuditExportKeepsCopiesBehindTheirCheckpoint(t *testing.T) {
 }
 
 func TestAuditExportWithoutACheckpointSaysSo(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	file := filepath.Join(t.TempDir(), "log.jsonl")
 	if got := f.Run("audit", "export", file); got.Code != cli.ExitOK || !strings.Contains(got.Stderr, "is empty") {
@@ -158,6 +161,7 @@ func TestAuditExportWithoutACheckpointSaysSo(t *testing.T) {
 }
 
 func TestAuditExportGoesOnOnlyWithItsOwnLog(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	f.Fill(3)
 	file := filepath.Join(t.TempDir(), "log.jsonl")
@@ -190,6 +194,7 @@ func TestAuditExportGoesOnOnlyWithItsOwnLog(t *testing.T) {
 }
 
 func TestAuditExportOfNoSegmentLeavesNoFile(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	f.Fill(1)
 	file := filepath.Join(t.TempDir(), "log.jsonl")

@@ -19,6 +19,7 @@ import (
 // TestAuditVerifyOfALateCheckpoint: the first checkpoint of a segment stands at its end,
 // as where no router signed for a while, far behind what could be kept in memory.
 func TestAuditVerifyOfALateCheckpoint(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	file := filepath.Join(t.TempDir(), "late.jsonl")
 	out, err := os.Create(file)

@@ -11,6 +11,7 @@ import (
 )
 
 func TestProgressIsALineNowAndThen(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	p := newProgress((&cli.Env{Process: cli.Process{Stderr: &out}}), "export", 0, 200, messages)
 	p.at(10)
@@ -28,6 +29,7 @@ func TestProgressIsALineNowAndThen(t *testing.T) {
 }
 
 func TestProgressIsABarOnATerminal(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	p := newProgress((&cli.Env{Process: cli.Process{Stderr: &out}}), "verify", 0, 4e6, term.Size)
 	p.bar = true
@@ -43,6 +45,7 @@ func TestProgressIsABarOnATerminal(t *testing.T) {
 }
 
 func TestSizesAreForPeople(t *testing.T) {
+	t.Parallel()
 	for n, want := range map[float64]string{0: "0 B", 999: "999 B", 1000: "1 KB", 1.5e6: "1.5 MB", 2e12: "2 TB"} {
 		if got := term.Size(n); got != want {
 			t.Errorf("%v: %s, want %s", n, got, want)

@@ -14,6 +14,7 @@ import (
 )
 
 func TestAuditReceiptsProveOneRecord(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	f.Fill(3)
 	f.Turn()
@@ -49,6 +50,7 @@ func TestAuditReceiptsProveOneRecord(t *testing.T) {
 }
 
 func TestAuditProveSaysWhatItCannotProve(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	f.Fill(2)
 	f.Write(clitest.ChainOf("open", "s", clitest.Began)...)
@@ -87,6 +89,7 @@ func exportUncovered(f *clitest.AuditFixture) string {
 }
 
 func TestAuditCheckRefusesWhatIsNotProved(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	f.Fill(2)
 	good := f.Run("audit", "prove", "1:3", "--json").Stdout

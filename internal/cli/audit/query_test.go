@@ -13,6 +13,7 @@ import (
 )
 
 func TestAuditQueryFindsWhatIsAskedFor(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	f.Fill(2) // messages 1 and 2
 	f.Turn()
@@ -45,6 +46,7 @@ func TestAuditQueryFindsWhatIsAskedFor(t *testing.T) {
 }
 
 func TestAuditQueryGoesByTheTimesOfRecords(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	now := time.Now()
 	for i, ago := range []time.Duration{30 * time.Minute, 20 * time.Minute, 10 * time.Minute} {
@@ -64,6 +66,7 @@ func TestAuditQueryGoesByTheTimesOfRecords(t *testing.T) {
 }
 
 func TestAuditQueryRefusesWhatItCannotRead(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	for args, want := range map[string]string{
 		"--since yesterday":                        `read --since "yesterday": a time is needed`,
@@ -82,6 +85,7 @@ func TestAuditQueryRefusesWhatItCannotRead(t *testing.T) {
 }
 
 func TestAuditQueryShowsWhatIsNoRecord(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	for _, body := range []string{"hello\n", "", `{"kind":"x"}` + "\n", "{\"a\":\"\x1b[2J\"}"} {
 		if _, err := f.Trail.Live().Append(t.Context(), f.Bus.Of("audit", "w", "w1"), "", f.Last, []byte(body)); err != nil {
@@ -99,6 +103,7 @@ func TestAuditQueryShowsWhatIsNoRecord(t *testing.T) {
 }
 
 func TestAuditTextLinesAreSafeForTheTerminal(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	f.Write(audit.Record{Time: clitest.Began, Kind: audit.HookResult, Session: "s\x1b[31m", Event: "tool:pre", Hook: "h\u202e", Action: "deny\n", Detail: audit.Call{Reason: "a\x07b"}})
 	got := f.Run("audit", "tail", "--text")
@@ -109,6 +114,7 @@ func TestAuditTextLinesAreSafeForTheTerminal(t *testing.T) {
 }
 
 func TestAuditTailGoesOnOverSegments(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	f.Fill(3)
 	got := f.Run("audit", "tail", "-n", "2", "--kind", "chain.result", "--json")
@@ -142,6 +148,7 @@ func TestAuditTailGoesOnOverSegments(t *testing.T) {
 }
 
 func TestAuditWithoutALogSaysSo(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	got := f.Run("audit", "tail", "--prefix", "other")
 	if got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "there is no audit log") {

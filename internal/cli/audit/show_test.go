@@ -16,6 +16,7 @@ import (
 )
 
 func TestAuditShowTellsTheStory(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	f.Fill(3)
 	late := audit.Record{
@@ -64,6 +65,7 @@ nothing: it was denied
 }
 
 func TestAuditShowFollowsTheQuestionToItsDecision(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	base := audit.Record{Time: clitest.Began, ChainID: "c1", Session: "s1", Event: "tool:pre", EventID: "e1"}
 	asked, result, decided := base, base, base
@@ -113,6 +115,7 @@ func TestAuditShowFollowsTheQuestionToItsDecision(t *testing.T) {
 }
 
 func TestAuditShowFindsChainsOfAnotherClock(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	const id = "ffffffff-ffff-7000-8000-000000000000" // of a clock that is far ahead
 	f.Write(clitest.ChainOf(id, "s1", clitest.Began)...)
@@ -122,6 +125,7 @@ func TestAuditShowFindsChainsOfAnotherClock(t *testing.T) {
 }
 
 func TestAuditShowSaysWhatItCannotShow(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	f.Write(
 		audit.Record{Time: clitest.Began, Kind: audit.HookResult, ChainID: "refused", Hook: "h", Action: "modify", Detail: audit.Call{Data: &audit.Data{SHA256: "d1"}}},
@@ -144,6 +148,7 @@ func TestAuditShowSaysWhatItCannotShow(t *testing.T) {
 }
 
 func TestAuditStatsCounts(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	f.Fill(2)
 	f.Turn()

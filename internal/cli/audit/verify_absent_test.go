@@ -37,6 +37,7 @@ func removeStreams(f *clitest.AuditFixture, names ...string) {
 }
 
 func TestAuditVerifyMissesSegments(t *testing.T) {
+	t.Parallel()
 	const a, b, c = "HOOKS_AUDIT", "HOOKS_AUDIT_2", "HOOKS_AUDIT_3"
 	for name, x := range map[string]struct {
 		removed []string
@@ -84,6 +85,7 @@ func TestAuditVerifyMissesSegments(t *testing.T) {
 }
 
 func TestAuditVerifyMissesExports(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	files := segments(f, 4)
 	verdictOf(f, "--key", f.Keys.Text)
@@ -112,6 +114,7 @@ func TestAuditVerifyMissesExports(t *testing.T) {
 // TestAuditVerifyWithANamedPin: the one pin that is named belongs to a segment that is
 // there, or to one that is missing.
 func TestAuditVerifyWithANamedPin(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	f.Fill(2)
 	pin := []string{"--key", f.Keys.Text, "--pin", filepath.Join(t.TempDir(), "pin.json")}
@@ -131,6 +134,7 @@ func TestAuditVerifyWithANamedPin(t *testing.T) {
 }
 
 func TestAuditStatsTellsWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	segments(f, 5)
 	removeStreams(f, "HOOKS_AUDIT", "HOOKS_AUDIT_3", "HOOKS_AUDIT_4")

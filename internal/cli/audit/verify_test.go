@@ -42,6 +42,7 @@ func export(f *clitest.AuditFixture, segment int) string {
 }
 
 func TestAuditVerifyOfBadFilesEndsInAVerdict(t *testing.T) {
+	t.Parallel()
 	f, other := clitest.NewAudit(t, hookctl), clitest.NewAudit(t, hookctl)
 	f.Fill(5)
 	other.Keys = clitest.NewKey(t, 9, "hook-router")
@@ -104,6 +105,7 @@ func TestAuditVerifyOfBadFilesEndsInAVerdict(t *testing.T) {
 }
 
 func TestAuditVerifyOfALongLineIsInvalid(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	header := `{"hookrouter_audit_export":1,"origin":"hooks/HOOKS_AUDIT","first":1,"prefix":"hooks"}` + "\n"
 	for name, begin := range map[string]string{"of a message": header + `{"seq":1,"time":"`, "instead of a header": ""} {
@@ -125,6 +127,7 @@ func (endless) Read(b []byte) (int, error) {
 }
 
 func TestAuditVerifyOfTheRunningLog(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	a := clitest.NewKey(t, 2, "a")
 	key := []string{"--key", f.Keys.Text}
@@ -160,6 +163,7 @@ func TestAuditVerifyOfTheRunningLog(t *testing.T) {
 }
 
 func TestAuditVerifyFollowsSegments(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	f.Fill(3)
 	one := export(f, 1)
@@ -223,6 +227,7 @@ func TestAuditVerifyFollowsSegments(t *testing.T) {
 }
 
 func TestAuditVerifyMissesALaterSegment(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	f.Fill(2)
 	f.Turn()
@@ -237,6 +242,7 @@ func TestAuditVerifyMissesALaterSegment(t *testing.T) {
 }
 
 func TestAuditVerifyGoesByTheGivenKeyNotThePinned(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	f.Fill(2)
 	verdictOf(f, "--key", f.Keys.Text)
@@ -246,6 +252,7 @@ func TestAuditVerifyGoesByTheGivenKeyNotThePinned(t *testing.T) {
 }
 
 func TestAuditVerifyTakesKeysOnTrustOnceAndRemembersThem(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	f.Fill(2)
 	got := f.Run("audit", "verify")
@@ -272,6 +279,7 @@ func TestAuditVerifyTakesKeysOnTrustOnceAndRemembersThem(t *testing.T) {
 }
 
 func TestAuditVerifyComparesWithWhatWasSeen(t *testing.T) {
+	t.Parallel()
 	f, forger := clitest.NewAudit(t, hookctl), clitest.NewAudit(t, hookctl)
 	forger.Env["XDG_STATE_HOME"] = f.Env["XDG_STATE_HOME"] // the auditor's, at another time
 	f.Fill(4)
@@ -309,6 +317,7 @@ func TestAuditVerifyComparesWithWhatWasSeen(t *testing.T) {
 }
 
 func TestAuditPinsAreKeptSafe(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	f.Fill(2)
 	verdictOf(f, "--key", f.Keys.Text)
@@ -348,6 +357,7 @@ func TestAuditPinsAreKeptSafe(t *testing.T) {
 }
 
 func TestAuditKeysAreReadOrExplained(t *testing.T) {
+	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	f.Fill(1)
 	file, dir := export(f, 1), t.TempDir()

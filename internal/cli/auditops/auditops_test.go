@@ -514,7 +514,7 @@ func TestAuditRemoveWaitsForWitnesses(t *testing.T) {
 	o.emit("s1")
 	o.awaitCheckpoint("HOOKS_AUDIT_2")
 	first := o.file("first.jsonl")
-	o.want(0, "audit", "export", first, "--segment", "1")
+	o.want(0, "audit", "export", first, "--segment", "1", "--wait", "10ms") // no witness signs the end
 	args := []string{"audit", "remove", "HOOKS_AUDIT", "--export", first, "--key", pub, "--yes"}
 	o.refused("the witness witness+", args...)
 	o.want(0, append(args, "--unwitnessed")...)

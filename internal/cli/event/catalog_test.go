@@ -11,6 +11,7 @@ import (
 )
 
 func TestEventsNeedNoNATS(t *testing.T) {
+	t.Parallel()
 	f := &clitest.Fixture{T: t, Hookctl: hookctl}
 	got := f.Run("events", "--text")
 	if got.Code != cli.ExitOK || !strings.Contains(got.Stdout, "\ntool:pre ") || !strings.Contains(got.Stdout, "Also error:tool.") {

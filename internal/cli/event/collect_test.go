@@ -14,6 +14,7 @@ import (
 )
 
 func TestCollections(t *testing.T) {
+	t.Parallel()
 	f := clitest.New(t, hookctl)
 	f.Hook(chain.Registration{ID: "git", Events: []string{"prompt:submit"}}, clitest.Answering(chain.Result{Data: []byte(`{"branch":"main"}`)}))
 	f.Hook(chain.Registration{ID: "silent", Events: []string{"prompt:submit"}}, func(ctx context.Context, _ worker.Event) (worker.Result, error) {

@@ -16,6 +16,7 @@ import (
 )
 
 func TestEmitWithoutHooksContinues(t *testing.T) {
+	t.Parallel()
 	f := clitest.New(t, hookctl)
 	f.Run("emit", "tool:pre", `{"n":9007199254740993}`).Want(t, cli.ExitOK,
 		`{"event":"tool:pre","event_id":"ID","chain_id":"ID","hooks":0,"result":{"action":"continue","data":{"n":9007199254740993}}}`, "")
@@ -27,6 +28,7 @@ chain     ID`, "")
 }
 
 func TestEmitShowsADenial(t *testing.T) {
+	t.Parallel()
 	f := clitest.New(t, hookctl)
 	f.Hook(chain.Registration{ID: "guard", Events: []string{"tool:*"}}, clitest.Answering(chain.Result{
 		Action: chain.Deny, Reason: "no rm\x1b[2J here", UserMessage: "blocked", UserMessageLevel: chain.LevelWarning,
@@ -45,6 +47,7 @@ chain      ID`, "")
 }
 
 func TestEmitShowsWhatHooksChanged(t *testing.T) {
+	t.Parallel()
 	f := clitest.New(t, hookctl)
 	f.Hook(chain.Registration{ID: "editor", Events: []string{"tool:pre"}}, func(_ context.Context, ev worker.Event) (worker.Result, error) {
 		return worker.Modify(jsondiff.Merge(ev.Data, []byte(`{"tool_input":{"command":"ls -a","cwd":"/tmp"},"debug":null}`)))
@@ -69,6 +72,7 @@ chain     ID`, "")
 }
 
 func TestEmitShowsInjectionsQuestionsAndFailures(t *testing.T) {
+	t.Parallel()
 	f := clitest.New(t, hookctl)
 	f.Hook(chain.Registration{ID: "lint", Events: []string{"tool:post"}}, clitest.Answering(chain.Result{
 		Action: chain.InjectContext, ContextInjection: "2 findings", Ephemeral: true, AppendToLastToolResult: true,
@@ -97,6 +101,7 @@ chain     ID`, "")
 }
 
 func TestEmitReadsInputAndFiles(t *testing.T) {
+	t.Parallel()
 	f := clitest.New(t, hookctl)
 	file := filepath.Join(t.TempDir(), "data.json")
 	if err := os.WriteFile(file, []byte(" {\"from\": \"file\"}\n"), 0o600); err != nil {
@@ -108,6 +113,7 @@ func TestEmitReadsInputAndFiles(t *testing.T) {
 }
 
 func TestColoursAreForTerminalsOnly(t *testing.T) {
+	t.Parallel()
 	f := clitest.New(t, hookctl)
 	if got := f.With(cli.Process{Terminal: true}, "emit", "x").Stdout; !strings.HasPrefix(got, "\x1b[32mcontinue\x1b[0m") {
 		t.Errorf("on a terminal: %q; want a green action", got)
@@ -122,6 +128,7 @@ func TestColoursAreForTerminalsOnly(t *testing.T) {
 }
 
 func TestErrorsSayWhatToDo(t *testing.T) {
+	t.Parallel()
 	f := clitest.New(t, hookctl)
 	dir := t.TempDir()
 	for name, tt := range map[string]struct {
@@ -176,6 +183,7 @@ func TestTimeIsOver(t *testing.T) {
 }
 
 func TestAnInterruptionEndsEmit(t *testing.T) {
+	t.Parallel()
 	f := clitest.New(t, hookctl)
 	called, release := make(chan struct{}), make(chan struct{})
 	f.Hook(chain.Registration{ID: "slow", Events: []string{"*"}}, func(context.Context, worker.Event) (worker.Result, error) {

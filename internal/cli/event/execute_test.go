@@ -13,6 +13,7 @@ import (
 )
 
 func TestExecuteShowsTheVerdict(t *testing.T) {
+	t.Parallel()
 	f := clitest.New(t, hookctl)
 	f.Run("execute", "tool:post", `{"n":9007199254740993}`).Want(t, cli.ExitOK,
 		`{"event":"tool:post","event_id":"ID","chain_id":"ID","hooks":0,"verdict":{"action":"continue","data":{"n":9007199254740993},"injected_tokens":0}}`, "")
@@ -36,6 +37,7 @@ chain      ID`, "")
 }
 
 func TestExecuteShowsADenial(t *testing.T) {
+	t.Parallel()
 	f := clitest.New(t, hookctl)
 	f.Hook(chain.Registration{ID: "guard", Events: []string{"tool:pre"}}, clitest.Answering(chain.Result{
 		Action: chain.Deny, Reason: "no rm\x1b[2J here", Data: []byte(`{"rule":7}`),
@@ -52,6 +54,7 @@ chain      ID`, "")
 }
 
 func TestExecuteSaysWhatIsPending(t *testing.T) {
+	t.Parallel()
 	f := clitest.New(t, hookctl)
 	f.Hook(chain.Registration{ID: "ask", Events: []string{"tool:pre"}}, clitest.Answering(chain.Question("Really?", "Allow once", "Deny")))
 	for sentence, args := range map[string][]string{
@@ -79,6 +82,7 @@ answer it with: hookctl approvals answer QUESTION OPTION`)
 }
 
 func TestExecuteWaitsAsLongAsTheQuestionIsOpen(t *testing.T) {
+	t.Parallel()
 	f := clitest.New(t, hookctl)
 	question, second := chain.Question("Really?"), 1.0
 	question.ApprovalTimeout = &second
@@ -94,6 +98,7 @@ func TestExecuteWaitsAsLongAsTheQuestionIsOpen(t *testing.T) {
 }
 
 func TestExecuteTellsOfTheAnswer(t *testing.T) {
+	t.Parallel()
 	f := clitest.New(t, hookctl)
 	b, id := f.Asking(chain.Question("Really?", "Allow always", "Deny"), "--text")
 	f.Run("approvals", "answer", id, "allow always")
@@ -133,6 +138,7 @@ answer it with: hookctl approvals answer QUESTION OPTION`)
 }
 
 func TestAnInterruptionEndsExecute(t *testing.T) {
+	t.Parallel()
 	f := clitest.New(t, hookctl)
 	b, id := f.Asking(chain.Question("Really?"))
 	if code := b.End(); code != cli.ExitLocal {

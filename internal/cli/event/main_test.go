@@ -11,9 +11,13 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/event"
 	"github.com/hookrouter/hookrouter/internal/cli/hook"
 	"github.com/hookrouter/hookrouter/internal/cli/session"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	testkit.Parallel(8) // they wait for people and connections
+	goleak.VerifyTestMain(m)
+}
 
 // commands are those that these tests run.
 type commands struct {

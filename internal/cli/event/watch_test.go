@@ -12,6 +12,7 @@ import (
 )
 
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	f := clitest.New(t, hookctl)
 	f.Hook(chain.Registration{ID: "guard", Events: []string{"tool:pre"}}, clitest.Answering(chain.Denial("no\x1b[2J")))
 	w := f.Start(cli.Process{}, "watch", "tool:*")
@@ -35,6 +36,7 @@ func TestWatch(t *testing.T) {
 }
 
 func TestWatchForPeople(t *testing.T) {
+	t.Parallel()
 	f := clitest.New(t, hookctl)
 	f.Hook(chain.Registration{ID: "guard", Events: []string{"tool:error"}}, clitest.Answering(chain.Denial("no\x1b[2J")))
 	w := f.Start(cli.Process{}, "watch", "tool:error", "--text", "--session", "s1")

@@ -179,7 +179,7 @@ what would differ
 	})
 	t.Run("on an export, without NATS", func(t *testing.T) {
 		export := filepath.Join(t.TempDir(), "log.jsonl")
-		if o := f.Run("audit", "export", export); o.Code > cli.ExitLocal { // this router signs no checkpoint
+		if o := f.Run("audit", "export", export, "--wait", "10ms"); o.Code > cli.ExitLocal { // this router signs no checkpoint
 			t.Fatalf("%+v", o)
 		}
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -247,7 +247,7 @@ func TestAReplayEndsWithTheConnection(t *testing.T) {
 	t.Parallel()
 	f, _ := recorded(t)
 	proxy, cut := through(t, f.Env["NATS_URL"])
-	f.Hook(chain.Registration{ID: "slow", Events: []string{"tool:pre"}, Mode: chain.Shadow, Priority: -1}, func(ctx context.Context, _ worker.Event) (worker.Result, error) {
+	f.Hook(chain.Registration{ID: "slow", Events: []string{"tool:pre"}, Mode: chain.Shadow, Priority: -1, TimeoutMS: 1000}, func(ctx context.Context, _ worker.Event) (worker.Result, error) {
 		cut()
 		<-ctx.Done()
 		return worker.Continue()
