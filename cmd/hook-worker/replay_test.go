@@ -118,9 +118,9 @@ func TestReplaySaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for sentence, c := range map[string]struct{ events, want string }{
 		"no JSON":           {`{"event":"tool:pre"}` + "\n{\n", "events.jsonl:2: "},
-		"no event":          {`{}`, "events.jsonl:1: event name"},
-		"an unknown member": {`{"event":"tool:pre","sesion":"x"}`, `unknown object member name "sesion"`},
-		"duplicate names":   {`{"event":"tool:pre","data":{"a":1,"a":2}}`, `duplicate object member name "a"`},
+		"no event":          {`{}`, "events.jsonl:1: the event has no name"},
+		"an unknown member": {`{"event":"tool:pre","sesion":"x"}`, `an event has no member "sesion"`},
+		"duplicate names":   {`{"event":"tool:pre","data":{"a":1,"a":2}}`, `has the name "/data/a" twice`},
 		"two sessions":      {`{"event":"tool:pre","session_id":"a","data":{"session_id":"b"}}`, "events.jsonl:1: session_id is another one in the data"},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -69,20 +68,6 @@ func run(ctx context.Context, args []string, p process) error {
 	if err != nil {
 		return workerfiles.InputError(fmt.Errorf("%w (see hook-worker --help)", err))
 	}
-	switch name, _, _ := strings.Cut(command.Command(), " "); name {
-	case "validate":
-		return f.Validate.run(p.stdout, p.stderr)
-	case "test":
-		return f.Test.run(ctx, p)
-	case "schema":
-		return f.Schema.run(p.stdout)
-	case "completion":
-		return f.Completion.Run(command)
-	case "replay":
-		return f.Replay.run(ctx, p)
-	}
-	if f.Run.DryRun {
-		return f.Run.dryRun(ctx, p)
-	}
-	return f.Run.run(ctx, p)
+	command.BindTo(ctx, (*context.Context)(nil))
+	return command.Run(p)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	workerschema "github.com/hookrouter/hookrouter/internal/workerfile/schema"
 )
@@ -10,8 +9,8 @@ import (
 // schema prints the JSON Schema of worker files.
 type schema struct{}
 
-func (schema) run(stdout io.Writer) error {
-	if _, err := stdout.Write(workerschema.JSON()); err != nil {
+func (schema) Run(p process) error {
+	if _, err := p.stdout.Write(workerschema.JSON()); err != nil {
 		return fmt.Errorf("write the schema: %w", err)
 	}
 	return nil

@@ -35,9 +35,12 @@ func (s serve) prefix(file *workerfile.File) string {
 	return cmp.Or(s.Prefix, file.NATS.Prefix, events.DefaultPrefix)
 }
 
-// run registers every hook and answers, for the hooks of the file as it is at each
+// Run registers every hook and answers, for the hooks of the file as it is at each
 // time, until ctx ends; then what was taken is answered.
-func (s serve) run(ctx context.Context, p process) (err error) {
+func (s serve) Run(ctx context.Context, p process) (err error) {
+	if s.DryRun {
+		return s.dryRun(ctx, p)
+	}
 	watch, unwatched := filewatch.New(s.Config) // before it is read
 	if unwatched == nil {
 		defer watch.Close()

@@ -16,8 +16,8 @@ type testFiles struct {
 	Text   bool     `name:"text" xor:"form" help:"Text output, even where the output is no terminal."`
 }
 
-// run writes a line for each test or event.
-func (c testFiles) run(ctx context.Context, p process) error {
+// Run writes a line for each test or event.
+func (c testFiles) Run(ctx context.Context, p process) error {
 	return workerfiles.Tests{
 		Files: c.Files, Events: c.Events, RunAll: c.RunAll, JUnit: c.JUnit, JSON: c.JSON || !p.terminal && !c.Text,
 		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr,

@@ -49,19 +49,19 @@ func remarks(all []*workerfile.Error) (list []remark) {
 	return list
 }
 
-// run prints of each file what is wrong with it, or what it registers.
-func (v validate) run(stdout, stderr io.Writer) error {
+// Run prints of each file what is wrong with it, or what it registers.
+func (v validate) Run(p process) error {
 	var wrong error
-	out := json.NewEncoder(stdout)
+	out := json.NewEncoder(p.stdout)
 	out.SetEscapeHTML(false)
 	for _, path := range v.Files {
-		found, err := v.check(path, stderr)
+		found, err := v.check(path, p.stderr)
 		wrong = errors.Join(wrong, err)
 		switch {
 		case v.JSON:
 			wrong = errors.Join(wrong, out.Encode(found))
 		case err == nil:
-			fmt.Fprint(stdout, found)
+			fmt.Fprint(p.stdout, found)
 		}
 	}
 	return wrong

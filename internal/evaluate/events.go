@@ -13,10 +13,10 @@ import (
 )
 
 // sample is an event of a file of events.
-type sample struct {
-	line  int
-	event events.Event
-	err   error // why there is none; the others may be well
+type Sample struct {
+	Line  int
+	Event events.Event
+	Err   error // why there is none; the others may be well
 }
 
 // ReadError says that a file of events can't be read, and where.
@@ -49,12 +49,25 @@ func Events(ctx context.Context, name string, in io.Reader, load Loader, o Optio
 	}
 	defer file.Close()
 	hooks := NewHooks(file, o.may, false)
+	return ReadEvents(ctx, name, in, func(s Sample) error {
+		r := hooks.sample(ctx, s)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		r.File = name
+		return each(r)
+	})
+}
+
+// ReadEvents reads the events of a file: JSON with an event a line, or an export of the audit log. Its
+// errors are of type [*ReadError], but for those of each.
+func ReadEvents(ctx context.Context, name string, in io.Reader, each func(Sample) error) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	next, failed := make(chan sample), make(chan error, 1)
+	next, failed := make(chan Sample), make(chan error, 1)
 	go func() { // reading does not end with ctx
 		defer close(next)
-		failed <- readEvents(ctx, name, in, func(s sample) error {
+		failed <- readEvents(ctx, name, in, func(s Sample) error {
 			select {
 			case next <- s:
 				return nil
@@ -69,12 +82,7 @@ func Events(ctx context.Context, name string, in io.Reader, load Loader, o Optio
 			if !more {
 				return <-failed
 			}
-			r := hooks.sample(ctx, s)
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			r.File = name
-			if err := each(r); err != nil {
+			if err := each(s); err != nil {
 				return err
 			}
 		case <-ctx.Done():
@@ -84,17 +92,17 @@ func Events(ctx context.Context, name string, in io.Reader, load Loader, o Optio
 }
 
 // sample runs one event of a file.
-func (c *Hooks) sample(ctx context.Context, s sample) Result {
+func (c *Hooks) sample(ctx context.Context, s Sample) Result {
 	start := time.Now()
-	r := Result{Kind: "event", Line: s.line, Name: s.event.Name, Event: s.event.Name, Session: s.event.Session}
-	if s.err != nil {
-		r.Wrong = []string{undecidedText(s.err)}
+	r := Result{Kind: "event", Line: s.Line, Name: s.Event.Name, Event: s.Event.Name, Session: s.Event.Session}
+	if s.Err != nil {
+		r.Wrong = []string{undecidedText(s.Err)}
 		return r
 	}
-	if at, err := time.Parse(time.RFC3339, s.event.Time); err == nil {
+	if at, err := time.Parse(time.RFC3339, s.Event.Time); err == nil {
 		ctx = kind.WithTime(ctx, at)
 	}
-	v, err := c.Try(ctx, s.event)
+	v, err := c.Try(ctx, s.Event)
 	r.Verdict = &v
 	if err != nil {
 		r.Wrong = []string{undecidedText(err)}

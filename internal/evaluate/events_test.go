@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 )
 
@@ -17,7 +18,7 @@ import (
 func through(t *testing.T, events string, json bool) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	r := &evaluate.Report{Out: &out, JSON: json}
+	r := &evaluate.Report{Out: term.NewPrinter(&out, json, false, false)}
 	err := evaluate.Events(t.Context(), "e.jsonl", strings.NewReader(events), loader(strings.TrimSuffix(hooks, "tests:\n")), evaluate.Options{}, r.Add)
 	if err != nil {
 		return "", err
@@ -153,7 +154,7 @@ func TestAFileOfAnotherEditorIsRead(t *testing.T) {
 func TestAnEventThatNoHookWantsIsSaidToBe(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	r := &evaluate.Report{Out: &out}
+	r := &evaluate.Report{Out: term.NewPrinter(&out, false, false, false)}
 	err := evaluate.Events(t.Context(), "-", strings.NewReader(`{"event":"tool:pree"}`), loader("hooks:\n  - {id: a, events: ['tool:pre'], cel: {rules: [{deny: a}]}}\n"), evaluate.Options{}, r.Add)
 	if want := "-:1  tool:pree  -  continue\n        - no hook of the file wants this event\n"; err != nil || out.String() != want {
 		t.Errorf("report %q, %v; want %q", &out, err, want)
@@ -165,7 +166,7 @@ func TestAChangeOfASecretShowsNone(t *testing.T) {
 	t.Parallel()
 	const key = "AKIAQ3EGWXYZ7TNB5KLM"
 	var out bytes.Buffer
-	r := &evaluate.Report{Out: &out}
+	r := &evaluate.Report{Out: term.NewPrinter(&out, false, false, false)}
 	err := evaluate.Events(t.Context(), "-", strings.NewReader(`{"event":"tool:post","data":{"tool_name":"Bash","tool_output":"`+key+`","gone":1}}`),
 		loader("hooks:\n  - {id: a, events: ['tool:post'], cel: {rules: [{modify: {set: {tool_output: \"'none'\", x: '1'}, remove: [gone]}}]}}\n"), evaluate.Options{}, r.Add)
 	if err != nil || strings.Contains(out.String(), key) || !strings.Contains(out.String(), `-> "none"`) ||

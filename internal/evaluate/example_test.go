@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
@@ -19,7 +20,7 @@ tests:
   - {name: nobody deploys on a Friday, now: "2026-02-06T10:00:00Z", event: "deploy:start", expect: {action: deny}}
   - {name: but on a Thursday, now: "2026-02-05T10:00:00Z", event: "deploy:start", expect: {action: continue}}
 `)
-	report := &evaluate.Report{Out: os.Stdout}
+	report := &evaluate.Report{Out: term.NewPrinter(os.Stdout, false, false, false)}
 	err := evaluate.RunTests(context.Background(), "worker.yaml", func(w kind.Worker) (*workerfile.File, error) {
 		return workerfile.Parse("worker.yaml", text, kinds.All(w))
 	}, evaluate.Options{}, report.Add)

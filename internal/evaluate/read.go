@@ -24,14 +24,16 @@ const (
 	byteOrder  = "\ufeff" // that some editors begin a text with
 )
 
+// ErrNoEvents is the cause of a [*ReadError]: the file has none.
+var ErrNoEvents = errors.New(`there are no events in it: write one a line, such as {"event":"tool:pre","session_id":"s1","data":{}}`)
+
 var (
-	errNoEvents = errors.New(`there are no events in it: write one a line, such as {"event":"tool:pre","session_id":"s1","data":{}}`)
-	errNoName   = errors.New(`the event has no name: give it, such as "event":"tool:pre", or for a CloudEvent "type":"tool:pre"`)
-	errLong     = fmt.Errorf("the line has more than %d MiB: events are at most as long as NATS messages", maxLine>>20)
+	errNoName = errors.New(`the event has no name: give it, such as "event":"tool:pre", or for a CloudEvent "type":"tool:pre"`)
+	errLong   = fmt.Errorf("the line has more than %d MiB: events are at most as long as NATS messages", maxLine>>20)
 )
 
 // readEvents reads a file of events.
-func readEvents(ctx context.Context, name string, in io.Reader, each func(sample) error) error {
+func readEvents(ctx context.Context, name string, in io.Reader, each func(Sample) error) error {
 	text := bufio.NewReader(in)
 	if head, _ := text.Peek(len(byteOrder)); string(head) == byteOrder {
 		_, _ = text.Discard(len(byteOrder))
@@ -55,7 +57,7 @@ func readEvents(ctx context.Context, name string, in io.Reader, each func(sample
 			continue
 		}
 		some = true
-		if err := each(sample{line: n, event: ev}); err != nil {
+		if err := each(Sample{Line: n, Event: ev}); err != nil {
 			return err
 		}
 	}
@@ -68,19 +70,19 @@ func readEvents(ctx context.Context, name string, in io.Reader, each func(sample
 	case err != nil:
 		return &ReadError{name, n, err}
 	case !some:
-		return &ReadError{name, 0, errNoEvents}
+		return &ReadError{name, 0, ErrNoEvents}
 	}
 	return nil
 }
 
-func readExport(ctx context.Context, name string, in io.Reader, each func(sample) error) error {
+func readExport(ctx context.Context, name string, in io.Reader, each func(Sample) error) error {
 	n := 0
 	var stopped error
 	err := FromExport(in, RecordingFilter{})(ctx, func(c *Recording) error {
 		n++
-		s := sample{line: n, event: c.AsEvent()}
+		s := Sample{Line: n, Event: c.AsEvent()}
 		if refusal := c.Refused(); refusal != nil {
-			s.err = refusal
+			s.Err = refusal
 		}
 		stopped = each(s)
 		return stopped
@@ -172,11 +174,6 @@ func complete(ev events.Event) (events.Event, bool, error) {
 		}
 	}
 	full, err := newEvent(ev.Name, ev.Session, ev.Data, at)
-	if ev.ID != "" {
-		full.ID = ev.ID
-	}
-	if ev.Source != "" {
-		full.Source = ev.Source
-	}
+	full.ID, full.Source = cmp.Or(ev.ID, full.ID), cmp.Or(ev.Source, full.Source)
 	return full, true, err
 }

@@ -4,23 +4,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"unicode"
 
+	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 )
 
 // Report writes what came of tests and events as it comes, and counts.
 type Report struct {
-	Out  io.Writer
-	JSON bool // a document a line, instead of text for people
+	Out *term.Printer // JSON is a document a line
 
 	Tests, Failed int
 	Errors        int      // what kept tests and events from being run
 	results       []Result // for [Report.JUnit]
-	err           error    // the first of writing
 }
 
 // Add takes one result.
@@ -30,12 +27,10 @@ func (r *Report) Add(result Result) error {
 		r.Failed++
 	}
 	r.results = append(r.results, result)
-	if r.JSON {
-		r.document(result)
-	} else {
+	if !r.Out.Line(result) {
 		r.text(result)
 	}
-	return r.err
+	return r.Out.Failure()
 }
 
 // Broken takes what kept tests or events of a file from being run: the file is wrong or
@@ -55,47 +50,37 @@ func (r *Report) Broken(file string, err error) {
 		fault.Kind, fault.Name = "error", "the file can be tried"
 		r.Errors++
 		r.results = append(r.results, fault)
-		if r.JSON {
-			r.document(fault)
-		}
+		r.Out.Line(fault)
 	}
 }
 
 // End writes what it adds up to.
 func (r *Report) End() error {
-	if r.JSON {
-		r.document(struct {
-			Kind   string `json:"kind"`
-			Tests  int    `json:"tests"`
-			Failed int    `json:"failed"`
-			Errors int    `json:"errors,omitempty"`
-		}{"summary", r.Tests, r.Failed, r.Errors})
-		return r.err
+	if r.Out.Line(struct {
+		Kind   string `json:"kind"`
+		Tests  int    `json:"tests"`
+		Failed int    `json:"failed"`
+		Errors int    `json:"errors,omitempty"`
+	}{"summary", r.Tests, r.Failed, r.Errors}) {
+		return r.Out.Failure()
 	}
 	thing := "test"
 	if len(r.results) > 0 && r.results[0].Kind == "event" {
 		thing = "event"
 	}
-	text := fmt.Sprintf("%s, %d failed", plural(r.Tests, thing), r.Failed)
+	text := fmt.Sprintf("%s, %d failed", term.Plural(r.Tests, thing), r.Failed)
 	if r.Errors > 0 {
-		text += ", " + plural(r.Errors, "error")
+		text += ", " + term.Plural(r.Errors, "error")
 	}
 	r.print("%s\n", text)
-	return r.err
-}
-
-func plural(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
+	return r.Out.Failure()
 }
 
 func (r *Report) text(result Result) {
 	place := fmt.Sprintf("%s:%d", result.File, result.Line)
 	switch {
 	case result.Kind == "event":
-		r.print("%s  %s  %s  %s\n", place, result.Event, orDash(result.Session), outcome(result.Verdict))
+		r.print("%s  %s  %s  %s\n", place, result.Event, term.OrDash(result.Session), outcome(result.Verdict))
 	case result.OK:
 		r.print("ok      %s  %s\n", place, result.Name)
 	default:
@@ -165,47 +150,7 @@ func outcome(v *Verdict) string {
 	return v.brief()
 }
 
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
-}
-
-// print writes a line for people, from which everything is gone that would do something
-// to a terminal.
+// print writes a line, without what moves a cursor.
 func (r *Report) print(format string, args ...any) {
-	text := strings.TrimSuffix(fmt.Sprintf(format, args...), "\n")
-	text = strings.Map(func(c rune) rune {
-		switch {
-		case unicode.IsSpace(c):
-			return ' '
-		case !unicode.IsPrint(c):
-			return -1
-		}
-		return c
-	}, strings.ToValidUTF8(text, "\ufffd"))
-	r.write([]byte(text + "\n"))
-}
-
-func (r *Report) document(v any) {
-	var text strings.Builder
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		r.fail(err)
-		return
-	}
-	r.write([]byte(text.String()))
-}
-
-func (r *Report) write(text []byte) {
-	_, err := r.Out.Write(text)
-	r.fail(err)
-}
-
-func (r *Report) fail(err error) {
-	if r.err == nil && err != nil {
-		r.err = fmt.Errorf("write the results: %w", err)
-	}
+	r.Out.Print("%s\n", term.Clean(strings.TrimSuffix(fmt.Sprintf(format, args...), "\n")))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -162,6 +163,9 @@ func newEvent(name, session string, data json.RawMessage, now time.Time) (events
 	ev := events.Event{ID: events.NewID(), Source: events.DefaultSource, Name: name, Session: cmp.Or(session, own), Time: events.Stamp(now), Data: data}
 	if _, stamped := object.Get("timestamp"); !stamped {
 		ev.Data = object.Over(events.Object{}, ev.Time)
+	}
+	if own != "" && own != ev.Session {
+		return ev, errors.New("session_id is another one in the data")
 	}
 	return ev, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
@@ -45,7 +46,7 @@ func loader(text string) evaluate.Loader {
 func tested(t *testing.T, text string, o evaluate.Options) string {
 	t.Helper()
 	var out bytes.Buffer
-	r := &evaluate.Report{Out: &out}
+	r := &evaluate.Report{Out: term.NewPrinter(&out, false, false, false)}
 	if err := evaluate.RunTests(t.Context(), "w.yaml", loader(text), o, r.Add); err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +213,7 @@ func TestWhoObservesIsNotCalled(t *testing.T) {
 func TestReportForPrograms(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	r := &evaluate.Report{Out: &out, JSON: true}
+	r := &evaluate.Report{Out: term.NewPrinter(&out, true, false, false)}
 	err := evaluate.RunTests(t.Context(), "w.yaml", loader(hooks+"  - {name: <a>, event: 'b:c', expect: {action: continue}}\n  - {name: b, event: 'b:c', expect: {action: deny}}\n"), evaluate.Options{}, r.Add)
 	if err := errors.Join(err, r.End()); err != nil {
 		t.Fatal(err)
@@ -264,7 +265,7 @@ func TestTheReportDoesNothingToATerminal(t *testing.T) {
 
 func TestAFullDiskIsAnError(t *testing.T) {
 	t.Parallel()
-	r := &evaluate.Report{Out: full{}}
+	r := &evaluate.Report{Out: term.NewPrinter(full{}, false, false, false)}
 	err := evaluate.RunTests(t.Context(), "w.yaml", loader(hooks+"  - {name: a, event: 'b:c', expect: {action: continue}}\n"), evaluate.Options{}, r.Add)
 	if !errors.Is(err, errFull) {
 		t.Errorf("Run = %v; want %v", err, errFull)

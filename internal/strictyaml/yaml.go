@@ -85,7 +85,7 @@ func ErrorAt(node ast.Node, format string, args ...any) error {
 	if n, ok := node.(*ast.MappingValueNode); ok {
 		node = n.Key
 	}
-	line, column := position(node.GetToken())
+	line, column := Position(node.GetToken())
 	return fmt.Errorf("%d:%d: %w", line, column, fmt.Errorf(format, args...))
 }
 
@@ -94,11 +94,12 @@ func syntaxError(err error) error {
 	if !errors.As(err, &syntax) || syntax.GetToken() == nil {
 		return fmt.Errorf("1:1: %w", err)
 	}
-	line, column := position(syntax.GetToken())
+	line, column := Position(syntax.GetToken())
 	return fmt.Errorf("%d:%d: %s", line, column, strings.Join(strings.Fields(syntax.GetMessage()), " "))
 }
 
-func position(t *token.Token) (line, column int) {
+// Position is where a token stands, from 1; 1 and 1 where it is not known.
+func Position(t *token.Token) (line, column int) {
 	if t == nil || t.Position == nil {
 		return 1, 1
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
+	"github.com/hookrouter/hookrouter/internal/strictyaml"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
@@ -76,7 +77,7 @@ func newDocument(name string, source []byte, kinds map[string]kind.Kind) (*docum
 // appendNode appends a node as JSON and remembers where it stands.
 func (d *document) appendNode(buf []byte, at jsontext.Pointer, node ast.Node, depth int) []byte {
 	p := d.places[at]
-	p.line, p.column = position(beginning(node))
+	p.line, p.column = strictyaml.Position(beginning(node))
 	d.places[at] = p
 	if depth > maxNesting {
 		return d.appendFault(buf, at, fmt.Errorf("the file nests deeper than %d levels", maxNesting))
@@ -168,7 +169,7 @@ func (d *document) appendMapping(buf []byte, at jsontext.Pointer, values []*ast.
 	buf = append(buf, '{')
 	begin := len(buf)
 	for _, v := range values {
-		line, column := position(v.Key.GetToken())
+		line, column := strictyaml.Position(v.Key.GetToken())
 		key, ok := v.Key.(*ast.StringNode)
 		if !ok {
 			d.odd = true
@@ -196,11 +197,4 @@ func (d *document) noteKey(line, column int, mapping jsontext.Pointer, err error
 	e := d.errorIn(line, column, mapping, err)
 	e.at = mapping.AppendToken(fmt.Sprintf("%d:%d", line, column))
 	d.note(e)
-}
-
-func position(t *token.Token) (line, column int) {
-	if t == nil || t.Position == nil {
-		return 1, 1
-	}
-	return t.Position.Line, t.Position.Column
 }

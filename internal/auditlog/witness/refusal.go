@@ -1,6 +1,7 @@
 package witness
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,19 +61,12 @@ func (w *Witness) conflict(found []byte, format string, args ...any) *Refusal {
 		r.Origin = w.origin()
 	}
 	if w.kept != nil {
-		r.Signed, r.Origin = w.kept.Checkpoint, orText(r.Origin, w.kept.Origin)
+		r.Signed, r.Origin = w.kept.Checkpoint, cmp.Or(r.Origin, w.kept.Origin)
 	}
 	if w.log != nil && w.log.Size() > 0 {
 		r.Size, r.Root = w.log.Size(), w.log.Root(w.log.Format()).String()
 	}
 	return r
-}
-
-func orText(text, usual string) string {
-	if text == "" {
-		return usual
-	}
-	return text
 }
 
 // gone is conflict for what may be back.
@@ -87,7 +81,7 @@ func (w *Witness) refuse(r *Refusal) error {
 	r.File = w.proofFile()
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {
-		err = writeFile(r.File, append(text, '\n'))
+		err = WriteFile(r.File, append(text, '\n'))
 	}
 	w.tell(Event{Time: r.Time, Kind: "refused", Text: r.Error()})
 	if err != nil {

@@ -156,14 +156,14 @@ func (m *memory) save(path string) error {
 	if err != nil {
 		return fmt.Errorf("keep the state: %w", err)
 	}
-	if err := writeFile(path, append(text, '\n')); err != nil {
+	if err := WriteFile(path, append(text, '\n')); err != nil {
 		return fmt.Errorf("keep the state: %w", err)
 	}
 	return nil
 }
 
-// writeFile replaces a file by another one, and returns when that is on disk.
-func writeFile(path string, text []byte) error {
+// WriteFile writes a file whole or not at all, readable for its owner.
+func WriteFile(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package witness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,7 +100,7 @@ var ErrTwice = errors.New("another process signs with this witness's key: give e
 // New makes a witness, and reads its state. The error is a [Refusal] where it refused
 // before.
 func New(b *natsx.Conn, o Options) (*Witness, error) {
-	o.Every, o.Grace, o.Retry = orElse(o.Every, time.Minute), orElse(o.Grace, 15*time.Second), orElse(o.Retry, time.Second)
+	o.Every, o.Grace, o.Retry = cmp.Or(o.Every, time.Minute), cmp.Or(o.Grace, 15*time.Second), cmp.Or(o.Retry, time.Second)
 	if o.Tell == nil {
 		o.Tell = func(Event) {}
 	}
@@ -111,13 +112,6 @@ func New(b *natsx.Conn, o Options) (*Witness, error) {
 		return nil, err
 	}
 	return w, nil
-}
-
-func orElse(d, usual time.Duration) time.Duration {
-	if d == 0 {
-		return usual
-	}
-	return d
 }
 
 // Run watches until ctx ends, and then returns nil. The error is a [Refusal], [ErrTwice],

@@ -96,32 +96,15 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 
 // settings checks the options.
 func (o Options) settings(dir string) (settings, error) {
-	set := settings{maxSizeMB: DefaultMaxSizeMB, rotateHours: DefaultRotateHours, keep: DefaultKeep, gzip: o.Gzip}
-	for _, limit := range [...]struct {
-		name       string
-		given, max int
-		to         *int
-	}{
-		{"max_size_mb", o.MaxSizeMB, maxSizeMB, &set.maxSizeMB},
-		{"rotate_hours", o.RotateHours, maxRotateHours, &set.rotateHours},
-		{"keep", o.Keep, maxKeep, &set.keep},
-	} {
-		if limit.given < 0 || limit.given > limit.max {
-			return set, kind.At(jsontext.Pointer("/"+limit.name), "must be 1 to %d, not %d", limit.max, limit.given)
-		}
-		if limit.given > 0 {
-			*limit.to = limit.given
-		}
+	set := settings{maxSizeMB: o.MaxSizeMB, rotateHours: o.RotateHours, keep: o.Keep, gzip: o.Gzip}
+	if err := cmp.Or(
+		kind.Range("/max_size_mb", &set.maxSizeMB, DefaultMaxSizeMB, 1, maxSizeMB),
+		kind.Range("/rotate_hours", &set.rotateHours, DefaultRotateHours, 1, maxRotateHours),
+		kind.Range("/keep", &set.keep, DefaultKeep, 1, maxKeep),
+	); err != nil {
+		return set, err
 	}
-	set.path = o.File
-	set.path = cmp.Or(set.path, DefaultFile)
-	if !filepath.IsAbs(set.path) {
-		set.path = filepath.Join(dir, set.path)
-	}
-	path, err := filepath.Abs(set.path)
-	if err != nil {
-		return set, kind.At("/file", "find the file: %w", err)
-	}
+	path := kind.Worker{Dir: dir}.Path(cmp.Or(o.File, DefaultFile))
 	if info, err := os.Stat(path); strings.HasSuffix(o.File, "/") || err == nil && !info.Mode().IsRegular() {
 		return set, kind.At("/file", "%s is no file that lines could be added to: give the path of a file", path)
 	}

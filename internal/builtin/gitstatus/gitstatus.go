@@ -1,7 +1,6 @@
 package gitstatus
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -47,10 +46,9 @@ type remembered struct {
 
 // New builds the hook.
 func New(s kind.Section, o Options) (kind.Hook, error) {
-	if o.MaxFiles < 0 || o.MaxFiles > maxMaxFiles {
-		return kind.Hook{}, kind.At("/max_files", "must be 1 to %d, not %d", maxMaxFiles, o.MaxFiles)
+	if err := kind.Range("/max_files", &o.MaxFiles, DefaultMaxFiles, 1, maxMaxFiles); err != nil {
+		return kind.Hook{}, err
 	}
-	o.MaxFiles = cmp.Or(o.MaxFiles, DefaultMaxFiles)
 	if o.Dir != "" {
 		o.Dir = s.Worker.Path(o.Dir)
 	}

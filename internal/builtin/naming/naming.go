@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/hookrouter/hookrouter/internal/builtin"
 	"github.com/hookrouter/hookrouter/internal/hookstate"
 	"github.com/hookrouter/hookrouter/internal/workerfile/exechook"
@@ -70,19 +68,12 @@ type hook struct {
 
 // New builds the hook.
 func New(s kind.Section, o Options) (kind.Hook, error) {
-	for _, limit := range []struct {
-		name     string
-		value    *int
-		standard int
-	}{
-		{"max_name_length", &o.MaxNameLength, DefaultMaxNameLength},
-		{"max_description_length", &o.MaxDescriptionLength, DefaultMaxDescriptionLength},
-		{"update_interval", &o.UpdateInterval, DefaultUpdateInterval},
-	} {
-		if *limit.value < 0 || *limit.value > maxLength {
-			return kind.Hook{}, kind.At(jsontext.Pointer("/"+limit.name), "must be 1 to %d, not %d", maxLength, *limit.value)
-		}
-		*limit.value = cmp.Or(*limit.value, limit.standard)
+	if err := cmp.Or(
+		kind.Range("/max_name_length", &o.MaxNameLength, DefaultMaxNameLength, 1, maxLength),
+		kind.Range("/max_description_length", &o.MaxDescriptionLength, DefaultMaxDescriptionLength, 1, maxLength),
+		kind.Range("/update_interval", &o.UpdateInterval, DefaultUpdateInterval, 1, maxLength),
+	); err != nil {
+		return kind.Hook{}, err
 	}
 	h := hook{Options: o, states: builtin.StateOf[Session](s, "session-naming"), log: builtin.LogOf(s)}
 	if o.Command != nil {

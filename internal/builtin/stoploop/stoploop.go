@@ -68,19 +68,13 @@ type guard struct {
 
 // New builds the hook.
 func New(s kind.Section, o Options) (kind.Hook, error) {
-	for _, limit := range []struct {
-		name               string
-		value              *int
-		standard, min, max int
-	}{
-		{"hint", &o.Hint, DefaultHint, 2, maxTimes},
-		{"deny", &o.Deny, DefaultDeny, 2, maxTimes},
-		{"period", &o.Period, DefaultPeriod, 1, maxPeriod},
-		{"stops", &o.Stops, DefaultStops, -1, maxTimes},
-	} {
-		if *limit.value = cmp.Or(*limit.value, limit.standard); *limit.value < limit.min || *limit.value > limit.max {
-			return kind.Hook{}, kind.At(jsontext.Pointer("/"+limit.name), "must be %d to %d, not %d", limit.min, limit.max, *limit.value)
-		}
+	if err := cmp.Or(
+		kind.Range("/hint", &o.Hint, DefaultHint, 2, maxTimes),
+		kind.Range("/deny", &o.Deny, DefaultDeny, 2, maxTimes),
+		kind.Range("/period", &o.Period, DefaultPeriod, 1, maxPeriod),
+		kind.Range("/stops", &o.Stops, DefaultStops, -1, maxTimes),
+	); err != nil {
+		return kind.Hook{}, err
 	}
 	if i, err := o.Ignore.Check(); err != nil {
 		return kind.Hook{}, kind.At(jsontext.Pointer("/ignore").AppendToken(strconv.Itoa(i)), "%w", err)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 )
 
@@ -29,7 +30,7 @@ var errInterrupted = errors.New("interrupted before the last result")
 // Run writes a line for each test or event. Its error says that some failed, or what
 // kept them from being run.
 func (c Tests) Run(ctx context.Context) (err error) {
-	report := &evaluate.Report{Out: c.Stdout, JSON: c.JSON}
+	report := &evaluate.Report{Out: term.NewPrinter(c.Stdout, c.JSON, false, false)}
 	if c.JUnit != "" {
 		file, err := os.Create(c.JUnit) // now: an older one would say that all is well if this is killed
 		if err != nil {

@@ -62,22 +62,21 @@ func New(c Config) (kind.Handler, error) {
 }
 
 func newCommand(c Config) (*command, error) {
-	for _, limit := range [...]struct {
-		name       string
-		value, max int
-	}{{"max_output", c.MaxOutput, maxMaxOutput}, {"concurrency", c.Concurrency, maxConcurrency}} {
-		if limit.value < 0 || limit.value > limit.max {
-			return nil, kind.At(jsontext.Pointer("/"+limit.name), "must be 1 to %d, not %d", limit.max, limit.value)
-		}
+	if err := cmp.Or(
+		kind.Range("/max_output", &c.MaxOutput, DefaultMaxOutput, 1, maxMaxOutput),
+		kind.Range("/concurrency", &c.Concurrency, DefaultConcurrency, 1, maxConcurrency),
+	); err != nil {
+		return nil, err
 	}
+
 	dir, err := findDir(c)
 	if err != nil {
 		return nil, err
 	}
 	cmd := &command{
-		program: process.Program{Dir: dir, MaxOutput: cmp.Or(c.MaxOutput, DefaultMaxOutput)},
+		program: process.Program{Dir: dir, MaxOutput: c.MaxOutput},
 		env:     slices.Concat(process.DefaultEnv, c.Env),
-		slots:   make(chan struct{}, cmp.Or(c.Concurrency, DefaultConcurrency)),
+		slots:   make(chan struct{}, c.Concurrency),
 	}
 	for i, name := range c.Env {
 		if name == "" || strings.ContainsAny(name, "= \x00") {

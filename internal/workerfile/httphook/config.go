@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -74,7 +72,7 @@ func New(s kind.Section, c Config) (kind.Hook, error) {
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    10 * time.Second,
 		IdleConnTimeout:        90 * time.Second,
-		MaxIdleConnsPerHost:    cmp.Or(c.Concurrency, DefaultConcurrency),
+		MaxIdleConnsPerHost:    c.Concurrency,
 		MaxResponseHeaderBytes: 64 << 10,
 	}
 	e := &endpoint{
@@ -85,27 +83,26 @@ func New(s kind.Section, c Config) (kind.Hook, error) {
 		},
 		idempotent:  c.Idempotent,
 		observes:    s.Registration != nil && s.Registration.Mode == chain.Observe,
-		maxResponse: cmp.Or(c.MaxResponse, DefaultMaxResponse),
-		slots:       make(chan struct{}, cmp.Or(c.Concurrency, DefaultConcurrency)),
+		maxResponse: c.MaxResponse,
+		slots:       make(chan struct{}, c.Concurrency),
 	}
 	return kind.Hook{Handler: e.handle, Acts: true, Files: c.files(s.Worker), Close: transport.CloseIdleConnections}, nil
 }
 
 // check checks what needs nothing of this machine, and returns what may be shown of
 // the URL.
-func (c Config) check() (host string, err error) {
-	host, err = checkURL(c)
+func (c *Config) check() (host string, err error) {
+	host, err = checkURL(*c)
 	if err != nil {
 		return "", &kind.FieldError{Pointer: "/url", Err: err}
 	}
-	for _, limit := range [...]struct {
-		name       string
-		value, max int
-	}{{"max_response", c.MaxResponse, maxMaxResponse}, {"concurrency", c.Concurrency, maxConcurrency}} {
-		if limit.value < 0 || limit.value > limit.max {
-			return "", kind.At(jsontext.Pointer("/"+limit.name), "must be 1 to %d, not %d", limit.max, limit.value)
-		}
+	if err := cmp.Or(
+		kind.Range("/max_response", &c.MaxResponse, DefaultMaxResponse, 1, maxMaxResponse),
+		kind.Range("/concurrency", &c.Concurrency, DefaultConcurrency, 1, maxConcurrency),
+	); err != nil {
+		return "", err
 	}
+
 	if err := c.checkSecrets(); err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,6 +134,15 @@ func (e *FieldError) Error() string {
 		text = string(e.Pointer) + ": " + text
 	}
 	return text
+}
+
+// Range checks that a number of a configuration is in a range, and gives it the default where it is
+// 0.
+func Range(field jsontext.Pointer, value *int, standard, least, most int) error {
+	if *value = cmp.Or(*value, standard); *value < least || *value > most {
+		return At(field, "must be %d to %d, not %d", least, most, *value)
+	}
+	return nil
 }
 
 // Unwrap returns what is wrong.
