@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
@@ -22,7 +23,7 @@ func load(path string) evaluate.Loader {
 func failing(t *testing.T, path string, load evaluate.Loader) (n int, report string) {
 	t.Helper()
 	var out bytes.Buffer
-	r := &evaluate.Report{Out: &out}
+	r := &evaluate.Report{Out: term.NewPrinter(&out, false, false, false)}
 	if err := evaluate.RunTests(t.Context(), path, load, evaluate.Options{}, r.Add); err != nil {
 		t.Fatal(err)
 	}

@@ -69,10 +69,3 @@ func (d *Dispatcher) finish(ev *event, out chain.Outcome, approvalID string) fun
 		d.observe(ev, err)
 	}
 }
-
-// failed observes an event that gets an error instead of an answer.
-func (d *Dispatcher) failed(ev *event, err *error) {
-	if *err != nil {
-		d.observe(ev, *err)
-	}
-}

@@ -21,30 +21,45 @@ const (
 )
 
 // Emit takes an event through its hooks and answers with what they decided.
-func (d *Dispatcher) Emit(ctx context.Context, req Request) (_ *Answer, err error) {
-	ev, err := d.admit(verbEmit, req, d.opts.ChainTimeout)
+func (d *Dispatcher) Emit(ctx context.Context, req Request) (*Answer, error) {
+	return d.handle(verbEmit, req, func(ev *event) (*Answer, error) {
+		out, err := d.decide(ctx, ev)
+		if err != nil {
+			return nil, err
+		}
+		if err := d.endSession(ctx, ev); err != nil {
+			return nil, err
+		}
+		if err := d.record(ctx, ev, d.emitted(ev, out)); err != nil {
+			return nil, err
+		}
+		answer := ev.answer(out, out.Result.Append(make([]byte, 0, len(out.Result.Data)+128)))
+		answer.sent = d.finish(ev, out, "")
+		return answer, nil
+	})
+}
+
+// handle admits an event, and releases it when do has handled it.
+func (d *Dispatcher) handle(verb string, req Request, do func(*event) (*Answer, error)) (*Answer, error) {
+	ev, err := d.admit(verb, req, d.opts.ChainTimeout)
 	if err != nil {
 		return nil, err
 	}
 	defer d.release(ev)
-	defer d.failed(ev, &err)
+	answer, err := do(ev)
+	if err != nil {
+		d.observe(ev, err)
+	}
+	return answer, err
+}
+
+// decide begins the turn that the event begins, announces the event and runs its hooks.
+func (d *Dispatcher) decide(ctx context.Context, ev *event) (chain.Outcome, error) {
 	if err := d.beginTurn(ctx, ev); err != nil {
-		return nil, err
+		return chain.Outcome{}, err
 	}
 	d.announce(ev)
-	out, err := d.run(ctx, ev)
-	if err != nil {
-		return nil, err
-	}
-	if err := d.endSession(ctx, ev); err != nil {
-		return nil, err
-	}
-	if err := d.record(ctx, ev, d.emitted(ev, out)); err != nil {
-		return nil, err
-	}
-	answer := ev.answer(out, out.Result.Append(make([]byte, 0, len(out.Result.Data)+128)))
-	answer.sent = d.finish(ev, out, "")
-	return answer, nil
+	return d.run(ctx, ev)
 }
 
 // run takes the event along its hooks within its time.

@@ -11,47 +11,37 @@ import (
 // Execute takes an event through its hooks and makes what they decided happen: it
 // composes the verdict, charges injections to the turn's budget, and has a person
 // asked. The answer may have to wait for that person; see [Answer.Pending].
-func (d *Dispatcher) Execute(ctx context.Context, req Request) (_ *Answer, err error) {
-	ev, err := d.admit(verbExecute, req, d.opts.ChainTimeout)
-	if err != nil {
-		return nil, err
-	}
-	defer d.release(ev)
-	defer d.failed(ev, &err)
-	if answer, err := d.rejoin(ctx, ev); answer != nil || err != nil {
-		return answer, err
-	}
-	if err := d.beginTurn(ctx, ev); err != nil {
-		return nil, err
-	}
-	d.announce(ev)
-	out, err := d.run(ctx, ev)
-	if err != nil {
-		return nil, err
-	}
-	v, err := d.coordinate(ctx, ev, out)
-	if err != nil {
-		return nil, err
-	}
-	if err := d.endSession(ctx, ev); err != nil {
-		return nil, err
-	}
-	v, asked, err := d.ask(ctx, ev, out, v)
-	if err != nil {
-		return nil, err
-	}
-	answer := ev.answer(out, nil)
-	if asked != nil {
-		answer.pending = asked
-	} else {
-		if err := d.record(ctx, ev, d.executed(ev, out, v)); err != nil {
+func (d *Dispatcher) Execute(ctx context.Context, req Request) (*Answer, error) {
+	return d.handle(verbExecute, req, func(ev *event) (*Answer, error) {
+		if answer, err := d.rejoin(ctx, ev); answer != nil || err != nil {
+			return answer, err
+		}
+		out, err := d.decide(ctx, ev)
+		if err != nil {
 			return nil, err
 		}
-		answer.Body = v.Append(make([]byte, 0, len(v.Data)+256))
-	}
-	ev.concluded(v)
-	answer.sent = d.finish(ev, out, approvalID(v))
-	return answer, nil
+		v, err := d.coordinate(ctx, ev, out)
+		if err != nil {
+			return nil, err
+		}
+		if err := d.endSession(ctx, ev); err != nil {
+			return nil, err
+		}
+		v, asked, err := d.ask(ctx, ev, out, v)
+		if err != nil {
+			return nil, err
+		}
+		answer := ev.answer(out, nil)
+		if answer.pending = asked; asked == nil {
+			if err := d.record(ctx, ev, d.executed(ev, out, v)); err != nil {
+				return nil, err
+			}
+			answer.Body = v.Append(make([]byte, 0, len(v.Data)+256))
+		}
+		ev.concluded(v)
+		answer.sent = d.finish(ev, out, approvalID(v))
+		return answer, nil
+	})
 }
 
 // coordinate composes the verdict of what the chain decided, and charges what it

@@ -179,10 +179,7 @@ func (b *Bus) Conn(t testing.TB) *nats.Conn {
 // its connection and prefix are the bus's.
 func (b *Bus) Client(t testing.TB, options ...hookrouter.Options) *hookrouter.Client {
 	t.Helper()
-	o := hookrouter.Options{}
-	if len(options) > 0 {
-		o = options[0]
-	}
+	o := first(options)
 	o.Conn, o.Prefix = b.Conn(t), b.Prefix()
 	client, err := hookrouter.Connect(t.Context(), o)
 	if err != nil {
@@ -196,11 +193,7 @@ func (b *Bus) Client(t testing.TB, options ...hookrouter.Options) *hookrouter.Cl
 // At most one Options is used.
 func (b *Bus) Worker(t testing.TB, options ...worker.Options) *worker.Worker {
 	t.Helper()
-	o := worker.Options{}
-	if len(options) > 0 {
-		o = options[0]
-	}
-	w, err := worker.New(b.Client(t), o)
+	w, err := worker.New(b.Client(t), first(options))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,6 +205,14 @@ func (b *Bus) Worker(t testing.TB, options ...worker.Options) *worker.Worker {
 		}
 	})
 	return w
+}
+
+// first is the options that were given, or the zero ones.
+func first[O any](options []O) (o O) {
+	if len(options) > 0 {
+		return options[0]
+	}
+	return o
 }
 
 // Register registers a handler with a worker of its own, for the length of the
