@@ -56,7 +56,7 @@ func generated(t *testing.T, file, name, want string) {
 	switch {
 	case have == want:
 	case *update:
-		if err := os.WriteFile(file, []byte(head+begin+want+end+tail), 0o644); err != nil { //nolint:gosec // a document
+		if err := os.WriteFile(file, []byte(head+begin+want+end+tail), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	default:

@@ -41,7 +41,7 @@ func kept(t *testing.T, url string) int {
 	if err != nil {
 		return -1
 	}
-	return int(stream.CachedInfo().State.Msgs) //nolint:gosec // a few
+	return int(stream.CachedInfo().State.Msgs)
 }
 
 func TestReplicasRememberTogether(t *testing.T) {

@@ -23,7 +23,7 @@ type Hooks struct {
 func NewHooks(file *workerfile.File, may func(workerfile.Hook) bool, shadows bool) *Hooks {
 	c := &Hooks{table: &chain.Table{}, files: map[string]workerfile.Hook{}, may: may}
 	for i, h := range file.Hooks {
-		entry := &chain.Entry{Registration: h.Registration, Order: uint64(i + 1), Hook: h.Handler} //nolint:gosec // small
+		entry := &chain.Entry{Registration: h.Registration, Order: uint64(i + 1), Hook: h.Handler}
 		if entry.Mode == chain.Shadow && shadows {
 			entry.Mode = chain.Enforce
 		}

@@ -45,7 +45,7 @@ func (p *levelPage) put(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.level.Set(level)
-	p.log.Warn("log level changed", "level", level)
+	p.log.Warn("log level changed", "to", level)
 	_, _ = fmt.Fprintln(w, strings.ToLower(level.String()))
 }
 

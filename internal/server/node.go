@@ -61,7 +61,7 @@ type Server struct {
 	http   *http.Server
 	page   *console.Console // nil where it is not served
 	listen net.Listener
-	tel  *telemetry.Telemetry
+	tel    *telemetry.Telemetry
 	level  *slog.LevelVar // nil where it is not to be changed
 	log    *slog.Logger
 }

@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Approval is an approval request, and what became of it.
+// Approval is an approval request and its decision.
 type Approval struct {
 	ID, ChainID    string // of the approval request; of the chain that asked
 	Hook           string // the id of the hook
@@ -31,8 +31,8 @@ func (a Approval) waiting() (wait, parent trace.SpanContext) {
 	return parent.WithSpanID(id).WithTraceFlags(trace.FlagsSampled), parent
 }
 
-// Asked is the context of what is said of an open approval request: it names the wait for the
-// answer, or without tracing what asked.
+// Asked is the context for messages about an open approval request: it names the span of
+// the wait for the answer, or, without tracing, the span of the event.
 func (t *Tracer) Asked(a Approval) context.Context {
 	ctx := Remote(context.Background(), a.Trace, "")
 	if t == nil {
@@ -43,11 +43,10 @@ func (t *Tracer) Asked(a Approval) context.Context {
 }
 
 // Decided makes the spans of the wait for an answer and of the decision; each has a
-// link to the other. The wait is in the trace of what asked, whichever replica decides:
-// the approval request carries it. The decision is below the span of who answers, as ctx has
-// it, or else in a trace of its own: it may be made days later and by anybody. Who
-// decides makes both, once. The context that is returned is that of what is said of the
-// decision.
+// link to the other. The wait is in the trace of the event, whichever replica decides:
+// the approval request carries it. The decision is below the span in ctx, which is the
+// answer's, or else in a trace of its own: it may be made days later. The replica that
+// decides makes both, once. The returned context is for messages about the decision.
 func (t *Tracer) Decided(ctx context.Context, a Approval) context.Context {
 	if t == nil {
 		return Remote(context.Background(), a.Trace, "")

@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// Chain is what happened to one event, as the router tells it after the answer.
+// Chain is what happened to one event, as the router reports it after the answer.
 type Chain struct {
 	Verb, Event, Source       string // emit, execute, collect or contributions; the event's name; who emitted it
 	Channel                   string // of contributions
@@ -24,10 +24,10 @@ type Chain struct {
 	Refused                   int      // the code of the refusal that was answered, 0 for none
 }
 
-// Interval is from when to when something was under way; zero means never.
+// Interval is when something began and ended; zero means never.
 type Interval struct{ From, To time.Time }
 
-// action is what was decided.
+// action is the decision.
 func (c *Chain) action() string {
 	if c.Action != "" {
 		return c.Action
@@ -35,13 +35,13 @@ func (c *Chain) action() string {
 	return actionOf(c.Outcome.Result.Action)
 }
 
-// gates reports whether hooks could have denied a tool: not where the request was
-// refused, and not in a collect, which decides nothing.
+// gates reports whether hooks could have denied a tool: not for a refused request, and
+// not for a collect, which decides nothing.
 func (c *Chain) gates() bool {
 	return c.Event == events.ToolPre && c.Verb != "collect" && c.Refused == 0
 }
 
-// Answer is one call that is no part of a chain: of a collect, or of a shadow hook.
+// Answer is one call outside a chain: of a collect, or of a shadow hook.
 type Answer struct {
 	Entry   *chain.Entry
 	When    Interval

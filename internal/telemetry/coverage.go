@@ -12,23 +12,23 @@ const (
 	coverageOf = 24 * time.Hour // how long an agent counts after its last event
 )
 
-// Coverage knows which agents emitted events lately, and which of them ask before
-// they run tools. It is safe for concurrent use.
+// Coverage tracks which agents emitted events recently, and which of them emit tool:pre
+// before they run tools. It is safe for concurrent use.
 type Coverage struct {
 	mu     sync.RWMutex // guards agents and swept
 	agents map[string]*seenAgent
 	swept  time.Time
-	missed atomic.Int64 // events of agents there was no place for
+	missed atomic.Int64 // events of agents beyond the bound
 }
 
 // seenAgent holds times in nanoseconds since 1970, 0 for never.
 type seenAgent struct{ last, gated atomic.Int64 }
 
-// NewCoverage makes one that has seen nobody.
+// NewCoverage makes an empty Coverage.
 func NewCoverage() *Coverage { return &Coverage{agents: map[string]*seenAgent{}} }
 
-// Saw notes an event of an agent, by its CloudEvents source, and whether it asked
-// hooks before a tool.
+// Saw records an event of an agent, by its CloudEvents source, and whether hooks could
+// have denied a tool.
 func (c *Coverage) Saw(source string, gated bool, now time.Time) {
 	c.mu.RLock()
 	agent := c.agents[source]
@@ -45,8 +45,8 @@ func (c *Coverage) Saw(source string, gated bool, now time.Time) {
 	}
 }
 
-// add makes a place for an agent, where need be that of one that was not seen for
-// long; nil where all are busy.
+// add adds an agent, in place of an expired one if the table is full; nil if none has
+// expired.
 func (c *Coverage) add(source string, now time.Time) *seenAgent {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,7 +66,7 @@ func (c *Coverage) add(source string, now time.Time) *seenAgent {
 	return agent
 }
 
-// sweep forgets agents that do not count any more. The caller holds mu.
+// sweep removes expired agents. The caller holds mu.
 func (c *Coverage) sweep(now time.Time) {
 	c.swept = now
 	for source, agent := range c.agents {
@@ -76,8 +76,8 @@ func (c *Coverage) sweep(now time.Time) {
 	}
 }
 
-// Count is how many agents emitted events in the last 24 hours, and how many of them
-// never tool:pre.
+// Count returns how many agents emitted events in the last 24 hours, and how many of them
+// never emitted tool:pre.
 func (c *Coverage) Count(now time.Time) (seen, ungated int) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

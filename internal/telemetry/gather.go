@@ -8,15 +8,14 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// How many spans are gathered, and for how long.
+// Bounds of a batch of spans.
 const (
 	gatherSpans = 256
 	gatherDelay = 100 * time.Millisecond
 )
 
-// gathering hands spans to the queue many at a time. The queue's goroutine wakes for each
-// span that it gets when it has nothing to do: a processor that is woken for every chain
-// is one that the next answer waits for. It is safe for concurrent use.
+// gathering hands spans to the queue in batches. An idle queue wakes its goroutine for each
+// span, which would compete with the next answer for the processor. It is safe for concurrent use.
 type gathering struct {
 	queue sdktrace.SpanProcessor
 	timer *time.Timer // runs where something waits
@@ -50,7 +49,7 @@ func (g *gathering) OnEnd(s sdktrace.ReadOnlySpan) {
 	}
 }
 
-// handOver gives the queue what was gathered. What the queue has no place for it drops.
+// handOver gives the queue what was gathered; a full queue drops it.
 func (g *gathering) handOver() {
 	g.mu.Lock()
 	spans := g.spans
@@ -67,7 +66,7 @@ func (g *gathering) ForceFlush(ctx context.Context) error {
 	return g.queue.ForceFlush(ctx)
 }
 
-// Shutdown does the same, and takes no more.
+// Shutdown does the same, and accepts no more spans.
 func (g *gathering) Shutdown(ctx context.Context) error {
 	g.timer.Stop()
 	g.handOver()

@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// spanOf is a span id that follows from what the span is about, so that nobody has
-// to remember it: a call's from its chain and hook, a chain's from its id.
+// spanOf derives a span id from what the span is about, so that it need not be stored: a
+// call's from its chain and hook, a chain's from its id.
 func spanOf(seed uint64, text string) (id trace.SpanID) {
 	const prime = 1099511628211 // FNV-1a
 	h := seed ^ 14695981039346656037
@@ -26,8 +26,8 @@ func spanOf(seed uint64, text string) (id trace.SpanID) {
 
 func seedOf(id trace.SpanID) uint64 { return binary.BigEndian.Uint64(id[:]) }
 
-// traceOf is the trace of what belongs together: a turn of a session, a session, or,
-// without a session, the one event.
+// traceOf is the trace id of a turn of a session, of a session, or, without a session, of
+// one event.
 func traceOf(session, turn string) (id trace.TraceID) {
 	if session == "" { // a turn is one of a session
 		_, _ = rand.Read(id[:]) // never fails
@@ -48,8 +48,8 @@ type chosen struct {
 
 type chosenKey struct{}
 
-// generator takes the ids that a context points to, so that spans can be made after
-// others were told of them.
+// generator takes the ids from the context, so that spans can be made after their ids
+// were sent to others.
 type generator struct{}
 
 // NewIDs are those of a span without a parent.

@@ -29,8 +29,7 @@ type chainLabels struct {
 	actions
 }
 
-// actions are labels for each action that may have been taken, one of them for those
-// that are not known here.
+// actions are the labels of each action, and one for unknown actions.
 type actions [9][]metric.AddOption
 
 var actionNames = [len(actions{})]string{"continue", "deny", "modify", "inject_context", "ask_user", "pending", "collect", "failed", Other}

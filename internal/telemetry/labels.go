@@ -7,7 +7,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// The bounds of label sets. What comes later counts as [Other].
+// The bounds of label sets. Words beyond them count as [Other].
 const (
 	maxEvents = 100  // names of events, the standard ones among them
 	maxHooks  = 1000 // ids of hooks
@@ -15,7 +15,7 @@ const (
 	maxAgents = 100  // classes of agents
 )
 
-// words is a set of labels that stops growing at a limit. It is safe for concurrent
+// words is a bounded set of labels. It is safe for concurrent
 // use.
 type words struct {
 	limit int
@@ -31,7 +31,7 @@ func newWords(limit int, first ...string) *words {
 	return w
 }
 
-// label is the word itself, or [Other] where there is no place for it any more.
+// label is the word itself, or [Other] if the set is full.
 func (w *words) label(word string) string {
 	w.mu.RLock()
 	_, known := w.known[word]
@@ -62,12 +62,11 @@ func standardEvents() []string {
 	return list
 }
 
-// table keeps what was made for a key, at most so many, so that nothing is made anew
-// for an event. It is safe for concurrent use.
+// table caches a value for each key, up to a bound, so that no event allocates one. It is safe for concurrent use.
 type table[K comparable, V any] struct {
 	limit int
 	make  func(K) V
-	rest  V // of what has no place
+	rest  V // of keys beyond the bound
 	mu    sync.RWMutex
 	known map[K]V // guarded by mu
 }
@@ -76,7 +75,7 @@ func newTable[K comparable, V any](limit int, rest V, make func(K) V) *table[K, 
 	return &table[K, V]{limit: limit, make: make, rest: rest, known: map[K]V{}}
 }
 
-// get is what belongs to a key. own makes the key's strings ones that may be kept.
+// get returns the value of a key. own copies the key's strings, so that they may be kept.
 func (t *table[K, V]) get(key K, own func(K) K) V {
 	t.mu.RLock()
 	v, known := t.known[key]
@@ -102,9 +101,9 @@ func (t *table[K, V]) get(key K, own func(K) K) V {
 	return v
 }
 
-// classOf is the class of an agent: its CloudEvents source without what tells one
-// instance from another, which is what follows the first part of a path, the host of
-// a URL, or the name space of a URN.
+// classOf is the class of an agent: its CloudEvents source without the part that names the
+// instance, which follows the first part of a path, the host of a URL, or the namespace of
+// a URN.
 func classOf(source string) string {
 	rest, prefix := source, ""
 	if i := strings.Index(source, "://"); i >= 0 {

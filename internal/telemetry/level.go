@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// ToggleLevel changes the level of a log with each signal: to debug, and back to what
-// it was. A level that was debug goes to info. stop ends that and waits for it.
+// ToggleLevel switches the level of a log with each signal: to debug, and back to the
+// previous level, or to info if that was debug. stop ends this and waits for it.
 func ToggleLevel(level *slog.LevelVar, signals <-chan os.Signal, log *slog.Logger) (stop func()) {
 	done := make(chan struct{})
 	var wg sync.WaitGroup
@@ -29,7 +29,7 @@ func ToggleLevel(level *slog.LevelVar, signals <-chan os.Signal, log *slog.Logge
 			default:
 				level.Set(slog.LevelInfo)
 			}
-			log.Warn("log level changed by a signal", "level", level.Level(), "signal", by)
+			log.Warn("log level changed by a signal", "to", level.Level(), "signal", by)
 		}
 	})
 	return func() { close(done); wg.Wait() }

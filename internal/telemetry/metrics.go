@@ -34,11 +34,11 @@ type Metrics struct {
 	coverage               *Coverage
 }
 
-// asIs are keys that may be kept: their words are labels already.
+// asIs keeps a key as it is: its words are labels already.
 func asIs[K any](k K) K { return k }
 
-// Chain counts one event that was decided, and what its hooks said. ctx carries the
-// trace, where it is sampled.
+// Chain counts one decided event and the results of its hooks. ctx carries the trace, if
+// it is sampled.
 func (m *Metrics) Chain(ctx context.Context, c *Chain) {
 	if m == nil {
 		return
@@ -128,7 +128,7 @@ func (m *Metrics) seen(ctx context.Context, c *Chain, label string) {
 	m.coverage.Saw(c.Source, c.gates(), time.Now())
 }
 
-// Refused counts a request that was refused; verb is what was asked for.
+// Refused counts a refused request by its verb.
 func (m *Metrics) Refused(verb string, code int) {
 	if m != nil {
 		m.refused.Add(context.Background(), 1, m.byRefusal.get(refusal{verb, code}, asIs)...)
@@ -148,14 +148,14 @@ func (m *Metrics) Shadow(hook string, action chain.Action, failed bool) {
 	m.shadow.Add(context.Background(), 1, labels.shadow.of(name)...)
 }
 
-// ShadowDropped counts a call of a shadow hook that was left out.
+// ShadowDropped counts a shadow call that was dropped.
 func (m *Metrics) ShadowDropped(hook string) {
 	if m != nil {
 		m.shadowDropped.Add(context.Background(), 1, m.hook(hook).plain...)
 	}
 }
 
-// Wrote counts a message that the audit log took, of so many records.
+// Wrote counts a message stored in the audit log, and its records.
 func (m *Metrics) Wrote(records int) {
 	if m != nil {
 		m.auditBatch.Record(context.Background(), int64(records))

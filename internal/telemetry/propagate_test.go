@@ -83,7 +83,7 @@ func TestLinesNameTheSpanOfTheirContext(t *testing.T) {
 	ctx := telemetry.Remote(t.Context(), parent, "")
 	for name, l := range map[string]*slog.Logger{"plain": log, "with": log.With("a", 1), "group": log.WithGroup("g")} {
 		text.Reset()
-		l.InfoContext(ctx, name)
+		l.InfoContext(ctx, "line")
 		if s := text.String(); !strings.Contains(s, "trace_id=0af7651916cd43dd8448eb211c80319c") || !strings.Contains(s, "span_id=b7ad6b7169203331") {
 			t.Errorf("%s: the line is %s", name, s)
 		}

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// quietTime is how long nothing is said after something was.
+// quietTime is the pause between two lines.
 const quietTime = time.Minute
 
-// quiet logs what goes wrong with telemetry, one line a minute. It is the error
+// quiet logs errors of telemetry, one line a minute. It is the error
 // handler of OpenTelemetry and of Prometheus.
 type quiet struct {
 	log *slog.Logger
 
 	mu   sync.Mutex // guards what follows
 	last time.Time
-	left int // lines that were not written since
+	left int // lines dropped since
 }
 
-// Handle says what went wrong.
+// Handle logs an error.
 func (q *quiet) Handle(err error) {
 	q.mu.Lock()
 	now := time.Now()

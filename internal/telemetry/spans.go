@@ -13,18 +13,18 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// span is one span that is over, as it is to be made.
+// span describes one finished span.
 type span struct {
 	name     string
 	id       trace.SpanID
 	kind     trace.SpanKind
 	from, to time.Time
-	failed   string // what went wrong, in one word; empty for nothing
+	failed   string // the failure, in one word; empty for none
 	about    []attribute.KeyValue
 	links    []trace.Link
 }
 
-// maker makes spans below one parent, one after the other.
+// maker makes spans below one parent.
 type maker struct {
 	*Tracer
 	next    *chosen                 // the ids of the next span
@@ -32,7 +32,7 @@ type maker struct {
 	options []trace.SpanStartOption // of that span
 }
 
-// below makes spans below a parent, or at the head of the trace where that has no span.
+// below makes spans below a parent, or at the root of the trace if the parent has no span.
 func (t *Tracer) below(in trace.TraceID, parent trace.SpanContext) *maker {
 	next := &chosen{trace: in}
 	ctx := context.WithValue(context.Background(), chosenKey{}, next)
@@ -42,7 +42,7 @@ func (t *Tracer) below(in trace.TraceID, parent trace.SpanContext) *maker {
 	return &maker{t, next, ctx, make([]trace.SpanStartOption, 0, 3)}
 }
 
-// kinds are options that are made once.
+// kinds are options that are reused.
 var kinds = [...]trace.SpanStartOption{
 	trace.SpanKindUnspecified: trace.WithSpanKind(trace.SpanKindInternal),
 	trace.SpanKindInternal:    trace.WithSpanKind(trace.SpanKindInternal),
@@ -70,7 +70,7 @@ func (t *maker) make(s span) {
 	out.End(trace.WithTimestamp(s.to))
 }
 
-// Chain makes the spans of one event, if its trace was sampled or has to be kept.
+// Chain makes the spans of one event, if its trace was sampled or must be kept.
 func (t *Tracer) Chain(tr *Trace, c *Chain) {
 	if t == nil || tr == nil {
 		return
@@ -173,7 +173,7 @@ func hookAbout(about []attribute.KeyValue, entry *chain.Entry) []attribute.KeyVa
 	return append(about, KeyHook.String(entry.ID), KeyPriority.Int(entry.Priority), KeyMode.String(string(mode)))
 }
 
-// callAbout is what is said of a call, besides its hook.
+// callAbout are the attributes of a call and its hook.
 func (t *Tracer) callAbout(about []attribute.KeyValue, entry *chain.Entry) []attribute.KeyValue {
 	return append(hookAbout(about, entry), semconv.MessagingSystemKey.String("nats"),
 		semconv.MessagingDestinationName(t.prefix+".call."+entry.ID))
@@ -214,7 +214,7 @@ func (t *Tracer) answer(about []attribute.KeyValue, tr *Trace, a *Answer) span {
 	return s
 }
 
-// Shadow makes the span of a call beside the chain, where the trace was sampled.
+// Shadow makes the span of a shadow call, if the trace was sampled.
 func (t *Tracer) Shadow(tr *Trace, a Answer, action chain.Action) {
 	if t == nil || tr == nil || !tr.root.IsSampled() {
 		return
@@ -226,7 +226,7 @@ func (t *Tracer) Shadow(tr *Trace, a Answer, action chain.Action) {
 	t.make(tr.root.TraceID(), tr.root, s)
 }
 
-// before is when the hook in front of one was done.
+// before is when the hook before an entry was done.
 func (c *Chain) before(entry *chain.Entry) time.Time {
 	at := c.Came
 	for i := range c.Outcome.Calls {

@@ -13,7 +13,7 @@ type WorkerFile struct {
 	reads   metric.Int64Counter
 }
 
-// WorkerFile makes the metrics of a worker's file; they are shown from the first read.
+// WorkerFile makes the metrics of a worker file; they are exported from the first read on.
 func (t *Telemetry) WorkerFile() *WorkerFile {
 	if t == nil {
 		return nil
@@ -23,8 +23,7 @@ func (t *Telemetry) WorkerFile() *WorkerFile {
 	return &WorkerFile{current, reads}
 }
 
-// Read counts that the file was read, and that its hooks were taken or are what they
-// were.
+// Read counts a read of the file, and whether its hooks were applied.
 func (f *WorkerFile) Read(ctx context.Context, taken bool) {
 	if f == nil {
 		return

@@ -1,12 +1,12 @@
-// Package webhook tells other programs over HTTP that a person is being asked,
-// and what became of it: for bridges to chat rooms and pagers.
+// Package webhook sends approval requests and their decisions to other programs over
+// HTTP, such as bridges to chat rooms and pagers.
 //
 // # Usage
 //
-// [New] checks the receivers' URLs and the secret, [Sender.Run] owns the work, and
-// [Sender.Notify] takes the news. A receiver gets the approval request with the digest of
-// the event's data, never the data, and answers over the router's own API: a
-// webhook decides nothing.
+// [New] checks the receivers' URLs and the secret, [Sender.Run] sends, and
+// [Sender.Notify] queues a message. A receiver gets the approval request with the digest
+// of the event's data, never the data. It answers over the router's own API: a webhook
+// decides nothing.
 //
 // # Signature
 //
@@ -17,13 +17,13 @@
 //
 // # Backpressure
 //
-// Nothing here waits for a receiver but its own worker. Each receiver has a
-// bounded queue; what does not fit is dropped, counted and logged.
+// Only a receiver's own worker waits for it. Each receiver has a bounded queue;
+// messages beyond it are dropped, counted and logged.
 //
 // # Failure
 //
-// A network error, 429 and 5xx are tried again, later and later, within
-// [Options.Window]; Retry-After is kept to. Every other answer that is not 2xx is
+// A network error, 429 and 5xx are retried with growing pauses within
+// [Options.Window]; Retry-After is honored. Every other answer that is not 2xx is
 // final, redirects included. Logs name a receiver by its host alone: the rest of
 // a URL may be a secret.
 //

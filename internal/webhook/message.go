@@ -12,7 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// The kinds of news.
+// The kinds of messages.
 const (
 	Required = "approval:required" // a person is being asked
 	Resolved = "approval:resolved" // the approval request has its decision
@@ -21,16 +21,16 @@ const (
 const (
 	// maxBody bounds a request, in bytes, so that a queue has a size.
 	maxBody = 64 << 10
-	// maxText bounds a prompt and a note, in characters: a notification is for
-	// reading at a glance, and the approval request itself has the whole text.
+	// maxText bounds a prompt and a note, in characters: a notification is read at a
+	// glance, and the approval request has the whole text.
 	maxText = 2000
 )
 
-// message is one request to come; the same for every receiver.
+// message is one queued request, the same for every receiver.
 type message struct {
 	kind, id string
 	body     []byte
-	about    trace.SpanContext // the span that it tells of; not valid for none
+	about    trace.SpanContext // the span that it is about; not valid for none
 }
 
 // newMessage writes the request. The id is a digest of the content, so that every
@@ -50,8 +50,8 @@ func newMessage(kind string, about []byte) (message, error) {
 	return m, err
 }
 
-// Notify tells every receiver of an approval request that was made or decided, as Send
-// does. Long prompts and notes are cut.
+// Notify queues a message about an approval request that was made or decided for every
+// receiver, as Send does. Long prompts and notes are cut.
 func (s *Sender) Notify(ctx context.Context, n approval.Notice) {
 	if n.Lost {
 		s.log.Warn("webhooks lost; router too slow to follow approvals")

@@ -19,7 +19,7 @@ const (
 	startLayout = "2006-01-02T15:04:05.000000Z" // of calls, which take microseconds
 )
 
-// Checkpoint states a log at one size. It is a statement only once it is signed.
+// Checkpoint states the size and root of a log. It counts only once it is signed.
 type Checkpoint struct {
 	Format   Format       // of the segment
 	Origin   string       // which log: a word, prefix and segment
@@ -57,8 +57,7 @@ func (c Checkpoint) Text() string {
 // Signatures are not part of it, so a witness may add its own later.
 func (c Checkpoint) Digest() tlog.Hash { return sha256.Sum256([]byte(c.Text())) }
 
-// Sign signs the checkpoint as the router, after a look at whether it can be
-// parsed.
+// Sign signs the checkpoint as the router, if it can be parsed again.
 func (c Checkpoint) Sign(router note.Signer) ([]byte, error) {
 	if _, err := ParseCheckpoint(c.Text()); err != nil {
 		return nil, fmt.Errorf("sign checkpoint: %w", err)

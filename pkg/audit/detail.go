@@ -37,8 +37,7 @@ func (d *Data) write(w *events.ObjectWriter, name string) {
 	})
 }
 
-// raw writes JSON as it is, but for white space that would break the line: that is
-// taken out.
+// raw writes JSON byte for byte, but removes white space that would break the line.
 func raw(w *events.ObjectWriter, name string, value json.RawMessage) {
 	if len(value) == 0 {
 		return
@@ -124,7 +123,7 @@ func (c Chain) write(w *events.ObjectWriter) {
 	c.Out.write(w, "out")
 }
 
-// Injection is a text for an agent's context, and what became of it: the detail of
+// Injection is a text for an agent's context, and whether it was used: the detail of
 // [InjectionKind].
 type Injection struct {
 	Role      string

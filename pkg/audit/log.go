@@ -13,13 +13,13 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// maxWriters bounds what a log makes its reader remember.
+// maxWriters bounds the memory of a reader of a log.
 const maxWriters = 1 << 16
 
 // Log follows a segment: it takes the messages in order and knows size, root and the head
 // of each writer. The zero Log is empty and knows no format yet: it has a root in each of
-// them until [Log.SetFormat]. Its memory does not grow with the messages. After an error it
-// is at its end: the segment is invalid from there.
+// them until [Log.SetFormat]. Its memory does not grow with the messages. An error is final:
+// the segment is invalid from there.
 type Log struct {
 	format  Format       // 0: not known yet
 	trees   [Latest]Tree // by format; with a format only its own grows
@@ -78,8 +78,8 @@ func (l *Log) Append(m Message) (err error) {
 	return l.append(lines, nil)
 }
 
-// Lines cuts a message into its lines, without their LF. Each must be ended by one;
-// what is in them is not looked at.
+// Lines splits a message into its lines, without their LF. Each must end with one; their
+// content is not checked.
 func Lines(body []byte) ([][]byte, error) {
 	if len(body) == 0 {
 		return nil, errors.New("a message without lines")

@@ -15,9 +15,9 @@ import (
 
 var errShape = errors.New("not written as an export is")
 
-// parser reads one line of an export. It knows the one form that [Writer] writes, and
-// so needs no decoder. Another spelling of the same is refused: who searches the text of a
-// file that was verified finds all that is in it.
+// parser reads one line of an export. It accepts only the form that [Writer] writes, and so
+// needs no decoder. Another spelling of the same content is an error, so that a text search
+// in a verified file finds everything.
 type parser struct {
 	rest []byte
 	to   []byte // has room for all strings of the line

@@ -12,9 +12,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Receipt proves one record: that it stands in the log that a checkpoint states. It
-// holds no content of other records, only hashes; a hash confirms what somebody
-// guesses right. Its JSON form is what is handed over.
+// Receipt proves that one record is in the log of a checkpoint. It holds no content of
+// other records, only hashes; a hash confirms a correct guess. It is handed over as JSON.
 type Receipt struct {
 	Version    Format           `json:"hookrouter_audit_receipt"` // the format of the segment
 	Line       string           `json:"line"`                     // the record, without LF
@@ -126,9 +125,8 @@ func (r *Receipt) take(e *Entry) {
 }
 
 // ParseReceipt reads the JSON form of a receipt. It proves nothing before it is checked.
-// A receipt that another reader of JSON could take for something else is refused: one
-// with a name twice or an unknown one, in another case too, or that is not UTF-8. The error
-// is an [UnknownFormatError] where a later version has written it.
+// Ambiguous JSON is an error: a duplicate or unknown name, in any letter case, or invalid
+// UTF-8. The error is an [UnknownFormatError] if a later version has written it.
 func ParseReceipt(text []byte) (Receipt, error) {
 	var version struct {
 		Version Format `json:"hookrouter_audit_receipt"`

@@ -8,19 +8,18 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Kind is what a record is about. A reader meets kinds that it does not know, and
-// passes them.
+// Kind is what a record is about. Readers skip unknown kinds.
 type Kind string
 
 // The kinds of the protocol.
 const (
 	// HookResult: a hook was called and answered.
 	HookResult Kind = "hook.result"
-	// HookError: a hook was called and failed, or nobody was there to answer.
+	// HookError: a hook was called and failed, or had no responder.
 	HookError Kind = "hook.error"
 	// HookTimeout: a hook did not answer in its time.
 	HookTimeout Kind = "hook.timeout"
-	// HookSkipped: a hook's match said that the event is none of its business.
+	// HookSkipped: the event did not match the hook's condition.
 	HookSkipped Kind = "hook.skipped"
 	// ChainResult: what a chain decided.
 	ChainResult Kind = "chain.result"
@@ -28,7 +27,7 @@ const (
 	InjectionKind Kind = "injection"
 	// ApprovalRequested: a person was asked.
 	ApprovalRequested Kind = "approval.requested"
-	// ApprovalDecided: an approval request was decided, by whomever.
+	// ApprovalDecided: an approval request was decided.
 	ApprovalDecided Kind = "approval.decided"
 	// DisplayKind: a message was shown to the user, or a hook's output hidden.
 	DisplayKind Kind = "display"
@@ -38,10 +37,10 @@ const (
 
 // Further kinds, of this router.
 const (
-	// ChainRefused: a chain decided, and the agent was not told so, because the log had
-	// not taken the record in time. It got an error, which allows nothing.
+	// ChainRefused: a chain decided, but the log did not take the record in time. The agent
+	// got an error, which permits nothing.
 	ChainRefused Kind = "chain.refused"
-	// ApprovalRevoked: what was always allowed in a session is so no more.
+	// ApprovalRevoked: an "Allow always" of a session was revoked.
 	ApprovalRevoked Kind = "approval.revoked"
 	// LogKind: something about the log itself: settings that drifted, records that
 	// were lost, two histories.

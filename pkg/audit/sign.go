@@ -98,8 +98,8 @@ func find(keys []note.Verifier, name string, hash uint32) note.Verifier {
 }
 
 // Cosign adds a witness's signature to a signed checkpoint, and keeps the others.
-// Whether the checkpoint deserves it is for the witness to know: that it verified
-// the log up to there and has never signed another root.
+// It is up to the witness to have verified the log up to there, and to have signed no
+// other root.
 func Cosign(signed []byte, keys Keys, witness note.Signer) ([]byte, error) {
 	if _, _, err := keys.Open(signed); err != nil {
 		return nil, fmt.Errorf("co-sign: %w", err)

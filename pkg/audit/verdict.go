@@ -6,7 +6,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Verdict is what verification says of an export. The zero Verdict is none: it is not OK.
+// Verdict is the result of verifying an export. The zero Verdict is none, and not OK.
 type Verdict string
 
 // The verdicts.
@@ -14,20 +14,20 @@ const (
 	// OKWitnessed: every record is as it was signed, and a witness has signed the
 	// last checkpoint.
 	OKWitnessed Verdict = "OK-WITNESSED"
-	// OKPinned: every record is as it was signed, and the log goes on from a head
-	// that was seen elsewhere.
+	// OKPinned: every record is as it was signed, and the log continues from a head that
+	// is known from elsewhere.
 	OKPinned Verdict = "OK-PINNED"
 	// OKUnanchored: every record is as it was signed, but nothing outside the file
-	// vouches for it: a tail cut off with its checkpoints, and a history signed
-	// anew with the router's key, would look the same.
+	// vouches for it: a truncated log, or a history signed anew with the router's key,
+	// would look the same.
 	OKUnanchored Verdict = "OK-UNANCHORED"
 	// Diverged: there are two histories. The log is not the one that was pinned or
 	// witnessed, or signed checkpoints do not follow each other.
 	Diverged Verdict = "DIVERGED"
-	// Invalid: a line is not what it must be, or records are not what was signed.
+	// Invalid: a line is malformed, or records are not what was signed.
 	Invalid Verdict = "INVALID"
-	// Incomplete: nothing is wrong with what is there, but the beginning or the
-	// end is missing, a checkpoint over the last messages included.
+	// Incomplete: what is there is valid, but the beginning or the end is missing, or a
+	// checkpoint over the last messages is.
 	Incomplete Verdict = "INCOMPLETE"
 	// UnknownFormat: a router has signed it in a format of a later version. Nothing is
 	// wrong with what could be read, and nothing is proved: use a newer program.
@@ -49,8 +49,8 @@ func (v Verdict) ExitCode() int {
 
 var exitCodes = map[Verdict]int{OKWitnessed: 0, OKPinned: 10, OKUnanchored: 20, Diverged: 30, Invalid: 40, Incomplete: 50, UnknownFormat: 60}
 
-// Pin is a head that was seen: a log that is OK later goes on from it. Its JSON form
-// is what is kept between verifications.
+// Pin is a head that was verified before: a later log must continue from it. Its JSON form
+// is kept between verifications.
 type Pin struct {
 	Origin string    `json:"origin"` // of the log
 	Size   int64     `json:"size"`

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Options say what an export is verified against. Only Keys is needed.
+// Options are what an export is verified against. Only Keys is required.
 type Options struct {
 	// Keys are the routers' keys: each checkpoint must be signed by one.
 	Keys []note.Verifier
@@ -20,8 +20,7 @@ type Options struct {
 	Witnesses []note.Verifier
 	// Pin is the head of an earlier verification; nil for none.
 	Pin *Pin
-	// Heads are signed checkpoints that were seen elsewhere, such as the head that a
-	// witness remembers now.
+	// Heads are signed checkpoints from other sources, such as a witness's last head.
 	Heads [][]byte
 	// Previous is what the first checkpoint must name as its predecessor, where the
 	// log goes on from another segment; zero for none.
@@ -34,12 +33,12 @@ type Options struct {
 	Progress func(done int64)
 }
 
-// stride is how many lines are read between two looks at the context.
+// stride is how many lines are read between two checks of the context.
 const stride = 256
 
-// Verify reads an export and says whether it is what was signed. The error says that
-// it could not be read to the end, or that the options are unusable; then the
-// report has no verdict. A read that blocks is not interrupted by the context.
+// Verify reads an export and reports whether it is what was signed. An error means that it
+// could not be read to the end, or that the options are invalid; then the report has no
+// verdict. The context does not interrupt a read that blocks.
 func Verify(ctx context.Context, in io.Reader, o Options) (Report, error) {
 	v := verifier{Options: o, keys: Keys{Routers: o.Keys, Witnesses: o.Witnesses}}
 	if err := v.keys.Check(); err != nil {
@@ -77,7 +76,7 @@ func (v *verifier) found(verdict Verdict, seq int64, format string, args ...any)
 	return &finding{verdict, fmt.Sprintf(format, args...), v.line, seq}
 }
 
-// anchor is a head that was seen elsewhere.
+// anchor is a head known from elsewhere.
 type anchor struct {
 	Pin
 	format    Format // 0: not known
@@ -101,7 +100,7 @@ type verifier struct {
 	report Report
 }
 
-// anchors collects what was seen elsewhere.
+// anchors collects the heads known from elsewhere.
 func (v *verifier) anchors() error {
 	if v.Pin != nil {
 		if v.Pin.Size < 1 {
@@ -168,7 +167,7 @@ func (v *verifier) pause(ctx context.Context, r *Reader) error {
 	return context.Cause(ctx)
 }
 
-// unreadable turns what is wrong with the file into a finding.
+// unreadable turns an error of the file into a finding.
 func (v *verifier) unreadable(err error) error {
 	bad, ok := errors.AsType[*FormatError](err)
 	if !ok {
@@ -219,7 +218,7 @@ func (v *verifier) message(e *Entry) error {
 	return v.anchored()
 }
 
-// anchored compares the log with what was seen elsewhere at its size.
+// anchored compares the log with the anchors of its size.
 func (v *verifier) anchored() error {
 	for len(v.seen) > 0 && v.seen[0].Size <= v.log.Size() {
 		a := v.seen[0]

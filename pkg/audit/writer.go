@@ -35,8 +35,8 @@ func (h Header) line() []byte {
 	return line.End()
 }
 
-// Writer writes an export. Its errors are final, but for those of Message and
-// Checkpoint that say what they were given can't be written.
+// Writer writes an export. Its errors are final, except those of Message and Checkpoint
+// about an argument that can't be written.
 type Writer struct {
 	out        *bufio.Writer
 	header     Header
@@ -58,8 +58,8 @@ func NewWriter(out io.Writer, h Header) (*Writer, error) {
 	return w, nil
 }
 
-// Resume goes on with the export in file, after its last whole line: one that was
-// cut off in the middle is taken away. What stands there is read, not verified.
+// Resume continues the export in file after its last complete line; a partial line is
+// removed. The existing content is read, not verified.
 func Resume(file interface {
 	io.ReadWriteSeeker
 	Truncate(size int64) error

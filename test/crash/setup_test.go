@@ -28,7 +28,7 @@ func random(t *testing.T) *rand.Rand {
 		t.Fatalf("HOOKROUTER_SEED: %v", err)
 	}
 	t.Logf("seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 4)) //nolint:gosec // a test that can be repeated
+	return rand.New(rand.NewPCG(seed, 4))
 }
 
 // pass waits until a moment that a test has drawn.

@@ -19,7 +19,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// What must hold of hook-worker as a process, while events come.
+// TestHookWorkers checks hook-worker as a process under load.
 func TestHookWorkers(t *testing.T) {
 	t.Parallel()
 	router, program := testkit.Program(t, "hook-router"), testkit.Program(t, "hook-worker")

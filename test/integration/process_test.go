@@ -18,7 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// What must hold when processes end in ways that no test in one process can show.
+// TestProcesses checks how processes start and end, which no test within one process can.
 func TestProcesses(t *testing.T) {
 	program := testkit.Program(t, "hook-router")
 	t.Run("ready fast, small when idle", func(t *testing.T) { startsFast(t, program) })

@@ -110,7 +110,7 @@ const (
 
 func screenshot(t *testing.T, ctx context.Context, name, scheme string) {
 	t.Helper()
-	if err := os.MkdirAll(artifacts, 0o755); err != nil { //nolint:gosec // pictures
+	if err := os.MkdirAll(artifacts, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
@@ -121,7 +121,7 @@ func screenshot(t *testing.T, ctx context.Context, name, scheme string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(artifacts, name), picture, 0o644); err != nil { //nolint:gosec // a picture
+	if err := os.WriteFile(filepath.Join(artifacts, name), picture, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

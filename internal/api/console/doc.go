@@ -1,19 +1,18 @@
-// Package console is the router's face for people: a page in the browser and an
-// HTTP API that show pending approvals and take answers, the live events, and
-// the registry. It decides nothing: an [approval.Service] does.
+// Package console is the router's web page and HTTP API for people: it lists open
+// approval requests and takes answers, and shows live events and the registry. It decides nothing: an [approval.Service] does.
 //
 // # Usage
 //
-// [New] makes a console, [Console.Handler] serves it, [Console.Close] ends what
-// would otherwise keep a server from stopping: WebSockets and long polls.
+// [New] makes a console, [Console.Handler] serves it, and [Console.Close] ends its
+// WebSockets and long polls, which would otherwise keep a server from stopping.
 //
 // # Access
 //
 // A request carries the access token as "Authorization: Bearer", or the cookie
 // that the page got for it. Wrong tokens are throttled per address. The Host
-// header must be one the console is known by, against DNS rebinding; what changes
-// something or opens a WebSocket must come from the console's own page, or from no
-// page and with the token. Every answer forbids scripts and frames of others.
+// header must name the console, against DNS rebinding. A request that changes something
+// or opens a WebSocket must come from the console's own page, or from no page and with
+// the token. Every answer forbids third-party scripts and frames.
 //
 // # Backpressure
 //

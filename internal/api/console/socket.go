@@ -104,7 +104,7 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 		return // Accept has answered
 	}
 	defer func() { _ = conn.CloseNow() }()
-	gone := conn.CloseRead(context.WithoutCancel(r.Context())) // ends with the connection
+	gone := conn.CloseRead(context.Background()) // ends with the connection
 	if c.serve(gone, conn, out) {
 		stop := context.AfterFunc(c.grace, func() { _ = conn.CloseNow() })
 		defer stop()

@@ -31,7 +31,7 @@ func (l *Log) Aim(ctx context.Context, s store.Segment, patience time.Duration, 
 	if err != nil {
 		return Aim{}, err
 	}
-	a := Aim{Segment: s, To: int64(state.Last)} //nolint:gosec // sequences are small
+	a := Aim{Segment: s, To: int64(state.Last)}
 	covers := func(newest func() (Note, error), what string) (n Note, ok bool, err error) {
 		ok, err = l.await(ctx, patience, func() { waiting(what) }, func() (bool, error) {
 			n, err = newest()
@@ -121,8 +121,8 @@ func (l *Log) Export(ctx context.Context, w *audit.Writer, a Aim, progress func(
 	if err := e.resume(ctx); err != nil {
 		return err
 	}
-	err = l.read(ctx, a.Segment.Stream, "", uint64(w.Last())+1, uint64(a.To), func(msg natsx.Record) error { //nolint:gosec // from 0
-		seq := int64(msg.Sequence) //nolint:gosec // sequences are small
+	err = l.read(ctx, a.Segment.Stream, "", uint64(w.Last())+1, uint64(a.To), func(msg natsx.Record) error {
+		seq := int64(msg.Sequence)
 		if err := e.notes(ctx, seq-1); err != nil {
 			return err
 		}

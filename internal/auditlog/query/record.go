@@ -144,7 +144,7 @@ func (r *Record) EndsChain() bool { return r.Kind == audit.ChainResult || r.Kind
 // message calls handle for each record of a message of the log, but for the lines that
 // skip says not to read.
 func message(segment int, stream string, msg natsx.Record, skip func(line []byte) bool, handle func(Record) error) error {
-	place := Place{Segment: segment, Stream: stream, Seq: int64(msg.Sequence), Stored: msg.Time} //nolint:gosec // sequences are small
+	place := Place{Segment: segment, Stream: stream, Seq: int64(msg.Sequence), Stored: msg.Time}
 	lines, err := audit.Lines(msg.Body)
 	if err != nil {
 		return handle(Record{Place: place, Line: bytes.TrimSuffix(msg.Body, []byte("\n")), Err: fmt.Errorf("read message: %w", err)})

@@ -2,25 +2,24 @@
 //
 // # Group commit
 //
-// One batch of records is written at a time, as one message, and what comes meanwhile
-// waits together for the next: durability costs one write of the store for a batch, not
-// for an event. Who comes when nothing is under way writes its own; the rest is written
-// by [Writer.Run]. A message is appended on the condition that
+// One batch of records is written at a time, as one message, and records that arrive
+// meanwhile wait for the next batch: durability costs one write to the store for a batch,
+// not for an event. A caller that finds no write in progress writes its own batch;
+// [Writer.Run] writes the rest. A message is appended on the condition that
 // the writer's last one is the last on its subject, and it is sent again with the
 // same id until the log has acknowledged it; so the log holds each record once, in
 // order and without a gap, and nobody else can write as this writer.
 //
 // # Audit before answer
 //
-// In [Strict] mode who decided something waits for its records ([Writer.Record]),
-// at most [Options].Timeout: what the log did not take in time is not answered. In
-// [Async] mode nobody waits; records beyond the limit are dropped and counted, and the number is
-// recorded when there is room again. [Off] writes nothing.
+// In [Strict] mode a decision waits for its records ([Writer.Record]), at most
+// [Options].Timeout: what the log did not take in time is not answered. In [Async] mode
+// nothing waits; records beyond the limit are dropped and counted, and the number is
+// recorded once the log takes records again. [Off] writes nothing.
 //
 // # What a record holds of data
 //
-// [View] makes it: a salted digest, and the data with its secrets masked, or all of it,
-// or nothing more. The salts stand in a bucket of their own, one for a session and a
-// router. Who empties the bucket, or removes a session's salts, makes the digests mean
-// nothing, and the proofs over the log still hold.
+// [View] makes it: a salted digest, alone or with the data, masked or complete. The salts
+// are in a bucket of their own, one for each session and router. Removing a session's
+// salts makes its digests meaningless; the proofs over the log still hold.
 package recorder

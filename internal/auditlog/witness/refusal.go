@@ -15,8 +15,7 @@ import (
 // ErrKey means that a checkpoint is signed with a key that the witness was not given.
 var ErrKey = errors.New("no known router's key has signed it: give a new router's key with --key, and keep the old ones")
 
-// Refusal is why a witness signs nothing more. Its JSON form is the proof beside the
-// state.
+// Refusal is why a witness stopped signing. Its JSON form is the proof beside the state.
 type Refusal struct {
 	Reason  string    `json:"reason"`
 	Time    time.Time `json:"time"`
@@ -54,7 +53,7 @@ type missing struct {
 
 func (m *missing) Error() string { return m.refusal.Reason }
 
-// conflict says what must not be. found may be nil.
+// conflict is a refusal because of a contradiction. found may be nil.
 func (w *Witness) conflict(found []byte, format string, args ...any) *Refusal {
 	r := &Refusal{Reason: fmt.Sprintf(format, args...), Time: time.Now().UTC(), Witness: w.Verifier.Name(), Found: string(found)}
 	if w.at.segment.Stream != nil {
@@ -69,14 +68,14 @@ func (w *Witness) conflict(found []byte, format string, args ...any) *Refusal {
 	return r
 }
 
-// gone is conflict for what may be back.
+// gone is conflict for content that may come back.
 func (w *Witness) gone(found []byte, format string, args ...any) error {
 	return &missing{refusal: w.conflict(found, format, args...)}
 }
 
 func (w *Witness) proofFile() string { return w.State + ".fork.json" }
 
-// refuse keeps the proof, and says so.
+// refuse stores the proof and reports it.
 func (w *Witness) refuse(r *Refusal) error {
 	r.File = w.proofFile()
 	text, err := json.MarshalIndent(r, "", "  ")
@@ -106,7 +105,7 @@ func (w *Witness) refused() error {
 	return r
 }
 
-// knownKey tells a key that nobody gave from a checkpoint that is forged.
+// knownKey distinguishes an unknown key from a forged checkpoint.
 func (w *Witness) knownKey(signed []byte) bool {
 	_, err := note.Open(signed, w.keys)
 	_, unknown := errors.AsType[*note.UnverifiedNoteError](err)

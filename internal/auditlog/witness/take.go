@@ -14,7 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// pace is how long a witness that has to catch up goes on without keeping its place.
+// pace is how often a witness that catches up saves its position.
 const pace = 5 * time.Second
 
 // take checks the next checkpoint, of whatever segment, and signs it where it is the
@@ -176,7 +176,8 @@ func (w *Witness) read(ctx context.Context, size int64, signed []byte) error {
 	return nil
 }
 
-// few messages are asked for one by one: that is faster than to begin to follow.
+// few is the number of messages up to which getting them one by one is faster than a
+// consumer.
 const few = 16
 
 // get takes messages one by one, as far as they are there.
@@ -196,7 +197,7 @@ func (w *Witness) get(ctx context.Context, from, to uint64, take func(natsx.Reco
 	return nil
 }
 
-// inspect looks at the segment as it is now, whether or not a checkpoint comes.
+// inspect checks the current segment without a new checkpoint.
 func (w *Witness) inspect(ctx context.Context) error {
 	if w.at.segment.Stream == nil {
 		return nil
@@ -220,7 +221,8 @@ func (w *Witness) inspect(ctx context.Context) error {
 	return nil
 }
 
-// reread compares a stream that was made anew, as from a backup, with what was seen.
+// reread compares a recreated stream, such as one restored from a backup, with what was
+// seen before.
 func (w *Witness) reread(ctx context.Context, created time.Time) error {
 	w.say("warning", "the stream %s was made anew: reading it again from its first message", w.at.segment.Name())
 	seen := w.log

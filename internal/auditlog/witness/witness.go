@@ -23,21 +23,20 @@ type Options struct {
 	Verifier note.Verifier
 	// Routers are the keys that checkpoints may be signed with; at least one.
 	Routers []note.Verifier
-	// State is the file of what the witness remembers; its directory must be there.
+	// State is the witness's state file; its directory must exist.
 	State string
-	// Every is how often the log is looked at when no checkpoint comes, and how often
-	// signing is reported; 0 means a minute.
+	// Every is how often the log is checked without a new checkpoint, and how often signing
+	// is reported; 0 means a minute.
 	Every time.Duration
-	// Grace is how long something may be missing that was there, as on a replica that
-	// lags; 0 means 15 s.
+	// Grace is how long known content may be missing, as on a lagging replica; 0 means 15 s.
 	Grace time.Duration
-	// Retry is the pause before the log is looked at again after an error; 0 means 1 s.
+	// Retry is the pause after an error; 0 means 1 s.
 	Retry time.Duration
 	// Tell is called with each event; nil ignores them.
 	Tell func(Event)
 }
 
-// Event is something that who runs a witness wants to know.
+// Event is a message for the operator of a witness.
 type Event struct {
 	Time   time.Time `json:"time"`
 	Kind   string    `json:"kind"` // started, signed, segment, warning, waiting, refused
@@ -118,8 +117,8 @@ func New(b *natsx.Conn, o Options) (*Witness, error) {
 // or [ErrKey].
 func (w *Witness) Run(ctx context.Context) error { return w.run(ctx, false) }
 
-// Once goes through what is there, signs that, and returns. The error may be one of
-// NATS too.
+// Once processes the existing checkpoints, signs the last one, and returns. The error may
+// come from NATS too.
 func (w *Witness) Once(ctx context.Context) error { return w.run(ctx, true) }
 
 func (w *Witness) run(ctx context.Context, once bool) error {
@@ -218,7 +217,7 @@ func (w *Witness) follow(ctx context.Context, once bool) (err error) {
 	return w.commit(ctx)
 }
 
-// say tells of something, but not of the same again and again.
+// say reports an event, but does not repeat it.
 func (w *Witness) say(kind, format string, args ...any) {
 	e := Event{Time: time.Now().UTC(), Kind: kind, Text: fmt.Sprintf(format, args...)}
 	if e.Kind == w.said.Kind && e.Text == w.said.Text && e.Time.Sub(w.said.Time) < w.Every {
@@ -228,7 +227,7 @@ func (w *Witness) say(kind, format string, args ...any) {
 	w.tell(e)
 }
 
-// started is say for the first time that the log is there.
+// started reports that the log was found.
 func (w *Witness) started(format string, args ...any) {
 	if !w.begun {
 		w.begun = true
@@ -236,7 +235,7 @@ func (w *Witness) started(format string, args ...any) {
 	}
 }
 
-// tell adds where the witness is.
+// tell adds the position of the witness to an event.
 func (w *Witness) tell(e Event) {
 	if w.at.signed != nil {
 		e.Origin, e.Size, e.Root = w.at.head.Origin, w.at.head.Size, w.at.head.Root.String()

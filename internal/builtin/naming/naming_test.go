@@ -124,7 +124,7 @@ func TestTheFirstPromptThatSaysSomethingNames(t *testing.T) {
 func script(t *testing.T, text string) *exechook.Config {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "name.sh")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return &exechook.Config{Command: []string{path}}

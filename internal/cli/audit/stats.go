@@ -231,7 +231,7 @@ func (s segmentStats) row(now time.Time) []term.Cell {
 	age, root := "", s.Root
 	if s.Checkpoint != nil {
 		checkpoint = term.Green.Cell("over all")
-		if behind := int64(s.Last) - s.Size; behind != 0 { //nolint:gosec // sequences are small
+		if behind := int64(s.Last) - s.Size; behind != 0 {
 			checkpoint = term.Yellow.Cell(fmt.Sprintf("over %d of %d", s.Size, s.Last))
 		}
 		age = term.Span(now.Sub(*s.Checkpoint))

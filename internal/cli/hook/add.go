@@ -49,7 +49,7 @@ type addCmd struct {
 
 // Run serves the hook until ctx ends.
 func (c *addCmd) Run(ctx context.Context, e *cli.Env) error {
-	handler, err := c.handler()
+	handler, err := c.handler() //nolint:contextcheck // the check of a script's syntax has a timeout of its own
 	if err != nil {
 		return err
 	}

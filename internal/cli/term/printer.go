@@ -29,15 +29,22 @@ func NewPrinter(w io.Writer, json, terminal, colored bool) *Printer {
 
 // Document writes the one JSON document of a command where the output is JSON, and
 // reports whether it is.
-func (p *Printer) Document(v any) bool { return p.JSON && p.writeJSON(v, p.wide) }
+func (p *Printer) Document(v any) bool { return p.document(v, p.wide) }
 
 // Line is Document for one of several documents, each in one line.
-func (p *Printer) Line(v any) bool { return p.JSON && p.writeJSON(v, false) }
+func (p *Printer) Line(v any) bool { return p.document(v, false) }
+
+func (p *Printer) document(v any, wide bool) bool {
+	if p.JSON {
+		p.writeJSON(v, wide)
+	}
+	return p.JSON
+}
 
 // WriteJSON writes a document that is JSON in text output too.
 func (p *Printer) WriteJSON(v any) { p.writeJSON(v, p.wide) }
 
-func (p *Printer) writeJSON(v any, wide bool) bool {
+func (p *Printer) writeJSON(v any, wide bool) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -46,10 +53,9 @@ func (p *Printer) writeJSON(v any, wide bool) bool {
 	}
 	if err := enc.Encode(v); err != nil {
 		p.fail(fmt.Errorf("write JSON: %w", err))
-		return true
+		return
 	}
 	p.write(escapeControls(b.String()))
-	return true
 }
 
 // Print writes text for people. Foreign parts of it have been through clean.

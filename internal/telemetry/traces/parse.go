@@ -80,7 +80,7 @@ func Parse(body []byte) ([]*Trace, error) {
 func (j *jaegerSpan) span(trace, service string) Span {
 	s := Span{
 		ID: j.SpanID, Name: j.Name, Service: service, Tags: map[string]string{},
-		Start: time.UnixMicro(int64(j.Start)).UTC(), Took: time.Duration(j.Duration) * time.Microsecond, //nolint:gosec // Parse has checked both
+		Start: time.UnixMicro(int64(j.Start)).UTC(), Took: time.Duration(j.Duration) * time.Microsecond,
 	}
 	for _, ref := range j.References {
 		if ref.Type == "CHILD_OF" && ref.TraceID == trace {

@@ -76,7 +76,7 @@ var (
 )
 
 var (
-	// QuestionID is the id of an approval request.
+	// ApprovalID is the id of an approval request.
 	ApprovalID    = regexp.MustCompile(`\b[a-z2-7]{26}\b`)
 	digestPattern = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
 	spanPattern   = regexp.MustCompile(`\b(4m5\ds|[0-4]s)\b`) // of an approval request that was just made

@@ -1,6 +1,8 @@
 package natstest
 
 import (
+	"maps"
+
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/wire"
@@ -13,8 +15,6 @@ func Respond(m *nats.Msg, header wire.Header, body []byte) {
 	if reply == nil {
 		reply = wire.Header{}
 	}
-	for name, values := range header {
-		reply[name] = values
-	}
+	maps.Copy(reply, header)
 	_ = m.RespondMsg(&nats.Msg{Header: reply, Data: body})
 }
