@@ -318,13 +318,13 @@ func TestMessagesAreAsDescribed(t *testing.T) {
 		{"hooks.session.turn", `{"session_id":"s1"}`, "done"},
 		{"hooks.execute.tool.post", `{"session_id":"s1"}`, "verdict"},
 		{"hooks.execute.deploy.start", `{"session_id":"s1","tool_name":"Bash"}`, "verdict"},
-		{"hooks.approvals", `{"session_id":"s1","limit":1}`, "questionList"},
-		{"hooks.approval.<id>", ``, "question"},
+		{"hooks.approvals", `{"session_id":"s1","limit":1}`, "approvalList"},
+		{"hooks.approval.<id>", ``, "approvalRecord"},
 		{"hooks.approve.<id>", `{"option":"perhaps"}`, "refusal"},
 		{"hooks.approve.<id>", `{"option":"allow always","by":"ann","note":"fine"}`, "accepted"},
 		{"hooks.approve.<id>", `{"option":"Deny"}`, "refusal"},
 		{"hooks.approve.unknown", `{"option":"Deny"}`, "refusal"},
-		{"hooks.approval.<id>", ``, "question"},
+		{"hooks.approval.<id>", ``, "approvalRecord"},
 		{"hooks.execute.deploy.start", `{"session_id":"s1","tool_name":"Bash"}`, "verdict"},
 		{"hooks.session.show", `{"session_id":"s1"}`, "sessionState"},
 		{"hooks.session.revoke", `{"session_id":"s1","hook":"asker"}`, "revoked"},
@@ -351,7 +351,7 @@ func TestMessagesAreAsDescribed(t *testing.T) {
 		}
 	}
 	wanted := map[string]string{ // the router's own events, and the schemas of their data
-		"approval:required": "Question", "approval:granted": "Record", "user:notification": "EventData",
+		"approval:required": "ApprovalRequest", "approval:granted": "Record", "user:notification": "EventData",
 	}
 	for len(wanted) > 0 {
 		select {
@@ -407,10 +407,10 @@ func TestSchemasNameTheFieldsOfTheCode(t *testing.T) {
 	}
 	for name, pair := range map[string][2][]string{
 		"Registration": {properties("Registration"), fields(chain.Registration{})},
-		"Question":     {properties("Question"), fields(approval.Request{})},
+		"ApprovalRequest":     {properties("ApprovalRequest"), fields(approval.Request{})},
 		"Record":       {properties("Record"), fields(approval.Record{})},
 		"Answer":       {properties("Answer"), fields(approval.Answer{})},
-		"Filter":       {properties("QuestionFilter"), fields(approval.Filter{})},
+		"Filter":       {properties("ApprovalFilter"), fields(approval.Filter{})},
 		"Message":      {properties("Message"), fields(verdict.Message{})},
 		"Metadata":     {properties("Message", "properties", "metadata"), fields(verdict.Metadata{})},
 		"Display":      {properties("Verdict", "properties", "display", "items"), fields(verdict.Display{})},

@@ -19,7 +19,7 @@ import (
 var recordSchemas = map[audit.Kind]string{
 	audit.HookResult: "HookRecord", audit.HookError: "HookRecord", audit.HookTimeout: "HookRecord", audit.HookSkipped: "SkippedRecord",
 	audit.InjectionKind: "InjectionRecord", audit.DisplayKind: "DisplayRecord", audit.ChainResult: "ChainRecord",
-	audit.ApprovalRequested: "QuestionRecord", audit.ApprovalDecided: "DecisionRecord", audit.RegistrationKind: "RegistrationRecord",
+	audit.ApprovalRequested: "ApprovalRequestRecord", audit.ApprovalDecided: "DecisionRecord", audit.RegistrationKind: "RegistrationRecord",
 	audit.LogKind: "NoteRecord", audit.ChainRefused: "NoteRecord", audit.ApprovalRevoked: "NoteRecord",
 }
 

@@ -228,7 +228,7 @@ func TestKeysInTheDialog(t *testing.T) {
 	}
 }
 
-func TestQuestionsComeAndGo(t *testing.T) {
+func TestApprovalRequestsComeAndGo(t *testing.T) {
 	ctx := browser(t)
 	svc := newMemory()
 	server := httptest.NewUnstartedServer(open(t, console.Options{Approvals: svc}).Handler())
@@ -270,7 +270,7 @@ func TestQuestionsComeAndGo(t *testing.T) {
 	do(t, ctx, holds(`document.getElementById("ask-outcome").textContent === "Denied by alice: Deny"`))
 }
 
-func TestQuestionsOpenOnTheirViewOnly(t *testing.T) {
+func TestApprovalRequestsOpenOnTheirViewOnly(t *testing.T) {
 	ctx := browser(t)
 	svc := newMemory()
 	server := httptest.NewServer(open(t, console.Options{Approvals: svc}).Handler())

@@ -108,7 +108,7 @@ func references(t *testing.T, whole, at any) {
 func TestTheDescriptionHasTheMembersOfTheTypes(t *testing.T) {
 	doc, _ := description(t)
 	for name, typ := range map[string]reflect.Type{
-		"Question": reflect.TypeFor[approval.Request](),
+		"ApprovalRequest": reflect.TypeFor[approval.Request](),
 		"Record":   reflect.TypeFor[approval.Record](),
 		"Answer":   reflect.TypeFor[approval.Answer](),
 	} {
