@@ -12,7 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// sample is an event of a file of events.
+// Sample is an event of a file of events.
 type Sample struct {
 	Line  int
 	Event events.Event
