@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/hookrouter/hookrouter/internal/cli/term"
 	hookdemo "github.com/hookrouter/hookrouter/internal/demo"
 )
 
@@ -12,15 +13,6 @@ import (
 type demo struct{}
 
 func (demo) run(ctx context.Context, stdout io.Writer) error {
-	return hookdemo.Run(ctx, stdout, isTerminal(stdout) && os.Getenv("NO_COLOR") == "")
-}
-
-// isTerminal reports whether w is a terminal a person looks at.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	file, ok := stdout.(*os.File)
+	return hookdemo.Run(ctx, stdout, ok && term.IsTerminal(file) && os.Getenv("NO_COLOR") == "")
 }

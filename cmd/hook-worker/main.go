@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 	"github.com/hookrouter/hookrouter/internal/signals"
 )
@@ -28,18 +29,13 @@ import (
 func main() {
 	ctx, sig, stop := signals.Notify(context.Background(), os.Stdin)
 	err := run(ctx, os.Args[1:], process{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, terminal: isTerminal(os.Stdout), signals: sig,
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, terminal: term.IsTerminal(os.Stdout), signals: sig,
 	})
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "hook-worker:", err)
 		os.Exit(exitCode(err))
 	}
-}
-
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 func exitCode(err error) int {

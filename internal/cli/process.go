@@ -2,15 +2,8 @@ package cli
 
 import (
 	"io"
-	"os"
 	"os/user"
 )
-
-// IsTerminal reports whether a file is a terminal.
-func IsTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
 
 // Process is what a command sees of the process it runs in. What happens to the
 // connection is written to stderr beside the command, so stderr is safe for concurrent

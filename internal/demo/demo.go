@@ -17,6 +17,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
@@ -67,7 +68,7 @@ func Run(ctx context.Context, out io.Writer, colour bool) error {
 		stop()
 		return err
 	}
-	err = tour(ctx, n, dir, key.Verifier, &printer{out: out, colour: colour, began: began})
+	err = tour(ctx, n, dir, key.Verifier, &printer{out: term.NewPrinter(out, false, false, colour), began: began})
 	stop()
 	return errors.Join(err, <-done)
 }

@@ -3,10 +3,10 @@ package demo
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -15,34 +15,24 @@ import (
 
 // printer writes the demo for a person.
 type printer struct {
-	out    io.Writer
-	colour bool
+	out    *term.Printer
 	began  time.Time
 	number int
 
 	request *verdict.Approval // of the current event
 }
 
-func (p *printer) paint(code, text string) string {
-	if !p.colour {
-		return text
-	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
-}
-
-func (p *printer) printf(format string, args ...any) { _, _ = fmt.Fprintf(p.out, format, args...) }
-
 func (p *printer) title(hooks int) {
-	p.printf("%s\n", p.paint("1", "hook-router demo: one agent turn"))
-	p.printf("An embedded NATS server, a router and %d hooks, ready after %d ms.\n",
+	p.out.Print("%s\n", p.out.Paint(term.Bold, "hook-router demo: one agent turn"))
+	p.out.Print("An embedded NATS server, a router and %d hooks, ready after %d ms.\n",
 		hooks, time.Since(p.began).Milliseconds())
 }
 
 // head prints the line of one event.
 func (p *printer) head(s step, verdict string, took time.Duration) {
 	p.number++
-	p.printf("\n%2d  %s %-38s %s  %s\n", p.number, p.paint("1", fmt.Sprintf("%-24s", s.Event)), cut(subject(s), 38), verdict,
-		p.paint("2", fmt.Sprintf("%.1f ms", float64(took.Microseconds())/1000)))
+	p.out.Print("\n%2d  %s %-38s %s  %s\n", p.number, p.out.Paint(term.Bold, fmt.Sprintf("%-24s", s.Event)), term.Clip(subject(s), 38), verdict,
+		p.out.Paint(term.Dim, fmt.Sprintf("%.1f ms", float64(took.Microseconds())/1000)))
 }
 
 func (p *printer) answered(s step, x agent.Execution, answers []answer, took time.Duration) {
@@ -51,7 +41,7 @@ func (p *printer) answered(s step, x agent.Execution, answers []answer, took tim
 		p.hook(hook)
 	}
 	if !x.Permitted() && (len(answers) == 0 || answers[len(answers)-1].result.Action != chain.Deny) {
-		p.line("31", "no hook", x.Reason)
+		p.line(term.Red, "no hook", x.Reason)
 	}
 	if x.Permitted() && modified(answers) {
 		p.arrow("the tool gets " + input(x.Data))
@@ -71,19 +61,19 @@ func (p *printer) asked(q verdict.Approval) { p.request = &q }
 
 func (p *printer) hook(h answer) {
 	r := h.result
-	text, code := r.Reason, "2"
+	text, code := r.Reason, term.Dim
 	switch r.Action {
 	case chain.Deny:
-		code = "31"
+		code = term.Red
 	case chain.Modify:
-		text, code = "changed the data", "36"
+		text, code = "changed the data", term.Cyan
 	case chain.InjectContext:
 		text, code = r.ContextInjection, "34"
 	case chain.AskUser:
-		text, code = r.ApprovalPrompt, "33"
+		text, code = r.ApprovalPrompt, term.Yellow
 	}
 	if h.err != nil {
-		text, code = "failed: "+h.err.Error(), "31"
+		text, code = "failed: "+h.err.Error(), term.Red
 	}
 	p.line(code, h.hook, fmt.Sprintf("%-14s %s", action(r), oneLine(text)))
 	if r.UserMessage != "" {
@@ -91,45 +81,45 @@ func (p *printer) hook(h answer) {
 	}
 }
 
-func (p *printer) line(code, name, text string) {
-	p.printf("      %-18s %s\n", name, p.paint(code, cut(strings.TrimRight(text, " "), 96)))
+func (p *printer) line(code term.Color, name, text string) {
+	p.out.Print("      %-18s %s\n", name, p.out.Paint(code, term.Clip(strings.TrimRight(text, " "), 96)))
 }
 
-func (p *printer) arrow(text string) { p.printf("    → %s\n", cut(text, 140)) }
+func (p *printer) arrow(text string) { p.out.Print("    → %s\n", term.Clip(text, 140)) }
 
 func (p *printer) collected(s step, c agent.Collection, took time.Duration) {
-	p.head(s, p.paint("36", "collected "+fmt.Sprint(len(c.Values))), took)
+	p.head(s, p.out.Paint(term.Cyan, "collected "+fmt.Sprint(len(c.Values))), took)
 	for i, v := range c.Values {
-		p.line("36", c.From[i], oneLine(string(v)))
+		p.line(term.Cyan, c.From[i], oneLine(string(v)))
 	}
 }
 
 func (p *printer) verdict(a verdict.Action) string {
-	code := "32"
+	code := term.Green
 	if a != verdict.Continue {
 		code = "1;31"
 	}
-	return p.paint(code, string(a))
+	return p.out.Paint(code, string(a))
 }
 
 func (p *printer) killed(guard string) {
-	p.printf("\n%s\n", p.paint("1", "Killing the worker of "+guard+" and repeating the call:"))
+	p.out.Print("\n%s\n", p.out.Paint(term.Bold, "Killing the worker of "+guard+" and repeating the call:"))
 }
 
 func (p *printer) held() {
-	p.printf("\nDenied although no worker answered: the guard is registered with on_failure deny.\n")
+	p.out.Print("\nDenied although no worker answered: the guard is registered with on_failure deny.\n")
 }
 
 func (p *printer) proved(honest, forged audit.Report) {
-	p.printf("\n%s\n\n", p.paint("1", "Every step is in the audit log, and was on disk before the agent got its answer:"))
-	p.printf("%d records in %d messages, exported to a file and verified with the router's public key:\n", honest.Records, honest.Messages)
-	p.printf("    %s\n", p.paint("32", honest.String()))
-	p.printf("and the same file with one hook's \"deny\" changed to \"allow\":\n")
-	p.printf("    %s\n", p.paint("31", forged.String()))
+	p.out.Print("\n%s\n\n", p.out.Paint(term.Bold, "Every step is in the audit log, and was on disk before the agent got its answer:"))
+	p.out.Print("%d records in %d messages, exported to a file and verified with the router's public key:\n", honest.Records, honest.Messages)
+	p.out.Print("    %s\n", p.out.Paint(term.Green, honest.String()))
+	p.out.Print("and the same file with one hook's \"deny\" changed to \"allow\":\n")
+	p.out.Print("    %s\n", p.out.Paint(term.Red, forged.String()))
 }
 
 func (p *printer) end(observed int64) {
-	p.printf("\nHooks in mode observe got %d events as well. Total time: %.2f s.\n", observed, time.Since(p.began).Seconds())
+	p.out.Print("\nHooks in mode observe got %d events as well. Total time: %.2f s.\n", observed, time.Since(p.began).Seconds())
 }
 
 func action(r chain.Result) string {
@@ -201,12 +191,4 @@ func shortAll(text string) string {
 	}
 	start := strings.LastIndexAny(before, " \n\"") + 1
 	return text[:start] + after
-}
-
-func cut(text string, n int) string {
-	r := []rune(text)
-	if len(r) <= n {
-		return text
-	}
-	return string(r[:n-1]) + "…"
 }

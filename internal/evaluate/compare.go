@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -22,7 +23,7 @@ func compare(e *workerfile.Expect, v Verdict) (wrong []string) {
 		differs("action: want %s, got %s", e.Action, v.brief())
 	}
 	if e.By != "" && e.By != v.By {
-		differs("by: want %s, got %s", e.By, orNobody(v.By))
+		differs("by: want %s, got %s", e.By, cmp.Or(v.By, "nobody"))
 	}
 	for _, t := range []struct {
 		name, got string
@@ -92,13 +93,6 @@ func (v Verdict) brief() string {
 		}
 	}
 	return text
-}
-
-func orNobody(id string) string {
-	if id == "" {
-		return "nobody"
-	}
-	return id
 }
 
 func holds(t *workerfile.Text, text string) bool {

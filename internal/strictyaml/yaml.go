@@ -71,9 +71,9 @@ func (m Pair) Text() (string, error) {
 	case *ast.LiteralNode:
 		return n.Value.Value, nil
 	case *ast.NullNode:
-		return "", ErrorAt(m.Node, "%s has no value: give it one, or remove the key", clip(m.Key))
+		return "", ErrorAt(m.Node, "%s has no value: give it one, or remove the key", Clip(m.Key))
 	}
-	return "", ErrorAt(m.Value, "%s must be a text: quote it", clip(m.Key))
+	return "", ErrorAt(m.Value, "%s must be a text: quote it", Clip(m.Key))
 }
 
 // ErrorAt is an error at a node, a mapping's at its first key:
@@ -106,8 +106,8 @@ func Position(t *token.Token) (line, column int) {
 	return t.Position.Line, t.Position.Column
 }
 
-// clip bounds a key in a message.
-func clip(text string) string {
+// Clip bounds a key in a message.
+func Clip(text string) string {
 	const most = 80
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most]) + "..."

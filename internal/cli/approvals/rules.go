@@ -1,6 +1,7 @@
 package approvals
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -41,7 +42,7 @@ func (c *rulesCmd) Run(e *cli.Env) error {
 	}
 	rows := [][]term.Cell{term.Heads("RULE", "DECISION", "HOOK", "TOOL", "PROMPT")}
 	for _, r := range rules {
-		rows = append(rows, term.Row(term.Cyan.Cell(term.Printable(r.Name)), decisionColor(r.Decision).Cell(r.Decision), orAny(r.Hook), orAny(r.Tool), term.Clip(orAny(r.Prompt), term.MaxValue)))
+		rows = append(rows, term.Row(term.Cyan.Cell(term.Printable(r.Name)), decisionColor(r.Decision).Cell(r.Decision), term.Printable(cmp.Or(r.Hook, "*")), term.Printable(cmp.Or(r.Tool, "*")), term.Clip(term.Printable(cmp.Or(r.Prompt, "*")), term.MaxValue)))
 	}
 	e.Out.Table(rows)
 	switch {
@@ -69,11 +70,4 @@ func decisionColor(decision string) term.Color {
 		return term.Green
 	}
 	return term.Red
-}
-
-func orAny(glob string) string {
-	if glob == "" {
-		return "*"
-	}
-	return term.Printable(glob)
 }

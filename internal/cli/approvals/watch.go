@@ -55,7 +55,7 @@ func (c *watchCmd) Run(ctx context.Context, e *cli.Env) error {
 // interactive reports whether there is somebody to ask.
 func interactive(e *cli.Env) bool {
 	in, isFile := e.Stdin.(*os.File)
-	return e.Terminal && !e.Out.JSON && (!isFile || cli.IsTerminal(in))
+	return e.Terminal && !e.Out.JSON && (!isFile || term.IsTerminal(in))
 }
 
 // of keeps the notices of the session that was asked for.

@@ -34,7 +34,7 @@ const (
 func newProgress(e *cli.Env, what string, first, total int64, unit func(float64) string) *progress {
 	f, ok := e.Stderr.(*os.File)
 	now := time.Now()
-	return &progress{w: e.Stderr, bar: ok && cli.IsTerminal(f), what: what, total: total, unit: unit, began: now, said: now, first: first}
+	return &progress{w: e.Stderr, bar: ok && term.IsTerminal(f), what: what, total: total, unit: unit, began: now, said: now, first: first}
 }
 
 // at says that so much is done.

@@ -2,6 +2,7 @@ package term
 
 import (
 	"fmt"
+	"os"
 	"time"
 )
 
@@ -55,3 +56,9 @@ func Size(n float64) string {
 
 // MaxValue is how many characters of a value people are shown.
 const MaxValue = 100
+
+// IsTerminal reports whether a file is a terminal.
+func IsTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

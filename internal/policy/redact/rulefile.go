@@ -72,7 +72,7 @@ func parseSettings(text []byte) (settings, error) {
 	for _, m := range top {
 		known := read[m.Key]
 		if known == nil {
-			return s, strictyaml.ErrorAt(m.Node, "unknown key %q: known are without, keys, patterns and allow", clip(m.Key))
+			return s, strictyaml.ErrorAt(m.Node, "unknown key %q: known are without, keys, patterns and allow", strictyaml.Clip(m.Key))
 		}
 		if err := known(m); err != nil {
 			return s, err
@@ -165,7 +165,7 @@ func oneCustom(entry strictyaml.Pair) (custom, error) {
 		case "hints":
 			c.hints, err = hints(strictyaml.Pair{Key: path, Node: m.Node, Value: m.Value})
 		default:
-			err = strictyaml.ErrorAt(m.Node, "%s: unknown key %q: known are name, pattern and hints", entry.Key, clip(m.Key))
+			err = strictyaml.ErrorAt(m.Node, "%s: unknown key %q: known are name, pattern and hints", entry.Key, strictyaml.Clip(m.Key))
 		}
 		if err != nil {
 			return custom{}, err
@@ -205,7 +205,7 @@ func expression(m strictyaml.Pair, path, frame string) (*regexp.Regexp, error) {
 	}
 	form, err := regexp.Compile(fmt.Sprintf(frame, text))
 	if err != nil {
-		return nil, strictyaml.ErrorAt(m.Value, "%s: too large: %q", path, clip(text))
+		return nil, strictyaml.ErrorAt(m.Value, "%s: too large: %q", path, strictyaml.Clip(text))
 	}
 	return form, nil
 }
@@ -222,7 +222,7 @@ func checkPattern(text string) error {
 		return fault(err)
 	}
 	if form.MatchString("") {
-		return fmt.Errorf("%q matches the empty text: let it match at least one character", clip(text))
+		return fmt.Errorf("%q matches the empty text: let it match at least one character", strictyaml.Clip(text))
 	}
 	return nil
 }
@@ -242,7 +242,7 @@ func fault(err error) error {
 	case syntax.ErrMissingParen, syntax.ErrUnexpectedParen, syntax.ErrMissingBracket:
 		hint = "write a backslash before a bracket that stands for itself"
 	}
-	return fmt.Errorf("is no expression: %s: %q (%s)", wrong.Code, clip(wrong.Expr), hint)
+	return fmt.Errorf("is no expression: %s: %q (%s)", wrong.Code, strictyaml.Clip(wrong.Expr), hint)
 }
 
 // hints reads literals, and keeps of each the stretch that a search can begin with.
@@ -295,7 +295,7 @@ func allowed(m strictyaml.Pair) (allowList, error) {
 				return list, err
 			}
 			if list.values[value] {
-				return list, strictyaml.ErrorAt(entry.Value, "%s: %q is listed twice: remove one", entry.Key, clip(value))
+				return list, strictyaml.ErrorAt(entry.Value, "%s: %q is listed twice: remove one", entry.Key, strictyaml.Clip(value))
 			}
 			list.values[value] = true
 		}
@@ -310,7 +310,7 @@ func allowedForm(entry strictyaml.Pair) (*regexp.Regexp, error) {
 	}
 	for _, m := range members {
 		if m.Key != "pattern" {
-			return nil, strictyaml.ErrorAt(m.Node, "%s: unknown key %q: known is pattern", entry.Key, clip(m.Key))
+			return nil, strictyaml.ErrorAt(m.Node, "%s: unknown key %q: known is pattern", entry.Key, strictyaml.Clip(m.Key))
 		}
 	}
 	if len(members) == 0 {
@@ -324,7 +324,7 @@ func checkDefault(name string) error {
 		return nil
 	}
 	return fmt.Errorf("%q is no default: name a default key, or one of the kinds %s",
-		clip(name), strings.Join(slices.Sorted(slices.Values(kindNames)), ", "))
+		strictyaml.Clip(name), strings.Join(slices.Sorted(slices.Values(kindNames)), ", "))
 }
 
 func checkKey(name string) error {
@@ -345,14 +345,14 @@ func checkName(name string) error {
 	case len(name) > MaxName:
 		return fmt.Errorf("has %d bytes: at most %d are allowed", len(name), MaxName)
 	case strings.ContainsFunc(name, func(r rune) bool { return !ok(r) }):
-		return fmt.Errorf("is %q: take letters a to z, digits and dashes", clip(name))
+		return fmt.Errorf("is %q: take letters a to z, digits and dashes", strictyaml.Clip(name))
 	}
 	return nil
 }
 
 func checkHint(hint string) error {
 	if len(longest(hint)) < MinHint {
-		return fmt.Errorf("%q is too short: a hint has at least %d letters, digits, dashes or dots in a row", clip(hint), MinHint)
+		return fmt.Errorf("%q is too short: a hint has at least %d letters, digits, dashes or dots in a row", strictyaml.Clip(hint), MinHint)
 	}
 	return nil
 }
@@ -365,12 +365,4 @@ func checkValue(value string) error {
 		return fmt.Errorf("has %d bytes: at most %d are allowed", len(value), MaxPattern)
 	}
 	return nil
-}
-
-// clip shortens what an error quotes.
-func clip(text string) string {
-	if runes := []rune(text); len(runes) > 80 {
-		return string(runes[:80]) + "..."
-	}
-	return text
 }
