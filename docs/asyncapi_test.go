@@ -406,20 +406,20 @@ func TestSchemasNameTheFieldsOfTheCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, pair := range map[string][2][]string{
-		"Registration": {properties("Registration"), fields(chain.Registration{})},
-		"ApprovalRequest":     {properties("ApprovalRequest"), fields(approval.Request{})},
-		"Record":       {properties("Record"), fields(approval.Record{})},
-		"Answer":       {properties("Answer"), fields(approval.Answer{})},
-		"Filter":       {properties("ApprovalFilter"), fields(approval.Filter{})},
-		"Message":      {properties("Message"), fields(verdict.Message{})},
-		"Metadata":     {properties("Message", "properties", "metadata"), fields(verdict.Metadata{})},
-		"Display":      {properties("Verdict", "properties", "display", "items"), fields(verdict.Display{})},
-		"Warning":      {properties("Verdict", "properties", "warnings", "items"), fields(verdict.Warning{})},
-		"Approval":     {properties("VerdictApproval"), fields(verdict.Approval{})},
-		"SessionState": {properties("SessionState"), fields(approver.SessionInfo{})},
-		"Listing":      {properties("Listing"), fields(agent.Listing{})},
-		"Explanation":  {properties("Explanation", "properties", "hooks", "items"), fields(agent.Explanation{})},
-		"HookResult":   {properties("HookResult"), slices.Sorted(maps.Keys(members))},
+		"Registration":    {properties("Registration"), fields(chain.Registration{})},
+		"ApprovalRequest": {properties("ApprovalRequest"), fields(approval.Request{})},
+		"Record":          {properties("Record"), fields(approval.Record{})},
+		"Answer":          {properties("Answer"), fields(approval.Answer{})},
+		"Filter":          {properties("ApprovalFilter"), fields(approval.Filter{})},
+		"Message":         {properties("Message"), fields(verdict.Message{})},
+		"Metadata":        {properties("Message", "properties", "metadata"), fields(verdict.Metadata{})},
+		"Display":         {properties("Verdict", "properties", "display", "items"), fields(verdict.Display{})},
+		"Warning":         {properties("Verdict", "properties", "warnings", "items"), fields(verdict.Warning{})},
+		"Approval":        {properties("VerdictApproval"), fields(verdict.Approval{})},
+		"SessionState":    {properties("SessionState"), fields(approver.SessionInfo{})},
+		"Listing":         {properties("Listing"), fields(agent.Listing{})},
+		"Explanation":     {properties("Explanation", "properties", "hooks", "items"), fields(agent.Explanation{})},
+		"HookResult":      {properties("HookResult"), slices.Sorted(maps.Keys(members))},
 	} {
 		if diff := cmp.Diff(pair[1], pair[0]); diff != "" {
 			t.Errorf("%s: the code (-) and the description (+):\n%s", name, diff)

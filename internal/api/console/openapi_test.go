@@ -109,8 +109,8 @@ func TestTheDescriptionHasTheMembersOfTheTypes(t *testing.T) {
 	doc, _ := description(t)
 	for name, typ := range map[string]reflect.Type{
 		"ApprovalRequest": reflect.TypeFor[approval.Request](),
-		"Record":   reflect.TypeFor[approval.Record](),
-		"Answer":   reflect.TypeFor[approval.Answer](),
+		"Record":          reflect.TypeFor[approval.Record](),
+		"Answer":          reflect.TypeFor[approval.Answer](),
 	} {
 		described := map[string]bool{}
 		var add func(schema)
