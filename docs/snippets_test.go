@@ -24,6 +24,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/evaluate"
+	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/policy/match"
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/internal/server"
@@ -130,6 +131,12 @@ func TestYAMLSnippetsLoad(t *testing.T) {
 				if _, err := os.Stat(filepath.Join("..", "deploy", "grafana", name)); err != nil {
 					t.Errorf("%s: %v", s.at(), err)
 				}
+			}
+			continue
+		}
+		if s.info == "guards" {
+			if _, err := pinned.Parse(s.at(), []byte(s.text)); err != nil {
+				t.Error(err)
 			}
 			continue
 		}

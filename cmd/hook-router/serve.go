@@ -19,6 +19,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/signals"
@@ -51,6 +52,8 @@ type serve struct {
 
 	InjectionSize   int `name:"injection-size-limit" env:"HOOK_ROUTER_INJECTION_SIZE_LIMIT" default:"10240" help:"Largest injection of a hook, in bytes; a session may lower it."`
 	InjectionBudget int `name:"injection-budget-per-turn" env:"HOOK_ROUTER_INJECTION_BUDGET_PER_TURN" default:"10000" help:"Injection budget of a turn, in tokens of four characters; a session may lower it."`
+
+	Guards string `env:"HOOK_ROUTER_GUARDS" type:"existingfile" placeholder:"FILE" help:"Guards that must be in force, and that no worker can weaken; read at the start."`
 
 	Approvals              string `env:"HOOK_ROUTER_APPROVALS" enum:"on,off" default:"on" help:"Whether people are asked: on or off; off denies every approval request."`
 	ApprovalRules          string `env:"HOOK_ROUTER_APPROVAL_RULES" type:"existingfile" placeholder:"FILE" help:"Rules that answer approval requests before a person is asked."`
@@ -153,7 +156,11 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 	if err := files.load(); err != nil {
 		return errors.Join(err, tel.Stop(ctx))
 	}
-	n, err := s.start(ctx, key, files, log, level, tel)
+	guards, err := s.guards()
+	if err != nil {
+		return errors.Join(err, tel.Stop(ctx))
+	}
+	n, err := s.start(ctx, key, files, guards, log, level, tel)
 	if err != nil {
 		return errors.Join(err, tel.Stop(ctx))
 	}
@@ -165,8 +172,20 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 	return n.Run(ctx, func() { s.sayReady(stdout, n, key, began) })
 }
 
+// guards reads the pinned guards; nil for none.
+func (s serve) guards() (*pinned.Guards, error) {
+	if s.Guards == "" {
+		return nil, nil
+	}
+	text, err := read(s.Guards, "pinned guards")
+	if err != nil {
+		return nil, err
+	}
+	return pinned.Parse(s.Guards, text)
+}
+
 // start makes the server, which serves nothing yet.
-func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log *slog.Logger, level *slog.LevelVar, tel *telemetry.Telemetry) (*server.Server, error) {
+func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, guards *pinned.Guards, log *slog.Logger, level *slog.LevelVar, tel *telemetry.Telemetry) (*server.Server, error) {
 	if s.NATSURL == "" && !loopback(s.NATSListen) {
 		log.Warn("the embedded NATS asks nobody for credentials and listens beyond loopback: whoever reaches it can register hooks and emit",
 			"nats_listen", s.NATSListen)
@@ -195,7 +214,7 @@ func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log
 			ChainTimeout: s.ChainTimeout, CollectTimeout: s.CollectTimeout, DrainTimeout: s.DrainTimeout,
 			PublishData: dispatch.PublishData(s.PublishData), TTL: s.TTL,
 			Injection:   verdict.Limits{Size: s.InjectionSize, Budget: s.InjectionBudget},
-			NoApprovals: s.Approvals == "off", Rules: files, ProvenOnly: s.Approvers == "proven", Accounts: s.NATSAccounts,
+			NoApprovals: s.Approvals == "off", Rules: files, Guards: guards, ProvenOnly: s.Approvers == "proven", Accounts: s.NATSAccounts,
 			Audit: recorder.Mode(s.Audit), AuditTimeout: s.AuditTimeout, AuditData: recorder.Data(s.AuditData), AuditMask: files.masker(), AuditKey: key,
 			MaxApprovals: s.MaxApprovals, MaxApprovalsPerSession: s.MaxApprovalsPerSession, ForwardBaggage: s.ForwardBaggage,
 		},

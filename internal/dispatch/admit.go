@@ -33,6 +33,7 @@ type Request struct {
 type event struct {
 	request  Request
 	hooks    []*chain.Entry // in execution order
+	pinned   []*chain.Entry // those of them that an operator pinned
 	data     []byte         // what the first hook gets
 	chainID  string
 	timeout  time.Duration
@@ -64,10 +65,17 @@ func (d *Dispatcher) admit(verb string, req Request, fallback time.Duration) (*e
 	if err != nil {
 		return nil, err
 	}
+	var pinned []*chain.Entry
+	if d.opts.Guards != nil && verb != verbCollect {
+		if pinned, err = d.opts.Guards.InForce(req.Event.Name, table); err != nil {
+			return nil, err
+		}
+	}
 	if err := d.seats.take(req.Event.Session); err != nil {
 		return nil, err
 	}
 	ev := d.newEvent(verb, req, table.For(req.Event.Name, req.Event.Session))
+	ev.pinned = pinned
 	ev.timeout = min(cmp.Or(req.Timeout, fallback), d.opts.ChainTimeout)
 	if len(ev.hooks) > 0 && verb != verbCollect {
 		ev.data = req.Object.Over(req.Defaults, events.Now())

@@ -216,12 +216,20 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 	return s, nil
 }
 
-// asker is the call whose ask_user the chain kept: the first.
+// asker is the call whose ask_user the chain kept: the first, or the last of the hook that
+// was preferred.
 func asker(out chain.Outcome) chain.Call {
+	kept := chain.Call{Entry: &chain.Entry{}}
 	for _, call := range out.Calls {
-		if call.Result.Action == chain.AskUser {
+		if call.Result.Action != chain.AskUser {
+			continue
+		}
+		if out.AskedBy == "" {
 			return call
 		}
+		if call.Entry.ID == out.AskedBy {
+			kept = call
+		}
 	}
-	return chain.Call{Entry: &chain.Entry{}}
+	return kept
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,8 +31,8 @@ func (d *Dispatcher) call(ctx context.Context, ev *event, mode chain.Mode, entry
 	if end, ok := ctx.Deadline(); ok {
 		timeout = time.Until(end)
 	}
-	reply, err := ev.channel.Call(ctx, Call{Hook: entry.ID, Mode: mode, Data: data, Timeout: timeout, Traceparent: ev.callTrace(entry), Echoed: entry.Echoes})
-	if errors.Is(err, chain.ErrNoResponder) && d.removed(entry) {
+	reply, err := ev.channel.Call(ctx, Call{Hook: entry.ID, Mode: mode, Data: data, Timeout: timeout, Traceparent: ev.callTrace(entry), Echoed: entry.Echoes || slices.Contains(ev.pinned, entry)})
+	if errors.Is(err, chain.ErrNoResponder) && !slices.Contains(ev.pinned, entry) && d.removed(entry) {
 		return nil, chain.ErrRemoved
 	}
 	return reply, err

@@ -39,6 +39,8 @@ type Options struct {
 	NoApprovals bool
 	// Rules decide approval requests before a person is asked; nil for none.
 	Rules Rules
+	// Guards are the hooks that an operator pinned; nil for none.
+	Guards Guards
 	// Notify is called for each approval request that this replica opened or decided;
 	// it must not block. The context names the span. Nil for nobody.
 	Notify func(context.Context, approval.Notice)

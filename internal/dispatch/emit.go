@@ -64,11 +64,8 @@ func (d *Dispatcher) decide(ctx context.Context, ev *event) (chain.Outcome, erro
 
 // run takes the event along its hooks within its time.
 func (d *Dispatcher) run(ctx context.Context, ev *event) (chain.Outcome, error) {
-	out, err := chain.Run(ctx, ev.hooks, ev.forHooks(), chain.Plan{
-		Call:   d.caller(ev),
-		Shadow: d.shadow(ctx, ev),
-		Until:  time.Now().Add(ev.timeout),
-	})
+	until := time.Now().Add(ev.timeout)
+	out, err := chain.Run(ctx, ev.hooks, ev.forHooks(), chain.Plan{Call: d.caller(ev), Shadow: d.shadow(ctx, ev), Until: until})
 	ev.observed.Outcome = &out
 	d.counters.calls(out.Calls)
 	if errors.Is(err, chain.ErrDeadline) {
@@ -76,6 +73,10 @@ func (d *Dispatcher) run(ctx context.Context, ev *event) (chain.Outcome, error) 
 		return out, wire.Errorf(wire.Deadline, "the %s for this chain ran out before every hook answered (%d of %d did): nothing was decided",
 			ev.timeout, len(out.Calls), len(ev.hooks))
 	}
+	if err != nil {
+		return out, err
+	}
+	out, err = d.guard(ctx, ev, out, until)
 	return out, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
+	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -47,6 +48,8 @@ type Options struct {
 	MaxApprovals, MaxApprovalsPerSession int
 	// Rules decide approval requests before a person is asked; nil for none.
 	Rules dispatch.Rules
+	// Guards are the hooks that an operator pinned; nil for none.
+	Guards *pinned.Guards
 	// ProvenOnly refuses answers of people that the connection does not authenticate.
 	ProvenOnly bool
 	// Notify is called for each approval request that this replica opened or decided; it
@@ -119,6 +122,6 @@ func (o Options) check(maxPayload int64) error {
 func (o Options) dispatchOptions() dispatch.Options {
 	return dispatch.Options{
 		MaxData: o.MaxData, MaxPerSession: o.MaxPerSession, ChainTimeout: o.ChainTimeout, CollectTimeout: o.CollectTimeout,
-		PublishData: o.PublishData, Injection: o.Injection, NoApprovals: o.NoApprovals, Rules: o.Rules, Notify: o.Notify, Log: o.Log,
+		PublishData: o.PublishData, Injection: o.Injection, NoApprovals: o.NoApprovals, Rules: o.Rules, Guards: o.Guards, Notify: o.Notify, Log: o.Log,
 	}
 }

@@ -5,7 +5,7 @@ import "errors"
 // The error codes of the wire protocol.
 const (
 	Malformed     = 400 // the request can't be understood
-	Forbidden     = 403 // the sender must be authenticated, and is not
+	Forbidden     = 403 // the sender must be authenticated, and is not; or only the operator may do it
 	NotFound      = 404 // what it names is unknown
 	Conflict      = 409 // it contradicts what is stored
 	Gone          = 410 // its deadline for an answer has passed

@@ -46,6 +46,9 @@ func (s *Server) register(ctx context.Context, req *natsx.Request) error {
 	if err := s.opts.Compile(reg); err != nil {
 		return wire.Errorf(wire.Malformed, "hook %q: %v", id, err)
 	}
+	if err := s.opts.Guards.CheckRegistration(reg); err != nil {
+		return err
+	}
 	if reg.Instance == "" {
 		reg.Instance = nuid.Next()
 	}
@@ -86,12 +89,14 @@ func (s *Server) unregister(ctx context.Context, req *natsx.Request) error {
 	if len(ignored) > 0 && protocolOf(req) <= chain.ProtocolVersion {
 		return wire.Errorf(wire.Malformed, "the body has the unknown field %q", ignored[0])
 	}
-	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
-	defer cancel()
 	instance := "" // all of them
 	if body.Instance != nil {
 		instance = *body.Instance
+	} else if err := s.opts.Guards.CheckRemoval(id); err != nil {
+		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
+	defer cancel()
 	if err := s.opts.Registry.Unregister(ctx, s.sender(req), id, instance); err != nil {
 		return err
 	}

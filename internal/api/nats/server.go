@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/session"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -40,6 +41,8 @@ type Options struct {
 	// Accounts takes what the NATS server says of a request from another account as who
 	// sent it.
 	Accounts bool
+	// Guards are the hooks that an operator pinned; nil for none.
+	Guards *pinned.Guards
 	// ForwardBaggage passes the W3C baggage of a request on to hooks.
 	ForwardBaggage bool
 	// Refused counts a request that got an error; nil counts nothing.

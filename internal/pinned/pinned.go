@@ -1,0 +1,138 @@
+package pinned
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Guard is one pinned guard.
+type Guard struct {
+	ID       string
+	Events   []string // patterns, as in a registration
+	Priority int
+	Match    string // as in its registration; empty means always
+}
+
+// Guards are all pinned guards. A nil one has none. It is immutable.
+type Guards struct {
+	byID  map[string]Guard
+	index *chain.Table // finds the guards of an event
+}
+
+// New makes guards of a list. The error says what is wrong with one.
+func New(list ...Guard) (*Guards, error) {
+	g := &Guards{byID: map[string]Guard{}, index: &chain.Table{}}
+	for _, guard := range list {
+		if err := guard.check(); err != nil {
+			return nil, err
+		}
+		if _, twice := g.byID[guard.ID]; twice {
+			return nil, fmt.Errorf("guard %q is pinned twice", guard.ID)
+		}
+		g.byID[guard.ID] = guard
+		g.index = g.index.Apply(chain.Change{ID: guard.ID, Entry: &chain.Entry{
+			Registration: chain.Registration{ID: guard.ID, Events: guard.Events, Priority: guard.Priority},
+		}})
+	}
+	return g, nil
+}
+
+func (g Guard) check() error {
+	if err := events.CheckHookID(g.ID); err != nil {
+		return err
+	}
+	if len(g.Events) == 0 {
+		return fmt.Errorf("guard %q: events are missing", g.ID)
+	}
+	for _, pattern := range g.Events {
+		if err := events.CheckPattern(pattern); err != nil {
+			return fmt.Errorf("guard %q: %w", g.ID, err)
+		}
+	}
+	return nil
+}
+
+// InForce returns the entries of the guards of an event, in the order of their
+// priorities. The error has code 503 where one is not in force.
+func (g *Guards) InForce(event string, t *chain.Table) ([]*chain.Entry, error) {
+	if g == nil {
+		return nil, nil
+	}
+	var list []*chain.Entry
+	for _, pin := range g.index.For(event, "") {
+		entry := t.Get(pin.ID)
+		if entry == nil {
+			return nil, wire.Errorf(wire.Unavailable, "guard %q is pinned for %s and not registered: start its worker", pin.ID, event)
+		}
+		if why := g.byID[pin.ID].weaker(entry.Registration); why != "" {
+			return nil, wire.Errorf(wire.Unavailable, "guard %q is pinned for %s and its registration is weaker: %s", pin.ID, event, why)
+		}
+		list = append(list, entry)
+	}
+	return list, nil
+}
+
+// CheckRegistration refuses, with code 403, a registration that takes the id of a pinned
+// guard and is weaker than it.
+func (g *Guards) CheckRegistration(r chain.Registration) error {
+	if g == nil {
+		return nil
+	}
+	pin, pinned := g.byID[r.ID]
+	if !pinned {
+		return nil
+	}
+	if why := pin.weaker(r); why != "" {
+		return wire.Errorf(wire.Forbidden, "hook %q is a pinned guard: %s. Only the operator may change that, with --guards", r.ID, why)
+	}
+	return nil
+}
+
+// CheckRemoval refuses, with code 403, the removal of a pinned guard.
+func (g *Guards) CheckRemoval(id string) error {
+	if g == nil {
+		return nil
+	}
+	if _, pinned := g.byID[id]; pinned {
+		return wire.Errorf(wire.Forbidden, "hook %q is a pinned guard: only the operator may remove it, with --guards", id)
+	}
+	return nil
+}
+
+// weaker says in what way a registration is less than the guard; empty for none.
+func (g Guard) weaker(r chain.Registration) string {
+	for _, pattern := range g.Events {
+		if !slices.ContainsFunc(r.Events, func(has string) bool { return covers(has, pattern) }) {
+			return fmt.Sprintf("its events must include %s", pattern)
+		}
+	}
+	switch {
+	case !r.Enforced():
+		return fmt.Sprintf("its mode is %s, not %s", r.Mode, chain.Enforce)
+	case r.OnFailure != chain.FailClosed:
+		return fmt.Sprintf("its on_failure is %s, not %s", cmp.Or(r.OnFailure, chain.FailOpen), chain.FailClosed)
+	case !r.StaysRegistered():
+		return "it is not durable"
+	case r.SessionID != "":
+		return "it is for one session"
+	case r.Priority != g.Priority:
+		return fmt.Sprintf("its priority is %d, not %d", r.Priority, g.Priority)
+	case r.Match != g.Match:
+		return fmt.Sprintf("its match is %q, not %q", r.Match, g.Match)
+	}
+	return ""
+}
+
+// covers reports whether a pattern matches all that another one does.
+func covers(pattern, other string) bool {
+	if domain, isDomain := strings.CutSuffix(pattern, "*"); isDomain { // "*" or "domain:*"
+		return strings.HasPrefix(other, domain)
+	}
+	return !strings.HasSuffix(other, "*") && events.Canonical(pattern) == events.Canonical(other)
+}
