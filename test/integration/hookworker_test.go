@@ -45,7 +45,7 @@ func startReloading(t *testing.T, program, url, file string) *reloading {
 	w := &reloading{lines: make(chan string, 64)}
 	cmd := exec.Command("/bin/sh", "-c", `exec "$0" "$@" 2>&1`, program, "--config", file, "--nats-url", url) //nolint:noctx // it is ended by a signal
 	w.Process = started(t, cmd, " answers for ", func(line string) {
-		if strings.Contains(line, "reloaded") {
+		if strings.Contains(line, "msg=reloaded") || strings.Contains(line, "reload failed") {
 			w.lines <- line
 		}
 	})
@@ -145,7 +145,7 @@ func reloaded(t *testing.T, router, program string) {
 		}
 		current.Store(int64(n))
 		replace(t, file, generation(n)+"  - nonsense\n")
-		if line := take(t, ctx, w.lines); !strings.Contains(line, "not reloaded") || !strings.Contains(line, file+":") {
+		if line := take(t, ctx, w.lines); !strings.Contains(line, "reload failed") || !strings.Contains(line, file+":") {
 			t.Errorf("of a bad file it says %s", line)
 		}
 	}
