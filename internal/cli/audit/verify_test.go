@@ -252,7 +252,6 @@ func TestAuditVerifyGoesByTheGivenKeyNotThePinned(t *testing.T) {
 }
 
 func TestAuditVerifyTakesKeysOnTrustOnceAndRemembersThem(t *testing.T) {
-	t.Parallel()
 	f := clitest.NewAudit(t, hookctl)
 	f.Fill(2)
 	got := f.Run("audit", "verify")
