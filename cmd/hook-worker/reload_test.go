@@ -160,8 +160,8 @@ func TestASignalReadsTheFileAgainAndAnotherChangesTheLevelOfTheLog(t *testing.T)
 	hangup <- syscall.SIGHUP
 	says(t, stderr, "msg=reloaded file="+file+` changes="nothing changed"`)
 	user1 <- syscall.SIGUSR1
-	says(t, stderr, "level=DEBUG signal=")
-	if strings.Contains(stderr.String(), "level=DEBUG signal=hangup") {
+	says(t, stderr, "to=DEBUG signal=")
+	if strings.Contains(stderr.String(), "to=DEBUG signal=hangup") {
 		t.Errorf("SIGHUP changes the level:\n%s", stderr)
 	}
 }
