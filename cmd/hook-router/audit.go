@@ -32,7 +32,7 @@ func (s serve) sayDurability(ctx context.Context, log *slog.Logger) {
 	}
 	err := durability.Prove(ctx, servers)
 	if err == nil {
-		log.Info("durability proven: every NATS server syncs each write to disk before it acknowledges", "servers", len(servers))
+		log.Info("durability is proven: every NATS server syncs each write to disk before it acknowledges", "servers", len(servers))
 		return
 	}
 	if errors.Is(err, durability.ErrLazy) {
