@@ -65,6 +65,9 @@ func (d *Dispatcher) admit(verb string, req Request, fallback time.Duration) (*e
 	if err != nil {
 		return nil, err
 	}
+	if err := d.checkKnown(req.Event, table); err != nil {
+		return nil, err
+	}
 	var pinned []*chain.Entry
 	if d.opts.Guards != nil && verb != verbCollect {
 		if pinned, err = d.opts.Guards.InForce(req.Event.Name, table); err != nil {

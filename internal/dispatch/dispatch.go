@@ -41,6 +41,9 @@ type Options struct {
 	Rules Rules
 	// Guards are the hooks that an operator pinned; nil for none.
 	Guards Guards
+	// UnknownEvents says what becomes of an event that is neither standard nor named by
+	// a hook; empty means that it is allowed.
+	UnknownEvents UnknownEvents
 	// Notify is called for each approval request that this replica opened or decided;
 	// it must not block. The context names the span. Nil for nobody.
 	Notify func(context.Context, approval.Notice)
@@ -92,6 +95,7 @@ type Dispatcher struct {
 	observer  Observer
 
 	seats    seats
+	unknown  unknown
 	shadows  shadows
 	counters counters
 	log      *slog.Logger

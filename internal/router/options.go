@@ -50,6 +50,9 @@ type Options struct {
 	Rules dispatch.Rules
 	// Guards are the hooks that an operator pinned; nil for none.
 	Guards *pinned.Guards
+	// UnknownEvents says what becomes of an event that is neither standard nor named by a
+	// hook; empty means that it is allowed.
+	UnknownEvents dispatch.UnknownEvents
 	// ProvenOnly refuses answers of people that the connection does not authenticate.
 	ProvenOnly bool
 	// Notify is called for each approval request that this replica opened or decided; it
@@ -122,6 +125,6 @@ func (o Options) check(maxPayload int64) error {
 func (o Options) dispatchOptions() dispatch.Options {
 	return dispatch.Options{
 		MaxData: o.MaxData, MaxPerSession: o.MaxPerSession, ChainTimeout: o.ChainTimeout, CollectTimeout: o.CollectTimeout,
-		PublishData: o.PublishData, Injection: o.Injection, NoApprovals: o.NoApprovals, Rules: o.Rules, Guards: o.Guards, Notify: o.Notify, Log: o.Log,
+		PublishData: o.PublishData, Injection: o.Injection, NoApprovals: o.NoApprovals, Rules: o.Rules, Guards: o.Guards, UnknownEvents: o.UnknownEvents, Notify: o.Notify, Log: o.Log,
 	}
 }

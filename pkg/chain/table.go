@@ -103,17 +103,28 @@ func slots(entry *Entry) []slot {
 func (t *Table) For(event, session string) []*Entry {
 	var list []*Entry
 	for _, sid := range [...]string{"", session} {
-		list = merge(list, t.index[slot{sid, 'e', events.Canonical(event)}])
-		for _, spelling := range events.Spellings(event) {
-			for i := range len(spelling) {
-				if spelling[i] == ':' {
-					list = merge(list, t.index[slot{sid, 'd', spelling[:i]}])
-				}
-			}
-		}
-		list = merge(list, t.index[slot{sid, '*', ""}])
+		list = merge(list, merge(t.naming(event, sid), t.index[slot{sid, '*', ""}]))
 		if session == "" {
 			break
+		}
+	}
+	return list
+}
+
+// Named reports whether a hook for the session names the event or its domain: "*" names
+// none.
+func (t *Table) Named(event, session string) bool {
+	return len(t.naming(event, "")) > 0 || len(t.naming(event, session)) > 0
+}
+
+// naming returns the hooks of one slot's session that name the event or its domain.
+func (t *Table) naming(event, sid string) []*Entry {
+	list := t.index[slot{sid, 'e', events.Canonical(event)}]
+	for _, spelling := range events.Spellings(event) {
+		for i := range len(spelling) {
+			if spelling[i] == ':' {
+				list = merge(list, t.index[slot{sid, 'd', spelling[:i]}])
+			}
 		}
 	}
 	return list

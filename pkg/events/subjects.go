@@ -75,8 +75,13 @@ func (s Subjects) Tail(verb, subject string) string {
 }
 
 // EventName returns the event that a subject of this verb names, and an error
-// where the tokens form no event name.
+// where the tokens form no event name. An event has one subject: a colon in a token
+// would be another, which a permission for the first does not cover.
 func (s Subjects) EventName(verb, subject string) (string, error) {
-	name := strings.ReplaceAll(s.Tail(verb, subject), ".", ":")
+	tail := s.Tail(verb, subject)
+	name := strings.ReplaceAll(tail, ".", ":")
+	if strings.Contains(tail, ":") {
+		return name, fmt.Errorf("subject %q: the parts of an event name are joined by '.' there: %s", clip(subject), clip(s.Event(verb, name)))
+	}
 	return name, CheckName(name)
 }

@@ -1,0 +1,87 @@
+package dispatch
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// UnknownEvents says what becomes of an event that is neither standard nor named by a
+// hook. Most likely it is another spelling of one that is, which hooks do not see.
+type UnknownEvents string
+
+// What becomes of them. The zero value means [AllowUnknown].
+const (
+	AllowUnknown UnknownEvents = "allow"
+	WarnUnknown  UnknownEvents = "warn" // a line in the log for each name
+	DenyUnknown  UnknownEvents = "deny" // the request is refused
+)
+
+// maxUnknown is how many names of unknown events are logged.
+const maxUnknown = 1000
+
+// unknown remembers which names were logged.
+type unknown struct {
+	mu     sync.Mutex
+	logged map[string]bool
+}
+
+// first reports whether a name is to be logged now.
+func (u *unknown) first(name string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.logged[name] || len(u.logged) >= maxUnknown {
+		return false
+	}
+	if u.logged == nil {
+		u.logged = map[string]bool{}
+	}
+	u.logged[name] = true
+	return true
+}
+
+// checkKnown refuses an unknown event with code 400, or logs it, as the options say.
+func (d *Dispatcher) checkKnown(ev events.Event, table *chain.Table) error {
+	if mode := d.opts.UnknownEvents; mode != WarnUnknown && mode != DenyUnknown || standard[events.Canonical(ev.Name)] || table.Named(ev.Name, ev.Session) {
+		return nil
+	}
+	meant := similar(ev.Name)
+	if d.opts.UnknownEvents == WarnUnknown {
+		if d.unknown.first(ev.Name) {
+			d.log.Warn("unknown event: neither standard nor named by a hook", "event", ev.Name, "did_you_mean", meant, "session_id", ev.Session)
+		}
+		return nil
+	}
+	hint := "register a hook for it, or use a standard event"
+	if meant != "" {
+		hint = "did you mean " + meant + "?"
+	}
+	return wire.Errorf(wire.Malformed, "event %q is neither standard nor named by a hook: %s", ev.Name, hint)
+}
+
+// standard holds the canonical names of the standard events.
+var standard = func() map[string]bool {
+	names := map[string]bool{}
+	for _, info := range events.Catalog() {
+		names[info.Name] = true
+	}
+	return names
+}()
+
+// similar is the standard event that a name is another spelling of, or goes on from;
+// empty for none.
+func similar(name string) string {
+	plain := strings.NewReplacer("_", ":", "-", ":")
+	folded, best := plain.Replace(strings.ToLower(name))+":", ""
+	for _, info := range events.Catalog() {
+		for _, known := range events.Spellings(info.Name) {
+			if strings.HasPrefix(folded, plain.Replace(known)+":") && len(known) > len(best) {
+				best = info.Name
+			}
+		}
+	}
+	return best
+}
