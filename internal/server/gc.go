@@ -11,16 +11,16 @@ import (
 var floor []byte //nolint:unused // it is held and never read
 
 // floorSize is the size of the floor, in bytes.
-const floorSize = 64 << 20
+const floorSize = 96 << 20
 
 // gcPercent is how much may be left behind, in percent of what lives and the floor.
-const gcPercent = 50
+const gcPercent = 33
 
 // TuneGC sets the garbage collector of a process that is a router, unless GOGC
 // does. A router holds a few megabytes and leaves as much behind with every few
 // hundred events: by default it would collect dozens of times a second, for an
 // eighth of its CPU time. The floor alone lets it leave 32 MiB behind. Where much lives,
-// as with thousands of open approval requests, half as much again is added, which keeps
+// as with thousands of open approval requests, a third is added, which keeps
 // the process small.
 func TuneGC() {
 	if os.Getenv("GOGC") == "" {
