@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nuid"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/wire"
@@ -69,7 +69,7 @@ func (r *relay) forward(m *nats.Msg) {
 			h[name] = m.Header[name]
 		}
 		h[wire.HeaderChainID] = []string{chainID}
-		h[wire.HeaderCallID] = []string{nuid.Next()}
+		h[wire.HeaderCallID] = []string{rand.Text()}
 		h[wire.HeaderMode] = []string{"enforce"}
 		h[wire.HeaderTimeout] = []string{strconv.FormatInt(left.Milliseconds(), 10)}
 		if _, err := r.conn.RequestMsgWithContext(ctx, &nats.Msg{Subject: subject, Header: h, Data: m.Data}); err != nil {
