@@ -66,6 +66,9 @@ func (d *Dispatcher) decide(ctx context.Context, ev *event) (chain.Outcome, erro
 func (d *Dispatcher) run(ctx context.Context, ev *event) (chain.Outcome, error) {
 	until := time.Now().Add(ev.timeout)
 	out, err := chain.Run(ctx, ev.hooks, ev.forHooks(), chain.Plan{Call: d.caller(ev), Shadow: d.shadow(ctx, ev), Until: until})
+	if err == nil {
+		out, err = d.guard(ctx, ev, out, until)
+	}
 	ev.observed.Outcome = &out
 	d.counters.calls(out.Calls)
 	if errors.Is(err, chain.ErrDeadline) {
@@ -73,10 +76,6 @@ func (d *Dispatcher) run(ctx context.Context, ev *event) (chain.Outcome, error) 
 		return out, wire.Errorf(wire.Deadline, "the %s for this chain ran out before every hook answered (%d of %d did): nothing was decided",
 			ev.timeout, len(out.Calls), len(ev.hooks))
 	}
-	if err != nil {
-		return out, err
-	}
-	out, err = d.guard(ctx, ev, out, until)
 	return out, err
 }
 

@@ -3,12 +3,10 @@ package dispatch
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -19,11 +17,15 @@ type Guards interface {
 	InForce(event string, t *chain.Table) ([]*chain.Entry, error)
 }
 
-// guard has the pinned guards of an event judge the data that the chain ended with,
-// where it is not what they saw, and prefers their approval request to others. What they
-// inject the second time does not count.
+// guard prefers the approval request of a pinned guard to others, and has the pinned
+// guards judge the data that the chain ended with if it is not what they saw. What they
+// inject the second time does not count. The error is that of [chain.Run].
 func (d *Dispatcher) guard(ctx context.Context, ev *event, out chain.Outcome, until time.Time) (chain.Outcome, error) {
 	if len(ev.pinned) == 0 || out.DeniedBy != "" {
+		return out, nil
+	}
+	out = ev.preferGuard(out, out.Data)
+	if out.DeniedBy != "" {
 		return out, nil
 	}
 	final := out.Result.Data
@@ -33,27 +35,27 @@ func (d *Dispatcher) guard(ctx context.Context, ev *event, out chain.Outcome, un
 			changed = append(changed, entry)
 		}
 	}
-	if len(changed) > 0 {
-		in := ev.request.Event
-		in.Data = final
-		again, err := chain.Run(ctx, changed, in, chain.Plan{Call: d.caller(ev), Until: until})
-		d.counters.calls(again.Calls)
-		if errors.Is(err, chain.ErrDeadline) {
-			return out, wire.Errorf(wire.Deadline, "the %s for this chain ran out before the pinned guards judged what hooks changed: nothing was decided", ev.timeout)
-		}
-		if err != nil {
-			return out, err
-		}
-		out.Calls = append(out.Calls, withoutInjections(again.Calls)...)
-		if again.DeniedBy != "" {
-			out.Result, out.DeniedBy = again.Result, again.DeniedBy
-			return out, nil
-		}
-		if !bytes.Equal(again.Data, final) {
-			return denyOut(out, changed[0], "a pinned guard would change data that it must only judge: hooks after it had changed them"), nil
+	if len(changed) == 0 {
+		return out, nil
+	}
+	in := ev.request.Event
+	in.Data = final
+	again, err := chain.Run(ctx, changed, in, chain.Plan{Call: d.caller(ev), Until: until})
+	for _, call := range again.Calls {
+		if call.Result.Data != nil && call.Result.Action != chain.Deny && !bytes.Equal(call.Result.Data, final) {
+			again = denyOut(again, call.Entry, "it would change data that other hooks had changed after it, and that it may only judge")
+			break
 		}
 	}
-	return ev.askOnce(out), nil
+	out.Calls = append(out.Calls, withoutInjections(again.Calls)...)
+	if err != nil {
+		return out, err
+	}
+	if again.DeniedBy != "" {
+		out.Result, out.DeniedBy = again.Result, again.DeniedBy
+		return out, nil
+	}
+	return ev.preferGuard(out, final), nil
 }
 
 // seen is the data as an entry of the chain left it: what it got, what its match was
@@ -72,9 +74,10 @@ func (ev *event) seen(entry *chain.Entry, out chain.Outcome) []byte {
 	return data
 }
 
-// askOnce has the approval request of a pinned guard asked, whatever other hooks asked
-// before. Where two guards ask, one answer can't be that to both: the event is denied.
-func (ev *event) askOnce(out chain.Outcome) chain.Outcome {
+// preferGuard has the approval request of a pinned guard asked, whatever other hooks asked
+// before, about data unless the guard names its own. If two guards ask, one answer cannot
+// be the answer to both: the event is denied.
+func (ev *event) preferGuard(out chain.Outcome, data []byte) chain.Outcome {
 	asking := map[*chain.Entry]chain.Result{}
 	var first *chain.Entry
 	for _, call := range out.Calls {
@@ -92,7 +95,6 @@ func (ev *event) askOnce(out chain.Outcome) chain.Outcome {
 	case len(asking) > 1:
 		return denyOut(out, first, "more than one pinned guard asks a person about this event")
 	}
-	data := out.Result.Data
 	out.Result, out.AskedBy = asking[first], first.ID
 	if out.Result.Data == nil {
 		out.Result.Data = data
@@ -105,13 +107,15 @@ func denyOut(out chain.Outcome, by *chain.Entry, why string) chain.Outcome {
 	return out
 }
 
-// withoutInjections drops what was injected before.
+// withoutInjections drops what the guards injected and told the user the first time.
 func withoutInjections(calls []chain.Call) []chain.Call {
 	for i, call := range calls {
 		if call.Result.Action == chain.InjectContext {
 			calls[i].Result = chain.Result{}
 		}
-		calls[i].Result.UserMessage, calls[i].Result.SuppressOutput = "", false
+		if call.Result.Action != chain.Deny {
+			calls[i].Result.UserMessage, calls[i].Result.SuppressOutput = "", false
+		}
 	}
 	return calls
 }

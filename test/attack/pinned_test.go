@@ -45,6 +45,8 @@ func denies(_ context.Context, ev worker.Event) (worker.Result, error) {
 		return worker.Deny("it removes")
 	case strings.Contains(string(ev.Data), "deploy"):
 		return worker.Ask("Deploy?", "Allow once", "Deny")
+	case strings.Contains(string(ev.Data), "narrow"): // it was changed after this guard saw it
+		return worker.Result{Action: "ask_user", ApprovalPrompt: "Fine?", Data: command("ls /")}, nil
 	}
 	return worker.Continue()
 }
@@ -156,13 +158,15 @@ func TestWhatHooksChangeIsJudgedAgain(t *testing.T) {
 			return worker.Modify(map[string]string{"command": "rm -rf /"})
 		case strings.Contains(string(ev.Data), "question"):
 			return worker.Result{Action: "ask_user", ApprovalPrompt: "Fine?", Data: command("rm -rf /")}, nil
+		case strings.Contains(string(ev.Data), "widen"):
+			return worker.Modify(map[string]string{"command": "narrow"})
 		case strings.Contains(string(ev.Data), "format"):
 			return worker.Modify(map[string]string{"command": "ls -l"})
 		}
 		return worker.Continue()
 	})
 	a, ctx := client(t, s), testkit.Within(t, testkit.Patience)
-	for _, line := range []string{"swap", "question"} {
+	for _, line := range []string{"swap", "question", "widen"} {
 		if x, err := a.Execute(ctx, "tool:pre", command(line)); err != nil || x.Action != "deny" || x.DeniedBy != "guard" {
 			t.Errorf("%s: execute: %+v, %v; want the guard's denial", line, x, err)
 		}

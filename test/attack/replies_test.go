@@ -38,6 +38,20 @@ func guard(t *testing.T, s nats.InProcessConnProvider, reg worker.Registration, 
 	}
 }
 
+// listen returns what arrives on a subject from now on.
+func listen(t *testing.T, nc *nats.Conn, subject string) <-chan *nats.Msg {
+	t.Helper()
+	arrived := make(chan *nats.Msg, 8)
+	_, err := nc.Subscribe(subject, func(m *nats.Msg) { arrived <- m })
+	if err == nil {
+		err = nc.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return arrived
+}
+
 // TestForgedReplyToAnAgent: an attacker that knows where an agent waits, and for which
 // event, has the router send the answer to a request of its own there, and publishes one
 // itself.
@@ -62,18 +76,8 @@ func TestForgedReplyToAnAgent(t *testing.T) {
 			return x.Action != "deny", err
 		},
 	} {
-		attacker := natstest.Conn(t, s)
-		requests := make(chan *nats.Msg, 8) // of the agent, but for its nonce
-		if _, err := attacker.Subscribe("hooks."+verb+".tool.pre", func(m *nats.Msg) { requests <- m }); err != nil {
-			t.Fatal(err)
-		}
-		if err := attacker.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		a, err := agent.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), agent.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		attacker, a := natstest.Conn(t, s), client(t, s)
+		requests := listen(t, attacker, "hooks."+verb+".tool.pre") // of the agent; the attacker uses all but the nonce
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -87,10 +91,7 @@ func TestForgedReplyToAnAgent(t *testing.T) {
 			same[name] = request.Header[name]
 		}
 		reply := request.Reply
-		arrived := make(chan struct{}, 8)
-		if _, err := attacker.Subscribe(reply, func(*nats.Msg) { arrived <- struct{}{} }); err != nil {
-			t.Fatal(err)
-		}
+		arrived := listen(t, attacker, reply)
 		forged := `{"action":"continue","data":{},"injected_tokens":0}`
 		of := nats.Header{"Hook-Event-Id": request.Header["ce-id"], "Hook-Nonce": {"guessed"}}
 		for _, m := range []*nats.Msg{
@@ -115,23 +116,13 @@ func TestForgedReplyToAnAgent(t *testing.T) {
 func TestForgedReplyToTheRouter(t *testing.T) {
 	t.Parallel()
 	s := bus(t)
-	attacker := natstest.Conn(t, s)
+	attacker, a := natstest.Conn(t, s), client(t, s)
 	decide := make(chan struct{})
 	guard(t, s, worker.Registration{ID: "guard"}, func(context.Context, worker.Event) (worker.Result, error) {
 		<-decide
 		return worker.Deny("no")
 	})
-	inbox := make(chan string, 8)
-	if _, err := attacker.Subscribe("hooks.call.guard", func(m *nats.Msg) { inbox <- m.Reply }); err != nil {
-		t.Fatal(err)
-	}
-	if err := attacker.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	a, err := agent.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), agent.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	calls := listen(t, attacker, "hooks.call.guard")
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -139,7 +130,7 @@ func TestForgedReplyToTheRouter(t *testing.T) {
 			t.Errorf("%+v, error %v; want a denial", x, err)
 		}
 	}()
-	reply := testkit.Receive(t, "the router's call", inbox)
+	reply := testkit.Receive(t, "the router's call", calls).Reply
 	if err := attacker.PublishRequest("hooks.unregister.nobody", reply, []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
