@@ -192,9 +192,12 @@ func TestAuditorsProveTheLogFromAMirror(t *testing.T) {
 		t.Fatal(err)
 	}
 	var heads [][]byte
-	if err := log.Cosigned(ctx, log.Live().Name(), func(rec natsx.Record) { heads = append(heads, rec.Body) }); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Until(t, ctx, "the mirror has what the witness signed", func() bool {
+		if err := log.Cosigned(ctx, log.Live().Name(), func(rec natsx.Record) { heads = append(heads, rec.Body) }); err != nil {
+			t.Fatal(err)
+		}
+		return len(heads) > 0
+	})
 	report, err = audit.Verify(ctx, bytes.NewReader(file), audit.Options{
 		Keys: []note.Verifier{key.Verifier}, Witnesses: []note.Verifier{verifier}, Heads: heads,
 	})
@@ -306,7 +309,7 @@ func TestNobodyLeadsAnswersIntoTheLog(t *testing.T) {
 		"hook":     {"hooks.register.guard", "hooks.unregister.guard"},
 		"agent":    {"hooks.emit.tool.pre", "hooks.execute.tool.pre", "hooks.collect.tool.pre", "hooks.contributions.a.b", "hooks.session.turn", "hooks.session.end"},
 		"approver": {"hooks.approvals", "hooks.approval.x", "hooks.approve.x", "hooks.session.show", "hooks.session.revoke"},
-		"operator": {"hooks.handlers", "hooks.registry", "hooks.explain.tool.pre", "$SRV.PING", "$SRV.INFO.hook-router", "$SRV.STATS.hook-worker"},
+		"operator": {"hooks.freeze", "hooks.frozen", "hooks.handlers", "hooks.registry", "hooks.explain.tool.pre", "$SRV.PING", "$SRV.INFO.hook-router", "$SRV.STATS.hook-worker"},
 	} {
 		reply := "hooks.audit.w.led-" + role
 		nc, err := nats.Connect(f.url(role), nats.CustomInboxPrefix("_INBOX_"+role))

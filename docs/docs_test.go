@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-//go:generate go test -run TestEventsTable|TestFlagTables|TestBuiltinTables -update .
+//go:generate go test -run TestEventsTable|TestFlagTables|TestBuiltinTables|TestAgentPages -update .
 
 // update writes the generated tables instead of comparing them.
 var update = flag.Bool("update", false, "write the generated parts of the documents")
@@ -23,7 +23,7 @@ const root = ".."
 func documents(t *testing.T) []string {
 	t.Helper()
 	files := []string{"../README.md", "../ARCHITECTURE.md", "../CHANGELOG.md", "../CONTRIBUTING.md", "../SECURITY.md"}
-	for _, pattern := range []string{"*.md", "adr/*.md"} {
+	for _, pattern := range []string{"*.md", "adr/*.md", "agents/*.md"} {
 		more, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

@@ -24,6 +24,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/evaluate"
+	"github.com/hookrouter/hookrouter/internal/natscontext"
 	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/policy/match"
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
@@ -257,7 +258,7 @@ func shellEnvironment(t *testing.T) (env []string, addr string) {
 	env = append(os.Environ(),
 		"PATH="+dir+":"+os.Getenv("PATH"), "NATS_URL=nats://"+addr, "HOOK_WORKER_NATS_URL=nats://"+addr,
 		"HOOK_ROUTER_NATS_LISTEN="+addr, "HOOK_ROUTER_HTTP_LISTEN="+health, "HOOK_ROUTER_STORE_DIR="+filepath.Join(dir, "store"),
-		"GOBIN="+dir, "TMPDIR="+files, "XDG_STATE_HOME="+files)
+		"GOBIN="+dir, "TMPDIR="+files, "XDG_STATE_HOME="+files, "XDG_CONFIG_HOME="+files)
 	return env, addr
 }
 
@@ -360,7 +361,19 @@ func runInBackground(t *testing.T, env []string, s snippet, waitFor string) {
 
 // fakeNATS does what the documents use of the nats command line: req and reply.
 func fakeNATS(args []string, out io.Writer) error {
-	nc, err := nats.Connect(os.Getenv("NATS_URL"))
+	var options []nats.Option
+	if len(args) > 2 && args[0] == "--context" { // of a router on 4222, which a test's is not
+		role := args[1][strings.LastIndex(args[1], "-")+1:]
+		c, found, err := natscontext.Find(os.Getenv, os.Getenv("NATS_URL"), role)
+		if err != nil {
+			return err
+		}
+		if found {
+			options = append(options, nats.UserCredentials(c.Creds), nats.CustomInboxPrefix(c.InboxPrefix))
+		}
+		args = args[2:]
+	}
+	nc, err := nats.Connect(os.Getenv("NATS_URL"), options...)
 	if err != nil {
 		return err
 	}

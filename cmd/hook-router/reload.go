@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
@@ -16,10 +17,12 @@ import (
 // ruleFiles are the files that the router reads at the start and again on SIGHUP. A file
 // that can't be read changes nothing.
 type ruleFiles struct {
-	approvalRules, auditRedact string // paths; empty for none
+	approvalRules, auditRedact, pinned string // paths; empty for none
 
 	rules atomic.Pointer[approval.Rules]
 	mask  atomic.Pointer[redact.Rules]
+
+	guards *pinned.Guards // nil without a file
 }
 
 // load reads all files, and puts them in force if all are right.
@@ -34,12 +37,27 @@ func (f *ruleFiles) load() error {
 	if maskErr == nil && f.auditRedact != "" {
 		mask, maskErr = redact.ParseRules(f.auditRedact, text)
 	}
-	if err := errors.Join(rulesErr, maskErr); err != nil {
+	guards, guardsErr := f.readGuards()
+	if err := errors.Join(rulesErr, maskErr, guardsErr); err != nil {
 		return err
+	}
+	if f.guards == nil {
+		f.guards = guards
+	} else {
+		f.guards.Replace(guards)
 	}
 	f.rules.Store(&rules)
 	f.mask.Store(mask)
 	return nil
+}
+
+// readGuards reads the pinned guards; nil for none.
+func (f *ruleFiles) readGuards() (*pinned.Guards, error) {
+	text, err := read(f.pinned, "pinned guards")
+	if err != nil || f.pinned == "" {
+		return nil, err
+	}
+	return pinned.Parse(f.pinned, text)
 }
 
 func read(path, what string) ([]byte, error) {
@@ -62,12 +80,12 @@ func (f *ruleFiles) watch(ctx context.Context, reload <-chan os.Signal, log *slo
 			return
 		}
 		switch err := f.load(); {
-		case f.approvalRules == "" && f.auditRedact == "":
-			log.Info("nothing to reload; neither --approval-rules nor --audit-redact names a file")
+		case f.approvalRules == "" && f.auditRedact == "" && f.pinned == "":
+			log.Info("nothing to reload; none of --approval-rules, --audit-redact and --guards names a file")
 		case err != nil:
 			log.Error("reload failed; the rules stay as they were", "error", err)
 		default:
-			log.Info("reloaded", "approval_rules", f.approvalRules, "audit_redact", f.auditRedact)
+			log.Info("reloaded", "approval_rules", f.approvalRules, "audit_redact", f.auditRedact, "guards", f.pinned)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // A signal puts changed rule files in force, all of them or none.
 func TestASignalReloadsTheRuleFiles(t *testing.T) {
 	dir := t.TempDir()
-	f := &ruleFiles{approvalRules: filepath.Join(dir, "rules.yaml"), auditRedact: filepath.Join(dir, "redact.yaml")}
+	f := &ruleFiles{approvalRules: filepath.Join(dir, "rules.yaml"), auditRedact: filepath.Join(dir, "redact.yaml"), pinned: filepath.Join(dir, "guards.yaml")}
 	write := func(path, text string) {
 		t.Helper()
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -23,10 +23,11 @@ func TestASignalReloadsTheRuleFiles(t *testing.T) {
 	}
 	write(f.approvalRules, "rules:\n  - decision: deny\n    tool: shell\n")
 	write(f.auditRedact, "keys: [alpha]\n")
+	write(f.pinned, "guards: [{id: old, events: ['tool:pre']}]\n")
 	if err := f.load(); err != nil {
 		t.Fatal(err)
 	}
-	reload := watchFiles(t, f)
+	guards, reload := f.guards, watchFiles(t, f)
 
 	decides := func(want string) {
 		t.Helper()
@@ -41,9 +42,17 @@ func TestASignalReloadsTheRuleFiles(t *testing.T) {
 			t.Errorf("%s is not masked: %s", key, masked)
 		}
 	}
+	pins := func(id string, want bool) {
+		t.Helper()
+		if got := guards.CheckRemoval(id) != nil; got != want {
+			t.Errorf("%s is pinned: %v", id, got)
+		}
+	}
 	decides("deny")
 	masks("alpha")
+	pins("old", true)
 
+	write(f.pinned, "guards: [{id: new, events: ['tool:pre']}]\n")
 	write(f.approvalRules, "rules:\n  - decision: allow\n    tool: shell\n")
 	write(f.auditRedact, "keys: [beta]\n")
 	if line := reload(); !strings.Contains(line, "reloaded") {
@@ -51,7 +60,10 @@ func TestASignalReloadsTheRuleFiles(t *testing.T) {
 	}
 	decides("allow")
 	masks("beta")
+	pins("old", false)
+	pins("new", true)
 
+	write(f.pinned, "guards: []\n")
 	write(f.approvalRules, "rules:\n  - decision: deny\n    tool: shell\n")
 	write(f.auditRedact, "keys: 7\n")
 	if line := reload(); !strings.Contains(line, "reload failed") || !strings.Contains(line, "redact.yaml:1:") {
@@ -59,6 +71,7 @@ func TestASignalReloadsTheRuleFiles(t *testing.T) {
 	}
 	decides("allow")
 	masks("beta")
+	pins("new", true)
 }
 
 func TestASignalWithoutFilesIsLogged(t *testing.T) {

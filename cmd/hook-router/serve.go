@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,8 +20,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
+	"github.com/hookrouter/hookrouter/internal/natscontext"
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/signals"
@@ -35,6 +37,11 @@ type serve struct {
 	NATSURL    string `name:"nats-url" env:"HOOK_ROUTER_NATS_URL" placeholder:"URL" help:"Join this NATS instead of starting one; comma-separated."`
 	NATSCreds  string `name:"nats-creds" env:"HOOK_ROUTER_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file for --nats-url."`
 	NATSListen string `name:"nats-listen" env:"HOOK_ROUTER_NATS_LISTEN" default:"127.0.0.1:4222" help:"Listen address of the embedded NATS server."`
+	NATSCert   string `name:"nats-tls-cert" env:"HOOK_ROUTER_NATS_TLS_CERT" type:"existingfile" placeholder:"FILE" help:"Certificate of the embedded NATS server: needed beyond loopback."`
+	NATSKey    string `name:"nats-tls-key" env:"HOOK_ROUTER_NATS_TLS_KEY" type:"existingfile" placeholder:"FILE" help:"Key of that certificate."`
+	Auth       string `env:"HOOK_ROUTER_AUTH" enum:"on,off" default:"on" help:"Whether the embedded NATS server asks for credentials, which it makes at the first start: on or off."`
+	AuthDir    string `env:"HOOK_ROUTER_AUTH_DIR" type:"path" placeholder:"DIR" help:"Directory of those credentials; default auth in --store-dir."`
+	Identities string `env:"HOOK_ROUTER_IDENTITIES" type:"existingfile" placeholder:"FILE" help:"With --nats-url: the identities.json of hookctl auth, which says who sends. Read again when it changes."`
 	StoreDir   string `env:"HOOK_ROUTER_STORE_DIR" type:"path" default:"./data" help:"Directory of the embedded NATS server."`
 	HTTPListen string `name:"http-listen" env:"HOOK_ROUTER_HTTP_LISTEN" default:"127.0.0.1:8080" help:"Listen address of the console, /healthz and /readyz; empty: none."`
 	Prefix     string `env:"HOOK_ROUTER_PREFIX" default:"hooks" help:"First token of every subject."`
@@ -44,6 +51,7 @@ type serve struct {
 	MaxReply       int           `env:"HOOK_ROUTER_MAX_REPLY" default:"524288" help:"Largest reply of a hook, in bytes."`
 	MaxInFlight    int           `env:"HOOK_ROUTER_MAX_IN_FLIGHT" default:"1024" help:"Requests in flight; more are refused with 429."`
 	MaxPerSession  int           `env:"HOOK_ROUTER_MAX_PER_SESSION" default:"64" help:"The same, for one session."`
+	MaxPerAgent    int           `env:"HOOK_ROUTER_MAX_PER_AGENT" default:"256" help:"The same, for one agent, where connections prove who sends."`
 	ChainTimeout   time.Duration `env:"HOOK_ROUTER_CHAIN_TIMEOUT" default:"30s" help:"Time for a whole chain, and the most an agent may ask for."`
 	CollectTimeout time.Duration `env:"HOOK_ROUTER_COLLECT_TIMEOUT" default:"1s" help:"Default time for a collect."`
 	DrainTimeout   time.Duration `env:"HOOK_ROUTER_DRAIN_TIMEOUT" default:"30s" help:"How long shutdown waits for accepted requests."`
@@ -53,15 +61,16 @@ type serve struct {
 	InjectionSize   int `name:"injection-size-limit" env:"HOOK_ROUTER_INJECTION_SIZE_LIMIT" default:"10240" help:"Largest injection of a hook, in bytes; a session may lower it."`
 	InjectionBudget int `name:"injection-budget-per-turn" env:"HOOK_ROUTER_INJECTION_BUDGET_PER_TURN" default:"10000" help:"Injection budget of a turn, in tokens of four characters; a session may lower it."`
 
-	Guards        string `env:"HOOK_ROUTER_GUARDS" type:"existingfile" placeholder:"FILE" help:"Guards that must be in force, and that no worker can weaken; read at the start."`
+	Guards        string `env:"HOOK_ROUTER_GUARDS" type:"existingfile" placeholder:"FILE" help:"Guards that must be in force, and that no worker can weaken."`
 	UnknownEvents string `env:"HOOK_ROUTER_UNKNOWN_EVENTS" enum:"deny,warn,allow" default:"warn" help:"Events that are neither standard nor named by a hook: deny, warn (once for each name) or allow."`
 
-	Approvals              string `env:"HOOK_ROUTER_APPROVALS" enum:"on,off" default:"on" help:"Whether people are asked: on or off; off denies every approval request."`
-	ApprovalRules          string `env:"HOOK_ROUTER_APPROVAL_RULES" type:"existingfile" placeholder:"FILE" help:"Rules that answer approval requests before a person is asked."`
-	Approvers              string `env:"HOOK_ROUTER_APPROVERS" enum:"anyone,proven" default:"anyone" help:"Whose answers count: anyone's, or only those whose identity the connection proves."`
-	NATSAccounts           bool   `name:"nats-accounts" env:"HOOK_ROUTER_NATS_ACCOUNTS" help:"Agents and approvers have NATS accounts of their own: trust the sender that the NATS server reports."`
-	MaxApprovals           int    `name:"max-questions" env:"HOOK_ROUTER_MAX_QUESTIONS" default:"50000" help:"Open approval requests; more are refused with 429."`
-	MaxApprovalsPerSession int    `name:"max-questions-per-session" env:"HOOK_ROUTER_MAX_QUESTIONS_PER_SESSION" default:"100" help:"The same, for one session."`
+	Approvals              string        `env:"HOOK_ROUTER_APPROVALS" enum:"on,off" default:"on" help:"Whether people are asked: on or off; off denies every approval request."`
+	ApprovalRules          string        `env:"HOOK_ROUTER_APPROVAL_RULES" type:"existingfile" placeholder:"FILE" help:"Rules that answer approval requests before a person is asked."`
+	Approvers              string        `env:"HOOK_ROUTER_APPROVERS" enum:"anyone,proven" default:"anyone" help:"Whose answers count: anyone's, or only those whose identity the connection proves."`
+	ApprovalReplay         time.Duration `env:"HOOK_ROUTER_APPROVAL_REPLAY" default:"5m" help:"How long after an approval the same event, sent again, gets it again."`
+	NATSAccounts           bool          `name:"nats-accounts" env:"HOOK_ROUTER_NATS_ACCOUNTS" help:"Agents and approvers have NATS accounts of their own: trust the sender that the NATS server reports."`
+	MaxApprovals           int           `name:"max-questions" env:"HOOK_ROUTER_MAX_QUESTIONS" default:"50000" help:"Open approval requests; more are refused with 429."`
+	MaxApprovalsPerSession int           `name:"max-questions-per-session" env:"HOOK_ROUTER_MAX_QUESTIONS_PER_SESSION" default:"100" help:"The same, for one session."`
 
 	Audit        string        `env:"HOOK_ROUTER_AUDIT" enum:"strict,async,off" default:"strict" help:"Whether answers wait until their records are stored: strict or async; off records only people's decisions."`
 	AuditTimeout time.Duration `env:"HOOK_ROUTER_AUDIT_TIMEOUT" default:"500ms" help:"How long an answer waits for its records; then 503."`
@@ -71,7 +80,7 @@ type serve struct {
 	NATSMonitor  string        `name:"nats-monitor" env:"HOOK_ROUTER_NATS_MONITOR" placeholder:"URL,..." help:"Monitoring addresses of --nats-url's servers: to prove that they sync each write to disk."`
 
 	Console       string   `env:"HOOK_ROUTER_CONSOLE" enum:"on,off" default:"on" help:"Whether the console and its API are served: on or off."`
-	ConsoleToken  string   `env:"HOOK_ROUTER_CONSOLE_TOKEN" placeholder:"TOKEN" help:"Access token of the console; empty: a random one, printed at start. Prefer the environment variable."`
+	ConsoleToken  string   `env:"HOOK_ROUTER_CONSOLE_TOKEN" placeholder:"TOKEN" help:"Access token of the console, or NAME:TOKEN for each person, comma-separated; empty: a random one, printed at start. Prefer the environment variable."`
 	ConsoleHosts  []string `env:"HOOK_ROUTER_CONSOLE_HOSTS" placeholder:"HOST,..." help:"Host names of the console, besides loopback."`
 	Webhook       []string `env:"HOOK_ROUTER_WEBHOOK" placeholder:"URL,..." help:"Webhook URLs that receive each approval request and its decision; may be given several times."`
 	WebhookSecret string   `env:"HOOK_ROUTER_WEBHOOK_SECRET" placeholder:"SECRET" help:"Secret that signs webhooks: whsec_ and 24 to 64 bytes in base64. Prefer the environment variable."`
@@ -83,9 +92,12 @@ type serve struct {
 // check refuses flags that contradict each other, and limits that are none.
 func (s serve) check(command *kong.Context) error {
 	for _, p := range command.Path {
-		if p.Flag != nil && s.NATSURL != "" && (p.Flag.Name == "nats-listen" || p.Flag.Name == "store-dir") {
+		if p.Flag != nil && s.NATSURL != "" && slices.Contains(embeddedFlags, p.Flag.Name) {
 			return fmt.Errorf("--%s is for the embedded NATS server, and --nats-url starts none: leave one of them out", p.Flag.Name)
 		}
+	}
+	if err := s.checkAuth(); err != nil {
+		return err
 	}
 	if s.NATSURL == "" && s.Replicas > 1 {
 		return fmt.Errorf("--jetstream-replicas is %d and the embedded NATS server is only one: join a cluster with --nats-url, or leave --jetstream-replicas out", s.Replicas)
@@ -98,6 +110,7 @@ func (s serve) check(command *kong.Context) error {
 		{"max-reply", int64(s.MaxReply), 1},
 		{"max-in-flight", int64(s.MaxInFlight), 1},
 		{"max-per-session", int64(s.MaxPerSession), 1},
+		{"max-per-agent", int64(s.MaxPerAgent), 1},
 		{"chain-timeout", int64(s.ChainTimeout), 1},
 		{"collect-timeout", int64(s.CollectTimeout), 1},
 		{"ttl", int64(s.TTL), 1},
@@ -106,6 +119,7 @@ func (s serve) check(command *kong.Context) error {
 		{"injection-budget-per-turn", int64(s.InjectionBudget), 1},
 		{"max-questions", int64(s.MaxApprovals), 1},
 		{"max-questions-per-session", int64(s.MaxApprovalsPerSession), 1},
+		{"approval-replay", int64(s.ApprovalReplay), 1},
 		{"drain-timeout", int64(s.DrainTimeout), 0},
 		{"jetstream-replicas", int64(s.Replicas), 0},
 	} {
@@ -126,11 +140,11 @@ func (s serve) check(command *kong.Context) error {
 		return errors.New("--approvals=off and --approval-rules contradict each other: off denies every approval request. Remove one of them")
 	case s.Approvals == "off" && len(s.Webhook) > 0:
 		return errors.New("--approvals=off and --webhook contradict each other: with approvals off there is nothing to publish. Remove one of them")
-	case s.Approvers == "proven" && !s.NATSAccounts && noConsole:
+	case s.Approvers == "proven" && !s.proves() && noConsole:
 		return errors.New("with --approvers=proven nobody could answer: serve the console, or set --nats-accounts where approvers have a NATS account of their own")
 	}
 	if s.ConsoleToken != "" {
-		if err := console.CheckToken(s.ConsoleToken); err != nil {
+		if _, _, err := console.ParseTokens(s.ConsoleToken); err != nil {
 			return fmt.Errorf("--console-token: %w", err)
 		}
 	}
@@ -153,15 +167,11 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 	if err != nil {
 		return errors.Join(err, tel.Stop(ctx))
 	}
-	files := &ruleFiles{approvalRules: s.ApprovalRules, auditRedact: s.AuditRedact}
+	files := &ruleFiles{approvalRules: s.ApprovalRules, auditRedact: s.AuditRedact, pinned: s.Guards}
 	if err := files.load(); err != nil {
 		return errors.Join(err, tel.Stop(ctx))
 	}
-	guards, err := s.guards()
-	if err != nil {
-		return errors.Join(err, tel.Stop(ctx))
-	}
-	n, err := s.start(ctx, key, files, guards, log, level, tel)
+	n, err := s.start(ctx, key, files, log, level, tel)
 	if err != nil {
 		return errors.Join(err, tel.Stop(ctx))
 	}
@@ -173,23 +183,11 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 	return n.Run(ctx, func() { s.sayReady(stdout, n, key, began) })
 }
 
-// guards reads the pinned guards; nil for none.
-func (s serve) guards() (*pinned.Guards, error) {
-	if s.Guards == "" {
-		return nil, nil
-	}
-	text, err := read(s.Guards, "pinned guards")
+// start makes the server, which serves nothing yet.
+func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log *slog.Logger, level *slog.LevelVar, tel *telemetry.Telemetry) (*server.Server, error) {
+	identities, err := s.identities(log)
 	if err != nil {
 		return nil, err
-	}
-	return pinned.Parse(s.Guards, text)
-}
-
-// start makes the server, which serves nothing yet.
-func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, guards *pinned.Guards, log *slog.Logger, level *slog.LevelVar, tel *telemetry.Telemetry) (*server.Server, error) {
-	if s.NATSURL == "" && !loopback(s.NATSListen) {
-		log.Warn("the embedded NATS asks nobody for credentials and listens beyond loopback: whoever reaches it can register hooks and emit",
-			"nats_listen", s.NATSListen)
 	}
 	if s.NATSURL != "" && s.Audit == "strict" {
 		s.sayDurability(ctx, log)
@@ -198,12 +196,16 @@ func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, gua
 		log.Warn("the console listens beyond loopback without TLS: put a proxy with TLS before it, or turn it off with --console=off",
 			"http_listen", s.HTTPListen)
 	}
-	if s.Approvers == "proven" && !s.NATSAccounts {
+	if s.Approvers == "proven" && !s.proves() {
 		log.Info("answers over NATS are refused: connections prove no identity; people answer in the console")
 	}
 	return server.Start(ctx, server.Options{
 		NATS:       natsx.Options{URL: s.NATSURL, Prefix: s.Prefix, Creds: s.NATSCreds},
 		Listen:     s.NATSListen,
+		Cert:       s.NATSCert,
+		Key:        s.NATSKey,
+		AuthDir:    s.authDir(),
+		ContextDir: natscontext.Dir(os.Getenv),
 		StoreDir:   s.StoreDir,
 		HTTPListen: s.HTTPListen,
 		NoConsole:  s.Console == "off", ConsoleToken: s.ConsoleToken, ConsoleHosts: s.ConsoleHosts,
@@ -211,11 +213,11 @@ func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, gua
 		Telemetry: tel, Level: level,
 		Router: router.Options{
 			Version: version.Number(), Replicas: s.Replicas,
-			MaxData: s.MaxData, MaxReply: s.MaxReply, MaxInFlight: s.MaxInFlight, MaxPerSession: s.MaxPerSession,
+			MaxData: s.MaxData, MaxReply: s.MaxReply, MaxInFlight: s.MaxInFlight, MaxPerSession: s.MaxPerSession, MaxPerAgent: s.MaxPerAgent,
 			ChainTimeout: s.ChainTimeout, CollectTimeout: s.CollectTimeout, DrainTimeout: s.DrainTimeout,
 			PublishData: dispatch.PublishData(s.PublishData), TTL: s.TTL,
 			Injection:   verdict.Limits{Size: s.InjectionSize, Budget: s.InjectionBudget},
-			NoApprovals: s.Approvals == "off", Rules: files, Guards: guards, UnknownEvents: dispatch.UnknownEvents(s.UnknownEvents), ProvenOnly: s.Approvers == "proven", Accounts: s.NATSAccounts,
+			NoApprovals: s.Approvals == "off", ReplayWindow: s.ApprovalReplay, Rules: files, Guards: files.guards, Identities: identities, UnknownEvents: dispatch.UnknownEvents(s.UnknownEvents), ProvenOnly: s.Approvers == "proven", Accounts: s.NATSAccounts,
 			Audit: recorder.Mode(s.Audit), AuditTimeout: s.AuditTimeout, AuditData: recorder.Data(s.AuditData), AuditMask: files.masker(), AuditKey: key,
 			MaxApprovals: s.MaxApprovals, MaxApprovalsPerSession: s.MaxApprovalsPerSession, ForwardBaggage: s.ForwardBaggage,
 		},
@@ -234,9 +236,9 @@ func (s serve) sayReady(stdout io.Writer, n *server.Server, key *signer.Key, beg
 	if addr := reachable(n.HTTPAddr()); addr != "" {
 		fmt.Fprintf(stdout, "  health  http://%s/readyz\n", addr)
 		if s.Console == "on" && s.ConsoleToken == "" {
-			fmt.Fprintf(stdout, "  console http://%s/?token=%s\n", addr, n.ConsoleToken())
+			fmt.Fprintf(stdout, "  console http://%s/#token=%s\n", addr, n.ConsoleToken())
 		} else if s.Console == "on" {
-			fmt.Fprintf(stdout, "  console http://%s/?token=… (the configured one)\n", addr)
+			fmt.Fprintf(stdout, "  console http://%s/#token=… (the configured one)\n", addr)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func (s serve) dryRun(ctx context.Context, p process) error {
 	if err != nil {
 		return workerfiles.InputError(err)
 	}
-	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds, Name: "hook-worker"})
+	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds, Role: hookrouter.RoleWorker, Name: "hook-worker"})
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (s serve) Run(ctx context.Context, p process) (err error) {
 	}
 	workerfiles.Warn(file, p.stderr)
 	memory = s.memory(s.url(file), s.prefix(file), log)
-	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds, Name: "hook-worker", Log: log})
+	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds, Role: hookrouter.RoleWorker, Name: "hook-worker", Log: log})
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (s serve) memory(url, prefix string, log *slog.Logger) natsx.Options {
 	if s.StateURL == "" {
 		creds = cmp.Or(creds, s.NATSCreds)
 	}
-	return natsx.Options{URL: cmp.Or(s.StateURL, url), Prefix: prefix, Name: "hook-worker state", Creds: creds, Log: log}
+	return natsx.Options{URL: cmp.Or(s.StateURL, url), Prefix: prefix, Name: "hook-worker state", Creds: creds, Role: "state", Log: log}
 }
 
 // stopTelemetry sends the last spans, for as long as a collector may take.

@@ -34,8 +34,8 @@ func failing(t *testing.T, path string, load evaluate.Loader) (n int, report str
 // each of its hooks, which some test must notice.
 func TestEveryHookIsTested(t *testing.T) {
 	files, err := filepath.Glob("*.yaml")
-	if err != nil || len(files) != 4 {
-		t.Fatalf("policies %q, %v; want four", files, err)
+	if err != nil || len(files) != 5 {
+		t.Fatalf("policies %q, %v; want five", files, err)
 	}
 	for _, path := range files {
 		t.Run(path, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestEveryHookIsTested(t *testing.T) {
 
 // TestGuardsFailClosed: who denies or asks about a tool before it runs denies when it fails.
 func TestGuardsFailClosed(t *testing.T) {
-	for path, want := range map[string]int{"starter.yaml": 4, "cost-control.yaml": 3, "observe.yaml": 0, "specification.yaml": 5} {
+	for path, want := range map[string]int{"starter.yaml": 4, "coding-agent.yaml": 6, "cost-control.yaml": 3, "observe.yaml": 0, "specification.yaml": 5} {
 		f, err := load(path)(kind.Worker{})
 		if err != nil {
 			t.Fatal(err)

@@ -76,7 +76,7 @@ func (s *Service) Get(ctx context.Context, id string) (approval.Record, error) {
 		return approval.Record{}, err
 	}
 	r := stored.Record
-	r.Decision, err = s.decision(ctx, stored)
+	r.Decision, err = s.Decision(ctx, stored)
 	if err != nil {
 		return approval.Record{}, err
 	}
@@ -136,8 +136,8 @@ func (s *Service) load(ctx context.Context, id string) (*held.Event, error) {
 	return held.Decode(e.Value)
 }
 
-// decision is the decision on an approval request, nil for none.
-func (s *Service) decision(ctx context.Context, r *held.Event) (*approval.Decision, error) {
+// Decision is the decision on an approval request, nil for none.
+func (s *Service) Decision(ctx context.Context, r *held.Event) (*approval.Decision, error) {
 	if known := s.knownDecision(r.ID); known != nil {
 		return known, nil
 	}

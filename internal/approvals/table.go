@@ -2,12 +2,14 @@ package approvals
 
 import (
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
+	"github.com/hookrouter/hookrouter/internal/sessionid"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
 // entry is one approval request in memory, without its data.
 type entry struct {
 	request  approval.Request // without its texts, once it is decided
+	owned    string           // names its session, as sessionid.Of does
 	known    bool             // the request was seen; a decision may be seen first
 	sent     string           // digest of the event's data
 	size     int              // bytes of it in the store
@@ -37,7 +39,7 @@ func (s *Service) addRequest(r *held.Event, size int) {
 	if e.known {
 		return
 	}
-	e.known, e.request, e.sent, e.size = true, r.Request, r.Sent, size
+	e.known, e.request, e.owned, e.sent, e.size = true, r.Request, sessionid.Of(r.Emitter, r.Session), r.Sent, size
 	s.count(e, 1, 1)
 	if e.decision != nil {
 		s.closeEntry(e)
@@ -102,15 +104,14 @@ func (s *Service) drop(id string) {
 func (s *Service) count(e *entry, open, kept int) {
 	s.open += open
 	s.kept += int64(kept) * int64(e.size)
-	session := e.request.Session
-	sum := s.sessions[session]
+	sum := s.sessions[e.owned]
 	sum.open += open
 	sum.kept += kept
 	if sum == (share{}) {
-		delete(s.sessions, session)
+		delete(s.sessions, e.owned)
 		return
 	}
-	s.sessions[session] = sum
+	s.sessions[e.owned] = sum
 }
 
 // apply adds an approval request and its decision, which is in the stream.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/natscontext"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approver"
@@ -43,6 +44,44 @@ type Connection struct {
 	TLSFirst          bool
 }
 
+// fromContext fills in what no flag and no variable said. The context is the one
+// that was named, or the selected one where no server was named either: what a
+// context proves its identity with never goes to a server that it was not asked
+// for.
+func (c *Connection) fromContext(getenv func(string) string) error {
+	dir := natscontext.Dir(getenv)
+	name := c.Context
+	if name == "" {
+		if c.Server != "" {
+			return nil
+		}
+		if name = natscontext.Selected(dir); name == "" {
+			return nil
+		}
+	}
+	nc, err := natscontext.Load(dir, name, getenv("HOME"))
+	if err != nil {
+		return err
+	}
+	if c.Creds == "" && c.User == "" && c.Token == "" && c.NKey == "" { // one identity, not a mixture
+		c.User, c.Password, c.Token, c.userJWT, c.userSeed = nc.User, nc.Password, nc.Token, nc.UserJWT, nc.UserSeed
+		c.Creds, c.NKey = nc.Creds, nc.NKey
+	}
+	if c.TLSCert == "" && c.TLSKey == "" {
+		c.TLSCert, c.TLSKey = nc.Cert, nc.Key
+	}
+	for _, field := range [...]struct {
+		to   *string
+		from string
+	}{{&c.Server, nc.URL}, {&c.TLSCA, nc.CA}, {&c.InboxPrefix, nc.InboxPrefix}} {
+		if *field.to == "" {
+			*field.to = field.from
+		}
+	}
+	c.TLSFirst = nc.TLSFirst
+	return nil
+}
+
 // Connect opens the command's connection, which [Env.Close] closes. Errors of the server end the
 // command.
 func (e *Env) Connect() (*natsx.Conn, error) {
@@ -68,7 +107,7 @@ func (e *Env) Connect() (*natsx.Conn, error) {
 			}
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) { e.Tell("NATS reconnected") }))
-	b, err := natsx.Connect(natsx.Options{URL: c.Server, Prefix: c.Prefix, Name: "hookctl", Creds: c.Creds, NATS: options})
+	b, err := natsx.Connect(natsx.Options{URL: c.Server, Prefix: c.Prefix, Name: "hookctl", Creds: c.Creds, Role: cmp.Or(e.Role, "admin"), Getenv: e.Getenv, NATS: options})
 	if err != nil {
 		return nil, Disconnected(err)
 	}

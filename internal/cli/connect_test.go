@@ -62,14 +62,14 @@ func TestIdentities(t *testing.T) {
 	}{
 		"flags":                       {nil, "-s " + url + " --user ada --password secret", cli.ExitDisconnected, noRouter},
 		"variables":                   {map[string]string{"HOOK_ROUTER_NATS_URL": url, "NATS_USER": "ada", "NATS_PASSWORD": "secret"}, "", cli.ExitDisconnected, noRouter},
-		"nobody":                      {nil, "-s " + url, cli.ExitDisconnected, "check the credentials"},
+		"nobody":                      {nil, "-s " + url, cli.ExitDisconnected, "the server wants credentials"},
 		"a context by name":           {nil, "--context ada", cli.ExitDisconnected, noRouter},
 		"a context by variable":       {map[string]string{"NATS_CONTEXT": "ada"}, "", cli.ExitDisconnected, noRouter},
-		"a context and another user":  {nil, "--context ada --user eve --password x", cli.ExitDisconnected, "check the credentials"},
+		"a context and another user":  {nil, "--context ada --user eve --password x", cli.ExitDisconnected, "the server wants credentials"},
 		"a user who may not emit":     {nil, "--context bob", cli.ExitDisconnected, "ask whoever runs it for that permission"},
 		"a context that is missing":   {nil, "--context eve", cli.ExitLocal, "see `nats context ls`"},
 		"a context that is elsewhere": {nil, "--context ../x", cli.ExitLocal, "no name of a context"},
-		"a context with nsc":          {nil, "--context nsc", cli.ExitLocal, "give --server and --creds"},
+		"a context with nsc":          {nil, "--context nsc", cli.ExitLocal, "give a server and a credentials file"},
 		"a context without a home":    {map[string]string{"XDG_CONFIG_HOME": ""}, "--context ada", cli.ExitLocal, "neither XDG_CONFIG_HOME nor HOME is set"},
 		"a broken context":            {nil, "--context broken", cli.ExitLocal, "unexpected end of JSON input"},
 	} {
@@ -94,7 +94,7 @@ func TestTheSelectedContext(t *testing.T) {
 	if got := f.Run("emit", "x"); !strings.Contains(got.Stderr, "no router answers") {
 		t.Errorf("stderr %q; want that the context is used", got.Stderr)
 	}
-	if got := f.Run("emit", "x", "-s", url); !strings.Contains(got.Stderr, "check the credentials") {
+	if got := f.Run("emit", "x", "-s", url); !strings.Contains(got.Stderr, "the server wants credentials") {
 		t.Errorf("stderr %q; want that a server named gets no password of a context that was not", got.Stderr)
 	}
 }

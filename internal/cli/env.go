@@ -16,6 +16,7 @@ type Env struct {
 	Out    *term.Printer
 	Cancel context.CancelCauseFunc // ends the command with a reason
 	Status func(text string)       // is called when the connection changes; nil where stderr is. Set before connect
+	Role   string                  // the identity to connect as, where no credentials are given; empty means admin. Set before connect
 	Exit   int                     // what the process ends with where there is no error
 
 	bus *natsx.Conn // nil: not connected

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -19,6 +20,9 @@ type flags struct {
 	Text    bool             `name:"text" xor:"form" help:"Text output, even where the output is no terminal."`
 	Version kong.VersionFlag `help:"Print the version."`
 }
+
+// readers are the commands that read the audit log itself, not through a router.
+var readers = []string{"audit", "coverage", "trace", "policy"}
 
 // Run runs the command of args, which is one of commands: a pointer to a struct of them, as
 // kong reads it. It returns the exit code.
@@ -53,6 +57,9 @@ func Run(ctx context.Context, args []string, p Process, commands any) int {
 	command.BindTo(ctx, (*context.Context)(nil))
 	e := &Env{Process: p, Connection: &c.Connection, Out: term.NewPrinter(p.Stdout, c.JSON || !p.Terminal && !c.Text, p.Terminal, p.Colored()), Cancel: cancel}
 	defer e.Close()
+	if verb, _, _ := strings.Cut(command.Command(), " "); slices.Contains(readers, verb) {
+		e.Role = "keeper"
+	}
 	if err := command.Run(e); err != nil {
 		return Complain(p.Stderr, Reason(ctx, err))
 	}

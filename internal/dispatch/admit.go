@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/freeze"
+	"github.com/hookrouter/hookrouter/internal/sessionid"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -29,11 +31,16 @@ type Request struct {
 	Baggage                       string // to pass on to hooks
 }
 
+// agent is who sent it: who the connection proves, or else who it claims to be.
+func (r Request) agent() string { return cmp.Or(r.Emitter, r.Event.Source) }
+
 // event is one admitted request on its way through the stages.
 type event struct {
 	request  Request
 	hooks    []*chain.Entry // in execution order
+	frozen   *freeze.Order  // what an operator froze it by; nil: nothing
 	pinned   []*chain.Entry // those of them that an operator pinned
+	asker    *chain.Call    // what pinned guards ask; nil: nothing
 	data     []byte         // what the first hook gets
 	chainID  string
 	timeout  time.Duration
@@ -46,7 +53,10 @@ type event struct {
 func (ev *event) name() string    { return ev.request.Event.Name }
 func (ev *event) id() string      { return ev.request.Event.ID }
 func (ev *event) session() string { return ev.request.Event.Session }
-func (ev *event) sent() []byte    { return ev.request.Event.Data }
+
+// owned names the session: of the sender alone, where the connection proves one.
+func (ev *event) owned() string { return sessionid.Of(ev.request.Emitter, ev.session()) }
+func (ev *event) sent() []byte  { return ev.request.Event.Data }
 
 // forHooks is the event with the data that the first hook gets.
 func (ev *event) forHooks() events.Event {
@@ -68,17 +78,21 @@ func (d *Dispatcher) admit(verb string, req Request, fallback time.Duration) (*e
 	if err := d.checkKnown(req.Event, table); err != nil {
 		return nil, err
 	}
+	frozen, err := d.freezes.Frozen(req.agent(), req.Event.Session)
+	if err != nil {
+		return nil, err
+	}
 	var pinned []*chain.Entry
-	if d.opts.Guards != nil && verb != verbCollect {
+	if d.opts.Guards != nil && verb != verbCollect && frozen == nil {
 		if pinned, err = d.opts.Guards.InForce(req.Event.Name, table); err != nil {
 			return nil, err
 		}
 	}
-	if err := d.seats.take(req.Event.Session); err != nil {
+	if err := d.takeSeats(req); err != nil {
 		return nil, err
 	}
 	ev := d.newEvent(verb, req, table.For(req.Event.Name, req.Event.Session))
-	ev.pinned = pinned
+	ev.frozen, ev.pinned = frozen, pinned
 	ev.timeout = min(cmp.Or(req.Timeout, fallback), d.opts.ChainTimeout)
 	if len(ev.hooks) > 0 && verb != verbCollect {
 		ev.data = req.Object.Over(req.Defaults, events.Now())
@@ -88,7 +102,22 @@ func (d *Dispatcher) admit(verb string, req Request, fallback time.Duration) (*e
 
 // release gives the session's slot back: the agent may send its next event as soon
 // as it has its answer.
-func (d *Dispatcher) release(ev *event) { d.seats.give(ev.session()) }
+func (d *Dispatcher) release(ev *event) {
+	d.seats.give(ev.owned())
+	d.senders.give(ev.request.Emitter)
+}
+
+// takeSeats takes a slot of the session and one of the sender.
+func (d *Dispatcher) takeSeats(req Request) error {
+	if err := d.senders.take(req.Emitter); err != nil {
+		return err
+	}
+	err := d.seats.take(sessionid.Of(req.Emitter, req.Event.Session))
+	if err != nil {
+		d.senders.give(req.Emitter)
+	}
+	return err
+}
 
 func (d *Dispatcher) newEvent(verb string, req Request, hooks []*chain.Entry) *event {
 	ev := &event{request: req, hooks: hooks, data: req.Event.Data, chainID: events.NewID(), admitted: time.Now()}
@@ -154,17 +183,18 @@ func (d *Dispatcher) TooLarge(n int) error {
 	return wire.Errorf(wire.TooLarge, "the data has %d bytes: at most %d are allowed", n, d.opts.MaxData)
 }
 
-// seats counts the requests under way of each session.
+// seats counts the requests under way of each session, or of each sender.
 type seats struct {
 	limit int
+	of    string // "session" or "agent"
 
 	mu    sync.Mutex // guards taken
 	taken map[string]int
 }
 
-// take takes a slot of a session; an event without a session needs none.
-func (s *seats) take(session string) error {
-	if session == "" {
+// take takes a slot; an event without a session, or of an unknown sender, needs none.
+func (s *seats) take(name string) error {
+	if name == "" {
 		return nil
 	}
 	s.mu.Lock()
@@ -172,20 +202,20 @@ func (s *seats) take(session string) error {
 	if s.taken == nil {
 		s.taken = map[string]int{}
 	}
-	if s.taken[session] >= s.limit {
-		return wire.Errorf(wire.Overloaded, "%d requests of this session are under way, which is the limit: try again later", s.limit)
+	if s.taken[name] >= s.limit {
+		return wire.Errorf(wire.Overloaded, "%d requests of this %s are under way, which is the limit: try again later", s.limit, s.of)
 	}
-	s.taken[session]++
+	s.taken[name]++
 	return nil
 }
 
-func (s *seats) give(session string) {
-	if session == "" {
+func (s *seats) give(name string) {
+	if name == "" {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.taken[session]--; s.taken[session] <= 0 {
-		delete(s.taken, session)
+	if s.taken[name]--; s.taken[name] <= 0 {
+		delete(s.taken, name)
 	}
 }

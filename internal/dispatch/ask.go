@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
+	"github.com/hookrouter/hookrouter/internal/sessionid"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -35,6 +36,9 @@ func (d *Dispatcher) rejoin(ctx context.Context, ev *event) (*Answer, error) {
 	}
 	s, err := d.approvals.Find(ctx, id, ev.id(), digest())
 	if s == nil || err != nil {
+		return nil, err
+	}
+	if err := d.replay(ctx, ev, s); err != nil {
 		return nil, err
 	}
 	if err := d.decideByRule(ctx, s); err != nil {
@@ -71,6 +75,9 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 		if err := d.record(ctx, ev, d.requested(ev, out, v, open, true)); err != nil {
 			return v, nil, err
 		}
+		if err := d.replay(ctx, ev, open); err != nil {
+			return v, nil, err
+		}
 		return d.wait(ctx, ev, v, open)
 	}
 	rule, ruled := d.opts.Rules.Decide(s.Hook, s.ToolName, s.Prompt)
@@ -85,6 +92,11 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 	}
 	if err := d.record(ctx, ev, d.requested(ev, out, v, s, false)); err != nil {
 		return v, nil, err
+	}
+	if s.Session != "" {
+		if s.Epoch, err = d.sessions.Epoch(ctx, sessionid.Of(s.Emitter, s.Session)); err != nil {
+			return v, nil, err
+		}
 	}
 	s, asked, err := d.approvals.Ask(ctx, s)
 	if err != nil {
@@ -138,9 +150,9 @@ func (d *Dispatcher) decideByRule(ctx context.Context, s *held.Event) error {
 // pending is an answer that waits for a person. It holds neither the request's data nor
 // a goroutine.
 type pending struct {
-	approvals Approvals
-	stored    *held.Event
-	until     time.Time
+	dispatch *Dispatcher
+	stored   *held.Event
+	until    time.Time
 }
 
 func (d *Dispatcher) pending(ev *event, s *held.Event) *pending {
@@ -148,12 +160,12 @@ func (d *Dispatcher) pending(ev *event, s *held.Event) *pending {
 	if last := ev.admitted.Add(maxReply); last.Before(until) {
 		until = last
 	}
-	return &pending{d.approvals, s, until}
+	return &pending{d, s, until}
 }
 
 func (p *pending) await(reply func(body []byte)) {
-	p.approvals.Await(p.stored, p.until, func(s *held.Event, decision *approval.Decision) {
-		v := decided(s, decision)
+	p.dispatch.approvals.Await(p.stored, p.until, func(s *held.Event, decision *approval.Decision) {
+		v := p.dispatch.leaveHeld(s, decision)
 		reply(v.Append(nil))
 	})
 }
@@ -195,7 +207,7 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 	if err != nil {
 		return nil, wire.Errorf(wire.Internal, "read the data to ask about: %v", err)
 	}
-	asker := asker(out)
+	asker := ev.askerOf(out)
 	now := approval.At(time.Now())
 	s := &held.Event{Sent: approval.Digest(ev.sent()), Arrived: ev.admitted, Trace: ev.traceparent(), Verdict: v, Called: called(out)}
 	s.Request = approval.Request{
@@ -216,20 +228,15 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 	return s, nil
 }
 
-// asker is the call whose ask_user the chain kept: the first, or the last of the hook that
-// was preferred.
-func asker(out chain.Outcome) chain.Call {
-	kept := chain.Call{Entry: &chain.Entry{}}
+// askerOf is the call whose ask_user the chain kept: that of pinned guards, or the first.
+func (ev *event) askerOf(out chain.Outcome) chain.Call {
+	if ev.asker != nil {
+		return *ev.asker
+	}
 	for _, call := range out.Calls {
-		if call.Result.Action != chain.AskUser {
-			continue
-		}
-		if out.AskedBy == "" {
+		if call.Result.Action == chain.AskUser {
 			return call
 		}
-		if call.Entry.ID == out.AskedBy {
-			kept = call
-		}
 	}
-	return kept
+	return chain.Call{Entry: &chain.Entry{}}
 }

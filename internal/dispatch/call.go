@@ -21,8 +21,27 @@ func (d *Dispatcher) caller(ev *event) chain.Caller {
 		if err != nil {
 			return chain.Result{}, err
 		}
-		return chain.ParseResult(reply)
+		result, err := chain.ParseResult(reply)
+		if err == nil {
+			err = d.allowed(entry.ID, result)
+		}
+		return result, err
 	}
+}
+
+// allowed refuses what the credentials of a hook's worker do not let it answer. Data beside
+// a question is a change too.
+func (d *Dispatcher) allowed(hook string, r chain.Result) error {
+	actions := []chain.Action{r.Action}
+	if r.Data != nil && r.Action != chain.Deny {
+		actions = append(actions, chain.Modify)
+	}
+	for _, action := range actions {
+		if !d.opts.Workers.Allows(hook, action) {
+			return fmt.Errorf("%w: the credentials of its worker do not let it answer %s", chain.ErrInvalidResult, action)
+		}
+	}
+	return nil
 }
 
 // call calls one hook; the context ends when its time is over.
@@ -30,6 +49,10 @@ func (d *Dispatcher) call(ctx context.Context, ev *event, mode chain.Mode, entry
 	timeout := entry.Timeout()
 	if end, ok := ctx.Deadline(); ok {
 		timeout = time.Until(end)
+	}
+	data, err := d.visible(entry.ID, data)
+	if err != nil {
+		return nil, err
 	}
 	reply, err := ev.channel.Call(ctx, Call{Hook: entry.ID, Mode: mode, Data: data, Timeout: timeout, Traceparent: ev.callTrace(entry), Echoed: entry.Echoes || slices.Contains(ev.pinned, entry)})
 	if errors.Is(err, chain.ErrNoResponder) && !slices.Contains(ev.pinned, entry) && d.removed(entry) {

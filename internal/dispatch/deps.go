@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
+	"github.com/hookrouter/hookrouter/internal/freeze"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/audit"
@@ -18,6 +19,18 @@ import (
 type Hooks interface {
 	// Table returns them, or an error with code 503 where this replica can't know them.
 	Table() (*chain.Table, error)
+}
+
+// Freezes knows what operators froze.
+type Freezes interface {
+	// Frozen returns the order that an event of an agent falls under, nil for none, or an
+	// error with code 503 where this replica can't know.
+	Frozen(agent, session string) (*freeze.Order, error)
+	// Freeze puts an order into force. It returns when no replica permits anything against
+	// it any more.
+	Freeze(context.Context, freeze.Order) error
+	// Thaw lifts the order of the same scope and reports whether there was one.
+	Thaw(context.Context, freeze.Order) (thawed bool, err error)
 }
 
 // Transport carries messages about events to hooks and watchers.
@@ -57,7 +70,8 @@ type Call struct {
 	Echoed      bool          // take no reply that does not repeat the id of the call
 }
 
-// Sessions is the state of sessions that all replicas share.
+// Sessions is the state of sessions that all replicas share. A session is named as
+// sessionid.Of does.
 type Sessions interface {
 	// Begin starts a turn, as the event means it.
 	Begin(ctx context.Context, session, event string) error
@@ -70,8 +84,11 @@ type Sessions interface {
 	// Spend charges what a verdict injects to the turn. compose is called again where
 	// another replica was first.
 	Spend(ctx context.Context, session, event string, compose func(lowered verdict.Limits, used int) verdict.Verdict) (verdict.Verdict, error)
-	// Revoke takes grants back: all, or those of a hook, or of a hook and prompt.
+	// Revoke takes grants back: all, or those of a hook, or of a hook and prompt; of every
+	// sender's session with an id, where the name has no sender.
 	Revoke(ctx context.Context, session, hook, prompt string) (revoked int, err error)
+	// Epoch counts how often the session ended or its approvals were revoked.
+	Epoch(ctx context.Context, session string) (int, error)
 	// Granted returns the approval that answers a request of its session, and who gave
 	// it; approvalID is empty where there is none.
 	Granted(context.Context, approval.Record) (approvalID, by string, err error)
@@ -89,6 +106,8 @@ type Approvals interface {
 	Ask(context.Context, *held.Event) (stored *held.Event, asked bool, err error)
 	// Decide makes a decision the request's only one.
 	Decide(ctx context.Context, s *held.Event, d approval.Decision, nonce string) (approval.Decision, error)
+	// Decision is the decision on a request as the log has it, nil for none.
+	Decision(context.Context, *held.Event) (*approval.Decision, error)
 	// Await calls done once: with the decision, or with nil when until has come. It does
 	// not block, and done must not.
 	Await(s *held.Event, until time.Time, done func(*held.Event, *approval.Decision))

@@ -27,6 +27,9 @@ type Options struct {
 	MaxData int
 	// MaxPerSession is how many requests of one session may be under way; 0 means 64.
 	MaxPerSession int
+	// MaxPerAgent is how many of one agent, as far as connections prove who sends; 0 means
+	// 256.
+	MaxPerAgent int
 	// ChainTimeout bounds a chain, and is the most an agent may ask for; 0 means 30 s.
 	ChainTimeout time.Duration
 	// CollectTimeout bounds a collect that names no time; 0 means 1 s.
@@ -37,10 +40,15 @@ type Options struct {
 	Injection verdict.Limits
 	// NoApprovals means that nobody can be asked: an ask_user denies at once.
 	NoApprovals bool
+	// ReplayWindow is how long after a decision a permission is given again to the same
+	// event; 0 means 5 min.
+	ReplayWindow time.Duration
 	// Rules decide approval requests before a person is asked; nil for none.
 	Rules Rules
 	// Guards are the hooks that an operator pinned; nil for none.
 	Guards Guards
+	// Workers knows what the credentials of workers allow; nil allows everything.
+	Workers Workers
 	// UnknownEvents says what becomes of an event that is neither standard nor named by
 	// a hook; empty means that it is allowed.
 	UnknownEvents UnknownEvents
@@ -59,9 +67,14 @@ type Rules interface {
 
 func (o Options) withDefaults() Options {
 	o.MaxData = cmp.Or(o.MaxData, 512<<10)
+	if o.Workers == nil {
+		o.Workers = everything{}
+	}
 	o.MaxPerSession = cmp.Or(o.MaxPerSession, 64)
+	o.MaxPerAgent = cmp.Or(o.MaxPerAgent, 256)
 	o.ChainTimeout = cmp.Or(o.ChainTimeout, 30*time.Second)
 	o.CollectTimeout = cmp.Or(o.CollectTimeout, time.Second)
+	o.ReplayWindow = cmp.Or(o.ReplayWindow, 5*time.Minute)
 	if o.Rules == nil {
 		o.Rules = approval.Rules(nil)
 	}
@@ -74,6 +87,7 @@ func (o Options) withDefaults() Options {
 // Approvals with [Options].NoApprovals.
 type Dependencies struct {
 	Hooks     Hooks
+	Freezes   Freezes
 	Transport Transport
 	Sessions  Sessions
 	Approvals Approvals
@@ -87,6 +101,7 @@ type Dependencies struct {
 type Dispatcher struct {
 	opts      Options
 	hooks     Hooks
+	freezes   Freezes
 	transport Transport
 	sessions  Sessions
 	approvals Approvals
@@ -94,7 +109,8 @@ type Dispatcher struct {
 	view      View
 	observer  Observer
 
-	seats    seats
+	seats    seats // of sessions
+	senders  seats
 	unknown  unknown
 	shadows  shadows
 	counters counters
@@ -106,9 +122,9 @@ func New(deps Dependencies, o Options) *Dispatcher {
 	o = o.withDefaults()
 	return &Dispatcher{
 		opts: o, log: o.Log,
-		hooks: deps.Hooks, transport: deps.Transport, sessions: deps.Sessions,
+		hooks: deps.Hooks, freezes: deps.Freezes, transport: deps.Transport, sessions: deps.Sessions,
 		approvals: deps.Approvals, journal: deps.Journal, view: deps.View, observer: deps.Observer,
-		seats: seats{limit: o.MaxPerSession}, shadows: newShadows(maxShadows),
+		seats: seats{limit: o.MaxPerSession, of: "session"}, senders: seats{limit: o.MaxPerAgent, of: "agent"}, shadows: newShadows(maxShadows),
 	}
 }
 

@@ -33,6 +33,9 @@ func (d *Dispatcher) Emit(ctx context.Context, req Request) (*Answer, error) {
 		if err := d.record(ctx, ev, d.emitted(ev, out)); err != nil {
 			return nil, err
 		}
+		if out, err = d.leave(ev, out); err != nil {
+			return nil, err
+		}
 		answer := ev.answer(out, out.Result.Append(make([]byte, 0, len(out.Result.Data)+128)))
 		answer.sent = d.finish(ev, out, "")
 		return answer, nil
@@ -53,8 +56,12 @@ func (d *Dispatcher) handle(verb string, req Request, do func(*event) (*Answer, 
 	return answer, err
 }
 
-// decide begins the turn that the event begins, announces the event and runs its hooks.
+// decide begins the turn that the event begins, announces the event and runs its hooks. An
+// event that is frozen is denied without them.
 func (d *Dispatcher) decide(ctx context.Context, ev *event) (chain.Outcome, error) {
+	if ev.frozen != nil {
+		return chain.Outcome{Result: chain.Denial(ev.frozen.Denial()), Data: ev.data}, nil
+	}
 	if err := d.beginTurn(ctx, ev); err != nil {
 		return chain.Outcome{}, err
 	}
@@ -86,10 +93,10 @@ func (d *Dispatcher) beginTurn(ctx context.Context, ev *event) error {
 	case ev.session() == "":
 		return nil
 	case ev.name() == events.PromptSubmit, ev.name() == events.ExecutionStart:
-		return d.sessions.Begin(ctx, ev.session(), ev.name())
+		return d.sessions.Begin(ctx, ev.owned(), ev.name())
 	case ev.name() == events.SessionStart:
 		if limits := mountedLimits(ev.sent()); limits != (verdict.Limits{}) {
-			return d.sessions.Limit(ctx, ev.session(), limits)
+			return d.sessions.Limit(ctx, ev.owned(), limits)
 		}
 	}
 	return nil
@@ -100,7 +107,7 @@ func (d *Dispatcher) endSession(ctx context.Context, ev *event) error {
 	if ev.session() == "" || ev.name() != events.SessionEnd {
 		return nil
 	}
-	return d.sessions.End(ctx, ev.session())
+	return d.sessions.End(ctx, ev.owned())
 }
 
 // mountedLimits reads the limits that the mount plan of session:start asks for. A

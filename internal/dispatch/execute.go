@@ -13,8 +13,10 @@ import (
 // asked. The answer may have to wait for that person; see [Answer.Pending].
 func (d *Dispatcher) Execute(ctx context.Context, req Request) (*Answer, error) {
 	return d.handle(verbExecute, req, func(ev *event) (*Answer, error) {
-		if answer, err := d.rejoin(ctx, ev); answer != nil || err != nil {
-			return answer, err
+		if ev.frozen == nil {
+			if answer, err := d.rejoin(ctx, ev); answer != nil || err != nil {
+				return answer, err
+			}
 		}
 		out, err := d.decide(ctx, ev)
 		if err != nil {
@@ -31,11 +33,19 @@ func (d *Dispatcher) Execute(ctx context.Context, req Request) (*Answer, error) 
 		if err != nil {
 			return nil, err
 		}
-		answer := ev.answer(out, nil)
-		if answer.pending = asked; asked == nil {
+		if asked == nil {
 			if err := d.record(ctx, ev, d.executed(ev, out, v)); err != nil {
 				return nil, err
 			}
+			if out, err = d.leave(ev, out); err != nil {
+				return nil, err
+			}
+			if ev.frozen != nil {
+				v = denied(v, ev.frozen.Denial())
+			}
+		}
+		answer := ev.answer(out, nil)
+		if answer.pending = asked; asked == nil {
 			answer.Body = v.Append(make([]byte, 0, len(v.Data)+256))
 		}
 		ev.concluded(v)
@@ -52,9 +62,9 @@ func (d *Dispatcher) coordinate(ctx context.Context, ev *event, out chain.Outcom
 		return verdict.Compose(out, ev.request.Event, limits, used, now)
 	}
 	if !verdict.Injects(out) || ev.session() == "" {
-		return compose(d.opts.Injection, d.sessions.Used(ev.session())), nil
+		return compose(d.opts.Injection, d.sessions.Used(ev.owned())), nil
 	}
-	v, err := d.sessions.Spend(ctx, ev.session(), ev.name(), func(lowered verdict.Limits, used int) verdict.Verdict {
+	v, err := d.sessions.Spend(ctx, ev.owned(), ev.name(), func(lowered verdict.Limits, used int) verdict.Verdict {
 		return compose(d.opts.Injection.Lowered(lowered), used)
 	})
 	for _, w := range v.Warnings {

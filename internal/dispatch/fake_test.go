@@ -15,6 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
+	"github.com/hookrouter/hookrouter/internal/freeze"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -43,7 +44,12 @@ type fakes struct {
 	tableErr error
 	logErr   error // of Record
 	decision *approval.Decision
-	chains   []telemetry.Chain
+	epoch    int // of every session
+
+	frozen    *freeze.Order // all events
+	frozenErr error
+	meanwhile func() // happens while a hook is called
+	chains    []telemetry.Chain
 }
 
 // hook is a registered hook and what it replies.
@@ -60,7 +66,7 @@ func newBench(t *testing.T, o dispatch.Options, hooks ...hook) *bench {
 	b.deps.hooks, b.deps.asked, b.deps.grants = hooks, map[string]*held.Event{}, map[string]string{}
 	f := &b.deps
 	b.Dispatcher = dispatch.New(dispatch.Dependencies{
-		Hooks: f, Transport: f, Sessions: f, Approvals: f, Journal: f, View: recorder.View{Data: recorder.Full}, Observer: observer{f},
+		Freezes: f, Hooks: f, Transport: f, Sessions: f, Approvals: f, Journal: f, View: recorder.View{Data: recorder.Full}, Observer: observer{f},
 	}, o)
 	t.Cleanup(b.Wait)
 	return b
@@ -115,6 +121,9 @@ func (f *fakes) Notify(call dispatch.Call) error {
 
 func (f *fakes) Call(ctx context.Context, call dispatch.Call) ([]byte, error) {
 	f.note("%s %s %s", call.Mode, call.Hook, call.Data)
+	if f.meanwhile != nil {
+		f.meanwhile()
+	}
 	for _, h := range f.hooks {
 		if h.ID != call.Hook {
 			continue
@@ -142,6 +151,22 @@ func (f *fakes) Spend(_ context.Context, _, _ string, compose func(verdict.Limit
 }
 
 func (f *fakes) Revoke(_ context.Context, _, _, _ string) (int, error) { return len(f.grants), nil }
+
+func (f *fakes) Frozen(string, string) (*freeze.Order, error) { return f.frozen, f.frozenErr }
+
+func (f *fakes) Freeze(_ context.Context, o freeze.Order) error { f.frozen = &o; return nil }
+
+func (f *fakes) Thaw(context.Context, freeze.Order) (bool, error) {
+	was := f.frozen != nil
+	f.frozen = nil
+	return was, nil
+}
+
+func (f *fakes) Epoch(context.Context, string) (int, error) { return f.epoch, nil }
+
+func (f *fakes) Decision(context.Context, *held.Event) (*approval.Decision, error) {
+	return f.decision, nil
+}
 
 func (f *fakes) Granted(_ context.Context, r approval.Record) (approvalID, by string, err error) {
 	return f.grants[r.Session+"/"+r.Hook+"/"+r.Prompt], "ann", nil

@@ -74,28 +74,30 @@ func (ev *event) seen(entry *chain.Entry, out chain.Outcome) []byte {
 	return data
 }
 
-// preferGuard has the approval request of a pinned guard asked, whatever other hooks asked
-// before, about data unless the guard names its own. If two guards ask, one answer cannot
-// be the answer to both: the event is denied.
+// preferGuard has the approval requests of pinned guards asked, whatever other hooks asked
+// before, about data unless the guard names its own. What several guards ask is asked at
+// once; an emit, which asks nobody, is denied then.
 func (ev *event) preferGuard(out chain.Outcome, data []byte) chain.Outcome {
-	asking := map[*chain.Entry]chain.Result{}
-	var first *chain.Entry
+	var asking []chain.Call
 	for _, call := range out.Calls {
 		if call.Result.Action != chain.AskUser || !slices.Contains(ev.pinned, call.Entry) {
 			continue
 		}
-		if first == nil {
-			first = call.Entry
-		}
-		asking[call.Entry] = call.Result // the last one is about the data that goes on
+		asking = slices.DeleteFunc(asking, func(c chain.Call) bool { return c.Entry == call.Entry }) // the last one is about the data that goes on
+		asking = append(asking, call)
 	}
-	switch {
-	case first == nil:
+	if len(asking) == 0 {
 		return out
-	case len(asking) > 1:
-		return denyOut(out, first, "more than one pinned guard asks a person about this event")
 	}
-	out.Result, out.AskedBy = asking[first], first.ID
+	ev.asker = &asking[0]
+	if len(asking) > 1 {
+		one, agreed := merged(asking)
+		if !agreed || ev.observed.Verb == verbEmit {
+			return denyOut(out, asking[0].Entry, "more than one pinned guard asks a person about this event")
+		}
+		ev.asker = &one
+	}
+	out.Result = ev.asker.Result
 	if out.Result.Data == nil {
 		out.Result.Data = data
 	}

@@ -82,7 +82,11 @@ func (d *Dispatcher) notifyHook(ev *event, entry *chain.Entry, data []byte) {
 			return
 		}
 	}
-	if err := ev.channel.Notify(Call{Hook: entry.ID, Mode: chain.Observe, Data: data}); err != nil {
+	data, err := d.visible(entry.ID, data)
+	if err == nil {
+		err = ev.channel.Notify(Call{Hook: entry.ID, Mode: chain.Observe, Data: data})
+	}
+	if err != nil {
 		d.log.WarnContext(ev.trace.Context(), "notify observing hook failed", "hook", entry.ID, "event", ev.name(), "error", err)
 	}
 }

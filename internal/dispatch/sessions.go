@@ -4,14 +4,15 @@ import (
 	"context"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/sessionid"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
 // Revoke takes back what was always allowed in a session, and says how many grants that
-// were: all, or those of a hook, or of a hook and prompt. It returns once that is
-// recorded.
-func (d *Dispatcher) Revoke(ctx context.Context, session, hook, prompt string) (revoked int, err error) {
-	if revoked, err = d.sessions.Revoke(ctx, session, hook, prompt); err != nil {
+// were: all, or those of a hook, or of a hook and prompt; of one agent, or of all. It
+// returns once that is recorded.
+func (d *Dispatcher) Revoke(ctx context.Context, agent, session, hook, prompt string) (revoked int, err error) {
+	if revoked, err = d.sessions.Revoke(ctx, sessionid.Of(agent, session), hook, prompt); err != nil {
 		return 0, err
 	}
 	if d.journal.Enabled() {

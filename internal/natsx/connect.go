@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"strings"
 	"time"
 
@@ -13,6 +14,9 @@ import (
 
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
+
+// ErrUnreachable means that no NATS server answers at the address.
+var ErrUnreachable = errors.New("no answer")
 
 // Options say how to connect. The zero Options connect to the default URL.
 type Options struct {
@@ -29,6 +33,13 @@ type Options struct {
 	Inbox string
 	// Creds is the path of a NATS credentials file; empty for none.
 	Creds string
+	// Token and Seed are a user's JWT and the seed of its key, in the place of a file.
+	Token, Seed string
+	// Role is the identity to look for among the contexts of the nats command line, where
+	// nothing else proves one: see [natscontext.Find]. Empty for none.
+	Role string
+	// Getenv says where those contexts are; nil means [os.Getenv].
+	Getenv func(string) string
 	// NATS holds further options: user, token, TLS, inbox prefix.
 	NATS []nats.Option
 	// Log gets disconnects and errors of the connection; nil discards them.
@@ -61,6 +72,9 @@ func ConnectContext(ctx context.Context, o Options) (*Conn, error) {
 	if o.URL == "" {
 		o.URL = nats.DefaultURL
 	}
+	if err := o.identify(); err != nil {
+		return nil, err
+	}
 	options := []nats.Option{
 		nats.Name(o.Name),
 		nats.MaxReconnects(-1),
@@ -89,6 +103,9 @@ func ConnectContext(ctx context.Context, o Options) (*Conn, error) {
 	}
 	if o.Inbox != "" {
 		options = append(options, nats.CustomInboxPrefix(o.Inbox))
+	}
+	if o.Token != "" {
+		options = append(options, nats.UserJWTAndSeed(o.Token, o.Seed))
 	}
 	if o.Creds != "" {
 		options = append(options, nats.UserCredentials(o.Creds))
@@ -198,11 +215,15 @@ func (c *Conn) Close() {
 
 // hint adds what to do about it to an error of connecting.
 func hint(err error) error {
+	_, isNet := errors.AsType[net.Error](err)
 	switch {
 	case errors.Is(err, nats.ErrNoServers):
-		return fmt.Errorf("%w: is a server running there? `hook-router` starts one", err)
+		return fmt.Errorf("%w: %w: is a server running there? `hook-router` starts one", ErrUnreachable, err)
+	case isNet, errors.Is(err, nats.ErrTimeout):
+		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
-		return fmt.Errorf("%w: check the credentials", err)
+		return fmt.Errorf("%w: the server wants credentials: those of hookctl auth, or of the router's own server, "+
+			"which only its user can read", err)
 	}
 	return err
 }

@@ -13,14 +13,28 @@ const headerRequestInfo = "Nats-Request-Info"
 // leastInfo is the size of the shortest such header.
 const leastInfo = len(headerRequestInfo + `: {"acc":"A"}` + "\r\n\r\n")
 
+// Sender is who sent a request through a service import of another account.
+type Sender struct {
+	Account string `json:"acc"`
+	User    string `json:"user"` // empty where the account does not share it
+}
+
+// String is like "nats AGENTS/coder"; empty where nobody is known.
+func (s Sender) String() string {
+	if s.Account == "" {
+		return ""
+	}
+	return strings.TrimSuffix("nats "+s.Account+"/"+s.User, "/")
+}
+
 // Sender is who sent a request through a service import of another account, as the
-// server says, or "". Two conditions make that trustworthy: the server made the reply
+// server says; the zero Sender is nobody. Two conditions make that trustworthy: the server made the reply
 // subject, and the header is there exactly once. A sender can smuggle a header of the
 // same name past the server, beside the server's own or behind a bare blank line that
 // hides it.
-func (r *Request) Sender() string {
+func (r *Request) Sender() (s Sender) {
 	if !strings.HasPrefix(r.msg.Reply, "_R_.") {
-		return ""
+		return s
 	}
 	text, n := "", 0
 	for name, values := range r.Header {
@@ -29,14 +43,24 @@ func (r *Request) Sender() string {
 			text = values[0]
 		}
 	}
-	var info struct {
-		Account string `json:"acc"`
-		User    string `json:"user"`
+	if n != 1 || hidden(r.msg) >= leastInfo {
+		return Sender{}
 	}
-	if n != 1 || hidden(r.msg) >= leastInfo || json.Unmarshal([]byte(text), &info) != nil || info.Account == "" {
-		return ""
+	return parseSender(text)
+}
+
+// parseSender reads the server's JSON. What it writes of an account that shares nothing
+// begins with the account, and needs no decoder.
+func parseSender(text string) (s Sender) {
+	if rest, ok := strings.CutPrefix(text, `{"acc":"`); ok {
+		if account, rest, ok := strings.Cut(rest, `","rtt":`); ok && !strings.ContainsAny(account, `"\\`) && !strings.Contains(rest, ",") {
+			return Sender{Account: account}
+		}
 	}
-	return strings.TrimSuffix("nats "+info.Account+"/"+info.User, "/")
+	if json.Unmarshal([]byte(text), &s) != nil {
+		return Sender{}
+	}
+	return s
 }
 
 // hidden is the most that may follow, in bytes, behind the headers that could be parsed:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -19,29 +20,40 @@ type Guard struct {
 	Match    string // as in its registration; empty means always
 }
 
-// Guards are all pinned guards. A nil one has none. It is immutable.
+// Guards are all pinned guards. A nil one has none. It may be used by many goroutines.
 type Guards struct {
+	now atomic.Pointer[set]
+}
+
+// set is immutable.
+type set struct {
 	byID  map[string]Guard
 	index *chain.Table // finds the guards of an event
 }
 
 // New makes guards of a list. The error says what is wrong with one.
 func New(list ...Guard) (*Guards, error) {
-	g := &Guards{byID: map[string]Guard{}, index: &chain.Table{}}
+	s := &set{byID: map[string]Guard{}, index: &chain.Table{}}
 	for _, guard := range list {
 		if err := guard.check(); err != nil {
 			return nil, err
 		}
-		if _, twice := g.byID[guard.ID]; twice {
+		if _, twice := s.byID[guard.ID]; twice {
 			return nil, fmt.Errorf("guard %q is pinned twice", guard.ID)
 		}
-		g.byID[guard.ID] = guard
-		g.index = g.index.Apply(chain.Change{ID: guard.ID, Entry: &chain.Entry{
+		s.byID[guard.ID] = guard
+		s.index = s.index.Apply(chain.Change{ID: guard.ID, Entry: &chain.Entry{
 			Registration: chain.Registration{ID: guard.ID, Events: guard.Events, Priority: guard.Priority},
 		}})
 	}
+	g := &Guards{}
+	g.now.Store(s)
 	return g, nil
 }
+
+// Replace puts other guards in the place of those that g has, for each event that is
+// admitted from now on.
+func (g *Guards) Replace(other *Guards) { g.now.Store(other.now.Load()) }
 
 func (g Guard) check() error {
 	if err := events.CheckHookID(g.ID); err != nil {
@@ -64,13 +76,14 @@ func (g *Guards) InForce(event string, t *chain.Table) ([]*chain.Entry, error) {
 	if g == nil {
 		return nil, nil
 	}
+	s := g.now.Load()
 	var list []*chain.Entry
-	for _, pin := range g.index.For(event, "") {
+	for _, pin := range s.index.For(event, "") {
 		entry := t.Get(pin.ID)
 		if entry == nil {
 			return nil, wire.Errorf(wire.Unavailable, "guard %q is pinned for %s and not registered: start its worker", pin.ID, event)
 		}
-		if why := g.byID[pin.ID].weaker(entry.Registration); why != "" {
+		if why := s.byID[pin.ID].weaker(entry.Registration); why != "" {
 			return nil, wire.Errorf(wire.Unavailable, "guard %q is pinned for %s and its registration is weaker: %s", pin.ID, event, why)
 		}
 		list = append(list, entry)
@@ -84,7 +97,7 @@ func (g *Guards) CheckRegistration(r chain.Registration) error {
 	if g == nil {
 		return nil
 	}
-	pin, pinned := g.byID[r.ID]
+	pin, pinned := g.now.Load().byID[r.ID]
 	if !pinned {
 		return nil
 	}
@@ -99,7 +112,7 @@ func (g *Guards) CheckRemoval(id string) error {
 	if g == nil {
 		return nil
 	}
-	if _, pinned := g.byID[id]; pinned {
+	if _, pinned := g.now.Load().byID[id]; pinned {
 		return wire.Errorf(wire.Forbidden, "hook %q is a pinned guard: only the operator may remove it, with --guards", id)
 	}
 	return nil

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -15,10 +16,12 @@ import (
 type follower struct {
 	registry *Registry
 	lease    *lease
-	next     *chain.Table // as of the log so far
+	next     *chain.Table     // as of the log so far
+	frozen   *orders          // the same
+	before   map[string]*hook // what this replica knew before it began to follow
 
 	loaded  bool   // everything that the bucket held at the start was received
-	changes int    // of hooks since the last report
+	changes int    // of hooks and of what is frozen, since the last report
 	upTo    uint64 // the revision that the log was received up to
 }
 
@@ -30,12 +33,22 @@ type follower struct {
 // missing from it, and no revision counts as applied, nor a lease as held, before a batch
 // that ends with the last record of the log.
 func (f *follower) apply(batch []natsx.Entry, loaded bool) error {
-	hooks := make(map[string]*hook, len(batch))
+	hooks, gone := make(map[string]*hook, len(batch)), map[string]uint64{}
 	var changes []chain.Change
 	for _, e := range batch {
+		if e.Key == lostKey && e.Value != nil && f.loss(e) {
+			return errAccepted
+		}
 		if id, ok := strings.CutPrefix(e.Key, hookKey); ok {
-			h := f.decode(id, e)
+			if e.Value == nil && f.deleted(id, hooks) {
+				continue
+			}
+			h, buried := f.decode(id, e)
 			hooks[id] = h
+			delete(gone, id)
+			if buried {
+				gone[id] = e.Revision
+			}
 			change := chain.Change{ID: id}
 			if h != nil {
 				change.Entry = h.entry
@@ -46,12 +59,21 @@ func (f *follower) apply(batch []natsx.Entry, loaded bool) error {
 	if len(changes) > 0 {
 		f.next = f.next.Apply(changes...)
 	}
+	was := f.frozen
+	f.frozen = was.apply(batch)
 	if loaded {
 		f.registry.table.Store(f.next) // before applied says so
+		f.registry.frozen.Store(f.frozen)
 	}
 	f.changes += len(changes)
+	if f.frozen != was {
+		f.changes++
+	}
 	complete := loaded && len(batch) > 0 && batch[len(batch)-1].Last
-	applied := f.update(batch, hooks, complete)
+	applied := f.update(batch, hooks, gone, complete)
+	if loaded && !f.loaded {
+		f.missing()
+	}
 	f.loaded = loaded
 	if !complete {
 		return nil
@@ -64,22 +86,70 @@ func (f *follower) apply(batch []natsx.Entry, loaded bool) error {
 	return nil
 }
 
-func (f *follower) decode(id string, e natsx.Entry) *hook {
+// decode reads the record of a hook: nil where it was removed, by a tombstone or without.
+func (f *follower) decode(id string, e natsx.Entry) (h *hook, buried bool) {
 	if e.Value == nil {
 		f.registry.options.Log.Debug("hook removed", "hook", id, "revision", e.Revision)
-		return nil
+		return nil, false
 	}
 	h, err := decodeHook(e, f.registry.options.Compile)
 	if err != nil {
 		f.registry.options.Log.Error("registration unreadable; skipped", "hook", id, "error", err)
-		return nil
+		return nil, false
+	}
+	if h.Removed != nil {
+		f.registry.options.Log.Debug("hook removed", "hook", id, "revision", e.Revision)
+		return nil, true
 	}
 	f.registry.options.Log.Debug("hook registered", "hook", id, "revision", e.Revision, "instances", len(h.Instances))
-	return h
+	return h, false
+}
+
+// deleted reports whether a durable hook, which this batch or an earlier one brought, was
+// deleted from the bucket: routers bury hooks, so it is lost, and stays in the table.
+func (f *follower) deleted(id string, batch map[string]*hook) bool {
+	h, now := batch[id]
+	if !now {
+		f.registry.mu.Lock()
+		h = f.registry.hooks[id]
+		f.registry.mu.Unlock()
+	}
+	if h == nil || !h.Registration.StaysRegistered() {
+		return false
+	}
+	f.registry.lose(id, "was deleted from the bucket of registrations")
+	return true
+}
+
+// missing looks for durable hooks that this replica knew before it began to follow and of
+// which the bucket has neither a record nor a tombstone any more.
+func (f *follower) missing() {
+	r := f.registry
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, h := range f.before {
+		if _, buried := r.gone[id]; r.hooks[id] == nil && !buried && h.Registration.StaysRegistered() {
+			r.lose(id, "is not in the bucket of registrations any more")
+		}
+	}
+}
+
+// loss applies what the bucket says of lost registrations, and reports whether a loss that
+// was known is accepted.
+func (f *follower) loss(e natsx.Entry) (accepted bool) {
+	l := new(loss)
+	if err := json.Unmarshal(e.Value, l); err != nil {
+		l = &loss{Hook: "unknown", Why: "may be gone: what the bucket says of it can't be read"}
+	} else if l.Why == "" {
+		l = nil
+	}
+	f.registry.lostAt.Store(e.Revision)
+	f.registry.untold.Store(nil) // whoever wrote it was first
+	return f.registry.lost.Swap(l) != nil && l == nil
 }
 
 // update applies a batch to the registry and returns the revision that is applied.
-func (f *follower) update(batch []natsx.Entry, hooks map[string]*hook, complete bool) uint64 {
+func (f *follower) update(batch []natsx.Entry, hooks map[string]*hook, gone map[string]uint64, complete bool) uint64 {
 	r := f.registry
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,6 +164,7 @@ func (f *follower) update(batch []natsx.Entry, hooks map[string]*hook, complete 
 		r.applied = f.upTo
 	}
 	for id, h := range hooks {
+		delete(r.gone, id)
 		if h == nil {
 			delete(r.hooks, id)
 			continue
@@ -107,6 +178,7 @@ func (f *follower) update(batch []natsx.Entry, hooks map[string]*hook, complete 
 			}
 		}
 	}
+	maps.Copy(r.gone, gone)
 	r.broadcast()
 	return r.applied
 }

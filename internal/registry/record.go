@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/mod/semver"
 
@@ -16,7 +17,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Keys of the bucket: "hook.<id>" and "replica.<id>".
+// Keys of the bucket: "hook.<id>" and "replica.<id>", and those of [freezeKey].
 const (
 	hookKey    = "hook."
 	replicaKey = "replica."
@@ -28,6 +29,14 @@ type record struct {
 	// Order is the revision of the first registration; 0 in that one itself.
 	Order     uint64              `json:"order,omitempty"`
 	Instances map[string]instance `json:"instances"`
+	// Removed is when the hook was removed: the record is a tombstone, and says that the
+	// hook is not lost. Nil of a hook that is registered.
+	Removed *time.Time `json:"removed,omitempty"`
+}
+
+// tombstone is the record of a hook that was removed.
+func tombstone() []byte {
+	return fmt.Appendf(nil, `{"removed":%q}`, time.Now().UTC().Format(time.RFC3339))
 }
 
 // instance is one process behind a hook, as it registered.

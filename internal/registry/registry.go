@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -62,12 +63,18 @@ type Registry struct {
 	options Options
 
 	table      atomic.Pointer[chain.Table] // swapped by the follower only
+	frozen     atomic.Pointer[orders]      // the same
+	lost       atomic.Pointer[loss]        // not accepted yet; nil for none
+	lostAt     atomic.Uint64               // revision of the newest record of lost registrations that was read; 0 for none
+	untold     atomic.Pointer[loss]        // the same, where the bucket does not say so yet
+	drift      atomic.Pointer[string]      // why the bucket may lose registrations; nil where it is right
 	leaseUntil atomic.Int64                // nanoseconds since started
 	left       atomic.Bool                 // gave up a lease that was valid
 	started    time.Time
 
 	mu         sync.Mutex // guards what follows
 	hooks      map[string]*hook
+	gone       map[string]uint64 // revisions of tombstones, by hook
 	replicas   map[string]*peer
 	applied    uint64        // the revision that table holds
 	changed    chan struct{} // closed and replaced with every change of the above
@@ -110,6 +117,7 @@ func New(c *natsx.Conn, bucket *natsx.Bucket, o Options) *Registry {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	r := &Registry{conn: c, bucket: bucket, options: o, started: time.Now(), changed: make(chan struct{})}
 	r.table.Store(&chain.Table{})
+	r.frozen.Store(&orders{map[string]frozen{}})
 	r.leaseUntil.Store(-1)
 	return r
 }
@@ -120,10 +128,14 @@ func (r *Registry) Replica() string { return r.options.Replica }
 // TTL is how long an instance lives without renewing.
 func (r *Registry) TTL() time.Duration { return r.options.TTL }
 
-// Table returns the hook table, or [ErrStale] if this replica holds no lease.
+// Table returns the hook table, or [ErrStale] if this replica holds no lease, or an error
+// with the same code if registrations are lost.
 func (r *Registry) Table() (*chain.Table, error) {
 	if !r.Current() {
 		return nil, ErrStale
+	}
+	if l := r.lost.Load(); l != nil {
+		return nil, l.err()
 	}
 	return r.table.Load(), nil // read after the lease: a newer table is right too
 }
@@ -173,6 +185,19 @@ func (r *Registry) List() []Listing {
 	return list
 }
 
+// InForce returns the registration that is in force for the hook of reg where it says
+// something else; nil where it does not.
+func (r *Registry) InForce(reg chain.Registration) *chain.Registration {
+	r.mu.Lock()
+	h := r.hooks[reg.ID]
+	r.mu.Unlock()
+	if h == nil || digest(h.Registration) == digest(reg) {
+		return nil
+	}
+	listed := h.listing().Registration
+	return &listed
+}
+
 // Instances is how many live instances the hook with this id has.
 func (r *Registry) Instances(id string) int {
 	r.mu.Lock()
@@ -217,6 +242,11 @@ func (r *Registry) Run(ctx context.Context) error {
 			r.leave()
 			return nil
 		}
+		if errors.Is(err, errAccepted) {
+			r.mu.Lock()
+			r.hooks = nil
+			r.mu.Unlock()
+		}
 		r.options.Log.Warn("hook table stale; refusing events", "error", err)
 		select {
 		case <-time.After(50*time.Millisecond + rand.N(200*time.Millisecond)): //nolint:gosec // jitter, no secret
@@ -230,19 +260,21 @@ func (r *Registry) hold(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.mu.Lock()
-	r.hooks, r.replicas, r.seen, r.applied = map[string]*hook{}, map[string]*peer{}, map[instanceKey]time.Time{}, 0
+	before := r.hooks
+	r.lostAt.Store(0)
+	r.hooks, r.gone, r.replicas, r.seen, r.applied = map[string]*hook{}, map[string]uint64{}, map[string]*peer{}, map[instanceKey]time.Time{}, 0
 	r.mu.Unlock()
 
 	lease := &lease{registry: r, sent: map[uint64]time.Time{}}
 	var wg sync.WaitGroup
-	for _, part := range []func(context.Context) error{lease.renew, r.expire, r.broadcastHeartbeats} {
+	for _, part := range []func(context.Context) error{lease.renew, r.expire, r.broadcastHeartbeats, r.tellLost, r.watchSettings} {
 		wg.Go(func() {
 			if err := part(ctx); err != nil {
 				cancel(err)
 			}
 		})
 	}
-	err := r.bucket.Follow(ctx, (&follower{registry: r, lease: lease, next: &chain.Table{}}).apply)
+	err := r.bucket.Follow(ctx, (&follower{registry: r, lease: lease, next: &chain.Table{}, before: before, frozen: &orders{maps.Clone(r.frozen.Load().byKey)}}).apply)
 	cancel(err)
 	wg.Wait()
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {

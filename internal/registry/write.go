@@ -17,6 +17,8 @@ import (
 const (
 	maxHooks     = 50_000 // on one bus
 	maxInstances = 1_000  // behind one hook
+
+	maxTombstones = 1_000 // of hooks that were removed
 )
 
 // writeTimeout bounds one write. When its reply is lost, as when the leader of the store
@@ -120,10 +122,38 @@ func (r *Registry) drop(ctx context.Context, old *hook, inst string) error {
 	next := record{Registration: old.Registration, Order: old.entry.Order, Instances: maps.Clone(old.Instances)}
 	delete(next.Instances, inst)
 	if inst == "" || len(next.Instances) == 0 && !old.Registration.StaysRegistered() {
-		return r.bucket.Remove(ctx, hookKey+id, old.revision)
+		return r.bury(ctx, id, old.revision)
 	}
 	_, err := r.write(ctx, next, old)
 	return err
+}
+
+// bury writes the tombstone of a hook, and drops the oldest where there are many: one is
+// enough to tell a registry that was emptied by its users from one that is lost.
+func (r *Registry) bury(ctx context.Context, id string, at uint64) error {
+	if _, err := r.bucket.Update(ctx, hookKey+id, tombstone(), at); err != nil {
+		return err
+	}
+	oldest, revision := r.oldestTombstone()
+	if oldest != "" {
+		_ = r.bucket.Remove(ctx, hookKey+oldest, revision) // another replica may be faster
+	}
+	return nil
+}
+
+// oldestTombstone is one to drop; empty where there are few.
+func (r *Registry) oldestTombstone() (id string, revision uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.gone) <= maxTombstones {
+		return "", 0
+	}
+	for one, at := range r.gone {
+		if revision == 0 || at < revision {
+			id, revision = one, at
+		}
+	}
+	return id, revision
 }
 
 func (r *Registry) write(ctx context.Context, next record, old *hook) (uint64, error) {
@@ -131,7 +161,9 @@ func (r *Registry) write(ctx context.Context, next record, old *hook) (uint64, e
 	if err != nil {
 		return 0, fmt.Errorf("write registration: %w", err)
 	}
-	at := uint64(0)
+	r.mu.Lock()
+	at := r.gone[next.Registration.ID] // 0 without a tombstone
+	r.mu.Unlock()
 	if old != nil {
 		at = old.revision
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
+	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -31,6 +32,8 @@ type Options struct {
 	MaxInFlight int
 	// MaxPerSession is the same for one session; 0 means 64.
 	MaxPerSession int
+	// MaxPerAgent is the same for one agent, where connections prove who sends; 0 means 256.
+	MaxPerAgent int
 	// ChainTimeout bounds a chain, and is the most an agent may ask for; 0 means 30 s.
 	ChainTimeout time.Duration
 	// CollectTimeout bounds a collect that names no time; 0 means 1 s.
@@ -46,6 +49,9 @@ type Options struct {
 	// MaxApprovals is how many approval requests may be open, and MaxApprovalsPerSession
 	// in one session; 0 means 50,000 and 100.
 	MaxApprovals, MaxApprovalsPerSession int
+	// ReplayWindow is how long after a decision a permission is given again to the same
+	// event; 0 means 5 min.
+	ReplayWindow time.Duration
 	// Rules decide approval requests before a person is asked; nil for none.
 	Rules dispatch.Rules
 	// Guards are the hooks that an operator pinned; nil for none.
@@ -71,6 +77,8 @@ type Options struct {
 	// Accounts takes what the NATS server says of a request from another account as
 	// who sent it. Only where agents and approvers are in accounts of their own.
 	Accounts bool
+	// Identities tells who sends, and what workers may do; nil for nobody and everything.
+	Identities *identity.File
 	// Telemetry counts and traces; nil for nothing.
 	Telemetry *telemetry.Telemetry
 	// ForwardBaggage passes the W3C baggage of a request on to hooks. It may hold
@@ -124,7 +132,7 @@ func (o Options) check(maxPayload int64) error {
 // dispatchOptions are those of them that dispatch needs.
 func (o Options) dispatchOptions() dispatch.Options {
 	return dispatch.Options{
-		MaxData: o.MaxData, MaxPerSession: o.MaxPerSession, ChainTimeout: o.ChainTimeout, CollectTimeout: o.CollectTimeout,
-		PublishData: o.PublishData, Injection: o.Injection, NoApprovals: o.NoApprovals, Rules: o.Rules, Guards: o.Guards, UnknownEvents: o.UnknownEvents, Notify: o.Notify, Log: o.Log,
+		MaxData: o.MaxData, MaxPerSession: o.MaxPerSession, MaxPerAgent: o.MaxPerAgent, ChainTimeout: o.ChainTimeout, CollectTimeout: o.CollectTimeout,
+		PublishData: o.PublishData, Injection: o.Injection, NoApprovals: o.NoApprovals, ReplayWindow: o.ReplayWindow, Rules: o.Rules, Guards: o.Guards, Workers: o.Identities, UnknownEvents: o.UnknownEvents, Notify: o.Notify, Log: o.Log,
 	}
 }

@@ -85,7 +85,7 @@ func (r *Router) openCoordinator(ctx context.Context) error {
 		Mask:     r.opts.PublishData.Mask(), MaskText: r.audit.View().Text, Log: r.opts.Log,
 	})
 	r.dispatch = dispatch.New(dispatch.Dependencies{
-		Hooks: r.registry, Transport: hookcall.New(r.conn, r.opts.MaxReply), Sessions: r.sessions, Approvals: r.approvals,
+		Hooks: r.registry, Freezes: r.registry, Transport: hookcall.New(r.conn, r.opts.MaxReply), Sessions: r.sessions, Approvals: r.approvals,
 		Journal: r.audit, View: r.audit.View(), Observer: r.observer,
 	}, r.opts.dispatchOptions())
 	return nil
@@ -112,8 +112,7 @@ func (r *Router) Ready() error {
 	if err := r.audit.Ready(); err != nil {
 		return err
 	}
-	_, err := r.registry.Table()
-	return err
+	return r.registry.Ready()
 }
 
 // Run serves until ctx ends, then takes no more requests, answers those that were taken,
@@ -173,11 +172,17 @@ func (r *Router) Run(ctx context.Context, up func()) error {
 	return err
 }
 
-// waitLoaded waits until the hook table is current and the open approval requests are
-// known.
+// waitLoaded waits until the hook table is current and compared with the audit log, and
+// the open approval requests are known.
 func (r *Router) waitLoaded(ctx context.Context) error {
 	if err := r.registry.WaitCurrent(ctx); err != nil {
 		return errors.Join(err, context.Cause(ctx))
+	}
+	if err := r.registry.CheckSettings(ctx); err != nil {
+		return err
+	}
+	if err := r.registry.CheckEmpty(ctx, r.audit.KnownHook); err != nil {
+		return err
 	}
 	select {
 	case <-r.approvals.Loaded():
@@ -196,7 +201,7 @@ func (r *Router) serve() (*natsapi.Server, error) {
 	return natsapi.Start(natsapi.Options{
 		Conn: r.conn, Dispatcher: r.dispatch, Registry: r.registry, Approvals: r.approvals, Sessions: r.sessions, Compile: func(reg chain.Registration) error { _, err := match.Condition(reg); return err },
 		Ready: r.Ready, Version: r.opts.Version, Metadata: metadata, AuditMode: string(r.opts.Audit), Limits: r.opts.Injection,
-		MaxData: r.opts.MaxData, MaxInFlight: r.opts.MaxInFlight, Accounts: r.opts.Accounts, Guards: r.opts.Guards, ForwardBaggage: r.opts.ForwardBaggage,
+		MaxData: r.opts.MaxData, MaxInFlight: r.opts.MaxInFlight, Accounts: r.opts.Accounts, Guards: r.opts.Guards, Identities: r.opts.Identities, ForwardBaggage: r.opts.ForwardBaggage,
 		Refused: r.observer.metrics.Refused, Log: r.opts.Log,
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/api/console"
+	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
@@ -28,14 +29,23 @@ type Options struct {
 	// Listen is where the server that is started here listens, host:port; empty for
 	// nowhere.
 	Listen string
+	// Cert and Key are the paths of that server's certificate and its key; empty for no TLS.
+	Cert, Key string
 	// StoreDir is where that server keeps its files.
 	StoreDir string
+	// AuthDir is where the credentials of that server are, and are made; empty for a server
+	// that lets everybody in.
+	AuthDir string
+	// ContextDir is where the nats command line keeps its files: clients find the default
+	// credentials there. Empty for nowhere.
+	ContextDir string
 	// HTTPListen is where the health pages and the console are served; empty for
 	// nowhere.
 	HTTPListen string
 	// NoConsole leaves the console and its API out.
 	NoConsole bool
-	// ConsoleToken gives access to the console; empty means a random one.
+	// ConsoleToken gives access to the console, to people by name where it says so: see
+	// [console.ParseTokens]. Empty means a random one.
 	ConsoleToken string
 	// ConsoleHosts are names that the console may be reached by, besides loopback.
 	ConsoleHosts []string
@@ -44,7 +54,7 @@ type Options struct {
 	// Telemetry is what the process shows of itself, and the node's to stop; nil means
 	// metrics on /metrics and nothing else.
 	Telemetry *telemetry.Telemetry
-	// Level is that of the log, to be changed on /loglevel; nil leaves it as it is.
+	// Level is that of the log, to be changed on /loglevel with a token of the console; nil leaves it as it is.
 	Level *slog.LevelVar
 	// Router holds the limits.
 	Router router.Options
@@ -55,6 +65,10 @@ type Options struct {
 // Server is one process.
 type Server struct {
 	server *embedded.Server // nil where another server was joined
+
+	authority *identity.Authority // nil where its server lets everybody in
+	contexts  string              // where the contexts are that end with this process; empty for none
+
 	bus    *natsx.Conn
 	router *router.Router
 	hooks  *webhook.Sender // nil without webhooks
@@ -84,12 +98,9 @@ func (n *Server) start(ctx context.Context, o Options) error {
 	o.NATS.Name = cmp.Or(o.NATS.Name, "hook-router")
 	o.NATS.Inbox = cmp.Or(o.NATS.Inbox, inbox)
 	if o.NATS.URL == "" {
-		n.server, err = embedded.Start(embedded.Options{Listen: o.Listen, StoreDir: o.StoreDir, Log: o.Log})
-		if err != nil {
+		if err := n.startNATS(&o); err != nil {
 			return err
 		}
-		o.NATS.InProcess = n.server
-		o.Router.Replicas = 1
 	}
 	if n.bus, err = natsx.Connect(o.NATS); err != nil {
 		return err
@@ -142,13 +153,17 @@ func (n *Server) listenHTTP(ctx context.Context, o Options) (err error) {
 	}
 	mux := n.health()
 	mux.Handle("GET /metrics", n.tel.Handler())
-	if n.level != nil {
-		mux.Handle("/loglevel", &levelPage{n.level, n.log})
-	}
 	if !o.NoConsole {
+		token, people, err := console.ParseTokens(o.ConsoleToken)
+		if err != nil {
+			return err
+		}
 		n.page = console.New(console.Options{
-			Approvals: n.router.Approvals(), Events: n.live, Registry: n.router.Registry, Token: o.ConsoleToken, Hosts: o.ConsoleHosts, Log: o.Log,
+			Approvals: n.router.Approvals(), Events: n.live, Registry: n.router.Registry, Token: token, People: people, Hosts: o.ConsoleHosts, Log: o.Log,
 		})
+		if n.level != nil {
+			mux.Handle("/loglevel", n.page.Protect(&levelPage{n.level, n.log}))
+		}
 		mux.Handle("/", telemetry.FromHTTP(n.page.Handler()))
 	}
 	n.http = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute}
@@ -224,6 +239,7 @@ func (n *Server) close() {
 		n.bus.Close()
 	}
 	if n.server != nil {
+		n.removeContexts()
 		n.server.Stop()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lastSpans)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/sessionid"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -14,7 +15,8 @@ import (
 // State is what is known of a session; the zero State is that of a new one.
 type State struct {
 	Session string `json:"session_id"`
-	Turn    int    `json:"turn"` // counted from 1
+	Sender  string `json:"sender,omitempty"` // whose session it is, where that is proven
+	Turn    int    `json:"turn"`             // counted from 1
 	// Prompted: a prompt:submit began this turn and no execution:start followed yet.
 	Prompted   bool           `json:"prompted,omitempty"`
 	Used       int            `json:"used"` // tokens injected in this turn
@@ -23,6 +25,7 @@ type State struct {
 	Grants     []Grant        `json:"grants,omitempty"`
 	Revoked    []string       `json:"revoked,omitempty"` // ids of approvals that must not be remembered again
 	Ended      *time.Time     `json:"ended,omitempty"`   // the last end
+	Epoch      int            `json:"epoch,omitempty"`   // counts ends and revocations; it outlives both
 }
 
 // Injection is one text that was delivered.
@@ -55,9 +58,17 @@ const (
 	shownPrompt   = 200 // characters of a prompt that a grant shows
 )
 
-// key is the key of a session's state: ids may hold characters that keys must not.
-func key(id string) string {
-	sum := sha256.Sum256([]byte(id))
+// key is a session's key in the store: below that of its id, where it has a sender.
+func key(name string) string {
+	sender, id := sessionid.Split(name)
+	if sender == "" {
+		return digest(id)
+	}
+	return digest(id) + "." + digest(sender)
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
@@ -86,19 +97,19 @@ func (s *State) Spend(used int, injections ...Injection) {
 	}
 }
 
-// end drops everything but the time of the end.
+// end drops everything but the time of the end and the epoch, which it begins anew.
 func (s *State) end(now time.Time) {
 	now = now.UTC()
-	*s = State{Session: s.Session, Ended: &now}
+	*s = State{Session: s.Session, Sender: s.Sender, Ended: &now, Epoch: s.Epoch + 1}
 }
 
 // Remembered returns the grant that answers an approval request, if there is one. A
 // hook's name is anybody's to choose, and so is a session id: where the sender is proven,
 // the sender and the hook's id decide.
 func (s *State) Remembered(r approval.Record) (Grant, bool) {
-	digest := approval.Digest([]byte(r.Prompt))
+	prompt := approval.Digest([]byte(r.Prompt))
 	for _, g := range s.Grants {
-		if g.Emitter == r.Emitter && g.Hook == r.Hook && g.Digest == digest && (r.Emitter == "" || g.HookID == r.HookID) {
+		if g.Emitter == r.Emitter && g.Hook == r.Hook && g.Digest == prompt && (r.Emitter == "" || g.HookID == r.HookID) {
 			return g, true
 		}
 	}
@@ -121,8 +132,10 @@ func (s *State) remember(q approval.Record, arrived time.Time, d approval.Decisi
 	return true
 }
 
-// revoke drops grants: all, or those of a hook, or of a hook and prompt.
+// revoke drops grants: all, or those of a hook, or of a hook and prompt. In any case it
+// begins a new epoch: nothing that was approved before is permitted again.
 func (s *State) revoke(hook, prompt string) (revoked int) {
+	s.Epoch++
 	s.Grants = slices.DeleteFunc(s.Grants, func(g Grant) bool {
 		match := (hook == "" || g.Hook == hook) && (prompt == "" || g.Digest == approval.Digest([]byte(prompt)) || g.Prompt == prompt)
 		if match {

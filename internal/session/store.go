@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/sessionid"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -105,7 +106,8 @@ func (s *Store) Get(ctx context.Context, id string) (State, error) {
 func (s *Store) read(ctx context.Context, id string) (State, uint64, error) {
 	e, err := s.bucket.Get(ctx, key(id))
 	if errors.Is(err, natsx.ErrNoKey) {
-		return State{Session: id}, 0, nil
+		sender, session := sessionid.Split(id)
+		return State{Session: session, Sender: sender}, 0, nil
 	}
 	if err != nil {
 		return State{}, 0, unavailable(err)
@@ -182,17 +184,61 @@ func (s *Store) End(ctx context.Context, id string) error {
 // Remember stores an "Allow always" on an approval request of an event that arrived at the
 // given time, once.
 func (s *Store) Remember(ctx context.Context, q approval.Record, arrived time.Time, d approval.Decision) error {
-	return s.Update(ctx, q.Session, func(state *State) bool { return state.remember(q, arrived, d) })
+	return s.Update(ctx, sessionid.Of(q.Emitter, q.Session), func(state *State) bool { return state.remember(q, arrived, d) })
 }
 
 // Revoke drops what was always allowed, and says how many: all of a session, or of a hook,
-// or of a hook and prompt.
+// or of a hook and prompt. A name without a sender is that of every sender's session with
+// the id.
 func (s *Store) Revoke(ctx context.Context, id, hook, prompt string) (revoked int, err error) {
-	err = s.Update(ctx, id, func(state *State) bool {
-		revoked = state.revoke(hook, prompt)
-		return revoked > 0
+	names := []string{id}
+	if sender, session := sessionid.Split(id); sender == "" {
+		list, err := s.owned(ctx, session)
+		if err != nil {
+			return 0, err
+		}
+		for _, state := range list {
+			names = append(names, sessionid.Of(state.Sender, session))
+		}
+	}
+	for _, name := range names {
+		err := s.Update(ctx, name, func(state *State) bool {
+			revoked += state.revoke(hook, prompt)
+			return true
+		})
+		if err != nil {
+			return revoked, err
+		}
+	}
+	return revoked, nil
+}
+
+// Find returns the states of a session: of one sender, or of all that use the id.
+func (s *Store) Find(ctx context.Context, sender, id string) ([]State, error) {
+	state, err := s.Get(ctx, sessionid.Of(sender, id))
+	if err != nil || sender != "" {
+		return []State{state}, err
+	}
+	list, err := s.owned(ctx, id)
+	if state.Turn > 0 || state.Ended != nil || len(state.Grants) > 0 || len(state.Injections) > 0 || len(list) == 0 {
+		list = append([]State{state}, list...)
+	}
+	return list, err
+}
+
+// owned are the states of the senders that use a session id.
+func (s *Store) owned(ctx context.Context, id string) (list []State, err error) {
+	err = s.bucket.Under(ctx, key(id), func(e natsx.Entry) bool {
+		var state State
+		if json.Unmarshal(e.Value, &state) == nil {
+			list = append(list, state)
+		}
+		return true
 	})
-	return revoked, err
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return list, nil
 }
 
 // Spend charges what a verdict injects to the turn of a session, and returns the verdict.
@@ -211,10 +257,21 @@ func (s *Store) Spend(ctx context.Context, id, event string, compose func(lowere
 	return v, err
 }
 
+// Epoch counts how often a session ended or its approvals were revoked.
+func (s *Store) Epoch(ctx context.Context, id string) (int, error) {
+	state, err := s.Get(ctx, id)
+	sender, session := sessionid.Split(id)
+	if err != nil || sender == "" {
+		return state.Epoch, err
+	}
+	all, err := s.Get(ctx, session) // revocations for every sender
+	return state.Epoch + all.Epoch, err
+}
+
 // Granted returns the approval that answers a request of its session, and who gave it;
 // approvalID is empty where there is none.
 func (s *Store) Granted(ctx context.Context, r approval.Record) (approvalID, by string, err error) {
-	state, err := s.Get(ctx, r.Session)
+	state, err := s.Get(ctx, sessionid.Of(r.Emitter, r.Session))
 	if err != nil {
 		return "", "", err
 	}

@@ -37,17 +37,21 @@ func NewTerminalDisplay(out io.Writer) *TerminalDisplay { return &TerminalDispla
 
 // Show writes one message. The error is the writer's.
 func (t *TerminalDisplay) Show(_ context.Context, d verdict.Display) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, err := io.WriteString(t.out, Line(d)+"\n"); err != nil {
+		return fmt.Errorf("show a message of %s: %w", d.Source, err)
+	}
+	return nil
+}
+
+// Line is a message as a [TerminalDisplay] writes it, without the newline at its end.
+func Line(d verdict.Display) string {
 	level := d.Level
 	if level == "" {
 		level = chain.LevelInfo
 	}
-	text := fmt.Sprintf("[%s] %s: %s\n", visible(string(level), " "), visible(d.Source, " "), visible(d.Message, "\n    "))
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if _, err := io.WriteString(t.out, text); err != nil {
-		return fmt.Errorf("show a message of %s: %w", d.Source, err)
-	}
-	return nil
+	return fmt.Sprintf("[%s] %s: %s", visible(string(level), " "), visible(d.Source, " "), visible(d.Message, "\n    "))
 }
 
 // visible writes characters out that would act on a terminal or hide in the text;

@@ -8,6 +8,7 @@ import (
 // SessionInfo is what the routers remember of a session.
 type SessionInfo struct {
 	ID             string      `json:"session_id"`
+	Agent          string      `json:"agent,omitempty"` // whose session it is, where that is proven
 	Turn           int         `json:"turn"`            // how many turns have begun
 	InjectedTokens int         `json:"injected_tokens"` // used by this turn
 	Budget         int         `json:"budget"`          // tokens that a turn may use
@@ -39,9 +40,16 @@ type Grant struct {
 // Session returns what the routers remember of a session: its turn's budget, its
 // injections, and what it was granted for good.
 func (a *Approver) Session(ctx context.Context, id string) (SessionInfo, error) {
+	return a.SessionOf(ctx, "", id)
+}
+
+// SessionOf is [Approver.Session] for one of several agents that use the same id, named as
+// records do, such as "nats agent/coder".
+func (a *Approver) SessionOf(ctx context.Context, agent, id string) (SessionInfo, error) {
 	body := struct {
-		ID string `json:"session_id"`
-	}{id}
+		ID    string `json:"session_id"`
+		Agent string `json:"agent,omitempty"`
+	}{id, agent}
 	var info SessionInfo
 	if _, err := a.request(ctx, a.conn.Transport.Of("session", "show"), body, &info); err != nil {
 		return SessionInfo{}, fmt.Errorf("show session %q: %w", id, err)

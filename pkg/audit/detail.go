@@ -195,6 +195,24 @@ func (d Decision) write(w *events.ObjectWriter) {
 	w.Text("nonce", d.Nonce)
 }
 
+// Replay is an event that was sent again after it was approved: the detail of
+// [ApprovalReplayed].
+type Replay struct {
+	ApprovalID string
+	ChainID    string // of the run that asked
+	Emitter    string // who sent the event again, as far as the connection proves
+	Reason     string // why it was refused; empty: the permission was given again
+	DataSHA256 string // of the data that was approved, in hex
+}
+
+func (r Replay) write(w *events.ObjectWriter) {
+	w.String("approval_id", r.ApprovalID)
+	w.Text("asked_by_chain", r.ChainID)
+	w.Text("emitter", r.Emitter)
+	w.Text("reason", r.Reason)
+	w.String("data_sha256", r.DataSHA256)
+}
+
 // Display is what the user was shown, or not: the detail of [DisplayKind].
 type Display struct {
 	Level      string
@@ -223,6 +241,21 @@ func (c Change) write(w *events.ObjectWriter) {
 	w.Text("instance", c.Instance)
 	w.Text("reason", c.Reason)
 	raw(w, "registration", c.Registration)
+}
+
+// Freeze is an order of an operator: the detail of [FreezeKind].
+type Freeze struct {
+	Scope  string // "all", "agent" or "session", which is that of the record
+	Agent  string // empty where it is not about one
+	By     string // the operator, as far as the connection proves
+	Reason string // as agents are told
+}
+
+func (f Freeze) write(w *events.ObjectWriter) {
+	w.String("scope", f.Scope)
+	w.Text("agent", f.Agent)
+	w.Text("by", f.By)
+	w.Text("reason", f.Reason)
 }
 
 // Note is what happened to the log itself: the detail of [LogKind].

@@ -42,6 +42,10 @@ const (
 	ChainRefused Kind = "chain.refused"
 	// ApprovalRevoked: an "Allow always" of a session was revoked.
 	ApprovalRevoked Kind = "approval.revoked"
+	// ApprovalReplayed: an event was sent again after it was approved.
+	ApprovalReplayed Kind = "approval.replayed"
+	// FreezeKind: an operator froze agents, or thawed them.
+	FreezeKind Kind = "freeze"
 	// LogKind: something about the log itself: settings that drifted, records that
 	// were lost, two histories.
 	LogKind Kind = "log"
@@ -68,7 +72,7 @@ type Record struct {
 }
 
 // Detail is what a kind of record adds to it: [Call], [Chain], [Injection], [ApprovalRequest],
-// [Decision], [Display], [Change] or [Note].
+// [Decision], [Replay], [Display], [Change], [Freeze] or [Note].
 type Detail interface {
 	write(w *events.ObjectWriter)
 }

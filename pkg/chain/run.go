@@ -68,7 +68,6 @@ func (h Call) Called() bool { return h.Failure != FailedMatch && h.Failure != Fa
 type Outcome struct {
 	Result   Result          // the one answer
 	DeniedBy string          // the id of the hook that denied; empty where none did
-	AskedBy  string          // the id of the hook whose ask_user the result is; empty means the first
 	Data     json.RawMessage // the data as the chain left it
 	Calls    []Call          // in execution order
 	Skipped  []*Entry        // whose match was false, or that were removed meanwhile

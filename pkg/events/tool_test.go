@@ -179,6 +179,38 @@ func TestToolOf(t *testing.T) {
 			`{"tool_name":"Bash","tool_input":{"command":"ls","args":{"a":1}}}`,
 			Tool{Name: "Bash", Class: ClassShell, Known: true, Partial: true, Command: "ls"},
 		},
+		"a command in argv alone": {
+			`{"tool_name":"mcp__x__exec","tool_input":{"argv":["rm","-rf","a b"]}}`,
+			Tool{Name: "mcp__x__exec", Class: ClassMCP, Known: true, Command: "rm -rf 'a b'", Server: "x", ServerTool: "exec"},
+		},
+		"a script in argv alone": {
+			`{"tool_name":"Bash","tool_input":{"argv":["bash","-c","ls | wc"]}}`,
+			Tool{Name: "Bash", Class: ClassShell, Known: true, Command: "ls | wc"},
+		},
+		"a program and its argv": {
+			`{"tool_name":"mcp__x__exec","tool_input":{"program":"rm","argv":["-rf","/"]}}`,
+			Tool{Name: "mcp__x__exec", Class: ClassMCP, Known: true, Command: "rm -rf /", Server: "x", ServerTool: "exec"},
+		},
+		"several commands": {
+			`{"tool_name":"Bash","tool_input":{"commands":["ls",["rm","-r","x"],{"cmd":"pwd"}]}}`,
+			Tool{Name: "Bash", Class: ClassShell, Known: true, Command: "ls\nrm -r x\npwd"},
+		},
+		"commands in steps": {
+			`{"tool_name":"run_plan","tool_input":{"steps":["look",{"command":"ls"},{"steps":[{"script":"rm x","path":"/y"}]}]}}`,
+			Tool{Name: "run_plan", Class: ClassShell, Command: "ls\nrm x", Paths: []string{"/y"}},
+		},
+		"steps too deep": {
+			`{"tool_name":"mcp__x__run","tool_input":{"steps":[{"steps":[{"steps":[{"steps":[{"command":"ls"}]}]}]}]}}`,
+			Tool{Name: "mcp__x__run", Class: ClassMCP, Known: true, Partial: true, Server: "x", ServerTool: "run"},
+		},
+		"a unified diff": {
+			`{"tool_name":"apply_patch","tool_input":{"patch":"diff --git a/x/y.go b/x/y.go\n--- a/x/y.go\t2026\n+++ b/x/y.go\n@@ -1 +1 @@\n-a\n+b\n--- /dev/null\n+++ new.go\n"}}`,
+			Tool{Name: "apply_patch", Class: ClassFile, Known: true, Operation: OperationEdit, Paths: []string{"a/x/y.go", "x/y.go", "b/x/y.go", "new.go"}},
+		},
+		"a diff that renames": {
+			`{"tool_name":"apply_patch","tool_input":{"diff":"rename from a.go\nrename to .codex/config.toml"}}`,
+			Tool{Name: "apply_patch", Class: ClassFile, Known: true, Operation: OperationMove, Paths: []string{"a.go", ".codex/config.toml", "config.toml"}},
+		},
 		"arguments without a command": {
 			`{"tool_name":"calculator","tool_input":{"args":["1"]}}`, Tool{Name: "calculator", Class: ClassOther},
 		},

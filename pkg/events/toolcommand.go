@@ -68,6 +68,17 @@ func (m *members) joinArguments() {
 	if len(m.args) == 0 {
 		return
 	}
+	if len(m.commands) == 0 && m.argv {
+		m.takesCommand = true
+		for _, args := range m.args {
+			line := args.line
+			if len(args.words) > 0 {
+				line = commandLine(args.words)
+			}
+			m.commands = append(m.commands, line)
+		}
+		return
+	}
 	commands, size := m.commands, 0
 	m.commands = nil
 	for _, command := range commands {

@@ -60,7 +60,7 @@ func (c toolCall) held(tools []Tool, cwd string, depth int) []Tool {
 // makes them. A member that names things of all kinds names a tool only in a list of
 // calls.
 var (
-	heldMembers   = []string{"toolcalls", "tooluses", "calls", "invocations"}
+	heldMembers   = []string{"toolcalls", "tooluses", "calls", "invocations", "steps", "actions", "tasks", "operations"}
 	heldNames     = []string{"tool", "toolname", "toolcall", "recipientname"}
 	heldListNames = append([]string{"name", "function"}, heldNames...)
 	heldInputs    = []string{"toolinput", "toolargs", "input", "arguments", "args", "parameters"}

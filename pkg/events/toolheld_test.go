@@ -28,7 +28,7 @@ func TestToolsOfACallThatHoldsCalls(t *testing.T) {
 		"some can't be read":                 {`{"tool":"batch","args":{"tool_calls":[7,{"tool":"bash","parameters":{"command":"ls"}},{"tool":7,"parameters":{}}]}}`, "bash ls|?|?"},
 		"no name":                            {`{"tool":"batch","args":{"tool_calls":[{"parameters":{"command":"ls"}}]}}`, "?"},
 		"no input":                           {`{"tool":"batch","args":{"tool_calls":[{"tool":"list"}]}}`, "?"},
-		"no list":                            {`{"tool":"batch","args":{"steps":[]}}`, "?"},
+		"no list":                            {`{"tool":"batch","args":{"things":[]}}`, "?"},
 		"a list that is a text":              {`{"tool":"batch","args":{"tool_calls":"[]"}}`, "?"},
 		"an input that is a text":            {`{"tool":"batch","args":"x"}`, "?"},
 		"an empty list":                      {`{"tool":"batch","args":{"tool_calls":[]}}`, ""},

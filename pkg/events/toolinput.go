@@ -45,6 +45,9 @@ const (
 	noRole role = iota
 	commandRole
 	argsRole // the words behind a command
+	argvRole // these, or all of it where no command stands beside them
+	listRole // several commands
+	stepRole // objects with commands of their own
 	cwdRole
 	dirRole // where a shell runs, and a path of any other tool
 	pathRole
@@ -55,8 +58,9 @@ const (
 // memberRoles is by name as [appendKey] makes it.
 var memberRoles = map[string]role{
 	"command": commandRole, "cmd": commandRole, "commandline": commandRole, "script": commandRole,
-	"shellcommand": commandRole, "bashcommand": commandRole,
-	"args": argsRole, "arguments": argsRole, "argv": argsRole, "commandargs": argsRole, "commandarguments": argsRole,
+	"shellcommand": commandRole, "bashcommand": commandRole, "clicommand": commandRole, "program": commandRole, "executable": commandRole,
+	"argv": argvRole, "commands": listRole, "cmds": listRole, "scripts": listRole, "steps": stepRole, "actions": stepRole, "tasks": stepRole, "operations": stepRole,
+	"args": argsRole, "arguments": argsRole, "commandargs": argsRole, "commandarguments": argsRole,
 	"cwd": cwdRole, "workdir": cwdRole, "workingdirectory": cwdRole, "workingdir": cwdRole,
 	"directory": dirRole, "dir": dirRole, "dirpath": dirRole,
 	"path": pathRole, "paths": pathRole, "filepath": pathRole, "filepaths": pathRole, "file": pathRole, "files": pathRole,
@@ -77,6 +81,7 @@ func roleOf(name string) role {
 type members struct {
 	commands     []string
 	args         []arguments
+	argv         bool // some of args may be a whole command
 	oddArgs      bool // there are arguments that are no words
 	takesCommand bool // there is a command, readable or not
 	cwd, dir     string
@@ -85,7 +90,10 @@ type members struct {
 }
 
 // read takes every member: where several could be meant, a guard shall see all.
-func (m *members) read(o Object) {
+func (m *members) read(o Object) { m.readWithin(o, maxCallNesting) }
+
+// readWithin is read; depth is how many objects with commands may stand in one another.
+func (m *members) readWithin(o Object, depth int) {
 	for name, v := range o.All() {
 		if v.Kind() == 'n' {
 			continue
@@ -97,11 +105,15 @@ func (m *members) read(o Object) {
 			m.add(&m.commands, line)
 			m.partial = m.partial || !ok
 		case argsRole:
-			args, ok := argumentsOf(v)
-			m.oddArgs = m.oddArgs || !ok
-			if args.line != "" {
-				m.args = append(m.args, args)
-			}
+			m.arguments(v)
+		case argvRole:
+			m.arguments(v)
+			m.argv = true
+		case listRole:
+			m.takesCommand = true
+			m.lines(v, depth)
+		case stepRole:
+			m.steps(v, depth)
 		case cwdRole:
 			m.cwd = m.only(m.cwd, v)
 		case dirRole:
@@ -113,6 +125,74 @@ func (m *members) read(o Object) {
 			m.collect(&m.urls, v, false)
 		case nestedRole:
 			m.nested(v)
+		}
+	}
+}
+
+func (m *members) arguments(v jsontext.Value) {
+	args, ok := argumentsOf(v)
+	m.oddArgs = m.oddArgs || !ok
+	if args.line != "" {
+		m.args = append(m.args, args)
+	}
+}
+
+// lines reads a list of commands: texts, lists of words, or objects.
+func (m *members) lines(v jsontext.Value, depth int) {
+	if v.Kind() == '{' {
+		m.step(v, depth)
+		return
+	}
+	if v.Kind() != '[' {
+		line, ok := commandOf(v)
+		m.add(&m.commands, line)
+		m.partial = m.partial || !ok
+		return
+	}
+	for e := range elements(v) {
+		if e.Kind() == '{' {
+			m.step(e, depth)
+			continue
+		}
+		line, ok := commandOf(e)
+		m.add(&m.commands, line)
+		m.partial = m.partial || !ok
+	}
+}
+
+// steps reads the commands of the objects in a list. What else a list is of is no command.
+func (m *members) steps(v jsontext.Value, depth int) {
+	if v.Kind() == '{' {
+		m.step(v, depth)
+	}
+	if v.Kind() != '[' {
+		return
+	}
+	for e := range elements(v) {
+		if e.Kind() == '{' {
+			m.step(e, depth)
+		}
+	}
+}
+
+// step adds the commands, paths and URLs of an object.
+func (m *members) step(v jsontext.Value, depth int) {
+	o, ok := objectOf(v)
+	if !ok || depth == 0 {
+		m.partial = true
+		return
+	}
+	var inner members
+	inner.readWithin(o, depth-1)
+	inner.joinArguments()
+	m.takesCommand = m.takesCommand || inner.takesCommand
+	m.partial = m.partial || inner.partial
+	for _, part := range [...]struct {
+		to   *[]string
+		from []string
+	}{{&m.commands, inner.commands}, {&m.paths, inner.paths}, {&m.urls, inner.urls}} {
+		for _, text := range part.from {
+			m.add(part.to, text)
 		}
 	}
 }

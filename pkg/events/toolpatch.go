@@ -20,6 +20,20 @@ var patchMarkers = []struct {
 	{"*** Move to:", OperationMove},
 }
 
+// diffMarkers begin the lines of a unified diff that name files. Its own lines may begin
+// so, too: a file too many is named then, and none too few.
+var diffMarkers = []struct {
+	text      string
+	operation ToolOperation
+}{
+	{"--- ", OperationEdit},
+	{"+++ ", OperationEdit},
+	{"diff --git ", OperationEdit},
+	{"rename from ", OperationMove},
+	{"rename to ", OperationMove},
+	{"copy to ", OperationWrite},
+}
+
 // changeTypes are the operations of a change that names its path beside the diff.
 var changeTypes = map[string]ToolOperation{"create_file": OperationWrite, "update_file": OperationEdit, "delete_file": OperationDelete}
 
@@ -63,6 +77,7 @@ func (c toolCall) readPatch(t *Tool) {
 func (m *members) patch(text string, operations map[ToolOperation]bool) {
 	for line := range strings.FieldsFuncSeq(text, isLineBreak) {
 		line = strings.TrimSpace(line)
+		m.diff(line, operations)
 		if !strings.HasPrefix(line, "***") {
 			continue
 		}
@@ -71,6 +86,33 @@ func (m *members) patch(text string, operations map[ToolOperation]bool) {
 				m.add(&m.paths, strings.TrimSpace(line[len(marker.text):]))
 				operations[marker.operation] = true
 			}
+		}
+	}
+}
+
+// diff reads a line of a unified diff. The directories a/ and b/ are not part of a path
+// where a program that applies it takes them off, so each is read both ways.
+func (m *members) diff(line string, operations map[ToolOperation]bool) {
+	for _, marker := range diffMarkers {
+		rest, found := strings.CutPrefix(line, marker.text)
+		if !found {
+			continue
+		}
+		rest, _, _ = strings.Cut(rest, "\t") // a date
+		files := []string{rest}
+		if at := strings.LastIndex(rest, " b/"); marker.text == "diff --git " && at >= 0 {
+			files = []string{rest[:at], rest[at+1:]}
+		}
+		for _, file := range files {
+			file = strings.Trim(strings.TrimSpace(file), `"`)
+			if file == "/dev/null" {
+				continue
+			}
+			m.add(&m.paths, file)
+			if _, below, ok := strings.Cut(file, "/"); ok && below != "" && !strings.HasPrefix(file, "/") {
+				m.add(&m.paths, below)
+			}
+			operations[marker.operation] = true
 		}
 	}
 }

@@ -27,8 +27,12 @@ type Options struct {
 	Prefix string
 	// Name of the program, shown by the NATS server; empty means "hookrouter".
 	Name string
-	// Creds is the path of a NATS credentials file; empty for none.
+	// Creds is the path of a NATS credentials file. Where it is empty, and neither URL nor
+	// NATS holds credentials, those of Role are looked for: a router with an embedded
+	// server leaves them to its user as contexts of the nats command line.
 	Creds string
+	// Role is what the program is, for those credentials; empty means [RoleAgent].
+	Role Role
 	// NATS holds further options of the connection.
 	NATS []nats.Option
 	// Patience is how long to retry a request while no router can serve it; 0 means
@@ -38,6 +42,16 @@ type Options struct {
 	// can't report otherwise; nil discards it.
 	Log *slog.Logger
 }
+
+// Role is what a program may do.
+type Role string
+
+// The roles.
+const (
+	RoleAgent  Role = "agent"  // send events, obey the answers
+	RoleWorker Role = "worker" // answer for hooks
+	RoleAdmin  Role = "admin"  // answer approval requests, and see everything
+)
 
 // Client is a connection to the hook routers of one prefix. Make it with [Connect].
 type Client struct {
@@ -64,7 +78,7 @@ func connect(ctx context.Context, o Options) (*natsx.Conn, error) {
 		return natsx.New(o.Conn, o.Prefix, o.Log)
 	}
 	name := cmp.Or(o.Name, "hookrouter")
-	return natsx.ConnectContext(ctx, natsx.Options{URL: o.URL, Prefix: o.Prefix, Name: name, Creds: o.Creds, NATS: o.NATS, Log: o.Log})
+	return natsx.ConnectContext(ctx, natsx.Options{URL: o.URL, Prefix: o.Prefix, Name: name, Creds: o.Creds, Role: string(cmp.Or(o.Role, RoleAgent)), NATS: o.NATS, Log: o.Log})
 }
 
 // Close disconnects, unless the connection is the caller's. A second call does nothing.

@@ -5,8 +5,12 @@ import (
 	"fmt"
 
 	"github.com/hookrouter/hookrouter/internal/clientconn"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
+
+// ErrUnreachable is the error of [Connect] where no NATS server answers at the address.
+var ErrUnreachable = natsx.ErrUnreachable
 
 // The errors of a request that got no reply.
 var (

@@ -42,7 +42,8 @@ func (w *Worker) announce(ctx context.Context, hook *registered) error {
 // send registers or renews a hook, and notes when it is to be renewed.
 func (w *Worker) send(ctx context.Context, hook *registered, retry clientconn.Retry) error {
 	var reply struct {
-		TTLMS int64 `json:"ttl_ms"`
+		TTLMS   int64         `json:"ttl_ms"`
+		InForce *Registration `json:"in_force"`
 	}
 	reg := hook.reg
 	reg.Protocol = max(reg.Protocol, chain.ProtocolEcho)
@@ -51,7 +52,31 @@ func (w *Worker) send(ctx context.Context, hook *registered, retry clientconn.Re
 	}
 	ttl := time.Duration(max(reply.TTLMS, 30)) * time.Millisecond
 	w.setDue(hook, ttl/3)
+	w.checkInForce(hook, reply.InForce)
 	return nil
+}
+
+// checkInForce reports, once, that the routers go by another registration of a hook than
+// this worker's. inForce is nil where they go by this one.
+func (w *Worker) checkInForce(hook *registered, inForce *Registration) {
+	content := ""
+	if inForce != nil {
+		content = inForce.Content()
+	}
+	if content == hook.replacedBy {
+		return
+	}
+	hook.replacedBy = content
+	if inForce == nil {
+		w.conn.Log.Info("registration is in force again", "hook", hook.id)
+		return
+	}
+	w.conn.Log.Error("registration replaced by another; this worker's does not hold", "hook", hook.id,
+		"version", hook.reg.Version, "in_force_version", inForce.Version, "in_force_mode", inForce.Mode, "in_force_events", inForce.Events,
+		"in_force_on_failure", inForce.OnFailure, "in_force_match", inForce.Match)
+	if w.onReplaced != nil {
+		w.onReplaced(hook.id, *inForce)
+	}
 }
 
 // setDue ends a renewal with the time until the next one, and wakes renew, which

@@ -14,7 +14,7 @@ import (
 // is logged with [slog.Default].
 func Run(ctx context.Context, url string, reg Registration, handler Handler) error {
 	log := slog.Default()
-	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: url, Name: "hook-worker", Log: log})
+	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: url, Role: hookrouter.RoleWorker, Name: "hook-worker", Log: log})
 	if err != nil {
 		return err
 	}

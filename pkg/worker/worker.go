@@ -33,6 +33,11 @@ type Options struct {
 	MaxInFlight int
 	// Middleware wraps every handler; the first is the outermost.
 	Middleware []Middleware
+	// OnReplaced is called when somebody else's registration has taken the place of one of
+	// this worker's: its hook is called by what inForce says, or not at all. It is called
+	// once for each such registration, and must not block. Nil for nothing; it is logged as
+	// an error in any case.
+	OnReplaced func(hook string, inForce Registration)
 }
 
 // Worker is a process that answers for hooks.
@@ -42,6 +47,7 @@ type Worker struct {
 	instance    string
 	maxInFlight int
 	middleware  []Middleware
+	onReplaced  func(hook string, inForce Registration)
 	cancel      context.CancelFunc
 	renewal     sync.WaitGroup // renew, and each renewal under way
 	limiter     natsx.Limiter  // of renewals under way
@@ -61,10 +67,11 @@ type registered struct {
 	renewing bool      // a renewal is under way, or about to be
 
 	// announcing is held while routers are sent something about the hook, so that a
-	// renewal never overtakes the end of it, or an update. It guards reg, once the
-	// registration was answered.
+	// renewal never overtakes the end of it, or an update. It guards what
+	// follows, once the registration was answered.
 	announcing sync.Mutex
 	reg        chain.Registration
+	replacedBy string // content of the registration in force that was reported last; empty: its own
 }
 
 // New creates a worker on a client's connection. [Worker.Close] it before the client,
@@ -75,7 +82,7 @@ func New(client *hookrouter.Client, o Options) (*Worker, error) {
 	o.Version = cmp.Or(o.Version, "0.0.0")
 	o.Instance = cmp.Or(o.Instance, nuid.Next())
 	w := &Worker{
-		conn: conn, instance: o.Instance, maxInFlight: cmp.Or(o.MaxInFlight, 64), middleware: slices.Clone(o.Middleware),
+		conn: conn, instance: o.Instance, maxInFlight: cmp.Or(o.MaxInFlight, 64), middleware: slices.Clone(o.Middleware), onReplaced: o.OnReplaced,
 		hooks: map[string]*registered{}, limiter: natsx.NewLimiter(maxRenewals), wake: make(chan struct{}, 1),
 	}
 	var err error

@@ -3,6 +3,7 @@ package attack
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,7 +117,14 @@ func TestAGuardThatIsGoneStopsItsEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	restart()
-	refused("after its registration was purged")
+	for range 20 {
+		if x, err := a.Execute(ctx, "prompt:submit", json.RawMessage(`{}`)); err == nil || x.Permitted() || strings.Contains(err.Error(), "pinned") {
+			t.Fatalf("after its registration was purged: %+v, %v; want that registrations are lost", x, err)
+		}
+	}
+	accept(t, s)
+	testkit.Until(t, ctx, "routers serve again", func() bool { _, err := a.Execute(ctx, "prompt:submit", json.RawMessage(`{}`)); return err == nil })
+	refused("after that was accepted")
 }
 
 // TestAPinnedGuardIsNotWeakened: whoever may register its id shadows, replaces or removes
@@ -206,5 +214,49 @@ func TestTheQuestionOfAPinnedGuardIsAsked(t *testing.T) {
 	}
 	if prompt := testkit.Receive(t, "the approval request", prompts); prompt != "Deploy?" {
 		t.Errorf("the person was asked %q", prompt)
+	}
+}
+
+// TestEachPinnedGuardIsAsked: where two guards ask, a person sees both, an answer that one
+// of them does not offer is none, and an emit is denied.
+func TestEachPinnedGuardIsAsked(t *testing.T) {
+	t.Parallel()
+	guards, err := pinned.New(pinned.Guard{ID: "guard", Events: []string{"tool:pre"}}, pinned.Guard{ID: "second", Events: []string{"tool:pre"}, Priority: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{Guards: guards}, natsx.Options{Inbox: "_INBOX_router"})
+	guard(t, s, worker.Registration{ID: "guard"}, denies)
+	guard(t, s, worker.Registration{ID: "second", Priority: 10}, func(context.Context, worker.Event) (worker.Result, error) {
+		return worker.Ask("On a Friday?", "Allow always", "Allow once", "Deny")
+	})
+	ctx := testkit.Within(t, testkit.Patience)
+	person := approver.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}))
+	asked, option := make(chan verdict.Approval, 1), "Deny"
+	a, err := agent.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), agent.Options{Session: "s1", OnPending: func(q verdict.Approval) {
+		asked <- q
+		if _, err := person.Answer(ctx, q.ID, approval.Answer{Option: "Allow always"}); err == nil {
+			t.Error("an answer counts that one of the guards does not offer")
+		}
+		if _, err := person.Answer(ctx, q.ID, approval.Answer{Option: option}); err != nil {
+			t.Error(err)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, option = range []string{"Deny", "Allow once"} {
+		x, err := a.Execute(ctx, "tool:pre", command("deploy"))
+		if err != nil || x.Permitted() != (option == "Allow once") {
+			t.Errorf("after %q: %+v, %v", option, x, err)
+		}
+		q := testkit.Receive(t, "the approval request", asked)
+		if !strings.Contains(q.Prompt, "Deploy?") || !strings.Contains(q.Prompt, "On a Friday?") || !slices.Equal(q.Options, []string{"Allow once", "Deny"}) {
+			t.Errorf("the person was asked %+v", q)
+		}
+	}
+	if answer, err := a.Emit(ctx, "tool:pre", command("deploy")); err != nil || answer.Action != "deny" {
+		t.Errorf("emit: %+v, %v", answer, err)
 	}
 }

@@ -62,7 +62,7 @@ func startOnce(ctx context.Context, binary, mode, store string, idle time.Durati
 	if err != nil {
 		return 0, 0, err
 	}
-	cmd := exec.CommandContext(ctx, binary, "--nats-listen", natsAddr, "--http-listen", httpAddr, "--store-dir", store, "--audit", mode)
+	cmd := exec.CommandContext(ctx, binary, "--nats-listen", natsAddr, "--http-listen", httpAddr, "--store-dir", store, "--audit", mode, "--auth", "off")
 	var log bytes.Buffer
 	cmd.Stderr = &log
 	began := time.Now()

@@ -116,7 +116,7 @@ func (f *full) store() string { return filepath.Join(f.disk.dir, "store") }
 
 func (f *full) start(t *testing.T) {
 	t.Helper()
-	f.router = startRouter(t, testkit.Within(t, time.Minute), f.program, "--nats-listen="+f.listen, "--store-dir="+f.store())
+	f.router = startRouter(t, testkit.Within(t, time.Minute), f.program, "--nats-listen="+f.listen, "--store-dir="+f.store(), "--auth=off")
 }
 
 // health is what /readyz says.

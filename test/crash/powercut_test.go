@@ -189,7 +189,7 @@ func (p *plant) start(t *testing.T) {
 	ctx := testkit.Within(t, time.Minute)
 	if p.embedded {
 		p.key = filepath.Join(p.store(0), "audit.key")
-		p.router = startRouter(t, ctx, p.program, "--nats-listen="+p.listens[0], "--store-dir="+p.store(0))
+		p.router = startRouter(t, ctx, p.program, "--nats-listen="+p.listens[0], "--store-dir="+p.store(0), "--auth=off")
 		p.writers = []*testkit.Process{p.router}
 		return
 	}

@@ -32,7 +32,7 @@ func run(t *testing.T, args ...string) *running {
 	t.Cleanup(cancel)
 	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(collector.Close)
-	cmd := exec.Command(program(t, "hook-router"), append([]string{"--nats-listen=127.0.0.1:0", "--http-listen=127.0.0.1:0", "--store-dir=" + t.TempDir()}, args...)...)
+	cmd := exec.Command(program(t, "hook-router"), append([]string{"--nats-listen=127.0.0.1:0", "--http-listen=127.0.0.1:0", "--store-dir=" + t.TempDir(), "--auth=off"}, args...)...)
 	cmd.Env = append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)
 	log := &strings.Builder{}
 	cmd.Stderr = log

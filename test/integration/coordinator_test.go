@@ -203,8 +203,8 @@ func TestALateLookDoesNotRememberAgain(t *testing.T) {
 	q := openQuestion(t, ctx, required)
 	request(t, ctx, nc, "hooks.approve."+q.ID, nil, `{"option":"Allow always"}`)
 	request(t, ctx, nc, "hooks.session.revoke", nil, `{"session_id":"s1"}`)
-	if v := executed(t, nc, "tool:pre", event("e1", "Hook-Retry", "1"), `{}`); v.Action != verdict.Continue {
-		t.Errorf("the answer to this event does not hold: %+v", v)
+	if m := request(t, ctx, nc, "hooks.execute.tool.pre", event("e1", "Hook-Retry", "1"), `{}`); code(m) != "410" {
+		t.Errorf("the revoked answer holds: %v %s", m.Header, m.Data)
 	}
 	if v := executed(t, nc, "tool:pre", event("e2", "Hook-Wait-Ms", "1"), `{}`); v.Action != verdict.Pending {
 		t.Errorf("a revoked approval is remembered: %+v", v)

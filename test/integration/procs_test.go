@@ -64,7 +64,7 @@ func startRouter(t *testing.T, program, store, listen, joins string) *routerProc
 	if joins != "" {
 		args = append(args, "--nats-url="+joins)
 	} else {
-		args = append(args, "--nats-listen="+listen, "--store-dir="+store)
+		args = append(args, "--nats-listen="+listen, "--store-dir="+store, "--auth=off")
 	}
 	cmd := exec.Command(program, args...) //nolint:noctx // it is ended by a signal
 	cmd.Dir = t.TempDir()

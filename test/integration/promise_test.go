@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -50,7 +51,7 @@ func TestAnAnsweredRenewalIsNotExpired(t *testing.T) {
 	}
 	removed := make(chan struct{}, 1)
 	sub, err := nc.Subscribe("$KV.hooks_registry.hook.>", func(m *nats.Msg) {
-		if m.Header.Get("KV-Operation") == "PURGE" {
+		if bytes.Contains(m.Data, []byte(`"removed"`)) {
 			select {
 			case removed <- struct{}{}:
 			default:

@@ -140,7 +140,7 @@ func shows(t *testing.T, ctx context.Context, n *server.Server, want ...string) 
 	})
 }
 
-// The level of the log is changed from this machine only, and by no page.
+// The level of the log is changed by people of the console, and by no other page.
 func TestTheLevelOfTheLogIsChangedOverHTTP(t *testing.T) {
 	t.Parallel()
 	level := &slog.LevelVar{}
@@ -155,8 +155,8 @@ func TestTheLevelOfTheLogIsChangedOverHTTP(t *testing.T) {
 		{"a body without end", http.MethodPut, strings.Repeat("x", 1000), "", "", 400, "must be debug"},
 		{"it is changed", http.MethodPut, "debug\n", "", "", 200, "debug\n"},
 		{"it is shown anew", http.MethodGet, "", "localhost:1", "", 200, "debug\n"},
-		{"a page of another origin", http.MethodPut, "error", "", "https://evil.example", 403, "from this machine only"},
-		{"a foreign name that leads here", http.MethodPut, "error", "evil.example", "", 403, "from this machine only"},
+		{"a page of another origin", http.MethodPut, "error", "", "https://evil.example", 403, "from another page"},
+		{"a foreign name that leads here", http.MethodPut, "error", "evil.example", "", 421, "--console-hosts"},
 		{"another method", http.MethodPost, "error", "", "", 405, "PUT changes it"},
 	} {
 		req, err := http.NewRequestWithContext(testkit.Within(t, 20*time.Second), tt.method, "http://"+n.HTTPAddr()+"/loglevel", strings.NewReader(tt.body))
@@ -169,10 +169,14 @@ func TestTheLevelOfTheLogIsChangedOverHTTP(t *testing.T) {
 		if tt.origin != "" {
 			req.Header.Set("Origin", tt.origin)
 		}
+		req.Header.Set("Authorization", "Bearer "+n.ConsoleToken())
 		status, text := send(t, req)
 		if status != tt.status || !strings.Contains(text, tt.answer) {
 			t.Errorf("%s: %d %q, want %d %q", tt.name, status, text, tt.status, tt.answer)
 		}
+	}
+	if status, _ := overHTTP(t, n, http.MethodPut, "/loglevel", "", "error"); status != http.StatusUnauthorized {
+		t.Errorf("without a token: %d", status)
 	}
 	if level.Level() != slog.LevelDebug {
 		t.Errorf("the level is %v", level.Level())

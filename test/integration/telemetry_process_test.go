@@ -16,7 +16,7 @@ import (
 func loggedRouter(t *testing.T, program string) (*testkit.Process, *nats.Conn, *lockedBuffer) {
 	t.Helper()
 	log := &lockedBuffer{}
-	cmd := exec.Command(program, "--http-listen=127.0.0.1:0", "--nats-listen=127.0.0.1:0", "--store-dir="+t.TempDir()) //nolint:noctx // it is ended by a signal
+	cmd := exec.Command(program, "--http-listen=127.0.0.1:0", "--nats-listen=127.0.0.1:0", "--store-dir="+t.TempDir(), "--auth=off") //nolint:noctx // it is ended by a signal
 	cmd.Dir, cmd.Stderr = t.TempDir(), log
 	cmd.Env = append(cmd.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+collector(t, false))
 	p := started(t, cmd, "health", nil)

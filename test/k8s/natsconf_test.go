@@ -99,7 +99,7 @@ func TestPlantedNATSConfigurationsAreFound(t *testing.T) {
 		"an agent may answer for a person":     {`publish: ["hooks.emit.>"`, `publish: ["hooks.approve.*", "hooks.emit.>"`, "agent may publish on hooks.approve.*, and should not"},
 		"an agent reads all inboxes":           {`subscribe: "_INBOX_agent.>"`, `subscribe: "_INBOX.>"`, "agent may subscribe to _INBOX.>, and should not"},
 		"a worker answers anywhere":            {"  allow_responses: true\n", "", "worker may not publish on allow_responses"},
-		"a worker has not the right to a hook": {`"hooks.register.protected-paths", `, "", "worker may not publish on hooks.register.protected-paths"},
+		"a worker has not the right to a hook": {`"hooks.register.path-guard", `, "", "worker may not publish on hooks.register.path-guard"},
 		"a router may delete the log":          {`"$JS.API.STREAM.NAMES", "$JS.API.STREAM.INFO.*", "$JS.API.STREAM.MSG.GET.*"`, `"$JS.API.>"`, "router may publish on $JS.API.>, and should not"},
 		"setup may delete the log":             {`"$JS.API.INFO", "$JS.API.STREAM.NAMES"`, `"$JS.API.STREAM.DELETE.*"`, "setup may publish on $JS.API.STREAM.DELETE.*"},
 		"setup reads other inboxes":            {`"_INBOX_setup.>"`, `"_INBOX_router.>"`, "setup may subscribe to"},

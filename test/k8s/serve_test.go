@@ -28,7 +28,7 @@ func TestTheProgramsServe(t *testing.T) {
 			health := router.says(t, ctx, `health +(http://[^/]+)/readyz`)[1]
 			c.served(t, ctx, w, health)
 			worker := c.run(t, "hook-worker", "hook-worker")
-			worker.says(t, ctx, "answers for 2 hooks")
+			worker.says(t, ctx, "answers for 7 hooks")
 			c.guarded(t)
 			lacksNothing(t, router, worker)
 			if replicas := c.replicas(t, "HOOKS", "HOOKS_AUDIT"); replicas != len(c.servers) {
@@ -83,7 +83,7 @@ func TestTheProgramsServeInOnePod(t *testing.T) {
 	router := c.run(t, "hook-router", "hook-router")
 	health := router.says(t, ctx, `health +(http://[^/]+)/readyz`)[1]
 	c.served(t, ctx, w, health)
-	c.run(t, "hook-router", "hook-worker").says(t, ctx, "answers for 2 hooks")
+	c.run(t, "hook-router", "hook-worker").says(t, ctx, "answers for 7 hooks")
 	c.guarded(t)
 	jaeger.hears(t, ctx, "hook-router", "hook-worker")
 }
@@ -122,12 +122,12 @@ func (c *cluster) guarded(t *testing.T) {
 	t.Helper()
 	const denied, asked = 2, 5 // exit codes of hookctl
 	for data, want := range map[string]int{
-		`{"tool_name":"Write","tool_input":{"file_path":"/etc/passwd"}}`:         denied,
-		`{"tool_name":"Write","tool_input":{"file_path":"/srv/production/x"}}`:   asked,
-		`{"tool_name":"Write","tool_input":{"file_path":"/home/dev/main.go"}}`:   0,
-		`{"tool_name":"Bash","tool_input":{"command":"rm -rf / --no-preserve"}}`: denied,
-		`{"tool_name":"Bash","tool_input":{"command":"rm -rf build"}}`:           0,
-		`{"tool_name":"Bash","tool_input":{"command":"make confirm -rx /tmp"}}`:  0,
+		`{"tool_name":"Write","tool_input":{"file_path":"/etc/passwd"}}`:          denied,
+		`{"tool_name":"Write","cwd":"/repo","tool_input":{"file_path":"/srv/x"}}`: asked,
+		`{"tool_name":"Write","tool_input":{"file_path":"/home/dev/main.go"}}`:    0,
+		`{"tool_name":"Bash","tool_input":{"command":"rm -rf / --no-preserve"}}`:  denied,
+		`{"tool_name":"Bash","tool_input":{"command":"rm -rf build"}}`:            0,
+		`{"tool_name":"Bash","tool_input":{"command":"make confirm -rx /tmp"}}`:   0,
 	} {
 		code, out := c.emit(t, data)
 		if code != want {

@@ -13,7 +13,7 @@ import (
 // remembering is a policy whose hook counts, under an id that the worker has rights to.
 const remembering = `
 hooks:
-  - id: destructive-shell
+  - id: command-guard
     builtin:
       limits:
         rules: [{per: [session], calls: 6}]
@@ -76,7 +76,7 @@ func (c *cluster) fenced(t *testing.T) {
 	publish := []string{
 		"$KV.hooks_registry.hook.x", "$KV.hooks_sessions.x", "$KV.hooks_approvals.x", "$KV.hooks_salts.x", "$KV.x.y",
 		"hooks.audit.w.x", "hooks.audit.decision.x", "hooks.checkpoint.HOOKS_AUDIT",
-		"hooks.emit.tool.pre", "hooks.execute.tool.pre", "hooks.approve.x", "hooks.register.other", "hooks.call.protected-paths", "_INBOX_router.x", "_INBOX.x",
+		"hooks.emit.tool.pre", "hooks.execute.tool.pre", "hooks.approve.x", "hooks.register.other", "hooks.call.path-guard", "_INBOX_router.x", "_INBOX.x",
 		"$JS.API.STREAM.NAMES", "$JS.API.STREAM.LIST", "$JS.API.STREAM.DELETE.KV_hooks_hookstate", "$JS.API.STREAM.PURGE.KV_hooks_hookstate",
 		"$JS.API.CONSUMER.CREATE.KV_hooks_hookstate.x", "$JS.API.DIRECT.GET.KV_hooks_hookstate.x", "$JS.API.STREAM.MSG.DELETE.KV_hooks_hookstate",
 	}

@@ -32,7 +32,7 @@ const (
 )
 
 var (
-	programs = []string{"hook-router", "hook-worker", "hookctl"}
+	programs = []string{"hook-router", "hook-worker", "hook-agent", "hookctl"}
 	shells   = []string{"bash", "zsh", "fish"}
 	papers   = []string{"README.md", "CHANGELOG.md", "LICENSE"}
 )
@@ -200,6 +200,9 @@ func (r *release) completions(ctx context.Context) (map[string]string, error) {
 	}
 	scripts := map[string]string{}
 	for _, program := range programs {
+		if program == "hook-agent" { // agents call it, not people
+			continue
+		}
 		for _, shell := range shells {
 			text, err := r.command(ctx, b.exe(program), "completion", shell)
 			if err != nil {

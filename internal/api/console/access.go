@@ -3,11 +3,8 @@ package console
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"net/http"
 	"net/netip"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -16,80 +13,80 @@ import (
 )
 
 const (
-	sessionLife = 7 * 24 * time.Hour // of the cookie
-
 	maxWrong     = 10          // wrong tokens of an address in wrongWindow
 	wrongWindow  = time.Minute // from the first of them
 	maxAddresses = 1024        // that are remembered; the rest count as one
 	sweepEvery   = time.Second // when there is no room
 )
 
-// access knows the token, by its digest, and makes and checks sessions.
+// access knows who has which token, by digests, and makes and checks sessions.
 type access struct {
+	holders []holder
+	key     []byte // signs sessions; all replicas with the same tokens have it
+	wrong   throttle
+}
+
+// holder is somebody with a token.
+type holder struct {
+	who    string // as the answers are recorded
 	digest [sha256.Size]byte
-	key    []byte // signs sessions; all replicas with the same token have it
-	cookie string // its name, so that routers on other ports of a host don't clash
-	wrong  throttle
 }
 
-func newAccess(token string) access {
-	key := sign([]byte(token), "hookrouter console session v1")
-	return access{
-		digest: sha256.Sum256([]byte(token)),
-		key:    key,
-		cookie: "hookrouter_" + hex.EncodeToString(sign(key, "cookie name")[:4]),
+func newAccess(token string, people []Person) access {
+	var holders []holder
+	mac := hmac.New(sha256.New, []byte("hookrouter console session v2"))
+	add := func(who, token string) {
+		digest := sha256.Sum256([]byte(token))
+		holders = append(holders, holder{who, digest})
+		mac.Write(digest[:])
+		mac.Write([]byte(who + "\n"))
 	}
-}
-
-func sign(key []byte, text string) []byte {
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(text))
-	return mac.Sum(nil)
-}
-
-// try compares a token in constant time. It counts wrong ones, and refuses even
-// the right one while there were too many from this address.
-func (a *access) try(r *http.Request, token string) error {
-	return a.wrong.attempt(r.RemoteAddr, func() bool {
-		given := sha256.Sum256([]byte(token))
-		return hmac.Equal(given[:], a.digest[:])
-	})
-}
-
-// session is a cookie's value: when it ends, and a signature.
-func (a *access) session(now time.Time) string {
-	end := strconv.FormatInt(now.Add(sessionLife).Unix(), 10)
-	return end + "." + base64.RawURLEncoding.EncodeToString(sign(a.key, end))
-}
-
-func (a *access) isSession(value string, now time.Time) bool {
-	end, signature, _ := strings.Cut(value, ".")
-	want := base64.RawURLEncoding.EncodeToString(sign(a.key, end))
-	if !hmac.Equal([]byte(signature), []byte(want)) {
-		return false
+	if token != "" {
+		add(Who, token)
 	}
-	unix, err := strconv.ParseInt(end, 10, 64)
-	return err == nil && now.Before(time.Unix(unix, 0))
+	for _, p := range people {
+		add("console "+p.Name, p.Token)
+	}
+	return access{holders: holders, key: mac.Sum(nil)}
 }
 
-// hasCookie says whether the request comes from a page that showed the token.
-func (a *access) hasCookie(r *http.Request) bool {
-	cookie, err := r.Cookie(a.cookie)
-	return err == nil && a.isSession(cookie.Value, time.Now())
+// try says who a token or a session is of. It counts wrong ones by address, and answers
+// 429 instead of 401 where there were too many; a right one is never refused.
+func (a *access) try(r *http.Request, token string) (who string, err error) {
+	if who = a.ofSession(token, time.Now()); who != "" {
+		return who, nil
+	}
+	given := sha256.Sum256([]byte(token))
+	for _, h := range a.holders {
+		if hmac.Equal(given[:], h.digest[:]) {
+			who = h.who
+		}
+	}
+	if who == "" {
+		err = a.wrong.count(r.RemoteAddr)
+	}
+	return who, err
 }
 
-// setCookie gives the browser a session.
-func (a *access) setCookie(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure where the browser came over TLS; loopback has none
-		Name: a.cookie, Value: a.session(time.Now()), Path: "/", MaxAge: int(sessionLife / time.Second),
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
-	})
-}
+// socketProtocol is what a WebSocket of the page speaks, and socketBearer what precedes the
+// session among the protocols that it offers: a browser sets no other header there.
+const (
+	socketProtocol = "hookrouter.v1"
+	socketBearer   = "hookrouter.bearer."
+)
 
-// bearer is the token of the Authorization header.
+// bearer is the token or session of a request.
 func bearer(r *http.Request) (token string, ok bool) {
 	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
-	return token, ok && strings.EqualFold(scheme, "Bearer")
+	if ok && strings.EqualFold(scheme, "Bearer") {
+		return token, true
+	}
+	for offered := range strings.SplitSeq(r.Header.Get("Sec-WebSocket-Protocol"), ",") {
+		if token, ok := strings.CutPrefix(strings.TrimSpace(offered), socketBearer); ok {
+			return token, true
+		}
+	}
+	return "", false
 }
 
 // throttle counts wrong tokens by address. The zero throttle is ready to use.
@@ -104,9 +101,8 @@ type window struct {
 	count int
 }
 
-// attempt runs check unless there were too many wrong ones from the address. No
-// two run at once, so that none slips through beside another.
-func (t *throttle) attempt(remote string, check func() bool) error {
+// count counts a wrong token, and returns the error for it.
+func (t *throttle) count(remote string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
@@ -116,14 +112,11 @@ func (t *throttle) attempt(remote string, check func() bool) error {
 		seen = window{began: now}
 	}
 	if seen.count >= maxWrong {
-		return wire.Errorf(http.StatusTooManyRequests, "too many wrong tokens from this address: until the minute is over, the right one is refused too")
-	}
-	if check() {
-		return nil
+		return wire.Errorf(http.StatusTooManyRequests, "too many wrong tokens from this address: try the right one, or wait a minute")
 	}
 	seen.count++
 	t.wrong[from] = seen
-	return wire.Errorf(http.StatusUnauthorized, "the token is wrong: the router printed it when it started")
+	return wire.Errorf(http.StatusUnauthorized, "the token is wrong, or the session is over: the router printed its token when it started")
 }
 
 // room finds the key under which an address is counted.

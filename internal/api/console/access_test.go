@@ -15,66 +15,56 @@ import (
 	"github.com/hookrouter/hookrouter/internal/api/console"
 )
 
-// session gets the cookie as a browser does, by the address with the token.
-func session(t *testing.T, c *console.Console) *http.Cookie {
+// session opens one as the page does.
+func session(t *testing.T, c *console.Console, token string) string {
 	t.Helper()
-	r := ask(c, http.MethodGet, "/?token="+token, "", "Authorization", "")
-	cookie, err := http.ParseSetCookie(r.Header().Get("Set-Cookie"))
-	if r.Code != http.StatusSeeOther || r.Header().Get("Location") != "/" || err != nil {
-		t.Fatalf("status %d, headers %v", r.Code, r.Header())
+	r := ask(c, http.MethodPost, "/v1/session", "", "Authorization", "Bearer "+token)
+	if r.Code != http.StatusOK {
+		t.Fatalf("status %d: %s", r.Code, r.Body)
 	}
-	return cookie
+	return decode[struct{ Session string }](t, r).Session
 }
 
-func TestTheTokenBecomesACookie(t *testing.T) {
+// Cookies know no ports: what else listens on the host would get them.
+func TestThereIsNoCookie(t *testing.T) {
 	c := open(t, console.Options{Approvals: newMemory()})
-	cookie := session(t, c)
-	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/" || cookie.Secure || strings.Contains(cookie.Value, token) {
-		t.Errorf("cookie %+v", cookie)
-	}
-	for target, says := range map[string]string{"/": `id="ask"`, "/v1/approvals": `"total":0`} {
-		r := ask(c, http.MethodGet, target, "", "Authorization", "", "Cookie", cookie.Name+"="+cookie.Value)
-		if r.Code != http.StatusOK || !strings.Contains(r.Body.String(), says) {
-			t.Errorf("%s with the cookie: status %d", target, r.Code)
+	for _, target := range []string{"/", "/?token=" + token, "/denied", "/v1/session", "/v1/approvals"} {
+		method := http.MethodGet
+		if target == "/v1/session" {
+			method = http.MethodPost
 		}
-	}
-}
-
-func TestTheCookieIsSecureOverTLS(t *testing.T) {
-	c := open(t, console.Options{Approvals: newMemory()})
-	server := httptest.NewTLSServer(c.Handler())
-	defer server.Close()
-	client := server.Client()
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	r, err := client.Get(server.URL + "/?token=" + token)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Body.Close()
-	if len(r.Cookies()) != 1 || !r.Cookies()[0].Secure {
-		t.Errorf("status %d, cookies %v", r.StatusCode, r.Cookies())
+		r := ask(c, method, target, "")
+		if r.Code != http.StatusOK || r.Header().Get("Set-Cookie") != "" || strings.Contains(r.Body.String(), token) {
+			t.Errorf("%s: status %d, headers %v", target, r.Code, r.Header())
+		}
 	}
 }
 
 func TestSessionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := open(t, console.Options{Approvals: newMemory()})
-		cookie := session(t, c)
-		end, signature, _ := strings.Cut(cookie.Value, ".")
-		code := func(value string) int {
-			return ask(c, http.MethodGet, "/v1/approvals", "", "Authorization", "", "Cookie", cookie.Name+"="+value).Code
+		one := session(t, c, token)
+		first, rest, _ := strings.Cut(one, ".")
+		code := func(session string) int {
+			return ask(c, http.MethodGet, "/v1/approvals", "", "Authorization", "Bearer "+session).Code
 		}
 		got := map[string]int{
-			"at first": code(cookie.Value), "with a later end": code("9" + end + "." + signature),
-			"without a signature": code(end), "empty": code(""),
+			"at first": code(one), "with a later end": code("9" + first + "." + rest), "without a signature": code(one[:strings.LastIndex(one, ".")]),
+			"to open another": ask(c, http.MethodPost, "/v1/session", "", "Authorization", "Bearer "+one).Code,
+			"of another router": ask(func() *console.Console {
+				other := console.New(console.Options{Approvals: newMemory()})
+				t.Cleanup(other.Close)
+				return other
+			}(), http.MethodGet, "/v1/approvals", "", "Authorization", "Bearer "+one).Code,
+			"of another replica": ask(open(t, console.Options{Approvals: newMemory()}), http.MethodGet, "/v1/approvals", "", "Authorization", "Bearer "+one).Code,
 		}
-		time.Sleep(7*24*time.Hour - time.Second) //nolint:forbidigo // on the fake clock
-		got["on the last day"] = code(cookie.Value)
+		time.Sleep(12*time.Hour - time.Second) //nolint:forbidigo // on the fake clock
+		got["in the last second"] = code(one)
 		time.Sleep(2 * time.Second) //nolint:forbidigo // on the fake clock
-		got["after a week"] = code(cookie.Value)
+		got["after half a day"] = code(one)
 		want := map[string]int{
-			"at first": 200, "with a later end": 401, "without a signature": 401, "empty": 401,
-			"on the last day": 200, "after a week": 401,
+			"at first": 200, "with a later end": 401, "without a signature": 401, "to open another": 401, "of another router": 401, "of another replica": 200,
+			"in the last second": 200, "after half a day": 401,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -82,11 +72,30 @@ func TestSessionsEnd(t *testing.T) {
 	})
 }
 
-func TestReplicasWithTheSameTokenShareSessions(t *testing.T) {
-	cookie := session(t, open(t, console.Options{Approvals: newMemory()}))
-	r := ask(open(t, console.Options{Approvals: newMemory()}), http.MethodGet, "/", "", "Authorization", "", "Cookie", cookie.Name+"="+cookie.Value)
-	if r.Code != http.StatusOK {
-		t.Errorf("status %d", r.Code)
+// Answers are recorded under the name that the token is of, not under one that is claimed.
+func TestPeopleHaveNames(t *testing.T) {
+	svc := newMemory()
+	one, people, err := console.ParseTokens("ann:" + long(30) + "," + token + ",bob@example.org:" + long(31))
+	if err != nil || one != token || len(people) != 2 {
+		t.Fatal(one, people, err)
+	}
+	c := console.New(console.Options{Approvals: svc, Token: one, People: people})
+	t.Cleanup(c.Close)
+	for id, by := range map[string]struct{ bearer, want string }{
+		"a": {long(30), "console ann"}, "b": {session(t, c, long(31)), "console bob@example.org"}, "c": {token, "console token"},
+	} {
+		svc.ask(question(id))
+		if r := ask(c, http.MethodPost, "/v1/approvals/"+id, `{"option":"Deny","by":"eve"}`, "Authorization", "Bearer "+by.bearer); r.Code != http.StatusOK {
+			t.Fatalf("status %d: %s", r.Code, r.Body)
+		}
+		if d := svc.decision(id); d == nil || d.DecidedBy != by.want {
+			t.Errorf("%s: decided %+v; want %s", id, d, by.want)
+		}
+	}
+	for _, bad := range []string{"ann:short", "ann:" + long(30) + ",ann:" + long(31), "ann:" + long(30) + ",bob:" + long(30), long(30) + "," + long(31)} {
+		if _, _, err := console.ParseTokens(bad); err == nil || strings.Contains(err.Error(), long(30)) {
+			t.Errorf("%s: %v", bad, err)
+		}
 	}
 }
 
@@ -106,8 +115,7 @@ func TestATokenIsMadeWhereNoneIsGiven(t *testing.T) {
 
 func TestAccess(t *testing.T) {
 	c := open(t, console.Options{Approvals: newMemory(), Hosts: []string{"console.example", "other.example:8443"}})
-	s := session(t, c)
-	cookie := s.Name + "=" + s.Value
+	inPage := "Bearer " + session(t, c, token)
 	const get, post, decide = http.MethodGet, http.MethodPost, "/v1/approvals/nobody" // 404 where it is let through
 	for name, test := range map[string]struct {
 		method, target string
@@ -117,23 +125,21 @@ func TestAccess(t *testing.T) {
 		"the token":                                 {get, "/v1/approvals", nil, 200},
 		"no token":                                  {get, "/v1/approvals", []string{"Authorization", ""}, 401},
 		"another scheme":                            {get, "/v1/approvals", []string{"Authorization", "Basic " + token}, 401},
-		"a wrong token beside the cookie":           {get, "/v1/approvals", []string{"Authorization", "Bearer wrong", "Cookie", cookie}, 401},
 		"no token for a WebSocket":                  {get, "/v1/events", []string{"Authorization", ""}, 401},
 		"no token for what is not there":            {get, "/v1/nothing", []string{"Authorization", ""}, 401},
-		"the page without a token":                  {get, "/", []string{"Authorization", ""}, 401},
-		"the page with a wrong token":               {get, "/?token=wrong", []string{"Authorization", ""}, 401},
+		"the page, which is public":                 {get, "/", []string{"Authorization", ""}, 200},
+		"a session":                                 {get, "/v1/approvals", []string{"Authorization", inPage}, 200},
+		"a session without a token":                 {post, "/v1/session", []string{"Authorization", ""}, 401},
+		"a POST of the page":                        {post, decide, []string{"Authorization", inPage, "Origin", "http://localhost:8080"}, 404},
+		"a POST of another page":                    {post, decide, []string{"Authorization", inPage, "Origin", "http://evil.example"}, 403},
+		"a POST of another port":                    {post, decide, []string{"Authorization", inPage, "Origin", "http://localhost:9090"}, 403},
+		"a POST of a hidden page":                   {post, decide, []string{"Authorization", inPage, "Origin", "null"}, 403},
 		"an asset without a token":                  {get, "/assets/app.js", []string{"Authorization", ""}, 200},
 		"an asset that is not there":                {get, "/assets/app.ts", nil, 404},
 		"another page":                              {get, "/other", nil, 404},
 		"a POST with the token":                     {post, decide, nil, 404},
-		"a POST with the cookie, of our page":       {post, decide, []string{"Authorization", "", "Cookie", cookie, "Origin", "http://localhost:8080"}, 404},
-		"a POST with the cookie, from nowhere":      {post, decide, []string{"Authorization", "", "Cookie", cookie}, 403},
-		"a POST with the cookie, of another page":   {post, decide, []string{"Authorization", "", "Cookie", cookie, "Origin", "http://evil.example"}, 403},
-		"a POST with the cookie, of another port":   {post, decide, []string{"Authorization", "", "Cookie", cookie, "Origin", "http://localhost:9090"}, 403},
-		"a POST with the cookie, of a hidden page":  {post, decide, []string{"Authorization", "", "Cookie", cookie, "Origin", "null"}, 403},
 		"a POST with the token, of another page":    {post, decide, []string{"Origin", "http://evil.example"}, 403},
 		"a WebSocket with the token, of another":    {get, "/v1/events", []string{"Upgrade", "websocket", "Origin", "http://evil.example"}, 403},
-		"a WebSocket with the cookie, from nowhere": {get, "/v1/events", []string{"Upgrade", "websocket", "Authorization", "", "Cookie", cookie}, 403},
 		"under an address of this machine":          {get, "/v1/approvals", []string{"Host", "127.0.0.2:80"}, 200},
 		"under the IPv6 address of this machine":    {get, "/v1/approvals", []string{"Host", "[::1]:80"}, 200},
 		"under a name that was allowed":             {get, "/v1/approvals", []string{"Host", "Console.Example:1234"}, 200},
@@ -211,18 +217,16 @@ func TestWrongTokensAreThrottled(t *testing.T) {
 			}
 		}
 		got := map[string]int{
-			"the eleventh": guess(c, "192.0.2.1:2000", "wrong"), "even the right one": guess(c, "192.0.2.1:2000", token),
-			"by the page's address": ask(c, http.MethodGet, "/?token="+token, "", "Authorization", "").Code,
-			"another address":       guess(c, "192.0.2.2:1000", token),
+			"the eleventh": guess(c, "192.0.2.1:2000", "wrong"), "the right one": guess(c, "192.0.2.1:2000", token),
+			"another address": guess(c, "192.0.2.2:1000", "wrong"),
 		}
 		time.Sleep(time.Minute) //nolint:forbidigo // on the fake clock
-		got["a minute later"] = guess(c, "192.0.2.1:2000", token)
+		got["a minute later"] = guess(c, "192.0.2.1:2000", "wrong")
 		for i := range 12 {
 			got["a neighbour in a /64"] = guess(c, fmt.Sprintf("[2001:db8::%d]:1000", i+1), "wrong")
 		}
 		want := map[string]int{
-			"the eleventh": 429, "even the right one": 429, "by the page's address": 429, "another address": 200,
-			"a minute later": 200, "a neighbour in a /64": 429,
+			"the eleventh": 429, "the right one": 200, "another address": 401, "a minute later": 401, "a neighbour in a /64": 429,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -237,7 +241,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 	}
 	for says, headers := range map[string][]string{
 		`not served as "console.example:8080": if that name is yours, start hook-router with --console-hosts console.example:8080;`: {"Host", "console.example:8080"},
-		"until the minute is over, the right one is refused too":                                                                    nil,
+		"too many wrong tokens from this address": {"Authorization", "Bearer wrong"},
 	} {
 		r := ask(c, http.MethodGet, "/v1/approvals", "", headers...)
 		if text := decode[struct{ Error string }](t, r).Error; !strings.Contains(text, says) {

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// Who is the name under which answers through the console are recorded.
+	// Who is the name under which answers are recorded of who has the token without a name.
 	Who = "console token"
 
 	maxBody      = 64 << 10
@@ -193,13 +193,13 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		c.refuse(w, r, err)
 		return
 	}
-	decision, err := c.o.Approvals.Answer(r.Context(), id, answer, Who)
+	decision, err := c.o.Approvals.Answer(r.Context(), id, answer, who(r))
 	if err != nil {
 		c.refuse(w, r, err)
 		return
 	}
 	c.o.Log.Info("approval request answered", "approval_id", id, "option", decision.Option, "granted", decision.Granted,
-		"by", Who, "address", r.RemoteAddr)
+		"by", who(r), "address", r.RemoteAddr)
 	reply(w, http.StatusOK, accepted{"accepted", decision.Option})
 }
 

@@ -5,9 +5,11 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -32,14 +34,23 @@ type Options struct {
 	// Registry returns the JSON of hooks.registry. Nil: the registry is refused
 	// with 503.
 	Registry func(ctx context.Context) ([]byte, error)
-	// Token gives access; see [CheckToken]. Empty: 256 random bits.
+	// Token gives access to who has no name; see [CheckToken]. Empty: 256 random bits,
+	// unless there are People.
 	Token string
+	// People have tokens, and names, of their own.
+	People []Person
 	// Log takes answers, wrong tokens and failures. Nil: nothing is logged.
 	Log *slog.Logger
 	// Hosts are values of the Host header that are allowed besides loopback names
 	// and the address that the connection came in on: a name for any port, or a
 	// name with one.
 	Hosts []string
+}
+
+// Person is somebody who may use the console.
+type Person struct {
+	Name  string // answers are recorded as given by "console NAME"
+	Token string
 }
 
 // Console serves the page and the API. Make one with [New].
@@ -62,13 +73,13 @@ type Console struct {
 
 // New makes a console and begins to watch the approvals. The caller must Close it.
 func New(o Options) *Console {
-	if o.Token == "" {
+	if o.Token == "" && len(o.People) == 0 {
 		bits := make([]byte, 32)
 		_, _ = rand.Read(bits) // never fails
 		o.Token = base64.RawURLEncoding.EncodeToString(bits)
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	c := &Console{o: o, access: newAccess(o.Token), feed: newFeed(o), polls: make(chan struct{}, maxPolls)}
+	c := &Console{o: o, access: newAccess(o.Token, o.People), feed: newFeed(o), polls: make(chan struct{}, maxPolls)}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.grace, c.cut = context.WithCancel(context.Background())
 	notices, stop := o.Approvals.Watch()
@@ -86,6 +97,36 @@ func CheckToken(token string) error {
 		return fmt.Errorf("the console's token must be at least %d printable ASCII characters without spaces: make one with `openssl rand -base64 32`", minToken)
 	}
 	return nil
+}
+
+var personName = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._@-]{0,63}):(.*)$`)
+
+// ParseTokens reads tokens, separated by commas: NAME:TOKEN is that of a person, and at most
+// one has no name. The error does not contain a token.
+func ParseTokens(text string) (token string, people []Person, err error) {
+	if text == "" {
+		return "", nil, nil
+	}
+	names, tokens := map[string]bool{}, map[string]bool{}
+	for one := range strings.SplitSeq(text, ",") {
+		name := ""
+		if m := personName.FindStringSubmatch(one); m != nil {
+			name, one = m[1], m[2]
+		}
+		if err := CheckToken(one); err != nil {
+			return "", nil, err
+		}
+		if names[name] || tokens[one] {
+			return "", nil, errors.New("each person of the console needs one token, and another than everybody else's")
+		}
+		names[name], tokens[one] = true, true
+		if name == "" {
+			token = one
+		} else {
+			people = append(people, Person{name, one})
+		}
+	}
+	return token, people, nil
 }
 
 // Token is the access token, to be printed where only the operator reads it.
@@ -124,11 +165,13 @@ func (c *Console) Handler() http.Handler {
 	api.HandleFunc("GET /v1/approvals", c.list)
 	api.HandleFunc("GET /v1/approvals/{id}", c.show)
 	api.HandleFunc("POST /v1/approvals/{id}", c.answer)
+	api.HandleFunc("POST /v1/session", c.openSession)
 	api.HandleFunc("GET /v1/registry", c.registry)
 	api.HandleFunc("GET /v1/events", c.live)
 	api.HandleFunc("/v1/", c.unknown)
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", c.page)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { html(w, "pages/index.html") })
+	mux.HandleFunc("GET /denied", func(w http.ResponseWriter, _ *http.Request) { html(w, "pages/denied.html") })
 	mux.HandleFunc("GET /assets/{name}", c.asset)
 	mux.Handle("/v1/", c.authorised(api))
 	return c.guarded(mux)

@@ -8,11 +8,12 @@
 //
 // # Access
 //
-// A request carries the access token as "Authorization: Bearer", or the cookie
-// that the page got for it. Wrong tokens are throttled per address. The Host
-// header must name the console, against DNS rebinding. A request that changes something
-// or opens a WebSocket must come from the console's own page, or from no page and with
-// the token. Every answer forbids third-party scripts and frames.
+// A request carries a token as "Authorization: Bearer", or the session that the page got
+// for it; the page keeps that for one tab. There are no cookies: a browser sends those to
+// every port of a host. Wrong tokens are throttled per address, a right one is not. The
+// Host header must name the console, against DNS rebinding. A request that changes
+// something or opens a WebSocket must come from the console's own page, or from no page.
+// Every answer forbids third-party scripts and frames.
 //
 // # Backpressure
 //

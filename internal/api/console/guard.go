@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net"
@@ -43,29 +44,35 @@ func (c *Console) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// authorised lets only those through who have the token or a session.
+var errNeedsToken = wire.Errorf(http.StatusUnauthorized, "no access: send the token that the router printed when it started, as Authorization: Bearer TOKEN")
+
+// authorised lets only those through who have a token or a session.
 func (c *Console) authorised(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, given := bearer(r)
-		var err error
-		switch {
-		case given:
-			err = c.access.try(r, token)
-		case !c.access.hasCookie(r):
-			err = wire.Errorf(http.StatusUnauthorized,
-				"no access: send the token that the router printed when it started, as Authorization: Bearer TOKEN")
-		case acts(r) && r.Header.Get("Origin") == "": // a browser would say where it comes from
-			err = wire.Errorf(http.StatusForbidden, "a request without Origin must carry the token, as Authorization: Bearer TOKEN")
+		if !given {
+			c.refuse(w, r, errNeedsToken)
+			return
 		}
+		who, err := c.access.try(r, token)
 		if err != nil {
-			if given {
-				c.o.Log.Warn("console access refused", "address", r.RemoteAddr, "error", err)
-			}
+			c.o.Log.Warn("console access refused", "address", r.RemoteAddr, "error", err)
 			c.refuse(w, r, err)
 			return
 		}
-		next.ServeHTTP(w, r)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), whoKey{}, who)))
 	})
+}
+
+// Protect lets only those reach a page of the same server who may use the console.
+func (c *Console) Protect(page http.Handler) http.Handler { return c.guarded(c.authorised(page)) }
+
+type whoKey struct{}
+
+// who is who sends an authorised request, as their answers are recorded.
+func who(r *http.Request) string {
+	name, _ := r.Context().Value(whoKey{}).(string)
+	return name
 }
 
 // acts says whether a request changes something or opens a WebSocket, so that

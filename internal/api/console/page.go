@@ -3,39 +3,14 @@ package console
 import (
 	"embed"
 	"net/http"
-
-	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
 //go:embed assets pages
 var files embed.FS
 
-// page answers GET /: the console for those who have a session, a session for
-// those who have the token, and else where the token stands.
-func (c *Console) page(w http.ResponseWriter, r *http.Request) {
-	if token := r.URL.Query().Get("token"); token != "" {
-		err := c.access.try(r, token)
-		if err == nil {
-			c.access.setCookie(w, r)
-			http.Redirect(w, r, "/", http.StatusSeeOther)
-			return
-		}
-		c.o.Log.Warn("console access refused", "address", r.RemoteAddr, "error", err)
-		if wire.CodeOf(err) != http.StatusUnauthorized {
-			c.refuse(w, r, err)
-			return
-		}
-		html(w, http.StatusUnauthorized, "pages/denied.html")
-		return
-	}
-	if !c.access.hasCookie(r) {
-		html(w, http.StatusUnauthorized, "pages/denied.html")
-		return
-	}
-	html(w, http.StatusOK, "pages/index.html")
-}
-
-func html(w http.ResponseWriter, code int, name string) {
+// html answers with a page. The pages are public: they say nothing of this router.
+func html(w http.ResponseWriter, name string) {
+	code := http.StatusOK
 	text, err := files.ReadFile(name)
 	if err != nil {
 		code, text = http.StatusInternalServerError, []byte("a page is missing")

@@ -99,7 +99,7 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer leave()
-	conn, err := websocket.Accept(w, r, nil)
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{socketProtocol}})
 	if err != nil {
 		return // Accept has answered
 	}

@@ -266,17 +266,20 @@ func TestSocketsAreLimited(t *testing.T) {
 func TestASocketOfAnotherPageIsRefused(t *testing.T) {
 	c := open(t, console.Options{Approvals: newMemory()})
 	server := serve(t, c)
-	cookie := session(t, c)
+	offered := []string{"hookrouter.v1", "hookrouter.bearer." + session(t, c, token)}
 	for origin, want := range map[string]int{
-		server.URL: 101, "http://evil.example": 403, "null": 403, "": 403,
+		server.URL: 101, "http://evil.example": 403, "null": 403, "": 101,
 		strings.Replace(server.URL, "127.0.0.1", "localhost", 1): 403,
 	} {
-		header := http.Header{"Cookie": {cookie.Name + "=" + cookie.Value}}
+		header := http.Header{}
 		if origin != "" {
 			header.Set("Origin", origin)
 		}
-		conn, r, err := websocket.Dial(t.Context(), server.URL+"/v1/events", &websocket.DialOptions{HTTPHeader: header}) //nolint:bodyclose // Dial has read it
+		conn, r, err := websocket.Dial(t.Context(), server.URL+"/v1/events", &websocket.DialOptions{HTTPHeader: header, Subprotocols: offered}) //nolint:bodyclose // Dial has read it
 		if err == nil {
+			if conn.Subprotocol() != "hookrouter.v1" {
+				t.Errorf("it speaks %q", conn.Subprotocol())
+			}
 			_ = conn.CloseNow()
 		}
 		if r == nil || r.StatusCode != want {

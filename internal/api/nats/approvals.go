@@ -51,7 +51,11 @@ func (s *Server) approve(ctx context.Context, req *natsx.Request) error {
 		return err
 	}
 	ctx = telemetry.Remote(ctx, wire.Get(req.Header, wire.HeaderTraceparent), wire.Get(req.Header, wire.HeaderTracestate))
-	decision, err := s.opts.Approvals.Answer(ctx, s.conn.Tail("approve", req.Subject), answer, s.sender(req))
+	sender, err := s.sender(req)
+	if err != nil {
+		return err
+	}
+	decision, err := s.opts.Approvals.Answer(ctx, s.conn.Tail("approve", req.Subject), answer, sender)
 	if err != nil {
 		return err
 	}

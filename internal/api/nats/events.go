@@ -122,8 +122,11 @@ func (s *Server) decode(verb string, req *natsx.Request) (dispatch.Request, erro
 func (s *Server) readHeader(req *natsx.Request) (in dispatch.Request, err error) {
 	h := wire.ReadRequestHeader(req.Header)
 	in = dispatch.Request{
-		Retry: h.Retry == "1", Emitter: s.sender(req),
+		Retry:       h.Retry == "1",
 		Traceparent: h.Traceparent, Tracestate: h.Tracestate, Turn: h.Turn,
+	}
+	if in.Emitter, err = s.sender(req); err != nil {
+		return in, err
 	}
 	if in.Timeout, err = wire.Timeout(h.Timeout, 0, maxTimeout); err != nil {
 		return in, err
@@ -166,12 +169,20 @@ func defaultFields(text string) (events.Object, error) {
 	return defaults, nil
 }
 
-// sender is who sent a request as far as the connection proves, or "".
-func (s *Server) sender(req *natsx.Request) string {
-	if !s.opts.Accounts {
-		return ""
+// sender is who sent a request as far as the connection proves, or "". Where there are
+// identities, the error says that the connection proves none of them.
+func (s *Server) sender(req *natsx.Request) (string, error) {
+	sender := req.Sender()
+	switch {
+	case s.opts.Identities == nil && !s.opts.Accounts:
+		return "", nil
+	case s.opts.Identities == nil:
+		return sender.String(), nil
+	case sender.Account == "":
+		return "", wire.Errorf(wire.Forbidden, "the connection proves no identity: use the credentials of an agent or a person")
 	}
-	return req.Sender()
+	label, err := s.opts.Identities.Sender(sender.Account)
+	return "nats " + label, err
 }
 
 // header is what an answer carries beside its body.

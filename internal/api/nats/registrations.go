@@ -31,6 +31,8 @@ type registered struct {
 	TTLMS       int64    `json:"ttl_ms"`
 	Protocol    int      `json:"protocol"`
 	Ignored     []string `json:"ignored,omitempty"`
+	// InForce is what calls go by instead of what was sent; nil where they are the same.
+	InForce *chain.Registration `json:"in_force,omitempty"`
 }
 
 // register adds, renews or changes a hook.
@@ -49,19 +51,45 @@ func (s *Server) register(ctx context.Context, req *natsx.Request) error {
 	if err := s.opts.Guards.CheckRegistration(reg); err != nil {
 		return err
 	}
+	if err := s.opts.Identities.CheckRegistration(reg); err != nil {
+		return err
+	}
 	if reg.Instance == "" {
 		reg.Instance = nuid.Next()
 	}
 	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
 	defer cancel()
-	revision, err := s.opts.Registry.Register(ctx, s.sender(req), reg)
+	revision, err := s.opts.Registry.Register(ctx, s.changer(req), reg)
 	if err != nil {
 		return err
 	}
 	return replyJSON(req, registered{
 		ID: id, Instance: reg.Instance, Revision: revision, CallSubject: s.conn.Call(id),
-		TTLMS: s.opts.Registry.TTL().Milliseconds(), Protocol: chain.ProtocolVersion, Ignored: ignored,
+		TTLMS: s.opts.Registry.TTL().Milliseconds(), Protocol: chain.ProtocolVersion, Ignored: ignored, InForce: s.opts.Registry.InForce(reg),
 	})
+}
+
+// changer is who changes a registration, or "": the workers of the routers' account prove
+// no more than that they may.
+func (s *Server) changer(req *natsx.Request) string {
+	sender, err := s.sender(req)
+	if err != nil {
+		return ""
+	}
+	return sender
+}
+
+// acceptRegistry has the routers serve though registrations are lost.
+func (s *Server) acceptRegistry(ctx context.Context, req *natsx.Request) error {
+	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
+	defer cancel()
+	accepted, err := s.opts.Registry.Accept(ctx, s.changer(req))
+	if err != nil {
+		return err
+	}
+	return replyJSON(req, struct {
+		Accepted bool `json:"accepted"`
+	}{accepted})
 }
 
 // unregistered is the reply to an unregistration.
@@ -97,7 +125,7 @@ func (s *Server) unregister(ctx context.Context, req *natsx.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
 	defer cancel()
-	if err := s.opts.Registry.Unregister(ctx, s.sender(req), id, instance); err != nil {
+	if err := s.opts.Registry.Unregister(ctx, s.changer(req), id, instance); err != nil {
 		return err
 	}
 	return replyJSON(req, unregistered{ignored})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/dispatch"
+	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/registry"
@@ -41,6 +42,8 @@ type Options struct {
 	// Accounts takes what the NATS server says of a request from another account as who
 	// sent it.
 	Accounts bool
+	// Identities tells who sends, and what workers may do; nil for nobody and everything.
+	Identities *identity.File
 	// Guards are the hooks that an operator pinned; nil for none.
 	Guards *pinned.Guards
 	// ForwardBaggage passes the W3C baggage of a request on to hooks.
@@ -97,6 +100,7 @@ func (s *Server) operatorEndpoints() []natsx.Endpoint {
 		{Name: "handlers", Subject: of("handlers"), Handle: s.handlers},
 		{Name: "handlers-of", Subject: of("handlers", ">"), Handle: s.handlers},
 		{Name: "registry", Subject: of("registry"), Handle: s.list},
+		{Name: "registry-accept", Subject: of("registry", "accept"), Handle: s.acceptRegistry},
 		{Name: "explain", Subject: of("explain", ">"), Handle: s.explain},
 		{Name: "register", Subject: of("register", "*"), Handle: s.register, Data: s.opts.Registry.Counts},
 		{Name: "unregister", Subject: of("unregister", "*"), Handle: s.unregister},
@@ -107,6 +111,9 @@ func (s *Server) operatorEndpoints() []natsx.Endpoint {
 		{Name: "session-end", Subject: of("session", "end"), Handle: s.endSession},
 		{Name: "session-show", Subject: of("session", "show"), Handle: s.showSession},
 		{Name: "session-revoke", Subject: of("session", "revoke"), Handle: s.revoke},
+		{Name: "freeze", Subject: of("freeze"), Handle: s.freeze},
+		{Name: "thaw", Subject: of("thaw"), Handle: s.thaw},
+		{Name: "frozen", Subject: of("frozen"), Handle: s.frozen},
 	}
 	limiter := natsx.NewLimiter(maxOperators)
 	for i := range list {

@@ -2,9 +2,12 @@ package nats
 
 import (
 	"context"
+	"strconv"
+	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/session"
+	"github.com/hookrouter/hookrouter/internal/sessionid"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -16,6 +19,7 @@ type sessionRequest struct {
 	Session string `json:"session_id"`
 	Hook    string `json:"hook"`
 	Prompt  string `json:"prompt"`
+	Agent   string `json:"agent"` // whose session; empty for whoever uses the id
 }
 
 func readSession(req *natsx.Request) (sessionRequest, error) {
@@ -35,7 +39,11 @@ func (s *Server) turn(ctx context.Context, req *natsx.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.opts.Sessions.Begin(ctx, body.Session, ""); err != nil {
+	sender, err := s.sender(req)
+	if err != nil {
+		return err
+	}
+	if err := s.opts.Sessions.Begin(ctx, sessionid.Of(sender, body.Session), ""); err != nil {
 		return err
 	}
 	return replyJSON(req, struct{}{})
@@ -47,7 +55,11 @@ func (s *Server) endSession(ctx context.Context, req *natsx.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.opts.Sessions.End(ctx, body.Session); err != nil {
+	sender, err := s.sender(req)
+	if err != nil {
+		return err
+	}
+	if err := s.opts.Sessions.End(ctx, sessionid.Of(sender, body.Session)); err != nil {
 		return err
 	}
 	return replyJSON(req, struct{}{})
@@ -59,10 +71,14 @@ func (s *Server) showSession(ctx context.Context, req *natsx.Request) error {
 	if err != nil {
 		return err
 	}
-	state, err := s.opts.Sessions.Get(ctx, body.Session)
+	list, err := s.opts.Sessions.Find(ctx, body.Agent, body.Session)
 	if err != nil {
 		return err
 	}
+	if len(list) > 1 {
+		return wire.Errorf(wire.Conflict, "%d agents use a session %q: name one of them, %s", len(list), body.Session, senders(list))
+	}
+	state := list[0]
 	return req.Reply(nil, appendSession(nil, state, s.opts.Limits.Lowered(state.Limits)))
 }
 
@@ -72,7 +88,7 @@ func (s *Server) revoke(ctx context.Context, req *natsx.Request) error {
 	if err != nil {
 		return err
 	}
-	revoked, err := s.dispatch.Revoke(ctx, body.Session, body.Hook, body.Prompt)
+	revoked, err := s.dispatch.Revoke(ctx, body.Agent, body.Session, body.Hook, body.Prompt)
 	if err != nil {
 		return err
 	}
@@ -81,9 +97,19 @@ func (s *Server) revoke(ctx context.Context, req *natsx.Request) error {
 	}{revoked})
 }
 
+// senders are whose sessions they are.
+func senders(list []session.State) string {
+	names := make([]string, len(list))
+	for i, state := range list {
+		names[i] = strconv.Quote(state.Sender)
+	}
+	return strings.Join(names, " or ")
+}
+
 func appendSession(buf []byte, state session.State, limits verdict.Limits) []byte {
 	w := events.NewObjectWriter(buf)
 	w.String("session_id", state.Session)
+	w.Text("agent", state.Sender)
 	w.Int("turn", int64(state.Turn))
 	w.Int("injected_tokens", int64(state.Used))
 	w.Int("budget", int64(limits.Budget))

@@ -25,6 +25,9 @@ type Event struct {
 	// Segment is the number of the audit log's segment that was live when it was stored:
 	// where its decision is looked for first. The approvals service sets it.
 	Segment int
+	// Epoch is that of its session when the request was stored: once the session has
+	// another, the event gets its permission no second time.
+	Epoch int
 	// Trace is the traceparent of the event, for the span of the decision; empty for none.
 	Trace string
 	// Called is how many hooks the event's chain called.
@@ -42,6 +45,7 @@ func (s *Event) Append(buf []byte) []byte {
 	w.String("sent_sha256", s.Sent)
 	w.String("arrived", s.Arrived.UTC().Format(time.RFC3339Nano))
 	w.Int("segment", int64(s.Segment))
+	w.Int("epoch", int64(s.Epoch))
 	w.Text("trace", s.Trace)
 	w.Int("called", int64(s.Called))
 	w.Raw("verdict", s.Verdict.Append(nil))
@@ -55,6 +59,7 @@ func Decode(text []byte) (*Event, error) {
 		Sent    string          `json:"sent_sha256"`
 		Arrived time.Time       `json:"arrived"`
 		Segment int             `json:"segment"`
+		Epoch   int             `json:"epoch"`
 		Trace   string          `json:"trace"`
 		Called  int             `json:"called"`
 		Verdict verdict.Verdict `json:"verdict"`
@@ -62,7 +67,7 @@ func Decode(text []byte) (*Event, error) {
 	if err := json.Unmarshal(text, &raw); err != nil {
 		return nil, fmt.Errorf("decode held event: %w", err)
 	}
-	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Trace, raw.Called, raw.Verdict}, nil
+	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Called, raw.Verdict}, nil
 }
 
 // FirstSegment is where its decision is looked for first.

@@ -106,6 +106,24 @@ func (l *Log) each(ctx context.Context, from int, handle func(Segment) error) er
 	return nil
 }
 
+// Records calls handle with the body of each message that routers wrote, the oldest first,
+// until it wants no more.
+func (l *Log) Records(ctx context.Context, handle func(body []byte) (more bool)) error {
+	enough := errors.New("enough was read")
+	err := l.each(ctx, 1, func(s Segment) error {
+		return readAll(ctx, s.Stream, l.conn.Of("audit", "w", ">"), natsx.Start{}, func(rec natsx.Record) error {
+			if !handle(rec.Body) {
+				return enough
+			}
+			return nil
+		})
+	})
+	if errors.Is(err, enough) {
+		return nil
+	}
+	return err
+}
+
 // State is the state of a segment, from its leader.
 func (l *Log) State(ctx context.Context, s Segment) (natsx.StreamState, error) {
 	return s.Stream.State(ctx, Subjects(l.conn))

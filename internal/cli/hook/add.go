@@ -57,6 +57,7 @@ func (c *addCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err := reg.Check(); err != nil {
 		return err
 	}
+	e.Role = "worker"
 	if err := c.checkFree(ctx, e); err != nil {
 		return err
 	}

@@ -47,11 +47,16 @@ func (c *HandlersCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// RegistryCmd is `hookctl registry`.
-type RegistryCmd struct{}
+// RegistryCmd has the commands of `hookctl registry`.
+type RegistryCmd struct {
+	List   listCmd   `cmd:"" default:"1" help:"List every registration in full; the default."`
+	Accept acceptCmd `cmd:"" help:"Have routers serve again though registrations were lost: with those that are there."`
+}
+
+type listCmd struct{}
 
 // Run lists registrations.
-func (c *RegistryCmd) Run(ctx context.Context, e *cli.Env) error {
+func (c *listCmd) Run(ctx context.Context, e *cli.Env) error {
 	a, err := e.Agent(ctx, agent.Options{})
 	if err != nil {
 		return err

@@ -62,3 +62,9 @@ later   tool:*    5         enforce  5s       deny        1          -`, "")
 		t.Errorf("registry: %v; want writes first, in full", list)
 	}
 }
+
+func TestRegistryAcceptWhereNothingIsLost(t *testing.T) {
+	f := clitest.New(t, hookctl)
+	f.Run("registry", "accept").See(t, cli.ExitOK, `{"accepted":false}`)
+	f.Run("--text", "registry", "accept").See(t, cli.ExitOK, "no registrations are lost")
+}

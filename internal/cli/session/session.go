@@ -19,7 +19,8 @@ type Cmd struct {
 }
 
 type showCmd struct {
-	ID string `arg:"" help:"Id of the session."`
+	ID    string `arg:"" help:"Id of the session."`
+	Agent string `placeholder:"NAME" help:"Whose session, where several agents use the id: as records name it, such as 'nats agent/coder'."`
 }
 
 // Run shows a session.
@@ -28,7 +29,7 @@ func (c *showCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	info, err := a.Session(ctx, c.ID)
+	info, err := a.SessionOf(ctx, c.Agent, c.ID)
 	switch {
 	case err != nil:
 		return err
@@ -49,6 +50,9 @@ func showSession(e *cli.Env, s approver.SessionInfo) {
 		{term.Dim.Cell("turn"), term.Plain.Cell(strconv.Itoa(s.Turn))},
 		{term.Dim.Cell("injected"), term.Plain.Cell(strconv.Itoa(s.InjectedTokens) + " of " + strconv.Itoa(s.Budget) + " tokens in this turn")},
 		{term.Dim.Cell("one injection"), term.Plain.Cell("at most " + strconv.Itoa(s.SizeLimit) + " bytes")},
+	}
+	if s.Agent != "" {
+		rows = append(rows, []term.Cell{term.Dim.Cell("agent"), term.Plain.Cell(term.Printable(s.Agent))})
 	}
 	if s.Ended != "" {
 		rows = append(rows, []term.Cell{term.Yellow.Cell("ended"), term.Plain.Cell(term.Printable(s.Ended))})

@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/hookrouter/hookrouter/internal/guards/hosts"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
@@ -64,7 +65,7 @@ func (p urlPattern) mayBe(text string) bool {
 	if err != nil {
 		return true
 	}
-	name := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	name := hosts.Canonical(u.Hostname())
 	host, _, _ := strings.Cut(p.host, ":")
 	return approval.Glob(p.scheme, u.Scheme) && approval.Glob(host, name) &&
 		(approval.Glob(p.path, path.Clean("/"+u.Path)) || approval.Glob(p.path, u.Path) || p.path == "/*")

@@ -27,6 +27,10 @@ type Options struct {
 	// or deny; empty means allow. With ask or deny only known harmless commands pass,
 	// and those of Allow.
 	Otherwise decision.Decision `json:"otherwise"`
+	// Development says that with an Otherwise other than allow the commands of everyday
+	// development pass too: programs that are known not to reach beyond the project with
+	// what they are told, and those of the project.
+	Development bool `json:"development"`
 	// Timeout is how long a person is waited for, in seconds; 0 means the router's
 	// default.
 	Timeout float64 `json:"timeout"`
@@ -35,13 +39,13 @@ type Options struct {
 // policy is compiled Options.
 type policy struct {
 	deny, ask, allow       []shell.Pattern
-	defaults               bool
+	defaults, development  bool
 	undecidable, otherwise decision.Decision
 	timeout                *float64
 }
 
 func compile(o Options) (policy, error) {
-	p := policy{defaults: o.Defaults == nil || *o.Defaults}
+	p := policy{defaults: o.Defaults == nil || *o.Defaults, development: o.Development}
 	var err error
 	for _, list := range [...]struct {
 		name string

@@ -123,7 +123,8 @@ func removesHere(c shell.Command) shell.Found {
 // one above.
 func here(c shell.Command) shell.Found {
 	return shell.FoundIf(slices.ContainsFunc(operands(c), func(w shell.Word) bool {
-		return w.Known && strings.Trim(whose(path.Clean(located(w.Text))), "./") == ""
+		dir := path.Clean(located(w.Text))
+		return w.Known && (strings.Trim(whose(dir), "./") == "" || absolute(dir) && len(c.Dirs) > 0 && strings.HasPrefix(located(c.Dirs[0])+"/", dir+"/"))
 	}))
 }
 

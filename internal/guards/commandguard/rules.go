@@ -35,6 +35,8 @@ var rules = sync.OnceValue(func() []rule {
 		{decision.Deny, "it writes to a disk past its file system", writesDisk},
 		{decision.Deny, "it runs what it downloads without anybody having read it", runsDownload},
 		{decision.Deny, "it overwrites the history of a remote branch", pushesByForce},
+		{decision.Deny, "it asks the cloud for the keys of this machine", asksMetadata},
+		{decision.Deny, "it speaks to the router past its hooks", answersItself},
 		{decision.Ask, "it removes all that is in a directory", removesHere},
 		{decision.Ask, "it stops every process", killsAll},
 		{decision.Ask, "it throws changes away that git can't bring back", restoresAll},
@@ -116,16 +118,8 @@ var twine = decision.MustPatterns(shell.ParsePattern, "twine upload")[0]
 
 // runsTwine: python -m twine is twine.
 func runsTwine(c shell.Command) shell.Found {
-	for i, w := range c.Args() {
-		if module, given := strings.CutPrefix(w.Text, "-m"); given && strings.HasPrefix(c.Name(), "py") {
-			c.Words = slices.Clone(c.Args()[i:])
-			if module == "" {
-				c.Words = c.Words[1:]
-			} else {
-				c.Words[0].Text = module
-			}
-			return twine.In(c)
-		}
+	if inner := module(c); len(inner.Words) < len(c.Words) {
+		return twine.In(inner)
 	}
 	return shell.No
 }

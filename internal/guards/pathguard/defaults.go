@@ -17,6 +17,11 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 			"~/.claude/.credentials.json", "~/.codex/auth.json", "~/.gemini/oauth_creds.json", "~/.local/share/opencode/auth.json", "~/.config/github-copilot/{apps,hosts}.json",
 			"~/.password-store/**", "~/.mozilla/**", "~/.config/google-chrome/**", "~/library/keychains/**", "~/.local/share/keyrings/**", "~/.bash_history", "~/.zsh_history",
 			"**/.env", "**/.env.{local,production,staging,development,test}", "**/.envrc", "**/id_rsa", "**/id_ed25519", "**/id_ecdsa",
+			"**/id_dsa", "**/.{env.*.local,htpasswd}", "**/.env.{prod,dev,stage,qa,ci,live,secret,secrets,backup,bak,old}", "**/*.{tfstate,tfstate.backup}",
+			"**/*.{p12,pfx,jks,keystore,kdbx,ppk}", "**/*key*.pem", "**/{server,private,privkey,tls,ssl,client,ca}.key", "/etc/ssl/private/**", "**/{credentials,secrets,service-account,service_account}.{json,yaml,yml,toml}",
+			"~/.{psql,mysql,python,node_repl,rediscli,sqlite}_history", "~/.terraform.d/**", "~/.config/{op,hub,glab-cli,doctl,rclone,containers}/**", "~/.config/{chromium,microsoft-edge}/**",
+			// What belongs to the router and to NATS.
+			"**/*.{creds,nk}", "**/audit.key", "**/jetstream/**", "~/.config/{nats,hookrouter,hook-router,hookctl}/**",
 			"/etc/{shadow,gshadow,sudoers}", "/etc/{shadow,gshadow}-", "/etc/sudoers.d/**", "/etc/ssh/ssh_host_*_key", "/proc/*/{environ,mem}", "/proc/*/{root,cwd}/*/**", "/proc/*/task/**", "/var/run/secrets/**", "/run/secrets/**"),
 		decision.MustPatterns(paths.Parse,
 			"/etc/**", "/private/etc/**", "/usr/**", "/bin/**", "/sbin/**", "/{lib,lib32,lib64}/**", "/boot/**", "/dev/**", "/sys/**", "/proc/**", "/var/spool/cron/**", "/library/**", "/system/**",
@@ -24,11 +29,12 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 			"~/.{bashrc,bash_profile,bash_login,bash_logout,profile,zshrc,zshenv,zprofile,zlogin,gitconfig,inputrc,xprofile}", "~/.config/{git,fish,autostart,systemd}/**", "~/library/launchagents/**",
 			"**/.git/hooks/**", "**/.git/config", "**/.git/config.worktree", "**/.git/worktrees/*/config.worktree", "**/.git/modules/**/{config,hooks/**}", "**/.gitmodules", "**/.husky/**",
 			// What gives an agent rights: hooks, lists of what it may do unasked, MCP servers.
-			"**/.mcp.json", "**/.claude/{settings*.json,hooks/**}", "~/.claude.json", "~/.claude/**",
+			"**/.mcp.json", "**/.claude/{settings*.json,hooks/**}", "~/.claude.json", "~/.claude/**", "**/.agents/plugins/**", "~/.local/state/hookrouter/**",
 			"**/.codex/{hooks.json,config.toml,requirements.toml,rules/**}", "~/.codex/**",
 			"**/.gemini/{settings,trusted_hooks,trustedFolders}.json", "**/.gemini/{policies,extensions}/**",
 			"**/.cursor/{hooks,mcp,permissions,cli,cli-config}.json", "**/.cursor/hooks/**", "~/.config/cursor/**",
 			"**/.github/hooks/**", "~/.copilot/{config,settings,mcp-config}.json", "~/.copilot/hooks/**", "**/.vscode/{mcp,settings,tasks}.json",
+			"~/.{qwen,goose,cline,continue,kiro,factory,augment}/**", "**/.qwen/settings*.json", "**/.clinerules/hooks/**", "**/.kiro/hooks/**", "~/.config/{goose,amp,crush}/**",
 			"**/opencode.{json,jsonc}", "**/.opencode/{plugin,plugins}/**", "~/.config/opencode/**")
 })
 
@@ -37,4 +43,9 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 var scratch = sync.OnceValue(func() []paths.Pattern {
 	return decision.MustPatterns(paths.Parse, "/dev/null", "/dev/std*", "/dev/tty", "/dev/fd/**", "/dev/shm/**", "/dev/tcp/**",
 		"~/.claude/plans/**", "~/.claude/projects/*/memory/**")
+})
+
+// everybodys is scratch, and the directories for what lasts no longer than a session.
+var everybodys = sync.OnceValue(func() []paths.Pattern {
+	return append(decision.MustPatterns(paths.Parse, "/tmp/**", "/private/tmp/**", "/var/tmp/**", "/var/folders/**", "/private/var/folders/**"), scratch()...)
 })

@@ -42,12 +42,17 @@ type access struct {
 
 // result judges a tool call.
 func (p policy) result(ev events.Event, tool events.Tool) chain.Result {
+	p.root = root(ev)
 	more, whole := searched(tool, ev) // what it does to other files than its paths
 	tool.Partial = tool.Partial || !whole
 	worst := decision.Finding{Decision: decision.Allow}
 	note := func(f decision.Finding) { worst = worst.Graver(f) }
+	ofFiles := p
+	if p.root.Text == "" { // the paths of files are often absolute
+		ofFiles.outside = decision.Allow
+	}
 	for _, file := range tool.Paths {
-		note(p.judge(ofTool(tool, file)))
+		note(ofFiles.judge(ofTool(tool, file)))
 	}
 	for _, a := range more {
 		note(p.judge(a))
@@ -135,9 +140,9 @@ func (p policy) partly(a access) decision.Finding {
 	}
 	for i, pattern := range slices.Concat(own, builtIn) {
 		switch {
-		case a.below && (a.path.Holds(pattern) || a.glob && a.path.GlobHolds(pattern)):
+		case a.below && (a.path.Holds(pattern) || a.glob && a.path.GlobHolds(pattern) && (i < len(p.deny) || !a.sweeps(pattern))):
 			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s holds what must not be touched: %s", clip(a.path.Name()), pattern)}
-		case (a.glob && a.path.Globbed(pattern) || a.deep && a.path.Named(pattern)) && (i < len(own) || !a.sweeps(pattern)):
+		case (a.glob && a.path.Globbed(pattern) || a.deep && a.path.Named(pattern)) && (i < len(p.deny) || !a.sweeps(pattern)):
 			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s may be what must not be touched: %s", clip(a.path.Name()), pattern)}
 		}
 	}
@@ -145,15 +150,30 @@ func (p policy) partly(a access) decision.Finding {
 }
 
 // sweeps reports whether a path is a glob such as dir/* and *.json, and a pattern one name
-// in any directory: what is built in of this form would ask a person about each such glob.
+// in any directory: what is built in of this form, or may only not be written, would ask a
+// person about each such glob.
+// One that ends as the pattern does is asked about: *.tfstate finds what **/*.tfstate has.
 // Of find -name '*.json' it is .*.json, too, and nothing else of the name is asked about.
 func (a access) sweeps(pattern paths.Pattern) bool {
-	name, anywhere := strings.CutPrefix(pattern.String(), "**/")
+	name, anywhere := strings.CutPrefix(strings.TrimSuffix(pattern.String(), "/**"), "**/")
 	base := path.Base(a.path.Text)
-	return anywhere && (a.deep || !strings.Contains(name, "/")) && (strings.HasPrefix(base, "*") || strings.HasPrefix(base, ".*."))
+	if end := base[strings.LastIndexAny(base, "*?]}")+1:]; strings.HasPrefix(name, "*") && paths.Resolve("/x"+end, "").MayBe(pattern) {
+		return false
+	}
+	return anywhere && (a.deep || !strings.Contains(name, "/")) && (strings.HasPrefix(base, "*") || strings.HasPrefix(base, ".*.") || strings.HasPrefix(name, "*"))
 }
 
-// within keeps to what only and only_write leave.
+// root is the directory where the agent works. What a call says of that counts for nothing.
+func root(ev events.Event) paths.Path {
+	data, err := events.ParseObject(ev.Data)
+	if err != nil {
+		return paths.Path{}
+	}
+	cwd, _ := data.GetString("cwd")
+	return paths.Resolve(cwd, "")
+}
+
+// within keeps to what only and only_write leave, and to where the agent works.
 func (p policy) within(a access) decision.Finding {
 	if len(p.only) > 0 && !slices.ContainsFunc(p.only, a.path.Is) {
 		return decision.Finding{Decision: decision.Deny, Reason: fmt.Sprintf("%s is outside of what this guard lets an agent touch", clip(a.path.Name()))}
@@ -165,6 +185,9 @@ func (p policy) within(a access) decision.Finding {
 		case a.unsure && len(p.only) == 0:
 			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s may be written, and is outside of what this guard lets an agent write", clip(a.path.Name()))}
 		}
+	}
+	if p.outside != decision.Allow && a.writes && !a.path.Below(p.root) && !slices.ContainsFunc(everybodys(), a.path.Is) {
+		return decision.Finding{Decision: p.outside, Reason: fmt.Sprintf("%s is outside of the directory where the agent works", clip(a.path.Name()))}
 	}
 	return decision.Finding{Decision: decision.Allow}
 }

@@ -128,7 +128,7 @@ func TestAgentsGiveThemselvesNoRights(t *testing.T) {
 	for path := range strings.FieldsSeq(".claude/settings.json .claude/settings.local.json .claude/hooks/x.sh ~/.claude/settings.json ~/.claude/plugins/x ~/.claude.json .mcp.json a/.mcp.json" +
 		" .codex/config.toml .codex/rules/default.rules ~/.codex/config.toml ~/.codex/rules/x.rules .gemini/settings.json ~/.gemini/trusted_hooks.json ~/.gemini/trustedFolders.json .gemini/policies/x.toml" +
 		" .cursor/hooks.json .cursor/hooks/x.sh ~/.cursor/mcp.json .cursor/permissions.json .cursor/cli.json ~/.cursor/cli-config.json .github/hooks/x.json ~/.copilot/mcp-config.json ~/.copilot/hooks/x.json" +
-		" .vscode/tasks.json .vscode/mcp.json .vscode/settings.json opencode.json opencode.jsonc .opencode/plugin/x.ts ~/.config/opencode/opencode.json") {
+		" .vscode/tasks.json .vscode/mcp.json .vscode/settings.json opencode.json opencode.jsonc .opencode/plugin/x.ts ~/.config/opencode/opencode.json ~/.agents/plugins/x/hooks/hooks.json ~/.local/state/hookrouter/hook-agent/bypassed.jsonl") {
 		for _, data := range []string{call("Write", "file_path", path), call("Bash", "command", "echo x > "+path)} {
 			if got := judge(t, pathguard.Options{}, data); got.Action != chain.Deny {
 				t.Errorf("%s: %q (%s), want deny", data, got.Action, got.Reason)

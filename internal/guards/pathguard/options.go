@@ -21,6 +21,9 @@ type Options struct {
 	// OnlyWrite are the patterns outside of which nothing is written; empty means
 	// anywhere.
 	OnlyWrite []string `json:"only_write"`
+	// Outside says what happens to what is written outside of the directory where the agent
+	// works, as the event has it, and of /tmp: ask, deny or allow; empty means allow.
+	Outside decision.Decision `json:"outside"`
 	// Defaults says whether what is built in is protected too; true where it is not
 	// given.
 	Defaults *bool `json:"defaults"`
@@ -36,7 +39,8 @@ type Options struct {
 type policy struct {
 	deny, denyWrite, allow, only, onlyWrite []paths.Pattern
 	secrets, settings                       []paths.Pattern // what is built in
-	unclear                                 decision.Decision
+	unclear, outside                        decision.Decision
+	root                                    paths.Path // where the agent works; set for an event
 	timeout                                 *float64
 }
 
@@ -59,6 +63,9 @@ func compile(o Options) (policy, error) {
 		}
 	}
 	if p.unclear, err = o.Unclear.Or(decision.Ask, "/unclear"); err != nil {
+		return p, err
+	}
+	if p.outside, err = o.Outside.Or(decision.Allow, "/outside"); err != nil {
 		return p, err
 	}
 	if p.timeout, err = decision.Timeout(o.Timeout); err != nil {

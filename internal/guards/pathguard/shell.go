@@ -127,6 +127,9 @@ func (s *collector) command(c shell.Command) {
 		}
 		a.writes = a.writes || i == to
 		s.words(w, a, file)
+		if _, at, found := strings.Cut(w.Text, ":"); found && name == "git" { // as in HEAD:file
+			s.words(shell.Word{Text: at, Known: w.Known}, a, false)
+		}
 	}
 	if into {
 		s.into(operands[:to], targets, below)

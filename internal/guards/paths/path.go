@@ -84,6 +84,18 @@ func (p Path) Name() string {
 	return p.forms[0]
 }
 
+// Below reports whether the path stands in a directory, or is it. A directory that is not
+// known has what is named without a root.
+func (p Path) Below(dir Path) bool {
+	name := p.Name()
+	if dir.Text == "" {
+		return !p.Unclear && !rooted(name)
+	}
+	return !p.Unclear && slices.ContainsFunc(dir.forms, func(form string) bool {
+		return name == form || strings.HasPrefix(name, strings.TrimSuffix(form, "/")+"/")
+	})
+}
+
 // MayBe reports whether a pattern that forbids has the path. Case doesn't count, since
 // many file systems take no notice of it.
 func (p Path) MayBe(pattern Pattern) bool {

@@ -80,6 +80,8 @@ func (s source) interpreter(c *Command, of interpreter, ctx context) {
 	}
 	reads := of.stdin && len(file) == 0 || len(file) > 0 && (file[0].Text == "-" || isDescriptor(file[0].Text))
 	switch {
+	case code && of.harmless(c.Args()):
+		return
 	case code:
 		c.Runs = append(c.Runs, runsOf(c.Args())...)
 	case reads && ctx.feed != nil:

@@ -77,34 +77,16 @@ func (p Pattern) In(c Command) Found {
 	return min(found, inOrder(operands, c.Args()))
 }
 
-// verbal are programs whose first word that is no option says what they do. Their
-// options before it, where these are known, may have values in words of their own.
-var verbal = map[string][]string{
-	"git": {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path", "--super-prefix"},
-	"npm": nil, "yarn": nil, "pnpm": nil, "cargo": nil, "gem": nil, "twine": nil, "go": nil, "gh": nil, "docker": nil, "podman": nil, "kubectl": nil, "helm": nil, "terraform": nil, "tofu": nil, "pulumi": nil, "systemctl": nil,
-	"poetry": nil, "uv": nil, "hatch": nil, "flit": nil, "pdm": nil, "maturin": nil, "bun": nil, "deno": nil, "jsr": nil, "dotnet": nil, "nuget": nil, "rails": nil, "manage.py": nil, "django-admin": nil, "artisan": nil,
-}
-
-// verb is what such a program does, where that is known.
+// verb is what a program that has verbs does, where that is known.
 func verb(c Command) (verb string, known bool) {
-	values, found := verbal[c.Name()]
-	if !found {
+	if _, found := verbal[c.Name()]; !found {
 		return "", false
 	}
-	args := c.Args()
-	for len(values) > 0 && len(args) > 1 && args[0].Known && len(args[0].Text) > 1 && args[0].Text[0] == '-' {
-		if slices.Contains(values, args[0].Text) {
-			if args[1].Many {
-				return "", false
-			}
-			args = args[1:]
-		}
-		args = args[1:]
-	}
-	if len(args) == 0 || !args[0].Known || args[0].Glob || len(args[0].Text) > 1 && args[0].Text[0] == '-' {
+	verbs := c.Verbs(1)
+	if len(verbs) == 0 {
 		return "", false
 	}
-	return args[0].Text, true
+	return verbs[0], true
 }
 
 // Option says whether a command has an option: "-r" also in -fr, "--recursive" also

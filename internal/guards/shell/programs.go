@@ -59,7 +59,7 @@ var (
 
 // readers run what they read, as far as their language has commands.
 var readers = []string{
-	"ed", "red", "ex", "vi", "vim", "nvim", "view", "dc", "ftp", "sftp", "telnet", "lftp", "mail", "mailx", "sqlite3", "psql", "mysql", "mariadb", "m4", "gdb", "lldb", "erl", "mongosh", "mongo", "crontab",
+	"ed", "red", "ex", "vi", "vim", "nvim", "view", "dc", "ftp", "sftp", "telnet", "lftp", "mail", "mailx", "sqlite3", "psql", "mysql", "mariadb", "m4", "gdb", "lldb", "erl", "mongosh", "mongo", "redis-cli", "crontab",
 }
 
 // databases are readers whose scripts are files as others are: what is in them is not

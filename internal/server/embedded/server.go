@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"cmp"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -28,12 +29,17 @@ const maxStore = 64 << 30
 type Options struct {
 	// Listen is host:port; empty means in-process connections only. Port 0 picks one.
 	Listen string
+	// Cert and Key are the paths of the certificate that clients see, and of its key;
+	// empty for no TLS.
+	Cert, Key string
 	// StoreDir is where JetStream keeps its files; it is made where missing.
 	StoreDir string
 	// ServerName is for clusters and monitoring; empty means a random one.
 	ServerName string
 	// Cluster joins servers of one name; empty means a single server.
 	Cluster Cluster
+	// Auth says whom the server lets in; the zero Auth lets everybody in.
+	Auth Auth
 	// NoSync leaves the syncing of writes to the operating system: for tests that
 	// cut no power.
 	NoSync bool
@@ -93,6 +99,16 @@ func start(options *server.Options, o Options) (*Server, error) {
 		if err := o.Cluster.set(options); err != nil {
 			return nil, fmt.Errorf("start the embedded NATS server: %w", err)
 		}
+	}
+	if o.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
+		if err != nil {
+			return nil, fmt.Errorf("start the embedded NATS server: %w", err)
+		}
+		options.TLS, options.TLSConfig = true, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	}
+	if err := errors.Join(o.Auth.set(options), o.Auth.moveStreams(o.StoreDir)); err != nil {
+		return nil, fmt.Errorf("start the embedded NATS server: %w", err)
 	}
 	ns, err := server.NewServer(options)
 	if err != nil {

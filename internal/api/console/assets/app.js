@@ -4,6 +4,7 @@ import { left, visible } from "./text.js";
 import { decided, dismiss, isOpen, listed, open } from "./ask.js";
 import { addEvent, addLost } from "./live.js";
 import { showRegistry } from "./registry.js";
+import { session, signIn } from "./session.js";
 
 const views = ["approvals", "live", "registry"];
 const setAside = new Map(); // id of an approval request that doesn't open by itself again → when it expires
@@ -80,7 +81,8 @@ const handlers = { approvals: showApprovals, decided, event: addEvent, lost: add
 let delay = 500, socket = null;
 
 function connect() {
-  socket = new WebSocket((location.protocol === "https:" ? "wss://" : "ws://") + location.host + "/v1/events");
+  socket = new WebSocket((location.protocol === "https:" ? "wss://" : "ws://") + location.host + "/v1/events",
+    ["hookrouter.v1", "hookrouter.bearer." + session()]); // a browser sets no header there
   socket.onmessage = ({ data }) => {
     const message = JSON.parse(data);
     handlers[message.type]?.(message, data);
@@ -94,7 +96,8 @@ function connect() {
   socket.onclose = async () => {
     const wait = delay * (0.75 + Math.random() / 2);
     delay = Math.min(delay * 2, 15000);
-    link("off", "reconnecting");
+    link("off", access ? "reconnecting" : "no access");
+    if (!access) return; // until this tab gets another address
     setTimeout(connect, wait);
     try {
       await call("/v1/approvals?limit=1"); // a socket doesn't say why it was refused
@@ -107,9 +110,11 @@ addEventListener("noaccess", () => {
   $("banner").textContent = noAccess;
   $("banner").hidden = false;
   dismiss();
-  socket.close(); // the next one that opens has access
+  socket.close();
 });
 
 addEventListener("hashchange", route);
-route();
-connect();
+if (await signIn()) {
+  route();
+  connect();
+}

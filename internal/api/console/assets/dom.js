@@ -1,4 +1,5 @@
 // The few things that every view does to the page. Text only ever goes in as text.
+import { session } from "./session.js";
 
 export const $ = (id) => document.getElementById(id);
 
@@ -18,7 +19,7 @@ export const noAccess = "Access has ended. Open the address that the router prin
 // call asks the API. The error of a refusal has its code. Without access the page
 // is told so, too.
 export async function call(path, options = {}) {
-  const response = await fetch(path, { credentials: "same-origin", ...options });
+  const response = await fetch(path, { credentials: "omit", ...options, headers: { ...options.headers, authorization: "Bearer " + session() } });
   const text = await response.text();
   if (response.ok) return text;
   let message = response.statusText;

@@ -1,0 +1,23 @@
+// Package first answers the agent before the rest of the program is initialized. Go
+// initializes packages in the order of their import paths as soon as what they import is
+// ready, so this one comes before NATS and TLS. Whatever links it becomes hook-agent: only
+// that program may, and its tests stand beside package front.
+package first
+
+import (
+	"os"
+	"slices"
+
+	"github.com/hookrouter/hookrouter/internal/agenthook/front"
+)
+
+// Failure is why there is no answer yet; nil where no second process was to be started.
+var Failure *front.Failure
+
+func init() {
+	args := os.Args
+	if len(args) < 2 || args[0] == front.ChildName || slices.Contains(args, "--supervise=false") {
+		return
+	}
+	Failure = front.Run(args)
+}

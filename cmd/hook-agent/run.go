@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/agenthook"
+	"github.com/hookrouter/hookrouter/internal/agenthook/front"
+	"github.com/hookrouter/hookrouter/internal/version"
+)
+
+const usage = `usage: hook-agent [flags] AGENT [EVENT]
+
+Answers a hook of a coding agent with what the hook router says. AGENT is one of:
+%s
+EVENT is the agent's name of the event, where its message does not say it.
+
+`
+
+// run is the program without the process around it. failure is why the second process gave
+// no answer; nil where there was none. It returns the exit code; a wrong command line
+// blocks too.
+func run(ctx context.Context, args []string, failure *front.Failure, stdin io.Reader, stdout, stderr io.Writer) int {
+	h := agenthook.Hook{Notes: stderr}
+	isChild := args[0] == front.ChildName
+	err := parse(&h, args[1:], stdout)
+	switch {
+	case err != nil && isChild:
+		return 1 // the first process says it
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		fmt.Fprintln(stderr, "hook-agent:", err)
+		return agenthook.CodeBlock
+	case isChild && h.Serve(ctx, stdin, stdout) != nil:
+		return 1
+	case isChild:
+		return 0
+	}
+	var out agenthook.Output
+	if failure != nil {
+		out = h.Refuse(failure.Document, fmt.Errorf("hook-agent could not ask: %w", failure.Cause))
+	} else {
+		out = h.Run(ctx, stdin)
+	}
+	if out.Stderr != "" {
+		fmt.Fprintln(stderr, out.Stderr)
+	}
+	if _, err := stdout.Write(out.Stdout); err != nil {
+		fmt.Fprintln(stderr, "hook-agent: the answer can't be written:", err)
+		return agenthook.CodeBlock
+	}
+	return out.Code
+}
+
+// parse reads the command line. After --help and --version the error is flag.ErrHelp.
+func parse(h *agenthook.Hook, args []string, stdout io.Writer) error {
+	flags := flag.NewFlagSet("hook-agent", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&h.Options.Server, "server", "", "NATS `servers`, comma-separated; default $NATS_URL, else nats://127.0.0.1:4222")
+	flags.StringVar(&h.Options.Creds, "creds", "", "NATS credentials `file`; default $NATS_CREDS")
+	flags.StringVar(&h.Options.Prefix, "prefix", "", "first `token` of the router's subjects; default $HOOK_ROUTER_PREFIX, else hooks")
+	flags.DurationVar(&h.Options.Timeout, "timeout", 0, "`time` to answer in, shorter than the agent's own; default nine tenths of what the agent allows")
+	flags.DurationVar(&h.Options.Patience, "patience", 0, "`time` to try again where the router can't be reached; default 2s")
+	unreachable := flags.String("on-unreachable", "", "block, or allow what no router can be asked about; default $HOOK_AGENT_ON_UNREACHABLE, else block")
+	flags.Bool("supervise", true, "answer from a first process where the second one dies; =false: one process") // read by package first
+	showVersion := flags.Bool("version", false, "print the version")
+	err := flags.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprintf(stdout, usage, names("  %-12s %s\n"))
+		flags.SetOutput(stdout)
+		flags.PrintDefaults()
+		return err
+	case err != nil:
+		return fmt.Errorf("%w (see hook-agent --help)", err)
+	case *showVersion:
+		fmt.Fprintln(stdout, version.String())
+		return flag.ErrHelp
+	case flags.NArg() < 1 || flags.NArg() > 2:
+		return errors.New("name the agent, and the event where its message does not say it (see hook-agent --help)")
+	}
+	if h.Options.Server == "" {
+		environment(&h.Options, unreachable)
+	}
+	if !slices.Contains([]string{"", "block", "allow"}, *unreachable) {
+		return fmt.Errorf("--on-unreachable is block or allow, not %q", *unreachable)
+	}
+	h.Options.Allow = *unreachable == "allow"
+	h.Options.StateDir = stateDir()
+	known := false
+	if h.Dialect, known = agenthook.Find(flags.Arg(0)); !known {
+		return fmt.Errorf("there is no agent %q here; there are:\n%s", flags.Arg(0), names("  %-12s %s\n"))
+	}
+	h.Native = flags.Arg(1)
+	return nil
+}
+
+func names(format string) string {
+	var b strings.Builder
+	for _, d := range agenthook.Dialects() {
+		fmt.Fprintf(&b, format, d.Name, d.Agent)
+	}
+	return b.String()
+}
+
+// environment fills in what no flag said. Where a flag names the server it is not looked at:
+// the settings of a project that the agent works on may set variables.
+func environment(o *agenthook.Options, unreachable *string) {
+	for _, v := range []struct {
+		to   *string
+		name string
+	}{{&o.Server, "NATS_URL"}, {&o.Creds, "NATS_CREDS"}, {&o.Prefix, "HOOK_ROUTER_PREFIX"}, {unreachable, "HOOK_AGENT_ON_UNREACHABLE"}} {
+		if *v.to == "" {
+			*v.to = os.Getenv(v.name)
+		}
+	}
+}
+
+// stateDir is where hook-agent keeps its state; empty where nobody knows.
+func stateDir() string {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "hookrouter", "hook-agent")
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		return filepath.Join(home, ".local", "state", "hookrouter", "hook-agent")
+	}
+	return ""
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/hookrouter/hookrouter/internal/identity"
+)
+
+// embeddedFlags are for the embedded NATS server only.
+var embeddedFlags = []string{"nats-listen", "nats-tls-cert", "nats-tls-key", "auth", "auth-dir", "store-dir"}
+
+// checkAuth refuses what would let strangers in.
+func (s serve) checkAuth() error {
+	switch {
+	case s.NATSURL == "" && s.Identities != "":
+		return errors.New("--identities is for --nats-url: the embedded NATS server has those of --auth-dir")
+	case s.NATSURL != "" && s.Identities != "" && s.NATSAccounts:
+		return errors.New("--identities and --nats-accounts are two ways to tell who sends: leave one of them out")
+	case s.NATSURL != "":
+		return nil
+	case (s.NATSCert == "") != (s.NATSKey == ""):
+		return errors.New("--nats-tls-cert and --nats-tls-key belong together: give both")
+	case !loopback(s.NATSListen) && s.Auth == "off":
+		return fmt.Errorf("--auth=off lets in whoever reaches %s: listen on loopback, or leave --auth=off out", s.NATSListen)
+	case !loopback(s.NATSListen) && s.NATSCert == "":
+		return fmt.Errorf("--nats-listen %s is beyond loopback: give --nats-tls-cert and --nats-tls-key, or join a server with --nats-url", s.NATSListen)
+	}
+	return nil
+}
+
+// authDir is where the credentials of the embedded server are; empty where it asks for
+// none.
+func (s serve) authDir() string {
+	if s.NATSURL != "" || s.Auth == "off" {
+		return ""
+	}
+	return cmp.Or(s.AuthDir, filepath.Join(s.StoreDir, "auth"))
+}
+
+// proves reports whether connections prove who sends.
+func (s serve) proves() bool { return s.NATSAccounts || s.Identities != "" || s.authDir() != "" }
+
+// identities are those of the server that is joined; nil for none.
+func (s serve) identities(log *slog.Logger) (*identity.File, error) {
+	if s.NATSURL == "" && s.Auth == "off" {
+		log.Warn("authentication is off: whoever reaches the embedded NATS server can register hooks, emit, answer approval requests and delete the audit log. "+
+			"Use --auth=off for trials only", "nats_listen", s.NATSListen)
+	}
+	if s.Identities == "" {
+		return nil, nil
+	}
+	return identity.OpenFile(s.Identities, log)
+}

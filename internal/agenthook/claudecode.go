@@ -1,0 +1,52 @@
+package agenthook
+
+import (
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// claudeCode is the dialect of Claude Code. A changed input comes without a permission: the
+// user's own permission rules hold for it as for any other.
+func claudeCode() Dialect {
+	return Dialect{
+		Name: "claude-code", Agent: "Claude Code", Tried: "2.1.330",
+		Timeout: 600 * time.Second, EventMember: "hook_event_name", FailsOpen: true,
+		Rename: map[string]string{"tool_response": "tool_result"},
+		Events: []Event{
+			{Native: "SessionStart", Name: events.SessionStart, Inject: true, Message: true},
+			{Native: "UserPromptSubmit", Name: events.PromptSubmit, Deny: Stops, Inject: true, Message: true, Timeout: 30 * time.Second},
+			{Native: "PreToolUse", Name: events.ToolPre, Deny: Stops, Modify: "tool_input", Inject: true, Message: true},
+			{Native: "PermissionRequest", Name: events.ApprovalRequired, Deny: Stops, Message: true},
+			{Native: "PermissionDenied", Name: events.ApprovalDenied},
+			{Native: "PostToolUse", Name: events.ToolPost, Deny: Tells, Modify: "tool_result", Inject: true, Message: true},
+			{Native: "PostToolUseFailure", Name: events.ToolError, Inject: true, Message: true},
+			{Native: "SubagentStart", Name: events.AgentSpawn, Inject: true, Message: true, Copy: subagent},
+			{Native: "SubagentStop", Name: events.AgentComplete, Deny: KeepsOn, Message: true, Copy: subagent},
+			{Native: "Stop", Name: events.PromptComplete, Deny: KeepsOn, Message: true},
+			{Native: "StopFailure", Name: events.ProviderError},
+			{Native: "PreCompact", Name: events.ContextPreCompact, Deny: Stops, Message: true},
+			{Native: "PostCompact", Name: events.ContextPostCompact, Message: true},
+			{Native: "Notification", Name: events.UserNotification},
+			{Native: "SessionEnd", Name: events.SessionEnd, Timeout: 1500 * time.Millisecond},
+		},
+		Notes: []string{
+			"A crash, a time-out and an exit code other than 0 and 2 let Claude Code go on: hook-agent answers for itself where it is killed, as long as the program that Claude Code started lives.",
+			"A person's approval does not replace Claude Code's own permission rules: it may still ask.",
+			"Files that are named with @ in a prompt, and what a tool's own program does, fire no hook.",
+		},
+		write: func(e Event, a answer) any {
+			out := writeClaude(e, a)
+			switch {
+			case a.changed != nil && e.Modify == "tool_input":
+				out.specific(e).UpdatedInput = a.changed
+			case a.changed != nil:
+				out.specific(e).UpdatedToolOutput = a.changed
+			}
+			return out
+		},
+	}
+}
+
+// subagent says who a sub-agent works for, and what it is called.
+var subagent = map[string]string{"parent_session_id": "session_id", "agent_name": "agent_type"}

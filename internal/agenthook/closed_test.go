@@ -1,0 +1,390 @@
+package agenthook_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/agenthook"
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/approver"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+)
+
+// blocks reports whether an answer stops, or hides, what a gated event is about.
+func blocks(out agenthook.Output) bool {
+	if out.Code == agenthook.CodeBlock {
+		return out.Stderr != ""
+	}
+	for _, word := range []string{
+		`"permissionDecision":"deny"`, `"decision":"block"`, `"decision":"deny"`, `"behavior":"deny"`, `{"deny":"`, `"modifiedResult":`, `"modifiedPrompt":`,
+	} {
+		if bytes.Contains(out.Stdout, []byte(word)) {
+			return true
+		}
+	}
+	return false
+}
+
+// gated are the samples of a dialect at which nothing may pass without a verdict.
+func gated(t *testing.T, d agenthook.Dialect) (natives []string) {
+	t.Helper()
+	for _, native := range samples(t, d.Name) {
+		if e, ok := d.Event(native); ok && e.Gated() {
+			natives = append(natives, native)
+		}
+	}
+	if len(natives) == 0 {
+		t.Fatalf("%s has no gated sample", d.Name)
+	}
+	return natives
+}
+
+// Whatever is wrong with the router, gated calls are blocked, with a reason for people.
+func TestFailsClosed(t *testing.T) {
+	t.Parallel()
+	hung := routerThat(t, func(*nats.Msg) {})
+	garbage := routerThat(t, func(m *nats.Msg) { natstest.Respond(m, about(m), []byte(`{"action":"perhaps"}`)) })
+	cut := routerThat(t, func(m *nats.Msg) { natstest.Respond(m, about(m), []byte(`{"action":"cont`)) })
+	other := routerThat(t, func(m *nats.Msg) {
+		natstest.Respond(m, map[string][]string{"Hook-Event-Id": {"another"}}, []byte(`{"action":"continue"}`))
+	})
+	refusing := routerThat(t, func(m *nats.Msg) {
+		natstest.Respond(m, map[string][]string{"Nats-Service-Error-Code": {"503"}, "Nats-Service-Error": {"not ready"}}, nil)
+	})
+	silent := silentServer(t)
+	for name, failure := range map[string]struct {
+		url     string
+		timeout time.Duration
+		says    string
+	}{
+		"no NATS":                   {"nats://127.0.0.1:1", 5 * time.Second, "can't be reached"},
+		"NATS that says nothing":    {silent, 300 * time.Millisecond, "can't be reached"},
+		"no router":                 {natstest.Listening(t).ClientURL(), 5 * time.Second, "is hook-router running"},
+		"a router that hangs":       {hung, time.Second, "did not answer in time"},
+		"an unknown action":         {garbage, 5 * time.Second, "read the answer"},
+		"half an answer":            {cut, 5 * time.Second, "read the answer"},
+		"the answer to another":     {other, time.Second, "did not answer in time"},
+		"a router that can't serve": {refusing, 5 * time.Second, "not ready"},
+		"an address that is none":   {"nats://127.0.0.1:notaport", 5 * time.Second, "notaport"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			volume := testkit.Volume(t, 2, 100, 100)
+			slots := make(chan struct{}, 32) // more at once would time out for want of a processor
+			var all sync.WaitGroup
+			for _, d := range agenthook.Dialects() {
+				natives := gated(t, d)
+				for i := range volume {
+					native := natives[i%len(natives)]
+					slots <- struct{}{}
+					all.Go(func() {
+						defer func() { <-slots }()
+						h := newCall(t, d.Name, native, failure.url)
+						h.Options.Timeout = failure.timeout
+						out := h.Run(context.Background(), bytes.NewReader(sample(t, d.Name, native)))
+						if !blocks(out) || !strings.Contains(string(out.Stdout), failure.says) {
+							t.Errorf("%s %s: %s %s; want a block that says %q", d.Name, native, out.Stdout, out.Stderr, failure.says)
+						}
+					})
+				}
+			}
+			all.Wait()
+		})
+	}
+}
+
+// routerThat stands in the place of a router.
+func routerThat(t *testing.T, answer func(*nats.Msg)) (url string) {
+	t.Helper()
+	s := natstest.Listening(t)
+	nc := natstest.Conn(t, s)
+	if _, err := nc.Subscribe("hooks.execute.>", answer); err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return s.ClientURL()
+}
+
+func about(m *nats.Msg) map[string][]string {
+	return map[string][]string{"Hook-Event-Id": {m.Header["ce-id"][0]}}
+}
+
+// silentServer accepts connections and says nothing.
+func silentServer(t *testing.T) (url string) {
+	t.Helper()
+	return serverThat(t, func(conn net.Conn) { t.Cleanup(func() { _ = conn.Close() }) })
+}
+
+// refusingServer is a NATS server that refuses everybody's credentials.
+func refusingServer(t *testing.T, refusal string) (url string) {
+	t.Helper()
+	return serverThat(t, func(conn net.Conn) {
+		_, _ = conn.Write([]byte(`INFO {"server_id":"S","max_payload":1048576,"headers":true,"auth_required":true}` + "\r\n"))
+		_, _ = bufio.NewReader(conn).ReadString('\n')
+		_, _ = conn.Write([]byte("-ERR '" + refusal + "'\r\n"))
+		_ = conn.Close()
+	})
+}
+
+// serverThat hands each connection to accept.
+func serverThat(t *testing.T, accept func(net.Conn)) (url string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed by the test's end
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			accept(conn)
+		}
+	}()
+	return "nats://" + l.Addr().String()
+}
+
+// A router that is away for a moment is waited for.
+func TestRouterRestarts(t *testing.T) {
+	t.Parallel()
+	s := natstest.Listening(t)
+	_, stop := routertest.Start(t, s, router.Options{})
+	stop()
+	h := newCall(t, "claude-code", "", s.ClientURL())
+	h.Options.Patience = testkit.Patience
+	done := make(chan agenthook.Output, 1)
+	go func() { done <- h.Answer(context.Background(), sample(t, "claude-code", "PreToolUse")) }()
+	routertest.Start(t, s, router.Options{})
+	if out := testkit.Receive(t, "an answer", done); blocks(out) {
+		t.Errorf("%s; want it to pass once the router is back", out.Stdout)
+	}
+}
+
+func TestBadDocuments(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	whole := sample(t, "claude-code", "PreToolUse")
+	large := bytes.Replace(whole, []byte("echo hi"), bytes.Repeat([]byte("x"), 5<<20), 1)
+	for name, test := range map[string]struct {
+		native   string
+		document []byte
+		says     string
+	}{
+		"nothing":           {"", nil, "sent its hook nothing"},
+		"truncated":         {"", whole[:len(whole)/2], "can't be read"},
+		"truncated, named":  {"PreToolUse", whole[:len(whole)/2], "can't be read"},
+		"two documents":     {"", append(bytes.Clone(whole), whole...), "something follows"},
+		"a list":            {"", []byte("[]"), "must be a JSON object"},
+		"no event":          {"", []byte(`{"tool_name":"Bash"}`), "does not say which event"},
+		"a name twice":      {"PreToolUse", []byte(`{"tool_name":"Read","tool_name":"Bash"}`), "twice"},
+		"invalid UTF-8":     {"", bytes.Replace(whole, []byte("echo"), []byte("\xff\xfe"), 1), "UTF-8"},
+		"5 MB":              {"", large, "bytes"},
+		"a long session id": {"", bytes.Replace(whole, []byte(`"session_id": "`), []byte(`"session_id": "`+strings.Repeat("s", 500)), 1), "session"},
+		"nested deep":       {"PreToolUse", []byte(`{"tool_input":` + strings.Repeat("[", 500) + strings.Repeat("]", 500) + `}`), "nests deeper"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out := newCall(t, "claude-code", test.native, b.url).Answer(t.Context(), test.document)
+			if said := string(out.Stdout) + out.Stderr; !blocks(out) || !strings.Contains(said, test.says) {
+				t.Errorf("%s; want a block that says %q", said, test.says)
+			}
+		})
+	}
+}
+
+// An event of a newer version passes, is announced, and is noted once.
+func TestUnknownEvent(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	seen := make(chan string, 2)
+	b.answer(func(_ context.Context, ev worker.Event) (worker.Result, error) {
+		seen <- ev.Name
+		return worker.Deny("no")
+	})
+	first := newCall(t, "claude-code", "", b.url)
+	document := []byte(`{"session_id":"s","hook_event_name":"Message.Display"}`)
+	if out := first.Answer(t.Context(), document); blocks(out) || len(out.Stdout) > 0 {
+		t.Errorf("%s; want nothing", out.Stdout)
+	}
+	if name := testkit.Receive(t, "the event", seen); name != "claude-code:Message-Display" {
+		t.Errorf("announced as %s", name)
+	}
+	if !strings.Contains(first.notes.String(), "knows no event Message.Display") {
+		t.Errorf("noted %q", first.notes.String())
+	}
+	second := newCall(t, "claude-code", "", b.url)
+	second.Options = first.Options
+	second.Answer(t.Context(), document)
+	if strings.Contains(second.notes.String(), "knows no event") {
+		t.Error("noted twice")
+	}
+}
+
+// A document that never ends is answered in time.
+func TestStdinClosedLate(t *testing.T) {
+	t.Parallel()
+	h := newCall(t, "codex", "PreToolUse", "nats://127.0.0.1:1")
+	h.Options.Timeout = 50 * time.Millisecond
+	in, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer w.Close()
+	if out := h.Run(t.Context(), in); !blocks(out) || !strings.Contains(string(out.Stdout), "did not complete its message in time") {
+		t.Errorf("%s", out.Stdout)
+	}
+}
+
+// What passes without a verdict is told, kept, and reported once the router is back.
+func TestAllowIsReported(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	reports := make(chan []byte, 2)
+	b.answer(func(_ context.Context, ev worker.Event) (worker.Result, error) {
+		if ev.Name == agenthook.UncheckedEvent {
+			reports <- ev.Data
+		}
+		return worker.Continue()
+	})
+	h := newCall(t, "claude-code", "", "nats://127.0.0.1:1")
+	h.Options.Allow = true
+	for range 2 {
+		out := h.Answer(t.Context(), sample(t, "claude-code", "PreToolUse"))
+		if blocks(out) || !strings.Contains(string(out.Stdout), "without a verdict") || !strings.Contains(h.notes.String(), "without a verdict") {
+			t.Fatalf("%s, noted %q; want it to pass, and both told", out.Stdout, h.notes.String())
+		}
+	}
+	h.Options.Server = b.url
+	h.Answer(t.Context(), sample(t, "claude-code", "PreToolUse"))
+	var report struct {
+		Count  int
+		Events []struct{ Agent, Event, Cause string }
+	}
+	if err := json.Unmarshal(testkit.Receive(t, "the report", reports), &report); err != nil {
+		t.Fatal(err)
+	}
+	if report.Count != 2 || report.Events[1].Agent != "claude-code" || report.Events[1].Event != "tool:pre" || report.Events[1].Cause == "" {
+		t.Errorf("reported %+v", report)
+	}
+	h.Answer(t.Context(), sample(t, "claude-code", "PreToolUse"))
+	if len(reports) > 0 {
+		t.Error("reported twice")
+	}
+	if left, _ := filepath.Glob(filepath.Join(h.Options.StateDir, "bypassed*")); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+}
+
+// The option is for a router that is away, not for one that refuses, or that answers
+// what can't be read; and without a place for its report, it says so.
+func TestAllowIsNarrow(t *testing.T) {
+	t.Parallel()
+	garbage := routerThat(t, func(m *nats.Msg) { natstest.Respond(m, about(m), []byte(`{}`)) })
+	h := newCall(t, "claude-code", "", garbage)
+	h.Options.Allow = true
+	if out := h.Answer(t.Context(), sample(t, "claude-code", "PreToolUse")); !blocks(out) {
+		t.Errorf("garbage: %s; want a block", out.Stdout)
+	}
+	if out := h.Answer(t.Context(), []byte(`{"hook_event_name":"PreToolUse"`)); !blocks(out) {
+		t.Errorf("truncated: %s; want a block", out.Stdout)
+	}
+	for _, refusal := range []string{"Authorization Violation", "User Authentication Expired"} {
+		h := newCall(t, "claude-code", "", refusingServer(t, refusal))
+		h.Options.Allow = true
+		if out := h.Answer(t.Context(), sample(t, "claude-code", "PreToolUse")); !blocks(out) || !strings.Contains(string(out.Stdout), refusal) {
+			t.Errorf("%s: %s; want a block", refusal, out.Stdout)
+		}
+	}
+	blocked := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h = newCall(t, "claude-code", "", "nats://127.0.0.1:1")
+	h.Options.Allow, h.Options.StateDir = true, filepath.Join(blocked, "state")
+	if out := h.Answer(t.Context(), sample(t, "claude-code", "PreToolUse")); !strings.Contains(string(out.Stdout), "can't be reported later") {
+		t.Errorf("%s; want it told", out.Stdout)
+	}
+}
+
+// A person decides while the agent waits; nobody in time is a block.
+func TestAsks(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	b.answer(func(context.Context, worker.Event) (worker.Result, error) {
+		return worker.Ask("Deploy?", "Allow once", "Deny")
+	})
+	people := approver.New(b.client)
+	for _, d := range agenthook.Dialects() {
+		for _, option := range []string{"Allow once", "Deny", ""} {
+			t.Run(d.Name+" "+option, func(t *testing.T) {
+				native := preTool(t, d)
+				h := newCall(t, d.Name, native, b.url)
+				if option == "" {
+					h.Options.Timeout = 200 * time.Millisecond
+				}
+				done := make(chan agenthook.Output, 1)
+				go func() { done <- h.Answer(context.Background(), sample(t, d.Name, native)) }()
+				if option != "" {
+					answerUntil(t, people, option, done)
+				}
+				out := testkit.Receive(t, "an answer", done)
+				if blocks(out) != (option != "Allow once") {
+					t.Errorf("%q: %s", option, out.Stdout)
+				}
+				if option == "" && !strings.Contains(h.notes.String(), "waiting for a person: Deploy?") {
+					t.Errorf("noted %q; want that it waits", h.notes.String())
+				}
+				if option == "" && !strings.Contains(string(out.Stdout), "nobody has answered") {
+					t.Errorf("%s; want who was waited for", out.Stdout)
+				}
+			})
+		}
+	}
+}
+
+// preTool is the sample of a tool that is about to run.
+func preTool(t *testing.T, d agenthook.Dialect) string {
+	t.Helper()
+	for _, native := range gated(t, d) {
+		if e, _ := d.Event(native); e.Name == "tool:pre" {
+			return native
+		}
+	}
+	t.Fatalf("%s has no tool:pre", d.Name)
+	return ""
+}
+
+// answerUntil answers whatever is asked, until there is an answer to the agent.
+func answerUntil(t *testing.T, a *approver.Approver, option string, done <-chan agenthook.Output) {
+	t.Helper()
+	testkit.Eventually(t, "the agent has its answer", func() bool {
+		list, _, err := a.Pending(t.Context(), approval.Filter{})
+		if err != nil {
+			return false
+		}
+		for _, r := range list {
+			_, _ = a.Answer(t.Context(), r.ID, approval.Answer{Option: option}) // one that is decided meanwhile is no matter
+		}
+		return len(done) > 0
+	})
+}

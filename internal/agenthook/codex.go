@@ -1,0 +1,47 @@
+package agenthook
+
+import (
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// codex is the dialect of Codex. It fails a hook that answers with a field that it does not
+// know, and goes on.
+func codex() Dialect {
+	return Dialect{
+		Name: "codex", Agent: "Codex", Tried: "0.169.0",
+		Timeout: 600 * time.Second, EventMember: "hook_event_name", FailsOpen: true,
+		Rename: map[string]string{"tool_response": "tool_result"},
+		Events: []Event{
+			{Native: "SessionStart", Name: events.SessionStart, Inject: true, Message: true},
+			{Native: "UserPromptSubmit", Name: events.PromptSubmit, Deny: Stops, Inject: true, Message: true},
+			{Native: "PreToolUse", Name: events.ToolPre, Deny: Stops, Modify: "tool_input", Inject: true, Message: true},
+			{Native: "PermissionRequest", Name: events.ApprovalRequired, Deny: Stops, Message: true},
+			{Native: "PostToolUse", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", Inject: true, Message: true},
+			{Native: "SubagentStart", Name: events.AgentSpawn, Inject: true, Message: true, Copy: subagent},
+			{Native: "SubagentStop", Name: events.AgentComplete, Deny: KeepsOn, Message: true, Copy: subagent},
+			{Native: "Stop", Name: events.PromptComplete, Deny: KeepsOn, Message: true},
+			{Native: "PreCompact", Name: events.ContextPreCompact, Message: true},
+			{Native: "PostCompact", Name: events.ContextPostCompact, Message: true},
+			{Native: "SessionEnd", Name: events.SessionEnd, Timeout: time.Second},
+		},
+		Notes: []string{
+			"Codex passes over hooks that nobody has trusted, and says nothing: run /hooks once in a terminal and trust hook-agent, and again whenever its command line changes. `codex exec` runs no untrusted hook.",
+			"A crash, a time-out and output that Codex can't read let it go on.",
+			"Tools that OpenAI runs, such as web search, fire no hook. A patch that is applied in a shell arrives as a shell command, and fires no PostToolUse.",
+			"Hooks get the environment of Codex, keys included.",
+		},
+		write: func(e Event, a answer) any {
+			out := writeClaude(e, a)
+			switch {
+			case a.changed != nil && e.Modify == "tool_input":
+				out.specific(e).PermissionDecision = "allow" // Codex takes no other form
+				out.specific(e).UpdatedInput = a.changed
+			case a.changed != nil:
+				out.Decision, out.Reason = "block", asText(a.changed) // it replaces the result
+			}
+			return out
+		},
+	}
+}

@@ -1,0 +1,119 @@
+package agenthook
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// Dialect is how one agent speaks to its hooks.
+type Dialect struct {
+	Name  string // as on the command line
+	Agent string // for people
+	Tried string // the version that the table was tried with
+
+	// Timeout is how long the agent waits for a hook where its configuration says nothing.
+	Timeout time.Duration
+	// EventMember is the member of the agent's document that names the event; empty where
+	// only the command line does.
+	EventMember string
+	// Rename maps members of the document to those of the standard events. The others stay
+	// as they are.
+	Rename map[string]string
+	Events []Event
+	// FailsOpen says that the agent goes on where a hook is killed, as `hookctl connect` sets
+	// the hook up.
+	FailsOpen bool
+	// Notes is what else people should know, for the agent's page: a sentence each.
+	Notes []string
+
+	// write says the answer in the agent's words: a JSON object; nil for nothing.
+	write func(e Event, a answer) any
+}
+
+// Event is one hook event of an agent, and what the agent lets a hook do there.
+type Event struct {
+	Native string // the agent's name for it
+	Name   string // the event here
+	// Deny is what a denial does. The zero Effect: nothing.
+	Deny Effect
+	// Modify is the member of the data that a hook may change; empty for none.
+	Modify string
+	// Merges says that the agent merges the changed member into its own, so that nothing
+	// can be taken away.
+	Merges bool
+	// Inject says that the model gets the context that hooks add.
+	Inject bool
+	// Message says that the user is shown what hooks say.
+	Message bool
+	// Timeout is that of the dialect, where this event has another.
+	Timeout time.Duration
+	// Copy maps members of the standard event to those of the agent's that they are
+	// copied from.
+	Copy map[string]string
+	// Skip names a member that must not be an empty text: without it, the agent only
+	// repeats an event.
+	Skip string
+}
+
+// Effect is what an agent does where a hook denies.
+type Effect string
+
+// The effects. The zero Effect is that the agent goes on.
+const (
+	Stops   Effect = "stops"    // the operation does not happen
+	Hides   Effect = "hides"    // the model gets the reason in place of the result, or of the prompt
+	Tells   Effect = "tells"    // it has happened; the model gets the reason beside the result
+	KeepsOn Effect = "keeps on" // the agent does not end its turn, and gets the reason as its task
+)
+
+// Gated reports whether nothing passes without a verdict.
+func (e Event) Gated() bool { return e.Deny == Stops || e.Deny == Hides }
+
+// Obeys reports whether the agent obeys anything at this event.
+func (e Event) Obeys() bool { return e.Deny != "" || e.Modify != "" || e.Inject || e.Message }
+
+// answer is what the agent is to be told. The zero answer lets it go on.
+type answer struct {
+	deny    bool
+	reason  string          // why, for the model
+	changed json.RawMessage // the new value of the member that Event.Modify names; nil for no change
+	context string          // for the model
+	message string          // for the user
+}
+
+// empty reports whether there is nothing to say.
+func (a answer) empty() bool {
+	return !a.deny && a.changed == nil && a.context == "" && a.message == ""
+}
+
+// Dialects returns all dialects.
+func Dialects() []Dialect {
+	return []Dialect{claudeCode(), codex(), gemini(), copilot(), goose(), qwen(), opencode()}
+}
+
+// Find returns the dialect of a name.
+func Find(name string) (Dialect, bool) {
+	all := Dialects()
+	i := slices.IndexFunc(all, func(d Dialect) bool { return d.Name == name })
+	if i < 0 {
+		return Dialect{}, false
+	}
+	return all[i], true
+}
+
+// Probe is an event of all dialects that no agent sends: a gated one, with which
+// `hookctl doctor` tries the way to the router.
+const Probe = "hookctl-doctor"
+
+// Event returns the event that the agent calls native.
+func (d Dialect) Event(native string) (Event, bool) {
+	if native == Probe {
+		return Event{Native: Probe, Name: "hook-agent:doctor", Deny: Stops}, true
+	}
+	i := slices.IndexFunc(d.Events, func(e Event) bool { return e.Native == native })
+	if i < 0 {
+		return Event{}, false
+	}
+	return d.Events[i], true
+}

@@ -1,0 +1,81 @@
+package front
+
+import (
+	"errors"
+	"io"
+	"os"
+	"time"
+)
+
+// ChildName is the name of the second process, as the operating system shows it. Nobody
+// can pass it in a configuration or a variable.
+const ChildName = "hook-agent: asking"
+
+const (
+	// slack is how much later than the second process the first one gives up.
+	slack = 500 * time.Millisecond
+	// longest is how long the second process has to say when it will be done.
+	longest = 10 * time.Minute
+)
+
+// Failure is why the second process gave no answer.
+type Failure struct {
+	Document []byte // what the agent has sent so far
+	Cause    error
+}
+
+// Run has a second process with the same arguments answer what is on the standard input,
+// and ends this process with its answer. It returns where there is none.
+func Run(args []string) *Failure {
+	f, out, code := run(args)
+	if f.Cause != nil {
+		return f
+	}
+	if _, err := os.Stdout.Write(out); err != nil {
+		return &Failure{f.Document, err}
+	}
+	os.Exit(code) //nolint:forbidigo // this is the end of the program, before main
+	return nil
+}
+
+func run(args []string) (f *Failure, out []byte, code int) {
+	f = new(Failure)
+	self, err := os.Executable()
+	if err != nil {
+		return &Failure{Cause: err}, nil, 0
+	}
+	childIn, in, err1 := os.Pipe()
+	from, childOut, err2 := os.Pipe()
+	if err := errors.Join(err1, err2); err != nil {
+		return &Failure{Cause: err}, nil, 0
+	}
+	child, err := os.StartProcess(self, append([]string{ChildName}, args[1:]...), &os.ProcAttr{
+		Files: []*os.File{childIn, childOut, os.Stderr}, Sys: dieWithParent(),
+	})
+	_, _ = childIn.Close(), childOut.Close()
+	if err != nil {
+		return &Failure{Cause: errors.New("its second process can't be started: " + err.Error())}, nil, 0
+	}
+	read := make(chan []byte, 1)
+	go func() {
+		document, _ := io.ReadAll(os.Stdin) // what is missing is missed by the second process
+		read <- document
+		_, _ = in.Write(document) // a process that is gone is noticed below
+		_ = in.Close()
+	}()
+	late := time.AfterFunc(longest, func() { _ = child.Kill() })
+	defer late.Stop()
+	out, code, err = receive(from, func(d time.Duration) { late.Reset(d + slack) })
+	if err == nil {
+		return f, out, code // complete: its end need not be waited for
+	}
+	f.Cause = err
+	if state, err := child.Wait(); err == nil && !state.Success() {
+		f.Cause = errors.New("its second process failed: " + state.String())
+	}
+	select {
+	case f.Document = <-read:
+	default: // the agent is still sending
+	}
+	return f, nil, 0
+}

@@ -1,0 +1,64 @@
+package agenthook
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// geminiOutput is what Gemini CLI reads of a hook.
+type geminiOutput struct {
+	Decision      string          `json:"decision,omitempty"`
+	Reason        string          `json:"reason,omitempty"`
+	SystemMessage string          `json:"systemMessage,omitempty"`
+	Specific      *geminiSpecific `json:"hookSpecificOutput,omitempty"`
+}
+
+type geminiSpecific struct {
+	HookEventName     string          `json:"hookEventName"`
+	ToolInput         json.RawMessage `json:"tool_input,omitempty"`
+	AdditionalContext string          `json:"additionalContext,omitempty"`
+}
+
+// gemini is the dialect of Gemini CLI.
+func gemini() Dialect {
+	return Dialect{
+		Name: "gemini", Agent: "Gemini CLI", Tried: "0.61.0",
+		Timeout: 60 * time.Second, EventMember: "hook_event_name", FailsOpen: true,
+		Rename: map[string]string{"tool_response": "tool_result"},
+		Events: []Event{
+			{Native: "SessionStart", Name: events.SessionStart, Inject: true, Message: true},
+			{Native: "BeforeAgent", Name: events.PromptSubmit, Deny: Stops, Inject: true, Message: true},
+			{Native: "BeforeTool", Name: events.ToolPre, Deny: Stops, Modify: "tool_input", Merges: true, Message: true},
+			{Native: "AfterTool", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", Inject: true, Message: true},
+			{Native: "AfterAgent", Name: events.PromptComplete, Deny: KeepsOn, Message: true},
+			{Native: "PreCompress", Name: events.ContextPreCompact, Message: true},
+			{Native: "Notification", Name: events.UserNotification, Message: true},
+			{Native: "SessionEnd", Name: events.SessionEnd, Message: true},
+		},
+		Notes: []string{
+			"Gemini CLI merges a changed input into its own: a change that takes a member away is a denial.",
+			"It loses context that is added before a tool runs; hook-agent says so on standard error.",
+			"A crash, a time-out and output that it can't read let Gemini CLI go on.",
+			"BeforeModel, AfterModel and BeforeToolSelection are not sent to the router: they repeat the conversation with each request.",
+			"Hooks of a project run once the project is trusted.",
+		},
+		write: func(e Event, a answer) any {
+			out := geminiOutput{SystemMessage: a.message}
+			specific := geminiSpecific{HookEventName: e.Native, AdditionalContext: a.context}
+			switch {
+			case a.deny:
+				out.Decision, out.Reason = "deny", a.reason
+			case a.changed != nil && e.Modify == "tool_input":
+				specific.ToolInput = a.changed
+			case a.changed != nil:
+				out.Decision, out.Reason = "deny", asText(a.changed, "llmContent") // it replaces the result
+			}
+			if specific.ToolInput != nil || specific.AdditionalContext != "" {
+				out.Specific = &specific
+			}
+			return out
+		},
+	}
+}

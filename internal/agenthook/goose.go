@@ -1,0 +1,38 @@
+package agenthook
+
+import (
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// goose is the dialect of Goose, which can only be told no.
+func goose() Dialect {
+	return Dialect{
+		Name: "goose", Agent: "Goose", Tried: "1.52.0",
+		Timeout: 30 * time.Second, EventMember: "event",
+		Rename: map[string]string{"event": "hook_event_name", "message": "prompt", "working_dir": "cwd"},
+		Events: []Event{
+			{Native: "SessionStart", Name: events.SessionStart},
+			{Native: "UserPromptSubmit", Name: events.PromptSubmit},
+			{Native: "PreToolUse", Name: events.ToolPre, Deny: Stops},
+			{Native: "PostToolUse", Name: events.ToolPost},
+			{Native: "PostToolUseFailure", Name: events.ToolError},
+			{Native: "Stop", Name: events.PromptComplete},
+			{Native: "SessionEnd", Name: events.SessionEnd},
+		},
+		Notes: []string{
+			"Goose takes no change: a change of a tool's input is a denial, with the change as the reason.",
+			"It takes no context and shows its user nothing; hook-agent says both on standard error.",
+			"A prompt can't be refused.",
+			"A crash, a time-out and output that it can't read let Goose go on, unless the hook has \"on_failure\": \"block\", as `hookctl connect` writes it.",
+			"BeforeShellExecution and its like repeat PreToolUse and are not sent to the router.",
+		},
+		write: func(_ Event, a answer) any {
+			if !a.deny {
+				return nil
+			}
+			return map[string]string{"decision": "block", "reason": a.reason}
+		},
+	}
+}

@@ -1,0 +1,166 @@
+package agenthook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// Options say how a hook asks the router. The zero Options ask the router at the default
+// address, and block where it can't be reached.
+type Options struct {
+	Server string // NATS servers, comma-separated; empty means nats://127.0.0.1:4222
+	Creds  string // NATS credentials file; empty for none
+	Prefix string // first token of the router's subjects; empty means hooks
+	// Timeout is how long the agent waits for an answer, all in all; 0 means nine tenths of
+	// what the agent allows a hook that its configuration says nothing of.
+	Timeout time.Duration
+	// Patience is how long an unreachable router is tried again; 0 means two seconds.
+	Patience time.Duration
+	// Allow lets gated events pass where the router can't be reached.
+	Allow bool
+	// StateDir is where uses of Allow are kept until they are reported; empty for nowhere.
+	StateDir string
+}
+
+// CodeBlock is the exit code that blocks in all dialects; the reason is on standard error.
+const CodeBlock = 2
+
+// Output is what the agent gets of its hook. The zero Output lets it go on.
+type Output struct {
+	Stdout []byte
+	Stderr string // the reason, where Code is not 0
+	Code   int
+}
+
+// Hook answers one call of an agent's hook. It is used once.
+type Hook struct {
+	Dialect Dialect
+	Native  string // the event as the command line names it; empty: the document does
+	Options Options
+	Notes   io.Writer // standard error, for what there is to say beside the answer
+}
+
+// Timeout is how long the agent waits for the answer to an event.
+func (h *Hook) timeout(e Event) time.Duration {
+	if h.Options.Timeout > 0 {
+		return h.Options.Timeout
+	}
+	if e.Timeout > 0 {
+		return e.Timeout * 9 / 10
+	}
+	return h.Dialect.Timeout * 9 / 10
+}
+
+// Answer answers an agent's document. It returns in time whatever happens to ctx, the
+// router and the network.
+func (h *Hook) Answer(ctx context.Context, document []byte) Output {
+	in, err := readInput(h.Dialect, h.Native, document)
+	if err != nil {
+		return h.Refuse(document, err)
+	}
+	if in.skip {
+		return Output{}
+	}
+	if !in.known {
+		h.noteUnknown(in.event)
+	}
+	ctx, cancel := context.WithTimeout(ctx, h.timeout(in.event))
+	defer cancel()
+	v, err := h.ask(ctx, in)
+	if err != nil {
+		return h.write(in.event, h.failed(in, err))
+	}
+	return h.write(in.event, h.obey(in, v))
+}
+
+// Refuse is the answer where there is no verdict for another reason than the router: the
+// document can't be read, or nobody else answers. Where the event is not known, it blocks
+// in the way that all agents understand.
+func (h *Hook) Refuse(document []byte, cause error) Output {
+	in, _ := readInput(h.Dialect, h.Native, document)
+	reason := blocked(cause)
+	switch {
+	case in.event.Native == "":
+		return Output{Stderr: reason, Code: CodeBlock}
+	case !in.known:
+		h.note(verdict.Display{Level: chain.LevelWarning, Source: "hook-agent", Message: reason})
+		return Output{}
+	}
+	return h.write(in.event, withoutVerdict(in.event, cause))
+}
+
+// withoutVerdict blocks a gated event, and says at others that nobody was asked.
+func withoutVerdict(e Event, cause error) answer {
+	if e.Gated() {
+		return answer{deny: true, reason: blocked(cause)}
+	}
+	return answer{message: shown(own(chain.LevelWarning, "no hook has seen this %s: %v", e.Native, cause))}
+}
+
+func blocked(cause error) string {
+	return fmt.Sprintf("Blocked, since no policy could be asked: %v. Do not work around this: tell your user.", cause)
+}
+
+// obey is what the agent is to be told of a verdict. What it would pass over becomes a
+// denial where that stops something, and a note.
+func (h *Hook) obey(in input, v verdict.Verdict) answer {
+	e := in.event
+	a := answer{deny: v.Action != verdict.Continue, reason: v.Reason, context: injected(v), message: shown(append(v.Display, decided(v)...)...)}
+	if !a.deny {
+		var lost string
+		a.changed, lost = change(e, in, v)
+		if a.deny = lost != "" && e.Deny != KeepsOn; a.deny {
+			a.changed, a.reason = nil, paragraphs(v.Reason, lost)
+		}
+	}
+	if a.deny {
+		a.reason = paragraphs(a.reason, a.context)
+		a.context = ""
+		if a.reason == "" {
+			a.reason = "Denied by a hook, which gave no reason."
+		}
+	}
+	if a.deny && e.Deny == "" {
+		h.note(own(chain.LevelWarning, "%s can't be stopped at %s: %s", h.Dialect.Agent, e.Native, a.reason))
+		a.deny, a.reason = false, ""
+	}
+	if a.context != "" && !e.Inject {
+		h.note(own(chain.LevelWarning, "%s takes no context at %s; lost: %s", h.Dialect.Agent, e.Native, a.context))
+		a.context = ""
+	}
+	return a
+}
+
+// write says an answer in the agent's words. What is for the user goes to standard error
+// where the agent shows nothing.
+func (h *Hook) write(e Event, a answer) Output {
+	if !e.Message && a.message != "" {
+		fmt.Fprintln(h.Notes, a.message)
+		a.message = ""
+	}
+	if a.empty() || h.Dialect.write == nil {
+		return Output{}
+	}
+	said := h.Dialect.write(e, a)
+	if said == nil {
+		return Output{}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(said); err != nil { // a changed value that is no JSON
+		return Output{Stderr: blocked(err), Code: CodeBlock}
+	}
+	return Output{Stdout: b.Bytes()}
+}
+
+func (h *Hook) note(d verdict.Display) {
+	fmt.Fprintln(h.Notes, shown(d))
+}

@@ -1,0 +1,103 @@
+package agenthook
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// maxInput bounds the document of an agent, in bytes. A router takes less; see its server's
+// max_payload.
+const maxInput = 64 << 20
+
+// maxName bounds an event's name in what is said about it.
+const maxName = 64
+
+// input is what an agent sent its hook.
+type input struct {
+	event   Event
+	known   bool            // the dialect has the event
+	data    json.RawMessage // of the standard event
+	members events.Object   // of data
+	skip    bool            // it repeats an event that was sent before
+}
+
+// readInput reads an agent's document. native is the event as the command line names it;
+// empty means that the document does. The event is told even where there is an error.
+func readInput(d Dialect, native string, document []byte) (input, error) {
+	members, err := events.ParseObject(document)
+	if err == nil && native == "" {
+		native, _ = members.GetString(d.EventMember)
+	}
+	in := input{}
+	in.event, in.known = d.Event(native)
+	switch {
+	case err != nil && len(strings.TrimSpace(string(document))) == 0:
+		return in, errors.New("the agent sent its hook nothing")
+	case err != nil:
+		return in, fmt.Errorf("the agent's message can't be read: %w", err)
+	case native == "":
+		return in, fmt.Errorf("the agent's message does not say which event it is: name it on the command line, as in hook-agent %s EVENT", d.Name)
+	case !in.known:
+		in.event = Event{Native: native, Name: customName(d.Name, native)}
+	}
+	if text, ok := members.GetString(in.event.Skip); ok && text == "" {
+		in.skip = true
+	}
+	in.data = standard(d, in.event, members)
+	in.members, err = events.ParseObject(in.data)
+	return in, err
+}
+
+// standard is the data of the standard event: the document with the members that have
+// another name there.
+func standard(d Dialect, e Event, document events.Object) []byte {
+	w := events.NewObjectWriter(make([]byte, 0, len(document.Bytes())+256))
+	for name, value := range document.All() {
+		if to, ok := d.Rename[name]; ok {
+			if _, taken := document.Get(to); !taken {
+				name = to
+			}
+		}
+		quoted, _ := jsontext.AppendQuote(nil, name) // was read as JSON
+		w.Raw(string(quoted[1:len(quoted)-1]), value)
+	}
+	for to, from := range e.Copy {
+		value, ok := document.Get(from)
+		if _, taken := document.Get(to); ok && !taken {
+			w.Raw(to, value)
+		}
+	}
+	return w.End()
+}
+
+// customName is the event that an unknown hook event becomes: the dialect, and the agent's
+// name for it with what no name may hold replaced.
+func customName(dialect, native string) string {
+	part := strings.Map(func(c rune) rune {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-':
+			return c
+		}
+		return '-'
+	}, native)
+	return dialect + ":" + part[:min(len(part), maxName)]
+}
+
+// readAll reads the whole document. What is too long is an error.
+func readAll(in io.Reader) ([]byte, error) {
+	document, err := io.ReadAll(io.LimitReader(in, maxInput+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the agent's message can't be read: %w", err)
+	case len(document) > maxInput:
+		return nil, fmt.Errorf("the agent's message is longer than %d MiB", maxInput>>20)
+	}
+	return document, nil
+}

@@ -1,0 +1,87 @@
+package agenthook
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// change is the new value of the member that an agent lets hooks change; nil for none. lost
+// says what else hooks changed, which the agent would not obey.
+func change(e Event, in input, v verdict.Verdict) (changed json.RawMessage, lost string) {
+	if v.Data == nil || bytes.Equal(v.Data, in.data) {
+		return nil, ""
+	}
+	after, err := events.ParseObject(v.Data)
+	if err != nil {
+		return nil, "The policy changed this to something that can't be read."
+	}
+	for name, before := range in.members.All() {
+		now, there := after.Get(name)
+		switch {
+		case name == "timestamp" || there && same(before, now):
+		case name == e.Modify && there && !(e.Merges && takesAway(before, now)):
+			changed = json.RawMessage(now)
+		default:
+			return nil, fmt.Sprintf("The policy wants this done with another %s, which can't be put in place here. It wants: %s", name, clip(asText(now), maxReason))
+		}
+	}
+	return changed, ""
+}
+
+// same compares JSON values: spaces and the order of members do not count.
+func same(a, b jsontext.Value) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	a, b = a.Clone(), b.Clone()
+	return a.Canonicalize() == nil && b.Canonicalize() == nil && bytes.Equal(a, b)
+}
+
+// takesAway reports whether a member of an object is gone, at the level where agents merge.
+func takesAway(before, now jsontext.Value) bool {
+	was, err1 := events.ParseObject(before)
+	is, err2 := events.ParseObject(now)
+	if err1 != nil || err2 != nil {
+		return true
+	}
+	for name := range was.All() {
+		if _, there := is.Get(name); !there {
+			return true
+		}
+	}
+	return false
+}
+
+// injected is the context that hooks add. No agent has roles or a last tool result for it.
+func injected(v verdict.Verdict) string {
+	var texts []string
+	for _, m := range v.Messages {
+		texts = append(texts, m.Content)
+	}
+	return paragraphs(texts...)
+}
+
+// decided tells the user what became of an approval request, and what a router withheld.
+func decided(v verdict.Verdict) (list []verdict.Display) {
+	if r := v.Approval; r != nil && !r.Cached && r.Option != "" {
+		by := ""
+		if r.DecidedBy != "" {
+			by = " by " + r.DecidedBy
+		}
+		list = append(list, own(chain.LevelInfo, "answered%s: %s", by, r.Option))
+	}
+	for _, w := range v.Warnings {
+		if w.Kind != verdict.Overridden {
+			list = append(list, own(chain.LevelWarning, "context of %s: %s", w.Hook, strings.TrimSpace(w.Kind+" "+w.Detail)))
+		}
+	}
+	return list
+}

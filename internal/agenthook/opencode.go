@@ -1,0 +1,55 @@
+package agenthook
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// opencodeOutput is what the plug-in for OpenCode reads.
+type opencodeOutput struct {
+	Deny    string          `json:"deny,omitempty"`
+	Args    json.RawMessage `json:"args,omitempty"`
+	Output  json.RawMessage `json:"output,omitempty"`
+	Prompt  json.RawMessage `json:"prompt,omitempty"`
+	Context string          `json:"context,omitempty"`
+	Message string          `json:"message,omitempty"`
+}
+
+// opencode is the dialect of the plug-in that OpenCode needs: see [Plugin].
+func opencode() Dialect {
+	return Dialect{
+		Name: "opencode", Agent: "OpenCode", Tried: "1.18.33",
+		Timeout: 600 * time.Second, EventMember: "hook_event_name",
+		Events: []Event{
+			{Native: "session.created", Name: events.SessionStart, Message: true},
+			{Native: "chat.message", Name: events.PromptSubmit, Deny: Stops, Modify: "prompt", Inject: true, Message: true},
+			{Native: "tool.execute.before", Name: events.ToolPre, Deny: Stops, Modify: "tool_input", Message: true},
+			{Native: "tool.execute.after", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", Inject: true, Message: true},
+			{Native: "session.idle", Name: events.PromptComplete, Message: true},
+			{Native: "session.compacted", Name: events.ContextPostCompact, Message: true},
+			{Native: "session.error", Name: events.ErrorOrchestration, Message: true},
+			{Native: "session.deleted", Name: events.SessionEnd, Message: true},
+		},
+		Notes: []string{
+			"OpenCode has no hooks that are programs: the plug-in that `hookctl connect` writes starts hook-agent. Where that fails in any way, the plug-in denies.",
+			"Context that is added before a tool runs has no place to go; hook-agent says so on standard error.",
+			"`permission.ask` is never called by OpenCode; hook-agent holds the call itself.",
+		},
+		write: func(e Event, a answer) any {
+			out := opencodeOutput{Context: a.context, Message: a.message}
+			switch {
+			case a.deny:
+				out.Deny = a.reason
+			case a.changed != nil && e.Modify == "tool_input":
+				out.Args = a.changed
+			case a.changed != nil && e.Modify == "prompt":
+				out.Prompt = a.changed
+			case a.changed != nil:
+				out.Output = a.changed
+			}
+			return out
+		},
+	}
+}

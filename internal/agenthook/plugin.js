@@ -1,0 +1,68 @@
+// Written by `hookctl connect opencode`, removed by `hookctl disconnect opencode`.
+// It asks hook-agent about prompts and tools. Where that fails in any way, it denies.
+import { spawn } from "node:child_process"
+
+const program = "PROGRAM"
+const args = ["ARGS"]
+
+function ask(event, data) {
+  return new Promise((resolve) => {
+    const fail = (why) => resolve({ deny: "Blocked, since no policy could be asked: " + why + ". Do not work around this: tell your user." })
+    try {
+      const child = spawn(program, [...args, event], { stdio: ["pipe", "pipe", "pipe"] })
+      let out = "", err = ""
+      child.stdout.on("data", (text) => (out += text))
+      child.stderr.on("data", (text) => (err += text))
+      child.on("error", (e) => fail("hook-agent can't be started: " + e.message))
+      child.on("close", (code) => {
+        if (code !== 0) return fail(err.trim() || "hook-agent ended with " + code)
+        try {
+          resolve(out.trim() ? JSON.parse(out) : {})
+        } catch (e) {
+          fail("hook-agent's answer can't be read")
+        }
+      })
+      child.stdin.on("error", () => {})
+      child.stdin.end(JSON.stringify({ hook_event_name: event, cwd: process.cwd(), ...data }))
+    } catch (e) {
+      fail(String(e))
+    }
+  })
+}
+
+// OpenCode keeps the objects that it gave: they are changed in place.
+function become(object, value) {
+  for (const name of Object.keys(object)) if (!(name in value)) delete object[name]
+  Object.assign(object, value)
+}
+
+const announced = new Set(["session.created", "session.idle", "session.compacted", "session.error", "session.deleted"])
+
+export const HookRouter = async () => ({
+  event: async ({ event }) => {
+    if (!announced.has(event.type)) return
+    const properties = event.properties ?? {}
+    await ask(event.type, { session_id: properties.sessionID ?? properties.info?.id, properties })
+  },
+  "chat.message": async (input, output) => {
+    const texts = output.parts.filter((part) => part.type === "text")
+    const answer = await ask("chat.message", { session_id: input.sessionID, prompt: texts.map((part) => part.text).join("\n") })
+    if (answer.deny) throw new Error(answer.deny)
+    if (answer.prompt !== undefined) texts.forEach((part, i) => (part.text = i === 0 ? answer.prompt : ""))
+    if (answer.context && texts.length > 0) texts[texts.length - 1].text += "\n\n" + answer.context
+  },
+  "tool.execute.before": async (input, output) => {
+    const answer = await ask("tool.execute.before", { session_id: input.sessionID, tool_name: input.tool, call_id: input.callID, tool_input: output.args })
+    if (answer.deny) throw new Error(answer.deny)
+    if (answer.args) become(output.args, answer.args)
+  },
+  "tool.execute.after": async (input, output) => {
+    const { title, output: text, metadata } = output
+    const answer = await ask("tool.execute.after", {
+      session_id: input.sessionID, tool_name: input.tool, call_id: input.callID, tool_input: input.args, tool_result: { title, output: text, metadata },
+    })
+    if (answer.deny) become(output, { title: "withheld", output: answer.deny, metadata: {} })
+    if (answer.output) become(output, answer.output)
+    if (answer.context) output.output += "\n\n" + answer.context
+  },
+})

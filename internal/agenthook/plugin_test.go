@@ -1,0 +1,72 @@
+package agenthook_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hookrouter/hookrouter/internal/agenthook"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+)
+
+// calls calls the plug-in as OpenCode does, and prints what became of what it gave.
+const calls = `
+import { HookRouter } from "./plugin.mjs"
+const hooks = await HookRouter({})
+const result = {}
+const attempt = async (name, call) => { try { await call() } catch (e) { result[name] = e.message } }
+const args = { command: "ls", description: "d" }, same = args
+await attempt("before", () => hooks["tool.execute.before"]({ tool: "bash", sessionID: "s", callID: "c" }, { args }))
+result.args = same
+const after = { title: "t", output: "secret", metadata: { output: "secret" } }
+await attempt("after", () => hooks["tool.execute.after"]({ tool: "bash", sessionID: "s", callID: "c", args }, after))
+result.result = after
+const parts = [{ type: "text", text: "one" }, { type: "file" }, { type: "text", text: "two" }]
+await attempt("prompt", () => hooks["chat.message"]({ sessionID: "s" }, { message: {}, parts }))
+result.parts = parts.map((part) => part.text)
+await attempt("event", () => hooks.event({ event: { type: "session.idle", properties: { sessionID: "s" } } }))
+console.log(JSON.stringify(result))
+`
+
+// The plug-in for OpenCode changes the objects in place, and denies where hook-agent does,
+// fails, or is not there.
+func TestPlugin(t *testing.T) {
+	t.Parallel()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("needs node")
+	}
+	testkit.From(t, testkit.CI)
+	for name, test := range map[string]struct{ script, want string }{
+		"pass":    {"cat >/dev/null", `{"args":{"command":"ls","description":"d"},"result":{"title":"t","output":"secret","metadata":{"output":"secret"}},"parts":["one",null,"two"]}`},
+		"change":  {`cat >/dev/null; echo '{"args":{"command":"pwd"},"output":{"title":"t","output":"x","metadata":{}},"prompt":"new","context":"more"}'`, `{"args":{"command":"pwd"},"result":{"title":"t","output":"x\n\nmore","metadata":{}},"parts":["new",null,"\n\nmore"]}`},
+		"deny":    {`cat >/dev/null; echo '{"deny":"no"}'`, `{"before":"no","args":{"command":"ls","description":"d"},"result":{"title":"withheld","output":"no","metadata":{}},"prompt":"no","parts":["one",null,"two"]}`},
+		"block":   {`cat >/dev/null; echo why >&2; exit 2`, `{"before":"Blocked, since no policy could be asked: why. Do not`},
+		"killed":  {`kill -9 $$`, `{"before":"Blocked, since no policy could be asked: hook-agent ended with`},
+		"rubbish": {`cat >/dev/null; echo '{"de'`, `{"before":"Blocked, since no policy could be asked: hook-agent's answer can't be read`},
+		"gone":    {"", `{"before":"Blocked, since no policy could be asked: hook-agent can't be started`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			program := filepath.Join(dir, "hook-agent")
+			for file, text := range map[string]string{"plugin.mjs": agenthook.Plugin(program, []string{"opencode"}), "calls.mjs": calls, "hook-agent": "#!/bin/sh\n" + test.script} {
+				if test.script == "" && file == "hook-agent" {
+					continue
+				}
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c := exec.CommandContext(t.Context(), node, "calls.mjs")
+			c.Dir = dir
+			out, err := c.CombinedOutput()
+			if got := strings.TrimSpace(string(out)); err != nil || !json.Valid(out) || !strings.HasPrefix(got, test.want) {
+				t.Errorf("%v: %s\nwant %s", err, got, test.want)
+			}
+		})
+	}
+}

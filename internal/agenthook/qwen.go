@@ -1,0 +1,39 @@
+package agenthook
+
+import (
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// qwen is the dialect of Qwen Code: the form of Claude Code with the tools of Gemini CLI.
+func qwen() Dialect {
+	return Dialect{
+		Name: "qwen", Agent: "Qwen Code", Tried: "0.24.4",
+		Timeout: 60 * time.Second, EventMember: "hook_event_name", FailsOpen: true,
+		Rename: map[string]string{"tool_response": "tool_result"},
+		Events: []Event{
+			{Native: "SessionStart", Name: events.SessionStart, Inject: true, Message: true},
+			{Native: "UserPromptSubmit", Name: events.PromptSubmit, Deny: Stops, Inject: true, Message: true, Skip: "prompt"},
+			{Native: "PreToolUse", Name: events.ToolPre, Deny: Stops, Message: true},
+			{Native: "PermissionRequest", Name: events.ApprovalRequired, Deny: Stops, Message: true},
+			{Native: "PostToolUse", Name: events.ToolPost, Deny: Tells, Inject: true, Message: true},
+			{Native: "PostToolUseFailure", Name: events.ToolError, Message: true},
+			{Native: "SubagentStart", Name: events.AgentSpawn, Message: true, Copy: subagent},
+			{Native: "SubagentStop", Name: events.AgentComplete, Deny: KeepsOn, Message: true, Copy: subagent},
+			{Native: "Stop", Name: events.PromptComplete, Deny: KeepsOn, Message: true},
+			{Native: "StopFailure", Name: events.ProviderError},
+			{Native: "PreCompact", Name: events.ContextPreCompact, Message: true},
+			{Native: "PostCompact", Name: events.ContextPostCompact, Message: true},
+			{Native: "Notification", Name: events.UserNotification},
+			{Native: "SessionEnd", Name: events.SessionEnd},
+		},
+		Notes: []string{
+			"Qwen Code documents that a hook may change a tool's input, and runs the original: a change is a denial, with the change as the reason.",
+			"It fires UserPromptSubmit again with an empty prompt after tools; hook-agent lets these pass unasked.",
+			"A crash, a time-out and output that it can't read let Qwen Code go on.",
+			"A denial after a tool has run does not take the result away.",
+		},
+		write: func(e Event, a answer) any { return writeClaude(e, a) },
+	}
+}

@@ -1,0 +1,142 @@
+package agenthook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+const (
+	defaultPatience = 2 * time.Second
+	retryPause      = 50 * time.Millisecond
+)
+
+// client says how to connect. Empty options are the defaults of the client.
+func (o Options) client() hookrouter.Options {
+	return hookrouter.Options{URL: o.Server, Creds: o.Creds, Prefix: o.Prefix, Name: "hook-agent", Patience: o.patience()}
+}
+
+func (o Options) patience() time.Duration {
+	if o.Patience > 0 {
+		return o.Patience
+	}
+	return defaultPatience
+}
+
+// ask asks the router about an event and waits for a person where a hook asks one.
+func (h *Hook) ask(ctx context.Context, in input) (verdict.Verdict, error) {
+	client, err := h.connect(ctx)
+	if err != nil {
+		return verdict.Verdict{}, err
+	}
+	defer client.Conn().Close() // at once: every request was answered
+	if size, most := int64(len(in.data)), client.Conn().MaxPayload(); size > most {
+		return verdict.Verdict{}, fmt.Errorf("the event has %d bytes, and the NATS server takes %d", size, most)
+	}
+	a, err := agent.New(client, agent.Options{Source: "/" + h.Dialect.Name, OnPending: h.waiting})
+	if err != nil {
+		return verdict.Verdict{}, err
+	}
+	if !in.event.Obeys() {
+		answer, err := a.Emit(ctx, in.event.Name, in.data)
+		h.report(ctx, a, err)
+		return announced(answer.Result), err
+	}
+	x, err := a.Execute(ctx, in.event.Name, in.data)
+	h.report(ctx, a, err)
+	return x.Verdict, err
+}
+
+// announced is the result of an event at which the agent obeys nothing, as a verdict:
+// obey notes what is lost. Nobody is asked there.
+func announced(r chain.Result) verdict.Verdict {
+	v := verdict.Verdict{Action: verdict.Continue, Data: r.Data}
+	switch r.Action {
+	case chain.Deny:
+		v.Action, v.Reason = verdict.Deny, r.Reason
+	case chain.AskUser:
+		v.Action, v.Reason = verdict.Deny, "a hook wants to ask: "+r.ApprovalPrompt
+	case chain.InjectContext:
+		v.Messages = []verdict.Message{{Content: r.ContextInjection}}
+	}
+	if r.UserMessage != "" {
+		v.Display = []verdict.Display{{Message: r.UserMessage, Level: r.UserMessageLevel, Source: "hook"}}
+	}
+	return v
+}
+
+// connect connects, and tries again for a moment: a router that restarts takes its NATS
+// server along.
+func (h *Hook) connect(ctx context.Context) (*hookrouter.Client, error) {
+	end := time.Now().Add(h.Options.patience())
+	for {
+		client, err := hookrouter.Connect(ctx, h.Options.client())
+		if !errors.Is(err, hookrouter.ErrUnreachable) || ctx.Err() != nil || time.Now().After(end) {
+			return client, err
+		}
+		select {
+		case <-time.After(retryPause):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// waiting tells the user that the agent stands still.
+func (h *Hook) waiting(r verdict.Approval) {
+	h.note(own(chain.LevelInfo, "waiting for a person: %s (answer with: hookctl approvals answer %s)", r.Prompt, r.ID))
+}
+
+// failed is the answer where the router gave none.
+func (h *Hook) failed(in input, err error) answer {
+	cause := explain(err)
+	if !h.Options.Allow || !in.event.Gated() || !unreachable(err) {
+		return withoutVerdict(in.event, cause)
+	}
+	told := own(chain.LevelWarning, "let pass without a verdict, as --on-unreachable=allow says: %v", cause)
+	if err := h.remember(in, cause); err != nil {
+		told.Message += fmt.Sprintf("; it can't be reported later: %v", err)
+	}
+	h.note(told)
+	return answer{message: shown(told)}
+}
+
+// unreachable reports whether no router was there to ask. One that refuses, or whose
+// question a person has not answered, was there.
+func unreachable(err error) bool {
+	var pending *agent.PendingError
+	if errors.As(err, &pending) || hookrouter.CodeOf(err) != 0 {
+		return false
+	}
+	for _, e := range [...]error{
+		hookrouter.ErrUnreachable, hookrouter.ErrNoRouter, hookrouter.ErrDisconnected, hookrouter.ErrConnectionLost, context.DeadlineExceeded,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// explain says what failed and what a person can do.
+func explain(err error) error {
+	var pending *agent.PendingError
+	switch {
+	case errors.As(err, &pending):
+		return fmt.Errorf("nobody has answered %q in time; it can be answered with `hookctl approvals answer %s`, then try again", clip(pending.Approval.Prompt, 200), pending.Approval.ID)
+	case errors.Is(err, hookrouter.ErrNoRouter):
+		return errors.New("NATS is there and no hook router answers: is hook-router running, and may these credentials reach it?")
+	case errors.Is(err, hookrouter.ErrUnreachable):
+		return fmt.Errorf("the hook router can't be reached: %w", err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("the hook router did not answer in time (%w)", err)
+	case hookrouter.CodeOf(err) == hookrouter.CodeForbidden:
+		return fmt.Errorf("the hook router does not know this agent: check --creds or NATS_CREDS (%w)", err)
+	}
+	return err
+}

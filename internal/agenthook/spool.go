@@ -1,0 +1,125 @@
+package agenthook
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
+)
+
+// UncheckedEvent is the event that reports what passed without a verdict.
+const UncheckedEvent = "hook-agent:bypassed"
+
+// maxSpool bounds the file of what passed, in bytes. Beyond it, what passes is told to the
+// user and not kept.
+const maxSpool = 256 << 10
+
+// bypass is one event that passed while no router could be reached.
+type bypass struct {
+	Agent   string `json:"agent"`
+	Event   string `json:"event"`
+	Session string `json:"session_id,omitempty"`
+	Tool    string `json:"tool_name,omitempty"`
+	Time    string `json:"time"`
+	Cause   string `json:"cause"`
+}
+
+func (h *Hook) spool() string { return filepath.Join(h.Options.StateDir, "bypassed.jsonl") }
+
+// remember keeps an event that passes, until a router is there to be told.
+func (h *Hook) remember(in input, cause error) error {
+	if h.Options.StateDir == "" {
+		return errors.New("there is no directory for state: set HOME or XDG_STATE_HOME")
+	}
+	if err := os.MkdirAll(h.Options.StateDir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(h.spool(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Size() > maxSpool {
+		return fmt.Errorf("%s is full", h.spool())
+	}
+	b := bypass{Agent: h.Dialect.Name, Event: in.event.Name, Time: events.Now(), Cause: clip(cause.Error(), maxReason)}
+	b.Session, _ = in.members.GetString("session_id")
+	b.Tool, _ = in.members.GetString("tool_name")
+	_, err = f.Write(append(marshal(b), '\n')) // one write: others append too
+	return err
+}
+
+// report tells the router what passed without it, once it answers. The file is taken over
+// before it is read, so that each event is told once.
+func (h *Hook) report(ctx context.Context, a *agent.Agent, err error) {
+	if h.Options.StateDir == "" || err != nil {
+		return
+	}
+	mine := fmt.Sprintf("%s.%d", h.spool(), os.Getpid())
+	if os.Rename(h.spool(), mine) != nil { // there is none, which is usual
+		return
+	}
+	list, err := readSpool(mine)
+	if err == nil {
+		_, err = a.Emit(ctx, UncheckedEvent, map[string]any{"count": len(list), "events": list})
+	}
+	if err != nil && hookrouter.CodeOf(err) == 0 {
+		h.note(own(chain.LevelWarning, "%d events passed without a verdict, and the router could not be told: %v", len(list), err))
+		putBack(mine, h.spool())
+	}
+	_ = os.Remove(mine)
+}
+
+// putBack appends what could not be told to what passed meanwhile.
+func putBack(mine, spool string) {
+	lines, err := os.ReadFile(mine)
+	if err != nil {
+		return
+	}
+	f, err := os.OpenFile(spool, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	_, _ = f.Write(lines) // the user was told of each
+}
+
+func readSpool(path string) (list []json.RawMessage, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(io.LimitReader(f, 2*maxSpool))
+	for lines.Scan() {
+		if line := bytes.TrimSpace(lines.Bytes()); json.Valid(line) { // a full disk leaves half a line
+			list = append(list, bytes.Clone(line))
+		}
+	}
+	return list, lines.Err()
+}
+
+// noteUnknown tells once that an agent has an event which this version does not know.
+func (h *Hook) noteUnknown(e Event) {
+	seen := filepath.Join(h.Options.StateDir, "unknown-"+filepath.Base(customName(h.Dialect.Name, e.Native)))
+	if h.Options.StateDir != "" && os.MkdirAll(h.Options.StateDir, 0o700) == nil {
+		f, err := os.OpenFile(seen, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if errors.Is(err, os.ErrExist) {
+			return
+		}
+		if err == nil {
+			_ = f.Close()
+		}
+	}
+	h.note(own(chain.LevelWarning, "this version knows no event %s of %s: it is announced as %s and nothing stops it", clip(e.Native, maxName), h.Dialect.Agent, e.Name))
+}

@@ -1,0 +1,26 @@
+// Access: the address with the token opens a session, which this tab keeps. It is no
+// cookie: a browser sends those to whatever else listens on this host.
+
+const key = "hookrouter.session";
+
+export const session = () => sessionStorage.getItem(key) || "";
+
+// given is the token in an address.
+const given = () => new URLSearchParams(location.hash.slice(1)).get("token") || new URLSearchParams(location.search).get("token");
+
+// signIn opens a session where the address has a token. Without one it leads to the page
+// that says where it stands.
+export async function signIn() {
+  const token = given();
+  if (token) {
+    history.replaceState(null, "", "/");
+    sessionStorage.removeItem(key);
+    const response = await fetch("/v1/session", { method: "POST", headers: { authorization: "Bearer " + token }, credentials: "omit" });
+    if (response.ok) sessionStorage.setItem(key, (await response.json()).session);
+  }
+  if (session()) return true;
+  location.replace("/denied");
+  return false;
+}
+
+addEventListener("hashchange", () => { if (given()) location.reload(); }); // a new address for the same page

@@ -1,0 +1,61 @@
+package console
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// sessionLife is how long a page that showed a token has access.
+const sessionLife = 12 * time.Hour
+
+// session is what a page keeps instead of the token: until when it holds, who it is of, and
+// a signature.
+func (a *access) session(who string, now time.Time) (session string, end time.Time) {
+	end = now.Add(sessionLife)
+	text := strconv.FormatInt(end.Unix(), 10) + "." + base64.RawURLEncoding.EncodeToString([]byte(who))
+	return text + "." + a.sign(text), end
+}
+
+// ofSession says who a session is of; empty where it is none, or is over.
+func (a *access) ofSession(session string, now time.Time) (who string) {
+	last := strings.LastIndexByte(session, '.')
+	if last < 0 || !hmac.Equal([]byte(session[last+1:]), []byte(a.sign(session[:last]))) {
+		return ""
+	}
+	end, encoded, _ := strings.Cut(session[:last], ".")
+	unix, err := strconv.ParseInt(end, 10, 64)
+	if err != nil || !now.Before(time.Unix(unix, 0)) {
+		return ""
+	}
+	text, _ := base64.RawURLEncoding.DecodeString(encoded) // it is signed
+	return string(text)
+}
+
+func (a *access) sign(text string) string {
+	mac := hmac.New(sha256.New, a.key)
+	mac.Write([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// opened is the body of the answer to who opens a session.
+type opened struct {
+	Session string `json:"session"` // in place of the token
+	Who     string `json:"who"`     // as answers are recorded
+	Expires string `json:"expires"` // RFC 3339
+}
+
+// openSession answers POST /v1/session. A session opens no other one, so that it ends.
+func (c *Console) openSession(w http.ResponseWriter, r *http.Request) {
+	token, _ := bearer(r)
+	if c.access.ofSession(token, time.Now()) != "" {
+		c.refuse(w, r, errNeedsToken)
+		return
+	}
+	session, end := c.access.session(who(r), time.Now())
+	reply(w, http.StatusOK, opened{session, who(r), end.UTC().Format(time.RFC3339)})
+}

@@ -1,0 +1,75 @@
+package nats
+
+import (
+	"context"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/freeze"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// freezeTimeout bounds a freeze and a thaw: longer than a lease, which a replica that died
+// may make them wait for.
+const freezeTimeout = registerTimeout
+
+// readOrder reads what to freeze or to thaw. It must be named: {"all":true}, an agent or a
+// session.
+func (s *Server) readOrder(req *natsx.Request) (freeze.Order, error) {
+	var body struct {
+		All     bool   `json:"all"`
+		Agent   string `json:"agent"`
+		Session string `json:"session_id"`
+		Reason  string `json:"reason"`
+	}
+	if err := readBody(req, &body); err != nil {
+		return freeze.Order{}, err
+	}
+	if body.All == (body.Agent != "" || body.Session != "") || body.Agent != "" && body.Session != "" {
+		return freeze.Order{}, wire.Errorf(wire.Malformed, `name one thing: {"all":true}, {"agent":"…"} or {"session_id":"…"}`)
+	}
+	return freeze.Order{Agent: body.Agent, Session: body.Session, Reason: body.Reason, By: s.changer(req), Time: time.Now().UTC()}, nil
+}
+
+// freeze denies everything that an order covers.
+func (s *Server) freeze(ctx context.Context, req *natsx.Request) error {
+	order, err := s.readOrder(req)
+	if err != nil {
+		return err
+	}
+	if err := order.Check(); err != nil {
+		return wire.Errorf(wire.Malformed, "%v", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, freezeTimeout)
+	defer cancel()
+	if err := s.dispatch.Freeze(ctx, order); err != nil {
+		return err
+	}
+	return replyJSON(req, order)
+}
+
+// thaw lifts an order.
+func (s *Server) thaw(ctx context.Context, req *natsx.Request) error {
+	order, err := s.readOrder(req)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, freezeTimeout)
+	defer cancel()
+	thawed, err := s.dispatch.Thaw(ctx, order)
+	if err != nil {
+		return err
+	}
+	return replyJSON(req, struct {
+		Thawed bool `json:"thawed"`
+	}{thawed})
+}
+
+// frozen lists the orders in force.
+func (s *Server) frozen(_ context.Context, req *natsx.Request) error {
+	list, err := s.opts.Registry.Freezes()
+	if err != nil {
+		return err
+	}
+	return replyJSON(req, list)
+}

@@ -1,0 +1,183 @@
+package agents
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// backup is what is appended to the name of a configuration for the copy of what it was.
+const backup = ".before-hookrouter"
+
+// change is what becomes of one file. A nil text is a file that is not there.
+type change struct {
+	path          string
+	before, after []byte
+	original      []byte // kept as the backup, where the file is kept by people
+	keep          bool   // keep a backup, or leave the one that is there
+}
+
+// connecting are the changes that put hook-agent into a configuration.
+func connecting(path string, h hooks) ([]change, error) {
+	if !h.target.merge {
+		var list []change
+		for name, text := range h.target.files(h) {
+			file := path
+			if name != "" {
+				file = filepath.Join(filepath.Dir(path), name)
+			}
+			before, err := read(file)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, change{path: file, before: before, after: []byte(text)})
+		}
+		slices.SortFunc(list, func(a, b change) int { return strings.Compare(a.path, b.path) })
+		return list, nil
+	}
+	before, original, err := originalOf(path, h.target)
+	if err != nil {
+		return nil, err
+	}
+	after, err := add(original, h)
+	if err != nil {
+		return nil, fmt.Errorf("edit %s: %w", path, err)
+	}
+	return []change{{path: path, before: before, after: after, original: original, keep: true}}, nil
+}
+
+// disconnecting are the changes that take it out again.
+func disconnecting(path string, t target) ([]change, error) {
+	if !t.merge {
+		var list []change
+		for name := range t.files(hooks{target: t}) {
+			file := path
+			if name != "" {
+				file = filepath.Join(filepath.Dir(path), name)
+			}
+			before, err := read(file)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, change{path: file, before: before})
+		}
+		slices.SortFunc(list, func(a, b change) int { return strings.Compare(a.path, b.path) })
+		return list, nil
+	}
+	before, original, err := originalOf(path, t)
+	if err != nil {
+		return nil, err
+	}
+	return []change{{path: path, before: before, after: original}}, nil
+}
+
+// originalOf is a configuration, and what it is without hook-agent: the backup where
+// nothing else has changed since, and what people changed otherwise.
+func originalOf(path string, t target) (now, original []byte, err error) {
+	if now, err = read(path); err != nil || now == nil {
+		return nil, nil, err
+	}
+	kept, err := read(path + backup)
+	if err != nil {
+		return nil, nil, err
+	}
+	h, connected := written(now, t)
+	if again, err := add(kept, h); connected && err == nil && bytes.Equal(again, now) {
+		return now, kept, nil // nil where there was no file
+	}
+	original, err = remove(now, t.dialect)
+	if err != nil {
+		return nil, nil, fmt.Errorf("edit %s: %w", path, err)
+	}
+	return now, original, nil
+}
+
+// nothing reports whether a file stays as it is.
+func (c change) nothing() bool {
+	return bytes.Equal(c.before, c.after) && (c.before == nil) == (c.after == nil)
+}
+
+// apply writes a change: the backup first, then the file in one step, with the
+// permissions that it had. A link stays one.
+func (c change) apply() error {
+	path := c.path
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	if c.after == nil {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		prune(filepath.Dir(path))
+		return c.settle()
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // as the agents make them
+		return err
+	}
+	if c.keep && c.original != nil {
+		if err := replace(c.path+backup, c.original, path); err != nil {
+			return err
+		}
+	}
+	if err := replace(path, c.after, path); err != nil {
+		return err
+	}
+	return c.settle()
+}
+
+// settle removes a backup that is not needed any more.
+func (c change) settle() error {
+	if c.keep {
+		return nil
+	}
+	err := os.Remove(c.path + backup)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// replace writes a file in one step, with the permissions of another one.
+func replace(path string, text []byte, like string) error {
+	mode := fs.FileMode(0o600)
+	if info, err := os.Stat(like); err == nil {
+		mode = info.Mode().Perm()
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // is gone where it was renamed
+	_, err = f.Write(text)
+	if err := errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// prune removes the directories that connect made and that are empty now.
+func prune(dir string) {
+	for range 3 {
+		if os.Remove(dir) != nil { // holds something, or may not be removed
+			return
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// read reads a file; nil where there is none.
+func read(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && text == nil {
+		text = []byte{}
+	}
+	return text, err
+}

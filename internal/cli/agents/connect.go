@@ -1,0 +1,166 @@
+package agents
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+)
+
+// place are the flags that say which configuration is meant.
+type place struct {
+	Scope string `enum:"user,project,managed" default:"user" help:"Whose configuration: user, project (the one in this directory) or managed (of this machine)."`
+	Yes   bool   `short:"y" help:"Write without asking."`
+}
+
+// ConnectCmd puts hook-agent into the configuration of a coding agent.
+type ConnectCmd struct {
+	Agent string `arg:"" optional:"" help:"The agent; without one, the agents of this machine are listed."`
+	place
+	HookAgent string        `name:"hook-agent" type:"path" placeholder:"FILE" help:"The program hook-agent; default: beside hookctl, or in PATH."`
+	Timeout   time.Duration `default:"10m" help:"How long the agent waits for an answer, people's included."`
+}
+
+// Run shows what changes and writes it. Without an agent it lists.
+func (c *ConnectCmd) Run(_ context.Context, e *cli.Env) error {
+	if c.Agent == "" {
+		return list(e)
+	}
+	t, err := find(c.Agent)
+	if err != nil {
+		return err
+	}
+	path, err := t.path(c.Scope, e.Getenv("HOME"))
+	if err != nil {
+		return err
+	}
+	if c.Timeout < 10*time.Second {
+		return fmt.Errorf("use --timeout %s: a person needs at least 10s", c.Timeout)
+	}
+	h := hooks{timeout: c.Timeout.Truncate(time.Second), target: t}
+	if h.program, err = c.program(); err != nil {
+		return err
+	}
+	if h.args, err = arguments(e); err != nil {
+		return err
+	}
+	changes, err := connecting(path, h)
+	if err != nil {
+		return err
+	}
+	done, err := c.write(e, changes)
+	if err != nil || !done {
+		return err
+	}
+	e.Out.Print("%s asks the hook router from its next session on. Try it: hookctl doctor %s\n", c.Agent, c.Agent)
+	if t.dialect == "codex" {
+		e.Out.Print("Codex passes over hooks that nobody has trusted, without a word: start codex, run /hooks and trust hook-agent.\n")
+	}
+	return nil
+}
+
+// DisconnectCmd takes hook-agent out of the configuration of a coding agent.
+type DisconnectCmd struct {
+	Agent string `arg:"" help:"The agent."`
+	place
+}
+
+// Run shows what changes and writes it.
+func (c *DisconnectCmd) Run(_ context.Context, e *cli.Env) error {
+	t, err := find(c.Agent)
+	if err != nil {
+		return err
+	}
+	path, err := t.path(c.Scope, e.Getenv("HOME"))
+	if err != nil {
+		return err
+	}
+	changes, err := disconnecting(path, t)
+	if err != nil {
+		return err
+	}
+	done, err := c.write(e, changes)
+	if done {
+		e.Out.Print("%s asks the hook router no more, from its next session on.\n", c.Agent)
+	}
+	return err
+}
+
+// write shows the changes, asks, and writes them.
+func (p place) write(e *cli.Env, changes []change) (done bool, err error) {
+	var todo []change
+	for _, c := range changes {
+		if !c.nothing() {
+			todo = append(todo, c)
+			e.Out.Print("%s", term.CleanLines(c.diff()))
+		}
+	}
+	if len(todo) == 0 {
+		e.Out.Print("Nothing to change.\n")
+		return false, nil
+	}
+	if !p.Yes {
+		fmt.Fprint(e.Stderr, "Write this? [y/N] ")
+		answer, _ := bufio.NewReader(e.Stdin).ReadString('\n')
+		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+			return false, errors.New("nothing was written; --yes writes without asking")
+		}
+	}
+	for _, c := range todo {
+		if err := c.apply(); err != nil {
+			return false, fmt.Errorf("write %s: %w", c.path, err)
+		}
+	}
+	return true, nil
+}
+
+// program is where hook-agent is.
+func (c *ConnectCmd) program() (string, error) {
+	if c.HookAgent != "" {
+		_, err := os.Stat(c.HookAgent)
+		return c.HookAgent, err
+	}
+	if self, err := os.Executable(); err == nil {
+		beside := filepath.Join(filepath.Dir(self), "hook-agent")
+		if _, err := os.Stat(beside); err == nil {
+			return beside, nil
+		}
+	}
+	found, err := exec.LookPath("hook-agent")
+	if err != nil {
+		return "", errors.New("find hook-agent: it is neither beside hookctl nor in PATH: name it with --hook-agent")
+	}
+	return filepath.Abs(found)
+}
+
+// arguments say where the router is. They stand on the command line of the hook, so that
+// no variable that a project's settings set leads elsewhere.
+func arguments(e *cli.Env) ([]string, error) {
+	server := e.Server
+	if server == "" && e.Context != "" {
+		return nil, errors.New("a hook takes no context: name the router with --server, and --creds where it needs them")
+	}
+	if server == "" {
+		server = "nats://127.0.0.1:4222"
+	}
+	args := []string{"--server=" + server}
+	if e.Creds != "" {
+		path, err := filepath.Abs(e.Creds)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--creds="+path)
+	}
+	if e.Prefix != "" {
+		args = append(args, "--prefix="+e.Prefix)
+	}
+	return args, nil
+}

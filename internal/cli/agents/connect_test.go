@@ -1,0 +1,353 @@
+package agents_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tailscale/hujson"
+	"go.uber.org/goleak"
+
+	"github.com/hookrouter/hookrouter/internal/agenthook"
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/agents"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// machine is a home and a hook-agent, and hookctl there.
+type machine struct {
+	t    *testing.T
+	home string
+	env  map[string]string
+
+	hookAgent string
+}
+
+func newMachine(t *testing.T) *machine {
+	t.Helper()
+	m := &machine{t: t, home: t.TempDir()}
+	m.env = map[string]string{"HOME": m.home, "PATH": filepath.Join(m.home, "bin")}
+	m.hookAgent = m.write("bin/hook-agent", "#!/bin/sh\n")
+	return m
+}
+
+func (m *machine) write(name, text string) string {
+	m.t.Helper()
+	path := filepath.Join(m.home, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		m.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
+		m.t.Fatal(err)
+	}
+	return path
+}
+
+// files are all files below the home, with their text and permissions.
+func (m *machine) files() map[string]string {
+	m.t.Helper()
+	all := map[string]string{}
+	if err := filepath.WalkDir(m.home, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		all[strings.TrimPrefix(path, m.home+"/")] = info.Mode().String() + " " + string(text)
+		return err
+	}); err != nil {
+		m.t.Fatal(err)
+	}
+	return all
+}
+
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+func (m *machine) run(stdin string, args ...string) outcome {
+	m.t.Helper()
+	var stdout, stderr bytes.Buffer
+	var commands struct {
+		Connect    agents.ConnectCmd    `cmd:""`
+		Disconnect agents.DisconnectCmd `cmd:""`
+		Doctor     agents.DoctorCmd     `cmd:""`
+	}
+	code := cli.Run(context.Background(), args, cli.Process{
+		Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr, Getenv: func(name string) string { return m.env[name] },
+	}, &commands)
+	return outcome{code, stdout.String(), stderr.String()}
+}
+
+func (m *machine) must(args ...string) string {
+	m.t.Helper()
+	o := m.run("", args...)
+	if o.code != 0 {
+		m.t.Fatalf("%v: %+v", args, o)
+	}
+	return o.stdout
+}
+
+func (m *machine) connect(agent string, args ...string) string {
+	m.t.Helper()
+	return m.must(append([]string{"--text", "connect", agent, "--yes", "--hook-agent", m.hookAgent}, args...)...)
+}
+
+// settings are where the agents keep what people edit.
+var settings = map[string]string{
+	"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/settings.json", "qwen": ".qwen/settings.json",
+}
+
+// wild are configurations as people have them.
+var wild = map[string]string{
+	"empty":                 "",
+	"blank":                 "\n",
+	"an object":             "{}",
+	"an object, a line":     "{}\n",
+	"an object, two lines":  "{\n}\n",
+	"settings":              "{\n  \"model\": \"opus\",\n  \"permissions\": {\n    \"allow\": [\"Bash(git *)\"],\n    \"deny\": []\n  }\n}\n",
+	"four blanks":           "{\n    \"theme\": \"dark\",\n    \"env\": { \"A\": \"1\" }\n}\n",
+	"tabs":                  "{\n\t\"theme\": \"dark\"\n}\n",
+	"minified":              `{"theme":"dark","hooks":{"Stop":[{"hooks":[{"type":"command","command":"say done"}]}]}}`,
+	"CRLF":                  "{\r\n  \"theme\": \"dark\",\r\n  \"hooks\": {}\r\n}\r\n",
+	"no newline at its end": "{\n  \"a\": 1\n}",
+	"a line comment":        "{\n  // mine\n  \"a\": 1 // one\n}\n",
+	"a block comment":       "/* mine */ {\n  \"a\": /* b */ 1\n}\n/* end */\n",
+	"trailing commas":       "{\n  \"a\": [1, 2,],\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"hooks\": [],},\n    ],\n  },\n}\n",
+	"hooks of their own":    "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\n        \"matcher\": \"Bash\",\n        \"hooks\": [\n          { \"type\": \"command\", \"command\": \"~/bin/lint.sh\" }\n        ]\n      }\n    ],\n    \"BeforeTool\": [ { \"matcher\": \"*\", \"hooks\": [] } ]\n  },\n  \"model\": \"x\"\n}\n",
+	"empty hooks":           "{\n  \"hooks\": {}\n}\n",
+	"empty lists":           "{ \"hooks\": { \"PreToolUse\": [], \"BeforeTool\": [ ], \"Stop\": [\n] } }\n",
+	"commented hooks":       "{\n  \"hooks\": {\n    // \"PreToolUse\": []\n  }\n}\n",
+	"hooks first":           "{\"hooks\": {\"Notification\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"beep\"}]}]}, \"z\": null, \"a\": [1.50, 1e3, \"\\u00e9\"]}\n",
+	"odd spaces":            "{ \"a\" :1 ,\"b\":  { } ,\n\n\n  \"hooks\" : { \"SessionEnd\" :[ {\"hooks\":[]} ] } }   \n\n",
+	"another scope's name":  "{\n  \"disableAllHooks\": false,\n  \"statusLine\": {\"type\": \"command\", \"command\": \"echo hook-agent\"}\n}\n",
+}
+
+// Connecting twice writes once, keeps what was there, and disconnecting leaves every byte
+// and permission as it was.
+func TestConnectAndDisconnect(t *testing.T) {
+	t.Parallel()
+	for agent, file := range settings {
+		for name, text := range wild {
+			t.Run(agent+" "+name, func(t *testing.T) {
+				t.Parallel()
+				m := newMachine(t)
+				path := m.write(file, text)
+				before := m.files()
+				m.connect(agent)
+				once := m.files()
+				m.connect(agent)
+				if twice := m.files(); !equal(once, twice) {
+					t.Errorf("the second time changes something: %v", twice)
+				}
+				checkConnected(t, agent, path, text)
+				m.must("--text", "disconnect", agent, "--yes")
+				if after := m.files(); !equal(before, after) {
+					t.Errorf("left\n%q\nwant\n%q", after, before)
+				}
+			})
+		}
+	}
+}
+
+func equal(a, b map[string]string) bool {
+	same := len(a) == len(b)
+	for name := range a {
+		same = same && a[name] == b[name]
+	}
+	return same
+}
+
+// checkConnected reads a configuration as its agent does: each event has hook-agent, and
+// what was there is there.
+func checkConnected(t *testing.T, agent, path, before string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, was := standard(t, string(text)), standard(t, before)
+	d, _ := agenthook.Find(agent)
+	hooks, _ := now["hooks"].(map[string]any)
+	old, _ := was["hooks"].(map[string]any)
+	for _, e := range d.Events {
+		list, _ := hooks[e.Native].([]any)
+		had, _ := old[e.Native].([]any)
+		if len(list) != len(had)+1 {
+			t.Errorf("%s has %d entries, had %d", e.Native, len(list), len(had))
+			continue
+		}
+		if added, _ := json.Marshal(list[len(list)-1]); !strings.Contains(string(added), agent+" "+e.Native+`"`) {
+			t.Errorf("%s has %s", e.Native, added)
+		}
+		if kept, _ := json.Marshal(list[:len(had)]); len(had) > 0 && string(kept) != encoded(had) {
+			t.Errorf("%s kept %s, want %s", e.Native, kept, encoded(had))
+		}
+	}
+	delete(now, "hooks")
+	delete(was, "hooks")
+	if encoded(now) != encoded(was) {
+		t.Errorf("kept %s, want %s", encoded(now), encoded(was))
+	}
+	for line := range strings.Lines(before) {
+		if comment := strings.TrimSpace(line); strings.HasPrefix(comment, "//") && !strings.Contains(string(text), comment) {
+			t.Errorf("lost the comment %s", comment)
+		}
+	}
+}
+
+func standard(t *testing.T, text string) map[string]any {
+	t.Helper()
+	if strings.TrimSpace(text) == "" {
+		return map[string]any{}
+	}
+	plain, err := hujson.Standardize([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := map[string]any{}
+	if err := json.Unmarshal(plain, &object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+func encoded(v any) string {
+	text, _ := json.Marshal(v)
+	return string(text)
+}
+
+// Where there was nothing, nothing is left.
+func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
+	for _, d := range agenthook.Dialects() {
+		t.Run(d.Name, func(t *testing.T) {
+			t.Parallel()
+			m := newMachine(t)
+			before := m.files()
+			m.connect(d.Name)
+			once := m.files()
+			if len(once) == len(before) {
+				t.Error("nothing was written")
+			}
+			m.connect(d.Name)
+			if !equal(once, m.files()) {
+				t.Error("the second time changes something")
+			}
+			if listed := m.must("--text", "connect"); !strings.Contains(line(listed, d.Name), "user") {
+				t.Errorf("listed as %s", line(listed, d.Name))
+			}
+			m.must("--text", "disconnect", d.Name, "--yes")
+			if after := m.files(); !equal(before, after) {
+				t.Errorf("left %q", after)
+			}
+		})
+	}
+}
+
+func line(text, begin string) string {
+	for l := range strings.Lines(text) {
+		if strings.HasPrefix(l, begin) {
+			return l
+		}
+	}
+	return ""
+}
+
+// What people change after connecting stays when they disconnect.
+func TestLaterEditsStay(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	path := m.write(".claude/settings.json", wild["hooks of their own"])
+	m.connect("claude-code")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.write(".claude/settings.json", strings.Replace(string(text), `"model": "x"`, `"model": "y"`, 1))
+	m.must("--text", "disconnect", "claude-code", "--yes")
+	left, err := os.ReadFile(path)
+	if want := strings.Replace(wild["hooks of their own"], `"model": "x"`, `"model": "y"`, 1); err != nil || string(left) != want {
+		t.Errorf("%v, left\n%s\nwant\n%s", err, left, want)
+	}
+}
+
+// Other flags write other command lines, and disconnecting still restores every byte.
+func TestConnectAgainElsewhere(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	path := m.write(".gemini/settings.json", wild["tabs"])
+	before := m.files()
+	m.connect("gemini")
+	m.env["NATS_URL"] = "nats://10.0.0.1:4222"
+	m.connect("gemini", "--timeout=1h")
+	text, err := os.ReadFile(path)
+	if err != nil || strings.Contains(string(text), "127.0.0.1") || !strings.Contains(string(text), "3600000") {
+		t.Errorf("%v: %s", err, text)
+	}
+	m.must("--text", "disconnect", "gemini", "--yes")
+	if after := m.files(); !equal(before, after) {
+		t.Errorf("left %q", after)
+	}
+}
+
+// The change is shown, and nothing is written without a yes; links stay links.
+func TestAsksBeforeItWrites(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	real := m.write("dotfiles/claude.json", "{\n  \"a\": 1\n}\n")
+	link := filepath.Join(m.home, ".claude", "settings.json")
+	if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(real, link); err != nil {
+		t.Fatal(err)
+	}
+	before := m.files()
+	args := []string{"--text", "connect", "claude-code", "--hook-agent", m.hookAgent}
+	for _, answer := range []string{"", "\n", "n\n", "what\n"} {
+		o := m.run(answer, args...)
+		if o.code != 1 || !strings.Contains(o.stdout, `  +     "PreToolUse": [`) || !strings.Contains(o.stderr, "nothing was written") || !equal(before, m.files()) {
+			t.Errorf("%q: %+v", answer, o)
+		}
+	}
+	if o := m.run("y\n", args...); o.code != 0 {
+		t.Errorf("%+v", o)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("%v: the link is gone", err)
+	}
+}
+
+// What can't be read is left alone.
+func TestLeavesAloneWhatItCantRead(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"broken": `{"a":`, "a list": `[]`, "hooks that are none": `{"hooks": []}`, "an event that is none": `{"hooks": {"Stop": {}}}`, "a BOM": "\xef\xbb\xbf{}",
+	} {
+		m := newMachine(t)
+		m.write(".claude/settings.json", text)
+		before := m.files()
+		o := m.run("", "--text", "connect", "claude-code", "--yes", "--hook-agent", m.hookAgent)
+		if o.code != 1 || !strings.Contains(o.stderr, "settings.json") || !equal(before, m.files()) {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+	m := newMachine(t)
+	for _, args := range [][]string{
+		{"connect", "clod"}, {"connect", "codex", "--scope=managed"}, {"connect", "claude-code", "--timeout=1s"}, {"connect", "claude-code", "--hook-agent=/nowhere"},
+	} {
+		if o := m.run("", append([]string{"--text"}, args...)...); o.code != 1 {
+			t.Errorf("%v: %+v", args, o)
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package agents
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// diff shows a change by lines: those that go and those that come, where they stand. The
+// edits of this package keep lines in order, so the longest run that both have is enough.
+func (c change) diff() string {
+	var b strings.Builder
+	switch {
+	case c.before == nil:
+		fmt.Fprintf(&b, "%s (new)\n", c.path)
+	case c.after == nil:
+		fmt.Fprintf(&b, "%s (removed)\n", c.path)
+		return b.String()
+	default:
+		fmt.Fprintf(&b, "%s\n", c.path)
+	}
+	was, is := lines(c.before), lines(c.after)
+	for len(was) > 0 || len(is) > 0 {
+		switch {
+		case len(was) > 0 && len(is) > 0 && was[0] == is[0]:
+			was, is = was[1:], is[1:]
+		case len(is) > 0 && (len(was) == 0 || !slices.Contains(was, is[0])):
+			fmt.Fprintf(&b, "  + %s\n", is[0])
+			is = is[1:]
+		case len(was) > 0 && (len(is) == 0 || !slices.Contains(is, was[0]) || len(was) > len(is)):
+			fmt.Fprintf(&b, "  - %s\n", was[0])
+			was = was[1:]
+		default:
+			fmt.Fprintf(&b, "  + %s\n", is[0])
+			is = is[1:]
+		}
+	}
+	return b.String()
+}
+
+func lines(text []byte) []string {
+	if len(text) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+}

@@ -1,0 +1,80 @@
+package agents_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hookrouter/hookrouter/internal/agenthook"
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
+)
+
+type finding struct{ Agent, Scope, State, Text string }
+
+func (m *machine) doctor(args ...string) (code int, list []finding) {
+	m.t.Helper()
+	o := m.run("", append([]string{"--json", "doctor"}, args...)...)
+	if err := json.Unmarshal([]byte(o.stdout), &list); err != nil {
+		m.t.Fatalf("%v: %+v", err, o)
+	}
+	return o.code, list
+}
+
+func texts(list []finding, state string) string {
+	var b strings.Builder
+	for _, f := range list {
+		if f.State == state {
+			b.WriteString(f.Agent + ": " + f.Text + "\n")
+		}
+	}
+	return b.String()
+}
+
+// Every agent's hook is tried with the real program: with a router, without one, and with
+// its second process killed.
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/self/task"); err != nil {
+		t.Skip("finds the second process in /proc")
+	}
+	s := natstest.Listening(t)
+	_, stop := routertest.Start(t, s, router.Options{})
+	m := newMachine(t)
+	m.hookAgent = testkit.Program(t, "hook-agent")
+	m.env["NATS_URL"] = s.ClientURL()
+	for _, d := range agenthook.Dialects() {
+		m.connect(d.Name)
+	}
+	code, list := m.doctor()
+	if failed := texts(list, "fail"); code != 0 || failed != "" {
+		t.Errorf("exit code %d: %s", code, failed)
+	}
+	for _, d := range agenthook.Dialects() {
+		for _, want := range []string{"the router answers", "without a router", "second process killed"} {
+			if !strings.Contains(texts(list, "ok"), d.Name+": "+want) && !strings.Contains(texts(list, "ok"), d.Name+": with hook-agent's "+want) {
+				t.Errorf("%s: nothing says %q in\n%s", d.Name, want, texts(list, "ok"))
+			}
+		}
+	}
+	for _, want := range []string{"codex: Codex passes over hooks that nobody has trusted", "claude-code: Claude Code goes on where the process", "gemini: not gated: SessionStart"} {
+		if !strings.Contains(texts(list, "note"), want) {
+			t.Errorf("nothing says %q in\n%s", want, texts(list, "note"))
+		}
+	}
+	stop()
+	path := filepath.Join(m.home, ".claude/settings.json") //nolint:gocritic // one below the other
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.write(".claude/settings.json", strings.Replace(string(text), `claude-code PreToolUse"`, `none"`, 1))
+	code, list = m.doctor("claude-code")
+	if failed := texts(list, "fail"); code != 1 || !strings.Contains(failed, "is hook-router running") || !strings.Contains(failed, "no hook for PreToolUse") {
+		t.Errorf("exit code %d: %s", code, failed)
+	}
+}

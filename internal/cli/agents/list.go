@@ -1,0 +1,68 @@
+package agents
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/agenthook"
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+)
+
+// status is what is known of one agent on this machine.
+type status struct {
+	Agent     string   `json:"agent"`
+	Name      string   `json:"name"`
+	Installed bool     `json:"installed"`
+	Connected []string `json:"connected"` // scopes
+	Gated     []string `json:"gated"`     // events at which nothing passes without a verdict
+}
+
+// list shows which agents are here, and what of them is gated.
+func list(e *cli.Env) error {
+	all := []status{}
+	for _, t := range targets() {
+		d, _ := agenthook.Find(t.dialect)
+		s := status{Agent: t.dialect, Name: d.Agent, Installed: t.installed(e.Getenv("PATH")), Connected: []string{}, Gated: []string{}}
+		for _, scope := range []string{user, project, managed} {
+			if path, err := t.path(scope, e.Getenv("HOME")); err == nil && t.connected(path) {
+				s.Connected = append(s.Connected, scope)
+			}
+		}
+		if len(s.Connected) > 0 {
+			for _, event := range d.Events {
+				if event.Gated() {
+					s.Gated = append(s.Gated, event.Native)
+				}
+			}
+		}
+		all = append(all, s)
+	}
+	if e.Out.Document(all) {
+		return nil
+	}
+	rows := [][]term.Cell{term.Heads("AGENT", "INSTALLED", "CONNECTED", "GATED")}
+	for _, s := range all {
+		rows = append(rows, term.Row(s.Agent, yesNo(s.Installed), words(s.Connected), words(s.Gated)))
+	}
+	e.Out.Table(rows)
+	return nil
+}
+
+// connected reports whether a configuration has hook-agent in it.
+func (t target) connected(path string) bool {
+	text, err := read(path)
+	if err != nil || text == nil {
+		return false
+	}
+	return len(commands(text, t)) > 0 || t.dialect == "opencode" && bytes.Contains(text, []byte("hook-agent"))
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+func words(list []string) string { return term.OrDash(strings.Join(list, ", ")) }

@@ -1,0 +1,213 @@
+package agents
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// add adds hooks to a configuration in the form {"hooks":{EVENT:[ENTRY]}}. All other bytes
+// stay as they are.
+func add(settings []byte, h hooks) ([]byte, error) {
+	if isBlank(settings) {
+		settings = []byte("{}\n")
+	}
+	step := indentOf(settings)
+	var err error
+	if settings, err = ensure(settings, nil, "hooks", "{}", step); err != nil {
+		return nil, err
+	}
+	for _, e := range h.target.events() {
+		if settings, err = ensure(settings, []string{"hooks"}, e.Native, "[]", step); err != nil {
+			return nil, err
+		}
+		text := strings.TrimSuffix(strings.ReplaceAll(pretty(h.target.entry(h.of(e))), "  ", step), "\n")
+		if settings, err = appendTo(settings, e.Native, indented(text, strings.Repeat(step, 3)), step); err != nil {
+			return nil, err
+		}
+	}
+	return settings, nil
+}
+
+// remove takes the hooks of an agent out again, and what becomes empty with them.
+func remove(settings []byte, dialect string) ([]byte, error) {
+	for !isBlank(settings) {
+		root, err := hujson.Parse(settings)
+		if err != nil {
+			return nil, err
+		}
+		from, to, found := next(&root, dialect)
+		if !found {
+			return settings, nil
+		}
+		settings = slices.Concat(settings[:from], settings[to:])
+	}
+	return settings, nil
+}
+
+func isBlank(settings []byte) bool { return strings.TrimSpace(string(settings)) == "" }
+
+// next is where the next thing to remove stands: an entry, or the event or the whole of
+// the hooks where that is all they hold.
+func next(root *hujson.Value, dialect string) (from, to int, found bool) {
+	top, _ := objectOf(root)
+	if top == nil {
+		return 0, 0, false
+	}
+	list, at := member(top, "hooks")
+	events, ok := objectOf(list)
+	if !ok {
+		return 0, 0, false
+	}
+	for i, m := range events.Members {
+		entries, ok := m.Value.Value.(*hujson.Array)
+		if !ok {
+			continue
+		}
+		for k := range entries.Elements {
+			if !ours(string(entries.Elements[k].Pack()), dialect) {
+				continue
+			}
+			switch {
+			case len(entries.Elements) > 1:
+				from, to = spanOf(k, len(entries.Elements), func(i int) (int, int) { return entries.Elements[i].StartOffset, entries.Elements[i].EndOffset })
+			case len(events.Members) > 1:
+				from, to = spanOf(i, len(events.Members), membersOf(events))
+			case len(top.Members) > 1:
+				from, to = spanOf(at, len(top.Members), membersOf(top))
+			default:
+				from, to = root.StartOffset+1, root.EndOffset-1
+			}
+			return from, to, true
+		}
+	}
+	return 0, 0, false
+}
+
+func membersOf(o *hujson.Object) func(i int) (from, to int) {
+	return func(i int) (int, int) { return o.Members[i].Name.StartOffset, o.Members[i].Value.EndOffset }
+}
+
+// spanOf is the i-th of n things that commas separate, with the comma before it, or for
+// the first one the comma behind it.
+func spanOf(i, n int, at func(i int) (from, to int)) (from, to int) {
+	from, to = at(i)
+	if i > 0 {
+		_, from = at(i - 1)
+	} else if n > 1 {
+		to, _ = at(1)
+	}
+	return from, to
+}
+
+// ensure adds a member to an object that lacks it.
+func ensure(settings []byte, path []string, name, value, step string) ([]byte, error) {
+	o, end, err := descend(settings, path)
+	if err != nil {
+		return nil, err
+	}
+	if v, _ := member(o, name); v != nil {
+		if v.Value.Kind() != hujson.Kind(value[0]) {
+			return nil, fmt.Errorf("%s in it is not what the agent expects, %s", strings.Join(append(path, name), "."), value)
+		}
+		return settings, nil
+	}
+	depth := strings.Repeat(step, len(path)+1)
+	text := newline(settings) + depth + pretty(name)[:len(pretty(name))-1] + ": " + value
+	if n := len(o.Members); n > 0 {
+		return insert(settings, o.Members[n-1].Value.EndOffset, ","+text), nil
+	}
+	return replaceEmpty(settings, end, text, depth[len(step):]), nil
+}
+
+// appendTo adds an entry to the list of an event.
+func appendTo(settings []byte, event, entry, step string) ([]byte, error) {
+	o, _, err := descend(settings, []string{"hooks"})
+	if err != nil {
+		return nil, err
+	}
+	v, _ := member(o, event)
+	list := v.Value.(*hujson.Array) // as ensure has seen
+	depth := strings.Repeat(step, 3)
+	text := newline(settings) + depth + entry
+	if n := len(list.Elements); n > 0 {
+		return insert(settings, list.Elements[n-1].EndOffset, ","+text), nil
+	}
+	return replaceEmpty(settings, v.EndOffset, text, depth[len(step):]), nil
+}
+
+// replaceEmpty puts text between the brackets that end at an offset. Comments between them
+// stay.
+func replaceEmpty(settings []byte, end int, text, depth string) []byte {
+	return insert(settings, end-1, text+newline(settings)+depth)
+}
+
+func insert(settings []byte, at int, text string) []byte {
+	if newline(settings) == "\r\n" {
+		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
+	}
+	return slices.Concat(settings[:at], []byte(text), settings[at:])
+}
+
+// descend is the object that a path leads to, and where it ends.
+func descend(settings []byte, path []string) (o *hujson.Object, end int, err error) {
+	v, err := hujson.Parse(settings)
+	if err != nil {
+		return nil, 0, err
+	}
+	o, ok := v.Value.(*hujson.Object)
+	end = v.EndOffset
+	for _, name := range path {
+		if !ok {
+			break
+		}
+		inner, _ := member(o, name)
+		if o, ok = objectOf(inner); ok {
+			end = inner.EndOffset
+		}
+	}
+	if !ok {
+		return nil, 0, errors.New("it is no JSON object")
+	}
+	return o, end, nil
+}
+
+// member is a member of an object, with its index; nil for none.
+func member(o *hujson.Object, name string) (v *hujson.Value, index int) {
+	for i := range o.Members {
+		if literal, ok := o.Members[i].Name.Value.(hujson.Literal); ok && literal.String() == name {
+			return &o.Members[i].Value, i
+		}
+	}
+	return nil, -1
+}
+
+func objectOf(v *hujson.Value) (*hujson.Object, bool) {
+	if v == nil {
+		return nil, false
+	}
+	o, ok := v.Value.(*hujson.Object)
+	return o, ok
+}
+
+func newline(settings []byte) string {
+	if strings.Contains(string(settings), "\r\n") {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// indentOf is one step of indentation, as the configuration has it.
+func indentOf(settings []byte) string {
+	for line := range strings.Lines(string(settings)) {
+		if rest := strings.TrimLeft(line, " \t"); rest != line && strings.HasPrefix(rest, `"`) {
+			return line[:len(line)-len(rest)]
+		}
+	}
+	return "  "
+}
+
+func indented(text, by string) string { return strings.ReplaceAll(text, "\n", "\n"+by) }

@@ -1,0 +1,218 @@
+package agents
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/agenthook"
+)
+
+// The scopes of a configuration.
+const (
+	user    = "user"    // of this person
+	project = "project" // of the directory
+	managed = "managed" // of this machine, set by its administrator
+)
+
+// target is one agent's configuration.
+type target struct {
+	dialect string
+	program string            // what people start
+	paths   map[string]string // of the configuration, by scope; below the home, the project, and the root
+	merge   bool              // people keep other things in the file too
+	unit    time.Duration     // of the time-outs
+	entry   func(h hook) any  // of one event
+	files   func(h hooks) map[string]string
+}
+
+// hook is hook-agent for one event.
+type hook struct {
+	event   agenthook.Event
+	command string
+	timeout int64 // in the target's unit
+}
+
+// hooks is hook-agent for an agent.
+type hooks struct {
+	program string   // the path of hook-agent
+	args    []string // without agent and event
+	timeout time.Duration
+	target  target
+}
+
+type object = map[string]any
+
+func targets() []target {
+	return []target{
+		{
+			dialect: "claude-code", program: "claude", merge: true, unit: time.Second, entry: claudeEntry,
+			paths: map[string]string{user: ".claude/settings.json", project: ".claude/settings.json", managed: "etc/claude-code/managed-settings.json"},
+		},
+		{
+			dialect: "codex", program: "codex", merge: true, unit: time.Second, entry: claudeEntry,
+			paths: map[string]string{user: ".codex/hooks.json", project: ".codex/hooks.json"},
+		},
+		{
+			dialect: "gemini", program: "gemini", merge: true, unit: time.Millisecond, entry: geminiEntry,
+			paths: map[string]string{user: ".gemini/settings.json", project: ".gemini/settings.json", managed: "etc/gemini-cli/settings.json"},
+		},
+		{
+			dialect: "copilot", program: "copilot", unit: time.Second, files: copilotFiles,
+			paths: map[string]string{user: ".copilot/hooks/hookrouter.json", project: ".github/hooks/hookrouter.json", managed: "etc/github-copilot/policy.d/hookrouter.json"},
+		},
+		{
+			dialect: "goose", program: "goose", unit: time.Second, files: gooseFiles,
+			paths: map[string]string{user: ".agents/plugins/hookrouter/hooks/hooks.json"},
+		},
+		{
+			dialect: "qwen", program: "qwen", merge: true, unit: time.Second, entry: geminiEntry,
+			paths: map[string]string{user: ".qwen/settings.json", project: ".qwen/settings.json", managed: "etc/qwen-code/settings.json"},
+		},
+		{
+			dialect: "opencode", program: "opencode", unit: time.Second, files: opencodeFiles,
+			paths: map[string]string{user: ".config/opencode/plugin/hookrouter.js", project: ".opencode/plugin/hookrouter.js"},
+		},
+	}
+}
+
+// find returns the target of an agent.
+func find(dialect string) (target, error) {
+	all := targets()
+	i := slices.IndexFunc(all, func(t target) bool { return t.dialect == dialect })
+	if i < 0 {
+		var names []string
+		for _, t := range all {
+			names = append(names, t.dialect)
+		}
+		return target{}, fmt.Errorf("there is no agent %q here: use one of %s", dialect, strings.Join(names, ", "))
+	}
+	return all[i], nil
+}
+
+// path is where the configuration of a scope stands.
+func (t target) path(scope, home string) (string, error) {
+	below, ok := t.paths[scope]
+	switch {
+	case !ok:
+		return "", fmt.Errorf("%s has no hooks of the scope %s that hookctl can write", t.dialect, scope)
+	case scope == project:
+		return filepath.Abs(below)
+	case scope == managed && runtime.GOOS != "linux":
+		return "", fmt.Errorf("hookctl knows the managed settings of %s on Linux only", t.dialect)
+	case scope == managed:
+		return "/" + below, nil
+	case home == "":
+		return "", fmt.Errorf("find the settings of %s: HOME is not set", t.dialect)
+	}
+	return filepath.Join(home, below), nil
+}
+
+// short is how long a hook may take that an agent does not obey.
+const short = 10 * time.Second
+
+// of is hook-agent for one event.
+func (h hooks) of(e agenthook.Event) hook {
+	timeout := h.timeout
+	if !e.Obeys() {
+		timeout = min(short, timeout)
+	}
+	words := []string{h.program}
+	words = append(words, h.args...)
+	words = append(words, "--timeout="+deadline(timeout).String(), h.target.dialect, e.Native)
+	for i, w := range words {
+		words[i] = quoted(w)
+	}
+	return hook{event: e, command: strings.Join(words, " "), timeout: int64(timeout / h.target.unit)}
+}
+
+// deadline is when hook-agent answers, before its agent gives up.
+func deadline(timeout time.Duration) time.Duration {
+	return max(timeout-max(timeout/20, 2*time.Second), timeout/2)
+}
+
+// quoted is a word for a POSIX shell.
+func quoted(word string) string {
+	if word != "" && !strings.ContainsFunc(word, func(c rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-", c)
+	}) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// ours reports whether a command is one that connect wrote for an agent.
+func ours(command, dialect string) bool {
+	return strings.Contains(command, "hook-agent") && strings.Contains(command, " "+dialect+" ")
+}
+
+func (t target) events() []agenthook.Event {
+	d, _ := agenthook.Find(t.dialect)
+	return d.Events
+}
+
+func claudeEntry(h hook) any {
+	return object{"hooks": []object{{"type": "command", "command": h.command, "timeout": h.timeout}}}
+}
+
+func geminiEntry(h hook) any {
+	return object{"matcher": "*", "hooks": []object{{"type": "command", "command": h.command, "timeout": h.timeout}}}
+}
+
+// document is a file of its own with every event.
+func (h hooks) document(head object, entry func(hook) any) string {
+	list := object{}
+	for _, e := range h.target.events() {
+		list[e.Native] = []any{entry(h.of(e))}
+	}
+	head["hooks"] = list
+	return pretty(head)
+}
+
+func copilotFiles(h hooks) map[string]string {
+	return map[string]string{"": h.document(object{"version": 1}, func(h hook) any {
+		return object{"type": "command", "bash": h.command, "timeoutSec": h.timeout}
+	})}
+}
+
+func gooseFiles(h hooks) map[string]string {
+	return map[string]string{
+		"../plugin.json": pretty(object{"name": "hookrouter", "version": "1.0.0", "description": "Asks the hook router before tools run"}),
+		"": h.document(object{}, func(h hook) any {
+			command := object{"type": "command", "command": h.command, "timeout": h.timeout}
+			if h.event.Gated() {
+				command["on_failure"] = "block"
+			}
+			return object{"hooks": []object{command}}
+		}),
+	}
+}
+
+func opencodeFiles(h hooks) map[string]string {
+	args := append(slices.Clone(h.args), "--timeout="+deadline(h.timeout).String(), h.target.dialect)
+	return map[string]string{"": agenthook.Plugin(h.program, args)}
+}
+
+func pretty(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	_ = enc.Encode(v) // made of texts and numbers
+	return b.String()
+}
+
+// installed reports whether an agent's program is on this machine.
+func (t target) installed(path string) bool {
+	for _, dir := range filepath.SplitList(path) {
+		if info, err := os.Stat(filepath.Join(dir, t.program)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return true
+		}
+	}
+	return false
+}

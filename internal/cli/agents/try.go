@@ -1,0 +1,105 @@
+package agents
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/agenthook"
+	"github.com/hookrouter/hookrouter/internal/agenthook/front"
+)
+
+// patience bounds one try.
+const patience = 15 * time.Second
+
+// try runs hook-agent with the probe, as the agent would with an event. reason is why it
+// blocks; empty where it lets pass. meanwhile is done before the probe is complete.
+func (h hooks) try(ctx context.Context, meanwhile func(pid int) error, flags ...string) (reason string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	args := slices.Concat(h.args, []string{"--timeout=" + (patience / 2).String()}, flags, []string{h.target.dialect, agenthook.Probe})
+	var stdout, stderr bytes.Buffer
+	c := exec.CommandContext(ctx, h.program, args...)
+	c.Stdout, c.Stderr = &stdout, &stderr
+	stdin, err := c.StdinPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := c.Start(); err != nil {
+		return "", fmt.Errorf("hook-agent can't be started: %w", err)
+	}
+	if meanwhile != nil {
+		err = meanwhile(c.Process.Pid)
+	}
+	_, _ = stdin.Write([]byte(`{"session_id":"hookctl-doctor"}`)) // what it makes of it is seen below
+	_ = stdin.Close()
+	ended := c.Wait()
+	if err != nil {
+		return "", err
+	}
+	if ended != nil || stdout.Len() == 0 {
+		if code := c.ProcessState.ExitCode(); code != 0 && code != agenthook.CodeBlock {
+			return "", fmt.Errorf("hook-agent failed: %w: %s", ended, strings.TrimSpace(stderr.String()))
+		}
+		return strings.TrimSpace(stderr.String()), nil
+	}
+	var said map[string]string // the probe's answer has texts only
+	if err := json.Unmarshal(stdout.Bytes(), &said); err != nil {
+		return "", fmt.Errorf("hook-agent's answer can't be read: %w", err)
+	}
+	for _, member := range []string{"reason", "deny"} {
+		if said[member] != "" {
+			return said[member], nil
+		}
+	}
+	return "", nil
+}
+
+// killChild kills the process that asks the router for hook-agent.
+func killChild(pid int) error {
+	for range 400 {
+		files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+		if err != nil || len(files) == 0 {
+			break
+		}
+		for _, f := range files {
+			children, _ := os.ReadFile(f) // gone with its thread
+			for child := range strings.FieldsSeq(string(children)) {
+				name, _ := os.ReadFile("/proc/" + child + "/cmdline")
+				if !strings.HasPrefix(string(name), front.ChildName+"\x00") {
+					continue
+				}
+				n, _ := strconv.Atoi(child) // a process id
+				p, err := os.FindProcess(n)
+				if err != nil {
+					return err
+				}
+				return p.Kill()
+			}
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+	return errors.New("the process can't be found on this system")
+}
+
+// inPlugin is how connect was called for OpenCode.
+func inPlugin(text string) (h hooks, ok bool) {
+	for line := range strings.Lines(text) {
+		if value, is := strings.CutPrefix(strings.TrimSpace(line), "const program = "); is {
+			ok = json.Unmarshal([]byte(value), &h.program) == nil
+		}
+		if value, is := strings.CutPrefix(strings.TrimSpace(line), "const args = "); is && json.Unmarshal([]byte(value), &h.args) == nil && len(h.args) > 1 {
+			h.args = h.args[:len(h.args)-2] // time-out and agent
+		}
+	}
+	return h, ok
+}

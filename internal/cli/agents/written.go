@@ -1,0 +1,96 @@
+package agents
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/tailscale/hujson"
+)
+
+// commands are those that connect wrote into a configuration, by event, with their
+// time-outs in the target's unit.
+func commands(settings []byte, t target) map[string]hook {
+	if t.dialect == "opencode" || len(settings) == 0 {
+		return nil
+	}
+	standard, err := hujson.Standardize(bytes.Clone(settings))
+	if err != nil {
+		return nil
+	}
+	var document struct {
+		Hooks map[string][]json.RawMessage `json:"hooks"`
+	}
+	if json.Unmarshal(standard, &document) != nil {
+		return nil
+	}
+	found := map[string]hook{}
+	for _, e := range t.events() {
+		for _, raw := range document.Hooks[e.Native] {
+			if h, ok := commandIn(raw, t.dialect); ok {
+				h.event = e
+				found[e.Native] = h
+			}
+		}
+	}
+	return found
+}
+
+// commandIn reads an entry of any of the agents.
+func commandIn(raw json.RawMessage, dialect string) (hook, bool) {
+	type handler struct {
+		Command    string `json:"command"`
+		Bash       string `json:"bash"`
+		Timeout    int64  `json:"timeout"`
+		TimeoutSec int64  `json:"timeoutSec"`
+	}
+	var entry struct {
+		handler
+		Hooks []handler `json:"hooks"`
+	}
+	if json.Unmarshal(raw, &entry) != nil {
+		return hook{}, false
+	}
+	for _, h := range append(entry.Hooks, entry.handler) {
+		if command := h.Command + h.Bash; ours(command, dialect) {
+			return hook{command: command, timeout: h.Timeout + h.TimeoutSec}, true
+		}
+	}
+	return hook{}, false
+}
+
+// written is how connect was called for a configuration.
+func written(settings []byte, t target) (hooks, bool) {
+	for _, h := range commands(settings, t) {
+		if !h.event.Obeys() {
+			continue
+		}
+		words := wordsOf(h.command)
+		if len(words) < 4 {
+			return hooks{}, false
+		}
+		return hooks{program: words[0], args: words[1 : len(words)-3], timeout: time.Duration(h.timeout) * t.unit, target: t}, true
+	}
+	return hooks{}, false
+}
+
+// wordsOf undoes quoted for a whole line.
+func wordsOf(line string) []string {
+	var words []string
+	word, inQuotes := "", false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '\'':
+			inQuotes = !inQuotes
+		case c == '\\' && !inQuotes && i+1 < len(line):
+			i++
+			word += line[i : i+1]
+		case c == ' ' && !inQuotes:
+			words, word = append(words, word), ""
+		default:
+			word += string(c)
+		}
+	}
+	return append(words, strings.TrimSpace(word))
+}

@@ -1,0 +1,122 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/identity"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+type addCmd struct {
+	Role    string        `arg:"" enum:"agent,worker,approver,operator,admin,keeper,state,router" help:"agent, worker, approver, operator, admin, keeper (audit log), state (what hooks remember) or router."`
+	Name    string        `arg:"" help:"Name of the agent, the program or the person."`
+	Expires time.Duration `placeholder:"TIME" help:"How long the credentials hold, such as 720h; default: until they are revoked."`
+
+	Hook        []string      `placeholder:"ID,..." help:"Worker: the hooks that it answers for."`
+	Event       []string      `placeholder:"PATTERN,..." help:"Worker: the events that they may register for; default all."`
+	Priority    string        `placeholder:"MIN..MAX" help:"Worker: the priorities that they may have; default all."`
+	May         []string      `placeholder:"ACTION,..." help:"Worker: what they may answer besides continue and deny: modify, inject_context, ask_user or nothing; default all."`
+	Field       []string      `placeholder:"NAME,..." help:"Worker: the members of the data that they see, such as tool_input.command; default all. Needs --may without modify."`
+	CallTimeout time.Duration `placeholder:"TIME" help:"Worker: the most that one call may take."`
+
+	directory
+}
+
+// Run makes the credentials.
+func (c *addCmd) Run(ctx context.Context, e *cli.Env) error {
+	i := identity.Identity{Name: c.Name, Role: identity.Role(c.Role), Hooks: c.Hook}
+	if c.Expires > 0 {
+		i.Expires = time.Now().Add(c.Expires).UTC().Truncate(time.Second)
+	}
+	var err error
+	if i.May, err = c.limits(); err != nil {
+		return err
+	}
+	var file string
+	i, err = c.change(ctx, e, func(a *identity.Authority) (identity.Identity, error) {
+		file = a.CredsFile(i)
+		return a.Add(i)
+	})
+	if err != nil {
+		return err
+	}
+	return shown(e, i, file)
+}
+
+// shown says where the credentials are.
+func shown(e *cli.Env, i identity.Identity, file string) error {
+	if e.Out.Document(struct {
+		identity.Identity
+		Creds string `json:"creds"`
+	}{i, file}) {
+		return nil
+	}
+	e.Out.Print("credentials of %s: %s\n", term.Printable(i.Label()), term.Printable(file))
+	e.Out.Print("  give the file to nobody else; programs take it as --creds or NATS_CREDS\n")
+	return nil
+}
+
+// limits are those that the flags add up to; nil for none.
+func (c *addCmd) limits() (*identity.Limits, error) {
+	if len(c.Event) == 0 && c.Priority == "" && len(c.May) == 0 && len(c.Field) == 0 && c.CallTimeout == 0 {
+		return nil, nil
+	}
+	l := &identity.Limits{Events: c.Event, Fields: c.Field, TimeoutMS: int(c.CallTimeout.Milliseconds())}
+	if c.Priority != "" {
+		l.Priority = &identity.Band{}
+		low, high, ok := strings.Cut(c.Priority, "..")
+		if _, err := fmt.Sscan(low+" "+high, &l.Priority.Min, &l.Priority.Max); err != nil || !ok {
+			return nil, fmt.Errorf("read --priority %q: give a range such as 100..200", c.Priority)
+		}
+	}
+	if len(c.May) > 0 {
+		l.Actions = []chain.Action{}
+		for _, action := range c.May {
+			if action != "nothing" {
+				l.Actions = append(l.Actions, chain.Action(action))
+			}
+		}
+	}
+	return l, nil
+}
+
+type rotateCmd struct {
+	Name string `arg:"" help:"Whose."`
+	directory
+}
+
+// Run makes new credentials.
+func (c *rotateCmd) Run(ctx context.Context, e *cli.Env) error {
+	var file string
+	i, err := c.change(ctx, e, func(a *identity.Authority) (identity.Identity, error) {
+		i, err := a.Rotate(c.Name)
+		file = a.CredsFile(i)
+		return i, err
+	})
+	if err != nil {
+		return err
+	}
+	return shown(e, i, file)
+}
+
+type revokeCmd struct {
+	Name string `arg:"" help:"Whose."`
+	directory
+}
+
+// Run ends credentials.
+func (c *revokeCmd) Run(ctx context.Context, e *cli.Env) error {
+	i, err := c.change(ctx, e, func(a *identity.Authority) (identity.Identity, error) { return a.Revoke(c.Name) })
+	if err != nil {
+		return err
+	}
+	if !e.Out.Document(i) {
+		e.Out.Print("the credentials of %s have ended; hookctl auth rotate %s makes new ones\n", term.Printable(i.Label()), term.Printable(i.Name))
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package auth
+
+import (
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/identity"
+)
+
+type configCmd struct {
+	For       string `enum:"nats,kubernetes" default:"nats" help:"nats: what nats-server includes; kubernetes: a ConfigMap for nats-server and the routers, and a Secret for each identity."`
+	Namespace string `default:"hookrouter" help:"Namespace of the manifests."`
+	directory
+}
+
+// Run prints the configuration.
+func (c *configCmd) Run(e *cli.Env) error {
+	a, err := identity.Open(c.path(e))
+	if err != nil {
+		return explained(err)
+	}
+	conf, err := natsConfig(a)
+	if err != nil {
+		return err
+	}
+	if c.For == "nats" {
+		e.Out.Print("%s", conf)
+		return nil
+	}
+	return c.manifests(e, a, conf)
+}
+
+// natsConfig is what a nats-server includes. It holds no secret: the accounts are public
+// keys and signatures.
+func natsConfig(a *identity.Authority) (string, error) {
+	files := a.Files()
+	operator, err := os.ReadFile(files.Operator)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Who may connect, and what each may do: include this in the configuration of nats-server.\n"+
+		"# New identities reach the server by hookctl auth push.\n"+
+		"operator: %s\nsystem_account: %s\nresolver: {type: full, dir: \"./jwt\"}\nresolver_preload: {\n", operator, files.System)
+	tokens, err := filepath.Glob(filepath.Join(files.Accounts, "*.jwt"))
+	if err != nil {
+		return "", err
+	}
+	for _, path := range tokens {
+		token, err := os.ReadFile(path)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "  %s: %s\n", strings.TrimSuffix(filepath.Base(path), ".jwt"), token)
+	}
+	return b.String() + "}\n", nil
+}
+
+// manifests prints a ConfigMap and the Secrets.
+func (c *configCmd) manifests(e *cli.Env, a *identity.Authority, conf string) error {
+	directory, err := os.ReadFile(filepath.Join(a.Dir(), identity.DirectoryFile))
+	if err != nil {
+		return err
+	}
+	public := map[string]string{"auth.conf": conf, identity.DirectoryFile: string(directory)}
+	e.Out.Print("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: hookrouter-identities, namespace: %s}\ndata:\n", c.Namespace)
+	for _, name := range slices.Sorted(maps.Keys(public)) {
+		e.Out.Print("  %s: |\n    %s\n", name, strings.ReplaceAll(strings.TrimSpace(public[name]), "\n", "\n    "))
+	}
+	for _, i := range a.Identities() {
+		if !i.Revoked.IsZero() {
+			continue
+		}
+		creds, err := os.ReadFile(a.CredsFile(i))
+		if err != nil {
+			return err
+		}
+		e.Out.Print("---\napiVersion: v1\nkind: Secret\nmetadata: {name: hookrouter-creds-%s, namespace: %s}\ndata: {user.creds: %s}\n",
+			i.Name, c.Namespace, base64.StdEncoding.EncodeToString(creds))
+	}
+	return nil
+}

@@ -1,0 +1,3 @@
+// Package auth has the commands of `hookctl auth`: credentials for agents, workers and
+// people.
+package auth

@@ -1,0 +1,2 @@
+// Package freeze has the commands `hookctl freeze` and `hookctl thaw`.
+package freeze

@@ -1,0 +1,135 @@
+package freeze
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/clientconn"
+	"github.com/hookrouter/hookrouter/internal/freeze"
+)
+
+// patience is how long hookctl goes on while routers can't confirm an order.
+const patience = 30 * time.Second
+
+// scope says what an order is about.
+type scope struct {
+	All     bool   `xor:"scope" json:"all,omitempty" help:"Everything."`
+	Agent   string `xor:"scope" json:"agent,omitempty" placeholder:"NAME" help:"One agent: who the connection proves it is, or else who it claims to be; \"coder\" is also AGENTS/coder and /agents/coder."`
+	Session string `xor:"scope" json:"session_id,omitempty" placeholder:"ID" help:"One session; the agent can begin another."`
+}
+
+// String names the scope in a sentence.
+func (s scope) String() string {
+	switch {
+	case s.Agent != "":
+		return "agent " + term.Printable(s.Agent)
+	case s.Session != "":
+		return "session " + term.Printable(s.Session)
+	}
+	return "everything"
+}
+
+// Cmd is `hookctl freeze`.
+type Cmd struct {
+	scope  `embed:""`
+	Reason string `placeholder:"TEXT" help:"Why; agents are told."`
+}
+
+// Help is the rest of the help.
+func (c *Cmd) Help() string {
+	return "When it returns, no router permits anything that it covers: not by a grant, an answer to an approval request, or a chain that is under way. " +
+		"It does not stop tools that run already, nor what is permitted before it returns. An agent without a proven identity can claim another name, and any agent can begin another session: freeze the agent, or all. " +
+		"Without a scope it lists what is frozen."
+}
+
+// Run freezes, or lists what is frozen.
+func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
+	if c.scope == (scope{}) {
+		if c.Reason != "" {
+			return errors.New("freeze: say what: --all, --agent NAME or --session ID")
+		}
+		return list(ctx, e)
+	}
+	if c.Reason == "" {
+		return errors.New("freeze: give a --reason: agents are told")
+	}
+	var order freeze.Order
+	body := struct {
+		scope
+		Reason string `json:"reason"`
+	}{c.scope, c.Reason}
+	if err := request(ctx, e, "freeze", body, &order); err != nil {
+		return fmt.Errorf("freeze %s: %w", c.scope, err)
+	}
+	if !e.Out.Document(order) {
+		e.Out.Print("frozen: %s. Nothing of it is permitted any more; tools that run already are not stopped\n", c.scope)
+	}
+	return nil
+}
+
+func list(ctx context.Context, e *cli.Env) error {
+	var orders []freeze.Order
+	if err := request(ctx, e, "frozen", nil, &orders); err != nil {
+		return fmt.Errorf("list what is frozen: %w", err)
+	}
+	switch {
+	case e.Out.Document(orders):
+	case len(orders) == 0:
+		e.Out.Print("nothing is frozen\n")
+	default:
+		rows := [][]term.Cell{term.Heads("FROZEN", "SINCE", "BY", "REASON")}
+		for _, o := range orders {
+			what := scope{Agent: o.Agent, Session: o.Session}
+			rows = append(rows, term.Row(what.String(), o.Time.Format(time.RFC3339), term.OrDash(term.Printable(o.By)), term.Printable(o.Reason)))
+		}
+		e.Out.Table(rows)
+	}
+	return nil
+}
+
+// ThawCmd is `hookctl thaw`.
+type ThawCmd struct {
+	scope `embed:""`
+}
+
+// Help is the rest of the help.
+func (c *ThawCmd) Help() string {
+	return "It lifts the order of exactly this scope: --all leaves agents and sessions frozen that were frozen by name."
+}
+
+// Run lifts an order.
+func (c *ThawCmd) Run(ctx context.Context, e *cli.Env) error {
+	if c.scope == (scope{}) {
+		return errors.New("thaw: say what: --all, --agent NAME or --session ID; `hookctl freeze` lists what is frozen")
+	}
+	var done struct {
+		Thawed bool `json:"thawed"`
+	}
+	err := request(ctx, e, "thaw", c.scope, &done)
+	switch {
+	case err != nil:
+		return fmt.Errorf("thaw %s: %w", c.scope, err)
+	case e.Out.Document(done):
+	case done.Thawed:
+		e.Out.Print("thawed: %s\n", c.scope)
+	default:
+		e.Out.Print("%s was not frozen by an order of its own; `hookctl freeze` lists what is\n", c.scope)
+	}
+	return nil
+}
+
+// request sends a request until a router has carried it out: each may be sent again.
+func request(ctx context.Context, e *cli.Env, verb string, body, out any) error {
+	client, err := e.Client(ctx)
+	if err != nil {
+		return err
+	}
+	conn := clientconn.Of(client)
+	conn.Patience = patience
+	_, err = conn.RequestJSON(ctx, clientconn.Request{Subject: conn.Transport.Of(verb)}, body, out)
+	return err
+}

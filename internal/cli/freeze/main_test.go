@@ -1,0 +1,26 @@
+package freeze_test
+
+import (
+	"context"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/event"
+	"github.com/hookrouter/hookrouter/internal/cli/freeze"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// commands are those that these tests run.
+type commands struct {
+	Execute event.ExecuteCmd `cmd:""`
+	Freeze  freeze.Cmd       `cmd:""`
+	Thaw    freeze.ThawCmd   `cmd:""`
+}
+
+// hookctl has the commands of these tests.
+func hookctl(ctx context.Context, args []string, p cli.Process) int {
+	return cli.Run(ctx, args, p, new(commands))
+}

@@ -1,0 +1,63 @@
+package dispatch
+
+import (
+	"strings"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Workers knows what the credentials of the workers behind hooks allow; it may change
+// between two events.
+type Workers interface {
+	// Allows reports whether a hook may answer with an action.
+	Allows(hook string, action chain.Action) bool
+	// Fields are the members of an event's data that a hook sees, such as
+	// "tool_input.command"; nil for all.
+	Fields(hook string) []string
+}
+
+// everything allows everything.
+type everything struct{}
+
+func (everything) Allows(string, chain.Action) bool { return true }
+func (everything) Fields(string) []string           { return nil }
+
+// visible is the part of an event's data that a hook sees.
+func (d *Dispatcher) visible(hook string, data []byte) ([]byte, error) {
+	fields := d.opts.Workers.Fields(hook)
+	if fields == nil {
+		return data, nil
+	}
+	return project(data, fields)
+}
+
+// project keeps the named members of an object, and of the objects in it.
+func project(data []byte, fields []string) ([]byte, error) {
+	object, err := events.ParseObject(data)
+	if err != nil {
+		return nil, err
+	}
+	w := events.NewObjectWriter(nil)
+	for name, value := range object.All() {
+		whole, below := false, []string(nil)
+		for _, field := range fields {
+			head, rest, nested := strings.Cut(field, ".")
+			if head == name && nested {
+				below = append(below, rest)
+			}
+			whole = whole || head == name && !nested
+		}
+		switch {
+		case whole:
+			w.Raw(name, value)
+		case below != nil && value.Kind() == '{':
+			part, err := project(value, below)
+			if err != nil {
+				return nil, err
+			}
+			w.Raw(name, part)
+		}
+	}
+	return w.End(), nil
+}

@@ -1,0 +1,64 @@
+package dispatch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// merged is one call that asks what several pinned guards ask, of data that they agree on;
+// the second result is false where they do not. An answer counts for all of them: it is
+// granted only where each offers it, and by default only where each allows that.
+func merged(asking []chain.Call) (chain.Call, bool) {
+	first := asking[0]
+	r := first.Result
+	ids, titles := make([]string, len(asking)), make([]string, len(asking))
+	prompts, reasons := make([]string, len(asking)), []string(nil)
+	r.ApprovalOptions = offered(first.Result)
+	for i, call := range asking {
+		if string(call.Result.Data) != string(r.Data) {
+			return chain.Call{}, false
+		}
+		ids[i], titles[i] = call.Entry.ID, call.Entry.Title()
+		prompts[i] = fmt.Sprintf("%d. %s: %s", i+1, call.Entry.Title(), prompt(call.Result))
+		if call.Result.Reason != "" {
+			reasons = append(reasons, call.Result.Reason)
+		}
+		others := offered(call.Result)
+		r.ApprovalOptions = slices.DeleteFunc(r.ApprovalOptions, func(option string) bool {
+			return !slices.ContainsFunc(others, func(other string) bool { return strings.EqualFold(option, other) })
+		})
+		if call.Result.ApprovalDefault != chain.Allow {
+			r.ApprovalDefault = chain.Deny
+		}
+		if approval.Timeout(call.Result.ApprovalTimeout) < approval.Timeout(r.ApprovalTimeout) {
+			r.ApprovalTimeout = call.Result.ApprovalTimeout
+		}
+	}
+	if !slices.ContainsFunc(r.ApprovalOptions, approval.Grants) || !slices.ContainsFunc(r.ApprovalOptions, refuses) {
+		r.ApprovalOptions = approval.DefaultOptions()
+	}
+	r.ApprovalPrompt, r.Reason = strings.Join(prompts, "\n"), strings.Join(reasons, "; ")
+	entry := *first.Entry
+	entry.ID, entry.Name = strings.Join(ids, "+"), strings.Join(titles, " and ")
+	return chain.Call{Entry: &entry, Result: r}, true
+}
+
+func refuses(option string) bool { return !approval.Grants(option) }
+
+func offered(r chain.Result) []string {
+	if len(r.ApprovalOptions) == 0 {
+		return approval.DefaultOptions()
+	}
+	return slices.Clone(r.ApprovalOptions)
+}
+
+func prompt(r chain.Result) string {
+	if r.ApprovalPrompt == "" {
+		return approval.DefaultPrompt
+	}
+	return r.ApprovalPrompt
+}

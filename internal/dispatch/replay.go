@@ -1,0 +1,58 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
+	"github.com/hookrouter/hookrouter/internal/sessionid"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// replay checks an event that was sent again when its approval request was decided
+// already. A permission is given again only for a while after the decision, so that an
+// agent that lost its router gets it, and not once the session ended or its approvals
+// were revoked. Both are recorded. The error has code 410.
+func (d *Dispatcher) replay(ctx context.Context, ev *event, s *held.Event) error {
+	decision, err := d.approvals.Decision(ctx, s)
+	if err != nil || decision == nil || !decision.Granted {
+		return err
+	}
+	why, err := d.replayRefused(ctx, s, decision)
+	switch {
+	case err != nil:
+		return err
+	case why != "":
+		d.note(d.replayed(ev, s, "refused", why))
+		return wire.Errorf(wire.Gone, "the approval of the event %q does not hold any more, since %s: send a new event, with an id of its own", ev.id(), why)
+	}
+	return d.record(ctx, ev, d.replayed(ev, s, "served", ""))
+}
+
+// replayRefused says why a permission is not given again; empty where it is.
+func (d *Dispatcher) replayRefused(ctx context.Context, s *held.Event, decision *approval.Decision) (why string, err error) {
+	if time.Since(decision.Decided.Time) > d.opts.ReplayWindow {
+		return "it was given more than " + d.opts.ReplayWindow.String() + " ago", nil
+	}
+	if s.Session == "" {
+		return "", nil
+	}
+	epoch, err := d.sessions.Epoch(ctx, sessionid.Of(s.Emitter, s.Session))
+	if err == nil && epoch != s.Epoch {
+		why = "the session ended, or its approvals were revoked"
+	}
+	return why, err
+}
+
+// replayed is the record of an event that was sent again after it was approved.
+func (d *Dispatcher) replayed(ev *event, s *held.Event, action, why string) *records {
+	r := d.records(ev)
+	if r != nil {
+		r.add(audit.ApprovalReplayed, s.HookID, action, audit.Replay{
+			ApprovalID: s.ID, ChainID: s.ChainID, Emitter: ev.request.Emitter, Reason: why, DataSHA256: s.DataSHA256,
+		})
+	}
+	return r
+}

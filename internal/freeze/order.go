@@ -1,0 +1,77 @@
+package freeze
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxReason is the longest reason of an order, in bytes.
+const MaxReason = 1 << 10
+
+// Order is what an operator froze. One that names neither agent nor session is about
+// everything.
+type Order struct {
+	Agent   string    `json:"agent,omitempty"`
+	Session string    `json:"session_id,omitempty"`
+	Reason  string    `json:"reason"`
+	By      string    `json:"by,omitempty"` // the operator, as far as the connection proves
+	Time    time.Time `json:"time"`
+}
+
+// Check says what is wrong with an order that is to be given.
+func (o Order) Check() error {
+	switch {
+	case o.Agent != "" && o.Session != "":
+		return errors.New("name either an agent or a session")
+	case strings.TrimSpace(o.Reason) == "":
+		return errors.New("give a reason: agents are told")
+	case len(o.Reason) > MaxReason:
+		return fmt.Errorf("the reason has %d bytes: at most %d are allowed", len(o.Reason), MaxReason)
+	case !utf8.ValidString(o.Reason) || strings.ContainsFunc(o.Reason, unicode.IsControl):
+		return errors.New("the reason must be one line of text without control characters")
+	}
+	return nil
+}
+
+// Scope is "all", "agent" or "session".
+func (o Order) Scope() string {
+	switch {
+	case o.Agent != "":
+		return "agent"
+	case o.Session != "":
+		return "session"
+	}
+	return "all"
+}
+
+// Key names the order in a store: there is one for each scope and what it names.
+func (o Order) Key() string {
+	if o.Scope() == "all" {
+		return "all"
+	}
+	sum := sha256.Sum256([]byte(o.Agent + o.Session))
+	return o.Scope() + "." + base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// Covers reports whether the order is about an agent's event. The agent is who the
+// connection proves, or else who it claims to be: by its whole name, or by what stands
+// behind a '/' or a space in it, so that "coder" is "nats AGENTS/coder" and "/agents/coder".
+func (o Order) Covers(agent, session string) bool {
+	switch o.Scope() {
+	case "agent":
+		before, found := strings.CutSuffix(agent, o.Agent)
+		return found && (before == "" || strings.HasSuffix(before, "/") || strings.HasSuffix(before, " "))
+	case "session":
+		return o.Session == session
+	}
+	return true
+}
+
+// Denial is the reason that an agent is given.
+func (o Order) Denial() string { return "Frozen by an operator: " + o.Reason }

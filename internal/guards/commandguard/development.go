@@ -1,0 +1,238 @@
+package commandguard
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+// known are the programs of everyday development, by what they may touch: a line for each
+// program that has verbs, with those that pass, or behind a ! those that don't; the others
+// pass whatever they are given.
+// What they do to which files is the matter of path-guard.
+const known = `
+# read and print
+ls dir pwd echo printf true false : test [ cat head tail wc grep egrep fgrep rg ag ack cut paste tr nl tac rev column fold expand fmt basename dirname realpath readlink stat file du df
+which whereis type whoami id groups uname hostname date cal uptime ps top htop free vmstat lsof ss netstat pgrep pidof diff cmp comm colordiff delta cd pushd popd dirs sleep seq yes expr bc
+shasum md5 md5sum sha1sum sha256sum sha512sum md5sum cksum b2sum xxd od hexdump strings base64 base32 jq yq xq gron xmllint tree fd fdfind find locate less more bat batcat man tldr nproc lscpu getconf locale
+sort uniq shuf join lsb_release sw_vers pstree nvidia-smi pg_isready open xdg-open look awk gawk mawk nawk zcat zgrep zless bzcat xzcat tput clear tty stty cloc tokei scc hexyl iconv numfmt factor getopt ping dig nslookup host lsblk ldd nm objdump readelf size
+# of the shell itself
+set shift return exit break continue read mapfile readarray let local declare typeset readonly export unset wait jobs fg bg ulimit umask hash getopts shopt trap source . logout
+# change files
+cp mv rm rmdir mkdir touch ln chmod chown chgrp tee sed gsed split csplit mktemp patchelf dos2unix unix2dos install tar bsdtar gtar zip unzip gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd 7z rsync ditto
+ed vi vim nvim nano emacs code ctags sponge ffmpeg ffprobe convert magick identify pandoc dot mmdc optipng jpegoptim
+# run what is judged itself, and shells whose scripts are files
+env time timeout nice ionice nohup stdbuf command builtin exec setsid xargs npx bunx pnpx uvx watch flock caffeinate unbuffer entr cross-env xvfb-run catchsegv busybox toybox eatmydata chronic strace ltrace valgrind arch
+bash sh zsh dash ksh
+# build, test, check
+make gmake just task rake invoke nox tox ninja meson cmake ctest autoconf automake autoreconf configure bazel bazelisk buck2 gradle gradlew mvn mvnw ant sbt lein mill scons waf xmake premake5
+gcc g++ cc c++ clang clang++ ld lld ar ranlib as javac java kotlinc kotlin scalac ghc stack cabal rustc swiftc tsc tsx ts-node node nodejs python python2 python3 pypy pypy3 perl ruby php lua luajit julia rscript ocaml erl elixir iex racket
+clang-format clang-tidy cppcheck gofmt gofumpt goimports golangci-lint staticcheck govulncheck gopls gotestsum ginkgo mockgen protoc buf sqlc templ wire stringer air ko goreleaser
+pytest py.test unittest coverage mypy pyright ruff black isort flake8 pylint bandit pre-commit pyflakes autopep8 yapf pydocstyle vulture radon hypothesis locust sphinx-build mkdocs ipython jupyter cython maturin pip-compile pip-audit venv virtualenv http.server json.tool compileall py_compile build cProfile doctest
+eslint prettier jest vitest mocha ava tap nyc c8 playwright cypress next nuxt vite webpack rollup esbuild parcel swc babel turbo nx lerna storybook tailwindcss postcss stylelint biome oxlint knip depcheck madge typedoc nodemon concurrently serve http-server svelte-check astro remix ng vue-cli-service vue-tsc react-scripts expo eas-cli tsup unbuild wait-on rimraf cpx mkdirp npm-check-updates ncu lint-staged commitlint husky create-react-app create-next-app create-vite degit husky markdownlint markdownlint-cli2 cspell
+hugo mockery swag dlv terraform-docs k6 hey ab wrk shellcheck shfmt bats hadolint yamllint actionlint jsonlint ajv spectral vale codespell typos markdown-link-check lychee semgrep trivy grype syft gitleaks trufflehog act
+rspec rubocop standardrb sorbet srb brakeman rails-erb-lint jekyll phpunit phpstan psalm php-cs-fixer pest pint mix-format dialyzer credo rebar3 xcodebuild xcrun swiftlint swiftformat adb ktlint detekt dotnet-format zig nim crystal
+uvicorn gunicorn fastapi hypercorn django celery puma unicorn streamlit
+# fetch: see network
+curl wget
+# judged by what they are told in their language: see queries
+psql mysql mariadb sqlite3 duckdb
+# stop processes
+kill pkill killall
+
+openssl: rand dgst version x509 verify
+git: add annotate bisect blame branch cat-file check-attr check-ignore checkout cherry cherry-pick clean clone commit config count-objects describe diff diff-files diff-index diff-tree fetch for-each-ref format-patch fsck grep help init lfs log ls-files ls-remote ls-tree merge merge-base merge-tree mergetool mv name-rev notes pull push range-diff rebase reflog remote reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout stash status stripspace submodule switch symbolic-ref tag update-index archive var verify-commit version whatchanged worktree
+npm: install i ci add test t tst run run-script start stop restart build ls list ll outdated audit view info show explain why fund doctor exec x init create pkg config/get version ping dedupe rebuild prune uninstall remove rm link search help root prefix bin docs pack update up
+pnpm: ! publish login logout config c token owner unpublish deprecate dist-tag access team adduser whoami setup self-update server env
+yarn: ! publish login logout config token owner unpublish tag team npm global set policies plugin whoami
+bun: install i add test run build x init create update remove outdated pm dev start
+deno: test run fmt lint check cache task bench compile doc info types init add
+pip: install list show freeze check download wheel index hash inspect debug help uninstall
+pip3: install list show freeze check download wheel index hash inspect debug help uninstall
+uv: sync run add remove lock tree pip venv python tool build init export version
+pipenv: install run sync lock graph check
+poetry: install run add remove lock show check build update init new env version export
+pdm: install run add remove lock list build update init sync
+hatch: run test build env version fmt new
+conda: activate deactivate install create list info env run search update
+bundle: install exec check list show outdated update info add config
+gem: install list env which info search build
+composer: install require update show validate dump-autoload outdated test run-script run
+go: build test vet fmt mod run generate install get list version env doc tool work help
+cargo: build b test t run r check c clippy fmt doc add remove rm update bench tree metadata fetch init new nextest expand audit deny machete outdated search version help vendor llvm-cov clean fix package install miri
+rustup: show component target toolchain update default which doc
+dotnet: build test run restore format new add list publish watch tool clean sln
+mix: test compile deps.get format credo dialyzer phx.server deps.compile ecto.migrate ecto.create help phx.routes
+swift: build test run package
+dart: analyze format test run pub fix
+flutter: analyze test run build pub format doctor
+rails: s server t test routes g generate new db:migrate db:create db:prepare db:migrate:status db:version zeitwerk:check stats notes about assets:precompile
+rake: test spec default build routes lint rubocop db:migrate db:create db:prepare assets:precompile
+manage.py: runserver test migrate makemigrations check collectstatic showmigrations startapp makemessages compilemessages sqlmigrate
+django-admin: startproject startapp check makemessages compilemessages
+artisan: serve test migrate migrate:status route:list make:* list about config:cache optimize
+flask: run routes db/upgrade db/migrate db/init db/current db/history --debug
+alembic: upgrade current history heads revision check show
+prisma: generate validate format version migrate/dev migrate/status migrate/diff studio
+brew: list info search install upgrade update outdated deps doctor --prefix leaves
+apt: list search show policy
+apt-get: --version
+mise: ls list install use current which run exec trust where
+nvm: use ls list current which install version
+fnm: use ls list current install
+volta: list install which pin
+pyenv: versions version which local install exec
+rbenv: versions version which local install exec
+asdf: list current plugin install which where exec reshim
+docker: build ps images image/ls logs pull version info rm container/rm compose/up compose/build compose/ps compose/logs compose/pull compose/stop compose/start compose/restart compose/ls compose/images compose/top compose/down compose/version stop start restart stats top port diff buildx/build buildx/ls buildx/bake container/ls container/logs network/ls volume/ls tag wait search events system/df
+podman: build ps images logs pull version info compose/up compose/build compose/ps compose/logs stop start restart stats top tag
+docker-compose: up build ps logs pull stop start restart top images down version
+podman-compose: up build ps logs pull stop start restart down
+kubectl: get describe logs explain api-resources api-versions version cluster-info top diff wait rollout/status rollout/history config/get-contexts config/current-context config/get-clusters auth/can-i auth/whoami kustomize events completion help
+helm: list ls status history template lint show search repo/list repo/add repo/update dependency dep version verify pull package create
+kustomize: build version cfg
+terraform: init plan validate fmt version providers graph get workspace/list workspace/show test modules
+tofu: init plan validate fmt version providers graph get workspace/list workspace/show test
+terragrunt: plan validate hclfmt graph
+pulumi: preview version stack/ls about
+aws: s3/ls sts/get-caller-identity */describe-* */list-* help
+gcloud: config/list config/get-value projects/list version info compute/instances compute/zones container/clusters run/services
+az: account/show account/list group/list group/show vm/list version
+gh: pr/list pr/view pr/create pr/checkout pr/diff pr/checks pr/status pr/comment pr/ready pr/edit pr/review issue/list issue/view issue/create issue/comment issue/edit issue/status run/list run/view run/watch run/download repo/view repo/clone repo/list release/list release/view workflow/list workflow/view search api browse auth/status label/list status version
+glab: mr/list mr/view mr/create mr/checkout mr/diff issue/list issue/view ci/list ci/view repo/view
+systemctl: status is-active is-enabled list-units list-unit-files list-timers
+redis-cli: ping get mget keys scan info ttl pttl exists type llen lrange scard smembers hget hgetall hkeys zrange zcard dbsize time strlen
+argocd: app/list app/get app/diff app/history
+supabase: status start stop gen
+tmux: ls list-sessions lsw list-windows capture-pane has-session
+screen: -ls -list
+crontab: -l
+hookctl: handlers explain validate test watch scan trace doctor audit/tail audit/query audit/show audit/stats audit/verify audit/check audit/replay
+`
+
+// programs is known, by name; nil verbs mean all.
+var programs = sync.OnceValue(func() map[string][]string {
+	all := map[string][]string{}
+	for line := range strings.Lines(known) {
+		name, verbs, has := strings.Cut(line, ": ")
+		switch {
+		case strings.HasPrefix(line, "#"):
+		case has && !strings.Contains(name, " "):
+			all[name] = strings.Fields(verbs)
+		default:
+			for name := range strings.FieldsSeq(line) {
+				all[name] = nil
+			}
+		}
+	}
+	return all
+})
+
+var (
+	// grave are targets of a project that reach further than the project.
+	grave = regexp.MustCompile(`(?i)(^|[:_./-])(destroy|drop|wipe|nuke|purge|deploy|publish|release|teardown|rollback|downgrade|undeploy|uninstall|reset|prod|production|flyway:?clean)([:_./-]|$)`)
+	// runsTargets are programs whose arguments name targets of a project.
+	runsTargets = strings.Fields("make gmake just task rake invoke npm pnpm yarn bun gradle gradlew mvn mvnw composer flask")
+)
+
+// develops reports whether a command is one of everyday development: a program that is
+// known with this verb, or one of the project's own.
+func develops(c shell.Command) bool {
+	if len(c.Words) == 0 {
+		return !c.Writes() // a redirection alone empties a file
+	}
+	if c = module(c); c.Name() == "" || usesSecret(c) || connects(c) {
+		return false
+	}
+	verbs, listed := programs()[c.Name()]
+	passes, limited := limits[c.Name()]
+	switch {
+	case asks(c):
+		return true
+	case !listed:
+		return (own(c) || stays(c)) && !aimsAt(c, grave)
+	case slices.Contains(runsTargets, c.Name()) && aimsAt(c, grave), limited && !passes(c):
+		return false
+	}
+	return verbs == nil || does(c, verbs)
+}
+
+// own reports whether a program stands in the project, where it is named by its path.
+func own(c shell.Command) bool {
+	file := c.Words[0].Text
+	if strings.HasPrefix(file, "/") {
+		return slices.ContainsFunc(c.Dirs, func(dir string) bool { return len(dir) > 1 && strings.HasPrefix(path.Clean(file), dir+"/") })
+	}
+	return strings.Contains(file, "/") && !strings.ContainsAny(file, ":@") && !strings.HasPrefix(file, "~") && !strings.HasPrefix(path.Clean(file), "../")
+}
+
+// Programs that nobody knows stay in a project by these names, and with these verbs.
+var (
+	checks  = regexp.MustCompile(`^[a-z0-9_-]*(lint|fmt|test|check|docs?)$`)
+	checked = strings.Fields("version help lint test tests check fmt build docs validate typecheck")
+)
+
+// stays reports whether a program that is not known is one that builds or checks, by its
+// name or what it is told.
+func stays(c shell.Command) bool {
+	args := c.Args()
+	return !strings.ContainsAny(c.Words[0].Text, "/:") && (checks.MatchString(c.Name()) || len(args) > 0 && args[0].Known && slices.Contains(checked, args[0].Text))
+}
+
+// asks reports whether a program is only asked for its version or for help.
+func asks(c shell.Command) bool {
+	args := c.Args()
+	return len(args) == 1 && slices.Contains([]string{"--version", "-version", "-V", "--help"}, args[0].Text) && !c.Writes()
+}
+
+// does reports whether what a program is told to do is among some verbs, or is not among
+// those behind a !: a verb, or two with a / between them.
+func does(c shell.Command, verbs []string) bool {
+	told := c.Verbs(2)
+	if len(told) == 0 {
+		return len(c.Args()) == 0 || len(c.Args()) == 1 && (c.Args()[0].Text == "-v" || c.Args()[0].Text == "-h" || slices.Contains(verbs, c.Args()[0].Text))
+	}
+	if verbs[0] == "!" {
+		return !slices.Contains(verbs, told[0])
+	}
+	return slices.ContainsFunc(verbs, func(v string) bool {
+		return approval.Glob(v, told[0]) || len(told) > 1 && approval.Glob(v, told[0]+"/"+told[1])
+	})
+}
+
+func aimsAt(c shell.Command, names *regexp.Regexp) bool {
+	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !strings.HasPrefix(w.Text, "-") && names.MatchString(w.Text) })
+}
+
+// module is the command that an interpreter is: python -m pytest is pytest, and
+// php artisan is artisan.
+func module(c shell.Command) shell.Command {
+	if !interpreter.MatchString(c.Name()) {
+		return c
+	}
+	for i, w := range c.Args() {
+		name, given := strings.CutPrefix(w.Text, "-m")
+		switch words := slices.Clone(c.Args()[i:]); {
+		case given && name != "":
+			words[0].Text = name
+			c.Words = words
+			return c
+		case given:
+			c.Words = words[1:]
+			return c
+		case !strings.HasPrefix(w.Text, "-"):
+			if programs()[path.Base(w.Text)] != nil {
+				c.Words = words
+			}
+			return c
+		}
+	}
+	return c
+}
+
+var interpreter = regexp.MustCompile(`^(py|python|pypy)[\d.]*$|^php[\d.]*$|^ruby$`)

@@ -1,0 +1,223 @@
+package commandguard
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/hosts"
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+// What arguments of these look like that are asked about.
+var (
+	showsEnvironment = regexp.MustCompile(`^[a-zA-Z]*[eE]`)
+	nothing          = regexp.MustCompile(`^/dev/null$`)
+	cloudSecret      = regexp.MustCompile(`(?i)secret|task-definition|instance-attribute|user-?data|parameter`)
+	remote           = regexp.MustCompile(`^[^/]*:`)
+	clusterSecret    = regexp.MustCompile(`(?i)secret|^/`)
+	fromElsewhere    = regexp.MustCompile(`(?i)^(git\+|git@|[a-z]+:/|github:|gitlab:|bitbucket:|file:)|_auth|token|passw`)
+	immodest         = regexp.MustCompile(`^0?[0-7]?[0-7]?[0-7]?(777|666|000)$|^0?[2-7][0-7]{3}$|[+=][rwxX]*[st]|^(a|o|ugo|go)?[+=][rxX]*w`)
+	guarding         = regexp.MustCompile(`(?i)hook-?(router|worker|agent|ctl)|nats|h.{0,4}ook|:(4222|8222|6222)`)
+	environment      = regexp.MustCompile(`ENVIRON|\$ENV|(^|[^.\w])(env|strenv|envsubst)\b`)
+	everyProcess     = regexp.MustCompile(`^1$|^[.^$*]+$`)
+)
+
+// limits say of programs of everyday development when they pass.
+var limits = map[string]func(shell.Command) bool{
+	"curl": fetches, "wget": fetches,
+	"psql": queries, "mysql": queries, "mariadb": queries, "sqlite3": queries, "duckdb": queries,
+	"env":    wraps,
+	"set":    func(c shell.Command) bool { return len(c.Args()) > 0 },
+	"export": declares, "declare": declares, "typeset": declares, "readonly": declares, "trap": declares,
+	":": prints, "true": prints,
+	"ps": func(c shell.Command) bool {
+		return !aimsAt(c, showsEnvironment) && shell.Option(c, "-E") == shell.No
+	},
+	"dig": plain, "nslookup": plain, "host": plain, "ping": plain,
+	"strace": traces, "ltrace": traces,
+	"cp":  func(c shell.Command) bool { return !aimsAt(c, nothing) },
+	"tar": keeps, "bsdtar": keeps, "gtar": keeps,
+	"zip": func(c shell.Command) bool { return shell.Option(c, "-m") == shell.No },
+	"npm": installs, "pnpm": installs, "yarn": installs, "bun": installs, "pip": installs, "pip3": installs, "uv": installs, "pipenv": installs, "gem": installs, "npx": installs, "uvx": installs, "bunx": installs,
+	"aws": func(c shell.Command) bool {
+		return !aimsAt(c, cloudSecret)
+	},
+	"open": opens, "xdg-open": opens,
+	"rsync": func(c shell.Command) bool { return !aimsAt(c, remote) },
+	"awk":   variables, "gawk": variables, "mawk": variables, "nawk": variables, "jq": variables, "yq": variables,
+	"chmod": modest, "chown": modest, "chgrp": modest, "docker": contains, "podman": contains, "docker-compose": contains,
+	"kubectl": func(c shell.Command) bool {
+		return !aimsAt(c, clusterSecret) && shell.Option(c, "--raw*") != shell.Yes
+	},
+	"kill": spares, "pkill": spares, "killall": spares, "pgrep": spares, "pidof": spares,
+}
+
+// wraps: env without a command prints what it has.
+func wraps(c shell.Command) bool {
+	valued := false
+	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		value := valued
+		valued = slices.Contains([]string{"-u", "--unset", "-C", "--chdir"}, w.Text)
+		return !value && !strings.HasPrefix(w.Text, "-") && !strings.Contains(w.Text, "=")
+	})
+}
+
+// installs: packages come from a registry, and from the usual one.
+func installs(c shell.Command) bool {
+	return !aimsAt(c, fromElsewhere) &&
+		!slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return elsewhere.MatchString(w.Text) })
+}
+
+var elsewhere = regexp.MustCompile(`^--(index-url|extra-index-url|registry|trusted-host|from)(=|$)`)
+
+// modest: modes that let everybody write, or take a file's owner along, and what a whole
+// project is given are asked about.
+func modest(c shell.Command) bool {
+	return !aimsAt(c, immodest) &&
+		(recursive(c) == shell.No || here(c) == shell.No)
+}
+
+// contains: docker rm takes containers that are named, and are not running; those of the
+// router and of NATS are left alone.
+func contains(c shell.Command) bool {
+	if guards(c) {
+		return false
+	}
+	return !slices.Contains(c.Verbs(2), "rm") || !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known || strings.HasPrefix(w.Text, "-") })
+}
+
+// guards reports whether a command names what guards the agent.
+func guards(c shell.Command) bool {
+	return aimsAt(c, guarding)
+}
+
+// plain: no word is made of what a command prints, which the network would be told.
+func plain(c shell.Command) bool {
+	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return strings.ContainsAny(w.Text, "`") || strings.Contains(w.Text, "$(") })
+}
+
+// declares: without a name all variables are printed.
+func declares(c shell.Command) bool {
+	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !strings.HasPrefix(w.Text, "-") })
+}
+
+// variables: what a filter prints are no variables of the environment.
+func variables(c shell.Command) bool {
+	return !aimsAt(c, environment)
+}
+
+// traces: a process that runs already may be another's.
+func traces(c shell.Command) bool { return shell.Option(c, "-p") == shell.No }
+
+// keeps: what tar has stored stays.
+func keeps(c shell.Command) bool { return shell.Option(c, "--remove-files") == shell.No }
+
+// opens: a page of this machine.
+func opens(c shell.Command) bool {
+	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !hosts.Loopback(w.Text) })
+}
+
+// prints: what prints nothing empties the file that it writes to.
+func prints(c shell.Command) bool { return !c.Writes() }
+
+// spares reports whether a command stops or looks for other processes than the first one,
+// all of a user, and those that guard the agent.
+func spares(c shell.Command) bool {
+	return !guards(c) && !aimsAt(c, everyProcess) && (c.Name() == "kill" || shell.Option(c, "-u") == shell.No && shell.Option(c, "-U") == shell.No)
+}
+
+var (
+	sending = []string{
+		"-d", "--data*", "-F", "--form*", "-T", "--upload-file", "--json", "-K", "--config", "-x", "--proxy*", "--socks*", "--unix-socket", "--abstract-unix-socket", "--resolve", "--connect-to",
+		"--post-data*", "--post-file*", "--body-data*", "--body-file*", "--url-query*", "-i",
+	}
+	method = regexp.MustCompile(`^(-X|--request[= ]?|--method[= ]?)?(POST|PUT|PATCH|DELETE)$`)
+)
+
+// fetches reports whether curl or wget only read, or speak to this machine.
+func fetches(c shell.Command) bool {
+	local, sends := false, false
+	for _, w := range c.Args() {
+		switch {
+		case strings.Contains(w.Text, "$(") || strings.Contains(w.Text, "`"):
+			sends = true // what is in the address is told, too
+		case hosts.Loopback(w.Text):
+			local = true
+		case hosts.Names(w.Text):
+			return !sends && !tells(c)
+		}
+	}
+	return local || !sends && !tells(c)
+}
+
+// tells reports whether curl or wget send more than a request for a page.
+func tells(c shell.Command) bool {
+	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return method.MatchString(w.Text) }) ||
+		slices.ContainsFunc(sending, func(o string) bool { return (o != "-i" || c.Name() == "wget") && shell.Option(c, o) == shell.Yes })
+}
+
+// connects reports whether a redirection of bash opens a connection.
+func connects(c shell.Command) bool {
+	return slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool {
+		return strings.HasPrefix(r.File.Text, "/dev/tcp/") || strings.HasPrefix(r.File.Text, "/dev/udp/")
+	})
+}
+
+// secret is a variable whose name says that it holds one.
+var secret = regexp.MustCompile(`(?i)\$\{?[!#]?\w*(secret|token|passw|api_?key|private|credential|access_?key|auth)\w*|\$\{!`)
+
+// usesSecret reports whether a command is given a variable that holds a secret; a test
+// only looks whether it is there.
+func usesSecret(c shell.Command) bool {
+	if name := c.Name(); name == "test" || name == "[" {
+		return false
+	}
+	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known && secret.MatchString(w.Text) }) ||
+		slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return !r.Here.Known && secret.MatchString(r.Here.Text) })
+}
+
+var (
+	query   = regexp.MustCompile(`(?i)^(-[ce]|--command=|--execute=)?\s*(select|show|describe|desc|explain|with|values|table|pragma|\\[dl]|\.(tables|schema|indexes|headers|mode|databases))`)
+	changes = regexp.MustCompile(`(?i)\b(drop|truncate|delete|update|insert|alter|create|grant|revoke|copy|into|call|do|execute|vacuum|reindex|set|reset|lock|attach|load|replace|merge|rename|kill|shutdown|flush|purge|pg_\w*(file|terminate|cancel|reload|ls)\w*|lo_\w+|dblink\w*|load_file|outfile|dumpfile)\b`)
+)
+
+// queries reports whether a database is only asked: one argument is a query, and none
+// changes anything.
+func queries(c shell.Command) bool {
+	asked := false
+	for _, w := range c.Args() {
+		asked = asked || query.MatchString(w.Text)
+		if changes.MatchString(w.Text) && strings.ContainsAny(w.Text, " \t\n;") || !w.Known && strings.Contains(w.Text, "$(") {
+			return false
+		}
+	}
+	fed := slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return !r.Write })
+	return asked && !fed
+}
+
+// asksMetadata looks for the addresses at which clouds hand out keys.
+func asksMetadata(c shell.Command) shell.Found {
+	return shell.FoundIf(slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return hosts.Metadata(w.Text) }) ||
+		slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return hosts.Metadata(r.File.Text) || hosts.Metadata(r.Here.Text) }))
+}
+
+// router is what only the router answers: its approval requests, its table, its log level, and
+// the ports of NATS on this machine.
+var router = regexp.MustCompile(`(?i)/v1/+approvals|/v1/+registry\b|/loglevel\b|:8080/+v1/+(events|execute|emit|collect|agents)\b`)
+
+func answersItself(c shell.Command) shell.Found {
+	decoded := func(text string) string {
+		if plain, err := url.PathUnescape(text); err == nil {
+			return plain
+		}
+		return text
+	}
+	return shell.FoundIf(slices.Contains([]string{"curl", "wget", "http", "https", "xh", "nc", "ncat", "netcat", "telnet", "socat", "websocat"}, c.Name()) &&
+		slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+			return router.MatchString(decoded(w.Text)) || hosts.Loopback(w.Text) && natsPort.MatchString(w.Text)
+		}))
+}
+
+var natsPort = regexp.MustCompile(`:(4222|6222|8222)\b`)

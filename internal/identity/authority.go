@@ -1,0 +1,255 @@
+package identity
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/nats-io/nkeys"
+)
+
+// The accounts that several identities share.
+const (
+	routersAccount = "HOOKS"
+	stateAccount   = "HOOKSTATE"
+	systemAccount  = "SYS"
+)
+
+// ErrNoAuthority means that a directory holds no authority.
+var ErrNoAuthority = errors.New("there are no keys")
+
+// Authority makes credentials. Its directory holds:
+//
+//	operator.nk      the operator's key: who has it can make every other
+//	keys/<account>   the key of each account
+//	accounts/*.jwt   what the NATS server knows of each account
+//	creds/*.creds    the credentials of each identity
+//	identities.json  who there is; not secret
+//
+// An Authority is for one goroutine. Changes of several processes exclude each other.
+type Authority struct {
+	dir      string
+	operator nkeys.KeyPair
+	state    state
+}
+
+// state is identities.json.
+type state struct {
+	Prefix     string            `json:"prefix"`
+	Operator   string            `json:"operator"`
+	Accounts   map[string]string `json:"accounts"` // shared accounts: public keys by name
+	Identities []Identity        `json:"identities"`
+}
+
+// Init makes an authority for the subjects of a prefix in a directory that has none. The
+// directory is made where missing; nobody else may read it.
+func Init(dir, prefix string) (*Authority, error) {
+	if _, err := os.Stat(filepath.Join(dir, DirectoryFile)); err == nil {
+		return nil, fmt.Errorf("%s has keys already: choose another directory", dir)
+	}
+	a := &Authority{dir: dir, state: state{Prefix: prefix, Accounts: map[string]string{}}}
+	for _, sub := range []string{"", "keys", "accounts", "creds"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if a.operator, err = nkeys.CreateOperator(); err != nil {
+		return nil, err
+	}
+	if a.state.Operator, err = a.operator.PublicKey(); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{systemAccount, routersAccount, stateAccount} {
+		if a.state.Accounts[name], err = a.newAccount(name); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.signOperator(); err != nil {
+		return nil, err
+	}
+	err = a.save()
+	return a, err
+}
+
+// Open opens the authority in a directory. The error wraps [ErrNoAuthority] where there
+// is none.
+func Open(dir string) (*Authority, error) {
+	a := &Authority{dir: dir}
+	text, err := os.ReadFile(filepath.Join(dir, DirectoryFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w in %s", ErrNoAuthority, dir)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &a.state)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, DirectoryFile), err)
+	}
+	if a.operator, err = a.key("operator.nk"); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// Change opens the authority, changes it, and keeps other processes from doing so
+// meanwhile.
+func Change(dir string, change func(*Authority) error) error {
+	if _, err := Open(dir); err != nil {
+		return err
+	}
+	lock := flock.New(filepath.Join(dir, "lock"), flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return fmt.Errorf("lock %s: %w", dir, err)
+	}
+	defer func() { _ = lock.Close() }()
+	a, err := Open(dir)
+	if err != nil {
+		return err
+	}
+	return change(a)
+}
+
+// Dir is the directory of the authority.
+func (a *Authority) Dir() string { return a.dir }
+
+// Prefix is the first token of the subjects.
+func (a *Authority) Prefix() string { return a.state.Prefix }
+
+// Identities lists everybody, in the order of their names.
+func (a *Authority) Identities() []Identity {
+	list := slices.Clone(a.state.Identities)
+	slices.SortFunc(list, func(x, y Identity) int { return strings.Compare(x.Name, y.Name) })
+	return list
+}
+
+// Add makes credentials for a new identity. A zero Expires means that they never end.
+func (a *Authority) Add(i Identity) (Identity, error) {
+	if err := i.Check(); err != nil {
+		return i, err
+	}
+	if old := a.find(i.Name); old != nil {
+		return i, fmt.Errorf("identity %q exists, with the role %s: choose another name, or rotate its credentials", i.Name, old.Role)
+	}
+	i.Created = time.Now().UTC().Truncate(time.Second)
+	switch {
+	case i.Role.apart():
+		account, err := a.newAccount(accountName(i))
+		if err != nil {
+			return i, err
+		}
+		i.Account = account
+	case i.Role == State:
+		i.Account = a.state.Accounts[stateAccount]
+	case i.Role == System:
+		i.Account = a.state.Accounts[systemAccount]
+	default:
+		i.Account = a.state.Accounts[routersAccount]
+	}
+	a.state.Identities = append(a.state.Identities, i)
+	return i, a.issue(a.find(i.Name))
+}
+
+// Rotate makes new credentials for an identity; those it has end.
+func (a *Authority) Rotate(name string) (Identity, error) {
+	i, err := a.mustFind(name)
+	if err != nil {
+		return Identity{}, err
+	}
+	i.end(time.Now())
+	i.Revoked = time.Time{}
+	return *i, a.issue(i)
+}
+
+// Revoke ends the credentials of an identity. Rotate gives it new ones.
+func (a *Authority) Revoke(name string) (Identity, error) {
+	i, err := a.mustFind(name)
+	if err != nil {
+		return Identity{}, err
+	}
+	if i.Revoked.IsZero() {
+		i.Revoked = time.Now().UTC().Truncate(time.Second)
+		i.end(i.Revoked)
+		if err := os.Remove(a.CredsFile(*i)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return *i, err
+		}
+	}
+	return *i, a.save()
+}
+
+// issue makes credentials, and what the server must know of them.
+func (a *Authority) issue(i *Identity) error {
+	creds, user, err := a.credentials(*i)
+	if err != nil {
+		return err
+	}
+	i.User = user
+	if err := a.save(); err != nil { // first the routers learn who it is
+		return err
+	}
+	return writeFile(a.CredsFile(*i), creds, 0o600)
+}
+
+// CredsFile is where the credentials of an identity are.
+func (a *Authority) CredsFile(i Identity) string {
+	return filepath.Join(a.dir, "creds", i.Name+".creds")
+}
+
+// save writes identities.json and what the server knows of each account.
+func (a *Authority) save() error {
+	text, err := json.MarshalIndent(a.state, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(a.dir, DirectoryFile), append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	for _, account := range slices.Sorted(maps.Keys(a.accounts())) {
+		if err := a.signAccount(account); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Authority) find(name string) *Identity {
+	for i := range a.state.Identities {
+		if a.state.Identities[i].Name == name {
+			return &a.state.Identities[i]
+		}
+	}
+	return nil
+}
+
+func (a *Authority) mustFind(name string) (*Identity, error) {
+	if i := a.find(name); i != nil {
+		return i, nil
+	}
+	return nil, fmt.Errorf("there is no identity %q: see hookctl auth list", name)
+}
+
+// writeFile replaces a file as a whole: nobody reads half of it.
+func writeFile(path string, content []byte, mode fs.FileMode) error {
+	if old, err := os.ReadFile(path); err == nil && string(old) == string(content) {
+		return os.Chmod(path, mode)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, err = f.Write(content)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

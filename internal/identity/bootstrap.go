@@ -1,0 +1,79 @@
+package identity
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/nats-io/jwt/v2"
+)
+
+// Defaults are the identities that [Ensure] makes: one for each role that clients look
+// for where they were given no credentials.
+var Defaults = []Identity{
+	{Name: "admin", Role: Admin},
+	{Name: "agent", Role: Agent},
+	{Name: "worker", Role: Worker, Hooks: []string{"*"}},
+	{Name: "state", Role: State},
+	{Name: "keeper", Role: Keeper},
+	{Name: "system", Role: System},
+}
+
+// Ensure opens the authority of a directory, and makes it where there is none. A default
+// identity that is missing is added; one that was revoked stays revoked.
+func Ensure(dir, prefix string) (*Authority, error) {
+	a, err := Open(dir)
+	if errors.Is(err, ErrNoAuthority) {
+		a, err = Init(dir, prefix)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if a.Prefix() != prefix {
+		return nil, fmt.Errorf("the keys in %s are for the prefix %q, not %q: choose another directory with --auth-dir", dir, a.Prefix(), prefix)
+	}
+	for _, i := range Defaults {
+		if a.find(i.Name) == nil {
+			if _, err := a.Add(i); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return a, nil
+}
+
+// Files are what a NATS server reads of an authority.
+type Files struct {
+	Operator string // path of the operator's JWT
+	Accounts string // directory with a JWT for each account
+	System   string // public keys of the shared accounts
+	Routers  string
+	State    string
+}
+
+// Files says what a NATS server reads.
+func (a *Authority) Files() Files {
+	return Files{
+		Operator: filepath.Join(a.dir, "operator.jwt"), Accounts: filepath.Join(a.dir, "accounts"),
+		System: a.state.Accounts[systemAccount], Routers: a.state.Accounts[routersAccount], State: a.state.Accounts[stateAccount],
+	}
+}
+
+// RouterCredentials makes credentials for a router that nobody stores: a JWT and the seed
+// of its key.
+func (a *Authority) RouterCredentials() (token, seed string, err error) {
+	creds, _, err := a.credentials(Identity{Name: "router", Role: Router, Account: a.state.Accounts[routersAccount]})
+	if err != nil {
+		return "", "", err
+	}
+	token, err = jwt.ParseDecoratedJWT(creds)
+	if err != nil {
+		return "", "", err
+	}
+	key, err := jwt.ParseDecoratedNKey(creds)
+	if err != nil {
+		return "", "", err
+	}
+	text, err := key.Seed()
+	return token, string(text), err
+}

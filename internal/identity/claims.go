@@ -1,0 +1,210 @@
+package identity
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
+)
+
+// Bounds of what one agent or person may hold open on the server.
+const (
+	maxConnections   = 256
+	maxSubscriptions = 4096
+)
+
+// accountName is the name of the account of an agent or a person.
+func accountName(i Identity) string { return string(i.Role) + "-" + i.Name }
+
+// accounts are the names and public keys of all accounts.
+func (a *Authority) accounts() map[string]string {
+	all := maps.Clone(a.state.Accounts)
+	for _, i := range a.state.Identities {
+		if i.Role.apart() {
+			all[accountName(i)] = i.Account
+		}
+	}
+	return all
+}
+
+func (a *Authority) newAccount(name string) (public string, err error) {
+	key, err := nkeys.CreateAccount()
+	if err != nil {
+		return "", err
+	}
+	if public, err = key.PublicKey(); err != nil {
+		return "", err
+	}
+	seed, err := key.Seed()
+	if err != nil {
+		return "", err
+	}
+	return public, writeFile(filepath.Join(a.dir, "keys", name), seed, 0o600)
+}
+
+// key reads a key of the directory.
+func (a *Authority) key(name string) (nkeys.KeyPair, error) {
+	seed, err := os.ReadFile(filepath.Join(a.dir, name))
+	if err != nil {
+		return nil, err
+	}
+	key, err := nkeys.FromSeed(seed)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", filepath.Join(a.dir, name), err)
+	}
+	return key, nil
+}
+
+func (a *Authority) signOperator() error {
+	seed, err := a.operator.Seed()
+	if err != nil {
+		return err
+	}
+	claims := jwt.NewOperatorClaims(a.state.Operator)
+	claims.Name = "hookrouter"
+	claims.SystemAccount = a.state.Accounts[systemAccount]
+	text, err := claims.Encode(a.operator)
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeFile(filepath.Join(a.dir, "operator.nk"), seed, 0o600),
+		writeFile(filepath.Join(a.dir, "operator.jwt"), []byte(text), 0o644))
+}
+
+// signAccount writes what the server knows of an account, where that changed.
+func (a *Authority) signAccount(name string) error {
+	public := a.accounts()[name]
+	claims := jwt.NewAccountClaims(public)
+	claims.Name = name
+	claims.Limits.DisallowBearer = true
+	a.fill(claims, name)
+	for _, i := range a.state.Identities {
+		if i.Account != public {
+			continue
+		}
+		for user, at := range i.Former {
+			claims.RevokeAt(user, at)
+		}
+	}
+	path := filepath.Join(a.dir, "accounts", public+".jwt")
+	if old, err := os.ReadFile(path); err == nil && sameAccount(string(old), claims) {
+		return nil
+	}
+	text, err := claims.Encode(a.operator)
+	if err != nil {
+		return fmt.Errorf("account %s: %w", name, err)
+	}
+	return writeFile(path, []byte(text), 0o600)
+}
+
+// sameAccount reports whether an account's claims are as they were, but for the times.
+func sameAccount(old string, now *jwt.AccountClaims) bool {
+	was, err := jwt.DecodeAccountClaims(old)
+	if err != nil {
+		return false
+	}
+	was.GenericFields = now.GenericFields
+	one, errOne := json.Marshal(was.Account)
+	two, errTwo := json.Marshal(now.Account)
+	return errOne == nil && errTwo == nil && bytes.Equal(one, two)
+}
+
+// fill says what an account may import, export and store.
+func (a *Authority) fill(claims *jwt.AccountClaims, name string) {
+	switch name {
+	case systemAccount:
+	case routersAccount:
+		claims.Limits.JetStreamLimits = jwt.JetStreamLimits{
+			MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit, MaxAckPending: jwt.NoLimit,
+		}
+		claims.Exports = a.exports()
+	case stateAccount:
+		claims.Limits.JetStreamLimits = jwt.JetStreamLimits{DiskStorage: 1 << 30, Streams: 1, Consumer: jwt.NoLimit, MaxAckPending: jwt.NoLimit}
+	default:
+		role, _, _ := strings.Cut(name, "-")
+		claims.Limits.Conn, claims.Limits.Subs = maxConnections, maxSubscriptions
+		claims.Imports = a.imports(Role(role))
+	}
+}
+
+// imports are the subjects that agents and people use in the routers' account.
+func (a *Authority) imports(role Role) jwt.Imports {
+	var list jwt.Imports
+	r := rightsOf(role, a.state.Prefix, nil)
+	add := func(subjects []string, kind jwt.ExportType) {
+		for _, s := range subjects {
+			list = append(list, &jwt.Import{Name: s, Subject: jwt.Subject(s), Account: a.state.Accounts[routersAccount], Type: kind})
+		}
+	}
+	add(r.publish, jwt.Service)
+	add(r.subscribe, jwt.Stream)
+	return list
+}
+
+// exports are the subjects of the routers' account that other accounts may import. Only
+// the operator signs accounts, and so says which do.
+func (a *Authority) exports() jwt.Exports {
+	var list jwt.Exports
+	all := rightsOf(Admin, a.state.Prefix, nil)
+	for _, s := range all.publish {
+		e := &jwt.Export{Name: s, Subject: jwt.Subject(s), Type: jwt.Service, ResponseType: jwt.ResponseTypeSingleton}
+		if s == "$SRV.>" {
+			e.ResponseType = jwt.ResponseTypeStream
+		}
+		list = append(list, e)
+	}
+	for _, s := range all.subscribe {
+		list = append(list, &jwt.Export{Name: s, Subject: jwt.Subject(s), Type: jwt.Stream})
+	}
+	return list
+}
+
+// credentials makes a user of an identity's account, and its credentials file.
+func (a *Authority) credentials(i Identity) (creds []byte, user string, err error) {
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		return nil, "", err
+	}
+	if user, err = key.PublicKey(); err != nil {
+		return nil, "", err
+	}
+	name := routersAccount
+	for n, public := range a.accounts() {
+		if public == i.Account {
+			name = n
+		}
+	}
+	signer, err := a.key(filepath.Join("keys", name))
+	if err != nil {
+		return nil, "", err
+	}
+	r := rightsOf(i.Role, a.state.Prefix, i.Hooks)
+	claims := jwt.NewUserClaims(user)
+	claims.Name = i.Name
+	if !i.Expires.IsZero() {
+		claims.Expires = i.Expires.Unix()
+	}
+	claims.Permissions.Pub.Allow.Add(r.publish...)
+	claims.Permissions.Sub.Allow.Add(append(r.subscribe, i.Inbox()+".>")...)
+	if r.responses {
+		claims.Permissions.Resp = &jwt.ResponsePermission{MaxMsgs: 1, Expires: 2 * time.Minute}
+	}
+	text, err := claims.Encode(signer)
+	if err != nil {
+		return nil, "", err
+	}
+	seed, err := key.Seed()
+	if err != nil {
+		return nil, "", err
+	}
+	creds, err = jwt.FormatUserConfig(text, seed)
+	return creds, user, err
+}

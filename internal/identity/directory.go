@@ -1,0 +1,99 @@
+package identity
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// DirectoryFile is the name of the file, in the directory of an authority, that tells
+// routers who is who. It holds no secret.
+const DirectoryFile = "identities.json"
+
+// Directory tells routers who is who. A nil one knows nobody and limits nothing. It is
+// immutable.
+type Directory struct {
+	senders map[string]string     // labels by the public key of the account
+	workers map[string][]Identity // by the ids that they answer for, "*" included
+}
+
+// ParseDirectory reads an identities.json.
+func ParseDirectory(text []byte) (*Directory, error) {
+	var s state
+	if err := json.Unmarshal(text, &s); err != nil {
+		return nil, fmt.Errorf("read the identities: %w", err)
+	}
+	d := &Directory{senders: map[string]string{}, workers: map[string][]Identity{}}
+	for _, i := range s.Identities {
+		if err := i.Check(); err != nil {
+			return nil, err
+		}
+		switch {
+		case !i.Revoked.IsZero():
+		case i.Role.apart():
+			d.senders[i.Account] = i.Label()
+		case i.Role == Worker:
+			for _, hook := range i.Hooks {
+				d.workers[hook] = append(d.workers[hook], i)
+			}
+		}
+	}
+	return d, nil
+}
+
+// Sender is the label of whoever sends from an account, such as "agent/coder". The error
+// has code 503: a router may learn of an identity a moment after it was added.
+func (d *Directory) Sender(account string) (string, error) {
+	if label, ok := d.senders[account]; ok {
+		return label, nil
+	}
+	return "", wire.Errorf(wire.Unavailable, "the router does not know who sends: the identity was revoked, or is not in its identities.json yet")
+}
+
+// CheckRegistration returns an error with code 403 where the credentials that may
+// register a hook don't let it register like that.
+func (d *Directory) CheckRegistration(r chain.Registration) error {
+	if d == nil {
+		return nil
+	}
+	why := "no worker may answer for it"
+	for _, i := range d.answering(r.ID) {
+		if why = i.May.registration(r); why == "" {
+			return nil
+		}
+	}
+	return wire.Errorf(wire.Forbidden, "hook %q: %s: see hookctl auth list", r.ID, why)
+}
+
+// Allows reports whether a hook may answer with an action.
+func (d *Directory) Allows(hook string, action chain.Action) bool {
+	if d == nil || action == chain.Continue || action == chain.Deny || action == "" {
+		return true
+	}
+	return slices.ContainsFunc(d.answering(hook), func(i Identity) bool {
+		return i.May == nil || i.May.Actions == nil || slices.Contains(i.May.Actions, action)
+	})
+}
+
+// Fields are the members of an event's data that a hook sees; nil for all.
+func (d *Directory) Fields(hook string) (fields []string) {
+	for _, i := range d.answering(hook) {
+		if i.May == nil || len(i.May.Fields) == 0 {
+			return nil
+		}
+		fields = append(fields, i.May.Fields...)
+	}
+	return fields
+}
+
+// answering are the workers that may answer for a hook: those that name it, or else
+// those that may answer for any.
+func (d *Directory) answering(hook string) []Identity {
+	if named := d.workers[hook]; len(named) > 0 {
+		return named
+	}
+	return d.workers["*"]
+}

@@ -1,0 +1,77 @@
+package identity
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Identity is one agent, person or program. Nothing in it is secret.
+type Identity struct {
+	Name string `json:"name"`
+	Role Role   `json:"role"`
+	// Hooks are the ids that a worker answers for; "*" stands for each.
+	Hooks []string `json:"hooks,omitempty"`
+	// May limits what a worker's hooks register and answer; nil means no limit.
+	May *Limits `json:"may,omitempty"`
+	// Account is the public key of the account; User that of the credentials in force.
+	Account string    `json:"account"`
+	User    string    `json:"user"`
+	Created time.Time `json:"created"`
+	// Expires is when the credentials end; zero means never.
+	Expires time.Time `json:"expires,omitzero"`
+	// Revoked is when the identity was revoked; zero means it was not.
+	Revoked time.Time `json:"revoked,omitzero"`
+	// Former are the public keys of credentials that ended, and when they did.
+	Former map[string]time.Time `json:"former,omitempty"`
+}
+
+// Label is how records and people name the identity, such as "agent/coder".
+func (i Identity) Label() string { return string(i.Role) + "/" + i.Name }
+
+var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,62}$`)
+
+// Check reports what is wrong with an identity that somebody asks for.
+func (i Identity) Check() error {
+	switch {
+	case !validName.MatchString(i.Name):
+		return fmt.Errorf("identity %q: a name has lower-case letters, digits, - and _, at most 63, and begins with a letter or a digit", i.Name)
+	case !slices.Contains(Roles, i.Role):
+		return fmt.Errorf("identity %q: role %q is unknown: use one of %q", i.Name, i.Role, Roles)
+	case i.Role != Worker && (len(i.Hooks) > 0 || i.May != nil):
+		return fmt.Errorf("identity %q: only a worker answers for hooks, not the role %s", i.Name, i.Role)
+	case i.Role == Worker && len(i.Hooks) == 0:
+		return fmt.Errorf("identity %q: name the hooks that the worker answers for", i.Name)
+	}
+	for _, id := range i.Hooks {
+		if err := events.CheckHookID(id); err != nil && id != "*" {
+			return fmt.Errorf("identity %q: %w", i.Name, err)
+		}
+	}
+	return i.May.check()
+}
+
+// Inbox is the prefix of the subjects on which the identity gets replies. Who has an
+// account of its own needs none but the usual.
+func (i Identity) Inbox() string {
+	switch {
+	case i.Role.apart():
+		return "_INBOX"
+	case i.Role == Router:
+		return "_INBOX_router"
+	}
+	return "_INBOX." + string(i.Role) + "." + i.Name
+}
+
+// end ends the credentials in force.
+func (i *Identity) end(now time.Time) {
+	if i.Former == nil {
+		i.Former = map[string]time.Time{}
+	}
+	if i.User != "" {
+		i.Former[i.User] = now.UTC().Truncate(time.Second)
+	}
+}

@@ -1,0 +1,130 @@
+package identity
+
+import (
+	"slices"
+	"strings"
+)
+
+// Role says what an identity is for, and so what it may do.
+type Role string
+
+// The roles.
+const (
+	// Agent sends events and obeys the answers.
+	Agent Role = "agent"
+	// Approver answers approval requests.
+	Approver Role = "approver"
+	// Operator sees everything that a router offers, removes hooks and freezes agents.
+	Operator Role = "operator"
+	// Admin is an operator, an approver and an agent, and thaws what was frozen.
+	Admin Role = "admin"
+	// Worker answers for hooks.
+	Worker Role = "worker"
+	// State reads and writes what hooks remember.
+	State Role = "state"
+	// Keeper reads the audit log, rotates and removes its segments.
+	Keeper Role = "keeper"
+	// Router is hook-router itself.
+	Router Role = "router"
+	// System may hand new accounts to the NATS server.
+	System Role = "system"
+)
+
+// Roles lists all roles.
+var Roles = []Role{Agent, Approver, Operator, Admin, Worker, State, Keeper, Router, System}
+
+// apart reports whether each identity of the role has an account of its own, which
+// proves to the routers who sends.
+func (r Role) apart() bool { return r == Agent || r == Approver || r == Operator || r == Admin }
+
+// rights are what an identity may publish and subscribe to. Its inbox is beside them.
+type rights struct {
+	publish, subscribe []string
+	responses          bool // it may answer what it receives
+}
+
+// rightsOf are the rights of a role, for the prefix of the subjects. hooks are the ids
+// that a worker answers for; "*" stands for each.
+func rightsOf(r Role, prefix string, hooks []string) rights {
+	p := prefix + "."
+	switch r {
+	case Agent:
+		return rights{publish: under(p, agentSubjects)}
+	case Approver:
+		return rights{publish: under(p, approverSubjects), subscribe: []string{p + "event.approval.>"}}
+	case Operator:
+		return rights{
+			publish:   append(under(p, append([]string{"session.show"}, operatorSubjects...)), "$SRV.>"),
+			subscribe: []string{p + "event.>", p + "result.>"},
+		}
+	case Admin:
+		return rights{
+			publish:   append(under(p, slices.Concat(agentSubjects, approverSubjects, operatorSubjects, adminSubjects)), "$SRV.>"),
+			subscribe: []string{p + "event.>", p + "result.>"},
+		}
+	case Worker:
+		return workerRights(p, hooks)
+	case State:
+		return stateRights(prefix)
+	case Keeper:
+		return rights{publish: []string{"$JS.API.>", "$KV." + prefix + "_salts.>", p + "cosigned.>", "$SRV.>"}}
+	case Router:
+		return routerRights(prefix)
+	case System:
+		return rights{publish: []string{"$SYS.REQ.CLAIMS.UPDATE", "$SYS.REQ.CLAIMS.DELETE"}}
+	}
+	return rights{}
+}
+
+var (
+	agentSubjects    = []string{"emit.>", "execute.>", "collect.>", "contributions.>", "session.turn", "session.end"}
+	approverSubjects = []string{"approvals", "approval.*", "approve.*", "session.show", "session.revoke"}
+	operatorSubjects = []string{"handlers", "handlers.>", "registry", "explain.>", "unregister.*", "freeze", "frozen"}
+	adminSubjects    = []string{"thaw", "registry.accept"}
+)
+
+func under(p string, subjects []string) []string {
+	list := make([]string, len(subjects))
+	for i, s := range subjects {
+		list[i] = p + s
+	}
+	return list
+}
+
+func workerRights(p string, hooks []string) rights {
+	r := rights{publish: []string{p + "registry"}, subscribe: []string{"$SRV.>"}, responses: true}
+	for _, id := range hooks {
+		r.publish = append(r.publish, p+"register."+id, p+"unregister."+id)
+		r.subscribe = append(r.subscribe, p+"call."+id)
+	}
+	return r
+}
+
+func stateRights(prefix string) rights {
+	stream := "KV_" + prefix + "_hookstate"
+	return rights{publish: []string{
+		"$JS.API.INFO", "$JS.API.STREAM.CREATE." + stream, "$JS.API.STREAM.UPDATE." + stream,
+		"$JS.API.STREAM.INFO." + stream, "$JS.API.STREAM.MSG.GET." + stream, "$KV." + prefix + "_hookstate.>",
+	}}
+}
+
+func routerRights(prefix string) rights {
+	p := prefix + "."
+	buckets := []string{"registry", "sessions", "approvals", "salts"}
+	log := strings.ToUpper(prefix)
+	r := rights{
+		publish: append(under(p, []string{"call.>", "event.>", "result.>", "router.report", "audit.w.>", "audit.decision.*", "checkpoint.*"}),
+			"$JS.API.INFO", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.INFO.*", "$JS.API.STREAM.MSG.GET.*",
+			"$JS.API.CONSUMER.CREATE.*.>", "$JS.API.CONSUMER.INFO.*.>", "$JS.API.CONSUMER.DELETE.*.>", "$JS.API.CONSUMER.MSG.NEXT.*.>", "$JS.FC.>",
+			"$JS.API.STREAM.CREATE."+log+"_AUDIT", "$JS.API.STREAM.CREATE."+log+"_CHECKPOINTS",
+			"_INBOX.>", "_R_.>"),
+		subscribe: append(under(p, slices.Concat(agentSubjects[:4], []string{"session.*", "approvals", "approval.*", "approve.*", "router.report", "register.*"}, operatorSubjects, adminSubjects, []string{"event.>", "result.>"})), "$SRV.>"),
+	}
+	for _, b := range buckets {
+		r.publish = append(r.publish, "$KV."+prefix+"_"+b+".>", "$JS.API.STREAM.CREATE.KV_"+prefix+"_"+b)
+		if b != "salts" {
+			r.publish = append(r.publish, "$JS.API.STREAM.UPDATE.KV_"+prefix+"_"+b)
+		}
+	}
+	return r
+}

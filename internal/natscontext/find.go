@@ -1,0 +1,87 @@
+package natscontext
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Name is the name of the context that a router writes for a role, on the server at a
+// URL: the same for every spelling of a loopback address. It is empty where the URL names
+// no host.
+func Name(server, role string) string {
+	if !strings.Contains(server, "://") {
+		server = "nats://" + server
+	}
+	u, err := url.Parse(server)
+	if err != nil || u.Hostname() == "" {
+		return ""
+	}
+	host, port := strings.ToLower(u.Hostname()), u.Port()
+	if ip, err := netip.ParseAddr(host); host == "localhost" || err == nil && ip.IsLoopback() {
+		host = "127.0.0.1"
+	}
+	if port == "" {
+		port = "4222"
+	}
+	return "hookrouter-" + strings.ReplaceAll(host, ":", "_") + "-" + port + "-" + role
+}
+
+// Find returns the context for a role on the first of some comma-separated servers that
+// has one. ok is false where none has.
+func Find(getenv func(string) string, servers, role string) (c Context, ok bool, err error) {
+	dir := Dir(getenv)
+	if dir == "" {
+		return c, false, nil
+	}
+	for server := range strings.SplitSeq(servers, ",") {
+		name := Name(strings.TrimSpace(server), role)
+		if name == "" {
+			continue
+		}
+		if _, err := os.Stat(path(dir, name)); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		c, err = Load(dir, name, getenv("HOME"))
+		return c, err == nil, err
+	}
+	return c, false, nil
+}
+
+// Write writes a context that only its owner can read; the directory is made where it is
+// missing. It replaces the file as a whole.
+func Write(dir, name string, c Context) error {
+	text, err := json.MarshalIndent(c, "", "  ") //nolint:gosec // a context may hold a password; the file is its owner's alone
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path(dir, name)), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path(dir, name)), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, err = f.Write(append(text, '\n'))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("write NATS context %q: %w", name, err)
+	}
+	return os.Rename(f.Name(), path(dir, name))
+}
+
+// Remove removes a context that points to a credentials file, and leaves it where another
+// program has written it anew.
+func Remove(dir, name, creds string) {
+	if c, err := Load(dir, name, ""); err == nil && c.Creds == creds {
+		_ = os.Remove(path(dir, name))
+	}
+}
+
+func path(dir, name string) string { return filepath.Join(dir, "context", name+".json") }

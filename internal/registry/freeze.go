@@ -1,0 +1,147 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/freeze"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// freezeKey is what the keys of orders begin with; see [freeze.Order.Key].
+const freezeKey = "freeze."
+
+// maxFrozen is how many orders may be in force at the same time.
+const maxFrozen = 1000
+
+// frozen is an order at its revision.
+type frozen struct {
+	freeze.Order
+	revision uint64
+}
+
+// Frozen returns the order that an agent's event falls under, nil for none, or [ErrStale]
+// if this replica holds no lease: then it may not know of one.
+func (r *Registry) Frozen(agent, session string) (*freeze.Order, error) {
+	if !r.Current() {
+		return nil, ErrStale
+	}
+	for _, f := range r.frozen.Load().byKey { // read after the lease: newer orders are right too
+		if f.Covers(agent, session) {
+			return &f.Order, nil
+		}
+	}
+	return nil, nil
+}
+
+// Freezes lists the orders in force, the oldest first.
+func (r *Registry) Freezes() ([]freeze.Order, error) {
+	if !r.Current() {
+		return nil, ErrStale
+	}
+	list := []freeze.Order{}
+	for _, f := range slices.SortedFunc(maps.Values(r.frozen.Load().byKey), func(a, b frozen) int { return int(int64(a.revision) - int64(b.revision)) }) {
+		list = append(list, f.Order)
+	}
+	return list, nil
+}
+
+// Freeze puts an order into force. When it returns without an error, every replica knows
+// it, or has no lease any more, and so permits nothing that the order covers.
+func (r *Registry) Freeze(ctx context.Context, o freeze.Order) error {
+	if !r.Current() {
+		return ErrStale
+	}
+	known := r.frozen.Load().byKey
+	if _, again := known[o.Key()]; !again && len(known) >= maxFrozen {
+		return wire.Errorf(wire.Overloaded, "%d orders to freeze are in force, which is the limit: thaw some, or freeze all", maxFrozen)
+	}
+	body, err := json.Marshal(o)
+	if err != nil {
+		return fmt.Errorf("freeze: %w", err)
+	}
+	writing, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	revision, err := r.bucket.Put(writing, freezeKey+o.Key(), body)
+	if err != nil {
+		return wire.Errorf(wire.Unavailable, "the order could not be stored: %v: send it again", err)
+	}
+	return r.seenByAll(ctx, revision)
+}
+
+// Thaw lifts the order of the same scope, whatever its reason, and reports whether there
+// was one. It returns when every replica knows.
+func (r *Registry) Thaw(ctx context.Context, o freeze.Order) (thawed bool, err error) {
+	for {
+		if !r.Current() {
+			return false, ErrStale
+		}
+		r.mu.Lock()
+		changed, applied := r.changed, r.applied
+		r.mu.Unlock()
+		key, f := r.frozen.Load().find(o.Key())
+		if key == "" {
+			return thawed, r.seenByAll(ctx, applied)
+		}
+		if !thawed {
+			_, err := r.bucket.Update(ctx, freezeKey+key, []byte(`{"thawed":true}`), f.revision)
+			if err != nil && !errors.Is(err, natsx.ErrRevision) {
+				return false, wire.Errorf(wire.Unavailable, "the thaw could not be stored: %v: send it again", err)
+			}
+			thawed = err == nil
+		}
+		if err := wait(ctx, changed); err != nil {
+			return thawed, err
+		}
+	}
+}
+
+// orders are those in force by their keys; never changed once they are published.
+type orders struct{ byKey map[string]frozen }
+
+// find returns an order of a scope and the key that it is stored under; empty for none. One
+// that can't be read may be stored under another key.
+func (o *orders) find(scope string) (key string, f frozen) {
+	for key, f := range o.byKey {
+		if f.Key() == scope {
+			return key, f
+		}
+	}
+	return "", f
+}
+
+// apply returns the orders as a batch of the log leaves them. A thaw is a record too: what
+// is only deleted from the bucket stays frozen. A record that can't be read freezes
+// everything.
+func (o *orders) apply(batch []natsx.Entry) *orders {
+	next := o
+	for _, e := range batch {
+		key, ok := strings.CutPrefix(e.Key, freezeKey)
+		if !ok || e.Value == nil {
+			continue
+		}
+		if next == o {
+			next = &orders{maps.Clone(o.byKey)}
+		}
+		var stored struct {
+			freeze.Order
+			Thawed bool `json:"thawed"`
+		}
+		if err := json.Unmarshal(e.Value, &stored); err != nil {
+			stored.Order = freeze.Order{Reason: "an order to freeze can't be read: thaw all and freeze again", Time: time.Now()}
+		}
+		if stored.Thawed {
+			delete(next.byKey, key)
+			continue
+		}
+		next.byKey[key] = frozen{stored.Order, e.Revision}
+	}
+	return next
+}

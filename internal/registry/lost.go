@@ -1,0 +1,126 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// lostKey holds the [loss] that is not accepted yet.
+const lostKey = "lost"
+
+// loss says that a durable hook is gone from the bucket though nobody unregistered it: then
+// other guards may be gone too, and no replica serves until an operator accepts it.
+type loss struct {
+	Hook string    `json:"hook,omitempty"` // its id; empty: the loss is accepted
+	Why  string    `json:"why,omitempty"`
+	By   string    `json:"by,omitempty"` // who accepted it, as far as the connection proves
+	Time time.Time `json:"time"`
+
+	after uint64 // revision of what this replica had read of lostKey when it noticed; 0 for nothing
+}
+
+func (l *loss) err() error {
+	return wire.Errorf(wire.Unavailable, "registrations are lost: hook %q %s. Bring the bucket of registrations back from a backup, "+
+		"or see that every guard is registered again and then run `hookctl registry accept`", l.Hook, l.Why)
+}
+
+// Ready reports why the registry does not allow to serve, or nil.
+func (r *Registry) Ready() error {
+	if drift := r.drift.Load(); drift != nil {
+		return errors.New(*drift)
+	}
+	_, err := r.Table()
+	return err
+}
+
+// lose notes that a hook is gone, unless another is known to be. The others learn it
+// through the bucket.
+func (r *Registry) lose(id, why string) {
+	l := &loss{Hook: id, Why: why, Time: time.Now().UTC(), after: r.lostAt.Load()}
+	if r.lost.CompareAndSwap(nil, l) {
+		r.untold.Store(l)
+		r.options.Log.Error("registrations are lost; not serving until an operator accepts it", "hook", id, "reason", why, "accept_with", "hookctl registry accept")
+	}
+}
+
+// tellLost records and stores a loss that this replica noticed. Where another replica wrote
+// meanwhile, that counts: it told the same loss, or an operator accepted it already.
+func (r *Registry) tellLost(ctx context.Context) error {
+	return every(ctx, r.options.Lease/6, func() {
+		l := r.untold.Load()
+		if l == nil {
+			return
+		}
+		body, _ := json.Marshal(l) // texts and a time
+		ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+		defer cancel()
+		err := r.options.Record(ctx, Change{Action: "lost", Hook: l.Hook, Reason: l.Why})
+		if err == nil {
+			_, err = r.bucket.Update(ctx, lostKey, body, l.after)
+		}
+		if err != nil && !errors.Is(err, natsx.ErrRevision) {
+			r.options.Log.Warn("the other routers do not know of the lost registrations yet; trying again", "error", err)
+			return
+		}
+		r.untold.CompareAndSwap(l, nil)
+	})
+}
+
+// errAccepted makes a replica read the bucket anew, and forget what is lost.
+var errAccepted = errors.New("an operator accepted that registrations are lost")
+
+// Accept has the replicas serve again with the registrations that the bucket holds, and
+// reports whether there was a loss to accept. It returns when every replica knows.
+func (r *Registry) Accept(ctx context.Context, by string) (accepted bool, err error) {
+	l := r.lost.Load()
+	switch {
+	case !r.Current():
+		return false, ErrStale
+	case l == nil:
+		return false, nil
+	case r.untold.Load() != nil:
+		return false, wire.Errorf(wire.Unavailable, "the loss is not recorded yet: try again")
+	}
+	if err := r.options.Record(ctx, Change{Action: "accepted", Hook: l.Hook, By: by, Reason: l.Why}); err != nil {
+		return false, err
+	}
+	// With a tombstone the registry is not found empty at the next start, unless it is lost
+	// again. Where the hook is registered again it needs none.
+	if _, err := r.bucket.Update(ctx, hookKey+l.Hook, tombstone(), 0); err != nil && !errors.Is(err, natsx.ErrRevision) {
+		return false, wire.Errorf(wire.Unavailable, "the acceptance could not be stored: %v: try again", err)
+	}
+	body, err := json.Marshal(loss{By: by, Time: time.Now().UTC()})
+	if err != nil {
+		return false, fmt.Errorf("accept: %w", err)
+	}
+	revision, err := r.bucket.Put(ctx, lostKey, body)
+	if err != nil {
+		return false, wire.Errorf(wire.Unavailable, "the acceptance could not be stored: %v: try again", err)
+	}
+	return true, r.seenByAll(ctx, revision)
+}
+
+// CheckEmpty has known say which durable hook the audit log knows, where the bucket holds
+// no trace of any; empty means none. It is for the start, when the registry is current.
+func (r *Registry) CheckEmpty(ctx context.Context, known func(context.Context) (hook string, err error)) error {
+	r.mu.Lock()
+	empty := len(r.hooks) == 0 && len(r.gone) == 0
+	r.mu.Unlock()
+	if !empty {
+		return nil
+	}
+	hook, err := known(ctx)
+	if err != nil {
+		return fmt.Errorf("compare the registrations with the audit log: %w", err)
+	}
+	if hook != "" {
+		r.lose(hook, "is in the audit log, and the bucket of registrations is empty")
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package server
+
+import (
+	"fmt"
+	"net"
+	"path/filepath"
+
+	"github.com/hookrouter/hookrouter/internal/identity"
+	"github.com/hookrouter/hookrouter/internal/natscontext"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
+)
+
+// authorize makes the credentials of a server that is started here, where it asks for
+// some, and those of this router.
+func (n *Server) authorize(o *Options) (auth embedded.Auth, err error) {
+	if o.AuthDir == "" {
+		return auth, nil
+	}
+	if n.authority, err = identity.Ensure(o.AuthDir, o.NATS.Prefix); err != nil {
+		return auth, fmt.Errorf("make the credentials of the embedded NATS server: %w", err)
+	}
+	if o.NATS.Token, o.NATS.Seed, err = n.authority.RouterCredentials(); err != nil {
+		return auth, fmt.Errorf("make the credentials of the router: %w", err)
+	}
+	files := n.authority.Files()
+	return embedded.Auth{OperatorJWT: files.Operator, Accounts: files.Accounts, Routers: files.Routers, State: files.State}, nil
+}
+
+// startNATS starts the server, with whom it lets in.
+func (n *Server) startNATS(o *Options) error {
+	auth, err := n.authorize(o)
+	if err != nil {
+		return err
+	}
+	n.server, err = embedded.Start(embedded.Options{Listen: o.Listen, Cert: o.Cert, Key: o.Key, StoreDir: o.StoreDir, Auth: auth, Log: o.Log})
+	if err != nil {
+		return err
+	}
+	o.NATS.InProcess = n.server
+	o.Router.Replicas = 1
+	if n.authority == nil {
+		return nil
+	}
+	n.writeContexts(o.ContextDir)
+	if _, port, err := net.SplitHostPort(o.Listen); err == nil && port == "0" {
+		n.contexts = o.ContextDir
+	}
+	o.Router.Identities, err = identity.OpenFile(filepath.Join(o.AuthDir, identity.DirectoryFile), o.Log)
+	return err
+}
+
+// writeContexts lets the clients on this machine find the default identities. Where that
+// fails they need --creds, and the log says so.
+func (n *Server) writeContexts(dir string) {
+	if n.authority == nil || dir == "" || n.ClientURL() == "" {
+		return
+	}
+	for _, i := range n.authority.Identities() {
+		creds, err := filepath.Abs(n.authority.CredsFile(i))
+		if err == nil && i.Revoked.IsZero() && isDefault(i) {
+			err = natscontext.Write(dir, natscontext.Name(n.ClientURL(), string(i.Role)), natscontext.Context{
+				Description: "hookrouter: " + i.Label(), URL: natsx.RedactURL(n.ClientURL()), Creds: creds, InboxPrefix: i.Inbox(),
+			})
+		}
+		if err != nil {
+			n.log.Warn("NATS context not written; clients need --creds", "identity", i.Name, "creds", creds, "error", err)
+		}
+	}
+}
+
+// removeContexts removes the contexts of a server whose port was chosen at random: nobody
+// will find it there again.
+func (n *Server) removeContexts() {
+	if n.contexts == "" {
+		return
+	}
+	for _, i := range n.authority.Identities() {
+		if creds, err := filepath.Abs(n.authority.CredsFile(i)); err == nil && isDefault(i) {
+			natscontext.Remove(n.contexts, natscontext.Name(n.ClientURL(), string(i.Role)), creds)
+		}
+	}
+}
+
+// isDefault reports whether clients find the identity without being told of it.
+func isDefault(i identity.Identity) bool {
+	for _, d := range identity.Defaults {
+		if d.Name == i.Name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,81 @@
+package server_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/natscontext"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/server"
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+)
+
+// guarded runs a router whose server asks for credentials, in a home of its own.
+func guarded(t *testing.T) (s *server.Server, home string) {
+	t.Helper()
+	home = t.TempDir()
+	dir := filepath.Join(home, "data")
+	s, _ = run(t, server.Options{
+		NATS: natsx.Options{Prefix: "hooks"}, Listen: "127.0.0.1:0", StoreDir: dir, AuthDir: filepath.Join(dir, "auth"),
+		ContextDir: natscontext.Dir(in(home)),
+	})
+	return s, home
+}
+
+// in is the environment of a process with a home.
+func in(home string) func(string) string {
+	return func(name string) string { return map[string]string{"HOME": home}[name] }
+}
+
+// as connects with the credentials that a router left for a role.
+func as(t *testing.T, n *server.Server, home, role string) *hookrouter.Client {
+	t.Helper()
+	c, err := natsx.Connect(natsx.Options{URL: n.ClientURL(), Role: role, Getenv: in(home)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	client, err := hookrouter.Connect(t.Context(), hookrouter.Options{Conn: c.Conn()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// The embedded server lets nobody in who has no credentials, and its user's programs find
+// theirs without being told where.
+func TestTheEmbeddedServerAsksForCredentials(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	n, home := guarded(t)
+	if nc, err := nats.Connect(n.ClientURL()); err == nil {
+		nc.Close()
+		t.Fatal("it lets in whoever comes")
+	}
+	w, err := worker.New(as(t, n, home, "worker"), worker.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Register(ctx, worker.Registration{ID: "guard", Events: []string{"tool:pre"}}, func(context.Context, worker.Event) (worker.Result, error) {
+		return worker.Deny("no")
+	}); err != nil {
+		t.Fatal(err)
+	}
+	a, err := agent.New(as(t, n, home, "agent"), agent.Options{Session: "s1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := a.Execute(ctx, "tool:pre", map[string]any{})
+	if err != nil || x.Permitted() || x.Reason != "no" {
+		t.Errorf("execute: %+v, %v", x, err)
+	}
+	if err := w.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,73 @@
+package transcript
+
+import (
+	"cmp"
+	"encoding/json"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// item is what stands in a line of Codex.
+type item struct {
+	Type      string          `json:"type"`
+	ID        string          `json:"id"`
+	Cwd       string          `json:"cwd"`
+	Name      string          `json:"name"`
+	Namespace string          `json:"namespace"`
+	CallID    string          `json:"call_id"`
+	Arguments json.RawMessage `json:"arguments"`
+	Input     json.RawMessage `json:"input"`
+	Action    json.RawMessage `json:"action"`
+	Output    json.RawMessage `json:"output"`
+	Message   string          `json:"message"`
+}
+
+// ofCodex are the events of a line of Codex.
+func (s *session) ofCodex(kind string, payload json.RawMessage, at string) []events.Event {
+	var i item
+	if json.Unmarshal(payload, &i) != nil {
+		return nil
+	}
+	switch kind {
+	case "session_meta":
+		s.id, s.cwd = cmp.Or(i.ID, s.id), cmp.Or(i.Cwd, s.cwd)
+		return nil
+	case "turn_context":
+		s.cwd = cmp.Or(i.Cwd, s.cwd)
+		return nil
+	case "event_msg":
+		if i.Type != "user_message" || i.Message == "" {
+			return nil
+		}
+		return s.one(Codex, events.PromptSubmit, "", at, map[string]any{"prompt": i.Message})
+	}
+	switch i.Type {
+	case "function_call":
+		return s.call(Codex, i.CallID, i.Namespace+i.Name, at, i.Arguments)
+	case "custom_tool_call":
+		return s.call(Codex, i.CallID, i.Name, at, i.Input)
+	case "local_shell_call":
+		return s.call(Codex, cmp.Or(i.CallID, i.ID), "local_shell", at, localShell(i.Action))
+	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
+		return s.result(Codex, cmp.Or(i.CallID, i.ID), at, i.Output)
+	case "":
+		s.id = cmp.Or(i.ID, s.id) // the first line of older versions
+	}
+	return nil
+}
+
+// localShell is the input of the shell that is built into the model.
+func localShell(action json.RawMessage) json.RawMessage {
+	var a struct {
+		Command json.RawMessage `json:"command"`
+		Dir     string          `json:"working_directory"`
+	}
+	if json.Unmarshal(action, &a) != nil || len(a.Command) == 0 {
+		return action
+	}
+	input, err := json.Marshal(map[string]any{"command": a.Command, "workdir": a.Dir})
+	if err != nil {
+		return action
+	}
+	return input
+}

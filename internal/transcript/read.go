@@ -1,0 +1,158 @@
+package transcript
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// The agents whose transcripts are read, as [events.Event] has them for its Source.
+const (
+	ClaudeCode = "claude-code"
+	Codex      = "codex"
+)
+
+// MaxLine bounds a line, in bytes; longer ones are skipped.
+const MaxLine = 16 << 20
+
+// Counts are those of a transcript.
+type Counts struct {
+	Lines   int // that are not empty
+	Skipped int // of these, what could not be read
+}
+
+// Read calls each with the events of a transcript, in the order of the file, until it
+// returns an error, which Read then returns. The id of an event about a tool is that of the
+// call, which stands in several files where a session was resumed. Any other error is of
+// reading.
+func Read(in io.Reader, each func(events.Event) error) (Counts, error) {
+	s := session{tools: map[string]string{}}
+	var n Counts
+	for text := bufio.NewReaderSize(in, 64<<10); ; {
+		line, long, err := readLine(text)
+		if line = bytes.TrimSpace(line); len(line) > 0 || long {
+			n.Lines++
+			var l record
+			if long || json.Unmarshal(line, &l) != nil {
+				n.Skipped++
+			} else {
+				for _, ev := range s.events(l, line) {
+					if err := each(ev); err != nil {
+						return n, err
+					}
+				}
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return n, fmt.Errorf("read transcript: %w", err)
+		}
+	}
+}
+
+// readLine reads up to the end of a line; of one that is too long it returns nothing.
+func readLine(in *bufio.Reader) (line []byte, long bool, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		if long = long || len(line)+len(part) > MaxLine; !long {
+			line = append(line, part...)
+		} else {
+			line = nil
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, long, err
+		}
+	}
+}
+
+// record is a line of either agent.
+type record struct {
+	Type      string          `json:"type"`
+	Timestamp string          `json:"timestamp"`
+	Payload   json.RawMessage `json:"payload"` // of Codex
+	SessionID string          `json:"sessionId"`
+	Cwd       string          `json:"cwd"`
+	IsMeta    bool            `json:"isMeta"`
+	Message   json.RawMessage `json:"message"`
+}
+
+// session is what is known of a session so far.
+type session struct {
+	id, cwd string
+	tools   map[string]string // names, by the id of a call
+}
+
+// events are those of a line.
+func (s *session) events(l record, line []byte) []events.Event {
+	switch l.Type {
+	case "user", "assistant":
+		s.id, s.cwd = cmp.Or(l.SessionID, s.id), cmp.Or(l.Cwd, s.cwd)
+		return s.ofClaude(l)
+	case "session_meta", "turn_context", "response_item", "event_msg":
+		return s.ofCodex(l.Type, l.Payload, l.Timestamp)
+	}
+	return s.ofCodex("response_item", line, l.Timestamp) // as older versions wrote it
+}
+
+// event makes an event of an agent; ok is false where its data is none.
+func (s *session) event(agent, name, id, at string, data map[string]any) (ev events.Event, ok bool) {
+	if s.cwd != "" {
+		data["cwd"] = s.cwd
+	}
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return ev, false
+	}
+	if !jsontext.Value(raw).IsValid() { // half a character, or a name twice
+		var whole any
+		if json.Unmarshal(raw, &whole) != nil {
+			return ev, false
+		}
+		if raw, err = json.Marshal(whole); err != nil {
+			return ev, false
+		}
+	}
+	if _, err := time.Parse(time.RFC3339, at); err != nil {
+		at = ""
+	}
+	return events.Event{ID: id, Source: agent, Name: name, Session: cmp.Or(s.id, "unknown"), Time: at, Data: raw}, true
+}
+
+// call is a tool call.
+func (s *session) call(agent, id, tool, at string, input json.RawMessage) []events.Event {
+	if id != "" {
+		s.tools[id] = tool
+	}
+	data := map[string]any{"tool_name": tool, "tool_use_id": id}
+	if len(input) > 0 {
+		data["tool_input"] = input
+	}
+	return s.one(agent, events.ToolPre, id, at, data)
+}
+
+// result is what came of a call.
+func (s *session) result(agent, id, at string, output json.RawMessage) []events.Event {
+	tool, known := s.tools[id]
+	if !known || len(output) == 0 {
+		return nil
+	}
+	return s.one(agent, events.ToolPost, id, at, map[string]any{"tool_name": tool, "tool_use_id": id, "tool_input": map[string]any{}, "tool_response": output})
+}
+
+func (s *session) one(agent, name, id, at string, data map[string]any) []events.Event {
+	if ev, ok := s.event(agent, name, id, at, data); ok {
+		return []events.Event{ev}
+	}
+	return nil
+}

@@ -1,0 +1,459 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/identity"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/approver"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+)
+
+// authBus is a router whose server knows identities, two of most roles.
+type authBus struct {
+	t    *testing.T
+	s    *server.Server
+	auth string // the directory of the authority
+}
+
+func newAuthBus(t *testing.T, o router.Options) *authBus {
+	t.Helper()
+	dir := t.TempDir()
+	w := &authBus{t: t, auth: filepath.Join(dir, "auth")}
+	w.add(identity.Identity{Name: "coder", Role: identity.Agent}, identity.Identity{Name: "rival", Role: identity.Agent},
+		identity.Identity{Name: "ann", Role: identity.Approver}, identity.Identity{Name: "bob", Role: identity.Approver},
+		identity.Identity{Name: "oscar", Role: identity.Operator},
+		identity.Identity{Name: "guards", Role: identity.Worker, Hooks: []string{"guard"}},
+		identity.Identity{Name: "others", Role: identity.Worker, Hooks: []string{"other"}, May: &identity.Limits{
+			Events: []string{"tool:pre"}, Priority: &identity.Band{Min: 100, Max: 200}, Actions: []chain.Action{chain.InjectContext}, TimeoutMS: 1000,
+		}}, identity.Identity{Name: "narrow", Role: identity.Worker, Hooks: []string{"narrow"}, May: &identity.Limits{
+			Actions: []chain.Action{}, Fields: []string{"tool_name"},
+		}})
+	var err error
+	w.s, err = server.Start(t.Context(), server.Options{
+		NATS: natsx.Options{Prefix: "hooks"}, Listen: "127.0.0.1:0", StoreDir: dir, AuthDir: w.auth, Router: o,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	up, done := make(chan struct{}), make(chan error, 1)
+	go func() { done <- w.s.Run(ctx, func() { close(up) }) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	testkit.Closed(t, "the router to serve", up)
+	return w
+}
+
+// add makes identities, before the server starts.
+func (w *authBus) add(list ...identity.Identity) {
+	w.t.Helper()
+	a, err := identity.Ensure(w.auth, "hooks")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, i := range list {
+		if _, err := a.Add(i); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+func (w *authBus) creds(name string) string { return filepath.Join(w.auth, "creds", name+".creds") }
+
+// conn connects with the credentials of an identity.
+func (w *authBus) conn(name string, options ...nats.Option) *natsx.Conn {
+	w.t.Helper()
+	c, err := natsx.Connect(natsx.Options{URL: w.s.ClientURL(), Creds: w.creds(name), NATS: options})
+	if err != nil {
+		w.t.Fatalf("connect as %s: %v", name, err)
+	}
+	w.t.Cleanup(c.Close)
+	return c
+}
+
+func (w *authBus) client(name string) *hookrouter.Client {
+	return natstest.Client(w.t, hookrouter.Options{Conn: w.conn(name).Conn(), Patience: 1})
+}
+
+func (w *authBus) agent(name string) *agent.Agent {
+	w.t.Helper()
+	a, err := agent.New(w.client(name), agent.Options{Session: "s1"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return a
+}
+
+// guard registers the guard that denies what removes.
+func (w *authBus) guard() {
+	w.t.Helper()
+	guards, err := worker.New(w.client("guards"), worker.Options{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := guards.Register(w.t.Context(), worker.Registration{ID: "guard", Events: []string{"tool:pre"}}, denies); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// probes are the subjects that anybody might want to use: those of the wire protocol, of
+// the stores, of JetStream and of the NATS server.
+var probes = func() []string {
+	list := []string{
+		"hooks.emit.tool.pre", "hooks.execute.tool.pre", "hooks.collect.tool.pre", "hooks.contributions.a.b",
+		"hooks.session.turn", "hooks.session.end", "hooks.session.show", "hooks.session.revoke",
+		"hooks.approvals", "hooks.approval.x", "hooks.approve.x",
+		"hooks.handlers", "hooks.handlers.tool.pre", "hooks.registry", "hooks.explain.tool.pre",
+		"hooks.freeze", "hooks.thaw", "hooks.frozen",
+		"hooks.register.guard", "hooks.unregister.guard", "hooks.register.other", "hooks.unregister.other",
+		"hooks.call.guard", "hooks.call.other", "hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre",
+		"hooks.router.report", "hooks.audit.w.x", "hooks.audit.decision.x", "hooks.checkpoint.x", "hooks.cosigned.x.y", "hooks.unknown",
+		"$SRV.PING", "$SRV.STATS.hook-router", "$JS.ACK.x", "$JS.FC.x", "$KV.hooks_hookstate.x",
+		"$SYS.REQ.CLAIMS.UPDATE", "$SYS.REQ.CLAIMS.DELETE", "$SYS.REQ.SERVER.PING", "$SYS.REQ.ACCOUNT.x.CONNZ", "$SYS.ACCOUNT.x.CONNECT",
+		"_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x", "_INBOX_router.x", "_R_.x", "x",
+		"$JS.API.INFO", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.LIST", "$JS.API.META.LEADER.STEPDOWN",
+	}
+	for _, b := range []string{"registry", "sessions", "approvals", "salts"} {
+		list = append(list, "$KV.hooks_"+b+".x")
+	}
+	for _, stream := range []string{"KV_hooks_registry", "KV_hooks_sessions", "KV_hooks_approvals", "KV_hooks_salts", "KV_hooks_hookstate", "HOOKS_AUDIT", "HOOKS_CHECKPOINTS"} {
+		for _, call := range []string{
+			"STREAM.CREATE", "STREAM.UPDATE", "STREAM.DELETE", "STREAM.PURGE", "STREAM.INFO", "STREAM.MSG.GET", "STREAM.MSG.DELETE", "STREAM.SNAPSHOT", "STREAM.RESTORE", "STREAM.LEADER.STEPDOWN",
+			"DIRECT.GET", "CONSUMER.NAMES", "CONSUMER.LIST",
+		} {
+			list = append(list, "$JS.API."+call+"."+stream)
+		}
+		for _, call := range []string{"CONSUMER.CREATE", "CONSUMER.DURABLE.CREATE", "CONSUMER.DELETE", "CONSUMER.INFO", "CONSUMER.MSG.NEXT"} {
+			list = append(list, "$JS.API."+call+"."+stream+".c")
+		}
+	}
+	return list
+}()
+
+var (
+	ofAgents    = []string{"hooks.emit.tool.pre", "hooks.execute.tool.pre", "hooks.collect.tool.pre", "hooks.contributions.a.b", "hooks.session.turn", "hooks.session.end"}
+	ofApprovers = []string{"hooks.session.show", "hooks.session.revoke", "hooks.approvals", "hooks.approval.x", "hooks.approve.x"}
+	ofOperators = []string{
+		"hooks.handlers", "hooks.handlers.tool.pre", "hooks.registry", "hooks.explain.tool.pre", "hooks.unregister.guard", "hooks.unregister.other",
+		"hooks.freeze", "hooks.frozen", "$SRV.PING", "$SRV.STATS.hook-router",
+	}
+	ofState = []string{
+		"$JS.API.INFO", "$JS.API.STREAM.CREATE.KV_hooks_hookstate", "$JS.API.STREAM.UPDATE.KV_hooks_hookstate", "$JS.API.STREAM.INFO.KV_hooks_hookstate",
+		"$JS.API.STREAM.MSG.GET.KV_hooks_hookstate", "$KV.hooks_hookstate.x",
+	}
+)
+
+// ofKeepers is all of JetStream's API, which can delete the log.
+func ofKeepers() []string {
+	list := []string{"$KV.hooks_salts.x", "hooks.cosigned.x.y", "$SRV.PING", "$SRV.STATS.hook-router"}
+	for _, p := range probes {
+		if strings.HasPrefix(p, "$JS.API.") {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// matrix is what each identity may use, of the probes.
+var matrix = map[string]struct{ publish, subscribe []string }{
+	"coder":  {ofAgents, []string{"_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x"}}, // of its own account
+	"rival":  {ofAgents, []string{"_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x"}},
+	"ann":    {ofApprovers, []string{"hooks.event.approval.required", "_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x"}},
+	"bob":    {ofApprovers, []string{"hooks.event.approval.required", "_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x"}},
+	"admin":  {slices.Concat(ofAgents, ofApprovers, ofOperators, []string{"hooks.thaw"}), []string{"hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre", "_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x"}},
+	"oscar":  {append([]string{"hooks.session.show"}, ofOperators...), []string{"hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre", "_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x"}},
+	"guards": {[]string{"hooks.registry", "hooks.register.guard", "hooks.unregister.guard"}, []string{"hooks.call.guard", "$SRV.PING", "$SRV.STATS.hook-router", "_INBOX.worker.guards.x"}},
+	"others": {[]string{"hooks.registry", "hooks.register.other", "hooks.unregister.other"}, []string{"hooks.call.other", "$SRV.PING", "$SRV.STATS.hook-router", "_INBOX.worker.others.x"}},
+	"state":  {ofState, nil},
+	"keeper": {ofKeepers(), []string{"_INBOX.keeper.keeper.x"}},
+	"system": {[]string{"$SYS.REQ.CLAIMS.UPDATE", "$SYS.REQ.CLAIMS.DELETE"}, nil},
+}
+
+var violation = regexp.MustCompile(`Permissions Violation for (Publish|Subscription) to "([^"]+)"`)
+
+// rights are what the server lets a connection use, of the probes.
+func (w *authBus) rights(connect func(...nats.Option) *nats.Conn) (publish, subscribe []string) {
+	w.t.Helper()
+	var mu sync.Mutex
+	refused, last := map[string]bool{}, make(chan struct{})
+	nc := connect(nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+		if m := violation.FindStringSubmatch(err.Error()); m != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			refused[m[1]+m[2]] = true
+			if m[2] == "last" {
+				close(last)
+			}
+		}
+	}))
+	for _, subject := range probes {
+		if err := nc.PublishRequest(subject, "_INBOX.nobody.x", []byte("-")); err != nil {
+			w.t.Fatal(err)
+		}
+		if _, err := nc.SubscribeSync(subject); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	if err := nc.Publish("last", nil); err != nil { // which nobody may
+		w.t.Fatal(err)
+	}
+	testkit.Closed(w.t, "the last refusal", last)
+	nc.Close()
+	mu.Lock()
+	defer mu.Unlock()
+	for _, subject := range probes {
+		if !refused["Publish"+subject] {
+			publish = append(publish, subject)
+		}
+		if !refused["Subscription"+subject] {
+			subscribe = append(subscribe, subject)
+		}
+	}
+	return publish, subscribe
+}
+
+// TestEachIdentityMayWhatItsRoleSays tries every subject as every identity.
+func TestEachIdentityMayWhatItsRoleSays(t *testing.T) {
+	t.Parallel()
+	w := newAuthBus(t, router.Options{})
+	for name, may := range matrix {
+		publish, subscribe := w.rights(func(o ...nats.Option) *nats.Conn { return w.conn(name, o...).Conn() })
+		for _, finding := range slices.Concat(differ("publish on", publish, may.publish), differ("subscribe to", subscribe, may.subscribe)) {
+			t.Errorf("%s %s", name, finding)
+		}
+	}
+}
+
+// differ says where rights are not those that are wanted.
+func differ(verb string, got, want []string) (list []string) {
+	for _, subject := range probes {
+		switch has, wanted := slices.Contains(got, subject), slices.Contains(want, subject); {
+		case has && !wanted:
+			list = append(list, fmt.Sprintf("may %s %s", verb, subject))
+		case wanted && !has:
+			list = append(list, fmt.Sprintf("may not %s %s", verb, subject))
+		}
+	}
+	return list
+}
+
+// TestTheMatrixFindsARightTooMany: an agent that got the rights of a worker besides.
+func TestTheMatrixFindsARightTooMany(t *testing.T) {
+	t.Parallel()
+	w := newAuthBus(t, router.Options{})
+	publish, subscribe := w.rights(func(o ...nats.Option) *nats.Conn { return w.conn("guards", o...).Conn() })
+	if len(differ("publish on", publish, matrix["coder"].publish)) == 0 || len(differ("subscribe to", subscribe, matrix["coder"].subscribe)) == 0 {
+		t.Error("the rights of a worker pass for those of an agent")
+	}
+}
+
+// TestAnAgentCannotReachAnother (C1, C2): a second agent with credentials of its own
+// neither sees the other's requests and replies nor reaches its inbox.
+func TestAnAgentCannotReachAnother(t *testing.T) {
+	t.Parallel()
+	w := newAuthBus(t, router.Options{})
+	w.guard()
+	rival := w.conn("rival").Conn()
+	seen := make(chan *nats.Msg, 1024)
+	for _, subject := range []string{"_INBOX.>", "hooks.execute.>", "hooks.emit.>", ">"} {
+		_, _ = rival.ChanSubscribe(subject, seen) // those that are refused are no loss
+	}
+	coder := w.agent("coder")
+	inbox := w.conn("coder").Conn().NewRespInbox() // as if it had been recovered
+	for i := range 200 {
+		_ = rival.PublishRequest("hooks.execute.tool.pre", inbox, []byte(`{"command":"ls"}`))
+		x, err := coder.Execute(t.Context(), "tool:pre", command("rm -rf /"))
+		if err == nil && x.Permitted() {
+			t.Fatalf("request %d of 200 that a guard denies is permitted", i)
+		}
+	}
+	for len(seen) > 0 {
+		if m := <-seen; !strings.HasPrefix(m.Subject, "_INBOX") || strings.Contains(string(m.Data), "rm -rf") || strings.Contains(string(m.Data), "it removes") {
+			t.Errorf("an agent sees of another: %s %s", m.Subject, m.Data)
+		}
+	}
+}
+
+// TestTheSessionOfAnAgentIsItsOwn (H7): another agent with the same session id neither uses
+// its grants nor ends it, and is asked itself.
+func TestTheSessionOfAnAgentIsItsOwn(t *testing.T) {
+	t.Parallel()
+	w := newAuthBus(t, router.Options{})
+	guards, err := worker.New(w.client("guards"), worker.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks := func(context.Context, worker.Event) (worker.Result, error) {
+		return worker.Ask("Deploy?", "Allow always", "Deny")
+	}
+	if _, err := guards.Register(t.Context(), worker.Registration{ID: "guard", Events: []string{"tool:pre"}}, asks); err != nil {
+		t.Fatal(err)
+	}
+	ann, coder, rival := approver.New(w.client("ann")), w.agent("coder"), w.agent("rival")
+	ctx := testkit.Within(t, testkit.Patience)
+	answered := w.answering(ctx, ann, "Allow always")
+	x, err := coder.Execute(ctx, "tool:pre", command("deploy"))
+	if err != nil || !x.Permitted() || <-answered != "nats agent/coder" {
+		t.Fatalf("the agent that asked: %+v, %v", x, err)
+	}
+	if x, err := coder.Execute(ctx, "tool:pre", command("deploy")); err != nil || !x.Permitted() {
+		t.Errorf("asked again: %+v, %v", x, err)
+	}
+	if err := rival.EndSession(ctx); err != nil {
+		t.Error(err)
+	}
+	answered = w.answering(ctx, ann, "Deny")
+	if x, err := rival.Execute(ctx, "tool:pre", command("deploy")); err != nil || x.Permitted() || <-answered != "nats agent/rival" {
+		t.Errorf("another agent with the session id: %+v, %v", x, err)
+	}
+	if x, err := coder.Execute(ctx, "tool:pre", command("deploy")); err != nil || !x.Permitted() {
+		t.Errorf("after another agent ended its own session: %+v, %v", x, err)
+	}
+	if _, err := ann.Session(ctx, "s1"); hookrouter.CodeOf(err) != hookrouter.CodeConflict || !strings.Contains(err.Error(), "nats agent/coder") {
+		t.Errorf("the session of two agents: %v", err)
+	}
+	if info, err := ann.SessionOf(ctx, "nats agent/coder", "s1"); err != nil || len(info.Grants) != 1 {
+		t.Errorf("the session of one: %+v, %v", info, err)
+	}
+	if n, err := ann.Revoke(ctx, "s1", "", ""); err != nil || n != 1 {
+		t.Errorf("revoked %d, %v", n, err)
+	}
+	answered = w.answering(ctx, ann, "Deny")
+	if x, err := coder.Execute(ctx, "tool:pre", command("deploy")); err != nil || x.Permitted() {
+		t.Errorf("after the revocation: %+v, %v", x, err)
+	}
+	<-answered
+}
+
+// answering answers the next approval request, and tells whose event it is about.
+func (w *authBus) answering(ctx context.Context, p *approver.Approver, option string) <-chan string {
+	asked, done := make(chan string, 1), make(chan string, 1)
+	watching, stop := context.WithCancel(ctx)
+	go func() {
+		_ = p.Watch(watching, func(n approval.Notice) {
+			if n.Decision == nil {
+				select {
+				case asked <- n.Request.ID:
+				default:
+				}
+			}
+		})
+	}()
+	go func() {
+		defer stop()
+		id := <-asked
+		record, err := p.Get(ctx, id)
+		if err == nil {
+			_, err = p.Answer(ctx, id, approval.Answer{Option: option, DataSHA256: record.DataSHA256})
+		}
+		if err != nil {
+			w.t.Error(err)
+		}
+		done <- record.Emitter
+	}()
+	return done
+}
+
+// TestAWorkerStaysWithinItsLimits (M4): it registers where it may, and a change that it may
+// not make is none.
+func TestAWorkerStaysWithinItsLimits(t *testing.T) {
+	t.Parallel()
+	w := newAuthBus(t, router.Options{})
+	other, err := worker.New(w.client("others"), worker.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	narrows := func(context.Context, worker.Event) (worker.Result, error) { return worker.Modify(command("ls")) }
+	fine := worker.Registration{ID: "other", Events: []string{"tool:pre"}, Priority: 100, TimeoutMS: 1000}
+	for sentence, change := range map[string]func(*worker.Registration){
+		"all events":    func(r *worker.Registration) { r.Events = []string{"*"} },
+		"before guards": func(r *worker.Registration) { r.Priority = -100 },
+		"for 30 s":      func(r *worker.Registration) { r.TimeoutMS = 30_000 },
+	} {
+		r := fine
+		change(&r)
+		if _, err := other.Register(t.Context(), r, narrows); hookrouter.CodeOf(err) != hookrouter.CodeForbidden {
+			t.Errorf("%s: %v", sentence, err)
+		}
+	}
+	if _, err := other.Register(t.Context(), fine, narrows); err != nil {
+		t.Fatal(err)
+	}
+	x, err := w.agent("coder").Execute(t.Context(), "tool:pre", command("make"))
+	if err != nil || !x.Permitted() || !strings.Contains(string(x.Data), "make") {
+		t.Errorf("a worker that may not modify changed the data: %s, %+v, %v", x.Data, x, err)
+	}
+}
+
+// TestAWorkerSeesItsFields: in each mode.
+func TestAWorkerSeesItsFields(t *testing.T) {
+	t.Parallel()
+	w := newAuthBus(t, router.Options{})
+	narrow, err := worker.New(w.client("narrow"), worker.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []chain.Mode{chain.Enforce, chain.Shadow, chain.Observe} {
+		seen := make(chan string, 1)
+		if _, err := narrow.Register(t.Context(), worker.Registration{ID: "narrow", Events: []string{"tool:pre"}, Mode: mode}, func(_ context.Context, ev worker.Event) (worker.Result, error) {
+			seen <- string(ev.Data)
+			return worker.Continue()
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.agent("coder").Execute(t.Context(), "tool:pre", map[string]string{"tool_name": "Write", "content": "secret"}); err != nil {
+			t.Fatal(err)
+		}
+		if data := testkit.Receive(t, "a call in mode "+string(mode), seen); data != `{"tool_name":"Write"}` {
+			t.Errorf("in mode %s it sees %s", mode, data)
+		}
+		if err := narrow.Retire(t.Context(), "narrow"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestRevokedCredentialsEnd: at once, for those that are connected too.
+func TestRevokedCredentialsEnd(t *testing.T) {
+	t.Parallel()
+	w := newAuthBus(t, router.Options{})
+	closed := make(chan struct{})
+	w.conn("rival", nats.ClosedHandler(func(*nats.Conn) { close(closed) }), nats.NoReconnect())
+	err := identity.Change(w.auth, func(a *identity.Authority) error {
+		i, err := a.Revoke("rival")
+		if err != nil {
+			return err
+		}
+		return identity.Push(t.Context(), a, w.conn("system"), i)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	testkit.Closed(t, "the connection of a revoked agent to end", closed)
+	if c, err := natsx.Connect(natsx.Options{URL: w.s.ClientURL(), Creds: w.creds("rival")}); err == nil {
+		c.Close()
+		t.Error("revoked credentials connect")
+	}
+}
