@@ -1,0 +1,238 @@
+package agents_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/approver"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+	"github.com/hookrouter/hookrouter/test/agents"
+	"github.com/hookrouter/hookrouter/test/agents/stubmodel"
+)
+
+// scenario is a case: what the model wants, what the hook says, and what must follow. check
+// runs the agent, and returns what else the matrix should say.
+type scenario struct {
+	name    string
+	command string
+	timeout time.Duration // of the agent's hook; 0 means the default
+	hook    func(ev worker.Event) (worker.Result, error)
+	hang    string // the event at which the hook never answers
+	check   func(l *lab) string
+}
+
+const reason = "NOT-ON-MY-WATCH"
+
+// at is a hook that says something before a tool runs.
+func at(event string, say func(ev worker.Event) (worker.Result, error)) func(ev worker.Event) (worker.Result, error) {
+	return func(ev worker.Event) (worker.Result, error) {
+		if ev.Name != event {
+			return worker.Continue()
+		}
+		return say(ev)
+	}
+}
+
+func ask(worker.Event) (worker.Result, error) {
+	return worker.Ask("May it?", "Allow once", "Deny")
+}
+
+// injected is the text that a hook adds at an event.
+func injected(event string) string { return "INJECTED-AT-" + strings.ReplaceAll(event, ":", "-") }
+
+var scenarios = []scenario{
+	{
+		name: agents.CaseInject, command: "echo pass > marker",
+		hook:  func(ev worker.Event) (worker.Result, error) { return worker.Inject(injected(ev.Name)) },
+		check: passes,
+	},
+	{
+		name: "deny", command: "echo denied > marker",
+		hook: at(events.ToolPre, func(worker.Event) (worker.Result, error) { return worker.Deny(reason) }),
+		check: func(l *lab) string {
+			l.finishes()
+			l.ran("")
+			l.told(reason)
+			l.recorded(events.ToolPre, "deny")
+			return ""
+		},
+	},
+	{
+		name: agents.CaseModify, command: "echo original > marker",
+		hook: at(events.ToolPre, func(ev worker.Event) (worker.Result, error) {
+			return worker.Result{Action: "modify", Data: bytes.ReplaceAll(ev.Data, []byte("original"), []byte("changed"))}, nil
+		}),
+		check: modifies,
+	},
+	{name: "ask granted", command: "echo granted > marker", hook: at(events.ToolPre, ask), check: func(l *lab) string {
+		l.asksAndGets("Allow once", false)
+		l.ran("granted")
+		return ""
+	}},
+	{name: "ask refused", command: "echo refused > marker", hook: at(events.ToolPre, ask), check: func(l *lab) string {
+		l.asksAndGets("Deny", false)
+		l.ran("")
+		l.told("May it?")
+		return ""
+	}},
+	{name: "router dead", command: "echo dead > marker", check: func(l *lab) string {
+		l.model.Before = func(r stubmodel.Request) {
+			if r.Results == 0 {
+				l.router.kill()
+			}
+		}
+		l.finishes()
+		l.ran("")
+		l.told("Blocked, since no policy could be asked")
+		return ""
+	}},
+	{name: "router dead from the start", command: "echo dead > marker", check: deadFromTheStart},
+	{name: "router restarted while asked", command: "echo granted > marker", hook: at(events.ToolPre, ask), check: func(l *lab) string {
+		l.asksAndGets("Allow once", true)
+		l.ran("granted")
+		return ""
+	}},
+	{name: "slow hook", command: "echo slow > marker", hang: events.ToolPre, timeout: 10 * time.Second, check: func(l *lab) string {
+		l.finishes()
+		l.ran("")
+		l.told("Blocked, since no policy could be asked")
+		l.recorded(events.ToolPre, "deadline")
+		return ""
+	}},
+	{name: "5 MB output", command: "echo large > marker; head -c 5000000 /dev/zero | tr '\\0' x", check: largeOutput},
+}
+
+// finishes runs the agent to its end.
+func (l *lab) finishes() outcome {
+	l.t.Helper()
+	o := l.ended(l.start())
+	if o.err != nil {
+		l.t.Errorf("it ended with %v", o.err)
+	}
+	return o
+}
+
+// passes checks that each context reaches the model that the agent's table says it takes,
+// and no other one.
+func passes(l *lab) string {
+	l.finishes()
+	l.ran("pass")
+	var lost []string
+	for _, e := range l.dialect.Events {
+		switch e.Name {
+		case events.SessionStart, events.PromptSubmit, events.ToolPre, events.ToolPost:
+		default:
+			continue
+		}
+		l.recorded(e.Name, "continue")
+		switch saw := l.model.Saw(injected(e.Name)); {
+		case saw != e.Inject:
+			l.t.Errorf("context of %s reaches the model: %t, and the table says %t", e.Native, saw, e.Inject)
+		case !saw:
+			lost = append(lost, e.Name)
+		}
+	}
+	if len(lost) > 0 {
+		return "no context at " + strings.Join(lost, ", ")
+	}
+	return ""
+}
+
+func modifies(l *lab) string {
+	l.finishes()
+	l.recorded(events.ToolPre, "continue")
+	if _, cannot := l.agent.Cannot[agents.CaseModify]; cannot {
+		l.ran("")
+		l.told("The policy wants this done with another tool_input")
+		return "denied with the change as the reason"
+	}
+	l.ran("changed")
+	return ""
+}
+
+// asksAndGets has a person answer, with a restart of the router in between where wanted.
+func (l *lab) asksAndGets(option string, restart bool) {
+	l.t.Helper()
+	ctx := testkit.Within(l.t, limit)
+	person := approver.New(l.router.client("admin"))
+	done := l.start()
+	q := l.router.asked(ctx, person)
+	l.ran("")
+	if restart {
+		l.router.kill()
+		l.router.start()
+		person = approver.New(l.router.client("admin"))
+		if again := l.router.asked(ctx, person); again.ID != q.ID {
+			l.t.Errorf("after the restart, the request is %s; before it was %s", again.ID, q.ID)
+		}
+		l.ran("")
+	}
+	if _, err := person.Answer(ctx, q.ID, approval.Answer{Option: option, By: "ann", DataSHA256: q.DataSHA256}); err != nil {
+		l.t.Errorf("answer: %v", err)
+	}
+	if o := l.ended(done); o.err != nil {
+		l.t.Errorf("it ended with %v", o.err)
+	}
+	verdict := map[string]string{"Allow once": "allow", "Deny": "deny"}[option]
+	if list := l.router.audit("approval.decided", events.ToolPre); len(list) != 1 || list[0].Action != verdict {
+		l.t.Errorf("the audit log says %+v", list)
+	}
+}
+
+// deadFromTheStart has an agent without a router: where it gates prompts, the model is
+// never asked, and no tool runs in any case.
+func deadFromTheStart(l *lab) string {
+	l.router.kill()
+	l.ended(l.start()) // an agent whose prompt was blocked may call it an error
+	l.ran("")
+	for _, r := range l.model.Requests() {
+		if len(r.Tools) > 0 && bytes.Contains(r.Body, []byte(l.run.Prompt)) {
+			l.told("Blocked, since no policy could be asked")
+			return "the tool is denied"
+		}
+	}
+	return "the prompt is stopped"
+}
+
+// largeOutput has a tool write more than a NATS server takes. The agent goes on, and where
+// it lets hooks withhold a result, the model gets none that no hook has seen.
+func largeOutput(l *lab) string {
+	l.finishes()
+	l.ran("large")
+	if !slices.ContainsFunc(l.model.Requests(), func(r stubmodel.Request) bool { return r.Results > 0 }) {
+		l.t.Error("the model got no result")
+	}
+	if l.router.recorded(l.agent.Name, events.ToolPost, "continue") {
+		return "the agent cuts it"
+	}
+	for _, e := range l.dialect.Events {
+		if e.Name == events.ToolPost && e.Gated() {
+			l.told("Blocked, since no policy could be asked")
+			return "withheld"
+		}
+	}
+	return "no hook saw it"
+}
+
+// TestAgents runs each case with each agent that AGENTS names.
+func TestAgents(t *testing.T) {
+	m := newMatrix(t)
+	for _, a := range m.agents {
+		t.Run(a.Name, func(t *testing.T) {
+			for _, s := range scenarios {
+				t.Run(s.name, func(t *testing.T) {
+					began := time.Now()
+					l := newLab(t, a, s)
+					note := s.check(l)
+					m.add(t, a, s.name, note, time.Since(began))
+				})
+			}
+		})
+	}
+}

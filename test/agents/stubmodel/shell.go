@@ -1,0 +1,46 @@
+package stubmodel
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// shells are the names that agents give their shell tool, and what it takes.
+var shells = []struct {
+	name string
+	args func(command string) object
+}{
+	{"exec_command", func(c string) object { return object{"cmd": c} }},      // Codex
+	{"shell_command", func(c string) object { return object{"command": c} }}, // Codex
+	{"run_shell_command", func(c string) object { // Gemini CLI, Qwen Code
+		return object{"command": c, "description": "a test", "is_background": false}
+	}},
+	{"Bash", described}, // Claude Code
+	{"bash", described}, // Copilot CLI, OpenCode
+	{"shell", func(c string) object { return object{"command": c} }},            // Goose
+	{"developer__shell", func(c string) object { return object{"command": c} }}, // Goose
+}
+
+func described(command string) object {
+	return object{"command": command, "description": "a test"}
+}
+
+// call is the call of the first shell among the tools; without one, or without a command,
+// the tool is empty.
+func call(api string, tools []string, command string) (tool, args string) {
+	if command == "" {
+		return "", ""
+	}
+	for _, s := range shells {
+		if !slices.Contains(tools, s.name) {
+			continue
+		}
+		o := s.args(command)
+		if api == "responses" && s.name == "shell" { // of an older Codex
+			o = object{"command": []string{"sh", "-c", command}}
+		}
+		b, _ := json.Marshal(o)
+		return s.name, string(b)
+	}
+	return "", ""
+}
