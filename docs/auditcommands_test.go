@@ -99,7 +99,7 @@ func TestTheCommandsOfAuditNeedNoMore(t *testing.T) {
 		path, key := newKey(t)
 		t.Cleanup(f.start(t, ctx, router.Options{AuditKey: key}, "router"))
 		f.mirror(t, ctx)
-		if _, err := f.agent(t, "router").Emit(ctx, "tool:pre", json.RawMessage(`{"session_id":"s1"}`)); err != nil {
+		if _, err := f.agent(t, "test").Emit(ctx, "tool:pre", json.RawMessage(`{"session_id":"s1"}`)); err != nil {
 			t.Fatal(err)
 		}
 		exported(t, ctx, f.bus(t, "auditor")) // the mirror has the record and the checkpoint of it

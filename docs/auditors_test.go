@@ -140,8 +140,8 @@ func TestAuditorsProveTheLogFromAMirror(t *testing.T) {
 	defer cancel()
 	f, key := audited(t, ctx)
 	f.mirror(t, ctx)
-	w := f.guard(t, ctx, "router")
-	if answer, err := f.agent(t, "router").Emit(ctx, "tool:pre", json.RawMessage(`{}`)); err != nil || answer.Reason != "no" {
+	w := f.guard(t, ctx, "test")
+	if answer, err := f.agent(t, "test").Emit(ctx, "tool:pre", json.RawMessage(`{}`)); err != nil || answer.Reason != "no" {
 		t.Fatalf("emit: %+v %v", answer, err)
 	}
 	if err := w.Close(ctx); err != nil {
@@ -235,12 +235,12 @@ func TestAuditorsOnlyRead(t *testing.T) {
 	}
 
 	into := map[string]string{"HOOKS_AUDIT": "hooks.audit.w.led-", "HOOKS_CHECKPOINTS": "hooks.cosigned.HOOKS_AUDIT.led-"}
-	for _, role := range []string{"auditor", "witness", "router"} {
+	for _, role := range []string{"auditor", "witness", "test"} {
 		for _, reply := range into {
 			f.lead(t, ctx, role, reply+role)
 		}
 	}
-	within := f.bus(t, "router")
+	within := f.bus(t, "test")
 	has := func(stream, subject string) bool {
 		s, err := within.OpenStream(ctx, stream)
 		if err != nil {
@@ -253,7 +253,7 @@ func TestAuditorsOnlyRead(t *testing.T) {
 		return err == nil
 	}
 	for stream, reply := range into { // in the routers' own account it works, as the reference says
-		for !has(stream, reply+"router") {
+		for !has(stream, reply+"test") {
 			if ctx.Err() != nil {
 				t.Fatalf("an answer of NATS did not come into %s: this test proves nothing", stream)
 			}

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-//go:generate go test -run TestEventsTable|TestFlagTables|TestBuiltinTables|TestAgentPages -update .
+//go:generate go test -run TestEventsTable|TestFlagTables|TestBuiltinTables|TestAgentPages|TestRightsOfRouters -update .
 
 // update writes the generated tables instead of comparing them.
 var update = flag.Bool("update", false, "write the generated parts of the documents")

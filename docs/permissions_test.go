@@ -101,6 +101,21 @@ func permissionTable(t *testing.T, id string) []*natsserver.User {
 	return users
 }
 
+// setupRights are the rights of the role "setup" as nats-server's configuration has them.
+func setupRights(t *testing.T) string {
+	t.Helper()
+	users := permissionTable(t, "guard")
+	setup := users[slices.IndexFunc(users, func(u *natsserver.User) bool { return u.Username == "setup" })].Permissions
+	list := func(subjects []string) string { return "[\n    \"" + strings.Join(subjects, "\"\n    \"") + "\"\n  ]" }
+	return fmt.Sprintf("setup_rights: {\n  publish: %s\n  subscribe: %s\n}\n", list(setup.Publish.Allow), list(setup.Subscribe.Allow))
+}
+
+// TestRightsOfRouters keeps what the accounts of the operator's reference refer to what
+// its table says.
+func TestRightsOfRouters(t *testing.T) {
+	generated(t, "operator.md", "setup rights", "```text\n"+setupRights(t)+"```\n")
+}
+
 // fenced is a server that grants the roles of the operator's reference what stands
 // there and nothing else, with two routers on it.
 type fenced struct {
@@ -167,11 +182,11 @@ func (f *fenced) start(t *testing.T, ctx context.Context, o router.Options, role
 	return stop
 }
 
-// inbox gives a role the inbox prefix that the reference gives it. Routers answer nobody
-// under their own: who only has a router's credentials uses another.
+// inbox gives a role the inbox prefix that the reference gives it. Routers may answer
+// the user "test" where they answer agents.
 func inbox(role string) []nats.Option {
-	if role == "router" {
-		role = "test"
+	if role == "test" {
+		role = "agent"
 	}
 	return []nats.Option{nats.CustomInboxPrefix("_INBOX_" + role)}
 }
@@ -412,7 +427,7 @@ func TestWhatHooksRememberIsInAnAccountOfItsOwn(t *testing.T) {
 	defer cancel()
 	f := accounts(t, "### What hooks remember\n")
 	remembers(t, ctx, f.state(t, "state"))
-	router, err := natsx.Connect(natsx.Options{URL: f.url("router"), Log: f.logger})
+	router, err := natsx.Connect(natsx.Options{URL: f.url("test"), Log: f.logger})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -569,13 +584,13 @@ func (f *fenced) permits(t *testing.T, role string, do func(*nats.Conn) error) b
 }
 
 // accounts is a server with the accounts that stand below a heading of the operator's
-// reference.
+// reference. The user "test" is in the routers' account besides, with all rights there.
 func accounts(t *testing.T, heading string) *fenced {
 	t.Helper()
 	_, config, _ := strings.Cut(read(t, "operator.md"), heading)
 	_, config, _ = strings.Cut(config, "```text\n")
 	config, _, _ = strings.Cut(config, "```")
-	config = regexp.MustCompile(`"\$[A-Z]+"`).ReplaceAllString(config, "secret")
+	config = setupRights(t) + regexp.MustCompile(`"\$[A-Z]+"`).ReplaceAllString(config, "secret")
 	file := filepath.Join(t.TempDir(), "nats.conf")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -583,6 +598,11 @@ func accounts(t *testing.T, heading string) *fenced {
 	o, err := natsserver.ProcessConfigFile(file)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, account := range o.Accounts {
+		if account.Name == "ROUTERS" {
+			o.Users = append(o.Users, &natsserver.User{Username: "test", Password: "secret", Account: account})
+		}
 	}
 	return serverOf(t, o)
 }
@@ -603,7 +623,7 @@ func TestAccountsProveWhoAnswered(t *testing.T) {
 	verdicts := executing(t, ctx, a)
 	q := asked(t, ctx, p)
 
-	inside := approver.New(natstest.Client(t, hookrouter.Options{URL: f.url("router")}))
+	inside := approver.New(natstest.Client(t, hookrouter.Options{URL: f.url("test")}))
 	if _, err := inside.Answer(ctx, q.ID, approval.Answer{Option: "Allow always", By: "ann"}); wire.CodeOf(err) != wire.Forbidden {
 		t.Errorf("an answer that nobody is known to stand behind: %v", err)
 	}
