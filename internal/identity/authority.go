@@ -187,7 +187,7 @@ func (a *Authority) Revoke(name string) (Identity, error) {
 
 // issue makes credentials, and what the server must know of them.
 func (a *Authority) issue(i *Identity) error {
-	creds, user, err := a.credentials(*i)
+	creds, user, err := a.credentials(*i, a.permissions(*i))
 	if err != nil {
 		return err
 	}

@@ -59,10 +59,12 @@ func (a *Authority) Files() Files {
 	}
 }
 
-// RouterCredentials makes credentials for a router that nobody stores: a JWT and the seed
-// of its key.
+// RouterCredentials makes credentials that nobody stores for the router that runs the NATS
+// server itself: a JWT and the seed of its key. They are good for the whole of the routers'
+// account. Permissions would protect nothing from that process, which holds the operator's
+// key, and the server would check them for each message.
 func (a *Authority) RouterCredentials() (token, seed string, err error) {
-	creds, _, err := a.credentials(Identity{Name: "router", Role: Router, Account: a.state.Accounts[routersAccount]})
+	creds, _, err := a.credentials(Identity{Name: "router", Role: Router, Account: a.state.Accounts[routersAccount]}, jwt.Permissions{})
 	if err != nil {
 		return "", "", err
 	}

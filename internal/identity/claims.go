@@ -167,8 +167,19 @@ func (a *Authority) exports() jwt.Exports {
 	return list
 }
 
+// permissions are what the server lets an identity publish and subscribe to.
+func (a *Authority) permissions(i Identity) (p jwt.Permissions) {
+	r := rightsOf(i.Role, a.state.Prefix, i.Hooks)
+	p.Pub.Allow.Add(r.publish...)
+	p.Sub.Allow.Add(append(r.subscribe, i.Inbox()+".>")...)
+	if r.responses {
+		p.Resp = &jwt.ResponsePermission{MaxMsgs: 1, Expires: 2 * time.Minute}
+	}
+	return p
+}
+
 // credentials makes a user of an identity's account, and its credentials file.
-func (a *Authority) credentials(i Identity) (creds []byte, user string, err error) {
+func (a *Authority) credentials(i Identity, p jwt.Permissions) (creds []byte, user string, err error) {
 	key, err := nkeys.CreateUser()
 	if err != nil {
 		return nil, "", err
@@ -186,16 +197,10 @@ func (a *Authority) credentials(i Identity) (creds []byte, user string, err erro
 	if err != nil {
 		return nil, "", err
 	}
-	r := rightsOf(i.Role, a.state.Prefix, i.Hooks)
 	claims := jwt.NewUserClaims(user)
-	claims.Name = i.Name
+	claims.Name, claims.Permissions = i.Name, p
 	if !i.Expires.IsZero() {
 		claims.Expires = i.Expires.Unix()
-	}
-	claims.Permissions.Pub.Allow.Add(r.publish...)
-	claims.Permissions.Sub.Allow.Add(append(r.subscribe, i.Inbox()+".>")...)
-	if r.responses {
-		claims.Permissions.Resp = &jwt.ResponsePermission{MaxMsgs: 1, Expires: 2 * time.Minute}
 	}
 	text, err := claims.Encode(signer)
 	if err != nil {
