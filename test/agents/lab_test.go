@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +96,12 @@ func (l *lab) connect(timeout time.Duration) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		l.t.Fatalf("hookctl connect: %v\n%s", err, out)
 	}
+}
+
+// event is what hook-agent's table says of an event.
+func (l *lab) event(name string) agenthook.Event {
+	i := slices.IndexFunc(l.dialect.Events, func(e agenthook.Event) bool { return e.Name == name })
+	return l.dialect.Events[i] // all have those of the cases
 }
 
 // start runs the agent beside the test.
