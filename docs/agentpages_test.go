@@ -31,7 +31,7 @@ func TestAgentPages(t *testing.T) {
 func agentPage(d agenthook.Dialect) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", d.Agent)
-	fmt.Fprintf(&b, "`hook-agent %s` is the hook that asks the router. Prompts, tools, sessions and the end of a turn were tried with %s %s; the rest of the table is as its vendor documents it.\n\n", d.Name, d.Agent, d.Tried)
+	fmt.Fprintf(&b, "`hook-agent %[1]s` is the hook that asks the router. Prompts, tools, sessions and the end of a turn were tried with %[2]s %[3]s; the rest of the table is as its vendor documents it. `AGENTS=%[1]s go test -v ./test/agents` installs that version and tries it behind a router, against a stub model.\n\n", d.Name, d.Agent, d.Tried)
 	fmt.Fprintf(&b, "```sh\nhookctl connect %[1]s\nhookctl doctor %[1]s\nhookctl disconnect %[1]s\n```\n\n", d.Name)
 	fmt.Fprintf(&b, "`connect` shows what it changes in the settings of %s and asks before it writes; see [hookctl](../hookctl.md).\n\n", d.Agent)
 
