@@ -79,11 +79,13 @@ type serve struct {
 	AuditKey     string        `env:"HOOK_ROUTER_AUDIT_KEY" type:"path" placeholder:"FILE" help:"Key that signs the audit log, created if missing; default audit.key in --store-dir. All replicas share it."`
 	NATSMonitor  string        `name:"nats-monitor" env:"HOOK_ROUTER_NATS_MONITOR" placeholder:"URL,..." help:"Monitoring addresses of --nats-url's servers: to prove that they sync each write to disk."`
 
-	Console       string   `env:"HOOK_ROUTER_CONSOLE" enum:"on,off" default:"on" help:"Whether the console and its API are served: on or off."`
-	ConsoleToken  string   `env:"HOOK_ROUTER_CONSOLE_TOKEN" placeholder:"TOKEN" help:"Access token of the console, or NAME:TOKEN for each person, comma-separated; empty: a random one, printed at start. Prefer the environment variable."`
-	ConsoleHosts  []string `env:"HOOK_ROUTER_CONSOLE_HOSTS" placeholder:"HOST,..." help:"Host names of the console, besides loopback."`
-	Webhook       []string `env:"HOOK_ROUTER_WEBHOOK" placeholder:"URL,..." help:"Webhook URLs that receive each approval request and its decision; may be given several times."`
-	WebhookSecret string   `env:"HOOK_ROUTER_WEBHOOK_SECRET" placeholder:"SECRET" help:"Secret that signs webhooks: whsec_ and 24 to 64 bytes in base64. Prefer the environment variable."`
+	Console            string   `env:"HOOK_ROUTER_CONSOLE" enum:"on,off" default:"on" help:"Whether the console and its API are served: on or off."`
+	ConsoleToken       string   `env:"HOOK_ROUTER_CONSOLE_TOKEN" placeholder:"TOKEN" help:"Access token of the console, or NAME:TOKEN for each person, comma-separated; empty: a random one, printed at start. Prefer the environment variable."`
+	ConsoleFreeze      []string `env:"HOOK_ROUTER_CONSOLE_FREEZE" placeholder:"NAME,..." help:"People who may freeze agents in the console, besides who has the token without a name."`
+	ConsoleProxyHeader string   `env:"HOOK_ROUTER_CONSOLE_PROXY_HEADER" placeholder:"HEADER" help:"Header in which an authenticating proxy names its user; the proxy sends the token of the person named proxy."`
+	ConsoleHosts       []string `env:"HOOK_ROUTER_CONSOLE_HOSTS" placeholder:"HOST,..." help:"Host names of the console, besides loopback."`
+	Webhook            []string `env:"HOOK_ROUTER_WEBHOOK" placeholder:"URL,..." help:"Webhook URLs that receive each approval request and its decision; may be given several times."`
+	WebhookSecret      string   `env:"HOOK_ROUTER_WEBHOOK_SECRET" placeholder:"SECRET" help:"Secret that signs webhooks: whsec_ and 24 to 64 bytes in base64. Prefer the environment variable."`
 
 	ForwardBaggage bool       `env:"HOOK_ROUTER_FORWARD_BAGGAGE" help:"Pass the W3C baggage of requests on to hooks; it may hold arbitrary data."`
 	LogLevel       slog.Level `env:"HOOK_ROUTER_LOG_LEVEL" default:"info" help:"debug, info, warn or error; SIGUSR1 changes between debug and this one, PUT /loglevel to any."`
@@ -148,7 +150,16 @@ func (s serve) check(command *kong.Context) error {
 			return fmt.Errorf("--console-token: %w", err)
 		}
 	}
+	if s.ConsoleProxyHeader != "" && !s.hasProxy() {
+		return errors.New("--console-proxy-header needs a token that proves the proxy: add proxy:TOKEN to HOOK_ROUTER_CONSOLE_TOKEN, and have the proxy send it as Authorization: Bearer TOKEN")
+	}
 	return nil
+}
+
+// hasProxy reports whether a proxy of the console has a token.
+func (s serve) hasProxy() bool {
+	_, people, err := console.ParseTokens(s.ConsoleToken)
+	return err == nil && slices.ContainsFunc(people, func(p console.Person) bool { return p.Name == console.Proxy })
 }
 
 func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Signals) error {
@@ -209,6 +220,7 @@ func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log
 		StoreDir:   s.StoreDir,
 		HTTPListen: s.HTTPListen,
 		NoConsole:  s.Console == "off", ConsoleToken: s.ConsoleToken, ConsoleHosts: s.ConsoleHosts,
+		ConsoleFreeze: s.ConsoleFreeze, ConsoleProxyHeader: s.ConsoleProxyHeader,
 		Webhook:   webhook.Options{URLs: s.Webhook, Secret: s.WebhookSecret},
 		Telemetry: tel, Level: level,
 		Router: router.Options{

@@ -24,6 +24,26 @@ type Order struct {
 	Time    time.Time `json:"time"`
 }
 
+// Request is how an operator asks for an order.
+type Request struct {
+	All     bool   `json:"all"`
+	Agent   string `json:"agent"`
+	Session string `json:"session_id"`
+	Reason  string `json:"reason"`
+}
+
+// ErrScope means that a request names nothing, or several things.
+var ErrScope = errors.New(`name one thing: {"all":true}, {"agent":"…"} or {"session_id":"…"}`)
+
+// Order is what a request asks for, in the name of by. The error is [ErrScope]. The reason
+// is not checked: see [Order.Check].
+func (r Request) Order(by string) (Order, error) {
+	if r.All == (r.Agent != "" || r.Session != "") || r.Agent != "" && r.Session != "" {
+		return Order{}, ErrScope
+	}
+	return Order{Agent: r.Agent, Session: r.Session, Reason: r.Reason, By: by, Time: time.Now().UTC()}, nil
+}
+
 // Check says what is wrong with an order that is to be given.
 func (o Order) Check() error {
 	switch {

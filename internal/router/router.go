@@ -13,6 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
+	"github.com/hookrouter/hookrouter/internal/freeze"
 	"github.com/hookrouter/hookrouter/internal/hookcall"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/policy/match"
@@ -103,6 +104,14 @@ func (r *Router) Registry(context.Context) ([]byte, error) {
 	}
 	return jsonv2.Marshal(r.registry.List())
 }
+
+// Freeze returns once no replica permits anything that the order covers.
+func (r *Router) Freeze(ctx context.Context, order freeze.Order) error {
+	return r.dispatch.Freeze(ctx, order)
+}
+
+// Freezes lists the orders in force. The error says that this replica's table is stale.
+func (r *Router) Freezes() ([]freeze.Order, error) { return r.registry.Freezes() }
 
 // Ready reports why this replica can't serve at the moment, or nil.
 func (r *Router) Ready() error {

@@ -49,6 +49,10 @@ type Options struct {
 	ConsoleToken string
 	// ConsoleHosts are names that the console may be reached by, besides loopback.
 	ConsoleHosts []string
+	// ConsoleFreeze names the people of the console who may freeze agents.
+	ConsoleFreeze []string
+	// ConsoleProxyHeader is where the console's proxy names its user: see [console.Options].
+	ConsoleProxyHeader string
 	// Webhook lists the receivers of approval requests.
 	Webhook webhook.Options
 	// Telemetry is what the process shows of itself, and the node's to stop; nil means
@@ -160,6 +164,7 @@ func (n *Server) listenHTTP(ctx context.Context, o Options) (err error) {
 		}
 		n.page = console.New(console.Options{
 			Approvals: n.router.Approvals(), Events: n.live, Registry: n.router.Registry, Token: token, People: people, Hosts: o.ConsoleHosts, Log: o.Log,
+			Freezer: n.router, MayFreeze: o.ConsoleFreeze, ProxyHeader: o.ConsoleProxyHeader,
 		})
 		if n.level != nil {
 			mux.Handle("/loglevel", n.page.Protect(&levelPage{n.level, n.log}))

@@ -45,7 +45,7 @@ func newAccess(token string, people []Person) access {
 		add(Who, token)
 	}
 	for _, p := range people {
-		add("console "+p.Name, p.Token)
+		add(named(p.Name), p.Token)
 	}
 	return access{holders: holders, key: mac.Sum(nil)}
 }
@@ -67,6 +67,9 @@ func (a *access) try(r *http.Request, token string) (who string, err error) {
 	}
 	return who, err
 }
+
+// named is a person as their answers are recorded.
+func named(name string) string { return "console " + name }
 
 // socketProtocol is what a WebSocket of the page speaks, and socketBearer what precedes the
 // session among the protocols that it offers: a browser sets no other header there.

@@ -203,20 +203,39 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, accepted{"accepted", decision.Option})
 }
 
-func readAnswer(w http.ResponseWriter, r *http.Request) (answer approval.Answer, err error) {
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return answer, wire.Errorf(wire.TooLarge, "the body has more than %d bytes", maxBody)
+		return nil, wire.Errorf(wire.TooLarge, "the body has more than %d bytes", maxBody)
 	}
 	if err != nil {
-		return answer, wire.Errorf(wire.Malformed, "the body could not be read: %v", err)
+		return nil, wire.Errorf(wire.Malformed, "the body could not be read: %v", err)
 	}
-	var given *approval.Answer
-	err = jsonv2.Unmarshal(body, &given, jsonv2.RejectUnknownMembers(true))
-	if err != nil || given == nil {
+	return body, nil
+}
+
+// decode reads a JSON object strictly.
+func decode[T any](body []byte, into *T) error {
+	var given *T
+	if err := jsonv2.Unmarshal(body, &given, jsonv2.RejectUnknownMembers(true)); err != nil {
+		return err
+	}
+	if given == nil {
+		return errors.New("it is null")
+	}
+	*into = *given
+	return nil
+}
+
+func readAnswer(w http.ResponseWriter, r *http.Request) (answer approval.Answer, err error) {
+	body, err := readBody(w, r)
+	if err != nil {
+		return answer, err
+	}
+	if decode(body, &answer) != nil {
 		return answer, wire.Errorf(wire.Malformed, `the body is no answer: a JSON object such as {"option":"Allow once"} is needed (option, by, note, data_sha256, free_text, error), each name once and in its type`)
 	}
-	return *given, nil
+	return answer, nil
 }
 
 // registry answers GET /v1/registry.

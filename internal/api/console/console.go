@@ -34,6 +34,13 @@ type Options struct {
 	// Registry returns the JSON of hooks.registry. Nil: the registry is refused
 	// with 503.
 	Registry func(ctx context.Context) ([]byte, error)
+	// Freezer freezes agents. Nil: freezing is refused with 503.
+	Freezer Freezer
+	// MayFreeze names the people who may, besides who has the token without a name.
+	MayFreeze []string
+	// ProxyHeader is the header in which a proxy says who its user is. The proxy proves
+	// itself with the token of the person [Proxy]. Empty: that person is like others.
+	ProxyHeader string
 	// Token gives access to who has no name; see [CheckToken]. Empty: 256 random bits,
 	// unless there are People.
 	Token string
@@ -98,6 +105,9 @@ func CheckToken(token string) error {
 	}
 	return nil
 }
+
+// userName is the name of a proxy's user, such as an address of mail.
+var userName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$`)
 
 var personName = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._@-]{0,63}):(.*)$`)
 
@@ -166,6 +176,8 @@ func (c *Console) Handler() http.Handler {
 	api.HandleFunc("GET /v1/approvals/{id}", c.show)
 	api.HandleFunc("POST /v1/approvals/{id}", c.answer)
 	api.HandleFunc("POST /v1/session", c.openSession)
+	api.HandleFunc("GET /v1/freeze", c.listFreezes)
+	api.HandleFunc("POST /v1/freeze", c.freeze)
 	api.HandleFunc("GET /v1/registry", c.registry)
 	api.HandleFunc("GET /v1/events", c.live)
 	api.HandleFunc("/v1/", c.unknown)

@@ -60,6 +60,10 @@ func (c *Console) authorised(next http.Handler) http.Handler {
 			c.refuse(w, r, err)
 			return
 		}
+		if who, err = c.behindProxy(r, who); err != nil {
+			c.refuse(w, r, err)
+			return
+		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), whoKey{}, who)))
 	})
 }

@@ -2,7 +2,6 @@ package nats
 
 import (
 	"context"
-	"time"
 
 	"github.com/hookrouter/hookrouter/internal/freeze"
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -13,22 +12,17 @@ import (
 // may make them wait for.
 const freezeTimeout = registerTimeout
 
-// readOrder reads what to freeze or to thaw. It must be named: {"all":true}, an agent or a
-// session.
+// readOrder reads what to freeze or to thaw.
 func (s *Server) readOrder(req *natsx.Request) (freeze.Order, error) {
-	var body struct {
-		All     bool   `json:"all"`
-		Agent   string `json:"agent"`
-		Session string `json:"session_id"`
-		Reason  string `json:"reason"`
-	}
+	var body freeze.Request
 	if err := readBody(req, &body); err != nil {
 		return freeze.Order{}, err
 	}
-	if body.All == (body.Agent != "" || body.Session != "") || body.Agent != "" && body.Session != "" {
-		return freeze.Order{}, wire.Errorf(wire.Malformed, `name one thing: {"all":true}, {"agent":"…"} or {"session_id":"…"}`)
+	order, err := body.Order(s.changer(req))
+	if err != nil {
+		return order, wire.Errorf(wire.Malformed, "%v", err)
 	}
-	return freeze.Order{Agent: body.Agent, Session: body.Session, Reason: body.Reason, By: s.changer(req), Time: time.Now().UTC()}, nil
+	return order, nil
 }
 
 // freeze denies everything that an order covers.

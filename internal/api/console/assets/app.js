@@ -5,6 +5,7 @@ import { decided, dismiss, isOpen, listed, open } from "./ask.js";
 import { addEvent, addLost } from "./live.js";
 import { showRegistry } from "./registry.js";
 import { session, signIn } from "./session.js";
+import { showFrozen } from "./freeze.js";
 
 const views = ["approvals", "live", "registry"];
 const setAside = new Map(); // id of an approval request that doesn't open by itself again → when it expires
@@ -34,7 +35,7 @@ async function review(question) {
 
 // next opens an approval request by itself, on the view that is for them.
 function next() {
-  if (!access || isOpen() || $("approvals").hidden) return;
+  if (!access || isOpen() || $("freeze").open || $("approvals").hidden) return;
   const question = pending.find((q) => !setAside.has(q.id) && Date.parse(q.expires) > now());
   if (question) review(question);
 }
@@ -92,6 +93,7 @@ function connect() {
     access = true;
     $("banner").hidden = true;
     link("on", "live");
+    showFrozen();
   };
   socket.onclose = async () => {
     const wait = delay * (0.75 + Math.random() / 2);
@@ -113,6 +115,7 @@ addEventListener("noaccess", () => {
   socket.close();
 });
 
+$("freeze").addEventListener("close", next);
 addEventListener("hashchange", route);
 if (await signIn()) {
   route();

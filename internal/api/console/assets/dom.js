@@ -19,7 +19,7 @@ export const noAccess = "Access has ended. Open the address that the router prin
 // call asks the API. The error of a refusal has its code. Without access the page
 // is told so, too.
 export async function call(path, options = {}) {
-  const response = await fetch(path, { credentials: "omit", ...options, headers: { ...options.headers, authorization: "Bearer " + session() } });
+  const response = await fetch(path, { ...options, headers: { ...options.headers, authorization: "Bearer " + session() } });
   const text = await response.text();
   if (response.ok) return text;
   let message = response.statusText;

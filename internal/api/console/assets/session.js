@@ -8,14 +8,14 @@ export const session = () => sessionStorage.getItem(key) || "";
 // given is the token in an address.
 const given = () => new URLSearchParams(location.hash.slice(1)).get("token") || new URLSearchParams(location.search).get("token");
 
-// signIn opens a session where the address has a token. Without one it leads to the page
-// that says where it stands.
+// signIn opens a session where the address has a token, or a proxy sends one with every
+// request. Without either it leads to the page that says where the token stands.
 export async function signIn() {
   const token = given();
-  if (token) {
-    history.replaceState(null, "", "/");
+  if (token || !session()) {
+    if (token) history.replaceState(null, "", "/");
     sessionStorage.removeItem(key);
-    const response = await fetch("/v1/session", { method: "POST", headers: { authorization: "Bearer " + token }, credentials: "omit" });
+    const response = await fetch("/v1/session", { method: "POST", headers: token ? { authorization: "Bearer " + token } : {} });
     if (response.ok) sessionStorage.setItem(key, (await response.json()).session);
   }
   if (session()) return true;

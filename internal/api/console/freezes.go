@@ -1,0 +1,94 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/freeze"
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// freezeTimeout bounds a freeze: longer than a lease, which a replica that died may make
+// it wait for.
+const freezeTimeout = 30 * time.Second
+
+// Freezer freezes agents, and says what is frozen.
+type Freezer interface {
+	// Freeze returns once no replica permits anything that the order covers.
+	Freeze(ctx context.Context, order freeze.Order) error
+	Freezes() ([]freeze.Order, error)
+}
+
+// frozen is the body of an answer about what is frozen.
+type frozen struct {
+	Orders []freeze.Order `json:"orders"`
+	// MayFreeze says whether who asks may freeze.
+	MayFreeze bool `json:"may_freeze"`
+}
+
+// mayFreeze reports whether somebody may freeze: whoever has the token without a name, and
+// people to whom the operator gave that right.
+func (c *Console) mayFreeze(who string) bool {
+	return who == Who || slices.ContainsFunc(c.o.MayFreeze, func(name string) bool { return who == named(name) })
+}
+
+var errNoFreezes = wire.Errorf(wire.Unavailable, "this console freezes nothing")
+
+// listFreezes answers GET /v1/freeze.
+func (c *Console) listFreezes(w http.ResponseWriter, r *http.Request) {
+	if c.o.Freezer == nil {
+		c.refuse(w, r, errNoFreezes)
+		return
+	}
+	orders, err := c.o.Freezer.Freezes()
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	if orders == nil {
+		orders = []freeze.Order{}
+	}
+	reply(w, http.StatusOK, frozen{orders, c.mayFreeze(who(r))})
+}
+
+// freeze answers POST /v1/freeze, once no replica permits anything that the order covers.
+func (c *Console) freeze(w http.ResponseWriter, r *http.Request) {
+	order, err := c.readOrder(w, r)
+	if err == nil {
+		ctx, cancel := context.WithTimeout(r.Context(), freezeTimeout)
+		defer cancel()
+		err = c.o.Freezer.Freeze(ctx, order)
+	}
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	c.o.Log.Warn("agents frozen", "scope", order.Scope(), "agent", order.Agent, "session_id", order.Session, "by", order.By, "address", r.RemoteAddr)
+	reply(w, http.StatusOK, order)
+}
+
+func (c *Console) readOrder(w http.ResponseWriter, r *http.Request) (order freeze.Order, err error) {
+	switch {
+	case c.o.Freezer == nil:
+		return order, errNoFreezes
+	case !c.mayFreeze(who(r)):
+		return order, wire.Errorf(wire.Forbidden, "%s may not freeze agents: the operator gives that right with --console-freeze", who(r))
+	}
+	body, err := readBody(w, r)
+	if err != nil {
+		return order, err
+	}
+	var asked freeze.Request
+	if err := decode(body, &asked); err != nil {
+		return order, wire.Errorf(wire.Malformed, `the body is no order: a JSON object such as {"all":true,"reason":"…"} is needed (all, agent or session_id, and reason), each name once and in its type`)
+	}
+	if order, err = asked.Order(who(r)); err == nil {
+		err = order.Check()
+	}
+	if err != nil {
+		return order, wire.Errorf(wire.Malformed, "%v", err)
+	}
+	return order, nil
+}
