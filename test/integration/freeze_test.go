@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -114,17 +115,66 @@ func (f *frozenFleet) order(t *testing.T, ctx context.Context, verb, body string
 	return time.Since(began)
 }
 
+// newKilledFleet starts three replicas as processes, of which one is killed with SIGKILL,
+// and started again, or stopped and continued.
+func newKilledFleet(t *testing.T, ctx context.Context) *frozenFleet {
+	t.Helper()
+	program := testkit.Program(t, "hook-router", testkit.RaceFlags...)
+	s := natstest.Listening(t)
+	start := func() *routerProcess { return startRouter(t, program, "", "", s.ClientURL()) }
+	start()
+	killed, held := start(), start()
+	nc := natstest.Conn(t, s)
+	hook(t, ctx, nc, "fine", `{"events":["tool:pre"]}`, says(`{}`))
+	return &frozenFleet{nc, []func(bool){
+		func(on bool) {
+			if on {
+				_ = killed.End(t, syscall.SIGKILL)
+			} else {
+				killed = start()
+			}
+		},
+		func(on bool) {
+			signal := syscall.SIGCONT
+			if on {
+				signal = syscall.SIGSTOP
+			}
+			if err := held.Cmd.Process.Signal(signal); err != nil {
+				t.Error(err)
+			}
+		},
+	}}
+}
+
 // Once a freeze returned, nothing that is sent then is permitted, whatever became of the
 // replicas meanwhile; and a thaw permits again.
 func TestNothingIsPermittedOnceAFreezeReturned(t *testing.T) {
 	t.Parallel()
-	ctx := testkit.Within(t, 30*time.Minute)
-	f := newFrozenFleet(t, ctx)
+	for name, c := range map[string]struct {
+		fleet        func(*testing.T, context.Context) *frozenFleet
+		tier         testkit.Tier
+		rounds, each int
+	}{
+		"lines are cut and stalled":        {newFrozenFleet, testkit.Smoke, testkit.Volume(t, 3, 12, 50), testkit.Volume(t, 200, 2_000, 2_000)},
+		"processes are killed and stopped": {newKilledFleet, testkit.CI, testkit.Volume(t, 2, 2, 6), testkit.Volume(t, 200, 400, 2_000)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testkit.From(t, c.tier)
+			ctx := testkit.Within(t, 30*time.Minute)
+			c.fleet(t, ctx).freezeAndThaw(t, ctx, c.rounds, c.each)
+		})
+	}
+}
+
+// freezeAndThaw freezes everything so many times, with a fault each time, and sends so many
+// events after each freeze returned.
+func (f *frozenFleet) freezeAndThaw(t *testing.T, ctx context.Context, rounds, each int) {
+	t.Helper()
 	const agents = 16
-	rounds := testkit.Volume(t, 3, 12, 50)
-	each := testkit.Volume(t, 200, 2_000, 2_000)
 	sent, permits, before := atomic.Int64{}, atomic.Int64{}, atomic.Int64{}
 	for n := range rounds {
+		fault := f.faults[n%len(f.faults)]
 		frozen, stop := atomic.Bool{}, make(chan struct{})
 		left := atomic.Int64{}
 		left.Store(int64(each))
@@ -154,11 +204,11 @@ func TestNothingIsPermittedOnceAFreezeReturned(t *testing.T) {
 			})
 		}
 		testkit.Until(t, ctx, "events are permitted", func() bool { return before.Load() > int64(n)*agents })
-		f.faults[n%3](true)
+		fault(true)
 		f.order(t, ctx, "freeze", fmt.Sprintf(`{"all":true,"reason":"round %d"}`, n))
 		frozen.Store(true)
-		testkit.Until(t, ctx, "half of the round is sent", func() bool { return left.Load() < int64(each/2) })
-		f.faults[n%3](false) // what was held back arrives while everything is frozen
+		testkit.Until(t, ctx, "events are sent while it lasts", func() bool { return left.Load() < int64(max(each/2, each-500)) })
+		fault(false) // what was held back arrives while everything is frozen
 		load.Wait()
 		close(stop)
 		f.order(t, ctx, "thaw", `{"all":true}`)
