@@ -3,9 +3,10 @@
 //
 //	hook-agent claude-code
 //	hook-agent copilot preToolUse
+//	hook-agent mcp-proxy -- npx -y @modelcontextprotocol/server-memory
 //
 // It reads the agent's JSON on standard input. Where no router answers, it blocks what the
-// agent is about to do. See docs/agents.
+// agent is about to do. As mcp-proxy it stands before an MCP server instead. See docs/agents.
 package main
 
 import (
@@ -15,10 +16,16 @@ import (
 	"syscall"
 
 	"github.com/hookrouter/hookrouter/cmd/hook-agent/first"
+	"github.com/hookrouter/hookrouter/internal/agenthook/front"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	if len(os.Args) > 1 && os.Args[1] == front.RelayName {
+		code := serveMCP(ctx, os.Args[2:], os.Stdin, os.Stdout, os.Stderr)
+		stop()
+		os.Exit(code)
+	}
 	code := run(ctx, os.Args, first.Failure, os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)

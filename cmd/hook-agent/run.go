@@ -17,10 +17,13 @@ import (
 )
 
 const usage = `usage: hook-agent [flags] AGENT [EVENT]
+       hook-agent mcp-proxy --help
 
 Answers a hook of a coding agent with what the hook router says. AGENT is one of:
 %s
 EVENT is the agent's name of the event, where its message does not say it.
+
+hook-agent mcp-proxy stands before an MCP server, for agents without hooks.
 
 `
 
@@ -64,12 +67,7 @@ func run(ctx context.Context, args []string, failure *front.Failure, stdin io.Re
 func parse(h *agenthook.Hook, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("hook-agent", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.StringVar(&h.Options.Server, "server", "", "NATS `servers`, comma-separated; default $NATS_URL, else nats://127.0.0.1:4222")
-	flags.StringVar(&h.Options.Creds, "creds", "", "NATS credentials `file`; default $NATS_CREDS")
-	flags.StringVar(&h.Options.Prefix, "prefix", "", "first `token` of the router's subjects; default $HOOK_ROUTER_PREFIX, else hooks")
-	flags.DurationVar(&h.Options.Timeout, "timeout", 0, "`time` to answer in, shorter than the agent's own; default nine tenths of what the agent allows")
-	flags.DurationVar(&h.Options.Patience, "patience", 0, "`time` to try again where the router can't be reached; default 2s")
-	unreachable := flags.String("on-unreachable", "", "block, or allow what no router can be asked about; default $HOOK_AGENT_ON_UNREACHABLE, else block")
+	unreachable := routerFlags(flags, &h.Options, "`time` to answer in, shorter than the agent's own; default nine tenths of what the agent allows")
 	flags.Bool("supervise", true, "answer from a first process where the second one dies; =false: one process") // read by package first
 	showVersion := flags.Bool("version", false, "print the version")
 	err := flags.Parse(args)
@@ -87,14 +85,9 @@ func parse(h *agenthook.Hook, args []string, stdout io.Writer) error {
 	case flags.NArg() < 1 || flags.NArg() > 2:
 		return errors.New("name the agent, and the event where its message does not say it (see hook-agent --help)")
 	}
-	if h.Options.Server == "" {
-		environment(&h.Options, unreachable)
+	if err := complete(&h.Options, unreachable); err != nil {
+		return err
 	}
-	if !slices.Contains([]string{"", "block", "allow"}, *unreachable) {
-		return fmt.Errorf("--on-unreachable is block or allow, not %q", *unreachable)
-	}
-	h.Options.Allow = *unreachable == "allow"
-	h.Options.StateDir = stateDir()
 	known := false
 	if h.Dialect, known = agenthook.Find(flags.Arg(0)); !known {
 		return fmt.Errorf("there is no agent %q here; there are:\n%s", flags.Arg(0), names("  %-12s %s\n"))
@@ -111,15 +104,38 @@ func names(format string) string {
 	return b.String()
 }
 
+// routerFlags declares the flags that say how to ask the router.
+func routerFlags(flags *flag.FlagSet, o *agenthook.Options, timeout string) (unreachable *string) {
+	flags.StringVar(&o.Server, "server", "", "NATS `servers`, comma-separated; default $NATS_URL, else nats://127.0.0.1:4222")
+	flags.StringVar(&o.Creds, "creds", "", "NATS credentials `file`; default $NATS_CREDS")
+	flags.StringVar(&o.Prefix, "prefix", "", "first `token` of the router's subjects; default $HOOK_ROUTER_PREFIX, else hooks")
+	flags.DurationVar(&o.Timeout, "timeout", 0, timeout)
+	flags.DurationVar(&o.Patience, "patience", 0, "`time` to try again where the router can't be reached; default 2s")
+	return flags.String("on-unreachable", "", "block, or allow what no router can be asked about; default $HOOK_AGENT_ON_UNREACHABLE, else block")
+}
+
+// complete fills in what no flag said.
+func complete(o *agenthook.Options, unreachable *string) error {
+	if o.Server == "" {
+		environment(o, unreachable)
+	}
+	if !slices.Contains([]string{"", "block", "allow"}, *unreachable) {
+		return fmt.Errorf("--on-unreachable is block or allow, not %q", *unreachable)
+	}
+	o.Allow = *unreachable == "allow"
+	o.StateDir = stateDir()
+	return nil
+}
+
+// variables are what environment looks at, in this order.
+var variables = []string{"NATS_URL", "NATS_CREDS", "HOOK_ROUTER_PREFIX", "HOOK_AGENT_ON_UNREACHABLE"}
+
 // environment fills in what no flag said. Where a flag names the server it is not looked at:
 // the settings of a project that the agent works on may set variables.
 func environment(o *agenthook.Options, unreachable *string) {
-	for _, v := range []struct {
-		to   *string
-		name string
-	}{{&o.Server, "NATS_URL"}, {&o.Creds, "NATS_CREDS"}, {&o.Prefix, "HOOK_ROUTER_PREFIX"}, {unreachable, "HOOK_AGENT_ON_UNREACHABLE"}} {
-		if *v.to == "" {
-			*v.to = os.Getenv(v.name)
+	for i, to := range []*string{&o.Server, &o.Creds, &o.Prefix, unreachable} {
+		if *to == "" {
+			*to = os.Getenv(variables[i])
 		}
 	}
 }

@@ -36,10 +36,15 @@ func (h *Hook) ask(ctx context.Context, in input) (verdict.Verdict, error) {
 		return verdict.Verdict{}, err
 	}
 	defer client.Conn().Close() // at once: every request was answered
+	return h.askOver(ctx, client, in, h.waiting)
+}
+
+// askOver is ask on a connection. waiting is told of a person who is asked.
+func (h *Hook) askOver(ctx context.Context, client *hookrouter.Client, in input, waiting func(verdict.Approval)) (verdict.Verdict, error) {
 	if size, most := int64(len(in.data)), client.Conn().MaxPayload(); size > most {
 		return verdict.Verdict{}, fmt.Errorf("the event has %d bytes, and the NATS server takes %d", size, most)
 	}
-	a, err := agent.New(client, agent.Options{Source: "/" + h.Dialect.Name, OnPending: h.waiting})
+	a, err := agent.New(client, agent.Options{Source: "/" + h.Dialect.Name, OnPending: waiting})
 	if err != nil {
 		return verdict.Verdict{}, err
 	}

@@ -16,7 +16,7 @@ var Failure *front.Failure
 
 func init() {
 	args := os.Args
-	if len(args) < 2 || args[0] == front.ChildName || slices.Contains(args, "--supervise=false") {
+	if len(args) < 2 || args[0] == front.ChildName || args[1] == front.RelayName || slices.Contains(args, "--supervise=false") {
 		return
 	}
 	Failure = front.Run(args)

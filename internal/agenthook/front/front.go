@@ -11,6 +11,10 @@ import (
 // can pass it in a configuration or a variable.
 const ChildName = "hook-agent: asking"
 
+// RelayName is the first argument of a hook-agent that relays messages, and answers for
+// itself.
+const RelayName = "mcp-proxy"
+
 const (
 	// slack is how much later than the second process the first one gives up.
 	slack = 500 * time.Millisecond

@@ -1,0 +1,136 @@
+package agenthook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// connectWithin bounds one attempt of a Gate to connect, tries again included.
+const connectWithin = 10 * time.Second
+
+// Gate asks the router about the tool calls that a program relays. Unlike a [Hook] it keeps
+// its connection. It is safe for concurrent use, and needs notes that are so too.
+type Gate struct {
+	hook       Hook
+	connecting singleflight.Group
+	client     atomic.Pointer[hookrouter.Client]
+}
+
+// Decision is what a program that relays tool calls is to do. The zero Decision lets the
+// call, or its result, pass as it is.
+type Decision struct {
+	Deny    bool
+	Reason  string          // why, for the model
+	Changed json.RawMessage // the new input or result; nil for no change
+	Context string          // for the model, beside the result
+}
+
+// The events of a Gate: what a relayed call does.
+var (
+	beforeCall = Event{Native: "tools/call", Name: events.ToolPre, Deny: Stops, Modify: "tool_input", Inject: true}
+	afterCall  = Event{Native: "the result of tools/call", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", Inject: true}
+)
+
+// NewGate makes a gate for a program that is called name. It connects with the first
+// question, or before it with [Gate.Connect].
+func NewGate(name string, o Options, notes io.Writer) *Gate {
+	return &Gate{hook: Hook{Dialect: Dialect{Name: name, Agent: name}, Options: o, Notes: notes}}
+}
+
+// Connect connects unless that was done. An error says why the next question may fail.
+func (g *Gate) Connect(ctx context.Context) error {
+	_, err := g.connect(ctx)
+	return err
+}
+
+// Before asks about a call that is about to run; data is that of tool:pre. waiting is
+// called, and must return soon, where a person is asked; nil for nobody to tell.
+func (g *Gate) Before(ctx context.Context, data []byte, waiting func(verdict.Approval)) Decision {
+	return g.ask(ctx, beforeCall, data, waiting)
+}
+
+// After asks about what a call returned; data is that of tool:post.
+func (g *Gate) After(ctx context.Context, data []byte, waiting func(verdict.Approval)) Decision {
+	return g.ask(ctx, afterCall, data, waiting)
+}
+
+func (g *Gate) ask(ctx context.Context, e Event, data []byte, waiting func(verdict.Approval)) Decision {
+	if g.hook.Options.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, g.hook.Options.Timeout)
+		defer cancel()
+	}
+	in := input{event: e, known: true, data: data}
+	v, err := g.verdict(ctx, &in, waiting)
+	var a answer
+	if err != nil {
+		a = g.hook.failed(in, err)
+	} else {
+		a = g.hook.obey(in, v)
+		if a.message != "" {
+			fmt.Fprintln(g.hook.Notes, a.message)
+		}
+	}
+	return Decision{Deny: a.deny, Reason: a.reason, Changed: a.changed, Context: a.context}
+}
+
+func (g *Gate) verdict(ctx context.Context, in *input, waiting func(verdict.Approval)) (v verdict.Verdict, err error) {
+	if in.members, err = events.ParseObject(in.data); err != nil {
+		return v, err
+	}
+	client, err := g.connect(ctx)
+	if err != nil {
+		return v, err
+	}
+	return g.hook.askOver(ctx, client, *in, func(r verdict.Approval) {
+		g.hook.waiting(r)
+		if waiting != nil {
+			waiting(r)
+		}
+	})
+}
+
+// EndSession forgets what the router keeps of a session, and closes the connection.
+func (g *Gate) EndSession(ctx context.Context, session string) {
+	client := g.client.Load()
+	if client == nil {
+		return
+	}
+	if a, err := agent.New(client, agent.Options{Session: session, Source: "/" + g.hook.Dialect.Name}); err == nil {
+		_ = a.EndSession(ctx) // it expires
+	}
+	client.Conn().Close()
+}
+
+func (g *Gate) connect(ctx context.Context) (*hookrouter.Client, error) {
+	if client := g.client.Load(); client != nil && !client.Conn().IsClosed() {
+		return client, nil
+	}
+	done := g.connecting.DoChan("", func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), connectWithin) // others wait for it too
+		defer cancel()
+		client, err := g.hook.connect(ctx)
+		if err == nil {
+			g.client.Store(client)
+		}
+		return client, err
+	})
+	select {
+	case r := <-done:
+		client, _ := r.Val.(*hookrouter.Client)
+		return client, r.Err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("connect: %w", ctx.Err())
+	}
+}

@@ -1,0 +1,155 @@
+package mcpproxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/agenthook"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// call has the router judge a tools/call, and hands it on, changed where hooks want that.
+func (p *Proxy) call(ctx context.Context, m message) {
+	c, _, err := readCall(m)
+	if err != nil {
+		p.refuse(&malformed{m.id, codeParams, err.Error()})
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	e := &entry{id: m.id, method: m.method, call: c, cancel: cancel}
+	if refusal := p.requests.add(m.key, e); refusal != "" {
+		cancel()
+		p.refuse(&malformed{m.id, codeInvalid, refusal})
+		return
+	}
+	select {
+	case p.calls <- struct{}{}:
+	default:
+		cancel()
+		p.deny(m.key, e, fmt.Sprintf("Blocked: %d tool calls are waiting for a decision already.", maxAsking))
+		return
+	}
+	go func() {
+		defer func() { <-p.calls }()
+		defer cancel()
+		p.before(ctx, m, e)
+	}()
+}
+
+// before asks about a call and does what the router says.
+func (p *Proxy) before(ctx context.Context, m message, e *entry) {
+	d := p.ask(ctx, p.gate.Before, p.preData(e.call), e.call.token)
+	if d.Deny {
+		p.deny(m.key, e, d.Reason)
+		return
+	}
+	if d.Changed != nil {
+		changed, err := withInput(m, d.Changed)
+		if err != nil {
+			p.deny(m.key, e, "Blocked: the policy wants other arguments, which can't be put in place: "+err.Error())
+			return
+		}
+		m, e.call.input = changed, d.Changed
+	}
+	e.call.context, e.call.began = d.Context, time.Now()
+	if p.requests.send(m.key, e) {
+		p.server.send(context.WithoutCancel(ctx), m)
+	}
+}
+
+// deny answers a call that does not run, unless the client has cancelled it.
+func (p *Proxy) deny(key string, e *entry, reason string) {
+	if !p.requests.done(key, e) {
+		return
+	}
+	p.client.send(refusalOf(e, reason))
+}
+
+// refusalOf is the response to a request in whose place the model reads a reason.
+func refusalOf(e *entry, reason string) []byte {
+	if e.call.asTask && !e.task || e.method == "tasks/get" { // the response would be no result of a tool
+		return failure(e.id, codeRefused, reason)
+	}
+	return reply(e.id, toolError(reason, e.call.modern))
+}
+
+// ask asks a question of the gate. Where it is for a person, the client is told now and then
+// that it waits, if it wants to know.
+func (p *Proxy) ask(ctx context.Context, question question, data []byte, token jsontext.Value) agenthook.Decision {
+	ctx, cancel := context.WithCancel(ctx)
+	var telling sync.WaitGroup
+	defer telling.Wait()
+	defer cancel()
+	return question(ctx, data, func(r verdict.Approval) {
+		if token != nil {
+			telling.Go(func() { p.tell(ctx, token, r) })
+		}
+	})
+}
+
+type question = func(ctx context.Context, data []byte, waiting func(verdict.Approval)) agenthook.Decision
+
+func (p *Proxy) tell(ctx context.Context, token jsontext.Value, r verdict.Approval) {
+	tick := time.NewTicker(p.options.Tell)
+	defer tick.Stop()
+	for n := 1.0; ; n++ {
+		p.client.send(progress(token, n/1e6, "waiting for a person: "+clip(r.Prompt))) // less than what the server will tell
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// preData is the data of tool:pre.
+func (p *Proxy) preData(c *call) []byte {
+	w := events.NewObjectWriter(make([]byte, 0, len(c.input)+512))
+	p.describe(&w, c)
+	return w.End()
+}
+
+// describe writes what the events of a call have in common.
+func (p *Proxy) describe(w *events.ObjectWriter, c *call) {
+	w.String("session_id", p.options.Session)
+	w.String("tool_name", "mcp__"+p.options.Name+"__"+c.tool)
+	w.Raw("tool_input", c.input)
+	w.Text("cwd", p.options.Cwd)
+	w.Object("mcp_context", func(w *events.ObjectWriter) {
+		w.String("server_name", p.options.Name)
+		w.String("tool_name", c.tool)
+	})
+	if c.answers != nil {
+		w.Raw("mcp_input_responses", c.answers)
+	}
+}
+
+// withInput is a tools/call with other arguments; the rest keeps its bytes.
+func withInput(m message, input []byte) (message, error) {
+	if _, err := events.ParseObject(input); err != nil {
+		return m, err
+	}
+	params, err := m.params()
+	if err != nil {
+		return m, err
+	}
+	return parse(with(m.members, "params", with(params, "arguments", input)))
+}
+
+func metaOf(params events.Object) (events.Object, error) {
+	raw, ok := params.Get("_meta")
+	if !ok || raw.Kind() == 'n' {
+		return events.Object{}, nil
+	}
+	meta, err := events.ParseObject(raw)
+	if err != nil {
+		return meta, errors.New("its _meta must be an object")
+	}
+	return meta, nil
+}

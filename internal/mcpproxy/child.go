@@ -1,0 +1,161 @@
+package mcpproxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// How long a server has to end by itself before it is told to, and before it is killed.
+const (
+	afterInput  = 10 * time.Second // after the end of its input
+	afterSignal = 5 * time.Second
+	afterExit   = time.Second // for what it wrote last
+	// How long there is for what is being asked when the client, or the server, has gone.
+	lastCalls    = 5 * time.Second
+	afterJudging = time.Minute
+)
+
+// child is a server that this process started. It leads a process group, which ends with it.
+type child struct {
+	cmd    *exec.Cmd
+	input  io.WriteCloser
+	lines  *sink
+	output *os.File
+	exited chan struct{}
+}
+
+// send hands one message on. What a server that has gone does not read is dropped.
+func (c *child) send(_ context.Context, m message) { c.lines.send(m.raw) }
+
+// abandoned does nothing: the server was sent the notification.
+func (c *child) abandoned(string) {}
+
+// startChild starts the server. The caller's goroutine keeps its thread until it ends: where
+// this process is killed, so is the server.
+func (p *Proxy) startChild() (*child, error) {
+	cmd := exec.Command(p.options.Command[0], p.options.Command[1:]...) //nolint:noctx // it is the user's command, and ends in stop
+	cmd.Env, cmd.Stderr, cmd.SysProcAttr = p.options.Env, p.options.Notes, attributes()
+	cmd.WaitDelay = afterExit
+	output, w, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start the server: %w", err)
+	}
+	cmd.Stdout = w
+	input, err := cmd.StdinPipe()
+	if err == nil {
+		runtime.LockOSThread()
+		err = cmd.Start()
+	}
+	_ = w.Close()
+	if err != nil {
+		_ = output.Close()
+		return nil, fmt.Errorf("start the server: %w", err)
+	}
+	c := &child{cmd: cmd, input: input, lines: newSink(input), output: output, exited: make(chan struct{})}
+	go func() {
+		defer close(c.exited)
+		_ = cmd.Wait() // the state tells it
+	}()
+	return c, nil
+}
+
+// runChild relays between the client and a server that it starts, until one of them is gone.
+func (p *Proxy) runChild(ctx context.Context, stop func(), stdin io.Reader) (code int, err error) {
+	c, err := p.startChild()
+	if err != nil {
+		return 0, err
+	}
+	p.server = c
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		p.readChild(ctx, c)
+	}()
+	asking, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	if signaled := p.untilEnd(ctx, c, p.readClient(asking, stdin), giveUp); signaled {
+		stop()
+	}
+	_ = signalGroup(c.cmd.Process, syscall.SIGKILL) // what it left running; mostly nothing
+	c.lines.close(0)
+	select {
+	case <-drained:
+	case <-time.After(afterExit): // somebody who left the group holds it
+		_ = c.output.Close()
+		<-drained
+	}
+	late := time.AfterFunc(afterJudging, p.client.stop) // the client does not read
+	defer late.Stop()
+	p.results.close()
+	return exitCode(c.cmd.ProcessState), nil
+}
+
+// untilEnd waits until the server has ended, and ends it where the client is gone, or a
+// signal comes.
+func (p *Proxy) untilEnd(ctx context.Context, c *child, gone <-chan struct{}, giveUp func()) (signaled bool) {
+	select {
+	case <-c.exited:
+		return false
+	case s := <-p.options.Signals:
+		c.end(s)
+		return true
+	case <-ctx.Done():
+		c.end(syscall.SIGTERM)
+		return true
+	case <-p.client.ended: // nobody reads any more
+		giveUp()
+	case <-gone:
+		late := time.AfterFunc(lastCalls, giveUp)
+		p.calls.wait()
+		late.Stop()
+	}
+	c.lines.close(afterExit)
+	_ = c.input.Close()
+	select {
+	case <-c.exited:
+		return false
+	case s := <-p.options.Signals:
+		c.end(s)
+	case <-ctx.Done():
+		c.end(syscall.SIGTERM)
+	case <-time.After(afterInput):
+		c.end(syscall.SIGTERM)
+		return false
+	}
+	return true
+}
+
+// end sends a signal to the group of the server, and kills it where it does not end.
+func (c *child) end(s os.Signal) {
+	_ = signalGroup(c.cmd.Process, s) // it may have ended
+	select {
+	case <-c.exited:
+	case <-time.After(afterSignal):
+		_ = signalGroup(c.cmd.Process, syscall.SIGKILL)
+		<-c.exited
+	}
+}
+
+func (p *Proxy) readChild(ctx context.Context, c *child) {
+	lines := newLineReader(c.output)
+	for {
+		line, err := lines.next()
+		switch {
+		case errors.Is(err, errTooLong):
+			p.note("dropped a message of the server that is longer than %d MiB", maxMessage>>20)
+			continue
+		case !blank(line):
+			p.fromServer(ctx, line)
+		}
+		if err != nil {
+			return
+		}
+	}
+}

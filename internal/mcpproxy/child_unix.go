@@ -1,0 +1,25 @@
+//go:build unix
+
+package mcpproxy
+
+import (
+	"os"
+	"syscall"
+)
+
+// signalGroup sends a signal to a server and to what it has started.
+func signalGroup(p *os.Process, s os.Signal) error {
+	number, ok := s.(syscall.Signal)
+	if !ok {
+		number = syscall.SIGTERM
+	}
+	return syscall.Kill(-p.Pid, number)
+}
+
+// exitCode is what a shell would say.
+func exitCode(state *os.ProcessState) int {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return state.ExitCode()
+}

@@ -1,0 +1,153 @@
+package mcpproxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+const (
+	toolsCall = "tools/call"
+	toolsList = "tools/list"
+	cancelNow = "notifications/cancelled"
+)
+
+// fromClient handles what the client sent in one line: a message, or a batch of them. A
+// batch with anything to judge is handed on as single messages.
+func (p *Proxy) fromClient(ctx context.Context, line []byte) {
+	parts, isBatch, err := split(line)
+	if err != nil {
+		p.refuse(err)
+		return
+	}
+	list := make([]message, len(parts))
+	for i, part := range parts {
+		if list[i], err = parse(part); err != nil {
+			if isBatch {
+				err = &malformed{code: codeInvalid, cause: fmt.Sprintf("message %d of the batch: %v", i+1, err)}
+			}
+			p.refuse(err)
+			return
+		}
+	}
+	for _, m := range list {
+		p.route(ctx, m)
+	}
+}
+
+// refuse tells the client that a message was not relayed.
+func (p *Proxy) refuse(err error) {
+	m := new(malformed)
+	if !errors.As(err, &m) {
+		m = &malformed{code: codeInvalid, cause: err.Error()}
+	}
+	p.client.send(failure(m.id, m.code, "Refused by hook-agent, which relays only what can be read in one way: "+m.cause))
+}
+
+// route hands one message of the client on, or has it judged.
+func (p *Proxy) route(ctx context.Context, m message) {
+	switch {
+	case m.kind == response:
+		p.server.send(ctx, m)
+	case m.method == toolsCall && m.kind == request:
+		p.call(ctx, m)
+	case len(m.method) >= len("tools/") && strings.EqualFold(m.method[:len("tools/")], "tools/") && m.method != toolsList:
+		p.refuse(&malformed{m.id, codeInvalid, fmt.Sprintf("%s may run a tool in a way that is not judged", clip(m.method))})
+	case m.method == cancelNow:
+		p.cancelled(ctx, m)
+	case m.kind == notification:
+		p.server.send(ctx, m)
+	case strings.HasPrefix(m.method, "tasks/"):
+		p.askTask(ctx, m)
+	default:
+		p.relay(ctx, m, &entry{id: m.id, method: m.method, state: sent})
+	}
+}
+
+// relay hands a request on as it is.
+func (p *Proxy) relay(ctx context.Context, m message, e *entry) {
+	if refusal := p.requests.add(m.key, e); refusal != "" {
+		p.refuse(&malformed{m.id, codeInvalid, refusal})
+		return
+	}
+	p.server.send(ctx, m)
+}
+
+// cancelled handles the client's word that it waits no more for a request.
+func (p *Proxy) cancelled(ctx context.Context, m message) {
+	params, err := m.params("requestId")
+	if err != nil {
+		p.refuse(&malformed{nil, codeInvalid, err.Error()})
+		return
+	}
+	id, _ := params.Get("requestId")
+	if key := keyOf(id); key == "" || p.requests.cancelRequest(key) {
+		p.server.send(ctx, m)
+		p.server.abandoned(key)
+	}
+}
+
+// askTask relays a request about a task. What the task returned is judged as the result of
+// the call that started it.
+func (p *Proxy) askTask(ctx context.Context, m message) {
+	params, err := m.params("taskId")
+	if err != nil {
+		p.refuse(&malformed{m.id, codeInvalid, err.Error()})
+		return
+	}
+	e := &entry{id: m.id, method: m.method, state: sent, task: true}
+	if id, ok := params.GetString("taskId"); ok {
+		e.call = p.requests.taskOf(id)
+	}
+	if e.call == nil && m.method != "tasks/list" {
+		p.client.send(failure(m.id, codeRefused, "Refused by hook-agent: it did not see which tool call started this task, so nothing can judge its result."))
+		return
+	}
+	p.relay(ctx, m, e)
+}
+
+// checkTool says what is wrong with a tool's name; empty for nothing.
+func checkTool(name string) string {
+	if name == "" || len(name) > 256 || name != strings.TrimSpace(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return "the tool's name must be of 1 to 256 characters that can be seen"
+	}
+	return ""
+}
+
+// version is the member of a request's _meta that names the revision, from 2026-07-28 on.
+const version = "io.modelcontextprotocol/protocolVersion"
+
+// readCall reads what a tools/call shall run.
+func readCall(m message) (c *call, hasInput bool, err error) {
+	params, err := m.params("name", "arguments", "task", "_meta", "inputResponses", "requestState")
+	if err != nil {
+		return nil, false, err
+	}
+	c = &call{input: []byte("{}")}
+	c.tool, _ = params.GetString("name")
+	if wrong := checkTool(c.tool); wrong != "" {
+		return nil, false, errors.New(wrong)
+	}
+	input, hasInput := params.Get("arguments")
+	switch {
+	case !hasInput || input.Kind() == 'n':
+	case input.Kind() != '{':
+		return nil, false, errors.New("the arguments of a tool must be an object")
+	default:
+		c.input = input
+	}
+	c.answers, _ = params.Get("inputResponses")
+	_, c.asTask = params.Get("task")
+	meta, err := metaOf(params)
+	if err != nil {
+		return nil, false, err
+	}
+	c.token, _ = meta.Get("progressToken")
+	if keyOf(c.token) == "" {
+		c.token = nil
+	}
+	_, c.modern = meta.Get(version)
+	return c, hasInput, nil
+}

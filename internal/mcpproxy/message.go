@@ -1,0 +1,216 @@
+package mcpproxy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Bounds of a message. What is beyond them is refused.
+const (
+	maxMessage = 64 << 20 // bytes
+	maxBatch   = 256      // messages
+	maxID      = 256      // bytes of an id
+)
+
+// kind is what a JSON-RPC message is.
+type kind int
+
+const (
+	request kind = iota
+	notification
+	response
+)
+
+// message is one JSON-RPC message that everybody reads in the same way.
+type message struct {
+	raw     []byte // as it came
+	members events.Object
+	kind    kind
+	method  string
+	id      jsontext.Value // of a request or a response; nil for a response without one
+	key     string         // the id for comparing; empty where it is nil
+}
+
+// malformed is why a message is refused. The id is nil where it can't be told.
+type malformed struct {
+	id    jsontext.Value
+	code  int
+	cause string
+}
+
+func (m *malformed) Error() string { return m.cause }
+
+// split takes what came at once apart: one message, or those of a batch.
+func split(raw []byte) (parts []jsontext.Value, isBatch bool, err error) {
+	body := bytes.TrimSuffix(raw, []byte("\r"))
+	if bytes.ContainsAny(body, "\r\n") {
+		return nil, false, &malformed{code: codeParse, cause: "the message holds a line break, where some servers would begin another message"}
+	}
+	if trimmed := bytes.TrimLeft(body, " \t"); len(trimmed) == 0 || trimmed[0] != '[' {
+		return []jsontext.Value{body}, false, nil
+	}
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, true, unreadable(err)
+	}
+	for dec.PeekKind() != ']' {
+		part, err := dec.ReadValue()
+		if err != nil {
+			return nil, true, unreadable(err)
+		}
+		if parts = append(parts, part.Clone()); len(parts) > maxBatch {
+			return nil, true, &malformed{code: codeInvalid, cause: fmt.Sprintf("the batch has more than %d messages", maxBatch)}
+		}
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, true, unreadable(err)
+	}
+	if rest := bytes.TrimLeft(body[dec.InputOffset():], " \t"); len(rest) > 0 || len(parts) == 0 {
+		return nil, true, &malformed{code: codeInvalid, cause: "a batch is one JSON array of messages, and not an empty one"}
+	}
+	return parts, true, nil
+}
+
+func unreadable(err error) error {
+	return &malformed{code: codeParse, cause: "the message can't be read: " + err.Error()}
+}
+
+// reserved are the members that say what a message is.
+var reserved = []string{"jsonrpc", "id", "method", "params", "result", "error"}
+
+// parse reads one message. What some reader could take for another message is an error, a
+// *malformed.
+func parse(raw []byte) (message, error) {
+	members, err := events.ParseObject(raw)
+	if err != nil {
+		return message{}, unreadable(err)
+	}
+	m := message{raw: raw, members: members}
+	version, _ := members.GetString("jsonrpc")
+	id, hasID := members.Get("id")
+	if key := keyOf(id); key != "" {
+		m.id, m.key = id, key
+	}
+	method, hasMethod := members.Get("method")
+	_, hasResult := members.Get("result")
+	_, hasError := members.Get("error")
+	refuse := func(format string, args ...any) (message, error) {
+		return message{}, &malformed{id: m.id, code: codeInvalid, cause: fmt.Sprintf(format, args...)}
+	}
+	if name := lookalike(members, reserved); name != "" {
+		return refuse("the member %q can be taken for another one", name)
+	}
+	switch {
+	case version != "2.0":
+		return refuse(`it is no JSON-RPC message: "jsonrpc" must be "2.0"`)
+	case hasMethod == (hasResult || hasError) || hasResult && hasError:
+		return refuse("it must be either a request or a response")
+	case hasID && m.key == "" && !(hasError && id.Kind() == 'n'):
+		return refuse("its id must be a text of up to %d bytes, or a whole number of up to 15 digits", maxID)
+	case hasResult && !hasID:
+		return refuse("a result needs an id")
+	case !hasMethod:
+		m.kind = response
+		return m, nil
+	}
+	m.method, _ = members.GetString("method")
+	if !methodForm.MatchString(m.method) {
+		return refuse("its method is no name: %s", clip(string(method)))
+	}
+	if params, ok := members.Get("params"); ok && params.Kind() != '{' && params.Kind() != '[' {
+		return refuse("its params must be an object")
+	}
+	if !hasID {
+		m.kind = notification
+	}
+	return m, nil
+}
+
+var (
+	methodForm = regexp.MustCompile(`^[[:graph:]]{1,256}$`)
+	numberForm = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,14})$`)
+)
+
+// keyOf is an id for comparing: the number, or the text in quotes. It is empty for what a
+// peer could write in another way when it repeats it.
+func keyOf(id jsontext.Value) string {
+	switch {
+	case len(id) == 0 || len(id) > maxID:
+		return ""
+	case id.Kind() == '0' && numberForm.Match(id):
+		return string(id)
+	case id.Kind() == '"':
+		text, err := jsontext.AppendUnquote(nil, id)
+		if err != nil {
+			return ""
+		}
+		return `"` + string(text)
+	}
+	return ""
+}
+
+// lookalike is the first member that some readers, which ignore case, take for one of names.
+func lookalike(o events.Object, names []string) string {
+	for name := range o.All() {
+		if !slices.Contains(names, name) && slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
+			return name
+		}
+	}
+	return ""
+}
+
+// params are the parameters as an object. names are those of its members that matter.
+func (m message) params(names ...string) (events.Object, error) {
+	raw, ok := m.members.Get("params")
+	if !ok {
+		return events.Object{}, nil
+	}
+	o, err := events.ParseObject(raw)
+	if err != nil {
+		return o, errors.New("its params must be an object")
+	}
+	if name := lookalike(o, names); name != "" {
+		return o, fmt.Errorf("its parameter %q can be taken for another one", name)
+	}
+	return o, nil
+}
+
+// strayID is the id of what can't be read as a message, where its top level has exactly one.
+func strayID(raw []byte) (id jsontext.Value) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	if _, err := dec.ReadToken(); err != nil {
+		return nil
+	}
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadValue()
+		if err != nil {
+			return nil
+		}
+		isID := string(name) == `"id"`
+		value, err := dec.ReadValue()
+		if err != nil || isID && id != nil {
+			return nil
+		}
+		if isID {
+			id = value.Clone()
+		}
+	}
+	return id
+}
+
+// clip keeps foreign text short.
+func clip(text string) string {
+	const most = 100
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}

@@ -1,0 +1,38 @@
+package mcpproxy
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	nameForm = regexp.MustCompile(`^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$`)
+	notName  = regexp.MustCompile(`[^A-Za-z0-9-]+`)
+	runners  = []string{"npx", "bunx", "uvx", "pipx", "node", "bun", "deno", "python", "python3", "uv", "go", "docker", "podman", "env", "sh", "bash"}
+	verbs    = []string{"run", "exec", "tool", "start"}
+)
+
+// NameOf is a server's name, derived from its command: that of the program, or of what a
+// program such as npx, uvx or python3 runs. It is empty where nothing is left of it.
+func NameOf(command []string) string {
+	for i, word := range command {
+		base := path.Base(strings.ReplaceAll(word, `\`, "/"))
+		switch {
+		case strings.HasPrefix(word, "-") || i > 0 && slices.Contains(verbs, word) || slices.Contains(runners, strings.TrimSuffix(base, ".exe")):
+			continue
+		case i > 0 && strings.Contains(word, "="): // env NAME=value
+			continue
+		}
+		base, _, _ = strings.Cut(base, "@") // a version
+		for _, ending := range []string{".exe", ".js", ".mjs", ".ts", ".py", ".sh"} {
+			base = strings.TrimSuffix(base, ending)
+		}
+		return strings.Trim(notName.ReplaceAllString(base, "_"), "_")
+	}
+	return ""
+}
+
+// HostOf is the name of a server at an address: the host, without the port.
+func HostOf(host string) string { return strings.Trim(notName.ReplaceAllString(host, "_"), "_") }

@@ -1,0 +1,176 @@
+package mcpproxy
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// fromServer handles what the server sent at once. All of it goes on as it is, but for the
+// results of calls; what is no message, and what nobody asked for, goes nowhere.
+func (p *Proxy) fromServer(ctx context.Context, line []byte) {
+	parts, isBatch, err := split(line)
+	if err != nil {
+		p.unreadable(line, err)
+		return
+	}
+	if !isBatch {
+		p.routeBack(ctx, line, parts[0])
+		return
+	}
+	for _, part := range parts {
+		p.routeBack(ctx, part, part)
+	}
+}
+
+func (p *Proxy) routeBack(ctx context.Context, line, body []byte) {
+	m, err := parse(body)
+	switch {
+	case err != nil:
+		p.unreadable(body, err)
+	case m.kind == notification && strings.HasPrefix(m.method, "notifications/tasks"):
+		p.taskNews(ctx, m)
+	case m.kind != response || m.key == "": // an error about no request
+		p.client.send(line)
+	default:
+		p.answer(ctx, m)
+	}
+}
+
+// unreadable drops what can't be read in one way, and ends the request that waits for it.
+func (p *Proxy) unreadable(line []byte, cause error) {
+	id := strayID(line)
+	if key := keyOf(id); key != "" {
+		if e := p.requests.answered(key, false, nil); e != nil && e.call == nil {
+			p.client.send(line)
+			return
+		} else if e != nil {
+			p.client.send(refusalOf(e, "The tool has run. Its result is withheld, since no policy can judge what can't be read: "+cause.Error()))
+			return
+		}
+	}
+	p.note("dropped what the server wrote: %v: %q", cause, clip(string(line)))
+}
+
+// answer handles a response of the server.
+func (p *Proxy) answer(ctx context.Context, m message) {
+	ctx, cancel := context.WithCancel(ctx)
+	e := p.requests.answered(m.key, true, cancel)
+	switch {
+	case e == nil:
+		cancel()
+		p.note("dropped a response of the server to a request that is not open: %s", clip(string(m.id)))
+		return
+	case e.call == nil:
+		cancel()
+		p.client.send(m.raw)
+		return
+	}
+	if !e.task {
+		e.call.duration = time.Since(e.call.began)
+		if _, result, err := outcome(m); err == nil { // before the server tells more of the task
+			p.requests.startTask(startedTask(result), e.call)
+		}
+	}
+	p.results <- struct{}{}
+	go func() {
+		defer func() { <-p.results }()
+		defer cancel()
+		out := p.after(ctx, m, e)
+		if p.requests.done(m.key, e) {
+			p.client.send(out)
+		}
+	}()
+}
+
+// after asks about what a call returned, and makes the response that the client gets.
+func (p *Proxy) after(ctx context.Context, m message, e *entry) []byte {
+	member, result, err := outcome(m)
+	if err != nil {
+		return refusalOf(e, "The tool has run. Its result is withheld, since it is no object.")
+	}
+	if e.task && e.method != "tasks/result" && member == "result" && !ended(result) {
+		return m.raw
+	}
+	d := p.ask(ctx, p.gate.After, p.postData(e.call, result, member == "error"), e.call.token)
+	if d.Deny {
+		return refusalOf(e, "The tool has run. Its result is withheld. "+d.Reason)
+	}
+	raw := m.raw
+	if d.Changed != nil {
+		if result, err = asResult(d.Changed); err != nil {
+			return refusalOf(e, "The tool has run. Its result is withheld, since the policy changed it to what can't be read: "+err.Error())
+		}
+		raw = with(m.members, member, result.Bytes())
+	}
+	extra := d.Context
+	if isFinal(result) {
+		extra = joined(e.call.context, extra)
+	}
+	switch {
+	case extra == "":
+		return raw
+	case member == "error" || e.method == "tasks/get" || !isFinal(result):
+		p.note("there is no place for context in the response to %s; lost: %s", e.method, extra)
+		return raw
+	}
+	return with(m.members, member, appended(result, extra))
+}
+
+// outcome is what a response holds: the member, and its value.
+func outcome(m message) (member string, value events.Object, err error) {
+	member = "result"
+	raw, ok := m.members.Get(member)
+	if !ok {
+		member = "error"
+		raw, _ = m.members.Get(member)
+	}
+	value, err = events.ParseObject(raw)
+	return member, value, err
+}
+
+// postData is the data of tool:post.
+func (p *Proxy) postData(c *call, result events.Object, failed bool) []byte {
+	w := events.NewObjectWriter(make([]byte, 0, len(c.input)+len(result.Bytes())+512))
+	p.describe(&w, c)
+	w.Raw("tool_result", result.Bytes())
+	isError, _ := result.Get("isError")
+	w.Raw("success", fmt.Appendf(nil, "%t", !failed && string(isError) != "true"))
+	w.Int("duration_ms", c.duration.Milliseconds())
+	return w.End()
+}
+
+// asResult reads what hooks put in place of a result: an object, or a text.
+func asResult(changed []byte) (events.Object, error) {
+	value := jsontext.Value(changed)
+	if value.Kind() == '"' {
+		text, err := jsontext.AppendUnquote(nil, value)
+		if err != nil {
+			return events.Object{}, err
+		}
+		value = with(events.Object{}, "content", append(append([]byte{'['}, textContent(string(text))...), ']'))
+	}
+	return events.ParseObject(value)
+}
+
+// isFinal reports whether a result is that of the tool: not a task, nor a question.
+func isFinal(result events.Object) bool {
+	kind, hasKind := result.GetString("resultType")
+	_, task := result.Get("task")
+	return (!hasKind || kind == "complete") && !task
+}
+
+func joined(texts ...string) string {
+	var all []string
+	for _, t := range texts {
+		if t != "" {
+			all = append(all, t)
+		}
+	}
+	return strings.Join(all, "\n\n")
+}

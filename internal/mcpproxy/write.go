@@ -1,0 +1,110 @@
+package mcpproxy
+
+import (
+	"bytes"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Codes of JSON-RPC, and the one for what a policy does not permit.
+const (
+	codeParse   = -32700
+	codeInvalid = -32600
+	codeParams  = -32602
+	codeRefused = -32000
+)
+
+// reply is a response with a result.
+func reply(id jsontext.Value, result []byte) []byte {
+	w := events.NewObjectWriter(nil)
+	w.String("jsonrpc", "2.0")
+	w.Raw("id", orNull(id))
+	w.Raw("result", result)
+	return w.End()
+}
+
+// failure is a response with an error. A nil id is one that can't be told.
+func failure(id jsontext.Value, code int, text string) []byte {
+	w := events.NewObjectWriter(nil)
+	w.String("jsonrpc", "2.0")
+	w.Raw("id", orNull(id))
+	w.Object("error", func(w *events.ObjectWriter) {
+		w.Int("code", int64(code))
+		w.String("message", text)
+	})
+	return w.End()
+}
+
+func orNull(id jsontext.Value) []byte {
+	if id == nil {
+		return []byte("null")
+	}
+	return id
+}
+
+// toolError is the result of a call that the model reads a reason in. modern says that the
+// request is of a revision whose results name their type.
+func toolError(text string, modern bool) []byte {
+	w := events.NewObjectWriter(nil)
+	if modern {
+		w.String("resultType", "complete")
+	}
+	w.Raw("content", append(append([]byte{'['}, textContent(text)...), ']'))
+	w.Flag("isError", true)
+	return w.End()
+}
+
+func textContent(text string) []byte {
+	w := events.NewObjectWriter(nil)
+	w.String("type", "text")
+	w.String("text", text)
+	return w.End()
+}
+
+// progress is a notification of a request that waits.
+func progress(token jsontext.Value, done float64, text string) []byte {
+	w := events.NewObjectWriter(nil)
+	w.String("jsonrpc", "2.0")
+	w.String("method", "notifications/progress")
+	w.Object("params", func(w *events.ObjectWriter) {
+		w.Raw("progressToken", token)
+		w.Number("progress", done)
+		w.String("message", text)
+	})
+	return w.End()
+}
+
+// with is an object with one member replaced, or added at its end; the others keep their
+// bytes and their order.
+func with(o events.Object, name string, value []byte) []byte {
+	w := events.NewObjectWriter(make([]byte, 0, len(o.Bytes())+len(value)+len(name)+4))
+	found := false
+	for n, v := range o.All() {
+		if n == name {
+			v, found = value, true
+		}
+		quoted, _ := jsontext.AppendQuote(nil, n) // was read as JSON
+		w.Raw(string(quoted[1:len(quoted)-1]), v)
+	}
+	if !found {
+		w.Raw(name, value)
+	}
+	return w.End()
+}
+
+// appended is a result with a text at the end of its content.
+func appended(result events.Object, text string) []byte {
+	content, _ := result.Get("content")
+	list := bytes.TrimSpace(content)
+	if content.Kind() != '[' {
+		return with(result, "content", append(append([]byte{'['}, textContent(text)...), ']'))
+	}
+	list = bytes.TrimRight(list[:len(list)-1], " \t\r\n")
+	longer := append(make([]byte, 0, len(list)+len(text)+32), list...)
+	if len(longer) > 1 {
+		longer = append(longer, ',')
+	}
+	return with(result, "content", append(append(longer, textContent(text)...), ']'))
+}
