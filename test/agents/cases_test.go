@@ -232,6 +232,7 @@ func TestAgents(t *testing.T) {
 		t.Run(a.Name, func(t *testing.T) {
 			for _, s := range scenarios {
 				t.Run(s.name, func(t *testing.T) {
+					t.Parallel()
 					began := time.Now()
 					l := newLab(t, a, s)
 					note := s.check(l)

@@ -52,14 +52,17 @@ func Install(ctx context.Context, a Agent) (dir string, err error) {
 	if err := os.WriteFile(filepath.Join(own, "package.json"), []byte(`{"private":true}`), 0o600); err != nil {
 		return "", err
 	}
-	args := []string{"install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error", "--prefix", own}
+	args := []string{
+		"install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error",
+		"--fetch-retry-maxtimeout=10000", "--prefix", own,
+	}
 	for _, p := range a.Install {
 		args = append(args, strings.ReplaceAll(p, "VERSION", a.Version))
 	}
 	cmd := exec.CommandContext(ctx, "npm", args...)
 	cmd.Dir = own
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("install %s %s: npm could not get it from its registry: %w\n%s", a.Name, a.Version, err, out)
+		return "", fmt.Errorf("install %s %s: npm could not get it from its registry, which may be away or have another version: %w\n%s", a.Name, a.Version, err, out[:min(len(out), 400)])
 	}
 	return dir, os.Rename(own, dir)
 }

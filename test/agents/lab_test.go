@@ -22,7 +22,7 @@ import (
 )
 
 // limit is how long a run of an agent may take.
-const limit = 60 * time.Second
+const limit = 90 * time.Second
 
 // lab is one agent in front of a router, with a home of its own.
 type lab struct {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/test/agents"
 )
 
@@ -17,6 +18,7 @@ import (
 func TestMain(m *testing.M) {
 	list := os.Getenv("AGENTS")
 	if list == "" || agents.Inside() {
+		testkit.Parallel(3) // agents and hooks wait more than they compute
 		m.Run()
 		return
 	}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,7 +20,9 @@ const artifact = "../artifacts/agents.json"
 // matrix is what each agent did in each case.
 type matrix struct {
 	agents []agents.Agent
-	cells  []cell
+
+	mu    sync.Mutex
+	cells []cell
 }
 
 // cell is what one agent did in one case.
@@ -56,10 +60,18 @@ func (m *matrix) add(t *testing.T, a agents.Agent, name, note string, took time.
 	case c.Reason != "":
 		c.Result = "cannot"
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.cells = append(m.cells, c)
 }
 
 func (m *matrix) show(t *testing.T) {
+	place := func(c cell) int {
+		a := slices.IndexFunc(m.agents, func(a agents.Agent) bool { return a.Name == c.Agent })
+		s := slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == c.Case })
+		return a*len(scenarios) + s
+	}
+	slices.SortFunc(m.cells, func(a, b cell) int { return place(a) - place(b) })
 	var b strings.Builder
 	for _, c := range m.cells {
 		fmt.Fprintf(&b, "%-12s %-10s %-29s %-6s %4.1f s", c.Agent, c.Version, c.Case, c.Result, c.Seconds)

@@ -22,13 +22,13 @@ import (
 type router struct {
 	t       *testing.T
 	dir     string // its home and store
-	addr    string
+	addr    string // of its NATS server; a port that it chooses at its first start
 	process *testkit.Process
 }
 
 func newRouter(t *testing.T) *router {
 	t.Helper()
-	r := &router{t: t, dir: t.TempDir(), addr: testkit.FreeAddrs(t, 1)[0]}
+	r := &router{t: t, dir: t.TempDir(), addr: "127.0.0.1:0"}
 	r.start()
 	return r
 }
@@ -41,6 +41,7 @@ func (r *router) start() {
 	cmd.Dir, cmd.Env = r.dir, []string{"HOME=" + r.dir, "PATH=" + os.Getenv("PATH")}
 	r.process = testkit.Start(r.t, cmd, "console", nil)
 	r.process.MustBeReady(r.t)
+	r.addr = r.process.Find(r.t, `NATS +nats://(\S+)`)
 }
 
 // kill ends it without a warning.
