@@ -59,7 +59,7 @@ denial where a denial does something. What is lost otherwise is told on standard
 		{"`hook-agent`'s second process is killed, or out of memory", "blocked by the first one"},
 		{"the process that " + d.Agent + " started is killed", killed(d)},
 		{"nobody answers an approval request in time", "blocked; the request stays open until it expires"},
-		{"the agent's message is cut off, no JSON, not UTF-8, or too large", "blocked"},
+		{"the agent's message is cut off, no JSON, not UTF-8, or too large", "blocked; an event that is not gated, and too large for the router, is reported as `" + agenthook.UncheckedEvent + "`"},
 		{"HOME can't be written, a disk is full", "nothing changes in what is decided"},
 		{"`--on-unreachable=allow`", "an unreachable router lets pass; each time is told, kept, and reported as `" + agenthook.UncheckedEvent + "` once it is back"},
 	} {

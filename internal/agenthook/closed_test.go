@@ -295,6 +295,41 @@ func TestAllowIsReported(t *testing.T) {
 	}
 }
 
+// An event that is too large for NATS is blocked where it is gated, and reported where the
+// agent goes on: an agent can't keep a result out of the audit log by making it long.
+func TestTooLargeIsReported(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	reports := make(chan []byte, 2)
+	b.answer(func(_ context.Context, ev worker.Event) (worker.Result, error) {
+		if ev.Name == agenthook.UncheckedEvent {
+			reports <- ev.Data
+		}
+		return worker.Continue()
+	})
+	for size, cause := range map[int]string{600 << 10: "(413)", 9 << 20: "the NATS server takes"} {
+		document := `{"hook_event_name":"PostToolUse","session_id":"s1","tool_name":"shell","tool_response":"` + strings.Repeat("x", size) + `"}`
+		out := newCall(t, "qwen", "", b.url).Answer(t.Context(), []byte(document))
+		if blocks(out) || !strings.Contains(string(out.Stdout), cause) {
+			t.Errorf("%d bytes: %s; want it to pass, and told", size, out.Stdout)
+		}
+		var report struct {
+			Session string `json:"session_id"`
+			Events  []struct{ Event, Cause string }
+		}
+		if err := json.Unmarshal(testkit.Receive(t, "the report", reports), &report); err != nil {
+			t.Fatal(err)
+		}
+		if report.Session != "s1" || len(report.Events) != 1 || report.Events[0].Event != "tool:post" || !strings.Contains(report.Events[0].Cause, cause) {
+			t.Errorf("%d bytes: reported %+v", size, report)
+		}
+		out = newCall(t, "gemini", "", b.url).Answer(t.Context(), []byte(strings.Replace(document, "PostToolUse", "AfterTool", 1)))
+		if !blocks(out) || len(reports) > 0 {
+			t.Errorf("%d bytes: %s, %d reports; want it blocked and not reported", size, out.Stdout, len(reports))
+		}
+	}
+}
+
 // The option is for a router that is away, not for one that refuses, or that answers
 // what can't be read; and without a place for its report, it says so.
 func TestAllowIsNarrow(t *testing.T) {

@@ -41,12 +41,21 @@ func (h *Hook) ask(ctx context.Context, in input) (verdict.Verdict, error) {
 
 // askOver is ask on a connection. waiting is told of a person who is asked.
 func (h *Hook) askOver(ctx context.Context, client *hookrouter.Client, in input, waiting func(verdict.Approval)) (verdict.Verdict, error) {
-	if size, most := int64(len(in.data)), client.Conn().MaxPayload(); size > most {
-		return verdict.Verdict{}, fmt.Errorf("the event has %d bytes, and the NATS server takes %d", size, most)
-	}
 	a, err := agent.New(client, agent.Options{Source: "/" + h.Dialect.Name, OnPending: waiting})
 	if err != nil {
 		return verdict.Verdict{}, err
+	}
+	v, err := h.send(ctx, a, in, client.Conn().MaxPayload())
+	if hookrouter.CodeOf(err) == hookrouter.CodeTooLarge && !in.event.Gated() {
+		h.unseen(ctx, a, in, err)
+	}
+	return v, err
+}
+
+// send sends an event that has at most so many bytes, and reports what passed before.
+func (h *Hook) send(ctx context.Context, a *agent.Agent, in input, most int64) (verdict.Verdict, error) {
+	if size := int64(len(in.data)); size > most {
+		return verdict.Verdict{}, &hookrouter.Error{Code: hookrouter.CodeTooLarge, Text: fmt.Sprintf("the event has %d bytes, and the NATS server takes %d", size, most)}
 	}
 	if !in.event.Obeys() {
 		answer, err := a.Emit(ctx, in.event.Name, in.data)

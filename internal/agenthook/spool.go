@@ -52,11 +52,24 @@ func (h *Hook) remember(in input, cause error) error {
 	if info, err := f.Stat(); err == nil && info.Size() > maxSpool {
 		return fmt.Errorf("%s is full", h.spool())
 	}
+	_, err = f.Write(append(marshal(h.bypassed(in, cause)), '\n')) // one write: others append too
+	return err
+}
+
+// bypassed is an event that passes without a verdict.
+func (h *Hook) bypassed(in input, cause error) bypass {
 	b := bypass{Agent: h.Dialect.Name, Event: in.event.Name, Time: events.Now(), Cause: clip(cause.Error(), maxReason)}
 	b.Session, _ = in.members.GetString("session_id")
 	b.Tool, _ = in.members.GetString("tool_name")
-	_, err = f.Write(append(marshal(b), '\n')) // one write: others append too
-	return err
+	return b
+}
+
+// unseen tells the router of an event that passes since it is too large to be sent.
+func (h *Hook) unseen(ctx context.Context, a *agent.Agent, in input, cause error) {
+	b := h.bypassed(in, cause)
+	if _, err := a.Emit(ctx, UncheckedEvent, map[string]any{"session_id": b.Session, "count": 1, "events": []bypass{b}}); err != nil {
+		h.note(own(chain.LevelWarning, "a %s passed without a verdict, and the router could not be told: %v", in.event.Native, err))
+	}
 }
 
 // report tells the router what passed without it, once it answers. The file is taken over

@@ -222,7 +222,8 @@ func largeOutput(l *lab) string {
 		l.told("Blocked, since no policy could be asked")
 		return "withheld"
 	}
-	return "no hook saw it"
+	l.recorded(agenthook.UncheckedEvent, "continue")
+	return "no hook sees it, and the router is told"
 }
 
 // TestAgents runs each case with each agent that AGENTS names.
