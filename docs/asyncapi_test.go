@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
+	"github.com/nats-io/nkeys"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -194,7 +195,11 @@ func TestEverySubjectOfTheRouterIsInTheAPI(t *testing.T) {
 	}
 
 	s := natstest.Server(t)
-	routertest.Start(t, s, router.Options{}, natsx.Options{Name: "the router"})
+	key, err := nkeys.CreateServer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	routertest.Start(t, s, router.Options{ServerKey: key}, natsx.Options{Name: "the router"})
 	var info micro.Info
 	ask(t, natstest.Conn(t, s), "$SRV.INFO.hook-router", "", &info)
 	served, names := map[string]string{}, []string{}

@@ -32,6 +32,7 @@ var ErrNoAuthority = errors.New("there are no keys")
 //	keys/<account>   the key of each account
 //	accounts/*.jwt   what the NATS server knows of each account
 //	creds/*.creds    the credentials of each identity
+//	server.nk        the key of the router that runs the NATS server, where one does
 //	identities.json  who there is; not secret
 //
 // An Authority is for one goroutine. Changes of several processes exclude each other.

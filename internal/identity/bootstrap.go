@@ -21,7 +21,13 @@ var Defaults = []Identity{
 
 // Ensure opens the authority of a directory, and makes it where there is none. A default
 // identity that is missing is added; one that was revoked stays revoked.
-func Ensure(dir, prefix string) (*Authority, error) {
+func Ensure(dir, prefix string) (*Authority, error) { return ensure(dir, prefix, false) }
+
+// EnsureServed is [Ensure] for a router that runs the NATS server itself. Credentials that
+// are made from then on name the router's key: see [Authority.ServerKey].
+func EnsureServed(dir, prefix string) (*Authority, error) { return ensure(dir, prefix, true) }
+
+func ensure(dir, prefix string, served bool) (*Authority, error) {
 	a, err := Open(dir)
 	if errors.Is(err, ErrNoAuthority) {
 		a, err = Init(dir, prefix)
@@ -31,6 +37,11 @@ func Ensure(dir, prefix string) (*Authority, error) {
 	}
 	if a.Prefix() != prefix {
 		return nil, fmt.Errorf("the keys in %s are for the prefix %q, not %q: choose another directory with --auth-dir", dir, a.Prefix(), prefix)
+	}
+	if served {
+		if err := a.makeServerKey(); err != nil {
+			return nil, err
+		}
 	}
 	for _, i := range Defaults {
 		if a.find(i.Name) == nil {

@@ -202,6 +202,9 @@ func (a *Authority) credentials(i Identity, p jwt.Permissions) (creds []byte, us
 	if !i.Expires.IsZero() {
 		claims.Expires = i.Expires.Unix()
 	}
+	if err := a.tagServer(claims, i.Role); err != nil {
+		return nil, "", err
+	}
 	text, err := claims.Encode(signer)
 	if err != nil {
 		return nil, "", err

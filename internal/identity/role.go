@@ -49,17 +49,17 @@ func rightsOf(r Role, prefix string, hooks []string) rights {
 	p := prefix + "."
 	switch r {
 	case Agent:
-		return rights{publish: under(p, agentSubjects)}
+		return rights{publish: under(p, slices.Concat(agentSubjects, proveSubject))}
 	case Approver:
-		return rights{publish: under(p, approverSubjects), subscribe: []string{p + "event.approval.>"}}
+		return rights{publish: under(p, slices.Concat(approverSubjects, proveSubject)), subscribe: []string{p + "event.approval.>"}}
 	case Operator:
 		return rights{
-			publish:   append(under(p, append([]string{"session.show"}, operatorSubjects...)), "$SRV.>"),
+			publish:   append(under(p, slices.Concat(operatorSubjects, []string{"session.show"}, proveSubject)), "$SRV.>"),
 			subscribe: []string{p + "event.>", p + "result.>"},
 		}
 	case Admin:
 		return rights{
-			publish:   append(under(p, slices.Concat(agentSubjects, approverSubjects, operatorSubjects, adminSubjects)), "$SRV.>"),
+			publish:   append(under(p, slices.Concat(agentSubjects, approverSubjects, operatorSubjects, adminSubjects, proveSubject)), "$SRV.>"),
 			subscribe: []string{p + "event.>", p + "result.>"},
 		}
 	case Worker:
@@ -77,6 +77,7 @@ func rightsOf(r Role, prefix string, hooks []string) rights {
 }
 
 var (
+	proveSubject     = []string{"prove"}
 	agentSubjects    = []string{"emit.>", "execute.>", "collect.>", "contributions.>", "session.turn", "session.end"}
 	approverSubjects = []string{"approvals", "approval.*", "approve.*", "session.show", "session.revoke"}
 	operatorSubjects = []string{"handlers", "handlers.>", "registry", "explain.>", "unregister.*", "freeze", "frozen"}
@@ -118,7 +119,7 @@ func routerRights(prefix string) rights {
 			"$JS.API.CONSUMER.CREATE.*.>", "$JS.API.CONSUMER.INFO.*.>", "$JS.API.CONSUMER.DELETE.*.>", "$JS.API.CONSUMER.MSG.NEXT.*.>", "$JS.FC.>",
 			"$JS.API.STREAM.CREATE."+log+"_AUDIT", "$JS.API.STREAM.CREATE."+log+"_CHECKPOINTS",
 			"_INBOX.>", "_R_.>"),
-		subscribe: append(under(p, slices.Concat(agentSubjects[:4], []string{"session.*", "approvals", "approval.*", "approve.*", "router.report", "register.*"}, operatorSubjects, adminSubjects, []string{"event.>", "result.>"})), "$SRV.>"),
+		subscribe: append(under(p, slices.Concat(agentSubjects[:4], []string{"session.*", "approvals", "approval.*", "approve.*", "router.report", "register.*"}, operatorSubjects, adminSubjects, proveSubject, []string{"event.>", "result.>"})), "$SRV.>"),
 	}
 	for _, b := range buckets {
 		r.publish = append(r.publish, "$KV."+prefix+"_"+b+".>", "$JS.API.STREAM.CREATE.KV_"+prefix+"_"+b)

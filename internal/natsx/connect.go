@@ -37,7 +37,8 @@ type Options struct {
 	Token, Seed string
 	// Role is the identity to look for among the contexts of the nats command line, where
 	// nothing else proves one: see [natscontext.Find]. Empty for none.
-	Role string
+	Role   string
+	server string // public key of the router that the credentials name
 	// Getenv says where those contexts are; nil means [os.Getenv].
 	Getenv func(string) string
 	// NATS holds further options: user, token, TLS, inbox prefix.
@@ -57,6 +58,7 @@ type Conn struct {
 	log *slog.Logger
 
 	replies replies // to requests of this connection
+	proof   proof   // of the router at the other end
 }
 
 // Connect is [ConnectContext] without a deadline.
@@ -117,8 +119,10 @@ func ConnectContext(ctx context.Context, o Options) (*Conn, error) {
 	c, err := New(nc, o.Prefix, o.Log)
 	if err != nil {
 		nc.Close()
+		return nil, err
 	}
-	return c, err
+	c.proof.server, c.proof.asking = o.server, make(chan struct{}, 1)
+	return c, nil
 }
 
 // dial connects and returns when ctx ends. The client library takes no context: an

@@ -1,6 +1,7 @@
 package natsx
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"os"
@@ -29,8 +30,9 @@ func (o *Options) identify() error {
 			o.Creds = found.Creds
 		}
 	}
-	if o.Creds != "" && o.Inbox == "" {
-		o.Inbox = inboxOf(o.Creds)
+	if o.Creds != "" {
+		claims := claimsOf(o.Creds)
+		o.Inbox, o.server = cmp.Or(o.Inbox, claims.inbox()), claims.server()
 	}
 	return nil
 }
@@ -49,36 +51,54 @@ func (o *Options) anonymous() bool {
 	return set.User == "" && set.Token == "" && set.Nkey == "" && set.UserJWT == nil && set.TLSConfig == nil
 }
 
-// inboxOf is the inbox prefix that a credentials file permits; "" for any, and where the
-// file can't be read: connecting says why.
-func inboxOf(creds string) string {
-	text, err := os.ReadFile(creds)
-	if err != nil {
-		return ""
-	}
-	_, rest, _ := strings.Cut(string(text), "-----BEGIN NATS USER JWT-----")
-	parts := strings.Split(strings.TrimSpace(rest), ".")
-	if len(parts) < 3 {
-		return ""
-	}
-	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil {
-		return ""
-	}
-	var claims struct {
-		NATS struct {
-			Sub struct {
-				Allow []string `json:"allow"`
-			} `json:"sub"`
-		} `json:"nats"`
-	}
-	if json.Unmarshal(payload, &claims) != nil {
-		return ""
-	}
-	for _, subject := range claims.NATS.Sub.Allow {
+// userClaims are what a client needs of its own credentials.
+type userClaims struct {
+	NATS struct {
+		Tags []string `json:"tags"`
+		Sub  struct {
+			Allow []string `json:"allow"`
+		} `json:"sub"`
+	} `json:"nats"`
+}
+
+// inbox is the inbox prefix that credentials permit; empty for any.
+func (c userClaims) inbox() string {
+	for _, subject := range c.NATS.Sub.Allow {
 		if prefix, ok := strings.CutSuffix(subject, ".>"); ok && strings.HasPrefix(prefix, nats.InboxPrefix[:6]) {
 			return prefix
 		}
 	}
 	return ""
+}
+
+// ServerTag precedes the public key of a router among the tags of a user's JWT, which are
+// in lower case.
+const ServerTag = "router:"
+
+// server is the public key of the router that credentials name; empty for none.
+func (c userClaims) server() string {
+	for _, tag := range c.NATS.Tags {
+		if public, ok := strings.CutPrefix(tag, ServerTag); ok {
+			return strings.ToUpper(public)
+		}
+	}
+	return ""
+}
+
+// claimsOf reads a credentials file; nothing where that fails: connecting says why.
+func claimsOf(creds string) (claims userClaims) {
+	text, err := os.ReadFile(creds)
+	if err != nil {
+		return claims
+	}
+	_, rest, _ := strings.Cut(string(text), "-----BEGIN NATS USER JWT-----")
+	parts := strings.Split(strings.TrimSpace(rest), ".")
+	if len(parts) < 3 {
+		return claims
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil || json.Unmarshal(payload, &claims) != nil {
+		return userClaims{}
+	}
+	return claims
 }

@@ -110,11 +110,24 @@ func (r *replies) own(subject string) bool {
 }
 
 // RequestBound is [Conn.Request] that takes only a reply whose headers are accepted, and
-// drops any other and keeps waiting. A nil accept takes every reply.
+// drops any other and keeps waiting. A nil accept takes every reply. Where the credentials
+// name a router, no other one is asked: the error is [ErrImpostor].
 func (c *Conn) RequestBound(ctx context.Context, subject string, header wire.Header, body []byte, accept func(wire.Header) bool) (*Message, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	if err := c.check(ctx); err != nil {
+		return nil, err
+	}
+	m, err := c.request(ctx, subject, header, body, accept)
+	if err == nil && !c.checked() { // another server answered, after a reconnect
+		return nil, ErrConnectionLost
+	}
+	return m, err
+}
+
+// request is RequestBound of whoever answers.
+func (c *Conn) request(ctx context.Context, subject string, header wire.Header, body []byte, accept func(wire.Header) bool) (*Message, error) {
 	inbox, arrived, stop, err := c.replies.expect(accept)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/nats-io/nkeys"
+
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
@@ -79,6 +81,9 @@ type Options struct {
 	Accounts bool
 	// Identities tells who sends, and what workers may do; nil for nobody and everything.
 	Identities *identity.File
+	// ServerKey proves to clients that this router runs their NATS server; nil where it
+	// doesn't.
+	ServerKey nkeys.KeyPair
 	// Telemetry counts and traces; nil for nothing.
 	Telemetry *telemetry.Telemetry
 	// ForwardBaggage passes the W3C baggage of a request on to hooks. It may hold

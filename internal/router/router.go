@@ -210,7 +210,7 @@ func (r *Router) serve() (*natsapi.Server, error) {
 	return natsapi.Start(natsapi.Options{
 		Conn: r.conn, Dispatcher: r.dispatch, Registry: r.registry, Approvals: r.approvals, Sessions: r.sessions, Compile: func(reg chain.Registration) error { _, err := match.Condition(reg); return err },
 		Ready: r.Ready, Version: r.opts.Version, Metadata: metadata, AuditMode: string(r.opts.Audit), Limits: r.opts.Injection,
-		MaxData: r.opts.MaxData, MaxInFlight: r.opts.MaxInFlight, Accounts: r.opts.Accounts, Guards: r.opts.Guards, Identities: r.opts.Identities, ForwardBaggage: r.opts.ForwardBaggage,
+		MaxData: r.opts.MaxData, MaxInFlight: r.opts.MaxInFlight, Accounts: r.opts.Accounts, Guards: r.opts.Guards, Identities: r.opts.Identities, ServerKey: r.opts.ServerKey, ForwardBaggage: r.opts.ForwardBaggage,
 		Refused: r.observer.metrics.Refused, Log: r.opts.Log,
 	})
 }

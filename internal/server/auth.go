@@ -17,11 +17,14 @@ func (n *Server) authorize(o *Options) (auth embedded.Auth, err error) {
 	if o.AuthDir == "" {
 		return auth, nil
 	}
-	if n.authority, err = identity.Ensure(o.AuthDir, o.NATS.Prefix); err != nil {
+	if n.authority, err = identity.EnsureServed(o.AuthDir, o.NATS.Prefix); err != nil {
 		return auth, fmt.Errorf("make the credentials of the embedded NATS server: %w", err)
 	}
 	if o.NATS.Token, o.NATS.Seed, err = n.authority.RouterCredentials(); err != nil {
 		return auth, fmt.Errorf("make the credentials of the router: %w", err)
+	}
+	if o.Router.ServerKey, err = n.authority.ServerKey(); err != nil {
+		return auth, fmt.Errorf("read the key of the router: %w", err)
 	}
 	files := n.authority.Files()
 	return embedded.Auth{OperatorJWT: files.Operator, Accounts: files.Accounts, Routers: files.Routers, State: files.State}, nil

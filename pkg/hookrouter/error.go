@@ -22,6 +22,9 @@ var (
 	// ErrConnectionLost means that the connection was lost while a reply was awaited:
 	// the request may have taken effect.
 	ErrConnectionLost = clientconn.ErrConnectionLost
+	// ErrImpostor means that what answers is not the router that made the credentials:
+	// another program may have taken its port. Nothing that it says is taken.
+	ErrImpostor = natsx.ErrImpostor
 )
 
 // Error is an error reply of a router. Agents, workers and approvers return it,

@@ -30,6 +30,7 @@ import (
 type authBus struct {
 	t    *testing.T
 	s    *server.Server
+	stop func() // stops the router with its server
 	auth string // the directory of the authority
 }
 
@@ -56,12 +57,13 @@ func newAuthBus(t *testing.T, o router.Options) *authBus {
 	ctx, cancel := context.WithCancel(context.Background())
 	up, done := make(chan struct{}), make(chan error, 1)
 	go func() { done <- w.s.Run(ctx, func() { close(up) }) }()
-	t.Cleanup(func() {
+	w.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 	})
+	t.Cleanup(w.stop)
 	testkit.Closed(t, "the router to serve", up)
 	return w
 }
@@ -69,7 +71,7 @@ func newAuthBus(t *testing.T, o router.Options) *authBus {
 // add makes identities, before the server starts.
 func (w *authBus) add(list ...identity.Identity) {
 	w.t.Helper()
-	a, err := identity.Ensure(w.auth, "hooks")
+	a, err := identity.EnsureServed(w.auth, "hooks")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -126,7 +128,7 @@ var probes = func() []string {
 		"hooks.session.turn", "hooks.session.end", "hooks.session.show", "hooks.session.revoke",
 		"hooks.approvals", "hooks.approval.x", "hooks.approve.x",
 		"hooks.handlers", "hooks.handlers.tool.pre", "hooks.registry", "hooks.explain.tool.pre",
-		"hooks.freeze", "hooks.thaw", "hooks.frozen",
+		"hooks.freeze", "hooks.thaw", "hooks.frozen", "hooks.prove",
 		"hooks.register.guard", "hooks.unregister.guard", "hooks.register.other", "hooks.unregister.other",
 		"hooks.call.guard", "hooks.call.other", "hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre",
 		"hooks.router.report", "hooks.audit.w.x", "hooks.audit.decision.x", "hooks.checkpoint.x", "hooks.cosigned.x.y", "hooks.unknown",
@@ -153,11 +155,11 @@ var probes = func() []string {
 }()
 
 var (
-	ofAgents    = []string{"hooks.emit.tool.pre", "hooks.execute.tool.pre", "hooks.collect.tool.pre", "hooks.contributions.a.b", "hooks.session.turn", "hooks.session.end"}
-	ofApprovers = []string{"hooks.session.show", "hooks.session.revoke", "hooks.approvals", "hooks.approval.x", "hooks.approve.x"}
+	ofAgents    = []string{"hooks.emit.tool.pre", "hooks.execute.tool.pre", "hooks.collect.tool.pre", "hooks.contributions.a.b", "hooks.session.turn", "hooks.session.end", "hooks.prove"}
+	ofApprovers = []string{"hooks.session.show", "hooks.session.revoke", "hooks.approvals", "hooks.approval.x", "hooks.approve.x", "hooks.prove"}
 	ofOperators = []string{
 		"hooks.handlers", "hooks.handlers.tool.pre", "hooks.registry", "hooks.explain.tool.pre", "hooks.unregister.guard", "hooks.unregister.other",
-		"hooks.freeze", "hooks.frozen", "$SRV.PING", "$SRV.STATS.hook-router",
+		"hooks.freeze", "hooks.frozen", "hooks.prove", "$SRV.PING", "$SRV.STATS.hook-router",
 	}
 	ofState = []string{
 		"$JS.API.INFO", "$JS.API.STREAM.CREATE.KV_hooks_hookstate", "$JS.API.STREAM.UPDATE.KV_hooks_hookstate", "$JS.API.STREAM.INFO.KV_hooks_hookstate",

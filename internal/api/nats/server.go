@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/nats-io/nkeys"
+
 	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -44,6 +46,9 @@ type Options struct {
 	Accounts bool
 	// Identities tells who sends, and what workers may do; nil for nobody and everything.
 	Identities *identity.File
+	// ServerKey proves to clients that this is the router of their credentials; nil where
+	// none name one.
+	ServerKey nkeys.KeyPair
 	// Guards are the hooks that an operator pinned; nil for none.
 	Guards *pinned.Guards
 	// ForwardBaggage passes the W3C baggage of a request on to hooks.
@@ -114,6 +119,9 @@ func (s *Server) operatorEndpoints() []natsx.Endpoint {
 		{Name: "freeze", Subject: of("freeze"), Handle: s.freeze},
 		{Name: "thaw", Subject: of("thaw"), Handle: s.thaw},
 		{Name: "frozen", Subject: of("frozen"), Handle: s.frozen},
+	}
+	if s.opts.ServerKey != nil {
+		list = append(list, natsx.Endpoint{Name: "prove", Subject: of("prove"), Handle: s.prove})
 	}
 	limiter := natsx.NewLimiter(maxOperators)
 	for i := range list {
@@ -192,3 +200,13 @@ func (s *Server) Run(ctx context.Context) {
 // Stop takes no more requests and waits, for as long as ctx lasts, until those that
 // were taken are answered.
 func (s *Server) Stop(ctx context.Context) error { return s.service.Stop(ctx) }
+
+// prove signs the challenge of a client, which asks before it trusts what answers at the
+// router's address.
+func (s *Server) prove(_ context.Context, req *natsx.Request) error {
+	signature, err := natsx.Prove(s.opts.ServerKey, req.Data)
+	if err != nil {
+		return err
+	}
+	return req.Reply(nil, signature)
+}

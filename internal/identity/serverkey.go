@@ -1,0 +1,56 @@
+package identity
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
+)
+
+// serverKey is the file with the key of the router that runs the NATS server.
+const serverKey = "server.nk"
+
+// makeServerKey makes the key where it is missing.
+func (a *Authority) makeServerKey() error {
+	if key, err := a.ServerKey(); key != nil || err != nil {
+		return err
+	}
+	key, err := nkeys.CreateServer()
+	if err != nil {
+		return err
+	}
+	seed, err := key.Seed()
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(a.dir, serverKey), seed, 0o600)
+}
+
+// ServerKey is the key with which the router that runs the NATS server proves to clients
+// that it is the one of their credentials; nil where a server of its own is used.
+func (a *Authority) ServerKey() (nkeys.KeyPair, error) {
+	if _, err := os.Stat(filepath.Join(a.dir, serverKey)); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return a.key(serverKey)
+}
+
+// tagServer has credentials name the key of the server, where agents and people are to
+// check it.
+func (a *Authority) tagServer(claims *jwt.UserClaims, role Role) error {
+	key, err := a.ServerKey()
+	if key == nil || err != nil || !role.apart() {
+		return err
+	}
+	public, err := key.PublicKey()
+	if err != nil {
+		return err
+	}
+	claims.Tags.Add(natsx.ServerTag + public)
+	return nil
+}

@@ -1,0 +1,84 @@
+package natsx
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"regexp"
+	"sync/atomic"
+
+	"github.com/nats-io/nkeys"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// ErrImpostor means that what answers at the address is not the router that the
+// credentials are of.
+var ErrImpostor = errors.New("what answers there is not the router that made these credentials: another program may have taken its port")
+
+// proofText is what a router signs for a challenge.
+func proofText(challenge string) []byte { return []byte("hookrouter prove v1\n" + challenge) }
+
+var aChallenge = regexp.MustCompile(`^[A-Z2-7]{26,64}$`)
+
+// Prove signs a challenge with the router's key.
+func Prove(key nkeys.KeyPair, challenge []byte) ([]byte, error) {
+	if !aChallenge.Match(challenge) {
+		return nil, wire.Errorf(wire.Malformed, "a challenge has 26 to 64 characters A-Z and 2-7")
+	}
+	signature, err := key.Sign(proofText(string(challenge)))
+	if err != nil {
+		return nil, err
+	}
+	return []byte(base64.StdEncoding.EncodeToString(signature)), nil
+}
+
+// proof is what a connection knows of the router at its other end. NATS proves clients to
+// servers, and not the other way round: while no router runs, whoever takes its port
+// answers its clients.
+type proof struct {
+	server string        // public key of the router; empty where none is expected
+	asking chan struct{} // holds one element while a router is asked
+	proven atomic.Uint64 // the generation of the connection that was proven
+}
+
+// check asks for proof where this connection has not had it since it was made.
+func (c *Conn) check(ctx context.Context) error {
+	if c.checked() {
+		return nil
+	}
+	select {
+	case c.proof.asking <- struct{}{}:
+		defer func() { <-c.proof.asking }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if c.checked() {
+		return nil
+	}
+	at, challenge := c.generation(), rand.Text()
+	reply, err := c.request(ctx, c.Of("prove"), nil, []byte(challenge), nil)
+	if err != nil {
+		return err
+	}
+	key, err := nkeys.FromPublicKey(c.proof.server)
+	if err != nil {
+		return fmt.Errorf("the credentials name a router's key that is none: %w", err)
+	}
+	signature, err := base64.StdEncoding.DecodeString(string(reply.Data))
+	if err != nil || key.Verify(proofText(challenge), signature) != nil {
+		return ErrImpostor
+	}
+	c.proof.proven.Store(at)
+	return nil
+}
+
+// checked reports whether the connection, as it is now, leads to the router.
+func (c *Conn) checked() bool {
+	return c.proof.server == "" || c.proof.proven.Load() == c.generation()
+}
+
+// generation changes with each reconnect.
+func (c *Conn) generation() uint64 { return c.nc.Stats().Reconnects + 1 }
