@@ -56,7 +56,7 @@ func (m *matrix) add(t *testing.T, a agents.Agent, name, note string, took time.
 	c := cell{Agent: a.Name, Version: a.Version, Case: name, Result: "ok", Note: note, Reason: a.Cannot[name], Seconds: took.Seconds()}
 	switch {
 	case t.Failed():
-		c.Result = "FAILED"
+		c.Result, c.Note = "FAILED", ""
 	case c.Reason != "":
 		c.Result = "cannot"
 	}
