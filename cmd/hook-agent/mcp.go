@@ -6,9 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -18,6 +20,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/mcpproxy"
 	"github.com/hookrouter/hookrouter/internal/version"
 )
+
+// token is the name of a header.
+var token = regexp.MustCompile("^[A-Za-z0-9-]+$")
 
 const mcpUsage = `usage: hook-agent mcp-proxy [flags] -- SERVER [ARGUMENT…]
        hook-agent mcp-proxy [flags] --url URL
@@ -70,6 +75,17 @@ func parseMCP(o *mcpproxy.Options, ask *agenthook.Options, args []string, stdout
 	flags.StringVar(&o.Name, "name", "", "`name` of the server in the names of its tools, mcp__NAME__tool; default from the command or the URL")
 	flags.StringVar(&o.URL, "url", "", "`address` of a server over streamable HTTP")
 	flags.StringVar(&o.Session, "session", "", "`id` of the session; default a new one")
+	flags.Func("header", "`NAME:VALUE` sent with each request to the URL; ${VAR} in it is taken from the environment. May be repeated", func(text string) error {
+		name, value, ok := strings.Cut(text, ":")
+		if !ok || !token.MatchString(name) {
+			return errors.New("it must be NAME:VALUE")
+		}
+		if o.Header == nil {
+			o.Header = http.Header{}
+		}
+		o.Header.Add(name, strings.TrimSpace(os.Expand(value, os.Getenv)))
+		return nil
+	})
 	unreachable := routerFlags(flags, ask, "`time` that a call, or its result, waits at most; default as long as a person may take")
 	showVersion := flags.Bool("version", false, "print the version")
 	err := flags.Parse(args)

@@ -59,7 +59,7 @@ func (p *Proxy) before(ctx context.Context, m message, e *entry) {
 	}
 	e.call.context, e.call.began = d.Context, time.Now()
 	if p.requests.send(m.key, e) {
-		p.server.send(context.WithoutCancel(ctx), m)
+		p.server.send(m)
 	}
 }
 

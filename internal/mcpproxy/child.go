@@ -32,7 +32,7 @@ type child struct {
 }
 
 // send hands one message on. What a server that has gone does not read is dropped.
-func (c *child) send(_ context.Context, m message) { c.lines.send(m.raw) }
+func (c *child) send(m message) { c.lines.send(m.raw) }
 
 // abandoned does nothing: the server was sent the notification.
 func (c *child) abandoned(string) {}

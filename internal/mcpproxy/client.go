@@ -50,33 +50,33 @@ func (p *Proxy) refuse(err error) {
 func (p *Proxy) route(ctx context.Context, m message) {
 	switch {
 	case m.kind == response:
-		p.server.send(ctx, m)
+		p.server.send(m)
 	case m.method == toolsCall && m.kind == request:
 		p.call(ctx, m)
 	case len(m.method) >= len("tools/") && strings.EqualFold(m.method[:len("tools/")], "tools/") && m.method != toolsList:
 		p.refuse(&malformed{m.id, codeInvalid, fmt.Sprintf("%s may run a tool in a way that is not judged", clip(m.method))})
 	case m.method == cancelNow:
-		p.cancelled(ctx, m)
+		p.cancelled(m)
 	case m.kind == notification:
-		p.server.send(ctx, m)
+		p.server.send(m)
 	case strings.HasPrefix(m.method, "tasks/"):
-		p.askTask(ctx, m)
+		p.askTask(m)
 	default:
-		p.relay(ctx, m, &entry{id: m.id, method: m.method, state: sent})
+		p.relay(m, &entry{id: m.id, method: m.method, state: sent})
 	}
 }
 
 // relay hands a request on as it is.
-func (p *Proxy) relay(ctx context.Context, m message, e *entry) {
+func (p *Proxy) relay(m message, e *entry) {
 	if refusal := p.requests.add(m.key, e); refusal != "" {
 		p.refuse(&malformed{m.id, codeInvalid, refusal})
 		return
 	}
-	p.server.send(ctx, m)
+	p.server.send(m)
 }
 
 // cancelled handles the client's word that it waits no more for a request.
-func (p *Proxy) cancelled(ctx context.Context, m message) {
+func (p *Proxy) cancelled(m message) {
 	params, err := m.params("requestId")
 	if err != nil {
 		p.refuse(&malformed{nil, codeInvalid, err.Error()})
@@ -84,14 +84,14 @@ func (p *Proxy) cancelled(ctx context.Context, m message) {
 	}
 	id, _ := params.Get("requestId")
 	if key := keyOf(id); key == "" || p.requests.cancelRequest(key) {
-		p.server.send(ctx, m)
+		p.server.send(m)
 		p.server.abandoned(key)
 	}
 }
 
 // askTask relays a request about a task. What the task returned is judged as the result of
 // the call that started it.
-func (p *Proxy) askTask(ctx context.Context, m message) {
+func (p *Proxy) askTask(m message) {
 	params, err := m.params("taskId")
 	if err != nil {
 		p.refuse(&malformed{m.id, codeInvalid, err.Error()})
@@ -105,7 +105,7 @@ func (p *Proxy) askTask(ctx context.Context, m message) {
 		p.client.send(failure(m.id, codeRefused, "Refused by hook-agent: it did not see which tool call started this task, so nothing can judge its result."))
 		return
 	}
-	p.relay(ctx, m, e)
+	p.relay(m, e)
 }
 
 // checkTool says what is wrong with a tool's name; empty for nothing.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/url"
 	"os"
 	"time"
 
@@ -15,15 +17,15 @@ import (
 
 // Options say what a proxy stands before. The zero Options have no server.
 type Options struct {
-	Name    string              // of the server, in the names of its tools; see [NameOf]
-	Command []string            // the server, and its arguments
-	URL     string              // of a server over streamable HTTP, in place of Command
-	Header  map[string][]string // sent with each request to URL
-	Session string              // id of the session; empty means a new one
-	Cwd     string              // where the server works; empty where nobody knows
-	Env     []string            // of the server
-	Notes   io.Writer           // standard error; safe for concurrent use
-	Signals <-chan os.Signal    // handed on to the server; nil for none
+	Name    string           // of the server, in the names of its tools; see [NameOf]
+	Command []string         // the server, and its arguments
+	URL     string           // of a server over streamable HTTP, in place of Command
+	Header  http.Header      // sent with each request to URL
+	Session string           // id of the session; empty means a new one
+	Cwd     string           // where the server works; empty where nobody knows
+	Env     []string         // of the server
+	Notes   io.Writer        // standard error; safe for concurrent use
+	Signals <-chan os.Signal // handed on to the server; nil for none
 	// Tell is how often a client that waits for a person gets a notification of progress; 0
 	// means each five seconds.
 	Tell time.Duration
@@ -48,7 +50,7 @@ type Proxy struct {
 // upstream is the way to the server. What the server sends goes to [Proxy.fromServer].
 type upstream interface {
 	// send hands one message on, which is not the caller's any more.
-	send(ctx context.Context, m message)
+	send(m message)
 	// abandoned says that the client waits no more for the response to a request.
 	abandoned(key string)
 }
@@ -60,6 +62,9 @@ func New(o Options, gate *agenthook.Gate) (*Proxy, error) {
 	}
 	if (len(o.Command) == 0) == (o.URL == "") {
 		return nil, errors.New("give the command of the server behind --, or its --url")
+	}
+	if u, err := url.Parse(o.URL); o.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+		return nil, fmt.Errorf("--url must be an address such as https://mcp.example.com/mcp, not %q", clip(o.URL))
 	}
 	if o.Session == "" {
 		o.Session = "mcp-" + o.Name + "-" + events.NewID()
@@ -86,7 +91,7 @@ func (p *Proxy) Run(ctx context.Context, stdin io.Reader, stdout io.Writer) (cod
 	defer p.calls.close()
 	defer cancel()
 	if p.options.URL != "" {
-		return 0, errors.New("servers over HTTP are not supported yet: give a command behind --")
+		return p.runRemote(ctx, stdin), nil
 	}
 	return p.runChild(ctx, cancel, stdin)
 }

@@ -121,6 +121,14 @@ func (r *requests) cancelRequest(key string) (forward bool) {
 	return forward
 }
 
+// isSent reports whether the server has a request and has not answered it.
+func (r *requests) isSent(key string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.byKey[key]
+	return e != nil && e.state == sent
+}
+
 // startTask remembers that a call goes on as a task. An empty id is of none.
 func (r *requests) startTask(id string, c *call) {
 	r.mu.Lock()

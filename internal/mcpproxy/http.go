@@ -1,0 +1,415 @@
+package mcpproxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// The times of a server over HTTP.
+const (
+	noticeWithin = 30 * time.Second // an answer to a notification, or to a response
+	goodbye      = 2 * time.Second  // for the end of the session
+	shortestWait = time.Second      // before a stream is opened again
+	longestWait  = 30 * time.Second
+	resumptions  = 5 // of one response
+)
+
+// stateless is the first revision without sessions, and without a stream that is opened by GET.
+const stateless = "2026-07-28"
+
+// remote is a server over streamable HTTP.
+type remote struct {
+	proxy *Proxy
+	http  *http.Client
+	ctx   context.Context //nolint:containedctx // the time of the proxy's run: what a request starts goes on after it was handed on
+
+	mu       sync.Mutex
+	closed   bool
+	session  string                        // Mcp-Session-Id
+	revision string                        // of the protocol; empty while it is not known
+	posts    map[string]context.CancelFunc // by the key of the request
+	listens  bool
+	work     sync.WaitGroup // everything that begin has entered
+	requests sync.WaitGroup // requests without a response, among them
+}
+
+func newRemote(ctx context.Context, p *Proxy) *remote {
+	return &remote{
+		proxy: p, ctx: ctx, posts: map[string]context.CancelFunc{},
+		http: &http.Client{
+			Transport:     http.DefaultTransport.(*http.Transport).Clone(),
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // somebody else's server
+		},
+	}
+}
+
+// begin enters a piece of work, unless the proxy ends.
+func (r *remote) begin(isRequest bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return false
+	}
+	r.work.Add(1)
+	if isRequest {
+		r.requests.Add(1)
+	}
+	return true
+}
+
+// send hands one message on. A request goes on by itself; what has no response is handed over
+// when this returns, so that it comes before what the client sends next.
+func (r *remote) send(m message) {
+	if m.kind == notification && m.method == cancelNow && r.isStateless() {
+		return // the end of its stream says so
+	}
+	if !r.begin(m.kind == request) {
+		return
+	}
+	if m.kind != request {
+		defer r.work.Done()
+		r.notify(m)
+		return
+	}
+	ctx, cancel := context.WithCancel(r.ctx)
+	r.mu.Lock()
+	r.posts[m.key] = cancel
+	r.mu.Unlock()
+	go func() {
+		defer r.work.Done()
+		defer r.requests.Done()
+		defer r.abandoned(m.key)
+		if err := r.request(ctx, m); err != nil && r.proxy.requests.isSent(m.key) {
+			r.receive(m, failure(m.id, codeRefused, "The server could not be asked: "+err.Error()))
+		}
+	}()
+}
+
+// abandoned ends the wait for a response.
+func (r *remote) abandoned(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if cancel := r.posts[key]; cancel != nil {
+		delete(r.posts, key)
+		cancel()
+	}
+}
+
+func (r *remote) isStateless() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.revision >= stateless
+}
+
+// notify sends a message that has no response.
+func (r *remote) notify(m message) {
+	ctx, cancel := context.WithTimeout(r.ctx, noticeWithin)
+	defer cancel()
+	resp, err := r.post(ctx, m)
+	if err == nil {
+		defer resp.Body.Close()
+		if resp.StatusCode/100 != 2 {
+			err = errors.New("it answered " + resp.Status)
+		}
+	}
+	if err != nil {
+		r.proxy.note("the server did not take %s: %v", orResponse(m.method), err)
+		return
+	}
+	if m.method == "notifications/initialized" && !r.isStateless() && r.begin(false) {
+		go func() {
+			defer r.work.Done()
+			r.listen()
+		}()
+	}
+}
+
+func orResponse(method string) string {
+	if method == "" {
+		return "a response"
+	}
+	return method
+}
+
+// request sends a request and hands on what the server says to it.
+func (r *remote) request(ctx context.Context, m message) error {
+	resp, err := r.post(ctx, m)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if id := resp.Header.Get("Mcp-Session-Id"); m.method == "initialize" && len(id) <= 1024 {
+		r.mu.Lock()
+		r.session = id
+		r.mu.Unlock()
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch {
+	case resp.StatusCode/100 == 2 && kind == "text/event-stream":
+		return r.follow(ctx, m, resp.Body)
+	case resp.StatusCode/100 == 3:
+		return fmt.Errorf("it redirects to %s, which is not followed: give that address if you trust it", clip(resp.Header.Get("Location")))
+	case kind == "application/json":
+		body, err := io.ReadAll(io.LimitReader(resp.Body, maxMessage+1))
+		if err != nil {
+			return err
+		}
+		if len(body) <= maxMessage && (resp.StatusCode/100 == 2 || isResponse(body)) {
+			r.receive(m, body)
+		}
+	}
+	if r.proxy.requests.isSent(m.key) {
+		return fmt.Errorf("it answered %s without a response (%s)", resp.Status, clip(kind))
+	}
+	return nil
+}
+
+// isResponse reports whether the body of an error is a response of the protocol.
+func isResponse(body []byte) bool {
+	m, err := parse(bytes.TrimSpace(body))
+	return err == nil && m.kind == response && m.key != ""
+}
+
+// receive hands on what the server sent at once.
+func (r *remote) receive(m message, body []byte) {
+	if bytes.ContainsAny(body, "\r\n") { // a line each on standard output
+		if value := jsontext.Value(bytes.Clone(body)); value.Compact() == nil {
+			body = value
+		}
+	}
+	if m.method == "initialize" {
+		r.learn(body)
+	}
+	r.proxy.fromServer(r.ctx, bytes.TrimSpace(body))
+}
+
+// learn takes the revision from the response to initialize.
+func (r *remote) learn(body []byte) {
+	m, err := parse(bytes.TrimSpace(body))
+	if err != nil || m.kind != response {
+		return
+	}
+	raw, _ := m.members.Get("result")
+	if result, err := events.ParseObject(raw); err == nil {
+		revision, _ := result.GetString("protocolVersion")
+		r.mu.Lock()
+		r.revision = revision
+		r.mu.Unlock()
+	}
+}
+
+// follow reads the stream of a request until its response is there. A stream that breaks is
+// resumed where the server has given it a place.
+func (r *remote) follow(ctx context.Context, m message, stream io.Reader) error {
+	place, err := r.read(m, stream)
+	for range resumptions {
+		if !r.proxy.requests.isSent(m.key) {
+			return nil
+		}
+		if place.id == "" {
+			break
+		}
+		if waited := place.wait(ctx); waited != nil {
+			return waited
+		}
+		var resp *http.Response
+		if resp, err = r.get(ctx, place.id); err != nil {
+			continue
+		}
+		place, err = r.read(m, resp.Body)
+		_ = resp.Body.Close()
+	}
+	if !r.proxy.requests.isSent(m.key) {
+		return nil
+	}
+	return fmt.Errorf("the stream ended without a response: %w", err)
+}
+
+// listen follows the stream of what a server says by itself, until the proxy ends. A server
+// that has none says 405.
+func (r *remote) listen() {
+	r.mu.Lock()
+	listens := r.listens
+	r.listens = true
+	r.mu.Unlock()
+	if listens {
+		return
+	}
+	place := place{}
+	for r.ctx.Err() == nil {
+		resp, err := r.get(r.ctx, place.id)
+		if errors.Is(err, errNoStream) {
+			return
+		}
+		if err == nil {
+			next, _ := r.read(message{}, resp.Body) // it ends some time
+			_ = resp.Body.Close()
+			if next.id != "" {
+				place = next
+			}
+		}
+		if place.wait(r.ctx) != nil {
+			return
+		}
+	}
+}
+
+var errNoStream = errors.New("the server has no such stream")
+
+// get opens a stream, behind the place where another one ended.
+func (r *remote) get(ctx context.Context, after string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.proxy.options.URL, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	r.setHeader(req, message{})
+	req.Header.Set("Accept", "text/event-stream")
+	if after != "" {
+		req.Header.Set("Last-Event-ID", after)
+	}
+	resp, err := r.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch {
+	case resp.StatusCode == http.StatusOK && kind == "text/event-stream":
+		return resp, nil
+	case resp.StatusCode/100 == 5:
+		err = errors.New(resp.Status)
+	default:
+		err = errNoStream
+	}
+	_ = resp.Body.Close()
+	return nil, err
+}
+
+// post sends a message.
+func (r *remote) post(ctx context.Context, m message) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.proxy.options.URL, bytes.NewReader(m.raw))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	r.setHeader(req, m)
+	return r.http.Do(req)
+}
+
+// setHeader writes what the protocol wants in headers. They are made of the message that is
+// sent, so that both say the same.
+func (r *remote) setHeader(req *http.Request, m message) {
+	maps.Copy(req.Header, r.proxy.options.Header)
+	params, _ := m.params()
+	meta, _ := metaOf(params)
+	revision, named := meta.GetString(version)
+	r.mu.Lock()
+	if named {
+		r.revision = revision
+	} else {
+		revision = r.revision
+	}
+	if r.session != "" && m.method != "initialize" {
+		req.Header.Set("Mcp-Session-Id", r.session)
+	}
+	r.mu.Unlock()
+	if revision != "" && m.method != "initialize" {
+		req.Header.Set("Mcp-Protocol-Version", plain(revision))
+	}
+	if m.method == "" || revision < stateless {
+		return
+	}
+	req.Header.Set("Mcp-Method", m.method)
+	for _, member := range []string{"name", "uri"} {
+		if name, ok := params.GetString(member); ok {
+			req.Header.Set("Mcp-Name", plain(name))
+			break
+		}
+	}
+}
+
+// plain is a text as a header holds it.
+func plain(text string) string {
+	odd := strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' })
+	if odd || text != strings.TrimSpace(text) || strings.HasPrefix(text, "=?base64?") && strings.HasSuffix(text, "?=") {
+		return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(text)) + "?="
+	}
+	return text
+}
+
+// close waits for what is under way, ends the session, and then everything.
+func (r *remote) close(cancel func(), patience time.Duration) {
+	r.mu.Lock()
+	r.closed = true
+	session := r.session
+	r.mu.Unlock()
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		r.requests.Wait()
+	}()
+	select {
+	case <-answered:
+	case <-time.After(patience):
+	}
+	if session != "" {
+		ctx, done := context.WithTimeout(context.WithoutCancel(r.ctx), goodbye)
+		defer done()
+		if req, err := http.NewRequestWithContext(ctx, http.MethodDelete, r.proxy.options.URL, http.NoBody); err == nil {
+			r.setHeader(req, message{})
+			if resp, err := r.http.Do(req); err == nil { // it expires
+				_ = resp.Body.Close()
+			}
+		}
+	}
+	cancel()
+	<-answered
+	r.work.Wait()
+	r.http.CloseIdleConnections()
+}
+
+// runRemote relays between the client and a server over HTTP, until the client has gone.
+func (p *Proxy) runRemote(ctx context.Context, stdin io.Reader) int {
+	running, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r := newRemote(running, p)
+	p.server = r
+	asking, giveUp := context.WithCancel(running)
+	defer giveUp()
+	code, patience := 0, afterInput
+	select {
+	case <-p.readClient(asking, stdin):
+		late := time.AfterFunc(lastCalls, giveUp)
+		p.calls.wait()
+		late.Stop()
+	case s := <-p.options.Signals:
+		patience, code = 0, 128
+		if number, ok := s.(syscall.Signal); ok {
+			code += int(number)
+		}
+	case <-ctx.Done():
+		patience = 0
+	case <-p.client.ended:
+		patience = 0
+	}
+	r.close(cancel, patience)
+	late := time.AfterFunc(afterJudging, p.client.stop) // the client does not read
+	defer late.Stop()
+	p.results.close()
+	return code
+}
