@@ -47,7 +47,7 @@ func serveMCP(ctx context.Context, args []string, stdin io.Reader, stdout io.Wri
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
-	signal.Ignore(syscall.SIGPIPE) // a client that has gone is noticed as the end of its input
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a write then fails; the server would inherit it where it is ignored
 	o.Notes, o.Signals = stderr, signals
 	gate := agenthook.NewGate("mcp-proxy", ask, stderr)
 	p, err := mcpproxy.New(o, gate)
@@ -55,9 +55,16 @@ func serveMCP(ctx context.Context, args []string, stdin io.Reader, stdout io.Wri
 		fmt.Fprintln(stderr, "hook-agent mcp-proxy:", err)
 		return agenthook.CodeBlock
 	}
-	ctx = context.WithoutCancel(ctx)      // the signals go to the server
-	go func() { _ = gate.Connect(ctx) }() // a first call that fails says why
+	ctx = context.WithoutCancel(ctx) // the signals go to the server
+	connecting, stop := context.WithCancel(ctx)
+	connected := make(chan struct{})
+	go func() {
+		defer close(connected)
+		_ = gate.Connect(connecting) // a first call that fails says why
+	}()
 	code, err := p.Run(ctx, stdin, stdout)
+	stop()
+	<-connected
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	gate.EndSession(ctx, p.Session())
