@@ -44,6 +44,21 @@ func TestKilled(t *testing.T) {
 	testkit.Eventually(t, "the server has ended", func() bool { return gone(pid) })
 }
 
+// What a server has started ends with it.
+func TestGrandchild(t *testing.T) {
+	t.Parallel()
+	s := open(t, "nats://127.0.0.1:1", "parent")
+	_, after, _ := strings.Cut(s.next(), `"pid":`)
+	number, _, _ := strings.Cut(after, "}")
+	pid, err := strconv.Atoi(number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = s.in.Close()
+	testkit.Receive(t, "the end", s.ended)
+	testkit.Eventually(t, "what it started has ended", func() bool { return gone(pid) })
+}
+
 // gone reports whether a process has ended; one that nobody waits for counts.
 func gone(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {

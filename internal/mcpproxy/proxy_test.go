@@ -218,6 +218,22 @@ func TestCancelHeld(t *testing.T) {
 	s.nothing()
 }
 
+// What the server says to a call that it was not given is no result.
+func TestAnswerBeforeTheCall(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	b.at("tool:pre", func(context.Context, worker.Event) (worker.Result, error) {
+		return worker.Ask("Deploy?", "Allow once", "Deny")
+	})
+	s := open(t, b.url, "eager")
+	s.send(call(1, "deploy", `{}`))
+	testkit.Eventually(t, "somebody is waited for", func() bool { return strings.Contains(s.notes.String(), "waiting for a person") })
+	s.send(`{"jsonrpc":"2.0","method":"notifications/go"}`)
+	s.saw()
+	testkit.Eventually(t, "it is dropped", func() bool { return strings.Contains(s.notes.String(), "not open") })
+	s.nothing()
+}
+
 // Cancelled while the server has it: the server is told, and what it answers is dropped, also
 // for another request with that id.
 func TestCancelSent(t *testing.T) {

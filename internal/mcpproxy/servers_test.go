@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -24,6 +25,13 @@ func serve(mode string) int {
 	case "pid":
 		fmt.Printf(`{"jsonrpc":"2.0","method":"notifications/pid","params":{"pid":%d}}`+"\n", os.Getpid())
 		<-time.After(time.Hour)
+	case "parent":
+		other := exec.Command(os.Args[0])
+		other.Env = []string{serverVariable + "=deaf"}
+		if err := other.Start(); err != nil {
+			return 1
+		}
+		fmt.Printf(`{"jsonrpc":"2.0","method":"notifications/pid","params":{"pid":%d}}`+"\n", other.Process.Pid)
 	case "env":
 		fmt.Printf(`{"jsonrpc":"2.0","method":"notifications/env","params":{"env":%s}}`+"\n", quoted(strings.Join(os.Environ(), "\n")))
 	}
@@ -43,6 +51,9 @@ func mirror(mode string) int {
 		var m struct {
 			ID     json.RawMessage
 			Method string
+		}
+		if mode == "eager" && strings.Contains(line, "notifications/go") {
+			fmt.Println(`{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`)
 		}
 		if json.Unmarshal([]byte(line), &m) != nil || m.ID == nil || m.Method == "" {
 			continue
