@@ -93,8 +93,8 @@ var scenarios = []scenario{
 		l.told("Blocked, since no policy could be asked")
 		return ""
 	}},
-	{name: "router dead from the start", command: "echo dead > marker", check: deadFromTheStart},
-	{name: "router restarted while asked", command: "echo granted > marker", hook: at(events.ToolPre, ask), check: func(l *lab) string {
+	{name: "router never there", command: "echo dead > marker", check: deadFromTheStart},
+	{name: "router restarted", command: "echo granted > marker", hook: at(events.ToolPre, ask), check: func(l *lab) string {
 		l.asksAndGets("Allow once", true)
 		l.ran("granted")
 		return ""
@@ -106,6 +106,11 @@ var scenarios = []scenario{
 		l.recorded(events.ToolPre, "deadline")
 		return ""
 	}},
+	{
+		name: "disconnected", command: "echo free > marker",
+		hook:  at(events.ToolPre, func(worker.Event) (worker.Result, error) { return worker.Deny(reason) }),
+		check: disconnects,
+	},
 	{name: "5 MB output", command: "echo large > marker; yes large | head -c 5000000", check: largeOutput},
 }
 
@@ -158,6 +163,22 @@ func modifies(l *lab) string {
 		return "denied with the change as the reason"
 	}
 	l.ran("changed")
+	return ""
+}
+
+// disconnects runs the agent, which may write its settings anew, takes hook-agent out of
+// them, and runs it again.
+func disconnects(l *lab) string {
+	l.finishes()
+	l.ran("")
+	l.hookctl("doctor", l.agent.Name)
+	l.hookctl("disconnect", l.agent.Name, "--yes")
+	before := len(l.router.audit("chain.result", "*"))
+	l.finishes()
+	l.ran("free")
+	if after := l.router.audit("chain.result", "*"); len(after) != before {
+		l.t.Errorf("it still asks the router: %+v", after[before:])
+	}
 	return ""
 }
 

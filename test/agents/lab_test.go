@@ -91,10 +91,16 @@ func (l *lab) connect(timeout time.Duration) {
 	if timeout > 0 {
 		args = append(args, "--timeout="+timeout.String())
 	}
+	l.hookctl(args...)
+}
+
+// hookctl runs hookctl in the agent's home.
+func (l *lab) hookctl(args ...string) {
+	l.t.Helper()
 	cmd := exec.CommandContext(l.t.Context(), testkit.Program(l.t, "hookctl"), args...)
 	cmd.Dir, cmd.Env = l.run.Dir, []string{"HOME=" + l.run.Home}
 	if out, err := cmd.CombinedOutput(); err != nil {
-		l.t.Fatalf("hookctl connect: %v\n%s", err, out)
+		l.t.Fatalf("hookctl %s: %v\n%s", args[0], err, out)
 	}
 }
 

@@ -72,19 +72,11 @@ func (m *matrix) show(t *testing.T) {
 		return a*len(scenarios) + s
 	}
 	slices.SortFunc(m.cells, func(a, b cell) int { return place(a) - place(b) })
-	var b strings.Builder
-	for _, c := range m.cells {
-		fmt.Fprintf(&b, "%-12s %-10s %-29s %-6s %4.1f s", c.Agent, c.Version, c.Case, c.Result, c.Seconds)
-		if c.Note != "" {
-			fmt.Fprintf(&b, "  %s", c.Note)
-		}
-		b.WriteString("\n")
-	}
 	where := "cut off from the network"
 	if !agents.Cut() {
 		where = "NOT cut off from the network"
 	}
-	t.Logf("what real agents did, %s:\n%s", where, &b)
+	t.Logf("what real agents did, %s:\n%s", where, m.text())
 	text, err := json.MarshalIndent(m.cells, "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -95,4 +87,32 @@ func (m *matrix) show(t *testing.T) {
 	if err := os.WriteFile(artifact, append(text, '\n'), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// text is the matrix for people: a column for each agent, then what there is to say.
+func (m *matrix) text() string {
+	const width = 20
+	var table, notes strings.Builder
+	fmt.Fprintf(&table, "%-*s", width, "")
+	for _, a := range m.agents {
+		fmt.Fprintf(&table, " %*s", max(len(a.Name), len("FAILED")), a.Name)
+	}
+	table.WriteString("\n")
+	for _, s := range scenarios {
+		var row strings.Builder
+		for _, a := range m.agents {
+			result := "-" // -run left it out
+			if i := slices.IndexFunc(m.cells, func(c cell) bool { return c.Agent == a.Name && c.Case == s.name }); i >= 0 {
+				result = m.cells[i].Result
+			}
+			fmt.Fprintf(&row, " %*s", max(len(a.Name), len("FAILED")), result)
+		}
+		fmt.Fprintf(&table, "%-*s%s\n", width, s.name, &row)
+	}
+	for _, c := range m.cells {
+		if said := strings.TrimPrefix(c.Note+": "+c.Reason, ": "); said != "" {
+			fmt.Fprintf(&notes, "%s %s, %s, %.0f s: %s\n", c.Agent, c.Version, c.Case, c.Seconds, strings.TrimSuffix(said, ": "))
+		}
+	}
+	return table.String() + "\n" + notes.String()
 }
