@@ -14,6 +14,8 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/nats-io/nkeys"
+
+	"github.com/hookrouter/hookrouter/internal/atomicfile"
 )
 
 // The accounts that several identities share.
@@ -242,15 +244,5 @@ func writeFile(path string, content []byte, mode fs.FileMode) error {
 	if old, err := os.ReadFile(path); err == nil && string(old) == string(content) {
 		return os.Chmod(path, mode)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	_, err = f.Write(content)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return atomicfile.Write(path, content, mode)
 }

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/atomicfile"
 )
 
 // Name is the name of the context that a router writes for a role, on the server at a
@@ -64,16 +66,10 @@ func Write(dir, name string, c Context) error {
 	if err := os.MkdirAll(filepath.Dir(path(dir, name)), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path(dir, name)), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	_, err = f.Write(append(text, '\n'))
-	if err := errors.Join(err, f.Close()); err != nil {
+	if err := atomicfile.Write(path(dir, name), append(text, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write NATS context %q: %w", name, err)
 	}
-	return os.Rename(f.Name(), path(dir, name))
+	return nil
 }
 
 // Remove removes a context that points to a credentials file, and leaves it where another

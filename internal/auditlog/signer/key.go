@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"github.com/hookrouter/hookrouter/internal/atomicfile"
 )
 
 // KeyName is the name of the keys that routers sign with.
@@ -71,7 +73,7 @@ func makeKey(path string) (*Key, error) {
 		err = os.MkdirAll(filepath.Dir(path), 0o700)
 	}
 	if err == nil {
-		err = place(path, private+"\n", 0o600, os.Link)
+		err = atomicfile.Create(path, []byte(private+"\n"), 0o600)
 	}
 	if errors.Is(err, fs.ErrExist) { // another process was faster
 		return LoadKey(path)
@@ -91,27 +93,5 @@ func showKey(path, public string) error {
 	if err == nil && strings.TrimSpace(string(text)) == public {
 		return nil
 	}
-	return place(path+".pub", public+"\n", 0o644, os.Rename)
-}
-
-// place puts a file in its place, whole and on the disk or not at all: how is
-// [os.Rename], or [os.Link] for a file that must not be there.
-func place(path, text string, mode fs.FileMode, how func(from, to string) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".key-*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	_, failed := f.WriteString(text)
-	if err := errors.Join(failed, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := how(f.Name(), path); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return atomicfile.Write(path+".pub", []byte(public+"\n"), 0o644)
 }

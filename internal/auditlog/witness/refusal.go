@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"github.com/hookrouter/hookrouter/internal/atomicfile"
 )
 
 // ErrKey means that a checkpoint is signed with a key that the witness was not given.
@@ -80,7 +82,7 @@ func (w *Witness) refuse(r *Refusal) error {
 	r.File = w.proofFile()
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {
-		err = WriteFile(r.File, append(text, '\n'))
+		err = atomicfile.Write(r.File, append(text, '\n'), 0o600)
 	}
 	w.tell(Event{Time: r.Time, Kind: "refused", Text: r.Error()})
 	if err != nil {

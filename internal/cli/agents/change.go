@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/atomicfile"
 )
 
 // backup is what is appended to the name of a configuration for the copy of what it was.
@@ -148,16 +150,7 @@ func replace(path string, text []byte, like string) error {
 	if info, err := os.Stat(like); err == nil {
 		mode = info.Mode().Perm()
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // is gone where it was renamed
-	_, err = f.Write(text)
-	if err := errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return atomicfile.Write(path, text, mode)
 }
 
 // prune removes the directories that connect made and that are empty now.

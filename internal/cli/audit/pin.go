@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/hookrouter/hookrouter/internal/auditlog/witness"
+	"github.com/hookrouter/hookrouter/internal/atomicfile"
 	"github.com/hookrouter/hookrouter/internal/cli/keys"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
@@ -72,7 +72,7 @@ func (p *pinFile) write() error {
 	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
 		return err
 	}
-	return witness.WriteFile(p.path, append(text, '\n'))
+	return atomicfile.Write(p.path, append(text, '\n'), 0o600)
 }
 
 // pinPath is where the pin of a log is kept.
