@@ -41,6 +41,7 @@ type Run struct {
 const (
 	CaseInject = "pass with injection"
 	CaseModify = "modify"
+	CaseRedact = "redact the result"
 )
 
 // Select returns the agents that a comma-separated list names, or all of them.

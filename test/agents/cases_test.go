@@ -71,6 +71,14 @@ var scenarios = []scenario{
 		}),
 		check: modifies,
 	},
+	{
+		// The call that the model makes does not hold the word that the tool writes.
+		name: agents.CaseRedact, command: "echo redacted > marker; printf 'SECRET-%s' WORD",
+		hook: at(events.ToolPost, func(ev worker.Event) (worker.Result, error) {
+			return worker.Result{Action: "modify", Data: bytes.ReplaceAll(ev.Data, []byte("SECRET-WORD"), []byte("MASKED-WORD"))}, nil
+		}),
+		check: redacts,
+	},
 	{name: "ask granted", command: "echo granted > marker", hook: at(events.ToolPre, ask), check: func(l *lab) string {
 		l.asksAndGets("Allow once", false)
 		l.ran("granted")
@@ -163,6 +171,21 @@ func modifies(l *lab) string {
 		return "denied with the change as the reason"
 	}
 	l.ran("changed")
+	return ""
+}
+
+// redacts checks that the model gets the result that hooks left, where the agent lets them
+// change it.
+func redacts(l *lab) string {
+	l.finishes()
+	l.ran("redacted")
+	if l.event(events.ToolPost).Modify == "" {
+		return "the model gets the result as it was"
+	}
+	l.told("MASKED-WORD")
+	if l.model.Saw("SECRET-WORD") {
+		l.t.Error("the model got the secret")
+	}
 	return ""
 }
 

@@ -65,6 +65,7 @@ func goose() Agent {
 		Cannot: map[string]string{
 			CaseInject: "Goose takes no context from hooks",
 			CaseModify: "Goose takes no change from hooks",
+			CaseRedact: "Goose takes no change from hooks",
 		},
 	}
 }
@@ -113,6 +114,7 @@ func qwen() Agent {
 		Cannot: map[string]string{
 			CaseInject: "Qwen Code takes no context before a tool runs",
 			CaseModify: "Qwen Code documents that a hook may change a tool's input, and runs the original",
+			CaseRedact: "Qwen Code does not let hooks take a result away",
 		},
 	}
 }

@@ -19,15 +19,16 @@ func TestTable(t *testing.T) {
 		if !ok || d.Tried != a.Version {
 			t.Errorf("%s: the version here is %s, and hook-agent's table was tried with %q", a.Name, a.Version, d.Tried)
 		}
-		cannotInject, cannotModify := false, false
+		cannotInject, cannotModify, cannotRedact := false, false, false
 		for _, e := range d.Events {
 			switch e.Name {
 			case events.SessionStart, events.PromptSubmit, events.ToolPre, events.ToolPost:
 				cannotInject = cannotInject || !e.Inject
 			}
+			cannotRedact = cannotRedact || e.Name == events.ToolPost && e.Modify == ""
 			cannotModify = cannotModify || e.Name == events.ToolPre && e.Modify == ""
 		}
-		for name, want := range map[string]bool{agents.CaseInject: cannotInject, agents.CaseModify: cannotModify} {
+		for name, want := range map[string]bool{agents.CaseInject: cannotInject, agents.CaseModify: cannotModify, agents.CaseRedact: cannotRedact} {
 			if got := a.Cannot[name] != ""; got != want {
 				t.Errorf("%s: the table here says that it cannot %q: %t; that of hook-agent: %t", a.Name, name, got, want)
 			}
