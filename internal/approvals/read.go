@@ -99,10 +99,26 @@ func (s *Service) Find(ctx context.Context, id, eventID, sent string) (*held.Eve
 	if r.Sent != sent {
 		return nil, otherData(eventID)
 	}
-	s.mu.Lock()
-	s.addRequest(r, len(r.Data))
-	s.mu.Unlock()
+	s.know(r)
 	return r, nil
+}
+
+// Load returns the approval request with an id. The error has code 404 where there is none.
+func (s *Service) Load(ctx context.Context, id string) (*held.Event, error) {
+	r, err := s.load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	s.know(r)
+	return r, nil
+}
+
+// know takes a request that was read from the store into the table, so that its decision
+// can be awaited.
+func (s *Service) know(r *held.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.addRequest(r, len(r.Data))
 }
 
 // CheckData refuses an event that has an approval request with other data, as far as this
@@ -124,11 +140,11 @@ func (s *Service) CheckData(id, eventID string, sent func() string) error {
 // load reads an approval request from the store.
 func (s *Service) load(ctx context.Context, id string) (*held.Event, error) {
 	if !validID(id) {
-		return nil, unknown(id)
+		return nil, held.Unknown(id)
 	}
 	e, err := s.bucket.Get(ctx, id)
 	if errors.Is(err, natsx.ErrNoKey) {
-		return nil, unknown(id)
+		return nil, held.Unknown(id)
 	}
 	if err != nil {
 		return nil, unavailable(err)
@@ -163,13 +179,6 @@ func (s *Service) readDecision(ctx context.Context, segment int, id string) (sto
 // validID keeps what is no id away from subjects and keys.
 func validID(id string) bool {
 	return id != "" && len(id) <= 64 && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
-}
-
-func unknown(id string) error {
-	if len(id) > 64 {
-		id = id[:64] + "..."
-	}
-	return wire.Errorf(wire.NotFound, "there is no approval request %q: it never was, or it was decided more than a day ago", id)
 }
 
 func unavailable(err error) error {

@@ -38,6 +38,11 @@ func (d *Dispatcher) rejoin(ctx context.Context, ev *event) (*Answer, error) {
 	if s == nil || err != nil {
 		return nil, err
 	}
+	return d.join(ctx, ev, s)
+}
+
+// join answers an event from the approval request that it has.
+func (d *Dispatcher) join(ctx context.Context, ev *event, s *held.Event) (*Answer, error) {
 	if err := d.replay(ctx, ev, s); err != nil {
 		return nil, err
 	}

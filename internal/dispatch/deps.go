@@ -102,6 +102,8 @@ type Approvals interface {
 	CheckData(id, eventID string, digest func() string) error
 	// Find returns the request of an event, nil where it has none.
 	Find(ctx context.Context, id, eventID, digest string) (*held.Event, error)
+	// Load returns the request with an id. The error has code 404 where there is none.
+	Load(ctx context.Context, id string) (*held.Event, error)
 	// Ask stores a request, unless the event has one; asked is false then.
 	Ask(context.Context, *held.Event) (stored *held.Event, asked bool, err error)
 	// Decide makes a decision the request's only one.

@@ -185,6 +185,13 @@ func (f *fakes) Find(_ context.Context, id, _, _ string) (*held.Event, error) {
 	return f.asked[id], nil
 }
 
+func (f *fakes) Load(_ context.Context, id string) (*held.Event, error) {
+	if s := f.asked[id]; s != nil {
+		return s, nil
+	}
+	return nil, held.Unknown(id)
+}
+
 func (f *fakes) Ask(_ context.Context, s *held.Event) (*held.Event, bool, error) {
 	f.note("ask %s", s.Prompt)
 	f.asked[s.ID] = s

@@ -35,6 +35,7 @@ var ErrNoAuthority = errors.New("there are no keys")
 //	accounts/*.jwt   what the NATS server knows of each account
 //	creds/*.creds    the credentials of each identity
 //	server.nk        the key of the router that runs the NATS server, where one does
+//	tokens.json      the digests of tokens for the HTTP API
 //	identities.json  who there is; not secret
 //
 // An Authority is for one goroutine. Changes of several processes exclude each other.
@@ -42,6 +43,7 @@ type Authority struct {
 	dir      string
 	operator nkeys.KeyPair
 	state    state
+	tokens   tokens
 }
 
 // state is identities.json.
@@ -58,7 +60,7 @@ func Init(dir, prefix string) (*Authority, error) {
 	if _, err := os.Stat(filepath.Join(dir, DirectoryFile)); err == nil {
 		return nil, fmt.Errorf("%s has keys already: choose another directory", dir)
 	}
-	a := &Authority{dir: dir, state: state{Prefix: prefix, Accounts: map[string]string{}}}
+	a := &Authority{dir: dir, state: state{Prefix: prefix, Accounts: map[string]string{}}, tokens: tokens{}}
 	for _, sub := range []string{"", "keys", "accounts", "creds"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			return nil, err
@@ -96,6 +98,9 @@ func Open(dir string) (*Authority, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, DirectoryFile), err)
+	}
+	if a.tokens, err = readTokens(dir); err != nil {
+		return nil, err
 	}
 	if a.operator, err = a.key("operator.nk"); err != nil {
 		return nil, err
@@ -136,6 +141,15 @@ func (a *Authority) Identities() []Identity {
 
 // Add makes credentials for a new identity. A zero Expires means that they never end.
 func (a *Authority) Add(i Identity) (Identity, error) {
+	i, err := a.enroll(i)
+	if err != nil {
+		return i, err
+	}
+	return i, a.issue(a.find(i.Name))
+}
+
+// enroll adds an identity that has no credentials yet.
+func (a *Authority) enroll(i Identity) (Identity, error) {
 	if err := i.Check(); err != nil {
 		return i, err
 	}
@@ -158,10 +172,10 @@ func (a *Authority) Add(i Identity) (Identity, error) {
 		i.Account = a.state.Accounts[routersAccount]
 	}
 	a.state.Identities = append(a.state.Identities, i)
-	return i, a.issue(a.find(i.Name))
+	return i, nil
 }
 
-// Rotate makes new credentials for an identity; those it has end.
+// Rotate makes new credentials for an identity, of each kind that it has; those it has end.
 func (a *Authority) Rotate(name string) (Identity, error) {
 	i, err := a.mustFind(name)
 	if err != nil {
@@ -169,7 +183,15 @@ func (a *Authority) Rotate(name string) (Identity, error) {
 	}
 	i.end(time.Now())
 	i.Revoked = time.Time{}
-	return *i, a.issue(i)
+	if i.User != "" || i.HTTP == nil {
+		if err := a.issue(i); err != nil {
+			return *i, err
+		}
+	}
+	if i.HTTP == nil {
+		return *i, nil
+	}
+	return a.issueToken(i, i.HTTP.Expires)
 }
 
 // Revoke ends the credentials of an identity. Rotate gives it new ones.
@@ -181,6 +203,7 @@ func (a *Authority) Revoke(name string) (Identity, error) {
 	if i.Revoked.IsZero() {
 		i.Revoked = time.Now().UTC().Truncate(time.Second)
 		i.end(i.Revoked)
+		delete(a.tokens, name)
 		if err := os.Remove(a.CredsFile(*i)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return *i, err
 		}
@@ -206,13 +229,17 @@ func (a *Authority) CredsFile(i Identity) string {
 	return filepath.Join(a.dir, "creds", i.Name+".creds")
 }
 
-// save writes identities.json and what the server knows of each account.
+// save writes identities.json, the digests of tokens and what the server knows of each
+// account.
 func (a *Authority) save() error {
 	text, err := json.MarshalIndent(a.state, "", "  ")
 	if err != nil {
 		return err
 	}
 	if err := writeFile(filepath.Join(a.dir, DirectoryFile), append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	if err := a.tokens.write(a.dir); err != nil {
 		return err
 	}
 	for _, account := range slices.Sorted(maps.Keys(a.accounts())) {

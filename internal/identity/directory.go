@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -16,12 +17,13 @@ const DirectoryFile = "identities.json"
 // Directory tells routers who is who. A nil one knows nobody and limits nothing. It is
 // immutable.
 type Directory struct {
-	senders map[string]string     // labels by the public key of the account
-	workers map[string][]Identity // by the ids that they answer for, "*" included
+	senders map[string]string            // labels by the public key of the account
+	workers map[string][]Identity        // by the ids that they answer for, "*" included
+	bearers map[[sha256.Size]byte]bearer // by the digests of tokens for the HTTP API
 }
 
-// ParseDirectory reads an identities.json.
-func ParseDirectory(text []byte) (*Directory, error) {
+// parseDirectory reads an identities.json, with the digests of its tokens.
+func parseDirectory(text []byte, digests tokens) (*Directory, error) {
 	var s state
 	if err := json.Unmarshal(text, &s); err != nil {
 		return nil, fmt.Errorf("read the identities: %w", err)
@@ -41,7 +43,7 @@ func ParseDirectory(text []byte) (*Directory, error) {
 			}
 		}
 	}
-	return d, nil
+	return d, d.admit(s.Identities, digests)
 }
 
 // Sender is the label of whoever sends from an account, such as "agent/coder". The error

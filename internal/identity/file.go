@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,8 +16,8 @@ import (
 // recheck is how often a file is looked at.
 const recheck = time.Second
 
-// File is the [Directory] of an identities.json as the file is now: it is read again
-// where it changed. A file that can't be read changes nothing. A nil File knows nobody and
+// File is the [Directory] of an identities.json, and of the [TokensFile] beside it, as they
+// are now: they are read again where one changed. A file that can't be read changes nothing. A nil File knows nobody and
 // limits nothing. It may be used by many goroutines.
 type File struct {
 	path string
@@ -25,7 +26,7 @@ type File struct {
 	next atomic.Int64 // when it is looked at again, Unix nanoseconds
 
 	mu   sync.Mutex // guards what follows, and that one reads at a time
-	seen fs.FileInfo
+	seen [2]fs.FileInfo
 }
 
 // OpenFile reads an identities.json. log may be nil.
@@ -79,11 +80,25 @@ func (f *File) current() *Directory {
 	return f.now.Load()
 }
 
-// reload reads the file where it changed.
+// Bearer is [Directory.Bearer], of this moment: a token that was revoked ends at once.
+func (f *File) Bearer(token string) (label string, ok bool) {
+	f.reload()
+	return f.now.Load().Bearer(token, time.Now())
+}
+
+// Bearers is [Directory.Bearers].
+func (f *File) Bearers() int {
+	if f == nil {
+		return 0
+	}
+	return f.current().Bearers()
+}
+
+// reload reads the files where one changed.
 func (f *File) reload() {
-	info, err := os.Stat(f.path)
+	now := f.stat()
 	f.mu.Lock()
-	same := err == nil && f.seen != nil && info.ModTime().Equal(f.seen.ModTime()) && info.Size() == f.seen.Size() && os.SameFile(info, f.seen)
+	same := unchanged(now[0], f.seen[0]) && unchanged(now[1], f.seen[1])
 	f.mu.Unlock()
 	if same {
 		return
@@ -93,22 +108,40 @@ func (f *File) reload() {
 	}
 }
 
+// stat is what the files are now; nil for one that is not there.
+func (f *File) stat() (now [2]fs.FileInfo) {
+	for i, path := range [...]string{f.path, filepath.Join(filepath.Dir(f.path), TokensFile)} {
+		if info, err := os.Stat(path); err == nil {
+			now[i] = info
+		}
+	}
+	return now
+}
+
+func unchanged(now, seen fs.FileInfo) bool {
+	if now == nil || seen == nil {
+		return now == nil && seen == nil
+	}
+	return now.ModTime().Equal(seen.ModTime()) && now.Size() == seen.Size() && os.SameFile(now, seen)
+}
+
 func (f *File) read() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	info, err := os.Stat(f.path)
-	if err != nil {
-		return fmt.Errorf("read the identities: %w", err)
-	}
+	seen := f.stat()
 	text, err := os.ReadFile(f.path)
 	if err != nil {
 		return fmt.Errorf("read the identities: %w", err)
 	}
-	d, err := ParseDirectory(text)
+	digests, err := readTokens(filepath.Dir(f.path))
+	if err != nil {
+		return err
+	}
+	d, err := parseDirectory(text, digests)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
-	f.seen = info
+	f.seen = seen
 	f.now.Store(d)
 	return nil
 }

@@ -27,7 +27,21 @@ type Identity struct {
 	Revoked time.Time `json:"revoked,omitzero"`
 	// Former are the public keys of credentials that ended, and when they did.
 	Former map[string]time.Time `json:"former,omitempty"`
+	// HTTP is the token of an agent for the HTTP API; nil where it has none.
+	HTTP *HTTPAccess `json:"http,omitempty"`
+
+	token string // what was made just now
 }
+
+// HTTPAccess is what is known of a token. Its digest is in [TokensFile].
+type HTTPAccess struct {
+	Created time.Time `json:"created"`
+	Expires time.Time `json:"expires,omitzero"` // zero means never
+}
+
+// Token is the token for the HTTP API that was made with this identity, which is kept
+// nowhere; empty where none was made.
+func (i Identity) Token() string { return i.token }
 
 // Label is how records and people name the identity, such as "agent/coder".
 func (i Identity) Label() string { return string(i.Role) + "/" + i.Name }
@@ -43,6 +57,8 @@ func (i Identity) Check() error {
 		return fmt.Errorf("identity %q: role %q is unknown: use one of %q", i.Name, i.Role, Roles)
 	case i.Role != Worker && (len(i.Hooks) > 0 || i.May != nil):
 		return fmt.Errorf("identity %q: only a worker answers for hooks, not the role %s", i.Name, i.Role)
+	case i.Role != Agent && i.HTTP != nil:
+		return fmt.Errorf("identity %q: only an agent has a token for the HTTP API, not the role %s", i.Name, i.Role)
 	case i.Role == Worker && len(i.Hooks) == 0:
 		return fmt.Errorf("identity %q: name the hooks that the worker answers for", i.Name)
 	}

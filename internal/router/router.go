@@ -8,6 +8,7 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 
+	"github.com/hookrouter/hookrouter/internal/api/agentapi"
 	natsapi "github.com/hookrouter/hookrouter/internal/api/nats"
 	"github.com/hookrouter/hookrouter/internal/approvals"
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
@@ -35,6 +36,7 @@ type Router struct {
 	approvals *approvals.Service
 	audit     *auditlog.Log
 	dispatch  *dispatch.Dispatcher
+	agents    *agentapi.API
 	observer  *observer
 }
 
@@ -89,8 +91,16 @@ func (r *Router) openCoordinator(ctx context.Context) error {
 		Hooks: r.registry, Freezes: r.registry, Transport: hookcall.New(r.conn, r.opts.MaxReply), Sessions: r.sessions, Approvals: r.approvals,
 		Journal: r.audit, View: r.audit.View(), Observer: r.observer,
 	}, r.opts.dispatchOptions())
+	r.agents = agentapi.New(agentapi.Options{
+		Dispatcher: r.dispatch, Sessions: r.sessions, Ready: r.Ready, AuditMode: string(r.opts.Audit), MaxData: r.opts.MaxData, MaxInFlight: r.opts.MaxInFlight,
+		ForwardBaggage: r.opts.ForwardBaggage, Refused: r.observer.metrics.Refused,
+	})
 	return nil
 }
+
+// Agents is where events are decided, for servers in this process. It serves while the
+// router runs.
+func (r *Router) Agents() *agentapi.API { return r.agents }
 
 // Approvals is where approval requests are listed and answered, for servers in this
 // process.
@@ -153,12 +163,13 @@ func (r *Router) Run(ctx context.Context, up func()) error {
 	if err != nil {
 		return err
 	}
+	r.agents.Serve()
 	if up != nil {
 		up()
 	}
 	unwatch, err := r.opts.Telemetry.Watch(func() telemetry.State { return r.state(server) })
 	if err != nil {
-		return errors.Join(err, server.Stop(ctx))
+		return errors.Join(err, r.agents.Drain(ctx), server.Stop(ctx))
 	}
 	defer unwatch()
 	if r.observer.metrics != nil {
@@ -176,7 +187,9 @@ func (r *Router) Run(ctx context.Context, up func()) error {
 	<-served
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.opts.DrainTimeout)
 	defer cancel()
-	err = errors.Join(err, server.Stop(drain))
+	drained := make(chan error, 1)
+	go func() { drained <- r.agents.Drain(drain) }()
+	err = errors.Join(err, server.Stop(drain), <-drained)
 	r.dispatch.Wait()
 	return err
 }
@@ -208,9 +221,9 @@ func (r *Router) serve() (*natsapi.Server, error) {
 		metadata["audit_key"] = r.opts.AuditKey.Public
 	}
 	return natsapi.Start(natsapi.Options{
-		Conn: r.conn, Dispatcher: r.dispatch, Registry: r.registry, Approvals: r.approvals, Sessions: r.sessions, Compile: func(reg chain.Registration) error { _, err := match.Condition(reg); return err },
-		Ready: r.Ready, Version: r.opts.Version, Metadata: metadata, AuditMode: string(r.opts.Audit), Limits: r.opts.Injection,
-		MaxData: r.opts.MaxData, MaxInFlight: r.opts.MaxInFlight, Accounts: r.opts.Accounts, Guards: r.opts.Guards, Identities: r.opts.Identities, ServerKey: r.opts.ServerKey, ForwardBaggage: r.opts.ForwardBaggage,
+		Conn: r.conn, Agents: r.agents, Dispatcher: r.dispatch, Registry: r.registry, Approvals: r.approvals, Sessions: r.sessions, Compile: func(reg chain.Registration) error { _, err := match.Condition(reg); return err },
+		Ready: r.Ready, Version: r.opts.Version, Metadata: metadata, Limits: r.opts.Injection,
+		Accounts: r.opts.Accounts, Guards: r.opts.Guards, Identities: r.opts.Identities, ServerKey: r.opts.ServerKey,
 		Refused: r.observer.metrics.Refused, Log: r.opts.Log,
 	})
 }

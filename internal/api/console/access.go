@@ -4,26 +4,17 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"net/http"
-	"net/netip"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/wire"
-)
-
-const (
-	maxWrong     = 10          // wrong tokens of an address in wrongWindow
-	wrongWindow  = time.Minute // from the first of them
-	maxAddresses = 1024        // that are remembered; the rest count as one
-	sweepEvery   = time.Second // when there is no room
+	"github.com/hookrouter/hookrouter/internal/api/web"
 )
 
 // access knows who has which token, by digests, and makes and checks sessions.
 type access struct {
 	holders []holder
 	key     []byte // signs sessions; all replicas with the same tokens have it
-	wrong   throttle
+	wrong   web.Throttle
 }
 
 // holder is somebody with a token.
@@ -63,7 +54,7 @@ func (a *access) try(r *http.Request, token string) (who string, err error) {
 		}
 	}
 	if who == "" {
-		err = a.wrong.count(r.RemoteAddr)
+		err = a.wrong.Wrong(r.RemoteAddr, "the token is wrong, or the session is over: the router printed its token when it started")
 	}
 	return who, err
 }
@@ -90,69 +81,4 @@ func bearer(r *http.Request) (token string, ok bool) {
 		}
 	}
 	return "", false
-}
-
-// throttle counts wrong tokens by address. The zero throttle is ready to use.
-type throttle struct {
-	mu    sync.Mutex
-	wrong map[netip.Prefix]window // the zero prefix stands for addresses beyond the limit
-	swept time.Time               // when windows that are over were last looked for
-}
-
-type window struct {
-	began time.Time
-	count int
-}
-
-// count counts a wrong token, and returns the error for it.
-func (t *throttle) count(remote string) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	now := time.Now()
-	from := t.room(network(remote), now)
-	seen := t.wrong[from]
-	if now.Sub(seen.began) >= wrongWindow {
-		seen = window{began: now}
-	}
-	if seen.count >= maxWrong {
-		return wire.Errorf(http.StatusTooManyRequests, "too many wrong tokens from this address: try the right one, or wait a minute")
-	}
-	seen.count++
-	t.wrong[from] = seen
-	return wire.Errorf(http.StatusUnauthorized, "the token is wrong, or the session is over: the router printed its token when it started")
-}
-
-// room finds the key under which an address is counted.
-func (t *throttle) room(from netip.Prefix, now time.Time) netip.Prefix {
-	if t.wrong == nil {
-		t.wrong = map[netip.Prefix]window{}
-	}
-	if _, known := t.wrong[from]; known || len(t.wrong) < maxAddresses {
-		return from
-	}
-	if now.Sub(t.swept) < sweepEvery {
-		return netip.Prefix{}
-	}
-	t.swept = now
-	for other, seen := range t.wrong {
-		if now.Sub(seen.began) >= wrongWindow {
-			delete(t.wrong, other)
-		}
-	}
-	if len(t.wrong) < maxAddresses {
-		return from
-	}
-	return netip.Prefix{}
-}
-
-// network is what one sender can be thought to own: an IPv4 address, or a /64 of
-// IPv6.
-func network(remote string) netip.Prefix {
-	at, _ := netip.ParseAddrPort(remote)
-	addr, bits := at.Addr().Unmap().WithZone(""), 64
-	if addr.Is4() {
-		bits = 32
-	}
-	prefix, _ := addr.Prefix(bits)
-	return prefix
 }

@@ -3,14 +3,11 @@ package console
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"strconv"
 	"strings"
 
+	"github.com/hookrouter/hookrouter/internal/api/web"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
@@ -30,7 +27,7 @@ func (c *Console) guarded(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
-		if !c.servedAs(r) {
+		if !web.ServedAs(r, c.o.Hosts) {
 			c.refuse(w, r, wire.Errorf(http.StatusMisdirectedRequest,
 				"the console is not served as %q: if that name is yours, start hook-router with --console-hosts %[1]s; else use its address or localhost", clip(r.Host)))
 			return
@@ -91,51 +88,12 @@ func sameOrigin(r *http.Request) bool {
 	return err == nil && (origin.Scheme == "http" || origin.Scheme == "https") && strings.EqualFold(origin.Host, r.Host)
 }
 
-// servedAs says whether the Host header is a name of this console. One that
-// isn't may be a foreign name that was made to lead here.
-func (c *Console) servedAs(r *http.Request) bool {
-	name, _, err := net.SplitHostPort(r.Host)
-	if err != nil {
-		name = strings.Trim(r.Host, "[]")
-	}
-	if ip, err := netip.ParseAddr(name); strings.EqualFold(name, "localhost") || err == nil && ip.IsLoopback() {
-		return true
-	}
-	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && r.Host == local.String() {
-		return true
-	}
-	for _, allowed := range c.o.Hosts {
-		if strings.EqualFold(allowed, r.Host) || strings.EqualFold(allowed, name) {
-			return true
-		}
-	}
-	return false
-}
-
-// failure is the body of an answer that refuses.
-type failure struct {
-	Error string `json:"error"`
-	Code  int    `json:"code"`
-}
-
 // refuse answers with the code and the sentence of a refusal. Other errors are
 // logged, not sent to the client.
 func (c *Console) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	refusal, ok := errors.AsType[*wire.Error](err)
-	if !ok || refusal.Code < 400 || refusal.Code > 599 {
-		if r.Context().Err() != nil {
-			return // nobody listens
-		}
-		c.o.Log.Error("console request failed", "path", r.URL.Path, "error", err)
-		refusal = wire.Errorf(wire.Internal, "the router failed; its log says why")
+	if r.Context().Err() == nil { // else nobody listens
+		web.Refuse(w, c.o.Log, r.URL.Path, err)
 	}
-	switch refusal.Code {
-	case http.StatusUnauthorized:
-		w.Header().Set("WWW-Authenticate", "Bearer")
-	case http.StatusTooManyRequests:
-		w.Header().Set("Retry-After", strconv.Itoa(int(wrongWindow.Seconds())))
-	}
-	reply(w, refusal.Code, failure{refusal.Text, refusal.Code})
 }
 
 // reply answers with JSON.
@@ -147,15 +105,6 @@ func reply(w http.ResponseWriter, code int, body any) {
 	write(w, code, text)
 }
 
-func write(w http.ResponseWriter, code int, text []byte) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	_, _ = w.Write(append(text, '\n')) //nolint:gosec // it is JSON, and the client is gone, if anything
-}
+func write(w http.ResponseWriter, code int, text []byte) { web.Write(w, code, text) }
 
-func clip(s string) string {
-	if len(s) > 80 {
-		return s[:80] + "..."
-	}
-	return s
-}
+func clip(s string) string { return web.Clip(s) }

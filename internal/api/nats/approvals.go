@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/hookrouter/hookrouter/internal/api/agentapi"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/wire"
@@ -21,7 +22,7 @@ func (s *Server) pending(ctx context.Context, req *natsx.Request) error {
 		return err
 	}
 	body := []byte{'['}
-	room := int(s.conn.MaxPayload()) - headerRoom
+	room := int(s.conn.MaxPayload()) - agentapi.HeaderRoom
 	for i, q := range list {
 		before := len(body)
 		if i > 0 {

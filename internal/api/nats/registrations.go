@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/nats-io/nuid"
 
+	"github.com/hookrouter/hookrouter/internal/api/agentapi"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/wire"
@@ -41,7 +42,7 @@ func (s *Server) register(ctx context.Context, req *natsx.Request) error {
 	if err := events.CheckHookID(id); err != nil {
 		return wire.Errorf(wire.Malformed, "%v", err)
 	}
-	reg, ignored, err := chain.ParseRegistration(id, req.Data, protocolOf(req))
+	reg, ignored, err := chain.ParseRegistration(id, req.Data, agentapi.Protocol(req.Header))
 	if err != nil {
 		return wire.Errorf(wire.Malformed, "%v", err)
 	}
@@ -114,7 +115,7 @@ func (s *Server) unregister(ctx context.Context, req *natsx.Request) error {
 		return wire.Errorf(wire.Malformed, `the body must be {"instance":"…"}, or {} to remove the hook`)
 	}
 	ignored := slices.Sorted(maps.Keys(body.Unknown))
-	if len(ignored) > 0 && protocolOf(req) <= chain.ProtocolVersion {
+	if len(ignored) > 0 && agentapi.Protocol(req.Header) <= chain.ProtocolVersion {
 		return wire.Errorf(wire.Malformed, "the body has the unknown field %q", ignored[0])
 	}
 	instance := "" // all of them

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nkeys"
 
+	"github.com/hookrouter/hookrouter/internal/api/agentapi"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -22,6 +23,7 @@ import (
 // Options configure a server. All fields are required unless said otherwise.
 type Options struct {
 	Conn       *natsx.Conn
+	Agents     *agentapi.API
 	Dispatcher *dispatch.Dispatcher
 	Registry   *registry.Registry
 	Approvals  approval.Service
@@ -33,14 +35,8 @@ type Options struct {
 	// Version and Metadata are for service discovery.
 	Version  string
 	Metadata map[string]string
-	// AuditMode is told to agents with every answer.
-	AuditMode string
 	// Limits are those of injections, as session show reports them.
 	Limits verdict.Limits
-	// MaxData is the largest event data, in bytes.
-	MaxData int
-	// MaxInFlight is how many requests of agents may be under way.
-	MaxInFlight int
 	// Accounts takes what the NATS server says of a request from another account as who
 	// sent it.
 	Accounts bool
@@ -51,8 +47,6 @@ type Options struct {
 	ServerKey nkeys.KeyPair
 	// Guards are the hooks that an operator pinned; nil for none.
 	Guards *pinned.Guards
-	// ForwardBaggage passes the W3C baggage of a request on to hooks.
-	ForwardBaggage bool
 	// Refused counts a request that got an error; nil counts nothing.
 	Refused func(endpoint string, code int)
 	Log     *slog.Logger
@@ -60,13 +54,12 @@ type Options struct {
 
 // Server answers on the subjects of the wire protocol. Run it.
 type Server struct {
-	opts      Options
-	conn      *natsx.Conn
-	dispatch  *dispatch.Dispatcher
-	auditMode []string // the header of every answer to an agent
-	inFlight  natsx.Limiter
-	service   *natsx.Service
-	log       *slog.Logger
+	opts     Options
+	conn     *natsx.Conn
+	agents   *agentapi.API
+	dispatch *dispatch.Dispatcher
+	service  *natsx.Service
+	log      *slog.Logger
 
 	leave []func() // stops answering agents; nil while it does not. Of Run alone.
 }
@@ -77,9 +70,7 @@ const maxOperators = 256
 
 // Start starts to answer on every subject. Run keeps it going.
 func Start(o Options) (*Server, error) {
-	s := &Server{
-		opts: o, conn: o.Conn, dispatch: o.Dispatcher, auditMode: []string{o.AuditMode}, inFlight: natsx.NewLimiter(o.MaxInFlight), log: o.Log,
-	}
+	s := &Server{opts: o, conn: o.Conn, agents: o.Agents, dispatch: o.Dispatcher, log: o.Log}
 	var err error
 	if s.service, err = o.Conn.Serve("hook-router", o.Version, o.Metadata); err != nil {
 		return nil, err
@@ -96,7 +87,7 @@ func Start(o Options) (*Server, error) {
 }
 
 // InFlight is how many requests of agents are under way, and how many may be.
-func (s *Server) InFlight() (n, limit int) { return len(s.inFlight), cap(s.inFlight) }
+func (s *Server) InFlight() (n, limit int) { return len(s.agents.InFlight), cap(s.agents.InFlight) }
 
 // operatorEndpoints are for workers, people and operators.
 func (s *Server) operatorEndpoints() []natsx.Endpoint {
@@ -134,10 +125,10 @@ func (s *Server) operatorEndpoints() []natsx.Endpoint {
 func (s *Server) agentEndpoints() []natsx.Endpoint {
 	of := s.conn.Of
 	return []natsx.Endpoint{
-		{Name: "emit", Subject: of("emit", ">"), Limiter: s.inFlight, Handle: s.emit, Data: func() any { return s.dispatch.Counters() }},
-		{Name: "execute", Subject: of("execute", ">"), Limiter: s.inFlight, Handle: s.execute},
-		{Name: "collect", Subject: of("collect", ">"), Limiter: s.inFlight, Handle: s.collect},
-		{Name: "contributions", Subject: of("contributions", ">"), Limiter: s.inFlight, Handle: s.contributions},
+		{Name: "emit", Subject: of("emit", ">"), Limiter: s.agents.InFlight, Handle: s.emit, Data: func() any { return s.dispatch.Counters() }},
+		{Name: "execute", Subject: of("execute", ">"), Limiter: s.agents.InFlight, Handle: s.execute},
+		{Name: "collect", Subject: of("collect", ">"), Limiter: s.agents.InFlight, Handle: s.collect},
+		{Name: "contributions", Subject: of("contributions", ">"), Limiter: s.agents.InFlight, Handle: s.contributions},
 	}
 }
 

@@ -5,45 +5,22 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hookrouter/hookrouter/internal/api/agentapi"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/session"
-	"github.com/hookrouter/hookrouter/internal/sessionid"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// sessionRequest is the body of the requests about a session.
-type sessionRequest struct {
-	Session string `json:"session_id"`
-	Hook    string `json:"hook"`
-	Prompt  string `json:"prompt"`
-	Agent   string `json:"agent"` // whose session; empty for whoever uses the id
-}
-
-func readSession(req *natsx.Request) (sessionRequest, error) {
-	var body sessionRequest
-	if err := readBody(req, &body); err != nil {
-		return body, err
-	}
-	if body.Session == "" || len(body.Session) > events.MaxSessionLen {
-		return body, wire.Errorf(wire.Malformed, `the body must name the session, {"session_id":"…"}, in at most %d bytes`, events.MaxSessionLen)
-	}
-	return body, nil
-}
-
 // turn begins a turn of a session.
 func (s *Server) turn(ctx context.Context, req *natsx.Request) error {
-	body, err := readSession(req)
-	if err != nil {
-		return err
-	}
 	sender, err := s.sender(req)
 	if err != nil {
 		return err
 	}
-	if err := s.opts.Sessions.Begin(ctx, sessionid.Of(sender, body.Session), ""); err != nil {
+	if err := s.agents.Turn(ctx, sender, req.Header, req.Data); err != nil {
 		return err
 	}
 	return replyJSON(req, struct{}{})
@@ -51,15 +28,11 @@ func (s *Server) turn(ctx context.Context, req *natsx.Request) error {
 
 // endSession ends a session; no hook is called.
 func (s *Server) endSession(ctx context.Context, req *natsx.Request) error {
-	body, err := readSession(req)
-	if err != nil {
-		return err
-	}
 	sender, err := s.sender(req)
 	if err != nil {
 		return err
 	}
-	if err := s.opts.Sessions.End(ctx, sessionid.Of(sender, body.Session)); err != nil {
+	if err := s.agents.EndSession(ctx, sender, req.Header, req.Data); err != nil {
 		return err
 	}
 	return replyJSON(req, struct{}{})
@@ -67,7 +40,7 @@ func (s *Server) endSession(ctx context.Context, req *natsx.Request) error {
 
 // showSession answers with what is known of a session.
 func (s *Server) showSession(ctx context.Context, req *natsx.Request) error {
-	body, err := readSession(req)
+	body, err := agentapi.ReadSession(req.Header, req.Data)
 	if err != nil {
 		return err
 	}
@@ -84,7 +57,7 @@ func (s *Server) showSession(ctx context.Context, req *natsx.Request) error {
 
 // revoke forgets what was always allowed in a session.
 func (s *Server) revoke(ctx context.Context, req *natsx.Request) error {
-	body, err := readSession(req)
+	body, err := agentapi.ReadSession(req.Header, req.Data)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -72,3 +73,12 @@ func Decode(text []byte) (*Event, error) {
 
 // FirstSegment is where its decision is looked for first.
 func (s *Event) FirstSegment() int { return max(s.Segment, 1) }
+
+// Unknown is the error where there is no approval request with an id, or none that whoever
+// asks may know of.
+func Unknown(id string) error {
+	if len(id) > 64 {
+		id = id[:64] + "..."
+	}
+	return wire.Errorf(wire.NotFound, "there is no approval request %q: it never was, or it was decided more than a day ago", id)
+}

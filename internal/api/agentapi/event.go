@@ -1,0 +1,127 @@
+package agentapi
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/dispatch"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+const (
+	// HeaderRoom is what headers and envelope of a message may need beside the data, in
+	// bytes.
+	HeaderRoom = 32 << 10
+
+	maxDefaults = 8 << 10 // bytes
+	maxTimeout  = 24 * time.Hour
+)
+
+// MaxBody is the largest body of a request with an event, in bytes.
+func (a *API) MaxBody() int { return a.o.MaxData + HeaderRoom }
+
+// Decide has a request decided: emit, execute or collect.
+func (a *API) Decide(ctx context.Context, verb string, in dispatch.Request) (*dispatch.Answer, error) {
+	switch verb {
+	case "emit":
+		return a.Emit(ctx, in)
+	case "execute":
+		return a.Execute(ctx, in)
+	case "collect":
+		return a.Collect(ctx, in)
+	}
+	return nil, wire.Errorf(wire.NotFound, "there is no %q", verb)
+}
+
+// ReadEvent reads the request about an event, from whoever sender is.
+func (a *API) ReadEvent(name, sender string, header wire.Header, data []byte) (dispatch.Request, error) {
+	if len(data) > a.MaxBody() { // not worth parsing
+		return dispatch.Request{}, a.TooLarge(len(data))
+	}
+	in, err := a.ReadHeader(sender, header)
+	if err != nil {
+		return in, err
+	}
+	if in.Event, in.Object, err = events.Decode(name, header, data); err != nil {
+		return dispatch.Request{}, wire.Errorf(wire.Malformed, "%v", err)
+	}
+	return in, nil
+}
+
+// ReadHeader reads what a request carries beside the event.
+func (a *API) ReadHeader(sender string, header wire.Header) (in dispatch.Request, err error) {
+	h := wire.ReadRequestHeader(header)
+	in = dispatch.Request{
+		Emitter: sender, Retry: h.Retry == "1",
+		Traceparent: h.Traceparent, Tracestate: h.Tracestate, Turn: h.Turn,
+	}
+	if in.Timeout, err = wire.Timeout(h.Timeout, 0, maxTimeout); err != nil {
+		return in, err
+	}
+	if in.Wait, err = waitOf(h.Wait); err != nil {
+		return in, err
+	}
+	if in.Defaults, err = defaultFields(h.Defaults); err != nil {
+		return in, err
+	}
+	if a.o.ForwardBaggage {
+		in.Baggage = h.Baggage
+	}
+	return in, nil
+}
+
+// waitOf reads how long the reply to an execute may wait for a person.
+func waitOf(text string) (time.Duration, error) {
+	if text == "" {
+		return dispatch.DefaultWait, nil
+	}
+	ms, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || ms < 0 {
+		return 0, wire.Errorf(wire.Malformed, "%s must be a whole number of milliseconds", wire.HeaderWait)
+	}
+	return time.Duration(min(ms, dispatch.MaxWait.Milliseconds())) * time.Millisecond, nil
+}
+
+func defaultFields(text string) (events.Object, error) {
+	switch {
+	case text == "":
+		return events.Object{}, nil
+	case len(text) > maxDefaults:
+		return events.Object{}, wire.Errorf(wire.TooLarge, "%s has %d bytes: at most %d are allowed", wire.HeaderDefaults, len(text), maxDefaults)
+	}
+	defaults, err := events.ParseObject([]byte(text))
+	if err != nil {
+		return events.Object{}, wire.Errorf(wire.Malformed, "%s: %v", wire.HeaderDefaults, err)
+	}
+	return defaults, nil
+}
+
+// Header is what an answer carries beside its body. The verb is that of the request:
+// emit, execute, collect or contributions.
+func (a *API) Header(verb string, answer *dispatch.Answer) wire.Header {
+	h := make(wire.Header, 4)
+	switch verb {
+	case "emit", "execute":
+		h[wire.HeaderEventID] = []string{events.Escape(answer.EventID)}
+		h[wire.HeaderChainID] = []string{answer.ChainID}
+		h[wire.HeaderCount] = []string{strconv.Itoa(answer.Called)}
+		h[wire.HeaderAudit] = a.auditMode
+	}
+	set := func(name, value string) {
+		if value != "" {
+			h[name] = []string{value}
+		}
+	}
+	set(wire.HeaderDeniedBy, answer.DeniedBy)
+	set(wire.HeaderFailedOpen, strings.Join(answer.FailedOpen, ","))
+	set(wire.HeaderFrom, strings.Join(answer.From, ","))
+	set(wire.HeaderMissing, strings.Join(answer.Missing, ","))
+	return h
+}
+
+// Sender is who an identity with a label, such as "agent/coder", is for events, records and
+// sessions: the same, however it connects.
+func Sender(label string) string { return "nats " + label }

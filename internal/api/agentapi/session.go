@@ -1,0 +1,47 @@
+package agentapi
+
+import (
+	"context"
+
+	"github.com/hookrouter/hookrouter/internal/sessionid"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// SessionRequest is the body of the requests about a session.
+type SessionRequest struct {
+	Session string `json:"session_id"`
+	Hook    string `json:"hook"`
+	Prompt  string `json:"prompt"`
+	Agent   string `json:"agent"` // whose session; empty for whoever uses the id
+}
+
+// ReadSession reads the body of a request about a session.
+func ReadSession(header wire.Header, data []byte) (SessionRequest, error) {
+	var body SessionRequest
+	if err := ReadBody(header, data, &body); err != nil {
+		return body, err
+	}
+	if body.Session == "" || len(body.Session) > events.MaxSessionLen {
+		return body, wire.Errorf(wire.Malformed, `the body must name the session, {"session_id":"…"}, in at most %d bytes`, events.MaxSessionLen)
+	}
+	return body, nil
+}
+
+// Turn begins a turn of a session of the sender.
+func (a *API) Turn(ctx context.Context, sender string, header wire.Header, data []byte) error {
+	body, err := ReadSession(header, data)
+	if err != nil {
+		return err
+	}
+	return a.o.Sessions.Begin(ctx, sessionid.Of(sender, body.Session), "")
+}
+
+// EndSession ends a session of the sender; no hook is called.
+func (a *API) EndSession(ctx context.Context, sender string, header wire.Header, data []byte) error {
+	body, err := ReadSession(header, data)
+	if err != nil {
+		return err
+	}
+	return a.o.Sessions.End(ctx, sessionid.Of(sender, body.Session))
+}

@@ -1,0 +1,51 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// failure is the body of an answer that refuses.
+type failure struct {
+	Error string `json:"error"`
+	Code  int    `json:"code"`
+}
+
+// Refuse answers with the code and the sentence of a refusal. Other errors are logged as
+// those of a path, and not sent to the client. It returns the code.
+func Refuse(w http.ResponseWriter, log *slog.Logger, path string, err error) (code int) {
+	refusal, ok := errors.AsType[*wire.Error](err)
+	if !ok || refusal.Code < 400 || refusal.Code > 599 {
+		log.Error("HTTP request failed", "path", path, "error", err)
+		refusal = wire.Errorf(wire.Internal, "the router failed; its log says why")
+	}
+	switch refusal.Code {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusTooManyRequests:
+		w.Header().Set("Retry-After", strconv.Itoa(int(WrongWindow.Seconds())))
+	}
+	body, _ := json.Marshal(failure{refusal.Text, refusal.Code}) // a text and a number
+	Write(w, refusal.Code, body)
+	return refusal.Code
+}
+
+// Write answers with JSON.
+func Write(w http.ResponseWriter, code int, text []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_, _ = w.Write(append(text, '\n')) //nolint:gosec // it is JSON, and the client is gone, if anything
+}
+
+// Clip keeps what a client sent short.
+func Clip(s string) string {
+	if len(s) > 80 {
+		return s[:80] + "..."
+	}
+	return s
+}

@@ -1,0 +1,85 @@
+package web
+
+import (
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// WrongWindow is how long wrong tokens are counted, from the first of them.
+const WrongWindow = time.Minute
+
+const (
+	maxWrong     = 10          // wrong tokens of an address in WrongWindow
+	maxAddresses = 1024        // that are remembered; the rest count as one
+	sweepEvery   = time.Second // when there is no room
+)
+
+// Throttle counts wrong tokens by address. The zero Throttle is ready to use.
+type Throttle struct {
+	mu    sync.Mutex
+	wrong map[netip.Prefix]window // the zero prefix stands for addresses beyond the limit
+	swept time.Time               // when windows that are over were last looked for
+}
+
+type window struct {
+	began time.Time
+	count int
+}
+
+// Wrong counts a wrong token, and returns the error for it: 401 with a hint, or 429 where
+// there were too many.
+func (t *Throttle) Wrong(remote, hint string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	from := t.room(network(remote), now)
+	seen := t.wrong[from]
+	if now.Sub(seen.began) >= WrongWindow {
+		seen = window{began: now}
+	}
+	if seen.count >= maxWrong {
+		return wire.Errorf(http.StatusTooManyRequests, "too many wrong tokens from this address: try the right one, or wait a minute")
+	}
+	seen.count++
+	t.wrong[from] = seen
+	return wire.Errorf(http.StatusUnauthorized, "%s", hint)
+}
+
+// room finds the key under which an address is counted.
+func (t *Throttle) room(from netip.Prefix, now time.Time) netip.Prefix {
+	if t.wrong == nil {
+		t.wrong = map[netip.Prefix]window{}
+	}
+	if _, known := t.wrong[from]; known || len(t.wrong) < maxAddresses {
+		return from
+	}
+	if now.Sub(t.swept) < sweepEvery {
+		return netip.Prefix{}
+	}
+	t.swept = now
+	for other, seen := range t.wrong {
+		if now.Sub(seen.began) >= WrongWindow {
+			delete(t.wrong, other)
+		}
+	}
+	if len(t.wrong) < maxAddresses {
+		return from
+	}
+	return netip.Prefix{}
+}
+
+// network is what one sender can be thought to own: an IPv4 address, or a /64 of
+// IPv6.
+func network(remote string) netip.Prefix {
+	at, _ := netip.ParseAddrPort(remote)
+	addr, bits := at.Addr().Unmap().WithZone(""), 64
+	if addr.Is4() {
+		bits = 32
+	}
+	prefix, _ := addr.Prefix(bits)
+	return prefix
+}

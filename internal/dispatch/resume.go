@@ -1,0 +1,34 @@
+package dispatch
+
+import (
+	"context"
+
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Resume waits for the approval request with an id on behalf of who sent its event, as if
+// that event was sent again: req says who that is and how long to wait, and has no event.
+// Another sender is answered as where there is no such request.
+func (d *Dispatcher) Resume(ctx context.Context, id string, req Request) (*Answer, error) {
+	if d.opts.NoApprovals {
+		return nil, held.Unknown(id)
+	}
+	s, err := d.approvals.Load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if req.Emitter == "" || s.Emitter != req.Emitter {
+		return nil, held.Unknown(id)
+	}
+	req.Retry = true
+	req.Event = events.Event{ID: s.EventID, Source: s.Agent, Name: s.Event, Session: s.Session}
+	return d.handle(verbExecute, req, func(ev *event) (*Answer, error) {
+		if ev.frozen != nil {
+			d.noteFrozen(s.ChainID, s.Session, s.Event, s.EventID, ev.frozen)
+			v := denied(s.Verdict, ev.frozen.Denial())
+			return &Answer{EventID: ev.id(), ChainID: s.ChainID, Called: s.Called, Body: v.Append(nil)}, nil
+		}
+		return d.join(ctx, ev, s)
+	})
+}
