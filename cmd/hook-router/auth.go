@@ -16,6 +16,10 @@ var embeddedFlags = []string{"nats-listen", "nats-tls-cert", "nats-tls-key", "au
 // checkAuth refuses what would let strangers in.
 func (s serve) checkAuth() error {
 	switch {
+	case (s.AgentCert == "") != (s.AgentKey == ""):
+		return errors.New("--agent-http-tls-cert and --agent-http-tls-key belong together: give both")
+	case s.AgentListen != "" && !loopback(s.AgentListen) && s.AgentCert == "":
+		return fmt.Errorf("--agent-http-listen %s is beyond loopback: give --agent-http-tls-cert and --agent-http-tls-key", s.AgentListen)
 	case s.NATSURL == "" && s.Identities != "":
 		return errors.New("--identities is for --nats-url: the embedded NATS server has those of --auth-dir")
 	case s.NATSURL != "" && s.Identities != "" && s.NATSAccounts:

@@ -34,18 +34,22 @@ import (
 
 // serve is the router itself.
 type serve struct {
-	NATSURL    string `name:"nats-url" env:"HOOK_ROUTER_NATS_URL" placeholder:"URL" help:"Join this NATS instead of starting one; comma-separated."`
-	NATSCreds  string `name:"nats-creds" env:"HOOK_ROUTER_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file for --nats-url."`
-	NATSListen string `name:"nats-listen" env:"HOOK_ROUTER_NATS_LISTEN" default:"127.0.0.1:4222" help:"Listen address of the embedded NATS server."`
-	NATSCert   string `name:"nats-tls-cert" env:"HOOK_ROUTER_NATS_TLS_CERT" type:"existingfile" placeholder:"FILE" help:"Certificate of the embedded NATS server: needed beyond loopback."`
-	NATSKey    string `name:"nats-tls-key" env:"HOOK_ROUTER_NATS_TLS_KEY" type:"existingfile" placeholder:"FILE" help:"Key of that certificate."`
-	Auth       string `env:"HOOK_ROUTER_AUTH" enum:"on,off" default:"on" help:"Whether the embedded NATS server asks for credentials, which it makes at the first start: on or off."`
-	AuthDir    string `env:"HOOK_ROUTER_AUTH_DIR" type:"path" placeholder:"DIR" help:"Directory of those credentials; default auth in --store-dir."`
-	Identities string `env:"HOOK_ROUTER_IDENTITIES" type:"existingfile" placeholder:"FILE" help:"With --nats-url: the identities.json of hookctl auth, which says who sends. Read again when it changes."`
-	StoreDir   string `env:"HOOK_ROUTER_STORE_DIR" type:"path" default:"./data" help:"Directory of the embedded NATS server."`
-	HTTPListen string `name:"http-listen" env:"HOOK_ROUTER_HTTP_LISTEN" default:"127.0.0.1:8080" help:"Listen address of the console, /healthz and /readyz; empty: none."`
-	Prefix     string `env:"HOOK_ROUTER_PREFIX" default:"hooks" help:"First token of every subject."`
-	Replicas   int    `name:"jetstream-replicas" env:"HOOK_ROUTER_JETSTREAM_REPLICAS" default:"0" help:"Replicas of new buckets and of a new audit stream; 0: three on a cluster, else one."`
+	NATSURL     string   `name:"nats-url" env:"HOOK_ROUTER_NATS_URL" placeholder:"URL" help:"Join this NATS instead of starting one; comma-separated."`
+	NATSCreds   string   `name:"nats-creds" env:"HOOK_ROUTER_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file for --nats-url."`
+	NATSListen  string   `name:"nats-listen" env:"HOOK_ROUTER_NATS_LISTEN" default:"127.0.0.1:4222" help:"Listen address of the embedded NATS server."`
+	NATSCert    string   `name:"nats-tls-cert" env:"HOOK_ROUTER_NATS_TLS_CERT" type:"existingfile" placeholder:"FILE" help:"Certificate of the embedded NATS server: needed beyond loopback."`
+	NATSKey     string   `name:"nats-tls-key" env:"HOOK_ROUTER_NATS_TLS_KEY" type:"existingfile" placeholder:"FILE" help:"Key of that certificate."`
+	Auth        string   `env:"HOOK_ROUTER_AUTH" enum:"on,off" default:"on" help:"Whether the embedded NATS server asks for credentials, which it makes at the first start: on or off."`
+	AuthDir     string   `env:"HOOK_ROUTER_AUTH_DIR" type:"path" placeholder:"DIR" help:"Directory of those credentials; default auth in --store-dir."`
+	Identities  string   `env:"HOOK_ROUTER_IDENTITIES" type:"existingfile" placeholder:"FILE" help:"With --nats-url: the identities.json of hookctl auth, which says who sends. Read again when it changes."`
+	StoreDir    string   `env:"HOOK_ROUTER_STORE_DIR" type:"path" default:"./data" help:"Directory of the embedded NATS server."`
+	HTTPListen  string   `name:"http-listen" env:"HOOK_ROUTER_HTTP_LISTEN" default:"127.0.0.1:8080" help:"Listen address of the console, /healthz and /readyz; empty: none."`
+	AgentListen string   `name:"agent-http-listen" env:"HOOK_ROUTER_AGENT_HTTP_LISTEN" default:"127.0.0.1:8081" help:"Listen address of the HTTP API for agents, open while one has a token (hookctl auth add --http); empty: none."`
+	AgentCert   string   `name:"agent-http-tls-cert" env:"HOOK_ROUTER_AGENT_HTTP_TLS_CERT" type:"existingfile" placeholder:"FILE" help:"Certificate of that API: needed beyond loopback."`
+	AgentKey    string   `name:"agent-http-tls-key" env:"HOOK_ROUTER_AGENT_HTTP_TLS_KEY" type:"existingfile" placeholder:"FILE" help:"Key of that certificate."`
+	AgentHosts  []string `name:"agent-http-hosts" env:"HOOK_ROUTER_AGENT_HTTP_HOSTS" placeholder:"HOST,..." help:"Host names of that API, besides loopback."`
+	Prefix      string   `env:"HOOK_ROUTER_PREFIX" default:"hooks" help:"First token of every subject."`
+	Replicas    int      `name:"jetstream-replicas" env:"HOOK_ROUTER_JETSTREAM_REPLICAS" default:"0" help:"Replicas of new buckets and of a new audit stream; 0: three on a cluster, else one."`
 
 	MaxData        int           `env:"HOOK_ROUTER_MAX_DATA" default:"524288" help:"Largest event data, in bytes."`
 	MaxReply       int           `env:"HOOK_ROUTER_MAX_REPLY" default:"524288" help:"Largest reply of a hook, in bytes."`
@@ -219,6 +223,7 @@ func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log
 		ContextDir: natscontext.Dir(os.Getenv),
 		StoreDir:   s.StoreDir,
 		HTTPListen: s.HTTPListen,
+		AgentHTTP:  server.AgentHTTP{Listen: s.AgentListen, Cert: s.AgentCert, Key: s.AgentKey, Hosts: s.AgentHosts},
 		NoConsole:  s.Console == "off", ConsoleToken: s.ConsoleToken, ConsoleHosts: s.ConsoleHosts,
 		ConsoleFreeze: s.ConsoleFreeze, ConsoleProxyHeader: s.ConsoleProxyHeader,
 		Webhook:   webhook.Options{URLs: s.Webhook, Secret: s.WebhookSecret},
@@ -244,6 +249,9 @@ func (s serve) sayReady(stdout io.Writer, n *server.Server, key *signer.Key, beg
 		version.Number(), time.Since(began).Milliseconds(), natsx.RedactURL(where), s.Prefix)
 	if key != nil {
 		fmt.Fprintf(stdout, "  audit   %s, key %s\n", s.Audit, key.Public)
+	}
+	if addr := reachable(n.AgentAddr()); addr != "" {
+		fmt.Fprintf(stdout, "  agents  %s://%s/v1/\n", map[bool]string{false: "http", true: "https"}[s.AgentCert != ""], addr)
 	}
 	if addr := reachable(n.HTTPAddr()); addr != "" {
 		fmt.Fprintf(stdout, "  health  http://%s/readyz\n", addr)

@@ -145,7 +145,9 @@ func (a *Authority) Add(i Identity) (Identity, error) {
 	if err != nil {
 		return i, err
 	}
-	return i, a.issue(a.find(i.Name))
+	added := a.find(i.Name)
+	err = a.issue(added)
+	return *added, err
 }
 
 // enroll adds an identity that has no credentials yet.

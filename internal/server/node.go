@@ -42,6 +42,8 @@ type Options struct {
 	// HTTPListen is where the health pages and the console are served; empty for
 	// nowhere.
 	HTTPListen string
+	// AgentHTTP is where agents are served over HTTP.
+	AgentHTTP AgentHTTP
 	// NoConsole leaves the console and its API out.
 	NoConsole bool
 	// ConsoleToken gives access to the console, to people by name where it says so: see
@@ -78,6 +80,7 @@ type Server struct {
 	hooks  *webhook.Sender // nil without webhooks
 	http   *http.Server
 	page   *console.Console // nil where it is not served
+	agents *agentServer     // nil where no identities are known
 	listen net.Listener
 	tel    *telemetry.Telemetry
 	level  *slog.LevelVar // nil where it is not to be changed
@@ -123,6 +126,9 @@ func (n *Server) start(ctx context.Context, o Options) error {
 	}
 	o.Router.Telemetry = n.tel
 	if err := n.prepare(ctx, o.Router); err != nil {
+		return err
+	}
+	if err := n.newAgentServer(ctx, o.AgentHTTP, o.Router.Identities); err != nil {
 		return err
 	}
 	return n.listenHTTP(ctx, o)
@@ -188,6 +194,11 @@ func (n *Server) Run(ctx context.Context, up func()) error {
 	if n.page != nil {
 		defer n.page.Close()
 	}
+	if n.agents != nil {
+		looking, done := context.WithCancel(ctx)
+		defer done()
+		wg.Go(func() { n.agents.run(looking) })
+	}
 	if n.hooks != nil {
 		telling, done := context.WithCancel(context.WithoutCancel(ctx))
 		defer done()
@@ -236,6 +247,9 @@ func (n *Server) Ready() error { return n.router.Ready() }
 func (n *Server) close() {
 	if n.page != nil {
 		n.page.Close()
+	}
+	if n.agents != nil {
+		n.agents.close()
 	}
 	if n.listen != nil {
 		_ = n.listen.Close()

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -13,8 +14,9 @@ import (
 )
 
 type addCmd struct {
-	Role    string        `arg:"" enum:"agent,worker,approver,operator,admin,keeper,state,router" help:"agent, worker, approver, operator, admin, keeper (audit log), state (what hooks remember) or router."`
-	Name    string        `arg:"" help:"Name of the agent, the program or the person."`
+	Role    string        `arg:"" optional:"" default:"" enum:",agent,worker,approver,operator,admin,keeper,state,router" help:"agent, worker, approver, operator, admin, keeper (audit log), state (what hooks remember) or router."`
+	Name    string        `arg:"" optional:"" help:"Name of the agent, the program or the person."`
+	HTTP    string        `name:"http" placeholder:"NAME" help:"In place of role and name: create a token for the HTTP API for this agent, which is added where there is none."`
 	Expires time.Duration `placeholder:"TIME" help:"How long the credentials hold, such as 720h; default: until they are revoked."`
 
 	Hook        []string      `placeholder:"ID,..." help:"Worker: the hooks that it answers for."`
@@ -29,6 +31,14 @@ type addCmd struct {
 
 // Run makes the credentials.
 func (c *addCmd) Run(ctx context.Context, e *cli.Env) error {
+	switch {
+	case c.HTTP != "" && c.Role != "":
+		return errors.New("--http names the agent: leave the role and the name out")
+	case c.HTTP != "":
+		return c.addToken(ctx, e)
+	case c.Role == "" || c.Name == "":
+		return errors.New("name a role and who has it, as in: hookctl auth add agent coder")
+	}
 	i := identity.Identity{Name: c.Name, Role: identity.Role(c.Role), Hooks: c.Hook}
 	if c.Expires > 0 {
 		i.Expires = time.Now().Add(c.Expires).UTC().Truncate(time.Second)
@@ -48,12 +58,40 @@ func (c *addCmd) Run(ctx context.Context, e *cli.Env) error {
 	return shown(e, i, file)
 }
 
-// shown says where the credentials are.
+// addToken makes a token for the HTTP API.
+func (c *addCmd) addToken(ctx context.Context, e *cli.Env) error {
+	limits, err := c.limits()
+	if err != nil {
+		return err
+	}
+	if limits != nil || len(c.Hook) > 0 {
+		return errors.New("--http is for an agent: the limits of a worker mean nothing there")
+	}
+	var expires time.Time
+	if c.Expires > 0 {
+		expires = time.Now().Add(c.Expires).UTC().Truncate(time.Second)
+	}
+	i, err := c.change(ctx, e, func(a *identity.Authority) (identity.Identity, error) { return a.AddToken(c.HTTP, expires) })
+	if err != nil {
+		return err
+	}
+	return shown(e, i, "")
+}
+
+// shown says where the credentials are, and what the token is.
 func shown(e *cli.Env, i identity.Identity, file string) error {
 	if e.Out.Document(struct {
 		identity.Identity
-		Creds string `json:"creds"`
-	}{i, file}) {
+		Creds string `json:"creds,omitempty"`
+		Token string `json:"token,omitempty"`
+	}{i, file, i.Token()}) {
+		return nil
+	}
+	if i.Token() != "" {
+		e.Out.Print("token of %s, which is shown this once: %s\n", term.Printable(i.Label()), i.Token())
+		e.Out.Print("  programs send it as Authorization: Bearer TOKEN to the router's HTTP API\n")
+	}
+	if file == "" {
 		return nil
 	}
 	e.Out.Print("credentials of %s: %s\n", term.Printable(i.Label()), term.Printable(file))
@@ -95,7 +133,9 @@ func (c *rotateCmd) Run(ctx context.Context, e *cli.Env) error {
 	var file string
 	i, err := c.change(ctx, e, func(a *identity.Authority) (identity.Identity, error) {
 		i, err := a.Rotate(c.Name)
-		file = a.CredsFile(i)
+		if i.User != "" {
+			file = a.CredsFile(i)
+		}
 		return i, err
 	})
 	if err != nil {

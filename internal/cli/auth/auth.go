@@ -58,6 +58,9 @@ func (d directory) change(ctx context.Context, e *cli.Env, do func(*identity.Aut
 	if err != nil {
 		return i, explained(err)
 	}
+	if i.User == "" { // it has no credentials for NATS
+		return i, nil
+	}
 	if err := push(ctx, e, changed, i); err != nil {
 		fmt.Fprintf(e.Stderr, "hookctl: the NATS server does not know of it yet: %s\n"+
 			"  A router with its own server reads it at its next start; else run hookctl auth push.\n", term.Clean(err.Error()))

@@ -2,7 +2,9 @@ package auth
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -74,7 +76,7 @@ func (c *configCmd) manifests(e *cli.Env, a *identity.Authority, conf string) er
 		e.Out.Print("  %s: |\n    %s\n", name, strings.ReplaceAll(strings.TrimSpace(public[name]), "\n", "\n    "))
 	}
 	for _, i := range a.Identities() {
-		if !i.Revoked.IsZero() {
+		if !i.Revoked.IsZero() || i.User == "" {
 			continue
 		}
 		creds, err := os.ReadFile(a.CredsFile(i))
@@ -84,5 +86,15 @@ func (c *configCmd) manifests(e *cli.Env, a *identity.Authority, conf string) er
 		e.Out.Print("---\napiVersion: v1\nkind: Secret\nmetadata: {name: hookrouter-creds-%s, namespace: %s}\ndata: {user.creds: %s}\n",
 			i.Name, c.Namespace, base64.StdEncoding.EncodeToString(creds))
 	}
+	tokens, err := os.ReadFile(filepath.Join(a.Dir(), identity.TokensFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	e.Out.Print("---\n# Routers read it beside identities.json: project both into one directory.\n"+
+		"apiVersion: v1\nkind: Secret\nmetadata: {name: hookrouter-http-tokens, namespace: %s}\ndata: {%s: %s}\n",
+		c.Namespace, identity.TokensFile, base64.StdEncoding.EncodeToString(tokens))
 	return nil
 }

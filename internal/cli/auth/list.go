@@ -57,10 +57,31 @@ var what = map[identity.Role]string{
 	identity.System: "hand accounts to the NATS server",
 }
 
+// overHTTP says that an agent has a token for the HTTP API, and until when.
+func overHTTP(i identity.Identity) string {
+	text := ""
+	switch {
+	case i.HTTP == nil || !i.Revoked.IsZero():
+		return ""
+	case i.User != "":
+		text = "; also over HTTP"
+	default:
+		text = "; only over HTTP"
+	}
+	switch end := i.HTTP.Expires; {
+	case end.IsZero():
+		return text
+	case time.Now().After(end):
+		return text + ", whose token expired"
+	default:
+		return text + ", until " + end.Local().Format("2006-01-02 15:04")
+	}
+}
+
 // may is what an identity does, in a line.
 func may(i identity.Identity) string {
 	if i.Role != identity.Worker {
-		return what[i.Role]
+		return what[i.Role] + overHTTP(i)
 	}
 	parts := []string{"answer for " + strings.Join(i.Hooks, ", ")}
 	if l := i.May; l != nil {

@@ -1,0 +1,64 @@
+package httpapi
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// read reads a body of at most limit bytes. It must be JSON, in a form that a page of
+// another site can't send. The error has code 400, 408, 413 or 415.
+func (c *call) read(limit int) ([]byte, error) {
+	if err := checkType(c.r.Header); err != nil {
+		return nil, err
+	}
+	control := http.NewResponseController(c.w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // a recorder of a test has none
+	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, int64(limit)))
+	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
+	switch {
+	case tooLarge:
+		return nil, wire.Errorf(wire.TooLarge, "the body has more than %d bytes, the most that is allowed", limit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, wire.Errorf(http.StatusRequestTimeout, "the body was not there within %s", bodyTimeout)
+	case err != nil:
+		return nil, wire.Errorf(wire.Malformed, "the body could not be read to its end: %v", err)
+	}
+	_ = control.SetReadDeadline(time.Time{})
+	return body, nil
+}
+
+func checkType(h http.Header) error {
+	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return wire.Errorf(http.StatusUnsupportedMediaType, "the body is encoded: send it as it is")
+	}
+	typ, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
+		return wire.Errorf(http.StatusUnsupportedMediaType, "the content type must have the charset utf-8")
+	}
+	if err == nil && (typ == "application/json" || typ == "application/cloudevents+json") {
+		return nil
+	}
+	return wire.Errorf(http.StatusUnsupportedMediaType, "the content type must be application/json, or application/cloudevents+json for an event in structured mode")
+}
+
+// header is the request's, where each of those that mean anything is there once.
+func (c *call) header() (wire.Header, error) {
+	for name, values := range c.r.Header {
+		if lower := strings.ToLower(name); len(values) > 1 && (strings.HasPrefix(lower, "ce-") || strings.HasPrefix(lower, "hook-") || lower == "content-type") {
+			return nil, wire.Errorf(wire.Malformed, "the header %s is given %d times: give it once", name, len(values))
+		}
+	}
+	return wire.Header(c.r.Header), nil
+}
+
+// deadline bounds how long the client may take for what is written next.
+func deadline(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTimeout)) // a recorder of a test has none
+}

@@ -1,0 +1,113 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/api/agentapi"
+	"github.com/hookrouter/hookrouter/internal/api/web"
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// guarded refuses what came in under a foreign name, and what a page sent.
+func (s *Server) guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-store")
+		if err := s.fromProgram(r); err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// fromProgram refuses what a browser sends for a page. The error has code 403 or 421.
+func (s *Server) fromProgram(r *http.Request) error {
+	if !web.ServedAs(r, s.o.Hosts) {
+		return wire.Errorf(http.StatusMisdirectedRequest,
+			"this API is not served as %q: if that name is yours, start hook-router with --agent-http-hosts %[1]s; else use its address or localhost", web.Clip(r.Host))
+	}
+	for _, name := range [...]string{"Origin", "Sec-Fetch-Site"} { // what only browsers send, and always
+		if value := r.Header.Get(name); value != "" {
+			return wire.Errorf(wire.Forbidden, "the request comes from a page of a browser (%s %q): this API is for programs", name, web.Clip(value))
+		}
+	}
+	return nil
+}
+
+// call is one request of somebody who has a token.
+type call struct {
+	*Server
+	w      http.ResponseWriter
+	r      *http.Request
+	token  string
+	sender string
+}
+
+// authorized has a request handled whose token is right.
+func (s *Server) authorized(endpoint string, handle func(*call) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := s.serve(w, r, handle)
+		if err != nil {
+			s.agents.Refused(endpoint, s.refuse(w, r, err))
+		}
+	})
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, handle func(*call) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("handler panicked", "path", r.URL.Path, "panic", p)
+			err = wire.Errorf(wire.Internal, "the router failed: a defect, see the log")
+		}
+	}()
+	c := &call{Server: s, w: w, r: r}
+	if err := c.authorize(); err != nil {
+		return err
+	}
+	leave, err := s.take(c.sender)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return handle(c)
+}
+
+// authorize finds out who sends. The error has code 401, or 429 after too many.
+func (c *call) authorize() error {
+	scheme, token, ok := strings.Cut(c.r.Header.Get("Authorization"), " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") || len(c.r.Header.Values("Authorization")) > 1 {
+		return wire.Errorf(http.StatusUnauthorized, "no access: send the token that hookctl auth add --http printed, as Authorization: Bearer TOKEN")
+	}
+	c.token = strings.TrimSpace(token)
+	if err := c.valid(); err != nil {
+		err = c.wrong.Wrong(c.r.RemoteAddr, err.Error())
+		c.log.Warn("HTTP access refused", "address", c.r.RemoteAddr, "error", err)
+		return err
+	}
+	return nil
+}
+
+var errToken = errors.New("the token is wrong, or it has ended: hookctl auth list says which agents have one, hookctl auth rotate makes a new one")
+
+// valid finds out whose the token is now: it may have ended while a person was asked.
+func (c *call) valid() error {
+	label, ok := c.o.Identities.Bearer(c.token)
+	if !ok {
+		return errToken
+	}
+	c.sender = agentapi.Sender(label)
+	return nil
+}
+
+// refuse answers with an error, and returns its code.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) (code int) {
+	if e := wire.FromError(err); e.Code != wire.Internal {
+		err = e
+	}
+	deadline(w)
+	return web.Refuse(w, s.log, r.URL.Path, err)
+}

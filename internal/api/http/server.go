@@ -1,0 +1,98 @@
+package httpapi
+
+import (
+	"cmp"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/api/agentapi"
+	"github.com/hookrouter/hookrouter/internal/api/web"
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+const (
+	maxOpen        = 512              // requests of one agent that are open, those that wait for a person included
+	maxHeader      = 32 << 10         // bytes
+	headerTimeout  = 5 * time.Second  // for a request's header
+	bodyTimeout    = 10 * time.Second // and for its body
+	answerTimeout  = 10 * time.Second // for a client to take an answer, or an event of a stream
+	idleTimeout    = 2 * time.Minute
+	keepAliveEvery = 15 * time.Second // a comment in a stream, so that proxies keep it
+)
+
+// Identities knows whose tokens there are. [identity.File] does.
+type Identities interface {
+	// Bearer is the label of the agent that has a token at this moment, such as
+	// "agent/coder".
+	Bearer(token string) (label string, ok bool)
+}
+
+// Options configure a server. Agents and Identities are required.
+type Options struct {
+	Agents     *agentapi.API
+	Identities Identities
+	// Hosts are values of the Host header that are allowed besides loopback names and the
+	// address that the connection came in on: a name for any port, or a name with one.
+	Hosts []string
+	// Log takes wrong tokens and failures; nil discards it.
+	Log *slog.Logger
+}
+
+// Server answers agents over HTTP.
+type Server struct {
+	o      Options
+	agents *agentapi.API
+	log    *slog.Logger
+	wrong  web.Throttle
+
+	mu   sync.Mutex // guards open
+	open map[string]int
+}
+
+// New makes a server.
+func New(o Options) *Server {
+	return &Server{o: o, agents: o.Agents, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), open: map[string]int{}}
+}
+
+// HTTP is a server that bounds what a client may send, and how long it may take.
+func (s *Server) HTTP() *http.Server {
+	return &http.Server{
+		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+}
+
+// Handler serves the API.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, verb := range [...]string{"execute", "emit", "collect"} {
+		mux.Handle("POST /v1/"+verb+"/{event}", s.authorized(verb, func(c *call) error { return c.event(verb) }))
+	}
+	mux.Handle("POST /v1/contributions/{channel}", s.authorized("contributions", (*call).contributions))
+	mux.Handle("GET /v1/pending/{id}", s.authorized("execute", (*call).resume))
+	mux.Handle("POST /v1/session/turn", s.authorized("session-turn", func(c *call) error { return c.session(s.agents.Turn) }))
+	mux.Handle("POST /v1/session/end", s.authorized("session-end", func(c *call) error { return c.session(s.agents.EndSession) }))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.refuse(w, r, wire.Errorf(wire.NotFound, "there is no %s %s: see docs/http-api.md", web.Clip(r.Method), web.Clip(r.URL.Path)))
+	})
+	return s.guarded(mux)
+}
+
+// take counts a request of a sender that is open.
+func (s *Server) take(sender string) (leave func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[sender] >= maxOpen {
+		return nil, wire.Errorf(wire.Overloaded, "%d requests of this agent are open, which is the limit: try again later", maxOpen)
+	}
+	s.open[sender]++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.open[sender]--; s.open[sender] == 0 {
+			delete(s.open, sender)
+		}
+	}, nil
+}

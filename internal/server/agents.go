@@ -1,0 +1,148 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/net/netutil"
+
+	httpapi "github.com/hookrouter/hookrouter/internal/api/http"
+	"github.com/hookrouter/hookrouter/internal/identity"
+)
+
+// AgentHTTP says where agents are served over HTTP. It is open while an identity has a
+// token.
+type AgentHTTP struct {
+	// Listen is an address, host:port; empty for nowhere.
+	Listen string
+	// Cert and Key are the paths of a certificate and its key; empty for no TLS.
+	Cert, Key string
+	// Hosts are names that it may be reached by, besides loopback.
+	Hosts []string
+}
+
+const (
+	maxConnections = 4096            // of agents, over HTTP
+	lookForTokens  = time.Second     // how often
+	lastAnswers    = 2 * time.Second // for what was answered to leave
+)
+
+// agentServer serves agents over HTTP while there is a token.
+type agentServer struct {
+	n          *Server
+	o          AgentHTTP
+	identities *identity.File
+	tls        *tls.Config // nil for none
+
+	mu   sync.Mutex // guards what follows
+	http *http.Server
+	addr string
+	wg   sync.WaitGroup
+}
+
+// newAgentServer makes the server, and opens it where there is a token already.
+func (n *Server) newAgentServer(ctx context.Context, o AgentHTTP, identities *identity.File) error {
+	if o.Listen == "" || identities == nil {
+		return nil
+	}
+	s := &agentServer{n: n, o: o, identities: identities}
+	if o.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
+		if err != nil {
+			return fmt.Errorf("serve agents over HTTP: %w", err)
+		}
+		s.tls = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	}
+	n.agents = s
+	return s.adjust(ctx)
+}
+
+// run opens and closes the server as tokens come and go, until ctx ends.
+func (s *agentServer) run(ctx context.Context) {
+	tick := time.NewTicker(lookForTokens)
+	defer tick.Stop()
+	failed := false
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		err := s.adjust(ctx)
+		if err != nil && !failed {
+			s.n.log.Error("agents are not served over HTTP; trying again", "error", err)
+		}
+		failed = err != nil
+	}
+}
+
+// adjust opens or closes the server.
+func (s *agentServer) adjust(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch wanted := s.identities.Bearers() > 0; {
+	case wanted && s.http == nil:
+		return s.open(ctx)
+	case !wanted && s.http != nil:
+		_ = s.http.Close()
+		s.n.log.Info("agents are no longer served over HTTP; no agent has a token", "listen", s.addr)
+		s.http, s.addr = nil, ""
+	}
+	return nil
+}
+
+func (s *agentServer) open(ctx context.Context) error {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.o.Listen)
+	if err != nil {
+		return fmt.Errorf("serve agents over HTTP: %w: choose another address with --agent-http-listen", err)
+	}
+	s.addr = l.Addr().String()
+	api := httpapi.New(httpapi.Options{Agents: s.n.router.Agents(), Identities: s.identities, Hosts: s.o.Hosts, Log: s.n.log})
+	served := api.HTTP()
+	s.http = served
+	l = netutil.LimitListener(l, maxConnections)
+	s.n.log.Info("serving agents over HTTP", "listen", s.addr, "tls", s.tls != nil)
+	s.wg.Go(func() {
+		if s.tls == nil {
+			err = served.Serve(l)
+		} else {
+			served.TLSConfig = s.tls
+			err = served.ServeTLS(l, "", "")
+		}
+		if !errors.Is(err, http.ErrServerClosed) {
+			s.n.log.Error("serving agents over HTTP ended", "error", err)
+		}
+	})
+	return nil
+}
+
+// close ends the server, once what the router answered has left.
+func (s *agentServer) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.http != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), lastAnswers)
+		defer cancel()
+		if s.http.Shutdown(ctx) != nil {
+			_ = s.http.Close()
+		}
+		s.http, s.addr = nil, ""
+	}
+	s.wg.Wait()
+}
+
+// AgentAddr is where agents are served over HTTP; empty where they are not.
+func (n *Server) AgentAddr() string {
+	if n.agents == nil {
+		return ""
+	}
+	n.agents.mu.Lock()
+	defer n.agents.mu.Unlock()
+	return n.agents.addr
+}
