@@ -254,10 +254,10 @@ func shellEnvironment(t *testing.T) (env []string, addr string) {
 	if err := os.Symlink(self, filepath.Join(dir, "nats")); err != nil {
 		t.Fatal(err)
 	}
-	addr, health := freeAddr(t), freeAddr(t)
+	addr, health, agents := freeAddr(t), freeAddr(t), freeAddr(t)
 	env = append(os.Environ(),
 		"PATH="+dir+":"+os.Getenv("PATH"), "NATS_URL=nats://"+addr, "HOOK_WORKER_NATS_URL=nats://"+addr,
-		"HOOK_ROUTER_NATS_LISTEN="+addr, "HOOK_ROUTER_HTTP_LISTEN="+health, "HOOK_ROUTER_STORE_DIR="+filepath.Join(dir, "store"),
+		"HOOK_ROUTER_NATS_LISTEN="+addr, "HOOK_ROUTER_HTTP_LISTEN="+health, "HOOK_ROUTER_AGENT_HTTP_LISTEN="+agents, "HOOK_ROUTER_STORE_DIR="+filepath.Join(dir, "store"),
 		"GOBIN="+dir, "TMPDIR="+files, "XDG_STATE_HOME="+files, "XDG_CONFIG_HOME="+files)
 	return env, addr
 }

@@ -102,6 +102,8 @@ func TestRunSaysWhatIsWrongWithItsFlags(t *testing.T) {
 		{[]string{"--approvers", "proven", "--console", "off", "--auth", "off"}, "nobody could answer"},
 		{[]string{"--nats-listen", "0.0.0.0:0"}, "is beyond loopback: give --nats-tls-cert"},
 		{[]string{"--nats-listen", "[::]:0", "--auth", "off"}, "--auth=off lets in whoever reaches"},
+		{[]string{"--agent-http-listen", "0.0.0.0:0"}, "is beyond loopback: give --agent-http-tls-cert"},
+		{[]string{"--agent-http-tls-key", rules}, "--agent-http-tls-cert and --agent-http-tls-key belong together"},
 		{[]string{"--nats-tls-cert", rules}, "--nats-tls-cert and --nats-tls-key belong together"},
 		{[]string{"--nats-url", nowhere, "--auth", "off"}, "--auth is for the embedded NATS server"},
 		{[]string{"--identities", rules}, "--identities is for --nats-url"},

@@ -19,14 +19,14 @@ func (c *call) read(limit int) ([]byte, error) {
 		return nil, err
 	}
 	control := http.NewResponseController(c.w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // a recorder of a test has none
+	_ = control.SetReadDeadline(time.Now().Add(c.o.BodyTimeout)) // a recorder of a test has none
 	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, int64(limit)))
 	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
 	switch {
 	case tooLarge:
 		return nil, wire.Errorf(wire.TooLarge, "the body has more than %d bytes, the most that is allowed", limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, wire.Errorf(http.StatusRequestTimeout, "the body was not there within %s", bodyTimeout)
+		return nil, wire.Errorf(http.StatusRequestTimeout, "the body was not there within %s", c.o.BodyTimeout)
 	case err != nil:
 		return nil, wire.Errorf(wire.Malformed, "the body could not be read to its end: %v", err)
 	}

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/api/agentapi"
@@ -85,6 +86,9 @@ func (c *call) authorize() error {
 	c.token = strings.TrimSpace(token)
 	if err := c.valid(); err != nil {
 		err = c.wrong.Wrong(c.r.RemoteAddr, err.Error())
+		if wire.CodeOf(err) == wire.Overloaded {
+			c.w.Header().Set("Retry-After", strconv.Itoa(int(web.WrongWindow.Seconds())))
+		}
 		c.log.Warn("HTTP access refused", "address", c.r.RemoteAddr, "error", err)
 		return err
 	}
@@ -107,6 +111,12 @@ func (c *call) valid() error {
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) (code int) {
 	if e := wire.FromError(err); e.Code != wire.Internal {
 		err = e
+	}
+	switch wire.CodeOf(err) {
+	case wire.Overloaded, wire.Unavailable:
+		if w.Header().Get("Retry-After") == "" {
+			w.Header().Set("Retry-After", "1")
+		}
 	}
 	deadline(w)
 	return web.Refuse(w, s.log, r.URL.Path, err)

@@ -16,7 +16,6 @@ const (
 	maxOpen        = 512              // requests of one agent that are open, those that wait for a person included
 	maxHeader      = 32 << 10         // bytes
 	headerTimeout  = 5 * time.Second  // for a request's header
-	bodyTimeout    = 10 * time.Second // and for its body
 	answerTimeout  = 10 * time.Second // for a client to take an answer, or an event of a stream
 	idleTimeout    = 2 * time.Minute
 	keepAliveEvery = 15 * time.Second // a comment in a stream, so that proxies keep it
@@ -36,6 +35,8 @@ type Options struct {
 	// Hosts are values of the Host header that are allowed besides loopback names and the
 	// address that the connection came in on: a name for any port, or a name with one.
 	Hosts []string
+	// BodyTimeout is how long a client may take to send a body; 0 means ten seconds.
+	BodyTimeout time.Duration
 	// Log takes wrong tokens and failures; nil discards it.
 	Log *slog.Logger
 }
@@ -53,6 +54,7 @@ type Server struct {
 
 // New makes a server.
 func New(o Options) *Server {
+	o.BodyTimeout = cmp.Or(o.BodyTimeout, 10*time.Second)
 	return &Server{o: o, agents: o.Agents, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), open: map[string]int{}}
 }
 

@@ -24,11 +24,11 @@ func Refuse(w http.ResponseWriter, log *slog.Logger, path string, err error) (co
 		log.Error("HTTP request failed", "path", path, "error", err)
 		refusal = wire.Errorf(wire.Internal, "the router failed; its log says why")
 	}
-	switch refusal.Code {
-	case http.StatusUnauthorized:
-		w.Header().Set("WWW-Authenticate", "Bearer")
-	case http.StatusTooManyRequests:
-		w.Header().Set("Retry-After", strconv.Itoa(int(WrongWindow.Seconds())))
+	switch h := w.Header(); {
+	case refusal.Code == http.StatusUnauthorized:
+		h.Set("WWW-Authenticate", "Bearer")
+	case refusal.Code == http.StatusTooManyRequests && h.Get("Retry-After") == "":
+		h.Set("Retry-After", strconv.Itoa(int(WrongWindow.Seconds())))
 	}
 	body, _ := json.Marshal(failure{refusal.Text, refusal.Code}) // a text and a number
 	Write(w, refusal.Code, body)

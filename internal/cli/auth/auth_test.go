@@ -154,3 +154,75 @@ func TestTheManifestsHoldNoKey(t *testing.T) {
 		t.Error("the ConfigMap holds a key")
 	}
 }
+
+// A token is printed once; what is kept of it is a digest that only its owner reads.
+func TestATokenForHTTP(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	dir := filepath.Join(home, "auth")
+	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"HOME": home, "NATS_URL": "nats://127.0.0.1:1", "HOOK_ROUTER_AUTH_DIR": dir}}
+	f.Run("auth", "init")
+	var of struct{ Name, Role, User, Creds, Token string }
+	added := f.Run("auth", "add", "--http", "coder")
+	if err := json.Unmarshal([]byte(added.Stdout), &of); err != nil || added.Code != cli.ExitOK || of.Role != "agent" || of.User+of.Creds != "" || len(of.Token) < 43 {
+		t.Fatalf("add: %+v, %v", added, err)
+	}
+	first := of.Token
+	kept := func() (all string) {
+		t.Helper()
+		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			all += string(text)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	if strings.Contains(kept(), first) {
+		t.Error("the token is kept")
+	}
+	if info, err := os.Stat(filepath.Join(dir, "tokens.json")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the mode of the digests: %v, %v", info, err)
+	}
+	digests := kept()
+	if rotated := f.Run("auth", "rotate", "coder"); json.Unmarshal([]byte(rotated.Stdout), &of) != nil || of.Token == first || kept() == digests {
+		t.Errorf("rotate: %+v", rotated)
+	}
+	if got := f.Run("--text", "auth", "list"); !strings.Contains(got.Stdout, "send events; only over HTTP") {
+		t.Errorf("list: %s", got.Stdout)
+	}
+	if got := f.Run("auth", "revoke", "coder"); got.Code != cli.ExitOK {
+		t.Errorf("revoke: %+v", got)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "tokens.json")); err != nil || strings.Contains(string(text), "coder") {
+		t.Errorf("after revoke: %s, %v", text, err)
+	}
+	for args, want := range map[string]string{
+		"add --http coder":          "was revoked",
+		"add --http keeper":         "only an agent",
+		"add --http x agent y":      "leave the role and the name out",
+		"add --http x --hook a":     "worker",
+		"add --http Coder":          "lower-case letters",
+		"add":                       "name a role",
+		"add agent":                 "name a role",
+		"add agent x --http=coder2": "leave the role",
+	} {
+		if got := f.Run(append([]string{"auth"}, strings.Fields(args)...)...); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, want) {
+			t.Errorf("%s: %+v, want %q", args, got, want)
+		}
+	}
+	if got := f.Run("auth", "add", "--http", "agent", "--expires", "1h"); got.Code != cli.ExitOK && got.Code != cli.ExitDisconnected {
+		t.Errorf("for an agent that is there: %+v", got)
+	}
+	if got := f.Run("--text", "auth", "list"); !strings.Contains(got.Stdout, "send events; also over HTTP, until") {
+		t.Errorf("list: %s", got.Stdout)
+	}
+	if got := f.Run("auth", "config", "--for", "kubernetes"); !strings.Contains(got.Stdout, "hookrouter-http-tokens") || strings.Contains(got.Stdout, first) {
+		t.Errorf("manifests: %+v", got)
+	}
+}

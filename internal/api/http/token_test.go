@@ -1,0 +1,80 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+)
+
+var zero time.Time
+
+const tool = "/v1/execute/tool:pre"
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	b := start(t, router.Options{})
+	expired := b.add("late", time.Now().Add(-time.Second))
+	revoked := b.add("gone", zero)
+	if got := b.post(tool, `{}`, "Authorization", "Bearer "+revoked); got.code != http.StatusOK {
+		t.Fatalf("a token that was added while the router runs: %+v", got)
+	}
+	if _, err := b.authority.Revoke("gone"); err != nil {
+		t.Fatal(err)
+	}
+	rotated := b.add("turned", zero)
+	turned, err := b.authority.Rotate("turned")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"none": "", "another scheme": "Basic " + b.token, "empty": "Bearer ", "wrong": "Bearer x", "most of it": "Bearer " + b.token[:40],
+		"expired": "Bearer " + expired, "revoked": "Bearer " + revoked, "rotated": "Bearer " + rotated,
+	} {
+		if got := b.post(tool, `{}`, "Authorization", value); got.code != http.StatusUnauthorized || got.header.Get("WWW-Authenticate") != "Bearer" {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if got := b.post(tool, `{}`, "Authorization", "Bearer "+turned.Token()); got.code != http.StatusOK {
+		t.Errorf("the new token: %+v", got)
+	}
+}
+
+// Who tries tokens is slowed down, and shuts nobody out.
+func TestWrongTokens(t *testing.T) {
+	t.Parallel()
+	b := start(t, router.Options{})
+	var last reply
+	for range 12 {
+		last = b.post(tool, `{}`, "Authorization", "Bearer guess")
+	}
+	if last.code != http.StatusTooManyRequests || last.header.Get("Retry-After") == "" {
+		t.Errorf("after many: %+v", last)
+	}
+	if got := b.post(tool, `{}`); got.code != http.StatusOK {
+		t.Errorf("the right one: %+v", got)
+	}
+}
+
+// The API is not there before there is a token, and not after the last one.
+func TestTheAPIIsThereWhileThereIsAToken(t *testing.T) {
+	t.Parallel()
+	b := start(t, router.Options{})
+	if _, err := b.authority.Revoke("coder"); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, "the API is closed", func() bool { return b.server.AgentAddr() == "" })
+	if resp, err := http.DefaultClient.Do(b.request(http.MethodPost, tool, `{}`)); err == nil {
+		resp.Body.Close()
+		t.Error("something answers")
+	}
+	token := b.add("other", zero)
+	testkit.Eventually(t, "the API is open again", func() bool { return b.server.AgentAddr() != "" })
+	b.url = "http://" + b.server.AgentAddr()
+	if got := b.post(tool, `{}`, "Authorization", "Bearer "+token); got.code != http.StatusOK || !strings.Contains(got.body, "continue") {
+		t.Errorf("%+v", got)
+	}
+}
