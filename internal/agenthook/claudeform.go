@@ -10,6 +10,14 @@ type claudeOutput struct {
 	Specific      *claudeSpecific `json:"hookSpecificOutput,omitempty"`
 }
 
+// claudeStop blocks whatever the event is: it stops the agent.
+type claudeStop struct {
+	Continue   bool   `json:"continue"`
+	StopReason string `json:"stopReason"`
+	Decision   string `json:"decision"`
+	Reason     string `json:"reason"`
+}
+
 type claudeSpecific struct {
 	HookEventName            string          `json:"hookEventName"`
 	PermissionDecision       string          `json:"permissionDecision,omitempty"`

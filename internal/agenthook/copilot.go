@@ -59,6 +59,12 @@ func copilot() Dialect {
 			"What hooks say to the user is told on standard error.",
 		},
 		write: writeCopilot,
+		block: func(reason string) any {
+			return copilotOutput{
+				PermissionDecision: "deny", PermissionDecisionReason: reason, Behavior: "deny", Message: reason, Decision: "block", Reason: reason,
+				ModifiedPrompt: quote(reason), ModifiedResult: copilotResult{"success", reason},
+			}
+		},
 	}
 }
 

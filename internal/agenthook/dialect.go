@@ -29,6 +29,16 @@ type Dialect struct {
 
 	// write says the answer in the agent's words: a JSON object; nil for nothing.
 	write func(e Event, a answer) any
+	// block is what blocks an event that nobody knows; nil for the form of Claude Code.
+	block func(reason string) any
+}
+
+// blockAny is what blocks an event that nobody knows.
+func (d Dialect) blockAny(reason string) any {
+	if d.block != nil {
+		return d.block(reason)
+	}
+	return claudeStop{Continue: false, StopReason: reason, Decision: "block", Reason: reason}
 }
 
 // Event is one hook event of an agent, and what the agent lets a hook do there.

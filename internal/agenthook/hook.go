@@ -44,6 +44,7 @@ type Hook struct {
 	Dialect Dialect
 	Native  string // the event as the command line names it; empty: the document does
 	Options Options
+	Router  Router    // nil: one over NATS, as Options say
 	Notes   io.Writer // standard error, for what there is to say beside the answer
 }
 
@@ -108,6 +109,18 @@ func blocked(cause error) string {
 	return fmt.Sprintf("Blocked, since no policy could be asked: %v. Do not work around this: tell your user.", cause)
 }
 
+// Body is an output as the body of the answer to an agent whose hooks are sent over HTTP:
+// there is no exit code, and what is not said in the body does not count.
+func (h *Hook) Body(out Output) []byte {
+	if out.Code != 0 {
+		out = h.print(h.Dialect.blockAny(out.Stderr))
+	}
+	if len(out.Stdout) == 0 {
+		return []byte("{}\n")
+	}
+	return out.Stdout
+}
+
 // obey is what the agent is to be told of a verdict. What it would pass over becomes a
 // denial where that stops something, and a note.
 func (h *Hook) obey(in input, v verdict.Verdict) answer {
@@ -152,6 +165,10 @@ func (h *Hook) write(e Event, a answer) Output {
 	if said == nil {
 		return Output{}
 	}
+	return h.print(said)
+}
+
+func (h *Hook) print(said any) Output {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

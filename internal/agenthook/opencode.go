@@ -51,5 +51,6 @@ func opencode() Dialect {
 			}
 			return out
 		},
+		block: func(reason string) any { return opencodeOutput{Deny: reason} },
 	}
 }

@@ -29,8 +29,23 @@ func (o Options) patience() time.Duration {
 	return defaultPatience
 }
 
+// Router decides the events of an agent in its own process.
+type Router interface {
+	// Emit runs the hooks of an event. source says which agent sent it.
+	Emit(ctx context.Context, source, event string, data []byte) (chain.Result, error)
+	// Execute makes what they decide happen, and waits for a person where a hook asks one,
+	// until ctx ends: the verdict is pending then.
+	Execute(ctx context.Context, source, event string, data []byte) (verdict.Verdict, error)
+}
+
+// source is the dialect as the source of events.
+func (d Dialect) source() string { return "/" + d.Name }
+
 // ask asks the router about an event and waits for a person where a hook asks one.
 func (h *Hook) ask(ctx context.Context, in input) (verdict.Verdict, error) {
+	if h.Router != nil {
+		return h.askHere(ctx, in)
+	}
 	client, err := h.connect(ctx)
 	if err != nil {
 		return verdict.Verdict{}, err
@@ -41,7 +56,7 @@ func (h *Hook) ask(ctx context.Context, in input) (verdict.Verdict, error) {
 
 // askOver is ask on a connection. waiting is told of a person who is asked.
 func (h *Hook) askOver(ctx context.Context, client *hookrouter.Client, in input, waiting func(verdict.Approval)) (verdict.Verdict, error) {
-	a, err := agent.New(client, agent.Options{Source: "/" + h.Dialect.Name, OnPending: waiting})
+	a, err := agent.New(client, agent.Options{Source: h.Dialect.source(), OnPending: waiting})
 	if err != nil {
 		return verdict.Verdict{}, err
 	}
@@ -65,6 +80,19 @@ func (h *Hook) send(ctx context.Context, a *agent.Agent, in input, most int64) (
 	x, err := a.Execute(ctx, in.event.Name, in.data)
 	h.report(ctx, a, err)
 	return x.Verdict, err
+}
+
+// askHere asks the router of this process.
+func (h *Hook) askHere(ctx context.Context, in input) (verdict.Verdict, error) {
+	if !in.event.Obeys() {
+		r, err := h.Router.Emit(ctx, h.Dialect.source(), in.event.Name, in.data)
+		return announced(r), err
+	}
+	v, err := h.Router.Execute(ctx, h.Dialect.source(), in.event.Name, in.data)
+	if err == nil && v.Action == verdict.Pending && v.Approval != nil {
+		err = &agent.PendingError{Approval: *v.Approval, Err: context.DeadlineExceeded}
+	}
+	return v, err
 }
 
 // announced is the result of an event at which the agent obeys nothing, as a verdict:

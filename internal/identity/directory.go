@@ -43,7 +43,8 @@ func parseDirectory(text []byte, digests tokens) (*Directory, error) {
 			}
 		}
 	}
-	return d, d.admit(s.Identities, digests)
+	err := d.admit(s.Identities, digests)
+	return d, err
 }
 
 // Sender is the label of whoever sends from an account, such as "agent/coder". The error

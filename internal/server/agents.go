@@ -36,6 +36,7 @@ const (
 // agentServer serves agents over HTTP while there is a token.
 type agentServer struct {
 	n          *Server
+	ctx        context.Context
 	o          AgentHTTP
 	identities *identity.File
 	tls        *tls.Config // nil for none
@@ -51,7 +52,7 @@ func (n *Server) newAgentServer(ctx context.Context, o AgentHTTP, identities *id
 	if o.Listen == "" || identities == nil {
 		return nil
 	}
-	s := &agentServer{n: n, o: o, identities: identities}
+	s := &agentServer{n: n, ctx: context.WithoutCancel(ctx), o: o, identities: identities}
 	if o.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
 		if err != nil {
@@ -104,7 +105,7 @@ func (s *agentServer) open(ctx context.Context) error {
 	}
 	s.addr = l.Addr().String()
 	api := httpapi.New(httpapi.Options{Agents: s.n.router.Agents(), Identities: s.identities, Hosts: s.o.Hosts, Log: s.n.log})
-	served := api.HTTP()
+	served := api.HTTP() //nolint:contextcheck // a chain does not end with its client
 	s.http = served
 	l = netutil.LimitListener(l, maxConnections)
 	s.n.log.Info("serving agents over HTTP", "listen", s.addr, "tls", s.tls != nil)
@@ -127,11 +128,9 @@ func (s *agentServer) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.http != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), lastAnswers)
-		defer cancel()
-		if s.http.Shutdown(ctx) != nil {
-			_ = s.http.Close()
-		}
+		late := time.AfterFunc(lastAnswers, func() { _ = s.http.Close() })
+		defer late.Stop()
+		_ = s.http.Shutdown(s.ctx)
 		s.http, s.addr = nil, ""
 	}
 	s.wg.Wait()

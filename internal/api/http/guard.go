@@ -17,7 +17,13 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
-		if err := s.fromProgram(r); err != nil {
+		err := s.fromProgram(r)
+		switch {
+		case err != nil && strings.HasPrefix(r.URL.Path, dialects):
+			h, _ := hookOf(r)
+			(&call{Server: s, w: w, r: r}).block(h, nil, err)
+			return
+		case err != nil:
 			s.refuse(w, r, err)
 			return
 		}

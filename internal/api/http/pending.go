@@ -126,7 +126,8 @@ func (c *call) stream(o *outcome) error {
 	err := c.push("pending", o.body)
 	for err == nil && c.r.Context().Err() == nil {
 		var body []byte
-		if body, err = c.decided(id); err != nil {
+		alive := func() error { return c.flush([]byte(":\n\n")) }
+		if body, err = c.decided(c.r.Context(), id, dispatch.MaxWait, alive); err != nil {
 			e := wire.FromError(err)
 			c.agents.Refused("execute", e.Code)
 			_ = c.push("error", failure(e))
@@ -140,35 +141,35 @@ func (c *call) stream(o *outcome) error {
 	return nil
 }
 
-// decided waits for a decision; nil means that there is none yet, or that nobody listens.
-func (c *call) decided(id string) ([]byte, error) {
+// decided waits for a decision; nil means that there is none yet, or that ctx ended. It
+// calls alive from time to time, and ends where that fails.
+func (c *call) decided(ctx context.Context, id string, wait time.Duration, alive func() error) ([]byte, error) {
 	began := time.Now()
-	o, err := c.resumed(id, dispatch.Request{Emitter: c.sender, Wait: dispatch.MaxWait})
+	o, err := c.resumed(id, dispatch.Request{Emitter: c.sender, Wait: wait})
 	if err != nil {
 		return nil, err
 	}
-	alive := time.NewTicker(keepAliveEvery)
-	defer alive.Stop()
+	defer o.sent(nil)
+	tick := time.NewTicker(keepAliveEvery)
+	defer tick.Stop()
 	for o.later != nil {
 		select {
 		case o.body = <-o.later:
 			o.later = nil
-		case <-alive.C:
-			if c.flush([]byte(":\n\n")) != nil {
-				return nil, nil
+		case <-tick.C:
+			if err := alive(); err != nil {
+				return nil, nil //nolint:nilerr // nobody listens
 			}
-		case <-c.r.Context().Done():
+		case <-ctx.Done():
 			return nil, nil
 		}
 	}
-	if c.valid() != nil {
-		return nil, wire.Errorf(http.StatusUnauthorized, "%v", errToken)
-	}
-	o.sent(nil)
 	switch {
+	case c.valid() != nil:
+		return nil, wire.Errorf(http.StatusUnauthorized, "%v", errToken)
 	case pendingID(o.body) == "":
 		return o.body, nil
-	case time.Since(began) < dispatch.MaxWait/2: // it stops, or too many wait
+	case time.Since(began) < wait/2: // it stops, or too many wait
 		return nil, wire.Errorf(wire.Unavailable, "this router does not wait any longer: go on with GET /v1/pending/%s", id)
 	}
 	return nil, nil

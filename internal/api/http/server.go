@@ -48,14 +48,15 @@ type Server struct {
 	log    *slog.Logger
 	wrong  web.Throttle
 
-	mu   sync.Mutex // guards open
-	open map[string]int
+	strangers chan struct{} // one element for each message of a stranger that is read
+	mu        sync.Mutex    // guards open
+	open      map[string]int
 }
 
 // New makes a server.
 func New(o Options) *Server {
 	o.BodyTimeout = cmp.Or(o.BodyTimeout, 10*time.Second)
-	return &Server{o: o, agents: o.Agents, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), open: map[string]int{}}
+	return &Server{o: o, agents: o.Agents, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), open: map[string]int{}, strangers: make(chan struct{}, strangers)}
 }
 
 // HTTP is a server that bounds what a client may send, and how long it may take.
@@ -76,6 +77,7 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("GET /v1/pending/{id}", s.authorized("execute", (*call).resume))
 	mux.Handle("POST /v1/session/turn", s.authorized("session-turn", func(c *call) error { return c.session(s.agents.Turn) }))
 	mux.Handle("POST /v1/session/end", s.authorized("session-end", func(c *call) error { return c.session(s.agents.EndSession) }))
+	mux.HandleFunc("POST "+dialects, s.dialect)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, wire.Errorf(wire.NotFound, "there is no %s %s: see docs/http-api.md", web.Clip(r.Method), web.Clip(r.URL.Path)))
 	})

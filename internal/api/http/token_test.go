@@ -68,7 +68,7 @@ func TestTheAPIIsThereWhileThereIsAToken(t *testing.T) {
 	}
 	testkit.Eventually(t, "the API is closed", func() bool { return b.server.AgentAddr() == "" })
 	if resp, err := http.DefaultClient.Do(b.request(http.MethodPost, tool, `{}`)); err == nil {
-		resp.Body.Close()
+		_ = resp.Body.Close()
 		t.Error("something answers")
 	}
 	token := b.add("other", zero)

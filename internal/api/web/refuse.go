@@ -39,7 +39,7 @@ func Refuse(w http.ResponseWriter, log *slog.Logger, path string, err error) (co
 func Write(w http.ResponseWriter, code int, text []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_, _ = w.Write(append(text, '\n')) //nolint:gosec // it is JSON, and the client is gone, if anything
+	_, _ = w.Write(append(text, '\n')) // the client is gone, if anything
 }
 
 // Clip keeps what a client sent short.

@@ -1,0 +1,159 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/agenthook"
+	"github.com/hookrouter/hookrouter/internal/dispatch"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// dialects is below what agents ask in their own words. They go on where the status is no
+// 2xx, so that every answer here has the status 200, and blocks where nobody decided.
+const dialects = "/v1/agents/"
+
+// strangers is how many messages are read of agents that have no token, to block them in
+// the words of their event.
+const strangers = 16
+
+// maxAgentTime is the most that an agent may say it waits.
+const maxAgentTime = time.Hour
+
+// dialect answers POST /v1/agents/{dialect}.
+func (s *Server) dialect(w http.ResponseWriter, r *http.Request) {
+	c := &call{Server: s, w: w, r: r}
+	h, err := hookOf(r)
+	if err == nil {
+		err = c.authorize()
+	}
+	if err != nil {
+		s.agents.Refused("agents", wire.FromError(err).Code)
+		c.block(h, c.ofStranger(), err)
+		return
+	}
+	leave, err := s.take(c.sender)
+	if err != nil {
+		s.agents.Refused("agents", wire.FromError(err).Code)
+		c.block(h, nil, err)
+		return
+	}
+	defer leave()
+	var document []byte
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("handler panicked", "path", r.URL.Path, "panic", p)
+			c.block(h, document, errors.New("the router failed: a defect, see its log"))
+		}
+	}()
+	if document, err = c.read(c.agents.MaxBody()); err != nil {
+		s.agents.Refused("agents", wire.FromError(err).Code)
+		c.block(h, nil, err)
+		return
+	}
+	h.Router = asker{c}
+	c.say(h, h.Answer(r.Context(), document))
+}
+
+// hookOf is the hook of the agent that a request names. Where there is none, the error says
+// so, and the hook blocks in the words of Claude Code.
+func hookOf(r *http.Request) (*agenthook.Hook, error) {
+	name := strings.TrimPrefix(r.URL.Path, dialects)
+	h := &agenthook.Hook{Native: r.URL.Query().Get("event"), Notes: io.Discard}
+	known := false
+	if h.Dialect, known = agenthook.Find(name); !known {
+		h.Dialect, _ = agenthook.Find("claude-code")
+		return h, wire.Errorf(wire.NotFound, "there is no agent %q here: see docs/http-api.md", name[:min(len(name), 80)])
+	}
+	var err error
+	h.Options.Timeout, err = wire.Timeout(r.Header.Get(wire.HeaderTimeout), 0, maxAgentTime)
+	return h, err
+}
+
+// ofStranger reads the message of an agent that has no token; nil where that would cost too
+// much.
+func (c *call) ofStranger() []byte {
+	select {
+	case c.strangers <- struct{}{}:
+		defer func() { <-c.strangers }()
+	default:
+		return nil
+	}
+	document, _ := c.read(c.agents.MaxBody()) // then it is blocked whatever the event
+	return document
+}
+
+// block tells an agent to block, since there is no verdict.
+func (c *call) block(h *agenthook.Hook, document []byte, cause error) {
+	if e := (*wire.Error)(nil); errors.As(cause, &e) {
+		cause = errors.New(e.Text)
+	}
+	c.say(h, h.Refuse(document, cause))
+}
+
+// say answers in the agent's own words.
+func (c *call) say(h *agenthook.Hook, out agenthook.Output) {
+	_ = c.write(http.StatusOK, h.Body(out)) // the agent is gone, if anything
+}
+
+// asker has the events of an agent decided by this router.
+type asker struct{ *call }
+
+// Emit runs the hooks of an event.
+func (a asker) Emit(ctx context.Context, source, event string, data []byte) (r chain.Result, err error) {
+	body, err := a.ask(ctx, "emit", source, event, data)
+	if err == nil {
+		r, err = chain.ParseResult(body)
+	}
+	return r, err
+}
+
+// Execute has the router act on what they decide, and waits while a person is asked.
+func (a asker) Execute(ctx context.Context, source, event string, data []byte) (v verdict.Verdict, err error) {
+	body, err := a.ask(ctx, "execute", source, event, data)
+	for err == nil {
+		if v, err = verdict.Parse(body); err != nil || v.Action != verdict.Pending || ctx.Err() != nil {
+			return v, err
+		}
+		var next []byte
+		if next, err = a.decided(ctx, v.Approval.ID, min(left(ctx), dispatch.MaxWait), func() error { return nil }); next != nil {
+			body = next
+		}
+	}
+	return verdict.Verdict{}, err
+}
+
+// ask has an event decided, in the time that is left, and does not wait for a person.
+func (a asker) ask(ctx context.Context, verb, source, event string, data []byte) ([]byte, error) {
+	in, err := a.agents.ReadEvent(event, a.sender, wire.Header{
+		"ce-specversion": {"1.0"}, "ce-id": {events.NewID()}, "ce-source": {source}, "ce-type": {event},
+	}, data)
+	if err != nil {
+		return nil, err
+	}
+	in.Timeout, in.Wait = left(ctx), 0
+	in.Traceparent, in.Tracestate = a.r.Header.Get(wire.HeaderTraceparent), a.r.Header.Get(wire.HeaderTracestate)
+	o, err := a.decide(verb, func(ctx context.Context) (*dispatch.Answer, error) { return a.agents.Decide(ctx, verb, in) })
+	if err != nil {
+		a.agents.Refused("agents", wire.FromError(err).Code)
+		return nil, err
+	}
+	if o.later != nil {
+		o.body = <-o.later // at once
+	}
+	o.sent(nil)
+	return o.body, nil
+}
+
+// left is the time until ctx ends.
+func left(ctx context.Context) time.Duration {
+	end, _ := ctx.Deadline() // every agent has one
+	return max(time.Until(end), time.Millisecond)
+}
