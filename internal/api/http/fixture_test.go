@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // bus is a router on a NATS server of its own that asks for credentials, with an agent that
 // has a token.
 type bus struct {
-	*testing.T
+	testing.TB
 	authority *identity.Authority
 	server    *server.Server
 	url       string // of the HTTP API
@@ -34,14 +34,14 @@ type bus struct {
 	worker    *worker.Worker
 }
 
-func start(t *testing.T, o router.Options) *bus {
+func start(t testing.TB, o router.Options) *bus {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "auth")
 	a, err := identity.Ensure(dir, "hooks")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bus{T: t, authority: a}
+	b := &bus{TB: t, authority: a}
 	b.token = b.add("coder", time.Time{})
 	b.server, err = server.Start(t.Context(), server.Options{
 		NATS: natsx.Options{Prefix: "hooks"}, Listen: "127.0.0.1:0", StoreDir: filepath.Dir(dir), AuthDir: dir,

@@ -114,7 +114,7 @@ func TestATokenThatEndsMeanwhile(t *testing.T) {
 }
 
 // events reads the events of a stream.
-func events(t *testing.T, r *http.Response) <-chan [2]string {
+func events(t testing.TB, r *http.Response) <-chan [2]string {
 	t.Helper()
 	all := make(chan [2]string)
 	go func() {
@@ -147,7 +147,7 @@ func (b *bus) stream(r *http.Request) <-chan [2]string {
 	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
 		b.Fatalf("stream: %v", resp)
 	}
-	return events(b.T, resp)
+	return events(b.TB, resp)
 }
 
 func TestStream(t *testing.T) {
