@@ -30,6 +30,9 @@ const (
 type Target struct {
 	Conn   *nats.Conn
 	Prefix string
+	// HTTP is the URL of its HTTP API, and Token an agent's, where agents speak that; empty
+	// where they speak NATS.
+	HTTP, Token string
 }
 
 // ServesExecute reports whether anybody answers for the execute side. It sends an
@@ -54,6 +57,9 @@ func (t Target) subject(verb, name string) string {
 // request sends a request and returns the body of the reply. A refusal is an
 // error, and so is nobody being there.
 func (t Target) request(ctx context.Context, subject string, header nats.Header, body []byte) ([]byte, error) {
+	if path, ok := t.overHTTP(subject); ok {
+		return t.post(ctx, path, header, body)
+	}
 	msg := &nats.Msg{Subject: subject, Header: header, Data: body}
 	reply, err := t.Conn.RequestMsgWithContext(ctx, msg)
 	if err != nil {
