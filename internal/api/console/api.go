@@ -52,7 +52,7 @@ func (c *Console) list(w http.ResponseWriter, r *http.Request) {
 		c.refuse(w, r, err)
 		return
 	}
-	reply(w, http.StatusOK, body)
+	reply(w, body)
 }
 
 func (c *Console) pending(ctx context.Context, f approval.Filter) (approvals, error) {
@@ -200,7 +200,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	c.o.Log.Info("approval request answered", "approval_id", id, "option", decision.Option, "granted", decision.Granted,
 		"by", who(r), "address", r.RemoteAddr)
-	reply(w, http.StatusOK, accepted{"accepted", decision.Option})
+	reply(w, accepted{"accepted", decision.Option})
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {

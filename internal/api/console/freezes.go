@@ -50,7 +50,7 @@ func (c *Console) listFreezes(w http.ResponseWriter, r *http.Request) {
 	if orders == nil {
 		orders = []freeze.Order{}
 	}
-	reply(w, http.StatusOK, frozen{orders, c.mayFreeze(who(r))})
+	reply(w, frozen{orders, c.mayFreeze(who(r))})
 }
 
 // freeze answers POST /v1/freeze, once no replica permits anything that the order covers.
@@ -66,7 +66,7 @@ func (c *Console) freeze(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.o.Log.Warn("agents frozen", "scope", order.Scope(), "agent", order.Agent, "session_id", order.Session, "by", order.By, "address", r.RemoteAddr)
-	reply(w, http.StatusOK, order)
+	reply(w, order)
 }
 
 func (c *Console) readOrder(w http.ResponseWriter, r *http.Request) (order freeze.Order, err error) {

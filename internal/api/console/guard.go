@@ -97,7 +97,8 @@ func (c *Console) refuse(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // reply answers with JSON.
-func reply(w http.ResponseWriter, code int, body any) {
+func reply(w http.ResponseWriter, body any) {
+	code := http.StatusOK
 	text, err := json.Marshal(body)
 	if err != nil {
 		code, text = wire.Internal, []byte(`{"error":"the answer can't be written as JSON","code":500}`)

@@ -57,5 +57,5 @@ func (c *Console) openSession(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	session, end := c.access.session(who(r), time.Now())
-	reply(w, http.StatusOK, opened{session, who(r), end.UTC().Format(time.RFC3339)})
+	reply(w, opened{session, who(r), end.UTC().Format(time.RFC3339)})
 }

@@ -140,7 +140,7 @@ func (a asker) ask(ctx context.Context, verb, source, event string, data []byte)
 	}
 	in.Timeout, in.Wait = left(ctx), 0
 	in.Traceparent, in.Tracestate = a.r.Header.Get(wire.HeaderTraceparent), a.r.Header.Get(wire.HeaderTracestate)
-	o, err := a.decide(verb, func(ctx context.Context) (*dispatch.Answer, error) { return a.agents.Decide(ctx, verb, in) })
+	o, err := a.decide(verb, func(ctx context.Context) (*dispatch.Answer, error) { return a.agents.Decide(ctx, verb, in) }) //nolint:contextcheck // a chain does not end with its client
 	if err != nil {
 		a.agents.Refused("agents", wire.FromError(err).Code)
 		return nil, err

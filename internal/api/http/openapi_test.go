@@ -144,8 +144,12 @@ func TestTheDescriptionIsServed(t *testing.T) {
 	for route := range want {
 		ask(route, `{"session_id":"s1"}`, nil)
 		for _, headers := range [][]string{
-			{"Authorization", ""}, {"Origin", "http://evil.example"}, {"Host", "evil.example"}, {"Content-Type", "text/plain"},
-			{"Hook-Wait-Ms", "soon"}, {"Hook-Timeout-Ms", "soon"},
+			{"Authorization", ""},
+			{"Origin", "http://evil.example"},
+			{"Host", "evil.example"},
+			{"Content-Type", "text/plain"},
+			{"Hook-Wait-Ms", "soon"},
+			{"Hook-Timeout-Ms", "soon"},
 		} {
 			ask(route, `{"session_id":"s1"}`, nil, headers...)
 		}
