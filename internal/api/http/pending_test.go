@@ -177,3 +177,20 @@ func TestStream(t *testing.T) {
 		t.Errorf("without a person: %v", got)
 	}
 }
+
+// A stream whose token ends has no verdict.
+func TestAStreamWhoseTokenEnds(t *testing.T) {
+	t.Parallel()
+	b := start(t, router.Options{})
+	b.asks()
+	b.add("other", zero) // so that the API stays open
+	all := b.stream(b.request(http.MethodPost, tool, `{}`))
+	testkit.Receive(t, "a pending verdict", all)
+	if _, err := b.authority.Revoke("coder"); err != nil {
+		t.Fatal(err)
+	}
+	b.approve(b.asked(), "Allow")
+	if got := testkit.Receive(t, "an event", all); got[0] != "error" || !strings.Contains(got[1], `"code":401`) {
+		t.Errorf("%v", got)
+	}
+}

@@ -1,0 +1,52 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+)
+
+// An agent that opens very many requests takes nobody else's place.
+func TestOpenRequests(t *testing.T) {
+	t.Parallel()
+	b := start(t, router.Options{})
+	other := b.add("other", zero)
+	const limit = 512
+	for range limit {
+		b.raw(b.head("2") + "{")
+	}
+	var got reply
+	testkit.Eventually(t, "one too many is refused", func() bool {
+		got = b.post(tool, `{}`)
+		return got.code != http.StatusOK
+	})
+	if got.code != http.StatusTooManyRequests || got.header.Get("Retry-After") != "1" {
+		t.Errorf("one too many: %+v", got)
+	}
+	if got := b.post(tool, `{}`, "Authorization", "Bearer "+other); got.code != http.StatusOK {
+		t.Errorf("another agent: %+v", got)
+	}
+}
+
+// What an operator freezes is denied over HTTP too, an approval included that was given.
+func TestFrozen(t *testing.T) {
+	t.Parallel()
+	b := start(t, router.Options{})
+	b.asks()
+	allowed := b.pending()
+	b.approve(id(allowed), "Allow")
+	open := b.pending()
+	m, err := b.client("admin").Conn().Request("hooks.freeze", []byte(`{"agent":"coder","reason":"stop"}`), testkit.Patience)
+	if err != nil || m.Header.Get("Nats-Service-Error") != "" {
+		t.Fatalf("freeze: %v, %v", m, err)
+	}
+	const want = `"reason":"Frozen by an operator: stop"`
+	for name, got := range map[string]reply{"an event": b.post("/v1/execute/tool:post", `{}`), "an approval": b.get(allowed), "an open request": b.get(open, "Hook-Wait-Ms", "0")} {
+		if got.code != http.StatusOK || !strings.HasPrefix(got.body, `{"action":"deny"`) || !strings.Contains(got.body, want) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
