@@ -129,3 +129,16 @@ func TestEveryDialectHasABlock(t *testing.T) {
 		}
 	}
 }
+
+// A hook that hangs is not waited for longer than the agent waits.
+func TestAnAgentIsAnsweredInTime(t *testing.T) {
+	t.Parallel()
+	b := start(t, router.Options{})
+	release := make(chan struct{})
+	b.on("tool:pre", func() (worker.Result, error) { <-release; return worker.Continue() })
+	defer close(release)
+	got := b.post(claude, sample(t, "claude-code", "PreToolUse"), "Hook-Timeout-Ms", "500")
+	if got.code != http.StatusOK || !strings.Contains(got.body, `"permissionDecision":"deny"`) || !strings.Contains(got.body, "ran out") {
+		t.Errorf("%+v", got)
+	}
+}
