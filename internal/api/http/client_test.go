@@ -18,6 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -94,10 +95,32 @@ func TestASlowClient(t *testing.T) {
 func TestAClientThatGoesAway(t *testing.T) {
 	t.Parallel()
 	b := start(t, router.Options{})
-	called, gone, second := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	nats := natstest.Server(t)
+	r, _ := routertest.Start(t, nats, router.Options{})
+	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, nats)}), worker.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Close(context.Background()) })
+	own := b.worker // closed by its own cleanup
+	b.worker = w
+	defer func() { b.worker = own }()
+	f, err := identity.OpenFile(filepath.Join(b.authority.Dir(), identity.DirectoryFile), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noticed := make(chan struct{})
+	api := httpapi.New(httpapi.Options{Agents: r.Agents(), Identities: f}).Handler()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		context.AfterFunc(r.Context(), func() { close(noticed) })
+		api.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	b.url = s.URL
+	called, second := make(chan struct{}), make(chan struct{})
 	b.hook(worker.Registration{ID: "first", Events: []string{"tool:pre"}}, func(context.Context, worker.Event) (worker.Result, error) {
 		close(called)
-		<-gone
+		<-noticed
 		return worker.Continue()
 	})
 	b.hook(worker.Registration{ID: "second", Events: []string{"tool:pre"}, Priority: 1}, func(context.Context, worker.Event) (worker.Result, error) {
@@ -109,7 +132,6 @@ func TestAClientThatGoesAway(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	close(gone)
 	testkit.Closed(t, "the second call", second)
 }
 
