@@ -169,8 +169,9 @@ func (d *Dispatcher) pending(ev *event, s *held.Event) *pending {
 }
 
 func (p *pending) await(reply func(body []byte)) {
-	p.dispatch.approvals.Await(p.stored, p.until, func(s *held.Event, decision *approval.Decision) {
-		v := p.dispatch.leaveHeld(s, decision)
+	d := p.dispatch // what waits does not hold p, whose request has the event's data
+	d.approvals.Await(p.stored, p.until, func(s *held.Event, decision *approval.Decision) {
+		v := d.leaveHeld(s, decision)
 		reply(v.Append(nil))
 	})
 }
