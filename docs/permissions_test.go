@@ -106,6 +106,7 @@ func setupRights(t *testing.T) string {
 	t.Helper()
 	users := permissionTable(t, "guard")
 	setup := users[slices.IndexFunc(users, func(u *natsserver.User) bool { return u.Username == "setup" })].Permissions
+	setup.Publish.Allow = append(setup.Publish.Allow, "_R_.>") // answers to other accounts
 	list := func(subjects []string) string { return "[\n    \"" + strings.Join(subjects, "\"\n    \"") + "\"\n  ]" }
 	return fmt.Sprintf("setup_rights: {\n  publish: %s\n  subscribe: %s\n}\n", list(setup.Publish.Allow), list(setup.Subscribe.Allow))
 }

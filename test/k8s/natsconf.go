@@ -118,9 +118,7 @@ func Documented(operator string, hooks []string) map[string]Right {
 // DocumentedState reads from docs/operator.md what a user has in the account of what
 // hooks remember. dir takes a file.
 func DocumentedState(operator, dir string) (Right, error) {
-	_, config, _ := strings.Cut(operator, "\n### What hooks remember\n")
-	_, config, _ = strings.Cut(config, "```text\n")
-	config, _, _ = strings.Cut(config, "```")
+	config := block(operator, "<!-- begin setup rights -->\n") + block(operator, "\n### What hooks remember\n")
 	file := filepath.Join(dir, "documented.conf")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		return Right{}, err
@@ -135,6 +133,14 @@ func DocumentedState(operator, dir string) (Right, error) {
 		}
 	}
 	return Right{}, errors.New("docs/operator.md gives no user state its rights")
+}
+
+// block is the first configuration below a line.
+func block(text, line string) string {
+	_, config, _ := strings.Cut(text, line)
+	_, config, _ = strings.Cut(config, "```text\n")
+	config, _, _ = strings.Cut(config, "```")
+	return config
 }
 
 func subjects(cell string, hooks []string) (all []string) {
