@@ -106,7 +106,7 @@ func (f *follower) decode(id string, e natsx.Entry) (h *hook, buried bool) {
 }
 
 // deleted reports whether a durable hook, which this batch or an earlier one brought, was
-// deleted from the bucket: routers bury hooks, so it is lost, and stays in the table.
+// deleted from the bucket: routers write tombstones, so it is lost, and stays in the table.
 func (f *follower) deleted(id string, batch map[string]*hook) bool {
 	h, now := batch[id]
 	if !now {

@@ -122,15 +122,15 @@ func (r *Registry) drop(ctx context.Context, old *hook, inst string) error {
 	next := record{Registration: old.Registration, Order: old.entry.Order, Instances: maps.Clone(old.Instances)}
 	delete(next.Instances, inst)
 	if inst == "" || len(next.Instances) == 0 && !old.Registration.StaysRegistered() {
-		return r.bury(ctx, id, old.revision)
+		return r.writeTombstone(ctx, id, old.revision)
 	}
 	_, err := r.write(ctx, next, old)
 	return err
 }
 
-// bury writes the tombstone of a hook, and drops the oldest where there are many: one is
+// writeTombstone writes the tombstone of a hook, and drops the oldest where there are many: one is
 // enough to tell a registry that was emptied by its users from one that is lost.
-func (r *Registry) bury(ctx context.Context, id string, at uint64) error {
+func (r *Registry) writeTombstone(ctx context.Context, id string, at uint64) error {
 	if _, err := r.bucket.Update(ctx, hookKey+id, tombstone(), at); err != nil {
 		return err
 	}
