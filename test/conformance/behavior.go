@@ -8,23 +8,24 @@ import (
 )
 
 // Behavior is what a scripted hook or contributor does with one call. At most one
-// field besides SleepMS is set; with none the answer is JSON null.
+// field besides SleepMS is set; with none the answer is JSON null. Written as JSON it
+// is what was read: a bridge gets it so.
 type Behavior struct {
-	Return      json.RawMessage            `json:"return"`
-	ReturnRaw   json.RawMessage            `json:"return_raw"`
-	ReturnText  *string                    `json:"return_text"`
-	ReturnEmpty bool                       `json:"return_empty"`
-	Error       *string                    `json:"error"`
-	NoResponder bool                       `json:"no_responder"` // registered, but nobody subscribes
-	Set         map[string]json.RawMessage `json:"set"`
-	Remove      *string                    `json:"remove"`
-	Increment   *string                    `json:"increment"`
-	Append      *Append                    `json:"append"`
-	Mutate      json.RawMessage            `json:"mutate"`   // changes a copy that nobody sees
-	Sequence    []Behavior                 `json:"sequence"` // the n-th call behaves as the n-th; the last repeats
-	Value       json.RawMessage            `json:"value"`    // a contributor's contribution
+	Return      json.RawMessage            `json:"return,omitzero"`
+	ReturnRaw   json.RawMessage            `json:"return_raw,omitzero"`
+	ReturnText  *string                    `json:"return_text,omitzero"`
+	ReturnEmpty bool                       `json:"return_empty,omitzero"`
+	Error       *string                    `json:"error,omitzero"`
+	NoResponder bool                       `json:"no_responder,omitzero"` // registered, but nobody subscribes
+	Set         map[string]json.RawMessage `json:"set,omitzero"`
+	Remove      *string                    `json:"remove,omitzero"`
+	Increment   *string                    `json:"increment,omitzero"`
+	Append      *Append                    `json:"append,omitzero"`
+	Mutate      json.RawMessage            `json:"mutate,omitzero"`   // changes a copy that nobody sees
+	Sequence    []Behavior                 `json:"sequence,omitzero"` // the n-th call behaves as the n-th; the last repeats
+	Value       json.RawMessage            `json:"value,omitzero"`    // a contributor's contribution
 
-	SleepMS int `json:"sleep_ms"` // wait first, then answer, even if too late
+	SleepMS int `json:"sleep_ms,omitzero"` // wait first, then answer, even if too late
 }
 
 // Append names the list that grows and what it grows by.

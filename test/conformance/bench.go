@@ -96,7 +96,9 @@ func (b *bench) call(ctx context.Context, msg *nats.Msg) {
 		return
 	}
 	if b.quiet.Load() {
-		b.send(msg, answer{})
+		if !h.bridged {
+			b.send(msg, answer{})
+		}
 		return
 	}
 	data, err := decode(msg.Data)
@@ -104,6 +106,9 @@ func (b *bench) call(ctx context.Context, msg *nats.Msg) {
 		b.journal.problem(fmt.Errorf("call of %s: %w", h.id, err))
 	}
 	b.journal.called(call{id: h.id, event: attribute(msg.Header, "type"), data: data})
+	if h.bridged {
+		return
+	}
 	behavior := h.behavior.at(h.served)
 	h.served++
 	b.active.Go(func() {
@@ -160,6 +165,15 @@ func (b *bench) settle(ctx context.Context) (record, error) {
 	case <-ctx.Done():
 		return record{}, fmt.Errorf("settle: %w", context.Cause(ctx))
 	}
+}
+
+// hush makes hooks answer null and count nothing, until it is called with false.
+func (b *bench) hush(ctx context.Context, on bool) error {
+	b.quiet.Store(on)
+	if b.target.Hooks == nil {
+		return nil
+	}
+	return b.target.Hooks.do(ctx, "quiet", b.target.Prefix, map[string]any{"on": on})
 }
 
 // close unregisters everything, waits until the late replies have been sent and

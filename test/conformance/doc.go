@@ -51,6 +51,13 @@
 // routers. Cases that need the execute side are skipped, and counted, where nobody
 // serves it.
 //
+// # Client libraries
+//
+// Target.Hooks has the scripted hooks run by a client library, in a process of its own
+// that speaks JSON lines: see [Hooks]. This package then gets a copy of each call, so what
+// a case expects of calls is still read from the wire. TestConformanceOfHooks runs the
+// command in HOOKROUTER_HOOKS_COMMAND, or else a bridge to pkg/worker.
+//
 // # Failure
 //
 // [Run] tells an expectation that is not met from a case that could not be

@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"testing"
 
@@ -8,6 +10,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(envBridge) != "" {
+		if err := bridge(context.Background(), os.Getenv("NATS_URL"), os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "bridge:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	testkit.Parallel(12) // as many as there are lanes: cases wait for time-outs
 	os.Exit(m.Run())
 }

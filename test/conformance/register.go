@@ -22,6 +22,7 @@ type hook struct {
 	behavior Behavior
 	served   int // calls so far; only dispatch touches it
 
+	bridged    bool               // Target.Hooks answers for it, and renews it
 	renewAfter time.Time          // a third of its time to live after the last registration
 	sub        *nats.Subscription // nil for no_responder
 }
@@ -43,18 +44,20 @@ func (b *bench) registerContributor(ctx context.Context, c Contributor) error {
 }
 
 // register subscribes before it registers: the router may call as soon as it
-// knows the hook.
+// knows the hook. Of a hook that a bridge answers for, this gets a copy of each call.
 func (b *bench) register(ctx context.Context, id string, behavior Behavior, registration map[string]any) error {
 	if b.find(id) != nil {
 		return fmt.Errorf("register %s: the id is registered already", id)
 	}
 	h := &hook{id: id, busID: b.busID(id), behavior: behavior}
+	h.bridged = b.target.Hooks != nil && !behavior.NoResponder
 	registration["id"] = h.busID
-	registration["instance"] = instance
-	h.body = encode(registration)
-
 	if !behavior.NoResponder {
-		sub, err := b.target.Conn.ChanQueueSubscribe(b.callSubject(h), h.busID, b.queue)
+		group := h.busID
+		if h.bridged {
+			group = "" // a copy, beside the group that the bridge is in
+		}
+		sub, err := b.target.Conn.ChanQueueSubscribe(b.callSubject(h), group, b.queue)
 		if err != nil {
 			return fmt.Errorf("register %s: %w", id, err)
 		}
@@ -64,6 +67,11 @@ func (b *bench) register(ctx context.Context, id string, behavior Behavior, regi
 	b.hooks[b.callSubject(h)] = h
 	b.mu.Unlock()
 	b.order = append(b.order, h)
+	if h.bridged {
+		return b.target.Hooks.do(ctx, "register", b.target.Prefix, map[string]any{"registration": registration, "behavior": behavior})
+	}
+	registration["instance"] = instance
+	h.body = encode(registration)
 	return b.announce(ctx, h)
 }
 
@@ -88,7 +96,7 @@ func (b *bench) announce(ctx context.Context, h *hook) error {
 // a step is shorter than two thirds of a time to live.
 func (b *bench) renew(ctx context.Context) error {
 	for _, h := range b.order {
-		if time.Now().Before(h.renewAfter) {
+		if h.bridged || time.Now().Before(h.renewAfter) {
 			continue
 		}
 		if err := b.announce(ctx, h); err != nil {
@@ -105,6 +113,9 @@ func (b *bench) unregister(ctx context.Context, id string) error {
 	if h := b.find(id); h != nil {
 		b.order = slices.DeleteFunc(b.order, func(o *hook) bool { return o == h })
 		defer b.silence(h)
+		if h.bridged {
+			return b.target.Hooks.do(ctx, "unregister", b.target.Prefix, map[string]any{"id": busID})
+		}
 	}
 	if _, err := b.target.request(ctx, b.target.subject("unregister", busID), nil, []byte("{}")); err != nil {
 		return fmt.Errorf("unregister %s: %w", id, err)

@@ -122,14 +122,15 @@ func (r *run) freshSessions(ctx context.Context) error {
 	}
 	const event = "session:start"
 	body := encode(map[string]any{"mount_plan": map[string]any{"session": limits}})
-	r.bench.quiet.Store(true)
-	defer r.bench.quiet.Store(false)
+	if err := r.bench.hush(ctx, true); err != nil {
+		return err
+	}
 	for _, session := range r.sessions {
 		if _, err := r.execute(ctx, event, eventHeader(event, session), body); err != nil {
 			return err
 		}
 	}
-	return nil
+	return r.bench.hush(ctx, false)
 }
 
 // tellSessions announces a turn or an end to the case's sessions.

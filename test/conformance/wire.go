@@ -33,6 +33,8 @@ type Target struct {
 	// HTTP is the URL of its HTTP API, and Token an agent's, where agents speak that; empty
 	// where they speak NATS.
 	HTTP, Token string
+	// Hooks runs the scripted hooks; nil where this package does so itself.
+	Hooks *Hooks
 }
 
 // ServesExecute reports whether anybody answers for the execute side. It sends an
