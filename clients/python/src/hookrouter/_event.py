@@ -1,0 +1,87 @@
+"""The event of a request: its headers and its body."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from . import _json, _names
+from .run import header
+
+MAX_DEFAULTS = 8 << 10
+"""Bytes of JSON that default fields may have."""
+
+
+def new_id() -> str:
+    """Return a new id that sorts by time (UUIDv7)."""
+    raw = bytearray((time.time_ns() // 1_000_000).to_bytes(6, "big") + os.urandom(10))
+    raw[6], raw[8] = raw[6] & 0x0F | 0x70, raw[8] & 0x3F | 0x80
+    text = raw.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def defaults_header(fields: Mapping[str, Any]) -> str:
+    """Write default fields for their header; empty for none."""
+    if not fields:
+        return ""
+    text = _json.encode_ascii(dict(fields))
+    if len(text) > MAX_DEFAULTS:
+        raise ValueError(f"default fields have {len(text)} bytes of JSON: at most {MAX_DEFAULTS} are allowed")
+    return text
+
+
+def body_of(data: Mapping[str, Any] | bytes | None) -> tuple[bytes, str]:
+    """Write an event's data, bytes as they are; returns the session that it names too."""
+    if data is None:
+        return b"{}", ""
+    if isinstance(data, bytes):
+        try:
+            session = _json.members(data).get("session_id", (None, b""))[0]
+        except ValueError as error:
+            raise ValueError(f"the data of an event must be a JSON object: {error}") from None
+        return data, session if isinstance(session, str) else ""
+    if not isinstance(data, Mapping):
+        raise ValueError(f"the data of an event must be a dict, not {type(data).__name__}")
+    try:
+        body = _json.encode(dict(data))
+    except ValueError as error:
+        raise ValueError(f"the data of an event: {error}") from None
+    session = data.get("session_id")
+    return body, session if isinstance(session, str) else ""
+
+
+def headers_of(event: str, source: str, session: str, defaults: str) -> dict[str, str]:
+    """Write the attributes of a new event as a binary-mode CloudEvent."""
+    headers = {
+        "ce-specversion": "1.0",
+        "ce-id": new_id(),
+        "ce-source": _names.escape(source),
+        "ce-type": event,
+        "ce-time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+    }
+    if session:
+        headers["ce-subject"] = _names.escape(session)
+    if defaults:
+        headers["Hook-Defaults"] = defaults
+    return headers
+
+
+def about(sent: Mapping[str, str]) -> Any:
+    """Accept replies to an event that name it; an error reply names none."""
+    event_id = sent["ce-id"]
+
+    def accept(reply: Mapping[str, str]) -> bool:
+        named = header(reply, "Hook-Event-Id")
+        refused = header(reply, "Nats-Service-Error-Code") or header(reply, "Nats-Service-Error")
+        return named == event_id or (not named and bool(refused))
+
+    return accept
+
+
+def set_timeout(headers: dict[str, str], left: float) -> None:
+    """Say how much time is left, a little less than there is, so that the answer still arrives."""
+    left -= min(left / 10, 0.1)
+    headers["Hook-Timeout-Ms"] = str(max(int(left * 1000), 1))

@@ -1,0 +1,101 @@
+"""JSON as the wire protocol has it: exact where Python is, loud where it is not."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"the number {text[:40]} is beyond the range of a float")
+    return number
+
+
+_decoder = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
+_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_ascii = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def decode(text: bytes | str) -> Any:
+    """Read one JSON document; ValueError where it is none."""
+    try:
+        if isinstance(text, bytes):
+            text = text.decode("utf-8")
+        return _decoder.decode(text)
+    except RecursionError:
+        raise ValueError("the JSON nests too deep") from None
+
+
+def encode(value: Any) -> bytes:
+    """Write a value; ValueError where JSON can't hold it."""
+    try:
+        return _encoder.encode(value).encode("utf-8")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"it can't be written as JSON: {error}") from None
+
+
+def encode_ascii(value: Any) -> str:
+    """Write a value for a header."""
+    try:
+        return _ascii.encode(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"it can't be written as JSON: {error}") from None
+
+
+def members(body: bytes) -> dict[str, tuple[Any, bytes]]:
+    """Read one JSON object: its members, each with its value and the bytes of that.
+
+    A name that is there twice is refused: two readers could find different values.
+    """
+    try:
+        return _members(body.decode("utf-8"))
+    except RecursionError:
+        raise ValueError("the JSON nests too deep") from None
+
+
+def _members(text: str) -> dict[str, tuple[Any, bytes]]:
+    at = _skip(text, 0)
+    if text[at : at + 1] != "{":
+        raise ValueError("it is no JSON object")
+    found: dict[str, tuple[Any, bytes]] = {}
+    at = _skip(text, at + 1)
+    if text[at : at + 1] == "}":
+        return _end(text, at, found)
+    while True:
+        if text[at : at + 1] != '"':
+            raise ValueError(f"a name is missing at character {at}")
+        name, at = _decoder.raw_decode(text, at)
+        if name in found:
+            raise ValueError(f"it has the name {name[:80]!r} twice")
+        at = _skip(text, at)
+        if text[at : at + 1] != ":":
+            raise ValueError(f"a colon is missing at character {at}")
+        start = _skip(text, at + 1)
+        value, at = _decoder.raw_decode(text, start)
+        found[name] = value, text[start:at].encode("utf-8")
+        at = _skip(text, at)
+        if text[at : at + 1] == "}":
+            return _end(text, at, found)
+        if text[at : at + 1] != ",":
+            raise ValueError(f"a comma is missing at character {at}")
+        at = _skip(text, at + 1)
+
+
+def _end(text: str, at: int, found: dict[str, tuple[Any, bytes]]) -> dict[str, tuple[Any, bytes]]:
+    if _skip(text, at + 1) != len(text):
+        raise ValueError("something follows the JSON object")
+    return found
+
+
+def _skip(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at

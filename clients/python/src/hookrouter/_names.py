@@ -1,0 +1,82 @@
+"""Names and subjects of the wire protocol."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from urllib.parse import quote, unquote
+
+_PART = "[A-Za-z0-9_-]{1,64}"
+_NAME = re.compile(rf"{_PART}(:{_PART}){{0,7}}")
+_CHANNEL = re.compile(rf"{_PART}(\.{_PART}){{0,7}}")
+_HOOK_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_PREFIX = re.compile(r"[a-z0-9_-]{1,32}")
+# What a header value may hold besides letters and digits, as the CloudEvents bindings say.
+_PLAIN = "".join(chr(c) for c in range(0x21, 0x7F) if chr(c) not in '"%')
+
+
+def check_event(name: str) -> str:
+    """Return an event name, or say why it is none."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ValueError(f"event name {name!r:.100}: 1 to 8 parts of letters, digits, '_' or '-', joined by ':'")
+    return name
+
+
+def check_pattern(pattern: str) -> str:
+    """Return a pattern, or say why it is none."""
+    if pattern != "*":
+        check_event(pattern.removesuffix(":*"))
+    return pattern
+
+
+def check_channel(channel: str) -> str:
+    """Return a contribution channel, or say why it is none."""
+    if not isinstance(channel, str) or not _CHANNEL.fullmatch(channel):
+        raise ValueError(f"channel {channel!r:.100}: 1 to 8 parts of letters, digits, '_' or '-', joined by '.'")
+    return channel
+
+
+def check_hook_id(hook: str) -> str:
+    """Return a hook id, or say why it is none."""
+    if not isinstance(hook, str) or not _HOOK_ID.fullmatch(hook):
+        raise ValueError(f"hook id {hook!r:.100}: 1 to 64 of a-z, 0-9, '_' and '-', beginning with a letter or digit")
+    return hook
+
+
+def check_prefix(prefix: str) -> str:
+    """Return a prefix, or say why it is none."""
+    if not _PREFIX.fullmatch(prefix):
+        raise ValueError(f"prefix {prefix!r:.100}: 1 to 32 of a-z, 0-9, '_' and '-'")
+    return prefix
+
+
+def slug(name: str) -> str:
+    """Return a hook id that nobody else has, made from a name for people."""
+    text = re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-_")[:48].rstrip("-_")
+    return f"{text or 'hook'}-{token()[:10].lower()}"
+
+
+def token() -> str:
+    """Return 160 bits that nobody can guess, as 32 characters of A-Z and 2-7."""
+    bits = int.from_bytes(secrets.token_bytes(20), "big")
+    return "".join("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[bits >> 5 * i & 31] for i in range(32))
+
+
+def escape(text: str) -> str:
+    """Percent-encode a value for a header, as the CloudEvents bindings say."""
+    return quote(text, safe=_PLAIN)
+
+
+def unescape(text: str) -> str:
+    """Undo escape; text that is not well escaped stays as it is."""
+    try:
+        return unquote(text, errors="strict")
+    except UnicodeDecodeError:
+        return text
+
+
+def one_line(text: str, limit: int = 1024) -> str:
+    """Make text fit for a header: one line of a bounded length."""
+    text = "".join(" " if c < " " or c == "\x7f" else c for c in text)
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    return text if len(text.encode()) <= limit else text.encode()[:limit].decode("utf-8", "ignore") + "..."

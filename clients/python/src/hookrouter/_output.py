@@ -1,0 +1,71 @@
+"""What a hook prints while it is called: kept until its result says whether it is shown."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Any, TextIO
+
+
+class _Stream:
+    """Stands in for sys.stdout or sys.stderr, and knows who prints."""
+
+    def __init__(self, real: TextIO) -> None:
+        self.real = real
+
+    def write(self, text: str) -> int:
+        output = _output.get()
+        return self.real.write(text) if output is None or output.over else output.text.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+
+class Output:
+    """What was printed in one call."""
+
+    def __init__(self) -> None:
+        self.text = io.StringIO()
+        self.hidden = False
+        self.over = False  # the call; a task that it left behind prints at once
+
+    def suppress(self, hide: bool) -> None:
+        """Drop it, or have it shown."""
+        self.hidden = hide
+
+
+_output: ContextVar[Output | None] = ContextVar("hookrouter_output", default=None)
+_calls = 0
+
+
+@contextlib.contextmanager
+def captured(on: bool) -> Iterator[Output]:
+    """Keep what this task prints until the end; then show it, unless it is suppressed.
+
+    Only with on; a program that replaces sys.stdout meanwhile keeps its own.
+    """
+    global _calls
+    output = Output()
+    if not on:
+        yield output
+        return
+    if _calls == 0:
+        sys.stdout, sys.stderr = _Stream(sys.stdout), _Stream(sys.stderr)
+    _calls += 1
+    token = _output.set(output)
+    try:
+        yield output
+    finally:
+        _output.reset(token)
+        output.over = True
+        _calls -= 1
+        if _calls == 0:
+            for name in ("stdout", "stderr"):
+                stream = getattr(sys, name)
+                if isinstance(stream, _Stream):
+                    setattr(sys, name, stream.real)
+        if not output.hidden:
+            sys.stdout.write(output.text.getvalue())

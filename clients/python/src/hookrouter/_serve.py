@@ -1,0 +1,143 @@
+"""Answers one call of a hook. Whatever happens in the handler, the router hears of it."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from nats.aio.msg import Msg
+
+from . import _json, _names, _output, _trace
+from ._transport import Transport
+from .errors import Code, Disconnected, RouterError
+from .models import HookResult
+from .registration import Call, Registration, _current
+from .run import header
+
+Handler = Callable[[str, dict[str, Any]], Awaitable[Any] | Any]
+Contributor = Callable[[], Awaitable[Any] | Any]
+
+MAX_TIMEOUT = 30.0
+DEFAULT_TIMEOUT = 5.0
+
+
+async def serve(transport: Transport, reg: Registration, handler: Callable[..., Any], message: Msg, hide: bool) -> None:
+    """Call the handler and reply, with an error where there is no result."""
+    task = asyncio.current_task()
+    stopping: BaseException | None = None
+    try:
+        body = await _answer(reg, handler, message, hide)
+        error: RouterError | None = None
+    except RouterError as refused:
+        body, error = b"", refused
+    except asyncio.CancelledError as cancelled:
+        body = b""
+        if task is not None and task.cancelling():
+            stopping = cancelled
+            error = RouterError(Code.DEADLINE, "the time to shut down was over before the hook answered")
+        else:  # the handler cancelled itself
+            error = RouterError(Code.INTERNAL, "the hook was cancelled")
+    except Exception as failed:
+        transport.log.exception("hook %s failed", reg.id)
+        body, error = b"", RouterError(Code.INTERNAL, f"{type(failed).__name__}: {failed}")
+    except BaseException as failed:  # SystemExit, KeyboardInterrupt: the router hears first
+        body, error, stopping = b"", RouterError(Code.INTERNAL, f"the hook ended its process: {failed!r}"), failed
+    await _reply(transport, reg, message, body, error)
+    if stopping is not None:
+        raise stopping
+
+
+async def _answer(reg: Registration, handler: Callable[..., Any], message: Msg, hide: bool) -> bytes:
+    headers = message.headers or {}
+    call = _call(reg, headers)
+    try:
+        data = _json.decode(message.data)
+    except ValueError as error:
+        raise RouterError(Code.MALFORMED, f"the data of the call can't be read: {error}") from None
+    if not isinstance(data, dict):
+        raise RouterError(Code.MALFORMED, "the data of the call is no JSON object")
+    token = _current.set(call)
+    event = header(headers, "ce-type")
+    try:
+        with _trace.call(reg.id, event, headers) as span, _output.captured(hide) as output:
+            async with asyncio.timeout(call.timeout) as time:
+                value = handler() if reg.channels else handler(event, data)
+                if inspect.isawaitable(value):
+                    value = await value
+            if reg.channels:
+                return _contribution(value)
+            result = _result(reg, value)
+            output.suppress(result.suppress_output)
+            span.answered(result.action, None)
+            return _json.encode(result.to_dict())
+    except TimeoutError as error:
+        if time.expired():
+            raise RouterError(Code.DEADLINE, f"the hook had {call.timeout:g} s") from None
+        raise RouterError(Code.INTERNAL, f"TimeoutError: {error}") from None
+    finally:
+        _current.reset(token)
+
+
+def _call(reg: Registration, headers: Mapping[str, str]) -> Call:
+    text = header(headers, "Hook-Timeout-Ms")
+    if text and not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise RouterError(Code.MALFORMED, f"Hook-Timeout-Ms is {text[:80]!r}: a whole number from 1 is needed")
+    return Call(
+        hook=reg.id,
+        event_id=_names.unescape(header(headers, "ce-id")),
+        session=_names.unescape(header(headers, "ce-subject")),
+        source=_names.unescape(header(headers, "ce-source")),
+        chain_id=header(headers, "Hook-Chain-Id"),
+        call_id=header(headers, "Hook-Call-Id"),
+        mode=header(headers, "Hook-Mode") or "enforce",
+        timeout=min(int(text) / 1000, MAX_TIMEOUT) if text else DEFAULT_TIMEOUT,
+    )
+
+
+def _result(reg: Registration, value: object) -> HookResult:
+    if value is None and reg.may_return_none:
+        return HookResult()
+    try:
+        if value is None:
+            raise ValueError("it returned None, which lets nothing pass here: return HookResult()")
+        result = HookResult.of(value)
+        _json.encode(result.data)
+    except (ValueError, TypeError) as error:
+        raise RouterError(Code.INVALID_RESULT, f"invalid result: {error}") from None
+    return result
+
+
+def _contribution(value: object) -> bytes:
+    try:
+        return _json.encode(value)
+    except ValueError as error:
+        raise RouterError(Code.INVALID_RESULT, f"the contribution: {error}") from None
+
+
+async def _reply(transport: Transport, reg: Registration, message: Msg, body: bytes, error: RouterError | None) -> None:
+    """Reply, repeating what binds a reply to its request."""
+    if not message.reply:
+        return
+    echo = {
+        name: value
+        for name, value in (message.headers or {}).items()
+        if name.lower() in ("hook-nonce", "hook-call-id") and len(value) <= 128
+    }
+    headers = dict(echo)
+    if error is not None:
+        transport.log.warning("hook %s: no result: %s", reg.id, error)
+        headers |= _error(error)
+    try:
+        try:
+            await transport.publish(message.reply, body, headers)
+        except RouterError as large:  # more than the server takes: say that instead
+            transport.log.warning("hook %s: no result: %s", reg.id, large)
+            await transport.publish(message.reply, b"", {**echo, **_error(large)})
+    except Disconnected as lost:
+        transport.log.warning("hook %s: its reply was lost: %s", reg.id, lost)
+
+
+def _error(error: RouterError) -> dict[str, str]:
+    return {"Nats-Service-Error-Code": str(error.code), "Nats-Service-Error": _names.one_line(error.text)}

@@ -1,0 +1,365 @@
+"""A NATS connection that comes back, whose replies prove that the router has seen the request.
+
+The client library's own reconnecting gives up for ever on some errors of the server, and its inboxes can be
+guessed by who has seen some of them. So each of its connections serves once here, and a new one takes its place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import random
+import ssl
+import weakref
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import nats.errors
+from nats.aio.client import Client as Nats
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+
+from . import _identity, _names
+from .errors import (
+    ConnectionLost,
+    Disconnected,
+    HookRouterError,
+    Impostor,
+    NoRouter,
+    RouterError,
+    Unreachable,
+    WrongLoop,
+    WrongProcess,
+)
+from .run import header
+
+Handler = Callable[[Msg], Awaitable[None]]
+Accept = Callable[[Mapping[str, str]], bool]
+
+_CONNECT = 5.0  # seconds for one attempt
+
+
+@dataclass(eq=False)
+class Listener:
+    """A subscription that outlives connections."""
+
+    subject: str
+    queue: str
+    handle: Handler
+    current: Subscription | None = None
+
+
+@dataclass(eq=False)
+class _Waiter:
+    accept: Accept
+    arrived: asyncio.Future[Msg] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+class Transport:
+    """One connection at a time to the NATS servers at a URL."""
+
+    def __init__(
+        self,
+        url: str,
+        identity: _identity.Identity,
+        prefix: str,
+        name: str,
+        tls: ssl.SSLContext | None,
+        log: logging.Logger,
+    ) -> None:
+        self.prefix = _names.check_prefix(prefix)
+        self.log = log
+        self.generation = 0  # changes with each connection
+        self._url, self._identity, self._name, self._tls = url, identity, name, tls
+        self._loop = asyncio.get_running_loop()
+        self._pid = os.getpid()
+        self._nats: Nats | None = None
+        self._inbox = ""
+        self._waiting: dict[str, _Waiter] = {}
+        self._listeners: list[Listener] = []
+        self._reconnected: list[Callable[[], None]] = []
+        self._redialing: asyncio.Task[None] | None = None
+        self._closed = False
+        self._proving = asyncio.Lock()
+        self._proven = 0
+        _transports.add(self)
+
+    @property
+    def connected(self) -> bool:
+        """Whether the connection is up."""
+        return self._nats is not None and bool(self._nats.is_connected)
+
+    def subject(self, verb: str, name: str = "") -> str:
+        """Return the subject of a verb; the colons of an event become dots."""
+        return f"{self.prefix}.{verb}" + (f".{name.replace(':', '.')}" if name else "")
+
+    async def open(self, timeout: float) -> None:
+        """Connect for the first time."""
+        shown = redacted(self._url)
+        try:
+            async with asyncio.timeout(timeout):
+                await self._dial()
+        except (OSError, TimeoutError, nats.errors.Error) as error:
+            hint = "is a server running there? `hook-router` starts one"
+            if "authorization" in str(error).lower():
+                hint = (
+                    "the server wants credentials: those of hookctl auth, or of the router's own server, which only "
+                    "its user can read"
+                )
+            raise Unreachable(f"connect to NATS at {shown}: {error or 'no answer'}: {hint}") from None
+
+    def usable(self) -> None:
+        """Raise where this is another process or another event loop than that of the connection."""
+        if os.getpid() != self._pid:
+            raise WrongProcess("this hookrouter client was made before a fork: connect anew in the child")
+        if asyncio.get_running_loop() is not self._loop:
+            raise WrongLoop("this hookrouter client belongs to another event loop: connect in each loop that uses one")
+
+    def on_reconnect(self, do: Callable[[], None]) -> Callable[[], None]:
+        """Call do after each reconnect until the returned function is called."""
+        self._reconnected.append(do)
+        return lambda: self._reconnected.remove(do) if do in self._reconnected else None
+
+    async def listen(self, subject: str, queue: str, handle: Handler) -> Listener:
+        """Subscribe; the server knows when this returns."""
+        self.usable()
+        listener = Listener(subject, queue, handle)
+        self._listeners.append(listener)
+        if self._nats is not None and self.connected:
+            listener.current = await self._nats.subscribe(subject, queue=queue, cb=handle)
+            await self.flush()
+        return listener
+
+    async def silence(self, listener: Listener) -> None:
+        """Unsubscribe, and wait until what had arrived is with its handler."""
+        if listener in self._listeners:
+            self._listeners.remove(listener)
+        current, listener.current = listener.current, None
+        if current is not None and self.connected:
+            with contextlib.suppress(nats.errors.Error, TimeoutError, asyncio.TimeoutError):
+                async with asyncio.timeout(5):
+                    await current.drain()  # type: ignore[no-untyped-call]
+
+    async def flush(self) -> None:
+        """Wait until the server has everything that was sent, for a moment."""
+        if self._nats is not None and self.connected:
+            with contextlib.suppress(nats.errors.Error, asyncio.TimeoutError):
+                await self._nats.flush(timeout=5)
+
+    async def publish(self, subject: str, body: bytes, headers: Mapping[str, str], reply: str = "") -> None:
+        """Send one message; nothing is buffered while there is no connection."""
+        nc = self._nats
+        if nc is None or not nc.is_connected:
+            raise Disconnected("NATS is not connected: reconnecting")
+        size = len(body) + sum(len(k) + len(v.encode()) + 4 for k, v in headers.items()) + 12
+        if size > nc.max_payload:  # the server would end the connection
+            raise RouterError(
+                413, f"the message has {size} bytes, more than the server's max_payload of {nc.max_payload}: send less"
+            )
+        try:
+            await nc.publish(subject, body, reply=reply, headers=dict(headers) or None)
+        except (nats.errors.ConnectionClosedError, nats.errors.OutboundBufferLimitError):
+            raise Disconnected("NATS is not connected: reconnecting") from None
+
+    async def request(self, subject: str, body: bytes, headers: Mapping[str, str], accept: Accept) -> Msg:
+        """Send one request to the router that the credentials name, and wait for an accepted reply."""
+        self.usable()
+        await self._check()
+        reply = await self._exchange(subject, body, headers, accept)
+        if not self._checked():  # another server answered, after a reconnect
+            raise ConnectionLost("connection to NATS lost while waiting for the reply")
+        return reply
+
+    async def _exchange(self, subject: str, body: bytes, headers: Mapping[str, str], accept: Accept) -> Msg:
+        nonce, token = _names.token(), _names.token()
+        waiter = _Waiter(lambda h: header(h, "Hook-Nonce") == nonce and accept(h))
+        self._waiting[token] = waiter
+        try:
+            await self.publish(subject, body, {**headers, "Hook-Nonce": nonce}, reply=self._inbox + token)
+            reply = await waiter.arrived
+        finally:
+            self._waiting.pop(token, None)
+        if _no_responders(reply):
+            raise NoRouter(f"no router answers on {subject}: start `hook-router`, or check the prefix")
+        if error := read_error(reply.headers):
+            raise error
+        return reply
+
+    async def _receive(self, message: Msg) -> None:
+        """Hand a reply to whoever waits for it; what is not accepted is dropped, the right one may still come."""
+        waiter = self._waiting.get(message.subject.removeprefix(self._inbox))
+        if waiter and not waiter.arrived.done() and (_no_responders(message) or waiter.accept(message.headers or {})):
+            waiter.arrived.set_result(message)
+
+    def own_inbox(self, subject: str) -> bool:
+        """Report whether replies to this connection's requests go to a subject."""
+        custom = self._identity.inbox != "_INBOX" and subject.startswith(self._identity.inbox + ".")
+        return custom or (bool(self._inbox) and subject.startswith(self._inbox))
+
+    def _checked(self) -> bool:
+        return not self._identity.router or self._proven == self.generation
+
+    async def _check(self) -> None:
+        """Ask for proof where this connection has not had it since it was made."""
+        if self._checked():
+            return
+        async with self._proving:
+            if self._checked():
+                return
+            at, challenge = self.generation, _names.token()
+            reply = await self._exchange(self.subject("prove"), challenge.encode(), {}, lambda _: True)
+            if not _identity.proven(self._identity.router, challenge, reply.data):
+                raise Impostor(
+                    "what answers there is not the router that made these credentials: another program may have "
+                    "taken its port"
+                )
+            self._proven = at
+
+    async def _dial(self) -> None:
+        """Make one connection, with all subscriptions."""
+        nc = Nats()
+        inbox = f"{self._identity.inbox}.{_names.token()}."
+
+        async def closed() -> None:
+            self._lost(nc)
+
+        async def report(error: Exception) -> None:
+            self.log.debug("NATS client error: %s", error)
+
+        options: dict[str, Any] = {"tls": self._tls} if self._tls else {}
+        if self._identity.creds:
+            options["user_credentials"] = self._identity.creds
+        try:
+            async with asyncio.timeout(_CONNECT):
+                await nc.connect(
+                    self._url.split(","),
+                    name=self._name,
+                    error_cb=report,
+                    closed_cb=closed,
+                    connect_timeout=2,
+                    allow_reconnect=False,
+                    max_reconnect_attempts=1,
+                    reconnect_time_wait=0,
+                    ping_interval=5,
+                    max_outstanding_pings=2,
+                    **options,
+                )
+                await nc.subscribe(inbox + "*", cb=self._receive)
+                for listener in self._listeners:
+                    listener.current = await nc.subscribe(listener.subject, queue=listener.queue, cb=listener.handle)
+                await nc.flush()
+        except BaseException:
+            await _close(nc)
+            raise
+        if self._closed or not nc.is_connected:
+            await _close(nc)
+            raise nats.errors.ConnectionClosedError
+        self._nats, self._inbox = nc, inbox
+        self.generation += 1
+
+    def _lost(self, nc: Nats) -> None:
+        """End every wait: no reply will come."""
+        if nc is not self._nats:
+            return
+        self._nats = None
+        for waiter in self._waiting.values():
+            if not waiter.arrived.done():
+                waiter.arrived.set_exception(
+                    ConnectionLost(
+                        "connection to NATS lost while waiting for the reply: the request may have taken effect"
+                    )
+                )
+        for listener in self._listeners:
+            listener.current = None
+        if not self._closed:
+            self.log.warning("NATS disconnected; reconnecting")
+            self._redialing = self._loop.create_task(self._redial())
+
+    async def _redial(self) -> None:
+        while not self._closed:
+            try:
+                await self._dial()
+            except (OSError, TimeoutError, nats.errors.Error) as error:
+                self.log.debug("NATS can't be reached: %s", error)
+                await asyncio.sleep(0.25 + random.random() * 0.25)  # noqa: S311  jitter, no secret
+                continue
+            except Exception:
+                self.log.exception("connecting to NATS failed; trying again")
+                await asyncio.sleep(1)
+                continue
+            self.log.info("NATS reconnected")
+            for do in list(self._reconnected):
+                do()
+            return
+
+    async def close(self) -> None:
+        """Flush what was sent and disconnect; a second call does nothing."""
+        if os.getpid() != self._pid:
+            return
+        self._closed = True
+        if self._redialing is not None:
+            self._redialing.cancel()
+            await asyncio.gather(self._redialing, return_exceptions=True)
+        await self.flush()
+        nc = self._nats
+        if nc is not None:
+            self._lost(nc)
+            await _close(nc)
+
+    def abandon(self) -> None:
+        """In a child of a fork: let go of the parent's socket, whose bytes are the parent's to read."""
+        self._closed = True
+        transport = getattr(self._nats, "_transport", None)
+        writer = getattr(transport, "_bare_io_writer", None)
+        sock = writer.get_extra_info("socket") if writer is not None else None
+        if sock is None or sock.fileno() < 0:
+            return
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, sock.fileno())
+        os.close(null)
+
+
+def _no_responders(message: Msg) -> bool:
+    """Report whether the server answered in the place of a subscriber."""
+    return not message.data and header(message.headers, "Status") == "503"
+
+
+def read_error(headers: Mapping[str, str] | None) -> RouterError | None:
+    """Read the error that a reply carries."""
+    code, text = header(headers, "Nats-Service-Error-Code"), header(headers, "Nats-Service-Error")
+    if not code and not text:
+        return None
+    return RouterError(int(code) if code.isascii() and code.isdigit() else 500, text)
+
+
+def redacted(urls: str) -> str:
+    """Hide the credentials in server URLs."""
+    shown = []
+    for url in urls.split(","):
+        scheme, found, _ = url.partition("://")
+        host = url.rpartition("@")[2]
+        shown.append(f"{scheme if found else 'nats'}://***@{host}" if "@" in url else url)
+    return ",".join(shown)
+
+
+async def _close(nc: Nats) -> None:
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(2):
+            await nc.close()
+
+
+_transports: weakref.WeakSet[Transport] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for transport in list(_transports):
+        with contextlib.suppress(Exception):
+            transport.abandon()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+__all__ = ["Accept", "HookRouterError", "Listener", "Transport", "read_error", "redacted"]

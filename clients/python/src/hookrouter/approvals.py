@@ -1,0 +1,127 @@
+"""Answers approval requests: for a program in which a person decides."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from datetime import UTC, datetime
+from typing import Any
+
+from nats.aio.msg import Msg
+
+from . import _json
+from .client import Client, Request, Retry
+from .errors import HookRouterError, InvalidReply, RouterError
+from .interfaces import ApprovalSystem, settled
+
+
+class Approver:
+    """Puts approval requests to an approval system, and sends its answers to the router.
+
+    The client needs the identity of a person, or admin: connect(role="admin"). Do not give that to an agent, which
+    would answer itself.
+    """
+
+    def __init__(
+        self, client: Client, system: ApprovalSystem | None = None, *, session: str = "", by: str = ""
+    ) -> None:
+        """Make an approver, of one session or of all; by is who answers, as it claims."""
+        self.client, self.system, self._session, self._by = client, system, session, by
+        self._seen: set[str] = set()
+        self._asking: set[asyncio.Task[None]] = set()
+
+    async def open(self) -> list[dict[str, Any]]:
+        """List the open approval requests, the oldest first."""
+        subject = self.client.transport.subject("approvals")
+        found, _ = await self.client.request_json(
+            Request(subject), {"session_id": self._session} if self._session else None
+        )
+        if not isinstance(found, list):
+            raise InvalidReply("the answer to approvals is no list")
+        return found
+
+    async def show(self, approval: str) -> dict[str, Any]:
+        """Return one approval request with what it is about, and its decision."""
+        found, _ = await self.client.request_json(Request(self.client.transport.subject("approval", approval)))
+        if not isinstance(found, dict):
+            raise InvalidReply("the answer to approval is no object")
+        return found
+
+    async def answer(
+        self, approval: str, option: str, *, data_sha256: str = "", note: str = "", free_text: bool = False
+    ) -> str:
+        """Answer an approval request and return the option that decided. Its digest says what was seen."""
+        body: dict[str, Any] = {"option": option, "by": self._by, "note": note, "data_sha256": data_sha256}
+        body = {name: value for name, value in body.items() if value or name == "option"}
+        return await self._approve(approval, body | ({"free_text": True} if free_text else {}))
+
+    async def fail(self, approval: str, error: str) -> None:
+        """Say that the approval system failed: the approval request's default decides."""
+        await self._approve(approval, {"error": error or "it failed", "by": self._by} if self._by else {"error": error})
+
+    async def run(self) -> None:
+        """Put every approval request to the system, open ones too, until this is cancelled."""
+        if self.system is None:
+            raise ValueError("the approver has no approval system")
+        transport = self.client.transport
+        listener = await transport.listen(transport.subject("event", "approval:required"), "", self._announced)
+        again = asyncio.Event()
+        forget = transport.on_reconnect(again.set)
+        again.set()
+        try:
+            while True:  # what was asked while nobody listened is in the list
+                await again.wait()
+                again.clear()
+                with contextlib.suppress(HookRouterError):
+                    for entry in await self.open():
+                        self._ask(entry)
+        finally:
+            forget()
+            await transport.silence(listener)
+            for task in list(self._asking):
+                task.cancel()
+            await asyncio.gather(*self._asking, return_exceptions=True)
+
+    async def _announced(self, message: Msg) -> None:
+        """Look at the list: an agent may send an event of this name too, and it proves nothing."""
+        with contextlib.suppress(ValueError, HookRouterError):
+            told = _json.decode(message.data)
+            entry = await self.show(str(told["id"])) if isinstance(told, dict) and "id" in told else {}
+            if not self._session or entry.get("session_id") == self._session:
+                self._ask(entry)
+
+    def _ask(self, entry: dict[str, Any]) -> None:
+        approval = entry.get("id")
+        if not isinstance(approval, str) or approval in self._seen or "granted" in entry:
+            return
+        self._seen.add(approval)
+        task = asyncio.create_task(self._put(approval, entry))
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
+
+    async def _put(self, approval: str, entry: dict[str, Any]) -> None:
+        assert self.system is not None  # noqa: S101  run sees to it
+        options = [str(option) for option in entry.get("options") or []]
+        left = (datetime.fromisoformat(entry["expires"]) - datetime.now(UTC)).total_seconds()
+        default: Any = "allow" if entry.get("default") == "allow" else "deny"
+        try:
+            chosen = await settled(self.system.request_approval(str(entry.get("prompt", "")), options, left, default))
+        except TimeoutError:
+            return  # nobody answered: the router knows what that means
+        except Exception as error:
+            self.client.log.warning("the approval system failed: %s", error)
+            with contextlib.suppress(HookRouterError):
+                await self.fail(approval, str(error)[:1024] or type(error).__name__)
+            return
+        free = all(chosen.lower() != option.lower() for option in options)
+        try:
+            await self.answer(approval, chosen, data_sha256=entry.get("data_sha256", ""), free_text=free)
+        except RouterError as error:
+            self.client.log.warning("approval request %s was not answered: %s", approval, error)
+
+    async def _approve(self, approval: str, body: dict[str, Any]) -> str:
+        request = Request(self.client.transport.subject("approve", approval), retry=Retry.IF_UNSERVED)
+        reply, _ = await self.client.request_json(request, body)
+        if not isinstance(reply, dict) or reply.get("status") != "accepted":
+            raise InvalidReply("the answer to approve is not what the protocol says")
+        return str(reply.get("option", ""))

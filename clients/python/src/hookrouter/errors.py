@@ -1,0 +1,99 @@
+"""The errors of this package. None of them is a permission."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .verdict import Approval, Execution
+
+
+class HookRouterError(Exception):
+    """Any error of this package: nothing was permitted."""
+
+
+class Unreachable(HookRouterError, ConnectionError):
+    """No NATS server answers at the address."""
+
+
+class NoRouter(HookRouterError):
+    """NATS is there, but nobody answers on the routers' subjects."""
+
+
+class Disconnected(HookRouterError, ConnectionError):
+    """NATS is not connected: nothing was sent. The client reconnects by itself."""
+
+
+class ConnectionLost(HookRouterError, ConnectionError):
+    """The connection was lost while a reply was awaited: the request may have taken effect."""
+
+
+class Impostor(HookRouterError):
+    """What answers is not the router that made the credentials; nothing that it says is taken."""
+
+
+class DeadlineExceeded(HookRouterError, TimeoutError):
+    """The time was over before the router answered."""
+
+
+class InvalidReply(HookRouterError, ValueError):
+    """A reply that is not what the protocol says. It permits nothing."""
+
+
+class OtherData(InvalidReply):
+    """The data to go on with is not what was approved."""
+
+
+class WrongLoop(HookRouterError, RuntimeError):
+    """The client belongs to another event loop."""
+
+
+class WrongProcess(HookRouterError, RuntimeError):
+    """The client was made before a fork, by the parent: connect anew in the child."""
+
+
+class Code(IntEnum):
+    """Codes of error replies; see the wire protocol."""
+
+    MALFORMED = 400
+    FORBIDDEN = 403
+    NOT_FOUND = 404
+    CONFLICT = 409
+    GONE = 410
+    TOO_LARGE = 413
+    OVERLOADED = 429
+    INTERNAL = 500
+    INVALID_RESULT = 502
+    UNAVAILABLE = 503
+    DEADLINE = 504
+
+
+class RouterError(HookRouterError):
+    """An error reply of a router, or what it would be."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(f"{text} ({int(code)})")
+        self.code = int(code)
+        self.text = text
+
+
+class PendingError(HookRouterError, TimeoutError):
+    """Nobody waits any more for an approval request that a person may still answer."""
+
+    def __init__(self, approval: Approval, cause: BaseException) -> None:
+        super().__init__(
+            f"approval request {approval.id} of hook {approval.hook!r} is still open as far as is known "
+            f"(it expires {approval.expires}): {cause}"
+        )
+        self.approval = approval
+        self.cause = cause
+
+
+class Denied(HookRouterError):
+    """The verdict is a denial."""
+
+    def __init__(self, reason: str, verdict: Execution | None = None) -> None:
+        super().__init__(reason or "denied without a reason")
+        self.reason = reason
+        self.verdict = verdict

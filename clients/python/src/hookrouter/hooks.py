@@ -1,0 +1,283 @@
+"""HookRegistry: amplifier-core's registry, with the bus behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, TypeVar, overload
+
+from . import _identity, _names, events, tools
+from ._event import defaults_header
+from ._serve import Contributor, Handler
+from .agent import Agent, Collection, Data
+from .client import Client, connect
+from .interfaces import ContextManager, DisplaySystem
+from .models import HookResult
+from .registration import Registration
+from .session import Session
+from .verdict import Execution
+from .worker import Worker
+
+T = TypeVar("T")
+H = TypeVar("H", bound=Callable[..., Any])
+
+
+@dataclass(eq=False)
+class _Entry:
+    reg: Registration
+    handler: Callable[..., Any]
+    wanted: bool = True
+    remove: Callable[[], Awaitable[None]] | None = None  # once it is on the bus
+
+
+class HookRegistry:
+    """Registers hooks and sends events, with the names and signatures of amplifier-core.
+
+    register and unregister return at once; what they ask for holds before the next emit, execute or ready(), in
+    their order. Those raise where a hook can't be registered: no event is sent past it. Without a client the
+    registry connects when it is first needed, as connect() does.
+    """
+
+    def __init__(
+        self,
+        client: Client | None = None,
+        *,
+        url: str | None = None,
+        prefix: str = "hooks",
+        context: ContextManager | None = None,
+        display: DisplaySystem | None = None,
+        hide_output: bool = True,
+    ) -> None:
+        """Make a registry. execute delivers hooks' messages to context and display."""
+        self._client, self._url, self._prefix = client, url, prefix
+        self._context, self._display, self._hide = context, display, hide_output
+        self._own: list[Client] = []
+        self._entries: list[_Entry] = []
+        self._defaults: dict[str, Any] = {}
+        self._worker: Worker | None = None
+        self._session: Session | None = None
+        self._settling = asyncio.Lock()
+        self._background: asyncio.Task[None] | None = None
+        self._closed = False
+
+    # -- hooks
+
+    @overload
+    def register(
+        self,
+        event: str | Sequence[str],
+        handler: None = None,
+        priority: int = 0,
+        name: str | None = None,
+        **options: Any,
+    ) -> Callable[[H], H]: ...
+    @overload
+    def register(
+        self, event: str | Sequence[str], handler: Handler, priority: int = 0, name: str | None = None, **options: Any
+    ) -> Callable[[], None]: ...
+    def register(
+        self,
+        event: str | Sequence[str],
+        handler: Any = None,
+        priority: int = 0,
+        name: str | None = None,
+        **options: Any,
+    ) -> Any:
+        """Register a hook and return the function that removes it; without a handler, a decorator.
+
+        options are members of Registration. Without an id the hook is this registry's alone, and goes with its
+        process. A hook with on_failure="deny" needs an id: it stays registered while no process answers for it.
+        """
+        if handler is None:
+
+            def decorate(fn: H) -> H:
+                self.register(event, fn, priority, name, **options)
+                return fn
+
+            return decorate
+        if not callable(handler):
+            raise TypeError("the handler of a hook must be a function")
+        name = str(name or getattr(handler, "__name__", type(handler).__name__))
+        if options.get("on_failure") == "deny" and not options.get("id"):
+            raise ValueError(f"hook {name!r}: on_failure='deny' needs an id of its own on the bus: id='path-guard'")
+        patterns = [event] if isinstance(event, str) else list(event)
+        options["id"] = options.get("id") or _names.slug(name)
+        return self._add(Registration(events=patterns, priority=priority, name=name, **options), handler)
+
+    on = register
+
+    def unregister(self, name: str) -> None:
+        """Remove the hooks of this registry that have a name."""
+        for entry in self._entries:
+            if entry.reg.name == name:
+                entry.wanted = False
+        self._soon()
+
+    def list_handlers(self, event: str | None = None) -> dict[str, list[str]]:
+        """List this registry's own hooks by their patterns, in their order. Agent.list_handlers asks the bus."""
+        found: dict[str, list[str]] = {}
+        for entry in sorted(self._entries, key=lambda e: e.reg.priority):
+            for pattern in entry.reg.events if entry.wanted else ():
+                if event in (None, pattern):
+                    found.setdefault(pattern, []).append(entry.reg.name)
+        return found
+
+    def register_contributor(
+        self, channel: str, name: str | Contributor, callback: Contributor | None = None
+    ) -> Callable[[], None]:
+        """Contribute to a channel what callback() returns; the name may be left out."""
+        if callback is None:
+            if not callable(name):
+                raise TypeError("a contributor must be a function")
+            callback, name = name, getattr(name, "__name__", type(name).__name__)
+        name = str(name)
+        return self._add(Registration(id=_names.slug(name), name=name, channels=[channel]), callback)
+
+    def _add(self, reg: Registration, handler: Callable[..., Any]) -> Callable[[], None]:
+        if self._closed:
+            raise RuntimeError("the registry is closed")
+        if any(e.wanted and e.reg.id == reg.id for e in self._entries):
+            raise ValueError(f"hook id {reg.id!r} is taken in this registry")
+        entry = _Entry(reg, handler)
+        self._entries.append(entry)
+        self._soon()
+
+        def unregister() -> None:
+            entry.wanted = False
+            self._soon()
+
+        return unregister
+
+    # -- events
+
+    def set_default_fields(self, **fields: Any) -> None:
+        """Set the fields that are merged below the data of every event; session_id is the events' session."""
+        defaults_header(fields)
+        self._defaults = dict(fields)
+        if self._session is not None:
+            self._session.agent.set_default_fields(**fields)
+
+    async def emit(self, event: str, data: Data = None) -> HookResult:
+        """Run the hooks of an event and return what they decided: acting on it is the caller's."""
+        return await (await self._ready()).emit(event, data)
+
+    async def emit_and_collect(self, event: str, data: Data = None, timeout: float | None = 1.0) -> Collection:
+        """Call all hooks of an event at the same time and return the data they gave, in their order."""
+        return await (await self._ready()).emit_and_collect(event, data, timeout)
+
+    async def execute(self, event: str, data: Data = None, *, timeout: float | None = None) -> Execution:
+        """Run the hooks, let the router act on what they say, and return the verdict; see Session.execute."""
+        return await (await self._ready()).execute(event, data, timeout=timeout)
+
+    async def run_tool(
+        self, call: tools.ToolCall | Mapping[str, Any], fn: Callable[[dict[str, Any]], Awaitable[T] | T]
+    ) -> T | Any:
+        """Run a tool behind its hooks; see tools.run_tool."""
+        return await (await self._ready()).run_tool(call, fn)
+
+    async def collect_contributions(self, channel: str, timeout: float | None = None) -> Collection:
+        """Ask all contributors of a channel and return what they gave, in their order."""
+        return await (await self._ready()).agent.collect_contributions(channel, timeout)
+
+    # -- life
+
+    async def ready(self) -> None:
+        """Wait until what was asked for holds on the bus; raise where it can't."""
+        if self._closed:
+            raise RuntimeError("the registry is closed")
+        async with self._settling:
+            for entry in [e for e in self._entries if not e.wanted]:
+                if entry.remove is not None:
+                    await entry.remove()
+                self._entries.remove(entry)
+            for entry in self._entries:
+                if entry.remove is None and entry.wanted:
+                    worker = await self._the_worker()
+                    start = worker.register_contributor if entry.reg.channels else worker.register
+                    entry.remove = await start(entry.reg, entry.handler)
+
+    async def serve(self) -> None:
+        """Register the hooks and answer for them until this is cancelled."""
+        try:
+            await self.ready()
+            await asyncio.Event().wait()
+        finally:
+            await self.close()
+
+    def run(self) -> None:
+        """Serve in an event loop of its own until SIGTERM or SIGINT."""
+
+        async def main() -> None:
+            task, loop = asyncio.ensure_future(self.serve()), asyncio.get_running_loop()
+            for number in (signal.SIGTERM, signal.SIGINT):
+                with contextlib.suppress(NotImplementedError):  # Windows
+                    loop.add_signal_handler(number, task.cancel)
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+        asyncio.run(main())
+
+    async def close(self) -> None:
+        """Remove the hooks, answer what has come, and disconnect what the registry has connected."""
+        self._closed = True
+        if self._background is not None:
+            self._background.cancel()
+            await asyncio.gather(self._background, return_exceptions=True)
+        if self._worker is not None:
+            await self._worker.close()
+        for client in self._own:
+            await client.close()
+
+    async def __aenter__(self) -> HookRegistry:
+        await self.ready()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def _soon(self) -> None:
+        """Settle in the background where an event loop runs; what fails is raised by the next ready()."""
+        with contextlib.suppress(RuntimeError):
+            loop = asyncio.get_running_loop()
+            if not self._closed and (self._background is None or self._background.done()):
+                self._background = loop.create_task(self._settle())
+
+    async def _settle(self) -> None:
+        with contextlib.suppress(Exception):
+            await self.ready()
+
+    async def _ready(self) -> Session:
+        await self.ready()
+        if self._session is None:
+            agent = Agent(await self._connected("agent"))
+            agent.set_default_fields(**self._defaults)
+            self._session = Session(agent, context=self._context, display=self._display)
+        return self._session
+
+    async def _the_worker(self) -> Worker:
+        if self._worker is None:
+            self._worker = Worker(await self._connected("worker"), hide_output=self._hide)
+        return self._worker
+
+    async def _connected(self, role: Any) -> Client:
+        """Return the given client, or one with the identity of a role; one connection where they are the same."""
+        if self._client is not None:
+            return self._client
+        url = self._url or _identity.default_url()
+        same = _identity.find(url, "agent") == _identity.find(url, "worker")
+        if same and self._own:
+            return self._own[0]
+        client = await connect(url, role=role, prefix=self._prefix)
+        self._own.append(client)
+        return client
+
+
+for _name, _value in vars(events).items():
+    if _name.isupper() and isinstance(_value, str):
+        setattr(HookRegistry, _name, _value)

@@ -1,0 +1,118 @@
+"""HookResult: what a hook answers, and what a chain adds up to."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+from . import _json
+from .errors import InvalidReply
+from .run import Run
+
+Action = Literal["continue", "deny", "modify", "inject_context", "ask_user"]
+Role = Literal["system", "user", "assistant"]
+Level = Literal["info", "warning", "error"]
+
+
+@dataclass
+class HookResult:
+    """What a hook answers; without arguments, continue.
+
+    The fields and their defaults are the specification's. Nothing is converted: a value of another type is
+    a ValueError, here rather than on the bus.
+    """
+
+    action: Action = "continue"
+    data: dict[str, Any] | None = None
+    reason: str | None = None
+    context_injection: str | None = None
+    context_injection_role: Role = "system"
+    ephemeral: bool = False
+    approval_prompt: str | None = None
+    approval_options: list[str] | None = None
+    approval_timeout: float = 300.0
+    approval_default: Literal["allow", "deny"] = "deny"
+    suppress_output: bool = False
+    user_message: str | None = None
+    user_message_level: Level = "info"
+    user_message_source: str | None = None
+    """Accepted for amplifier-core's sake; on the bus a message names the hook that it is from."""
+    append_to_last_tool_result: bool = False
+    run: Run | None = field(default=None, repr=False, compare=False, kw_only=True)
+    """How the hooks were run, in the result of an emit."""
+
+    def __post_init__(self) -> None:
+        for name, (fits, must) in _CHECKS.items():
+            if not fits(getattr(self, name)):
+                raise ValueError(f"{name} must be {must}, not {getattr(self, name)!r:.100}")
+
+    @classmethod
+    def of(cls, value: object) -> HookResult:
+        """Take over what a hook returned: a HookResult, a mapping, or one of pydantic's (amplifier-core's).
+
+        Unknown members of the last two mean nothing. Anything else is a ValueError.
+        """
+        if isinstance(value, HookResult):
+            value.__post_init__()  # it may have been changed since
+            return value
+        dump = getattr(value, "model_dump", None)
+        if callable(dump):
+            value = dump()
+        if not isinstance(value, Mapping):
+            raise ValueError(f"a hook returns a HookResult, not {type(value).__name__}")
+        return cls(**{name: v for name, v in value.items() if name in _WIRE})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what goes on the wire: the action, and what differs from its default."""
+        out: dict[str, Any] = {"action": self.action}
+        for name, default in _WIRE.items():
+            value = getattr(self, name)
+            if name != "action" and (value != default or type(value) is not type(default)):
+                out[name] = value
+        return out
+
+    @classmethod
+    def parse(cls, body: bytes, run: Run | None = None) -> HookResult:
+        """Read a result from the wire; InvalidReply where it is none."""
+        try:
+            fields = {name: value for name, (value, _) in _json.members(body).items() if name in _WIRE}
+            return cls(**fields, run=run)
+        except ValueError as error:
+            raise InvalidReply(f"the answer is no HookResult: {error}") from None
+
+
+_Check = tuple[Callable[[Any], bool], str]
+
+
+def _choice(*values: str) -> _Check:
+    return lambda v: isinstance(v, str) and v in values, f"one of {', '.join(values)}"
+
+
+_TEXT: _Check = lambda v: v is None or isinstance(v, str), "a string or None"
+_FLAG: _Check = lambda v: isinstance(v, bool), "True or False"
+_CHECKS: dict[str, _Check] = {
+    "action": _choice("continue", "deny", "modify", "inject_context", "ask_user"),
+    "data": (lambda v: v is None or isinstance(v, dict), "a dict or None"),
+    "reason": _TEXT,
+    "context_injection": _TEXT,
+    "context_injection_role": _choice("system", "user", "assistant"),
+    "ephemeral": _FLAG,
+    "approval_prompt": _TEXT,
+    "approval_options": (
+        lambda v: v is None or (isinstance(v, list) and all(isinstance(one, str) for one in v)),
+        "a list of strings or None",
+    ),
+    "approval_timeout": (
+        lambda v: isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v),
+        "a number of seconds",
+    ),
+    "approval_default": _choice("allow", "deny"),
+    "suppress_output": _FLAG,
+    "user_message": _TEXT,
+    "user_message_level": _choice("info", "warning", "error"),
+    "append_to_last_tool_result": _FLAG,
+}
+_WIRE: dict[str, Any] = {f.name: cast(Any, f.default) for f in dataclasses.fields(HookResult) if f.name in _CHECKS}

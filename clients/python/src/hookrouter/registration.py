@@ -1,0 +1,100 @@
+"""What a worker tells the router of a hook."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from . import _names
+
+OnFailure = Literal["continue", "deny"]
+Mode = Literal["enforce", "shadow", "observe"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Registration:
+    """Which events a hook wants, and how it is called. Unset members mean the protocol's defaults."""
+
+    id: str
+    """Unique on the bus; processes that register the same id share its calls."""
+    name: str = ""
+    """For people; the id where it is empty."""
+    events: Sequence[str] = ()
+    """Names of events, domain:* or *."""
+    channels: Sequence[str] = ()
+    """Makes it a contributor instead."""
+    priority: int = 0
+    timeout_ms: int = 0
+    on_failure: OnFailure = "continue"
+    """What it means that the hook failed: deny is for guards."""
+    match: str = ""
+    mode: Mode = "enforce"
+    session_id: str = ""
+    durable: bool | None = None
+    """Stay registered without a live process; without a value, where on_failure is deny."""
+    replay_safe: bool = False
+    version: str = ""
+    none_passes: bool | None = field(default=None, metadata={"local": True})
+    """Whether a hook that returns None lets the event pass. Without a value: not where on_failure is deny, since a
+    forgotten return would open a guard."""
+
+    def __post_init__(self) -> None:
+        _names.check_hook_id(self.id)
+        if isinstance(self.events, str) or isinstance(self.channels, str):
+            raise ValueError(f"hook {self.id!r}: events and channels are lists")
+        if bool(self.events) == bool(self.channels):
+            raise ValueError(f"hook {self.id!r}: exactly one of events and channels must be given")
+        for event in self.events:
+            _names.check_pattern(event)
+        for channel in self.channels:
+            _names.check_channel(channel)
+        if self.on_failure not in ("continue", "deny"):
+            raise ValueError(f"hook {self.id!r}: on_failure is {self.on_failure!r}: 'continue' or 'deny'")
+        if self.mode not in ("enforce", "shadow", "observe"):
+            raise ValueError(f"hook {self.id!r}: mode is {self.mode!r}: 'enforce', 'shadow' or 'observe'")
+        for name in ("priority", "timeout_ms"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise ValueError(f"hook {self.id!r}: {name} must be an integer, not {value!r}")
+        if not 0 <= self.timeout_ms <= 30_000:
+            raise ValueError(f"hook {self.id!r}: timeout_ms is {self.timeout_ms}: 1 to 30000 are allowed")
+
+    @property
+    def may_return_none(self) -> bool:
+        """Whether None lets the event pass."""
+        return self.on_failure != "deny" if self.none_passes is None else self.none_passes
+
+    def body(self, instance: str) -> dict[str, Any]:
+        """Return what is sent. Protocol 2: replies repeat the id of the call."""
+        out: dict[str, Any] = {}
+        for f in dataclasses.fields(self):
+            value = getattr(self, f.name)
+            if not f.metadata.get("local") and value != f.default:
+                out[f.name] = list(value) if f.name in ("events", "channels") else value
+        return {**out, "instance": instance, "protocol": 2}
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a handler may want to know of a call besides the event and its data."""
+
+    hook: str
+    event_id: str
+    session: str
+    source: str
+    chain_id: str
+    call_id: str
+    mode: str
+    timeout: float
+    """Seconds that the router waits for the answer."""
+
+
+_current: ContextVar[Call | None] = ContextVar("hookrouter_call", default=None)
+
+
+def current_call() -> Call | None:
+    """Return the call that this code answers; None outside of a hook."""
+    return _current.get()

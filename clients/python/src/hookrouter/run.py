@@ -1,0 +1,52 @@
+"""How the hooks of an event were run: the headers of the router's reply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ._names import unescape
+
+
+@dataclass(frozen=True)
+class Run:
+    """How the hooks of an event were run."""
+
+    event_id: str
+    chain_id: str
+    hooks: int
+    """How many hooks were called."""
+    denied_by: str
+    """The id of the hook that denied; empty where none did."""
+    failed_open: tuple[str, ...]
+    """Ids of hooks that failed and were passed over."""
+    audit: str
+    """How the answer was recorded: strict, async or off; empty where the router doesn't say."""
+
+    @classmethod
+    def read(cls, headers: Mapping[str, str]) -> Run:
+        """Read the headers of a reply."""
+        count = header(headers, "Hook-Count")
+        return cls(
+            event_id=unescape(header(headers, "Hook-Event-Id")),
+            chain_id=header(headers, "Hook-Chain-Id"),
+            hooks=int(count) if count.isascii() and count.isdigit() else 0,
+            denied_by=header(headers, "Hook-Denied-By"),
+            failed_open=names(header(headers, "Hook-Failed-Open")),
+            audit=header(headers, "Hook-Audit"),
+        )
+
+
+def header(headers: Mapping[str, str] | None, name: str) -> str:
+    """Return a header, its name in any case; empty where it is missing."""
+    if not headers:
+        return ""
+    if name in headers:
+        return headers[name]
+    low = name.lower()
+    return next((value for key, value in headers.items() if key.lower() == low), "")
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Read a list of ids."""
+    return tuple(text.split(",")) if text else ()

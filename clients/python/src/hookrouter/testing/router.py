@@ -1,0 +1,91 @@
+"""A real router in a process of its own, for tests."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def find_binary(name: str = "hook-router") -> str:
+    """Find a program of the project: in HOOKROUTER_BIN, beside this Python (the wheel puts it there), or on PATH.
+
+    HOOKROUTER_BIN names the directory of the programs.
+    """
+    file = name + (".exe" if os.name == "nt" else "")
+    for place in (os.environ.get("HOOKROUTER_BIN"), str(Path(sys.executable).parent), os.environ.get("PATH")):
+        if place and (found := shutil.which(file, path=place)):
+            return found
+    raise FileNotFoundError(f"{file} is not found: install the package's wheel, or set HOOKROUTER_BIN to its directory")
+
+
+class Router:
+    """A router with a NATS server of its own on loopback; its state is in a directory.
+
+    With auth it makes credentials, which the programs of env() find.
+    """
+
+    def __init__(self, directory: str | Path, *, auth: bool = False, flags: Sequence[str] = ()) -> None:
+        """Make a router that is not running yet."""
+        self.directory = Path(directory)
+        self.url = ""
+        self._auth, self._flags = auth, list(flags)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._starts = 0
+
+    @property
+    def log(self) -> str:
+        """What the router wrote since its last start."""
+        return self._log.read_text("utf-8", "replace")
+
+    @property
+    def _log(self) -> Path:
+        return self.directory / f"router-{self._starts}.log"
+
+    def env(self) -> dict[str, str]:
+        """Return the environment of programs that use this router, as changes."""
+        home = str(self.directory / "home")
+        return {"NATS_URL": self.url, "HOME": home, "XDG_CONFIG_HOME": os.path.join(home, ".config")}
+
+    def start(self, timeout: float = 20.0) -> Router:
+        """Start and wait until it is ready; once more on the same address."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        (self.directory / "home").mkdir(exist_ok=True)
+        self._starts += 1
+        listen = self.url.partition("://")[2] or "127.0.0.1:0"
+        command = [
+            find_binary(), f"--nats-listen={listen}", "--http-listen=", "--agent-http-listen=", "--audit=async",
+            f"--store-dir={self.directory / 'store'}", f"--auth={'on' if self._auth else 'off'}", *self._flags,
+        ]  # fmt: skip
+        with open(self._log, "wb") as out:
+            self._process = subprocess.Popen(  # noqa: S603  the program that was found
+                command, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, **self.env()}
+            )
+        until = time.monotonic() + timeout
+        while "is ready after" not in self.log or not (found := re.search(r"NATS +(nats://\S+)", self.log)):
+            if self._process.poll() is not None or time.monotonic() > until:
+                self.kill()
+                raise RuntimeError(f"the router did not start:\n{self.log}")
+            time.sleep(0.01)
+        self.url = found[1]
+        return self
+
+    def stop(self, timeout: float = 40.0) -> None:
+        """Stop it as an operator does."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGTERM)
+            self._process.wait(timeout)
+            self._process = None
+
+    def kill(self) -> None:
+        """Kill it: kill -9."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None

@@ -1,0 +1,81 @@
+"""A tool call behind its hooks: tool:pre, the tool, and tool:post or tool:error."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from .errors import Denied, HookRouterError
+from .events import TOOL_ERROR, TOOL_POST, TOOL_PRE
+from .verdict import Execution
+
+T = TypeVar("T")
+Execute = Callable[[str, Mapping[str, Any]], Awaitable[Execution]]
+
+log = logging.getLogger("hookrouter")
+
+
+@dataclass
+class ToolCall:
+    """One call of a tool."""
+
+    tool_name: str
+    tool_input: dict[str, Any] = field(default_factory=dict)
+    fields: dict[str, Any] = field(default_factory=dict)
+    """Further members of the events' data: tool_call_id, prompt_id and others."""
+
+    @classmethod
+    def of(cls, call: ToolCall | Mapping[str, Any]) -> ToolCall:
+        """Take over a call, or the data of a tool:pre."""
+        if isinstance(call, ToolCall):
+            return call
+        rest = {name: value for name, value in call.items() if name not in ("tool_name", "tool_input")}
+        return cls(call["tool_name"], dict(call.get("tool_input") or {}), rest)
+
+
+async def run_tool(
+    execute: Execute, call: ToolCall | Mapping[str, Any], fn: Callable[[dict[str, Any]], Awaitable[T] | T]
+) -> T | Any:
+    """Run a tool behind its hooks and return its result.
+
+    tool:pre decides whether fn is called, and with which input. tool:post may deny the result, or change it:
+    then what hooks made of it is returned. Denied, and any other HookRouterError, means that the tool did not run,
+    or, after it ran, that its result must not be used. Where fn raises, tool:error is sent and the error raised.
+    """
+    call = ToolCall.of(call)
+    about = {**call.fields, "tool_name": call.tool_name}
+    verdict = await execute(TOOL_PRE, {**about, "tool_input": call.tool_input})
+    data = verdict.require()
+    given = data.get("tool_input")
+    if data.get("tool_name") != call.tool_name or not isinstance(given, dict):
+        raise Denied(f"a hook changed the call of {call.tool_name} into one that this agent can't make", verdict)
+    about["tool_input"] = given
+    began = time.monotonic()
+    try:
+        result = fn(given)
+        if inspect.isawaitable(result):
+            result = await result
+    except Exception as error:
+        failure = {"type": type(error).__name__, "message": str(error)}
+        try:
+            await execute(TOOL_ERROR, {**about, "error": failure})
+        except (HookRouterError, ValueError) as lost:
+            log.warning("tool:error of %s could not be sent: %s", call.tool_name, lost)
+        raise
+    sent = result if isinstance(result, dict) else {"output": result}
+    took = round((time.monotonic() - began) * 1000)
+    about |= {"tool_result": sent, "success": True, "duration_ms": took}
+    try:
+        heard = (await execute(TOOL_POST, about)).require().get("tool_result")
+    except (HookRouterError, ValueError) as error:
+        error.add_note("the tool has run; its result must not be used")
+        raise
+    if heard == sent:
+        return result
+    if not isinstance(result, dict) and isinstance(heard, dict) and heard.keys() == {"output"}:
+        return heard["output"]
+    return heard

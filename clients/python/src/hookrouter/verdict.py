@@ -1,0 +1,214 @@
+"""The router's verdict on an event, as hooks.execute answers it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from . import _json
+from .errors import Denied, InvalidReply, OtherData
+from .models import Level, Role
+from .run import Run
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message of hooks for the model's context."""
+
+    content: str
+    role: Role = "system"
+    ephemeral: bool = False
+    """For the next model call only: never stored."""
+    append_to_last_tool_result: bool = False
+    metadata: dict[str, Any] = field(default_factory=dict)
+    """Whose it is: source, hook_name, hook_id, event, timestamp."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the message as a context manager gets it."""
+        return {"role": self.role, "content": self.content, "metadata": dict(self.metadata)}
+
+
+@dataclass(frozen=True)
+class Display:
+    """What a hook says to the user. The text is foreign: see TerminalDisplay."""
+
+    message: str
+    level: Level = "info"
+    source: str = ""
+    hook_id: str = ""
+
+
+@dataclass(frozen=True)
+class Warn:
+    """What the router did to an injection."""
+
+    kind: str
+    hook: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Approval:
+    """An approval request, and what became of it."""
+
+    id: str
+    hook: str = ""
+    prompt: str = ""
+    options: list[str] = field(default_factory=list)
+    option: str = ""
+    decided_by: str = ""
+    cached: bool = False
+    timed_out: bool = False
+    expires: str = ""
+    data_sha256: str = ""
+
+
+@dataclass(frozen=True)
+class Execution:
+    """The verdict on an event. Only permitted is a permission; the truth of an Execution is the same."""
+
+    action: Literal["continue", "deny", "pending"]
+    run: Run
+    reason: str = ""
+    data: dict[str, Any] | None = None
+    """What to go on with."""
+    data_json: bytes = b""
+    """The bytes of it: those whose SHA-256 is that of an approval."""
+    messages: tuple[Message, ...] = ()
+    display: tuple[Display, ...] = ()
+    suppress_output: tuple[str, ...] = ()
+    """Names of hooks whose own output is to be hidden."""
+    warnings: tuple[Warn, ...] = ()
+    injected_tokens: int = 0
+    approval: Approval | None = None
+
+    @property
+    def permitted(self) -> bool:
+        """Whether to go on, with data."""
+        return self.action == "continue"
+
+    def __bool__(self) -> bool:
+        return self.permitted
+
+    def require(self) -> dict[str, Any]:
+        """Return the data to go on with, or raise Denied."""
+        if not self.permitted:
+            raise Denied(self.reason, self)
+        return self.data or {}
+
+    @classmethod
+    def parse(cls, body: bytes, run: Run) -> Execution:
+        """Read a verdict and refuse one that can't be obeyed. Unknown members mean nothing."""
+        try:
+            execution = _parse(body, run)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise InvalidReply(f"the answer is no verdict: {error}") from None
+        approval = execution.approval
+        if execution.action == "pending" and approval is None:
+            raise InvalidReply("the answer is no verdict: it is pending without an approval request")
+        if execution.permitted and approval and hashlib.sha256(execution.data_json).hexdigest() != approval.data_sha256:
+            raise OtherData(
+                "the data of the verdict is not what was approved: do not go on, and look for who changed it"
+            )
+        return execution
+
+
+def _parse(body: bytes, run: Run) -> Execution:
+    members = {name: both for name, both in _json.members(body).items() if both[0] is not None}
+    raw = {name: value for name, (value, _) in members.items()}
+    action = raw.get("action")
+    if action not in ("continue", "deny", "pending"):
+        raise ValueError(f"its action is {action!r:.50}")
+    data = raw.get("data")
+    if data is not None and not isinstance(data, dict):
+        raise ValueError("data must be an object")
+    tokens = raw.get("injected_tokens", 0)
+    if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 0:
+        raise ValueError("injected_tokens must be a whole number, 0 or more")
+    return Execution(
+        action=action,
+        run=run,
+        reason=_text(raw, "reason"),
+        data=data,
+        data_json=members["data"][1] if data is not None else b"",
+        messages=tuple(_message(m) for m in _list(raw, "messages")),
+        display=tuple(
+            Display(
+                _text(d, "message"),
+                _one(d, "level", "info", "warning", "error"),
+                _text(d, "source"),
+                _text(d, "hook_id"),
+            )
+            for d in _list(raw, "display")
+        ),
+        suppress_output=tuple(_texts(raw, "suppress_output")),
+        warnings=tuple(Warn(_text(w, "kind"), _text(w, "hook"), _text(w, "detail")) for w in _list(raw, "warnings")),
+        injected_tokens=tokens,
+        approval=_approval(raw["approval"]) if "approval" in raw else None,
+    )
+
+
+def _message(raw: dict[str, Any]) -> Message:
+    metadata = raw.get("metadata") or {}
+    if not isinstance(metadata, dict):
+        raise ValueError("metadata must be an object")
+    return Message(
+        _text(raw, "content"),
+        _one(raw, "role", "system", "user", "assistant"),
+        _flag(raw, "ephemeral"),
+        _flag(raw, "append_to_last_tool_result"),
+        metadata,
+    )
+
+
+def _approval(raw: Any) -> Approval:
+    if not isinstance(raw, dict):
+        raise ValueError("approval must be an object")
+    return Approval(
+        id=_text(raw, "id"),
+        hook=_text(raw, "hook"),
+        prompt=_text(raw, "prompt"),
+        options=_texts(raw, "options"),
+        option=_text(raw, "option"),
+        decided_by=_text(raw, "decided_by"),
+        cached=_flag(raw, "cached"),
+        timed_out=_flag(raw, "timed_out"),
+        expires=_text(raw, "expires"),
+        data_sha256=_text(raw, "data_sha256"),
+    )
+
+
+def _list(raw: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    value = raw.get(name) or []
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        raise ValueError(f"{name} must be a list of objects")
+    return value
+
+
+def _texts(raw: dict[str, Any], name: str) -> list[str]:
+    value = raw.get(name) or []
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise ValueError(f"{name} must be a list of strings")
+    return value
+
+
+def _text(raw: dict[str, Any], name: str) -> str:
+    value = raw.get(name)
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"{name} must be a string")
+    return value or ""
+
+
+def _flag(raw: dict[str, Any], name: str) -> bool:
+    value = raw.get(name)
+    if value is not None and not isinstance(value, bool):
+        raise ValueError(f"{name} must be true or false")
+    return bool(value)
+
+
+def _one(raw: dict[str, Any], name: str, *values: str) -> Any:
+    value = _text(raw, name) or values[0]
+    if value not in values:
+        raise ValueError(f"{name} must be one of {', '.join(values)}")
+    return value

@@ -1,0 +1,215 @@
+"""A hook that misbehaves denies: nothing of a gated event passes silently."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from hookrouter import Agent, HookRegistry, HookResult, Registration, RouterError, Worker, connect, current_call
+
+GATE = {"on_failure": "deny", "timeout_ms": 500}
+
+
+async def raises(event, data):
+    raise ValueError("boom")
+
+
+async def nothing(event, data):
+    return None
+
+
+async def wrong_type(event, data):
+    return "continue"
+
+
+async def wrong_value(event, data):
+    return {"action": "allow"}
+
+
+async def no_json(event, data):
+    return HookResult(action="modify", data={"x": object()})
+
+
+async def cancelled(event, data):
+    raise asyncio.CancelledError
+
+
+async def exits(event, data):
+    asyncio.current_task().cancel()
+    await asyncio.sleep(1)
+
+
+async def slow(event, data):
+    await asyncio.sleep(30)
+
+
+async def stubborn(event, data):
+    try:
+        await asyncio.sleep(30)
+    except asyncio.CancelledError:
+        return HookResult()
+
+
+async def huge(event, data):
+    return HookResult(action="modify", data={"x": "y" * 5_000_000})
+
+
+async def large(event, data):
+    return HookResult(action="modify", data={"x": "y" * 600_000})
+
+
+async def own_timeout(event, data):
+    raise TimeoutError("of its own")
+
+
+def group(event, data):
+    raise BaseExceptionGroup("several", [ValueError("a")])
+
+
+@pytest.mark.parametrize(
+    ("handler", "failure"),
+    [
+        (raises, "error"), (nothing, "invalid_result"), (wrong_type, "invalid_result"), (wrong_value, "invalid_result"),
+        (no_json, "invalid_result"), (cancelled, "error"), (exits, "error|timeout"), (slow, "timeout"),
+        (stubborn, "timeout"), (huge, "error"), (large, "invalid_result"), (own_timeout, "error"), (group, "error"),
+    ],
+)  # fmt: skip
+async def test_a_guard_that_fails_denies(hook_router, handler, failure):
+    async with connect() as client:
+        worker = Worker(client)
+        await worker.register(Registration(id="gate", events=["tool:pre"], **GATE), handler)
+        verdict = await Agent(client).execute("tool:pre", {"tool_name": "Bash"})
+        assert not verdict.permitted
+        assert verdict.run.denied_by == "gate"
+        assert any(f"({one})" in verdict.reason for one in failure.split("|"))
+        # The worker lives on, and answers the next call.
+        await worker.register(Registration(id="other", events=["b"]), lambda e, d: HookResult(reason="here"))
+        assert (await Agent(client).execute("b")).run.hooks == 1
+        await worker.retire("gate")
+        await worker.close(1)
+
+
+async def test_a_guard_that_blocks_its_event_loop_denies(hook_router):
+    program = """
+import asyncio, time
+from hookrouter import HookRegistry
+hooks = HookRegistry()
+@hooks.on("tool:pre", id="gate", on_failure="deny", timeout_ms=300)
+async def gate(event, data):
+    time.sleep(60)
+async def main():
+    await hooks.ready(); print("ready", flush=True); await asyncio.sleep(60)
+asyncio.run(main())
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, env={**os.environ})
+    try:
+        assert process.stdout.readline() == b"ready\n"
+        async with connect() as client:
+            verdict = await Agent(client).execute("tool:pre")
+            assert not verdict.permitted
+            assert "timeout" in verdict.reason
+            process.kill()
+            process.wait()
+            verdict = await Agent(client).execute("tool:pre")  # its process is dead: it is still there
+            assert not verdict.permitted
+    finally:
+        process.kill()
+        process.wait()
+
+
+async def test_a_hook_that_may_return_none_lets_pass(hook_router):
+    async with connect() as client:
+        worker = Worker(client)
+        await worker.register(Registration(id="a", events=["tool:pre"]), nothing)
+        await worker.register(Registration(id="b", events=["tool:pre"], none_passes=True, **GATE), nothing)
+        verdict = await Agent(client).execute("tool:pre")
+        assert verdict.permitted
+        assert verdict.run.hooks == 2
+        await worker.close()
+
+
+async def test_what_a_handler_may_know(hook_router):
+    seen = []
+
+    async def handler(event, data):
+        seen.append((event, data, current_call()))
+
+    async with connect() as client:
+        worker = Worker(client)
+        await worker.register(Registration(id="a", events=["*"], timeout_ms=1500), handler)
+        verdict = await Agent(client, session="sé 1", source="/x").execute("my:event", {"n": 2**63})
+        event, data, call = seen[0]
+        assert (event, data["n"], data["session_id"]) == ("my:event", 2**63, "sé 1")
+        assert (call.session, call.source, call.chain_id) == ("sé 1", "/x", verdict.run.chain_id)
+        assert call.timeout == 1.5
+        assert current_call() is None
+        await worker.close()
+
+
+async def test_unregistering(hook_router):
+    async with connect() as client:
+        worker = Worker(client)
+        remove = await worker.register(Registration(id="a", events=["e"]), raises)
+        with pytest.raises(ValueError, match="already"):
+            await worker.register(Registration(id="a", events=["e"]), raises)
+        assert await Agent(client).list_handlers("e") == {"e": ["a"]}
+        await remove()
+        await remove()
+        assert await Agent(client).list_handlers() == {}
+        with pytest.raises(RouterError, match="match"):
+            await worker.register(Registration(id="a", events=["e"], match="((("), raises)
+        await worker.close()
+
+
+async def test_closing_answers_what_has_come(hook_router):
+    began = asyncio.Event()
+
+    async def handler(event, data):
+        began.set()
+        await asyncio.sleep(0.3)
+        return HookResult(action="deny", reason="heard")
+
+    async with connect() as client, connect() as other:
+        worker = Worker(client)
+        await worker.register(Registration(id="a", events=["e"]), handler)
+        asking = asyncio.create_task(Agent(other).execute("e"))
+        await began.wait()
+        await worker.close()
+        assert (await asking).reason == "heard"
+        assert (await Agent(other).execute("e")).run.hooks == 0
+
+
+async def test_output_is_shown_unless_it_is_suppressed(hook_router, capsys):
+    async def handler(event, data):
+        print("from", data["n"])
+        await asyncio.sleep(0)
+        return HookResult(suppress_output=data["n"] == 1)
+
+    async with HookRegistry() as hooks:
+        hooks.register("e", handler)
+        verdicts = await asyncio.gather(*(hooks.execute("e", {"n": n}) for n in (1, 2)))
+        print("the program's own")
+    assert verdicts[0].suppress_output == ("handler",)
+    out = capsys.readouterr().out
+    assert "from 2" in out
+    assert "from 1" not in out
+    assert "the program's own" in out
+
+
+async def test_renewals_keep_a_hook(tmp_path, hook_router):
+    hook_router.stop()
+    hook_router._flags = ["--ttl=1s"]
+    hook_router.start()
+    async with connect(hook_router.url) as client:
+        worker = Worker(client)
+        await worker.register(Registration(id="a", events=["e"]), nothing)
+        until = time.monotonic() + 3
+        while time.monotonic() < until:
+            assert (await Agent(client).execute("e")).run.hooks == 1
+            await asyncio.sleep(0.1)
+        await worker.close()
