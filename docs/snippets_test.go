@@ -30,6 +30,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
@@ -223,7 +224,7 @@ func startsRouter(s snippet) bool {
 
 func startRouter(t *testing.T, addr string) {
 	t.Helper()
-	n, err := server.Start(t.Context(), server.Options{Listen: addr, StoreDir: t.TempDir()})
+	n, err := server.Start(t.Context(), server.Options{Listen: addr, StoreDir: natstest.StoreDir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

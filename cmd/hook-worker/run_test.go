@@ -105,7 +105,7 @@ func startIn(t *testing.T, p process, url, file string, args ...string) (stderr 
 // listen starts a NATS server with a socket, and a router on it.
 func listen(t *testing.T) (url string) {
 	t.Helper()
-	s, err := embedded.Start(embedded.Options{Listen: "127.0.0.1:0", StoreDir: t.TempDir(), NoSync: true})
+	s, err := embedded.Start(embedded.Options{Listen: "127.0.0.1:0", StoreDir: natstest.StoreDir(t), NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ hooks:
 
 func TestAWorkerWithoutARouterSaysThatItWaits(t *testing.T) {
 	t.Parallel()
-	s, err := embedded.Start(embedded.Options{Listen: "127.0.0.1:0", StoreDir: t.TempDir(), NoSync: true})
+	s, err := embedded.Start(embedded.Options{Listen: "127.0.0.1:0", StoreDir: natstest.StoreDir(t), NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func connect(t *testing.T, s natsx.InProcess) *nats.Conn {
 
 func TestItIsReadyWhenItIsUp(t *testing.T) {
 	t.Parallel()
-	s, stop := run(t, server.Options{StoreDir: t.TempDir(), HTTPListen: "127.0.0.1:0", NoConsole: true})
+	s, stop := run(t, server.Options{StoreDir: natstest.StoreDir(t), HTTPListen: "127.0.0.1:0", NoConsole: true})
 	if err := s.Ready(); err != nil {
 		t.Errorf("it is not ready: %v", err)
 	}
@@ -112,7 +112,7 @@ func TestItIsReadyWhenItIsUp(t *testing.T) {
 
 func TestItListensAndShowsTheConsole(t *testing.T) {
 	t.Parallel()
-	s, _ := run(t, server.Options{StoreDir: t.TempDir(), Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", ConsoleToken: strings.Repeat("secret", 6)})
+	s, _ := run(t, server.Options{StoreDir: natstest.StoreDir(t), Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", ConsoleToken: strings.Repeat("secret", 6)})
 	nc, err := nats.Connect(s.ClientURL())
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestItListensAndShowsTheConsole(t *testing.T) {
 // An event that was taken is answered before the server ends, and no other is taken.
 func TestItDrains(t *testing.T) {
 	t.Parallel()
-	s, stop := run(t, server.Options{StoreDir: t.TempDir()})
+	s, stop := run(t, server.Options{StoreDir: natstest.StoreDir(t)})
 	hook, agent := connect(t, s.InProcess()), connect(t, s.InProcess())
 	calls := make(chan *nats.Msg, 1)
 	if _, err := hook.ChanQueueSubscribe("hooks.call.slow", "slow", calls); err != nil {
@@ -236,7 +236,7 @@ func TestStartRefusesBadOptions(t *testing.T) {
 // The level of the log is the console's: without it there is only the signal.
 func TestLogLevelIsTheConsoles(t *testing.T) {
 	t.Parallel()
-	s, _ := run(t, server.Options{StoreDir: t.TempDir(), HTTPListen: "127.0.0.1:0", NoConsole: true, Level: new(slog.LevelVar)})
+	s, _ := run(t, server.Options{StoreDir: natstest.StoreDir(t), HTTPListen: "127.0.0.1:0", NoConsole: true, Level: new(slog.LevelVar)})
 	if code, body := request(t, "PUT", "http://"+s.HTTPAddr()+"/loglevel", "debug"); code != http.StatusNotFound {
 		t.Errorf("%d %q", code, body)
 	}

@@ -21,7 +21,7 @@ import (
 // for an answer that can't come.
 func TestEmitEndsWithTheConnection(t *testing.T) {
 	t.Parallel()
-	s, err := embedded.Start(embedded.Options{StoreDir: t.TempDir(), NoSync: true})
+	s, err := embedded.Start(embedded.Options{StoreDir: natstest.StoreDir(t), NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/testkit/memdir"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -73,7 +74,7 @@ func Start(t testing.TB, options ...Options) *Bus {
 // New starts a bus where there is no test to end it: in an Example, in a
 // TestMain. ctx bounds the start only. Close it.
 func New(ctx context.Context, o Options) (*Bus, error) {
-	dir, err := os.MkdirTemp("", "hooktest-")
+	dir, err := os.MkdirTemp(memdir.Parent(), "hooktest-")
 	if err != nil {
 		return nil, fmt.Errorf("start a bus: %w", err)
 	}

@@ -131,7 +131,7 @@ func TestHooksComeBackInTheirOrderWhenTheyWereForgotten(t *testing.T) {
 
 func TestGuardNeverOpensWhileTheServerRestarts(t *testing.T) {
 	t.Parallel()
-	o := embedded.Options{Listen: "127.0.0.1:0", StoreDir: t.TempDir()}
+	o := embedded.Options{Listen: "127.0.0.1:0", StoreDir: natstest.StoreDir(t), NoSync: true}
 	s, err := embedded.Start(o)
 	if err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ type authBus struct {
 
 func newAuthBus(t *testing.T, o router.Options) *authBus {
 	t.Helper()
-	dir := t.TempDir()
+	dir := natstest.StoreDir(t)
 	w := &authBus{t: t, auth: filepath.Join(dir, "auth")}
 	w.add(identity.Identity{Name: "coder", Role: identity.Agent}, identity.Identity{Name: "rival", Role: identity.Agent},
 		identity.Identity{Name: "ann", Role: identity.Approver}, identity.Identity{Name: "bob", Role: identity.Approver},

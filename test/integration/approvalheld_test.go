@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -25,7 +26,7 @@ func TestManyOpenQuestions(t *testing.T) {
 	const residentBelow, answeredWithin, slack = 300 << 10, 10 * time.Millisecond, 10 // slack: other tests run on this machine too
 	const atOnce = 64                                                                 // agents that ask at the same time
 	n := testkit.Volume(t, 200, 2000, 20_000)
-	r := startRouter(t, testkit.Program(t, "hook-router"), t.TempDir(), "127.0.0.1:0", "")
+	r := startRouter(t, testkit.Program(t, "hook-router"), natstest.StoreDir(t), "127.0.0.1:0", "")
 	ctx := testkit.Within(t, 10*time.Minute)
 	nc := r.conn(t)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"],"on_failure":"deny"}`,

@@ -238,7 +238,7 @@ func TestWhatCanNotStartSaysWhatToDo(t *testing.T) {
 
 func TestNATSGoneMidChain(t *testing.T) {
 	t.Parallel()
-	s, err := embedded.Start(embedded.Options{StoreDir: t.TempDir(), NoSync: true})
+	s, err := embedded.Start(embedded.Options{StoreDir: natstest.StoreDir(t), NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

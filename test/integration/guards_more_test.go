@@ -117,7 +117,7 @@ func TestAnAnswerNeedsNoSessionState(t *testing.T) {
 // A router whose NATS was away shows at once what was asked through another.
 func TestTheListIsBackWithTheConnection(t *testing.T) {
 	t.Parallel()
-	o := embedded.Options{Listen: testkit.FreeAddrs(t, 1)[0], StoreDir: t.TempDir(), NoSync: true}
+	o := embedded.Options{Listen: testkit.FreeAddrs(t, 1)[0], StoreDir: natstest.StoreDir(t), NoSync: true}
 	s, err := embedded.Start(o)
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -94,7 +95,7 @@ hooks:
 // hook that it has to be, and none by a rule that was replaced before.
 func reloaded(t *testing.T, router, program string) {
 	ctx := testkit.Within(t, 120*time.Second)
-	r := startRouter(t, router, t.TempDir(), "127.0.0.1:0", "")
+	r := startRouter(t, router, natstest.StoreDir(t), "127.0.0.1:0", "")
 	file := filepath.Join(t.TempDir(), "worker.yaml")
 	replace(t, file, generation(0))
 	w := startReloading(t, program, r.url, file)
@@ -167,7 +168,7 @@ hooks:
 // had; it means what on_failure says, and the next call goes to another replica.
 func replicaKilled(t *testing.T, router, program string) {
 	ctx := testkit.Within(t, 120*time.Second)
-	r := startRouter(t, router, t.TempDir(), "127.0.0.1:0", "")
+	r := startRouter(t, router, natstest.StoreDir(t), "127.0.0.1:0", "")
 	file := filepath.Join(t.TempDir(), "worker.yaml")
 	replace(t, file, slowHooks)
 	var replicas []*reloading

@@ -16,6 +16,7 @@ import (
 	diff "github.com/google/go-cmp/cmp"
 
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
 // threeHops are the hooks of three workers, each a process of its own.
@@ -35,7 +36,7 @@ func TestJaegerShowsATurn(t *testing.T) {
 	}
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", j.otlp) // for all processes from here on
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "50")
-	r := startRouter(t, filepath.Join(dir, "hook-router"), t.TempDir(), "127.0.0.1:0", "")
+	r := startRouter(t, filepath.Join(dir, "hook-router"), natstest.StoreDir(t), "127.0.0.1:0", "")
 	for id, hook := range threeHops {
 		startHookWorker(t, filepath.Join(dir, "hook-worker"), r.url, id, "hooks: [{id: "+id+", events: ['tool:pre'], "+hook+"}]")
 	}

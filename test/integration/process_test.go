@@ -41,7 +41,7 @@ func TestProcesses(t *testing.T) {
 // run on this machine too.
 func startsFast(t *testing.T, program string) {
 	const readyWithin, idleBelow, slack = 300 * time.Millisecond, 60 << 10, 3
-	r := startRouter(t, program, t.TempDir(), "127.0.0.1:0", "")
+	r := startRouter(t, program, natstest.StoreDir(t), "127.0.0.1:0", "")
 	idle := time.NewTimer(time.Second)
 	<-idle.C
 	resident := r.Resident(t)
@@ -65,7 +65,7 @@ func drained(t *testing.T, program string, joins bool) {
 	if joins {
 		url = natstest.Listening(t).ClientURL()
 	}
-	r := startRouter(t, program, t.TempDir(), "127.0.0.1:0", url)
+	r := startRouter(t, program, natstest.StoreDir(t), "127.0.0.1:0", url)
 	var answering sync.WaitGroup
 	defer answering.Wait()
 	var called sync.Map // the events that a hook was called for
@@ -123,7 +123,7 @@ func drained(t *testing.T, program string, joins bool) {
 // endedAtOnce ends a router while a hook has time left, and then does not wait for it.
 func endedAtOnce(t *testing.T, program string) {
 	ctx := testkit.Within(t, 60*time.Second)
-	r := startRouter(t, program, t.TempDir(), "127.0.0.1:0", "")
+	r := startRouter(t, program, natstest.StoreDir(t), "127.0.0.1:0", "")
 	nc := r.conn(t)
 	called := make(chan struct{}, 1)
 	hook(t, ctx, nc, "silent", `{"events":["e"],"timeout_ms":25000}`, func(*nats.Msg) []byte {
@@ -182,7 +182,7 @@ func routerKilled(t *testing.T, program string) {
 	}
 	_ = r.End(t, syscall.SIGKILL)
 	before := calls.Load()
-	r = startRouter(t, program, t.TempDir(), addr, "")
+	r = startRouter(t, program, natstest.StoreDir(t), addr, "")
 	nc := r.conn(t)
 	testkit.Until(t, ctx, "the worker registers with a router that does not know it", func() bool {
 		return request(t, ctx, nc, "hooks.emit.e", nil, `{}`).Header.Get("Hook-Count") == "1"

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -34,7 +35,7 @@ func workerKilled(t *testing.T, program string) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel() // each waits for the time-out
 			ctx := testkit.Within(t, 60*time.Second)
-			r := startRouter(t, program, t.TempDir(), "127.0.0.1:0", "")
+			r := startRouter(t, program, natstest.StoreDir(t), "127.0.0.1:0", "")
 			nc := r.conn(t)
 			inside := listen(t, nc, "test.inside")
 			workers := map[string]*testkit.Process{}

@@ -15,6 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -22,12 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // server starts a NATS server.
 func server(t *testing.T) *embedded.Server {
 	t.Helper()
-	s, err := embedded.Start(embedded.Options{StoreDir: t.TempDir(), NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Stop)
-	return s
+	return natstest.Server(t)
 }
 
 // connect connects as one process.

@@ -12,7 +12,7 @@ import (
 // Server starts a NATS server that does not listen.
 func Server(t testing.TB) *embedded.Server {
 	t.Helper()
-	s, err := embedded.Start(embedded.Options{StoreDir: t.TempDir(), NoSync: true})
+	s, err := embedded.Start(embedded.Options{StoreDir: StoreDir(t), NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func Server(t testing.TB) *embedded.Server {
 // what connects by URL: see its ClientURL.
 func Listening(t testing.TB) *embedded.Server {
 	t.Helper()
-	s, err := embedded.Start(embedded.Options{Listen: "127.0.0.1:0", StoreDir: t.TempDir(), NoSync: true})
+	s, err := embedded.Start(embedded.Options{Listen: "127.0.0.1:0", StoreDir: StoreDir(t), NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

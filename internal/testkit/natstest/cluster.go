@@ -19,7 +19,7 @@ func Cluster(t testing.TB) []*embedded.Server {
 	servers := make([]*embedded.Server, size)
 	for i := range servers {
 		s, err := embedded.Start(embedded.Options{
-			Listen: "127.0.0.1:0", StoreDir: t.TempDir(), NoSync: true, ServerName: fmt.Sprintf("n%d", i+1),
+			Listen: "127.0.0.1:0", StoreDir: StoreDir(t), NoSync: true, ServerName: fmt.Sprintf("n%d", i+1),
 			Cluster: embedded.Cluster{Name: "test", Listen: routes[i], Routes: routes},
 		})
 		if err != nil {
