@@ -111,8 +111,9 @@ func load(workspace string) (*workerfile.File, error) {
 
 // recording is the hook's handler, whose answers are recorded for the printer.
 func (h *hooks) recording(hook workerfile.Hook) worker.Handler {
+	handle := hook.Named()
 	return func(ctx context.Context, ev worker.Event) (chain.Result, error) {
-		result, err := hook.Handler(ctx, ev)
+		result, err := handle(ctx, ev)
 		call := worker.CallFrom(ctx)
 		if call.Mode == chain.Observe {
 			h.observed.Add(1)

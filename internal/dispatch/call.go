@@ -21,12 +21,21 @@ func (d *Dispatcher) caller(ev *event) chain.Caller {
 		if err != nil {
 			return chain.Result{}, err
 		}
-		result, err := chain.ParseResult(reply)
+		result, err := resultOf(reply)
 		if err == nil {
 			err = d.allowed(entry.ID, result)
 		}
 		return result, err
 	}
+}
+
+// resultOf reads a hook's reply.
+func resultOf(reply Reply) (chain.Result, error) {
+	result, err := chain.ParseResult(reply.Body)
+	if err == nil && reply.Rule != "" {
+		result.Rule = chain.CleanRule(reply.Rule)
+	}
+	return result, err
 }
 
 // allowed refuses what the credentials of a hook's worker do not let it answer. Data beside
@@ -45,18 +54,18 @@ func (d *Dispatcher) allowed(hook string, r chain.Result) error {
 }
 
 // call calls one hook; the context ends when its time is over.
-func (d *Dispatcher) call(ctx context.Context, ev *event, mode chain.Mode, entry *chain.Entry, data []byte) ([]byte, error) {
+func (d *Dispatcher) call(ctx context.Context, ev *event, mode chain.Mode, entry *chain.Entry, data []byte) (Reply, error) {
 	timeout := entry.Timeout()
 	if end, ok := ctx.Deadline(); ok {
 		timeout = time.Until(end)
 	}
 	data, err := d.visible(entry.ID, data)
 	if err != nil {
-		return nil, err
+		return Reply{}, err
 	}
 	reply, err := ev.channel.Call(ctx, Call{Hook: entry.ID, Mode: mode, Data: data, Timeout: timeout, Traceparent: ev.callTrace(entry), Echoed: entry.Echoes || slices.Contains(ev.pinned, entry)})
 	if errors.Is(err, chain.ErrNoResponder) && !slices.Contains(ev.pinned, entry) && d.removed(entry) {
-		return nil, chain.ErrRemoved
+		return Reply{}, chain.ErrRemoved
 	}
 	return reply, err
 }
@@ -98,7 +107,7 @@ func (d *Dispatcher) callShadow(ctx context.Context, ev *event, entry *chain.Ent
 	call := chain.Call{Entry: entry, Start: time.Now()}
 	reply, err := d.call(ctx, ev, chain.Shadow, entry, in.Data)
 	if err == nil {
-		call.Result, err = chain.ParseResult(reply)
+		call.Result, err = resultOf(reply)
 	}
 	call.Took, call.Err, call.Failure = time.Since(call.Start), err, chain.FailureOf(err)
 	d.counters.shadow.Add(1)

@@ -69,13 +69,13 @@ func (d *Dispatcher) contribute(ctx context.Context, ev *event, timeout time.Dur
 		c.Entry, c.Start = ev.hooks[i], time.Now()
 		reply, err := d.call(ctx, ev, chain.Enforce, c.Entry, ev.data)
 		c.Took = time.Since(c.Start)
-		switch value := jsontext.Value(reply); {
+		switch value := jsontext.Value(reply.Body); {
 		case err != nil:
 			c.Err = err
 		case len(value) > 0 && !value.IsValid():
 			c.Err = chain.ErrInvalidResult
 		case len(value) > 0 && value.Kind() != 'n':
-			c.Data = reply
+			c.Data = reply.Body
 		}
 	})
 	return list

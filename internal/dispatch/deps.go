@@ -55,7 +55,7 @@ type Channel interface {
 	PublishResult(body []byte) error
 	// Call calls a hook and returns its reply. The error wraps [chain.ErrNoResponder],
 	// [chain.ErrInvalidResult] or [context.DeadlineExceeded] where it is one of those.
-	Call(context.Context, Call) ([]byte, error)
+	Call(context.Context, Call) (Reply, error)
 	// Notify sends the event to a hook that observes. Nobody replies.
 	Notify(Call) error
 }
@@ -68,6 +68,12 @@ type Call struct {
 	Timeout     time.Duration // how long the reply is waited for; 0 where there is none
 	Traceparent string        // of this call; empty for that of the event
 	Echoed      bool          // take no reply that does not repeat the id of the call
+}
+
+// Reply is what a hook answered.
+type Reply struct {
+	Body []byte
+	Rule string // the rule that decided, as the worker says; empty where it does not
 }
 
 // Sessions is the state of sessions that all replicas share. A session is named as

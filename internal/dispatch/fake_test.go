@@ -56,6 +56,7 @@ type fakes struct {
 type hook struct {
 	chain.Registration
 	reply string
+	rule  string // names it beside the reply
 	err   error
 	block bool // until its time is over
 }
@@ -119,7 +120,7 @@ func (f *fakes) Notify(call dispatch.Call) error {
 	return nil
 }
 
-func (f *fakes) Call(ctx context.Context, call dispatch.Call) ([]byte, error) {
+func (f *fakes) Call(ctx context.Context, call dispatch.Call) (dispatch.Reply, error) {
 	f.note("%s %s %s", call.Mode, call.Hook, call.Data)
 	if f.meanwhile != nil {
 		f.meanwhile()
@@ -130,11 +131,11 @@ func (f *fakes) Call(ctx context.Context, call dispatch.Call) ([]byte, error) {
 		}
 		if h.block {
 			<-ctx.Done()
-			return nil, ctx.Err()
+			return dispatch.Reply{}, ctx.Err()
 		}
-		return []byte(h.reply), h.err
+		return dispatch.Reply{Body: []byte(h.reply), Rule: h.rule}, h.err
 	}
-	return nil, chain.ErrNoResponder
+	return dispatch.Reply{}, chain.ErrNoResponder
 }
 
 func (f *fakes) Begin(context.Context, string, string) error { f.note("turn"); return nil }

@@ -63,7 +63,7 @@ func (c *channel) Notify(call dispatch.Call) error {
 }
 
 // Call calls a hook; see [Do].
-func (c *channel) Call(ctx context.Context, call dispatch.Call) ([]byte, error) {
+func (c *channel) Call(ctx context.Context, call dispatch.Call) (dispatch.Reply, error) {
 	return Do(ctx, c.conn, call, c.callHeader(call), c.maxReply)
 }
 
@@ -93,7 +93,7 @@ func milliseconds(d time.Duration) string {
 // hook echoes, a reply that does not repeat the id of the call is dropped. The error wraps [chain.ErrNoResponder] where no worker listens, [chain.ErrInvalidResult]
 // where the reply is too large or the hook's own program gave none, and
 // [context.DeadlineExceeded] where the time was over here or at the hook.
-func Do(ctx context.Context, conn *natsx.Conn, call dispatch.Call, header wire.Header, maxReply int) ([]byte, error) {
+func Do(ctx context.Context, conn *natsx.Conn, call dispatch.Call, header wire.Header, maxReply int) (dispatch.Reply, error) {
 	var accept func(wire.Header) bool
 	if id := wire.Get(header, wire.HeaderCallID); call.Echoed {
 		accept = func(reply wire.Header) bool { return wire.Get(reply, wire.HeaderCallID) == id }
@@ -101,15 +101,15 @@ func Do(ctx context.Context, conn *natsx.Conn, call dispatch.Call, header wire.H
 	reply, err := conn.RequestBound(ctx, conn.Call(call.Hook), header, call.Data, accept)
 	switch code := wire.CodeOf(err); {
 	case errors.Is(err, natsx.ErrNoResponders):
-		return nil, chain.ErrNoResponder
+		return dispatch.Reply{}, chain.ErrNoResponder
 	case code == wire.Deadline:
-		return nil, context.DeadlineExceeded
+		return dispatch.Reply{}, context.DeadlineExceeded
 	case code == wire.InvalidResult:
-		return nil, fmt.Errorf("%w: %w", chain.ErrInvalidResult, err)
+		return dispatch.Reply{}, fmt.Errorf("%w: %w", chain.ErrInvalidResult, err)
 	case err != nil:
-		return nil, err
+		return dispatch.Reply{}, err
 	case len(reply.Data) > maxReply:
-		return nil, fmt.Errorf("%w: it has %d bytes, at most %d are allowed", chain.ErrInvalidResult, len(reply.Data), maxReply)
+		return dispatch.Reply{}, fmt.Errorf("%w: it has %d bytes, at most %d are allowed", chain.ErrInvalidResult, len(reply.Data), maxReply)
 	}
-	return reply.Data, nil
+	return dispatch.Reply{Body: reply.Data, Rule: wire.Get(reply.Header, wire.HeaderRule)}, nil
 }

@@ -82,7 +82,7 @@ func TestDo(t *testing.T) {
 			if got := chain.FailureOf(err); got != c.want {
 				t.Fatalf("failure %q (%v); want %q", got, err, c.want)
 			}
-			if c.want == "" && string(reply) != c.body || c.want != "" && reply != nil {
+			if c.want == "" && string(reply.Body) != c.body || c.want != "" && reply.Body != nil {
 				t.Errorf("reply %q", reply)
 			}
 			if c.code != 0 && wire.CodeOf(err) != c.code {
@@ -104,7 +104,7 @@ func TestAReplyMustRepeatTheCallIDWhereTheHookEchoes(t *testing.T) {
 	header := wire.Header{wire.HeaderCallID: {"7"}}
 	for echoed, want := range map[bool]string{true: "genuine", false: "forged"} {
 		call := dispatch.Call{Hook: "guard", Echoed: echoed}
-		if got, err := hookcall.Do(testkit.Within(t, testkit.Patience), conn, call, header, maxReply); string(got) != want || err != nil {
+		if got, err := hookcall.Do(testkit.Within(t, testkit.Patience), conn, call, header, maxReply); string(got.Body) != want || err != nil {
 			t.Errorf("echoed %v: %q, %v; want %q", echoed, got, err, want)
 		}
 	}

@@ -19,6 +19,7 @@ const (
 	HeaderCallID      = "Hook-Call-Id"
 	HeaderNonce       = "Hook-Nonce" // of a request; its reply repeats it
 	HeaderMode        = "Hook-Mode"
+	HeaderRule        = "Hook-Rule"  // of a hook's reply: the rule that decided
 	HeaderAudit       = "Hook-Audit" // strict, async or off: how the answer was recorded
 	HeaderCount       = "Hook-Count"
 	HeaderDeniedBy    = "Hook-Denied-By"

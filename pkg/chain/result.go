@@ -76,6 +76,12 @@ type Result struct {
 	// means deny.
 	ApprovalDefault Action
 
+	// Rule names the rule that decided, for the operator: the file and the line where
+	// it stands, a space, and what it is called, such as "worker.yaml:12 cel.rules[1]".
+	// It travels beside the JSON form, is recorded with the call and never shown to the
+	// agent. Empty where the hook does not say; see [CleanRule] for what is kept of it.
+	Rule string
+
 	// SuppressOutput hides the hook's own output from the transcript.
 	SuppressOutput bool
 	// UserMessage is shown to the user.
@@ -92,7 +98,8 @@ const Allow Action = "allow"
 func (r Result) Denied() bool { return r.Action == Deny }
 
 // MarshalJSON writes the result as protocol.md has it: action always, other
-// fields only where they differ from their default, data byte for byte.
+// fields only where they differ from their default, data byte for byte. Rule is
+// a header on the wire and not among them.
 func (r Result) MarshalJSON() ([]byte, error) { return r.Append(nil), nil }
 
 // UnmarshalJSON reads a result with [ParseResult].

@@ -117,7 +117,15 @@ func answer(ctx context.Context, id string, req *natsx.Request, handler Handler)
 	if err != nil {
 		return handlerError(err)
 	}
-	return req.Reply(nil, result.Append(nil))
+	return req.Reply(ruleHeader(result), result.Append(nil))
+}
+
+// ruleHeader names the rule that decided; nil where the handler does not.
+func ruleHeader(r Result) wire.Header {
+	if rule := chain.CleanRule(r.Rule); rule != "" {
+		return wire.Header{wire.HeaderRule: {rule}}
+	}
+	return nil
 }
 
 // decode reads the event of a call. Its session is the one that the router names,

@@ -51,6 +51,7 @@ type Record struct {
 	WSeq    int64      `json:"wseq"`
 
 	Reason  string `json:"reason"`
+	Rule    string `json:"rule"`    // that decided, as the hook's worker names it
 	Error   string `json:"error"`   // the cause of a failure
 	Message string `json:"message"` // to the user
 	Micros  int64  `json:"us"`

@@ -57,6 +57,7 @@ const maxRules = 1000
 type rule struct {
 	Rule
 	name     string
+	at       string // as [kind.Rule] writes it
 	commands []shell.Pattern
 	paths    []paths.Pattern
 	urls     []urlPattern
@@ -72,7 +73,7 @@ func compile(o Options) (rules []rule, err error) {
 		if err != nil {
 			return nil, err
 		}
-		c.name = fmt.Sprintf("rule %d", i+1)
+		c.name, c.at = fmt.Sprintf("rule %d", i+1), kind.Rule(jsontext.Pointer(fmt.Sprintf("/rules/%d", i)), "")
 		rules = append(rules, c)
 	}
 	o.Default = cmp.Or(o.Default, decision.Ask)
@@ -80,7 +81,7 @@ func compile(o Options) (rules []rule, err error) {
 	if field, ok := errors.AsType[*kind.FieldError](err); ok && field.Pointer == "/decision" {
 		field.Pointer = "/default"
 	}
-	last.name = "no rule"
+	last.name, last.at = "no rule", decision.Option("default")
 	return append(rules, last), err
 }
 

@@ -190,10 +190,12 @@ func (r rule) result(tool events.Tool) chain.Result {
 	}
 	switch r.Decision {
 	case decision.Deny:
-		return chain.Denial(reason)
+		result := chain.Denial(reason)
+		result.Rule = r.at
+		return result
 	case decision.Ask:
 		result := chain.Question(prompt(tool, reason), r.Choices...)
-		result.Reason = reason
+		result.Reason, result.Rule = reason, r.at
 		if r.Timeout > 0 {
 			result.ApprovalTimeout = &r.Timeout
 		}

@@ -166,7 +166,9 @@ func TestWhatAPersonIsOffered(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	got = decide(t, approvalpolicy.Options{Rules: []rule{{Decision: deny, Reason: "because"}}}, call("X", "a", "b"))
-	if diff := cmp.Diff(chain.Denial("because"), got); diff != "" {
+	want := chain.Denial("because")
+	want.Rule = "/rules/0"
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -35,10 +35,13 @@ func (p policy) result(_ events.Event, tool events.Tool) chain.Result {
 	worst := p.judge(tool)
 	switch worst.Decision {
 	case decision.Deny:
-		return chain.Denial("Command denied: " + worst.Reason)
+		result := chain.Denial("Command denied: " + worst.Reason)
+		result.Rule = worst.Rule
+		return result
 	case decision.Ask:
 		result := chain.Question(prompt(tool.Command, worst.Reason))
 		result.Reason, result.ApprovalTimeout = "Asked about the command: "+worst.Reason, p.timeout
+		result.Rule = worst.Rule
 		return result
 	}
 	return chain.Result{}
@@ -53,10 +56,10 @@ func (p policy) judge(tool events.Tool) decision.Finding {
 		note(p.command(c))
 	}
 	if script.Bomb && p.defaults {
-		note(decision.Finding{Decision: decision.Deny, Reason: "a function multiplies itself until the machine is full"})
+		note(decision.Finding{Decision: decision.Deny, Reason: "a function multiplies itself until the machine is full", Rule: decision.BuiltIn("a function that multiplies itself")})
 	}
 	for _, d := range p.doubts(tool, script) {
-		note(decision.Finding{Decision: p.undecidable, Reason: undecidable(string(d))})
+		note(decision.Finding{Decision: p.undecidable, Reason: undecidable(string(d)), Rule: decision.Option("undecidable")})
 	}
 	return worst
 }
@@ -84,13 +87,13 @@ func (p policy) command(c shell.Command) decision.Finding {
 		decision decision.Decision
 		patterns []shell.Pattern
 	}{{decision.Deny, p.deny}, {decision.Ask, p.ask}} {
-		for _, pattern := range list.patterns {
+		for i, pattern := range list.patterns {
 			switch pattern.In(c) {
 			case shell.Yes:
 				if r, found := builtIn(c); p.defaults && found == shell.Yes && r.decision == decision.Deny {
-					return decision.Finding{Decision: decision.Deny, Reason: r.reason} // an approval request does not weaken it
+					return decision.Finding{Decision: decision.Deny, Reason: r.reason, Rule: decision.BuiltIn(r.reason)} // an approval request does not weaken it
 				}
-				return decision.Finding{Decision: list.decision, Reason: fmt.Sprintf("%q is in the %s list of this guard", pattern, list.decision)}
+				return decision.Finding{Decision: list.decision, Reason: fmt.Sprintf("%q is in the %s list of this guard", pattern, list.decision), Rule: decision.Listed(string(list.decision), i, pattern)}
 			case shell.Maybe:
 				maybe = fmt.Sprintf("it may be %q", pattern)
 			case shell.No:
@@ -103,7 +106,7 @@ func (p policy) command(c shell.Command) decision.Finding {
 	if p.defaults {
 		switch r, found := builtIn(c); found {
 		case shell.Yes:
-			return decision.Finding{Decision: r.decision, Reason: r.reason}
+			return decision.Finding{Decision: r.decision, Reason: r.reason, Rule: decision.BuiltIn(r.reason)}
 		case shell.Maybe:
 			maybe = "it may be that " + r.reason
 		case shell.No:
@@ -111,15 +114,15 @@ func (p policy) command(c shell.Command) decision.Finding {
 	}
 	switch {
 	case len(c.Doubts) > 0:
-		return decision.Finding{Decision: p.undecidable, Reason: undecidable(string(c.Doubts[0]))}
+		return decision.Finding{Decision: p.undecidable, Reason: undecidable(string(c.Doubts[0])), Rule: decision.Option("undecidable")}
 	case maybe != "":
-		return decision.Finding{Decision: p.undecidable, Reason: undecidable(maybe)}
+		return decision.Finding{Decision: p.undecidable, Reason: undecidable(maybe), Rule: decision.Option("undecidable")}
 	case p.otherwise == decision.Allow || p.development && develops(c):
 		return decision.Finding{Decision: decision.Allow}
 	case !p.development && (len(c.Words)+len(c.Assigns) == 0 && !c.Writes() || p.defaults && slices.ContainsFunc(harmless(), func(h shell.Pattern) bool { return h.Covers(c) })):
 		return decision.Finding{Decision: decision.Allow}
 	}
-	return decision.Finding{Decision: p.otherwise, Reason: fmt.Sprintf("nothing allows %q", decision.Clip(c.String(), 80))}
+	return decision.Finding{Decision: p.otherwise, Reason: fmt.Sprintf("nothing allows %q", decision.Clip(c.String(), 80)), Rule: decision.Option("otherwise")}
 }
 
 func undecidable(why string) string { return "cannot decide: " + why }

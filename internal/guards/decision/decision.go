@@ -40,7 +40,19 @@ func (d Decision) Or(byDefault Decision, option jsontext.Pointer) (Decision, err
 type Finding struct {
 	Decision Decision
 	Reason   string
+	Rule     string // that decided, as [kind.Rule] writes it
 }
+
+// Listed is the rule that stands at a place of a list among the options.
+func Listed(list string, i int, pattern fmt.Stringer) string {
+	return kind.Rule(jsontext.Pointer("").AppendToken(list).AppendToken(strconv.Itoa(i)), strconv.Quote(pattern.String()))
+}
+
+// Option is the rule that an option is, such as what happens to all else.
+func Option(name string) string { return kind.Rule(jsontext.Pointer("").AppendToken(name), "") }
+
+// BuiltIn is a rule that comes with the guard.
+func BuiltIn(name string) string { return "built in: " + name }
 
 // Graver is the one of two findings that decides; f where they weigh the same.
 func (f Finding) Graver(other Finding) Finding {

@@ -63,21 +63,24 @@ func (p policy) result(ev events.Event, tool events.Tool) chain.Result {
 			note(p.judge(a))
 		}
 		for _, why := range unclear {
-			note(decision.Finding{Decision: p.unclear, Reason: why})
+			note(decision.Finding{Decision: p.unclear, Reason: why, Rule: decision.Option("unclear")})
 		}
 	}
 	if tool.Unread() {
-		note(decision.Finding{Decision: p.unclear, Reason: "which tool is called can't be read"})
+		note(decision.Finding{Decision: p.unclear, Reason: "which tool is called can't be read", Rule: decision.Option("unclear")})
 	}
 	if tool.Partial && tool.Class == events.ClassFile {
-		note(decision.Finding{Decision: p.unclear, Reason: "the tool's input names files in a way that can't be read"})
+		note(decision.Finding{Decision: p.unclear, Reason: "the tool's input names files in a way that can't be read", Rule: decision.Option("unclear")})
 	}
 	switch worst.Decision {
 	case decision.Deny:
-		return chain.Denial(worst.Reason)
+		result := chain.Denial(worst.Reason)
+		result.Rule = worst.Rule
+		return result
 	case decision.Ask:
 		result := chain.Question(fmt.Sprintf("Allow %s?\n\nAsked because: %s", decision.Tool(tool.Name), worst.Reason))
 		result.Reason, result.ApprovalTimeout = worst.Reason, p.timeout
+		result.Rule = worst.Rule
 		return result
 	}
 	return chain.Result{}
@@ -101,30 +104,30 @@ func ofTool(tool events.Tool, file string) access {
 
 // judge decides about one path.
 func (p policy) judge(a access) decision.Finding {
-	if pattern, found := a.among(p.deny); found {
-		return denied(a, "touch", pattern)
+	if pattern, rule, found := a.among("deny", p.deny); found {
+		return denied(a, "touch", pattern, rule)
 	}
-	if pattern, found := a.among(p.denyWrite); found && a.writes {
-		return denied(a, "write", pattern)
+	if pattern, rule, found := a.among("deny_write", p.denyWrite); found && a.writes {
+		return denied(a, "write", pattern, rule)
 	} else if found && a.unsure {
-		return p.unsure(a, pattern)
+		return p.unsure(a, pattern, rule)
 	}
 	if !a.glob && !a.below && slices.ContainsFunc(p.allow, a.path.Is) {
 		return decision.Finding{Decision: decision.Allow}
 	}
-	if pattern, found := a.among(p.secrets); found {
-		return denied(a, "touch", pattern)
+	if pattern, rule, found := a.among("", p.secrets); found {
+		return denied(a, "touch", pattern, rule)
 	}
-	if pattern, found := a.among(p.settings); found && !slices.ContainsFunc(scratch(), a.path.Is) {
+	if pattern, rule, found := a.among("", p.settings); found && !slices.ContainsFunc(scratch(), a.path.Is) {
 		switch {
 		case a.writes:
-			return denied(a, "write", pattern)
+			return denied(a, "write", pattern, rule)
 		case a.unsure:
-			return p.unsure(a, pattern)
+			return p.unsure(a, pattern, rule)
 		}
 	}
 	if a.path.Unclear {
-		return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("where %s is can't be known", clip(a.path.Text))}
+		return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("where %s is can't be known", clip(a.path.Text)), Rule: decision.Option("unclear")}
 	}
 	if f := p.partly(a); f.Decision != "" {
 		return f
@@ -141,9 +144,9 @@ func (p policy) partly(a access) decision.Finding {
 	for i, pattern := range slices.Concat(own, builtIn) {
 		switch {
 		case a.below && (a.path.Holds(pattern) || a.glob && a.path.GlobHolds(pattern) && (i < len(p.deny) || !a.sweeps(pattern))):
-			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s holds what must not be touched: %s", clip(a.path.Name()), pattern)}
+			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s holds what must not be touched: %s", clip(a.path.Name()), pattern), Rule: decision.Option("unclear")}
 		case (a.glob && a.path.Globbed(pattern) || a.deep && a.path.Named(pattern)) && (i < len(p.deny) || !a.sweeps(pattern)):
-			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s may be what must not be touched: %s", clip(a.path.Name()), pattern)}
+			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s may be what must not be touched: %s", clip(a.path.Name()), pattern), Rule: decision.Option("unclear")}
 		}
 	}
 	return decision.Finding{}
@@ -176,35 +179,41 @@ func root(ev events.Event) paths.Path {
 // within keeps to what only and only_write leave, and to where the agent works.
 func (p policy) within(a access) decision.Finding {
 	if len(p.only) > 0 && !slices.ContainsFunc(p.only, a.path.Is) {
-		return decision.Finding{Decision: decision.Deny, Reason: fmt.Sprintf("%s is outside of what this guard lets an agent touch", clip(a.path.Name()))}
+		return decision.Finding{Decision: decision.Deny, Reason: fmt.Sprintf("%s is outside of what this guard lets an agent touch", clip(a.path.Name())), Rule: decision.Option("only")}
 	}
 	if len(p.onlyWrite) > 0 && !slices.ContainsFunc(p.onlyWrite, a.path.Is) && !slices.ContainsFunc(scratch(), a.path.Is) {
 		switch {
 		case a.writes:
-			return decision.Finding{Decision: decision.Deny, Reason: fmt.Sprintf("%s is outside of what this guard lets an agent write", clip(a.path.Name()))}
+			return decision.Finding{Decision: decision.Deny, Reason: fmt.Sprintf("%s is outside of what this guard lets an agent write", clip(a.path.Name())), Rule: decision.Option("only_write")}
 		case a.unsure && len(p.only) == 0:
-			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s may be written, and is outside of what this guard lets an agent write", clip(a.path.Name()))}
+			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s may be written, and is outside of what this guard lets an agent write", clip(a.path.Name())), Rule: decision.Option("unclear")}
 		}
 	}
 	if p.outside != decision.Allow && a.writes && !a.path.Below(p.root) && !slices.ContainsFunc(everybodys(), a.path.Is) {
-		return decision.Finding{Decision: p.outside, Reason: fmt.Sprintf("%s is outside of the directory where the agent works", clip(a.path.Name()))}
+		return decision.Finding{Decision: p.outside, Reason: fmt.Sprintf("%s is outside of the directory where the agent works", clip(a.path.Name())), Rule: decision.Option("outside")}
 	}
 	return decision.Finding{Decision: decision.Allow}
 }
 
-func (a access) among(list []paths.Pattern) (paths.Pattern, bool) {
-	if i := slices.IndexFunc(list, a.path.MayBe); i >= 0 {
-		return list[i], true
+// among is the pattern of a list of the options that a path may be, and the rule that it
+// is; the list without a name is built in.
+func (a access) among(option string, list []paths.Pattern) (pattern paths.Pattern, rule string, found bool) {
+	i := slices.IndexFunc(list, a.path.MayBe)
+	switch {
+	case i < 0:
+		return paths.Pattern{}, "", false
+	case option == "":
+		return list[i], decision.BuiltIn(list[i].String()), true
 	}
-	return paths.Pattern{}, false
+	return list[i], decision.Listed(option, i, list[i]), true
 }
 
-func denied(a access, verb string, pattern paths.Pattern) decision.Finding {
-	return decision.Finding{Decision: decision.Deny, Reason: fmt.Sprintf("This guard doesn't let an agent %s %s (%s)", verb, clip(a.path.Name()), pattern)}
+func denied(a access, verb string, pattern paths.Pattern, rule string) decision.Finding {
+	return decision.Finding{Decision: decision.Deny, Reason: fmt.Sprintf("This guard doesn't let an agent %s %s (%s)", verb, clip(a.path.Name()), pattern), Rule: rule}
 }
 
-func (p policy) unsure(a access, pattern paths.Pattern) decision.Finding {
-	return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s must not be written (%s), and whether it would be is not known", clip(a.path.Name()), pattern)}
+func (p policy) unsure(a access, pattern paths.Pattern, rule string) decision.Finding {
+	return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s must not be written (%s), and whether it would be is not known", clip(a.path.Name()), pattern), Rule: rule}
 }
 
 // clip shortens a text to one line, and takes out what can't be seen.

@@ -1,6 +1,7 @@
 package builtinhook
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/builtin"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // New is the kind whose sections name one of the given builtins.
@@ -25,7 +28,7 @@ func New(builtins map[string]builtin.Builtin) kind.Kind {
 }
 
 func build(builtins map[string]builtin.Builtin, s kind.Section) (kind.Hook, error) {
-	name, options, err := named(s)
+	name, options, err := nameOf(s)
 	if err != nil {
 		return kind.Hook{}, err
 	}
@@ -46,6 +49,7 @@ func build(builtins map[string]builtin.Builtin, s kind.Section) (kind.Hook, erro
 		return whole(at+part, config)
 	}
 	hook, err := b.Build(s)
+	hook.Handler = named(name, options, hook.Handler)
 	if options {
 		for i, warning := range hook.Warnings {
 			hook.Warnings[i] = kind.Within(at, warning)
@@ -55,6 +59,23 @@ func build(builtins map[string]builtin.Builtin, s kind.Section) (kind.Hook, erro
 	return hook, err
 }
 
+// named has the rules of a builtin begin with its name, which its options stand below.
+func named(name string, options bool, handler kind.Handler) kind.Handler {
+	if handler == nil {
+		return nil
+	}
+	return func(ctx context.Context, ev events.Event) (chain.Result, error) {
+		result, err := handler(ctx, ev)
+		part, rule := kind.SplitRule(result.Rule)
+		if options {
+			result.Rule = kind.Rule(jsontext.Pointer("").AppendToken(name)+part, rule)
+		} else {
+			result.Rule = strings.TrimSpace(name + " " + rule)
+		}
+		return result, err
+	}
+}
+
 func unknown(name string, known []string) *kind.FieldError {
 	if best := kind.ClosestWithin(1+len(name)/4, name, known); best != "" {
 		return kind.At("", "there is no builtin %q: did you mean %q?", name, best)
@@ -62,8 +83,8 @@ func unknown(name string, known []string) *kind.FieldError {
 	return kind.At("", "there is no builtin %q: known are %s", name, strings.Join(known, ", "))
 }
 
-// named returns the name in a section, and whether options stand with it.
-func named(s kind.Section) (name string, options bool, err error) {
+// nameOf returns the name in a section, and whether options stand with it.
+func nameOf(s kind.Section) (name string, options bool, err error) {
 	var section jsontext.Value
 	if err := s.Decode("", &section); err != nil {
 		return "", false, err

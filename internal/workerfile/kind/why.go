@@ -3,6 +3,7 @@ package kind
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -22,4 +23,20 @@ func Decided(ctx context.Context, list string, i int) {
 	if notify, ok := ctx.Value(whyKey{}).(func(jsontext.Pointer)); ok {
 		notify(jsontext.Pointer("").AppendToken(list).AppendToken(strconv.Itoa(i)))
 	}
+}
+
+// Rule is a [chain.Result] Rule for a hook of a worker file, whose worker adds file and
+// line: the part of the section that decided, and what people call it. Either may be
+// empty.
+func Rule(part jsontext.Pointer, name string) string {
+	return strings.TrimSpace(string(part) + " " + name)
+}
+
+// SplitRule is what [Rule] was made of.
+func SplitRule(rule string) (part jsontext.Pointer, name string) {
+	if !strings.HasPrefix(rule, "/") {
+		return "", rule
+	}
+	at, name, _ := strings.Cut(rule, " ")
+	return jsontext.Pointer(at), name
 }

@@ -65,7 +65,7 @@ func New(s kind.Section, c Config) (kind.Hook, error) {
 	if err != nil {
 		return kind.Hook{}, l.positioned(set.at, err)
 	}
-	p := &policy{query: query, rules: parsedQuery.rules, name: l.relative}
+	p := &policy{query: query, rules: parsedQuery.rules, where: l.places(parsedQuery, compiler), name: l.relative}
 	return kind.Hook{Handler: p.handle, Files: c.read(s.Worker), Warnings: l.warnings(set.at, parsedQuery, compiler)}, nil
 }
 

@@ -28,7 +28,7 @@ func decide(rules []string, values []any) (chain.Result, error) {
 			return chain.Result{}, err
 		}
 		if defined == 1 || rank(result.Action) > rank(strictest.Action) {
-			strictest = result
+			strictest, strictest.Rule = result, rule
 		}
 	}
 	if defined == 0 {

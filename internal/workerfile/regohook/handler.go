@@ -21,6 +21,7 @@ import (
 type policy struct {
 	query rego.PreparedEvalQuery
 	rules []string
+	where map[string]string        // what each rule is called, with the places where it is defined
 	name  func(file string) string // of a file, for people
 }
 
@@ -44,6 +45,7 @@ func (p *policy) handle(ctx context.Context, ev events.Event) (chain.Result, err
 	if err != nil {
 		return chain.Result{}, fmt.Errorf("evaluate policy: %w", err)
 	}
+	result.Rule = p.where[result.Rule]
 	return result, nil
 }
 

@@ -21,6 +21,7 @@ type form struct {
 
 // newForm is held once, by its maker.
 func newForm(h workerfile.Hook) *form {
+	h.Handler = h.Named()
 	f := &form{Hook: h, table: (&chain.Table{}).Apply(chain.Change{
 		ID: h.Registration.ID, Entry: &chain.Entry{Registration: h.Registration, Condition: h.Condition},
 	})}

@@ -1,0 +1,69 @@
+package workerfile
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Named is the hook's handler whose answers name the rule that decided, by file and
+// line, and whose errors do too. An answer that only continues names none.
+func (h Hook) Named() kind.Handler {
+	if h.doc == nil {
+		return h.Handler
+	}
+	return func(ctx context.Context, ev events.Event) (chain.Result, error) {
+		var part jsontext.Pointer
+		result, err := h.Handler(kind.WithWhy(ctx, func(p jsontext.Pointer) { part = p }), ev)
+		if err != nil {
+			return result, fmt.Errorf("%s: %w", h.line(part), err)
+		}
+		if (result.Action == "" || result.Action == chain.Continue) && result.UserMessage == "" {
+			result.Rule = ""
+			return result, nil
+		}
+		said, name := kind.SplitRule(result.Rule)
+		if said != "" {
+			part = said
+		}
+		result.Rule = chain.CleanRule(h.line(part) + " " + h.called(part, name))
+		return result, nil
+	}
+}
+
+// line is where a part of the hook's section stands: "worker.yaml:12".
+func (h Hook) line(part jsontext.Pointer) string {
+	return fmt.Sprintf("%s:%d", tail(h.doc.name, maxFile), h.doc.nearest(h.at.AppendToken(h.Kind)+part).line)
+}
+
+// called is what people call a part of the section, and the rule in it:
+// cel.rules[1], or command-guard.deny[3] "git push --force".
+func (h Hook) called(part jsontext.Pointer, name string) string {
+	if h.Kind != "builtin" {
+		part = jsontext.Pointer("").AppendToken(h.Kind) + part
+	}
+	return strings.TrimSpace(pathOf(part) + " " + name)
+}
+
+// maxFile is how much of a file's name a rule has, in bytes: what stands behind it is
+// needed too.
+const maxFile = 120
+
+// tail is the end of a text, where it is long.
+func tail(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	text = text[len(text)-most:]
+	for len(text) > 0 && !utf8.RuneStart(text[0]) {
+		text = text[1:]
+	}
+	return "…" + text
+}

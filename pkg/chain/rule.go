@@ -1,0 +1,51 @@
+package chain
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxRule is how long the name of a rule may be, in bytes.
+const MaxRule = 256
+
+// CleanRule is what is kept of the name of a rule that a worker gave: at most [MaxRule]
+// bytes on one line. What can't be seen, or would change how the text around it is
+// read, stands there as its code point, such as \u{202e}: a worker may be hostile, and
+// people read this in a terminal.
+func CleanRule(rule string) string {
+	if len(rule) > MaxRule { // before it is read: it may be as long as a header
+		end := MaxRule - len("…")
+		for end > 0 && !utf8.RuneStart(rule[end]) {
+			end--
+		}
+		rule = rule[:end] + "…"
+	}
+	rule = strings.TrimSpace(rule)
+	if plainRule(rule) {
+		return rule
+	}
+	var b strings.Builder
+	for _, c := range rule {
+		text := string(c)
+		if c == utf8.RuneError || c != ' ' && !unicode.IsGraphic(c) || unicode.Is(unicode.Cf, c) || c != ' ' && unicode.IsSpace(c) {
+			text = fmt.Sprintf("\\u{%x}", c)
+		}
+		if b.Len()+len(text) > MaxRule {
+			break
+		}
+		b.WriteString(text)
+	}
+	return b.String()
+}
+
+// plainRule reports whether a rule is printable ASCII, as nearly all are.
+func plainRule(rule string) bool {
+	for i := range len(rule) {
+		if rule[i] < ' ' || rule[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
