@@ -9,11 +9,12 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// KnownHook is a durable hook whose registration the log has recorded; empty for none. It
-// reads the log from its beginning to the first one.
-func (l *Log) KnownHook(ctx context.Context) (hook string, err error) {
+// KnownHook is a durable hook whose registration the log has recorded, and a guard that was
+// pinned before; empty for none. It reads the log from its beginning to the first such
+// hook.
+func (l *Log) KnownHook(ctx context.Context) (hook, guard string, err error) {
 	if l.mode == recorder.Off {
-		return "", nil
+		return "", "", nil
 	}
 	err = l.store.Records(ctx, func(body []byte) (more bool) {
 		lines, err := audit.Lines(body)
@@ -23,15 +24,21 @@ func (l *Log) KnownHook(ctx context.Context) (hook string, err error) {
 		for _, line := range lines {
 			var record struct {
 				Kind         audit.Kind
-				Hook         string
+				Hook, Action string
 				Registration *chain.Registration
 			}
-			if json.Unmarshal(line, &record) == nil && record.Kind == audit.RegistrationKind && record.Registration != nil && record.Registration.StaysRegistered() {
+			if json.Unmarshal(line, &record) != nil || record.Kind != audit.RegistrationKind {
+				continue
+			}
+			switch {
+			case record.Action == "pinned":
+				guard = record.Hook
+			case record.Registration != nil && record.Registration.StaysRegistered():
 				hook = record.Hook
 				return false
 			}
 		}
 		return true
 	})
-	return hook, err
+	return hook, guard, err
 }

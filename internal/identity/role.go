@@ -14,9 +14,11 @@ const (
 	Agent Role = "agent"
 	// Approver answers approval requests.
 	Approver Role = "approver"
-	// Operator sees everything that a router offers, removes hooks and freezes agents.
+	// Operator sees everything that a router offers, removes hooks, pins guards
+	// sessions and freezes agents.
 	Operator Role = "operator"
-	// Admin is an operator, an approver and an agent, and thaws what was frozen.
+	// Admin is an operator, an approver and an agent, thaws what was frozen and unpins
+	// guards.
 	Admin Role = "admin"
 	// Worker answers for hooks.
 	Worker Role = "worker"
@@ -80,8 +82,8 @@ var (
 	proveSubject     = []string{"prove"}
 	agentSubjects    = []string{"emit.>", "execute.>", "collect.>", "contributions.>", "session.turn", "session.end"}
 	approverSubjects = []string{"approvals", "approval.*", "approve.*", "session.show", "session.revoke"}
-	operatorSubjects = []string{"handlers", "handlers.>", "registry", "explain.>", "unregister.*", "freeze", "frozen"}
-	adminSubjects    = []string{"thaw", "registry.accept"}
+	operatorSubjects = []string{"handlers", "handlers.>", "registry", "explain.>", "unregister.*", "freeze", "frozen", "guards", "guard.pin"}
+	adminSubjects    = []string{"thaw", "registry.accept", "guard.unpin"}
 )
 
 func under(p string, subjects []string) []string {

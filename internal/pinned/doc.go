@@ -1,4 +1,5 @@
-// Package pinned holds the guards that an operator pinned with hook-router --guards.
+// Package pinned holds the guards that an operator pinned: in the file of hook-router
+// --guards, and by orders (hookctl guard pin), which the registry stores.
 //
 // A pinned guard must be in force for the events that the operator named: registered,
 // enforced, failing closed, for every session, at its place and with its match. Where it

@@ -90,7 +90,7 @@ func parseGuard(node ast.Node) (g Guard, err error) {
 			return g, err
 		}
 	}
-	if err := g.check(); err != nil {
+	if err := g.Check(); err != nil {
 		return g, strictyaml.ErrorAt(node, "%w", err)
 	}
 	return g, nil

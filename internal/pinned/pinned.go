@@ -3,6 +3,7 @@ package pinned
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -14,10 +15,10 @@ import (
 
 // Guard is one pinned guard.
 type Guard struct {
-	ID       string
-	Events   []string // patterns, as in a registration
-	Priority int
-	Match    string // as in its registration; empty means always
+	ID       string   `json:"id"`
+	Events   []string `json:"events"` // patterns, as in a registration
+	Priority int      `json:"priority"`
+	Match    string   `json:"match,omitempty"` // as in its registration; empty means always
 }
 
 // Guards are all pinned guards. A nil one has none. It may be used by many goroutines.
@@ -27,35 +28,41 @@ type Guards struct {
 
 // set is immutable.
 type set struct {
-	byID  map[string]Guard
-	index *chain.Table // finds the guards of an event
+	byID   map[string]Guard
+	index  *chain.Table // finds the guards of an event
+	broken string       // id of a guard that can't be read; empty for none
 }
 
 // New makes guards of a list. The error says what is wrong with one.
 func New(list ...Guard) (*Guards, error) {
 	s := &set{byID: map[string]Guard{}, index: &chain.Table{}}
 	for _, guard := range list {
-		if err := guard.check(); err != nil {
+		if err := guard.Check(); err != nil {
 			return nil, err
 		}
 		if _, twice := s.byID[guard.ID]; twice {
 			return nil, fmt.Errorf("guard %q is pinned twice", guard.ID)
 		}
-		s.byID[guard.ID] = guard
-		s.index = s.index.Apply(chain.Change{ID: guard.ID, Entry: &chain.Entry{
-			Registration: chain.Registration{ID: guard.ID, Events: guard.Events, Priority: guard.Priority},
-		}})
+		s.add(guard)
 	}
 	g := &Guards{}
 	g.now.Store(s)
 	return g, nil
 }
 
+func (s *set) add(guard Guard) {
+	s.byID[guard.ID] = guard
+	s.index = s.index.Apply(chain.Change{ID: guard.ID, Entry: &chain.Entry{
+		Registration: chain.Registration{ID: guard.ID, Events: guard.Events, Priority: guard.Priority},
+	}})
+}
+
 // Replace puts other guards in the place of those that g has, for each event that is
 // admitted from now on.
 func (g *Guards) Replace(other *Guards) { g.now.Store(other.now.Load()) }
 
-func (g Guard) check() error {
+// Check says what is wrong with a guard that is to be pinned.
+func (g Guard) Check() error {
 	if err := events.CheckHookID(g.ID); err != nil {
 		return err
 	}
@@ -77,6 +84,12 @@ func (g *Guards) InForce(event string, t *chain.Table) ([]*chain.Entry, error) {
 		return nil, nil
 	}
 	s := g.now.Load()
+	if s.broken != "" {
+		return nil, wire.Errorf(wire.Unavailable, "guard %[1]q is pinned by an order that can't be read: run `hookctl guard unpin %[1]s` and pin it again", s.broken)
+	}
+	if len(s.byID) == 0 {
+		return nil, nil
+	}
 	var list []*chain.Entry
 	for _, pin := range s.index.For(event, "") {
 		entry := t.Get(pin.ID)
@@ -102,7 +115,7 @@ func (g *Guards) CheckRegistration(r chain.Registration) error {
 		return nil
 	}
 	if why := pin.weaker(r); why != "" {
-		return wire.Errorf(wire.Forbidden, "hook %q is a pinned guard: %s. Only the operator may change that, with --guards", r.ID, why)
+		return wire.Errorf(wire.Forbidden, "hook %q is a pinned guard: %s. Only the operator may change that, with --guards or `hookctl guard`", r.ID, why)
 	}
 	return nil
 }
@@ -113,9 +126,25 @@ func (g *Guards) CheckRemoval(id string) error {
 		return nil
 	}
 	if _, pinned := g.now.Load().byID[id]; pinned {
-		return wire.Errorf(wire.Forbidden, "hook %q is a pinned guard: only the operator may remove it, with --guards", id)
+		return wire.Errorf(wire.Forbidden, "hook %q is a pinned guard: only the operator may remove it, with --guards or `hookctl guard unpin`", id)
 	}
 	return nil
+}
+
+// find returns the guard with an id.
+func (g *Guards) find(id string) (guard Guard, found bool) {
+	if g != nil {
+		guard, found = g.now.Load().byID[id]
+	}
+	return guard, found
+}
+
+// list are the guards, by their ids.
+func (g *Guards) list() []Guard {
+	if g == nil {
+		return nil
+	}
+	return slices.SortedFunc(maps.Values(g.now.Load().byID), func(a, b Guard) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 // weaker says in what way a registration is less than the guard; empty for none.

@@ -18,10 +18,12 @@ type follower struct {
 	lease    *lease
 	next     *chain.Table     // as of the log so far
 	frozen   *orders          // the same
+	pins     *pins            // the same
+	seenPins map[string]bool  // ids of guards of which the log has a record
 	before   map[string]*hook // what this replica knew before it began to follow
 
 	loaded  bool   // everything that the bucket held at the start was received
-	changes int    // of hooks and of what is frozen, since the last report
+	changes int    // of hooks, of what is frozen and of pins, since the last report
 	upTo    uint64 // the revision that the log was received up to
 }
 
@@ -61,18 +63,22 @@ func (f *follower) apply(batch []natsx.Entry, loaded bool) error {
 	}
 	was := f.frozen
 	f.frozen = was.apply(batch)
+	werePinned := f.pins
+	f.pins = f.pinned(batch)
 	if loaded {
 		f.registry.table.Store(f.next) // before applied says so
 		f.registry.frozen.Store(f.frozen)
+		f.registry.pins.Store(f.pins)
 	}
 	f.changes += len(changes)
-	if f.frozen != was {
+	if f.frozen != was || f.pins != werePinned {
 		f.changes++
 	}
 	complete := loaded && len(batch) > 0 && batch[len(batch)-1].Last
 	applied := f.update(batch, hooks, gone, complete)
 	if loaded && !f.loaded {
 		f.missing()
+		f.missingPins()
 	}
 	f.loaded = loaded
 	if !complete {

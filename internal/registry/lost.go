@@ -106,21 +106,24 @@ func (r *Registry) Accept(ctx context.Context, by string) (accepted bool, err er
 	return true, r.seenByAll(ctx, revision)
 }
 
-// CheckEmpty has known say which durable hook the audit log knows, where the bucket holds
-// no trace of any; empty means none. It is for the start, when the registry is current.
-func (r *Registry) CheckEmpty(ctx context.Context, known func(context.Context) (hook string, err error)) error {
+// CheckEmpty has known say which durable hook and which pinned guard the audit log knows,
+// where the bucket holds no trace of any hook; empty means none. It is for the start, when
+// the registry is current.
+func (r *Registry) CheckEmpty(ctx context.Context, known func(context.Context) (hook, guard string, err error)) error {
 	r.mu.Lock()
 	empty := len(r.hooks) == 0 && len(r.gone) == 0
 	r.mu.Unlock()
 	if !empty {
 		return nil
 	}
-	hook, err := known(ctx)
-	if err != nil {
+	hook, guard, err := known(ctx)
+	switch {
+	case err != nil:
 		return fmt.Errorf("compare the registrations with the audit log: %w", err)
-	}
-	if hook != "" {
+	case hook != "":
 		r.lose(hook, "is in the audit log, and the bucket of registrations is empty")
+	case guard != "" && len(r.pins.Load().byID) == 0:
+		r.lose(guard, "was pinned, as the audit log has it, and the bucket of registrations is empty")
 	}
 	return nil
 }

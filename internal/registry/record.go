@@ -17,7 +17,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Keys of the bucket: "hook.<id>" and "replica.<id>", and those of [freezeKey].
+// Keys of the bucket: "hook.<id>" and "replica.<id>", and those of [freezeKey] and
+// [pinKey].
 const (
 	hookKey    = "hook."
 	replicaKey = "replica."

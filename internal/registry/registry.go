@@ -64,6 +64,7 @@ type Registry struct {
 
 	table      atomic.Pointer[chain.Table] // swapped by the follower only
 	frozen     atomic.Pointer[orders]      // the same
+	pins       atomic.Pointer[pins]        // the same
 	lost       atomic.Pointer[loss]        // not accepted yet; nil for none
 	lostAt     atomic.Uint64               // revision of the newest record of lost registrations that was read; 0 for none
 	untold     atomic.Pointer[loss]        // the same, where the bucket does not say so yet
@@ -118,6 +119,7 @@ func New(c *natsx.Conn, bucket *natsx.Bucket, o Options) *Registry {
 	r := &Registry{conn: c, bucket: bucket, options: o, started: time.Now(), changed: make(chan struct{})}
 	r.table.Store(&chain.Table{})
 	r.frozen.Store(&orders{map[string]frozen{}})
+	r.pins.Store(newPins(map[string]pin{}))
 	r.leaseUntil.Store(-1)
 	return r
 }
@@ -185,6 +187,16 @@ func (r *Registry) List() []Listing {
 	return list
 }
 
+// Registered is what is registered with an id; nil for nothing.
+func (r *Registry) Registered(id string) *chain.Registration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h := r.hooks[id]; h != nil {
+		return &h.Registration
+	}
+	return nil
+}
+
 // InForce returns the registration that is in force for the hook of reg where it says
 // something else; nil where it does not.
 func (r *Registry) InForce(reg chain.Registration) *chain.Registration {
@@ -246,6 +258,7 @@ func (r *Registry) Run(ctx context.Context) error {
 			r.mu.Lock()
 			r.hooks = nil
 			r.mu.Unlock()
+			r.pins.Store(newPins(map[string]pin{}))
 		}
 		r.options.Log.Warn("hook table stale; refusing events", "error", err)
 		select {
@@ -274,7 +287,11 @@ func (r *Registry) hold(ctx context.Context) error {
 			}
 		})
 	}
-	err := r.bucket.Follow(ctx, (&follower{registry: r, lease: lease, next: &chain.Table{}, before: before, frozen: &orders{maps.Clone(r.frozen.Load().byKey)}}).apply)
+	f := &follower{
+		registry: r, lease: lease, next: &chain.Table{}, before: before,
+		frozen: &orders{maps.Clone(r.frozen.Load().byKey)}, pins: r.pins.Load(), seenPins: map[string]bool{},
+	}
+	err := r.bucket.Follow(ctx, f.apply)
 	cancel(err)
 	wg.Wait()
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {

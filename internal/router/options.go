@@ -56,7 +56,8 @@ type Options struct {
 	ReplayWindow time.Duration
 	// Rules decide approval requests before a person is asked; nil for none.
 	Rules dispatch.Rules
-	// Guards are the hooks that an operator pinned; nil for none.
+	// Guards are the hooks that an operator pinned in a file, besides those that are pinned
+	// by order; nil for none.
 	Guards *pinned.Guards
 	// UnknownEvents says what becomes of an event that is neither standard nor named by a
 	// hook; empty means that it is allowed.
@@ -135,9 +136,9 @@ func (o Options) check(maxPayload int64) error {
 }
 
 // dispatchOptions are those of them that dispatch needs.
-func (o Options) dispatchOptions() dispatch.Options {
+func (o Options) dispatchOptions(guards dispatch.Guards) dispatch.Options {
 	return dispatch.Options{
 		MaxData: o.MaxData, MaxPerSession: o.MaxPerSession, MaxPerAgent: o.MaxPerAgent, ChainTimeout: o.ChainTimeout, CollectTimeout: o.CollectTimeout,
-		PublishData: o.PublishData, Injection: o.Injection, NoApprovals: o.NoApprovals, ReplayWindow: o.ReplayWindow, Rules: o.Rules, Guards: o.Guards, Workers: o.Identities, UnknownEvents: o.UnknownEvents, Notify: o.Notify, Log: o.Log,
+		PublishData: o.PublishData, Injection: o.Injection, NoApprovals: o.NoApprovals, ReplayWindow: o.ReplayWindow, Rules: o.Rules, Guards: guards, Workers: o.Identities, UnknownEvents: o.UnknownEvents, Notify: o.Notify, Log: o.Log,
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/freeze"
 	"github.com/hookrouter/hookrouter/internal/hookcall"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/policy/match"
 	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/session"
@@ -34,6 +35,7 @@ type Router struct {
 	registry  *registry.Registry
 	sessions  *session.Store
 	approvals *approvals.Service
+	guards    *pinned.All
 	audit     *auditlog.Log
 	dispatch  *dispatch.Dispatcher
 	agents    *agentapi.API
@@ -63,6 +65,7 @@ func New(ctx context.Context, conn *natsx.Conn, o Options) (*Router, error) {
 		Replica: replica, AuditFormat: int(audit.Latest), Record: r.recordChange, Changed: r.observer.metrics.Registry,
 		Lease: o.Lease, TTL: o.TTL, Compile: match.Condition, Log: o.Log,
 	})
+	r.guards = pinned.With(o.Guards, r.registry)
 	if err := r.openCoordinator(ctx); err != nil {
 		return nil, err
 	}
@@ -90,7 +93,7 @@ func (r *Router) openCoordinator(ctx context.Context) error {
 	r.dispatch = dispatch.New(dispatch.Dependencies{
 		Hooks: r.registry, Freezes: r.registry, Transport: hookcall.New(r.conn, r.opts.MaxReply), Sessions: r.sessions, Approvals: r.approvals,
 		Journal: r.audit, View: r.audit.View(), Observer: r.observer,
-	}, r.opts.dispatchOptions())
+	}, r.opts.dispatchOptions(r.guards))
 	r.agents = agentapi.New(agentapi.Options{
 		Dispatcher: r.dispatch, Sessions: r.sessions, Ready: r.Ready, AuditMode: string(r.opts.Audit), MaxData: r.opts.MaxData, MaxInFlight: r.opts.MaxInFlight,
 		ForwardBaggage: r.opts.ForwardBaggage, Refused: r.observer.metrics.Refused,
@@ -223,7 +226,7 @@ func (r *Router) serve() (*natsapi.Server, error) {
 	return natsapi.Start(natsapi.Options{
 		Conn: r.conn, Agents: r.agents, Dispatcher: r.dispatch, Registry: r.registry, Approvals: r.approvals, Sessions: r.sessions, Compile: func(reg chain.Registration) error { _, err := match.Condition(reg); return err },
 		Ready: r.Ready, Version: r.opts.Version, Metadata: metadata, Limits: r.opts.Injection,
-		Accounts: r.opts.Accounts, Guards: r.opts.Guards, Identities: r.opts.Identities, ServerKey: r.opts.ServerKey,
+		Accounts: r.opts.Accounts, Guards: r.guards, Identities: r.opts.Identities, ServerKey: r.opts.ServerKey,
 		Refused: r.observer.metrics.Refused, Log: r.opts.Log,
 	})
 }

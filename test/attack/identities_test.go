@@ -128,7 +128,7 @@ var probes = func() []string {
 		"hooks.session.turn", "hooks.session.end", "hooks.session.show", "hooks.session.revoke",
 		"hooks.approvals", "hooks.approval.x", "hooks.approve.x",
 		"hooks.handlers", "hooks.handlers.tool.pre", "hooks.registry", "hooks.explain.tool.pre",
-		"hooks.freeze", "hooks.thaw", "hooks.frozen", "hooks.prove",
+		"hooks.freeze", "hooks.thaw", "hooks.frozen", "hooks.prove", "hooks.guards", "hooks.guard.pin", "hooks.guard.unpin", "hooks.registry.accept",
 		"hooks.register.guard", "hooks.unregister.guard", "hooks.register.other", "hooks.unregister.other",
 		"hooks.call.guard", "hooks.call.other", "hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre",
 		"hooks.router.report", "hooks.audit.w.x", "hooks.audit.decision.x", "hooks.checkpoint.x", "hooks.cosigned.x.y", "hooks.unknown",
@@ -159,7 +159,7 @@ var (
 	ofApprovers = []string{"hooks.session.show", "hooks.session.revoke", "hooks.approvals", "hooks.approval.x", "hooks.approve.x", "hooks.prove"}
 	ofOperators = []string{
 		"hooks.handlers", "hooks.handlers.tool.pre", "hooks.registry", "hooks.explain.tool.pre", "hooks.unregister.guard", "hooks.unregister.other",
-		"hooks.freeze", "hooks.frozen", "hooks.prove", "$SRV.PING", "$SRV.STATS.hook-router",
+		"hooks.freeze", "hooks.frozen", "hooks.prove", "hooks.guards", "hooks.guard.pin", "$SRV.PING", "$SRV.STATS.hook-router",
 	}
 	ofState = []string{
 		"$JS.API.INFO", "$JS.API.STREAM.CREATE.KV_hooks_hookstate", "$JS.API.STREAM.UPDATE.KV_hooks_hookstate", "$JS.API.STREAM.INFO.KV_hooks_hookstate",
@@ -184,7 +184,7 @@ var matrix = map[string]struct{ publish, subscribe []string }{
 	"rival":  {ofAgents, []string{"_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x"}},
 	"ann":    {ofApprovers, []string{"hooks.event.approval.required", "_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x"}},
 	"bob":    {ofApprovers, []string{"hooks.event.approval.required", "_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x"}},
-	"admin":  {slices.Concat(ofAgents, ofApprovers, ofOperators, []string{"hooks.thaw"}), []string{"hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre", "_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x"}},
+	"admin":  {slices.Concat(ofAgents, ofApprovers, ofOperators, []string{"hooks.thaw", "hooks.guard.unpin", "hooks.registry.accept"}), []string{"hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre", "_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x"}},
 	"oscar":  {append([]string{"hooks.session.show"}, ofOperators...), []string{"hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre", "_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x"}},
 	"guards": {[]string{"hooks.registry", "hooks.register.guard", "hooks.unregister.guard"}, []string{"hooks.call.guard", "$SRV.PING", "$SRV.STATS.hook-router", "_INBOX.worker.guards.x"}},
 	"others": {[]string{"hooks.registry", "hooks.register.other", "hooks.unregister.other"}, []string{"hooks.call.other", "$SRV.PING", "$SRV.STATS.hook-router", "_INBOX.worker.others.x"}},

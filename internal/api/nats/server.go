@@ -45,8 +45,8 @@ type Options struct {
 	// ServerKey proves to clients that this is the router of their credentials; nil where
 	// none name one.
 	ServerKey nkeys.KeyPair
-	// Guards are the hooks that an operator pinned; nil for none.
-	Guards *pinned.Guards
+	// Guards are the hooks that an operator pinned.
+	Guards *pinned.All
 	// Refused counts a request that got an error; nil counts nothing.
 	Refused func(endpoint string, code int)
 	Log     *slog.Logger
@@ -110,6 +110,9 @@ func (s *Server) operatorEndpoints() []natsx.Endpoint {
 		{Name: "freeze", Subject: of("freeze"), Handle: s.freeze},
 		{Name: "thaw", Subject: of("thaw"), Handle: s.thaw},
 		{Name: "frozen", Subject: of("frozen"), Handle: s.frozen},
+		{Name: "guards", Subject: of("guards"), Handle: s.guards},
+		{Name: "guard-pin", Subject: of("guard", "pin"), Handle: s.pin},
+		{Name: "guard-unpin", Subject: of("guard", "unpin"), Handle: s.unpin},
 	}
 	if s.opts.ServerKey != nil {
 		list = append(list, natsx.Endpoint{Name: "prove", Subject: of("prove"), Handle: s.prove})

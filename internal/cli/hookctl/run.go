@@ -10,6 +10,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/auth"
 	"github.com/hookrouter/hookrouter/internal/cli/event"
 	"github.com/hookrouter/hookrouter/internal/cli/freeze"
+	"github.com/hookrouter/hookrouter/internal/cli/guard"
 	"github.com/hookrouter/hookrouter/internal/cli/hook"
 	"github.com/hookrouter/hookrouter/internal/cli/policy"
 	"github.com/hookrouter/hookrouter/internal/cli/scan"
@@ -36,6 +37,7 @@ type commands struct {
 	Session       session.Cmd            `cmd:"" help:"Show and change a session's state."`
 	Freeze        freeze.Cmd             `cmd:"" help:"Permit nothing any more, to anybody, an agent or in a session; without a scope, list what is frozen."`
 	Thaw          freeze.ThawCmd         `cmd:"" help:"Lift a freeze."`
+	Guard         guard.Cmd              `cmd:"" help:"Pin guards that must be in force, and that no worker can weaken."`
 	Scan          scan.Cmd               `cmd:"" help:"Show what a policy would have made of what coding agents did on this machine; needs no NATS."`
 	Hook          hook.Cmd               `cmd:"" help:"Serve a hook of one line, or remove a hook."`
 	Auth          auth.Cmd               `cmd:"" help:"Create and end credentials for agents, workers and people."`

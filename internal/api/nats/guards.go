@@ -1,0 +1,71 @@
+package nats
+
+import (
+	"context"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/pinned"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// guards lists the pinned guards, by the file of this replica and by order.
+func (s *Server) guards(_ context.Context, req *natsx.Request) error {
+	list, err := s.opts.Guards.List(s.opts.Registry.Registered)
+	if err != nil {
+		return err
+	}
+	return replyJSON(req, list)
+}
+
+// pin puts an order into force that a guard must be in force.
+func (s *Server) pin(ctx context.Context, req *natsx.Request) error {
+	var guard pinned.Guard
+	if err := readBody(req, &guard); err != nil {
+		return err
+	}
+	if err := guard.Check(); err != nil {
+		return wire.Errorf(wire.Malformed, "%v", err)
+	}
+	if err := s.opts.Compile(chain.Registration{ID: guard.ID, Events: guard.Events, Match: guard.Match}); err != nil {
+		return wire.Errorf(wire.Malformed, "guard %q: %v", guard.ID, err)
+	}
+	order := pinned.Order{Guard: guard, By: s.changer(req), Time: time.Now().UTC()}
+	if err := s.opts.Guards.CheckOrder(order); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, freezeTimeout)
+	defer cancel()
+	if err := s.opts.Registry.Pin(ctx, order); err != nil {
+		return err
+	}
+	return replyJSON(req, order.Listing(s.opts.Registry.Registered))
+}
+
+// unpinned is the reply to an unpin.
+type unpinned struct {
+	Unpinned bool `json:"unpinned"`
+	InFile   bool `json:"in_file"` // the file of --guards names the guard, and so it stays pinned
+}
+
+// unpin lifts the order about a guard.
+func (s *Server) unpin(ctx context.Context, req *natsx.Request) error {
+	var body struct {
+		ID string `json:"id"`
+	}
+	if err := readBody(req, &body); err != nil {
+		return err
+	}
+	if err := events.CheckHookID(body.ID); err != nil {
+		return wire.Errorf(wire.Malformed, "%v", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, freezeTimeout)
+	defer cancel()
+	done, err := s.opts.Registry.Unpin(ctx, s.changer(req), body.ID)
+	if err != nil {
+		return err
+	}
+	return replyJSON(req, unpinned{done, s.opts.Guards.InFile(body.ID)})
+}

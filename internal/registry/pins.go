@@ -1,0 +1,199 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/pinned"
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// pinKey is what the keys of pinned guards begin with; the guard's id follows.
+const pinKey = "pin."
+
+// maxPins is how many guards may be pinned by order.
+const maxPins = 1000
+
+// pin is the record of an order at its revision.
+type pin struct {
+	pinned.Order
+	// Unpinned is when the guard was unpinned: the record is a tombstone, and says that
+	// the order is not lost.
+	Unpinned *time.Time `json:"unpinned,omitempty"`
+
+	revision uint64
+}
+
+// inForce reports whether there is such an order, and it was not lifted.
+func (p pin) inForce() bool { return p.revision != 0 && p.Unpinned == nil }
+
+// pins are the records of orders by the ids of their guards, and the guards that are in
+// force by them; never changed once they are published.
+type pins struct {
+	byID   map[string]pin
+	guards *pinned.Guards
+}
+
+func newPins(byID map[string]pin) *pins {
+	p := &pins{byID: byID}
+	p.guards = pinned.Ordered(p.orders())
+	return p
+}
+
+// orders are those in force, the oldest first.
+func (p *pins) orders() []pinned.Order {
+	list := []pinned.Order{}
+	for _, one := range slices.SortedFunc(maps.Values(p.byID), func(a, b pin) int { return int(int64(a.revision) - int64(b.revision)) }) {
+		if one.Unpinned == nil {
+			list = append(list, one.Order)
+		}
+	}
+	return list
+}
+
+// Pinned returns the guards that operators pinned by order, or [ErrStale] if this replica
+// holds no lease: then it may not know of one.
+func (r *Registry) Pinned() (*pinned.Guards, error) {
+	if !r.Current() {
+		return nil, ErrStale
+	}
+	return r.pins.Load().guards, nil // read after the lease: newer orders are right too
+}
+
+// Pins lists the orders in force, the oldest first.
+func (r *Registry) Pins() ([]pinned.Order, error) {
+	if !r.Current() {
+		return nil, ErrStale
+	}
+	return r.pins.Load().orders(), nil
+}
+
+// Pin puts an order into force. When it returns without an error, every replica admits no
+// event against it from then on. An order in the place of another must not ask for less.
+func (r *Registry) Pin(ctx context.Context, o pinned.Order) error {
+	body, err := json.Marshal(pin{Order: o})
+	if err != nil {
+		return fmt.Errorf("pin a guard: %w", err)
+	}
+	registration, err := json.Marshal(o.Guard)
+	if err != nil {
+		return fmt.Errorf("pin a guard: %w", err)
+	}
+	return r.writePin(ctx, Change{Action: "pinned", Hook: o.ID, By: o.By, Registration: registration}, func(old pin, orders int) ([]byte, error) {
+		switch {
+		case old.inForce() && o.Same(old.Guard):
+			return nil, nil
+		case old.inForce():
+			return body, o.Check(old.Order)
+		case orders >= maxPins:
+			return nil, wire.Errorf(wire.Overloaded, "%d guards are pinned, which is the limit: unpin some", maxPins)
+		}
+		return body, nil
+	})
+}
+
+// Unpin lifts the order about a guard and reports whether there was one. It returns when
+// every replica knows.
+func (r *Registry) Unpin(ctx context.Context, by, id string) (unpinned bool, err error) {
+	err = r.writePin(ctx, Change{Action: "unpinned", Hook: id, By: by}, func(old pin, _ int) ([]byte, error) {
+		if !old.inForce() {
+			return nil, nil
+		}
+		unpinned = true
+		return fmt.Appendf(nil, `{"id":%q,"unpinned":%q}`, id, time.Now().UTC().Format(time.RFC3339)), nil
+	})
+	return unpinned && err == nil, err
+}
+
+// writePin writes the record about one guard, on record in the audit log, unless what
+// makes it returns nil; it gets the record so far and how many orders are in force. It
+// returns when every replica knows the record, or the one that made writing needless.
+func (r *Registry) writePin(ctx context.Context, change Change, record func(old pin, orders int) ([]byte, error)) error {
+	var recorded Change
+	for {
+		if !r.Current() {
+			return ErrStale
+		}
+		r.mu.Lock()
+		changed, applied := r.changed, r.applied
+		r.mu.Unlock()
+		known := r.pins.Load()
+		old := known.byID[change.Hook]
+		body, err := record(old, len(known.orders()))
+		if err != nil {
+			return err
+		}
+		if body == nil {
+			return r.seenByAll(ctx, max(applied, old.revision))
+		}
+		if change.Revision = old.revision; !change.same(recorded) {
+			if err := r.options.Record(ctx, change); err != nil {
+				return err
+			}
+			recorded = change
+		}
+		writing, cancel := context.WithTimeout(ctx, writeTimeout)
+		revision, err := r.bucket.Update(writing, pinKey+change.Hook, body, old.revision)
+		cancel()
+		if err == nil {
+			r.options.Log.Warn("pinned guards changed", "action", change.Action, "hook", change.Hook, "by", change.By)
+			return r.seenByAll(ctx, revision)
+		}
+		if !errors.Is(err, natsx.ErrRevision) {
+			return wire.Errorf(wire.Unavailable, "the order could not be stored: %v: send it again", err)
+		}
+		if err := wait(ctx, changed); err != nil {
+			return err
+		}
+	}
+}
+
+// pinned returns the orders as a batch of the log leaves them. What is only deleted from
+// the bucket stays in force, and is lost. A record that can't be read stops every event.
+func (f *follower) pinned(batch []natsx.Entry) *pins {
+	next := f.pins
+	for _, e := range batch {
+		id, ok := strings.CutPrefix(e.Key, pinKey)
+		if !ok {
+			continue
+		}
+		f.seenPins[id] = true
+		if e.Value == nil {
+			if old, known := next.byID[id]; known && old.Unpinned == nil {
+				f.registry.lose(id, "was pinned, and the order was deleted from the bucket of registrations")
+			}
+			continue
+		}
+		var one pin
+		if err := json.Unmarshal(e.Value, &one); err != nil || one.ID != id {
+			f.registry.options.Log.Error("order about a guard unreadable; refusing events", "hook", id, "error", err)
+			one = pin{Order: pinned.Order{Guard: pinned.Guard{ID: id}}} // without events: no check passes
+		}
+		one.revision = e.Revision
+		if next == f.pins {
+			next = &pins{byID: maps.Clone(f.pins.byID)}
+		}
+		next.byID[id] = one
+	}
+	if next != f.pins {
+		next = newPins(next.byID)
+	}
+	return next
+}
+
+// missingPins looks for orders that this replica knew before it began to follow and of
+// which the bucket has no record any more.
+func (f *follower) missingPins() {
+	for id, one := range f.pins.byID {
+		if one.Unpinned == nil && !f.seenPins[id] {
+			f.registry.lose(id, "was pinned, and the order is not in the bucket of registrations any more")
+		}
+	}
+}
