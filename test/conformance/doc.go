@@ -58,6 +58,9 @@
 // a case expects of calls is still read from the wire. TestConformanceOfHooks runs the
 // command in HOOKROUTER_HOOKS_COMMAND, or else a bridge to pkg/worker.
 //
+// Target.Agent has a client library send the events and act on the answers: see [Agent].
+// TestConformanceOfAgents runs the command in HOOKROUTER_AGENT_COMMAND.
+//
 // # Failure
 //
 // [Run] tells an expectation that is not met from a case that could not be

@@ -107,6 +107,9 @@ func (r *run) prepare(ctx context.Context) error {
 // freshSessions ends the case's sessions and gives the new ones the limits of the
 // case, which a session:start brings. Hooks that listen to it do not count it.
 func (r *run) freshSessions(ctx context.Context) error {
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
 	if err := r.tellSessions(ctx, "end"); err != nil {
 		return err
 	}

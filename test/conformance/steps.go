@@ -101,7 +101,17 @@ func (r *run) header(s Step) (nats.Header, error) {
 
 // act does with a Verdict what an agent does: it delivers the messages and shows
 // what is to be shown, to whoever is listening.
-func (r *run) act(o *outcome) error {
+func (r *run) act(o *outcome) (err error) {
+	if did, ok := o.result["delivered"].(map[string]any); ok { // by a client library
+		for name, list := range map[string]*[]any{
+			"messages": &o.messages, "transient": &o.transient, "request": &o.request, "display": &o.display,
+		} {
+			if *list, err = listIn(did, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	messages, err := listIn(o.result, "messages")
 	if err != nil {
 		return err

@@ -35,6 +35,8 @@ type Target struct {
 	HTTP, Token string
 	// Hooks runs the scripted hooks; nil where this package does so itself.
 	Hooks *Hooks
+	// Agent sends the events; nil where this package does so itself.
+	Agent *Agent
 }
 
 // ServesExecute reports whether anybody answers for the execute side. It sends an
@@ -61,6 +63,10 @@ func (t Target) subject(verb, name string) string {
 func (t Target) request(ctx context.Context, subject string, header nats.Header, body []byte) ([]byte, error) {
 	if path, ok := t.overHTTP(subject); ok {
 		return t.post(ctx, path, header, body)
+	}
+	if op, members, ok := t.command(subject, header, body); ok && t.Agent != nil {
+		got, err := t.Agent.ask(ctx, op, t.Prefix, members)
+		return got.Result, err
 	}
 	msg := &nats.Msg{Subject: subject, Header: header, Data: body}
 	reply, err := t.Conn.RequestMsgWithContext(ctx, msg)

@@ -43,15 +43,19 @@ class Agent:
         session: str = "",
         source: str = "/agent",
         on_pending: Callable[[Approval], None] | None = None,
+        name_session: bool = True,
     ) -> None:
-        """Make an agent. Its events belong to session, unless their data names another.
+        """Make an agent. Its events belong to session, unless their data names another; without one, to the default
+        field session_id.
 
+        With name_session, session is a default field too: hooks find it in the data as session_id.
         on_pending is called with each approval request that execute waits for, once, before it waits.
         """
         self.client = client
         self._session = session
         self._source = source
         self._on_pending = on_pending
+        self._named = {"session_id": session} if session and name_session else {}
         self._defaults: dict[str, Any] = {}
         self._header = ""
         self.set_default_fields()
@@ -59,17 +63,16 @@ class Agent:
     @property
     def session(self) -> str:
         """The session that events belong to; empty for none."""
-        session = self._defaults.get("session_id")
-        return session if isinstance(session, str) else self._session
+        named = self._defaults.get("session_id")
+        return self._session or (named if isinstance(named, str) else "")
 
     def set_default_fields(self, **fields: Any) -> None:
         """Set the fields that are merged below the data of every event; replaces the earlier ones.
 
         session_id is one of them; that of the agent is there unless another is given.
         """
-        own = {"session_id": self._session} if self._session else {}
-        text = defaults_header({**own, **fields})
-        self._defaults, self._header = {**own, **fields}, text
+        every = {**self._named, **fields}
+        self._header, self._defaults = defaults_header(every), every
 
     async def emit(self, event: str, data: Data = None, *, timeout: float | None = None) -> HookResult:
         """Run the hooks of an event and return what they decided: acting on it is the caller's."""
