@@ -344,6 +344,8 @@ func TestMessagesAreAsDescribed(t *testing.T) {
 		{"hooks.guards", ``, "pins"},
 		{"hooks.execute.gate.pass", `{"session_id":"s1"}`, "refusal"},
 		{"hooks.guard.unpin", `{"id":"gate"}`, "unpinned"},
+		{"hooks.session.close", `{"session_id":"s9","agent":"coder"}`, "refusal"},
+		{"hooks.session.close", `{"session_id":"s9","agent":"nats agent/coder"}`, "closed"},
 		{"hooks.session.end", `{"session_id":"s1"}`, "done"},
 		{"hooks.session.show", `{"session_id":"s1"}`, "sessionState"},
 		{"hooks.unregister.giver", `{}`, "unregistered"},

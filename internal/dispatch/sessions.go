@@ -27,3 +27,18 @@ func (d *Dispatcher) Revoke(ctx context.Context, agent, session, hook, prompt st
 	d.log.Info("approvals revoked", "session_id", session, "hook", hook, "revoked", revoked)
 	return revoked, nil
 }
+
+// EndSession ends a session of an agent, or of nobody known where the agent is empty, in
+// the name of an operator. No hook is called. It returns once that is recorded.
+func (d *Dispatcher) EndSession(ctx context.Context, by, agent, session string) error {
+	if err := d.sessions.End(ctx, sessionid.Of(agent, session)); err != nil {
+		return err
+	}
+	d.log.Warn("session ended by an operator", "agent", agent, "session_id", session, "by", by)
+	if !d.journal.Enabled() {
+		return nil
+	}
+	return d.journal.Record(ctx, audit.Record{
+		Time: time.Now(), Kind: audit.FreezeKind, Session: session, Action: "ended", Detail: audit.Freeze{Scope: "session", Agent: agent, By: by},
+	}.Append(nil))
+}

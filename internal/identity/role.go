@@ -14,7 +14,7 @@ const (
 	Agent Role = "agent"
 	// Approver answers approval requests.
 	Approver Role = "approver"
-	// Operator sees everything that a router offers, removes hooks, pins guards
+	// Operator sees everything that a router offers, removes hooks, pins guards, ends
 	// sessions and freezes agents.
 	Operator Role = "operator"
 	// Admin is an operator, an approver and an agent, thaws what was frozen and unpins
@@ -82,7 +82,7 @@ var (
 	proveSubject     = []string{"prove"}
 	agentSubjects    = []string{"emit.>", "execute.>", "collect.>", "contributions.>", "session.turn", "session.end"}
 	approverSubjects = []string{"approvals", "approval.*", "approve.*", "session.show", "session.revoke"}
-	operatorSubjects = []string{"handlers", "handlers.>", "registry", "explain.>", "unregister.*", "freeze", "frozen", "guards", "guard.pin"}
+	operatorSubjects = []string{"handlers", "handlers.>", "registry", "explain.>", "unregister.*", "freeze", "frozen", "guards", "guard.pin", "session.close"}
 	adminSubjects    = []string{"thaw", "registry.accept", "guard.unpin"}
 )
 

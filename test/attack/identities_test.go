@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -125,7 +126,7 @@ func (w *authBus) guard() {
 var probes = func() []string {
 	list := []string{
 		"hooks.emit.tool.pre", "hooks.execute.tool.pre", "hooks.collect.tool.pre", "hooks.contributions.a.b",
-		"hooks.session.turn", "hooks.session.end", "hooks.session.show", "hooks.session.revoke",
+		"hooks.session.turn", "hooks.session.end", "hooks.session.show", "hooks.session.revoke", "hooks.session.close",
 		"hooks.approvals", "hooks.approval.x", "hooks.approve.x",
 		"hooks.handlers", "hooks.handlers.tool.pre", "hooks.registry", "hooks.explain.tool.pre",
 		"hooks.freeze", "hooks.thaw", "hooks.frozen", "hooks.prove", "hooks.guards", "hooks.guard.pin", "hooks.guard.unpin", "hooks.registry.accept",
@@ -159,7 +160,7 @@ var (
 	ofApprovers = []string{"hooks.session.show", "hooks.session.revoke", "hooks.approvals", "hooks.approval.x", "hooks.approve.x", "hooks.prove"}
 	ofOperators = []string{
 		"hooks.handlers", "hooks.handlers.tool.pre", "hooks.registry", "hooks.explain.tool.pre", "hooks.unregister.guard", "hooks.unregister.other",
-		"hooks.freeze", "hooks.frozen", "hooks.prove", "hooks.guards", "hooks.guard.pin", "$SRV.PING", "$SRV.STATS.hook-router",
+		"hooks.freeze", "hooks.frozen", "hooks.prove", "hooks.guards", "hooks.guard.pin", "hooks.session.close", "$SRV.PING", "$SRV.STATS.hook-router",
 	}
 	ofState = []string{
 		"$JS.API.INFO", "$JS.API.STREAM.CREATE.KV_hooks_hookstate", "$JS.API.STREAM.UPDATE.KV_hooks_hookstate", "$JS.API.STREAM.INFO.KV_hooks_hookstate",
@@ -347,6 +348,54 @@ func TestTheSessionOfAnAgentIsItsOwn(t *testing.T) {
 		t.Errorf("after the revocation: %+v, %v", x, err)
 	}
 	<-answered
+}
+
+// TestAnOperatorEndsTheSessionOfAnAgent: and nobody else does, nor does the operator by
+// ending the operator's own.
+func TestAnOperatorEndsTheSessionOfAnAgent(t *testing.T) {
+	t.Parallel()
+	w := newAuthBus(t, router.Options{})
+	asks := func(context.Context, worker.Event) (worker.Result, error) {
+		return worker.Ask("Deploy?", "Allow always", "Deny")
+	}
+	guards, err := worker.New(w.client("guards"), worker.Options{})
+	ok(t, err)
+	_, err = guards.Register(t.Context(), worker.Registration{ID: "guard", Events: []string{"tool:pre"}}, asks)
+	ok(t, err)
+	ann, ctx := approver.New(w.client("ann")), testkit.Within(t, testkit.Patience)
+	for _, name := range []string{"coder", "rival"} {
+		answered := w.answering(ctx, ann, "Allow always")
+		if x, err := w.agent(name).Execute(ctx, "tool:pre", command("deploy")); err != nil || !x.Permitted() {
+			t.Fatalf("%s is not permitted: %+v, %v", name, x, err)
+		}
+		<-answered
+	}
+	grants := func(name string) int {
+		info, err := ann.SessionOf(ctx, "nats agent/"+name, "s1")
+		ok(t, err)
+		return len(info.Grants)
+	}
+	for _, name := range []string{"rival", "ann", "guards", "keeper"} {
+		short, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+		m, err := w.conn(name).Conn().RequestWithContext(short, "hooks.session.close", []byte(`{"session_id":"s1","agent":"coder"}`))
+		cancel()
+		if err == nil {
+			t.Errorf("%s ends the session of another: %s", name, m.Data)
+		}
+	}
+	operator := w.conn("oscar").Conn()
+	if got, text := code(t, operator, "hooks.session.close", `{"session_id":"s1"}`); got != "409" || !strings.Contains(text, "nats agent/rival") {
+		t.Errorf("without a name: code %q, %s", got, text)
+	}
+	if got, text := code(t, operator, "hooks.session.close", `{"session_id":"s1","agent":"code"}`); got != "404" {
+		t.Errorf("half a name: code %q, %s", got, text)
+	}
+	if got, text := code(t, operator, "hooks.session.close", `{"session_id":"s1","agent":"coder"}`); got != "" || text != `{"agent":"nats agent/coder"}` {
+		t.Errorf("code %q, %s", got, text)
+	}
+	if grants("coder") != 0 || grants("rival") != 1 {
+		t.Errorf("coder has %d grants, rival %d; want 0 and 1", grants("coder"), grants("rival"))
+	}
 }
 
 // answering answers the next approval request, and tells whose event it is about.

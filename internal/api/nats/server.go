@@ -105,6 +105,7 @@ func (s *Server) operatorEndpoints() []natsx.Endpoint {
 		{Name: "approve", Subject: of("approve", "*"), Handle: s.approve},
 		{Name: "session-turn", Subject: of("session", "turn"), Handle: s.turn},
 		{Name: "session-end", Subject: of("session", "end"), Handle: s.endSession},
+		{Name: "session-close", Subject: of("session", "close"), Handle: s.closeSession},
 		{Name: "session-show", Subject: of("session", "show"), Handle: s.showSession},
 		{Name: "session-revoke", Subject: of("session", "revoke"), Handle: s.revoke},
 		{Name: "freeze", Subject: of("freeze"), Handle: s.freeze},

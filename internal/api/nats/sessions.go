@@ -2,10 +2,12 @@ package nats
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/api/agentapi"
+	"github.com/hookrouter/hookrouter/internal/freeze"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/session"
 	"github.com/hookrouter/hookrouter/internal/wire"
@@ -36,6 +38,45 @@ func (s *Server) endSession(ctx context.Context, req *natsx.Request) error {
 		return err
 	}
 	return replyJSON(req, struct{}{})
+}
+
+// closeSession ends a session of another agent, for an operator.
+func (s *Server) closeSession(ctx context.Context, req *natsx.Request) error {
+	body, err := agentapi.ReadSession(req.Header, req.Data)
+	if err != nil {
+		return err
+	}
+	agent, err := s.owner(ctx, body.Agent, body.Session)
+	if err != nil {
+		return err
+	}
+	if err := s.dispatch.EndSession(ctx, s.changer(req), agent, body.Session); err != nil {
+		return err
+	}
+	return replyJSON(req, struct {
+		Agent string `json:"agent,omitempty"`
+	}{agent})
+}
+
+// owner is whose session somebody means by the name of an agent, whole or by its last part
+// as in an order to freeze; by an empty one, whose the session can only be.
+func (s *Server) owner(ctx context.Context, name, id string) (string, error) {
+	list, err := s.opts.Sessions.Find(ctx, "", id)
+	if err != nil {
+		return "", err
+	}
+	if name != "" {
+		list = slices.DeleteFunc(list, func(state session.State) bool { return !freeze.Order{Agent: name}.Covers(state.Sender, "") })
+	}
+	switch {
+	case len(list) == 1:
+		return list[0].Sender, nil
+	case len(list) > 1:
+		return "", wire.Errorf(wire.Conflict, "%d agents use a session %q: name one of them, %s", len(list), id, senders(list))
+	case strings.Contains(name, " "): // whole, as records have it
+		return name, nil
+	}
+	return "", wire.Errorf(wire.NotFound, "nothing is remembered of a session %q of an agent %q: name the agent as records do, such as \"nats agent/coder\"", id, name)
 }
 
 // showSession answers with what is known of a session.

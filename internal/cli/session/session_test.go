@@ -30,6 +30,11 @@ lint         tool:post  12     3       TIME`)
 	}
 	f.Run("--text", "session", "end", "nosuch").See(t, cli.ExitOK, "session nosuch is ended; what it had, if anything, is forgotten")
 	f.Run("--text", "session", "show", "nobody\x1b").See(t, cli.ExitOK, "nothing is remembered of session nobody␛")
+	f.Run("--text", "session", "end", "s1", "--agent", "nats agent/coder").See(t, cli.ExitOK, "session s1 of nats agent/coder is ended; what it had is forgotten")
+	f.Run("session", "end", "s1", "--agent", "nats agent/coder").See(t, cli.ExitOK, `{"session_id":"s1","told":"end","agent":"nats agent/coder"}`)
+	if got := f.Run("session", "end", "s1", "--agent", "rival"); got.Code != cli.ExitRefused || !strings.Contains(got.Stderr, "name the agent as records do") {
+		t.Errorf("%+v; want that nobody of that name is known", got)
+	}
 	if got := f.Run("session", "turn", ""); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "no session") {
 		t.Errorf("%+v; want that a session is needed", got)
 	}
