@@ -22,6 +22,7 @@ import (
 const (
 	routersAccount = "HOOKS"
 	stateAccount   = "HOOKSTATE"
+	auditAccount   = "AUDIT" // made with the first auditor, witness or archive
 	systemAccount  = "SYS"
 )
 
@@ -168,6 +169,15 @@ func (a *Authority) enroll(i Identity) (Identity, error) {
 		i.Account = account
 	case i.Role == State:
 		i.Account = a.state.Accounts[stateAccount]
+	case i.Role.audits():
+		if a.state.Accounts[auditAccount] == "" {
+			account, err := a.newAccount(auditAccount)
+			if err != nil {
+				return i, err
+			}
+			a.state.Accounts[auditAccount] = account
+		}
+		i.Account = a.state.Accounts[auditAccount]
 	case i.Role == System:
 		i.Account = a.state.Accounts[systemAccount]
 	default:

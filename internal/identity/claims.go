@@ -126,6 +126,11 @@ func (a *Authority) fill(claims *jwt.AccountClaims, name string) {
 			MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit, MaxAckPending: jwt.NoLimit,
 		}
 		claims.Exports = a.exports()
+	case auditAccount:
+		claims.Limits.JetStreamLimits = jwt.JetStreamLimits{
+			MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit, MaxAckPending: jwt.NoLimit,
+		}
+		claims.Imports = a.mirrorImports()
 	case stateAccount:
 		claims.Limits.JetStreamLimits = jwt.JetStreamLimits{DiskStorage: 1 << 30, Streams: 1, Consumer: jwt.NoLimit, MaxAckPending: jwt.NoLimit}
 	default:
@@ -164,6 +169,37 @@ func (a *Authority) exports() jwt.Exports {
 	for _, s := range all.subscribe {
 		list = append(list, &jwt.Export{Name: s, Subject: jwt.Subject(s), Type: jwt.Stream})
 	}
+	if a.state.Accounts[auditAccount] == "" {
+		return list
+	}
+	for _, m := range a.mirrored() {
+		list = append(list, &jwt.Export{Name: m.subject, Subject: jwt.Subject(m.subject), Type: m.kind})
+	}
+	return list
+}
+
+// mirrored are the subjects of the routers' account that mirrors of the audit log need,
+// and that of signatures; to is what a subject is called in the account of the mirrors.
+func (a *Authority) mirrored() []mirrored {
+	return []mirrored{
+		{"$JS.API.CONSUMER.CREATE.>", "routers.API.CONSUMER.CREATE.>", jwt.Service},
+		{"$JS.FC.>", "", jwt.Service},
+		{"audit.copy.>", "", jwt.Stream},
+		{a.state.Prefix + ".cosigned.>", "", jwt.Service},
+	}
+}
+
+type mirrored struct {
+	subject, to string
+	kind        jwt.ExportType
+}
+
+func (a *Authority) mirrorImports() (list jwt.Imports) {
+	for _, m := range a.mirrored() {
+		list = append(list, &jwt.Import{
+			Name: m.subject, Subject: jwt.Subject(m.subject), LocalSubject: jwt.RenamingSubject(m.to), Account: a.state.Accounts[routersAccount], Type: m.kind,
+		})
+	}
 	return list
 }
 
@@ -171,6 +207,9 @@ func (a *Authority) exports() jwt.Exports {
 func (a *Authority) permissions(i Identity) (p jwt.Permissions) {
 	r := rightsOf(i.Role, a.state.Prefix, i.Hooks)
 	p.Pub.Allow.Add(r.publish...)
+	if i.Role == Witness {
+		p.Pub.Allow.Add(a.state.Prefix + ".cosigned.*." + i.Witness)
+	}
 	p.Sub.Allow.Add(append(r.subscribe, i.Inbox()+".>")...)
 	if r.responses {
 		p.Resp = &jwt.ResponsePermission{MaxMsgs: 1, Expires: 2 * time.Minute}

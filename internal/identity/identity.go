@@ -17,6 +17,8 @@ type Identity struct {
 	Hooks []string `json:"hooks,omitempty"`
 	// May limits what a worker's hooks register and answer; nil means no limit.
 	May *Limits `json:"may,omitempty"`
+	// Witness is the token of a witness's key in the subject of its signatures.
+	Witness string `json:"witness,omitempty"`
 	// Account is the public key of the account; User that of the credentials in force.
 	Account string    `json:"account"`
 	User    string    `json:"user"`
@@ -48,6 +50,9 @@ func (i Identity) Label() string { return string(i.Role) + "/" + i.Name }
 
 var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,62}$`)
 
+// validToken is one token of a subject.
+var validToken = regexp.MustCompile(`^[^\s.*>]{1,300}$`)
+
 // Check reports what is wrong with an identity that somebody asks for.
 func (i Identity) Check() error {
 	switch {
@@ -57,6 +62,10 @@ func (i Identity) Check() error {
 		return fmt.Errorf("identity %q: role %q is unknown: use one of %q", i.Name, i.Role, Roles)
 	case i.Role != Worker && (len(i.Hooks) > 0 || i.May != nil):
 		return fmt.Errorf("identity %q: only a worker answers for hooks, not the role %s", i.Name, i.Role)
+	case (i.Role == Witness) != (i.Witness != ""):
+		return fmt.Errorf("identity %q: a witness, and nobody else, has a key that it signs with", i.Name)
+	case i.Role == Witness && !validToken.MatchString(i.Witness):
+		return fmt.Errorf("identity %q: the key's token %q can't stand in a subject", i.Name, i.Witness)
 	case i.Role != Agent && i.HTTP != nil:
 		return fmt.Errorf("identity %q: only an agent has a token for the HTTP API, not the role %s", i.Name, i.Role)
 	case i.Role == Worker && len(i.Hooks) == 0:

@@ -13,14 +13,25 @@ import (
 // Push hands the account of an identity to the NATS server, on a connection with the role
 // [System]. The server then knows the credentials that were added, and ends those that
 // were replaced or revoked.
+//
+// With an auditor it hands the routers' account too: that of the mirrors imports from it.
 func Push(ctx context.Context, a *Authority, conn *natsx.Conn, i Identity) error {
-	token, err := os.ReadFile(filepath.Join(a.dir, "accounts", i.Account+".jwt"))
+	if i.Role.audits() {
+		if err := push(ctx, a, conn, i.Label(), a.state.Accounts[routersAccount]); err != nil {
+			return err
+		}
+	}
+	return push(ctx, a, conn, i.Label(), i.Account)
+}
+
+func push(ctx context.Context, a *Authority, conn *natsx.Conn, label, account string) error {
+	token, err := os.ReadFile(filepath.Join(a.dir, "accounts", account+".jwt"))
 	if err != nil {
 		return err
 	}
 	reply, err := conn.Request(ctx, "$SYS.REQ.CLAIMS.UPDATE", nil, token)
 	if err != nil {
-		return fmt.Errorf("hand %s to the NATS server: %w", i.Label(), err)
+		return fmt.Errorf("hand %s to the NATS server: %w", label, err)
 	}
 	var answer struct {
 		Error struct {
@@ -28,7 +39,7 @@ func Push(ctx context.Context, a *Authority, conn *natsx.Conn, i Identity) error
 		} `json:"error"`
 	}
 	if err := json.Unmarshal(reply.Data, &answer); err != nil || answer.Error.Description != "" {
-		return fmt.Errorf("the NATS server does not take %s: %s", i.Label(), answer.Error.Description)
+		return fmt.Errorf("the NATS server does not take %s: %s", label, answer.Error.Description)
 	}
 	return nil
 }

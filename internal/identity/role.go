@@ -26,6 +26,12 @@ const (
 	State Role = "state"
 	// Keeper reads the audit log, rotates and removes its segments.
 	Keeper Role = "keeper"
+	// Auditor reads a mirror of the audit log.
+	Auditor Role = "auditor"
+	// Witness reads the mirror, and co-signs what it saw.
+	Witness Role = "witness"
+	// Archive makes the mirrors, in the account of auditors and witnesses.
+	Archive Role = "archive"
 	// Router is hook-router itself.
 	Router Role = "router"
 	// System may hand new accounts to the NATS server.
@@ -33,11 +39,15 @@ const (
 )
 
 // Roles lists all roles.
-var Roles = []Role{Agent, Approver, Operator, Admin, Worker, State, Keeper, Router, System}
+var Roles = []Role{Agent, Approver, Operator, Admin, Worker, State, Keeper, Auditor, Witness, Archive, Router, System}
 
 // apart reports whether each identity of the role has an account of its own, which
 // proves to the routers who sends.
 func (r Role) apart() bool { return r == Agent || r == Approver || r == Operator || r == Admin }
+
+// audits reports whether identities of the role share the account with the mirror of the
+// audit log, from which nothing but signatures reaches the routers.
+func (r Role) audits() bool { return r == Auditor || r == Witness || r == Archive }
 
 // rights are what an identity may publish and subscribe to. Its inbox is beside them.
 type rights struct {
@@ -70,6 +80,13 @@ func rightsOf(r Role, prefix string, hooks []string) rights {
 		return stateRights(prefix)
 	case Keeper:
 		return rights{publish: []string{"$JS.API.>", "$KV." + prefix + "_salts.>", p + "cosigned.>", "$SRV.>"}}
+	case Auditor, Witness:
+		return rights{publish: []string{
+			"$JS.API.STREAM.NAMES", "$JS.API.STREAM.INFO.*", "$JS.API.STREAM.MSG.GET.*",
+			"$JS.API.CONSUMER.CREATE.*.>", "$JS.API.CONSUMER.INFO.*.>", "$JS.API.CONSUMER.DELETE.*.>", "$JS.API.CONSUMER.MSG.NEXT.*.>",
+		}}
+	case Archive:
+		return rights{publish: []string{"$JS.API.INFO", "$JS.API.STREAM.CREATE.*", "$JS.API.STREAM.INFO.*"}}
 	case Router:
 		return routerRights(prefix)
 	case System:

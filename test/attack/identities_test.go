@@ -35,7 +35,7 @@ type authBus struct {
 	auth string // the directory of the authority
 }
 
-func newAuthBus(t *testing.T, o router.Options) *authBus {
+func newAuthBus(t *testing.T, o router.Options, more ...identity.Identity) *authBus {
 	t.Helper()
 	dir := natstest.StoreDir(t)
 	w := &authBus{t: t, auth: filepath.Join(dir, "auth")}
@@ -66,7 +66,30 @@ func newAuthBus(t *testing.T, o router.Options) *authBus {
 	})
 	t.Cleanup(w.stop)
 	testkit.Closed(t, "the router to serve", up)
+	w.join(append(more,
+		identity.Identity{Name: "ada", Role: identity.Auditor}, identity.Identity{Name: "aldo", Role: identity.Auditor}, identity.Identity{Name: "arch", Role: identity.Archive},
+		identity.Identity{Name: "wilma", Role: identity.Witness, Witness: "wilma-1"}, identity.Identity{Name: "walt", Role: identity.Witness, Witness: "walt-2"},
+	)...)
 	return w
+}
+
+// join makes identities while the server runs, as hookctl auth add does.
+func (w *authBus) join(list ...identity.Identity) {
+	w.t.Helper()
+	system := w.conn("system")
+	defer system.Close()
+	for _, i := range list {
+		err := identity.Change(w.auth, func(a *identity.Authority) error {
+			added, err := a.Add(i)
+			if err != nil {
+				return err
+			}
+			return identity.Push(w.t.Context(), a, system, added)
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
 }
 
 // add makes identities, before the server starts.
@@ -132,10 +155,10 @@ var probes = func() []string {
 		"hooks.freeze", "hooks.thaw", "hooks.frozen", "hooks.prove", "hooks.guards", "hooks.guard.pin", "hooks.guard.unpin", "hooks.registry.accept",
 		"hooks.register.guard", "hooks.unregister.guard", "hooks.register.other", "hooks.unregister.other",
 		"hooks.call.guard", "hooks.call.other", "hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre",
-		"hooks.router.report", "hooks.audit.w.x", "hooks.audit.decision.x", "hooks.checkpoint.x", "hooks.cosigned.x.y", "hooks.unknown",
+		"hooks.router.report", "hooks.audit.w.x", "hooks.audit.decision.x", "hooks.checkpoint.x", "hooks.cosigned.x.y", "hooks.cosigned.x.wilma-1", "hooks.cosigned.x.walt-2", "routers.API.CONSUMER.CREATE.HOOKS_AUDIT.c", "audit.copy.x", "hooks.unknown",
 		"$SRV.PING", "$SRV.STATS.hook-router", "$JS.ACK.x", "$JS.FC.x", "$KV.hooks_hookstate.x",
 		"$SYS.REQ.CLAIMS.UPDATE", "$SYS.REQ.CLAIMS.DELETE", "$SYS.REQ.SERVER.PING", "$SYS.REQ.ACCOUNT.x.CONNZ", "$SYS.ACCOUNT.x.CONNECT",
-		"_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x", "_INBOX_router.x", "_R_.x", "x",
+		"_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x", "_INBOX.auditor.ada.x", "_INBOX.auditor.aldo.x", "_INBOX.witness.wilma.x", "_INBOX.witness.walt.x", "_INBOX.archive.arch.x", "_INBOX_router.x", "_R_.x", "x",
 		"$JS.API.INFO", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.LIST", "$JS.API.META.LEADER.STEPDOWN",
 	}
 	for _, b := range []string{"registry", "sessions", "approvals", "salts"} {
@@ -162,6 +185,10 @@ var (
 		"hooks.handlers", "hooks.handlers.tool.pre", "hooks.registry", "hooks.explain.tool.pre", "hooks.unregister.guard", "hooks.unregister.other",
 		"hooks.freeze", "hooks.frozen", "hooks.prove", "hooks.guards", "hooks.guard.pin", "hooks.session.close", "$SRV.PING", "$SRV.STATS.hook-router",
 	}
+	ownInboxes = []string{ // of whoever has an account of its own
+		"_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x", "_INBOX.auditor.ada.x", "_INBOX.auditor.aldo.x",
+		"_INBOX.witness.wilma.x", "_INBOX.witness.walt.x", "_INBOX.archive.arch.x",
+	}
 	ofState = []string{
 		"$JS.API.INFO", "$JS.API.STREAM.CREATE.KV_hooks_hookstate", "$JS.API.STREAM.UPDATE.KV_hooks_hookstate", "$JS.API.STREAM.INFO.KV_hooks_hookstate",
 		"$JS.API.STREAM.MSG.GET.KV_hooks_hookstate", "$KV.hooks_hookstate.x",
@@ -170,7 +197,7 @@ var (
 
 // ofKeepers is all of JetStream's API, which can delete the log.
 func ofKeepers() []string {
-	list := []string{"$KV.hooks_salts.x", "hooks.cosigned.x.y", "$SRV.PING", "$SRV.STATS.hook-router"}
+	list := []string{"$KV.hooks_salts.x", "hooks.cosigned.x.y", "hooks.cosigned.x.wilma-1", "hooks.cosigned.x.walt-2", "$SRV.PING", "$SRV.STATS.hook-router"}
 	for _, p := range probes {
 		if strings.HasPrefix(p, "$JS.API.") {
 			list = append(list, p)
@@ -179,17 +206,44 @@ func ofKeepers() []string {
 	return list
 }
 
+// ofAuditors is what reads a stream of their account.
+func ofAuditors(more ...string) (list []string) {
+	for _, p := range probes {
+		call, found := strings.CutPrefix(p, "$JS.API.")
+		reads := func(prefix string) bool { return strings.HasPrefix(call, prefix) }
+		if found && (call == "STREAM.NAMES" || reads("STREAM.INFO.") || reads("STREAM.MSG.GET.") || reads("CONSUMER.CREATE.") || reads("CONSUMER.INFO.") || reads("CONSUMER.DELETE.") || reads("CONSUMER.MSG.NEXT.")) {
+			list = append(list, p)
+		}
+	}
+	return append(list, more...)
+}
+
+// ofArchive is what makes one.
+func ofArchive() (list []string) {
+	for _, p := range probes {
+		if p == "$JS.API.INFO" || strings.HasPrefix(p, "$JS.API.STREAM.CREATE.") || strings.HasPrefix(p, "$JS.API.STREAM.INFO.") {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
 // matrix is what each identity may use, of the probes.
 var matrix = map[string]struct{ publish, subscribe []string }{
-	"coder":  {ofAgents, []string{"_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x"}}, // of its own account
-	"rival":  {ofAgents, []string{"_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x"}},
-	"ann":    {ofApprovers, []string{"hooks.event.approval.required", "_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x"}},
-	"bob":    {ofApprovers, []string{"hooks.event.approval.required", "_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x"}},
-	"admin":  {slices.Concat(ofAgents, ofApprovers, ofOperators, []string{"hooks.thaw", "hooks.guard.unpin", "hooks.registry.accept"}), []string{"hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre", "_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x"}},
-	"oscar":  {append([]string{"hooks.session.show"}, ofOperators...), []string{"hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre", "_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x"}},
+	"coder":  {ofAgents, ownInboxes},
+	"rival":  {ofAgents, ownInboxes},
+	"ann":    {ofApprovers, append([]string{"hooks.event.approval.required"}, ownInboxes...)},
+	"bob":    {ofApprovers, append([]string{"hooks.event.approval.required"}, ownInboxes...)},
+	"admin":  {slices.Concat(ofAgents, ofApprovers, ofOperators, []string{"hooks.thaw", "hooks.guard.unpin", "hooks.registry.accept"}), append([]string{"hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre"}, ownInboxes...)},
+	"oscar":  {append([]string{"hooks.session.show"}, ofOperators...), append([]string{"hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre"}, ownInboxes...)},
 	"guards": {[]string{"hooks.registry", "hooks.register.guard", "hooks.unregister.guard"}, []string{"hooks.call.guard", "$SRV.PING", "$SRV.STATS.hook-router", "_INBOX.worker.guards.x"}},
 	"others": {[]string{"hooks.registry", "hooks.register.other", "hooks.unregister.other"}, []string{"hooks.call.other", "$SRV.PING", "$SRV.STATS.hook-router", "_INBOX.worker.others.x"}},
 	"state":  {ofState, nil},
+	"ada":    {ofAuditors(), []string{"_INBOX.auditor.ada.x"}},
+	"aldo":   {ofAuditors(), []string{"_INBOX.auditor.aldo.x"}},
+	"wilma":  {ofAuditors("hooks.cosigned.x.wilma-1"), []string{"_INBOX.witness.wilma.x"}},
+	"walt":   {ofAuditors("hooks.cosigned.x.walt-2"), []string{"_INBOX.witness.walt.x"}},
+	"arch":   {ofArchive(), []string{"_INBOX.archive.arch.x"}},
 	"keeper": {ofKeepers(), []string{"_INBOX.keeper.keeper.x"}},
 	"system": {[]string{"$SYS.REQ.CLAIMS.UPDATE", "$SYS.REQ.CLAIMS.DELETE"}, nil},
 }

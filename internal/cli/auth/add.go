@@ -7,14 +7,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog/witness"
 	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/keys"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
 type addCmd struct {
-	Role    string        `arg:"" optional:"" default:"" enum:",agent,worker,approver,operator,admin,keeper,state,router" help:"agent, worker, approver, operator, admin, keeper (audit log), state (what hooks remember) or router."`
+	Role    string        `arg:"" optional:"" default:"" enum:",agent,worker,approver,operator,admin,keeper,auditor,witness,archive,state,router" help:"agent, worker, approver, operator, admin, keeper (audit log), auditor, witness or archive (a mirror of it), state (what hooks remember) or router."`
 	Name    string        `arg:"" optional:"" help:"Name of the agent, the program or the person."`
 	HTTP    string        `name:"http" placeholder:"NAME" help:"In place of role and name: create a token for the HTTP API for this agent, which is added where there is none."`
 	Expires time.Duration `placeholder:"TIME" help:"How long the credentials hold, such as 720h; default: until they are revoked."`
@@ -24,6 +26,7 @@ type addCmd struct {
 	Priority    string        `placeholder:"MIN..MAX" help:"Worker: the priorities that they may have; default all."`
 	May         []string      `placeholder:"ACTION,..." help:"Worker: what they may answer besides continue and deny: modify, inject_context, ask_user or nothing; default all."`
 	Field       []string      `placeholder:"NAME,..." help:"Worker: the members of the data that they see, such as tool_input.command; default all. Needs --may without modify."`
+	WitnessKey  string        `placeholder:"KEY|FILE" help:"Witness: its verifier key, or a file with it, as hookctl audit key show prints it: it may publish signatures of that key."`
 	CallTimeout time.Duration `placeholder:"TIME" help:"Worker: the most that one call may take."`
 
 	directory
@@ -47,6 +50,9 @@ func (c *addCmd) Run(ctx context.Context, e *cli.Env) error {
 	if i.May, err = c.limits(); err != nil {
 		return err
 	}
+	if i.Witness, err = c.witness(); err != nil {
+		return err
+	}
 	var file string
 	i, err = c.change(ctx, e, func(a *identity.Authority) (identity.Identity, error) {
 		file = a.CredsFile(i)
@@ -56,6 +62,24 @@ func (c *addCmd) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	return shown(e, i, file)
+}
+
+// witness is the token of the witness's key.
+func (c *addCmd) witness() (string, error) {
+	switch {
+	case c.WitnessKey == "" && c.Role == string(identity.Witness):
+		return "", errors.New("name the key that the witness signs with: --witness-key; hookctl audit key new makes one")
+	case c.WitnessKey == "":
+		return "", nil
+	}
+	list, err := keys.Read("--witness-key", []string{c.WitnessKey})
+	if err != nil {
+		return "", err
+	}
+	if len(list) != 1 {
+		return "", fmt.Errorf("--witness-key: %d keys are given: name one", len(list))
+	}
+	return witness.ID(list[0]), nil
 }
 
 // addToken makes a token for the HTTP API.

@@ -203,13 +203,15 @@ func TestATokenForHTTP(t *testing.T) {
 		t.Errorf("after revoke: %s, %v", text, err)
 	}
 	for args, want := range map[string]string{
-		"add --http coder":          "was revoked",
-		"add --http keeper":         "only an agent",
-		"add --http x agent y":      "leave the role and the name out",
-		"add --http x --hook a":     "worker",
-		"add --http Coder":          "lower-case letters",
-		"add":                       "name a role",
-		"add agent":                 "name a role",
+		"add --http coder":      "was revoked",
+		"add --http keeper":     "only an agent",
+		"add --http x agent y":  "leave the role and the name out",
+		"add --http x --hook a": "worker",
+		"add --http Coder":      "lower-case letters",
+		"add":                   "name a role",
+		"add agent":             "name a role",
+		"add witness w":         "--witness-key",
+		"add auditor w --witness-key hook-router+36c7b52f+Af4FGYRRn9kc31LhTGRLRcA3NFXVBcjUZ+dnNoGTxMZT": "nobody else",
 		"add agent x --http=coder2": "leave the role",
 	} {
 		if got := f.Run(append([]string{"auth"}, strings.Fields(args)...)...); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, want) {

@@ -54,6 +54,7 @@ var what = map[identity.Role]string{
 	identity.Agent: "send events", identity.Approver: "answer approval requests", identity.Operator: "see everything, remove hooks, freeze",
 	identity.Admin: "everything that routers offer",
 	identity.State: "keep what hooks remember", identity.Keeper: "read, rotate and remove the audit log", identity.Router: "be a router",
+	identity.Auditor: "read a mirror of the audit log", identity.Witness: "read a mirror of the audit log, and co-sign", identity.Archive: "make the mirrors",
 	identity.System: "hand accounts to the NATS server",
 }
 

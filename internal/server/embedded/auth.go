@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -69,6 +70,19 @@ func (a Auth) moveStreams(store string) error {
 	})
 }
 
+// isMirror reports whether the stream in a directory is a mirror: an auditor's, which
+// stays where it is.
+func isMirror(dir string) bool {
+	text, err := os.ReadFile(filepath.Join(dir, "meta.inf"))
+	if err != nil {
+		return false
+	}
+	var stream struct {
+		Mirror *struct{} `json:"mirror"`
+	}
+	return json.Unmarshal(text, &stream) == nil && stream.Mirror != nil
+}
+
 // moveAll moves the streams in a directory that are not where they are to go.
 func moveAll(from string, to func(stream string) string) error {
 	streams, err := os.ReadDir(from)
@@ -76,6 +90,9 @@ func moveAll(from string, to func(stream string) string) error {
 		return nil
 	}
 	for _, stream := range streams {
+		if isMirror(filepath.Join(from, stream.Name())) { // it has the name of what it mirrors
+			continue
+		}
 		target := to(stream.Name())
 		err = errors.Join(err, os.MkdirAll(target, 0o750))
 		if _, missing := os.Stat(filepath.Join(target, stream.Name())); errors.Is(missing, fs.ErrNotExist) {
