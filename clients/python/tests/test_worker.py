@@ -8,9 +8,11 @@ import subprocess
 import sys
 import time
 
+import nats
 import pytest
 
 from hookrouter import Agent, HookRegistry, HookResult, Registration, RouterError, Worker, connect, current_call
+from hookrouter.client import Retry
 
 GATE = {"on_failure": "deny", "timeout_ms": 500}
 
@@ -212,4 +214,47 @@ async def test_renewals_keep_a_hook(tmp_path, hook_router):
         while time.monotonic() < until:
             assert (await Agent(client).execute("e")).run.hooks == 1
             await asyncio.sleep(0.1)
+        await worker.close()
+
+
+async def test_an_older_version_does_not_take_the_place_of_a_newer_one(hook_router):
+    replaced = []
+    async with connect() as one, connect() as two:
+        old = Worker(one, on_replaced=lambda hook, in_force: replaced.append((hook, in_force["version"])))
+        new = Worker(two)
+        await old.register(Registration(id="a", events=["e"], version="1.9.0"), nothing)
+        await new.register(Registration(id="a", events=["e", "f"], version="1.10.0"), nothing)
+        await old._send(old._hooks["a"], Retry.NEVER, 5)
+        assert replaced == [("a", "1.10.0")]
+        assert (await Agent(one).registry())[0]["events"] == ["e", "f"]
+        assert {i["version"] for i in (await Agent(one).registry())[0]["instances"]} == {"1.9.0", "1.10.0"}
+        with pytest.raises(RouterError) as refused:
+            await Worker(one).register(Registration(id="a", events=["g"], version="1.2.0"), nothing)
+        assert refused.value.code == 409
+        await new.retire("a")
+
+
+async def test_a_trace_goes_on_through_hooks(hook_router):
+    parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    seen = []
+    async with connect() as client:
+        worker, agent = Worker(client), Agent(client)
+
+        async def outer(event, data):
+            await agent.emit("inner")
+            return HookResult()
+
+        nc = await nats.connect(hook_router.url)
+
+        async def note(msg):
+            seen.append(msg.headers.get("traceparent"))
+
+        await nc.subscribe("hooks.event.inner", cb=note)
+        await nc.flush()
+        await worker.register(Registration(id="a", events=["outer"]), outer)
+        await nc.request("hooks.emit.outer", b"{}", headers={"traceparent": parent}, timeout=5)
+        await agent.emit("inner")
+        await nc.flush()
+        assert seen == [parent, None]
+        await nc.close()
         await worker.close()

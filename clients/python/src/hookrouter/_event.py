@@ -11,6 +11,7 @@ from typing import Any
 from . import _json, _names
 from .run import header
 
+MAX_SESSION = 512
 MAX_DEFAULTS = 8 << 10
 """Bytes of JSON that default fields may have."""
 
@@ -39,7 +40,7 @@ def body_of(data: Mapping[str, Any] | bytes | None) -> tuple[bytes, str]:
         return b"{}", ""
     if isinstance(data, bytes):
         try:
-            session = _json.members(data).get("session_id", (None, b""))[0]
+            session = _json.members(data).get("session_id", (None, ""))[0]
         except ValueError as error:
             raise ValueError(f"the data of an event must be a JSON object: {error}") from None
         return data, session if isinstance(session, str) else ""
@@ -60,9 +61,11 @@ def headers_of(event: str, source: str, session: str, defaults: str) -> dict[str
         "ce-id": new_id(),
         "ce-source": _names.escape(source),
         "ce-type": event,
-        "ce-time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        "ce-time": datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
     }
     if session:
+        if len(session.encode()) > MAX_SESSION:
+            raise ValueError(f"the session id is longer than {MAX_SESSION} bytes")
         headers["ce-subject"] = _names.escape(session)
     if defaults:
         headers["Hook-Defaults"] = defaults

@@ -51,8 +51,8 @@ def encode_ascii(value: Any) -> str:
         raise ValueError(f"it can't be written as JSON: {error}") from None
 
 
-def members(body: bytes) -> dict[str, tuple[Any, bytes]]:
-    """Read one JSON object: its members, each with its value and the bytes of that.
+def members(body: bytes) -> dict[str, tuple[Any, str]]:
+    """Read one JSON object: its members, each with its value and the text of that.
 
     A name that is there twice is refused: two readers could find different values.
     """
@@ -62,11 +62,11 @@ def members(body: bytes) -> dict[str, tuple[Any, bytes]]:
         raise ValueError("the JSON nests too deep") from None
 
 
-def _members(text: str) -> dict[str, tuple[Any, bytes]]:
+def _members(text: str) -> dict[str, tuple[Any, str]]:
     at = _skip(text, 0)
     if text[at : at + 1] != "{":
         raise ValueError("it is no JSON object")
-    found: dict[str, tuple[Any, bytes]] = {}
+    found: dict[str, tuple[Any, str]] = {}
     at = _skip(text, at + 1)
     if text[at : at + 1] == "}":
         return _end(text, at, found)
@@ -81,7 +81,7 @@ def _members(text: str) -> dict[str, tuple[Any, bytes]]:
             raise ValueError(f"a colon is missing at character {at}")
         start = _skip(text, at + 1)
         value, at = _decoder.raw_decode(text, start)
-        found[name] = value, text[start:at].encode("utf-8")
+        found[name] = value, text[start:at]
         at = _skip(text, at)
         if text[at : at + 1] == "}":
             return _end(text, at, found)
@@ -90,7 +90,7 @@ def _members(text: str) -> dict[str, tuple[Any, bytes]]:
         at = _skip(text, at + 1)
 
 
-def _end(text: str, at: int, found: dict[str, tuple[Any, bytes]]) -> dict[str, tuple[Any, bytes]]:
+def _end(text: str, at: int, found: dict[str, tuple[Any, str]]) -> dict[str, tuple[Any, str]]:
     if _skip(text, at + 1) != len(text):
         raise ValueError("something follows the JSON object")
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import secrets
 from urllib.parse import quote, unquote
@@ -13,6 +14,7 @@ _HOOK_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _PREFIX = re.compile(r"[a-z0-9_-]{1,32}")
 # What a header value may hold besides letters and digits, as the CloudEvents bindings say.
 _PLAIN = "".join(chr(c) for c in range(0x21, 0x7F) if chr(c) not in '"%')
+_UNESCAPED = re.compile(r"[!#$&-~]*")
 
 
 def check_event(name: str) -> str:
@@ -58,17 +60,18 @@ def slug(name: str) -> str:
 
 def token() -> str:
     """Return 160 bits that nobody can guess, as 32 characters of A-Z and 2-7."""
-    bits = int.from_bytes(secrets.token_bytes(20), "big")
-    return "".join("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[bits >> 5 * i & 31] for i in range(32))
+    return base64.b32encode(secrets.token_bytes(20)).decode("ascii")
 
 
 def escape(text: str) -> str:
     """Percent-encode a value for a header, as the CloudEvents bindings say."""
-    return quote(text, safe=_PLAIN)
+    return text if _UNESCAPED.fullmatch(text) else quote(text, safe=_PLAIN)
 
 
 def unescape(text: str) -> str:
     """Undo escape; text that is not well escaped stays as it is."""
+    if "%" not in text:
+        return text
     try:
         return unquote(text, errors="strict")
     except UnicodeDecodeError:

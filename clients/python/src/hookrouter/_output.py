@@ -29,15 +29,12 @@ class Output:
 
     def __init__(self) -> None:
         self.text = io.StringIO()
-        self.hidden = False
+        self.hidden = False  # rather than shown in the end
         self.over = False  # the call; a task that it left behind prints at once
-
-    def suppress(self, hide: bool) -> None:
-        """Drop it, or have it shown."""
-        self.hidden = hide
 
 
 _output: ContextVar[Output | None] = ContextVar("hookrouter_output", default=None)
+_ignored = Output()
 _calls = 0
 
 
@@ -48,10 +45,11 @@ def captured(on: bool) -> Iterator[Output]:
     Only with on; a program that replaces sys.stdout meanwhile keeps its own.
     """
     global _calls
-    output = Output()
+    output = _ignored
     if not on:
         yield output
         return
+    output = Output()
     if _calls == 0:
         sys.stdout, sys.stderr = _Stream(sys.stdout), _Stream(sys.stderr)
     _calls += 1

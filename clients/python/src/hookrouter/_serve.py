@@ -14,13 +14,13 @@ from ._transport import Transport
 from .errors import Code, Disconnected, RouterError
 from .models import HookResult
 from .registration import Call, Registration, _current
-from .run import header
 
 Handler = Callable[[str, dict[str, Any]], Awaitable[Any] | Any]
 Contributor = Callable[[], Awaitable[Any] | Any]
 
 MAX_TIMEOUT = 30.0
 DEFAULT_TIMEOUT = 5.0
+_CONTINUE = b'{"action":"continue"}'
 
 
 async def serve(transport: Transport, reg: Registration, handler: Callable[..., Any], message: Msg, hide: bool) -> None:
@@ -50,7 +50,7 @@ async def serve(transport: Transport, reg: Registration, handler: Callable[..., 
 
 
 async def _answer(reg: Registration, handler: Callable[..., Any], message: Msg, hide: bool) -> bytes:
-    headers = message.headers or {}
+    headers = {name.lower(): value for name, value in (message.headers or {}).items()}
     call = _call(reg, headers)
     try:
         data = _json.decode(message.data)
@@ -59,7 +59,7 @@ async def _answer(reg: Registration, handler: Callable[..., Any], message: Msg, 
     if not isinstance(data, dict):
         raise RouterError(Code.MALFORMED, "the data of the call is no JSON object")
     token = _current.set(call)
-    event = header(headers, "ce-type")
+    event = headers.get("ce-type", "")
     try:
         with _trace.call(reg.id, event, headers) as span, _output.captured(hide) as output:
             async with asyncio.timeout(call.timeout) as time:
@@ -68,10 +68,10 @@ async def _answer(reg: Registration, handler: Callable[..., Any], message: Msg, 
                     value = await value
             if reg.channels:
                 return _contribution(value)
-            result = _result(reg, value)
-            output.suppress(result.suppress_output)
+            result, body = _result(reg, value)
+            output.hidden = result.suppress_output
             span.answered(result.action, None)
-            return _json.encode(result.to_dict())
+            return body
     except TimeoutError as error:
         if time.expired():
             raise RouterError(Code.DEADLINE, f"the hook had {call.timeout:g} s") from None
@@ -81,32 +81,33 @@ async def _answer(reg: Registration, handler: Callable[..., Any], message: Msg, 
 
 
 def _call(reg: Registration, headers: Mapping[str, str]) -> Call:
-    text = header(headers, "Hook-Timeout-Ms")
-    if text and not (text.isascii() and text.isdigit() and int(text) > 0):
+    """Read the headers of a call, their names in lower case."""
+    text = headers.get("hook-timeout-ms", "")
+    if text and not (text.isascii() and text.isdigit() and len(text) < 12 and int(text) > 0):
         raise RouterError(Code.MALFORMED, f"Hook-Timeout-Ms is {text[:80]!r}: a whole number from 1 is needed")
     return Call(
         hook=reg.id,
-        event_id=_names.unescape(header(headers, "ce-id")),
-        session=_names.unescape(header(headers, "ce-subject")),
-        source=_names.unescape(header(headers, "ce-source")),
-        chain_id=header(headers, "Hook-Chain-Id"),
-        call_id=header(headers, "Hook-Call-Id"),
-        mode=header(headers, "Hook-Mode") or "enforce",
+        event_id=_names.unescape(headers.get("ce-id", "")),
+        session=_names.unescape(headers.get("ce-subject", "")),
+        source=_names.unescape(headers.get("ce-source", "")),
+        chain_id=headers.get("hook-chain-id", ""),
+        call_id=headers.get("hook-call-id", ""),
+        mode=headers.get("hook-mode") or "enforce",
         timeout=min(int(text) / 1000, MAX_TIMEOUT) if text else DEFAULT_TIMEOUT,
     )
 
 
-def _result(reg: Registration, value: object) -> HookResult:
-    if value is None and reg.may_return_none:
-        return HookResult()
+def _result(reg: Registration, value: object) -> tuple[HookResult, bytes]:
     try:
         if value is None:
-            raise ValueError("it returned None, which lets nothing pass here: return HookResult()")
+            if not reg.may_return_none:
+                raise ValueError("it returned None, which lets nothing pass here: return HookResult()")
+            value = HookResult()
         result = HookResult.of(value)
-        _json.encode(result.data)
+        fields = result.to_dict()
+        return result, _CONTINUE if fields == {"action": "continue"} else _json.encode(fields)
     except (ValueError, TypeError) as error:
         raise RouterError(Code.INVALID_RESULT, f"invalid result: {error}") from None
-    return result
 
 
 def _contribution(value: object) -> bytes:

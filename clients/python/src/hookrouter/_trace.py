@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from .errors import RouterError
-from .run import Run, header
+from .run import Run
 
 try:
     from opentelemetry import trace as otel
@@ -70,8 +70,11 @@ def request(verb: str, name: str, session: str, headers: dict[str, str]) -> Iter
 
 @contextlib.contextmanager
 def call(hook: str, event: str, headers: Mapping[str, str]) -> Iterator[Span]:
-    """Trace a call of a hook below the router's span; requests made within belong to the same trace."""
-    caller = {name: value for name in _NAMES if (value := header(headers, name)) and len(value) <= 512}
+    """Trace a call below the router's span; requests made within belong to the same trace.
+
+    The headers' names are in lower case.
+    """
+    caller = {name: headers[name] for name in _NAMES if name in headers and len(headers[name]) <= 512}
     token = _caller.set(caller)
     try:
         if otel is None or "traceparent" not in caller:
@@ -82,8 +85,8 @@ def call(hook: str, event: str, headers: Mapping[str, str]) -> Iterator[Span]:
             "messaging.system": "nats",
             "hookrouter.hook.id": hook,
             "hookrouter.event": event,
-            "hookrouter.hook.mode": header(headers, "Hook-Mode") or "enforce",
-            "hookrouter.chain.id": header(headers, "Hook-Chain-Id"),
+            "hookrouter.hook.mode": headers.get("hook-mode") or "enforce",
+            "hookrouter.chain.id": headers.get("hook-chain-id", ""),
         }
         with otel.get_tracer("hookrouter").start_as_current_span(
             f"hook {hook}", context=above, kind=otel.SpanKind.SERVER, attributes=about, record_exception=False

@@ -45,9 +45,15 @@ class HookResult:
     """How the hooks were run, in the result of an emit."""
 
     def __post_init__(self) -> None:
-        for name, (fits, must) in _CHECKS.items():
-            if not fits(getattr(self, name)):
-                raise ValueError(f"{name} must be {must}, not {getattr(self, name)!r:.100}")
+        self.check()
+
+    def check(self) -> None:
+        """Raise ValueError where a field has a value that it can't have."""
+        for name, value in vars(self).items():
+            if value is not _WIRE.get(name, value):  # the very default fits
+                fits, must = _CHECKS[name]
+                if not fits(value):
+                    raise ValueError(f"{name} must be {must}, not {value!r:.100}")
 
     @classmethod
     def of(cls, value: object) -> HookResult:
@@ -56,7 +62,7 @@ class HookResult:
         Unknown members of the last two mean nothing. Anything else is a ValueError.
         """
         if isinstance(value, HookResult):
-            value.__post_init__()  # it may have been changed since
+            value.check()  # it may have been changed since
             return value
         dump = getattr(value, "model_dump", None)
         if callable(dump):
@@ -67,12 +73,8 @@ class HookResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what goes on the wire: the action, and what differs from its default."""
-        out: dict[str, Any] = {"action": self.action}
-        for name, default in _WIRE.items():
-            value = getattr(self, name)
-            if name != "action" and (value != default or type(value) is not type(default)):
-                out[name] = value
-        return out
+        changed = {n: v for n, v in vars(self).items() if n in _WIRE and v is not _WIRE[n] and v != _WIRE[n]}
+        return {"action": self.action, **changed}
 
     @classmethod
     def parse(cls, body: bytes, run: Run | None = None) -> HookResult:

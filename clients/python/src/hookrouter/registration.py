@@ -77,7 +77,7 @@ class Registration:
         return {**out, "instance": instance, "protocol": 2}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Call:
     """What a handler may want to know of a call besides the event and its data."""
 

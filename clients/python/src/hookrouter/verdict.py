@@ -131,7 +131,7 @@ def _parse(body: bytes, run: Run) -> Execution:
         run=run,
         reason=_text(raw, "reason"),
         data=data,
-        data_json=members["data"][1] if data is not None else b"",
+        data_json=members["data"][1].encode() if data is not None else b"",
         messages=tuple(_message(m) for m in _list(raw, "messages")),
         display=tuple(
             Display(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -160,9 +161,10 @@ class Worker:
         if reply and (not reply.startswith(("_INBOX", "_R_")) or transport.own_inbox(reply)):
             self.client.log.warning("call of hook %s dropped: its reply subject is no inbox of the sender", hook.reg.id)
             return
-        task = asyncio.create_task(self._call(hook, message))
-        self._calls.add(task)
-        task.add_done_callback(self._calls.discard)
+        task = _start(self._call(hook, message))
+        if not task.done():
+            self._calls.add(task)
+            task.add_done_callback(self._calls.discard)
 
     async def _call(self, hook: _Hook, message: Msg) -> None:
         async with hook.limit:
@@ -251,3 +253,10 @@ class Worker:
     async def _silence(self, hook: _Hook) -> None:
         if hook.listener is not None:
             await self.client.transport.silence(hook.listener)
+
+
+def _start(call: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    """Run a call in a task of its own, which begins at once where Python can do that."""
+    if sys.version_info >= (3, 12):
+        return asyncio.Task(call, loop=asyncio.get_running_loop(), eager_start=True)
+    return asyncio.create_task(call)

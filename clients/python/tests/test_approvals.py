@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+import pytest
+
+from hookrouter import Agent, Approver, Denied, HookRegistry, HookResult, Registration, ToolCall, Worker, connect
+from hookrouter.testing import EventRecorder, FakeContext, FakeDisplay, ScriptedApprover, ScriptedOrchestrator
+
+
+async def ask(event, data):
+    return HookResult(
+        action="ask_user",
+        approval_prompt=f"Run {data['n']}?",
+        approval_options=["Allow once", "Deny"],
+        approval_timeout=data.get("timeout", 300),
+        approval_default=data.get("default", "deny"),
+    )
+
+
+@contextlib.asynccontextmanager
+async def answered(client, system):
+    running = asyncio.create_task(Approver(client, system, by="test").run())
+    try:
+        yield
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_an_approval_system_answers(hook_router):
+    async with connect() as client, HookRegistry() as hooks:
+        hooks.register("tool:pre", ask)
+        script = {
+            "Run 1?": "allow once", "Run 2?": "Deny", "Run 3?": "over my dead body", "Run 4?": OSError("broken"),
+            "Run 5?": TimeoutError(), "Run 6?": OSError("broken"),
+        }  # fmt: skip
+        system = ScriptedApprover(script)
+        async with answered(client, system):
+            asked = [{"n": 1}, {"n": 2}, {"n": 3}, {"n": 4}, {"n": 5, "timeout": 0.2}, {"n": 6, "default": "allow"}]
+            verdicts = await asyncio.gather(*(hooks.execute("tool:pre", data) for data in asked))
+        assert [v.permitted for v in verdicts] == [True, False, False, False, False, True]
+        assert verdicts[0].approval.option == "Allow once"
+        assert verdicts[1].reason == "User denied: Run 2?"
+        assert "Approval error" in verdicts[3].reason
+        assert "timeout" in verdicts[4].reason
+        first = next(r for r in system.requests if r["prompt"] == "Run 1?")
+        assert first["options"] == ["Allow once", "Deny"]
+        assert first["default"] == "deny"
+        assert 290 < first["timeout"] <= 300
+
+
+async def test_a_forged_announcement_asks_nobody(hook_router):
+    async with connect() as client, HookRegistry() as hooks:
+        hooks.register("tool:pre", ask)
+        system = ScriptedApprover(["Allow once", "Allow once"])
+        async with answered(client, system):
+            for data in ({"id": "a" * 26, "prompt": "Forged?", "options": ["Allow"]}, {"id": 7}, {}):
+                await Agent(client).emit("approval:required", data)
+            assert (await hooks.execute("tool:pre", {"n": 1})).permitted
+        assert [r["prompt"] for r in system.requests] == ["Run 1?"]
+
+
+async def test_kill_9_with_100_agents_waiting(hook_router):
+    hook_router.kill()
+    hook_router._flags = ["--audit=strict"]
+    hook_router.start()
+    async with contextlib.AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(connect(hook_router.url)) for _ in range(100)]
+        worker = Worker(clients[0])
+        calls = 0
+
+        async def counted(event, data):
+            nonlocal calls
+            calls += 1
+            return await ask(event, data)
+
+        await worker.register(Registration(id="ask", events=["tool:pre"], on_failure="deny"), counted)
+        waiting = asyncio.Queue()
+        agents = [Agent(c, session=f"s{n}", on_pending=waiting.put_nowait) for n, c in enumerate(clients)]
+        asking = [asyncio.create_task(a.execute("tool:pre", {"n": n})) for n, a in enumerate(agents)]
+        for _ in asking:
+            await waiting.get()
+        hook_router.kill()
+        await asyncio.to_thread(hook_router.start)
+        answers = {f"Run {n}?": "Deny" if n % 3 == 0 else "Allow once" for n in range(100)}
+        system = ScriptedApprover(answers)
+        person = await stack.enter_async_context(connect(hook_router.url, patience=20))
+        async with answered(person, system):
+            verdicts = await asyncio.gather(*asking)
+        assert [v.permitted for v in verdicts] == [n % 3 != 0 for n in range(100)]
+        assert all(v.data["n"] == n for n, v in enumerate(verdicts) if v.permitted)
+        assert len(system.requests) == 100
+        assert calls == 100
+        await worker.retire("ask")
+
+
+async def test_the_scripted_parts_make_a_turn(hook_router):
+    context, display, recorder = FakeContext(), FakeDisplay(), EventRecorder()
+    async with HookRegistry(context=context, display=display) as hooks:
+        hooks.register("*", recorder, name="recorder")
+
+        @hooks.on("tool:pre", priority=1)
+        async def guard(event, data):
+            if data["tool_name"] == "Rm":
+                return HookResult(action="deny", reason="no", user_message="denied Rm")
+            return HookResult(action="inject_context", context_injection="careful")
+
+        turn = ScriptedOrchestrator([ToolCall("Echo", {"x": 1}), "said", ToolCall("Rm")])
+        assert await turn.execute("hi", context, {}, {"Echo": lambda i: i["x"]}, hooks) == "said"
+        with pytest.raises(Denied):
+            await turn.execute("more", context, {}, {"Rm": lambda i: None}, hooks)
+    assert [m["content"] for m in context.messages] == ["hi", "careful", "1", "said", "more"]
+    assert display.shown == [("denied Rm", "info", "hook:guard")]
+    names = [name for name, _ in recorder.get_events()]
+    assert names == ["prompt:submit", "tool:pre", "tool:post", "orchestrator:complete", "prompt:submit", "tool:pre"]
+    assert recorder.get_events("tool:post")[0][1]["tool_result"] == {"output": 1}
