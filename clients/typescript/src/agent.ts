@@ -1,0 +1,84 @@
+// The agent's side: send events, obey the answers.
+
+import { type Client, type Request, send } from "./client.js"
+import { InvalidReplyError, reason } from "./errors.js"
+import { type Run, about, encodeEvent, maxDefaults, maxWait, readRun, setTimeLeft } from "./event.js"
+import { type JsonObject, stringify, text } from "./json.js"
+import { ascii } from "./names.js"
+import { type HookResult, decodeResult } from "./result.js"
+import type { Approval, Execution } from "./verdict.js"
+import { Waiter } from "./waiter.js"
+
+/** Who an agent is. */
+export interface AgentOptions {
+  /** The id of the session that events belong to, unless their data names another. */
+  session?: string | undefined
+  /** The CloudEvents source, a URI reference; "/agent". */
+  source?: string | undefined
+  /** Merged below the data of every event that a hook gets, up to 8 KiB. */
+  defaults?: Record<string, unknown> | undefined
+  /** Called with each approval request that is waited for, once, before the wait. */
+  onPending?: ((approval: Approval) => void) | undefined
+}
+
+/** How one event is sent. */
+export interface SendOptions {
+  /** Milliseconds for everything, the wait for a person included. */
+  timeout?: number | undefined
+  signal?: AbortSignal | undefined
+}
+
+/** What the hooks of an event said, and how they were run. Acting on it is the agent's. */
+export interface Answer extends HookResult {
+  data?: JsonObject | null
+  run: Run
+}
+
+/** Sends the events of one agent. Make it with {@link Client.agent}. */
+export class Agent {
+  private readonly defaults: string
+
+  /** @internal */
+  constructor(
+    private readonly client: Client,
+    private readonly options: AgentOptions,
+  ) {
+    const fields = { ...(options.session && { session_id: options.session }), ...options.defaults }
+    this.defaults = Object.keys(fields).length > 0 ? ascii(stringify(fields)) : ""
+    if (this.defaults.length > maxDefaults) {
+      throw new RangeError(`the default fields have ${this.defaults.length} bytes of JSON: at most ${maxDefaults} are allowed`)
+    }
+  }
+
+  /**
+   * Runs the hooks of an event, has the router act on what they say, and returns its verdict.
+   * `permitted` is the only permission; an error is none.
+   *
+   * Where a hook asks a person, it waits for the decision. It sends the event again, with the same id,
+   * whenever a wait is over, the connection was lost or no router answers, until a minute after the
+   * approval request expired. PendingError where the wait ends before that.
+   */
+  async execute(event: string, data: Record<string, unknown>, options: SendOptions = {}): Promise<Execution> {
+    const request = this.request("execute", event, data)
+    return new Waiter(this.client, request, this.options.onPending, options.timeout, options.signal).decide()
+  }
+
+  /** Runs the hooks of an event and returns what they said. An error means that nothing was decided. */
+  async emit(event: string, data: Record<string, unknown>, options: SendOptions = {}): Promise<Answer> {
+    const request = this.request("emit", event, data)
+    if (options.timeout !== undefined) request.before = (left) => setTimeLeft(request.headers, left)
+    request.retry = "unserved"
+    const reply = await send(this.client, request, { timeout: options.timeout ?? maxWait, signal: options.signal })
+    try {
+      return { ...decodeResult(text(reply.data)), run: readRun(reply.headers) }
+    } catch (error) {
+      throw new InvalidReplyError(`read the answer: ${reason(error)}`, { cause: error })
+    }
+  }
+
+  private request(verb: string, event: string, data: Record<string, unknown>): Request {
+    const { headers, body } = encodeEvent(event, data, this.options.session ?? "", this.options.source ?? "/agent")
+    if (this.defaults) headers["Hook-Defaults"] = this.defaults
+    return { subject: this.client.transport.subject(verb, event), headers, body, retry: "never", accept: about(headers) }
+  }
+}

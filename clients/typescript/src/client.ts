@@ -1,0 +1,150 @@
+// The connection that agents and workers share, and how their requests are retried.
+
+import { setTimeout as sleep } from "node:timers/promises"
+
+import type { Msg } from "@nats-io/transport-node"
+
+import { Agent, type AgentOptions } from "./agent.js"
+import { Code, ConnectionLostError, DeadlineError, DisconnectedError, NoRouterError, RouterError } from "./errors.js"
+import { type Role, identify } from "./identity.js"
+import { checkPrefix } from "./names.js"
+import { type Accept, type Bound, type Headers, type Log, Transport } from "./transport.js"
+import { Worker, type WorkerOptions } from "./worker.js"
+
+/** How a client connects. */
+export interface ClientOptions {
+  /** URLs of the NATS servers, comma-separated; NATS_URL, or else nats://127.0.0.1:4222. */
+  url?: string | undefined
+  /** The path of a NATS credentials file; NATS_CREDS, or else what a router left for its user. */
+  creds?: string | undefined
+  /** What the program is, for those credentials; "agent". */
+  role?: Role | undefined
+  /** The first token of the routers' subjects; "hooks". */
+  prefix?: string | undefined
+  /** The program's name, shown by the NATS server; "hookrouter". */
+  name?: string | undefined
+  /** How long to retry a request while no router can serve it, in milliseconds; 5,000. */
+  patience?: number | undefined
+  /** Gets what can't be reported otherwise; nothing is logged without. `console` will do. */
+  log?: Log | undefined
+}
+
+const silent: Log = { info() {}, warn() {}, error() {} }
+
+/** Connects to NATS; UnreachableError where no server answers. Close the client. */
+export async function connect(options: ClientOptions = {}): Promise<Client> {
+  const url = options.url || process.env.NATS_URL || "nats://127.0.0.1:4222"
+  const prefix = checkPrefix(options.prefix ?? "hooks")
+  const identity = await identify(url, options.role ?? "agent", options.creds)
+  const transport = new Transport(prefix, options.log ?? silent, url, identity, options.name ?? "hookrouter")
+  await transport.open()
+  return new Client(transport, options.patience ?? 5000)
+}
+
+/** A connection to the routers of one prefix. Make it with {@link connect}. */
+export class Client {
+  /** @internal */
+  constructor(
+    readonly transport: Transport,
+    readonly patience: number,
+  ) {}
+
+  /** Makes what sends the events of one agent. */
+  agent(options: AgentOptions = {}): Agent {
+    return new Agent(this, options)
+  }
+
+  /** Makes what answers for hooks. Close it before the client. */
+  worker(options: WorkerOptions = {}): Worker {
+    return new Worker(this, options)
+  }
+
+  /** Whether NATS is connected at the moment. */
+  get connected(): boolean {
+    return this.transport.connected
+  }
+
+  /** Disconnects; a second call does nothing. */
+  close(): Promise<void> {
+    return this.transport.close()
+  }
+
+  /** Closes the client at the end of an `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}
+
+/** Which failures of a request lead to another try. */
+export type Retry =
+  /** Only where it is certain that nothing happened, while the client's patience lasts. */
+  | "unserved"
+  /** Also where an earlier try may have taken effect, until the time is over. */
+  | "idempotent"
+  | "never"
+
+/** One request to a router. */
+export interface Request {
+  subject: string
+  headers: Headers
+  body: Uint8Array
+  retry: Retry
+  accept: Accept
+  /** Called before each try with the time that is left; may change the headers. */
+  before?: ((left: number) => void) | undefined
+}
+
+/** Sends a request, again where its retry says so, and returns the reply. */
+export async function send(client: Client, request: Request, bound: Bound): Promise<Msg> {
+  const end = performance.now() + bound.timeout
+  const backoff = new Backoff(request.retry === "unserved" ? performance.now() + client.patience : end)
+  for (;;) {
+    const timeout = end - performance.now()
+    request.before?.(timeout)
+    try {
+      return await client.transport.request(request.subject, request.body, request.headers, request.accept, { timeout, signal: bound.signal })
+    } catch (error) {
+      if (!again(request.retry, error) || !(await backoff.wait(bound.signal))) throw error
+    }
+  }
+}
+
+function again(retry: Retry, error: unknown): boolean {
+  if (retry === "never") return false
+  if (unserved(error)) return true
+  const overloaded = error instanceof RouterError && error.code === Code.overloaded
+  return retry === "idempotent" && (overloaded || error instanceof ConnectionLostError)
+}
+
+/** Reports whether a request had no effect and may have one if sent again. */
+export function unserved(error: unknown): boolean {
+  if (error instanceof RouterError) return error.code === Code.unavailable
+  return error instanceof NoRouterError || error instanceof DisconnectedError
+}
+
+/** Reports whether an error says nothing about the event, and may be over soon. */
+export function passing(error: unknown): boolean {
+  return unserved(error) || error instanceof ConnectionLostError || error instanceof DeadlineError
+}
+
+/** Spaces the tries of one request: the pause doubles from 50 ms to a second. */
+export class Backoff {
+  private pause = 0
+
+  /** until is when no try begins any more, on the clock of performance.now. */
+  constructor(public until: number) {}
+
+  /** Waits before the next try; false where that would begin too late. */
+  async wait(signal?: AbortSignal): Promise<boolean> {
+    signal?.throwIfAborted()
+    this.pause = Math.min(Math.max(2 * this.pause, 50), 1000)
+    if (performance.now() + this.pause > this.until) return false
+    await sleep(this.pause / 2 + (Math.random() * this.pause) / 2, undefined, { signal }).catch(() => signal?.throwIfAborted())
+    return true
+  }
+
+  /** Makes the next pause the shortest one. */
+  reset(): void {
+    this.pause = 0
+  }
+}

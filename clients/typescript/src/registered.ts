@@ -1,0 +1,129 @@
+// One hook that a worker answers for: its subscription, its calls under way, its renewals.
+
+import type { Msg } from "@nats-io/transport-node"
+
+import type { Retry } from "./client.js"
+import { ConnectionLostError, reason } from "./errors.js"
+import { isPlain, stringify } from "./json.js"
+import type { Registration } from "./registration.js"
+import { type Serve, answer } from "./serve.js"
+import type { Listener, Transport } from "./transport.js"
+
+/** How soon a renewal that failed is tried again, in milliseconds. */
+const retryAfter = 500
+
+/** What a hook needs of its worker. */
+export interface Registrar {
+  transport: Transport
+  /** Sends the registration and returns the router's reply. */
+  announce(registration: Registration, retry: Retry): Promise<Record<string, unknown>>
+  /** Somebody else's registration has taken the place of this one. */
+  replaced(id: string, inForce: Record<string, unknown>): void
+}
+
+/** A hook that a worker answers for. */
+export class Registered {
+  private listener: Listener | undefined
+  private timer: NodeJS.Timeout | undefined
+  private renewal: Promise<void> | undefined
+  private stopped = false
+  private inForce = "" // the registration that was reported last; empty: its own
+  private readonly underWay = new Set<Promise<void>>()
+  private readonly waiting: (() => void)[] = []
+  private running = 0
+
+  constructor(
+    private readonly registrar: Registrar,
+    private readonly registration: Registration,
+    private readonly serve: Serve,
+    private readonly maxInFlight: number,
+  ) {}
+
+  /** Listens, and then registers: the router may call as soon as it knows the hook. */
+  async start(): Promise<void> {
+    const { id } = this.registration
+    const { transport } = this.registrar
+    this.listener = await transport.listen(transport.subject("call", id), id, (message) => this.receive(message))
+    await this.announce("idempotent")
+  }
+
+  private async announce(retry: Retry): Promise<void> {
+    const reply = await this.registrar.announce(this.registration, retry)
+    const ttl = typeof reply.ttl_ms === "number" ? reply.ttl_ms : 0
+    this.renewIn(Math.max(ttl, 30) / 3)
+    this.compare(reply.in_force)
+  }
+
+  /** Reports, once, that the routers go by another registration than this one. */
+  private compare(inForce: unknown): void {
+    const content = isPlain(inForce) ? stringify({ ...inForce, instance: undefined }) : ""
+    if (content === this.inForce) return
+    this.inForce = content
+    if (isPlain(inForce)) this.registrar.replaced(this.registration.id, inForce)
+    else this.registrar.transport.log.info(`hook ${this.registration.id}: its registration is in force again`)
+  }
+
+  private renewIn(milliseconds: number): void {
+    clearTimeout(this.timer)
+    if (this.stopped || this.registrar.transport.closed) return
+    this.timer = setTimeout(() => void this.renew(), milliseconds)
+    this.timer.unref() // the connection keeps the process alive
+  }
+
+  /** Sends the registration again; it never fails. A reconnect renews what can't be renewed now. */
+  renew(): Promise<void> {
+    if (this.stopped || !this.timer) return Promise.resolve()
+    this.renewal ??= this.announce("never")
+      .catch((error: unknown) => {
+        this.renewIn(retryAfter)
+        if (error instanceof ConnectionLostError || this.stopped || !this.registrar.transport.connected) return // a reconnect renews it
+        this.registrar.transport.log.warn(`hook ${this.registration.id}: renewal failed; retrying: ${reason(error)}`)
+      })
+      .finally(() => (this.renewal = undefined))
+    return this.renewal
+  }
+
+  /** Ends the renewals: none is under way any more. */
+  async stopRenewing(): Promise<void> {
+    this.stopped = true
+    clearTimeout(this.timer)
+    await this.renewal
+  }
+
+  private receive(message: Msg): void {
+    const { transport } = this.registrar
+    if (message.reply && (!/^(_INBOX|_R_)/.test(message.reply) || transport.ownInbox(message.reply))) {
+      transport.log.warn(`call of ${this.registration.id} dropped: its reply subject is no inbox of the sender`)
+      return
+    }
+    const call: Promise<void> = this.call(message).finally(() => this.underWay.delete(call))
+    this.underWay.add(call)
+  }
+
+  private async call(message: Msg): Promise<void> {
+    const arrived = performance.now()
+    if (this.running >= this.maxInFlight) await new Promise<void>((resolve) => this.waiting.push(resolve))
+    else this.running++
+    try {
+      await answer(this.registrar.transport, this.registration.id, this.serve, message, performance.now() - arrived)
+    } catch (error) {
+      this.registrar.transport.log.error(`hook ${this.registration.id}: ${reason(error)}`)
+    } finally {
+      const next = this.waiting.shift()
+      if (next) next() // it takes this one's place
+      else this.running--
+    }
+  }
+
+  /** Stops listening. */
+  async silence(): Promise<void> {
+    await this.stopRenewing()
+    if (this.listener) await this.registrar.transport.silence(this.listener)
+  }
+
+  /** Stops listening and answers what has come. */
+  async drain(): Promise<void> {
+    await this.silence()
+    await Promise.all(this.underWay)
+  }
+}

@@ -1,0 +1,112 @@
+// What a hook answers.
+
+import { type Json, type JsonObject, isPlain, parse, stringify } from "./json.js"
+
+/** What a hook answers, with the names of the wire protocol. Without an action it continues. */
+export interface HookResult {
+  action?: "continue" | "deny" | "modify" | "inject_context" | "ask_user"
+  /** What to go on with, where the action is modify. */
+  data?: Record<string, unknown> | null
+  reason?: string | null
+  context_injection?: string | null
+  context_injection_role?: "system" | "user" | "assistant"
+  ephemeral?: boolean
+  append_to_last_tool_result?: boolean
+  approval_prompt?: string | null
+  approval_options?: string[] | null
+  /** Seconds. */
+  approval_timeout?: number
+  approval_default?: "deny" | "allow"
+  suppress_output?: boolean
+  user_message?: string | null
+  user_message_level?: "info" | "warning" | "error"
+}
+
+/** Lets the event pass. */
+export function allow(): HookResult {
+  return { action: "continue" }
+}
+
+/** Forbids the operation; the agent is shown the reason. */
+export function deny(reason: string): HookResult {
+  return { action: "deny", reason }
+}
+
+/** Goes on with other data. */
+export function modify(data: Record<string, unknown>): HookResult {
+  return { action: "modify", data }
+}
+
+/** Adds text to the agent's context, as a system message. */
+export function inject(text: string): HookResult {
+  return { action: "inject_context", context_injection: text }
+}
+
+/** Asks a person; without options they are Allow and Deny. */
+export function ask(prompt: string, options?: string[]): HookResult {
+  return { action: "ask_user", approval_prompt: prompt, ...(options && { approval_options: options }) }
+}
+
+type Rule = [what: string, holds: (value: unknown) => boolean]
+
+const flag: Rule = ["a boolean", (value) => typeof value === "boolean"]
+const text: Rule = ["a string or null", (value) => value === null || typeof value === "string"]
+const one = (...of: string[]): Rule => [`one of ${of.join(", ")}`, (value) => typeof value === "string" && of.includes(value)]
+
+const rules: Record<string, Rule> = {
+  action: one("continue", "deny", "modify", "inject_context", "ask_user"),
+  data: ["an object or null", (value) => value === null || isPlain(value)],
+  reason: text,
+  context_injection: text,
+  context_injection_role: one("system", "user", "assistant"),
+  ephemeral: flag,
+  append_to_last_tool_result: flag,
+  approval_prompt: text,
+  approval_options: ["a list of strings or null", (v) => v === null || (Array.isArray(v) && v.every((item) => typeof item === "string"))],
+  approval_timeout: ["a number", (value) => typeof value === "number" && Number.isFinite(value)],
+  approval_default: one("deny", "allow"),
+  suppress_output: flag,
+  user_message: text,
+  user_message_level: one("info", "warning", "error"),
+}
+
+/**
+ * Returns the JSON of what a hook returned; TypeError where it is no result. null says to continue.
+ * undefined does not: a hook that forgot to return lets nothing pass.
+ */
+export function encodeResult(value: unknown): string {
+  if (value === null) return "null"
+  if (value === undefined) throw new TypeError("it returned undefined: return allow(), or null, to let an event pass")
+  if (!isPlain(value)) throw new TypeError(`it returned ${describe(value)}: return allow(), deny(reason) or another result`)
+  const known = check(value)
+  if (known === 0 && Object.keys(value).length > 0) {
+    throw new TypeError(`it returned an object without a member of a result: ${Object.keys(value).slice(0, 5).join(", ").slice(0, 200)}`)
+  }
+  return stringify(value)
+}
+
+/** Reads the result that a router answers; it throws where that is none. */
+export function decodeResult(body: string): HookResult & { data?: JsonObject | null } {
+  const value: Json = body === "" ? null : parse(body)
+  if (value === null) return {}
+  if (!isPlain(value)) throw new TypeError("it is no object")
+  check(value)
+  return value as HookResult & { data?: JsonObject | null }
+}
+
+/** Returns how many members of a result an object has. */
+function check(value: Record<string, unknown>): number {
+  let known = 0
+  for (const [name, [what, holds]] of Object.entries(rules)) {
+    if (!Object.hasOwn(value, name) || value[name] === undefined) continue
+    if (!holds(value[name])) throw new TypeError(`${name} must be ${what}, not ${describe(value[name])}`)
+    known++
+  }
+  return known
+}
+
+function describe(value: unknown): string {
+  if (Array.isArray(value)) return "a list"
+  if (typeof value === "object" && value !== null) return `an object of type ${value.constructor?.name ?? "unknown"}`
+  return typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : String(value)
+}

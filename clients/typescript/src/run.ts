@@ -1,0 +1,29 @@
+// All that a program with one hook needs.
+
+import { once } from "node:events"
+
+import { type ClientOptions, connect } from "./client.js"
+import type { Registration } from "./registration.js"
+import type { Handler } from "./serve.js"
+
+/**
+ * Connects, registers one hook, and answers for it until the signal is aborted, or else until SIGINT or
+ * SIGTERM. Then it answers what it has taken and disconnects.
+ */
+export async function runHook(registration: Registration, handler: Handler, options: ClientOptions & { signal?: AbortSignal } = {}): Promise<void> {
+  const log = options.log ?? console
+  const client = await connect({ role: "worker", name: "hook-worker", ...options, log })
+  try {
+    const worker = client.worker()
+    await worker.register(registration, handler)
+    log.info(`hook ${registration.id} registered`)
+    await (options.signal ? aborted(options.signal) : Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]))
+    await worker.close()
+  } finally {
+    await client.close()
+  }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort")
+}

@@ -1,0 +1,152 @@
+// Answers one call of a hook. Whatever happens in the handler, the router hears of it.
+
+import type { Msg } from "@nats-io/transport-node"
+
+import { Code, DisconnectedError, RouterError, reason } from "./errors.js"
+import { type JsonObject, isPlain, parse, stringify, text } from "./json.js"
+import { oneLine, unescape } from "./names.js"
+import { type HookResult, encodeResult } from "./result.js"
+import { type Headers, type Transport, header } from "./transport.js"
+
+/** What a handler gets. Its data is a copy of its own. */
+export interface HookEvent {
+  name: string
+  /** Integers beyond ±2^53 are bigints. */
+  data: JsonObject
+  id: string
+  session: string
+  source: string
+  time: string
+}
+
+/** What a handler may want to know of the call besides the event. */
+export interface Call {
+  /** The id of the hook. */
+  hook: string
+  /** One run of a chain, the same for all of its hooks. */
+  chainId: string
+  /** This one call. */
+  callId: string
+  mode: string
+  /** Milliseconds that the router waits. */
+  timeout: number
+  /** Aborted when the router stops waiting. */
+  signal: AbortSignal
+  traceparent: string
+  tracestate: string
+}
+
+/** Answers one event; null lets it pass. What it throws is a failure of the hook, never a denial. */
+export type Handler = (event: HookEvent, call: Call) => HookResult | null | Promise<HookResult | null>
+
+/** Gives a value to a channel; null gives none. */
+export type Contributor = (channel: string, call: Call) => unknown
+
+/** Runs a handler on the data of a call and returns the JSON of its answer. */
+export type Serve = (message: Msg, data: JsonObject, call: Call) => Promise<string>
+
+/** Serves a hook. */
+export function serveHook(handler: Handler): Serve {
+  return async ({ headers }, data, call) => {
+    const attribute = (name: string) => unescape(header(headers, `ce-${name}`))
+    const event = { name: attribute("type"), data, id: attribute("id"), session: attribute("subject"), source: attribute("source"), time: attribute("time") }
+    return valid(encodeResult, await handler(event, call))
+  }
+}
+
+/** Serves a contributor. */
+export function serveContributor(contributor: Contributor): Serve {
+  return async (_, { channel }, call) => {
+    if (typeof channel !== "string") throw new RouterError(Code.malformed, "the call names no channel")
+    return valid(stringify, await contributor(channel, call))
+  }
+}
+
+function valid(encode: (value: unknown) => string, value: unknown): string {
+  try {
+    return encode(value)
+  } catch (error) {
+    throw new RouterError(Code.invalidResult, `invalid result: ${reason(error)}`)
+  }
+}
+
+/** Answers one call. left is what remains of its time, in milliseconds. It ends when the handler does. */
+export async function answer(transport: Transport, hook: string, serve: Serve, message: Msg, waited: number): Promise<void> {
+  const aborted = new AbortController()
+  let running: Promise<string> | undefined
+  let timer: NodeJS.Timeout | undefined
+  try {
+    const call = callOf(hook, message, aborted.signal)
+    const late = new RouterError(Code.deadline, `the hook had ${call.timeout} ms`)
+    if (waited >= call.timeout) throw late
+    const data = dataOf(message)
+    const over = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(late), call.timeout - waited)
+    })
+    running = serve(message, data, call)
+    const body = await Promise.race([running, over])
+    reply(transport, hook, message, body, undefined)
+  } catch (error) {
+    reply(transport, hook, message, "", error instanceof RouterError ? error : new RouterError(Code.internal, describe(error)))
+  } finally {
+    clearTimeout(timer)
+    aborted.abort()
+    await running?.catch(() => undefined)
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : `the hook threw ${String(error)}`
+}
+
+function callOf(hook: string, { headers }: Msg, signal: AbortSignal): Call {
+  const timeout = header(headers, "Hook-Timeout-Ms")
+  if (timeout && !/^[1-9][0-9]{0,15}$/.test(timeout)) {
+    throw new RouterError(Code.malformed, `Hook-Timeout-Ms is ${timeout.slice(0, 80)}: a whole number from 1 is needed`)
+  }
+  return {
+    hook,
+    chainId: header(headers, "Hook-Chain-Id"),
+    callId: header(headers, "Hook-Call-Id"),
+    mode: header(headers, "Hook-Mode") || "enforce",
+    timeout: timeout ? Math.min(Number(timeout), 30_000) : 5000,
+    signal,
+    traceparent: header(headers, "traceparent"),
+    tracestate: header(headers, "tracestate"),
+  }
+}
+
+function dataOf(message: Msg): JsonObject {
+  try {
+    const data = parse(text(message.data))
+    if (isPlain(data)) return data as JsonObject
+  } catch (error) {
+    throw new RouterError(Code.malformed, `the data of the call can't be read: ${reason(error)}`)
+  }
+  throw new RouterError(Code.malformed, "the data of the call is no JSON object")
+}
+
+/** Replies, repeating what binds a reply to its request. */
+function reply(transport: Transport, hook: string, message: Msg, body: string, error: RouterError | undefined): void {
+  if (error) transport.log.warn(`hook ${hook}: no result: ${error.message}`)
+  if (!message.reply) return
+  const echo: Headers = {}
+  for (const name of message.headers?.keys() ?? []) {
+    const value = message.headers?.get(name) ?? ""
+    if (/^hook-(nonce|call-id)$/i.test(name) && value.length <= 128) echo[name] = value
+  }
+  try {
+    transport.publish(message.reply, new TextEncoder().encode(body), error ? { ...echo, ...headersOf(error) } : echo)
+  } catch (failure) {
+    if (error || failure instanceof DisconnectedError) {
+      transport.log.warn(`hook ${hook}: its reply was lost: ${reason(failure)}`)
+      return
+    }
+    // More than the server takes: say that instead.
+    reply(transport, hook, message, "", failure instanceof RouterError ? failure : new RouterError(Code.internal, reason(failure)))
+  }
+}
+
+function headersOf(error: RouterError): Headers {
+  return { "Nats-Service-Error-Code": String(error.code), "Nats-Service-Error": oneLine(error.text) || "it failed" }
+}

@@ -1,0 +1,294 @@
+// A NATS connection that comes back, whose replies prove that the router has seen the request.
+//
+// The client library buffers what is sent while it reconnects, and its inboxes come from a generator
+// that can be guessed. So each of its connections serves once here, and a new one takes its place.
+
+import { setTimeout as sleep } from "node:timers/promises"
+
+import { Match, type Msg, type MsgHdrs, type NatsConnection, type Subscription, headers as newHeaders } from "@nats-io/transport-node"
+
+import { dial, redacted } from "./dial.js"
+import { Code, ConnectionLostError, DeadlineError, DisconnectedError, HookRouterError, ImpostorError, NoRouterError, RouterError, reason } from "./errors.js"
+import { type Identity, proven } from "./identity.js"
+import { token } from "./names.js"
+
+/** Where a client says what it can't report otherwise. */
+export interface Log {
+  info(message: string): void
+  warn(message: string): void
+  error(message: string): void
+}
+
+/** Headers of a message to send. */
+export type Headers = Record<string, string>
+
+/** Says whether a reply is one to a request. */
+export type Accept = (headers: MsgHdrs | undefined) => boolean
+
+/** Bounds how long something is waited for. */
+export interface Bound {
+  /** Milliseconds. */
+  timeout: number
+  signal?: AbortSignal | undefined
+}
+
+/** A subscription that outlives connections. */
+export interface Listener {
+  subject: string
+  queue: string
+  handle: (message: Msg) => void
+  current?: Subscription | undefined
+}
+
+interface Waiter {
+  accept: Accept
+  resolve: (message: Msg) => void
+  reject: (error: unknown) => void
+}
+
+/** The first value of a header, whatever the case of its name; empty where it is missing. */
+export function header(headers: MsgHdrs | undefined, name: string): string {
+  return headers?.get(name, Match.IgnoreCase) ?? ""
+}
+
+/** One connection at a time to the NATS servers at a URL. */
+export class Transport {
+  private nats: NatsConnection | undefined
+  private generation = 0 // changes with each connection
+  private provenGeneration = 0
+  private inbox = ""
+  /** Whether it was closed for good. */
+  closed = false
+  private redialing: Promise<void> = Promise.resolve()
+  private refused = "" // what the server said last about a missing right
+  private readonly stop = new AbortController()
+  private readonly waiting = new Map<string, Waiter>()
+  private readonly listeners = new Set<Listener>()
+  private readonly reconnected = new Set<() => void>()
+
+  constructor(
+    readonly prefix: string,
+    readonly log: Log,
+    private readonly url: string,
+    private readonly identity: Identity,
+    private readonly name: string,
+  ) {}
+
+  /** Whether the connection is up. */
+  get connected(): boolean {
+    return this.nats !== undefined && !this.nats.isClosed()
+  }
+
+  /** The subject of a verb; the colons of an event become dots. */
+  subject(verb: string, name = ""): string {
+    return `${this.prefix}.${verb}${name && `.${name.replaceAll(":", ".")}`}`
+  }
+
+  /** Connects. */
+  async open(): Promise<void> {
+    const nats = await dial(this.url, this.identity, this.name)
+    const inbox = `${this.identity.inbox}.${token()}.`
+    try {
+      nats.subscribe(`${inbox}*`, { callback: (_, message) => this.receive(message) })
+      for (const listener of this.listeners) this.subscribe(nats, listener)
+      await nats.flush()
+    } catch (error) {
+      await nats.close()
+      throw error
+    }
+    if (this.closed) {
+      await nats.close()
+      return
+    }
+    this.inbox = inbox
+    this.nats = nats
+    this.generation++
+    void nats.closed().then(() => this.lost(nats))
+    void this.watch(nats)
+  }
+
+  /** Calls do after each reconnect until the returned function is called. */
+  onReconnect(does: () => void): () => void {
+    this.reconnected.add(does)
+    return () => this.reconnected.delete(does)
+  }
+
+  /** Subscribes; the server knows when this returns. */
+  async listen(subject: string, queue: string, handle: (message: Msg) => void): Promise<Listener> {
+    const listener: Listener = { subject, queue, handle }
+    this.listeners.add(listener)
+    if (this.nats && this.connected) {
+      this.subscribe(this.nats, listener)
+      await this.flush()
+    }
+    return listener
+  }
+
+  private subscribe(nats: NatsConnection, listener: Listener): void {
+    listener.current = nats.subscribe(listener.subject, { queue: listener.queue, callback: (_, message) => listener.handle(message) })
+  }
+
+  /** Unsubscribes, and waits until what had arrived is with its handler. */
+  async silence(listener: Listener): Promise<void> {
+    this.listeners.delete(listener)
+    const current = listener.current
+    listener.current = undefined
+    if (current && this.connected) await Promise.race([current.drain().catch(() => undefined), this.nats?.closed()])
+  }
+
+  /** Waits until the server has everything that was sent. */
+  async flush(): Promise<void> {
+    if (this.nats && this.connected) await Promise.race([this.nats.flush().catch(() => undefined), this.nats.closed()])
+  }
+
+  /** Sends one message; nothing is buffered while there is no connection. */
+  publish(subject: string, body: Uint8Array, headers: Headers, reply = ""): void {
+    if (this.closed) throw new HookRouterError("the client is closed")
+    if (!this.nats || !this.connected) throw new DisconnectedError("NATS is not connected: reconnecting")
+    const all = newHeaders()
+    let size = body.length + 64
+    for (const [name, value] of Object.entries(headers)) {
+      all.set(name, value)
+      size += name.length + Buffer.byteLength(value) + 4
+    }
+    const most = this.nats.info?.max_payload ?? 1 << 20
+    if (size > most) {
+      throw new RouterError(Code.tooLarge, `the message has ${size} bytes, more than the server's max_payload of ${most}: send less`)
+    }
+    try {
+      this.nats.publish(subject, body, { headers: all, reply })
+    } catch (error) {
+      if (!this.connected || this.nats.isDraining()) throw new DisconnectedError("NATS is not connected: reconnecting", { cause: error })
+      throw error
+    }
+  }
+
+  /** Sends one request to the router that the credentials name, and waits for an accepted reply. */
+  async request(subject: string, body: Uint8Array, headers: Headers, accept: Accept, bound: Bound): Promise<Msg> {
+    const end = performance.now() + bound.timeout
+    await this.prove(bound)
+    const generation = this.generation
+    const nonce = token()
+    const mine: Accept = (reply) => header(reply, "Hook-Nonce") === nonce && accept(reply)
+    const left = { timeout: end - performance.now(), signal: bound.signal }
+    const reply = await this.exchange(subject, body, { ...headers, "Hook-Nonce": nonce }, mine, left)
+    if (generation !== this.generation) throw new ConnectionLostError("connection to NATS lost while waiting for the reply")
+    return reply
+  }
+
+  private async exchange(subject: string, body: Uint8Array, headers: Headers, accept: Accept, bound: Bound): Promise<Msg> {
+    bound.signal?.throwIfAborted()
+    const id = token()
+    let timer: NodeJS.Timeout | undefined
+    let aborted: (() => void) | undefined
+    try {
+      const reply = await new Promise<Msg>((resolve, reject) => {
+        this.waiting.set(id, { accept, resolve, reject })
+        timer = setTimeout(() => reject(this.late(bound.timeout)), Math.max(bound.timeout, 0))
+        aborted = () => reject(bound.signal?.reason)
+        bound.signal?.addEventListener("abort", aborted)
+        this.publish(subject, body, headers, this.inbox + id)
+      })
+      if (noResponders(reply)) throw new NoRouterError(`no router answers on ${subject}: start \`hook-router\`, or check the prefix`)
+      const error = readError(reply.headers)
+      if (error) throw error
+      return reply
+    } finally {
+      this.waiting.delete(id)
+      clearTimeout(timer)
+      if (aborted) bound.signal?.removeEventListener("abort", aborted)
+    }
+  }
+
+  private late(timeout: number): Error {
+    return new DeadlineError(`no answer came within ${Math.max(Math.round(timeout), 0)} ms${this.refused && `; the server said: ${this.refused}`}`)
+  }
+
+  /** Hands a reply to whoever waits for it. What is not accepted is dropped: the right one may still come. */
+  private receive(message: Msg): void {
+    const waiter = this.waiting.get(message.subject.slice(this.inbox.length))
+    if (waiter && (noResponders(message) || waiter.accept(message.headers))) waiter.resolve(message)
+  }
+
+  /** Reports whether replies to this connection's requests go to a subject. */
+  ownInbox(subject: string): boolean {
+    const own = this.identity.inbox === "_INBOX" ? this.inbox : `${this.identity.inbox}.`
+    return own !== "" && subject.startsWith(own)
+  }
+
+  /** Asks for proof where this connection has not had it since it was made. */
+  private async prove(bound: Bound): Promise<void> {
+    if (!this.identity.router) return
+    while (this.provenGeneration !== this.generation) await this.challenge(bound)
+  }
+
+  private async challenge(bound: Bound): Promise<void> {
+    const generation = this.generation
+    const challenge = token()
+    const reply = await this.exchange(this.subject("prove"), new TextEncoder().encode(challenge), {}, () => true, bound)
+    if (!proven(this.identity.router, challenge, reply.string())) {
+      throw new ImpostorError("what answers there is not the router that made these credentials: another program may have taken its port")
+    }
+    this.provenGeneration = generation
+  }
+
+  private async watch(nats: NatsConnection): Promise<void> {
+    for await (const status of nats.status()) {
+      if (status.type !== "error") continue
+      this.refused = reason(status.error)
+      this.log.warn(`NATS: ${this.refused}`)
+    }
+  }
+
+  /** Ends every wait: no reply will come. */
+  private lost(nats: NatsConnection): void {
+    if (nats !== this.nats) return
+    this.nats = undefined
+    this.generation++
+    for (const waiter of this.waiting.values()) {
+      waiter.reject(new ConnectionLostError("connection to NATS lost while waiting for the reply: the request may have taken effect"))
+    }
+    for (const listener of this.listeners) listener.current = undefined
+    if (this.closed) return
+    this.log.warn("NATS disconnected; reconnecting")
+    this.redialing = this.redial()
+  }
+
+  private async redial(): Promise<void> {
+    while (!this.closed) {
+      try {
+        await this.open()
+      } catch (error) {
+        if (!(error instanceof HookRouterError)) this.log.warn(`connect to NATS at ${redacted(this.url)}: ${reason(error)}; trying again`)
+        await sleep(250 + Math.random() * 250, undefined, { signal: this.stop.signal }).catch(() => undefined)
+        continue
+      }
+      if (this.closed) return
+      this.log.info("NATS reconnected")
+      for (const does of [...this.reconnected]) does()
+      return
+    }
+  }
+
+  /** Sends what is left and disconnects; a second call does nothing. */
+  async close(): Promise<void> {
+    this.closed = true
+    this.stop.abort()
+    await this.redialing
+    await this.flush()
+    await this.nats?.close()
+  }
+}
+
+/** Reports whether the server answered in the place of a subscriber. */
+function noResponders(message: Msg): boolean {
+  return message.data.length === 0 && message.headers?.code === 503
+}
+
+/** Reads the error that a reply carries. */
+export function readError(headers: MsgHdrs | undefined): RouterError | undefined {
+  const code = header(headers, "Nats-Service-Error-Code")
+  const text = header(headers, "Nats-Service-Error")
+  if (!code && !text) return undefined
+  return new RouterError(/^\d{3}$/.test(code) ? Number(code) : Code.internal, text)
+}

@@ -1,0 +1,156 @@
+// The worker's side: answer for hooks, and keep them registered.
+
+import { randomUUID } from "node:crypto"
+import { setTimeout as sleep } from "node:timers/promises"
+
+import type { Msg } from "@nats-io/transport-node"
+
+import { type Client, type Retry, send } from "./client.js"
+import { Code, HookRouterError, RouterError } from "./errors.js"
+import { isPlain, parse, stringify, text } from "./json.js"
+import { Registered, type Registrar } from "./registered.js"
+import { type Registration, checkRegistration } from "./registration.js"
+import { type Contributor, type Handler, type Serve, serveContributor, serveHook } from "./serve.js"
+
+/** How much a worker takes on. */
+export interface WorkerOptions {
+  /** How many calls of one hook run at once; 64. The next one waits, within its time. */
+  maxInFlight?: number | undefined
+  /** Called once for each registration of somebody else that took the place of this worker's. */
+  onReplaced?: ((hook: string, inForce: Record<string, unknown>) => void) | undefined
+}
+
+/** A process that answers for hooks. Make it with {@link Client.worker}. */
+export class Worker {
+  private readonly hooks = new Map<string, Registered>()
+  private readonly instance = randomUUID()
+  private readonly forgetReconnects: () => void
+  private closed = false
+
+  /** @internal */
+  constructor(
+    private readonly client: Client,
+    private readonly options: WorkerOptions,
+  ) {
+    this.forgetReconnects = client.transport.onReconnect(() => void this.renewAll())
+  }
+
+  /**
+   * Starts to answer for a hook. When it resolves, every router calls the hook from the next event on.
+   * The registration renews itself and comes back after a reconnect.
+   */
+  register(registration: Registration, handler: Handler): Promise<void> {
+    return this.add(registration, "events", serveHook(handler))
+  }
+
+  /** Starts to give values to channels. */
+  contribute(registration: Registration, contributor: Contributor): Promise<void> {
+    return this.add(registration, "channels", serveContributor(contributor))
+  }
+
+  private async add(registration: Registration, of: "events" | "channels", serve: Serve): Promise<void> {
+    const checked = checkRegistration(registration, of)
+    const id = checked.id
+    if (this.closed) throw new HookRouterError("the worker is closed")
+    if (this.hooks.has(id)) throw new HookRouterError(`hook ${id} is registered by this worker already`)
+    const hook = new Registered(this.registrar(), { ...checked }, serve, this.options.maxInFlight ?? 64)
+    this.hooks.set(id, hook)
+    try {
+      await hook.start()
+    } catch (error) {
+      if (uncertain(error)) await this.leave(id, 1000).catch(() => undefined) // as well as it can
+      if (this.hooks.get(id) === hook) this.hooks.delete(id)
+      await hook.silence()
+      throw error
+    }
+  }
+
+  private registrar(): Registrar {
+    const { transport } = this.client
+    return {
+      transport,
+      announce: async (registration, retry) => {
+        const body = { ...registration, instance: this.instance, protocol: 2 }
+        const reply = parse(text((await this.ask("register", registration.id, body, retry, retry === "never" ? 5000 : 15_000)).data))
+        return isPlain(reply) ? reply : {}
+      },
+      replaced: (id, inForce) => {
+        transport.log.error(`hook ${id}: another registration has replaced this worker's, which does not hold`)
+        this.options.onReplaced?.(id, inForce)
+      },
+    }
+  }
+
+  /** Takes this worker off a hook, and with the last worker the hook, unless it is durable. */
+  async unregister(id: string): Promise<void> {
+    await this.remove(id, () => this.leave(id))
+  }
+
+  /** Removes a hook from the bus, with every instance of it, durable or not. */
+  async retire(id: string): Promise<void> {
+    await this.remove(id, () => this.ask("unregister", id, {}, "never", 10_000))
+  }
+
+  private async remove(id: string, tell: () => Promise<unknown>): Promise<void> {
+    const hook = this.hooks.get(id)
+    this.hooks.delete(id)
+    await hook?.stopRenewing()
+    try {
+      await tell()
+    } finally {
+      await hook?.silence()
+    }
+  }
+
+  private leave(id: string, timeout = 10_000): Promise<unknown> {
+    return this.ask("unregister", id, { instance: this.instance }, "never", timeout)
+  }
+
+  private ask(verb: string, id: string, body: object, retry: Retry, timeout: number): Promise<Msg> {
+    const subject = this.client.transport.subject(verb, id)
+    return send(this.client, { subject, headers: {}, body: new TextEncoder().encode(stringify(body)), retry, accept: () => true }, { timeout })
+  }
+
+  /**
+   * Renews all hooks in their order, in which they must come back where the routers forgot them. One
+   * that is not answered soon holds up no other.
+   */
+  private async renewAll(): Promise<void> {
+    for (const hook of [...this.hooks.values()]) {
+      if (!this.client.connected) return
+      await Promise.race([hook.renew(), sleep(50)])
+    }
+  }
+
+  /** Takes this worker off its hooks and answers what it has taken, for so many milliseconds. */
+  async close(timeout = 30_000): Promise<void> {
+    if (this.closed) return
+    this.closed = true
+    this.forgetReconnects()
+    const hooks = [...this.hooks]
+    this.hooks.clear()
+    const errors: unknown[] = []
+    for (const [id, hook] of hooks) {
+      await hook.stopRenewing()
+      await this.leave(id).catch((error: unknown) => errors.push(error))
+    }
+    // They go on listening until here: what was sent before the routers knew is answered.
+    const drained = Promise.all(hooks.map(([, hook]) => hook.drain())).then(() => true)
+    const over = new AbortController()
+    const inTime = await Promise.race([drained, sleep(timeout, false, { signal: over.signal })])
+    over.abort()
+    await this.client.transport.flush()
+    if (!inTime) errors.push(new HookRouterError("calls are still under way: their hooks did not answer in time"))
+    if (errors.length > 0) throw new AggregateError(errors, errors.map(String).join("; "))
+  }
+
+  /** Closes the worker at the end of an `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}
+
+/** Reports whether a registration that failed may be stored all the same. */
+function uncertain(error: unknown): boolean {
+  return !(error instanceof RouterError) || error.code >= Code.overloaded
+}
