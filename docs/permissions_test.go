@@ -57,7 +57,7 @@ var quoted = regexp.MustCompile("`([^`]+)`")
 
 // stores are the streams that a router with the default prefix keeps.
 var stores = []string{
-	"KV_hooks_registry", "KV_hooks_sessions", "KV_hooks_approvals", "KV_hooks_salts", "HOOKS_AUDIT", "HOOKS_CHECKPOINTS",
+	"KV_hooks_registry", "KV_hooks_sessions", "KV_hooks_approvals", "KV_hooks_salts", "KV_hooks_index", "HOOKS_AUDIT", "HOOKS_CHECKPOINTS",
 }
 
 // permissionTable reads the table of operator.md: for each role what it may
@@ -463,7 +463,7 @@ func TestNobodyDecidesWhoMayNot(t *testing.T) {
 
 	stored := []string{
 		"hooks.audit.decision." + q.ID, "hooks.audit.x", "hooks.audit.w.x", "hooks.checkpoint.HOOKS_AUDIT", "hooks.cosigned.HOOKS_AUDIT.x",
-		"$KV.hooks_approvals." + q.ID, "$KV.hooks_sessions.x", "$KV.hooks_registry.hook.guard", "$KV.hooks_salts.x",
+		"$KV.hooks_approvals." + q.ID, "$KV.hooks_sessions.x", "$KV.hooks_registry.hook.guard", "$KV.hooks_salts.x", "$KV.hooks_index.x",
 	}
 	asking := []string{"$JS.API.INFO", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.INFO.HOOKS_AUDIT", "$JS.API.STREAM.MSG.GET.HOOKS_AUDIT", "$JS.API.CONSUMER.CREATE.HOOKS_AUDIT.x"}
 	api := []string{

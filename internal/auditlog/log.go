@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog/index"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
@@ -51,6 +52,7 @@ type Log struct {
 	writer  *recorder.Writer
 	view    recorder.View
 	signer  *signer.Signer         // nil without a key, or where nothing is recorded
+	index   *index.Indexer         // nil where nothing is recorded
 	drift   atomic.Pointer[string] // why the log is not append-only; nil where it is
 	waiting atomic.Int64           // calls of Record
 }
@@ -70,6 +72,10 @@ func Open(ctx context.Context, conn *natsx.Conn, o Options) (*Log, error) {
 			return nil, err
 		}
 		l.view.Salts = recorder.NewSalts(bucket, o.Log)
+		l.index = index.NewIndexer(conn, stored, o.Replica, o.Replicas, o.Log)
+		if err := l.index.Open(ctx); err != nil { // the log is complete without
+			o.Log.Warn("audit index not opened; hookctl why reads the whole log", "error", err)
+		}
 	}
 	l.writer = recorder.New(conn, stored, recorder.Options{ID: o.Replica, Mode: o.Mode, Timeout: o.Timeout, Wrote: o.Wrote, Log: o.Log})
 	if o.Mode != recorder.Off && o.Key != nil {
@@ -96,6 +102,9 @@ func (l *Log) Run(ctx context.Context) {
 	}
 	if l.view.Salts != nil {
 		wg.Go(func() { l.view.Salts.Run(ctx) })
+	}
+	if l.index != nil {
+		wg.Go(func() { l.index.Run(ctx) })
 	}
 	wg.Go(func() { l.watchDrift(ctx) })
 	l.writer.Run(ctx)

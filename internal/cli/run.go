@@ -22,7 +22,7 @@ type flags struct {
 }
 
 // readers are the commands that read the audit log itself, not through a router.
-var readers = []string{"audit", "coverage", "trace", "policy"}
+var readers = []string{"audit", "coverage", "trace", "policy", "why"}
 
 // Run runs the command of args, which is one of commands: a pointer to a struct of them, as
 // kong reads it. It returns the exit code.

@@ -130,7 +130,7 @@ func stateRights(prefix string) rights {
 
 func routerRights(prefix string) rights {
 	p := prefix + "."
-	buckets := []string{"registry", "sessions", "approvals", "salts"}
+	buckets := []string{"registry", "sessions", "approvals", "salts", "index"}
 	log := strings.ToUpper(prefix)
 	r := rights{
 		publish: append(under(p, []string{"call.>", "event.>", "result.>", "router.report", "audit.w.>", "audit.decision.*", "checkpoint.*"}),

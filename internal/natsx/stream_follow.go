@@ -55,7 +55,7 @@ func (s *Stream) follow(ctx context.Context, config jetstream.OrderedConsumerCon
 	if !behind {
 		caughtUp()
 	}
-	messages, err := consumer.Messages()
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(maxPull))
 	if err != nil {
 		s.deleteConsumer(consumer)
 		return err
@@ -101,6 +101,10 @@ func (s *Stream) follow(ctx context.Context, config jetstream.OrderedConsumerCon
 		}
 	}
 }
+
+// maxPull is how many messages are asked for at a time. Of those of the audit log, 256 KiB
+// each, they are half of what a server keeps for a client before it cuts a slow one off.
+const maxPull = 128
 
 // stopTimeout is how long Follow waits for its consumer to be deleted; after that, it
 // happens in the background.

@@ -161,10 +161,10 @@ var probes = func() []string {
 		"_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x", "_INBOX.auditor.ada.x", "_INBOX.auditor.aldo.x", "_INBOX.witness.wilma.x", "_INBOX.witness.walt.x", "_INBOX.archive.arch.x", "_INBOX_router.x", "_R_.x", "x",
 		"$JS.API.INFO", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.LIST", "$JS.API.META.LEADER.STEPDOWN",
 	}
-	for _, b := range []string{"registry", "sessions", "approvals", "salts"} {
+	for _, b := range []string{"registry", "sessions", "approvals", "salts", "index"} {
 		list = append(list, "$KV.hooks_"+b+".x")
 	}
-	for _, stream := range []string{"KV_hooks_registry", "KV_hooks_sessions", "KV_hooks_approvals", "KV_hooks_salts", "KV_hooks_hookstate", "HOOKS_AUDIT", "HOOKS_CHECKPOINTS"} {
+	for _, stream := range []string{"KV_hooks_registry", "KV_hooks_sessions", "KV_hooks_approvals", "KV_hooks_salts", "KV_hooks_index", "KV_hooks_hookstate", "HOOKS_AUDIT", "HOOKS_CHECKPOINTS"} {
 		for _, call := range []string{
 			"STREAM.CREATE", "STREAM.UPDATE", "STREAM.DELETE", "STREAM.PURGE", "STREAM.INFO", "STREAM.MSG.GET", "STREAM.MSG.DELETE", "STREAM.SNAPSHOT", "STREAM.RESTORE", "STREAM.LEADER.STEPDOWN",
 			"DIRECT.GET", "CONSUMER.NAMES", "CONSUMER.LIST",

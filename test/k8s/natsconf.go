@@ -92,7 +92,7 @@ var quoted = regexp.MustCompile("`([^`]+)`")
 
 // stores are the streams that a router with the default prefix keeps.
 var stores = []string{
-	"KV_hooks_registry", "KV_hooks_sessions", "KV_hooks_approvals", "KV_hooks_salts", "HOOKS_AUDIT", "HOOKS_CHECKPOINTS",
+	"KV_hooks_registry", "KV_hooks_sessions", "KV_hooks_approvals", "KV_hooks_salts", "KV_hooks_index", "HOOKS_AUDIT", "HOOKS_CHECKPOINTS",
 }
 
 // Documented reads the table of docs/operator.md, with the hooks of a worker. The

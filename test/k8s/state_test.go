@@ -74,7 +74,7 @@ func (c *cluster) bounded(t *testing.T) {
 func (c *cluster) fenced(t *testing.T) {
 	t.Helper()
 	publish := []string{
-		"$KV.hooks_registry.hook.x", "$KV.hooks_sessions.x", "$KV.hooks_approvals.x", "$KV.hooks_salts.x", "$KV.x.y",
+		"$KV.hooks_registry.hook.x", "$KV.hooks_sessions.x", "$KV.hooks_approvals.x", "$KV.hooks_salts.x", "$KV.hooks_index.x", "$KV.x.y",
 		"hooks.audit.w.x", "hooks.audit.decision.x", "hooks.checkpoint.HOOKS_AUDIT",
 		"hooks.emit.tool.pre", "hooks.execute.tool.pre", "hooks.approve.x", "hooks.register.other", "hooks.call.path-guard", "_INBOX_router.x", "_INBOX.x",
 		"$JS.API.STREAM.NAMES", "$JS.API.STREAM.LIST", "$JS.API.STREAM.DELETE.KV_hooks_hookstate", "$JS.API.STREAM.PURGE.KV_hooks_hookstate",

@@ -118,6 +118,9 @@ const late = 10 * time.Minute
 // Chain finds a chain by its id, with what was decided by people. The error is [ErrNoChain]
 // where there is none.
 func (l *Log) Chain(ctx context.Context, id string) (*Chain, error) {
+	if c, err := l.at(ctx, id); !errors.Is(err, ErrNoChain) {
+		return c, err
+	}
 	var since time.Time
 	if made, ok := TimeOf(id); ok {
 		since = made.Add(-time.Minute)

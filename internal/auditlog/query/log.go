@@ -3,8 +3,10 @@ package query
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog/index"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/audit"
@@ -14,6 +16,9 @@ import (
 type Log struct {
 	conn  *natsx.Conn
 	store *store.Log
+	// found opens the index when it is first needed: who only exports a log may not have
+	// the right to read it. It returns nil where there is none.
+	found func() (*index.Index, error)
 }
 
 // Open opens the log. The error is [store.ErrNoLog] where there is none.
@@ -22,7 +27,13 @@ func Open(ctx context.Context, b *natsx.Conn) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Log{b, t}, nil
+	return &Log{b, t, sync.OnceValues(func() (*index.Index, error) {
+		x, err := index.Open(ctx, b, t)
+		if errors.Is(err, index.ErrNone) {
+			return nil, nil //nolint:nilnil // no index is no error
+		}
+		return x, err
+	})}, nil
 }
 
 // Segments are all that are there, the oldest first.

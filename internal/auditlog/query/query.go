@@ -21,6 +21,8 @@ type Filter struct {
 	Kinds                                           []audit.Kind // one of them; "hook.*" is each that begins so
 	FailedOpen                                      bool
 	Since, Until                                    time.Time // of the records' own times
+
+	any string // one of the ids of a record, for [Log.Find]
 }
 
 // Match reports whether a record is wanted. One that can't be read always is.
@@ -31,6 +33,7 @@ func (f Filter) Match(r *Record) bool {
 	is := func(want, have string) bool { return want == "" || want == have }
 	return is(f.Session, r.Session) && is(f.Chain, r.ChainID) && is(f.Hook, r.Hook) && is(f.Action, r.Action) &&
 		is(f.EventID, r.EventID) && is(f.Approval, r.ApprovalID) &&
+		(f.any == "" || slices.Contains([]string{r.ChainID, r.ApprovalID, r.EventID, r.Session}, f.any)) &&
 		(f.Event == "" || r.Event != "" && events.Match(f.Event, r.Event)) &&
 		(!f.FailedOpen || r.FailedOpen) &&
 		(len(f.Kinds) == 0 || slices.ContainsFunc(f.Kinds, func(k audit.Kind) bool { return ofKind(k, r.Kind) })) &&
@@ -134,7 +137,7 @@ func (f Filter) hopeless(line []byte) bool {
 	if !bytes.HasPrefix(line, recordBegin) || line[len(line)-1] != '}' {
 		return false
 	}
-	for _, word := range [...]string{f.Chain, f.EventID, f.Session, f.Approval, f.Hook, f.Action} {
+	for _, word := range [...]string{f.Chain, f.EventID, f.Session, f.Approval, f.Hook, f.Action, f.any} {
 		if word != "" && !bytes.Contains(line, []byte(word)) && !strings.ContainsFunc(word, escapable) && !bytes.Contains(line, escape) {
 			return true
 		}

@@ -67,6 +67,7 @@ type Record struct {
 
 	// Of chains.
 	Agent      string `json:"agent"`
+	Emitter    string `json:"emitter"`
 	DeniedBy   string `json:"denied_by"`
 	ApprovalID string `json:"approval_id"`
 	Called     int    `json:"called"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,15 +17,16 @@ import (
 
 // ShowCmd is `hookctl audit show`.
 type ShowCmd struct {
-	Chain    string `arg:"" optional:"" help:"Id of the chain, which answers, traces and records have."`
+	ID       string `arg:"" optional:"" help:"Id of a chain, an event, an approval request or a session."`
 	EventID  string `name:"event-id" placeholder:"ID" help:"The chains of this event instead."`
 	Approval string `placeholder:"ID" help:"The chains of this approval request instead."`
 }
 
-// Run tells what happened in a chain.
+// Run tells what happened in a chain, or in those of an event or an approval request: of
+// a session, in the one that was denied last.
 func (c *ShowCmd) Run(ctx context.Context, e *cli.Env) error {
 	given := 0
-	for _, id := range [...]string{c.Chain, c.EventID, c.Approval} {
+	for _, id := range [...]string{c.ID, c.EventID, c.Approval} {
 		if id != "" {
 			given++
 		}
@@ -36,9 +38,11 @@ func (c *ShowCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	ids := []string{c.Chain}
-	if c.Chain == "" {
+	var ids []string
+	if c.ID == "" {
 		ids, err = l.ChainsOf(ctx, query.Filter{EventID: c.EventID, Approval: c.Approval})
+	} else {
+		ids, err = chainsOf(ctx, e, l, c.ID)
 	}
 	for i := 0; err == nil && i < len(ids); i++ {
 		var found *query.Chain
@@ -51,9 +55,26 @@ func (c *ShowCmd) Run(ctx context.Context, e *cli.Env) error {
 	}
 	if errors.Is(err, query.ErrNoChain) {
 		return fmt.Errorf("show %s: %w: it was not recorded, or in a segment that was removed; `hookctl audit query --since 1h` shows what there is",
-			term.Printable(c.Chain+c.EventID+c.Approval), err)
+			term.Printable(c.ID+c.EventID+c.Approval), err)
 	}
 	return err
+}
+
+// chainsOf are the chains that an id names, the oldest first; of a session the one that
+// says most.
+func chainsOf(ctx context.Context, e *cli.Env, l *query.Log, id string) ([]string, error) {
+	found, err := l.Find(ctx, id, e.WholeLog)
+	if err != nil {
+		return nil, err
+	}
+	if found.Kind == query.OfSession {
+		if n := len(found.Chains) - 1; n > 0 {
+			e.Tell("the session has more chains than this one; `hookctl audit query --session` lists their records")
+		}
+		return found.Chains[:1], nil
+	}
+	slices.Reverse(found.Chains)
+	return found.Chains, nil
 }
 
 // chainView is the JSON form of a chain, and what text output shows of it.

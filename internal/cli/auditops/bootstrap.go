@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/auditlog/index"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/cli"
@@ -85,6 +86,7 @@ func buckets(prefix, registrations string, replicas int) []natsx.BucketOptions {
 		session.Bucket(prefix, replicas),
 		approvals.Bucket(prefix, replicas),
 		recorder.SaltBucket(prefix, replicas),
+		index.Bucket(prefix, replicas),
 	}
 }
 

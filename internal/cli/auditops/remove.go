@@ -16,6 +16,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/auditlog/index"
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/cli"
@@ -84,6 +85,9 @@ func (c *RemoveSegmentCmd) Run(ctx context.Context, e *cli.Env) error {
 	}
 	if err := b.RemoveStream(ctx, s.Name()); err != nil {
 		return fmt.Errorf("%w: removing a segment takes an operator's credential", err)
+	}
+	if err := index.Forget(ctx, b, s.Number); err != nil {
+		e.Tell("%v: what the index has of the segment stays, and finds nothing", err)
 	}
 	done := RemovedSegment{s.Name(), int64(state.Last), state.Bytes, c.Export, report.Verdict, last.Root}
 	if e.Out.Document(done) {

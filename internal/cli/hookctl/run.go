@@ -16,6 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/scan"
 	"github.com/hookrouter/hookrouter/internal/cli/session"
 	"github.com/hookrouter/hookrouter/internal/cli/trace"
+	"github.com/hookrouter/hookrouter/internal/cli/why"
 	"github.com/hookrouter/hookrouter/internal/completion"
 )
 
@@ -31,6 +32,7 @@ type commands struct {
 	Watch         event.WatchCmd         `cmd:"" help:"Show events and their results as they happen, until interrupted."`
 	Events        event.CatalogCmd       `cmd:"" help:"Show the standard events, or the schema of one; needs no NATS."`
 	Approvals     approvals.Cmd          `cmd:"" help:"Answer the approval requests of hooks."`
+	Why           why.Cmd                `cmd:"" help:"Tell why something was denied or allowed, by any id: which hook and rule, what changed, who approved, and what to type next."`
 	Audit         auditCmd               `cmd:"" help:"Read, export and prove the audit log."`
 	Trace         trace.Cmd              `cmd:"" help:"Show a chain as a waterfall of timings, from Jaeger or the audit log."`
 	Coverage      audit.CoverageCmd      `cmd:"" help:"List agents by the events they emitted; those that never emit tool:pre come first."`

@@ -15,7 +15,7 @@ import (
 
 // Cmd is `hookctl trace`.
 type Cmd struct {
-	Chain   string `arg:"" optional:"" help:"Id of the chain, which answers, traces and records have."`
+	Chain   string `arg:"" optional:"" help:"Id of a chain, an event, an approval request or a session; from Jaeger a chain only."`
 	TraceID string `name:"trace-id" placeholder:"ID" help:"All of this trace instead, which may be a whole turn; from Jaeger only."`
 	Jaeger  string `from:"HOOK_ROUTER_JAEGER" placeholder:"URL" help:"Address of Jaeger's API, such as http://127.0.0.1:16686; empty: use the audit log."`
 	Service string `default:"hook-router" placeholder:"NAME" help:"Service name of the routers in Jaeger: their OTEL_SERVICE_NAME."`
@@ -48,7 +48,12 @@ func (c *Cmd) read(ctx context.Context, e *cli.Env) (t *traces.Trace, from strin
 		if err != nil {
 			return nil, "", err
 		}
-		found, err := l.Chain(ctx, c.Chain)
+		about, err := l.Find(ctx, c.Chain, e.WholeLog)
+		var found *query.Chain
+		if err == nil {
+			c.Chain = about.Chains[0]
+			found, err = l.Chain(ctx, c.Chain)
+		}
 		if errors.Is(err, query.ErrNoChain) {
 			return nil, "", fmt.Errorf("trace %s: %w: it was not recorded, or in a segment that was removed", term.Printable(c.Chain), err)
 		}

@@ -1,0 +1,141 @@
+package index
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// maxID bounds the id that is looked for: none is longer.
+const maxID = 4 << 10
+
+// IDs are what a message of the log can be found by, each once. What is no record has
+// none: a reader of the whole log finds it.
+func IDs(body []byte) (ids []string) {
+	lines, err := audit.Lines(body)
+	if err != nil {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, line := range lines {
+		for _, id := range lineIDs(line) {
+			if !seen[id] {
+				seen[id] = true
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+// lineIDs are the ids of one record. Only its own members count: an agent may write what
+// it likes into the data that stands deeper.
+func lineIDs(line []byte) (ids []string) {
+	var kind, action string
+	members(line, func(name string, value []byte) {
+		switch name {
+		case "chain_id", "session_id", "event_id", "approval_id":
+			if id := text(value); id != "" && len(id) <= maxID {
+				ids = append(ids, id)
+			}
+		case "kind":
+			kind = text(value)
+		case "action":
+			action = text(value)
+		}
+	})
+	if action == "deny" && slices.Contains([]string{string(audit.ChainResult), string(audit.ApprovalDecided)}, kind) {
+		ids = append(ids, Denied)
+	}
+	return ids
+}
+
+// members calls handle with each member of a JSON object on one line that is a string,
+// and passes over others. It ends where the line is not as routers write it.
+func members(line []byte, handle func(name string, value []byte)) {
+	if len(line) == 0 || line[0] != '{' {
+		return
+	}
+	for rest := line[1:]; ; {
+		name, after, ok := quoted(rest)
+		if !ok || len(after) < 2 || after[0] != ':' {
+			return
+		}
+		rest = after[1:]
+		if rest[0] == '"' {
+			var value []byte
+			if value, rest, ok = quoted(rest); !ok {
+				return
+			}
+			handle(string(name[1:len(name)-1]), value)
+		} else if rest = skip(rest); rest == nil {
+			return
+		}
+		if len(rest) == 0 || rest[0] != ',' {
+			return
+		}
+		rest = rest[1:]
+	}
+}
+
+// quoted splits a JSON string off, with its quotes.
+func quoted(text []byte) (value, rest []byte, ok bool) {
+	if len(text) == 0 || text[0] != '"' {
+		return nil, nil, false
+	}
+	for at := 1; ; {
+		i := bytes.IndexByte(text[at:], '"')
+		if i < 0 {
+			return nil, nil, false
+		}
+		at += i
+		escapes := 0
+		for text[at-1-escapes] == '\\' {
+			escapes++
+		}
+		at++
+		if escapes%2 == 0 {
+			return text[:at], text[at:], true
+		}
+	}
+}
+
+// skip passes over a value that is no string; nil at a broken end.
+func skip(text []byte) []byte {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			_, rest, ok := quoted(text[i:])
+			if !ok {
+				return nil
+			}
+			i = len(text) - len(rest) - 1
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return text[i:]
+			}
+			depth--
+		case ',':
+			if depth == 0 {
+				return text[i:]
+			}
+		}
+	}
+	return nil
+}
+
+// text is the text of a JSON string; empty for none.
+func text(value []byte) (s string) {
+	if bytes.IndexByte(value, '\\') < 0 {
+		return string(value[1 : len(value)-1])
+	}
+	if json.Unmarshal(value, &s) != nil {
+		return ""
+	}
+	return s
+}

@@ -1,0 +1,242 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+)
+
+// The bounds of a block, and the pace of its writer.
+const (
+	maxMessages = 2048
+	maxIDs      = 64 << 10
+	page        = 100 // messages that are read together: of 256 KiB they fit what a server keeps for a client
+	interval    = 2 * time.Second
+	openTimeout = 5 * time.Second
+	leaseLooks  = 5 // how often a standby finds the lease unrenewed before it takes it
+)
+
+// Bucket says how the bucket is made.
+func Bucket(prefix string, replicas int) natsx.BucketOptions {
+	return natsx.BucketOptions{
+		Name: prefix + "_index", Description: "where ids stand in the audit log; may be emptied", Replicas: replicas, LeaderReads: true,
+	}
+}
+
+// Indexer writes the index. Run it.
+type Indexer struct {
+	conn     *natsx.Conn
+	store    *store.Log
+	replicas int
+	id       string
+	log      *slog.Logger
+
+	bucket  *natsx.Bucket
+	lease   natsx.Entry    // as it was seen last
+	seen    int            // how often it was
+	mine    bool           // this indexer holds it
+	pending map[int]*block // of a segment, what was read and not written
+	covered map[int]uint64 // by what is written or read
+	heads   map[int]uint64 // revisions of the head keys
+	done    map[int]bool   // segments that are sealed and written
+}
+
+// NewIndexer makes an indexer of a log. id is a word that no other process has.
+func NewIndexer(conn *natsx.Conn, l *store.Log, id string, replicas int, log *slog.Logger) *Indexer {
+	return &Indexer{conn: conn, store: l, id: id, replicas: replicas, log: cmp.Or(log, slog.New(slog.DiscardHandler))}
+}
+
+// Run indexes until ctx ends. Without an index the log is complete all the same: what
+// fails is logged once and tried again.
+func (x *Indexer) Run(ctx context.Context) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	said := ""
+	for ctx.Err() == nil {
+		err := x.Look(ctx)
+		if err != nil && ctx.Err() == nil && said != err.Error() {
+			said = err.Error()
+			x.log.Warn("audit index not written; hookctl why reads the whole log", "error", err)
+		}
+		if err == nil {
+			said = ""
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Open opens the bucket, and creates it if it is missing, unless it is open.
+func (x *Indexer) Open(ctx context.Context) error {
+	if x.bucket != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	bucket, err := x.conn.OpenBucket(ctx, Bucket(x.conn.Prefix(), x.replicas))
+	if err == nil {
+		x.bucket = bucket
+	}
+	return err
+}
+
+// Look indexes what there is, if this indexer is the one that does.
+func (x *Indexer) Look(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if err := x.Open(ctx); err != nil {
+		return err
+	}
+	if mine, err := x.own(ctx); !mine || err != nil {
+		return err
+	}
+	segments, err := x.store.Segments(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range segments {
+		if err := x.segment(ctx, s); err != nil {
+			x.forget() // what another wrote meanwhile is read again
+			return err
+		}
+	}
+	return nil
+}
+
+// own renews the lease, or takes one that nobody renews.
+func (x *Indexer) own(ctx context.Context) (bool, error) {
+	if !x.mine {
+		now, err := x.bucket.Get(ctx, ownerKey)
+		if err != nil && !errors.Is(err, natsx.ErrNoKey) {
+			return false, err
+		}
+		if err == nil && now.Revision != x.lease.Revision {
+			x.lease, x.seen = now, 0
+		}
+		if x.seen++; err == nil && x.seen < leaseLooks {
+			return false, nil
+		}
+		x.lease = now
+		x.forget()
+	}
+	revision, err := x.bucket.Update(ctx, ownerKey, []byte(x.id), x.lease.Revision)
+	if errors.Is(err, natsx.ErrRevision) {
+		x.mine, x.seen, x.lease = false, 0, natsx.Entry{}
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	x.mine, x.lease.Revision = true, revision
+	return true, nil
+}
+
+func (x *Indexer) forget() {
+	x.pending, x.covered, x.heads, x.done = map[int]*block{}, map[int]uint64{}, map[int]uint64{}, map[int]bool{}
+}
+
+// segment indexes what is new in a segment.
+func (x *Indexer) segment(ctx context.Context, s store.Segment) error {
+	if x.done[s.Number] {
+		return nil
+	}
+	state, err := x.store.State(ctx, s)
+	if err != nil {
+		return err
+	}
+	if x.pending[s.Number] == nil {
+		to, revision, err := head(ctx, x.bucket, s.Number)
+		if err != nil {
+			return err
+		}
+		if to > state.Last { // of another log that was here before
+			to = 0
+		}
+		x.pending[s.Number], x.covered[s.Number], x.heads[s.Number] = &block{}, to, revision
+	}
+	for from := max(x.covered[s.Number]+1, state.First); from <= state.Last; from = x.covered[s.Number] + 1 {
+		b, to := x.pending[s.Number], min(state.Last, from+page-1)
+		to = min(to, from+maxMessages-b.messages()-1)
+		err := s.Read(ctx, "", from, to, func(msg natsx.Record) error {
+			b.add(msg.Sequence, IDs(msg.Body))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		x.covered[s.Number] = to
+		if b.messages() >= maxMessages || b.ids >= maxIDs {
+			if err := x.write(ctx, s.Number); err != nil {
+				return err
+			}
+		}
+	}
+	if state.Sealed {
+		if err := x.write(ctx, s.Number); err != nil {
+			return err
+		}
+		x.done[s.Number] = true
+	}
+	return nil
+}
+
+// write writes the block of a segment, and then the head that covers it.
+func (x *Indexer) write(ctx context.Context, segment int) error {
+	b := x.pending[segment]
+	if b.messages() == 0 {
+		return nil
+	}
+	for part := range partitions {
+		if len(b.parts[part]) == 0 {
+			continue
+		}
+		if _, err := x.bucket.Put(ctx, blockKey(segment, part, b.from, b.to), b.encode(part)); err != nil {
+			return err
+		}
+	}
+	revision, err := x.bucket.Update(ctx, headKey(segment), []byte(strconv.FormatUint(b.to, 10)), x.heads[segment])
+	if err != nil {
+		return fmt.Errorf("index segment %d: %w", segment, err)
+	}
+	x.heads[segment], x.pending[segment] = revision, &block{}
+	return nil
+}
+
+// head is what blocks cover of a segment, 0 for nothing.
+func head(ctx context.Context, bucket *natsx.Bucket, segment int) (to, revision uint64, err error) {
+	e, err := bucket.Get(ctx, headKey(segment))
+	if errors.Is(err, natsx.ErrNoKey) {
+		return 0, 0, nil
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	if to, err = strconv.ParseUint(string(e.Value), 10, 64); err != nil {
+		return 0, 0, fmt.Errorf("read the audit index: %s is %q: empty the bucket, and it is built again", headKey(segment), e.Value)
+	}
+	return to, e.Revision, nil
+}
+
+// Forget removes what the index has of a segment that was removed: for operators.
+func Forget(ctx context.Context, conn *natsx.Conn, segment int) error {
+	bucket, err := conn.FindBucket(ctx, Bucket(conn.Prefix(), 0).Name)
+	if errors.Is(err, natsx.ErrNoStream) {
+		return nil
+	}
+	if err == nil {
+		err = bucket.Erase(ctx, strconv.Itoa(segment)+".>")
+	}
+	if err == nil {
+		err = bucket.Erase(ctx, headKey(segment))
+	}
+	return err
+}

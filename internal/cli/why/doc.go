@@ -1,0 +1,2 @@
+// Package why is `hookctl why`: one screen about one decision.
+package why

@@ -1,0 +1,209 @@
+package why
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/why"
+)
+
+// The bounds of the screen.
+const (
+	width       = 80
+	head        = 9 // the column in which what is said begins
+	maxHooks    = 5
+	maxDetails  = 7 // lines about what hooks said and changed
+	maxTextRows = 3
+)
+
+// screen collects lines that fit.
+type screen struct {
+	*term.Printer
+}
+
+// row is a line of the table: what is said, and of what. It takes up to so many lines.
+func (s screen) row(name, text string, color term.Color, most int) {
+	if text == "" {
+		return
+	}
+	lines := wrapped(term.Printable(text), width-head, most)
+	for i, line := range lines {
+		if i > 0 {
+			name = ""
+		}
+		s.Print("%s%s\n", s.Paint(term.Dim, fmt.Sprintf("%-*s", head, name)), s.Paint(color, line))
+	}
+}
+
+// wrapped is a text in lines of a width, the last one ending in … where it is cut.
+func wrapped(text string, width, most int) []string {
+	lines := strings.Split(ansi.Hardwrap(ansi.Wordwrap(text, width, ""), width, true), "\n")
+	if len(lines) > most {
+		lines = lines[:most]
+		lines[most-1] = ansi.Truncate(lines[most-1]+" …", width, "…")
+	}
+	return lines
+}
+
+// show writes the one screen.
+func show(p *term.Printer, story why.Story) {
+	s := screen{p}
+	verdict := strings.ToUpper(story.Verdict)
+	color := colors[story.Verdict]
+	what := story.Event
+	if story.Tool != "" {
+		what += "  " + story.Tool
+	}
+	s.Print("%s  %s\n", s.Paint(term.Bold+";"+color, verdict), s.Paint(term.Bold, ansi.Truncate(term.Printable(what), width-len(verdict)-2, "…")))
+	s.row("about", story.Subject, term.Bold, maxTextRows)
+	s.row("hook", story.Hook, term.Cyan, 1)
+	rule := story.Rule
+	if rule == "" && story.Hook != "" {
+		s.row("rule", "its worker names none", term.Dim, 1)
+	}
+	s.row("rule", rule, term.Cyan, 2)
+	s.row("reason", story.Reason, term.Plain, maxTextRows)
+	for _, a := range story.Approval {
+		s.row("asked", asked(a), term.Plain, 2)
+	}
+	s.row("when", fmt.Sprintf("%s, took %s", story.Time, term.Micros(story.Micros)), term.Plain, 1)
+	s.row("agent", who(story), term.Plain, 1)
+	s.row("session", story.Session, term.Plain, 1)
+	s.row("event", story.EventID, term.Plain, 1)
+	s.row("chain", story.ChainID+"  at "+story.Place, term.Plain, 1)
+	s.hooks(story)
+	if n := len(story.Others); n > 0 {
+		more := ""
+		if story.More {
+			more = " and more"
+		}
+		s.row("also", fmt.Sprintf("%s%s of this %s; --json lists them", term.Plural(n, "chain"), more, story.Kind), term.Yellow, 1)
+	}
+	for i, command := range story.Next {
+		name := "next"
+		if i > 0 {
+			name = ""
+		}
+		s.Print("%s%s\n", s.Paint(term.Dim, fmt.Sprintf("%-*s", head, name)), s.Paint(term.Green, command)) // not cut: it is to be typed
+	}
+}
+
+var colors = map[string]term.Color{
+	why.Allowed: term.Green, why.Denied: term.Red, why.Refused: term.Red, why.Waiting: term.Yellow,
+}
+
+func who(s why.Story) string {
+	if s.Emitter != "" && s.Emitter != s.Agent {
+		return s.Emitter + ", as " + s.Agent
+	}
+	return s.Agent
+}
+
+// asked is an approval request in a sentence.
+func asked(a why.Approval) string {
+	if a.Decided == "" {
+		return "not answered yet: " + a.Prompt
+	}
+	text := "denied"
+	if a.Granted {
+		text = "granted"
+	}
+	if a.Option != "" {
+		text += fmt.Sprintf(" (%q)", a.Option)
+	}
+	text += " by " + a.DecidedBy
+	if a.ClaimedBy != "" {
+		text += ", who claims to be " + a.ClaimedBy
+	}
+	if a.Waited > 0 {
+		text += " after " + (time.Duration(a.Waited) * time.Millisecond).Round(100*time.Millisecond).String()
+	}
+	return text
+}
+
+// hooks are what each hook did: the one that decided, those that said something, and
+// others as far as there is room.
+func (s screen) hooks(story why.Story) {
+	shown := map[int]bool{}
+	for _, wanted := range [...]func(why.Hook) bool{
+		func(h why.Hook) bool { return h.ID == story.Hook && !h.Shadow },
+		func(h why.Hook) bool { return !dull(h) },
+		func(why.Hook) bool { return true },
+	} {
+		for i, h := range story.Hooks {
+			if len(shown) < maxHooks && wanted(h) {
+				shown[i] = true
+			}
+		}
+	}
+	s.Print("\n")
+	room := maxDetails
+	for i, h := range story.Hooks {
+		if shown[i] {
+			room = s.hook(i+1, h, h.ID == story.Hook && !h.Shadow, room)
+		}
+	}
+	if hidden := len(story.Hooks) - len(shown); hidden > 0 {
+		s.row("", fmt.Sprintf("… and %s more, which --json lists", term.Plural(hidden, "hook")), term.Dim, 1)
+	}
+}
+
+// dull reports whether a hook had nothing to say.
+func dull(h why.Hook) bool {
+	return h.Skipped || h.Action == "continue" && !h.Changed && h.Failure == ""
+}
+
+// hook is a line, and more as far as there is room; it returns what is left of that.
+func (s screen) hook(n int, h why.Hook, decided bool, room int) int {
+	color, did := term.Plain, h.Action
+	switch {
+	case h.Failure != "" && h.FailedOpen:
+		color, did = term.Yellow, "failed ("+h.Failure+"), let pass"
+	case h.Failure != "":
+		color, did = term.Red, "failed ("+h.Failure+")"
+	case h.Skipped:
+		color, did = term.Dim, "skipped: its match said no"
+	case decided:
+		color = term.Bold
+	}
+	if h.Shadow {
+		did += ", in shadow"
+	}
+	text := fmt.Sprintf("%2d  %s  %s", n, term.Printable(h.ID), term.Printable(did))
+	if !h.Skipped {
+		text += "  " + term.Micros(h.Micros)
+	}
+	s.Print("%s\n", s.Paint(color, ansi.Truncate(text, width, "…")))
+	lines := details(h, decided)
+	for i, line := range lines {
+		if room == 0 {
+			break
+		}
+		if room--; room == 0 && i < len(lines)-1 {
+			line = term.Dim.Cell(fmt.Sprintf("… %s more", term.Plural(len(lines)-i, "line")))
+		}
+		s.Print("%s\n", s.Paint(line.Color, ansi.Truncate("    "+line.Text, width, "…")))
+	}
+	return room
+}
+
+// details are what a hook said and changed, without what the head has of the one that
+// decided.
+func details(h why.Hook, decided bool) (lines []term.Cell) {
+	if h.Rule != "" && !decided {
+		lines = append(lines, term.Dim.Cell(term.Printable(h.Rule)))
+	}
+	if h.Error != "" {
+		lines = append(lines, term.Red.Cell(term.Printable(h.Error)))
+	}
+	changes := jsondiff.DiffLines(h.Changes)
+	if h.Changed && len(changes) == 0 {
+		changes = []term.Cell{term.Dim.Cell("changed the data; what, is not recorded")}
+	}
+	return append(lines, changes...)
+}

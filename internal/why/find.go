@@ -1,0 +1,23 @@
+package why
+
+import (
+	"context"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+)
+
+// Find tells the story of what an id names, "" for the last denial. whole is that of
+// [query.Log.Find]. The error is [query.ErrNoChain] where the log has nothing on it.
+func Find(ctx context.Context, l *query.Log, id string, whole func() bool) (Story, error) {
+	found, err := l.Find(ctx, id, whole)
+	if err != nil {
+		return Story{}, err
+	}
+	c, err := l.Chain(ctx, found.Chains[0])
+	if err != nil {
+		return Story{}, err
+	}
+	s := Of(c)
+	s.ID, s.Kind, s.Others, s.More = id, found.Kind, found.Chains[1:], found.More
+	return s, nil
+}

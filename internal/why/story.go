@@ -1,0 +1,196 @@
+package why
+
+import (
+	"cmp"
+	"encoding/json"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// What an agent was told.
+const (
+	Allowed   = "allowed"
+	Denied    = "denied"
+	Waiting   = "waiting for a person"
+	Refused   = "refused" // an error, which permits nothing
+	Unknown   = "not recorded"
+	Collected = "collected"
+)
+
+// Story is what happened to one event in one chain.
+type Story struct {
+	ID      string `json:"id"`   // that was asked about; empty for the last denial
+	Kind    string `json:"kind"` // of the id, see [query.Found]
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason,omitempty"` // as the agent was told
+	Hook    string `json:"hook,omitempty"`   // that decided, or asked
+	Rule    string `json:"rule,omitempty"`   // that decided, as its worker says
+	By      string `json:"by,omitempty"`     // the person, rule or time-out that decided
+
+	Event   string `json:"event"`
+	Tool    string `json:"tool,omitempty"`
+	Subject string `json:"subject,omitempty"` // the command, path or address that it is about
+	EventID string `json:"event_id"`
+	ChainID string `json:"chain_id"`
+	Session string `json:"session_id"`
+	Agent   string `json:"agent,omitempty"`
+	Emitter string `json:"emitter,omitempty"` // as far as the connection proves
+
+	Time     string     `json:"time"`
+	Micros   int64      `json:"us"` // the chain took
+	Place    string     `json:"place"`
+	Hooks    []Hook     `json:"hooks"`
+	Approval []Approval `json:"approvals,omitempty"`
+	Next     []string   `json:"next,omitempty"`   // commands to type
+	Others   []string   `json:"others,omitempty"` // further chains of the id
+	More     bool       `json:"more,omitempty"`   // there are more than these
+}
+
+// Hook is what one hook did.
+type Hook struct {
+	ID         string          `json:"hook"`
+	Action     string          `json:"action,omitempty"`
+	Rule       string          `json:"rule,omitempty"`
+	Reason     string          `json:"reason,omitempty"`
+	Failure    string          `json:"failure,omitempty"`
+	Error      string          `json:"error,omitempty"`
+	FailedOpen bool            `json:"failed_open,omitempty"`
+	Skipped    bool            `json:"skipped,omitempty"`
+	Shadow     bool            `json:"shadow,omitempty"`
+	Micros     int64           `json:"us"`
+	Changes    json.RawMessage `json:"changes,omitempty"` // a JSON Patch, with the old values
+	Changed    bool            `json:"changed,omitempty"` // with or without recorded changes
+}
+
+// Approval is an approval request, and how it ended.
+type Approval struct {
+	ID        string `json:"approval_id"`
+	Prompt    string `json:"prompt,omitempty"`
+	Decided   string `json:"decided,omitempty"` // empty: not yet
+	Granted   bool   `json:"granted"`
+	Option    string `json:"option,omitempty"`
+	DecidedBy string `json:"decided_by,omitempty"`
+	ClaimedBy string `json:"claimed_by,omitempty"`
+	Note      string `json:"note,omitempty"`
+	TimedOut  bool   `json:"timed_out,omitempty"`
+	Waited    int64  `json:"waited_ms,omitempty"`
+
+	asked time.Time
+}
+
+// Of tells the story of a chain.
+func Of(c *query.Chain) Story {
+	s := Story{ChainID: c.ID, Verdict: Unknown, Hooks: []Hook{}}
+	first := c.Records[0]
+	s.EventID, s.Event, s.Session, s.Time, s.Place = first.EventID, first.Event, first.Session, stamp(first.Time), first.Place.String()
+	for _, r := range c.Calls() {
+		s.Hooks = append(s.Hooks, hookOf(r))
+	}
+	s.approvals(c)
+	s.end(c.Result())
+	if r := c.Refused(); r != nil {
+		s.Verdict, s.Reason = Refused, cmp.Or(r.Reason, "the audit log did not take its records in time")
+		if r.Action == "frozen" {
+			s.Verdict = Denied
+		}
+	}
+	s.next()
+	return s
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+func hookOf(r query.Record) Hook {
+	return Hook{
+		ID: r.Hook, Action: r.Action, Rule: r.Rule, Reason: r.Reason, Failure: r.Failure, Error: r.Error, FailedOpen: r.FailedOpen,
+		Skipped: r.Kind == audit.HookSkipped, Shadow: r.Shadow, Micros: r.Micros, Changes: r.Changes, Changed: r.Data != nil || len(r.Changes) > 0,
+	}
+}
+
+// approvals puts approval requests and their decisions together.
+func (s *Story) approvals(c *query.Chain) {
+	at := map[string]int{}
+	for _, r := range c.Of(audit.ApprovalRequested, audit.ApprovalDecided) {
+		i, known := at[r.ApprovalID]
+		if !known {
+			i = len(s.Approval)
+			at[r.ApprovalID] = i
+			s.Approval = append(s.Approval, Approval{ID: r.ApprovalID})
+		}
+		a := &s.Approval[i]
+		a.Prompt = cmp.Or(a.Prompt, r.Prompt)
+		if r.Kind == audit.ApprovalRequested {
+			a.asked = r.Time
+			continue
+		}
+		a.Decided, a.Granted, a.Option, a.DecidedBy, a.ClaimedBy, a.Note, a.TimedOut = stamp(r.Time), r.Granted, r.Option, r.DecidedBy, r.ClaimedBy, r.Note, r.TimedOut
+		if !a.asked.IsZero() {
+			a.Waited = max(r.Time.Sub(a.asked).Milliseconds(), 0)
+		}
+	}
+}
+
+// end is what the agent was told, and by whose word.
+func (s *Story) end(r *query.Record) {
+	if r == nil {
+		return
+	}
+	s.Reason, s.Hook, s.Agent, s.Emitter, s.Micros, s.Time, s.Place = r.Reason, r.DeniedBy, r.Agent, r.Emitter, r.Micros, stamp(r.Time), r.Place.String()
+	if r.In != nil && r.In.Value != nil {
+		s.about(r.In.Value)
+	}
+	switch r.Action {
+	case "deny":
+		s.Verdict = Denied
+	case "pending", "ask_user":
+		s.Verdict = Waiting
+		s.Hook = s.asker()
+	case "deadline":
+		s.Verdict, s.Reason = Refused, "the time was over before every hook was heard"
+	case "collect":
+		s.Verdict = Collected
+	default:
+		s.Verdict = Allowed
+	}
+	if len(s.Approval) > 0 {
+		if a := s.Approval[len(s.Approval)-1]; a.Decided != "" {
+			s.decided(a)
+		}
+	}
+	for _, h := range s.Hooks {
+		if h.ID == s.Hook && !h.Shadow && !h.Skipped {
+			s.Rule = cmp.Or(h.Rule, s.Rule)
+		}
+	}
+}
+
+func (s *Story) decided(a Approval) {
+	s.Verdict, s.By, s.Hook = Denied, a.DecidedBy, s.asker()
+	if a.Granted {
+		s.Verdict = Allowed
+	}
+	s.Reason = cmp.Or(a.Note, s.Reason)
+}
+
+// asker is the hook that asked a person; empty for none.
+func (s *Story) asker() string {
+	for _, h := range s.Hooks {
+		if h.Action == "ask_user" && !h.Shadow {
+			return h.ID
+		}
+	}
+	return ""
+}
+
+// about says what the event's data is about.
+func (s *Story) about(data []byte) {
+	tool, ok := events.ToolOf(s.Event, data)
+	if !ok {
+		return
+	}
+	s.Tool = tool.Name
+	s.Subject = cmp.Or(tool.Command, tool.Path(), tool.URL())
+}
