@@ -1,0 +1,81 @@
+"""What a mount plan may say of the hook module."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .. import _names
+
+GATED = ("prompt:submit", "provider:request", "tool:pre", "tool:post")
+"""The events that Amplifier's orchestrators obey, or whose denial this module enforces itself."""
+_STREAMS = ("content_block:", "thinking:", "llm:")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """The config of hooks-hookrouter in a mount plan."""
+
+    url: str | None = None
+    """The address of NATS; NATS_URL where it is missing."""
+    creds: str | None = None
+    prefix: str = "hooks"
+    events: Sequence[str] | None = None
+    """What is forwarded. Without a value: all events of amplifier-core but those of streams."""
+    closed: Sequence[str] = GATED
+    """The events that are denied where the bus decides nothing: patterns, as of hooks."""
+    patience: float = 5.0
+    """Seconds that a gated event waits for a router."""
+    priority: int = 1000
+    """After the session's other hooks, so that the bus judges what they have made of the data."""
+    require_verdict: bool = True
+    """Whether a tool refuses an input that no verdict on a tool:pre permits."""
+    changed_prompt: str = "deny"
+    """What happens where the bus changes a prompt: deny, since loop-basic and others send the old one all the same;
+    pass, where the orchestrator is known to take the new one."""
+
+    def __post_init__(self) -> None:
+        for name in ("events", "closed"):
+            value = getattr(self, name)
+            if isinstance(value, str) or not isinstance(value, Sequence | None):
+                raise ValueError(f"{name} is {value!r}: a list of event names is needed")
+            for pattern in value or ():
+                _names.check_pattern(pattern)
+        if self.changed_prompt not in ("deny", "pass"):
+            raise ValueError(f"changed_prompt is {self.changed_prompt!r}: 'deny' or 'pass'")
+        for name, kinds in (("patience", (int, float)), ("priority", (int,)), ("require_verdict", (bool,))):
+            value = getattr(self, name)
+            if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+                raise ValueError(f"{name} is {value!r}: it must be a {kinds[-1].__name__}")
+        missing = [event for event in self.closed if "*" not in event and event not in self.forwarded()]
+        if missing:
+            raise ValueError(f"{', '.join(missing)}: closed, but not among events: nothing would ask about it")
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any] | None) -> Config:
+        """Read a mount plan's config; ValueError where it has a member that means nothing."""
+        known = {field.name for field in dataclasses.fields(cls)}
+        if unknown := set(config or {}) - known:
+            raise ValueError(f"{', '.join(sorted(unknown))}: no such option; there are {', '.join(sorted(known))}")
+        return cls(**(config or {}))
+
+    def forwarded(self) -> list[str]:
+        """List the events to register for: amplifier-core matches no patterns."""
+        from amplifier_core.events import ALL_EVENTS
+
+        if self.events is None:
+            return [event for event in ALL_EVENTS if not event.startswith(_STREAMS)]
+        wanted = list(self.events)
+        named = [event for event in wanted if "*" not in event]
+        return named + [e for e in ALL_EVENTS if e not in named and any(matches(p, e) for p in wanted)]
+
+    def gated(self, event: str) -> bool:
+        """Report whether an event is denied where nothing is decided."""
+        return any(matches(pattern, event) for pattern in self.closed)
+
+
+def matches(pattern: str, event: str) -> bool:
+    """Report whether a pattern of the bus means an event."""
+    return pattern in ("*", event) or (pattern.endswith(":*") and event.startswith(pattern[:-1]))
