@@ -34,7 +34,7 @@ func TestTheManifestsAreWell(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			set := load(t, name)
 			for what, check := range checks {
-				if what == "production" && name != "overlays/prod" {
+				if what == "production" && name != "overlays/prod" && name != identified {
 					continue
 				}
 				for _, wrong := range check(set) {
@@ -49,7 +49,7 @@ func TestTheManifestsAreWell(t *testing.T) {
 }
 
 func TestEveryNamespaceIsItsOwn(t *testing.T) {
-	want := map[string]string{"base": "hook-router", "overlays/prod": "hook-router", "overlays/dev": "hook-router-dev"}
+	want := map[string]string{"base": "hook-router", "overlays/prod": "hook-router", "overlays/dev": "hook-router-dev", identified: "hook-router"}
 	for _, name := range all {
 		set := load(t, name)
 		if len(set.Namespaces) != 1 || set.Namespace != want[name] {
@@ -73,7 +73,7 @@ func TestNoSecretIsInTheTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{"/*.key\n", "/console.token\n", "/*.password\n"} {
+	for _, file := range []string{"/*.key\n", "/console.token\n", "/*.password\n", "/auth/\n", "/identities.yaml\n"} {
 		if !strings.Contains(string(ignored), file) {
 			t.Errorf("git does not ignore %s", strings.TrimSpace(file))
 		}

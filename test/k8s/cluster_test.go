@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // cluster is a namespace without Kubernetes: the NATS servers of a set in this
@@ -89,16 +90,8 @@ func (c *cluster) mount(t *testing.T, w *Workload) {
 			c.names = append(c.names, m.MountPath, dir)
 			for _, v := range w.Template.Spec.Volumes {
 				files := map[string][]byte{}
-				switch {
-				case v.Name != m.Name:
-				case v.ConfigMap != nil:
-					for name, text := range c.set.configMap(v.ConfigMap.Name) {
-						files[name] = []byte(text)
-					}
-				case v.Secret != nil:
-					for _, item := range v.Secret.Items {
-						files[item.Path] = c.set.secret(v.Secret.SecretName)[item.Key]
-					}
+				if v.Name == m.Name {
+					c.set.contents(v, files)
 				}
 				for name, text := range files {
 					if err := os.WriteFile(filepath.Join(dir, name), text, 0o440); err != nil {
@@ -106,6 +99,29 @@ func (c *cluster) mount(t *testing.T, w *Workload) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// contents adds the files of a volume.
+func (s *Set) contents(v corev1.Volume, files map[string][]byte) {
+	switch {
+	case v.ConfigMap != nil && len(v.ConfigMap.Items) == 0:
+		for name, text := range s.configMap(v.ConfigMap.Name) {
+			files[name] = []byte(text)
+		}
+	case v.ConfigMap != nil:
+		for _, item := range v.ConfigMap.Items {
+			files[item.Path] = []byte(s.configMap(v.ConfigMap.Name)[item.Key])
+		}
+	case v.Secret != nil:
+		for _, item := range v.Secret.Items {
+			files[item.Path] = s.secret(v.Secret.SecretName)[item.Key]
+		}
+	case v.Projected != nil:
+		for _, source := range v.Projected.Sources {
+			one, _ := part(source)
+			s.contents(one, files)
 		}
 	}
 }

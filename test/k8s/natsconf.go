@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -22,13 +24,18 @@ func NATSOptions(s *Set, dir string) (*server.Options, error) {
 		if v.ConfigMap == nil {
 			continue
 		}
+		at := filepath.Join(dir, path.Base(w.mount(v.Name)))
+		if err := os.MkdirAll(at, 0o750); err != nil {
+			return nil, err
+		}
 		for name, text := range s.configMap(v.ConfigMap.Name) {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			text = strings.ReplaceAll(text, `"/data/jwt"`, strconv.Quote(filepath.Join(dir, "jwt")))
+			if err := os.WriteFile(filepath.Join(at, name), []byte(text), 0o600); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return server.ProcessConfigFile(filepath.Join(dir, "nats.conf"))
+	return server.ProcessConfigFile(filepath.Join(dir, "nats", "nats.conf"))
 }
 
 // NATS finds what is wrong with a server's settings beside its manifest: writes

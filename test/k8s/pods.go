@@ -33,7 +33,7 @@ func Restricted(s *Set) (wrong []string) {
 			say("the pod is in the host's namespaces")
 		}
 		for _, v := range pod.Volumes {
-			if v.ConfigMap == nil && v.Secret == nil && v.EmptyDir == nil {
+			if v.ConfigMap == nil && v.Secret == nil && v.EmptyDir == nil && !ours(v.Projected) {
 				say("the volume " + v.Name + " is of a kind that we do not use")
 			}
 		}
@@ -57,6 +57,11 @@ func Restricted(s *Set) (wrong []string) {
 		}
 	}
 	return wrong
+}
+
+// ours reports whether a volume projects ConfigMaps and Secrets only: no token.
+func ours(p *corev1.ProjectedVolumeSource) bool {
+	return p != nil && !slices.ContainsFunc(p.Sources, func(v corev1.VolumeProjection) bool { return v.ConfigMap == nil && v.Secret == nil })
 }
 
 func restricted(c *corev1.Container) (wrong []string) {

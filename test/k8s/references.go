@@ -95,6 +95,15 @@ func (s *Set) files(v corev1.Volume) (files, missing []string) {
 			keys[key] = len(value) > 0
 		}
 		items = v.Secret.Items
+	case v.Projected != nil:
+		for _, source := range v.Projected.Sources {
+			one, optional := part(source)
+			has, lacks := s.files(one)
+			if len(lacks) == 0 || !optional {
+				files, missing = append(files, has...), append(missing, lacks...)
+			}
+		}
+		return files, missing
 	default:
 		return nil, nil
 	}
@@ -113,6 +122,19 @@ func (s *Set) files(v corev1.Volume) (files, missing []string) {
 		files = append(files, item.Path)
 	}
 	return files, missing
+}
+
+// part is a part of a projected volume as a volume of its own.
+func part(p corev1.VolumeProjection) (v corev1.Volume, optional bool) {
+	switch {
+	case p.ConfigMap != nil:
+		v.ConfigMap = &corev1.ConfigMapVolumeSource{LocalObjectReference: p.ConfigMap.LocalObjectReference, Items: p.ConfigMap.Items}
+		optional = p.ConfigMap.Optional != nil && *p.ConfigMap.Optional
+	case p.Secret != nil:
+		v.Secret = &corev1.SecretVolumeSource{SecretName: p.Secret.Name, Items: p.Secret.Items}
+		optional = p.Secret.Optional != nil && *p.Secret.Optional
+	}
+	return v, optional
 }
 
 // settings are the texts that a container's program gets.

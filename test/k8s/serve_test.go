@@ -41,6 +41,7 @@ func TestTheProgramsServe(t *testing.T) {
 // route does what the pod of a router does, on servers that have just started.
 func (c *cluster) route(t *testing.T, ctx context.Context) *running {
 	t.Helper()
+	c.mount(t, c.set.Workload("hook-router"))
 	for ctx.Err() == nil { // as the kubelet does: a cluster needs a moment to elect
 		if out, err := c.command(t, c.set.Workload("hook-router"), "setup").CombinedOutput(); err == nil {
 			break
@@ -48,7 +49,7 @@ func (c *cluster) route(t *testing.T, ctx context.Context) *running {
 			t.Fatalf("setup: %v\n%s", err, out)
 		}
 	}
-	c.names = append(c.names, ":8080", "127.0.0.1:0")
+	c.names = append(c.names, ":8080", "127.0.0.1:0", ":8081", "127.0.0.1:0")
 	router := c.run(t, "hook-router", "hook-router")
 	router.says(t, ctx, "durability is proven")
 	return router
@@ -144,6 +145,9 @@ func (c *cluster) emit(t *testing.T, data string) (code int, out string) {
 		url = c.url("agent")
 	}
 	env := []string{"NATS_URL=" + c.here(url), "NATS_INBOX_PREFIX=_INBOX_agent", "HOME=" + t.TempDir()}
+	if c.set.secret("hookrouter-creds-coder") != nil {
+		env = []string{"NATS_URL=" + c.here("nats://nats:4222"), "NATS_CREDS=" + c.creds(t, "coder"), "HOME=" + t.TempDir()}
+	}
 	out, err := program(env, "hookctl", "emit", "tool:pre", "--session=s1", data)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode(), out

@@ -82,6 +82,13 @@ func load(t *testing.T, name string) *Set {
 		_, extra, _ = bytes.Cut(extra, []byte("\n---\n")) // its Namespace is there already
 		text = slices.Concat(text, []byte("---\n"), extra)
 	}
+	if name == identified {
+		extra, err := identities()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = slices.Concat(text, []byte("---\n"), extra.manifests)
+	}
 	set, err := Decode(text)
 	if err != nil {
 		t.Fatal(err)
@@ -90,4 +97,7 @@ func load(t *testing.T, name string) *Set {
 }
 
 // all are the kustomizations that are deployed.
-var all = []string{"base", "overlays/dev", "overlays/prod"}
+var all = []string{"base", "overlays/dev", "overlays/prod", identified}
+
+// identified is the one with identities in the place of passwords.
+const identified = "overlays/identities"

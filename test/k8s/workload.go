@@ -92,6 +92,18 @@ func (w Workload) port(nameOrNumber string) *corev1.ContainerPort {
 	return nil
 }
 
+// mount is where a volume is mounted; "" for nowhere.
+func (w Workload) mount(volume string) string {
+	for _, c := range w.Containers() {
+		for _, m := range c.VolumeMounts {
+			if m.Name == volume {
+				return m.MountPath
+			}
+		}
+	}
+	return ""
+}
+
 // Env is what a container's variables are in the pod with a number: Secrets are
 // looked up, and $(NAME) is replaced as the kubelet does.
 func (s *Set) Env(w *Workload, c *corev1.Container, pod int) map[string]string {

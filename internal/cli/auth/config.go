@@ -27,7 +27,9 @@ func (c *configCmd) Run(e *cli.Env) error {
 	if err != nil {
 		return explained(err)
 	}
-	conf, err := natsConfig(a)
+	// The manifests of deploy/k8s let a server write nowhere but to its volume.
+	dir := map[string]string{"nats": "./jwt", "kubernetes": "/data/jwt"}[c.For]
+	conf, err := natsConfig(a, dir)
 	if err != nil {
 		return err
 	}
@@ -39,8 +41,8 @@ func (c *configCmd) Run(e *cli.Env) error {
 }
 
 // natsConfig is what a nats-server includes. It holds no secret: the accounts are public
-// keys and signatures.
-func natsConfig(a *identity.Authority) (string, error) {
+// keys and signatures. The server keeps in dir what it is told of new ones.
+func natsConfig(a *identity.Authority, dir string) (string, error) {
 	files := a.Files()
 	operator, err := os.ReadFile(files.Operator)
 	if err != nil {
@@ -49,7 +51,7 @@ func natsConfig(a *identity.Authority) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Who may connect, and what each may do: include this in the configuration of nats-server.\n"+
 		"# New identities reach the server by hookctl auth push.\n"+
-		"operator: %s\nsystem_account: %s\nresolver: {type: full, dir: \"./jwt\"}\nresolver_preload: {\n", operator, files.System)
+		"operator: %s\nsystem_account: %s\nresolver: {type: full, dir: %q}\nresolver_preload: {\n", operator, files.System, dir)
 	tokens, err := filepath.Glob(filepath.Join(files.Accounts, "*.jwt"))
 	if err != nil {
 		return "", err
