@@ -50,7 +50,7 @@ func newAuthBus(t *testing.T, o router.Options, more ...identity.Identity) *auth
 		}})
 	var err error
 	w.s, err = server.Start(t.Context(), server.Options{
-		NATS: natsx.Options{Prefix: "hooks"}, Listen: "127.0.0.1:0", StoreDir: dir, AuthDir: w.auth, Router: o,
+		NATS: natsx.Options{Prefix: "hooks"}, Listen: "127.0.0.1:0", StoreDir: dir, AuthDir: w.auth, AgentHTTP: server.AgentHTTP{Listen: "127.0.0.1:0"}, Router: o,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -91,7 +91,7 @@ func selfSigned(name string) (certificate, private []byte, err error) {
 func (c *cluster) creds(t *testing.T, name string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name+".creds")
-	if err := os.WriteFile(file, c.set.secret("hookrouter-creds-"+name)["user.creds"], 0o600); err != nil {
+	if err := os.WriteFile(file, c.set.secret("hookrouter-creds-" + name)["user.creds"], 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return file
