@@ -14,7 +14,7 @@ import { type NatsConnection, type NodeConnectionOptions, connect as dial, creds
 import { type Client, type ClientOptions, type Handler, type Registration, type Worker, connect, parse } from "../src/index.js"
 import { identify } from "../src/identity.js"
 
-const program = process.env.HOOKROUTER_BIN ?? fileURLToPath(new URL("../bin/hook-router", import.meta.url))
+const program = join(process.env.HOOKROUTER_BIN ?? fileURLToPath(new URL("../bin", import.meta.url)), "hook-router")
 
 /** A hook-router, and clients of it that end with the test. */
 export class Router {
