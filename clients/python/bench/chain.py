@@ -4,12 +4,12 @@ Both send the same event to three hooks that let it pass, in turns, so that a bu
 
     python bench/chain.py
 
-Needs amplifier-core, and the router's program: see hookrouter.testing.find_binary.
+Both run in uvloop where that is installed (hookrouter[fast]). Needs amplifier-core, and the router's program: see
+hookrouter.testing.find_binary.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
 import statistics
 import subprocess
@@ -21,7 +21,7 @@ from collections.abc import Awaitable, Callable
 from amplifier_core.hooks import HookRegistry as InProcess
 from amplifier_core.models import HookResult as CoreResult
 
-from hookrouter import Agent, HookRegistry, HookResult, connect
+from hookrouter import Agent, HookRegistry, HookResult, _loop, connect
 from hookrouter.testing import Router
 
 ROUNDS, EVENTS = 40, 50
@@ -41,7 +41,7 @@ def worker(name: str) -> None:
         print("ready", flush=True)
         await hooks.serve()
 
-    asyncio.run(main())
+    _loop.run(main())
 
 
 async def timed(emit: Callable[[str, dict], Awaitable[object]], times: list[float]) -> None:
@@ -85,7 +85,7 @@ def main() -> None:
             for process in workers:
                 assert process.stdout is not None
                 process.stdout.readline()
-            print(f"ratio of the p50s: {asyncio.run(compare()):.2f}")
+            print(f"ratio of the p50s: {_loop.run(compare()):.2f}")
         finally:
             for process in workers:
                 process.kill()

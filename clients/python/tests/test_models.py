@@ -95,7 +95,7 @@ def test_names():
     assert _names.escape('a "%é\n') == "a%20%22%25%C3%A9%0A"
     assert _names.unescape(_names.escape("ü/?#[]@!$&'()*+,;=")) == "ü/?#[]@!$&'()*+,;="
     assert _names.check_hook_id(_names.slug("<Lambda> ÄÖ")).startswith("lambda")
-    assert len(_names.token()) == 32
+    assert len(_names.challenge()) == 32
     assert _names.token() != _names.token()
 
 

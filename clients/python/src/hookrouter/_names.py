@@ -55,10 +55,15 @@ def check_prefix(prefix: str) -> str:
 def slug(name: str) -> str:
     """Return a hook id that nobody else has, made from a name for people."""
     text = re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-_")[:48].rstrip("-_")
-    return f"{text or 'hook'}-{token()[:10].lower()}"
+    return f"{text or 'hook'}-{token()[:10]}"
 
 
 def token() -> str:
+    """Return 136 bits that nobody can guess, as text."""
+    return secrets.token_hex(17)
+
+
+def challenge() -> str:
     """Return 160 bits that nobody can guess, as 32 characters of A-Z and 2-7."""
     return base64.b32encode(secrets.token_bytes(20)).decode("ascii")
 

@@ -224,7 +224,7 @@ class Transport:
         async with self._proving:
             if self._checked():
                 return
-            at, challenge = self.generation, _names.token()
+            at, challenge = self.generation, _names.challenge()
             reply = await self._exchange(self.subject("prove"), challenge.encode(), {}, lambda _: True)
             if not _identity.proven(self._identity.router, challenge, reply.data):
                 raise Impostor(
@@ -344,6 +344,8 @@ def _no_responders(message: Msg) -> bool:
 
 def read_error(headers: Mapping[str, str] | None) -> RouterError | None:
     """Read the error that a reply carries."""
+    if not any(name.lower().startswith("nats-service-error") for name in headers or ()):
+        return None
     code, text = header(headers, "Nats-Service-Error-Code"), header(headers, "Nats-Service-Error")
     if not code and not text:
         return None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, TypeVar, overload
 
-from . import _identity, _names, events, tools
+from . import _identity, _loop, _names, events, tools
 from ._event import defaults_header
 from ._serve import Contributor, Handler
 from .agent import Agent, Collection, Data
@@ -219,7 +219,7 @@ class HookRegistry:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
 
-        asyncio.run(main())
+        _loop.run(main())
 
     async def close(self) -> None:
         """Remove the hooks, answer what has come, and disconnect what the registry has connected."""

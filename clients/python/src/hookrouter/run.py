@@ -26,14 +26,15 @@ class Run:
     @classmethod
     def read(cls, headers: Mapping[str, str]) -> Run:
         """Read the headers of a reply."""
-        count = header(headers, "Hook-Count")
+        low = {name.lower(): value for name, value in headers.items()}
+        count = low.get("hook-count", "")
         return cls(
-            event_id=unescape(header(headers, "Hook-Event-Id")),
-            chain_id=header(headers, "Hook-Chain-Id"),
+            event_id=unescape(low.get("hook-event-id", "")),
+            chain_id=low.get("hook-chain-id", ""),
             hooks=int(count) if count.isascii() and count.isdigit() else 0,
-            denied_by=header(headers, "Hook-Denied-By"),
-            failed_open=names(header(headers, "Hook-Failed-Open")),
-            audit=header(headers, "Hook-Audit"),
+            denied_by=low.get("hook-denied-by", ""),
+            failed_open=names(low.get("hook-failed-open", "")),
+            audit=low.get("hook-audit", ""),
         )
 
 
