@@ -68,7 +68,7 @@ export class Agent {
     const request = this.request("emit", event, data)
     if (options.timeout !== undefined) request.before = (left) => setTimeLeft(request.headers, left)
     request.retry = "unserved"
-    const reply = await send(this.client, request, { timeout: options.timeout ?? maxWait, signal: options.signal })
+    const reply = await send(this.client, request, { timeout: Math.min(options.timeout ?? maxWait, maxWait), signal: options.signal })
     try {
       return { ...decodeResult(text(reply.data)), run: readRun(reply.headers) }
     } catch (error) {

@@ -17,6 +17,8 @@ export interface GuardOptions {
   ungated?: string[]
   /** The role of what hooks inject, for a model that takes system messages only at the start. */
   injectAs?: "system" | "user"
+  /** Gets each verdict; its `display` is for the user. */
+  onVerdict?: (execution: Execution) => void
 }
 
 /** One conversation behind its hooks. */
@@ -29,7 +31,7 @@ export interface Guard<T extends ToolSet> {
 
 /** Puts the tools and the prompts of one conversation behind the hooks of an agent. Make one for each conversation. */
 export function guard<T extends ToolSet>(agent: Agent, tools: T, options: GuardOptions = {}): Guard<T> {
-  const context = new Context(options.injectAs)
+  const context = new Context(options)
   const guarded: ToolSet = {}
   for (const [name, tool] of Object.entries(tools)) {
     const { execute, inputSchema } = tool
@@ -80,10 +82,12 @@ class Context {
   private readonly kept: { at: number; message: PromptMessage }[] = []
   private readonly prompts = new Map<string, string>() // what hooks made of those that were asked about
 
-  constructor(private readonly role: "system" | "user" | undefined) {}
+  constructor(private readonly options: GuardOptions) {}
 
+  /** Takes what a verdict injects. */
   add(verdict: Execution): void {
     this.queue.push(...verdict.messages)
+    this.options.onVerdict?.(verdict)
   }
 
   /** Asks about the user's messages that were not asked about yet. The SDK sends all of them with each request. */
@@ -109,9 +113,9 @@ class Context {
     const before = this.prompts.get(key)
     if (before !== undefined) return before
     const verdict = await agent.execute("prompt:submit", { prompt: asked }, { signal })
+    this.add(verdict)
     const { prompt: given } = require(verdict)
     if (typeof given !== "string") throw new HookRouterError("a hook changed the prompt into what is no text")
-    this.add(verdict)
     this.prompts.set(key, given)
     return given
   }
@@ -132,7 +136,7 @@ class Context {
   }
 
   private message({ role, content }: Message): PromptMessage {
-    const as = role === "system" ? (this.role ?? role) : role
+    const as = role === "system" ? (this.options.injectAs ?? role) : role
     if (as === "system") return { role: as, content }
     return { role: as, content: [{ type: "text", text: content }] }
   }

@@ -50,12 +50,13 @@ async function turn(t: TestContext, hook: (event: HookEvent) => HookResult, deci
       return `ran ${command}`
     },
   })
-  const { tools, middleware } = guard(agent, { bash })
+  const shown: string[] = []
+  const { tools, middleware } = guard(agent, { bash }, { onVerdict: ({ display }) => shown.push(...display.map(({ message }) => message)) })
   const model = script()
   const settings = { model: wrapLanguageModel({ model, middleware }), tools, prompt: "list files", stopWhen: isStepCount(5) }
   const run = async () => (streamed ? await streamText({ ...settings, onError() {} }).text : (await generateText(settings)).text)
   const sent = () => (streamed ? model.doStreamCalls : model.doGenerateCalls).map(({ prompt }) => JSON.stringify(prompt))
-  return { router, ran, run, sent }
+  return { router, ran, run, sent, shown }
 }
 
 const on = (name: string, result: (event: HookEvent) => HookResult) => (event: HookEvent) => (event.name === name ? result(event) : allow())
@@ -71,9 +72,10 @@ for (const streamed of [false, true]) {
   })
 
   test(`deny: the tool does not run, and the model hears why${how}`, async (t) => {
-    const { ran, run, sent } = await turn(t, on("tool:pre", () => deny("not that")), undefined, streamed)
+    const hook = on("tool:pre", () => ({ ...deny("not that"), user_message: "it tried" }))
+    const { ran, run, sent, shown } = await turn(t, hook, undefined, streamed)
     assert.equal(await run(), "done")
-    assert.deepEqual(ran, [])
+    assert.deepEqual([ran, shown], [[], ["it tried"]])
     assert.match(sent()[1] ?? "", /denied: not that/)
   })
 
@@ -151,6 +153,22 @@ test("prompts: a denied one is not sent, a changed one is", async (t) => {
   const changed = await turn(t, on("prompt:submit", () => modify({ prompt: "masked" })))
   await changed.run()
   assert.ok(changed.sent().every((prompt) => prompt.includes("masked") && !prompt.includes("list files")))
+})
+
+test("what hooks inject may be a message of the user; what is ephemeral is sent once, joined to the result where it asks for that", async (t) => {
+  const router = await Router.start(t)
+  await router.guard((event) => ({ ...inject(`after ${event.name}`), ephemeral: true, append_to_last_tool_result: event.name === "tool:post" }), {
+    events: ["prompt:submit", "tool:post"],
+  })
+  const agent = (await router.client("agent")).agent()
+  const bash = tool({ inputSchema: z.object({ command: z.string() }), execute: ({ command }) => `ran ${command}` })
+  const { tools, middleware } = guard(agent, { bash }, { injectAs: "user" })
+  const model = script()
+  await generateText({ model: wrapLanguageModel({ model, middleware }), tools, prompt: "list files", stopWhen: isStepCount(5) })
+  const [first, second] = model.doGenerateCalls.map(({ prompt }) => prompt)
+  assert.deepEqual(first?.map(({ role }) => role), ["user", "user"])
+  assert.deepEqual(second?.map(({ role }) => role), ["user", "assistant", "tool"])
+  assert.match(JSON.stringify(second), /ran ls\\n\\nafter tool:post/)
 })
 
 test("tools that can't be stopped are refused, unless they are named", () => {
