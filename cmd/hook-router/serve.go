@@ -9,8 +9,10 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -87,6 +89,7 @@ type serve struct {
 	ConsoleToken       string   `env:"HOOK_ROUTER_CONSOLE_TOKEN" placeholder:"TOKEN" help:"Access token of the console, or NAME:TOKEN for each person, comma-separated; empty: a random one, printed at start. Prefer the environment variable."`
 	ConsoleFreeze      []string `env:"HOOK_ROUTER_CONSOLE_FREEZE" placeholder:"NAME,..." help:"People who may freeze agents in the console, besides the holder of the unnamed token."`
 	ConsoleProxyHeader string   `env:"HOOK_ROUTER_CONSOLE_PROXY_HEADER" placeholder:"HEADER" help:"Header in which an authenticating proxy names its user; the proxy sends the token of the person named proxy."`
+	ConsoleURL         string   `name:"console-url" env:"HOOK_ROUTER_CONSOLE_URL" placeholder:"URL" help:"Address of the console as people open it, such as https://hooks.example.com: each denial that an agent gets has the address of the page that tells why. Empty: none has."`
 	ConsoleHosts       []string `env:"HOOK_ROUTER_CONSOLE_HOSTS" placeholder:"HOST,..." help:"Host names of the console, besides loopback."`
 	Webhook            []string `env:"HOOK_ROUTER_WEBHOOK" placeholder:"URL,..." help:"Webhook URLs that receive each approval request and its decision; may be given several times."`
 	WebhookSecret      string   `env:"HOOK_ROUTER_WEBHOOK_SECRET" placeholder:"SECRET" help:"Secret that signs webhooks: whsec_ and 24 to 64 bytes in base64. Prefer the environment variable."`
@@ -154,8 +157,24 @@ func (s serve) check(command *kong.Context) error {
 			return fmt.Errorf("--console-token: %w", err)
 		}
 	}
+	if err := s.checkConsoleURL(); err != nil {
+		return err
+	}
 	if s.ConsoleProxyHeader != "" && !s.hasProxy() {
 		return errors.New("--console-proxy-header needs a token that proves the proxy: add proxy:TOKEN to HOOK_ROUTER_CONSOLE_TOKEN, and have the proxy send it as Authorization: Bearer TOKEN")
+	}
+	return nil
+}
+
+// checkConsoleURL says why agents can't be told that address. What is more than an address
+// may be a secret, and agents would get it.
+func (s serve) checkConsoleURL() error {
+	if s.ConsoleURL == "" {
+		return nil
+	}
+	at, err := url.Parse(s.ConsoleURL)
+	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || at.User != nil || at.RawQuery != "" || at.Fragment != "" || len(s.ConsoleURL) > 512 {
+		return errors.New("--console-url must be an address such as https://hooks.example.com, without a user, a token or a query: agents are given it")
 	}
 	return nil
 }
@@ -234,7 +253,7 @@ func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log
 			ChainTimeout: s.ChainTimeout, CollectTimeout: s.CollectTimeout, DrainTimeout: s.DrainTimeout,
 			PublishData: dispatch.PublishData(s.PublishData), TTL: s.TTL,
 			Injection:   verdict.Limits{Size: s.InjectionSize, Budget: s.InjectionBudget},
-			NoApprovals: s.Approvals == "off", ReplayWindow: s.ApprovalReplay, Rules: files, Guards: files.guards, Identities: identities, UnknownEvents: dispatch.UnknownEvents(s.UnknownEvents), ProvenOnly: s.Approvers == "proven", Accounts: s.NATSAccounts,
+			NoApprovals: s.Approvals == "off", ReplayWindow: s.ApprovalReplay, ConsoleURL: strings.TrimSuffix(s.ConsoleURL, "/"), Rules: files, Guards: files.guards, Identities: identities, UnknownEvents: dispatch.UnknownEvents(s.UnknownEvents), ProvenOnly: s.Approvers == "proven", Accounts: s.NATSAccounts,
 			Audit: recorder.Mode(s.Audit), AuditTimeout: s.AuditTimeout, AuditData: recorder.Data(s.AuditData), AuditMask: files.masker(), AuditKey: key,
 			MaxApprovals: s.MaxApprovals, MaxApprovalsPerSession: s.MaxApprovalsPerSession, ForwardBaggage: s.ForwardBaggage,
 		},

@@ -172,7 +172,7 @@ func (p *pending) await(reply func(body []byte)) {
 	d := p.dispatch // what waits does not hold p, whose request has the event's data
 	d.approvals.Await(p.stored, p.until, func(s *held.Event, decision *approval.Decision) {
 		v := d.leaveHeld(s, decision)
-		reply(v.Append(nil))
+		reply(d.ofVerdict(v, s.ChainID).Append(nil))
 	})
 }
 

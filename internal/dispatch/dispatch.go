@@ -52,6 +52,9 @@ type Options struct {
 	// UnknownEvents says what becomes of an event that is neither standard nor named by
 	// a hook; empty means that it is allowed.
 	UnknownEvents UnknownEvents
+	// ConsoleURL is where the console is, without a slash at its end: each denial that an
+	// agent gets has the address of its page. Empty for none.
+	ConsoleURL string
 	// Notify is called for each approval request that this replica opened or decided;
 	// it must not block. The context names the span. Nil for nobody.
 	Notify func(context.Context, approval.Notice)

@@ -36,7 +36,7 @@ func (d *Dispatcher) Emit(ctx context.Context, req Request) (*Answer, error) {
 		if out, err = d.leave(ev, out); err != nil {
 			return nil, err
 		}
-		answer := ev.answer(out, out.Result.Append(make([]byte, 0, len(out.Result.Data)+128)))
+		answer := ev.answer(out, d.ofResult(out.Result, ev.chainID).Append(make([]byte, 0, len(out.Result.Data)+128)))
 		answer.sent = d.finish(ev, out, "")
 		return answer, nil
 	})

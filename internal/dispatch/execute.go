@@ -46,7 +46,7 @@ func (d *Dispatcher) Execute(ctx context.Context, req Request) (*Answer, error) 
 		}
 		answer := ev.answer(out, nil)
 		if answer.pending = asked; asked == nil {
-			answer.Body = v.Append(make([]byte, 0, len(v.Data)+256))
+			answer.Body = d.ofVerdict(v, ev.chainID).Append(make([]byte, 0, len(v.Data)+256))
 		}
 		ev.concluded(v)
 		answer.sent = d.finish(ev, out, approvalID(v))

@@ -27,7 +27,7 @@ func (d *Dispatcher) Resume(ctx context.Context, id string, req Request) (*Answe
 		if ev.frozen != nil {
 			d.noteFrozen(s.ChainID, s.Session, s.Event, s.EventID, ev.frozen)
 			v := denied(s.Verdict, ev.frozen.Denial())
-			return &Answer{EventID: ev.id(), ChainID: s.ChainID, Called: s.Called, Body: v.Append(nil)}, nil
+			return &Answer{EventID: ev.id(), ChainID: s.ChainID, Called: s.Called, Body: d.ofVerdict(v, s.ChainID).Append(nil)}, nil
 		}
 		return d.join(ctx, ev, s)
 	})

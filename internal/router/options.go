@@ -51,6 +51,9 @@ type Options struct {
 	// MaxApprovals is how many approval requests may be open, and MaxApprovalsPerSession
 	// in one session; 0 means 50,000 and 100.
 	MaxApprovals, MaxApprovalsPerSession int
+	// ConsoleURL is where the console is; each denial that an agent gets has the address of
+	// its page there. Empty for none.
+	ConsoleURL string
 	// ReplayWindow is how long after a decision a permission is given again to the same
 	// event; 0 means 5 min.
 	ReplayWindow time.Duration
@@ -139,6 +142,6 @@ func (o Options) check(maxPayload int64) error {
 func (o Options) dispatchOptions(guards dispatch.Guards) dispatch.Options {
 	return dispatch.Options{
 		MaxData: o.MaxData, MaxPerSession: o.MaxPerSession, MaxPerAgent: o.MaxPerAgent, ChainTimeout: o.ChainTimeout, CollectTimeout: o.CollectTimeout,
-		PublishData: o.PublishData, Injection: o.Injection, NoApprovals: o.NoApprovals, ReplayWindow: o.ReplayWindow, Rules: o.Rules, Guards: guards, Workers: o.Identities, UnknownEvents: o.UnknownEvents, Notify: o.Notify, Log: o.Log,
+		PublishData: o.PublishData, Injection: o.Injection, NoApprovals: o.NoApprovals, ReplayWindow: o.ReplayWindow, ConsoleURL: o.ConsoleURL, Rules: o.Rules, Guards: guards, Workers: o.Identities, UnknownEvents: o.UnknownEvents, Notify: o.Notify, Log: o.Log,
 	}
 }

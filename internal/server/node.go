@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/api/console"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
@@ -75,23 +76,25 @@ type Server struct {
 	authority *identity.Authority // nil where its server lets everybody in
 	contexts  string              // where the contexts are that end with this process; empty for none
 
-	bus    *natsx.Conn
-	router *router.Router
-	hooks  *webhook.Sender // nil without webhooks
-	http   *http.Server
-	page   *console.Console // nil where it is not served
-	agents *agentServer     // nil where no identities are known
-	listen net.Listener
-	tel    *telemetry.Telemetry
-	level  *slog.LevelVar // nil where it is not to be changed
-	log    *slog.Logger
+	bus     *natsx.Conn
+	lookUps chan struct{}   // one element for each look-up of the console
+	mask    recorder.Masker // nil: the usual forms
+	router  *router.Router
+	hooks   *webhook.Sender // nil without webhooks
+	http    *http.Server
+	page    *console.Console // nil where it is not served
+	agents  *agentServer     // nil where no identities are known
+	listen  net.Listener
+	tel     *telemetry.Telemetry
+	level   *slog.LevelVar // nil where it is not to be changed
+	log     *slog.Logger
 }
 
 // Start starts the server, connects, and prepares the router; nothing is served
 // before Run. The error says what to change.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	n := &Server{log: o.Log, tel: o.Telemetry, level: o.Level}
+	n := &Server{log: o.Log, tel: o.Telemetry, level: o.Level, lookUps: make(chan struct{}, maxLookUps), mask: o.Router.AuditMask}
 	if err := n.start(ctx, o); err != nil {
 		n.close()
 		return nil, err
@@ -169,7 +172,7 @@ func (n *Server) listenHTTP(ctx context.Context, o Options) (err error) {
 			return err
 		}
 		n.page = console.New(console.Options{
-			Approvals: n.router.Approvals(), Events: n.live, Registry: n.router.Registry, Token: token, People: people, Hosts: o.ConsoleHosts, Log: o.Log,
+			Approvals: n.router.Approvals(), Events: n.live, Registry: n.router.Registry, Why: n.why, Token: token, People: people, Hosts: o.ConsoleHosts, Log: o.Log,
 			Freezer: n.router, MayFreeze: o.ConsoleFreeze, ProxyHeader: o.ConsoleProxyHeader,
 		})
 		if n.level != nil {

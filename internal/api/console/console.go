@@ -34,6 +34,9 @@ type Options struct {
 	// Registry returns the JSON of hooks.registry. Nil: the registry is refused
 	// with 503.
 	Registry func(ctx context.Context) ([]byte, error)
+	// Why returns the JSON of the story of what an id names, "" for the last denial. The
+	// error has code 404 where nothing is known of it. Nil: it is refused with 503.
+	Why func(ctx context.Context, id string) ([]byte, error)
 	// Freezer freezes agents. Nil: freezing is refused with 503.
 	Freezer Freezer
 	// MayFreeze names the people who may, besides who has the token without a name.
@@ -179,10 +182,12 @@ func (c *Console) Handler() http.Handler {
 	api.HandleFunc("GET /v1/freeze", c.listFreezes)
 	api.HandleFunc("POST /v1/freeze", c.freeze)
 	api.HandleFunc("GET /v1/registry", c.registry)
+	api.HandleFunc("GET /v1/why", c.why)
 	api.HandleFunc("GET /v1/events", c.live)
 	api.HandleFunc("/v1/", c.unknown)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { html(w, "pages/index.html") })
+	mux.HandleFunc("GET /why/{id...}", func(w http.ResponseWriter, _ *http.Request) { html(w, "pages/index.html") })
 	mux.HandleFunc("GET /denied", func(w http.ResponseWriter, _ *http.Request) { html(w, "pages/denied.html") })
 	mux.HandleFunc("GET /assets/{name}", c.asset)
 	mux.Handle("/v1/", c.authorised(api))

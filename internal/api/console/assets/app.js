@@ -6,6 +6,7 @@ import { addEvent, addLost } from "./live.js";
 import { showRegistry } from "./registry.js";
 import { session, signIn } from "./session.js";
 import { showFrozen } from "./freeze.js";
+import { asked, showWhy } from "./why.js";
 
 const views = ["approvals", "live", "registry"];
 const setAside = new Map(); // id of an approval request that doesn't open by itself again → when it expires
@@ -15,7 +16,9 @@ let access = true; // until a request is refused for want of it
 const now = () => Date.now() + ahead;
 
 function route() {
-  const view = views.includes(location.hash.slice(1)) ? location.hash.slice(1) : views[0];
+  const id = asked();
+  $("why").hidden = id === null;
+  const view = id !== null ? "why" : views.includes(location.hash.slice(1)) ? location.hash.slice(1) : views[0];
   for (const name of views) {
     $(name).hidden = name !== view;
     if (name === view) $("tab-" + name).setAttribute("aria-current", "page");
@@ -119,5 +122,6 @@ $("freeze").addEventListener("close", next);
 addEventListener("hashchange", route);
 if (await signIn()) {
   route();
+  if (asked() !== null) showWhy(asked());
   connect();
 }

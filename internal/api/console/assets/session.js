@@ -1,7 +1,7 @@
 // Access: the address with the token opens a session, which this tab keeps. It is no
 // cookie: a browser sends those to whatever else listens on this host.
 
-const key = "hookrouter.session";
+const key = "hookrouter.session", aim = "hookrouter.aim";
 
 export const session = () => sessionStorage.getItem(key) || "";
 
@@ -13,12 +13,16 @@ const given = () => new URLSearchParams(location.hash.slice(1)).get("token") || 
 export async function signIn() {
   const token = given();
   if (token || !session()) {
-    if (token) history.replaceState(null, "", "/");
+    if (token) history.replaceState(null, "", sessionStorage.getItem(aim) || location.pathname); // without the token
     sessionStorage.removeItem(key);
     const response = await fetch("/v1/session", { method: "POST", headers: token ? { authorization: "Bearer " + token } : {} });
     if (response.ok) sessionStorage.setItem(key, (await response.json()).session);
   }
-  if (session()) return true;
+  if (session()) {
+    sessionStorage.removeItem(aim);
+    return true;
+  }
+  sessionStorage.setItem(aim, location.pathname); // where the token leads then, in this tab
   location.replace("/denied");
   return false;
 }

@@ -1,0 +1,54 @@
+// Why: the story of one decision, at an address of its own: /why/ID.
+import { $, call, el } from "./dom.js";
+import { changes } from "./question.js";
+import { members, parts, visible } from "./text.js";
+
+// asked is the id in the address; null on another page.
+export const asked = () => location.pathname.startsWith("/why/") ? decodeURIComponent(location.pathname.slice("/why/".length)) : null;
+
+export async function showWhy(id) {
+  $("why-note").textContent = "looking";
+  let text;
+  try {
+    text = await call("/v1/why?id=" + encodeURIComponent(id));
+  } catch (error) {
+    $("why-note").textContent = visible(error.message);
+    return;
+  }
+  $("why-note").textContent = "";
+  fill(JSON.parse(text), members(text));
+}
+
+function fill(s, raw) {
+  document.title = s.verdict + ": " + s.event + " – hookrouter";
+  $("why-verdict").textContent = visible(s.verdict[0].toUpperCase() + s.verdict.slice(1));
+  $("why-verdict").dataset.verdict = s.verdict;
+  $("why-subject").textContent = visible(s.subject || "");
+  const facts = {
+    event: s.event, tool: s.tool, hook: s.hook, rule: s.rule, reason: s.reason,
+    approved: (s.approvals || []).map(approval).join("; "),
+    when: s.time + ", took " + (s.us / 1000).toFixed(1) + " ms", agent: s.emitter && s.emitter !== s.agent ? s.emitter + ", as " + s.agent : s.agent,
+    session: s.session_id, "event id": s.event_id, chain: s.chain_id + " at " + s.place,
+    also: s.others ? s.others.length + (s.more ? " and more" : "") + " chains of this " + s.kind : "",
+  };
+  $("why-facts").replaceChildren(...Object.entries(facts).filter(([, value]) => value).map(([name, value]) =>
+    el("div", {}, el("dt", { textContent: name }), el("dd", { textContent: visible(value, name === "reason") }))));
+  const hooks = parts(raw.get("hooks")).map(([, text]) => members(text)); // changes as they came
+  $("why-hooks").replaceChildren(...s.hooks.map((h, i) => hook(h, hooks[i].get("changes"), h.hook === s.hook)));
+  $("why-next").textContent = (s.next || []).join("\n");
+}
+
+function approval(a) {
+  if (!a.decided) return "not answered yet";
+  return (a.granted ? "granted" : "denied") + (a.option ? " (" + a.option + ")" : "") + " by " + a.decided_by + (a.claimed_by ? ", who claims to be " + a.claimed_by : "") + (a.note ? ": " + a.note : "");
+}
+
+function hook(h, patch, decided) {
+  const did = h.failure ? "failed (" + h.failure + ")" + (h.failed_open ? ", let pass" : "") : h.skipped ? "skipped: its match said no" : h.action;
+  return el("li", { class: decided ? "decided" : "" },
+    el("b", { textContent: visible(h.hook) }), " ", el("span", { class: "badge", "data-action": h.failure ? "failure" : h.action || "", textContent: visible(did + (h.shadow ? ", in shadow" : "")) }),
+    h.skipped ? null : el("small", { class: "muted", textContent: " " + (h.us / 1000).toFixed(1) + " ms" }),
+    h.rule ? el("div", { class: "muted", textContent: visible(h.rule) }) : null,
+    h.error ? el("div", { class: "reason", textContent: visible(h.error) }) : null,
+    h.changed ? changes(patch) : null);
+}

@@ -1,0 +1,67 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
+	"github.com/hookrouter/hookrouter/internal/why"
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// The bounds of the console's look-ups in the audit log: people wait, events do not.
+const (
+	maxLookUps    = 4
+	lookUpTimeout = 10 * time.Second
+)
+
+// why gives the console the story of what an id names. It never reads the whole log: that
+// is for hookctl, which is not the process that decides events.
+func (n *Server) why(ctx context.Context, id string) ([]byte, error) {
+	select {
+	case n.lookUps <- struct{}{}:
+		defer func() { <-n.lookUps }()
+	default:
+		return nil, wire.Errorf(wire.Overloaded, "others are looking things up: try again")
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookUpTimeout)
+	defer cancel()
+	l, err := query.Open(ctx, n.bus)
+	if err != nil {
+		return nil, wire.Errorf(wire.Unavailable, "the audit log can't be read: %v", err)
+	}
+	story, err := why.Find(ctx, l, id, nil)
+	if errors.Is(err, query.ErrNoChain) {
+		return nil, wire.Errorf(wire.NotFound, "the index of the audit log has nothing on this id: `hookctl why ID` reads the whole log")
+	}
+	if err != nil {
+		return nil, wire.Errorf(wire.Unavailable, "the audit log can't be read: %v", err)
+	}
+	return json.Marshal(masked(n.mask, story))
+}
+
+// masked is a story without the secrets that a log with --audit-data=full has.
+func masked(mask recorder.Masker, s why.Story) why.Story {
+	if mask == nil {
+		mask = redact.Default()
+	}
+	texts := []*string{&s.Subject, &s.Reason, &s.Tool}
+	for i := range s.Hooks {
+		h := &s.Hooks[i]
+		texts = append(texts, &h.Reason, &h.Error, &h.Rule)
+		if len(h.Changes) > 0 {
+			h.Changes, _ = mask.Object(h.Changes)
+		}
+	}
+	for i := range s.Approval {
+		texts = append(texts, &s.Approval[i].Prompt, &s.Approval[i].Note)
+	}
+	for _, text := range texts {
+		*text, _ = mask.Text(*text)
+	}
+	return s
+}
