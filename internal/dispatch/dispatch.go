@@ -58,7 +58,8 @@ type Options struct {
 	// Notify is called for each approval request that this replica opened or decided;
 	// it must not block. The context names the span. Nil for nobody.
 	Notify func(context.Context, approval.Notice)
-	// Log gets one line per event at info; nil discards it.
+	// Log gets a line for each denial, refusal and approval at info or above, and for other
+	// events at debug; nil discards it.
 	Log *slog.Logger
 }
 

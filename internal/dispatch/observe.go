@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"strings"
 	"time"
@@ -10,6 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
 // observe logs, counts and traces an event. Its answer has left, or is an error.
@@ -30,31 +33,114 @@ func (ev *event) outcome(err error) *telemetry.Chain {
 	return c
 }
 
-// logEvent writes a line for an event, and one for each hook that failed.
+// logEvent writes a line for an event, and one for each hook that failed: at the level
+// warn what somebody has to look after, at info what people want to hear of, at debug an
+// event that went on, which the audit log has anyway.
 func (d *Dispatcher) logEvent(ev *event, err error) {
 	ctx := ev.trace.Context()
 	out := ev.observed.Outcome
 	for i := range out.Calls {
 		if call := &out.Calls[i]; call.Failure != "" {
-			d.log.WarnContext(ctx, "hook failed", "hook", call.Entry.ID, "event", ev.name(), "session_id", ev.session(), "chain_id", ev.chainID,
-				"failure", call.Failure, "failed_open", call.FailedOpen, "error", d.masked(call.Err))
+			d.log.WarnContext(ctx, "hook failed", "hook", call.Entry.ID, "event", ev.name(), "session_id", ev.session(), "event_id", ev.id(), "chain_id", ev.chainID,
+				"failure", call.Failure, "failed_open", call.FailedOpen, "error", d.masked(call.Err), "duration", call.Took)
 		}
 	}
-	if !d.log.Enabled(ctx, slog.LevelInfo) {
+	what, level := ev.became(err)
+	if !d.log.Enabled(ctx, level) {
 		return
 	}
-	line := slog.NewRecord(time.Now(), slog.LevelInfo, "event", 0) // no source position: that would cost more than the line
-	line.AddAttrs(slog.String("event", ev.name()), slog.String("session_id", ev.session()), slog.String("chain_id", ev.chainID))
+	line := slog.NewRecord(time.Now(), level, what, 0) // no source position: that would cost more than the line
+	line.AddAttrs(slog.String("event", ev.name()), slog.String("session_id", ev.session()), slog.String("event_id", ev.id()), slog.String("chain_id", ev.chainID))
+	text := func(name, text string) {
+		if text != "" {
+			line.AddAttrs(slog.String(name, text))
+		}
+	}
 	if err != nil {
 		line.AddAttrs(slog.Int("refused", wire.FromError(err).Code))
+		text("error", d.logged(err.Error()))
 	} else {
-		line.AddAttrs(slog.String("action", cmp.Or(ev.observed.Action, string(out.Result.Action))))
+		text("action", ev.action())
 	}
-	line.AddAttrs(slog.Int("hooks", called(*out)+len(ev.observed.Answers)))
-	if out.DeniedBy != "" {
-		line.AddAttrs(slog.String("denied_by", out.DeniedBy))
+	line.AddAttrs(slog.Int("hooks", called(*out)+len(ev.observed.Answers)), slog.Duration("duration", ev.took()))
+	text("denied_by", out.DeniedBy)
+	text("approval_id", ev.observed.Approval)
+	if level > slog.LevelDebug && err == nil {
+		text("reason", d.logged(ev.reason()))
+		text("rule", d.logged(ev.rule()))
 	}
 	_ = d.log.Handler().Handle(ctx, line)
+}
+
+// became is what became of an event, and how loud that is said.
+func (ev *event) became(err error) (what string, level slog.Level) {
+	switch {
+	case err != nil && wire.FromError(err).Code >= wire.Internal:
+		return "event refused", slog.LevelWarn
+	case err != nil:
+		return "event refused", slog.LevelInfo
+	}
+	switch ev.action() {
+	case string(chain.Deny):
+		return "event denied", slog.LevelInfo
+	case string(verdict.Pending), string(chain.AskUser):
+		return "event waits for a person", slog.LevelInfo
+	default:
+		return "event", slog.LevelDebug
+	}
+}
+
+func (ev *event) action() string {
+	return cmp.Or(ev.observed.Action, string(ev.observed.Outcome.Result.Action))
+}
+
+func (ev *event) took() time.Duration {
+	if ev.observed.End.IsZero() {
+		return time.Since(ev.admitted)
+	}
+	return ev.observed.End.Sub(ev.admitted)
+}
+
+// reason is why the event was denied, or a person is asked.
+func (ev *event) reason() string {
+	if ev.frozen != nil {
+		return ev.frozen.Denial()
+	}
+	return ev.observed.Outcome.Result.Reason
+}
+
+// rule is that of the hook that denied, or else asked.
+func (ev *event) rule() (rule string) {
+	out := ev.observed.Outcome
+	for i := range out.Calls {
+		call := &out.Calls[i]
+		if call.Entry.ID == out.DeniedBy || out.DeniedBy == "" && call.Result.Action == chain.AskUser && rule == "" {
+			rule = call.Result.Rule
+		}
+	}
+	return rule
+}
+
+// maxLogged bounds a text of somebody else in a log line, in bytes.
+const maxLogged = 512
+
+// logged is a text as a log line may hold it: it may quote the data.
+func (d *Dispatcher) logged(text string) string {
+	text = d.view.Masked(text) // before it is cut: half a secret is one
+	if len(text) > maxLogged {
+		text = strings.ToValidUTF8(text[:maxLogged], "") + "…"
+	}
+	return text
+}
+
+// logDecided writes a line for a decision on an approval request.
+func (d *Dispatcher) logDecided(ctx context.Context, s *held.Event, decision approval.Decision) {
+	what := "approval denied"
+	if decision.Granted {
+		what = "approval granted"
+	}
+	d.log.InfoContext(ctx, what, "approval_id", s.ID, "hook", s.HookID, "event", s.Event, "session_id", s.Session, "event_id", s.EventID, "chain_id", s.ChainID,
+		"by", d.logged(decision.DecidedBy), "reason", d.logged(cmp.Or(decision.Note, decision.Error)), "duration", decision.Decided.Sub(s.Created.Time))
 }
 
 // masked is an error as a log line may hold it: what a hook says may quote the data.

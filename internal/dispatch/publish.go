@@ -131,6 +131,7 @@ func (d *Dispatcher) reportAsked(s *held.Event) {
 // with the context of whoever decided.
 func (d *Dispatcher) Decided(ctx context.Context, s *held.Event, decision approval.Decision) {
 	ctx = d.observer.Decided(ctx, decidedBy(decision), decidedAbout(s, decision))
+	d.logDecided(ctx, s, decision)
 	q := d.approvals.Masked(s.Request)
 	if d.opts.Notify != nil {
 		d.opts.Notify(ctx, approval.Notice{Request: q, Decision: &decision})

@@ -95,7 +95,8 @@ type Options struct {
 	ForwardBaggage bool
 	// TTL and Lease are those of the registry; 0 means its defaults.
 	TTL, Lease time.Duration
-	// Log gets one line per event at info; nil discards it.
+	// Log gets a line for each denial, refusal and approval at info or above, and for other
+	// events at debug; nil discards it.
 	Log *slog.Logger
 }
 

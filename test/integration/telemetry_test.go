@@ -389,7 +389,7 @@ func TestTelemetrySaysWhatTheAgentWasTold(t *testing.T) {
 	if !strings.Contains(string(m.Data), `"action":"deny"`) {
 		t.Fatalf("told was %s", m.Data)
 	}
-	testkit.Until(t, ctx, "the event is logged", func() bool { return strings.Contains(log.String(), `"msg":"event"`) })
+	testkit.Until(t, ctx, "the event is logged", func() bool { return strings.Contains(log.String(), `"msg":"event denied"`) })
 	if text := log.String(); !strings.Contains(text, `"action":"deny","hooks":1`) {
 		t.Errorf("the log is:\n%s", text)
 	}
@@ -399,7 +399,7 @@ func TestTelemetrySaysWhatTheAgentWasTold(t *testing.T) {
 	}
 }
 
-// Each event that was let in has one line at info, however it ended; that line, and
+// Each event that was let in has one line, however it ended; that line, and
 // those about its hooks, name its trace.
 func TestLogLinesNameTheirTrace(t *testing.T) {
 	t.Parallel()
@@ -423,7 +423,7 @@ func TestLogLinesNameTheirTrace(t *testing.T) {
 		t.Fatal(m.Header)
 	}
 	want := map[string]int{
-		`event continue 0`: 2, `event collect 0`: 1, `event  504`: 1, `hook failed  0`: 2, `shadow hook answered deny 0`: 2,
+		`event continue 0`: 2, `event collect 0`: 1, `event refused  504`: 1, `hook failed  0`: 2, `shadow hook answered deny 0`: 2,
 	}
 	type line struct {
 		Msg, Action string
