@@ -48,6 +48,38 @@ func call(tool, member, value string) string {
 	return string(data)
 }
 
+// A secret that was masked is no glob of many letters, and what an agent writes in that
+// form reaches no more than a shell would take it for.
+func TestAMaskedSecretIsNoGlob(t *testing.T) {
+	hook, err := pathguard.New(kind.Section{}, pathguard.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		tool, input string
+		want        chain.Action
+	}{
+		{"Read", `{"file_path":"/srv/[REDACTED:email]/notes.txt"}`, ""},
+		{"Read", `{"file_path":"[REDACTED:key]"}`, ""},
+		{"Grep", `{"pattern":"x","path":"/srv/[REDACTED:email]"}`, ""},
+		{"Bash", `{"command":"deploy --password [REDACTED:assignment]"}`, ""},
+		{"Bash", `{"command":"git config user.email [REDACTED:email]"}`, ""},
+		{"Bash", `{"command":"cat .[REDACTED:key]nv"}`, chain.AskUser},
+		{"Bash", `{"command":"cat /home/u/.ss[REDACTED:h]/id_rsa"}`, chain.Deny},
+		{"Bash", `{"command":"cat ~/.[REDACTED:s]sh/[REDACTED:i]d_rsa"}`, chain.AskUser},
+		{"Read", `{"file_path":"/srv/.e[REDACTED:n]v"}`, chain.AskUser},
+		{"Bash", `{"command":"cat .[REDACTED:key]*"}`, chain.AskUser},
+		{"Bash", `{"command":"cat .[REDACTED]nv"}`, chain.AskUser},
+		{"Bash", `{"command":"cat .[!REDACTED:key]nv"}`, chain.AskUser},
+		{"Read", `{"file_path":"/home/u/.ssh/[REDACTED:email]"}`, chain.Deny},
+	} {
+		r, err := hook.Handler(t.Context(), events.Event{Name: "tool:pre", Data: []byte(`{"cwd":"/srv","tool_name":"` + c.tool + `","tool_input":` + c.input + `}`)})
+		if r.Action != c.want || err != nil {
+			t.Errorf("%s: %q %s, want %q; %v", c.input, r.Action, r.Reason, c.want, err)
+		}
+	}
+}
+
 func TestFiles(t *testing.T) {
 	for want, calls := range map[chain.Action][][2]string{
 		"": {
