@@ -1,6 +1,7 @@
 """What a chain of three hooks costs over the bus, by what it costs in one process of amplifier-core.
 
-Both send the same event to three hooks that let it pass, in turns, so that a busy machine slows both:
+Both send the same event to three hooks that let it pass, in turns, so that a busy machine slows both. The three
+workers are in the agent's process, as those of amplifier-core are, and then in three of their own:
 
     python bench/chain.py
 
@@ -10,6 +11,7 @@ hookrouter.testing.find_binary.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import statistics
 import subprocess
@@ -21,10 +23,11 @@ from collections.abc import Awaitable, Callable
 from amplifier_core.hooks import HookRegistry as InProcess
 from amplifier_core.models import HookResult as CoreResult
 
-from hookrouter import Agent, HookRegistry, HookResult, _loop, connect
+from hookrouter import Agent, HookRegistry, HookResult, Registration, Worker, _loop, connect
 from hookrouter.testing import Router
 
 ROUNDS, EVENTS = 40, 50
+HERE = "in the agent's process"
 DATA = {"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "ls -l"}, "tool_call_id": "1"}
 
 
@@ -32,9 +35,7 @@ def worker(name: str) -> None:
     """Run one hook in a process of its own."""
     hooks = HookRegistry(hide_output=False)
 
-    @hooks.on("tool:pre", id=name)
-    async def passes(event: str, data: dict) -> HookResult:
-        return HookResult()
+    hooks.register("tool:pre", passes, id=name)
 
     async def main() -> None:
         await hooks.ready()
@@ -51,17 +52,26 @@ async def timed(emit: Callable[[str, dict], Awaitable[object]], times: list[floa
         times.append(time.perf_counter() - began)
 
 
-async def compare() -> float:
+async def passes(event: str, data: dict) -> HookResult:
+    return HookResult()
+
+
+async def core_passes(event: str, data: dict) -> CoreResult:
+    return CoreResult(action="continue")
+
+
+async def compare(where: str) -> None:
     core = InProcess()
     core.set_default_fields(session_id="s1")
-
-    async def passes(event: str, data: dict) -> CoreResult:
-        return CoreResult(action="continue")
-
     for n in range(3):
-        core.register("tool:pre", passes, priority=n, name=f"hook{n}")
-    async with connect() as client:
-        agent = Agent(client, session="s1")
+        core.register("tool:pre", core_passes, priority=n, name=f"hook{n}")
+    async with contextlib.AsyncExitStack() as stack:
+        workers = []
+        if where == HERE:
+            for n in range(3):
+                workers.append(Worker(await stack.enter_async_context(connect(role="worker"))))
+                await workers[n].register(Registration(id=f"w{n}", events=["tool:pre"]), passes)
+        agent = Agent(await stack.enter_async_context(connect()), session="s1")
         assert (await agent.emit("tool:pre", DATA)).run.hooks == 3
         inside: list[float] = []
         bus: list[float] = []
@@ -70,22 +80,23 @@ async def compare() -> float:
         for _ in range(ROUNDS):
             await timed(core.emit, inside)
             await timed(agent.emit, bus)
-    for name, times in (("in one process of amplifier-core", inside), ("agent and three workers on the bus", bus)):
-        cuts = statistics.quantiles(times, n=100)
-        print(f"{name}: p50 {cuts[49] * 1e6:.0f} us, p99 {cuts[98] * 1e6:.0f} us")
-    return statistics.median(bus) / statistics.median(inside)
+        for one in workers:
+            await one.close()
+    here, there = statistics.median(inside), statistics.median(bus)
+    print(f"workers {where}: {there * 1e6:.0f} us / {here * 1e6:.0f} us = {there / here:.2f}", flush=True)
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         router = Router(directory, flags=["--audit=off", "--log-level=warn"]).start()
         os.environ.update(router.env())
+        _loop.run(compare(HERE))
         workers = [subprocess.Popen([sys.executable, __file__, f"w{n}"], stdout=subprocess.PIPE) for n in range(3)]
         try:
             for process in workers:
                 assert process.stdout is not None
                 process.stdout.readline()
-            print(f"ratio of the p50s: {_loop.run(compare()):.2f}")
+            _loop.run(compare("in three processes"))
         finally:
             for process in workers:
                 process.kill()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import os
 import socket
+import subprocess
 import time
 
 import nats
@@ -28,7 +30,7 @@ from hookrouter import (
     WrongProcess,
     connect,
 )
-from hookrouter.testing import Router
+from hookrouter.testing import Router, find_binary
 
 
 async def test_nats_down_at_the_start():
@@ -167,6 +169,23 @@ async def test_credentials_are_found_by_role_and_name_their_router(tmp_path, mon
             assert (await Agent(client).execute("e")).permitted
             with pytest.raises(DeadlineExceeded):  # an agent may not answer for hooks
                 await Worker(client)._leave("a", 0.3)
+    finally:
+        router.kill()
+
+
+async def test_credentials_that_are_rotated_are_read_again(tmp_path, monkeypatch):
+    router = Router(tmp_path / "router", auth=True).start()
+    for name, value in router.env().items():
+        monkeypatch.setenv(name, value)
+    try:
+        async with connect(patience=20) as client:
+            assert (await Agent(client).execute("e")).permitted
+            keys = router.directory / "store" / "auth"
+            subprocess.run([find_binary("hookctl"), "auth", "rotate", "agent", "--dir", str(keys)], check=True)
+            while client.transport.generation == 1:  # the server ends the connection
+                with contextlib.suppress(ConnectionLost):
+                    assert (await Agent(client).execute("e")).permitted
+            assert (await Agent(client).execute("e")).permitted
     finally:
         router.kill()
 
