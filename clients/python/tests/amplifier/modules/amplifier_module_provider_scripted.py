@@ -11,11 +11,14 @@ __amplifier_module_type__ = "provider"
 class ScriptedProvider(MockProvider):
     def __init__(self, config: dict[str, Any], coordinator: Any) -> None:
         super().__init__(config, coordinator)
+        self.config = config
         self.script = list(config.get("script", []))
         self.requests: list[str] = []
 
     async def complete(self, request: ChatRequest, **options: Any) -> ChatResponse:
         self.requests.append("\n".join(f"{m.role}: {m.content}" for m in request.messages))
+        if "always" in self.config:
+            return ChatResponse(content=[TextBlock(text=self.config["always"])])
         if not self.script:
             return await super().complete(request, **options)
         step = self.script.pop(0)

@@ -1,0 +1,226 @@
+"""The host: runs Amplifier's hook modules, as they are, as workers of the bus."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import os
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import Any
+
+from .. import _names, _output
+from ..agent import Agent
+from ..client import Client
+from ..models import HookResult
+from ..registration import Registration, current_call
+from ..worker import Worker
+from ._approval import Ask, BusApprovals
+from ._coordinator import Coordinator, Entry, Ongoing, Refused, ongoing
+from ._load import Module, load, short_name
+
+log = logging.getLogger("hookrouter.amplifier")
+MAX_SESSIONS = 256
+"""How many sessions have modules of their own; of the one that was idle the longest they are given up."""
+MAX_SHOWN = 4096
+_TERMINAL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+class Host:
+    """Mounts modules once for each session of the bus, as Amplifier does, and answers for their hooks."""
+
+    def __init__(
+        self, client: Client, modules: Sequence[Module], *, agent: Client | None = None, working_dir: str | None = None
+    ) -> None:
+        """Make a host. agent is a client for events that modules emit, where client's identity may not."""
+        self.worker = Worker(client)
+        self.modules = list(modules)
+        self._agent_client = agent or client
+        self._capabilities = {"session.working_dir": str(Path(working_dir or os.getcwd()).resolve())}
+        self._found = [(m, *load(m)) for m in self.modules]
+        self._hooks: dict[tuple[str, str, str, int], Registration] = {}
+        self._sessions: OrderedDict[str, asyncio.Task[Coordinator]] = OrderedDict()
+        self._later: set[asyncio.Task[Any]] = set()
+        self._contributors: list[tuple[Registration, Callable[[], Any]]] = []
+        self._template: Coordinator | None = None
+
+    async def start(self) -> list[Registration]:
+        """Mount the modules and register their hooks; return what is registered."""
+        self._template = await self._mount("")
+        for reg, entries in self._group(self._template.hooks.entries):
+            self._hooks |= dict.fromkeys((entry.key for entry in entries), reg)
+            await self.worker.register(reg, self._handler(entries))
+        for reg, callback in self._contributors:
+            await self.worker.register_contributor(reg, callback)
+        return list(dict.fromkeys(self._hooks.values())) + [reg for reg, _ in self._contributors]
+
+    async def close(self) -> None:
+        """Leave the bus and clean up."""
+        await self.worker.close()
+        for task in list(self._later):
+            task.cancel()
+        for session in list(self._sessions):
+            await self._give_up(session)
+        if self._template is not None:
+            await self._template.cleanup()
+
+    # -- sessions
+
+    async def _mount(self, session: str) -> Coordinator:
+        """Mount every module on a coordinator of its session."""
+        config: dict[str, Any] = {"session": {}, "tools": [], "hooks": [], "providers": []}
+        for module in self.modules:
+            config.setdefault(module.kind, []).append({"module": short_name(module), "config": module.config})
+        coordinator = Coordinator(self, session, config, self._capabilities)
+        for module, mount, _ in sorted(self._found, key=lambda found: found[0].kind == "hooks"):
+            coordinator.hooks.module = short_name(module)
+            cleanup = await mount(coordinator, dict(module.config))
+            if callable(cleanup):
+                coordinator.register_cleanup(cleanup)
+        for module, _, ready in self._found:
+            if ready is not None:
+                coordinator.hooks.module = short_name(module)
+                await ready(coordinator)
+        offer = coordinator._capabilities.get("approval.register_provider")
+        if callable(offer):
+            offer(BusApprovals())
+        return coordinator
+
+    async def _session(self, session: str) -> Coordinator:
+        if not session and self._template is not None:
+            return self._template
+        task = self._sessions.get(session)
+        if task is None:
+            task = self._sessions[session] = asyncio.create_task(self._mount(session))
+            if len(self._sessions) > MAX_SESSIONS:
+                self._soon(self._give_up(next(iter(self._sessions))))
+        self._sessions.move_to_end(session)
+        try:
+            return await asyncio.shield(task)
+        except Exception:
+            self._sessions.pop(session, None)  # the next call tries again
+            raise
+
+    async def _give_up(self, session: str) -> None:
+        task = self._sessions.pop(session, None)
+        if task is not None:
+            coordinator = (await asyncio.gather(task, return_exceptions=True))[0]
+            if isinstance(coordinator, Coordinator):
+                await coordinator.cleanup()
+
+    # -- registrations
+
+    def _group(self, entries: list[Entry]) -> list[tuple[Registration, list[Entry]]]:
+        """Make one hook of what a module registered for several events under one name."""
+        groups: dict[tuple[str, str, int, int], list[Entry]] = {}
+        for entry in entries:
+            groups.setdefault((entry.module, entry.name, entry.priority, entry.number), []).append(entry)
+        taken: set[str] = set()
+        return [(self._registration(group, taken), group) for group in groups.values()]
+
+    def _registration(self, entries: list[Entry], taken: set[str], session: str = "") -> Registration:
+        first = entries[0]
+        module = next(m for m in self.modules if short_name(m) == first.module)
+        name = first.name if first.module in first.name else f"{first.module}-{first.name}"
+        slug = re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-_")[:56] or "amplifier"
+        hook = _names.slug(slug) if session else slug
+        while hook in taken:
+            hook = f"{slug}-{len(taken)}"
+        taken.add(hook)
+        return Registration(
+            id=hook, name=first.name, events=tuple(e.event for e in entries), priority=first.priority,
+            on_failure=module.on_failure, timeout_ms=module.timeout_ms, session_id=session, none_passes=True,
+        )  # fmt: skip
+
+    def registered(self, session: str, entry: Entry) -> None:
+        """Put a hook on the bus that a module registers while it runs."""
+        if self._hooks and entry.key not in self._hooks:
+            reg = self._registration([entry], set(), session or "")
+            if not session:
+                reg = self._registration([entry], {r.id for r in self._hooks.values()})
+            self._soon(self.worker.register(reg, self._handler([entry])))
+
+    def contributes(self, session: str, channel: str, name: str, callback: Callable[[], Any]) -> None:
+        """Contribute for the host; what the other sessions contribute is the same."""
+        if not session and self._template is None:
+            self._contributors.append((Registration(id=_names.slug(name), name=name, channels=[channel]), callback))
+
+    def _handler(self, entries: list[Entry]) -> Callable[[str, dict[str, Any]], Any]:
+        keys = {entry.event: entry.key for entry in entries}
+
+        async def handler(event: str, data: dict[str, Any]) -> Any:
+            call = current_call()
+            session = call.session if call is not None else ""
+            if unsafe := next((s for s in (session, data.get("session_id", "")) if not _plain(s)), None):
+                reason = f"session id {unsafe!r:.80} is not passed to Amplifier modules: they make file names of it"
+                return HookResult(action="deny", reason=reason)
+            coordinator = await self._session(session)
+            coordinator.parent_id = data.get("parent_id")
+            key = keys.get(event) or next(iter(keys.values()))
+            found = next((e.handler for e in coordinator.hooks.entries if e.key == key), None)
+            return HookResult() if found is None else await run(found, event, data)
+
+        return handler
+
+    # -- what modules ask of the bus
+
+    async def emit(self, session: str, event: str, data: dict[str, Any]) -> Any:
+        """Emit an event for a module; the result is amplifier-core's."""
+        from amplifier_core import HookResult as Core
+
+        result = await Agent(self._agent_client, session=session, source="/amplifier").emit(event, data)
+        return Core(**result.to_dict())
+
+    async def collect(self, session: str, event: str, data: dict[str, Any], timeout: float | None) -> list[Any]:
+        """Collect for a module."""
+        return await Agent(self._agent_client, session=session).emit_and_collect(event, data, timeout)
+
+    async def contributions(self, channel: str) -> list[Any]:
+        """Collect contributions for a module."""
+        return await Agent(self._agent_client).collect_contributions(channel)
+
+    def _soon(self, work: Coroutine[Any, Any, Any]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._later.add(task)
+        task.add_done_callback(self._later.discard)
+
+
+def _plain(session: Any) -> bool:
+    """Report whether a session id, which an agent chose, is harmless as the name of a directory."""
+    return isinstance(session, str) and not session.startswith(".") and not set(session) & set("/\\\0")
+
+
+async def run(handler: Callable[..., Any], event: str, data: dict[str, Any]) -> Any:
+    """Call a handler as amplifier-core does. What it prints is for the session's user."""
+    now = Ongoing()
+    token = ongoing.set(now)
+    try:
+        with _output.captured(True) as output:
+            output.hidden = True
+            value = handler(event, data)
+            if inspect.isawaitable(value):
+                value = await value
+    except Ask as ask:
+        return ask.result()
+    finally:
+        ongoing.reset(token)
+    if now.refused:
+        raise Refused(now.refused[0].call)
+    try:
+        result = HookResult() if value is None else HookResult.of(value)
+    except (ValueError, TypeError) as error:
+        log.warning("a handler of %s returned what is no HookResult: %s", event, error)
+        return HookResult(action="deny", reason="Hook handler returned invalid response")
+    return _with_output(result, [*now.shown, (output.text.getvalue(), "info")])
+
+
+def _with_output(result: HookResult, shown: list[tuple[str, str]]) -> HookResult:
+    text = "\n".join(_TERMINAL.sub("", message).strip("\n") for message, _ in shown).strip("\n")
+    if text and not result.user_message and not result.suppress_output:
+        result.user_message = text[:MAX_SHOWN]
+        level: Any = shown[0][1]
+        result.user_message_level = level if level in ("info", "warning", "error") else "info"
+    return result
