@@ -8,7 +8,8 @@ import { Agent, type AgentOptions } from "./agent.js"
 import { Code, ConnectionLostError, DeadlineError, DisconnectedError, NoRouterError, RouterError } from "./errors.js"
 import { type Role, identify } from "./identity.js"
 import { checkPrefix } from "./names.js"
-import { type Accept, type Bound, type Headers, type Log, Transport } from "./transport.js"
+import type { Accept, Bound, Headers } from "./replies.js"
+import { type Log, Transport } from "./transport.js"
 import { Worker, type WorkerOptions } from "./worker.js"
 
 /** How a client connects. */

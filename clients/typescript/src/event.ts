@@ -6,7 +6,7 @@ import type { MsgHdrs } from "@nats-io/transport-node"
 
 import { isPlain, stringify } from "./json.js"
 import { checkEvent, escape, unescape } from "./names.js"
-import { type Accept, type Headers, header, readError } from "./transport.js"
+import { type Accept, type Headers, header, readError } from "./replies.js"
 
 /** Default fields may have so many bytes. */
 export const maxDefaults = 8 << 10

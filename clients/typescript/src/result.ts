@@ -1,6 +1,7 @@
 // What a hook answers.
 
-import { type Json, type JsonObject, isPlain, parse, stringify } from "./json.js"
+import { type Json, type JsonObject, isPlain, stringify } from "./json.js"
+import { parse } from "./parse.js"
 
 /** What a hook answers, with the names of the wire protocol. Without an action it continues. */
 export interface HookResult {

@@ -3,10 +3,12 @@
 import type { Msg } from "@nats-io/transport-node"
 
 import { Code, DisconnectedError, RouterError, reason } from "./errors.js"
-import { type JsonObject, isPlain, parse, stringify, text } from "./json.js"
+import { type JsonObject, isPlain, stringify } from "./json.js"
 import { oneLine, unescape } from "./names.js"
+import { parse, text } from "./parse.js"
+import { type Headers, header } from "./replies.js"
 import { type HookResult, encodeResult } from "./result.js"
-import { type Headers, type Transport, header } from "./transport.js"
+import type { Transport } from "./transport.js"
 
 /** What a handler gets. Its data is a copy of its own. */
 export interface HookEvent {

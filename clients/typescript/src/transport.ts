@@ -5,12 +5,13 @@
 
 import { setTimeout as sleep } from "node:timers/promises"
 
-import { Match, type Msg, type MsgHdrs, type NatsConnection, type Subscription, headers as newHeaders } from "@nats-io/transport-node"
+import { type Msg, type NatsConnection, type Subscription, headers as newHeaders } from "@nats-io/transport-node"
 
 import { dial, redacted } from "./dial.js"
 import { Code, ConnectionLostError, DeadlineError, DisconnectedError, HookRouterError, ImpostorError, NoRouterError, RouterError, reason } from "./errors.js"
 import { type Identity, proven } from "./identity.js"
 import { token } from "./names.js"
+import { type Accept, type Bound, type Headers, Replies, header, noResponders, readError } from "./replies.js"
 
 /** Where a client says what it can't report otherwise. */
 export interface Log {
@@ -19,36 +20,12 @@ export interface Log {
   error(message: string): void
 }
 
-/** Headers of a message to send. */
-export type Headers = Record<string, string>
-
-/** Says whether a reply is one to a request. */
-export type Accept = (headers: MsgHdrs | undefined) => boolean
-
-/** Bounds how long something is waited for. */
-export interface Bound {
-  /** Milliseconds. */
-  timeout: number
-  signal?: AbortSignal | undefined
-}
-
 /** A subscription that outlives connections. */
 export interface Listener {
   subject: string
   queue: string
   handle: (message: Msg) => void
   current?: Subscription | undefined
-}
-
-interface Waiter {
-  accept: Accept
-  resolve: (message: Msg) => void
-  reject: (error: unknown) => void
-}
-
-/** The first value of a header, whatever the case of its name; empty where it is missing. */
-export function header(headers: MsgHdrs | undefined, name: string): string {
-  return headers?.get(name, Match.IgnoreCase) ?? ""
 }
 
 /** One connection at a time to the NATS servers at a URL. */
@@ -62,7 +39,7 @@ export class Transport {
   private redialing: Promise<void> = Promise.resolve()
   private refused = "" // what the server said last about a missing right
   private readonly stop = new AbortController()
-  private readonly waiting = new Map<string, Waiter>()
+  private readonly replies = new Replies()
   private readonly listeners = new Set<Listener>()
   private readonly reconnected = new Set<() => void>()
 
@@ -88,21 +65,24 @@ export class Transport {
   async open(): Promise<void> {
     const nats = await dial(this.url, this.identity, this.name)
     const inbox = `${this.identity.inbox}.${token()}.`
+    // Before the hooks listen: a call may come at once, and is answered on this connection.
+    this.inbox = inbox
+    this.nats = nats
+    this.generation++
     try {
-      nats.subscribe(`${inbox}*`, { callback: (_, message) => this.receive(message) })
+      nats.subscribe(`${inbox}*`, { callback: (_, message) => this.replies.receive(message.subject.slice(inbox.length), message) })
       for (const listener of this.listeners) this.subscribe(nats, listener)
-      await nats.flush()
+      await Promise.race([nats.flush(), nats.closed().then((error) => Promise.reject(error ?? new Error("the connection was closed")))])
     } catch (error) {
+      this.abandon()
       await nats.close()
       throw error
     }
     if (this.closed) {
+      this.abandon()
       await nats.close()
       return
     }
-    this.inbox = inbox
-    this.nats = nats
-    this.generation++
     void nats.closed().then(() => this.lost(nats))
     void this.watch(nats)
   }
@@ -167,47 +147,22 @@ export class Transport {
   async request(subject: string, body: Uint8Array, headers: Headers, accept: Accept, bound: Bound): Promise<Msg> {
     const end = performance.now() + bound.timeout
     await this.prove(bound)
-    const generation = this.generation
     const nonce = token()
     const mine: Accept = (reply) => header(reply, "Hook-Nonce") === nonce && accept(reply)
     const left = { timeout: end - performance.now(), signal: bound.signal }
-    const reply = await this.exchange(subject, body, { ...headers, "Hook-Nonce": nonce }, mine, left)
-    if (generation !== this.generation) throw new ConnectionLostError("connection to NATS lost while waiting for the reply")
-    return reply
+    return this.exchange(subject, body, { ...headers, "Hook-Nonce": nonce }, mine, left)
   }
 
   private async exchange(subject: string, body: Uint8Array, headers: Headers, accept: Accept, bound: Bound): Promise<Msg> {
-    bound.signal?.throwIfAborted()
-    const id = token()
-    let timer: NodeJS.Timeout | undefined
-    let aborted: (() => void) | undefined
-    try {
-      const reply = await new Promise<Msg>((resolve, reject) => {
-        this.waiting.set(id, { accept, resolve, reject })
-        timer = setTimeout(() => reject(this.late(bound.timeout)), Math.max(bound.timeout, 0))
-        aborted = () => reject(bound.signal?.reason)
-        bound.signal?.addEventListener("abort", aborted)
-        this.publish(subject, body, headers, this.inbox + id)
-      })
-      if (noResponders(reply)) throw new NoRouterError(`no router answers on ${subject}: start \`hook-router\`, or check the prefix`)
-      const error = readError(reply.headers)
-      if (error) throw error
-      return reply
-    } finally {
-      this.waiting.delete(id)
-      clearTimeout(timer)
-      if (aborted) bound.signal?.removeEventListener("abort", aborted)
-    }
+    const reply = await this.replies.wait(accept, bound, (id) => this.publish(subject, body, headers, this.inbox + id), () => this.late(bound.timeout))
+    if (noResponders(reply)) throw new NoRouterError(`no router answers on ${subject}: start \`hook-router\`, or check the prefix`)
+    const error = readError(reply.headers)
+    if (error) throw error
+    return reply
   }
 
   private late(timeout: number): Error {
     return new DeadlineError(`no answer came within ${Math.max(Math.round(timeout), 0)} ms${this.refused && `; the server said: ${this.refused}`}`)
-  }
-
-  /** Hands a reply to whoever waits for it. What is not accepted is dropped: the right one may still come. */
-  private receive(message: Msg): void {
-    const waiter = this.waiting.get(message.subject.slice(this.inbox.length))
-    if (waiter && (noResponders(message) || waiter.accept(message.headers))) waiter.resolve(message)
   }
 
   /** Reports whether replies to this connection's requests go to a subject. */
@@ -240,18 +195,20 @@ export class Transport {
     }
   }
 
-  /** Ends every wait: no reply will come. */
   private lost(nats: NatsConnection): void {
     if (nats !== this.nats) return
-    this.nats = undefined
-    this.generation++
-    for (const waiter of this.waiting.values()) {
-      waiter.reject(new ConnectionLostError("connection to NATS lost while waiting for the reply: the request may have taken effect"))
-    }
-    for (const listener of this.listeners) listener.current = undefined
+    this.abandon()
     if (this.closed) return
     this.log.warn("NATS disconnected; reconnecting")
     this.redialing = this.redial()
+  }
+
+  /** Ends what the connection carried: no reply will come. */
+  private abandon(): void {
+    this.nats = undefined
+    this.generation++
+    this.replies.fail(new ConnectionLostError("connection to NATS lost while waiting for the reply: the request may have taken effect"))
+    for (const listener of this.listeners) listener.current = undefined
   }
 
   private async redial(): Promise<void> {
@@ -278,17 +235,4 @@ export class Transport {
     await this.flush()
     await this.nats?.close()
   }
-}
-
-/** Reports whether the server answered in the place of a subscriber. */
-function noResponders(message: Msg): boolean {
-  return message.data.length === 0 && message.headers?.code === 503
-}
-
-/** Reads the error that a reply carries. */
-export function readError(headers: MsgHdrs | undefined): RouterError | undefined {
-  const code = header(headers, "Nats-Service-Error-Code")
-  const text = header(headers, "Nats-Service-Error")
-  if (!code && !text) return undefined
-  return new RouterError(/^\d{3}$/.test(code) ? Number(code) : Code.internal, text)
 }

@@ -6,7 +6,8 @@ import type { Msg } from "@nats-io/transport-node"
 
 import { InvalidReplyError, OtherDataError, reason } from "./errors.js"
 import { type Run, readRun } from "./event.js"
-import { type Json, type JsonObject, type Member, isPlain, members, text } from "./json.js"
+import { type Json, type JsonObject, isPlain } from "./json.js"
+import { type Member, members, text } from "./parse.js"
 
 /** Text from hooks for the agent's context. */
 export interface Message {
