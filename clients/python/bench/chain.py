@@ -90,9 +90,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         router = Router(directory, flags=["--audit=off", "--log-level=warn"]).start()
         os.environ.update(router.env())
-        _loop.run(compare(HERE))
-        workers = [subprocess.Popen([sys.executable, __file__, f"w{n}"], stdout=subprocess.PIPE) for n in range(3)]
+        workers: list[subprocess.Popen[bytes]] = []
         try:
+            _loop.run(compare(HERE))
+            for n in range(3):
+                workers.append(subprocess.Popen([sys.executable, __file__, f"w{n}"], stdout=subprocess.PIPE))  # noqa: PERF401
             for process in workers:
                 assert process.stdout is not None
                 process.stdout.readline()
