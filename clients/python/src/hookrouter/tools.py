@@ -6,7 +6,7 @@ import inspect
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from .errors import Denied, HookRouterError
@@ -30,11 +30,15 @@ class ToolCall:
 
     @classmethod
     def of(cls, call: ToolCall | Mapping[str, Any]) -> ToolCall:
-        """Take over a call, or the data of a tool:pre."""
+        """Copy a call, or take over the data of a tool:pre."""
         if isinstance(call, ToolCall):
-            return call
+            return replace(call)
         rest = {name: value for name, value in call.items() if name not in ("tool_name", "tool_input")}
         return cls(call["tool_name"], dict(call.get("tool_input") or {}), rest)
+
+    def data(self) -> dict[str, Any]:
+        """Return the data of the call's events."""
+        return {**self.fields, "tool_name": self.tool_name, "tool_input": self.tool_input}
 
 
 async def run_tool(
@@ -47,30 +51,34 @@ async def run_tool(
     or, after it ran, that its result must not be used. Where fn raises, tool:error is sent and the error raised.
     """
     call = ToolCall.of(call)
-    about = {**call.fields, "tool_name": call.tool_name}
-    verdict = await execute(TOOL_PRE, {**about, "tool_input": call.tool_input})
+    call.tool_input = await before_tool(execute, call)
+    began = time.monotonic()
+    try:
+        result = fn(call.tool_input)
+        if inspect.isawaitable(result):
+            result = await result
+    except Exception as error:
+        await after_error(execute, call, error)
+        raise
+    return await after_tool(execute, call, result, time.monotonic() - began)
+
+
+async def before_tool(execute: Execute, call: ToolCall) -> dict[str, Any]:
+    """Ask whether a tool may run, and return the input to run it with; Denied where it may not."""
+    verdict = await execute(TOOL_PRE, call.data())
     data = verdict.require()
     given = data.get("tool_input")
     if data.get("tool_name") != call.tool_name or not isinstance(given, dict):
         raise Denied(f"a hook changed the call of {call.tool_name} into one that this agent can't make", verdict)
-    about["tool_input"] = given
-    began = time.monotonic()
-    try:
-        result = fn(given)
-        if inspect.isawaitable(result):
-            result = await result
-    except Exception as error:
-        failure = {"type": type(error).__name__, "message": str(error)}
-        try:
-            await execute(TOOL_ERROR, {**about, "error": failure})
-        except (HookRouterError, ValueError) as lost:
-            log.warning("tool:error of %s could not be sent: %s", call.tool_name, lost)
-        raise
+    return given
+
+
+async def after_tool(execute: Execute, call: ToolCall, result: Any, seconds: float) -> Any:
+    """Report what a tool returned, and return what hooks made of it."""
     sent = result if isinstance(result, dict) else {"output": result}
-    took = round((time.monotonic() - began) * 1000)
-    about |= {"tool_result": sent, "success": True, "duration_ms": took}
+    data = {**call.data(), "tool_result": sent, "success": True, "duration_ms": round(seconds * 1000)}
     try:
-        heard = (await execute(TOOL_POST, about)).require().get("tool_result")
+        heard = (await execute(TOOL_POST, data)).require().get("tool_result")
     except (HookRouterError, ValueError) as error:
         error.add_note("the tool has run; its result must not be used")
         raise
@@ -79,3 +87,12 @@ async def run_tool(
     if not isinstance(result, dict) and isinstance(heard, dict) and heard.keys() == {"output"}:
         return heard["output"]
     return heard
+
+
+async def after_error(execute: Execute, call: ToolCall, error: BaseException) -> None:
+    """Report that a tool failed. What can't be sent is logged."""
+    failure = {"type": type(error).__name__, "message": str(error)}
+    try:
+        await execute(TOOL_ERROR, {**call.data(), "error": failure})
+    except (HookRouterError, ValueError) as lost:
+        log.warning("tool:error of %s could not be sent: %s", call.tool_name, lost)

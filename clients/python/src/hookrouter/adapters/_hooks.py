@@ -1,0 +1,228 @@
+"""What all adapters share: they only translate between this and their SDK."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from .._event import new_id
+from ..errors import Denied, HookRouterError
+from ..events import PROMPT_SUBMIT
+from ..interfaces import DisplaySystem
+from ..tools import ToolCall, after_error, after_tool, before_tool
+from ..verdict import Approval, Execution
+from ._bridge import Bridge, Heard
+
+T = TypeVar("T")
+Send = Callable[[str, Mapping[str, Any], Heard], Awaitable[Execution]]
+
+
+class ToolFailed(Exception):
+    """Raised by an adapter's tool in place of a result that the SDK made of an error."""
+
+    def __init__(self, result: Any, message: str) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+@dataclass
+class Outcome:
+    """What became of a tool call: before it runs, and once more after it."""
+
+    call: ToolCall
+    result: Any = None
+    """What the tool returned; where hooks changed it, what they made of it, as JSON has it."""
+    changed: bool = False
+    denied: str = ""
+    """What the model is told in place of a result; empty where there is one."""
+    heard: Heard = field(default_factory=Heard)
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def text(self) -> str:
+        """What hooks want the model to know; empty for nothing."""
+        return self.heard.text
+
+    @property
+    def refusal(self) -> str:
+        """The denial, and what hooks want the model to know."""
+        return joined(self.denied, self.text)
+
+
+@dataclass
+class Prompt:
+    """What became of a prompt that may go to the model."""
+
+    text: str
+    heard: Heard
+
+
+class Hooks:
+    """The hooks of an agent that an SDK runs.
+
+    session is the session that events belong to, where the SDK names none. on_pending is called when a person is
+    asked, display shows what hooks say to the user; connection are arguments of connect(). signals are exceptions
+    with which the SDK's tools ask for something, rather than fail.
+    """
+
+    def __init__(
+        self,
+        sdk: str,
+        *,
+        signals: tuple[type[Exception], ...] = (),
+        session: str = "",
+        source: str = "",
+        display: DisplaySystem | None = None,
+        on_pending: Callable[[Approval], None] | None = None,
+        **connection: Any,
+    ) -> None:
+        self.session, self._signals = session, signals
+        self._fallback = new_id()
+        self._bridge = Bridge(source or f"/{sdk}", display, on_pending, {"name": sdk, **connection})
+        self.close = self._bridge.close
+
+    async def tool(
+        self, session: str, call: Mapping[str, Any], fn: Callable[[dict[str, Any]], Awaitable[Any] | Any]
+    ) -> Outcome:
+        """Run a tool behind its hooks. What the tool raises is raised; nothing else is."""
+        return await _tool(self._sender(session), call, fn, self._signals)
+
+    def tool_now(self, session: str, call: Mapping[str, Any], fn: Callable[[dict[str, Any]], Any]) -> Outcome:
+        """Run a tool behind its hooks, in code that is not async."""
+        return _now(_tool(self._sender(session, now=True), call, fn, self._signals))
+
+    async def before(self, session: str, call: Mapping[str, Any]) -> Outcome:
+        """Ask whether a tool may run; for SDKs that don't let an adapter run it."""
+        return await _before(self._sender(session), call)
+
+    async def after(self, session: str, outcome: Outcome, result: Any) -> Outcome:
+        """Report what the tool returned."""
+        return await _after(self._sender(session), outcome, result)
+
+    async def failed(self, session: str, outcome: Outcome, error: BaseException) -> Outcome:
+        """Report what the tool raised, or a ToolFailed."""
+        return await _failed(self._sender(session), outcome, error)
+
+    async def prompt(self, session: str, text: str) -> Prompt:
+        """Ask whether a prompt may go to the model; Denied where it may not."""
+        return await _prompt(self._sender(session), text)
+
+    def prompt_now(self, session: str, text: str) -> Prompt:
+        """Ask whether a prompt may go to the model, in code that is not async."""
+        return _now(_prompt(self._sender(session, now=True), text))
+
+    def _sender(self, session: str, now: bool = False) -> Send:
+        name = self.session or session or self._fallback
+        if not now:
+            return functools.partial(self._bridge.execute, name)
+
+        async def send(event: str, data: Mapping[str, Any], heard: Heard) -> Execution:
+            return self._bridge.execute_now(name, event, data, heard)
+
+        return send
+
+
+async def _prompt(send: Send, text: str) -> Prompt:
+    heard = Heard()
+    try:
+        given = (await send(PROMPT_SUBMIT, {"prompt": text}, heard)).require().get("prompt")
+    except Denied as denied:
+        raise Denied(joined(f"The prompt was denied: {denied}", heard.text), denied.verdict) from denied
+    except (HookRouterError, ValueError) as error:
+        raise Denied(f"The prompt was denied, since nobody could decide about it: {error}") from error
+    if not isinstance(given, str):
+        raise Denied("The prompt was denied: a hook made something else of it than a text")
+    return Prompt(given, heard)
+
+
+async def _tool(
+    send: Send,
+    call: Mapping[str, Any],
+    fn: Callable[[dict[str, Any]], Awaitable[Any] | Any],
+    signals: tuple[type[Exception], ...],
+) -> Outcome:
+    outcome = await _before(send, call)
+    if outcome.denied:
+        return outcome
+    try:
+        result = fn(outcome.call.tool_input)
+        if inspect.isawaitable(result):
+            result = await result
+    except signals:
+        raise
+    except Exception as error:
+        await _failed(send, outcome, error)
+        if isinstance(error, ToolFailed):
+            return outcome
+        raise
+    return await _after(send, outcome, result)
+
+
+async def _before(send: Send, call: Mapping[str, Any]) -> Outcome:
+    outcome = Outcome(ToolCall(call["tool_name"]))
+    try:
+        outcome.call = ToolCall.of(plain(call))
+        outcome.call.tool_input = await before_tool(_hearing(send, outcome), outcome.call)
+    except Exception as error:  # some SDKs go on where an adapter raises
+        outcome.denied = _denial(f"The call of {call['tool_name']} was denied", error)
+    outcome.began = time.monotonic()
+    return outcome
+
+
+async def _after(send: Send, outcome: Outcome, result: Any) -> Outcome:
+    try:
+        sent = plain(result)
+        heard = await after_tool(_hearing(send, outcome), outcome.call, sent, time.monotonic() - outcome.began)
+    except Exception as error:
+        outcome.denied = _denial(f"{outcome.call.tool_name} has run, and its result was withheld", error)
+        return outcome
+    outcome.changed = heard != sent
+    outcome.result = heard if outcome.changed else result
+    return outcome
+
+
+async def _failed(send: Send, outcome: Outcome, error: BaseException) -> Outcome:
+    if isinstance(error, ToolFailed):
+        outcome.result = error.result
+    await after_error(_hearing(send, outcome), outcome.call, error)
+    return outcome
+
+
+def _hearing(send: Send, outcome: Outcome) -> Callable[[str, Mapping[str, Any]], Awaitable[Execution]]:
+    return lambda event, data: send(event, data, outcome.heard)
+
+
+def _denial(what: str, error: Exception) -> str:
+    nobody = "" if isinstance(error, Denied) else "nobody could decide about it: "
+    return f"{what}: {nobody}{str(error) or type(error).__name__}"
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it. What JSON can't hold becomes what its model dumps, or its text."""
+    return json.loads(json.dumps(value, default=_dumped))
+
+
+def _dumped(value: Any) -> Any:
+    dump = getattr(value, "model_dump", None)
+    return dump(mode="json") if callable(dump) else str(value)
+
+
+def joined(*texts: str) -> str:
+    """Join texts that are not empty."""
+    return "\n\n".join(text for text in texts if text)
+
+
+def _now(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that never waits, since what it calls blocks instead."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        value: T = done.value
+        return value
+    work.close()
+    raise RuntimeError("a tool that is not async returned an awaitable")
