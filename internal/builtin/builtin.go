@@ -29,6 +29,7 @@ func (b Builtin) Complete(s kind.Section) {
 		"on_failure":  func() { r.OnFailure = own.OnFailure },
 		"mode":        func() { r.Mode = own.Mode },
 		"match":       func() { r.Match = own.Match },
+		"effect":      func() { r.Effect = own.Effect },
 		"replay_safe": func() { r.ReplaySafe = own.ReplaySafe },
 	} {
 		if !s.Given(field) {

@@ -18,14 +18,36 @@ func (d *Dispatcher) Explain(req Request, instances func(id string) int) ([]chai
 	for _, entry := range table.For(ev.Name, ev.Session) {
 		list = append(list, explain(entry, view, instances(entry.ID)))
 	}
+	group(list)
 	return list, nil
+}
+
+// group numbers the hooks that would be called at the same time, as [chain.Run] does.
+func group(list []chain.Explanation) {
+	n := 0
+	var open []int // neighbors that validate, by their places
+	for i, e := range list {
+		switch {
+		case e.Mode != chain.Enforce:
+		case e.Effect != chain.Validates:
+			open = nil
+		case e.Matches && e.MatchError == "":
+			if open = append(open, i); len(open) == 2 {
+				n++
+				list[open[0]].Group = n
+			}
+			if len(open) > 1 {
+				list[i].Group = n
+			}
+		}
+	}
 }
 
 func explain(entry *chain.Entry, view *chain.View, instances int) chain.Explanation {
 	reg := entry.WithDefaults()
 	e := chain.Explanation{
 		ID: reg.ID, Name: reg.Name, Events: reg.Events, Priority: reg.Priority, Mode: reg.Mode, Match: reg.Match,
-		Matches: true, TimeoutMS: reg.TimeoutMS, OnFailure: reg.OnFailure, SessionID: reg.SessionID, Instances: instances,
+		Matches: true, TimeoutMS: reg.TimeoutMS, OnFailure: reg.OnFailure, SessionID: reg.SessionID, Effect: reg.Effect, Instances: instances,
 	}
 	if entry.Condition != nil {
 		var err error

@@ -48,6 +48,7 @@ func (d *Dispatcher) guard(ctx context.Context, ev *event, out chain.Outcome, un
 		}
 	}
 	out.Calls = append(out.Calls, withoutInjections(again.Calls)...)
+	out.InVain = append(out.InVain, again.InVain...)
 	if err != nil {
 		return out, err
 	}

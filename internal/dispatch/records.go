@@ -25,11 +25,14 @@ func (r *records) calls(out chain.Outcome) {
 	for _, entry := range out.Skipped {
 		r.add(audit.HookSkipped, entry.ID, "skipped", nil)
 	}
+	for _, call := range out.InVain {
+		r.add(audit.HookSkipped, call.Entry.ID, "in_vain", audit.Call{Group: call.Group, Start: call.Start, Took: call.Took})
+	}
 }
 
 func (r *records) call(call *chain.Call) audit.Call {
 	detail := audit.Call{
-		Reason: r.view.Text(call.Result.Reason), Rule: r.view.Text(call.Result.Rule), Failure: string(call.Failure), FailedOpen: call.FailedOpen, Start: call.Start, Took: call.Took,
+		Reason: r.view.Text(call.Result.Reason), Rule: r.view.Text(call.Result.Rule), Failure: string(call.Failure), FailedOpen: call.FailedOpen, Group: call.Group, Start: call.Start, Took: call.Took,
 		Injection: r.view.TextOf(r.ev.session(), call.Result.ContextInjection), Message: r.view.Text(call.Result.UserMessage),
 	}
 	if call.Err != nil {

@@ -49,7 +49,8 @@ func (c *Hooks) Try(ctx context.Context, ev events.Event) (Verdict, error) {
 			calls[entry.ID] = &call{before: ev.Data}
 			return calls[entry.ID].run(ctx, entry, ev)
 		},
-		Until: time.Now().Add(ChainTimeout),
+		Until:    time.Now().Add(ChainTimeout),
+		OneByOne: true, // what it notes has no lock
 		Shadow: func(entry *chain.Entry, ev events.Event) {
 			did[entry.ID] = c.beside(ctx, entry, ev)
 		},

@@ -62,9 +62,14 @@ func (c *channel) Notify(call dispatch.Call) error {
 	return c.conn.Publish(c.conn.Call(call.Hook), c.callHeader(call), call.Data)
 }
 
-// Call calls a hook; see [Do].
+// Call calls a hook; see [Do]. A worker whose answer does not count any more is told.
 func (c *channel) Call(ctx context.Context, call dispatch.Call) (dispatch.Reply, error) {
-	return Do(ctx, c.conn, call, c.callHeader(call), c.maxReply)
+	header := c.callHeader(call)
+	reply, err := Do(ctx, c.conn, call, header, c.maxReply)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		_ = c.conn.Publish(c.conn.CallCancel(call.Hook), wire.Header{wire.HeaderCallID: header[wire.HeaderCallID]}, nil) // it ends in its time anyway
+	}
+	return reply, err
 }
 
 func (c *channel) callHeader(call dispatch.Call) wire.Header {

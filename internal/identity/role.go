@@ -115,7 +115,7 @@ func workerRights(p string, hooks []string) rights {
 	r := rights{publish: []string{p + "registry"}, subscribe: []string{"$SRV.>"}, responses: true}
 	for _, id := range hooks {
 		r.publish = append(r.publish, p+"register."+id, p+"unregister."+id)
-		r.subscribe = append(r.subscribe, p+"call."+id)
+		r.subscribe = append(r.subscribe, p+"call."+id, p+"call."+id+".cancel")
 	}
 	return r
 }

@@ -8,7 +8,7 @@ const (
 	KeyChannel    = attribute.Key("hookrouter.channel")             // the channel that contributors were asked for
 	KeySession    = attribute.Key("hookrouter.session")             // the session's id; missing where there is none
 	KeyChain      = attribute.Key("hookrouter.chain.id")            // one run of a chain
-	KeyAction     = attribute.Key("hookrouter.action")              // what was decided, or what a hook answered; `skipped` where its match was false
+	KeyAction     = attribute.Key("hookrouter.action")              // what was decided, or what a hook answered; `skipped` where its match was false, `in_vain` where another hook had denied
 	KeyHooks      = attribute.Key("hookrouter.hooks")               // how many hooks were called
 	KeySkipped    = attribute.Key("hookrouter.hooks.skipped")       // of how many hooks the match was false
 	KeyDeniedBy   = attribute.Key("hookrouter.denied_by")           // the id of the hook that denied
@@ -21,6 +21,7 @@ const (
 	KeyHook       = attribute.Key("hookrouter.hook.id")             // a hook's id
 	KeyPriority   = attribute.Key("hookrouter.hook.priority")       // a hook's priority
 	KeyMode       = attribute.Key("hookrouter.hook.mode")           // enforce, shadow or observe
+	KeyGroup      = attribute.Key("hookrouter.hook.group")          // of hooks called at the same time, from 1
 	KeyApproval   = attribute.Key("hookrouter.approval.id")         // an approval request
 	KeyDecidedBy  = attribute.Key("hookrouter.approval.decided_by") // who the connection proves, `timeout`, or `rule NAME`
 	KeyTimedOut   = attribute.Key("hookrouter.approval.timed_out")  // nobody answered in time

@@ -32,6 +32,7 @@ func everything(t *testing.T) string {
 	c := three()
 	c.Outcome.Calls[0].Failure, c.Outcome.Calls[0].FailedOpen = chain.FailedTimeout, true
 	c.Outcome.Skipped = []*chain.Entry{{Registration: chain.Registration{ID: "x"}}}
+	c.Outcome.InVain = []chain.Call{{Entry: c.Outcome.Skipped[0]}}
 	c.Injected, c.Dropped = []verdict.Injected{{HookID: "x"}}, []verdict.Injected{{HookID: "x"}}
 	shown.Metrics.Chain(t.Context(), c)
 	shown.Metrics.Refused("emit", 429)

@@ -89,6 +89,13 @@ func (t *Tracer) Chain(tr *Trace, c *Chain) {
 	for i := range c.Answers {
 		calls.make(t.answer(about, tr, &c.Answers[i]))
 	}
+	for i := range c.Outcome.InVain {
+		call := &c.Outcome.InVain[i]
+		calls.make(span{
+			name: "call " + call.Entry.ID, id: tr.call(call.Entry.ID).SpanID(), kind: trace.SpanKindClient, from: call.Start, to: call.Start.Add(call.Took),
+			about: append(t.callAbout(about, call.Entry), KeyGroup.Int(call.Group), KeyAction.String("in_vain")),
+		})
+	}
 	for _, entry := range c.Outcome.Skipped {
 		at := c.before(entry)
 		calls.make(span{
@@ -188,6 +195,9 @@ func (t *Tracer) callSpan(about []attribute.KeyValue, tr *Trace, c *Chain, call 
 	if call.Start.IsZero() { // its match could not be evaluated, so it was not called
 		at := c.before(call.Entry)
 		s.name, s.kind, s.from, s.to, s.about = "match "+call.Entry.ID, trace.SpanKindInternal, at, at, hookAbout(about, call.Entry)
+	}
+	if call.Group > 0 {
+		s.about = append(s.about, KeyGroup.Int(call.Group))
 	}
 	if call.Failure != "" {
 		s.about = append(s.about, KeyFailure.String(string(call.Failure)), KeyFailedOpen.Bool(call.FailedOpen))

@@ -73,6 +73,7 @@ type Call struct {
 	Error      string          // the failure's cause
 	FailedOpen bool            // it failed and was let pass
 	Shadow     bool            // its answer does not count
+	Group      int             // of hooks called at the same time, from 1; 0: called alone, left out
 	Start      time.Time       // when the hook was called, written in UTC with microseconds; zero: left out
 	Took       time.Duration   // written in microseconds
 	Data       *Data           // what it made of the data; nil: it left it
@@ -88,6 +89,9 @@ func (c Call) write(w *events.ObjectWriter) {
 	w.Text("error", c.Error)
 	w.Flag("failed_open", c.FailedOpen)
 	w.Flag("shadow", c.Shadow)
+	if c.Group > 0 {
+		w.Int("group", int64(c.Group))
+	}
 	if !c.Start.IsZero() {
 		w.String("started", c.Start.UTC().Format(startLayout))
 	}

@@ -15,5 +15,7 @@ type Explanation struct {
 	TimeoutMS  int      `json:"timeout_ms"`
 	OnFailure  Policy   `json:"on_failure"`
 	SessionID  string   `json:"session_id,omitempty"`
-	Instances  int      `json:"instances"` // that are alive; with none, on_failure would decide
+	Effect     Effect   `json:"effect,omitempty"`
+	Group      int      `json:"group,omitempty"` // of hooks that would be called at the same time, from 1; 0: alone
+	Instances  int      `json:"instances"`       // that are alive; with none, on_failure would decide
 }

@@ -37,6 +37,17 @@ const (
 	Observe Mode = "observe" // called after the answer, which it cannot change
 )
 
+// Effect is what a call of a hook may do.
+type Effect string
+
+// The effects. The zero Effect means that the hook may change the event, or remember
+// that it was called.
+const (
+	// Validates is a hook that never modifies, and that does no harm when it is called in
+	// vain: [Run] calls neighbors of that kind at the same time.
+	Validates Effect = "validate"
+)
+
 // Limits and defaults of a registration.
 const (
 	DefaultTimeout = 5 * time.Second  // one call, where the hook did not say
@@ -79,6 +90,9 @@ type Registration struct {
 	// Durable keeps the hook registered while no instance is alive; nil means
 	// true where OnFailure is deny, else false.
 	Durable *bool `json:"durable,omitempty"`
+	// Effect says what a call may do: "validate" for a hook that never changes the event
+	// and does no harm when it is called in vain; empty means anything.
+	Effect Effect `json:"effect,omitempty"`
 	// ReplaySafe says that calling the hook twice for one event does no harm.
 	ReplaySafe bool `json:"replay_safe,omitempty"`
 	// Instance tells the processes behind one hook apart; the router makes one
@@ -116,6 +130,9 @@ func (r Registration) StaysRegistered() bool {
 
 // Enforced reports whether the hook's answer counts.
 func (r Registration) Enforced() bool { return r.Mode == Enforce || r.Mode == "" }
+
+// validates reports whether the hook may be called beside its neighbors.
+func (r Registration) validates() bool { return r.Effect == Validates && r.Enforced() }
 
 // WithDefaults returns the registration with every default written out, as
 // hooks.registry lists it.
@@ -156,6 +173,9 @@ func ParseRegistration(id string, body []byte, spoken int) (r Registration, igno
 			return r, nil, fmt.Errorf("registration has the unknown field %q", name)
 		}
 		ignored = append(ignored, name)
+	}
+	if r.Effect != "" && max(r.Protocol, spoken) < ProtocolEcho {
+		return r, nil, fmt.Errorf("registration has an effect: it needs protocol %d", ProtocolEcho)
 	}
 	r.ID = cmp.Or(r.ID, id)
 	if r.ID != id {
@@ -231,8 +251,13 @@ func (r Registration) Check() error {
 	default:
 		return fmt.Errorf(`hook %q: mode is %q: "enforce", "shadow" or "observe"`, r.ID, r.Mode)
 	}
-	if len(r.Channels) > 0 && (r.SessionID != "" || r.Match != "" || r.Priority != 0 || !r.Enforced()) {
-		return fmt.Errorf("hook %q: a contributor has no priority, no match, no session and no mode", r.ID)
+	switch r.Effect {
+	case "", Validates:
+	default:
+		return fmt.Errorf(`hook %q: effect is %q: "validate", or none`, r.ID, r.Effect)
+	}
+	if len(r.Channels) > 0 && (r.Effect != "" || r.SessionID != "" || r.Match != "" || r.Priority != 0 || !r.Enforced()) {
+		return fmt.Errorf("hook %q: a contributor has no priority, no match, no session, no mode and no effect", r.ID)
 	}
 	if r.Protocol < 0 {
 		return fmt.Errorf("hook %q: protocol is %d", r.ID, r.Protocol)

@@ -58,6 +58,7 @@ type Call struct {
 	FailedOpen bool          // it failed and was let pass
 	Start      time.Time     // of the call; the zero time where there was none
 	Took       time.Duration // from the call to the answer
+	Group      int           // of hooks called at the same time, counted from 1; 0: called alone
 }
 
 // Called reports whether the hook got the event: not where its match failed, nor
@@ -71,6 +72,7 @@ type Outcome struct {
 	Data     json.RawMessage // the data as the chain left it
 	Calls    []Call          // in execution order
 	Skipped  []*Entry        // whose match was false, or that were removed meanwhile
+	InVain   []Call          // made beside that of a hook that denied: their answers do not count
 }
 
 // Plan is how the entries of a chain are called.
@@ -84,15 +86,22 @@ type Plan struct {
 	// Shadow is called for each shadow hook, with the data at its place, and must not
 	// block; nil leaves shadow hooks out.
 	Shadow func(entry *Entry, ev events.Event)
+	// OneByOne calls no two hooks at the same time.
+	OneByOne bool
 }
 
-// Run calls the entries for the event, one after the other, and returns the outcome.
+// Run takes the event along the entries, in order, and returns the outcome. It calls one
+// after the other, and neighbors that only validate at the same time: the outcome is the
+// same. A call must return when its context ends, since Run waits for all that it began.
 // Entries in mode observe are left out: they are notified after the answer. An error is [ErrDeadline] or the context's cause: nothing was decided.
-func Run(ctx context.Context, entries []*Entry, ev events.Event, plan Plan) (Outcome, error) {
-	out := Outcome{Data: ev.Data, Calls: make([]Call, 0, min(len(entries), 16))}
+func Run(ctx context.Context, entries []*Entry, ev events.Event, plan Plan) (out Outcome, err error) {
+	out = Outcome{Data: ev.Data, Calls: make([]Call, 0, min(len(entries), 16))}
 	view := &View{Event: ev.Name, Session: ev.Session, Data: ev.Data}
 	plan.Until = plan.end(ctx)
-	for _, entry := range entries {
+	var beside *group
+	groups := 0
+	defer func() { out.InVain = beside.stop() }()
+	for i, entry := range entries {
 		if entry.Mode == Observe {
 			continue
 		}
@@ -100,7 +109,18 @@ func Run(ctx context.Context, entries []*Entry, ev events.Event, plan Plan) (Out
 			return out, cause(ctx)
 		}
 		ev.Data = out.Data
-		call, wanted := plan.step(ctx, entry, view, ev)
+		var call Call
+		var wanted bool
+		if entry.validates() {
+			if beside.empty() {
+				beside.stop()
+				beside = plan.begin(ctx, groups, plan.neighbors(entries[i:]), view, ev)
+				groups = max(groups, beside.n)
+			}
+			call, wanted = beside.take()
+		} else {
+			call, wanted = plan.step(ctx, entry, view, ev)
+		}
 		if !wanted {
 			out.Skipped = append(out.Skipped, entry)
 			continue
@@ -130,29 +150,45 @@ func Run(ctx context.Context, entries []*Entry, ev events.Event, plan Plan) (Out
 // step asks one entry whether it wants the event and, where it is enforced, what
 // it says.
 func (p Plan) step(ctx context.Context, entry *Entry, view *View, ev events.Event) (Call, bool) {
-	call := Call{Entry: entry}
-	if entry.Condition != nil {
-		wanted, err := entry.Condition(view)
-		if err != nil {
-			call.Failure, call.Err = FailedMatch, err
-			return call, true
-		}
-		if !wanted {
-			return call, false
-		}
-	}
-	if !entry.Enforced() {
+	call, wanted := match(entry, view)
+	switch {
+	case !wanted || call.Failure != "":
+		return call, wanted
+	case !entry.Enforced():
 		if p.Shadow != nil {
 			p.Shadow(entry, ev)
 		}
 		return call, true
+	default:
+		return p.ask(ctx, entry, ev)
 	}
-	call.Start = time.Now()
+}
+
+// match asks an entry whether it wants the event. Where nobody can tell, that is a
+// failure of the hook.
+func match(entry *Entry, view *View) (Call, bool) {
+	call := Call{Entry: entry}
+	if entry.Condition == nil {
+		return call, true
+	}
+	wanted, err := entry.Condition(view)
+	if err != nil {
+		call.Failure, call.Err = FailedMatch, err
+	}
+	return call, wanted || err != nil
+}
+
+// ask calls an enforced hook; false where it was removed meanwhile.
+func (p Plan) ask(ctx context.Context, entry *Entry, ev events.Event) (Call, bool) {
+	call := Call{Entry: entry, Start: time.Now()}
 	call.Result, call.Err = p.call(ctx, call.Start, entry, ev)
 	if errors.Is(call.Err, ErrRemoved) {
 		return call, false
 	}
 	call.Took = time.Since(call.Start)
+	if call.Err == nil && entry.Effect == Validates {
+		call.Err = call.Result.changesNothing()
+	}
 	if call.Failure = FailureOf(call.Err); call.Failure != "" {
 		call.Result = Result{}
 	}

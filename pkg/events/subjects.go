@@ -61,6 +61,10 @@ func (s Subjects) Event(verb, name string) string {
 // Call is the subject on which the hook with this id is called.
 func (s Subjects) Call(id string) string { return s.Prefix() + ".call." + id }
 
+// CallCancel is where the workers of a hook that only validates hear which call's answer
+// does not count any more.
+func (s Subjects) CallCancel(id string) string { return s.Call(id) + ".cancel" }
+
 // Tail returns what follows "<prefix>.<verb>." in subject, or "" where nothing
 // does.
 func (s Subjects) Tail(verb, subject string) string {

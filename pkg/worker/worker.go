@@ -147,15 +147,21 @@ func (w *Worker) register(ctx context.Context, reg chain.Registration, handle fu
 	if !w.reserve(hook) {
 		return nil, fmt.Errorf("hook %q is registered by this worker already", reg.ID)
 	}
-	var err error
-	hook.remove, err = w.service.Add(natsx.Endpoint{
+	handle, deaf, err := w.cancelable(reg, handle)
+	if err != nil {
+		w.forget(hook)
+		return nil, err
+	}
+	remove, err := w.service.Add(natsx.Endpoint{
 		Name: reg.ID, Subject: w.conn.Transport.Call(reg.ID), Queue: reg.ID,
 		Limiter: natsx.NewLimiter(w.maxInFlight), Wait: true, Handle: handle,
 	})
 	if err != nil {
 		w.forget(hook)
+		deaf()
 		return nil, err
 	}
+	hook.remove = func() { remove(); deaf() }
 	if err := w.announce(ctx, hook); err != nil {
 		if uncertain(err) {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)

@@ -19,7 +19,7 @@ type Options struct {
 
 // Builtin is date-time.
 var Builtin = builtin.Of("Tells the agent the date and the time with each prompt.",
-	chain.Registration{Events: []string{events.PromptSubmit}, Priority: 20, ReplaySafe: true}, New)
+	chain.Registration{Events: []string{events.PromptSubmit}, Priority: 20, Effect: chain.Validates, ReplaySafe: true}, New)
 
 // New builds the hook.
 func New(_ kind.Section, o Options) (kind.Hook, error) {

@@ -71,9 +71,17 @@ func recordText(p *term.Printer, r *query.Record) string {
 	case r.Shadow:
 		return p.Paint(term.Dim, "would "+what)
 	case r.Kind == audit.HookSkipped:
-		return p.Paint(term.Dim, "skipped")
+		return p.Paint(term.Dim, skipped(r))
 	}
 	return p.Paint(cli.ActionColor(chain.Action(r.Action)), term.OrDash(what))
+}
+
+// skipped says why a hook's answer counts for nothing.
+func skipped(r *query.Record) string {
+	if r.Action == "in_vain" {
+		return "called in vain"
+	}
+	return "skipped"
 }
 
 // about is the rest of a record for people, in one line.

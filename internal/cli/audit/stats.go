@@ -110,7 +110,7 @@ func (s *Stats) count(r *query.Record, counts map[HookCount]*HookCount) {
 	case r.OfHook():
 		action := r.Action
 		if r.Kind == audit.HookSkipped {
-			action = "skipped"
+			action = skipped(r)
 		}
 		if r.Shadow {
 			action = "shadow: " + action

@@ -2,6 +2,7 @@ package event
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -58,6 +59,9 @@ func fate(h agent.Explanation) term.Cell {
 		return term.Red.Cell("failing: no instance")
 	case h.Mode == chain.Shadow:
 		return term.Plain.Cell("called beside (shadow)")
+	}
+	if h.Group > 0 {
+		return term.Green.Cell(fmt.Sprintf("called in group %d", h.Group))
 	}
 	return term.Green.Cell("called")
 }

@@ -105,6 +105,7 @@ func didOf(s *traces.Span) string {
 	if mode := tag[traces.TagMode]; mode != string(chain.Enforce) {
 		add("mode %s", mode)
 	}
+	add("group %s", tag[traces.TagGroup])
 	add("%s tokens injected", tag[traces.TagTokens])
 	switch {
 	case tag[traces.TagDecidedBy] != "":
@@ -121,7 +122,7 @@ func colorOf(s *traces.Span) term.Color {
 		return term.Bold + ";" + term.Red
 	case s.Open, action == "pending":
 		return term.Yellow
-	case action == "", action == "skipped":
+	case action == "", action == "skipped", action == "in_vain":
 		return term.Plain
 	default:
 		return cli.ActionColor(chain.Action(action))

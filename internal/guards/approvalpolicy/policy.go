@@ -18,7 +18,7 @@ import (
 
 // Builtin is approval-policy.
 var Builtin = builtin.Of("Allows, denies or asks about tool calls by an ordered list of rules.",
-	chain.Registration{Events: []string{events.ToolPre}, Priority: 10, OnFailure: chain.FailClosed, ReplaySafe: true}, New)
+	chain.Registration{Events: []string{events.ToolPre}, Priority: 10, OnFailure: chain.FailClosed, Effect: chain.Validates, ReplaySafe: true}, New)
 
 // New builds the hook.
 func New(_ kind.Section, o Options) (kind.Hook, error) {

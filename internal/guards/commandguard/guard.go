@@ -16,7 +16,7 @@ import (
 
 // Builtin is command-guard.
 var Builtin = builtin.Of("Denies harmful shell commands, and asks about those that can't be decided.",
-	chain.Registration{Events: []string{events.ToolPre}, Priority: 5, OnFailure: chain.FailClosed, ReplaySafe: true}, New)
+	chain.Registration{Events: []string{events.ToolPre}, Priority: 5, OnFailure: chain.FailClosed, Effect: chain.Validates, ReplaySafe: true}, New)
 
 // New builds the hook.
 func New(_ kind.Section, o Options) (kind.Hook, error) {

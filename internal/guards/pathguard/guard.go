@@ -17,7 +17,7 @@ import (
 
 // Builtin is path-guard.
 var Builtin = builtin.Of("Keeps agents from reading secrets, and from writing settings and system files.",
-	chain.Registration{Events: []string{events.ToolPre}, Priority: 5, OnFailure: chain.FailClosed, ReplaySafe: true}, New)
+	chain.Registration{Events: []string{events.ToolPre}, Priority: 5, OnFailure: chain.FailClosed, Effect: chain.Validates, ReplaySafe: true}, New)
 
 // New builds the hook.
 func New(_ kind.Section, o Options) (kind.Hook, error) {

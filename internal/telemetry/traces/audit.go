@@ -58,10 +58,15 @@ func hopOf(r query.Record, at time.Time) Span {
 		s.Start = r.Started
 	}
 	switch {
+	case r.Kind == audit.HookSkipped && r.Action == "in_vain":
+		s.Tags[TagAction] = r.Action
 	case r.Kind == audit.HookSkipped:
 		s.Name, s.Tags[TagAction] = "match "+r.Hook, "skipped"
 	case r.Failure == "":
 		s.set(TagAction, r.Action)
+	}
+	if r.Group > 0 {
+		s.Tags[TagGroup] = strconv.Itoa(r.Group)
 	}
 	if r.Shadow {
 		s.Tags[TagMode] = "shadow"

@@ -45,6 +45,7 @@ const (
 	TagHook       = "hookrouter.hook.id"
 	TagPriority   = "hookrouter.hook.priority"
 	TagMode       = "hookrouter.hook.mode"
+	TagGroup      = "hookrouter.hook.group"
 	TagHooks      = "hookrouter.hooks"
 	TagSkipped    = "hookrouter.hooks.skipped"
 	TagFailure    = "hookrouter.failure"

@@ -1,0 +1,131 @@
+package chain
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// abreast is how many hooks of one event may be called at the same time.
+const abreast = 16
+
+// group is the calls of neighbors that only validate: all of them get the same data, and
+// their answers are taken in order. A nil group is empty.
+type group struct {
+	n       int // which group of the chain, from 1; 0 where one hook is called alone
+	members []*member
+	taken   int // members whose answers were taken
+	cancel  context.CancelFunc
+	stopped atomic.Bool
+	running sync.WaitGroup
+}
+
+// member is one of them. What the call gave is written before done is closed.
+type member struct {
+	call   Call
+	wanted bool
+	began  bool
+	ask    func()        // makes the call in take; nil where it is made elsewhere, or not at all
+	done   chan struct{} // nil where nobody else makes the call
+}
+
+// neighbors are the hooks at the front of a chain that only validate. Those that take no
+// part in the decision may stand among them.
+func (p Plan) neighbors(entries []*Entry) []*Entry {
+	if p.OneByOne {
+		return entries[:1]
+	}
+	var list []*Entry
+	for _, entry := range entries {
+		switch {
+		case entry.validates():
+			list = append(list, entry)
+		case entry.Enforced():
+			return list
+		}
+	}
+	return list
+}
+
+// begin begins the calls of those that want the event, but for the first: take makes that
+// one. So many groups were before it.
+func (p Plan) begin(ctx context.Context, before int, entries []*Entry, view *View, ev events.Event) *group {
+	ctx, cancel := context.WithCancel(ctx)
+	g := &group{cancel: cancel}
+	var others []*member
+	first := true
+	ask := func(m *member) {
+		m.began = true
+		m.call, m.wanted = p.ask(ctx, m.call.Entry, ev)
+		m.call.Group = g.n
+	}
+	for _, entry := range entries {
+		m := new(member)
+		m.call, m.wanted = match(entry, view)
+		g.members = append(g.members, m)
+		switch {
+		case !m.wanted || m.call.Failure != "":
+		case first:
+			first, m.ask = false, func() { ask(m) }
+		default:
+			m.done = make(chan struct{})
+			others = append(others, m)
+		}
+	}
+	if len(others) > 0 {
+		g.n = before + 1
+	}
+	var next atomic.Int64
+	for range min(len(others), abreast-1) {
+		g.running.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(others)) && !g.stopped.Load(); i = next.Add(1) - 1 {
+				ask(others[i])
+				close(others[i].done)
+			}
+		})
+	}
+	return g
+}
+
+func (g *group) empty() bool { return g == nil || g.taken == len(g.members) }
+
+// take waits for the next answer, in order.
+func (g *group) take() (Call, bool) {
+	m := g.members[g.taken]
+	g.taken++
+	if m.ask != nil {
+		m.ask()
+	}
+	if m.done != nil {
+		<-m.done
+	}
+	return m.call, m.wanted
+}
+
+// stop ends the calls whose answers nobody takes, waits for that, and returns them.
+func (g *group) stop() (inVain []Call) {
+	if g == nil {
+		return nil
+	}
+	g.stopped.Store(true)
+	g.cancel()
+	g.running.Wait()
+	for _, m := range g.members[g.taken:] {
+		if m.began && m.wanted && m.call.Called() {
+			inVain = append(inVain, Call{Entry: m.call.Entry, Start: m.call.Start, Took: m.call.Took, Group: g.n})
+		}
+	}
+	return inVain
+}
+
+// changesNothing is what is wrong with the result of a hook that only validates; nil for
+// nothing. Data beside a question or a text would go on to the agent.
+func (r Result) changesNothing() error {
+	if r.Action == Modify || r.Data != nil && (r.Action == AskUser || r.Action == InjectContext) {
+		return fmt.Errorf("%w: its registration says that it only validates, and it answered %s", ErrInvalidResult, r.Action)
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// ErrInVain is the cause of a context that ended since another hook had denied the event:
+// nobody waits for the answer. See [chain.Validates].
+var ErrInVain = errors.New("another hook denied the event: nobody waits for the answer")
+
+// underWay are the calls of a hook that only validates, by their ids.
+type underWay struct {
+	mu   sync.Mutex // guards ends
+	ends map[string]context.CancelCauseFunc
+}
+
+// cancelable lets routers end the calls of a hook that only validates. stop ends
+// listening to them.
+func (w *Worker) cancelable(reg chain.Registration, handle handlerFunc) (_ handlerFunc, stop func(), err error) {
+	if reg.Effect != chain.Validates {
+		return handle, func() {}, nil
+	}
+	calls := &underWay{ends: map[string]context.CancelCauseFunc{}}
+	stop, err = w.conn.Transport.Subscribe(w.conn.Transport.CallCancel(reg.ID), func(m *natsx.Message) {
+		calls.end(wire.Get(m.Header, wire.HeaderCallID))
+	})
+	return func(ctx context.Context, req *natsx.Request) error {
+		ctx, done := calls.begin(ctx, wire.Get(req.Header, wire.HeaderCallID))
+		defer done()
+		return handle(ctx, req)
+	}, stop, err
+}
+
+type handlerFunc = func(context.Context, *natsx.Request) error
+
+// begin notes a call until done.
+func (u *underWay) begin(ctx context.Context, id string) (_ context.Context, done func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.ends[id] = cancel
+	return ctx, func() {
+		cancel(nil)
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		delete(u.ends, id)
+	}
+}
+
+// end ends a call, if it is one of this worker's.
+func (u *underWay) end(id string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if cancel := u.ends[id]; cancel != nil {
+		cancel(ErrInVain)
+	}
+}
