@@ -278,6 +278,21 @@ async def test_a_config_that_means_nothing_denies(hook_router: Router, tmp_path:
         assert "can't be used" in await a.turn()
 
 
+async def test_another_event_loop(hook_router: Router, tmp_path: Path) -> None:
+    """A session that goes on in another loop connects anew."""
+
+    async def deny(event: str, data: dict[str, Any]) -> HookResult:
+        return HookResult(action="deny", reason="heard in both")
+
+    async with hook("tool:pre", deny), Amplifier(hook_router, tmp_path / "w", []) as a:
+
+        async def emit() -> Any:
+            return await a.coordinator.hooks.emit("tool:pre", {"tool_name": "bash", "tool_input": {}})
+
+        assert (await emit()).reason == "heard in both"
+        assert (await asyncio.to_thread(asyncio.run, emit())).reason == "heard in both"
+
+
 async def test_open_where_the_config_says_so(hook_router: Router, tmp_path: Path) -> None:
     async with Amplifier(hook_router, tmp_path / "w", bash("touch ran"), closed=[]) as a:
         hook_router.kill()

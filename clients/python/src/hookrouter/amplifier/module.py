@@ -9,7 +9,7 @@ from typing import Any
 
 from ..agent import Agent
 from ..client import Client, connect
-from ..errors import HookRouterError
+from ..errors import HookRouterError, WrongLoop, WrongProcess
 from ..interfaces import settled
 from ..verdict import Approval, Display, Execution, Message
 from ._config import Config
@@ -79,7 +79,11 @@ class Gate:
             self.tools.forget()
         if self.config.gated("tool:pre"):
             self.tools.cover()
-        verdict = await (await self._connected()).execute(event, data)
+        try:
+            verdict = await (await self._connected()).execute(event, data)
+        except (WrongLoop, WrongProcess):  # the session went on in another one; nothing was sent
+            self._client, self._agent, self._connecting = None, None, asyncio.Lock()
+            verdict = await (await self._connected()).execute(event, data)
         if gated:
             self._quiet_until = 0.0
         await self._deliver(verdict)
