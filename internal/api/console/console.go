@@ -177,6 +177,7 @@ func (c *Console) Handler() http.Handler {
 	api := http.NewServeMux()
 	api.HandleFunc("GET /v1/approvals", c.list)
 	api.HandleFunc("GET /v1/approvals/{id}", c.show)
+	api.HandleFunc("GET /v1/approvals/{id}/view", c.view)
 	api.HandleFunc("POST /v1/approvals/{id}", c.answer)
 	api.HandleFunc("POST /v1/session", c.openSession)
 	api.HandleFunc("GET /v1/freeze", c.listFreezes)

@@ -37,6 +37,7 @@ event                       tool:pre
 session                     s1
 agent                       /hookctl
 reason                      production
+chain                       ID
 options                     Allow once | Deny
 sha256                      DIGEST
 
@@ -47,12 +48,10 @@ changed since it was emitted
 + session_id: "s1"
 
 data
-{
-  "session_id": "s1",
-  "tool_name": "Deploy",
-  "n": 9007199254740993,
-  "timestamp": "TIME"
-}`)
+session_id: s1
+tool_name: Deploy
+n: 9007199254740993
+timestamp: TIME`)
 	var r approval.Record
 	if err := json.Unmarshal([]byte(f.Run("approvals", "show", id).Stdout), &r); err != nil || approval.Digest(r.Data) != r.DataSHA256 {
 		t.Errorf("record %+v, %v; want the data that was asked about", r, err)
@@ -204,4 +203,25 @@ rule 2           deny      *         Write  *
 	if got := f.Run("approvals", "rules", file+"x"); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "no such file") {
 		t.Errorf("%+v; want that there is no such file", got)
 	}
+}
+
+// An edit is shown as one diff, below the path that it is about, and no line break of it
+// is spelt out.
+func TestAnEditIsShownAsADiff(t *testing.T) {
+	f := clitest.New(t, hookctl)
+	b, id := f.Asking(chain.Question("Edit?"), `{"tool_name":"Edit","tool_input":{"file_path":"/srv/main.go","old_string":"one\ntwo old three\nfour\n","new_string":"one\ntwo new three\nfour\n"}}`)
+	shown := f.Run("--text", "approvals", "show", id).Stdout
+	at := -1
+	for _, want := range []string{"path\n/srv/main.go\n", "old_string → new_string: 1 line removed, 1 added\n  one\n- two old three\n+ two new three\n  four\n", "prompt\nEdit?", "data\n"} {
+		next := strings.Index(shown, want)
+		if next <= at {
+			t.Errorf("%q is not there, or too early:\n%s", want, shown)
+		}
+		at = next
+	}
+	if strings.Contains(shown, `\n`) {
+		t.Errorf("a line break is spelt out:\n%s", shown)
+	}
+	f.Run("approvals", "answer", id, "Deny")
+	b.Line()
 }

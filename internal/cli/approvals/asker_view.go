@@ -2,6 +2,7 @@ package approvals
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -105,12 +106,15 @@ func (m *asker) wrap() {
 	}
 	m.body = nil
 	list := sections(*m.record)
-	m.addSection(list[0]) // the prompt
-	m.add(term.Cell{})
+	facts := slices.IndexFunc(list, func(s term.Section) bool { return s.Head == "prompt" }) + 1
+	for _, s := range list[:facts] {
+		m.addSection(s)
+		m.add(term.Cell{})
+	}
 	for _, row := range recordRows(*m.record, m.now())[2:] { // id and time stand elsewhere
 		m.add(term.Plain.Cell(fmt.Sprintf("%-8s %s", row[0].Text, row[1].Text)))
 	}
-	for _, s := range list[1:] {
+	for _, s := range list[facts:] {
 		m.add(term.Cell{})
 		m.addSection(s)
 	}
@@ -126,7 +130,7 @@ func (m *asker) addSection(s term.Section) {
 
 // add adds a line, wrapped.
 func (m *asker) add(line term.Cell) {
-	for part := range strings.SplitSeq(ansi.Hardwrap(line.Text, m.width, true), "\n") {
+	for part := range strings.SplitSeq(ansi.Hardwrap(m.Marked(line), m.width, true), "\n") {
 		switch len(m.body) {
 		case maxWrapped:
 			return

@@ -10,6 +10,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/judge"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
@@ -65,6 +66,7 @@ func recordRows(r approval.Record, now time.Time) [][]term.Cell {
 	add("agent", r.Agent)
 	add("emitter", r.Emitter)
 	add("reason", r.Reason)
+	add("chain", r.ChainID)
 	add("options", strings.Join(r.Options, " | "))
 	add("sha256", r.DataSHA256)
 	return rows
@@ -82,15 +84,36 @@ func decision(d approval.Decision) term.Cell {
 	return color.Cell(what + " by " + term.Printable(d.DecidedBy))
 }
 
-// sections are the prompt, what hooks and defaults changed, and the data, safe to
-// show.
-func sections(r approval.Record) []term.Section {
-	list := []term.Section{{Head: "prompt", Lines: term.Cells(term.PrintableLines(r.Prompt, term.MaxLines), term.Bold)}}
+// sections are what the request is about, what an edit changes, the prompt, what hooks and
+// defaults changed, and all other data, safe to show. What is to be judged comes first.
+func sections(r approval.Record) (list []term.Section) {
+	v := judge.Of(r)
+	for _, s := range v.Subject {
+		list = append(list, term.Section{Head: s.Name, Lines: term.Cells(term.PrintableLines(s.Text, term.MaxLines), term.Bold+";"+term.Yellow)})
+	}
+	for _, e := range v.Edits {
+		head := fmt.Sprintf("%s: %s removed, %d added", term.Printable(e.Name), term.Plural(e.Diff.Removed, "line"), e.Diff.Added)
+		list = append(list, term.Section{Head: head, Lines: jsondiff.Diff(e.Diff)})
+	}
+	list = append(list, term.Section{Head: "prompt", Lines: term.Cells(term.PrintableLines(r.Prompt, term.MaxLines), term.Bold)})
 	if lines := jsondiff.DiffLines(r.Changes); len(lines) > 0 {
 		list = append(list, term.Section{Head: "changed since it was emitted", Lines: lines})
 	}
-	if len(r.Data) > 0 {
-		list = append(list, term.Section{Head: "data", Lines: term.Cells(term.PrintableLines(jsondiff.Indented(r.Data), term.MaxLines), term.Plain)})
+	return append(list, term.Section{Head: "data", Lines: rest(v.Rest)})
+}
+
+// rest are values by their names: those of one line beside them.
+func rest(values []judge.Text) (lines []term.Cell) {
+	for _, value := range values {
+		text := term.PrintableLines(value.Text, term.MaxLines)
+		if len(text) == 1 {
+			lines = append(lines, term.Plain.Cell(term.Printable(value.Name)+": "+text[0]))
+			continue
+		}
+		lines = append(lines, term.Plain.Cell(term.Printable(value.Name)+":"))
+		for _, line := range text {
+			lines = append(lines, term.Plain.Cell("  "+line))
+		}
 	}
-	return list
+	return lines
 }

@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/judge"
+	"github.com/hookrouter/hookrouter/internal/textdiff"
 )
 
 // Describe is the change in one line, for people.
@@ -30,6 +34,10 @@ func DiffLines(patch json.RawMessage) (lines []term.Cell) {
 		return []term.Cell{term.Red.Cell("they can't be read: " + term.Printable(err.Error()))}
 	}
 	for _, c := range list {
+		if text := c.textDiff(); text != nil {
+			lines = append(lines, text...)
+			continue
+		}
 		name := term.Printable(c.name())
 		name = cmp.Or(name, "everything")
 		if c.Old != nil || c.Op == "remove" {
@@ -40,6 +48,41 @@ func DiffLines(patch json.RawMessage) (lines []term.Cell) {
 		}
 	}
 	return lines
+}
+
+// Diff are the lines of a diff, with the words that changed.
+func Diff(d textdiff.Diff) (lines []term.Cell) {
+	for i, h := range d.Hunks {
+		if i > 0 || h.Old > 1 {
+			lines = append(lines, term.Cyan.Cell(fmt.Sprintf("@ line %d", h.Old)))
+		}
+		for _, l := range h.Lines {
+			cell := map[textdiff.Op]term.Color{textdiff.Removed: term.Red, textdiff.Added: term.Green}[l.Op].Cell(string(l.Op) + " ")
+			for _, part := range l.Parts {
+				from := len(cell.Text)
+				cell.Text += term.Printable(strings.ReplaceAll(part.Text, "\t", "    "))
+				if part.Changed {
+					cell.Marks = append(cell.Marks, [2]int{from, len(cell.Text)})
+				}
+			}
+			lines = append(lines, cell)
+		}
+	}
+	if d.Hidden > 0 {
+		lines = append(lines, term.Yellow.Cell(fmt.Sprintf("… and %s more that changed; --json shows all", term.Plural(d.Hidden, "line"))))
+	}
+	return lines
+}
+
+// textDiff is the change of a text of several lines, as a diff of lines; nil for others.
+func (c Change) textDiff() []term.Cell {
+	old, value := judge.Lines(c.Old), judge.Lines(c.Value)
+	if c.Op != "replace" || c.Old == nil || !strings.Contains(strings.TrimRight(old, "\n"), "\n") && !strings.Contains(strings.TrimRight(value, "\n"), "\n") {
+		return nil
+	}
+	d := textdiff.Of(old, value)
+	head := term.Plain.Cell(fmt.Sprintf("%s: %s removed, %d added", term.Printable(cmp.Or(c.name(), "everything")), term.Plural(d.Removed, "line"), d.Added))
+	return append([]term.Cell{head}, Diff(d)...)
 }
 
 func diffLine(sign, name string, value json.RawMessage, color term.Color) []term.Cell {

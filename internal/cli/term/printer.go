@@ -110,10 +110,27 @@ func (p *Printer) Paint(c Color, text string) string {
 type Cell struct {
 	Text  string
 	Color Color
+	// Marks are parts of the text that stand out in it, in bytes; nil for none. Tables
+	// take no notice of them.
+	Marks [][2]int
 }
 
 // Cell makes a field of this color.
-func (c Color) Cell(text string) Cell { return Cell{text, c} }
+func (c Color) Cell(text string) Cell { return Cell{Text: text, Color: c} }
+
+// Marked is the text of a field with its marks, where the output shows colors.
+func (p *Printer) Marked(c Cell) string {
+	if !p.Colored {
+		return c.Text
+	}
+	var b strings.Builder
+	at := 0
+	for _, m := range c.Marks {
+		b.WriteString(c.Text[at:m[0]] + "\x1b[7m" + c.Text[m[0]:m[1]] + "\x1b[27m")
+		at = m[1]
+	}
+	return b.String() + c.Text[at:]
+}
 
 // Row makes a row of a table: a [Cell] stands as it is, anything else without color.
 func Row(fields ...any) []Cell {

@@ -13,7 +13,7 @@ func (p *Printer) Section(s Section) {
 	}
 	p.Print("\n%s\n", p.Paint(Dim, s.Head))
 	for _, line := range s.Lines {
-		p.Print("%s\n", p.Paint(line.Color, line.Text))
+		p.Print("%s\n", p.Paint(line.Color, p.Marked(line)))
 	}
 }
 

@@ -1,6 +1,6 @@
 // The dialog that shows a person one approval request.
 import { $, call, el, toast } from "./dom.js";
-import { args, changes } from "./question.js";
+import { edits, rest, subject } from "./judge.js";
 import { indented, left, members, text, visible } from "./text.js";
 
 const deaf = 400; // ms after opening in which keys and clicks decide nothing
@@ -20,12 +20,14 @@ export async function open(q, clock) {
   question = q;
   ended = sending = missed = false;
   try {
-    const record = members(await call("/v1/approvals/" + encodeURIComponent(q.id)));
+    const at = "/v1/approvals/" + encodeURIComponent(q.id);
+    const [whole, laid] = await Promise.all([call(at), call(at + "/view")]);
+    const record = members(whole);
     if (record.has("decided_by")) {
       question = null;
       return;
     }
-    fill(q, record);
+    fill(q, record, JSON.parse(laid));
   } catch (error) {
     question = null;
     if (error.code !== 401) toast("The approval request can't be shown: " + visible(error.message));
@@ -54,7 +56,7 @@ export async function open(q, clock) {
 // early says that an event was meant for what the dialog has covered.
 const early = (event) => event.timeStamp - opened < deaf;
 
-function fill(q, record) {
+function fill(q, record, view) {
   $("ask-hook").textContent = visible(q.hook);
   $("ask-tool").textContent = visible(text(record, "tool_name") || q.event);
   showMore();
@@ -63,9 +65,14 @@ function fill(q, record) {
   const facts = { event: q.event, session: q.session_id, agent: text(record, "agent") };
   $("ask-facts").replaceChildren(...Object.entries(facts).filter(([, value]) => value).map(([name, value]) =>
     el("div", {}, el("dt", { textContent: name }), el("dd", { textContent: visible(value) }))));
-  $("ask-changes").replaceChildren(changes(record.get("changes")));
+  const chain = text(record, "chain_id");
+  if (chain) $("ask-facts").append(el("div", {}, el("dt", { textContent: "chain" }), el("dd", {}, el("a", { href: "/why/" + encodeURIComponent(chain), target: "_blank", textContent: visible(chain) }))));
+  $("ask-subject").replaceChildren(...subject(view));
+  $("ask-edits").replaceChildren(...edits(view.edits));
+  $("ask-edits").hidden = view.edits.length === 0;
+  $("ask-changes").replaceChildren(...(view.changed.length ? edits(view.changed) : [el("p", { class: "muted", textContent: "Nothing: this is what the agent sent." })]));
   const data = record.get("data") || "{}";
-  $("ask-arguments").replaceChildren(args(data));
+  $("ask-arguments").replaceChildren(rest(view.rest));
   $("ask-data").textContent = visible(indented(data), true);
   noteMasked(data, q);
   $("ask-note").value = "";
