@@ -19,7 +19,7 @@ import (
 var recordSchemas = map[audit.Kind]string{
 	audit.HookResult: "HookRecord", audit.HookError: "HookRecord", audit.HookTimeout: "HookRecord", audit.HookSkipped: "SkippedRecord",
 	audit.InjectionKind: "InjectionRecord", audit.DisplayKind: "DisplayRecord", audit.ChainResult: "ChainRecord",
-	audit.ApprovalRequested: "ApprovalRequestRecord", audit.ApprovalDecided: "DecisionRecord", audit.ApprovalReplayed: "ReplayRecord", audit.FreezeKind: "FreezeRecord", audit.RegistrationKind: "RegistrationRecord",
+	audit.ApprovalRequested: "ApprovalRequestRecord", audit.ApprovalDecided: "DecisionRecord", audit.ApprovalReplayed: "ReplayRecord", audit.ApprovalRevealed: "RevealRecord", audit.FreezeKind: "FreezeRecord", audit.RegistrationKind: "RegistrationRecord",
 	audit.LogKind: "NoteRecord", audit.ChainRefused: "NoteRecord", audit.ApprovalRevoked: "NoteRecord",
 }
 
@@ -71,7 +71,7 @@ func TestRecordsHaveTheMembersThatAreDescribed(t *testing.T) {
 	}
 	data := &audit.Data{SHA256: "x", Salt: "x", Value: json.RawMessage(`{}`), Redacted: true, Omitted: 1}
 	hop := audit.Call{
-		Reason: "x", Failure: "x", Error: "x", FailedOpen: true, Shadow: true, Start: time.Now(), Took: 1, Data: data, Changes: json.RawMessage(`[]`), Injection: data, Message: "x",
+		Reason: "x", Rule: "x", Failure: "x", Error: "x", FailedOpen: true, Shadow: true, Start: time.Now(), Took: 1, Data: data, Changes: json.RawMessage(`[]`), Injection: data, Message: "x",
 	}
 	note := audit.Note{Reason: "x", Lost: 1}
 	common := properties("AuditRecord")
@@ -87,6 +87,7 @@ func TestRecordsHaveTheMembersThatAreDescribed(t *testing.T) {
 			ApprovalID: "x", Prompt: "x", Option: "x", Granted: true, DecidedBy: "x", ClaimedBy: "x", Note: "x", TimedOut: true, Error: "x", DataSHA256: "x", Nonce: "x",
 		},
 		audit.ApprovalReplayed: audit.Replay{ApprovalID: "x", ChainID: "x", Emitter: "x", Reason: "x", DataSHA256: "x"},
+		audit.ApprovalRevealed: audit.Reveal{ApprovalID: "x", By: "x", DataSHA256: "x"},
 		audit.FreezeKind:       audit.Freeze{Scope: "x", Agent: "x", By: "x", Reason: "x"},
 		audit.RegistrationKind: audit.Change{Revision: 1, By: "x", Instance: "x", Reason: "x", Registration: json.RawMessage(`{}`)},
 		audit.LogKind:          note, audit.ChainRefused: note, audit.ApprovalRevoked: note,

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -138,25 +137,3 @@ func (d *Dispatcher) Wait() { d.shadows.wait() }
 // Counters are totals since the start, for service discovery: calls of shadow hooks,
 // hooks that failed open, failures by class.
 func (d *Dispatcher) Counters() map[string]int64 { return d.counters.snapshot() }
-
-// Mask mmakes an approval request for those who may not see all data: the secrets in the
-// data, and in what hooks say about it. Nil where watchers see everything.
-func (p PublishData) Mask() func(*approval.Record) {
-	if p == PublishFull || p == "" {
-		return nil
-	}
-	return func(record *approval.Record) {
-		record.Prompt, _ = redact.Text(record.Prompt)
-		record.Reason, _ = redact.Text(record.Reason)
-		if p == PublishNone {
-			record.Data, record.Changes = nil, nil
-			return
-		}
-		if record.Data != nil {
-			record.Data, _ = redact.Object(record.Data)
-		}
-		if record.Changes != nil {
-			record.Changes, _ = redact.Object(record.Changes)
-		}
-	}
-}

@@ -88,7 +88,7 @@ func (r *Router) openCoordinator(ctx context.Context) error {
 		MaxOpen: r.opts.MaxApprovals, MaxPerSession: r.opts.MaxApprovalsPerSession, ProvenOnly: r.opts.ProvenOnly,
 		Remember: r.remember,
 		Decided:  func(ctx context.Context, s *held.Event, d approval.Decision) { r.dispatch.Decided(ctx, s, d) },
-		Mask:     r.opts.PublishData.Mask(), MaskText: r.audit.View().Text, Log: r.opts.Log,
+		Mask:     r.opts.PublishData.Mask(r.opts.AuditMask), MaskText: r.audit.View().Text, Log: r.opts.Log,
 	})
 	r.dispatch = dispatch.New(dispatch.Dependencies{
 		Hooks: r.registry, Freezes: r.registry, Transport: hookcall.New(r.conn, r.opts.MaxReply), Sessions: r.sessions, Approvals: r.approvals,
@@ -108,6 +108,11 @@ func (r *Router) Agents() *agentapi.API { return r.agents }
 // Approvals is where approval requests are listed and answered, for servers in this
 // process.
 func (r *Router) Approvals() approval.Service { return r.approvals }
+
+// Reveal returns an approval request with its secrets, once that is recorded.
+func (r *Router) Reveal(ctx context.Context, id, by string) (approval.Record, error) {
+	return r.dispatch.Reveal(ctx, id, by)
+}
 
 // Registry is the JSON of hooks.registry. The error says that this replica's table is
 // stale.

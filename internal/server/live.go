@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/api/console"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -23,7 +25,7 @@ func (n *Server) live(handle func(console.Event)) (stop func(), err error) {
 	for verb, read := range map[string]func(*natsx.Message) (console.Event, error){"event": n.published, "result": resulted} {
 		stop, err := n.bus.Subscribe(n.bus.Of(verb, ">"), func(m *natsx.Message) {
 			if ev, err := read(m); err == nil { // others may publish there
-				handle(ev)
+				handle(n.withoutSecrets(ev))
 			}
 		})
 		if err != nil {
@@ -74,4 +76,17 @@ func resulted(m *natsx.Message) (console.Event, error) {
 		Kind: console.KindResult, Name: r.Event, Session: r.Session, EventID: r.EventID, ChainID: r.ChainID,
 		Action: r.Action, Reason: r.Reason, DeniedBy: r.DeniedBy, Hooks: r.Hooks,
 	}, nil
+}
+
+// withoutSecrets is an event as people are shown it, whatever watchers get.
+func (n *Server) withoutSecrets(ev console.Event) console.Event {
+	var mask recorder.Masker = redact.Default()
+	if n.mask != nil {
+		mask = n.mask
+	}
+	if len(ev.Data) > 0 {
+		ev.Data, _ = mask.Object(ev.Data)
+	}
+	ev.Reason, _ = mask.Text(ev.Reason)
+	return ev
 }

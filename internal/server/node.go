@@ -54,6 +54,8 @@ type Options struct {
 	ConsoleHosts []string
 	// ConsoleFreeze names the people of the console who may freeze agents.
 	ConsoleFreeze []string
+	// ConsoleReveal names the people of the console who may see secrets.
+	ConsoleReveal []string
 	// ConsoleProxyHeader is where the console's proxy names its user: see [console.Options].
 	ConsoleProxyHeader string
 	// Webhook lists the receivers of approval requests.
@@ -173,7 +175,7 @@ func (n *Server) listenHTTP(ctx context.Context, o Options) (err error) {
 		}
 		n.page = console.New(console.Options{
 			Approvals: n.router.Approvals(), Events: n.live, Registry: n.router.Registry, Why: n.why, Token: token, People: people, Hosts: o.ConsoleHosts, Log: o.Log,
-			Freezer: n.router, MayFreeze: o.ConsoleFreeze, ProxyHeader: o.ConsoleProxyHeader,
+			Freezer: n.router, MayFreeze: o.ConsoleFreeze, Reveal: n.router.Reveal, MayReveal: o.ConsoleReveal, ProxyHeader: o.ConsoleProxyHeader,
 		})
 		if n.level != nil {
 			mux.Handle("/loglevel", n.page.Protect(&levelPage{n.level, n.log}))

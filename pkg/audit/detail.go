@@ -219,6 +219,20 @@ func (r Replay) write(w *events.ObjectWriter) {
 	w.String("data_sha256", r.DataSHA256)
 }
 
+// Reveal is who was shown the secrets in an approval request: the detail of
+// [ApprovalRevealed].
+type Reveal struct {
+	ApprovalID string
+	By         string // what the connection proves
+	DataSHA256 string // of the data that was shown, in hex
+}
+
+func (r Reveal) write(w *events.ObjectWriter) {
+	w.String("approval_id", r.ApprovalID)
+	w.String("by", r.By)
+	w.String("data_sha256", r.DataSHA256)
+}
+
 // Display is what the user was shown, or not: the detail of [DisplayKind].
 type Display struct {
 	Level      string

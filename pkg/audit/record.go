@@ -42,6 +42,8 @@ const (
 	ChainRefused Kind = "chain.refused"
 	// ApprovalRevoked: an "Allow always" of a session was revoked.
 	ApprovalRevoked Kind = "approval.revoked"
+	// ApprovalRevealed: somebody was shown the data of an approval request with its secrets.
+	ApprovalRevealed Kind = "approval.revealed"
 	// ApprovalReplayed: an event was sent again after it was approved.
 	ApprovalReplayed Kind = "approval.replayed"
 	// FreezeKind: an operator froze agents, or thawed them.

@@ -41,6 +41,11 @@ type Options struct {
 	Freezer Freezer
 	// MayFreeze names the people who may, besides who has the token without a name.
 	MayFreeze []string
+	// Reveal returns an approval request with the secrets that are masked elsewhere, once it
+	// is recorded who is shown them. Nil: nothing is revealed.
+	Reveal func(ctx context.Context, id, by string) (approval.Record, error)
+	// MayReveal names the people who may, besides who has the token without a name.
+	MayReveal []string
 	// ProxyHeader is the header in which a proxy says who its user is. The proxy proves
 	// itself with the token of the person [Proxy]. Empty: that person is like others.
 	ProxyHeader string
@@ -178,6 +183,7 @@ func (c *Console) Handler() http.Handler {
 	api.HandleFunc("GET /v1/approvals", c.list)
 	api.HandleFunc("GET /v1/approvals/{id}", c.show)
 	api.HandleFunc("GET /v1/approvals/{id}/view", c.view)
+	api.HandleFunc("POST /v1/approvals/{id}/reveal", c.reveal)
 	api.HandleFunc("POST /v1/approvals/{id}", c.answer)
 	api.HandleFunc("POST /v1/session", c.openSession)
 	api.HandleFunc("GET /v1/freeze", c.listFreezes)

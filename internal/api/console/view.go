@@ -2,8 +2,11 @@ package console
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/hookrouter/hookrouter/internal/judge"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
 // view answers GET /v1/approvals/{id}/view: the data of an approval request as a person is
@@ -15,6 +18,34 @@ func (c *Console) view(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	record, err := c.o.Approvals.Get(r.Context(), id)
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	reply(w, judge.Of(record))
+}
+
+// mayReveal reports whether somebody may see secrets: whoever has the token without a name,
+// and people to whom the operator gave that right.
+func (c *Console) mayReveal(who string) bool {
+	return who == Who || slices.ContainsFunc(c.o.MayReveal, func(name string) bool { return who == named(name) })
+}
+
+// reveal answers POST /v1/approvals/{id}/reveal: the view with what is masked elsewhere,
+// once that is recorded.
+func (c *Console) reveal(w http.ResponseWriter, r *http.Request) {
+	id, err := approvalID(r)
+	switch {
+	case err != nil:
+	case c.o.Reveal == nil:
+		err = wire.Errorf(wire.Unavailable, "this console reveals nothing")
+	case !c.mayReveal(who(r)):
+		err = wire.Errorf(wire.Forbidden, "%s may not see secrets: the operator gives that right with --console-reveal", who(r))
+	}
+	var record approval.Record
+	if err == nil {
+		record, err = c.o.Reveal(r.Context(), id, who(r))
+	}
 	if err != nil {
 		c.refuse(w, r, err)
 		return

@@ -102,7 +102,23 @@ async function noteMasked(data, q) {
   const sum = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(data));
   const hex = Array.from(new Uint8Array(sum), (b) => b.toString(16).padStart(2, "0")).join("");
   if (hex !== q.data_sha256 && question === q) {
-    $("ask-arguments").prepend(el("p", { class: "muted", textContent: "Parts are masked here. The answer is for the whole." }));
+    const button = el("button", { type: "button", textContent: "Reveal" });
+    button.addEventListener("click", () => reveal(q));
+    $("ask-arguments").prepend(el("p", { class: "muted", textContent: "Parts are masked here. The answer is for the whole. " }, button));
+  }
+}
+
+// reveal shows what is masked, which is recorded in the name of who asks for it.
+async function reveal(q) {
+  try {
+    const view = JSON.parse(await call("/v1/approvals/" + encodeURIComponent(q.id) + "/reveal", { method: "POST" }));
+    if (question !== q) return;
+    $("ask-subject").replaceChildren(...subject(view));
+    $("ask-edits").replaceChildren(...edits(view.edits));
+    $("ask-changes").replaceChildren(...edits(view.changed));
+    $("ask-arguments").replaceChildren(rest(view.rest));
+  } catch (error) {
+    if (question === q) toast(visible(error.message));
   }
 }
 

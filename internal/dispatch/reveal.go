@@ -1,0 +1,61 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+)
+
+// Reveal returns an approval request with the secrets that are masked for everybody, once
+// it is recorded who was shown them. Who calls it checks that by may.
+func (d *Dispatcher) Reveal(ctx context.Context, id, by string) (approval.Record, error) {
+	s, err := d.approvals.Load(ctx, id)
+	if err != nil {
+		return approval.Record{}, err
+	}
+	if !d.journal.Enabled() {
+		return approval.Record{}, wire.Errorf(wire.Forbidden, "secrets are shown only where that is recorded, and this router keeps no audit log")
+	}
+	line := audit.Record{
+		Time: time.Now(), Kind: audit.ApprovalRevealed, ChainID: s.ChainID, Session: s.Session, Event: s.Event, Hook: s.HookID, Action: "revealed", EventID: s.EventID,
+		Detail: audit.Reveal{ApprovalID: s.ID, By: by, DataSHA256: s.DataSHA256},
+	}.Append(nil)
+	if err := d.journal.Record(ctx, line); err != nil {
+		return approval.Record{}, err
+	}
+	d.log.WarnContext(ctx, "secrets of an approval request revealed", "approval_id", s.ID, "event_id", s.EventID, "chain_id", s.ChainID, "by", by)
+	return s.Record, nil
+}
+
+// Masker masks secrets.
+type Masker interface {
+	Object(raw []byte) (masked []byte, n int)
+	Text(text string) (masked string, n int)
+}
+
+// Mask makes an approval request fit to be shown: the secrets in the data, and in what
+// hooks say about it, are masked, whatever watchers see of events. A nil mask has the usual
+// forms.
+func (p PublishData) Mask(mask Masker) func(*approval.Record) {
+	if mask == nil {
+		mask = redact.Default()
+	}
+	return func(record *approval.Record) {
+		record.Prompt, _ = mask.Text(record.Prompt)
+		record.Reason, _ = mask.Text(record.Reason)
+		if p == PublishNone {
+			record.Data, record.Changes = nil, nil
+			return
+		}
+		if record.Data != nil {
+			record.Data, _ = mask.Object(record.Data)
+		}
+		if record.Changes != nil {
+			record.Changes, _ = mask.Object(record.Changes)
+		}
+	}
+}
