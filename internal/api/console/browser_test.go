@@ -155,7 +155,7 @@ func TestAPersonAnswersInTheBrowser(t *testing.T) {
 		data: document.getElementById("ask-data").textContent.match(/"offset": [0-9]+/)[0], focus: document.activeElement.id})`)
 	want := text{
 		Title: "(1) hookrouter", Prompt: "Deploy to production?\nThe branch is ⟨U+202E⟩niam⟨ESC⟩[31m", Tool: "Bash",
-		Old: "./deploy.sh production --force", New: "./deploy.sh production --dry-run=false\nnotify '#ops'",
+		Old: "- ./deploy.sh production --force\n", New: "+ ./deploy.sh production --dry-run=false\n",
 		Data: `"offset": 90071992547409931`, Focus: "ask-prompt",
 	}
 	if diff := cmp.Diff(want, shown); diff != "" {
