@@ -74,7 +74,7 @@ func find(body []byte, from uint64, hash uint32) (list []uint64) {
 			high = mid
 		}
 	}
-	for ; low < n && uint32(at(low)>>32) == hash; low++ {
+	for ; low < n && at(low)>>32 == uint64(hash); low++ {
 		list = append(list, from+uint64(uint32(at(low))))
 	}
 	slices.Reverse(list)
