@@ -64,14 +64,15 @@ def _once(before: Callable[[], None]) -> str:
 class Lab:
     """One turn of an agent: its router, its guard, its person and its directory."""
 
-    def __init__(self, directory: Path, router: Router, model: Model, session: str) -> None:
+    def __init__(self, directory: Path, router: Router, model: Model, session: str, patch: Any) -> None:
         self.directory, self.router, self.model, self.session = directory, router, model, session
+        self._patch = patch
         self.pending = threading.Event()
         self.may_answer = threading.Event()
         self.may_answer.set()
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
-        self._stop: Future[None]
+        self._serving: asyncio.Task[Any]
 
     @property
     def options(self) -> dict[str, Any]:
@@ -81,10 +82,11 @@ class Lab:
     def start(self, guard: Callable[[str, dict[str, Any]], HookResult], answer: str = "") -> None:
         """Register the guard and have the person answer, in a loop that no SDK can block."""
         ready: Future[None] = Future()
-        self._stop = asyncio.run_coroutine_threadsafe(self._serve(guard, answer, ready), self._loop)
+        asyncio.run_coroutine_threadsafe(self._serve(guard, answer, ready), self._loop)
         ready.result(20)
 
     async def _serve(self, guard: Any, answer: str, ready: Future[None]) -> None:
+        self._serving = asyncio.current_task()
         async with HookRegistry() as hooks, connect(patience=20) as person:
 
             @hooks.on(EVENTS, id="guard", on_failure="deny", timeout_ms=25_000, replay_safe=True)
@@ -107,8 +109,17 @@ class Lab:
         return self._answer
 
     def close(self) -> None:
-        self._stop.cancel()
+        async def stop() -> None:
+            self._serving.cancel()
+            await asyncio.wait([self._serving], timeout=3)
+
+        asyncio.run_coroutine_threadsafe(stop(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def setenv(self, **changes: str) -> None:
+        """Change the environment for this turn."""
+        for name, value in changes.items():
+            self._patch.setenv(name, value)
 
     def bash(self, command: str) -> str:
         """Run a command: what the tool of every SDK does."""

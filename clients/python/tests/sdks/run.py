@@ -55,6 +55,16 @@ def installed(sdk: str) -> Path:
     return python
 
 
+def claude() -> str:
+    """Return the program that the Claude Agent SDK drives, installed by test/agents."""
+    root = PACKAGE.parent.parent
+    done = subprocess.run(
+        ["go", "run", "./test/agents/install", "claude-code"], check=True, cwd=root, capture_output=True, text=True
+    )
+    place = done.stdout.partition(": ")[2].rpartition(", after")[0]
+    return f"{place}/node_modules/@anthropic-ai/claude-code-linux-x64/claude"
+
+
 def programs(into: str) -> str:
     """Build what the cases run."""
     if given := os.environ.get("HOOKROUTER_BIN"):
@@ -70,6 +80,8 @@ def run(sdk: str, directory: str) -> bool:
     """Run the cases with one SDK."""
     began = time.monotonic()
     env = {**os.environ, "SDK": sdk, "HOOKROUTER_BIN": directory, "PYTHONPATH": str(PACKAGE / "src")}
+    if sdk == "claude-agent-sdk":
+        env["CLAUDE"] = claude()
     pytest = [str(installed(sdk)), "-B", "-m", "pytest", "-p", "hookrouter.testing.plugin", "-p", "no:cacheprovider"]
     done = subprocess.run([*pytest, "tests/sdks"], cwd=PACKAGE, env=env)
     result = "passed" if done.returncode == 0 else "FAILED"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from langchain.agents import create_agent
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
@@ -11,7 +13,7 @@ from .lab import PROMPT, Lab
 CANNOT_CHANGE_PROMPTS = False
 
 
-async def turn(lab: Lab) -> str:
+def agent_of(lab: Lab) -> Any:
     @tool
     def bash(command: str, description: str = "") -> str:
         """Run a command."""
@@ -19,6 +21,12 @@ async def turn(lab: Lab) -> str:
 
     model = ChatOpenAI(model="stub", base_url=lab.model.url + "/v1", api_key="dummy")
     agent = create_agent(model, [bash], middleware=[HookMiddleware(**lab.options)])
-    config = {"configurable": {"thread_id": lab.session}}
-    result = await agent.ainvoke({"messages": [("user", PROMPT)]}, config)
-    return result["messages"][-1].content
+    return agent.with_config({"configurable": {"thread_id": lab.session}})
+
+
+async def turn(lab: Lab) -> str:
+    return (await agent_of(lab).ainvoke({"messages": [("user", PROMPT)]}))["messages"][-1].content
+
+
+def turn_now(lab: Lab) -> str:
+    return agent_of(lab).invoke({"messages": [("user", PROMPT)]})["messages"][-1].content

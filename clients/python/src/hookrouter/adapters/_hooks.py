@@ -19,6 +19,8 @@ from ..verdict import Approval, Execution
 from ._bridge import Bridge, Heard
 
 T = TypeVar("T")
+MAX_OPEN = 4096
+"""How many calls wait to be reported; SDKs may drop some."""
 Send = Callable[[str, Mapping[str, Any], Heard], Awaitable[Execution]]
 
 
@@ -83,6 +85,7 @@ class Hooks:
     ) -> None:
         self.session, self._signals = session, signals
         self._fallback = new_id()
+        self._open: dict[tuple[str, ...], Outcome] = {}
         self._bridge = Bridge(source or f"/{sdk}", display, on_pending, {"name": sdk, **connection})
         self.close = self._bridge.close
 
@@ -103,6 +106,18 @@ class Hooks:
     async def after(self, session: str, outcome: Outcome, result: Any) -> Outcome:
         """Report what the tool returned."""
         return await _after(self._sender(session), outcome, result)
+
+    def remember(self, outcome: Outcome, *key: str) -> Outcome:
+        """Keep what became of a call until it is reported."""
+        self._open[key] = outcome
+        if len(self._open) > MAX_OPEN:
+            self._open.pop(next(iter(self._open)), None)  # never reported
+        return outcome
+
+    def recall(self, name: str, *key: str) -> Outcome:
+        """Return what was kept; the outcome of a call that nobody was asked about is a denial."""
+        nobody = Outcome(ToolCall(name), denied=f"The result of {name} was withheld: nobody was asked about the call")
+        return self._open.pop(key, nobody)
 
     async def failed(self, session: str, outcome: Outcome, error: BaseException) -> Outcome:
         """Report what the tool raised, or a ToolFailed."""

@@ -1,0 +1,99 @@
+"""Claude Agent SDK: its hooks, each of which blocks where it fails.
+
+options = ClaudeAgentOptions(hooks=RouterHooks().matchers())
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from claude_agent_sdk import HookMatcher
+
+from ..errors import Denied
+from ._hooks import Hooks, ToolFailed
+
+
+class RouterHooks:
+    """Has a router decide about prompts and tool calls; options are those of Hooks.
+
+    timeout is how many seconds the program waits for an answer, and so for a person; then it blocks.
+    """
+
+    def __init__(self, *, timeout: float = 3600.0, **options: Any) -> None:
+        self.hooks, self._timeout = Hooks("claude-agent-sdk", **options), timeout
+
+    def matchers(self) -> dict[Any, list[Any]]:
+        """Return the hooks for ClaudeAgentOptions."""
+        every = {
+            "UserPromptSubmit": self.prompt,
+            "PreToolUse": self.before,
+            "PostToolUse": self.after,
+            "PostToolUseFailure": self.failed,
+        }
+        return {
+            event: [HookMatcher(hooks=[hook], timeout=self._timeout, on_failure="block")]
+            for event, hook in every.items()
+        }
+
+    async def prompt(self, told: Any, tool_use_id: Any, context: Any) -> dict[str, Any]:
+        """Ask about the prompt."""
+        try:
+            prompt = await self.hooks.prompt(told["session_id"], told["prompt"])
+            if prompt.text != told["prompt"]:
+                raise Denied("The prompt was denied: hooks changed it, which Claude Code does not take")
+        except Denied as denied:
+            return {"decision": "block", "reason": str(denied)}
+        return _said("UserPromptSubmit", prompt.heard.text)
+
+    async def before(self, told: Any, tool_use_id: Any, context: Any) -> dict[str, Any]:
+        """Ask whether a tool may run. The program's own rules still hold: this allows nothing."""
+        session = told["session_id"]
+        outcome = await self.hooks.before(session, _call(told))
+        if outcome.denied:
+            decision = {"permissionDecision": "deny", "permissionDecisionReason": outcome.refusal}
+            return _said("PreToolUse", "", **decision)
+        text = outcome.text
+        outcome.heard.clear()
+        self.hooks.remember(outcome, session, told["tool_use_id"])
+        given = outcome.call.tool_input
+        return _said("PreToolUse", text, **({"updatedInput": given} if given != told["tool_input"] else {}))
+
+    async def after(self, told: Any, tool_use_id: Any, context: Any) -> dict[str, Any]:
+        """Report what a tool returned."""
+        session, result = told["session_id"], told["tool_response"]
+        outcome = self.hooks.recall(told["tool_name"], session, told["tool_use_id"])
+        if not outcome.denied:
+            await self.hooks.after(session, outcome, result)
+        if outcome.denied:
+            answer = _said("PostToolUse", outcome.text, updatedToolOutput=_blank(result))
+            return {**answer, "decision": "block", "reason": outcome.denied}
+        return _said("PostToolUse", outcome.text, **({"updatedToolOutput": outcome.result} if outcome.changed else {}))
+
+    async def failed(self, told: Any, tool_use_id: Any, context: Any) -> dict[str, Any]:
+        """Report that a tool failed."""
+        session, error = told["session_id"], told["error"]
+        outcome = self.hooks.recall(told["tool_name"], session, told["tool_use_id"])
+        outcome = await self.hooks.failed(session, outcome, ToolFailed(None, str(error)))
+        return _said("PostToolUseFailure", outcome.text)
+
+
+def _call(told: Any) -> dict[str, Any]:
+    return {name: told[member] for name, member in _NAMES.items() if member in told}
+
+
+_NAMES = {"tool_name": "tool_name", "tool_input": "tool_input", "tool_call_id": "tool_use_id", "cwd": "cwd"}
+
+
+def _said(event: str, text: str, **more: Any) -> dict[str, Any]:
+    """Write an answer; one without a member is no opinion."""
+    said = {**({"additionalContext": text} if text else {}), **more}
+    return {"hookSpecificOutput": {"hookEventName": event, **said}} if said else {}
+
+
+def _blank(value: Any) -> Any:
+    """Take every text out of a result, whose form must stay."""
+    if isinstance(value, str):
+        return ""
+    if isinstance(value, dict):
+        return {name: _blank(member) for name, member in value.items()}
+    return [_blank(one) for one in value] if isinstance(value, list) else value

@@ -1,0 +1,86 @@
+"""Google's Agent Development Kit: a plugin.
+
+    runner = InMemoryRunner(agent=agent, app_name="app", plugins=[HookPlugin()])
+
+Give it as the last plugin, so that no other one changes a tool's input after the hooks have seen it. Callbacks of an
+agent still run after it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from google.adk.plugins.base_plugin import BasePlugin
+from google.genai import types
+
+from ..errors import Denied
+from ._hooks import Hooks, joined
+
+
+class HookPlugin(BasePlugin):
+    """Has a router decide about prompts and tool calls; options are those of Hooks.
+
+    The session is that of the runner. A denied prompt raises before it is stored.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(name="hookrouter")
+        self.hooks = Hooks("google-adk", **options)
+
+    async def on_user_message_callback(self, *, invocation_context: Any, user_message: Any) -> Any:
+        """Ask about the prompt."""
+        texts = [part for part in user_message.parts or [] if part.text]
+        if not texts:
+            return None
+        asked = joined(*(part.text for part in texts))
+        prompt = await self.hooks.prompt(invocation_context.session.id, asked)
+        parts = list(user_message.parts)
+        if prompt.text != asked:
+            if len(texts) > 1:
+                raise Denied("The prompt was denied: hooks changed it, and it is more than one text")
+            parts = [types.Part(text=prompt.text) if part is texts[0] else part for part in parts]
+        if prompt.heard:
+            parts.append(types.Part(text=prompt.heard.text))
+        return types.Content(role=user_message.role, parts=parts)
+
+    async def before_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any) -> Any:
+        """Ask whether a tool may run; a result says that it may not."""
+        session, key = _keys(tool_context)
+        call = {"tool_name": tool.name, "tool_input": tool_args, "tool_call_id": tool_context.function_call_id}
+        outcome = self.hooks.remember(await self.hooks.before(session, call), session, key)
+        if outcome.denied:
+            return {"error": outcome.refusal}
+        given = outcome.call.tool_input
+        tool_args.clear()
+        tool_args.update(given)
+        return None
+
+    async def after_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, result: Any) -> Any:
+        """Report what a tool returned; a result replaces it."""
+        session, key = _keys(tool_context)
+        outcome = self.hooks.recall(tool.name, session, key)
+        if not outcome.denied:
+            await self.hooks.after(session, outcome, result)
+        if outcome.denied:
+            return {"error": outcome.refusal}
+        if not outcome.changed and not outcome.text:
+            return None
+        new = outcome.result if isinstance(outcome.result, dict) else {"result": outcome.result}
+        return {**new, "context": outcome.text} if outcome.text else new
+
+    async def on_tool_error_callback(
+        self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, error: Exception
+    ) -> None:
+        """Report what a tool raised."""
+        session, key = _keys(tool_context)
+        await self.hooks.failed(session, self.hooks.recall(tool.name, session, key), error)
+
+    async def close(self) -> None:
+        """Disconnect."""
+        await asyncio.to_thread(self.hooks.close)
+
+
+def _keys(tool_context: Any) -> tuple[str, str]:
+    context = tool_context._invocation_context
+    return context.session.id, f"{context.invocation_id}/{tool_context.function_call_id}"

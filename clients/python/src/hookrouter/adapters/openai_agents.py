@@ -1,0 +1,119 @@
+"""OpenAI Agents SDK: function tools behind hooks, and a run configuration that asks about the prompt.
+
+    hooks = RouterHooks()
+    result = await Runner.run(hooks.guard(agent), prompt, run_config=hooks.run_config("session-1"))
+
+The SDK's guardrails can refuse a tool's input and not change it, so the tools themselves are wrapped.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+from agents import Agent, FunctionTool, RunConfig
+from agents.run import ModelInputData
+
+from ..errors import Denied
+from ._hooks import Hooks, Prompt, joined
+
+_ROLES = {"system": "developer", "user": "user", "assistant": "assistant"}
+
+
+class RouterHooks:
+    """Has a router decide about prompts and tool calls; options are those of Hooks."""
+
+    def __init__(self, **options: Any) -> None:
+        self.hooks = Hooks("openai-agents", **options)
+
+    def guard(self, agent: Any) -> Any:
+        """Return the agent, and those that it hands over to, with their tools behind hooks.
+
+        ValueError where an agent has tools that this can't put behind hooks: those that run at the model's side,
+        MCP servers (hook-agent mcp-proxy stands before one), a shell, a computer, ready-made handoffs.
+        """
+        return self._guarded(agent, {})
+
+    def run_config(self, session: str = "", **options: Any) -> Any:
+        """Return the configuration of one run, which asks about its prompt; a denied one raises Denied."""
+        if options.get("call_model_input_filter") is not None:
+            raise ValueError("run_config: call_model_input_filter is taken by the hooks")
+        options.setdefault("group_id", session or None)
+        return RunConfig(call_model_input_filter=_Turn(self.hooks, session).prepare, **options)
+
+    def _guarded(self, agent: Any, done: dict[int, Any]) -> Any:
+        if id(agent) in done:
+            return done[id(agent)]
+        odd = [type(tool).__name__ for tool in agent.tools if not isinstance(tool, FunctionTool)]
+        odd += [type(server).__name__ for server in agent.mcp_servers]
+        odd += [type(handoff).__name__ for handoff in agent.handoffs if not isinstance(handoff, Agent)]
+        if odd:
+            raise ValueError(f"agent {agent.name!r} has what can't be put behind hooks: {', '.join(odd)}")
+        done[id(agent)] = new = agent.clone(tools=[self.tool(tool) for tool in agent.tools])
+        new.handoffs = [self._guarded(other, done) for other in agent.handoffs]
+        return new
+
+    def tool(self, tool: Any) -> Any:
+        """Return a function tool behind hooks."""
+
+        async def invoke(ctx: Any, arguments: str) -> Any:
+            try:
+                given = json.loads(arguments or "{}")
+            except ValueError:
+                return f"The call of {tool.name} was denied: its input is no JSON"
+            session = getattr(getattr(ctx, "run_config", None), "group_id", None) or ""
+            call = {"tool_name": tool.name, "tool_input": given, "tool_call_id": getattr(ctx, "tool_call_id", "")}
+            outcome = await self.hooks.tool(session, call, lambda new: tool.on_invoke_tool(ctx, json.dumps(new)))
+            if outcome.denied:
+                return outcome.refusal
+            if not outcome.text:
+                return outcome.result
+            return joined(outcome.result if isinstance(outcome.result, str) else str(outcome.result), outcome.text)
+
+        return dataclasses.replace(tool, on_invoke_tool=invoke)
+
+
+class _Turn:
+    """One run: what became of its prompt."""
+
+    def __init__(self, hooks: Hooks, session: str) -> None:
+        self._hooks, self._session = hooks, session
+        self._asked = ""
+        self._prompt: Prompt | None = None
+
+    async def prepare(self, call: Any) -> Any:
+        """Put what hooks said of the prompt into a request."""
+        items = list(call.model_data.input)
+        if self._prompt is None:
+            self._asked = joined(*(_text(item) for item in _last(items)))
+            if not self._asked:
+                return call.model_data
+            self._prompt = await self._hooks.prompt(self._session, self._asked)
+        if self._prompt.text != self._asked:
+            mine = [n for n, item in enumerate(items) if _text(item) == self._asked]
+            if not mine:
+                raise Denied("The prompt was denied: hooks changed it, and it is more than one text")
+            items = [{**item, "content": self._prompt.text} if n in mine else item for n, item in enumerate(items)]
+        items += [{"role": _ROLES[m["role"]], "content": m["content"]} for m in self._prompt.heard]
+        return ModelInputData(input=items, instructions=call.model_data.instructions)
+
+
+def _last(items: list[Any]) -> list[Any]:
+    """Return what the user said since the model spoke."""
+    last: list[Any] = []
+    for item in reversed(items):
+        if item.get("role") != "user":
+            break
+        last.insert(0, item)
+    return last
+
+
+def _text(item: Any) -> str:
+    """Return the text of what a user said."""
+    if item.get("role") != "user":
+        return ""
+    content = item.get("content")
+    if isinstance(content, str):
+        return content
+    return joined(*(part.get("text", "") for part in content or [] if part.get("type") == "input_text"))

@@ -1,0 +1,108 @@
+"""Pydantic AI: a capability.
+
+    agent = Agent(model, capabilities=[HookCapability()])
+
+Give it as the last one, so that no other capability changes a tool's input after the hooks have seen it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from pydantic_ai import ToolReturn
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry
+from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
+
+from ..errors import Denied
+from ._hooks import Hooks, Prompt, joined, plain
+
+
+class HookCapability(AbstractCapability[Any]):
+    """Has a router decide about prompts and tool calls; options are those of Hooks.
+
+    The session is the conversation's id. A denied prompt raises Denied before the model is asked.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        self.hooks = Hooks("pydantic-ai", signals=(ApprovalRequired, CallDeferred), **options)
+
+    async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
+        """Ask about the prompt."""
+        given = [ctx.prompt] if isinstance(ctx.prompt, str) else list(ctx.prompt or [])
+        asked = joined(*(one for one in given if isinstance(one, str)))
+        if asked:
+            prompt = await self.hooks.prompt(_session(ctx), asked)
+            if prompt.text != asked and not isinstance(ctx.prompt, str):
+                raise Denied("The prompt was denied: hooks changed it, and it is more than one text")
+            self._prompts[ctx.run_id] = prompt
+        try:
+            return await handler()
+        finally:
+            self._prompts.pop(ctx.run_id, None)
+
+    async def before_model_request(self, ctx: Any, request_context: Any) -> Any:
+        """Say what hooks made of the prompt, and what they added."""
+        prompt: Prompt | None = self._prompts.pop(ctx.run_id, None)
+        if prompt is not None:
+            _rewrite(request_context.messages, ctx.prompt, prompt)
+        return request_context
+
+    async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
+        """Run a tool behind its hooks."""
+
+        async def run(given: dict[str, Any]) -> Any:
+            return await handler(args if given == sent else _validated(ctx, call.tool_name, given))
+
+        sent = plain(args)
+        about = {"tool_name": call.tool_name, "tool_input": sent, "tool_call_id": call.tool_call_id}
+        outcome = await self.hooks.tool(_session(ctx), about, run)
+        if outcome.denied:
+            return outcome.refusal
+        result, more = outcome.result, outcome.text
+        if not more:
+            return result
+        if isinstance(result, str):
+            return joined(result, more)
+        if isinstance(result, ToolReturn):
+            content = [result.content] if isinstance(result.content, str) else list(result.content or [])
+            return dataclasses.replace(result, content=[*content, more])
+        return ToolReturn(result, content=more)
+
+    @property
+    def _prompts(self) -> dict[str, Prompt]:
+        kept: dict[str, Prompt] = self.__dict__.setdefault("_kept", {})
+        return kept
+
+
+def _session(ctx: Any) -> str:
+    return ctx.conversation_id or ctx.run_id or ""
+
+
+def _rewrite(messages: list[Any], asked: Any, prompt: Prompt) -> None:
+    """Change the request in place: the history keeps it too."""
+    for message in reversed(messages):
+        if not isinstance(message, ModelRequest):
+            continue
+        for part in message.parts:
+            if isinstance(part, UserPromptPart) and part.content == asked:
+                if isinstance(asked, str):
+                    part.content = prompt.text
+                more = [_part(one) for one in prompt.heard]
+                message.parts = [*message.parts, *more]
+                return
+    raise Denied("The prompt was denied: it is not in the request, so what hooks said of it can't be done")
+
+
+def _part(message: dict[str, Any]) -> Any:
+    # What has a lesser role must not become an instruction of the system.
+    return (SystemPromptPart if message["role"] == "system" else UserPromptPart)(message["content"])
+
+
+def _validated(ctx: Any, name: str, given: dict[str, Any]) -> Any:
+    """Read an input that hooks changed, as the SDK read the model's."""
+    tool = (getattr(ctx.tool_manager, "tools", None) or {}).get(name)
+    if tool is None or getattr(tool, "args_validator_func", None) is not None:
+        raise ModelRetry(f"The call of {name} was denied: a hook changed its input, which can't be checked again")
+    return tool.args_validator.validate_python(given, context=ctx.validation_context)

@@ -1,0 +1,87 @@
+"""Strands Agents: an intervention handler.
+
+    agent = Agent(model=model, tools=tools, interventions=[HookHandler()])
+
+Give it as the last handler, so that no other one changes a tool's input after the hooks have seen it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from strands.interventions import Deny, InterventionHandler, Proceed, Transform
+
+from ..errors import Denied
+from ._hooks import Hooks, ToolFailed, joined
+
+
+class HookHandler(InterventionHandler):
+    """Has a router decide about prompts and tool calls; options are those of Hooks.
+
+    The session is the agent's. A denied prompt ends the invocation with the reason as its answer.
+    """
+
+    name = "hookrouter"
+    on_error = "throw"  # an error ends the invocation
+
+    def __init__(self, **options: Any) -> None:
+        self.hooks = Hooks("strands", **options)
+
+    async def before_invocation(self, event: Any, **kwargs: Any) -> Any:
+        """Ask about the prompt."""
+        if event.messages is None:
+            raise Denied("The prompt was denied: structured_output does not show it; call the agent instead")
+        blocks = [b for m in event.messages if m["role"] == "user" for b in m["content"] if "text" in b]
+        if not blocks:
+            return Proceed()
+        asked = joined(*(block["text"] for block in blocks))
+        try:
+            prompt = await self.hooks.prompt(event.agent.session_id, asked)
+        except Denied as denied:
+            return Deny(reason=str(denied))
+        if prompt.text != asked and len(blocks) > 1:
+            return Deny(reason="The prompt was denied: hooks changed it, and it is more than one text")
+
+        def apply(event: Any) -> None:
+            if prompt.text != asked:
+                blocks[0]["text"] = prompt.text
+            if prompt.heard:
+                event.messages[-1]["content"].append({"text": prompt.heard.text})
+
+        return Transform(apply=apply)
+
+    async def before_tool_call(self, event: Any, **kwargs: Any) -> Any:
+        """Ask whether a tool may run."""
+        use, session = event.tool_use, event.agent.session_id
+        call = {"tool_name": use["name"], "tool_input": use["input"], "tool_call_id": use["toolUseId"]}
+        outcome = await self.hooks.before(session, call)
+        if outcome.denied:
+            return Deny(reason=outcome.refusal)
+        self.hooks.remember(outcome, session, use["toolUseId"])
+        return Transform(apply=lambda event: event.tool_use.__setitem__("input", outcome.call.tool_input))
+
+    async def after_tool_call(self, event: Any, **kwargs: Any) -> Any:
+        """Report what a tool returned."""
+        if event.cancel_message is not None:  # it did not run
+            return Proceed()
+        session, result = event.agent.session_id, event.result
+        outcome = self.hooks.recall(event.tool_use["name"], session, event.tool_use["toolUseId"])
+        content, status = result["content"], result["status"]
+        texts = [block["text"] for block in content if "text" in block]
+        if event.exception is not None or status == "error":
+            failure = event.exception or ToolFailed(content, joined(*texts))
+            await self.hooks.failed(session, outcome, failure)
+        elif not outcome.denied:
+            await self.hooks.after(session, outcome, texts[0] if len(texts) == len(content) == 1 else content)
+        if outcome.denied:
+            content, status = [{"text": outcome.denied}], "error"
+        elif outcome.changed:
+            content = outcome.result if isinstance(outcome.result, list) else [_block(outcome.result)]
+        if outcome.text:
+            content = [*content, {"text": outcome.text}]
+        new = {**result, "content": content, "status": status}
+        return Transform(apply=lambda event: setattr(event, "result", new))
+
+
+def _block(value: Any) -> dict[str, Any]:
+    return {"text": value} if isinstance(value, str) else {"json": value}

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from agents import Agent, OpenAIResponsesModel, Runner, function_tool, set_tracing_disabled
+from openai import AsyncOpenAI
+
+from hookrouter.adapters.openai_agents import RouterHooks
+
+from .lab import PROMPT, Lab
+
+CANNOT_CHANGE_PROMPTS = False
+set_tracing_disabled(True)
+
+
+async def turn(lab: Lab) -> str:
+    @function_tool(failure_error_function=None)
+    def bash(command: str, description: str = "") -> str:
+        """Run a command."""
+        return lab.bash(command)
+
+    client = AsyncOpenAI(base_url=lab.model.url + "/v1", api_key="dummy")
+    hooks = RouterHooks(**lab.options)
+    agent = Agent(name="a", model=OpenAIResponsesModel("stub", client), tools=[bash])
+    result = await Runner.run(hooks.guard(agent), PROMPT, run_config=hooks.run_config(lab.session))
+    return result.final_output

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from strands import Agent, tool
+from strands.models.openai import OpenAIModel
+
+from hookrouter.adapters.strands import HookHandler
+
+from .lab import PROMPT, Lab
+
+CANNOT_CHANGE_PROMPTS = False
+
+
+async def turn(lab: Lab) -> str:
+    @tool
+    def bash(command: str, description: str = "") -> str:
+        """Run a command."""
+        return lab.bash(command)
+
+    model = OpenAIModel(client_args={"base_url": lab.model.url + "/v1", "api_key": "dummy"}, model_id="stub")
+    handler = HookHandler(session=lab.session, **lab.options)
+    agent = Agent(model=model, tools=[bash], interventions=[handler], callback_handler=None)
+    return str(await agent.invoke_async(PROMPT))
