@@ -153,7 +153,8 @@ func TestTheListIsBackWithTheConnection(t *testing.T) {
 	}
 }
 
-// Where observers get redacted data, approval requests and reasons are masked, too.
+// Approval requests are masked for everybody; the reasons that observers get are, where
+// they get redacted data.
 func TestQuestionsAreMasked(t *testing.T) {
 	t.Parallel()
 	for _, publish := range []dispatch.PublishData{dispatch.PublishRedacted, dispatch.PublishNone, dispatch.PublishFull} {
@@ -182,8 +183,9 @@ func TestQuestionsAreMasked(t *testing.T) {
 			request(t, ctx, nc, "hooks.emit.tool.post", event("e2", "ce-type", "tool:post"), `{}`)
 			shown["the result of emit"] = next(t, ctx, results).Data
 			for name, body := range shown {
+				whole := publish == dispatch.PublishFull && strings.HasPrefix(name, "the result of ")
 				for _, secret := range secrets {
-					if strings.Contains(string(body), secret) != (publish == dispatch.PublishFull) {
+					if strings.Contains(string(body), secret) != whole {
 						t.Errorf("%s with --publish-data=%s: %s", name, publish, body)
 					}
 				}
