@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from hookrouter import Agent, Approver, Client, connect
+from hookrouter import Agent, Approver, Client, HookRegistry, HookResult, connect
 from hookrouter.testing import ScriptedApprover
 from hookrouter.testing.router import Router
 
@@ -39,11 +39,12 @@ class Running:
 
 @contextlib.asynccontextmanager
 async def host(
-    home: Path, module: str, config: dict[str, Any] | None = None, *arguments: str, **more: Any
+    home: Path, module: str, config: dict[str, Any] | None = None, *arguments: str, timeout_ms: int = 25000, **more: Any
 ) -> AsyncIterator[Running]:
     """Run the command until the end of the block."""
     plan = home / "plan.json"
-    plan.write_text(json.dumps({"hooks": [{"module": module, "config": config or {}}], **more}))
+    entry = {"module": module, "config": config or {}, "hookrouter": {"timeout_ms": timeout_ms}}
+    plan.write_text(json.dumps({"hooks": [entry], **more}))
     errors = home / "host.log"
     command = [sys.executable, "-m", "hookrouter.cli", "host", f"--plan={plan}", *arguments]
     env = {**os.environ, "TMPDIR": str(home)}
@@ -211,10 +212,32 @@ async def test_hooks_todo_display(hook_router: Router, tmp_path: Path) -> None:
 
 async def test_a_host_that_is_gone(hook_router: Router, tmp_path: Path) -> None:
     """As in Amplifier, an event passes its failed hooks, unless the host was told otherwise."""
-    async with host(tmp_path, "hooks-todo-display", None, "--on-failure=deny") as h:
+    async with host(tmp_path, "hooks-todo-display", None, "--on-failure=deny", timeout_ms=1000) as h:
         assert await h.agent().execute("tool:pre", tool("bash", command="ls"))
         await h.kill()
         assert not await h.agent().execute("tool:pre", tool("bash", command="ls"))
+
+
+async def test_with_identities(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hooks are a worker's, and the events that a module emits are an agent's."""
+    router = Router(tmp_path / "router", auth=True).start()
+    try:
+        for name, value in router.env().items():
+            monkeypatch.setenv(name, value)
+        async with host(tmp_path, "hooks-deprecation", {"bundle_name": "old-bundle", "message": "Use another"}) as h:
+            heard: list[str] = []
+
+            async def hear(event: str, data: dict[str, Any]) -> HookResult:
+                heard.append(data["bundle_name"])
+                return HookResult()
+
+            async with HookRegistry() as hooks:
+                hooks.register("deprecation:warning", hear)
+                await hooks.ready()
+                assert (await h.agent().execute("session:start", {})).messages
+                assert heard == ["old-bundle"]
+    finally:
+        router.kill()
 
 
 @pytest.mark.parametrize("session", ["../other", "a/b", ".", "a\\b"])

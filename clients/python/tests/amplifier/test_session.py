@@ -253,6 +253,17 @@ async def test_another_hook_changes_what_was_judged(hook_router: Router, tmp_pat
         assert not (await tool.execute(data["tool_input"])).success
 
 
+@pytest.mark.parametrize("change", [{"tool_name": "read_file"}, {"tool_input": "touch ran"}, {"tool_input": None}])
+async def test_a_call_that_can_not_be_made(hook_router: Router, tmp_path: Path, change: dict[str, Any]) -> None:
+    async def modify(event: str, data: dict[str, Any]) -> HookResult:
+        return HookResult(action="modify", data={**data, **change})
+
+    async with hook("tool:pre", modify), Amplifier(hook_router, tmp_path / "w", bash("touch ran")) as a:
+        await a.turn()
+        assert "one that can't be made" in a.requests[-1]
+        assert not (tmp_path / "w/ran").exists()
+
+
 async def test_a_denied_result_is_withheld(hook_router: Router, tmp_path: Path) -> None:
     async def deny(event: str, data: dict[str, Any]) -> HookResult:
         return HookResult(action="deny", reason="it holds a secret")

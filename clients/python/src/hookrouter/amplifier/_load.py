@@ -24,7 +24,8 @@ class Module:
     source: str | None = None
     """The directory of the module, where it is not installed."""
     on_failure: Literal["continue", "deny"] = "continue"
-    timeout_ms: int = 30_000
+    timeout_ms: int = 25_000
+    """Amplifier has no limit; the chain's is 30 s, and a hook that fails before it is over is decided by on_failure."""
     kind: str = "hooks"
 
 
