@@ -23,8 +23,8 @@ func TestAgentPages(t *testing.T) {
 			t.Errorf("%s is out of date: run go generate ./docs", file)
 		}
 	}
-	if files, err := os.ReadDir("agents"); err != nil || len(files) != len(agenthook.Dialects())+1 { // and mcp.md
-		t.Errorf("%d pages of %d agents and of MCP: %v", len(files), len(agenthook.Dialects()), err)
+	if files, err := os.ReadDir("agents"); err != nil || len(files) != len(agenthook.Dialects())+2 { // and mcp.md, sdks.md
+		t.Errorf("%d pages of %d agents, of MCP and of SDKs: %v", len(files), len(agenthook.Dialects()), err)
 	}
 }
 
