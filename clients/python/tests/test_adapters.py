@@ -1,0 +1,68 @@
+"""What the adapters for agent SDKs share; tests/sdks has the SDKs."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+import pytest
+
+from hookrouter import Denied, HookRegistry, HookResult
+from hookrouter.adapters._hooks import Hooks
+
+CALL = {"tool_name": "Echo", "tool_input": {"x": 1}}
+
+
+def test_hooks_serve_any_loop_and_none_and_a_fork(hook_router):
+    hooks = Hooks("test")
+    for _ in range(2):
+        assert asyncio.run(hooks.tool("s", CALL, lambda given: given["x"])).result == 1
+    assert hooks.tool_now("s", CALL, lambda given: given["x"]).result == 1
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            code = 0 if hooks.tool_now("s", CALL, lambda given: given["x"]).result == 1 else 2
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    hooks.close()
+    assert hooks.tool_now("s", CALL, lambda given: given["x"]).result == 1  # it connects anew
+    hooks.close()
+
+
+async def test_what_a_tool_raises_is_raised_and_nothing_else(hook_router):
+    hooks = Hooks("test", patience=0.2)
+    with pytest.raises(ZeroDivisionError):
+        await hooks.tool("s", CALL, lambda given: 1 / 0)
+    with pytest.raises(ValueError, match="mine"):
+        await hooks.tool("s", CALL, lambda given: int("mine"))
+    odd = await hooks.tool("s", {**CALL, "tool_input": {"x": float("nan")}}, lambda given: 1)
+    assert "denied" in odd.denied
+    odd = await hooks.tool("s", CALL, lambda given: float("nan"))
+    assert "withheld" in odd.denied
+    assert odd.result is None
+    assert "nobody was asked" in hooks.recall("Echo", "s", "an id").denied
+    hook_router.kill()
+    ran = []
+    gone = await hooks.tool("s", CALL, ran.append)
+    assert "nobody could decide" in gone.denied
+    assert ran == []
+    with pytest.raises(Denied, match="nobody could decide"):
+        await hooks.prompt("s", "hello")
+    hooks.close()
+
+
+async def test_text_of_sessions_that_run_beside_each_other_is_apart(hook_router):
+    async with HookRegistry() as registry:
+
+        @registry.on("tool:pre")
+        async def tell(event, data):
+            return HookResult(action="inject_context", context_injection=f"for {data['session_id']}")
+
+        await registry.ready()
+        hooks = Hooks("test")
+        names = [f"s{n}" for n in range(20)]
+        outcomes = await asyncio.gather(*(hooks.tool(name, CALL, lambda given: 1) for name in names))
+        assert [outcome.text for outcome in outcomes] == [f"for {name}" for name in names]
+        hooks.close()
