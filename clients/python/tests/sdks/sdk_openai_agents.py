@@ -11,7 +11,7 @@ CANNOT_CHANGE_PROMPTS = False
 set_tracing_disabled(True)
 
 
-async def turn(lab: Lab) -> str:
+async def turn(lab: Lab, *more: str) -> str:
     @function_tool(failure_error_function=None)
     def bash(command: str, description: str = "") -> str:
         """Run a command."""
@@ -20,5 +20,11 @@ async def turn(lab: Lab) -> str:
     client = AsyncOpenAI(base_url=lab.model.url + "/v1", api_key="dummy")
     hooks = RouterHooks(**lab.options)
     agent = Agent(name="a", model=OpenAIResponsesModel("stub", client), tools=[bash])
-    result = await Runner.run(hooks.guard(agent), PROMPT, run_config=hooks.run_config(lab.session))
+    config = hooks.run_config(lab.session)
+    for prompt in (PROMPT, *more):
+        result = await Runner.run(hooks.guard(agent), prompt, run_config=config)
     return result.final_output
+
+
+async def turn_twice(lab: Lab, second: str) -> str:
+    return await turn(lab, second)

@@ -189,6 +189,17 @@ async def test_a_prompt_is_denied(lab):
     assert lab.recorded("prompt:submit", "deny")
 
 
+@pytest.mark.skipif(not hasattr(SDK, "turn_twice"), reason="the adapter keeps nothing between turns")
+async def test_each_prompt_is_asked_about(lab):
+    lab.model.command("echo twice > marker")
+    second = HookResult(action="deny", reason=REASON)
+    lab.start(lambda event, data: second if "SECOND" in data.get("prompt", "") else HookResult())
+    with pytest.raises(Exception, match=REASON):
+        await SDK.turn_twice(lab, "a SECOND prompt")
+    assert lab.marker == "twice"
+    assert not lab.saw("SECOND")
+
+
 async def test_a_prompt_is_changed(lab):
     lab.model.command("echo prompt > marker")
     lab.start(rewrites("prompt:submit", "prompt", "marker", "MARKER"))

@@ -85,11 +85,10 @@ class _Turn:
     async def prepare(self, call: Any) -> Any:
         """Put what hooks said of the prompt into a request."""
         items = list(call.model_data.input)
+        if last := joined(*(_text(item) for item in _last(items))):  # a configuration may serve several runs
+            self._asked, self._prompt = last, await self._hooks.prompt(self._session, last)
         if self._prompt is None:
-            self._asked = joined(*(_text(item) for item in _last(items)))
-            if not self._asked:
-                return call.model_data
-            self._prompt = await self._hooks.prompt(self._session, self._asked)
+            return call.model_data
         if self._prompt.text != self._asked:
             mine = [n for n, item in enumerate(items) if _text(item) == self._asked]
             if not mine:
