@@ -18,8 +18,7 @@ func runCommand(context.Context, json.RawMessage) (any, error) { return "files",
 
 // listFiles runs a tool behind its hooks.
 func listFiles(ctx context.Context, s *agent.Session) error {
-	result, err := s.RunTool(ctx, agent.ToolCall{Name: "Bash", Input: map[string]string{"command": "ls"}},
-		func(ctx context.Context, input json.RawMessage) (any, error) { return runCommand(ctx, input) })
+	result, err := s.RunTool(ctx, agent.ToolCall{Name: "Bash", Input: map[string]string{"command": "ls"}}, runCommand)
 	if denied, ok := errors.AsType[*agent.DeniedError](err); ok {
 		return fmt.Errorf("tell the model: %s", denied.Execution.Reason)
 	}

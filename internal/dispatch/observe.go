@@ -135,12 +135,16 @@ func (d *Dispatcher) logged(text string) string {
 
 // logDecided writes a line for a decision on an approval request.
 func (d *Dispatcher) logDecided(ctx context.Context, s *held.Event, decision approval.Decision) {
-	what := "approval denied"
-	if decision.Granted {
-		what = "approval granted"
+	about := []slog.Attr{
+		slog.String("approval_id", s.ID), slog.String("hook", s.HookID), slog.String("event", s.Event), slog.String("session_id", s.Session),
+		slog.String("event_id", s.EventID), slog.String("chain_id", s.ChainID), slog.String("by", d.logged(decision.DecidedBy)),
+		slog.String("reason", d.logged(cmp.Or(decision.Note, decision.Error))), slog.Duration("duration", decision.Decided.Sub(s.Created.Time)),
 	}
-	d.log.InfoContext(ctx, what, "approval_id", s.ID, "hook", s.HookID, "event", s.Event, "session_id", s.Session, "event_id", s.EventID, "chain_id", s.ChainID,
-		"by", d.logged(decision.DecidedBy), "reason", d.logged(cmp.Or(decision.Note, decision.Error)), "duration", decision.Decided.Sub(s.Created.Time))
+	if decision.Granted {
+		d.log.LogAttrs(ctx, slog.LevelInfo, "approval granted", about...)
+	} else {
+		d.log.LogAttrs(ctx, slog.LevelInfo, "approval denied", about...)
+	}
 }
 
 // masked is an error as a log line may hold it: what a hook says may quote the data.

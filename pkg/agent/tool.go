@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -73,28 +74,24 @@ func runTool(ctx context.Context, do execute, call ToolCall, run Tool) (json.Raw
 	began := time.Now()
 	result, err := run(ctx, input)
 	if err != nil {
-		_, _ = do(ctx, events.ToolError, call.data("error", map[string]string{"type": fmt.Sprintf("%T", err), "message": err.Error()})) // it failed already
+		_, _ = do(ctx, events.ToolError, call.data(map[string]any{"error": map[string]string{"type": fmt.Sprintf("%T", err), "message": err.Error()}})) // it failed already
 		return nil, err
 	}
 	return after(ctx, do, call, result, time.Since(began))
 }
 
-// data is that of an event about the call, with more members in pairs.
-func (c ToolCall) data(more ...any) map[string]any {
+// data is that of an event about the call, with more members.
+func (c ToolCall) data(more map[string]any) map[string]any {
 	data := make(map[string]any, len(c.Fields)+5)
-	for name, value := range c.Fields {
-		data[name] = value
-	}
+	maps.Copy(data, c.Fields)
+	maps.Copy(data, more)
 	data["tool_name"], data["tool_input"] = c.Name, c.Input
-	for i := 0; i < len(more); i += 2 {
-		data[more[i].(string)] = more[i+1]
-	}
 	return data
 }
 
 // before asks whether the tool may run, and returns the parameters to run it with.
 func before(ctx context.Context, do execute, call ToolCall) (json.RawMessage, error) {
-	x, err := permitted(ctx, do, events.ToolPre, call.data())
+	x, err := permitted(ctx, do, events.ToolPre, call.data(nil))
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +116,7 @@ func after(ctx context.Context, do execute, call ToolCall, result any, took time
 	if notObject != nil {
 		sent = append(append([]byte(`{"output":`), returned...), '}')
 	}
-	x, err := permitted(ctx, do, events.ToolPost, call.data("tool_result", json.RawMessage(sent), "success", true, "duration_ms", took.Milliseconds()))
+	x, err := permitted(ctx, do, events.ToolPost, call.data(map[string]any{"tool_result": json.RawMessage(sent), "success": true, "duration_ms": took.Milliseconds()}))
 	if err != nil {
 		return nil, err
 	}
