@@ -357,15 +357,15 @@ hooks:
 		want string
 	}{
 		{nil, file + `: 4 hooks, all well
-  paths: on tool:pre, priority 5, on_failure deny, mode enforce, timeout_ms 5000, durable true
-  fewer: on tool:*, priority 5, on_failure continue, mode enforce, timeout_ms 100, durable false, match tool.class == 'file'
+  paths: on tool:pre, priority 5, on_failure deny, mode enforce, timeout_ms 5000, durable true, effect validate
+  fewer: on tool:*, priority 5, on_failure continue, mode enforce, timeout_ms 100, durable false, effect validate, match tool.class == 'file'
   todos: on prompt:submit tool:post session:end, priority 20, on_failure continue, mode enforce, timeout_ms 5000, durable false
   todos-channels: contributes to session.todos
   rules: on a, priority 0, on_failure continue, mode enforce, timeout_ms 5000, durable false
 `},
 		{[]string{"--json"}, `{"file":"` + file + `","registrations":[` +
-			`{"id":"paths","name":"paths","events":["tool:pre"],"priority":5,"timeout_ms":5000,"on_failure":"deny","mode":"enforce","durable":true,"replay_safe":true,"protocol":1},` +
-			`{"id":"fewer","name":"fewer","events":["tool:*"],"priority":5,"timeout_ms":100,"on_failure":"continue","match":"tool.class == 'file'","mode":"enforce","durable":false,"replay_safe":true,"protocol":1},` +
+			`{"id":"paths","name":"paths","events":["tool:pre"],"priority":5,"timeout_ms":5000,"on_failure":"deny","mode":"enforce","durable":true,"effect":"validate","replay_safe":true,"protocol":1},` +
+			`{"id":"fewer","name":"fewer","events":["tool:*"],"priority":5,"timeout_ms":100,"on_failure":"continue","match":"tool.class == 'file'","mode":"enforce","durable":false,"effect":"validate","replay_safe":true,"protocol":1},` +
 			`{"id":"todos","name":"todos","events":["prompt:submit","tool:post","session:end"],"priority":20,"timeout_ms":5000,"on_failure":"continue","mode":"enforce","durable":false,"replay_safe":true,"protocol":1},` +
 			`{"id":"todos-channels","name":"todos-channels","channels":["session.todos"],"timeout_ms":5000,"on_failure":"continue","mode":"enforce","durable":false,"protocol":1},` +
 			`{"id":"rules","name":"rules","events":["a"],"timeout_ms":5000,"on_failure":"continue","mode":"enforce","durable":false,"protocol":1}]}` + "\n"},

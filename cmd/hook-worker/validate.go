@@ -115,6 +115,9 @@ func table(list []chain.Registration) string {
 		if len(reg.Events) > 0 {
 			fmt.Fprintf(&b, ", timeout_ms %d, durable %t", reg.TimeoutMS, *reg.Durable)
 		}
+		if reg.Effect != "" {
+			fmt.Fprintf(&b, ", effect %s", reg.Effect)
+		}
 		if reg.Match != "" {
 			fmt.Fprintf(&b, ", match %s", strings.Join(strings.Fields(reg.Match), " "))
 		}
