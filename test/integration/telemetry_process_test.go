@@ -53,17 +53,19 @@ func count(list []logLine, is func(logLine) bool) (n int) {
 	return n
 }
 
-// logsOneLine: standard error has JSON, one line at info for each event, which names its
-// trace; SIGUSR1 turns debug lines on and off while the router runs.
+// logsOneLine: standard error has JSON, one line at info for each event that is denied,
+// which names its trace, and none for others; SIGUSR1 turns debug lines on and off while the router runs.
 func logsOneLine(t *testing.T, program string) {
 	ctx := testkit.Within(t, 60*time.Second)
 	p, nc, log := loggedRouter(t, program)
-	isEvent := func(l logLine) bool { return l.Msg == "event" }
+	isEvent := func(l logLine) bool { return l.Msg == "event denied" }
+	isAllowed := func(l logLine) bool { return l.Msg == "event" && l.Level == "DEBUG" }
 	registered := func(id string) func(logLine) bool {
 		return func(l logLine) bool { return l.Msg == "hook registered" && l.Hook == id && l.Level == "DEBUG" }
 	}
-	hook(t, ctx, nc, "quiet", `{"events":["*"]}`, says(`{}`))
+	hook(t, ctx, nc, "quiet", `{"events":["tool:pre"]}`, says(`{"action":"deny"}`))
 	for n := range 5 {
+		request(t, ctx, nc, "hooks.emit.tool.post", nil, `{}`)
 		request(t, ctx, nc, "hooks.emit.tool.pre", nats.Header{"traceparent": {traceparent}}, `{}`)
 		testkit.Until(t, ctx, "the event is logged", func() bool { return count(readLog(t, log), isEvent) == n+1 })
 	}
@@ -86,6 +88,8 @@ func logsOneLine(t *testing.T, program string) {
 	}
 	changed(1)
 	hook(t, ctx, nc, "loud", `{"events":["*"]}`, says(`{}`))
+	request(t, ctx, nc, "hooks.emit.tool.post", nil, `{}`)
+	testkit.Until(t, ctx, "the event that went on is told", func() bool { return count(readLog(t, log), isAllowed) == 1 })
 	testkit.Until(t, ctx, "the registration is told", func() bool { return count(readLog(t, log), registered("loud")) == 1 })
 	if m := request(t, ctx, nc, "hooks.unregister.loud", nil, `{}`); code(m) != "" {
 		t.Fatal(m.Header)
