@@ -3,9 +3,10 @@
 //	go -C tools run ./release -version 1.2.3
 //
 // For each platform it writes to dist/ an archive with the static programs, their shell
-// completions, the README, the changelog and the license. Beside the archives lie a
-// software bill of materials in CycloneDX and the SHA-256 sums of everything. The same
-// commit, version and Go make the same files, bit for bit.
+// completions, the README, the changelog and the license; with -wheels also a wheel of the
+// Python package that carries the programs. Beside the archives lie a software bill of
+// materials in CycloneDX and the SHA-256 sums of everything. The same commit, version and
+// Go make the same archives, bit for bit.
 package main
 
 import (
@@ -61,6 +62,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
 	version := flags.String("version", "", "semantic version, without a leading v (required)")
 	platforms := flags.String("platforms", everyPlatform, "what to build for, as os/arch, comma-separated")
+	wheels := flags.Bool("wheels", false, "build a Python wheel with the programs for each platform; needs python3 with pip")
 	out := flags.String("out", "", "where to write; default dist in the repository, emptied first")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -71,6 +73,11 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	r := release{version: *version}
 	if err := r.locate(ctx, *out); err != nil {
 		return err
+	}
+	if *wheels {
+		if err := r.checkPython(); err != nil {
+			return err
+		}
 	}
 	var err error
 	if r.stage, err = os.MkdirTemp("", "release"); err != nil {
@@ -92,6 +99,11 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		archive, err := r.archive(b, completions)
 		if err != nil {
 			return err
+		}
+		if *wheels {
+			if err := r.wheel(ctx, b); err != nil {
+				return err
+			}
 		}
 		fmt.Fprintf(stdout, "%s: %.0f s\n", filepath.Base(archive), time.Since(began).Seconds())
 		all = append(all, b)

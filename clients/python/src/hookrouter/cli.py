@@ -1,4 +1,4 @@
-"""The command line: hookrouter host."""
+"""The command line: hookrouter host, and commands of the programs that the wheel carries."""
 
 from __future__ import annotations
 
@@ -11,16 +11,25 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import __version__
+from . import __version__, _programs
 from .client import Connecting, IdentityRole, connect
 from .errors import HookRouterError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments and arguments[0] in _programs.COMMANDS:
+        try:
+            return _programs.run(arguments[0], arguments[1:])
+        except OSError as error:
+            print(f"hookrouter: {error}", file=sys.stderr)
+            return 1
     parser = argparse.ArgumentParser(prog="hookrouter", description="Hooks and agents on a hookrouter bus.")
     parser.add_argument("--version", action="version", version=f"hookrouter {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, (_, what) in _programs.COMMANDS.items():
+        commands.add_parser(name, help=what)
     host = commands.add_parser(
         "host",
         help="run Amplifier's hook modules as workers",

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from .._programs import find_binary
 
-def find_binary(name: str = "hook-router") -> str:
-    """Find a program of the project: in HOOKROUTER_BIN, beside this Python (the wheel puts it there), or on PATH.
-
-    HOOKROUTER_BIN names the directory of the programs.
-    """
-    file = name + (".exe" if os.name == "nt" else "")
-    for place in (os.environ.get("HOOKROUTER_BIN"), str(Path(sys.executable).parent), os.environ.get("PATH")):
-        if place and (found := shutil.which(file, path=place)):
-            return found
-    raise FileNotFoundError(f"{file} is not found: install the package's wheel, or set HOOKROUTER_BIN to its directory")
+__all__ = ["Router", "find_binary"]
 
 
 class Router:
