@@ -11,6 +11,10 @@
 // events without sleeping; [ValidateHandler] asks a handler everything that the
 // wire may bring.
 //
+// For whole turns there are [Bus.Approve], which answers approval requests by a script,
+// [FakeDisplay], [FakeContext], and [ScriptedOrchestrator], an agent whose model is a
+// script.
+//
 // The bus is a real NATS server and a real router, not an imitation of them: it
 // is ready in milliseconds, keeps its files in a temporary directory, listens
 // nowhere unless it is asked to, and ends with the test.
