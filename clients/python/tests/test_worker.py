@@ -217,6 +217,23 @@ async def test_renewals_keep_a_hook(tmp_path, hook_router):
         await worker.close()
 
 
+async def test_hooks_that_validate_are_called_at_the_same_time(hook_router):
+    both = asyncio.Barrier(2)
+
+    async def waits(event, data):
+        await both.wait()
+        return HookResult(action="continue")
+
+    async with connect() as client:
+        worker = Worker(client)
+        for name in ("a", "b"):
+            await worker.register(Registration(id=name, events=["e"], effect="validate", on_failure="deny"), waits)
+        assert (await Agent(client).execute("e")).permitted
+        await worker.close()
+    with pytest.raises(ValueError, match="effect is"):
+        Registration(id="c", events=["e"], effect="modify")
+
+
 async def test_an_older_version_does_not_take_the_place_of_a_newer_one(hook_router):
     replaced = []
     async with connect() as one, connect() as two:

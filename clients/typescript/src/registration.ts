@@ -25,6 +25,8 @@ export interface Registration {
   session_id?: string
   /** Stay registered without a live instance; true where on_failure is deny. */
   durable?: boolean
+  /** The hook never changes the event, and a call in vain does no harm: neighbors of that kind are called at the same time. */
+  effect?: "validate"
   /** Calling it twice for one event does no harm. */
   replay_safe?: boolean
   /** Of the hook's code: an older one can't replace a newer one. */
@@ -33,7 +35,7 @@ export interface Registration {
 
 const known = new Set([
   "id", "name", "events", "channels", "priority", "timeout_ms", "on_failure", "match", "mode", "session_id", "durable",
-  "replay_safe", "version",
+  "effect", "replay_safe", "version",
 ])
 
 /** Returns a copy of a registration, or says what is wrong with it. The router checks the rest. */

@@ -12,6 +12,7 @@ from . import _names
 
 OnFailure = Literal["continue", "deny"]
 Mode = Literal["enforce", "shadow", "observe"]
+Effect = Literal["", "validate"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,9 @@ class Registration:
     session_id: str = ""
     durable: bool | None = None
     """Stay registered without a live process; without a value, where on_failure is deny."""
+    effect: Effect = ""
+    """validate: the hook never changes the event, and does no harm when it is called in vain. The router calls
+    neighbors of that kind at the same time."""
     replay_safe: bool = False
     version: str = ""
     none_passes: bool | None = field(default=None, metadata={"local": True})
@@ -55,6 +59,8 @@ class Registration:
             raise ValueError(f"hook {self.id!r}: on_failure is {self.on_failure!r}: 'continue' or 'deny'")
         if self.mode not in ("enforce", "shadow", "observe"):
             raise ValueError(f"hook {self.id!r}: mode is {self.mode!r}: 'enforce', 'shadow' or 'observe'")
+        if self.effect not in ("", "validate"):
+            raise ValueError(f"hook {self.id!r}: effect is {self.effect!r}: 'validate', or ''")
         for name in ("priority", "timeout_ms"):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool):
