@@ -67,7 +67,7 @@ func random(r *rand.Rand, i int) fake {
 	case 13:
 		f.Mode = []Mode{Shadow, Observe}[r.IntN(2)]
 	}
-	return f.after(time.Duration(r.IntN(60)) * time.Millisecond)
+	return f.after(time.Duration(r.IntN(60))*time.Millisecond + time.Microsecond) // never as long as its time-out: either might win
 }
 
 // Calling neighbors at the same time decides what calling them one by one does.

@@ -21,13 +21,12 @@ export async function open(q, clock) {
   ended = sending = missed = false;
   try {
     const at = "/v1/approvals/" + encodeURIComponent(q.id);
-    const [whole, laid] = await Promise.all([call(at), call(at + "/view")]);
-    const record = members(whole);
+    const record = members(await call(at));
     if (record.has("decided_by")) {
       question = null;
       return;
     }
-    fill(q, record, JSON.parse(laid));
+    fill(q, record, JSON.parse(await call(at + "/view")));
   } catch (error) {
     question = null;
     if (error.code !== 401) toast("The approval request can't be shown: " + visible(error.message));
