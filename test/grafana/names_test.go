@@ -36,6 +36,7 @@ func everything(t *testing.T) *running {
 		r.ask("hooks."+verb+".tool.pre", `[]`, "400")
 	}
 	r.person()
+	r.vain()
 	r.crowd()
 	r.registrations()
 	r.shadows()
@@ -60,6 +61,14 @@ func (r *running) person() {
 		r.t.Fatalf("nobody is asked: %s", pending.Data)
 	}
 	r.ask("hooks.approve."+told.ApprovalID, `{"option":"Allow","by":"ann"}`, "")
+}
+
+// vain has a hook called beside one that denies.
+func (r *running) vain() {
+	called := make(chan struct{})
+	r.hook("judges", `"events":["custom:vain"],"effect":"validate","protocol":2`, func(*nats.Msg) string { <-called; return `{"action":"deny"}` })
+	r.hook("late", `"events":["custom:vain"],"effect":"validate","protocol":2`, func(*nats.Msg) string { close(called); return "" })
+	r.ask("hooks.emit.custom.vain", `{}`, "")
 }
 
 // crowd has a session do more than it may, and a chain take more time than it has.

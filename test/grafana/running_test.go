@@ -88,7 +88,7 @@ func (r *running) hook(id, registration string, do func(*nats.Msg) string) {
 	r.t.Helper()
 	if _, err := r.nc.Subscribe("hooks.call."+id, func(m *nats.Msg) {
 		if answer := do(m); answer != "" {
-			_ = m.Respond([]byte(answer))
+			_ = m.RespondMsg(&nats.Msg{Header: nats.Header{"Hook-Call-Id": m.Header["Hook-Call-Id"]}, Data: []byte(answer)})
 		}
 	}); err != nil {
 		r.t.Fatal(err)
