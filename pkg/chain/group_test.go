@@ -77,10 +77,10 @@ func TestNeighborsThatValidateDecideAsOneByOne(t *testing.T) {
 	for seed := range n {
 		r := rand.New(rand.NewPCG(1, uint64(seed)))
 		fakes := make([]fake, 1+r.IntN(12))
-		nobodys := 0 // hooks that nobody answers for: they are called by nobody
+		unanswered := 0 // hooks that nobody answers for: a call of them is not in vain
 		for i := range fakes {
 			if fakes[i] = random(r, i); errors.Is(fakes[i].err, ErrNoResponder) {
-				nobodys++
+				unanswered++
 			}
 		}
 		synctest.Test(t, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestNeighborsThatValidateDecideAsOneByOne(t *testing.T) {
 				t.Fatalf("seed %d: shadows %q, want %q; it took %v, one by one %v", seed, shadows, others, took, longer)
 			}
 			extra := len(j.seen()) - len(k.seen()) - len(got.InVain)
-			if extra < 0 || extra > nobodys || len(want.InVain) > 0 {
+			if extra < 0 || extra > unanswered || len(want.InVain) > 0 {
 				t.Fatalf("seed %d: %d were called, one by one %d, and %d in vain", seed, len(j.seen()), len(k.seen()), len(got.InVain))
 			}
 			if took < longer {

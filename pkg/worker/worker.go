@@ -147,7 +147,7 @@ func (w *Worker) register(ctx context.Context, reg chain.Registration, handle fu
 	if !w.reserve(hook) {
 		return nil, fmt.Errorf("hook %q is registered by this worker already", reg.ID)
 	}
-	handle, deaf, err := w.cancelable(reg, handle)
+	handle, unsubscribe, err := w.cancelable(reg, handle)
 	if err != nil {
 		w.forget(hook)
 		return nil, err
@@ -158,10 +158,10 @@ func (w *Worker) register(ctx context.Context, reg chain.Registration, handle fu
 	})
 	if err != nil {
 		w.forget(hook)
-		deaf()
+		unsubscribe()
 		return nil, err
 	}
-	hook.remove = func() { remove(); deaf() }
+	hook.remove = func() { remove(); unsubscribe() }
 	if err := w.announce(ctx, hook); err != nil {
 		if uncertain(err) {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
