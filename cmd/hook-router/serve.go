@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -89,6 +90,7 @@ type serve struct {
 	ConsoleToken       string   `env:"HOOK_ROUTER_CONSOLE_TOKEN" placeholder:"TOKEN" help:"Access token of the console, or NAME:TOKEN for each person, comma-separated; empty: a random one, printed at start. Prefer the environment variable."`
 	ConsoleFreeze      []string `env:"HOOK_ROUTER_CONSOLE_FREEZE" placeholder:"NAME,..." help:"People who may freeze agents in the console, besides the holder of the unnamed token."`
 	ConsoleReveal      []string `env:"HOOK_ROUTER_CONSOLE_REVEAL" placeholder:"NAME,..." help:"People who may have the console show the secrets in an approval request, besides the holder of the unnamed token; each time is recorded."`
+	ConsoleAudit       []string `env:"HOOK_ROUTER_CONSOLE_AUDIT" placeholder:"NAME,..." help:"People who may search the audit log in the console, besides the holder of the unnamed token."`
 	ConsoleProxyHeader string   `env:"HOOK_ROUTER_CONSOLE_PROXY_HEADER" placeholder:"HEADER" help:"Header in which an authenticating proxy names its user; the proxy sends the token of the person named proxy."`
 	ConsoleURL         string   `name:"console-url" env:"HOOK_ROUTER_CONSOLE_URL" placeholder:"URL" help:"Address of the console as people open it, such as https://hooks.example.com: each denial that an agent gets has the address of the page that tells why. Empty: none has."`
 	ConsoleHosts       []string `env:"HOOK_ROUTER_CONSOLE_HOSTS" placeholder:"HOST,..." help:"Host names of the console, besides loopback."`
@@ -245,7 +247,7 @@ func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log
 		HTTPListen: s.HTTPListen,
 		AgentHTTP:  server.AgentHTTP{Listen: s.AgentListen, Cert: s.AgentCert, Key: s.AgentKey, Hosts: s.AgentHosts},
 		NoConsole:  s.Console == "off", ConsoleToken: s.ConsoleToken, ConsoleHosts: s.ConsoleHosts,
-		ConsoleFreeze: s.ConsoleFreeze, ConsoleReveal: s.ConsoleReveal, ConsoleProxyHeader: s.ConsoleProxyHeader,
+		ConsoleFreeze: s.ConsoleFreeze, ConsoleReveal: s.ConsoleReveal, ConsoleAudit: s.ConsoleAudit, ConsoleKey: filepath.Join(s.StoreDir, "console.key"), ConsoleProxyHeader: s.ConsoleProxyHeader,
 		Webhook:   webhook.Options{URLs: s.Webhook, Secret: s.WebhookSecret},
 		Telemetry: tel, Level: level,
 		Router: router.Options{

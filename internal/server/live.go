@@ -7,9 +7,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/api/console"
-	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -80,10 +78,7 @@ func resulted(m *natsx.Message) (console.Event, error) {
 
 // withoutSecrets is an event as people are shown it, whatever watchers get.
 func (n *Server) withoutSecrets(ev console.Event) console.Event {
-	var mask recorder.Masker = redact.Default()
-	if n.mask != nil {
-		mask = n.mask
-	}
+	mask := n.masker()
 	if len(ev.Data) > 0 {
 		ev.Data, _ = mask.Object(ev.Data)
 	}

@@ -56,6 +56,11 @@ type Options struct {
 	ConsoleFreeze []string
 	// ConsoleReveal names the people of the console who may see secrets.
 	ConsoleReveal []string
+	// ConsoleAudit names the people of the console who may search the audit log.
+	ConsoleAudit []string
+	// ConsoleKey is the path of the key that signs the sessions of a random token, made if
+	// missing. Empty: sessions end with the process.
+	ConsoleKey string
 	// ConsoleProxyHeader is where the console's proxy names its user: see [console.Options].
 	ConsoleProxyHeader string
 	// Webhook lists the receivers of approval requests.
@@ -80,6 +85,7 @@ type Server struct {
 
 	bus     *natsx.Conn
 	lookUps chan struct{}   // one element for each look-up of the console
+	scans   chan struct{}   // one element for each that reads records one after the other
 	mask    recorder.Masker // nil: the usual forms
 	router  *router.Router
 	hooks   *webhook.Sender // nil without webhooks
@@ -96,7 +102,7 @@ type Server struct {
 // before Run. The error says what to change.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	n := &Server{log: o.Log, tel: o.Telemetry, level: o.Level, lookUps: make(chan struct{}, maxLookUps), mask: o.Router.AuditMask}
+	n := &Server{log: o.Log, tel: o.Telemetry, level: o.Level, lookUps: make(chan struct{}, maxLookUps), scans: make(chan struct{}, maxScans), mask: o.Router.AuditMask}
 	if err := n.start(ctx, o); err != nil {
 		n.close()
 		return nil, err
@@ -176,6 +182,7 @@ func (n *Server) listenHTTP(ctx context.Context, o Options) (err error) {
 		n.page = console.New(console.Options{
 			Approvals: n.router.Approvals(), Events: n.live, Registry: n.router.Registry, Why: n.why, Token: token, People: people, Hosts: o.ConsoleHosts, Log: o.Log,
 			Freezer: n.router, MayFreeze: o.ConsoleFreeze, Reveal: n.router.Reveal, MayReveal: o.ConsoleReveal, ProxyHeader: o.ConsoleProxyHeader,
+			Records: n.records(o.Router.Audit), MayAudit: o.ConsoleAudit, SessionKey: n.sessionKey(o),
 		})
 		if n.level != nil {
 			mux.Handle("/loglevel", n.page.Protect(&levelPage{n.level, n.log}))
@@ -184,6 +191,27 @@ func (n *Server) listenHTTP(ctx context.Context, o Options) (err error) {
 	}
 	n.http = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute}
 	return nil
+}
+
+// records are the audit log for the console; nil where none is written.
+func (n *Server) records(mode recorder.Mode) console.Records {
+	if mode == recorder.Off {
+		return nil
+	}
+	return scanned{n}
+}
+
+// sessionKey signs the sessions of a token that is made here. Without it people need the new
+// token after a restart, which is no reason not to serve.
+func (n *Server) sessionKey(o Options) []byte {
+	if o.ConsoleKey == "" || o.ConsoleToken != "" {
+		return nil
+	}
+	key, err := console.LoadKey(o.ConsoleKey)
+	if err != nil {
+		n.log.Warn("sessions of the console end with this process", "error", err)
+	}
+	return key
 }
 
 // Run serves until ctx ends, then drains. up is called once when the router

@@ -4,19 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"time"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
-	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/internal/why"
 	"github.com/hookrouter/hookrouter/internal/wire"
-)
-
-// The bounds of the console's look-ups in the audit log: people wait, events do not.
-const (
-	maxLookUps    = 4
-	lookUpTimeout = 10 * time.Second
 )
 
 // why gives the console the story of what an id names. It never reads the whole log: that
@@ -41,14 +33,11 @@ func (n *Server) why(ctx context.Context, id string) ([]byte, error) {
 	if err != nil {
 		return nil, wire.Errorf(wire.Unavailable, "the audit log can't be read: %v", err)
 	}
-	return json.Marshal(masked(n.mask, story))
+	return json.Marshal(masked(n.masker(), story))
 }
 
 // masked is a story without the secrets that a log with --audit-data=full has.
 func masked(mask recorder.Masker, s why.Story) why.Story {
-	if mask == nil {
-		mask = redact.Default()
-	}
 	texts := []*string{&s.Subject, &s.Reason, &s.Tool}
 	for i := range s.Hooks {
 		h := &s.Hooks[i]

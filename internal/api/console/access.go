@@ -13,7 +13,7 @@ import (
 // access knows who has which token, by digests, and makes and checks sessions.
 type access struct {
 	holders []holder
-	key     []byte // signs sessions; all replicas with the same tokens have it
+	key     []byte // signs sessions; all replicas with the same given tokens have it
 	wrong   web.Throttle
 }
 
@@ -23,7 +23,8 @@ type holder struct {
 	digest [sha256.Size]byte
 }
 
-func newAccess(token string, people []Person) access {
+// newAccess knows who has which token. key signs sessions; empty: one made of the tokens does.
+func newAccess(token string, people []Person, key []byte) access {
 	var holders []holder
 	mac := hmac.New(sha256.New, []byte("hookrouter console session v2"))
 	add := func(who, token string) {
@@ -38,7 +39,10 @@ func newAccess(token string, people []Person) access {
 	for _, p := range people {
 		add(named(p.Name), p.Token)
 	}
-	return access{holders: holders, key: mac.Sum(nil)}
+	if len(key) == 0 {
+		key = mac.Sum(nil)
+	}
+	return access{holders: holders, key: key}
 }
 
 // try says who a token or a session is of. It counts wrong ones by address, and answers

@@ -52,8 +52,17 @@ type Options struct {
 	// Token gives access to who has no name; see [CheckToken]. Empty: 256 random bits,
 	// unless there are People.
 	Token string
+	// SessionKey signs sessions where the token is one that is made here, so that they
+	// outlive a restart: see [LoadKey]. Empty: they don't. Sessions of given tokens always do.
+	SessionKey []byte
 	// People have tokens, and names, of their own.
 	People []Person
+	// Records reads the audit log. Nil: history, audit and what happened before a page was
+	// opened are refused with 503.
+	Records Records
+	// MayAudit names the people who may search the audit log, besides who has the token
+	// without a name.
+	MayAudit []string
 	// Log takes answers, wrong tokens and failures. Nil: nothing is logged.
 	Log *slog.Logger
 	// Hosts are values of the Host header that are allowed besides loopback names
@@ -92,9 +101,11 @@ func New(o Options) *Console {
 		bits := make([]byte, 32)
 		_, _ = rand.Read(bits) // never fails
 		o.Token = base64.RawURLEncoding.EncodeToString(bits)
+	} else {
+		o.SessionKey = nil // who takes a token away ends its sessions
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	c := &Console{o: o, access: newAccess(o.Token, o.People), feed: newFeed(o), polls: make(chan struct{}, maxPolls)}
+	c := &Console{o: o, access: newAccess(o.Token, o.People, o.SessionKey), feed: newFeed(o), polls: make(chan struct{}, maxPolls)}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.grace, c.cut = context.WithCancel(context.Background())
 	notices, stop := o.Approvals.Watch()
@@ -185,7 +196,12 @@ func (c *Console) Handler() http.Handler {
 	api.HandleFunc("GET /v1/approvals/{id}/view", c.view)
 	api.HandleFunc("POST /v1/approvals/{id}/reveal", c.reveal)
 	api.HandleFunc("POST /v1/approvals/{id}", c.answer)
+	api.HandleFunc("GET /v1/session", c.showSession)
 	api.HandleFunc("POST /v1/session", c.openSession)
+	api.HandleFunc("GET /v1/history", c.history)
+	api.HandleFunc("GET /v1/audit", c.search)
+	api.HandleFunc("GET /v1/audit/state", c.logState)
+	api.HandleFunc("GET /v1/recent", c.recent)
 	api.HandleFunc("GET /v1/freeze", c.listFreezes)
 	api.HandleFunc("POST /v1/freeze", c.freeze)
 	api.HandleFunc("GET /v1/registry", c.registry)

@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/freeze"
@@ -28,12 +27,6 @@ type frozen struct {
 	MayFreeze bool `json:"may_freeze"`
 }
 
-// mayFreeze reports whether somebody may freeze: whoever has the token without a name, and
-// people to whom the operator gave that right.
-func (c *Console) mayFreeze(who string) bool {
-	return who == Who || slices.ContainsFunc(c.o.MayFreeze, func(name string) bool { return who == named(name) })
-}
-
 var errNoFreezes = wire.Errorf(wire.Unavailable, "this console freezes nothing")
 
 // listFreezes answers GET /v1/freeze.
@@ -50,7 +43,7 @@ func (c *Console) listFreezes(w http.ResponseWriter, r *http.Request) {
 	if orders == nil {
 		orders = []freeze.Order{}
 	}
-	reply(w, frozen{orders, c.mayFreeze(who(r))})
+	reply(w, frozen{orders, c.may(c.o.MayFreeze, who(r))})
 }
 
 // freeze answers POST /v1/freeze, once no replica permits anything that the order covers.
@@ -73,7 +66,7 @@ func (c *Console) readOrder(w http.ResponseWriter, r *http.Request) (order freez
 	switch {
 	case c.o.Freezer == nil:
 		return order, errNoFreezes
-	case !c.mayFreeze(who(r)):
+	case !c.may(c.o.MayFreeze, who(r)):
 		return order, wire.Errorf(wire.Forbidden, "%s may not freeze agents: the operator gives that right with --console-freeze", who(r))
 	}
 	body, err := readBody(w, r)

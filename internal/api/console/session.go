@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,6 +48,36 @@ type opened struct {
 	Session string `json:"session"` // in place of the token
 	Who     string `json:"who"`     // as answers are recorded
 	Expires string `json:"expires"` // RFC 3339
+}
+
+// permitted is the body of an answer that says what somebody may do besides answering.
+type permitted struct {
+	Who string   `json:"who"`
+	May []string `json:"may"` // audit, freeze, reveal
+}
+
+// showSession answers GET /v1/session: the page shows nothing that would be refused.
+func (c *Console) showSession(w http.ResponseWriter, r *http.Request) {
+	p := permitted{who(r), []string{}}
+	for _, right := range []struct {
+		name string
+		has  bool
+	}{
+		{"audit", c.o.Records != nil && c.may(c.o.MayAudit, p.Who)},
+		{"freeze", c.o.Freezer != nil && c.may(c.o.MayFreeze, p.Who)},
+		{"reveal", c.o.Reveal != nil && c.may(c.o.MayReveal, p.Who)},
+	} {
+		if right.has {
+			p.May = append(p.May, right.name)
+		}
+	}
+	reply(w, p)
+}
+
+// may reports whether somebody has a right: whoever has the token without a name, and people
+// to whom the operator gave it.
+func (c *Console) may(people []string, who string) bool {
+	return who == Who || slices.ContainsFunc(people, func(name string) bool { return who == named(name) })
 }
 
 // openSession answers POST /v1/session. A session opens no other one, so that it ends.

@@ -2,7 +2,6 @@ package console
 
 import (
 	"net/http"
-	"slices"
 
 	"github.com/hookrouter/hookrouter/internal/judge"
 	"github.com/hookrouter/hookrouter/internal/wire"
@@ -25,12 +24,6 @@ func (c *Console) view(w http.ResponseWriter, r *http.Request) {
 	reply(w, judge.Of(record))
 }
 
-// mayReveal reports whether somebody may see secrets: whoever has the token without a name,
-// and people to whom the operator gave that right.
-func (c *Console) mayReveal(who string) bool {
-	return who == Who || slices.ContainsFunc(c.o.MayReveal, func(name string) bool { return who == named(name) })
-}
-
 // reveal answers POST /v1/approvals/{id}/reveal: the view with what is masked elsewhere,
 // once that is recorded.
 func (c *Console) reveal(w http.ResponseWriter, r *http.Request) {
@@ -39,7 +32,7 @@ func (c *Console) reveal(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 	case c.o.Reveal == nil:
 		err = wire.Errorf(wire.Unavailable, "this console reveals nothing")
-	case !c.mayReveal(who(r)):
+	case !c.may(c.o.MayReveal, who(r)):
 		err = wire.Errorf(wire.Forbidden, "%s may not see secrets: the operator gives that right with --console-reveal", who(r))
 	}
 	var record approval.Record

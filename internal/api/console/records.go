@@ -1,0 +1,150 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// Records reads the audit log, off the path of events. Secrets are masked in all that it
+// returns. Errors have codes, as those of all sources of a console.
+type Records interface {
+	// Decisions are the approval requests that were decided, the newest first, as JSON.
+	Decisions(ctx context.Context, q Query) ([]byte, error)
+	// Search finds what agents were told, or what a hook did, the newest first, as JSON.
+	Search(ctx context.Context, q Query) ([]byte, error)
+	// State says how far the log is signed and witnessed, as JSON.
+	State(ctx context.Context) ([]byte, error)
+	// Recent are the results of the last minutes, the oldest first, a bounded number.
+	Recent(ctx context.Context) ([]Event, error)
+}
+
+// Query says what of the audit log is wanted: what has all that is not zero.
+type Query struct {
+	Session, Event, Hook string
+	Action               string // of a chain or a hook; of a decision "allow" or "deny"
+	By                   string // who decided: a part of it, in any case of letters
+	Since, Until         time.Time
+	Limit                int // at least 1
+}
+
+const (
+	maxWord      = 512 // bytes of a parameter
+	maxRecords   = 200
+	someRecords  = 50
+	historySpan  = 7 * 24 * time.Hour // where no time is given
+	searchSpan   = 24 * time.Hour
+	errNoRecords = "this console has no audit log"
+)
+
+// history answers GET /v1/history. Whoever may answer may see what was answered.
+func (c *Console) history(w http.ResponseWriter, r *http.Request) {
+	c.look(w, r, historySpan, func(ctx context.Context, q Query) ([]byte, error) { return c.o.Records.Decisions(ctx, q) })
+}
+
+// search answers GET /v1/audit.
+func (c *Console) search(w http.ResponseWriter, r *http.Request) {
+	if c.mayAudit(w, r) {
+		c.look(w, r, searchSpan, func(ctx context.Context, q Query) ([]byte, error) { return c.o.Records.Search(ctx, q) })
+	}
+}
+
+// logState answers GET /v1/audit/state.
+func (c *Console) logState(w http.ResponseWriter, r *http.Request) {
+	if !c.mayAudit(w, r) {
+		return
+	}
+	if c.o.Records == nil {
+		c.refuse(w, r, wire.Errorf(wire.Unavailable, errNoRecords))
+		return
+	}
+	text, err := c.o.Records.State(r.Context())
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	write(w, http.StatusOK, text)
+}
+
+// mayAudit refuses who may answer approval requests only: the log has everything that
+// anybody's agents did.
+func (c *Console) mayAudit(w http.ResponseWriter, r *http.Request) bool {
+	ok := c.may(c.o.MayAudit, who(r))
+	if !ok {
+		c.refuse(w, r, wire.Errorf(wire.Forbidden, "%s may not search the audit log: the operator gives that right with --console-audit", who(r)))
+	}
+	return ok
+}
+
+func (c *Console) look(w http.ResponseWriter, r *http.Request, span time.Duration, read func(context.Context, Query) ([]byte, error)) {
+	q, err := readQuery(r.URL.Query(), span)
+	var text []byte
+	switch {
+	case err != nil:
+	case c.o.Records == nil:
+		err = wire.Errorf(wire.Unavailable, errNoRecords)
+	default:
+		text, err = read(r.Context(), q)
+	}
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	write(w, http.StatusOK, text)
+}
+
+func readQuery(values url.Values, span time.Duration) (q Query, err error) {
+	q = Query{Limit: someRecords, Since: time.Now().Add(-span)}
+	words := map[string]*string{"session_id": &q.Session, "event": &q.Event, "hook": &q.Hook, "action": &q.Action, "by": &q.By}
+	times := map[string]*time.Time{"since": &q.Since, "until": &q.Until}
+	for name, all := range values {
+		value := all[0]
+		if len(all) > 1 || len(value) > maxWord {
+			return q, wire.Errorf(wire.Malformed, "%s is given twice, or is longer than %d bytes", clip(name), maxWord)
+		}
+		if word := words[name]; word != nil {
+			*word = value
+			continue
+		}
+		if at := times[name]; at != nil {
+			if *at, err = time.Parse(time.RFC3339, value); err != nil {
+				return q, wire.Errorf(wire.Malformed, "%s is %q: a time such as 2026-01-02T10:00:00Z is needed", name, clip(value))
+			}
+			continue
+		}
+		if name != "limit" {
+			return q, wire.Errorf(wire.Malformed, "there is no parameter %q: session_id, event, hook, action, by, since, until and limit are known", clip(name))
+		}
+		if q.Limit, err = strconv.Atoi(value); err != nil || q.Limit < 1 || q.Limit > maxRecords {
+			return q, wire.Errorf(wire.Malformed, "limit is %q: a number from 1 to %d is needed", clip(value), maxRecords)
+		}
+	}
+	return q, nil
+}
+
+// recent answers GET /v1/recent: what a page that has just been opened would have seen.
+func (c *Console) recent(w http.ResponseWriter, r *http.Request) {
+	if c.o.Records == nil {
+		c.refuse(w, r, wire.Errorf(wire.Unavailable, errNoRecords))
+		return
+	}
+	list, err := c.o.Records.Recent(r.Context())
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	body := struct {
+		Events []json.RawMessage `json:"events"`
+	}{[]json.RawMessage{}}
+	for _, ev := range list {
+		if text, err := ev.message(); err == nil { // what is no JSON is left out of the live view, too
+			body.Events = append(body.Events, text)
+		}
+	}
+	reply(w, body)
+}

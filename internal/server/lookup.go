@@ -1,0 +1,76 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// The bounds of the console's look-ups in the audit log: people wait, events do not.
+const (
+	maxLookUps    = 4
+	lookUpTimeout = 10 * time.Second
+	maxScans      = 1               // look-ups that read records one after the other
+	scanTimeout   = 4 * time.Second // then what was found is shown
+)
+
+// scanned is the audit log as the console reads it: one reader at a time, for a bounded time.
+type scanned struct {
+	n *Server
+}
+
+// open waits for its turn. The caller calls done.
+func (s scanned) open(ctx context.Context) (_ context.Context, l *query.Log, done func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, lookUpTimeout)
+	select {
+	case s.n.scans <- struct{}{}:
+	case <-ctx.Done():
+		cancel()
+		return nil, nil, nil, wire.Errorf(wire.Overloaded, "others are searching the audit log: try again")
+	}
+	done = func() {
+		<-s.n.scans
+		cancel()
+	}
+	if l, err = query.Open(ctx, s.n.bus); err != nil {
+		done()
+		return nil, nil, nil, unreadable(err)
+	}
+	return ctx, l, done, nil
+}
+
+func unreadable(err error) error {
+	return wire.Errorf(wire.Unavailable, "the audit log can't be read: %v", err)
+}
+
+// within reads for a bounded time, and says whether that was enough.
+func within(ctx context.Context, read func(context.Context) error) (whole bool, err error) {
+	bounded, cancel := context.WithTimeout(ctx, scanTimeout)
+	defer cancel()
+	if err = read(bounded); err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return false, nil
+	}
+	if err != nil {
+		err = unreadable(err)
+	}
+	return err == nil, err
+}
+
+// masker is what masks secrets for people, whatever the log holds.
+func (n *Server) masker() recorder.Masker {
+	if n.mask == nil {
+		return redact.Default()
+	}
+	return n.mask
+}
+
+func (n *Server) maskTexts(texts ...*string) {
+	mask := n.masker()
+	for _, text := range texts {
+		*text, _ = mask.Text(*text)
+	}
+}
