@@ -22,7 +22,9 @@ type ruleFiles struct {
 	rules atomic.Pointer[approval.Rules]
 	mask  atomic.Pointer[redact.Rules]
 
-	guards *pinned.Guards // nil without a file
+	guards *pinned.Guards // of that file, or of a policy that is served here; nil without either
+
+	policy chan<- os.Signal // gets each signal, too; nil without a policy
 }
 
 // load reads all files, and puts them in force if all are right.
@@ -41,9 +43,11 @@ func (f *ruleFiles) load() error {
 	if err := errors.Join(rulesErr, maskErr, guardsErr); err != nil {
 		return err
 	}
-	if f.guards == nil {
+	switch {
+	case f.pinned == "": // there is none, or they are the policy's
+	case f.guards == nil:
 		f.guards = guards
-	} else {
+	default:
 		f.guards.Replace(guards)
 	}
 	f.rules.Store(&rules)
@@ -75,11 +79,16 @@ func read(path, what string) ([]byte, error) {
 func (f *ruleFiles) watch(ctx context.Context, reload <-chan os.Signal, log *slog.Logger) {
 	for {
 		select {
-		case <-reload:
+		case s := <-reload:
+			select {
+			case f.policy <- s:
+			default: // it reads already, or there is none
+			}
 		case <-ctx.Done():
 			return
 		}
 		switch err := f.load(); {
+		case f.approvalRules == "" && f.auditRedact == "" && f.pinned == "" && f.policy != nil: // the policy says
 		case f.approvalRules == "" && f.auditRedact == "" && f.pinned == "":
 			log.Info("nothing to reload; none of --approval-rules, --audit-redact and --guards names a file")
 		case err != nil:

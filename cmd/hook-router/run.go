@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -16,6 +17,7 @@ import (
 // flags are those of the program; each defaults to an environment variable.
 type flags struct {
 	Serve      serve              `cmd:"" default:"withargs" help:"Run the router (the default)."`
+	Up         up                 `cmd:"" help:"Run the router, a worker with a policy, and the console, all in this process."`
 	Demo       demo               `cmd:"" help:"Run one agent turn through real hooks, in this process."`
 	Completion completion.Command `cmd:"" help:"Print a completion script for a shell."`
 	Version    kong.VersionFlag   `help:"Print the version."`
@@ -48,8 +50,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, sig signa
 	case "completion":
 		return f.Completion.Run(command)
 	}
+	if command.Command() == "up" {
+		if err := errors.Join(f.Up.check(), f.Up.Router.check(command)); err != nil {
+			return fmt.Errorf("%w (see hook-router up --help)", err)
+		}
+		return f.Up.run(ctx, stdout, stderr, sig)
+	}
 	if err := f.Serve.check(command); err != nil {
 		return fmt.Errorf("%w (see hook-router --help)", err)
 	}
-	return f.Serve.run(ctx, stdout, stderr, sig)
+	return f.Serve.run(ctx, stdout, stderr, sig, nil)
 }

@@ -188,7 +188,8 @@ func (s serve) hasProxy() bool {
 	return err == nil && slices.ContainsFunc(people, func(p console.Person) bool { return p.Name == console.Proxy })
 }
 
-func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Signals) error {
+// run runs the router until ctx ends, and beside it the worker of up; nil for none.
+func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Signals, w *policyWorker) error {
 	began := time.Now()
 	server.TuneGC()
 	level := &slog.LevelVar{}
@@ -205,10 +206,17 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 		return errors.Join(err, tel.Stop(ctx))
 	}
 	files := &ruleFiles{approvalRules: s.ApprovalRules, auditRedact: s.AuditRedact, pinned: s.Guards}
+	if w != nil {
+		files.guards, files.policy = w.guards, w.reload
+	}
 	if err := files.load(); err != nil {
 		return errors.Join(err, tel.Stop(ctx))
 	}
-	n, err := s.start(ctx, key, files, log, level, tel)
+	var drained func()
+	if w != nil {
+		drained = w.shutdown
+	}
+	n, err := s.start(ctx, key, files, log, level, tel, drained)
 	if err != nil {
 		return errors.Join(err, tel.Stop(ctx))
 	}
@@ -217,11 +225,15 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 	wg.Go(func() { files.watch(watching, sig.Reload, log) })
 	defer wg.Wait()
 	defer done()
-	return n.Run(ctx, func() { s.sayReady(stdout, n, key, began) })
+	if w == nil {
+		return n.Run(ctx, func() { s.sayReady(stdout, n, key, began) })
+	}
+	err = n.Run(ctx, func() { w.start(ctx, n, tel, log, func(hooks int) { w.ready(ctx, stdout, n, hooks, began, log) }) })
+	return errors.Join(err, w.err)
 }
 
 // start makes the server, which serves nothing yet.
-func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log *slog.Logger, level *slog.LevelVar, tel *telemetry.Telemetry) (*server.Server, error) {
+func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log *slog.Logger, level *slog.LevelVar, tel *telemetry.Telemetry, drained func()) (*server.Server, error) {
 	identities, err := s.identities(log)
 	if err != nil {
 		return nil, err
@@ -249,7 +261,7 @@ func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log
 		NoConsole:  s.Console == "off", ConsoleToken: s.ConsoleToken, ConsoleHosts: s.ConsoleHosts,
 		ConsoleFreeze: s.ConsoleFreeze, ConsoleReveal: s.ConsoleReveal, ConsoleAudit: s.ConsoleAudit, ConsoleKey: filepath.Join(s.StoreDir, "console.key"), ConsoleProxyHeader: s.ConsoleProxyHeader,
 		Webhook:   webhook.Options{URLs: s.Webhook, Secret: s.WebhookSecret},
-		Telemetry: tel, Level: level,
+		Telemetry: tel, Level: level, Drained: drained,
 		Router: router.Options{
 			Version: version.Number(), Replicas: s.Replicas,
 			MaxData: s.MaxData, MaxReply: s.MaxReply, MaxInFlight: s.MaxInFlight, MaxPerSession: s.MaxPerSession, MaxPerAgent: s.MaxPerAgent,
@@ -277,12 +289,23 @@ func (s serve) sayReady(stdout io.Writer, n *server.Server, key *signer.Key, beg
 	}
 	if addr := reachable(n.HTTPAddr()); addr != "" {
 		fmt.Fprintf(stdout, "  health  http://%s/readyz\n", addr)
-		if s.Console == "on" && s.ConsoleToken == "" {
-			fmt.Fprintf(stdout, "  console http://%s/#token=%s\n", addr, n.ConsoleToken())
-		} else if s.Console == "on" {
-			fmt.Fprintf(stdout, "  console http://%s/#token=… (the configured one)\n", addr)
+		if s.Console == "on" {
+			fmt.Fprintf(stdout, "  console %s\n", s.consoleURL(n))
 		}
 	}
+}
+
+// consoleURL is where the console is, for whoever started this program; empty where there
+// is none.
+func (s serve) consoleURL(n *server.Server) string {
+	addr := reachable(n.HTTPAddr())
+	switch {
+	case addr == "" || s.Console == "off":
+		return ""
+	case s.ConsoleToken != "":
+		return fmt.Sprintf("http://%s/#token=… (the configured one)", addr)
+	}
+	return fmt.Sprintf("http://%s/#token=%s", addr, n.ConsoleToken())
 }
 
 // reachable is an address that a browser on this machine can open.

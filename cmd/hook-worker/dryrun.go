@@ -16,6 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
+	hooks "github.com/hookrouter/hookrouter/internal/workerfile/serve"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
@@ -160,7 +161,7 @@ func (one planned) words() string {
 	who = cmp.Or(who, "no worker: none answers for it now")
 	switch one.Is {
 	case isNew:
-		return words(one.wanted)
+		return hooks.Words(one.wanted)
 	case isSame:
 		return "shared with " + who
 	case isRefused:

@@ -44,7 +44,7 @@ type process struct {
 	stdout, stderr io.Writer
 	terminal       bool // whether stdout is one
 	signals        signals.Signals
-	remind         time.Duration // how often a failed reload is logged again; 0 means [remindEvery]
+	remind         time.Duration // how often a failed reload is logged again; 0 means a minute
 }
 
 // run is the program without the process around it.

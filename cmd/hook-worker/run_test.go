@@ -19,6 +19,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
+	hooks "github.com/hookrouter/hookrouter/internal/workerfile/serve"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
@@ -271,7 +272,7 @@ func TestARouterThatAnswersIsNotWaitedFor(t *testing.T) {
 	select {
 	case <-stderr.has("still waiting"):
 		t.Errorf("it says that it waits, and is ready:\n%s", stderr)
-	case <-time.After(patience + 100*time.Millisecond):
+	case <-time.After(hooks.Patience + 100*time.Millisecond):
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/cli/term"
@@ -19,10 +18,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/version"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
-	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
+	hooks "github.com/hookrouter/hookrouter/internal/workerfile/serve"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
-	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
 // url is where NATS is, for a file.
@@ -70,30 +68,31 @@ func (s serve) Run(ctx context.Context, p process) (err error) {
 		return err
 	}
 	defer client.Close()
-	w, err := worker.New(client, worker.Options{Version: version.Number()})
-	if err != nil {
-		return err
-	}
-	report := reporter{stderr: p.stderr, log: log, url: s.url(file), prefix: s.prefix(file), calls: &atomic.Int64{}}
-	set := reload.New(w, reload.Options{Log: log, Registering: report.registering})
-	defer set.Close()
-	if _, err := set.Apply(ctx, report.logged(file)); err != nil {
-		stopped := report.stop(ctx, w)
-		if ctx.Err() != nil { // stopped before it was ready
-			return stopped
-		}
-		return errors.Join(err, stopped)
-	}
-	current := tel.WorkerFile()
-	current.Read(ctx, true)
 	if unwatched != nil {
 		log.Warn("file watch failed; send SIGHUP to reload", "error", unwatched)
 	}
-	r := reloader{serve: s, report: report, set: set, watch: watch, worker: host, metrics: current, remind: cmp.Or(p.remind, remindEvery)}
-	r.follow() // before it says that it serves
-	fmt.Fprintf(p.stderr, "hook-worker %s answers for %s on %s\n", version.Number(), term.Plural(len(file.Hooks), "hook"), natsx.RedactURL(s.url(file)))
-	r.run(ctx, p.signals.Reload)
-	return report.stop(ctx, w)
+	return hooks.Run(ctx, client, hooks.Options{
+		File: file, Path: s.Config, Read: s.readAgain(file, host), Watch: watch, Reload: p.signals.Reload,
+		NATS: natsx.RedactURL(s.url(file)), Prefix: s.prefix(file), Metrics: tel.WorkerFile(), Remind: p.remind, Out: p.stderr, Log: log,
+		Ready: func() {
+			fmt.Fprintf(p.stderr, "hook-worker %s answers for %s on %s\n", version.Number(), term.Plural(len(file.Hooks), "hook"), natsx.RedactURL(s.url(file)))
+		},
+	})
+}
+
+// readAgain reads the file for the connection that there is.
+func (s serve) readAgain(first *workerfile.File, host kind.Worker) func() (*workerfile.File, error) {
+	return func() (*workerfile.File, error) {
+		file, err := workerfiles.Read(s.Config, host)
+		if err != nil {
+			return nil, err
+		}
+		if s.url(file) != s.url(first) || s.prefix(file) != s.prefix(first) {
+			file.Close()
+			return nil, errors.New("nats changed in the file, and a running worker keeps its connection: restart the worker")
+		}
+		return file, nil
+	}
 }
 
 // memory is how the hooks' state is reached: as the hooks are, unless that was said.

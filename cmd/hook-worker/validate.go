@@ -12,6 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
+	hooks "github.com/hookrouter/hookrouter/internal/workerfile/serve"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -111,7 +112,7 @@ func (f validated) String() string {
 func table(list []chain.Registration) string {
 	var b strings.Builder
 	for _, reg := range list {
-		fmt.Fprintf(&b, "  %s: %s", reg.ID, words(reg))
+		fmt.Fprintf(&b, "  %s: %s", reg.ID, hooks.Words(reg))
 		if len(reg.Events) > 0 {
 			fmt.Fprintf(&b, ", timeout_ms %d, durable %t", reg.TimeoutMS, *reg.Durable)
 		}

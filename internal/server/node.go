@@ -70,6 +70,10 @@ type Options struct {
 	Telemetry *telemetry.Telemetry
 	// Level is that of the log, to be changed on /loglevel with a token of the console; nil leaves it as it is.
 	Level *slog.LevelVar
+	// Drained is called in Run when the router has answered all that it accepted, while its
+	// NATS server still runs: who answers for hooks in this process may end then. Nil for
+	// nobody.
+	Drained func()
 	// Router holds the limits.
 	Router router.Options
 	// Log of the whole node; nil discards it.
@@ -94,6 +98,7 @@ type Server struct {
 	agents  *agentServer     // nil where no identities are known
 	listen  net.Listener
 	tel     *telemetry.Telemetry
+	drained func()
 	level   *slog.LevelVar // nil where it is not to be changed
 	log     *slog.Logger
 }
@@ -102,7 +107,7 @@ type Server struct {
 // before Run. The error says what to change.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	n := &Server{log: o.Log, tel: o.Telemetry, level: o.Level, lookUps: make(chan struct{}, maxLookUps), scans: make(chan struct{}, maxScans), mask: o.Router.AuditMask}
+	n := &Server{log: o.Log, tel: o.Telemetry, level: o.Level, drained: o.Drained, lookUps: make(chan struct{}, maxLookUps), scans: make(chan struct{}, maxScans), mask: o.Router.AuditMask}
 	if err := n.start(ctx, o); err != nil {
 		n.close()
 		return nil, err
@@ -236,6 +241,9 @@ func (n *Server) Run(ctx context.Context, up func()) error {
 		telling, done := context.WithCancel(context.WithoutCancel(ctx))
 		defer done()
 		wg.Go(func() { _ = n.hooks.Run(telling) })
+	}
+	if n.drained != nil {
+		defer n.drained()
 	}
 	return n.router.Run(ctx, up)
 }

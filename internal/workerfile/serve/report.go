@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/exechook"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
@@ -21,32 +20,32 @@ import (
 
 // reporter logs registrations and calls for the operator.
 type reporter struct {
-	stderr      io.Writer
-	log         *slog.Logger
-	url, prefix string
-	calls       *atomic.Int64 // under way
+	out          io.Writer
+	log          *slog.Logger
+	nats, prefix string
+	calls        *atomic.Int64 // under way
 }
 
-// patience is how long a registration may take before a warning is logged.
-const patience = 700 * time.Millisecond
+// Patience is how long a registration may take before a warning is logged.
+const Patience = 700 * time.Millisecond
 
 // registering says that no router answers while that is so, and then what was
 // registered.
 func (t reporter) registering(h workerfile.Hook, reg chain.Registration) (done func(error)) {
-	waiting := after(patience, func() {
+	waiting := after(Patience, func() {
 		t.log.Warn("no router has answered yet; still waiting. Is one running? `hook-router` starts one with a NATS of its own, `hook-router --nats-url URL` one on this NATS",
-			"subject", t.prefix+".register."+reg.ID, "nats", natsx.RedactURL(t.url))
+			"subject", t.prefix+".register."+reg.ID, "nats", t.nats)
 	})
 	return func(err error) {
 		waiting()
 		if err == nil {
-			fmt.Fprintf(t.stderr, "registered %s: %s %s\n", reg.ID, h.Kind, words(reg))
+			fmt.Fprintf(t.out, "registered %s: %s %s\n", reg.ID, h.Kind, Words(reg))
 		}
 	}
 }
 
-// words say what a registration is, with the defaults.
-func words(reg chain.Registration) string {
+// Words say what a registration is, with the defaults.
+func Words(reg chain.Registration) string {
 	if len(reg.Channels) > 0 {
 		return "contributes to " + strings.Join(reg.Channels, " ")
 	}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"html"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/server"
+	"github.com/hookrouter/hookrouter/internal/version"
+)
+
+// ready tells a newcomer what runs and what to type next, and opens the console.
+func (w *policyWorker) ready(ctx context.Context, stdout io.Writer, n *server.Server, hooks int, began time.Time, log *slog.Logger) {
+	fmt.Fprintf(stdout, "hook-router %s is up after %d ms\n  policy   %s, %s\n  NATS     %s\n",
+		version.Number(), time.Since(began).Milliseconds(), cmp.Or(w.up.Policy, "the starter policy for coding agents"), term.Plural(hooks, "hook"), n.ClientURL())
+	console := w.up.Router.consoleURL(n)
+	if console != "" {
+		fmt.Fprintf(stdout, "  console  %s\n", console)
+	}
+	fmt.Fprint(stdout, "\nNext, in another terminal:\n")
+	if n.ClientURL() != "nats://127.0.0.1:4222" {
+		fmt.Fprintf(stdout, "  export NATS_URL=%s\n", natsx.RedactURL(n.ClientURL()))
+	}
+	fmt.Fprint(stdout, `  hookctl connect claude-code  put an agent behind it (hookctl connect: others)
+  hookctl watch                see events and verdicts; hookctl approvals watch asks
+  hookctl why                  tell why the last call was denied
+`)
+	file, ok := stdout.(*os.File)
+	if console == "" || w.up.NoBrowser || w.up.Router.ConsoleToken != "" || !ok || !term.IsTerminal(file) {
+		return
+	}
+	if program := browser(runtime.GOOS, os.Getenv); program != nil {
+		if err := openPage(ctx, program, console, w.up.Router.StoreDir); err != nil {
+			log.Debug("no browser opened", "error", err)
+		}
+	}
+}
+
+// browser is the command that opens a page on the desktop of who started this program;
+// nil where there is none: on a server, or at the other end of ssh.
+func browser(system string, getenv func(string) string) []string {
+	if getenv("SSH_CONNECTION") != "" || getenv("CI") != "" {
+		return nil
+	}
+	switch {
+	case system == "darwin":
+		return []string{"open"}
+	case system == "windows":
+		return []string{"rundll32", "url.dll,FileProtocolHandler"}
+	case getenv("DISPLAY") != "" || getenv("WAYLAND_DISPLAY") != "":
+		return []string{"xdg-open"}
+	}
+	return nil
+}
+
+// pageLives is how long a browser has to read the page that leads it on.
+const pageLives = 15 * time.Second
+
+// openPage opens an address that holds a token. Command lines are for everybody to see, and
+// for the agents that the token must not reach: so the browser is given a file, which only
+// its user can read, which leads on, and which is removed.
+func openPage(ctx context.Context, program []string, address, dir string) error {
+	file, err := filepath.Abs(filepath.Join(dir, "console.html"))
+	if err != nil {
+		return fmt.Errorf("open the console: %w", err)
+	}
+	_ = os.Remove(file)
+	text := fmt.Sprintf("<!doctype html><meta http-equiv=refresh content=\"0;url=%[1]s\"><a href=\"%[1]s\">Console</a>\n", html.EscapeString(address))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("open the console: %w", err)
+	}
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-time.After(pageLives):
+		}
+		_ = os.Remove(file)
+	}()
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), program[0], append(program[1:], file)...) // the browser outlives this program
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("open the console: %w", err)
+	}
+	go func() { _ = cmd.Wait() }()
+	return nil
+}

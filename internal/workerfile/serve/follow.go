@@ -1,0 +1,116 @@
+package serve
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
+)
+
+// remindEvery is how often the log repeats that the hooks are not those of the file.
+const remindEvery = time.Minute
+
+// follower keeps the hooks what the file says.
+type follower struct {
+	Options
+	report reporter
+	set    *reload.Set
+	remind time.Duration
+}
+
+// run reads the file again when it, or what its hooks are built from and follow has
+// seen, changes, and at each signal, until ctx ends. As long as it could not be taken over, the log repeats why.
+func (f follower) run(ctx context.Context) {
+	var changed <-chan struct{}
+	if f.Watch != nil {
+		changed = f.Watch.Changed()
+	}
+	reminder := time.NewTicker(f.remind)
+	defer reminder.Stop()
+	var failed error
+	var since time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-reminder.C:
+			if failed != nil {
+				f.Log.Error("reload still failing; keeping the previous hooks", "file", f.Path, "since", since, "error", errorsOf(failed)[0])
+			}
+			continue
+		case <-f.Reload:
+		case <-changed:
+		}
+		failed, since = f.reload(ctx), time.Now()
+		f.follow()
+		reminder.Reset(f.remind)
+	}
+}
+
+// follow watches the files that the hooks were built from.
+func (f follower) follow() {
+	if f.Watch == nil {
+		return
+	}
+	if err := f.Watch.Watch(append(f.set.Files(), f.Path)...); err != nil {
+		f.Log.Warn("file watch failed for some files; send SIGHUP to reload", "error", err)
+	}
+}
+
+// reload takes the file over as a whole, or says why not.
+func (f follower) reload(ctx context.Context) error {
+	changes, err := f.apply(ctx)
+	switch {
+	case err == nil:
+		f.Metrics.Read(ctx, true)
+		f.Log.Info("reloaded", "file", f.Path, "changes", changes.String(), "new", ids(changes.New), "changed", ids(changes.Changed), "removed", ids(changes.Removed))
+	case ctx.Err() != nil: // stopped meanwhile
+	default:
+		f.Metrics.Read(ctx, false)
+		for _, e := range errorsOf(err) {
+			f.Log.Error("reload failed; keeping the previous hooks", "file", f.Path, "error", e)
+		}
+	}
+	return err
+}
+
+// ids are like "a,b".
+func ids(list []string) string { return strings.Join(list, ",") }
+
+func (f follower) apply(ctx context.Context) (reload.Changes, error) {
+	file, err := f.Read()
+	if err != nil {
+		return reload.Changes{}, err
+	}
+	changes, err := f.take(ctx, file)
+	if err == nil {
+		f.warn(file, changes)
+	}
+	return changes, err
+}
+
+// warn logs the warnings of new and changed hooks.
+func (f follower) warn(file *workerfile.File, changes reload.Changes) {
+	for _, h := range file.Hooks {
+		if id := h.Registration.ID; !slices.Contains(changes.New, id) && !slices.Contains(changes.Changed, id) {
+			continue
+		}
+		for _, warning := range h.Warnings {
+			f.Log.Warn("hook has a warning", "hook", h.Registration.ID, "warning", warning)
+		}
+	}
+}
+
+// errorsOf are the errors in a file, or the one that is none of these.
+func errorsOf(err error) (all []error) {
+	for _, e := range workerfile.Errors(err) {
+		all = append(all, e)
+	}
+	if len(all) == 0 {
+		all = append(all, err)
+	}
+	return all
+}

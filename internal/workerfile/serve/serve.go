@@ -1,0 +1,94 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/filewatch"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/version"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+)
+
+// Options say whose hooks are served. File, Log and Metrics are needed.
+type Options struct {
+	// File holds the hooks at the start.
+	File *workerfile.File
+	// Path is where File was read from; empty where it is no file, and never changes.
+	Path string
+	// Read reads the file of Path again. An error keeps the hooks that there are.
+	Read func() (*workerfile.File, error)
+	// Watch tells of changes of Path; it was made before File was read. Nil where files
+	// can't be watched: then Reload says when to read again.
+	Watch *filewatch.Watcher
+	// Reload has the file read again with each signal; nil never does.
+	Reload <-chan os.Signal
+	// Applying is called before the hooks of a file are registered, those at the start
+	// included. What it returns is called with the outcome; it may be nil. Nil for nothing.
+	Applying func(*workerfile.File) (done func(error))
+	// Ready is called once, when all hooks of File are registered and the file is followed;
+	// nil for nobody.
+	Ready func()
+	// NATS and Prefix name the bus in messages, without its password.
+	NATS, Prefix string
+	// Metrics get the outcome of each reading.
+	Metrics *telemetry.WorkerFile
+	// Remind is how often a failed reload is logged again; 0 means once a minute.
+	Remind time.Duration
+	// Out gets a line for each hook that was registered; nil for nobody.
+	Out io.Writer
+	// Log gets reloads, failures of hooks, and waiting for a router.
+	Log *slog.Logger
+}
+
+// Run registers every hook and answers, for the hooks of the file as it is at each time,
+// until ctx ends; then what was taken is answered.
+func Run(ctx context.Context, client *hookrouter.Client, o Options) error {
+	if o.Out == nil {
+		o.Out = io.Discard
+	}
+	if o.Applying == nil {
+		o.Applying = func(*workerfile.File) func(error) { return nil }
+	}
+	w, err := worker.New(client, worker.Options{Version: version.Number()})
+	if err != nil {
+		return err
+	}
+	report := reporter{out: o.Out, log: o.Log, nats: o.NATS, prefix: o.Prefix, calls: &atomic.Int64{}}
+	set := reload.New(w, reload.Options{Log: o.Log, Registering: report.registering})
+	defer set.Close()
+	f := follower{Options: o, report: report, set: set, remind: cmp.Or(o.Remind, remindEvery)}
+	if _, err := f.take(ctx, o.File); err != nil {
+		stopped := report.stop(ctx, w)
+		if ctx.Err() != nil { // stopped before it was ready
+			return stopped
+		}
+		return errors.Join(err, stopped)
+	}
+	o.Metrics.Read(ctx, true)
+	f.follow() // before it says that it serves
+	if o.Ready != nil {
+		o.Ready()
+	}
+	f.run(ctx)
+	return report.stop(ctx, w)
+}
+
+// take registers the hooks of a file, in the place of those that there are.
+func (f follower) take(ctx context.Context, file *workerfile.File) (reload.Changes, error) {
+	done := f.Applying(file)
+	changes, err := f.set.Apply(ctx, f.report.logged(file))
+	if done != nil {
+		done(err)
+	}
+	return changes, err
+}
