@@ -228,7 +228,7 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 	if w == nil {
 		return n.Run(ctx, func() { s.sayReady(stdout, n, key, began) })
 	}
-	err = n.Run(ctx, func() { w.start(ctx, n, tel, log, func(hooks int) { w.ready(ctx, stdout, n, hooks, began, log) }) })
+	err = n.Run(ctx, func() { w.start(ctx, n, tel, log, func(s served) { w.ready(ctx, stdout, n, s, began, log) }) })
 	return errors.Join(err, w.err)
 }
 

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/nats-io/nats.go"
 
@@ -24,6 +25,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
 	hooks "github.com/hookrouter/hookrouter/internal/workerfile/serve"
+	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
@@ -105,8 +107,7 @@ func (w *policyWorker) pin(file *workerfile.File) error {
 	}
 	var list []pinned.Guard
 	for _, r := range registrations {
-		r = r.WithDefaults()
-		if r.OnFailure == chain.FailClosed && r.Enforced() && r.StaysRegistered() && r.SessionID == "" && len(r.Channels) == 0 {
+		if r = r.WithDefaults(); isGuard(r) {
 			list = append(list, pinned.Guard{ID: r.ID, Events: r.Events, Priority: r.Priority, Match: r.Match})
 		}
 	}
@@ -134,7 +135,7 @@ func (w *policyWorker) applying(file *workerfile.File) (done func(error)) {
 }
 
 // start answers for the hooks until shutdown.
-func (w *policyWorker) start(ctx context.Context, n *server.Server, tel *telemetry.Telemetry, log *slog.Logger, ready func(hooks int)) {
+func (w *policyWorker) start(ctx context.Context, n *server.Server, tel *telemetry.Telemetry, log *slog.Logger, ready func(served)) {
 	ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
 		err := w.serve(ctx, n, tel, log, ready)
@@ -154,7 +155,7 @@ func (w *policyWorker) shutdown() {
 	}
 }
 
-func (w *policyWorker) serve(ctx context.Context, n *server.Server, tel *telemetry.Telemetry, log *slog.Logger, ready func(hooks int)) error {
+func (w *policyWorker) serve(ctx context.Context, n *server.Server, tel *telemetry.Telemetry, log *slog.Logger, ready func(served)) error {
 	var watch *filewatch.Watcher
 	if w.up.Policy != "" {
 		var err error
@@ -187,6 +188,37 @@ func (w *policyWorker) serve(ctx context.Context, n *server.Server, tel *telemet
 		File: file, Path: w.up.Policy, Watch: watch, Reload: w.reload, Applying: w.applying,
 		Read: func() (*workerfile.File, error) { return w.read(host) },
 		NATS: natsx.RedactURL(url), Prefix: prefix, Metrics: tel.WorkerFile(), Log: log,
-		Ready: func() { ready(len(file.Hooks)) },
+		Ready: func() { ready(served{len(file.Hooks), leftovers(ctx, client, file)}) },
 	})
+}
+
+// served is what the worker answers for, and what it does not.
+type served struct {
+	hooks     int
+	leftovers []string // guards of another policy, which deny
+}
+
+// leftovers are guards that are registered and not of the file: without a worker of their
+// own they deny all that they are for.
+func leftovers(ctx context.Context, client *hookrouter.Client, file *workerfile.File) (ids []string) {
+	a, err := agent.New(client, agent.Options{})
+	if err != nil {
+		return nil
+	}
+	list, err := a.Registry(ctx)
+	if err != nil {
+		return nil // it is for information only
+	}
+	ours, err := reload.Registrations(file)
+	for _, l := range list {
+		if isGuard(l.Registration) && err == nil && !slices.ContainsFunc(ours, func(r chain.Registration) bool { return r.ID == l.ID }) {
+			ids = append(ids, l.ID)
+		}
+	}
+	return ids
+}
+
+// isGuard reports whether a registration denies what it could not decide, and stays.
+func isGuard(r chain.Registration) bool {
+	return r.OnFailure == chain.FailClosed && r.Enforced() && r.StaysRegistered() && r.SessionID == "" && len(r.Channels) == 0
 }

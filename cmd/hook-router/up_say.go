@@ -20,12 +20,15 @@ import (
 )
 
 // ready tells a newcomer what runs and what to type next, and opens the console.
-func (w *policyWorker) ready(ctx context.Context, stdout io.Writer, n *server.Server, hooks int, began time.Time, log *slog.Logger) {
+func (w *policyWorker) ready(ctx context.Context, stdout io.Writer, n *server.Server, s served, began time.Time, log *slog.Logger) {
 	fmt.Fprintf(stdout, "hook-router %s is up after %d ms\n  policy   %s, %s\n  NATS     %s\n",
-		version.Number(), time.Since(began).Milliseconds(), cmp.Or(w.up.Policy, "the starter policy for coding agents"), term.Plural(hooks, "hook"), n.ClientURL())
+		version.Number(), time.Since(began).Milliseconds(), cmp.Or(w.up.Policy, "the starter policy for coding agents"), term.Plural(s.hooks, "hook"), n.ClientURL())
 	console := w.up.Router.consoleURL(n)
 	if console != "" {
 		fmt.Fprintf(stdout, "  console  %s\n", console)
+	}
+	for _, id := range s.leftovers {
+		fmt.Fprintf(stdout, "  note     guard %s of another policy denies until its worker runs, or hookctl hook rm %s\n", id, id)
 	}
 	fmt.Fprint(stdout, "\nNext, in another terminal:\n")
 	if n.ClientURL() != "nats://127.0.0.1:4222" {
