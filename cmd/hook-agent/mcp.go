@@ -105,7 +105,7 @@ func parseMCP(o *mcpproxy.Options, ask *agenthook.Options, args []string, stdout
 	case err != nil:
 		return fmt.Errorf("%w (see hook-agent mcp-proxy --help)", err)
 	case *showVersion:
-		fmt.Fprintln(stdout, version.String())
+		fmt.Fprintln(stdout, version.Build())
 		return flag.ErrHelp
 	}
 	if err := complete(ask, unreachable); err != nil {

@@ -80,7 +80,7 @@ func parse(h *agenthook.Hook, args []string, stdout io.Writer) error {
 	case err != nil:
 		return fmt.Errorf("%w (see hook-agent --help)", err)
 	case *showVersion:
-		fmt.Fprintln(stdout, version.String())
+		fmt.Fprintln(stdout, version.Build())
 		return flag.ErrHelp
 	case flags.NArg() < 1 || flags.NArg() > 2:
 		return errors.New("name the agent, and the event where its message does not say it (see hook-agent --help)")

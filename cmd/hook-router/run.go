@@ -30,7 +30,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, sig signa
 	parser, err := kong.New(&f,
 		kong.Name("hook-router"),
 		kong.Description("Routes the lifecycle events of AI agents through hooks, over NATS."),
-		kong.Vars{"version": version.String()},
+		kong.Vars{"version": version.Build()},
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(int) { exited = true }),
 	)

@@ -85,7 +85,7 @@ func (s serve) dryRun(ctx context.Context, p process) error {
 	for _, reg := range wanted {
 		found.Hooks = append(found.Hooks, compare(reg, there))
 	}
-	if p.terminal {
+	if !s.JSON {
 		return found.print(p.stdout)
 	}
 	out := json.NewEncoder(p.stdout)

@@ -46,11 +46,11 @@ func TestADryRunSaysWhatStartingWouldChangeAndChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := write(t, planFile)
-	dry := func(p process) string {
+	dry := func(more ...string) string {
 		t.Helper()
 		var stdout, stderr bytes.Buffer
-		p.stdout, p.stderr = &stdout, &stderr
-		if err := run(t.Context(), []string{"--config", file, "--nats-url", url, "--dry-run"}, p); err != nil {
+		args := append([]string{"--config", file, "--nats-url", url, "--dry-run"}, more...)
+		if err := run(t.Context(), args, process{stdout: &stdout, stderr: &stderr}); err != nil {
 			t.Fatalf("run: %v\n%s", err, &stderr)
 		}
 		return stdout.String()
@@ -67,11 +67,11 @@ func TestADryRunSaysWhatStartingWouldChangeAndChangesNothing(t *testing.T) {
              events: ["e"] -> ["f"]
              version: "2.0.0" -> "1.0.0"
 `
-	if diff := cmp.Diff(want, dry(process{terminal: true})); diff != "" {
+	if diff := cmp.Diff(want, dry()); diff != "" {
 		t.Errorf("for people (-want +got):\n%s", diff)
 	}
 	var got plan
-	if err := json.Unmarshal([]byte(dry(process{})), &got); err != nil {
+	if err := json.Unmarshal([]byte(dry("--json")), &got); err != nil {
 		t.Fatal(err)
 	}
 	var is []string

@@ -21,7 +21,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 	"github.com/hookrouter/hookrouter/internal/signals"
 )
@@ -29,7 +28,7 @@ import (
 func main() {
 	ctx, sig, stop := signals.Notify(context.Background(), os.Stdin)
 	err := run(ctx, os.Args[1:], process{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, terminal: term.IsTerminal(os.Stdout), signals: sig,
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, signals: sig,
 	})
 	stop()
 	if err != nil {

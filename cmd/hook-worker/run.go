@@ -35,14 +35,14 @@ type serve struct {
 	StateURL  string     `name:"state-nats-url" env:"HOOK_WORKER_STATE_NATS_URL" placeholder:"URL" help:"NATS servers with the bucket of hook state, if it is in another account; default --nats-url."`
 	StateCred string     `name:"state-nats-creds" env:"HOOK_WORKER_STATE_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file for --state-nats-url."`
 	LogLevel  slog.Level `env:"HOOK_WORKER_LOG_LEVEL" default:"info" help:"debug, info, warn or error; SIGUSR1 changes between debug and this one."`
-	DryRun    bool       `help:"Print what starting would change on the bus, and start nothing; JSON where the output is no terminal."`
+	DryRun    bool       `help:"Print what starting would change on the bus, and start nothing."`
+	JSON      bool       `name:"json" help:"With --dry-run: JSON output."`
 }
 
 // process is what the program knows of the process around it.
 type process struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	terminal       bool // whether stdout is one
 	signals        signals.Signals
 	remind         time.Duration // how often a failed reload is logged again; 0 means a minute
 }
@@ -54,7 +54,7 @@ func run(ctx context.Context, args []string, p process) error {
 	parser, err := kong.New(&f,
 		kong.Name("hook-worker"),
 		kong.Description("Answers for the hooks that a YAML file describes."),
-		kong.Vars{"version": version.String()},
+		kong.Vars{"version": version.Build()},
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(int) { exited = true }),
 	)

@@ -12,14 +12,14 @@ type testFiles struct {
 	Events string   `placeholder:"FILE" help:"Instead of the tests, run the events of this file and show what each hook decided; - reads the standard input."`
 	RunAll bool     `help:"Also call hooks with side effects, such as commands."`
 	JUnit  string   `name:"junit" placeholder:"FILE" help:"Write the results as JUnit XML too."`
-	JSON   bool     `name:"json" xor:"form" help:"A line of JSON each; the default where the output is no terminal."`
-	Text   bool     `name:"text" xor:"form" help:"Text output, even where the output is no terminal."`
+	JSON   bool     `name:"json" xor:"form" help:"A line of JSON each."`
+	Text   bool     `name:"text" xor:"form" help:"Text output, the default."`
 }
 
 // Run writes a line for each test or event.
 func (c testFiles) Run(ctx context.Context, p process) error {
 	return workerfiles.Tests{
-		Files: c.Files, Events: c.Events, RunAll: c.RunAll, JUnit: c.JUnit, JSON: c.JSON || !p.terminal && !c.Text,
+		Files: c.Files, Events: c.Events, RunAll: c.RunAll, JUnit: c.JUnit, JSON: c.JSON,
 		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr,
 	}.Run(ctx)
 }

@@ -27,14 +27,14 @@ func TestTheTestsOfFilesRun(t *testing.T) {
 	t.Parallel()
 	well, wrong := write(t, tested), write(t, strings.Replace(tested, "action: deny", "action: continue", 1))
 	report := filepath.Join(t.TempDir(), "report.xml")
-	stdout, _, err := tries(t, "--text", "--junit", report, well)
+	stdout, _, err := tries(t, "--junit", report, well)
 	if want := "ok      " + well + ":4  nobody deploys\n1 test, 0 failed\n"; err != nil || stdout != want {
 		t.Errorf("stdout %q, %v; want %q", stdout, err, want)
 	}
 	if text, err := os.ReadFile(report); err != nil || !strings.Contains(string(text), `<testsuites tests="1" failures="0" errors="0">`) {
 		t.Errorf("JUnit is %s, %v", text, err)
 	}
-	stdout, _, err = tries(t, "--junit", report, well, wrong)
+	stdout, _, err = tries(t, "--json", "--junit", report, well, wrong)
 	if err == nil || err.Error() != "1 of 2 failed" || exitCode(err) != 1 || !strings.HasSuffix(stdout, `{"kind":"summary","tests":2,"failed":1}`+"\n") {
 		t.Errorf("stdout %s, %v; want JSON with one that failed", stdout, err)
 	}

@@ -41,7 +41,7 @@ type Connection struct {
 	Prefix      string `from:"HOOK_ROUTER_PREFIX" placeholder:"TOKEN" help:"First token of the router's subjects; default hooks."`
 
 	userJWT, userSeed string // a context's only
-	TLSFirst          bool
+	TLSFirst          bool   `kong:"-"`
 }
 
 // fromContext fills in what no flag and no variable said. The context is the one

@@ -6,7 +6,7 @@
 //
 // # Output
 //
-// A command writes to [Env].Out, which is JSON where the standard output is no terminal,
+// A command writes to [Env].Out, which is JSON where --json or HOOKCTL_FORMAT says so,
 // and text for people elsewhere. What is said beside the output goes to Stderr.
 //
 // # Errors

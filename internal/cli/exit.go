@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/alecthomas/kong"
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/wire"
@@ -28,25 +27,20 @@ const (
 const ExitCodes = `
 Exit codes:
   0  done; for emit and execute: continue
-  1  wrong usage, or an error on this side; for validate: the hook breaks the contract; for test: one failed
+  1  wrong usage, or an error on this side; for validate: the hook breaks
+     the contract; for test: one failed
   2  emit, execute: the event is denied
   3  the router refused the request; the message has its code
-  4  no router answers, or NATS, or for trace Jaeger, can't be reached or does not permit it
+  4  no router answers, or NATS, or for trace Jaeger, can't be reached or
+     does not permit it
   5  emit: a person must be asked
   6  execute: a person is asked and has not answered yet
-  7  approvals answer: too late (decided or expired), or about other data; nothing changed
+  7  approvals answer: too late (decided or expired), or about other data;
+     nothing changed
   8  audit replay --fail-on-diff: a decision would differ
-  audit verify, check, witness: 0 witnessed, 10 pinned, 20 unanchored, 30 diverged, 40 invalid, 50 incomplete
+  audit verify, check, witness: 0 witnessed, 10 pinned, 20 unanchored,
+     30 diverged, 40 invalid, 50 incomplete
 `
-
-// HelpWithExitCodes prints the help of a command, and the exit codes.
-func HelpWithExitCodes(o kong.HelpOptions, ctx *kong.Context) error {
-	if err := kong.DefaultHelpPrinter(o, ctx); err != nil {
-		return err
-	}
-	_, err := fmt.Fprint(ctx.Stdout, ExitCodes)
-	return err
-}
 
 // disconnectedError says that NATS can't be reached or used.
 type disconnectedError struct{ error }

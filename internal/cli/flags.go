@@ -5,7 +5,22 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/hookrouter/hookrouter/internal/cli/term"
 )
+
+// JSON reports whether the output is JSON: as the flags say, else as HOOKCTL_FORMAT does.
+// Where neither does it is text, whether the output is a terminal or not.
+func JSON(json, text bool, getenv func(string) string) (bool, error) {
+	switch format := getenv("HOOKCTL_FORMAT"); {
+	case json || text:
+		return json, nil
+	case format == "" || format == "text" || format == "json":
+		return format == "json", nil
+	default:
+		return false, fmt.Errorf("use HOOKCTL_FORMAT=%s: it is text or json", term.Clip(format, term.MaxValue))
+	}
+}
 
 // CheckTimeout checks the flag --timeout; 0 means that it was not given.
 func CheckTimeout(d time.Duration) error {

@@ -14,10 +14,10 @@ import (
 
 // flags are those of every command.
 type flags struct {
-	Connection `embed:"" group:"Connection"`
+	Connection `embed:"" group:"connection"`
 
-	JSON    bool             `name:"json" xor:"form" help:"JSON output; the default where the output is no terminal."`
-	Text    bool             `name:"text" xor:"form" help:"Text output, even where the output is no terminal."`
+	JSON    bool             `name:"json" xor:"form" help:"JSON output; also with HOOKCTL_FORMAT=json."`
+	Text    bool             `name:"text" xor:"form" help:"Text output, the default, whatever HOOKCTL_FORMAT says."`
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
@@ -25,23 +25,23 @@ type flags struct {
 var readers = []string{"audit", "coverage", "trace", "policy", "why"}
 
 // Run runs the command of args, which is one of commands: a pointer to a struct of them, as
-// kong reads it. It returns the exit code.
-func Run(ctx context.Context, args []string, p Process, commands any) int {
+// kong reads it, with more options of kong. It returns the exit code.
+func Run(ctx context.Context, args []string, p Process, commands any, options ...kong.Option) int {
 	var c flags
 	exited := false
-	parser, err := kong.New(&c,
+	parser, err := kong.New(&c, append(options,
 		kong.Embed(commands),
 		kong.Name("hookctl"),
 		kong.Description("Emit events through hooks, answer their approval requests, look at them, watch, and serve hooks of one line."),
-		kong.Vars{"version": version.String()},
+		kong.Vars{"version": version.Build()},
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(int) { exited = true }),
 		kong.Resolvers(environment(p.Getenv)),
 		kong.ValueFormatter(withVariables),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Help(HelpWithExitCodes),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true, WrapUpperBound: 80}),
+		kong.Help(help),
 		kong.BindTo(ctx, (*context.Context)(nil)),
-	)
+	)...)
 	if err != nil {
 		return Complain(p.Stderr, err)
 	}
@@ -49,13 +49,23 @@ func Run(ctx context.Context, args []string, p Process, commands any) int {
 	if exited { // --help or --version
 		return ExitOK
 	}
+	if noun := unfinished(err); noun != nil {
+		if err := noun.PrintUsage(false); err != nil {
+			return Complain(p.Stderr, err)
+		}
+		return ExitLocal
+	}
 	if err != nil {
 		return Complain(p.Stderr, fmt.Errorf("%w (see hookctl --help)", err))
+	}
+	json, err := JSON(c.JSON, c.Text, p.Getenv)
+	if err != nil {
+		return Complain(p.Stderr, err)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	command.BindTo(ctx, (*context.Context)(nil))
-	e := &Env{Process: p, Connection: &c.Connection, Out: term.NewPrinter(p.Stdout, c.JSON || !p.Terminal && !c.Text, p.Terminal, p.Colored()), Cancel: cancel}
+	e := &Env{Process: p, Connection: &c.Connection, Out: term.NewPrinter(p.Stdout, json, p.Terminal, p.Colored()), Cancel: cancel}
 	defer e.Close()
 	if verb, _, _ := strings.Cut(command.Command(), " "); slices.Contains(readers, verb) {
 		e.Role = "keeper"

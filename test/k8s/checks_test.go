@@ -14,6 +14,11 @@ func help(command ...string) (Program, error) {
 		more, err = program(nil, command[0], map[string]string{"hook-router": "serve", "hook-worker": "run"}[command[0]], "--help")
 		text += more
 	}
+	if err == nil && command[0] == "hookctl" { // their help is a topic
+		var more string
+		more, err = program(nil, "hookctl", "help", "connection")
+		text += more
+	}
 	return NewProgram(text), err
 }
 

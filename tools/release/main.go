@@ -27,9 +27,9 @@ import (
 )
 
 const (
-	module         = "github.com/hookrouter/hookrouter"
-	everyPlatform  = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
-	versionSetting = module + "/internal/version.release"
+	module          = "github.com/hookrouter/hookrouter"
+	everyPlatform   = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
+	versionSettings = module + "/internal/version."
 )
 
 var (
@@ -54,6 +54,7 @@ type release struct {
 	root    string // of the repository
 	out     string
 	version string
+	commit  string    // its full hash
 	date    time.Time // of the commit: what every file in an archive is dated
 	stage   string    // a temporary directory
 }
@@ -121,10 +122,11 @@ func (r *release) locate(ctx context.Context, out string) error {
 		return err
 	}
 	r.root = root
-	stamp, err := r.command(ctx, "git", "log", "-1", "--format=%ct")
+	stamp, err := r.command(ctx, "git", "log", "-1", "--format=%ct %H")
 	if err != nil {
 		return err
 	}
+	stamp, r.commit, _ = strings.Cut(stamp, " ")
 	seconds, err := strconv.ParseInt(stamp, 10, 64)
 	if err != nil {
 		return fmt.Errorf("read the date of the commit: %w", err)
@@ -164,7 +166,7 @@ func (r *release) build(ctx context.Context, platform string) (build, error) {
 	}
 	args := []string{
 		"build", "-trimpath", "-buildvcs=false",
-		"-ldflags=-s -w -buildid= -X " + versionSetting + "=" + r.version, "-o", b.dir + string(filepath.Separator),
+		"-ldflags=-s -w -buildid= " + strings.Join(r.settings(), " "), "-o", b.dir + string(filepath.Separator),
 	}
 	for _, program := range programs {
 		args = append(args, "./cmd/"+program)
@@ -175,6 +177,15 @@ func (r *release) build(ctx context.Context, platform string) (build, error) {
 		return b, fmt.Errorf("build for %s: %w\n%s", platform, err, out)
 	}
 	return b, r.check(ctx, b)
+}
+
+// settings have the linker say which version of which commit the programs are.
+func (r *release) settings() []string {
+	return []string{
+		"-X", versionSettings + "release=" + r.version,
+		"-X", versionSettings + "commit=" + r.commit,
+		"-X", versionSettings + "date=" + r.date.Format(time.RFC3339),
+	}
 }
 
 // check makes sure that the programs are static, for the right platform, and know
@@ -197,8 +208,8 @@ func (r *release) check(ctx context.Context, b build) error {
 		if err != nil {
 			return err
 		}
-		if got != r.version {
-			return fmt.Errorf("%s says its version is %q, want %q", program, got, r.version)
+		if number, _, _ := strings.Cut(got, " "); number != r.version || !strings.Contains(got, r.commit[:12]) {
+			return fmt.Errorf("%s says its version is %q, want %q of commit %q", program, got, r.version, r.commit)
 		}
 	}
 	return nil

@@ -154,7 +154,7 @@ func TestApprovalsWatchWritesLines(t *testing.T) {
 }
 
 func TestApprovalsRules(t *testing.T) {
-	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: nil}
+	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"HOOKCTL_FORMAT": "json"}}
 	file := filepath.Join(t.TempDir(), "rules.yaml")
 	if err := os.WriteFile(file, []byte(`
 rules:

@@ -25,7 +25,7 @@ func TestApprovalsWatchAsksOnATerminal(t *testing.T) {
 	code := make(chan int, 1)
 	go func() {
 		var stderr strings.Builder
-		code <- hookctl(t.Context(), []string{"approvals", "watch", "--by", "ada"}, cli.Process{
+		code <- hookctl(t.Context(), []string{"--text", "approvals", "watch", "--by", "ada"}, cli.Process{
 			Stdin: keys, Stdout: screen, Stderr: &stderr, Getenv: func(name string) string { return f.Env[name] }, Terminal: true,
 		})
 	}()
@@ -66,7 +66,7 @@ func TestApprovalsWatchAsksOnATerminal(t *testing.T) {
 func TestTheAskerTellsOfTheConnection(t *testing.T) {
 	s := natstest.Listening(t)
 	routertest.Start(t, s, router.Options{})
-	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"NATS_URL": s.ClientURL()}, NC: natstest.Conn(t, s)}
+	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"HOOKCTL_FORMAT": "json", "NATS_URL": s.ClientURL()}, NC: natstest.Conn(t, s)}
 	f.Hook(chain.Registration{ID: "ask", Events: []string{"tool:pre"}}, clitest.Answering(chain.Question("Deploy this?")))
 	id := clitest.ApprovalID.FindString(f.Run("execute", "tool:pre", "--no-wait").Stdout)
 
@@ -77,7 +77,7 @@ func TestTheAskerTellsOfTheConnection(t *testing.T) {
 	keys, typing := io.Pipe()
 	defer typing.Close()
 	go func() {
-		code <- hookctl(ctx, []string{"approvals", "watch"}, cli.Process{
+		code <- hookctl(ctx, []string{"--text", "approvals", "watch"}, cli.Process{
 			Stdin: keys, Stdout: screen, Stderr: &stderr, Getenv: func(name string) string { return f.Env[name] }, Terminal: true,
 		})
 	}()

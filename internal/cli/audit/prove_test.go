@@ -34,7 +34,7 @@ func TestAuditReceiptsProveOneRecord(t *testing.T) {
 			t.Errorf("prove %s: %+v", args, got)
 			continue
 		}
-		offline := map[string]string{}
+		offline := map[string]string{"HOOKCTL_FORMAT": "json"}
 		got := (&clitest.Fixture{T: t, Hookctl: hookctl, Env: offline}).Run("audit", "check", receipt, "--key", f.Keys.Text, "--witness", clitest.NewKey(t, 2, "a").Text)
 		var x auditcli.Checked
 		if err := json.Unmarshal([]byte(got.Stdout), &x); err != nil || got.Code != cli.ExitOK {

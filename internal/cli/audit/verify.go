@@ -32,8 +32,10 @@ func (VerifyCmd) Help() string {
 	return `The exit code says the verdict:
 
   0   OK-WITNESSED: nothing was changed, and a witness has signed the head
-  10  OK-PINNED: nothing was changed, and the log goes on from a head that was seen before
-  20  OK-UNANCHORED: nothing was changed, as far as can be seen without a pin or a witness
+  10  OK-PINNED: nothing was changed, and the log goes on from a head that
+      was seen before
+  20  OK-UNANCHORED: nothing was changed, as far as can be seen without a
+      pin or a witness
   30  DIVERGED: there are two histories
   40  INVALID: records, or lines, are not what was signed
   50  INCOMPLETE: the beginning, a segment, or the end is missing

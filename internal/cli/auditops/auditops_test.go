@@ -43,7 +43,7 @@ func newOps(t *testing.T) *ops {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"NATS_URL": s.ClientURL(), "HOME": dir}, NC: nc}
+	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"HOOKCTL_FORMAT": "json", "NATS_URL": s.ClientURL(), "HOME": dir}, NC: nc}
 	o := &ops{Fixture: f, server: s, js: js, dir: dir}
 	o.want(0, "audit", "key", "new", o.file("audit.key"))
 	if o.key, err = signer.LoadKey(o.file("audit.key")); err != nil {

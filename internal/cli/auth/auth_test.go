@@ -29,7 +29,7 @@ func served(t *testing.T) (f *clitest.Fixture, dir, url string) {
 	t.Helper()
 	home := t.TempDir()
 	dir = filepath.Join(home, "auth")
-	f = &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"HOME": home, "HOOK_ROUTER_AUTH_DIR": dir}}
+	f = &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"HOOKCTL_FORMAT": "json", "HOME": home, "HOOK_ROUTER_AUTH_DIR": dir}}
 	if got := f.Run("--text", "auth", "init"); got.Code != cli.ExitOK || !strings.Contains(got.Stdout, dir) {
 		t.Fatalf("init: %+v", got)
 	}
@@ -111,7 +111,7 @@ func TestAnAgentIsAddedRotatedAndRevoked(t *testing.T) {
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"HOME": home, "NATS_URL": "nats://127.0.0.1:1", "HOOK_ROUTER_AUTH_DIR": home + "/auth"}}
+	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"HOOKCTL_FORMAT": "json", "HOME": home, "NATS_URL": "nats://127.0.0.1:1", "HOOK_ROUTER_AUTH_DIR": home + "/auth"}}
 	if got := f.Run("auth", "list"); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "hook-router makes them at its first start") {
 		t.Errorf("without keys: %+v", got)
 	}
@@ -143,7 +143,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 func TestTheManifestsHoldNoKey(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"HOME": home, "HOOK_ROUTER_AUTH_DIR": home + "/auth"}}
+	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"HOOKCTL_FORMAT": "json", "HOME": home, "HOOK_ROUTER_AUTH_DIR": home + "/auth"}}
 	f.Run("auth", "init")
 	got := f.Run("auth", "config", "--for", "kubernetes")
 	if got.Code != cli.ExitOK || !strings.Contains(got.Stdout, "name: hookrouter-creds-agent") {
@@ -160,7 +160,7 @@ func TestATokenForHTTP(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	dir := filepath.Join(home, "auth")
-	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"HOME": home, "NATS_URL": "nats://127.0.0.1:1", "HOOK_ROUTER_AUTH_DIR": dir}}
+	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"HOOKCTL_FORMAT": "json", "HOME": home, "NATS_URL": "nats://127.0.0.1:1", "HOOK_ROUTER_AUTH_DIR": dir}}
 	f.Run("auth", "init")
 	var of struct{ Name, Role, User, Creds, Token string }
 	added := f.Run("auth", "add", "--http", "coder")

@@ -18,11 +18,11 @@ func TestEventsNeedNoNATS(t *testing.T) {
 		t.Errorf("exit code %d, stdout:\n%s\nwant the catalogue", got.Code, got.Stdout)
 	}
 	var list []event.EventInfo
-	if err := json.Unmarshal([]byte(f.Run("events").Stdout), &list); err != nil || len(list) < 40 {
+	if err := json.Unmarshal([]byte(f.Run("--json", "events").Stdout), &list); err != nil || len(list) < 40 {
 		t.Errorf("%d events, %v; want the catalogue as JSON", len(list), err)
 	}
 	var schema map[string]any
-	if err := json.Unmarshal([]byte(f.Run("events", "error:tool").Stdout), &schema); err != nil || schema["title"] != "tool:error" {
+	if err := json.Unmarshal([]byte(f.Run("--json", "events", "error:tool").Stdout), &schema); err != nil || schema["title"] != "tool:error" {
 		t.Errorf("%v, %v; want the schema of tool:error", schema, err)
 	}
 	if got := f.Run("events", "error:tool", "--text").Stdout; !strings.HasPrefix(got, "tool:error  ") || !strings.Contains(got, "also error:tool\n\nFIELD ") {

@@ -115,14 +115,14 @@ func TestEmitReadsInputAndFiles(t *testing.T) {
 func TestColoursAreForTerminalsOnly(t *testing.T) {
 	t.Parallel()
 	f := clitest.New(t, hookctl)
-	if got := f.With(cli.Process{Terminal: true}, "emit", "x").Stdout; !strings.HasPrefix(got, "\x1b[32mcontinue\x1b[0m") {
+	if got := f.With(cli.Process{Terminal: true}, "--text", "emit", "x").Stdout; !strings.HasPrefix(got, "\x1b[32mcontinue\x1b[0m") {
 		t.Errorf("on a terminal: %q; want a green action", got)
 	}
 	if got := f.With(cli.Process{Terminal: true}, "--json", "emit", "x").Stdout; !strings.HasPrefix(got, "{\n  \"event\": \"x\",\n") {
 		t.Errorf("JSON on a terminal: %q; want several lines", got)
 	}
 	f.Env["NO_COLOR"] = "1"
-	if got := f.With(cli.Process{Terminal: true}, "emit", "x").Stdout; !strings.HasPrefix(got, "continue") {
+	if got := f.With(cli.Process{Terminal: true}, "--text", "emit", "x").Stdout; !strings.HasPrefix(got, "continue") {
 		t.Errorf("with NO_COLOR: %q; want no colour", got)
 	}
 }
@@ -136,7 +136,6 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		code int
 		text string
 	}{
-		"no command":             {nil, cli.ExitLocal, `hookctl: expected one of "emit", `},
 		"an unknown flag":        {[]string{"emit", "x", "--sessions=1"}, cli.ExitLocal, "hookctl: unknown flag --sessions"},
 		"a bad event name":       {[]string{"emit", "tool pre"}, cli.ExitLocal, "event name"},
 		"data that is no JSON":   {[]string{"emit", "x", "{"}, cli.ExitLocal, `give an object like '{"tool_name":"Bash"}'`},

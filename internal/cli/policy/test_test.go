@@ -30,7 +30,7 @@ tests:
 		return f.With(cli.Process{Stdin: strings.NewReader(`{"event":"deploy:start"}`)}, append([]string{"test"}, args...)...)
 	}
 	test("--text", "well.yaml").Want(t, cli.ExitOK, "ok      well.yaml:4  nobody deploys\n1 test, 0 failed", "")
-	test("well.yaml").Want(t, cli.ExitOK, `{"kind":"test","file":"well.yaml","line":4,"name":"nobody deploys","ok":true}`+"\n"+`{"kind":"summary","tests":1,"failed":0}`, "")
+	test("--json", "well.yaml").Want(t, cli.ExitOK, `{"kind":"test","file":"well.yaml","line":4,"name":"nobody deploys","ok":true}`+"\n"+`{"kind":"summary","tests":1,"failed":0}`, "")
 	test("--text", "--junit", "report.xml", "well.yaml", "wrong.yaml").Want(t, cli.ExitLocal, `
 ok      well.yaml:4  nobody deploys
 FAILED  wrong.yaml:4  nobody deploys

@@ -27,7 +27,7 @@ func home(t *testing.T) (string, *clitest.Fixture) {
 			t.Fatal(err)
 		}
 	}
-	return dir, &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{"HOME": dir, "NATS_URL": "nats://127.0.0.1:1"}}
+	return dir, &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{"HOOKCTL_FORMAT": "json", "HOME": dir, "NATS_URL": "nats://127.0.0.1:1"}}
 }
 
 type report struct {

@@ -115,7 +115,7 @@ func TestTraceShowsForeignTextHarmlessly(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, hostile()) }))
 	t.Cleanup(s.Close)
 	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"HOOK_ROUTER_JAEGER": s.URL}}
-	got := f.With(cli.Process{Terminal: true}, "trace", "c1")
+	got := f.With(cli.Process{Terminal: true}, "--text", "trace", "c1")
 	if got.Code != cli.ExitOK || strings.Count(got.Stdout, "deep") != 999 || !strings.Contains(got.Stdout, "… and 500 spans more; --json shows all") {
 		t.Errorf("code %d: %.2000s%s", got.Code, got.Stdout, got.Stderr)
 	}

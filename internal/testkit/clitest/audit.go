@@ -66,7 +66,7 @@ func NewAudit(t *testing.T, hookctl Hookctl) *AuditFixture {
 		t.Fatal(err)
 	}
 	return &AuditFixture{
-		Fixture: &Fixture{t, hookctl, map[string]string{"NATS_URL": s.ClientURL(), "XDG_STATE_HOME": t.TempDir()}, b.Conn()},
+		Fixture: &Fixture{t, hookctl, map[string]string{"HOOKCTL_FORMAT": "json", "NATS_URL": s.ClientURL(), "XDG_STATE_HOME": t.TempDir()}, b.Conn()},
 		Bus:     b, Trail: log, Keys: NewKey(t, 1, "hook-router"), log: &audit.Log{},
 	}
 }

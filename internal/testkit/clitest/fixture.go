@@ -33,12 +33,12 @@ type Fixture struct {
 	NC      *nats.Conn
 }
 
-// New starts a server and a router.
+// New starts a server and a router. Output is JSON unless a command says --text.
 func New(t *testing.T, hookctl Hookctl) *Fixture {
 	t.Helper()
 	s := natstest.Listening(t)
 	routertest.Start(t, s, router.Options{})
-	return &Fixture{t, hookctl, map[string]string{"NATS_URL": s.ClientURL()}, natstest.Conn(t, s)}
+	return &Fixture{t, hookctl, map[string]string{"HOOKCTL_FORMAT": "json", "NATS_URL": s.ClientURL()}, natstest.Conn(t, s)}
 }
 
 // Outcome is how a run of hookctl ended.

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/hookrouter/hookrouter/internal/version"
+)
+
+// connection is the group of the flags of [Connection], and the topic of their help.
+const connection = "connection"
+
+// connectionLine stands in the help of commands for the flags that all of them have.
+const connectionLine = `
+Connection: --server, --context, --creds and more, or variables as NATS_URL;
+            see hookctl help connection
+`
+
+// help prints the help of a command: flags that say where the bus is in one line, and the
+// exit codes.
+func help(o kong.HelpOptions, ctx *kong.Context) error {
+	defer fold(ctx.Model.Node)()
+	if err := kong.DefaultHelpPrinter(o, ctx); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(ctx.Stdout, connectionLine+ExitCodes)
+	return err
+}
+
+// fold hides the flags of the connection until undo is called: completions offer them.
+func fold(app *kong.Node) (undo func()) {
+	var folded []*kong.Flag
+	for _, flag := range app.Flags {
+		if flag.Group != nil && flag.Group.Key == connection && !flag.Hidden {
+			flag.Hidden = true
+			folded = append(folded, flag)
+		}
+	}
+	return func() {
+		for _, flag := range folded {
+			flag.Hidden = false
+		}
+	}
+}
+
+// unfinished is the command line of an error that names a group of commands and none of
+// them, or nothing at all; nil for other errors.
+func unfinished(err error) *kong.Context {
+	parse, ok := errors.AsType[*kong.ParseError](err)
+	if !ok || parse.Context == nil || parse.Context.Error != nil {
+		return nil
+	}
+	node := parse.Context.Selected()
+	if node == nil {
+		node = parse.Context.Model.Node
+	}
+	if len(node.Children) == 0 || len(node.Positional) > 0 || node.DefaultCmd != nil {
+		return nil
+	}
+	return parse.Context
+}
+
+// HelpCmd is `hookctl help`.
+type HelpCmd struct {
+	Topic []string `arg:"" optional:"" help:"A command, such as audit query; or connection."`
+}
+
+// Run shows the help of a command, or of the connection.
+func (c *HelpCmd) Run(ctx *kong.Context) error {
+	if len(c.Topic) == 1 && c.Topic[0] == connection {
+		return connectionHelp(ctx)
+	}
+	_, err := ctx.Parse(append(c.Topic, "--help"))
+	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context != nil && parse.Context.Error != nil {
+		return fmt.Errorf("show help of %q: %w (see hookctl --help)", strings.Join(c.Topic, " "), parse.Context.Error)
+	}
+	return nil // the help is printed, whatever else the command needs
+}
+
+// connectionHelp shows the flags that say where the bus is.
+func connectionHelp(ctx *kong.Context) error {
+	var flags struct {
+		Connection `embed:"" group:"Every command that needs NATS takes them, or the variables in parentheses."`
+	}
+	parser, err := kong.New(&flags,
+		kong.Name("hookctl COMMAND"),
+		kong.Description("How commands reach the bus. Without any of these they find the router of this machine, and the credentials that it made."),
+		kong.NoDefaultHelp(),
+		kong.Writers(ctx.Stdout, ctx.Stderr),
+		kong.ValueFormatter(withVariables),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 80}),
+	)
+	if err != nil {
+		return err
+	}
+	all, err := parser.Parse(nil)
+	if err != nil {
+		return err
+	}
+	return all.PrintUsage(false)
+}
+
+// VersionCmd is `hookctl version`.
+type VersionCmd struct{}
+
+// Run prints the version.
+func (c *VersionCmd) Run(e *Env) error {
+	if !e.Out.Document(map[string]string{"version": version.Number(), "build": version.Build()}) {
+		e.Out.Print("%s\n", version.Build())
+	}
+	return nil
+}
