@@ -163,6 +163,14 @@ func TestToolOf(t *testing.T) {
 			`{"tool_name":"mcp__host__run","tool_input":{"args":["-rf","/tmp/a b"],"command":"rm"}}`,
 			Tool{Name: "mcp__host__run", Class: ClassMCP, Known: true, Server: "host", ServerTool: "run", Command: "rm -rf '/tmp/a b'"},
 		},
+		"variables beside the command": {
+			`{"tool_name":"Bash","tool_input":{"command":"ls","env":{"LD_PRELOAD":"x"}}}`,
+			Tool{Name: "Bash", Class: ClassShell, Known: true, Partial: true, Command: "ls"},
+		},
+		"nothing but the usual shell beside the command": {
+			`{"tool_name":"Bash","tool_input":{"command":"ls","env":{},"stdin":"","shell":"/bin/bash"}}`,
+			Tool{Name: "Bash", Class: ClassShell, Known: true, Command: "ls"},
+		},
 		"a script in the arguments of a shell": {
 			`{"tool_name":"Bash","tool_input":{"command":"bash","args":["-c","ls | wc"]}}`,
 			Tool{Name: "Bash", Class: ClassShell, Known: true, Command: "ls | wc"},

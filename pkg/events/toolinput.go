@@ -53,12 +53,13 @@ const (
 	pathRole
 	urlRole
 	nestedRole // objects that name files of their own
+	besideRole // what a shell is given beside its command: variables, input, another shell
 )
 
 // memberRoles is by name as [appendKey] makes it.
 var memberRoles = map[string]role{
 	"command": commandRole, "cmd": commandRole, "commandline": commandRole, "script": commandRole,
-	"shellcommand": commandRole, "bashcommand": commandRole, "clicommand": commandRole, "program": commandRole, "executable": commandRole,
+	"shellcommand": commandRole, "bashcommand": commandRole, "clicommand": commandRole, "cmdline": commandRole, "program": commandRole, "executable": commandRole,
 	"argv": argvRole, "commands": listRole, "cmds": listRole, "scripts": listRole, "steps": stepRole, "actions": stepRole, "tasks": stepRole, "operations": stepRole,
 	"args": argsRole, "arguments": argsRole, "commandargs": argsRole, "commandarguments": argsRole,
 	"cwd": cwdRole, "workdir": cwdRole, "workingdirectory": cwdRole, "workingdir": cwdRole,
@@ -67,8 +68,9 @@ var memberRoles = map[string]role{
 	"filename": pathRole, "absolutepath": pathRole, "notebookpath": pathRole, "targetfile": pathRole, "targetdirectory": pathRole,
 	"targetdirectories": pathRole, "targetnotebook": pathRole,
 	"relativeworkspacepath": pathRole, "source": pathRole, "destination": pathRole, "sourcepath": pathRole, "destinationpath": pathRole,
-	"oldpath": pathRole, "newpath": pathRole,
-	"url": urlRole, "urls": urlRole, "uri": urlRole,
+	"root": pathRole, "rootdir": pathRole, "rootpath": pathRole, "basepath": pathRole, "localpath": pathRole, "oldpath": pathRole, "newpath": pathRole,
+	"url": urlRole, "urls": urlRole, "uri": urlRole, "endpoint": urlRole, "href": urlRole, "address": urlRole,
+	"env": besideRole, "environment": besideRole, "environmentvariables": besideRole, "stdin": besideRole, "shell": besideRole,
 	"edits": nestedRole, "replacements": nestedRole, "changes": nestedRole,
 }
 
@@ -87,6 +89,7 @@ type members struct {
 	cwd, dir     string
 	paths, urls  []string
 	partial      bool
+	beside       bool // a shell is given more than its command
 }
 
 // read takes every member: where several could be meant, a guard shall see all.
@@ -125,8 +128,23 @@ func (m *members) readWithin(o Object, depth int) {
 			m.collect(&m.urls, v, false)
 		case nestedRole:
 			m.nested(v)
+		case besideRole:
+			m.beside = m.beside || !plain(v)
 		}
 	}
+}
+
+// plain reports whether what stands beside a command changes nothing: it is empty, or the
+// name of a shell.
+func plain(v jsontext.Value) bool {
+	switch v.Kind() {
+	case '{', '[':
+		return len(bytes.Trim(v, "{}[] \t\r\n")) == 0
+	case '"':
+		text, err := unquote(v)
+		return err == nil && (text == "" || isShell(text))
+	}
+	return v.Kind() != '0'
 }
 
 func (m *members) arguments(v jsontext.Value) {

@@ -101,7 +101,7 @@ func (c toolCall) readShell(t *Tool, kind toolKind, m members) {
 		commands = append(commands, c.input.text)
 	}
 	t.Command = strings.Join(commands, "\n")
-	if t.Command == "" && kind.form == usual || len(commands) > 0 && m.oddArgs {
+	if t.Command == "" && kind.form == usual || len(commands) > 0 && (m.oddArgs || m.beside) {
 		t.Partial = true
 	}
 }

@@ -66,7 +66,10 @@ func (p urlPattern) mayBe(text string) bool {
 		return true
 	}
 	name := hosts.Canonical(u.Hostname())
-	host, _, _ := strings.Cut(p.host, ":")
+	host := p.host
+	if strings.Count(host, ":") == 1 { // else it is an address of IPv6
+		host, _, _ = strings.Cut(host, ":")
+	}
 	return approval.Glob(p.scheme, u.Scheme) && approval.Glob(host, name) &&
 		(approval.Glob(p.path, path.Clean("/"+u.Path)) || approval.Glob(p.path, u.Path) || p.path == "/*")
 }

@@ -38,6 +38,7 @@ eslint prettier jest vitest mocha ava tap nyc c8 playwright cypress next nuxt vi
 hugo mockery swag dlv terraform-docs k6 hey ab wrk shellcheck shfmt bats hadolint yamllint actionlint jsonlint ajv spectral vale codespell typos markdown-link-check lychee semgrep trivy grype syft gitleaks trufflehog act
 rspec rubocop standardrb sorbet srb brakeman rails-erb-lint jekyll phpunit phpstan psalm php-cs-fixer pest pint mix-format dialyzer credo rebar3 xcodebuild xcrun swiftlint swiftformat adb ktlint detekt dotnet-format zig nim crystal
 uvicorn gunicorn fastapi hypercorn django celery puma unicorn streamlit
+latexmk pdflatex xelatex lualatex bibtex biber typst
 # fetch: see network
 curl wget
 # judged by what they are told in their language: see queries
@@ -65,8 +66,9 @@ gem: install list env which info search build
 composer: install require update show validate dump-autoload outdated test run-script run
 go: build test vet fmt mod run generate install get list version env doc tool work help
 cargo: build b test t run r check c clippy fmt doc add remove rm update bench tree metadata fetch init new nextest expand audit deny machete outdated search version help vendor llvm-cov clean fix package install miri
+nix: build develop shell fmt search flake/check flake/show flake/update flake/metadata flake/lock
 rustup: show component target toolchain update default which doc
-dotnet: build test run restore format new add list publish watch tool clean sln
+dotnet: ef/migrations ef/dbcontext build test run restore format new add list publish watch tool clean sln
 mix: test compile deps.get format credo dialyzer phx.server deps.compile ecto.migrate ecto.create help phx.routes
 swift: build test run package
 dart: analyze format test run pub fix
@@ -89,10 +91,10 @@ volta: list install which pin
 pyenv: versions version which local install exec
 rbenv: versions version which local install exec
 asdf: list current plugin install which where exec reshim
-docker: build ps images image/ls logs pull version info rm container/rm compose/up compose/build compose/ps compose/logs compose/pull compose/stop compose/start compose/restart compose/ls compose/images compose/top compose/down compose/version stop start restart stats top port diff buildx/build buildx/ls buildx/bake container/ls container/logs network/ls volume/ls tag wait search events system/df
-podman: build ps images logs pull version info compose/up compose/build compose/ps compose/logs stop start restart stats top tag
-docker-compose: up build ps logs pull stop start restart top images down version
-podman-compose: up build ps logs pull stop start restart down
+docker: run exec compose/exec compose/run build ps images image/ls logs pull version info rm container/rm compose/up compose/build compose/ps compose/logs compose/pull compose/stop compose/start compose/restart compose/ls compose/images compose/top compose/down compose/version stop start restart stats top port diff buildx/build buildx/ls buildx/bake container/ls container/logs network/ls volume/ls tag wait search events system/df
+podman: run exec compose/exec compose/run build ps images logs pull version info compose/up compose/build compose/ps compose/logs stop start restart stats top tag
+docker-compose: run exec up build ps logs pull stop start restart top images down version
+podman-compose: run exec up build ps logs pull stop start restart down
 kubectl: get describe logs explain api-resources api-versions version cluster-info top diff wait rollout/status rollout/history config/get-contexts config/current-context config/get-clusters auth/can-i auth/whoami kustomize events completion help
 helm: list ls status history template lint show search repo/list repo/add repo/update dependency dep version verify pull package create
 kustomize: build version cfg
@@ -100,7 +102,7 @@ terraform: init plan validate fmt version providers graph get workspace/list wor
 tofu: init plan validate fmt version providers graph get workspace/list workspace/show test
 terragrunt: plan validate hclfmt graph
 pulumi: preview version stack/ls about
-aws: s3/ls sts/get-caller-identity */describe-* */list-* help
+aws: s3/ls sts/get-caller-identity */describe-* */list-* logs/tail logs/filter-log-events help
 gcloud: config/list config/get-value projects/list version info compute/instances compute/zones container/clusters run/services
 az: account/show account/list group/list group/show vm/list version
 gh: pr/list pr/view pr/create pr/checkout pr/diff pr/checks pr/status pr/comment pr/ready pr/edit pr/review issue/list issue/view issue/create issue/comment issue/edit issue/status run/list run/view run/watch run/download repo/view repo/clone repo/list release/list release/view workflow/list workflow/view search api browse auth/status label/list status version
@@ -136,6 +138,10 @@ var programs = sync.OnceValue(func() map[string][]string {
 var (
 	// grave are targets of a project that reach further than the project.
 	grave = regexp.MustCompile(`(?i)(^|[:_./-])(destroy|drop|wipe|nuke|purge|deploy|publish|release|teardown|rollback|downgrade|undeploy|uninstall|reset|prod|production|flyway:?clean)([:_./-]|$)`)
+	// ships are words by which a program that builds also publishes.
+	ships = regexp.MustCompile(`(?i)(^|:)(publish|publishSigned|release|deploy|gh-deploy|upload|submit|destroy|hex\.publish|apply|unpublish)$`)
+	// shippers are such programs.
+	shippers = strings.Fields("sbt lein mill ant goreleaser lerna nx turbo expo eas-cli mkdocs hugo cabal stack rebar3 ko jekyll xmake ng astro remix serverless")
 	// runsTargets are programs whose arguments name targets of a project.
 	runsTargets = strings.Fields("make gmake just task rake invoke npm pnpm yarn bun gradle gradlew mvn mvnw composer flask")
 )
@@ -156,10 +162,31 @@ func develops(c shell.Command) bool {
 		return true
 	case !listed:
 		return (own(c) || stays(c)) && !aimsAt(c, grave)
-	case slices.Contains(runsTargets, c.Name()) && aimsAt(c, grave), limited && !passes(c):
+	case slices.Contains(runsTargets, c.Name()) && aimsAt(targeted(c), grave), limited && !passes(c), slices.Contains(shippers, c.Name()) && aimsAt(c, ships) && !rehearses(c):
 		return false
 	}
 	return verbs == nil || does(c, verbs)
+}
+
+// script is one of a project that packages it for somewhere, as npm run build.
+var script = regexp.MustCompile(`^(build|test|lint|check|type-?check|dev|start|format)\b[\w:-]*$`)
+
+// targeted is a command without what a script that builds is given behind a --: in
+// npm run build -- --mode production, production is no target.
+func targeted(c shell.Command) shell.Command {
+	args := c.Args()
+	at := slices.IndexFunc(args, func(w shell.Word) bool { return w.Text == "--" })
+	if at > 0 && slices.Contains([]string{"npm", "pnpm", "yarn", "bun"}, c.Name()) && script.MatchString(args[at-1].Text) {
+		c.Words = c.Words[:at+1]
+	}
+	return c
+}
+
+// rehearses reports whether a program only does as if it published.
+func rehearses(c shell.Command) bool {
+	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		return w.Text == "--snapshot" || w.Text == "--dry-run" || w.Text == "--skip=publish"
+	})
 }
 
 // own reports whether a program stands in the project, where it is named by its path.

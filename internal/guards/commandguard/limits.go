@@ -17,10 +17,13 @@ var (
 	cloudSecret      = regexp.MustCompile(`(?i)secret|task-definition|instance-attribute|user-?data|parameter`)
 	remote           = regexp.MustCompile(`^[^/]*:`)
 	clusterSecret    = regexp.MustCompile(`(?i)secret|^/`)
-	fromElsewhere    = regexp.MustCompile(`(?i)^(git\+|git@|[a-z]+:/|github:|gitlab:|bitbucket:|file:)|_auth|token|passw`)
+	fromElsewhere    = regexp.MustCompile(`(?i)^(git\+|git@|[a-z]+:/|github:|gitlab:|bitbucket:|file:)`)
+	keyName          = regexp.MustCompile(`(?i)_auth|token|passw`)
 	immodest         = regexp.MustCompile(`^0?[0-7]?[0-7]?[0-7]?(777|666|000)$|^0?[2-7][0-7]{3}$|[+=][rwxX]*[st]|^(a|o|ugo|go)?[+=][rxX]*w`)
 	guarding         = regexp.MustCompile(`(?i)hook-?(router|worker|agent|ctl)|nats|h.{0,4}ook|:(4222|8222|6222)`)
 	environment      = regexp.MustCompile(`ENVIRON|\$ENV|(^|[^.\w])(env|strenv|envsubst)\b`)
+	routerName       = regexp.MustCompile(`(?i)\brouter\b`)
+	ownNetwork       = regexp.MustCompile(`^(none|bridge|[a-z0-9_-]*(net|network|default)[a-z0-9_-]*)$`)
 	everyProcess     = regexp.MustCompile(`^1$|^[.^$*]+$`)
 )
 
@@ -36,7 +39,10 @@ var limits = map[string]func(shell.Command) bool{
 		return !aimsAt(c, showsEnvironment) && shell.Option(c, "-E") == shell.No
 	},
 	"dig": plain, "nslookup": plain, "host": plain, "ping": plain,
-	"strace": traces, "ltrace": traces,
+	"git":  pushes,
+	"make": describes, "gmake": describes,
+	"http.server": serves,
+	"strace":      traces, "ltrace": traces,
 	"cp":  func(c shell.Command) bool { return !aimsAt(c, nothing) },
 	"tar": keeps, "bsdtar": keeps, "gtar": keeps,
 	"zip": func(c shell.Command) bool { return shell.Option(c, "-m") == shell.No },
@@ -66,7 +72,7 @@ func wraps(c shell.Command) bool {
 
 // installs: packages come from a registry, and from the usual one.
 func installs(c shell.Command) bool {
-	return !aimsAt(c, fromElsewhere) &&
+	return !aimsAt(c, fromElsewhere) && (!slices.Contains(c.Verbs(1), "config") || !aimsAt(c, keyName)) &&
 		!slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return elsewhere.MatchString(w.Text) })
 }
 
@@ -82,10 +88,29 @@ func modest(c shell.Command) bool {
 // contains: docker rm takes containers that are named, and are not running; those of the
 // router and of NATS are left alone.
 func contains(c shell.Command) bool {
-	if guards(c) {
+	if guards(c) || ends(c) && aimsAt(c, routerName) || reaches(c) {
 		return false
 	}
 	return !slices.Contains(c.Verbs(2), "rm") || !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known || strings.HasPrefix(w.Text, "-") })
+}
+
+// ends reports whether a command stops containers.
+func ends(c shell.Command) bool {
+	return slices.ContainsFunc(c.Verbs(2), func(v string) bool { return slices.Contains(strings.Fields("stop kill down rm restart pause"), v) })
+}
+
+// reaches reports whether a container is given the machine's network, where the router is.
+func reaches(c shell.Command) bool {
+	for i, w := range c.Args() {
+		name, value, joined := strings.Cut(w.Text, "=")
+		if !joined && i+1 < len(c.Args()) {
+			value = c.Args()[i+1].Text
+		}
+		if (name == "--network" || name == "--net") && !ownNetwork.MatchString(value) {
+			return true
+		}
+	}
+	return false
 }
 
 // guards reports whether a command names what guards the agent.
@@ -108,6 +133,40 @@ func variables(c shell.Command) bool {
 	return !aimsAt(c, environment)
 }
 
+// pushes: a remote by its address, or by another name than the usual one, may be anybody's; and
+// what git keeps for it may hold a token.
+func pushes(c shell.Command) bool {
+	verb := c.Verb()
+	if verb == "config" {
+		return !aimsAt(c, gitSecret)
+	}
+	if verb != "push" {
+		return true
+	}
+	at := slices.IndexFunc(c.Args(), func(w shell.Word) bool { return w.Text == "push" })
+	c.Words = append(c.Words[:1:1], c.Args()[at+1:]...)
+	words := operands(c)
+	return len(words) == 0 || words[0].Text == "origin"
+}
+
+var printsBase = regexp.MustCompile(`^-[a-zA-Z]*p[a-zA-Z]*$|^--print-d`)
+
+var gitSecret = regexp.MustCompile(`(?i)extraheader|credential|token|passw|insteadof`)
+
+// describes: make -p prints all variables.
+func describes(c shell.Command) bool {
+	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return printsBase.MatchString(w.Text) })
+}
+
+// serves: a directory of the project.
+func serves(c shell.Command) bool {
+	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		_, value, _ := strings.Cut("="+w.Text, "=")
+		value = value[strings.LastIndexByte(value, '=')+1:]
+		return !w.Known || strings.HasPrefix(value, "/") || strings.HasPrefix(value, "~") || strings.HasPrefix(value, "..")
+	})
+}
+
 // traces: a process that runs already may be another's.
 func traces(c shell.Command) bool { return shell.Option(c, "-p") == shell.No }
 
@@ -125,7 +184,7 @@ func prints(c shell.Command) bool { return !c.Writes() }
 // spares reports whether a command stops or looks for other processes than the first one,
 // all of a user, and those that guard the agent.
 func spares(c shell.Command) bool {
-	return !guards(c) && !aimsAt(c, everyProcess) && (c.Name() == "kill" || shell.Option(c, "-u") == shell.No && shell.Option(c, "-U") == shell.No)
+	return !guards(c) && !aimsAt(c, everyProcess) && !aimsAt(c, routerName) && (c.Name() == "kill" || shell.Option(c, "-u") == shell.No && shell.Option(c, "-U") == shell.No)
 }
 
 var (
@@ -205,7 +264,7 @@ func asksMetadata(c shell.Command) shell.Found {
 
 // router is what only the router answers: its approval requests, its table, its log level, and
 // the ports of NATS on this machine.
-var router = regexp.MustCompile(`(?i)/v1/+approvals|/v1/+registry\b|/loglevel\b|:8080/+v1/+(events|execute|emit|collect|agents)\b`)
+var router = regexp.MustCompile(`(?i)/v1/+approvals|/v1/+(registry|freeze)\b|/loglevel\b|:8080/+(v1/+(events|execute|emit|collect|agents|session|why)|why|denied|approvals)\b`)
 
 func answersItself(c shell.Command) shell.Found {
 	decoded := func(text string) string {

@@ -114,7 +114,7 @@ func removesHere(c shell.Command) shell.Found {
 	case "rsync":
 		return here(mirrored(c))
 	case "rm", "rimraf", "trash":
-		return min(here(c), max(recursive(c), shell.FoundIf(c.Name() != "rm")))
+		return min(here(c), max(recursive(c), shell.FoundIf(c.Name() != "rm" || slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Deep }))))
 	}
 	return shell.No
 }

@@ -36,6 +36,9 @@ func searched(tool events.Tool, ev events.Event) (all []access, whole bool) {
 	}
 	input, _ := data.ToolInput()
 	patterns, whole := narrowed(input)
+	if pattern, _ := input.GetString("pattern"); strings.EqualFold(tool.Name, "glob") && pattern != "" && strings.ContainsAny(pattern[:1], "/~") {
+		all = append(all, access{path: paths.Resolve(pattern, tool.Cwd), reads: true, glob: true}) // a whole path
+	}
 	for _, pattern := range patterns {
 		for _, dir := range dirs {
 			names, a := filter(pattern)

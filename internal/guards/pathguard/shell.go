@@ -39,6 +39,10 @@ func own(c, next shell.Command) []shell.Word {
 	switch {
 	case c.Name() == "find":
 		return outsideExec(c.Words)
+	case slices.Contains(containers, c.Name()):
+		if at := len(c.Words) - len(next.Words); at > 0 && len(next.Words) > 0 && c.Words[at].Text == next.Words[0].Text {
+			return c.Words[:at]
+		}
 	case len(c.Doubts) == 0 && len(next.Words) > 0 && slices.Contains(wrapping, c.Name()):
 		if at := slices.IndexFunc(c.Args(), func(w shell.Word) bool { return w.Text == next.Words[0].Text }); at >= 0 {
 			return c.Words[:at+1]
@@ -55,7 +59,7 @@ func (s *collector) command(c shell.Command) {
 		return
 	}
 	does, known := useOf(c)
-	if does == none {
+	if does == none || does == copies && fromTemplate(c) {
 		return
 	}
 	from := s.dirs
@@ -126,7 +130,7 @@ func (s *collector) command(c shell.Command) {
 			a.writes = i > 0 && edit
 		}
 		a.writes = a.writes || i == to
-		s.words(w, a, file)
+		s.words(w, a, file && (w.Known || !slices.Contains(listing, name)))
 		if _, at, found := strings.Cut(w.Text, ":"); found && name == "git" { // as in HEAD:file
 			s.words(shell.Word{Text: at, Known: w.Known}, a, false)
 		}
@@ -139,6 +143,20 @@ func (s *collector) command(c shell.Command) {
 			s.scripted(w.Text)
 		}
 	}
+}
+
+// fromTemplate reports whether a command copies a template to the file that it is for, in the
+// same directory: cp .env.example .env
+func fromTemplate(c shell.Command) bool {
+	args := c.Args()
+	if len(args) == 3 && args[0].Text == "-n" {
+		args = args[1:]
+	}
+	if len(args) != 2 || !args[0].Known || args[0].Glob || !args[1].Known || args[1].Glob {
+		return false
+	}
+	suffix, named := strings.CutPrefix(args[0].Text, args[1].Text)
+	return named && slices.Contains([]string{".example", ".sample", ".template", ".dist"}, suffix) && strings.HasPrefix(path.Clean(args[1].Text), ".env")
 }
 
 // enter adds the directory that a command goes to by its option -C.

@@ -43,7 +43,7 @@ var uses = func() map[string]use {
 }()
 
 // listing are readers that tell no more of a file than its name and size.
-var listing = []string{"ls", "ll", "dir", "du", "df", "stat", "tree"}
+var listing = []string{"ls", "ll", "dir", "du", "df", "stat", "tree", "wc"}
 
 // changers are readers that change what they are given, where they have one of these
 // options.

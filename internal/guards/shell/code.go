@@ -18,7 +18,7 @@ var readable = map[string]struct{ codes, flags []string }{
 // them does, nobody asks: it is not read.
 var codeWords = func() map[string]bool {
 	all := map[string]bool{}
-	for word := range strings.FieldsSeq(`print json sys math re datetime time random statistics platform string itertools collections textwrap base64 hashlib uuid
+	for word := range strings.FieldsSeq(`print json sys math re datetime time random statistics platform string itertools collections textwrap base64 hashlib uuid csv reader DictReader
 		load loads dump dumps indent sort_keys stdin readline version version_info python_version executable argv
 		len sum sorted reversed range min max abs round int float str bool list dict set tuple type repr enumerate zip map filter any all ord chr hex bin
 		for in if else elif while not and or is lambda True False None pass
@@ -34,7 +34,7 @@ var codeWords = func() map[string]bool {
 }()
 
 // codeModules may be imported.
-var codeModules = strings.Fields("json sys math re datetime time random statistics platform string itertools collections textwrap base64 hashlib uuid")
+var codeModules = strings.Fields("json sys math re datetime time random statistics platform string itertools collections textwrap base64 hashlib uuid csv")
 
 // codeOthers may be imported and asked for their version.
 const codeOthers = `numpy|pandas|torch|tensorflow|django|flask|fastapi|requests|httpx|pydantic|sqlalchemy|pytest|yaml|scipy|sklearn|transformers`
@@ -50,7 +50,10 @@ var (
 	codeVersion = regexp.MustCompile(`\b(` + codeOthers + `)\.__version__|\bprocess\.(versions?|arch|platform)\b`)
 	codeOther   = regexp.MustCompile(`^(` + codeOthers + `)$`)
 	// codeFile is a file that tells nothing of a secret.
-	codeFile = regexp.MustCompile(`\brequire\(['"](\.{1,2}/)+([\w-]+/)*(package|package-lock|tsconfig)\.json['"]\)`)
+	codeFile = regexp.MustCompile(`\brequire\(['"](\.{1,2}/)+([\w-]+/)*(package|package-lock|tsconfig)\.json['"]\)` +
+		`|\bopen\(['"]([\w-]+/)*[\w-]+\.(json|csv|tsv|txt|md|xml|html)['"](, *['"]rb?['"])?\)`)
+	// codeSecret is in the names of files that may well tell one.
+	codeSecret = regexp.MustCompile(`(?i)secret|cred|token|passw|key|auth|config|settings|account|hosts|state`)
 	// perlReplaces is code of Perl that replaces text by text.
 	perlReplaces = regexp.MustCompile(`^\s*(s/(\\.|[^/\\@{` + "`" + `])*/(\\.|[^/\\@{` + "`" + `])*/[gimsx]*\s*;?\s*)+$`)
 	// codeIndex leads to each member of an object of JavaScript, by a text.
@@ -67,7 +70,13 @@ func harmlessCode(code, language string) bool {
 	if language == "Perl" {
 		return perlReplaces.MatchString(code)
 	}
-	if code = codeFile.ReplaceAllString(code, "0"); strings.ContainsAny(code, "`\\@#") || len(code) > maxCode {
+	code = codeFile.ReplaceAllStringFunc(code, func(file string) string {
+		if strings.HasPrefix(file, "open") && codeSecret.MatchString(file) {
+			return file
+		}
+		return "0"
+	})
+	if strings.ContainsAny(code, "`\\@#") || len(code) > maxCode {
 		return false
 	}
 	code = codeTexts.ReplaceAllString(code, `""`)

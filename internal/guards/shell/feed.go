@@ -89,7 +89,7 @@ func (s source) piped(commands []Command) *feed {
 			f.text += w.Text
 		}
 	} else if len(commands) > 0 {
-		if len(commands) == 1 && commands[0].Name() == "find" {
+		if len(commands) == 1 {
 			f.names = listed(commands[0])
 		}
 		f.of = "what " + clip(commands[len(commands)-1].Name()) + " prints"

@@ -43,9 +43,28 @@ func Starts(find Command) (dirs []Word, end int) {
 	return args[begin:end], end
 }
 
+// tracked reports whether git lists files that it has.
+func tracked(git Command) bool {
+	switch git.Verb() {
+	case "ls-files":
+		return Option(git, "-o") == No && Option(git, "--others") == No && Option(git, "-i") == No && Option(git, "--ignored") == No
+	case "diff":
+		return Option(git, "--name-only") == Yes
+	case "grep":
+		return Option(git, "-l") == Yes || Option(git, "--name-only") == Yes
+	}
+	return false
+}
+
 // listed are the files that find lists, as patterns: of a name, in or below each
 // directory where it begins. It is empty where they are not known by one name.
 func listed(find Command) (all []Word) {
+	if find.Name() == "git" && tracked(find) {
+		return []Word{{Text: "./*", Known: true, Glob: true, Deep: true}}
+	}
+	if find.Name() != "find" {
+		return nil
+	}
 	dirs, end := Starts(find)
 	name := ""
 	tests := find.Args()[end:]

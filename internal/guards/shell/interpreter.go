@@ -84,6 +84,8 @@ func (s source) interpreter(c *Command, of interpreter, ctx context) {
 		return
 	case code:
 		c.Runs = append(c.Runs, runsOf(c.Args())...)
+	case reads && ctx.feed != nil && ctx.feed.known && len(file) < 2 && harmlessCode(ctx.feed.text, of.name):
+		return
 	case reads && ctx.feed != nil:
 		c.Runs = append(c.Runs, ctx.feed.from...)
 	case !reads && len(file) > 0:

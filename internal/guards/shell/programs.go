@@ -9,8 +9,8 @@ var runners = map[string]string{
 	"at": "", "batch": "", "systemd-run": "", "pkexec": "", "machinectl": "", "firejail": "", "bwrap": "", "proot": "", "fakeroot": "", "socat": "",
 	"hyperfine": "", "watchexec": "", "chpst": "", "start-stop-daemon": "", "daemonize": "", "lxc-attach": "", "distrobox": "", "flatpak-spawn": "", "concurrently": "", "schtasks": "",
 	"xterm": "", "gnome-terminal": "", "konsole": "", "alacritty": "", "kitty": "", "urxvt": "", "ansible": "! --version --help", "pdsh": "", "doppler": "run", "op": "run", "aws-vault": "exec",
-	"docker": "run exec create", "podman": "run exec create", "nerdctl": "run exec create", "docker-compose": "run exec", "podman-compose": "run exec", "kubectl": "run exec debug", "oc": "run exec rsh", "lxc": "exec", "vagrant": "ssh", "gcloud": "ssh", "limactl": "shell", "multipass": "exec",
-	"nix-shell": "--run --command", "nix": "run shell develop", "crontab": "! -l", "screen": "! -ls -list -v", "mise": "exec x", "rails": "runner r console", "manage.py": "shell shell_plus", "django-admin": "shell", "artisan": "tinker",
+	"docker": "create", "podman": "create", "nerdctl": "run exec create", "kubectl": "run exec debug", "oc": "run exec rsh", "lxc": "exec", "vagrant": "ssh", "gcloud": "ssh", "limactl": "shell", "multipass": "exec",
+	"nix-shell": "--run --command", "nix": "run", "crontab": "! -l", "screen": "! -ls -list -v", "mise": "exec x", "rails": "runner r console", "manage.py": "shell shell_plus", "django-admin": "shell", "artisan": "tinker",
 	"tmux": "! ls list-sessions lsw list-windows lsp list-panes has has-session capture-pane capturep kill-session kill-window kill-pane kill-server display-message -V",
 }
 

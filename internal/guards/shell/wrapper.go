@@ -21,6 +21,14 @@ type wrapper struct {
 	home          string // options with which it runs in a home directory; * is always
 }
 
+// container runs a command in another file system, where the paths lead elsewhere. Options that
+// open the machine to it are not known here, nor is one that changes the command.
+var container = wrapper{
+	verbs: "exec run", operands: 1, flags: "ditTPq", values: "cehlmpuvw",
+	long: "help rm init interactive tty detach publish-all quiet read-only no-deps service-ports build no-TTY quiet-pull" +
+		" name= env= publish= volume= mount= workdir= user= network= net= hostname= platform= memory= cpus= pull= label= tmpfs= shm-size= add-host= restart= ulimit= env-file= gpus= index= expose= dns=",
+}
+
 // architecture runs a command as on another machine.
 var architecture = wrapper{flags: "3BFILRSTXZv", values: "p", long: "32bit fdpic-funcptrs short-inode addr-compat-layout addr-no-randomize whole-seconds sticky-timeouts read-implies-exec mmap-page-zero 3gb 4gb uname-2.6 verbose pid="}
 
@@ -72,6 +80,7 @@ var wrappers = map[string]wrapper{
 	"dotenvx": {verbs: "run", free: true, values: "ef", long: "env= env-file= env-vault-file= env-keys-file= convention="},
 	"uv":      {verbs: "run", flags: "qvms", values: "p", long: "with= python= project= directory= extra= group= env-file= all-extras no-sync no-project isolated frozen locked active module script quiet verbose"},
 	"poetry":  {verbs: "run"}, "pipenv": {verbs: "run"}, "pdm": {verbs: "run"}, "hatch": {verbs: "run"}, "rye": {verbs: "run"}, "conda": {verbs: "run", values: "np", long: "name= prefix= no-capture-output"},
+	"docker": container, "podman": container, "docker-compose": container, "podman-compose": container, "nix": {verbs: "-c --command"},
 	"bundle": {verbs: "exec"}, "rbenv": {verbs: "exec"}, "pyenv": {verbs: "exec"}, "asdf": {verbs: "exec"}, "direnv": {verbs: "exec", operands: 1}, "ip": {verbs: "exec", operands: 1},
 	"npm": {verbs: "exec x", fetches: true, flags: "yq", long: "yes no package= quiet"}, "pnpm": {verbs: "exec dlx", fetches: true, flags: "r", long: "package= recursive"}, "yarn": {verbs: "exec dlx", fetches: true, flags: "q", values: "p"},
 	"npx": {fetches: true, flags: "yq", values: "p", long: "yes no no-install package= quiet ignore-existing prefer-offline"}, "bunx": {fetches: true, long: "bun"}, "pnpx": {fetches: true}, "uvx": {fetches: true, flags: "q", values: "p", long: "from= with= python= quiet"},
