@@ -37,11 +37,11 @@ func (s scanned) Recent(ctx context.Context) ([]console.Event, error) {
 	var list []console.Event // the newest first
 	at, calls := map[string]int{}, map[string][]call{}
 	kinds := []audit.Kind{audit.ChainResult, audit.HookResult, audit.HookError, audit.HookTimeout}
-	_, err = within(ctx, func(ctx context.Context) error {
+	if _, err := within(ctx, func(ctx context.Context) error {
 		return l.QueryNewest(ctx, query.Filter{Since: time.Now().Add(-recentSpan), Kinds: kinds}, func(r query.Record) error {
 			_, known := at[r.ChainID]
 			switch {
-			case r.Err != nil || r.Shadow:
+			case r.Shadow || r.ChainID == "": // or no record at all
 			case r.Kind == audit.ChainResult && len(list) == recentMost:
 				return query.ErrEnough
 			case r.Kind == audit.ChainResult && !known:
@@ -52,8 +52,7 @@ func (s scanned) Recent(ctx context.Context) ([]console.Event, error) {
 			}
 			return nil
 		})
-	})
-	if err != nil {
+	}); err != nil {
 		return nil, err
 	}
 	for id, i := range at {

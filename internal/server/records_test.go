@@ -115,7 +115,7 @@ func answer(t *testing.T, url, token, body string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if resp.Body.Close(); resp.StatusCode != http.StatusOK {
+	if _ = resp.Body.Close(); resp.StatusCode != http.StatusOK {
 		t.Fatalf("the answer is refused: %s", resp.Status)
 	}
 }
@@ -136,7 +136,9 @@ func TestASessionOutlivesARestart(t *testing.T) {
 		<-up
 		return "http://" + s.HTTPAddr() + "/v1/session", s, func() {
 			cancel()
-			<-down
+			if err := <-down; err != nil {
+				t.Error(err)
+			}
 		}
 	}
 	at, s, stop := start("", key)
@@ -152,7 +154,7 @@ func TestASessionOutlivesARestart(t *testing.T) {
 	}
 	var opened struct{ Session string }
 	err = json.NewDecoder(resp.Body).Decode(&opened)
-	if resp.Body.Close(); err != nil || opened.Session == "" {
+	if _ = resp.Body.Close(); err != nil || opened.Session == "" {
 		t.Fatalf("%v %s", err, resp.Status)
 	}
 	first := s.ConsoleToken()

@@ -1,14 +1,16 @@
 // The console: the views, the connection to the router, and the list of approvals.
-import { $, call, el, noAccess } from "./dom.js";
-import { left, visible } from "./text.js";
+import { $, call, noAccess, toast } from "./dom.js";
 import { decided, dismiss, isOpen, listed, open } from "./ask.js";
-import { addEvent, addLost } from "./live.js";
+import { card, count } from "./cards.js";
+import { addEvent, addLost, forget, showRecent } from "./live.js";
+import { showHistory } from "./history.js";
+import { showAudit } from "./audit.js";
 import { showRegistry } from "./registry.js";
 import { session, signIn } from "./session.js";
 import { showFrozen } from "./freeze.js";
 import { asked, showWhy } from "./why.js";
 
-const views = ["approvals", "live", "registry"];
+const views = ["approvals", "history", "live", "audit", "registry"];
 const setAside = new Map(); // id of an approval request that doesn't open by itself again → when it expires
 let pending = [], ahead = 0; // ahead: the router's clock less ours, in ms
 let access = true; // until a request is refused for want of it
@@ -25,6 +27,9 @@ function route() {
     else $("tab-" + name).removeAttribute("aria-current");
   }
   showRegistry(view === "registry");
+  if (view === "history") showHistory();
+  if (view === "live") showRecent();
+  if (view === "audit") showAudit();
   next();
 }
 
@@ -53,28 +58,14 @@ function showApprovals(message) {
   $("count").textContent = total;
   $("approvals-note").textContent = total > pending.length ? "the oldest " + pending.length + " of " + total : "";
   $("approvals-empty").hidden = total > 0;
-  $("approvals-table").hidden = total === 0;
   const focused = document.activeElement?.dataset?.review;
-  $("approvals-rows").replaceChildren(...pending.map(row));
+  $("approvals-rows").replaceChildren(...pending.map((q) => card(q, now, (it) => { if (!isOpen()) review(it); })));
   if (focused) document.querySelector('[data-review="' + CSS.escape(focused) + '"]')?.focus();
   listed(message);
   next();
 }
 
-function row(question) {
-  const button = el("button", { type: "button", textContent: "Review", "data-review": question.id });
-  button.addEventListener("click", () => { if (!isOpen()) review(question); });
-  const text = (value, kind) => el("td", { class: kind, textContent: visible(value) });
-  return el("tr", {},
-    el("td", { class: "num", textContent: left(Date.parse(question.expires) - now()), "data-expires": question.expires }),
-    el("td", { class: "wide" }, el("div", { class: "clamp", textContent: visible(question.prompt) })),
-    text(question.hook, "name"), text(question.event, "name"), text(question.session_id, "name"),
-    el("td", { class: "end" }, button));
-}
-
-setInterval(() => {
-  for (const cell of document.querySelectorAll("td[data-expires]")) cell.textContent = left(Date.parse(cell.dataset.expires) - now());
-}, 1000);
+setInterval(() => count(now()), 1000);
 
 function link(state, text) {
   $("link").dataset.state = state;
@@ -82,7 +73,7 @@ function link(state, text) {
 }
 
 const handlers = { approvals: showApprovals, decided, event: addEvent, lost: addLost };
-let delay = 500, socket = null;
+let delay = 500, socket = null, lost = false;
 
 function connect() {
   socket = new WebSocket((location.protocol === "https:" ? "wss://" : "ws://") + location.host + "/v1/events",
@@ -96,13 +87,22 @@ function connect() {
     access = true;
     $("banner").hidden = true;
     link("on", "live");
+    if (lost) {
+      toast("The router is back.");
+      forget();
+      if (!$("live").hidden) showRecent();
+    }
+    lost = false;
     showFrozen();
+    showRights();
   };
   socket.onclose = async () => {
     const wait = delay * (0.75 + Math.random() / 2);
     delay = Math.min(delay * 2, 15000);
     link("off", access ? "reconnecting" : "no access");
     if (!access) return; // until this tab gets another address
+    lost = true;
+    banner("The router can't be reached. Nothing can be answered until it is back; this page tries again by itself.");
     setTimeout(connect, wait);
     try {
       await call("/v1/approvals?limit=1"); // a socket doesn't say why it was refused
@@ -110,10 +110,22 @@ function connect() {
   };
 }
 
+// banner says something across the page; what is said already is not announced again.
+function banner(text) {
+  if ($("banner").textContent !== text || $("banner").hidden) $("banner").textContent = text;
+  $("banner").hidden = false;
+}
+
+// showRights shows what who is here may do.
+async function showRights() {
+  try {
+    $("tab-audit").hidden = !JSON.parse(await call("/v1/session")).may.includes("audit");
+  } catch { /* the connection's state says so */ }
+}
+
 addEventListener("noaccess", () => {
   access = false;
-  $("banner").textContent = noAccess;
-  $("banner").hidden = false;
+  banner(noAccess);
   dismiss();
   socket.close();
 });

@@ -33,6 +33,7 @@ export async function open(q, clock) {
     return;
   }
   dialog.showModal();
+  $("ask-body").scrollTop = 0; // focus has moved it
   opened = performance.now();
   const timer = setInterval(tick, 250);
   function tick() {
@@ -60,18 +61,15 @@ function fill(q, record, view) {
   $("ask-tool").textContent = visible(text(record, "tool_name") || q.event);
   showMore();
   $("ask-prompt").textContent = visible(q.prompt, true);
-  $("ask-reason").textContent = visible(text(record, "reason"), true);
+  const reason = text(record, "reason");
+  $("ask-reason").textContent = q.prompt.includes(reason) ? "" : visible(reason, true); // guards ask with it
   const facts = { event: q.event, session: q.session_id, agent: text(record, "agent") };
   $("ask-facts").replaceChildren(...Object.entries(facts).filter(([, value]) => value).map(([name, value]) =>
     el("div", {}, el("dt", { textContent: name }), el("dd", { textContent: visible(value) }))));
   const chain = text(record, "chain_id");
   if (chain) $("ask-facts").append(el("div", {}, el("dt", { textContent: "chain" }), el("dd", {}, el("a", { href: "/why/" + encodeURIComponent(chain), target: "_blank", textContent: visible(chain) }))));
-  $("ask-subject").replaceChildren(...subject(view));
-  $("ask-edits").replaceChildren(...edits(view.edits));
-  $("ask-edits").hidden = view.edits.length === 0;
-  $("ask-changes").replaceChildren(...(view.changed.length ? edits(view.changed) : [el("p", { class: "muted", textContent: "Nothing: this is what the agent sent." })]));
+  show(view);
   const data = record.get("data") || "{}";
-  $("ask-arguments").replaceChildren(rest(view.rest));
   $("ask-data").textContent = visible(indented(data), true);
   noteMasked(data, q);
   $("ask-note").value = "";
@@ -82,11 +80,19 @@ function fill(q, record, view) {
     const button = el("button", { type: "button", class: allow ? "option allow" : "option deny" },
       i < 9 ? el("kbd", { textContent: i + 1 }) : null,
       el("span", { textContent: visible(option) }),
-      el("small", { textContent: allow ? "allows" : "denies" }));
+      /^(allow|deny)\b/i.test(option) ? null : el("small", { textContent: allow ? "allows" : "denies" }));
     button.addEventListener("click", (event) => answer(option, event));
     return button;
   }));
-  $("ask-body").scrollTop = 0;
+}
+
+// show lays out what is judged.
+function show(view) {
+  $("ask-subject").replaceChildren(...subject(view));
+  $("ask-edits").replaceChildren(...edits(view.edits));
+  $("ask-edits").hidden = view.edits.length === 0;
+  $("ask-changes").replaceChildren(...(view.changed.length ? edits(view.changed) : [el("p", { class: "muted", textContent: "Nothing: this is what the agent sent." })]));
+  $("ask-arguments").replaceChildren(rest(view.rest));
 }
 
 // showMore says how many approval requests wait besides the one that is open.
@@ -112,10 +118,9 @@ async function reveal(q) {
   try {
     const view = JSON.parse(await call("/v1/approvals/" + encodeURIComponent(q.id) + "/reveal", { method: "POST" }));
     if (question !== q) return;
-    $("ask-subject").replaceChildren(...subject(view));
-    $("ask-edits").replaceChildren(...edits(view.edits));
-    $("ask-changes").replaceChildren(...edits(view.changed));
-    $("ask-arguments").replaceChildren(rest(view.rest));
+    show(view);
+    $("ask-body").focus();
+    toast("Revealed, and recorded.");
   } catch (error) {
     if (question === q) toast(visible(error.message));
   }
@@ -132,7 +137,7 @@ async function answer(option, event) {
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ option, data_sha256: q.data_sha256, ...(note && { note }) }),
     });
-    toast((grants(option) ? "Allowed: " : "Denied: ") + visible(option));
+    toast(grants(option) ? "Allowed: " + visible(option) : option.toLowerCase() === "deny" ? "Denied" : "Denied: " + visible(option));
     if (question === q) closed();
   } catch (error) {
     if (question !== q || ended || error.code === 401) return; // dismiss has closed it

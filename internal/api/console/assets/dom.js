@@ -14,6 +14,15 @@ export function el(tag, properties = {}, ...children) {
   return node;
 }
 
+// label names the cells of a row, where a phone shows each on a line of its own.
+export function label(row, names) {
+  names.forEach((name, i) => { row.children[i].dataset.label = name; });
+  return row;
+}
+
+// why is a link to the story of a chain.
+export const why = (chain, text) => el("a", { class: "touch", href: "/why/" + encodeURIComponent(chain), textContent: text });
+
 export const noAccess = "Access has ended. Open the address that the router printed when it started.";
 
 // call asks the API. The error of a refusal has its code. Without access the page

@@ -1,10 +1,11 @@
 // The live view: one row for each run of a chain, the newest first.
-import { $, el } from "./dom.js";
+import { $, call, el, label, why } from "./dom.js";
 import { indented, members, parts, visible } from "./text.js";
 
 const most = 500; // rows
 const announced = /^approval:|^user:notification$/; // by routers: no hook is asked, so that no result follows
 const rows = new Map(); // chain or event id → the row, oldest first
+let asked = false, late = false; // for what was there before this page; some of that came
 let waiting = [], drawing = false, paused = false, lost = 0;
 
 export function addEvent(message, text) {
@@ -12,6 +13,21 @@ export function addEvent(message, text) {
   if (waiting.length > most * 2) lost += waiting.splice(0, most).length;
   draw();
 }
+
+// showRecent adds what happened before the page was opened, or while it had no router.
+export async function showRecent() {
+  if (asked) return;
+  asked = true;
+  try {
+    const text = await call("/v1/recent");
+    const raw = parts(members(text).get("events"));
+    late = true;
+    JSON.parse(text).events.forEach((message, i) => addEvent(message, raw[i][1]));
+  } catch { asked = false; } // it is asked again when the router is back
+}
+
+// forget has the next showRecent ask again.
+export const forget = () => { asked = false; };
 
 export function addLost({ count }) {
   lost += count;
@@ -32,7 +48,9 @@ function draw() {
     const fresh = [];
     for (const [message, text] of waiting) add(message, text, fresh);
     waiting = [];
-    $("live-rows").prepend(...fresh.reverse());
+    if (late) sort();
+    else $("live-rows").prepend(...fresh.reverse());
+    late = false;
     for (const [key, row] of rows) {
       if (rows.size <= most) break;
       rows.delete(key);
@@ -41,6 +59,14 @@ function draw() {
     $("live-empty").hidden = rows.size > 0;
     note();
   });
+}
+
+// sort puts all rows in the order of their time.
+function sort() {
+  const list = [...rows].sort(([, a], [, b]) => Date.parse(a.message.time) - Date.parse(b.message.time));
+  rows.clear();
+  for (const [key, row] of list) rows.set(key, row);
+  $("live-rows").replaceChildren(...list.map(([, row]) => row.body).reverse());
 }
 
 function add(message, text, fresh) {
@@ -77,8 +103,11 @@ function fill({ message: m, hooks, data, body }) {
     el("td", { class: "name", textContent: visible(m.session_id || "") }),
     el("td", {}, m.action ? badge(m.action, m.action) : el("span", { class: "muted", textContent: m.kind === "event" && !announced.test(m.name) ? "…" : "" }),
       m.reason ? el("div", { class: "reason", textContent: visible(m.reason) }) : null),
-    el("td", { class: "chain" }, ...hooks.map(hook)));
-  body.dataset.text = [m.name, m.session_id, m.action, m.reason, ...hooks.map((h) => h.id + " " + (h.action || h.failure))].join(" ").toLowerCase();
+    el("td", { class: "chain" }, ...hooks.map(hook)),
+    el("td", { class: "id" }, m.chain_id && m.action ? why(m.chain_id, visible(m.chain_id)) : visible(m.chain_id || "")));
+  label(body, ["time", "event", "session", "decision", "hooks", "chain"]);
+  body.dataset.text = [m.name, m.session_id, m.chain_id, m.event_id, m.action, m.reason, ...hooks.map((h) => h.id + " " + (h.action || h.failure))].join(" ").toLowerCase();
+  body.dataset.verdict = [m.action === "deny" ? "deny" : "", hooks.some((h) => h.action === "ask_user") ? "ask" : "", hooks.some((h) => h.failure) ? "failure" : ""].join(" ");
   body.hidden = !fits(body);
 }
 
@@ -98,11 +127,13 @@ function brief(data) {
   return visible(line.length > 200 ? line.slice(0, 200) + "…" : line || "{}");
 }
 
-const fits = (body) => body.dataset.text.includes($("live-filter").value.trim().toLowerCase());
+const fits = (body) => body.dataset.text.includes($("live-filter").value.trim().toLowerCase()) && body.dataset.verdict.includes($("live-verdict").value);
 
-$("live-filter").addEventListener("input", () => {
-  for (const { body } of rows.values()) body.hidden = !fits(body);
-});
+for (const filter of ["live-filter", "live-verdict"]) {
+  $(filter).addEventListener("input", () => {
+    for (const { body } of rows.values()) body.hidden = !fits(body);
+  });
+}
 $("live-pause").addEventListener("click", () => {
   paused = !paused;
   $("live-pause").setAttribute("aria-pressed", paused);

@@ -1,5 +1,5 @@
 // The registry: every registration, in the order of execution.
-import { $, call, el } from "./dom.js";
+import { $, call, el, label } from "./dom.js";
 import { members, parts, visible } from "./text.js";
 
 const every = 10000; // ms between two readings while the view is open
@@ -32,10 +32,10 @@ function row(hook) {
   const alive = el("td", { class: "num", textContent: instances.length,
     title: instances.map((i) => visible(i.instance) + (i.version ? " " + visible(i.version) : "")).join("\n") });
   if (instances.length === 0) alive.classList.add("warn");
-  return el("tr", {}, name, cell([...texts("events"), ...texts("channels")].join(", ")),
+  return label(el("tr", {}, name, cell([...texts("events"), ...texts("channels")].join(", ")),
     cell(contributes ? "" : hook.get("priority") || "", "num"), cell(value("mode")), cell(value("on_failure")),
     cell(hook.has("timeout_ms") ? hook.get("timeout_ms") + " ms" : "", "num"), cell(value("match"), "code wide"),
-    cell(value("session_id")), alive);
+    cell(value("session_id")), alive), ["hook", "events or channels", "priority", "mode", "on failure", "time-out", "match", "session", "instances"]);
 }
 
 $("registry-reload").addEventListener("click", load);
