@@ -20,36 +20,45 @@ Contributor = Callable[[], Awaitable[Any] | Any]
 
 MAX_TIMEOUT = 30.0
 DEFAULT_TIMEOUT = 5.0
+IN_VAIN = "another hook denied the event: nobody waits for the answer"
+"""The message that a call is cancelled with for this reason; a handler gets asyncio.CancelledError."""
 _CONTINUE = b'{"action":"continue"}'
+_MAX_RULE = 250  # bytes that a router keeps
 
 
-async def serve(transport: Transport, reg: Registration, handler: Callable[..., Any], message: Msg, hide: bool) -> None:
-    """Call the handler and reply, with an error where there is no result."""
+async def serve(
+    transport: Transport, reg: Registration, handler: Callable[..., Any], message: Msg, hide: bool
+) -> RouterError | None:
+    """Call the handler and reply, with an error where there is no result; return that error."""
     task = asyncio.current_task()
     stopping: BaseException | None = None
+    body, rule = b"", ""
+    error: RouterError | None = None
     try:
-        body = await _answer(reg, handler, message, hide)
-        error: RouterError | None = None
+        body, rule = await _answer(reg, handler, message, hide)
     except RouterError as refused:
-        body, error = b"", refused
+        error = refused
     except asyncio.CancelledError as cancelled:
-        body = b""
         if task is not None and task.cancelling():
+            if IN_VAIN in cancelled.args:
+                raise
             stopping = cancelled
             error = RouterError(Code.DEADLINE, "the time to shut down was over before the hook answered")
         else:  # the handler cancelled itself
             error = RouterError(Code.INTERNAL, "the hook was cancelled")
     except Exception as failed:
         transport.log.exception("hook %s failed", reg.id)
-        body, error = b"", RouterError(Code.INTERNAL, f"{type(failed).__name__}: {failed}")
+        error = RouterError(Code.INTERNAL, f"{type(failed).__name__}: {failed}")
     except BaseException as failed:  # SystemExit, KeyboardInterrupt: the router hears first
-        body, error, stopping = b"", RouterError(Code.INTERNAL, f"the hook ended its process: {failed!r}"), failed
-    await _reply(transport, reg, message, body, error)
+        error, stopping = RouterError(Code.INTERNAL, f"the hook ended its process: {failed!r}"), failed
+    await _reply(transport, reg, message, body, rule, error)
     if stopping is not None:
         raise stopping
+    return error
 
 
-async def _answer(reg: Registration, handler: Callable[..., Any], message: Msg, hide: bool) -> bytes:
+async def _answer(reg: Registration, handler: Callable[..., Any], message: Msg, hide: bool) -> tuple[bytes, str]:
+    """Return the body of the reply and the rule that it names."""
     headers = {name.lower(): value for name, value in (message.headers or {}).items()}
     call = _call(reg, headers)
     try:
@@ -67,11 +76,11 @@ async def _answer(reg: Registration, handler: Callable[..., Any], message: Msg, 
                 if inspect.isawaitable(value):
                     value = await value
             if reg.channels:
-                return _contribution(value)
+                return _contribution(value), ""
             result, body = _result(reg, value)
             output.hidden = result.suppress_output
             span.answered(result.action, None)
-            return body
+            return body, result.rule or ""
     except TimeoutError as error:
         if time.expired():
             raise RouterError(Code.DEADLINE, f"the hook had {call.timeout:g} s") from None
@@ -117,7 +126,9 @@ def _contribution(value: object) -> bytes:
         raise RouterError(Code.INVALID_RESULT, f"the contribution: {error}") from None
 
 
-async def _reply(transport: Transport, reg: Registration, message: Msg, body: bytes, error: RouterError | None) -> None:
+async def _reply(
+    transport: Transport, reg: Registration, message: Msg, body: bytes, rule: str, error: RouterError | None
+) -> None:
     """Reply, repeating what binds a reply to its request."""
     if not message.reply:
         return
@@ -127,6 +138,8 @@ async def _reply(transport: Transport, reg: Registration, message: Msg, body: by
         if name.lower() in ("hook-nonce", "hook-call-id") and len(value) <= 128
     }
     headers = dict(echo)
+    if rule:
+        headers["Hook-Rule"] = _names.one_line(rule, _MAX_RULE)
     if error is not None:
         transport.log.warning("hook %s: no result: %s", reg.id, error)
         headers |= _error(error)

@@ -41,6 +41,8 @@ class HookResult:
     user_message_source: str | None = None
     """Accepted for amplifier-core's sake; on the bus a message names the hook that it is from."""
     append_to_last_tool_result: bool = False
+    rule: str | None = field(default=None, kw_only=True)
+    """Names the rule that decided, for the router's records and no agent: file and line, and what it is called."""
     run: Run | None = field(default=None, repr=False, compare=False, kw_only=True)
     """How the hooks were run, in the result of an emit."""
 
@@ -54,6 +56,8 @@ class HookResult:
                 fits, must = _CHECKS[name]
                 if not fits(value):
                     raise ValueError(f"{name} must be {must}, not {value!r:.100}")
+        if not (self.rule is None or isinstance(self.rule, str)):
+            raise ValueError(f"rule must be a string or None, not {self.rule!r:.100}")
 
     @classmethod
     def of(cls, value: object) -> HookResult:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import functools
 import sys
+import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,11 +14,13 @@ from typing import Any
 from nats.aio.msg import Msg
 
 from . import _names
-from ._serve import MAX_TIMEOUT, Contributor, Handler, serve
+from ._discovery import Discovery, Endpoint
+from ._serve import IN_VAIN, MAX_TIMEOUT, Contributor, Handler, serve
 from ._transport import Listener
 from .client import Client, Request, Retry
 from .errors import ConnectionLost, HookRouterError, InvalidReply, RouterError
 from .registration import Registration
+from .run import header
 
 ANNOUNCE = 15.0
 """Seconds that a registration may take."""
@@ -30,7 +33,9 @@ class _Hook:
     reg: Registration
     handler: Callable[..., Any]
     limit: asyncio.Semaphore
-    listener: Listener | None = None
+    endpoint: Endpoint
+    listeners: list[Listener] = field(default_factory=list)
+    under_way: dict[str, asyncio.Task[None]] = field(default_factory=dict)  # by call; of a hook that only validates
     due: float | None = None  # of the next renewal; None until the first registration was answered
     renewing: bool = False
     replaced_by: str = ""  # the registration in force that was reported last; empty: its own
@@ -48,18 +53,21 @@ class Worker:
         max_in_flight: int = 64,
         hide_output: bool = False,
         on_replaced: Callable[[str, dict[str, Any]], None] | None = None,
+        name: str = "hook-worker",
+        version: str = "0.0.0",
     ) -> None:
         """Make a worker.
 
         max_in_flight is how many calls of one hook run at once. With hide_output, what a handler prints is kept
         until its result says whether that is shown (suppress_output). on_replaced is called when somebody else's
-        registration has taken the place of a hook's.
+        registration has taken the place of a hook's. name and version are the program's, for `nats micro ls`.
         """
         self.client = client
         self.instance = instance or _names.token()[:22]
         self._max_in_flight, self._hide, self._on_replaced = max_in_flight, hide_output, on_replaced
         self._hooks: dict[str, _Hook] = {}  # in the order of registration
         self._calls: set[asyncio.Task[None]] = set()
+        self._discovery = Discovery(client.transport, name, version, self.instance)
         self._renewals: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._all = False  # renew all, due or not
@@ -89,12 +97,16 @@ class Worker:
             raise ValueError(f"hook {reg.id!r} is registered by this worker already")
         transport = self.client.transport
         transport.usable()
-        hook = _Hook(reg, handler, asyncio.Semaphore(self._max_in_flight))
+        subject = transport.subject("call", reg.id)
+        hook = _Hook(reg, handler, asyncio.Semaphore(self._max_in_flight), Endpoint(reg.id, subject))
         self._hooks[reg.id] = hook
         try:
-            hook.listener = await transport.listen(
-                transport.subject("call", reg.id), reg.id, functools.partial(self._receive, hook)
-            )
+            await self._discovery.start()
+            if reg.effect == "validate":
+                cancel = functools.partial(self._cancel, hook)
+                hook.listeners.append(await transport.listen(f"{subject}.cancel", "", cancel))
+            hook.listeners.append(await transport.listen(subject, reg.id, functools.partial(self._receive, hook)))
+            self._discovery.endpoints.append(hook.endpoint)
             await self._send(hook, Retry.IDEMPOTENT, ANNOUNCE)
         except BaseException as error:
             await self._undo(hook, error)
@@ -139,6 +151,7 @@ class Worker:
                 failed = error
         for hook in hooks:
             await self._silence(hook)
+        await self._discovery.stop()
         if self._calls:
             await asyncio.wait(self._calls, timeout=timeout)
         for call in list(self._calls):
@@ -159,16 +172,26 @@ class Worker:
         """Run one call beside others; must not wait."""
         reply, transport = message.reply, self.client.transport
         if reply and (not reply.startswith(("_INBOX", "_R_")) or transport.own_inbox(reply)):
+            self._discovery.dropped += 1
             self.client.log.warning("call of hook %s dropped: its reply subject is no inbox of the sender", hook.reg.id)
             return
         task = _start(self._call(hook, message))
         if not task.done():
             self._calls.add(task)
             task.add_done_callback(self._calls.discard)
+            if hook.reg.effect == "validate" and (call := header(message.headers, "Hook-Call-Id")):
+                hook.under_way[call] = task
+                task.add_done_callback(lambda _: hook.under_way.pop(call, None))
 
     async def _call(self, hook: _Hook, message: Msg) -> None:
+        began = time.perf_counter_ns()
         async with hook.limit:
-            await serve(self.client.transport, hook.reg, hook.handler, message, self._hide)
+            hook.endpoint.count(began, await serve(self.client.transport, hook.reg, hook.handler, message, self._hide))
+
+    async def _cancel(self, hook: _Hook, message: Msg) -> None:
+        """End a call for whose answer nobody waits."""
+        if task := hook.under_way.get(header(message.headers, "Hook-Call-Id")):
+            task.cancel(IN_VAIN)
 
     async def _send(self, hook: _Hook, retry: Retry, timeout: float) -> None:
         """Register or renew a hook, and note when it is to be renewed."""
@@ -251,8 +274,10 @@ class Worker:
         await self.client.request_json(Request(subject, retry=Retry.NEVER), {"instance": self.instance}, timeout)
 
     async def _silence(self, hook: _Hook) -> None:
-        if hook.listener is not None:
-            await self.client.transport.silence(hook.listener)
+        for listener in hook.listeners:
+            await self.client.transport.silence(listener)
+        if hook.endpoint in self._discovery.endpoints:
+            self._discovery.endpoints.remove(hook.endpoint)
 
 
 def _start(call: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
