@@ -63,9 +63,9 @@ export function ascii(json: string): string {
   return json.replace(/[\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`)
 }
 
-/** Makes text fit for a header: one line of at most 1,024 bytes. */
-export function oneLine(text: string): string {
+/** Makes text fit for a header: one line of at most so many bytes. */
+export function oneLine(text: string, most = 1024): string {
   const line = text.toWellFormed().replace(/[\u0000-\u001f\u007f]/g, " ").trim()
   const bytes = new TextEncoder().encode(line)
-  return bytes.length <= 1024 ? line : `${new TextDecoder().decode(bytes.subarray(0, 1020)).replace(/\ufffd$/, "")}...`
+  return bytes.length <= most ? line : `${new TextDecoder().decode(bytes.subarray(0, most - 4)).replace(/\ufffd$/, "")}...`
 }

@@ -3,9 +3,11 @@
 import type { Msg } from "@nats-io/transport-node"
 
 import type { Retry } from "./client.js"
+import { type Discovery, Endpoint, isInbox } from "./discovery.js"
 import { ConnectionLostError, reason } from "./errors.js"
 import { isPlain, stringify } from "./json.js"
 import type { Registration } from "./registration.js"
+import { header } from "./replies.js"
 import { type Serve, answer } from "./serve.js"
 import type { Listener, Transport } from "./transport.js"
 
@@ -15,6 +17,7 @@ const retryAfter = 500
 /** What a hook needs of its worker. */
 export interface Registrar {
   transport: Transport
+  discovery: Discovery
   /** Sends the registration and returns the router's reply. */
   announce(registration: Registration, retry: Retry): Promise<Record<string, unknown>>
   /** Somebody else's registration has taken the place of this one. */
@@ -23,7 +26,9 @@ export interface Registrar {
 
 /** A hook that a worker answers for. */
 export class Registered {
-  private listener: Listener | undefined
+  private readonly listeners: Listener[] = []
+  private readonly endpoint: Endpoint
+  private readonly cancelable = new Map<string, AbortController>() // by call; of a hook that only validates
   private timer: NodeJS.Timeout | undefined
   private renewal: Promise<void> | undefined
   private stopped = false
@@ -37,13 +42,18 @@ export class Registered {
     private readonly registration: Registration,
     private readonly serve: Serve,
     private readonly maxInFlight: number,
-  ) {}
+  ) {
+    this.endpoint = new Endpoint(registration.id, registrar.transport.subject("call", registration.id))
+  }
 
   /** Listens, and then registers: the router may call as soon as it knows the hook. */
   async start(): Promise<void> {
-    const { id } = this.registration
-    const { transport } = this.registrar
-    this.listener = await transport.listen(transport.subject("call", id), id, (message) => this.receive(message))
+    const { id, effect } = this.registration
+    const { transport, discovery } = this.registrar
+    const subject = transport.subject("call", id)
+    if (effect === "validate") this.listeners.push(await transport.listen(`${subject}.cancel`, "", (message) => this.cancel(message)))
+    this.listeners.push(await transport.listen(subject, id, (message) => this.receive(message)))
+    discovery.endpoints.add(this.endpoint)
     await this.announce("idempotent")
   }
 
@@ -91,8 +101,9 @@ export class Registered {
   }
 
   private receive(message: Msg): void {
-    const { transport } = this.registrar
-    if (message.reply && (!/^(_INBOX|_R_)/.test(message.reply) || transport.ownInbox(message.reply))) {
+    const { transport, discovery } = this.registrar
+    if (message.reply && !isInbox(transport, message.reply)) {
+      discovery.dropped++
       transport.log.warn(`call of ${this.registration.id} dropped: its reply subject is no inbox of the sender`)
       return
     }
@@ -100,15 +111,25 @@ export class Registered {
     this.underWay.add(call)
   }
 
+  /** Tells a call that nobody waits for its answer. */
+  private cancel({ headers }: Msg): void {
+    this.cancelable.get(header(headers, "Hook-Call-Id"))?.abort(new Error("another hook denied the event: nobody waits for the answer"))
+  }
+
   private async call(message: Msg): Promise<void> {
     const arrived = performance.now()
+    const ended = new AbortController()
+    const id = header(message.headers, "Hook-Call-Id")
+    if (id && this.registration.effect === "validate") this.cancelable.set(id, ended)
     if (this.running >= this.maxInFlight) await new Promise<void>((resolve) => this.waiting.push(resolve))
     else this.running++
     try {
-      await answer(this.registrar.transport, this.registration.id, this.serve, message, performance.now() - arrived)
+      const error = await answer(this.registrar.transport, this.registration.id, this.serve, message, performance.now() - arrived, ended)
+      this.endpoint.count(performance.now() - arrived, error)
     } catch (error) {
       this.registrar.transport.log.error(`hook ${this.registration.id}: ${reason(error)}`)
     } finally {
+      this.cancelable.delete(id)
       const next = this.waiting.shift()
       if (next) next() // it takes this one's place
       else this.running--
@@ -118,7 +139,8 @@ export class Registered {
   /** Stops listening. */
   async silence(): Promise<void> {
     await this.stopRenewing()
-    if (this.listener) await this.registrar.transport.silence(this.listener)
+    this.registrar.discovery.endpoints.delete(this.endpoint)
+    for (const listener of this.listeners) await this.registrar.transport.silence(listener)
   }
 
   /** Stops listening and answers what has come. */

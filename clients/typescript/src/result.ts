@@ -21,6 +21,8 @@ export interface HookResult {
   suppress_output?: boolean
   user_message?: string | null
   user_message_level?: "info" | "warning" | "error"
+  /** Names the rule that decided, for the router's records and no agent: file and line, and what it is called. */
+  rule?: string | null
 }
 
 /** Lets the event pass. */
@@ -79,11 +81,13 @@ export function encodeResult(value: unknown): string {
   if (value === null) return "null"
   if (value === undefined) throw new TypeError("it returned undefined: return allow(), or null, to let an event pass")
   if (!isPlain(value)) throw new TypeError(`it returned ${describe(value)}: return allow(), deny(reason) or another result`)
-  const known = check(value)
+  const { rule, ...result } = value
+  if (rule !== undefined && rule !== null && typeof rule !== "string") throw new TypeError(`rule must be a string or null, not ${describe(rule)}`)
+  const known = check(result) + (rule === undefined ? 0 : 1)
   if (known === 0 && Object.keys(value).length > 0) {
     throw new TypeError(`it returned an object without a member of a result: ${Object.keys(value).slice(0, 5).join(", ").slice(0, 200)}`)
   }
-  return stringify(value)
+  return stringify(result)
 }
 
 /** Reads the result that a router answers; it throws where that is none. */

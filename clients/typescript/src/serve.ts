@@ -32,7 +32,7 @@ export interface Call {
   mode: string
   /** Milliseconds that the router waits. */
   timeout: number
-  /** Aborted when the router stops waiting. */
+  /** Aborted when the router stops waiting: the time is over, or another hook has denied the event. */
   signal: AbortSignal
   traceparent: string
   tracestate: string
@@ -44,15 +44,22 @@ export type Handler = (event: HookEvent, call: Call) => HookResult | null | Prom
 /** Gives a value to a channel; null gives none. */
 export type Contributor = (channel: string, call: Call) => unknown
 
-/** Runs a handler on the data of a call and returns the JSON of its answer. */
-export type Serve = (message: Msg, data: JsonObject, call: Call) => Promise<string>
+/** What goes into a reply: JSON, and the rule that decided. */
+export interface Served {
+  body: string
+  rule?: string | undefined
+}
+
+/** Runs a handler on the data of a call. */
+export type Serve = (message: Msg, data: JsonObject, call: Call) => Promise<Served>
 
 /** Serves a hook. */
 export function serveHook(handler: Handler): Serve {
   return async ({ headers }, data, call) => {
     const attribute = (name: string) => unescape(header(headers, `ce-${name}`))
     const event = { name: attribute("type"), data, id: attribute("id"), session: attribute("subject"), source: attribute("source"), time: attribute("time") }
-    return valid(encodeResult, await handler(event, call))
+    const result = await handler(event, call)
+    return { body: valid(encodeResult, result), rule: result?.rule ?? undefined }
   }
 }
 
@@ -60,7 +67,7 @@ export function serveHook(handler: Handler): Serve {
 export function serveContributor(contributor: Contributor): Serve {
   return async (_, { channel }, call) => {
     if (typeof channel !== "string") throw new RouterError(Code.malformed, "the call names no channel")
-    return valid(stringify, await contributor(channel, call))
+    return { body: valid(stringify, await contributor(channel, call)) }
   }
 }
 
@@ -72,10 +79,14 @@ function valid(encode: (value: unknown) => string, value: unknown): string {
   }
 }
 
-/** Answers one call. left is what remains of its time, in milliseconds. It ends when the handler does. */
-export async function answer(transport: Transport, hook: string, serve: Serve, message: Msg, waited: number): Promise<void> {
-  const aborted = new AbortController()
-  let running: Promise<string> | undefined
+/**
+ * Answers one call, of whose time so many milliseconds are over. It ends when the handler does, aborts what is given, and
+ * returns the error that it answered.
+ */
+export async function answer(
+  transport: Transport, hook: string, serve: Serve, message: Msg, waited: number, aborted: AbortController,
+): Promise<RouterError | undefined> {
+  let running: Promise<Served> | undefined
   let timer: NodeJS.Timeout | undefined
   try {
     const call = callOf(hook, message, aborted.signal)
@@ -86,10 +97,12 @@ export async function answer(transport: Transport, hook: string, serve: Serve, m
       timer = setTimeout(() => reject(late), call.timeout - waited)
     })
     running = serve(message, data, call)
-    const body = await Promise.race([running, over])
-    reply(transport, hook, message, body, undefined)
-  } catch (error) {
-    reply(transport, hook, message, "", error instanceof RouterError ? error : new RouterError(Code.internal, describe(error)))
+    reply(transport, hook, message, await Promise.race([running, over]), undefined)
+    return undefined
+  } catch (failure) {
+    const error = failure instanceof RouterError ? failure : new RouterError(Code.internal, describe(failure))
+    reply(transport, hook, message, { body: "" }, error)
+    return error
   } finally {
     clearTimeout(timer)
     aborted.abort()
@@ -129,7 +142,7 @@ function dataOf(message: Msg): JsonObject {
 }
 
 /** Replies, repeating what binds a reply to its request. */
-function reply(transport: Transport, hook: string, message: Msg, body: string, error: RouterError | undefined): void {
+function reply(transport: Transport, hook: string, message: Msg, { body, rule }: Served, error: RouterError | undefined): void {
   if (error) transport.log.warn(`hook ${hook}: no result: ${error.message}`)
   if (!message.reply) return
   const echo: Headers = {}
@@ -137,6 +150,7 @@ function reply(transport: Transport, hook: string, message: Msg, body: string, e
     const value = message.headers?.get(name) ?? ""
     if (/^hook-(nonce|call-id)$/i.test(name) && value.length <= 128) echo[name] = value
   }
+  if (rule) echo["Hook-Rule"] = oneLine(rule, 250)
   try {
     transport.publish(message.reply, new TextEncoder().encode(body), error ? { ...echo, ...headersOf(error) } : echo)
   } catch (failure) {
@@ -145,7 +159,7 @@ function reply(transport: Transport, hook: string, message: Msg, body: string, e
       return
     }
     // More than the server takes: say that instead.
-    reply(transport, hook, message, "", failure instanceof RouterError ? failure : new RouterError(Code.internal, reason(failure)))
+    reply(transport, hook, message, { body: "" }, failure instanceof RouterError ? failure : new RouterError(Code.internal, reason(failure)))
   }
 }
 

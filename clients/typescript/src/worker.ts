@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Msg } from "@nats-io/transport-node"
 
 import { type Client, type Retry, send } from "./client.js"
+import { Discovery } from "./discovery.js"
 import { Code, HookRouterError, RouterError } from "./errors.js"
 import { isPlain, stringify } from "./json.js"
 import { parse, text } from "./parse.js"
@@ -19,12 +20,17 @@ export interface WorkerOptions {
   maxInFlight?: number | undefined
   /** Called once for each registration of somebody else that took the place of this worker's. */
   onReplaced?: ((hook: string, inForce: Record<string, unknown>) => void) | undefined
+  /** Of the program, for `nats micro ls`; "hook-worker". */
+  name?: string | undefined
+  /** Of the program, a semantic version; "0.0.0". */
+  version?: string | undefined
 }
 
 /** A process that answers for hooks. Make it with {@link Client.worker}. */
 export class Worker {
   private readonly hooks = new Map<string, Registered>()
   private readonly instance = randomUUID()
+  private readonly discovery: Discovery
   private readonly forgetReconnects: () => void
   private closed = false
 
@@ -33,6 +39,7 @@ export class Worker {
     private readonly client: Client,
     private readonly options: WorkerOptions,
   ) {
+    this.discovery = new Discovery(client.transport, options.name ?? "hook-worker", options.version ?? "0.0.0", this.instance)
     this.forgetReconnects = client.transport.onReconnect(() => void this.renewAll())
   }
 
@@ -57,6 +64,7 @@ export class Worker {
     const hook = new Registered(this.registrar(), { ...checked }, serve, this.options.maxInFlight ?? 64)
     this.hooks.set(id, hook)
     try {
+      await this.discovery.start()
       await hook.start()
     } catch (error) {
       if (uncertain(error)) await this.leave(id, 1000).catch(() => undefined) // as well as it can
@@ -70,6 +78,7 @@ export class Worker {
     const { transport } = this.client
     return {
       transport,
+      discovery: this.discovery,
       announce: async (registration, retry) => {
         const body = { ...registration, instance: this.instance, protocol: 2 }
         const reply = parse(text((await this.ask("register", registration.id, body, retry, retry === "never" ? 5000 : 15_000)).data))
@@ -137,6 +146,7 @@ export class Worker {
     }
     // They go on listening until here: what was sent before the routers knew is answered.
     const drained = Promise.all(hooks.map(([, hook]) => hook.drain())).then(() => true)
+    await this.discovery.stop()
     const over = new AbortController()
     const inTime = await Promise.race([drained, sleep(timeout, false, { signal: over.signal })])
     over.abort()
