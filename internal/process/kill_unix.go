@@ -10,8 +10,15 @@ import (
 
 // killGroup kills a process group, whose id is the one of the program that leads it.
 // That is not used again while any of them lives.
-func killGroup(pid int) error {
-	err := syscall.Kill(-pid, syscall.SIGKILL)
+func killGroup(pid int) error { return signalGroup(pid, syscall.SIGKILL) }
+
+// signalGroup sends a signal to a process group.
+func signalGroup(pid int, sig os.Signal) error {
+	number, ok := sig.(syscall.Signal)
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	err := syscall.Kill(-pid, number)
 	if errors.Is(err, syscall.ESRCH) {
 		return os.ErrProcessDone
 	}

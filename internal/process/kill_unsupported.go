@@ -5,6 +5,7 @@ package process
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"syscall"
 )
@@ -19,5 +20,7 @@ func supported() error {
 func attributes() *syscall.SysProcAttr { return nil }
 
 func killGroup(int) error { return errors.ErrUnsupported }
+
+func signalGroup(int, os.Signal) error { return errors.ErrUnsupported }
 
 func killMarked(string) {}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -34,6 +35,11 @@ type Program struct {
 	Env []string
 	// Input is what it reads; nil means nothing.
 	Input []byte
+	// Stdin and Stdout are what it reads and writes instead of Input and the output, such
+	// as ends of pipes. They stay the caller's. Nil means that they are not used.
+	Stdin, Stdout *os.File
+	// Signals are sent to the program's process group while it runs; nil for none.
+	Signals <-chan os.Signal
 	// Stderr gets its standard error while it runs, and should not fail; nil discards it.
 	Stderr io.Writer
 	// Both takes the standard error into the output, instead.
@@ -69,6 +75,12 @@ func (p Program) Run(ctx context.Context) (Output, error) {
 	if p.Input != nil {
 		cmd.Stdin = bytes.NewReader(p.Input)
 	}
+	if p.Stdin != nil {
+		cmd.Stdin = p.Stdin
+	}
+	if p.Stdout != nil {
+		cmd.Stdout = p.Stdout
+	}
 	cmd.SysProcAttr = attributes()
 	cmd.Cancel = func() error {
 		err := killGroup(cmd.Process.Pid)
@@ -82,7 +94,9 @@ func (p Program) Run(ctx context.Context) (Output, error) {
 	if err := cmd.Start(); err != nil {
 		return Output{}, fmt.Errorf("run %s: %w", p.Name(), notStarted(p.Path, err))
 	}
+	unsignaled := p.forward(cmd.Process.Pid)
 	err := cmd.Wait()
+	unsignaled()
 	_ = killGroup(cmd.Process.Pid) // children that outlived it; mostly there are none
 
 	result := Output{Text: out.bytes, Code: cmd.ProcessState.ExitCode(), Cut: out.cut}
@@ -95,6 +109,27 @@ func (p Program) Run(ctx context.Context) (Output, error) {
 		return result, nil
 	}
 	return Output{}, fmt.Errorf("run %s: %w", p.Name(), err)
+}
+
+// forward sends the program's signals to its process group until stop is called, which
+// waits for that.
+func (p Program) forward(pid int) (stop func()) {
+	if p.Signals == nil {
+		return func() {}
+	}
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case sig := <-p.Signals:
+				_ = signalGroup(pid, sig) // one that has just ended gets none
+			case <-ended:
+				return
+			}
+		}
+	}()
+	return func() { close(ended); <-done }
 }
 
 // Name is the program's file name, for people.

@@ -13,10 +13,11 @@ import (
 
 const partPolicies = "policies"
 
-// Events with one hook each: written in Go, and as rules in CEL.
+// Events with one hook each: written in Go, as rules in CEL, and in Python.
 const (
 	eventEmpty = "bench:empty"
 	eventRules = "bench:rules"
+	eventExec  = "bench:resident"
 )
 
 // rulesFile is a policy of the usual size. None of its rules holds for the data of the
@@ -33,27 +34,37 @@ hooks:
           deny: "{{ tool.path }} belongs to the system"
         - when: has(data.tool_input.file_path) && data.tool_input.file_path.endsWith('.env')
           ask: {prompt: "Write {{ data.tool_input.file_path }}?"}
+  - id: resident
+    events: ["bench:resident"]
+    exec: {command: [python3, -c, "` + loopInPython + `"], resident: true}
 `
 
-// policies compares a hook of rules with one in Go that does nothing: both of one
-// worker, from router to worker and back.
+// loopInPython is a resident hook as everybody would write it.
+const loopInPython = `import json, sys\nfor line in sys.stdin:\n    call = json.loads(line)\n    print(json.dumps({'id': call['id'], 'result': None}), flush=True)`
+
+// policies compares a hook of rules, and a program in Python that is kept running, with a
+// hook in Go that does nothing: all of one worker, from router to worker and back.
 func (b *bench) policies(ctx context.Context) error {
 	if _, err := b.spawn(ctx, "worker", "worker", "-nats", b.conn.ConnectedUrl(), "-prefix", prefixRouter); err != nil {
 		return err
 	}
 	empty := newArm("a hook in Go", prefixRouter, eventEmpty, 1)
-	got, err := b.compare(ctx, 1, empty, newArm("a hook in CEL", prefixRouter, eventRules, 1), empty)
+	got, err := b.compare(ctx, 1, empty, newArm("a hook in CEL", prefixRouter, eventRules, 1), newArm("a resident hook in Python", prefixRouter, eventExec, 1), empty)
 	if err != nil {
 		return err
 	}
 	b.report.addBeside(figure{
 		Name: "a hook of 3 rules in CEL, p50 over an empty one in Go", Unit: "x",
 		Value: medianRatio(p50s(got[1]), p50s(got[0])), Most: 1.15, Note: "router to worker and back, one in flight",
-	}, medianRatio(p50s(got[0]), p50s(got[2])))
+	}, medianRatio(p50s(got[0]), p50s(got[3])))
+	b.report.addBeside(figure{
+		Name: "a resident hook in Python, p50 over an empty one in Go", Unit: "x",
+		Value: medianRatio(p50s(got[2]), p50s(got[0])), Most: 1.5, Note: "a plain loop, one in flight",
+	}, medianRatio(p50s(got[0]), p50s(got[3])))
 	return nil
 }
 
-// workerRole is the worker with both hooks.
+// workerRole is the worker with these hooks.
 func workerRole(ctx context.Context, o options, ready readyFunc) error {
 	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: o.nats, Prefix: o.prefix})
 	if err != nil {
@@ -72,6 +83,7 @@ func workerRole(ctx context.Context, o options, ready readyFunc) error {
 	if err != nil {
 		return err
 	}
+	defer file.Close()
 	for _, h := range file.Hooks {
 		if _, err := w.Register(ctx, h.Registration, h.Handler); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -19,8 +20,10 @@ import (
 const (
 	DefaultMaxOutput   = process.DefaultMaxOutput // bytes of standard output
 	DefaultConcurrency = 4                        // commands at once
+	DefaultStartup     = 10_000                   // milliseconds
 	maxMaxOutput       = 16 << 20
 	maxConcurrency     = 1024
+	maxStartup         = 600_000
 )
 
 // Config is the section exec of a hook.
@@ -41,10 +44,17 @@ type Config struct {
 	// Dir is where the command runs, found from Base; empty means Base.
 	Dir string `json:"dir"`
 	// MaxOutput bounds the command's standard output, in bytes; 0 means
-	// [DefaultMaxOutput].
+	// [DefaultMaxOutput]. Of a resident command it bounds each line.
 	MaxOutput int `json:"max_output"`
-	// Concurrency is how many commands run at once; 0 means [DefaultConcurrency].
+	// Concurrency is how many commands run at once; 0 means [DefaultConcurrency]. Of a
+	// resident command it is how many calls it may have open at once; 0 means one.
 	Concurrency int `json:"concurrency"`
+	// Resident starts the command once, and sends it each event as a line; only for hooks
+	// of a worker, see [Build].
+	Resident bool `json:"resident"`
+	// StartupMS is what the first answer of a resident command may take, from its start, in
+	// milliseconds; 0 means [DefaultStartup].
+	StartupMS int `json:"startup_ms"`
 
 	// Base is the directory that Dir is found from, such as the one of the file
 	// that the configuration stands in; empty means the working directory.
@@ -54,6 +64,9 @@ type Config struct {
 // New checks the configuration and finds the command. The error is a
 // [*kind.FieldError].
 func New(c Config) (kind.Handler, error) {
+	if c.Resident {
+		return nil, kind.At("/resident", "only a hook of a worker file may have a command that is kept running")
+	}
 	cmd, err := newCommand(c)
 	if err != nil {
 		return nil, err
@@ -62,9 +75,14 @@ func New(c Config) (kind.Handler, error) {
 }
 
 func newCommand(c Config) (*command, error) {
+	concurrency := DefaultConcurrency
+	if c.Resident {
+		concurrency = 1
+	}
 	if err := cmp.Or(
 		kind.Range("/max_output", &c.MaxOutput, DefaultMaxOutput, 1, maxMaxOutput),
-		kind.Range("/concurrency", &c.Concurrency, DefaultConcurrency, 1, maxConcurrency),
+		kind.Range("/concurrency", &c.Concurrency, concurrency, 1, maxConcurrency),
+		kind.Range("/startup_ms", &c.StartupMS, DefaultStartup, 1, maxStartup),
 	); err != nil {
 		return nil, err
 	}
@@ -77,6 +95,7 @@ func newCommand(c Config) (*command, error) {
 		program: process.Program{Dir: dir, MaxOutput: c.MaxOutput},
 		env:     slices.Concat(process.DefaultEnv, c.Env),
 		slots:   make(chan struct{}, c.Concurrency),
+		startup: time.Duration(c.StartupMS) * time.Millisecond,
 	}
 	for i, name := range c.Env {
 		if name == "" || strings.ContainsAny(name, "= \x00") {
@@ -103,6 +122,9 @@ func Build(s kind.Section, c Config) (kind.Hook, error) {
 	cmd, err := newCommand(c)
 	if err != nil {
 		return kind.Hook{}, err
+	}
+	if c.Resident {
+		return cmd.resident(s), nil
 	}
 	hook := kind.Hook{Handler: cmd.handle, Acts: true}
 	if c.Matcher != "" {
@@ -137,6 +159,9 @@ func (c *command) choose(config Config) error {
 		}
 		c.speak = speakPlain
 	case ClaudeCode:
+		if config.Resident {
+			return kind.At("/resident", "a script of Claude Code is started for each event: dialect and resident exclude each other")
+		}
 		matcher, err := claudecode.ParseMatcher(config.Matcher)
 		if err != nil {
 			return &kind.FieldError{Pointer: "/matcher", Err: err}

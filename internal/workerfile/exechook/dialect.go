@@ -65,20 +65,32 @@ func (c claude) exited(code int, stderr []byte) (result chain.Result, ok bool) {
 	return c.Blocked(stderr), true
 }
 
-// document is what the command reads in the plain dialect.
-func document(ev events.Event) []byte {
-	buf := make([]byte, 0, len(ev.Data)+256)
+// member is one of a document.
+type member struct{ name, value string }
+
+// document is what the command reads in the plain dialect, with further members.
+func document(ev events.Event, more ...member) []byte {
+	buf := make([]byte, 0, len(ev.Data)+512)
 	buf = append(buf, '{')
-	for _, field := range [...]struct{ name, value string }{
+	for _, m := range [...]member{
 		{"event", ev.Name}, {"session_id", ev.Session}, {"event_id", ev.ID}, {"source", ev.Source}, {"time", ev.Time},
 	} {
-		buf = append(append(append(buf, '"'), field.name...), `":`...)
-		buf, _ = jsontext.AppendQuote(buf, field.value) // replaces what is no UTF-8
-		buf = append(buf, ',')
+		buf = m.append(buf)
+	}
+	for _, m := range more {
+		if m.value != "" {
+			buf = m.append(buf)
+		}
 	}
 	buf = append(buf, `"data":`...)
 	if len(ev.Data) == 0 {
 		buf = append(buf, "{}"...)
 	}
 	return append(append(buf, ev.Data...), "}\n"...)
+}
+
+func (m member) append(buf []byte) []byte {
+	buf = append(append(append(buf, '"'), m.name...), `":`...)
+	buf, _ = jsontext.AppendQuote(buf, m.value) // replaces what is no UTF-8
+	return append(buf, ',')
 }

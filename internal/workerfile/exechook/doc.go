@@ -17,6 +17,9 @@
 // Claude Code has no hook for, or that the matcher does not take, is let pass without
 // a command.
 //
+// A resident command is started once and gets each event as a line, with an id in front;
+// package resident says how it answers. Only a worker can keep one: see [Build].
+//
 // # Environment
 //
 // The command sees the variables whose names are listed, and HOOK_EVENT,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/hookrouter/hookrouter/internal/process"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -20,6 +21,7 @@ type command struct {
 	set     []string        // further variables, name=value
 	speak   dialect
 	slots   chan struct{} // one element for each command that runs
+	startup time.Duration // of a resident command
 }
 
 // wants reports whether the command is asked about an event.

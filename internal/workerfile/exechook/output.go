@@ -2,9 +2,8 @@ package exechook
 
 import (
 	"bytes"
-	"strings"
-	"unicode"
 
+	"github.com/hookrouter/hookrouter/internal/process"
 	"github.com/hookrouter/hookrouter/internal/workerfile/claudecode"
 )
 
@@ -12,7 +11,6 @@ import (
 const (
 	headSize = 4 * claudecode.MaxText // bytes
 	tailSize = 4 << 10                // bytes
-	lineSize = 200                    // characters of the line that is shown
 )
 
 // tail keeps the beginning and the end of what is written.
@@ -32,7 +30,7 @@ func (t *tail) Write(p []byte) (int, error) {
 func (t *tail) lastLine() string {
 	for lines := t.bytes; len(lines) > 0; {
 		i := max(bytes.LastIndexByte(lines, '\n'), 0)
-		if line := printable(lines[i:]); line != "" {
+		if line := process.Printable(lines[i:]); line != "" {
 			return line
 		}
 		lines = lines[:i]
@@ -43,23 +41,9 @@ func (t *tail) lastLine() string {
 // firstLine is the first line with anything on it, without control characters.
 func (t *tail) firstLine() string {
 	for line := range bytes.Lines(t.head) {
-		if text := printable(line); text != "" {
+		if text := process.Printable(line); text != "" {
 			return text
 		}
 	}
 	return ""
-}
-
-func printable(line []byte) string {
-	text := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(string(line), "?"))
-	runes := []rune(strings.TrimSpace(text))
-	if len(runes) > lineSize {
-		return string(runes[:lineSize]) + "..."
-	}
-	return string(runes)
 }

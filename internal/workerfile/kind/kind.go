@@ -45,6 +45,10 @@ type Hook struct {
 	// Warnings are what is well written and probably not meant, or can't do its work
 	// here; a [*FieldError] names its place. Who reads the file tells them.
 	Warnings []error
+	// Start begins what takes a while and the first call would wait for, such as a program
+	// that is kept running. It does not wait, and a hook that is called without it works. Nil
+	// where there is nothing.
+	Start func()
 	// Close lets go of what the hook holds, when nothing is called any more. Nil where
 	// it holds nothing.
 	Close func()

@@ -82,13 +82,16 @@ func (c *changing) take(ctx context.Context, o offer) error {
 	m := c.member(id)
 	switch {
 	case m == nil:
+		o.form.start()
 		return c.join(ctx, o)
 	case o.reg.Content() != m.reg.Content() || o.reg.Version != m.reg.Version:
+		o.form.start()
 		return c.alter(ctx, m, o)
 	case m.form.Same(o.form.Hook):
 		c.Same = append(c.Same, id)
 		return nil
 	}
+	o.form.start()
 	c.Changed = append(c.Changed, id)
 	old := m.form
 	c.forward = append(c.forward, func() {

@@ -34,9 +34,9 @@ const patience = 20 * time.Second
 
 // sayings is the kind of hooks that these tests have, and what became of them.
 type sayings struct {
-	built, closed sync.Map // counts by text, as *atomic.Int32
-	inside        chan string
-	goOn          chan struct{}
+	built, started, closed sync.Map // counts by text, as *atomic.Int32
+	inside                 chan string
+	goOn                   chan struct{}
 }
 
 func count(of *sync.Map, text string) *atomic.Int32 {
@@ -55,7 +55,10 @@ type say struct {
 
 func (s *sayings) build(_ kind.Section, c say) (kind.Hook, error) {
 	count(&s.built, c.Text).Add(1)
-	h := kind.Hook{Close: func() { count(&s.closed, c.Text).Add(1) }}
+	h := kind.Hook{
+		Start: func() { count(&s.started, c.Text).Add(1) },
+		Close: func() { count(&s.closed, c.Text).Add(1) },
+	}
 	h.Handler = func(_ context.Context, ev events.Event) (chain.Result, error) {
 		if c.Wait {
 			s.inside <- c.Text

@@ -125,9 +125,11 @@ func (s *Set) Files() []string {
 func (s *Set) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var closing sync.WaitGroup // programs that are to end may take their time
 	for _, m := range s.members {
-		m.slot.clear()
+		closing.Go(m.slot.clear)
 	}
+	closing.Wait()
 	s.members = nil
 	s.hurry()
 }

@@ -55,6 +55,11 @@ hooks: # in another order, and written otherwise
 	for text, n := range map[string]int32{"same": 1, "before": 1, "registration": 1, "gone": 1} {
 		h.closes(t, text, n) // of same the one that was not needed
 	}
+	for text, n := range map[string]int32{"same": 1, "before": 1, "registration": 2, "gone": 1, "after": 1, "new": 1} {
+		if got := count(&h.started, text).Load(); got != n { // of same the one that is used
+			t.Errorf("%s was started %d times; want %d", text, got, n)
+		}
+	}
 	if got := h.apply(t, `hooks: [{id: same, events: [a], say: {text: same}}, {id: handler, events: [b], say: {text: after}}, {id: registration, events: [c, f], say: {text: registration}}, {id: new, events: [e], say: {text: new}}]`); got != "nothing changed" {
 		t.Errorf("at last: %s", got)
 	}

@@ -29,6 +29,13 @@ func newForm(h workerfile.Hook) *form {
 	return f
 }
 
+// start begins what the hook's first call would wait for. What was begun, Close ends.
+func (f *form) start() {
+	if f.Start != nil {
+		f.Start()
+	}
+}
+
 func (f *form) release() {
 	if f.holds.Add(-1) == 0 && f.Close != nil {
 		f.Close()

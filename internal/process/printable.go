@@ -1,0 +1,25 @@
+package process
+
+import (
+	"strings"
+	"unicode"
+)
+
+// printableSize bounds what Printable keeps, in characters.
+const printableSize = 200
+
+// Printable is a line that a program wrote, for people: without control characters, and
+// cut after 200 characters.
+func Printable(line []byte) string {
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(string(line), "?"))
+	runes := []rune(strings.TrimSpace(text))
+	if len(runes) > printableSize {
+		return string(runes[:printableSize]) + "..."
+	}
+	return string(runes)
+}
