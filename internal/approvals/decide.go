@@ -54,6 +54,9 @@ func (s *Service) Decide(ctx context.Context, r *held.Event, decision approval.D
 	if err := s.remember(ctx, r, decision); err != nil {
 		s.options.Log.Warn("approval not remembered for its session; it will be asked again", "approval_id", r.ID, "error", err)
 	}
+	if err := s.unlabel(ctx, r, decision); err != nil {
+		s.options.Log.Warn("labels not removed from the session; they hold on", "approval_id", r.ID, "error", err)
+	}
 	s.apply(r, decision)
 	if s.options.Decided != nil {
 		s.options.Decided(ctx, r, decision)
@@ -70,6 +73,19 @@ func (s *Service) remember(ctx context.Context, r *held.Event, decision approval
 	defer cancel()
 	return s.options.Remember(ctx, r, decision)
 }
+
+// unlabel passes a decision that removes labels to [Options.Unlabel].
+func (s *Service) unlabel(ctx context.Context, r *held.Event, decision approval.Decision) error {
+	if !decision.Granted || len(r.Unlabel) == 0 || s.options.Unlabel == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, unlabelTimeout)
+	defer cancel()
+	return s.options.Unlabel(ctx, r, decision)
+}
+
+// unlabelTimeout bounds that.
+const unlabelTimeout = 5 * time.Second
 
 // rememberTimeout bounds that: who waits for the decision waits for it too.
 const rememberTimeout = 500 * time.Millisecond

@@ -29,6 +29,9 @@ type Options struct {
 	// Remember is called with a decision that holds for the session, before waiters are
 	// notified; it may be called more than once. Nil for nothing.
 	Remember func(context.Context, *held.Event, approval.Decision) error
+	// Unlabel is called once with a decision that this replica made on a request with
+	// labels to remove, before waiters are notified. Nil for nothing.
+	Unlabel func(context.Context, *held.Event, approval.Decision) error
 	// Decided is called with each approval request that this replica decided, with the
 	// context of the decision. Nil for nothing.
 	Decided func(context.Context, *held.Event, approval.Decision)

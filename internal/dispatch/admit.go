@@ -88,6 +88,9 @@ func (d *Dispatcher) admit(verb string, req Request, fallback time.Duration) (*e
 			return nil, err
 		}
 	}
+	if req.Event, err = d.stamp(req); err != nil {
+		return nil, err
+	}
 	if err := d.takeSeats(req); err != nil {
 		return nil, err
 	}

@@ -218,7 +218,7 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 	s := &held.Event{Sent: approval.Digest(ev.sent()), Arrived: ev.admitted, Trace: ev.traceparent(), Verdict: v, Called: called(out)}
 	s.Request = approval.Request{
 		ID: ev.approvalID(), Session: ev.session(), Event: ev.name(), Hook: asker.Entry.Title(),
-		Prompt: cmp.Or(asker.Result.ApprovalPrompt, approval.DefaultPrompt), Options: asker.Result.ApprovalOptions,
+		Prompt: unlabeling(cmp.Or(asker.Result.ApprovalPrompt, approval.DefaultPrompt), asker.Result.Unlabel), Options: asker.Result.ApprovalOptions,
 		Default: string(cmp.Or(asker.Result.ApprovalDefault, chain.Deny)),
 		Created: now, Expires: approval.At(now.Add(approval.Timeout(asker.Result.ApprovalTimeout))),
 		DataSHA256: approval.Digest(v.Data),
@@ -227,7 +227,7 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 		s.Options = approval.DefaultOptions()
 	}
 	s.EventID, s.ChainID, s.HookID, s.Agent, s.Reason = ev.id(), ev.chainID, asker.Entry.ID, ev.request.Event.Source, asker.Result.Reason
-	s.Emitter = ev.request.Emitter
+	s.Emitter, s.Unlabel = ev.request.Emitter, asker.Result.Unlabel
 	s.ToolName, _ = object.GetString("tool_name")
 	s.Data, s.Changes = v.Data, changes
 	s.Verdict.Data = nil // Data has it

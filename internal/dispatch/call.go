@@ -17,7 +17,7 @@ import (
 // caller is the [chain.Caller] of the hooks of one event.
 func (d *Dispatcher) caller(ev *event) chain.Caller {
 	return func(ctx context.Context, entry *chain.Entry, in events.Event) (chain.Result, error) {
-		reply, err := d.call(ctx, ev, chain.Enforce, entry, in.Data)
+		reply, err := d.call(ctx, ev, chain.Enforce, entry, in)
 		if err != nil {
 			return chain.Result{}, err
 		}
@@ -54,16 +54,16 @@ func (d *Dispatcher) allowed(hook string, r chain.Result) error {
 }
 
 // call calls one hook; the context ends when its time is over.
-func (d *Dispatcher) call(ctx context.Context, ev *event, mode chain.Mode, entry *chain.Entry, data []byte) (Reply, error) {
+func (d *Dispatcher) call(ctx context.Context, ev *event, mode chain.Mode, entry *chain.Entry, in events.Event) (Reply, error) {
 	timeout := entry.Timeout()
 	if end, ok := ctx.Deadline(); ok {
 		timeout = time.Until(end)
 	}
-	data, err := d.visible(entry.ID, data)
+	data, err := d.visible(entry.ID, in.Data)
 	if err != nil {
 		return Reply{}, err
 	}
-	reply, err := ev.channel.Call(ctx, Call{Hook: entry.ID, Mode: mode, Data: data, Timeout: timeout, Traceparent: ev.callTrace(entry), Echoed: entry.Echoes || slices.Contains(ev.pinned, entry)})
+	reply, err := ev.channel.Call(ctx, Call{Hook: entry.ID, Mode: mode, Data: data, Timeout: timeout, Traceparent: ev.callTrace(entry), Labels: in.Extensions[events.AttrLabels], Echoed: entry.Echoes || slices.Contains(ev.pinned, entry)})
 	if errors.Is(err, chain.ErrNoResponder) && !slices.Contains(ev.pinned, entry) && d.removed(entry) {
 		return Reply{}, chain.ErrRemoved
 	}
@@ -105,7 +105,7 @@ func (d *Dispatcher) shadow(ctx context.Context, ev *event) func(*chain.Entry, e
 
 func (d *Dispatcher) callShadow(ctx context.Context, ev *event, entry *chain.Entry, in events.Event) {
 	call := chain.Call{Entry: entry, Start: time.Now()}
-	reply, err := d.call(ctx, ev, chain.Shadow, entry, in.Data)
+	reply, err := d.call(ctx, ev, chain.Shadow, entry, in)
 	if err == nil {
 		call.Result, err = resultOf(reply)
 	}

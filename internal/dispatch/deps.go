@@ -67,6 +67,7 @@ type Call struct {
 	Data        []byte
 	Timeout     time.Duration // how long the reply is waited for; 0 where there is none
 	Traceparent string        // of this call; empty for that of the event
+	Labels      string        // what the session has seen at this place of the chain, joined by ","; empty for nothing
 	Echoed      bool          // take no reply that does not repeat the id of the call
 }
 

@@ -87,13 +87,14 @@ func (o Options) withDefaults() Options {
 }
 
 // Dependencies are what a dispatcher works with. All are required, but for
-// Approvals with [Options].NoApprovals.
+// Labels, and for Approvals with [Options].NoApprovals.
 type Dependencies struct {
 	Hooks     Hooks
 	Freezes   Freezes
 	Transport Transport
 	Sessions  Sessions
 	Approvals Approvals
+	Labels    Labels // nil: no hook may add one
 	Journal   Journal
 	View      View
 	Observer  Observer
@@ -108,6 +109,7 @@ type Dispatcher struct {
 	transport Transport
 	sessions  Sessions
 	approvals Approvals
+	labels    Labels
 	journal   Journal
 	view      View
 	observer  Observer
@@ -123,10 +125,13 @@ type Dispatcher struct {
 // New makes a dispatcher.
 func New(deps Dependencies, o Options) *Dispatcher {
 	o = o.withDefaults()
+	if deps.Labels == nil {
+		deps.Labels = noLabels{}
+	}
 	return &Dispatcher{
 		opts: o, log: o.Log,
 		hooks: deps.Hooks, freezes: deps.Freezes, transport: deps.Transport, sessions: deps.Sessions,
-		approvals: deps.Approvals, journal: deps.Journal, view: deps.View, observer: deps.Observer,
+		approvals: deps.Approvals, labels: deps.Labels, journal: deps.Journal, view: deps.View, observer: deps.Observer,
 		seats: seats{limit: o.MaxPerSession, of: "session"}, senders: seats{limit: o.MaxPerAgent, of: "agent"}, shadows: newShadows(maxShadows),
 	}
 }

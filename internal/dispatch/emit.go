@@ -69,14 +69,12 @@ func (d *Dispatcher) decide(ctx context.Context, ev *event) (chain.Outcome, erro
 	return d.run(ctx, ev)
 }
 
-// run takes the event along its hooks within its time.
-func (d *Dispatcher) run(ctx context.Context, ev *event) (chain.Outcome, error) {
-	until := time.Now().Add(ev.timeout)
+// runOnce takes the event along its hooks.
+func (d *Dispatcher) runOnce(ctx context.Context, ev *event, until time.Time) (chain.Outcome, error) {
 	out, err := chain.Run(ctx, ev.hooks, ev.forHooks(), chain.Plan{Call: d.caller(ev), Shadow: d.shadow(ctx, ev), Until: until})
 	if err == nil {
 		out, err = d.guard(ctx, ev, out, until)
 	}
-	ev.observed.Outcome = &out
 	d.counters.calls(out.Calls)
 	if errors.Is(err, chain.ErrDeadline) {
 		d.note(d.undecided(ev, out))

@@ -12,8 +12,12 @@ func (d *Dispatcher) Explain(req Request, instances func(id string) int) ([]chai
 	if err != nil {
 		return nil, err
 	}
-	ev := req.Event
-	view := &chain.View{Event: ev.Name, Session: ev.Session, Data: req.Object.Over(req.Defaults, events.Now())}
+	ev, err := d.stamp(req)
+	if err != nil {
+		return nil, err
+	}
+	ev.Data = req.Object.Over(req.Defaults, events.Now())
+	view := chain.ViewOf(ev)
 	list := []chain.Explanation{}
 	for _, entry := range table.For(ev.Name, ev.Session) {
 		list = append(list, explain(entry, view, instances(entry.ID)))

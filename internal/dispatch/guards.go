@@ -38,7 +38,7 @@ func (d *Dispatcher) guard(ctx context.Context, ev *event, out chain.Outcome, un
 	if len(changed) == 0 {
 		return out, nil
 	}
-	in := ev.request.Event
+	in := ev.request.Event.WithLabels(out.Labels...)
 	in.Data = final
 	again, err := chain.Run(ctx, changed, in, chain.Plan{Call: d.caller(ev), Until: until})
 	for _, call := range again.Calls {
@@ -49,6 +49,7 @@ func (d *Dispatcher) guard(ctx context.Context, ev *event, out chain.Outcome, un
 	}
 	out.Calls = append(out.Calls, withoutInjections(again.Calls)...)
 	out.InVain = append(out.InVain, again.InVain...)
+	out.Labels = append(out.Labels, again.Labels...)
 	if err != nil {
 		return out, err
 	}

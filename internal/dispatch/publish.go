@@ -77,14 +77,16 @@ func (d *Dispatcher) notifyObservers(ev *event, data []byte) {
 
 func (d *Dispatcher) notifyHook(ev *event, entry *chain.Entry, data []byte) {
 	if entry.Condition != nil {
-		wanted, err := entry.Condition(&chain.View{Event: ev.name(), Session: ev.session(), Data: data})
+		in := ev.request.Event
+		in.Data = data
+		wanted, err := entry.Condition(chain.ViewOf(in))
 		if err != nil || !wanted {
 			return
 		}
 	}
 	data, err := d.visible(entry.ID, data)
 	if err == nil {
-		err = ev.channel.Notify(Call{Hook: entry.ID, Mode: chain.Observe, Data: data})
+		err = ev.channel.Notify(Call{Hook: entry.ID, Mode: chain.Observe, Data: data, Labels: ev.request.Event.Extensions[events.AttrLabels]})
 	}
 	if err != nil {
 		d.log.WarnContext(ev.trace.Context(), "notify observing hook failed", "hook", entry.ID, "event", ev.name(), "error", err)

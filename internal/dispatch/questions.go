@@ -41,6 +41,7 @@ func merged(asking []chain.Call) (chain.Call, bool) {
 	if !slices.ContainsFunc(r.ApprovalOptions, approval.Grants) || !slices.ContainsFunc(r.ApprovalOptions, refuses) {
 		r.ApprovalOptions = approval.DefaultOptions()
 	}
+	r.Unlabel = nil // what one guard lets a person remove, another may not
 	r.ApprovalPrompt, r.Reason = strings.Join(prompts, "\n"), strings.Join(reasons, "; ")
 	entry := *first.Entry
 	entry.ID, entry.Name = strings.Join(ids, "+"), strings.Join(titles, " and ")

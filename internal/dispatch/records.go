@@ -8,6 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
@@ -33,7 +34,7 @@ func (r *records) calls(out chain.Outcome) {
 func (r *records) call(call *chain.Call) audit.Call {
 	detail := audit.Call{
 		Reason: r.view.Text(call.Result.Reason), Rule: r.view.Text(call.Result.Rule), Failure: string(call.Failure), FailedOpen: call.FailedOpen, Group: call.Group, Start: call.Start, Took: call.Took,
-		Injection: r.view.TextOf(r.ev.session(), call.Result.ContextInjection), Message: r.view.Text(call.Result.UserMessage),
+		Labels: call.Result.Labels, Injection: r.view.TextOf(r.ev.session(), call.Result.ContextInjection), Message: r.view.Text(call.Result.UserMessage),
 	}
 	if call.Err != nil {
 		detail.Error = r.view.Text(call.Err.Error())
@@ -139,7 +140,7 @@ func (r *records) approval(s *held.Event, again bool) {
 func (r *records) result(out chain.Outcome, action, reason, approvalID string) {
 	detail := audit.Chain{
 		Agent: r.ev.request.Event.Source, Emitter: r.ev.request.Emitter, Reason: r.view.Text(reason), DeniedBy: out.DeniedBy, ApprovalID: approvalID,
-		Called: called(out), Skipped: len(out.Skipped), Took: r.now.Sub(r.ev.admitted),
+		Labels: events.UnionLabels(r.ev.request.Event.Labels(), out.Labels), Called: called(out), Skipped: len(out.Skipped), Took: r.now.Sub(r.ev.admitted),
 		In: r.view.Of(r.ev.session(), r.ev.sent()),
 	}
 	if slices.ContainsFunc(out.Calls, func(call chain.Call) bool { return modifies(&call) }) {

@@ -66,7 +66,7 @@ func (c *Hooks) Try(ctx context.Context, ev events.Event) (Verdict, error) {
 	}
 	v := verdict(out, ev.Data)
 	ev.Data = out.Data
-	view := &chain.View{Event: ev.Name, Session: ev.Session, Data: ev.Data}
+	view := chain.ViewOf(ev)
 	for _, entry := range entries {
 		if entry.Mode == chain.Observe {
 			did[entry.ID] = c.tell(ctx, entry, view, ev)

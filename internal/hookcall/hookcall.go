@@ -13,6 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // Transport is a [dispatch.Transport] over a NATS connection.
@@ -81,6 +82,9 @@ func (c *channel) callHeader(call dispatch.Call) wire.Header {
 	if call.Timeout > 0 {
 		values[2] = milliseconds(call.Timeout)
 		h[wire.HeaderTimeout] = values[2:3:3]
+	}
+	if call.Labels != "" {
+		h["ce-"+events.AttrLabels] = []string{call.Labels}
 	}
 	if call.Traceparent != "" {
 		values[3] = call.Traceparent

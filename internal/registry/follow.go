@@ -23,7 +23,7 @@ type follower struct {
 	before   map[string]*hook // what this replica knew before it began to follow
 
 	loaded  bool   // everything that the bucket held at the start was received
-	changes int    // of hooks, of what is frozen and of pins, since the last report
+	changes int    // of hooks, of what is frozen, of pins and of labels, since the last report
 	upTo    uint64 // the revision that the log was received up to
 }
 
@@ -70,8 +70,9 @@ func (f *follower) apply(batch []natsx.Entry, loaded bool) error {
 		f.registry.frozen.Store(f.frozen)
 		f.registry.pins.Store(f.pins)
 	}
+	labeled := f.labeled(batch)
 	f.changes += len(changes)
-	if f.frozen != was || f.pins != werePinned {
+	if f.frozen != was || f.pins != werePinned || labeled {
 		f.changes++
 	}
 	complete := loaded && len(batch) > 0 && batch[len(batch)-1].Last

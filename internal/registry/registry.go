@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/labels"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -40,6 +41,8 @@ type Options struct {
 	Lease time.Duration
 	// TTL is how long an instance lives without renewing; 0 means 15 s.
 	TTL time.Duration
+	// Labels says how long what sessions have seen holds.
+	Labels labels.Options
 	// Compile makes a hook's condition; nil means that no hook has one.
 	Compile Compile
 	// Record is called with each change before it is made, and prevents it with an error.
@@ -65,6 +68,7 @@ type Registry struct {
 	table      atomic.Pointer[chain.Table] // swapped by the follower only
 	frozen     atomic.Pointer[orders]      // the same
 	pins       atomic.Pointer[pins]        // the same
+	labels     *labels.Table               // of sessions; written by the follower only
 	lost       atomic.Pointer[loss]        // not accepted yet; nil for none
 	lostAt     atomic.Uint64               // revision of the newest record of lost registrations that was read; 0 for none
 	untold     atomic.Pointer[loss]        // the same, where the bucket does not say so yet
@@ -116,7 +120,7 @@ func New(c *natsx.Conn, bucket *natsx.Bucket, o Options) *Registry {
 		o.Changed = func(string, string) {}
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	r := &Registry{conn: c, bucket: bucket, options: o, started: time.Now(), changed: make(chan struct{})}
+	r := &Registry{conn: c, bucket: bucket, options: o, labels: labels.New(o.Labels), started: time.Now(), changed: make(chan struct{})}
 	r.table.Store(&chain.Table{})
 	r.frozen.Store(&orders{map[string]frozen{}})
 	r.pins.Store(newPins(map[string]pin{}))

@@ -87,11 +87,14 @@ func (r *Router) openCoordinator(ctx context.Context) error {
 	r.approvals = approvals.New(r.conn, requests, r.audit.Store(), approvals.Options{
 		MaxOpen: r.opts.MaxApprovals, MaxPerSession: r.opts.MaxApprovalsPerSession, ProvenOnly: r.opts.ProvenOnly,
 		Remember: r.remember,
-		Decided:  func(ctx context.Context, s *held.Event, d approval.Decision) { r.dispatch.Decided(ctx, s, d) },
-		Mask:     r.opts.PublishData.Mask(r.opts.AuditMask), MaskText: r.audit.View().Text, Log: r.opts.Log,
+		Unlabel: func(ctx context.Context, s *held.Event, d approval.Decision) error {
+			return r.dispatch.Unlabel(ctx, s, d)
+		},
+		Decided: func(ctx context.Context, s *held.Event, d approval.Decision) { r.dispatch.Decided(ctx, s, d) },
+		Mask:    r.opts.PublishData.Mask(r.opts.AuditMask), MaskText: r.audit.View().Text, Log: r.opts.Log,
 	})
 	r.dispatch = dispatch.New(dispatch.Dependencies{
-		Hooks: r.registry, Freezes: r.registry, Transport: hookcall.New(r.conn, r.opts.MaxReply), Sessions: r.sessions, Approvals: r.approvals,
+		Hooks: r.registry, Freezes: r.registry, Transport: hookcall.New(r.conn, r.opts.MaxReply), Sessions: r.sessions, Approvals: r.approvals, Labels: r.registry,
 		Journal: r.audit, View: r.audit.View(), Observer: r.observer,
 	}, r.opts.dispatchOptions(r.guards))
 	r.agents = agentapi.New(agentapi.Options{

@@ -14,7 +14,7 @@ import (
 )
 
 // Named is the hook's handler whose answers name the rule that decided, by file and
-// line, and whose errors do too. An answer that only continues names none.
+// line, and whose errors do too. An answer that only continues, and adds no label, names none.
 func (h Hook) Named() kind.Handler {
 	if h.doc == nil {
 		return h.Handler
@@ -25,7 +25,7 @@ func (h Hook) Named() kind.Handler {
 		if err != nil {
 			return result, fmt.Errorf("%s: %w", h.line(part), err)
 		}
-		if (result.Action == "" || result.Action == chain.Continue) && result.UserMessage == "" {
+		if (result.Action == "" || result.Action == chain.Continue) && result.UserMessage == "" && len(result.Labels) == 0 {
 			result.Rule = ""
 			return result, nil
 		}

@@ -78,6 +78,7 @@ type Call struct {
 	Took       time.Duration   // written in microseconds
 	Data       *Data           // what it made of the data; nil: it left it
 	Changes    json.RawMessage // a JSON Patch to Data from the data before; nil for none
+	Labels     []string        // that it adds to the session
 	Injection  *Data           // the text that it wants to inject, as a JSON string
 	Message    string          // to the user
 }
@@ -98,6 +99,7 @@ func (c Call) write(w *events.ObjectWriter) {
 	w.Int("us", c.Took.Microseconds())
 	c.Data.write(w, "data")
 	raw(w, "changes", c.Changes)
+	labels(w, c.Labels)
 	c.Injection.write(w, "injection")
 	w.Text("message", c.Message)
 }
@@ -107,10 +109,11 @@ type Chain struct {
 	Agent      string // the CloudEvents source, as the agent claims
 	Emitter    string // who sent it, as far as the connection proves
 	Reason     string
-	DeniedBy   string // the id of the hook that denied
-	ApprovalID string // of the approval request that the action is about
-	Called     int    // hooks
-	Skipped    int    // hooks whose match was false
+	DeniedBy   string   // the id of the hook that denied
+	ApprovalID string   // of the approval request that the action is about
+	Labels     []string // that held for the session as the event was decided
+	Called     int      // hooks
+	Skipped    int      // hooks whose match was false
 	Took       time.Duration
 	In         *Data // as the agent sent it
 	Out        *Data // as the chain left it; nil: as it came in
@@ -122,6 +125,7 @@ func (c Chain) write(w *events.ObjectWriter) {
 	w.Text("reason", c.Reason)
 	w.Text("denied_by", c.DeniedBy)
 	w.Text("approval_id", c.ApprovalID)
+	labels(w, c.Labels)
 	w.Int("called", int64(c.Called))
 	w.Int("skipped", int64(c.Skipped))
 	w.Int("us", c.Took.Microseconds())
@@ -276,6 +280,27 @@ func (f Freeze) write(w *events.ObjectWriter) {
 	w.Text("agent", f.Agent)
 	w.Text("by", f.By)
 	w.Text("reason", f.Reason)
+}
+
+// Labels are those that a session lost: the detail of [LabelsKind].
+type Labels struct {
+	Labels     []string
+	ApprovalID string // of the approval request that a person allowed
+	By         string // who, as far as the connection proves
+	Agent      string // whose session it is, where that is proven
+}
+
+func (l Labels) write(w *events.ObjectWriter) {
+	labels(w, l.Labels)
+	w.Text("approval_id", l.ApprovalID)
+	w.Text("decided_by", l.By)
+	w.Text("emitter", l.Agent)
+}
+
+func labels(w *events.ObjectWriter, list []string) {
+	if len(list) > 0 {
+		w.Texts("labels", list)
+	}
 }
 
 // Note is what happened to the log itself: the detail of [LogKind].

@@ -48,6 +48,8 @@ const (
 	ApprovalReplayed Kind = "approval.replayed"
 	// FreezeKind: an operator froze agents, or thawed them.
 	FreezeKind Kind = "freeze"
+	// LabelsKind: a person removed labels from a session.
+	LabelsKind Kind = "labels"
 	// LogKind: something about the log itself: settings that drifted, records that
 	// were lost, two histories.
 	LogKind Kind = "log"
@@ -74,7 +76,7 @@ type Record struct {
 }
 
 // Detail is what a kind of record adds to it: [Call], [Chain], [Injection], [ApprovalRequest],
-// [Decision], [Replay], [Display], [Change], [Freeze] or [Note].
+// [Decision], [Replay], [Display], [Change], [Freeze], [Labels] or [Note].
 type Detail interface {
 	write(w *events.ObjectWriter)
 }

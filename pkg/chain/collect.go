@@ -26,7 +26,7 @@ type Collected struct {
 func Collect(ctx context.Context, entries []*Entry, ev events.Event, timeout time.Duration, call Caller) []Collected {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	view := &View{Event: ev.Name, Session: ev.Session, Data: ev.Data}
+	view := ViewOf(ev)
 	var wanted []Collected
 	for _, entry := range entries {
 		if !entry.Enforced() {

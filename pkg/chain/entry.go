@@ -38,7 +38,14 @@ type View struct {
 	Event   string
 	Session string
 	Data    json.RawMessage
-	decoded any
+	// Extensions are the event's attributes, [events.AttrLabels] among them.
+	Extensions map[string]string
+	decoded    any
+}
+
+// ViewOf is an event as conditions see it.
+func ViewOf(ev events.Event) *View {
+	return &View{Event: ev.Name, Session: ev.Session, Data: ev.Data, Extensions: ev.Extensions}
 }
 
 // Decoded returns what the first call's decode made of the view; it is run at

@@ -37,7 +37,23 @@ func ParseResult(reply []byte) (Result, error) {
 			return Result{}, fmt.Errorf("%w: %s must be %w", ErrInvalidResult, name, err)
 		}
 	}
-	return r, nil
+	return r, r.checkLabels()
+}
+
+// checkLabels says what is wrong with the labels of a result.
+func (r Result) checkLabels() error {
+	for _, list := range [...]struct {
+		name   string
+		labels []string
+	}{{"labels", r.Labels}, {"unlabel", r.Unlabel}} {
+		if err := events.CheckLabels(list.labels); err != nil {
+			return fmt.Errorf("%w: %s: %w", ErrInvalidResult, list.name, err)
+		}
+	}
+	if len(r.Unlabel) > 0 && r.Action != AskUser {
+		return fmt.Errorf("%w: unlabel goes with ask_user only: a person removes labels", ErrInvalidResult)
+	}
+	return nil
 }
 
 // set takes one member of a reply over. The error says what it must be.
@@ -69,6 +85,10 @@ func (r *Result) set(name string, v jsontext.Value) (err error) {
 		r.SuppressOutput, err = boolean(v)
 	case "user_message":
 		r.UserMessage, err = text(v)
+	case "labels":
+		r.Labels, err = texts(v)
+	case "unlabel":
+		r.Unlabel, err = texts(v)
 	case "user_message_level":
 		r.UserMessageLevel, err = choice(v, LevelInfo, LevelWarning, LevelError)
 	}

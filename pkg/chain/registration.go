@@ -81,7 +81,7 @@ type Registration struct {
 	TimeoutMS int `json:"timeout_ms,omitempty"`
 	// OnFailure says what a failure means; empty means continue.
 	OnFailure Policy `json:"on_failure,omitempty"`
-	// Match is a CEL expression over event, session_id, data and tool; empty means always.
+	// Match is a CEL expression over event, session_id, data, tool, labels, emitter and lineage; empty means always.
 	Match string `json:"match,omitempty"`
 	// Mode is enforce, shadow or observe; empty means enforce.
 	Mode Mode `json:"mode,omitempty"`

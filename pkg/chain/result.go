@@ -76,6 +76,13 @@ type Result struct {
 	// means deny.
 	ApprovalDefault Action
 
+	// Labels are added to the event's session: what it has seen. They only grow. See
+	// [events.CheckLabel] for their names.
+	Labels []string
+	// Unlabel are labels that the session loses where a person allows what [AskUser] asks;
+	// it goes with that action only.
+	Unlabel []string
+
 	// Rule names the rule that decided, for the operator: the file and the line where
 	// it stands, a space, and what it is called, such as "worker.yaml:12 cel.rules[1]".
 	// It travels beside the JSON form, is recorded with the call and never shown to the
@@ -135,5 +142,11 @@ func (r Result) Append(buf []byte) []byte {
 	w.Flag("suppress_output", r.SuppressOutput)
 	w.Text("user_message", r.UserMessage)
 	w.Text("user_message_level", string(r.UserMessageLevel))
+	if len(r.Labels) > 0 {
+		w.Texts("labels", r.Labels)
+	}
+	if len(r.Unlabel) > 0 {
+		w.Texts("unlabel", r.Unlabel)
+	}
 	return w.End()
 }

@@ -72,7 +72,8 @@ type Outcome struct {
 	Data     json.RawMessage // the data as the chain left it
 	Calls    []Call          // in execution order
 	Skipped  []*Entry        // whose match was false, or that were removed meanwhile
-	InVain   []Call          // made beside that of a hook that denied: their answers do not count
+	InVain   []Call          // made beside that of a hook that denied, or added labels: their answers do not count
+	Labels   []string        // that hooks added, and the event's session did not have; also where one denied
 }
 
 // Plan is how the entries of a chain are called.
@@ -96,11 +97,11 @@ type Plan struct {
 // Entries in mode observe are left out: they are notified after the answer. An error is [ErrDeadline] or the context's cause: nothing was decided.
 func Run(ctx context.Context, entries []*Entry, ev events.Event, plan Plan) (out Outcome, err error) {
 	out = Outcome{Data: ev.Data, Calls: make([]Call, 0, min(len(entries), 16))}
-	view := &View{Event: ev.Name, Session: ev.Session, Data: ev.Data}
+	view := ViewOf(ev)
 	plan.Until = plan.end(ctx)
 	var beside *group
 	groups := 0
-	defer func() { out.InVain = beside.stop() }()
+	defer func() { out.InVain = append(out.InVain, beside.stop()...) }()
 	for i, entry := range entries {
 		if entry.Mode == Observe {
 			continue
@@ -133,6 +134,17 @@ func Run(ctx context.Context, entries []*Entry, ev events.Event, plan Plan) (out
 		}
 		call.FailedOpen = call.Failure != "" && entry.OnFailure != FailClosed
 		out.Calls = append(out.Calls, call)
+		added := events.NewLabels(ev.Labels(), call.Result.Labels)
+		if len(added) > 0 {
+			out.Labels = append(out.Labels, added...)
+			ev = ev.WithLabels(added...)
+			ev.Data = out.Data
+			view = ViewOf(ev)
+			if call.Result.Action != Deny { // the calls beside it did not see the labels: they are made again
+				out.InVain = append(out.InVain, beside.stop()...)
+				beside = nil
+			}
+		}
 		switch {
 		case call.Failure != "" && !call.FailedOpen:
 			return out.deny(entry, failureDenial(call)), nil
@@ -140,7 +152,8 @@ func Run(ctx context.Context, entries []*Entry, ev events.Event, plan Plan) (out
 			return out.deny(entry, call.Result), nil
 		case call.Result.Action == Modify && call.Result.Data != nil:
 			out.Data = call.Result.Data
-			view = &View{Event: ev.Name, Session: ev.Session, Data: out.Data}
+			ev.Data = out.Data
+			view = ViewOf(ev)
 		}
 	}
 	out.Result = out.sum()
@@ -236,8 +249,15 @@ func cause(ctx context.Context) error {
 }
 
 func (out Outcome) deny(entry *Entry, r Result) Outcome {
-	out.Result, out.DeniedBy = r, entry.ID
+	out.Result, out.DeniedBy = r.unlabeled(), entry.ID
 	return out
+}
+
+// unlabeled is the result without what it says about labels, which is no business of
+// who obeys it.
+func (r Result) unlabeled() Result {
+	r.Labels, r.Unlabel = nil, nil
+	return r
 }
 
 // failureDenial is the denial of a hook that failed and is to deny then. It
@@ -252,7 +272,7 @@ func (out Outcome) sum() Result {
 	for _, call := range out.Calls {
 		switch call.Result.Action {
 		case AskUser:
-			r := call.Result
+			r := call.Result.unlabeled()
 			if r.Data == nil {
 				r.Data = out.Data
 			}
@@ -267,7 +287,7 @@ func (out Outcome) sum() Result {
 	case 0:
 		return Result{Action: Continue, Data: out.Data}
 	case 1:
-		r := injections[0]
+		r := injections[0].unlabeled()
 		if r.Data == nil {
 			r.Data = out.Data
 		}

@@ -31,6 +31,8 @@ type Event struct {
 	Epoch int
 	// Trace is the traceparent of the event, for the span of the decision; empty for none.
 	Trace string
+	// Unlabel are labels that the session loses where a person allows it.
+	Unlabel []string
 	// Called is how many hooks the event's chain called.
 	Called int
 	// Verdict is what the agent gets besides the approval and the data: messages to its
@@ -48,6 +50,9 @@ func (s *Event) Append(buf []byte) []byte {
 	w.Int("segment", int64(s.Segment))
 	w.Int("epoch", int64(s.Epoch))
 	w.Text("trace", s.Trace)
+	if len(s.Unlabel) > 0 {
+		w.Texts("unlabel", s.Unlabel)
+	}
 	w.Int("called", int64(s.Called))
 	w.Raw("verdict", s.Verdict.Append(nil))
 	return w.End()
@@ -62,13 +67,14 @@ func Decode(text []byte) (*Event, error) {
 		Segment int             `json:"segment"`
 		Epoch   int             `json:"epoch"`
 		Trace   string          `json:"trace"`
+		Unlabel []string        `json:"unlabel"`
 		Called  int             `json:"called"`
 		Verdict verdict.Verdict `json:"verdict"`
 	}
 	if err := json.Unmarshal(text, &raw); err != nil {
 		return nil, fmt.Errorf("decode held event: %w", err)
 	}
-	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Called, raw.Verdict}, nil
+	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Unlabel, raw.Called, raw.Verdict}, nil
 }
 
 // FirstSegment is where its decision is looked for first.

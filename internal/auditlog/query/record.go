@@ -65,6 +65,7 @@ type Record struct {
 	Data       *Data           `json:"data"`
 	Changes    json.RawMessage `json:"changes"`
 	Injection  *Data           `json:"injection"`
+	Labels     []string        `json:"labels"` // that the hook added; of a chain those that held
 
 	// Of chains.
 	Agent      string `json:"agent"`

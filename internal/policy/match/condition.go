@@ -18,6 +18,6 @@ func Condition(reg chain.Registration) (func(*chain.View) (bool, error), error) 
 
 // Condition is [Program.Eval] for an event as a chain shows it.
 func (p *Program) Condition(v *chain.View) (bool, error) {
-	in := v.Decoded(func(v *chain.View) any { return NewInput(v.Event, v.Session, v.Data) })
+	in := v.Decoded(func(v *chain.View) any { return NewInput(v.Event, v.Session, v.Data).With(v.Extensions) })
 	return p.Eval(in.(*Input))
 }

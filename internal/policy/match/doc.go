@@ -20,6 +20,12 @@
 // that doesn't exist, is an error of Compile. Making it is what an expression pays
 // that names it, once for each Input.
 //
+// labels are what the event's session has seen, a list of texts. emitter is who sent the
+// event, as far as the connection proves: id, name, role and proven; the texts are empty and
+// proven is false where it proves nobody. lineage is where the session stands among its
+// sub-agents, as the agent claims: root (the session itself where it claims nothing), parent
+// and depth.
+//
 // now is the time, a timestamp in UTC, and there in rules only ([InRule]): a match is
 // evaluated by routers, and two of them must come to the same answer. Rules have the
 // functions sets.contains, sets.equivalent, sets.intersects, base64.encode and

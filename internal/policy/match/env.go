@@ -57,12 +57,15 @@ var matchEnvironment = sync.OnceValues(func() (*cel.Env, error) {
 		return nil, err
 	}
 	return cel.NewEnv(
-		cel.CustomTypeProvider(toolTypes{registry}),
+		cel.CustomTypeProvider(objectTypes{registry}),
 		cel.CustomTypeAdapter(registry),
 		cel.Variable("event", cel.StringType),
 		cel.Variable("session_id", cel.StringType),
 		cel.Variable("data", cel.MapType(cel.StringType, cel.DynType)),
 		cel.Variable("tool", toolType),
+		cel.Variable("labels", cel.ListType(cel.StringType)),
+		cel.Variable("emitter", emitterType),
+		cel.Variable("lineage", lineageType),
 		cel.CrossTypeNumericComparisons(true),
 		ext.Strings(ext.StringsVersion(4), ext.StringsMaxPrecision(100)),
 		cel.ParserExpressionSizeLimit(MaxLen),

@@ -27,6 +27,7 @@ type Input struct {
 	err            error          // why it could not be decoded
 	tool           map[string]any // nil until made
 	toolErr        error          // why it could not be made
+	attributes     map[string]string
 	now            time.Time
 }
 
@@ -34,6 +35,13 @@ type Input struct {
 // the empty object. data is kept and must not change while the input is used.
 func NewInput(event, sessionID string, data []byte) *Input {
 	return &Input{event: types.String(event), session: types.String(sessionID), raw: data}
+}
+
+// With sets the attributes of the event, among which are its labels, its emitter and its
+// lineage, and returns in. They must not change while the input is used.
+func (in *Input) With(attributes map[string]string) *Input {
+	in.attributes = attributes
+	return in
 }
 
 // At sets what the time is for expressions [InRule], and returns in. Without it, it is
@@ -53,6 +61,12 @@ func (in *variables) ResolveName(name string) (any, bool) {
 		return in.data, in.data != nil
 	case "tool":
 		return in.tool, in.tool != nil
+	case "labels":
+		return events.Event{Extensions: in.attributes}.Labels(), true
+	case "emitter":
+		return (*Input)(in).Emitter(), true
+	case "lineage":
+		return (*Input)(in).Lineage(), true
 	case "event":
 		return in.event, true
 	case "session_id":

@@ -130,7 +130,7 @@ func TestCompileNamesTheFirstError(t *testing.T) {
 		"a pattern that is computed":    {`event.matches(data.p)`, "match: 1:19: the pattern of matches must be a literal, such as 'rm +-rf'"},
 		"a pattern that is huge":        {`event.matches('(a{30}){30}')`, "match: 1:15: regex program size"},
 		"a duration that is none":       {`duration('x') < duration('1h')`, "match: 1:10: invalid duration argument"},
-		"two errors, the first counts":  {`foo == bar`, "match: 1:1: undeclared reference to 'foo': an event has event, session_id, data and tool, such as data.foo"},
+		"two errors, the first counts":  {`foo == bar`, "match: 1:1: undeclared reference to 'foo': an event has event, session_id, data, tool, labels, emitter and lineage, such as data.foo"},
 		"nothing":                       {``, "match: 1:1: Syntax error: mismatched input the end of the expression"},
 		"an expression of 5000 letters": {`event == '` + strings.Repeat("a", 5000) + `'`, "match: 1:1: expression code point size exceeds limit"},
 		"an expression of a megabyte":   {strings.Repeat("a", 1<<20), "match: 1:1: the expression is longer than 4096 characters"},

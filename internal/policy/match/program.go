@@ -76,7 +76,7 @@ func (s Scope) CompileExpr(expr string) (*Expr, error) {
 	}
 	ast, issues := env.Compile(expr)
 	if issues.Err() != nil {
-		first := firstIssue(issues.Errors())
+		first := firstIssue(expr, issues.Errors())
 		first.Message += variableHint(expr, first.Message)
 		if s == InMatch {
 			first.Message += nowHint(first.Message)
@@ -144,7 +144,7 @@ func (e *Expr) eval(in *Input) (ref.Val, error) {
 }
 
 // firstIssue returns the issue that stands first in the expression.
-func firstIssue(issues []*cel.Error) *Error {
+func firstIssue(expr string, issues []*cel.Error) *Error {
 	first := issues[0]
 	for _, i := range issues[1:] {
 		if i.Location.Line() < first.Location.Line() ||
@@ -153,7 +153,7 @@ func firstIssue(issues []*cel.Error) *Error {
 		}
 	}
 	// A position is missing where the expression as a whole is meant.
-	return &Error{max(1, first.Location.Line()), max(0, first.Location.Column()) + 1, oneLine(first.Message) + toolHint(first.Message) + syntaxHint(first.Message)}
+	return &Error{max(1, first.Location.Line()), max(0, first.Location.Column()) + 1, oneLine(first.Message) + fieldHint(expr, first.Message) + syntaxHint(first.Message)}
 }
 
 // variableHint says what there is, for an expression that names something else.
@@ -166,7 +166,7 @@ func variableHint(expr, message string) string {
 	if strings.Contains(expr, name+"(") { // a function
 		return ""
 	}
-	return ": an event has event, session_id, data and tool, such as data." + name
+	return ": an event has event, session_id, data, tool, labels, emitter and lineage, such as data." + name
 }
 
 // nowHint says where the time is known, for an expression that asks for it elsewhere.

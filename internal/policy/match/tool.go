@@ -2,6 +2,7 @@ package match
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -62,31 +63,32 @@ func toolValue(tool events.Tool) map[string]any {
 // noTool is shared by all events that are about no tool; nobody writes to it.
 var noTool = toolValue(events.Tool{})
 
-// toolTypes adds the type of tool to those that CEL has.
-type toolTypes struct{ types.Provider }
+// objectTypes adds the types of tool, emitter and lineage to those that CEL has.
+type objectTypes struct{ types.Provider }
 
-// FindStructType knows the type of tool.
-func (p toolTypes) FindStructType(name string) (*types.Type, bool) {
-	if name == toolType.TypeName() {
-		return types.NewTypeTypeWithParam(toolType), true
+// FindStructType knows them.
+func (p objectTypes) FindStructType(name string) (*types.Type, bool) {
+	if objectFields[name] != nil {
+		return types.NewTypeTypeWithParam(cel.ObjectType(name)), true
 	}
 	return p.Provider.FindStructType(name)
 }
 
-// FindStructFieldNames knows the fields of tool.
-func (p toolTypes) FindStructFieldNames(name string) ([]string, bool) {
-	if name == toolType.TypeName() {
-		return toolNames, true
+// FindStructFieldNames knows their fields.
+func (p objectTypes) FindStructFieldNames(name string) ([]string, bool) {
+	if fields := objectFields[name]; fields != nil {
+		return slices.Sorted(maps.Keys(fields)), true
 	}
 	return p.Provider.FindStructFieldNames(name)
 }
 
-// FindStructFieldType says what a field of tool is, and how to get it.
-func (p toolTypes) FindStructFieldType(name, field string) (*types.FieldType, bool) {
-	if name != toolType.TypeName() {
+// FindStructFieldType says what a field is, and how to get it.
+func (p objectTypes) FindStructFieldType(name, field string) (*types.FieldType, bool) {
+	fields := objectFields[name]
+	if fields == nil {
 		return p.Provider.FindStructFieldType(name, field)
 	}
-	f, ok := toolFields[field]
+	typ, ok := fields[field]
 	if !ok {
 		return nil, false
 	}
@@ -100,23 +102,29 @@ func (p toolTypes) FindStructFieldType(name, field string) (*types.FieldType, bo
 	isSet := func(value any) bool {
 		v, err := get(value)
 		list, isList := v.([]string)
-		return err == nil && (isList && len(list) > 0 || !isList && v != "" && v != false)
+		return err == nil && (isList && len(list) > 0 || !isList && v != "" && v != false && v != int64(0))
 	}
-	return &types.FieldType{Type: f.typ, IsSet: isSet, GetFrom: get}, true
+	return &types.FieldType{Type: typ, IsSet: isSet, GetFrom: get}, true
 }
 
-// NewValue makes no tool: only an event does.
-func (p toolTypes) NewValue(name string, fields map[string]ref.Val) ref.Val {
-	if name == toolType.TypeName() {
-		return types.NewErr("a tool can't be made in an expression")
+// NewValue makes none of them: only an event does.
+func (p objectTypes) NewValue(name string, fields map[string]ref.Val) ref.Val {
+	if objectFields[name] != nil {
+		return types.NewErr("a %s can't be made in an expression", strings.ToLower(strings.TrimPrefix(name, "hookrouter.")))
 	}
 	return p.Provider.NewValue(name, fields)
 }
 
-// toolHint says which fields there are, for an error that names one which isn't.
-func toolHint(message string) string {
-	if !strings.HasPrefix(message, "undefined field ") {
+// fieldHint says which fields there are, for an error that names one which isn't.
+func fieldHint(expr, message string) string {
+	field, undefined := strings.CutPrefix(message, "undefined field ")
+	if !undefined {
 		return ""
+	}
+	for name, typ := range map[string]*cel.Type{"emitter": emitterType, "lineage": lineageType} {
+		if strings.Contains(expr, name+"."+strings.Trim(field, "'")) {
+			return ": " + name + " has " + strings.Join(slices.Sorted(maps.Keys(objectFields[typ.TypeName()])), ", ")
+		}
 	}
 	return ": tool has " + strings.Join(toolNames, ", ")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/policy/match"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // answer is what a rule yields where it holds.
@@ -35,8 +36,8 @@ func compileAnswer(at jsontext.Pointer, r Rule) (answer, error) {
 		return compileInject(at+"/inject", *r.Inject)
 	case r.Modify != nil:
 		return compileModify(at+"/modify", *r.Modify)
-	case r.When == "" && r.UserMessage == "":
-		return nil, kind.At(at, "the rule is empty: give it deny, ask, inject, modify or user_message")
+	case r.When == "" && r.UserMessage == "" && len(r.Labels) == 0:
+		return nil, kind.At(at, "the rule is empty: give it deny, ask, inject, modify, labels or user_message")
 	}
 	return func(*match.Input, []byte) (chain.Result, error) { return chain.Result{}, nil }, nil
 }
@@ -77,6 +78,9 @@ func compileAsk(at jsontext.Pointer, a Ask) (answer, error) {
 	if err := checkOptions(at+"/options", a.Options); err != nil {
 		return nil, err
 	}
+	if err := events.CheckLabels(a.Unlabel); err != nil {
+		return nil, kind.At(at+"/unlabel", "%w", err)
+	}
 	return func(in *match.Input, _ []byte) (chain.Result, error) {
 		prompt, err := text.render(in)
 		if err != nil {
@@ -84,6 +88,7 @@ func compileAsk(at jsontext.Pointer, a Ask) (answer, error) {
 		}
 		result := chain.Question(prompt, a.Options...)
 		result.ApprovalTimeout, result.ApprovalDefault = a.Timeout, a.Default
+		result.Unlabel = a.Unlabel
 		return result, nil
 	}, nil
 }

@@ -30,6 +30,9 @@ type Rule struct {
 	// Modify changes the data.
 	Modify *Modify `json:"modify"`
 
+	// Labels are added to the event's session, with any action: what it has seen.
+	Labels []string `json:"labels" jsonschema:"minItems=1,uniqueItems=true"`
+
 	// UserMessage is shown to the user, with any action; a template.
 	UserMessage string `json:"user_message"`
 	// UserMessageLevel is info, warning or error; empty means info.
@@ -46,6 +49,8 @@ type Ask struct {
 	Timeout *float64 `json:"timeout"`
 	// Default is what holds when nobody answers, deny or allow; empty means deny.
 	Default chain.Action `json:"default" jsonschema:"enum=deny,enum=allow"`
+	// Unlabel are labels that the session loses where a person allows it.
+	Unlabel []string `json:"unlabel" jsonschema:"minItems=1,uniqueItems=true"`
 }
 
 // Inject is text for the agent's context: in a file a text, or a mapping.

@@ -17,6 +17,7 @@ import (
 type rule struct {
 	when   *match.Program // nil for always
 	answer answer
+	labels []string
 
 	userMessage template
 	level       chain.Level
@@ -60,7 +61,7 @@ func build(c Config) (handler kind.Handler, warnings []error, err error) {
 
 // decide returns the answer of the first rule that holds.
 func decide(ctx context.Context, rules []rule, ev events.Event) (chain.Result, error) {
-	in := match.NewInput(ev.Name, ev.Session, ev.Data).At(kind.Now(ctx))
+	in := match.NewInput(ev.Name, ev.Session, ev.Data).With(ev.Extensions).At(kind.Now(ctx))
 	for i, r := range rules {
 		if err := ctx.Err(); err != nil {
 			return chain.Result{}, fmt.Errorf("cel.rules[%d]: %w", i, err)
@@ -90,7 +91,7 @@ func (r rule) result(in *match.Input, data []byte) (chain.Result, error) {
 	if err != nil {
 		return chain.Result{}, err
 	}
-	result.UserMessageLevel = r.level
+	result.UserMessageLevel, result.Labels = r.level, r.labels
 	if result.UserMessage, err = r.userMessage.render(in); err != nil {
 		return chain.Result{}, fmt.Errorf("user_message: %w", err)
 	}
@@ -100,7 +101,7 @@ func (r rule) result(in *match.Input, data []byte) (chain.Result, error) {
 // compile checks and compiles one rule; at is its place in the configuration. The error
 // is all that is wrong with it.
 func compile(at jsontext.Pointer, r Rule) (compiled rule, err error) {
-	var wrong [4]error
+	var wrong [5]error
 	if r.When != "" {
 		if compiled.when, err = match.InRule.Compile(string(r.When)); err != nil {
 			wrong[0] = positioned(at+"/when", err)
@@ -116,6 +117,10 @@ func compile(at jsontext.Pointer, r Rule) (compiled rule, err error) {
 		wrong[2] = positioned(at+"/user_message", err)
 	}
 	compiled.answer, wrong[3] = compileAnswer(at, r)
+	if err := events.CheckLabels(r.Labels); err != nil {
+		wrong[4] = kind.At(at+"/labels", "%w", err)
+	}
+	compiled.labels = r.Labels
 	return compiled, errors.Join(wrong[:]...)
 }
 

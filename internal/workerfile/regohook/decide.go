@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // decide returns the strictest of what the rules say. Each value is a list with the
@@ -27,9 +28,11 @@ func decide(rules []string, values []any) (chain.Result, error) {
 		} else if result, err = resultOf(rule, value[0]); err != nil {
 			return chain.Result{}, err
 		}
+		labels := events.UnionLabels(strictest.Labels, result.Labels)
 		if defined == 1 || rank(result.Action) > rank(strictest.Action) {
 			strictest, strictest.Rule = result, rule
 		}
+		strictest.Labels = labels // whichever rule is the strictest
 	}
 	if defined == 0 {
 		return chain.Result{}, fmt.Errorf("%s is undefined for this event: give it a default", strings.Join(rules, " and "))

@@ -12,6 +12,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
+	"github.com/hookrouter/hookrouter/internal/policy/match"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -86,6 +87,15 @@ func input(ev events.Event) (ast.Value, error) {
 	w.String("event_id", ev.ID)
 	w.String("source", ev.Source)
 	w.String("time", ev.Time)
+	w.Texts("labels", ev.Labels())
+	facts := match.NewInput(ev.Name, ev.Session, nil).With(ev.Extensions)
+	for name, value := range map[string]any{"emitter": facts.Emitter(), "lineage": facts.Lineage()} {
+		raw, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		w.Raw(name, raw)
+	}
 	data := []byte(ev.Data)
 	if len(data) == 0 {
 		data = []byte("{}")

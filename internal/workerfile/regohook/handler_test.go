@@ -114,13 +114,17 @@ func TestALenientPolicyTakesAFailureForUndefined(t *testing.T) {
 
 func TestTheInputIsTheEvent(t *testing.T) {
 	h := hook(t, regohook.Config{Policy: "package hooks\n\nresult := {\"action\": \"modify\", \"data\": input}"})
+	known := call("Bash")
+	known.Extensions = map[string]string{"hooklabels": "secret-read,x", "hookemitter": "nats agent/coder", "hookrole": "agent", "hookroot": "r", "hookparent": "p", "hookdepth": "2"}
 	for name, c := range map[string]struct {
 		event events.Event
 		want  string
 	}{
-		"of a tool": {call("Bash"), `{"data":{"big":9007199254740993,"tool_input":{"command":"s3cret"},"tool_name":"Bash"},"event":"tool:pre","event_id":"e1","session_id":"s1",` +
+		"of a tool": {known, `{"data":{"big":9007199254740993,"tool_input":{"command":"s3cret"},"tool_name":"Bash"},"emitter":{"id":"nats agent/coder","name":"coder","proven":true,"role":"agent"},"event":"tool:pre","event_id":"e1",` +
+			`"labels":["secret-read","x"],"lineage":{"depth":2,"parent":"p","root":"r"},"session_id":"s1",` +
 			`"source":"/agent","time":"2026-01-02T03:04:05Z","tool":{"class":"shell","command":"s3cret","known":true,"name":"Bash"}}`},
-		"without data": {events.Event{ID: "e", Name: "session:start"}, `{"data":{},"event":"session:start","event_id":"e","session_id":"","source":"","time":""}`},
+		"without data": {events.Event{ID: "e", Name: "session:start"}, `{"data":{},"emitter":{"id":"","name":"","proven":false,"role":""},"event":"session:start","event_id":"e",` +
+			`"labels":[],"lineage":{"depth":0,"parent":"","root":""},"session_id":"","source":"","time":""}`},
 	} {
 		got, err := h(t.Context(), c.event)
 		if err != nil {

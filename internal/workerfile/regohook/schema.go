@@ -21,8 +21,11 @@ var schemas = sync.OnceValue(func() *ast.SchemaSet {
 	set := ast.NewSchemaSet()
 	set.Put(ast.SchemaRootRef, object(map[string]any{
 		"event": text, "session_id": text, "event_id": text, "source": text, "time": text,
-		"data": map[string]any{},
-		"tool": object(membersOf(reflect.TypeFor[events.Tool]())),
+		"data":    map[string]any{},
+		"labels":  map[string]any{"type": "array", "items": text},
+		"emitter": object(map[string]any{"id": text, "name": text, "role": text, "proven": map[string]any{"type": "boolean"}}),
+		"lineage": object(map[string]any{"root": text, "parent": text, "depth": map[string]any{"type": "integer"}}),
+		"tool":    object(membersOf(reflect.TypeFor[events.Tool]())),
 	}))
 	return set
 })

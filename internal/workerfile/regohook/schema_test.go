@@ -23,7 +23,7 @@ func TestAMemberThatInputNeverHasIsRefused(t *testing.T) {
 		"of the tool":        {policy(`startswith(input.tool.comand, "rm")`), "undefined ref: input.tool.comand: did you mean input.tool.command?"},
 		"that CEL has":       {policy(`input.tool.path == "/etc"`), "did you mean input.tool.paths?"},
 		"by a text":          {policy(`input["tool"]["comand"]`), "did you mean input.tool.command?"},
-		"of the data":        {policy(`input.tool_name == "Bash"`), "input has data, event, event_id, session_id, source, time, tool; what the agent sent stands in data, such as input.data.tool_name"},
+		"of the data":        {policy(`input.tool_name == "Bash"`), "input has data, emitter, event, event_id, labels, lineage, session_id, source, time, tool; what the agent sent stands in data, such as input.data.tool_name"},
 		"that is no mapping": {policy(`input.event.name == "x"`), "undefined ref: input.event.name"},
 		"of another type":    {policy(`input.tool.known == "yes"`), "rego_type_error: match error"},
 		"in a file":          {"      files: [a.rego]\n", "hooks[0].rego.files: a.rego:4:3: rego_type_error: undefined ref: input.tool.clas: did you mean input.tool.class?"},

@@ -49,7 +49,7 @@ func (f *form) wants(ev events.Event) bool {
 	if len(entries) == 0 || entries[0].Condition == nil {
 		return len(entries) > 0
 	}
-	wanted, err := entries[0].Condition(&chain.View{Event: ev.Name, Session: ev.Session, Data: ev.Data})
+	wanted, err := entries[0].Condition(chain.ViewOf(ev))
 	return wanted && err == nil
 }
 

@@ -1,0 +1,158 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
+	"github.com/hookrouter/hookrouter/internal/labels"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Labels knows what sessions have seen; [labels.Name] names them.
+type Labels interface {
+	// Labels returns those that hold for a session, in order, or an error with code 503 where
+	// this replica can't know. The list must not be changed.
+	Labels(session string) ([]string, error)
+	// AddLabels adds labels, each with the hook that gave it, and returns those that hold then. When it
+	// returns, every replica knows them.
+	AddLabels(ctx context.Context, session string, by map[string]string) ([]string, error)
+	// RemoveLabels removes labels, and returns those that the session has no more.
+	RemoveLabels(ctx context.Context, session string, remove []string) (removed []string, err error)
+}
+
+// labeled names the session for labels; events of a proven sender without a session have
+// a name too.
+func labeled(req Request) string { return labels.Name(req.Emitter, req.Event.Session) }
+
+// stamp returns the event of a request with what the router knows of it, and without what
+// the agent says of that.
+func (d *Dispatcher) stamp(req Request) (events.Event, error) {
+	ev := req.Event
+	for _, name := range [...]string{events.AttrLabels, events.AttrEmitter, events.AttrRole} {
+		ev = ev.WithAttr(name, "")
+	}
+	known, err := d.labels.Labels(labeled(req))
+	if err != nil {
+		return ev, err
+	}
+	if req.Emitter != "" {
+		ev = ev.WithAttr(events.AttrEmitter, req.Emitter).WithAttr(events.AttrRole, roleOf(req.Emitter))
+	}
+	return ev.WithLabels(known...), nil
+}
+
+// roleOf is the role of an identity, such as "nats agent/coder"; empty for who is none.
+func roleOf(emitter string) string {
+	role, _, _ := strings.Cut(strings.TrimPrefix(emitter, "nats "), "/")
+	switch role {
+	case "agent", "approver", "operator", "admin":
+		return role
+	}
+	return ""
+}
+
+// maxReruns is how often a chain runs again because the session's labels grew meanwhile.
+const maxReruns = 3
+
+// run takes the event along its hooks within its time. What they add to the labels of its
+// session is stored, whatever they decide. Where others added labels meanwhile, which the
+// hooks did not see, the chain runs again: so events that add labels at the same time are
+// decided as if one came after the other.
+func (d *Dispatcher) run(ctx context.Context, ev *event) (out chain.Outcome, err error) {
+	until := time.Now().Add(ev.timeout)
+	defer func() { ev.observed.Outcome = &out }()
+	var before []chain.Call
+	for try := 0; ; try++ {
+		out, err = d.runOnce(ctx, ev, until)
+		out.InVain = append(before, out.InVain...)
+		if len(out.Labels) == 0 {
+			return out, err
+		}
+		saw := events.UnionLabels(ev.request.Event.Labels(), out.Labels)
+		now, labelErr := d.addLabels(context.WithoutCancel(ctx), ev, out)
+		if labelErr != nil {
+			return out, labelErr
+		}
+		if err != nil {
+			return out, err
+		}
+	grown := events.NewLabels(saw, now)
+		if len(grown) == 0 {
+			return out, nil
+		}
+		if try == maxReruns {
+			return out, wire.Errorf(wire.Unavailable, "what the session has seen grew while the event was decided: try again")
+		}
+		ev.request.Event = ev.request.Event.WithLabels(now...)
+		before = append(out.InVain, out.Calls...)
+	}
+}
+
+// addLabels stores what the hooks of a chain added. Without a session there is nowhere to
+// keep it, and the event can't be permitted.
+func (d *Dispatcher) addLabels(ctx context.Context, ev *event, out chain.Outcome) ([]string, error) {
+	name := labeled(ev.request)
+	if name == "" {
+		return nil, wire.Errorf(wire.Malformed, "a hook adds the label %s, and the event names no session that could have it", out.Labels[0])
+	}
+	by := make(map[string]string, len(out.Labels))
+	for _, call := range out.Calls {
+		for _, label := range call.Result.Labels {
+			if slices.Contains(out.Labels, label) && by[label] == "" {
+				by[label] = call.Entry.ID
+			}
+		}
+	}
+	now, err := d.labels.AddLabels(ctx, name, by)
+	if err != nil {
+		d.noteRefused(ev)
+	}
+	return now, err
+}
+
+// unlabeling is what a person is asked, with what allowing it removes.
+func unlabeling(prompt string, unlabel []string) string {
+	if len(unlabel) == 0 {
+		return prompt
+	}
+	return fmt.Sprintf("%s\nTo allow it removes from the session: %s", prompt, strings.Join(unlabel, ", "))
+}
+
+// Unlabel removes the labels that a person's decision removes, once that is on record. The
+// approvals service calls it before anybody hears of the decision.
+func (d *Dispatcher) Unlabel(ctx context.Context, s *held.Event, decision approval.Decision) error {
+	if len(s.Unlabel) == 0 || !decision.Granted || decidedBy(decision) != telemetry.ByPerson {
+		return nil
+	}
+	if d.journal.Enabled() {
+		line := audit.Record{
+			Time: time.Now(), Kind: audit.LabelsKind, ChainID: s.ChainID, Session: s.Session, Event: s.Event, Hook: s.HookID, Action: "removed", EventID: s.EventID,
+			Detail: audit.Labels{Labels: s.Unlabel, ApprovalID: s.ID, By: decision.DecidedBy, Agent: s.Emitter},
+		}.Append(nil)
+		if err := d.journal.Record(ctx, line); err != nil {
+			return err
+		}
+	}
+	_, err := d.labels.RemoveLabels(ctx, labels.Name(s.Emitter, s.Session), s.Unlabel)
+	return err
+}
+
+// noLabels is the [Labels] of a dispatcher that keeps none: no hook may add one.
+type noLabels struct{}
+
+func (noLabels) Labels(string) ([]string, error) { return nil, nil }
+
+func (noLabels) AddLabels(context.Context, string, map[string]string) ([]string, error) {
+	return nil, wire.Errorf(wire.Unavailable, "this router keeps no labels")
+}
+
+func (noLabels) RemoveLabels(context.Context, string, []string) ([]string, error) { return nil, nil }

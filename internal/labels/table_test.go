@@ -1,0 +1,136 @@
+package labels_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/labels"
+)
+
+var (
+	now   = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	coder = "nats agent/coder"
+	rival = "nats agent/rival"
+)
+
+// bench is a table with a log: each record that is set has the next revision.
+type bench struct {
+	*labels.Table
+	revision uint64
+}
+
+func newBench() *bench { return &bench{Table: labels.New(labels.Options{})} }
+
+func (b *bench) set(r labels.Record) {
+	b.revision++
+	b.Apply(r, b.revision)
+}
+
+// see adds labels to a session.
+func (b *bench) see(sender, session string, at time.Time, added ...string) {
+	r, _ := b.Get(labels.Name(sender, session))
+	b.set(r.With("hook", at, added...))
+}
+
+// below has a session claim that it is below others.
+func (b *bench) below(sender, session string, above ...string) {
+	r, _ := b.Get(labels.Name(sender, session))
+	r.Claims = append(slices.Clone(r.Claims), above...)
+	b.set(r)
+}
+
+func (b *bench) want(t *testing.T, sender, session string, at time.Time, want ...string) {
+	t.Helper()
+	if got := b.Of(labels.Name(sender, session), at); !slices.Equal(got, want) {
+		t.Errorf("session %q of %q has %q, want %q", session, sender, got, want)
+	}
+}
+
+func TestWhatATreeHasSeen(t *testing.T) {
+	t.Parallel()
+	b := newBench()
+	b.want(t, "", "s", now)
+	b.see("", "child", now, "secret")
+	b.want(t, "", "root", now)
+	b.below("", "child", "root")
+	b.want(t, "", "root", now, "secret")
+	b.below("", "other", "root")
+	b.see("", "other", now, "web")
+	for _, id := range []string{"root", "child", "other"} {
+		b.want(t, "", id, now, "secret", "web")
+	}
+	b.want(t, "", "stranger", now)
+	b.Apply(labels.Record{Session: "child"}, 1) // an older record comes again
+	b.want(t, "", "root", now, "secret", "web")
+}
+
+func TestASenderKeepsWhatItHasSeen(t *testing.T) {
+	t.Parallel()
+	b := newBench()
+	b.see(coder, "s1", now, "secret")
+	b.want(t, coder, "s2", now.Add(59*time.Minute), "secret")
+	b.want(t, coder, "", now, "secret")
+	b.want(t, coder, "s2", now.Add(time.Hour))
+	b.want(t, coder, "s1", now.Add(1000*time.Hour), "secret")
+	b.want(t, rival, "s1", now)
+	b.want(t, "", "s1", now)
+	if missing := b.Missing(labels.Name(coder, "s1"), []string{"secret"}, now.Add(time.Minute)); missing != nil {
+		t.Errorf("%q is written again at once", missing)
+	}
+	if missing := b.Missing(labels.Name(coder, "s1"), []string{"secret"}, now.Add(31*time.Minute)); missing == nil {
+		t.Error("a label that was added again does not hold on for the other sessions")
+	}
+}
+
+// Nobody labels sessions of another, and a claim only ever adds.
+func TestAClaimToTheSessionOfAnotherOnlyTakes(t *testing.T) {
+	t.Parallel()
+	b := newBench()
+	b.see(coder, "s1", now, "secret")
+	b.below(rival, "r1", "s1")
+	b.want(t, rival, "r1", now, "secret")
+	b.see(rival, "r1", now, "forged")
+	b.want(t, coder, "s1", now, "secret")
+	b.want(t, rival, "r1", now, "forged", "secret")
+	b.see(coder, "s1", now, "later")
+	b.want(t, rival, "r1", now, "forged", "later", "secret")
+	b.below(coder, "s1", "r1") // in a circle
+	b.want(t, coder, "s1", now, "forged", "later", "secret")
+}
+
+func TestWhatAPersonRemoves(t *testing.T) {
+	t.Parallel()
+	b := newBench()
+	b.see(coder, "s0", now, "secret")
+	b.see(coder, "s1", now, "secret", "web")
+	b.below(coder, "s2", "s1")
+	b.see(coder, "s2", now, "secret")
+	name := labels.Name(coder, "s1")
+	for _, member := range b.Having(name, []string{"secret"}) {
+		r, _ := b.Get(member)
+		b.set(r.Without(now.Add(time.Minute), "secret"))
+	}
+	at := now.Add(2 * time.Minute)
+	b.want(t, coder, "s1", at, "web")
+	b.want(t, coder, "s2", at, "web")
+	b.want(t, coder, "s0", at, "secret", "web")
+	b.below(coder, "s3", "s1") // what was removed from one is not removed from others
+	b.want(t, coder, "s3", at, "secret", "web")
+	b.see(coder, "s2", at, "secret")
+	b.want(t, coder, "s1", at, "secret", "web")
+}
+
+func TestWhatIsDropped(t *testing.T) {
+	t.Parallel()
+	b := newBench()
+	b.see("", "s1", now, "secret")
+	key := labels.Key("s1")
+	b.Drop(key, now.Add(time.Hour))
+	b.want(t, "", "s1", now, "secret")
+	b.Drop(key, now.Add(labels.Retention))
+	b.want(t, "", "s1", now)
+	if b.Len() != 0 {
+		t.Errorf("%d are known", b.Len())
+	}
+}

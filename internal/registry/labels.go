@@ -1,0 +1,160 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/labels"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// labelKey is what the keys of the records of sessions begin with; see [labels.Key].
+const labelKey = "label."
+
+// Limits of what is known of sessions.
+const (
+	maxLabeled      = 200_000 // sessions
+	maxOfOneSession = 64      // labels
+)
+
+// Labels are those that hold for a session, which [labels.Name] names: what it, its tree and
+// its sender have seen. The error is [ErrStale] if this replica holds no lease: then it may
+// not know of one.
+func (r *Registry) Labels(name string) ([]string, error) {
+	if !r.Current() {
+		return nil, ErrStale
+	}
+	return r.labels.Of(name, time.Now()), nil // read after the lease: newer ones are right too
+}
+
+// Session is what is stored of a session, which may be nothing, as far as this replica knows.
+func (r *Registry) Session(name string) labels.Record {
+	record, _ := r.labels.Get(name)
+	return record
+}
+
+// AddLabels adds what a session has seen, with the hook that says so for each label, and
+// returns all labels that hold for it then. When it returns without an error, every replica
+// knows them, or has no lease any more. What others added before is among them.
+func (r *Registry) AddLabels(ctx context.Context, name string, by map[string]string) ([]string, error) {
+	added := make([]string, 0, len(by))
+	for label := range by {
+		added = append(added, label)
+	}
+	slices.Sort(added)
+	err := r.updateSession(ctx, name, func(old labels.Record, now time.Time) (labels.Record, bool, error) {
+		missing := r.labels.Missing(name, added, now)
+		if len(missing) == 0 {
+			return old, false, nil
+		}
+		next := old
+		for _, label := range missing {
+			next = next.With(by[label], now, label)
+		}
+		if len(next.Labels) > maxOfOneSession {
+			return old, false, wire.Errorf(wire.Overloaded, "the session has %d labels, which is the limit: end it", maxOfOneSession)
+		}
+		return next, true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.Labels(name)
+}
+
+// RemoveLabels removes labels from the tree of a session, and says which of them it had. When
+// it returns without an error, every replica knows.
+func (r *Registry) RemoveLabels(ctx context.Context, name string, remove []string) (removed []string, err error) {
+	before, err := r.Labels(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, member := range r.labels.Having(name, remove) {
+		err := r.updateSession(ctx, member, func(old labels.Record, now time.Time) (labels.Record, bool, error) {
+			return old.Without(now, remove...), true, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	after, err := r.Labels(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, label := range events.NewLabels(after, before) {
+		if slices.Contains(remove, label) {
+			removed = append(removed, label)
+		}
+	}
+	return removed, nil
+}
+
+// updateSession changes the record of a session, and waits until every replica knows. change
+// is called again where another replica wrote first. Where it changes nothing, what the tree
+// of the session has may still have to reach others.
+func (r *Registry) updateSession(ctx context.Context, name string, change func(old labels.Record, now time.Time) (labels.Record, bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*r.options.Lease)
+	defer cancel()
+	for {
+		if !r.Current() {
+			return ErrStale
+		}
+		r.mu.Lock()
+		changed := r.changed
+		r.mu.Unlock()
+		old, revision := r.labels.Get(name)
+		next, differs, err := change(old, time.Now())
+		if err != nil {
+			return err
+		}
+		if !differs {
+			return r.seenByAll(ctx, r.labels.Newest(name))
+		}
+		if revision == 0 && r.labels.Len() >= maxLabeled {
+			return wire.Errorf(wire.Overloaded, "%d sessions have labels or a lineage, which is the limit", maxLabeled)
+		}
+		body, err := next.Append()
+		if err != nil {
+			return err
+		}
+		stored, err := r.bucket.Update(ctx, labelKey+labels.Key(name), body, revision)
+		switch {
+		case err == nil:
+			return r.seenByAll(ctx, stored)
+		case !errors.Is(err, natsx.ErrRevision):
+			return wire.Errorf(wire.Unavailable, "what the session has seen could not be stored: %v: try again", err)
+		}
+		if err := wait(ctx, changed); err != nil {
+			return err
+		}
+	}
+}
+
+// labeled applies the records of sessions in a batch, and says whether there are some. They
+// only add up, so the table that is served may have them before the rest of the batch.
+func (f *follower) labeled(batch []natsx.Entry) (found bool) {
+	r := f.registry
+	for _, e := range batch {
+		key, ok := strings.CutPrefix(e.Key, labelKey)
+		if !ok {
+			continue
+		}
+		found = true
+		if e.Value == nil {
+			r.labels.Drop(key, time.Now())
+			continue
+		}
+		record, err := labels.Decode(e.Value)
+		if err != nil || labels.Key(record.Name()) != key {
+			r.options.Log.Error("record of a session unreadable; its labels are not known", "key", e.Key, "error", err)
+			continue
+		}
+		r.labels.Apply(record, e.Revision)
+	}
+	return found
+}
