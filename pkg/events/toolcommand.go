@@ -58,6 +58,8 @@ func (a arguments) behind(command string) string {
 	return command + " " + a.line
 }
 
+func isOperator(word string) bool { return slices.Contains([]string{"&&", "||", ";", "|", "&"}, word) }
+
 // maxJoined bounds the lines that several commands and several arguments make, in
 // bytes. It is more than a guard reads: what is beyond can't be decided.
 const maxJoined = 128 << 10
@@ -89,6 +91,9 @@ func (m *members) joinArguments() {
 			}
 			line := args.behind(command)
 			m.commands, size = append(m.commands, line), size+len(line)
+			if slices.ContainsFunc(args.words, isOperator) { // a tool may join the words without quotes
+				m.commands = append(m.commands, command+" "+strings.Join(args.words, " "))
+			}
 		}
 	}
 }

@@ -89,6 +89,8 @@ type members struct {
 	cwd, dir     string
 	paths, urls  []string
 	partial      bool
+	maybePaths   []string // of members that nobody knows
+	maybeURLs    []string
 	beside       bool // a shell is given more than its command
 }
 
@@ -130,7 +132,21 @@ func (m *members) readWithin(o Object, depth int) {
 			m.nested(v)
 		case besideRole:
 			m.beside = m.beside || !plain(v)
+		case noRole:
+			m.guess(v)
 		}
+	}
+}
+
+// guess notes a text of which nobody knows what it is, and that looks like a path or an address.
+func (m *members) guess(v jsontext.Value) {
+	text, err := unquote(v)
+	switch {
+	case v.Kind() != '"' || err != nil:
+	case strings.Contains(text, "://"):
+		m.add(&m.maybeURLs, text)
+	case strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~/"):
+		m.add(&m.maybePaths, text)
 	}
 }
 

@@ -29,6 +29,13 @@ func (c toolCall) tool() Tool {
 		c.readShell(&t, kind, m)
 	case kind.class == ClassMCP || !known:
 		t.Command = strings.Join(m.commands, "\n")
+		for _, path := range m.maybePaths {
+			m.add(&m.paths, path)
+		}
+		for _, url := range m.maybeURLs {
+			m.add(&m.urls, url)
+		}
+		t.Partial = t.Partial || m.partial
 	}
 	if kind.class != ClassShell || !known {
 		t.Paths, t.URLs = m.paths, m.urls

@@ -38,16 +38,16 @@ eslint prettier jest vitest mocha ava tap nyc c8 playwright cypress next nuxt vi
 hugo mockery swag dlv terraform-docs k6 hey ab wrk shellcheck shfmt bats hadolint yamllint actionlint jsonlint ajv spectral vale codespell typos markdown-link-check lychee semgrep trivy grype syft gitleaks trufflehog act
 rspec rubocop standardrb sorbet srb brakeman rails-erb-lint jekyll phpunit phpstan psalm php-cs-fixer pest pint mix-format dialyzer credo rebar3 xcodebuild xcrun swiftlint swiftformat adb ktlint detekt dotnet-format zig nim crystal
 uvicorn gunicorn fastapi hypercorn django celery puma unicorn streamlit
-latexmk pdflatex xelatex lualatex bibtex biber typst
+ansible-playbook trunk msbuild earthly dagger drizzle-kit shadcn uuidgen tesseract pdftotext pdfinfo pdftoppm say pbcopy createdb http https xh nc latexmk pdflatex xelatex lualatex bibtex biber typst
 # fetch: see network
 curl wget
 # judged by what they are told in their language: see queries
-psql mysql mariadb sqlite3 duckdb
+pg_dump psql mysql mariadb sqlite3 duckdb
 # stop processes
 kill pkill killall
 
 openssl: rand dgst version x509 verify
-git: add annotate bisect blame branch cat-file check-attr check-ignore checkout cherry cherry-pick clean clone commit config count-objects describe diff diff-files diff-index diff-tree fetch for-each-ref format-patch fsck grep help init lfs log ls-files ls-remote ls-tree merge merge-base merge-tree mergetool mv name-rev notes pull push range-diff rebase reflog remote reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout stash status stripspace submodule switch symbolic-ref tag update-index archive var verify-commit version whatchanged worktree
+git: apply add annotate bisect blame branch cat-file check-attr check-ignore checkout cherry cherry-pick clean clone commit config count-objects describe diff diff-files diff-index diff-tree fetch for-each-ref format-patch fsck grep help init lfs log ls-files ls-remote ls-tree merge merge-base merge-tree mergetool mv name-rev notes pull push range-diff rebase reflog remote reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout stash status stripspace submodule switch symbolic-ref tag update-index archive var verify-commit version whatchanged worktree
 npm: install i ci add test t tst run run-script start stop restart build ls list ll outdated audit view info show explain why fund doctor exec x init create pkg config/get version ping dedupe rebuild prune uninstall remove rm link search help root prefix bin docs pack update up
 pnpm: ! publish login logout config c token owner unpublish deprecate dist-tag access team adduser whoami setup self-update server env
 yarn: ! publish login logout config token owner unpublish tag team npm global set policies plugin whoami
@@ -56,6 +56,7 @@ deno: test run fmt lint check cache task bench compile doc info types init add
 pip: install list show freeze check download wheel index hash inspect debug help uninstall
 pip3: install list show freeze check download wheel index hash inspect debug help uninstall
 uv: sync run add remove lock tree pip venv python tool build init export version
+pipx: run list install upgrade environment
 pipenv: install run sync lock graph check
 poetry: install run add remove lock show check build update init new env version export
 pdm: install run add remove lock list build update init sync
@@ -64,15 +65,20 @@ conda: activate deactivate install create list info env run search update
 bundle: install exec check list show outdated update info add config
 gem: install list env which info search build
 composer: install require update show validate dump-autoload outdated test run-script run
-go: build test vet fmt mod run generate install get list version env doc tool work help
+go: clean build test vet fmt mod run generate install get list version env doc tool work help
 cargo: build b test t run r check c clippy fmt doc add remove rm update bench tree metadata fetch init new nextest expand audit deny machete outdated search version help vendor llvm-cov clean fix package install miri
+opam: list install switch show info exec
+pod: install update list outdated repo/update
+conan: install list search profile create
+vcpkg: install list search
 nix: build develop shell fmt search flake/check flake/show flake/update flake/metadata flake/lock
 rustup: show component target toolchain update default which doc
 dotnet: ef/migrations ef/dbcontext build test run restore format new add list publish watch tool clean sln
 mix: test compile deps.get format credo dialyzer phx.server deps.compile ecto.migrate ecto.create help phx.routes
 swift: build test run package
-dart: analyze format test run pub fix
-flutter: analyze test run build pub format doctor
+dart: analyze format test run pub/get pub/add pub/upgrade pub/outdated pub/deps pub/run fix
+setup.py: build build_ext develop install test bdist_wheel sdist egg_info check --version
+flutter: analyze test run build pub/get pub/add pub/upgrade pub/outdated pub/deps pub/run format doctor create clean devices
 rails: s server t test routes g generate new db:migrate db:create db:prepare db:migrate:status db:version zeitwerk:check stats notes about assets:precompile
 rake: test spec default build routes lint rubocop db:migrate db:create db:prepare assets:precompile
 manage.py: runserver test migrate makemigrations check collectstatic showmigrations startapp makemessages compilemessages sqlmigrate
@@ -81,7 +87,7 @@ artisan: serve test migrate migrate:status route:list make:* list about config:c
 flask: run routes db/upgrade db/migrate db/init db/current db/history --debug
 alembic: upgrade current history heads revision check show
 prisma: generate validate format version migrate/dev migrate/status migrate/diff studio
-brew: list info search install upgrade update outdated deps doctor --prefix leaves
+brew: services/list list info search install upgrade update outdated deps doctor --prefix leaves
 apt: list search show policy
 apt-get: --version
 mise: ls list install use current which run exec trust where
@@ -91,15 +97,15 @@ volta: list install which pin
 pyenv: versions version which local install exec
 rbenv: versions version which local install exec
 asdf: list current plugin install which where exec reshim
-docker: run exec compose/exec compose/run build ps images image/ls logs pull version info rm container/rm compose/up compose/build compose/ps compose/logs compose/pull compose/stop compose/start compose/restart compose/ls compose/images compose/top compose/down compose/version stop start restart stats top port diff buildx/build buildx/ls buildx/bake container/ls container/logs network/ls volume/ls tag wait search events system/df
+docker: cp inspect compose/config run exec compose/exec compose/run build ps images image/ls logs pull version info rm container/rm compose/up compose/build compose/ps compose/logs compose/pull compose/stop compose/start compose/restart compose/ls compose/images compose/top compose/down compose/version stop start restart stats top port diff buildx/build buildx/ls buildx/bake container/ls container/logs network/ls volume/ls tag wait search events system/df
 podman: run exec compose/exec compose/run build ps images logs pull version info compose/up compose/build compose/ps compose/logs stop start restart stats top tag
 docker-compose: run exec up build ps logs pull stop start restart top images down version
 podman-compose: run exec up build ps logs pull stop start restart down
-kubectl: get describe logs explain api-resources api-versions version cluster-info top diff wait rollout/status rollout/history config/get-contexts config/current-context config/get-clusters auth/can-i auth/whoami kustomize events completion help
+kubectl: apply get describe logs explain api-resources api-versions version cluster-info top diff wait rollout/status rollout/history config/get-contexts config/current-context config/get-clusters auth/can-i auth/whoami kustomize events completion help
 helm: list ls status history template lint show search repo/list repo/add repo/update dependency dep version verify pull package create
 kustomize: build version cfg
-terraform: init plan validate fmt version providers graph get workspace/list workspace/show test modules
-tofu: init plan validate fmt version providers graph get workspace/list workspace/show test
+terraform: state/list init plan validate fmt version providers graph get workspace/list workspace/show test modules
+tofu: state/list init plan validate fmt version providers graph get workspace/list workspace/show test
 terragrunt: plan validate hclfmt graph
 pulumi: preview version stack/ls about
 aws: s3/ls sts/get-caller-identity */describe-* */list-* logs/tail logs/filter-log-events help
@@ -114,7 +120,7 @@ supabase: status start stop gen
 tmux: ls list-sessions lsw list-windows capture-pane has-session
 screen: -ls -list
 crontab: -l
-hookctl: handlers explain validate test watch scan trace doctor audit/tail audit/query audit/show audit/stats audit/verify audit/check audit/replay
+hookctl: why handlers explain validate test watch scan trace doctor audit/tail audit/query audit/show audit/stats audit/verify audit/check audit/replay
 `
 
 // programs is known, by name; nil verbs mean all.
@@ -139,9 +145,9 @@ var (
 	// grave are targets of a project that reach further than the project.
 	grave = regexp.MustCompile(`(?i)(^|[:_./-])(destroy|drop|wipe|nuke|purge|deploy|publish|release|teardown|rollback|downgrade|undeploy|uninstall|reset|prod|production|flyway:?clean)([:_./-]|$)`)
 	// ships are words by which a program that builds also publishes.
-	ships = regexp.MustCompile(`(?i)(^|:)(publish|publishSigned|release|deploy|gh-deploy|upload|submit|destroy|hex\.publish|apply|unpublish)$`)
+	ships = regexp.MustCompile(`(?i)(^|:)(publish|publishSigned|release|deploy|gh-deploy|upload|submit|destroy|hex\.publish|apply|unpublish)$|(?-i:\b(publish|upload|release|deploy)[A-Z]\w*$)`)
 	// shippers are such programs.
-	shippers = strings.Fields("sbt lein mill ant goreleaser lerna nx turbo expo eas-cli mkdocs hugo cabal stack rebar3 ko jekyll xmake ng astro remix serverless")
+	shippers = strings.Fields("setup.py gradle gradlew sbt lein mill ant goreleaser lerna nx turbo expo eas-cli mkdocs hugo cabal stack rebar3 ko jekyll xmake ng astro remix serverless")
 	// runsTargets are programs whose arguments name targets of a project.
 	runsTargets = strings.Fields("make gmake just task rake invoke npm pnpm yarn bun gradle gradlew mvn mvnw composer flask")
 )
@@ -152,7 +158,10 @@ func develops(c shell.Command) bool {
 	if len(c.Words) == 0 {
 		return !c.Writes() // a redirection alone empties a file
 	}
-	if c = module(c); c.Name() == "" || usesSecret(c) || connects(c) {
+	given := len(c.Words)
+	c = module(c)
+	ran := len(c.Words) < given // as a module of Python, most probably of the project
+	if c.Name() == "" || usesSecret(c) || connects(c) {
 		return false
 	}
 	verbs, listed := programs()[c.Name()]
@@ -160,6 +169,8 @@ func develops(c shell.Command) bool {
 	switch {
 	case asks(c):
 		return true
+	case !listed && ran:
+		return modular.MatchString(c.Name()) && !slices.Contains(foreignModules, c.Name()) && !aimsAt(c, ships)
 	case !listed:
 		return (own(c) || stays(c)) && !aimsAt(c, grave)
 	case slices.Contains(runsTargets, c.Name()) && aimsAt(targeted(c), grave), limited && !passes(c), slices.Contains(shippers, c.Name()) && aimsAt(c, ships) && !rehearses(c):
@@ -201,14 +212,22 @@ func own(c shell.Command) bool {
 // Programs that nobody knows stay in a project by these names, and with these verbs.
 var (
 	checks  = regexp.MustCompile(`^[a-z0-9_-]*(lint|fmt|test|check|docs?)$`)
-	checked = strings.Fields("version help lint test tests check fmt build docs validate typecheck")
+	checked = strings.Fields("version help lint test tests check fmt build docs validate typecheck status members doctor")
+	// lists are verbs behind a noun, as in kind get clusters the other way around: clusters list.
+	lists   = strings.Fields("list ls status lint validate version clusters nodes")
+	noun    = regexp.MustCompile(`^[a-z][a-z-]+$`)
+	telling = regexp.MustCompile(`secret|token|env|key|cred|vault|item|config|var|password|auth|account`)
 )
 
 // stays reports whether a program that is not known is one that builds or checks, by its
 // name or what it is told.
 func stays(c shell.Command) bool {
 	args := c.Args()
-	return !strings.ContainsAny(c.Words[0].Text, "/:") && (checks.MatchString(c.Name()) || len(args) > 0 && args[0].Known && slices.Contains(checked, args[0].Text))
+	if strings.ContainsAny(c.Words[0].Text, "/:") {
+		return false
+	}
+	second := len(args) > 1 && args[0].Known && noun.MatchString(args[0].Text) && !telling.MatchString(args[0].Text) && args[1].Known && slices.Contains(lists, args[1].Text)
+	return checks.MatchString(c.Name()) || second || len(args) > 0 && args[0].Known && slices.Contains(checked, args[0].Text)
 }
 
 // asks reports whether a program is only asked for its version or for help.
@@ -261,5 +280,11 @@ func module(c shell.Command) shell.Command {
 	}
 	return c
 }
+
+var (
+	modular = regexp.MustCompile(`^[a-z_][\w.]*$`)
+	// foreignModules reach further than the project.
+	foreignModules = strings.Fields("twine keyring awscli ansible nats smtpd smtplib ftplib telnetlib xmlrpc.server wsgiref webbrowser code ensurepip zipapp torch.distributed.run pyftpdlib")
+)
 
 var interpreter = regexp.MustCompile(`^(py|python|pypy)[\d.]*$|^php[\d.]*$|^ruby$`)

@@ -46,7 +46,7 @@ func TestDevelopment(t *testing.T) {
 		"make deploy":                                     chain.AskUser,
 		"make test":                                       "",
 		"python3 -m pytest":                               "",
-		"python3 -m frobnicate":                           chain.AskUser,
+		"python3 -m keyring get a b":                      chain.AskUser,
 		"python3 manage.py test":                          "",
 		"python3 manage.py flush":                         chain.AskUser,
 		"sudo ls":                                         chain.AskUser,

@@ -22,6 +22,10 @@ var (
 	immodest         = regexp.MustCompile(`^0?[0-7]?[0-7]?[0-7]?(777|666|000)$|^0?[2-7][0-7]{3}$|[+=][rwxX]*[st]|^(a|o|ugo|go)?[+=][rxX]*w`)
 	guarding         = regexp.MustCompile(`(?i)hook-?(router|worker|agent|ctl)|nats|h.{0,4}ook|:(4222|8222|6222)`)
 	environment      = regexp.MustCompile(`ENVIRON|\$ENV|(^|[^.\w])(env|strenv|envsubst)\b`)
+	dryRun           = regexp.MustCompile(`^--dry-run=(client|server)$`)
+	looks            = regexp.MustCompile(`^(list|describe)$`)
+	page             = regexp.MustCompile(`^[\w.-][\w./-]*\.(html?|pdf|png|svg|jpe?g|md|txt)$`)
+	tellsEnvironment = regexp.MustCompile(`(?i)env|config|json`)
 	routerName       = regexp.MustCompile(`(?i)\brouter\b`)
 	ownNetwork       = regexp.MustCompile(`^(none|bridge|[a-z0-9_-]*(net|network|default)[a-z0-9_-]*)$`)
 	everyProcess     = regexp.MustCompile(`^1$|^[.^$*]+$`)
@@ -40,7 +44,28 @@ var limits = map[string]func(shell.Command) bool{
 	},
 	"dig": plain, "nslookup": plain, "host": plain, "ping": plain,
 	"git":  pushes,
-	"make": describes, "gmake": describes,
+	"http": speaksHere, "https": speaksHere, "xh": speaksHere,
+	"nc": func(c shell.Command) bool { return shell.Option(c, "-z") == shell.Yes },
+	"pg_dump": func(c shell.Command) bool {
+		return shell.Option(c, "--schema-only") == shell.Yes || shell.Option(c, "-s") == shell.Yes
+	},
+	"deno": func(c shell.Command) bool { return !aimsAt(c, fromElsewhere) },
+	"cargo": func(c shell.Command) bool {
+		return shell.Option(c, "--git") == shell.No && shell.Option(c, "--index") == shell.No
+	},
+	"date": func(c shell.Command) bool {
+		return shell.Option(c, "-s") == shell.No && shell.Option(c, "--set") == shell.No
+	},
+	"gcloud": func(c shell.Command) bool {
+		return len(c.Verbs(2)) < 2 || c.Verbs(1)[0] == "config" || aimsAt(c, looks)
+	},
+	"ansible-playbook": func(c shell.Command) bool {
+		return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+			return slices.Contains(strings.Fields("--syntax-check --list-tasks --list-hosts --version"), w.Text)
+		})
+	},
+	"local": declares,
+	"make":  describes, "gmake": describes,
 	"http.server": serves,
 	"strace":      traces, "ltrace": traces,
 	"cp":  func(c shell.Command) bool { return !aimsAt(c, nothing) },
@@ -55,6 +80,9 @@ var limits = map[string]func(shell.Command) bool{
 	"awk":   variables, "gawk": variables, "mawk": variables, "nawk": variables, "jq": variables, "yq": variables,
 	"chmod": modest, "chown": modest, "chgrp": modest, "docker": contains, "podman": contains, "docker-compose": contains,
 	"kubectl": func(c shell.Command) bool {
+		if slices.Contains(c.Verbs(1), "apply") && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return dryRun.MatchString(w.Text) }) {
+			return false
+		}
 		return !aimsAt(c, clusterSecret) && shell.Option(c, "--raw*") != shell.Yes
 	},
 	"kill": spares, "pkill": spares, "killall": spares, "pgrep": spares, "pidof": spares,
@@ -88,8 +116,17 @@ func modest(c shell.Command) bool {
 // contains: docker rm takes containers that are named, and are not running; those of the
 // router and of NATS are left alone.
 func contains(c shell.Command) bool {
-	if guards(c) || ends(c) && aimsAt(c, routerName) || reaches(c) {
+	if guards(c) || ends(c) && aimsAt(c, routerName) || reaches(c) || shell.Option(c, "--push") != shell.No {
 		return false
+	}
+	switch told := c.Verbs(2); {
+	case slices.Contains(told, "inspect"): // variables stand there, too
+		at := slices.IndexFunc(c.Args(), func(w shell.Word) bool { return w.Text == "-f" || strings.HasPrefix(w.Text, "--format") })
+		return at >= 0 && !slices.ContainsFunc(c.Args()[at:min(at+2, len(c.Args()))], func(w shell.Word) bool { return !w.Known || tellsEnvironment.MatchString(w.Text) })
+	case len(told) == 2 && told[1] == "config":
+		return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+			return slices.Contains([]string{"--services", "--images", "--volumes", "--quiet", "-q", "--profiles"}, w.Text)
+		})
 	}
 	return !slices.Contains(c.Verbs(2), "rm") || !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known || strings.HasPrefix(w.Text, "-") })
 }
@@ -137,6 +174,11 @@ func variables(c shell.Command) bool {
 // what git keeps for it may hold a token.
 func pushes(c shell.Command) bool {
 	verb := c.Verb()
+	if verb == "apply" { // else the files stand in the patch
+		return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+			return slices.Contains([]string{"--check", "--stat", "--numstat", "--summary"}, w.Text)
+		})
+	}
 	if verb == "config" {
 		return !aimsAt(c, gitSecret)
 	}
@@ -158,6 +200,11 @@ func describes(c shell.Command) bool {
 	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return printsBase.MatchString(w.Text) })
 }
 
+// speaksHere reports whether one of the programs that send what they are given speaks to this machine.
+func speaksHere(c shell.Command) bool {
+	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return hosts.Loopback(w.Text) }) && plain(c)
+}
+
 // serves: a directory of the project.
 func serves(c shell.Command) bool {
 	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
@@ -175,7 +222,7 @@ func keeps(c shell.Command) bool { return shell.Option(c, "--remove-files") == s
 
 // opens: a page of this machine.
 func opens(c shell.Command) bool {
-	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !hosts.Loopback(w.Text) })
+	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !hosts.Loopback(w.Text) && !page.MatchString(w.Text) })
 }
 
 // prints: what prints nothing empties the file that it writes to.
@@ -247,7 +294,7 @@ var (
 func queries(c shell.Command) bool {
 	asked := false
 	for _, w := range c.Args() {
-		asked = asked || query.MatchString(w.Text)
+		asked = asked || query.MatchString(w.Text) || w.Text == "-l" || w.Text == "--list"
 		if changes.MatchString(w.Text) && strings.ContainsAny(w.Text, " \t\n;") || !w.Known && strings.Contains(w.Text, "$(") {
 			return false
 		}

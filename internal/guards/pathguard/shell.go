@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
@@ -188,6 +190,14 @@ func (s *collector) into(sources, targets []shell.Word, below bool) {
 	}
 }
 
+// begins reports whether a command of sed may begin behind a text: not within a word, but for the
+// flags of s that may stand before.
+func begins(before string) bool {
+	before = strings.TrimRight(before, "gpIimMe0123456789")
+	last, _ := utf8.DecodeLastRuneInString(before)
+	return before == "" || !unicode.IsLetter(last)
+}
+
 // maxScripted bounds the files that are looked for in a script of sed.
 const maxScripted = 100
 
@@ -196,7 +206,7 @@ const maxScripted = 100
 func (s *collector) scripted(script string) {
 	found := 0
 	for i := range len(script) {
-		if strings.IndexByte("wWrR", script[i]) < 0 {
+		if strings.IndexByte("wWrR", script[i]) < 0 || !begins(script[:i]) {
 			continue
 		}
 		if found++; found > maxScripted {

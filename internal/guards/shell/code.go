@@ -18,7 +18,7 @@ var readable = map[string]struct{ codes, flags []string }{
 // them does, nobody asks: it is not read.
 var codeWords = func() map[string]bool {
 	all := map[string]bool{}
-	for word := range strings.FieldsSeq(`print json sys math re datetime time random statistics platform string itertools collections textwrap base64 hashlib uuid csv reader DictReader
+	for word := range strings.FieldsSeq(`print json sys math re datetime time random statistics platform string itertools collections textwrap base64 hashlib uuid csv reader DictReader defaultdict OrderedDict namedtuple findall finditer sub search match group groups fullmatch
 		load loads dump dumps indent sort_keys stdin readline version version_info python_version executable argv
 		len sum sorted reversed range min max abs round int float str bool list dict set tuple type repr enumerate zip map filter any all ord chr hex bin
 		for in if else elif while not and or is lambda True False None pass
@@ -46,6 +46,8 @@ var (
 	codeTexts  = regexp.MustCompile(`'[^'\\` + "`" + `\n]*'|"[^"\\` + "`" + `\n]*"`)
 	codeName   = regexp.MustCompile(`[\p{L}_$][\p{L}\p{N}_$]*`)
 	codeImport = regexp.MustCompile(`(?m)(^|;)\s*import +(\w+(?: *, *\w+)*) *(;|$)`)
+	// codeFrom takes names out of a module; what they are is looked at like any other.
+	codeFrom = regexp.MustCompile(`(?m)(^|;)[ \t]*from +(\w+) +import +`)
 	// codeVersion is what may be asked of any program that is installed.
 	codeVersion = regexp.MustCompile(`\b(` + codeOthers + `)\.__version__|\bprocess\.(versions?|arch|platform)\b`)
 	codeOther   = regexp.MustCompile(`^(` + codeOthers + `)$`)
@@ -60,7 +62,7 @@ var (
 	codeIndex  = regexp.MustCompile(`[\w$\])"]\s*\[`)
 	codePrefix = regexp.MustCompile(`[\w.]""`)
 	// codeSet is a name that the code gives a value, or takes from a loop.
-	codeSet = regexp.MustCompile(`(?m)(?:^|;)\s*(?:(?:const|let|var) +)?(\w+) *=[^=]|\bfor +(\w+)(?: *, *(\w+))? +in\b|\blambda +(\w+) *:|\b(\w+) *=>`)
+	codeSet = regexp.MustCompile(`(?m)(?:^|;)\s*(?:(?:const|let|var) +)?(\w+) *=[^=]|\bfor +(\w+)(?: *, *(\w+))? +in\b|\blambda +(\w+) *:|\b(\w+) *=>|\((\w+) *, *(\w+)\) *=>`)
 )
 
 // harmlessCode reports whether code only computes and prints: each of its names is known to
@@ -84,6 +86,12 @@ func harmlessCode(code, language string) bool {
 		return false // a text is open, or is an f-string or the like
 	}
 	known := map[string]bool{}
+	for _, m := range codeFrom.FindAllStringSubmatch(code, -1) {
+		if !slices.Contains(codeModules, m[2]) {
+			return false
+		}
+	}
+	code = codeFrom.ReplaceAllString(code, ";")
 	for _, m := range codeImport.FindAllStringSubmatch(code, -1) {
 		for name := range strings.SplitSeq(m[2], ",") {
 			switch name = strings.TrimSpace(name); {
