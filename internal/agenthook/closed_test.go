@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/agenthook"
@@ -359,6 +360,45 @@ func TestAllowIsNarrow(t *testing.T) {
 	if out := h.Answer(t.Context(), sample(t, "claude-code", "PreToolUse")); !strings.Contains(string(out.Stdout), "can't be reported later") {
 		t.Errorf("%s; want it told", out.Stdout)
 	}
+}
+
+// A server that asks who is there, and nothing to say who: blocked in all dialects, with the
+// file that was looked for; --on-unreachable=allow does not help.
+func TestNoCredentials(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", "")
+	url := guardedServer(t)
+	for _, d := range agenthook.Dialects() {
+		for _, native := range gated(t, d) {
+			h := newCall(t, d.Name, native, url)
+			h.Options.Allow = true
+			out := h.Answer(t.Context(), sample(t, d.Name, native))
+			if !blocks(out) {
+				t.Fatalf("%s %s: %s %s; want a block", d.Name, native, out.Stdout, out.Stderr)
+			}
+			for _, says := range []string{"no credentials at " + filepath.Join(home, ".config", "nats", "context", "hookrouter-127.0.0.1-"), "hookctl connect"} {
+				if !strings.Contains(string(out.Stdout), says) {
+					t.Errorf("%s %s: %s; want it to say %q", d.Name, native, out.Stdout, says)
+				}
+			}
+		}
+	}
+}
+
+// guardedServer is a NATS server that takes nobody without a password.
+func guardedServer(t *testing.T) (url string) {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, Username: "ann", Password: "secret", NoSigs: true, NoLog: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server does not start")
+	}
+	return s.ClientURL()
 }
 
 // A person decides while the agent waits; nobody in time is a block.

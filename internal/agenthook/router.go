@@ -1,11 +1,15 @@
 package agenthook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/natscontext"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
@@ -136,7 +140,7 @@ func (h *Hook) waiting(r verdict.Approval) {
 
 // failed is the answer where the router gave none.
 func (h *Hook) failed(in input, err error) answer {
-	cause := explain(err)
+	cause := h.Options.explain(err)
 	if !h.Options.Allow || !in.event.Gated() || !unreachable(err) {
 		return withoutVerdict(in.event, cause)
 	}
@@ -166,9 +170,18 @@ func unreachable(err error) bool {
 }
 
 // explain says what failed and what a person can do.
-func explain(err error) error {
+func (o Options) explain(err error) error {
 	var pending *agent.PendingError
 	switch {
+	case errors.Is(err, natsx.ErrCredentials) && o.Creds == "":
+		where := natscontext.File(os.Getenv, cmp.Or(o.Server, natsx.DefaultURL), string(hookrouter.RoleAgent))
+		if _, found := os.Stat(where); found == nil {
+			break
+		}
+		return fmt.Errorf("the hook router asks who this agent is, and there are no credentials at %s; on the router's machine its user has them; "+
+			"elsewhere make some with `hookctl auth add agent NAME` and connect with them: `hookctl connect AGENT --creds FILE` (%w)", cmp.Or(where, "a place below HOME, which is not set"), err)
+	case hookrouter.CodeOf(err) == hookrouter.CodeTooLarge:
+		return fmt.Errorf("it is too large for a hook to judge (%w): ask for less at a time, or have the operator raise --max-data of the router", err)
 	case errors.As(err, &pending):
 		return fmt.Errorf("nobody has answered %q in time; it can be answered with `hookctl approvals answer %s`, then try again", clip(pending.Approval.Prompt, 200), pending.Approval.ID)
 	case errors.Is(err, hookrouter.ErrNoRouter):

@@ -157,11 +157,28 @@ func TestLargeResults(t *testing.T) {
 	s.send(call(1, "read", `{}`))
 	s.saw()
 	s.refused("the NATS server takes")
+	s = open(t, b.url, "over")
+	s.send(call(1, "read", `{}`))
+	s.saw()
+	s.refused("too large for a hook to judge")
 	s = open(t, b.url, "large")
 	s.send(call(1, "read", `{}`))
 	s.saw()
 	if r := s.answer(); len(r.text()) != 300<<10 {
 		t.Errorf("%d bytes: %s", len(r.text()), r.raw[:min(len(r.raw), 500)])
+	}
+}
+
+// A call whose arguments the router does not take does not run.
+func TestLargeArguments(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	s := open(t, b.url, "mirror")
+	s.send(call(1, "write", `{"text":"`+strings.Repeat("x", 600<<10)+`"}`))
+	s.refused("too large for a hook to judge")
+	s.send(call(2, "read", `{}`))
+	if saw := s.saw(); strings.Contains(saw, "write") {
+		t.Errorf("the server saw %s", saw[:min(len(saw), 200)])
 	}
 }
 

@@ -70,6 +70,8 @@ func answers(mode, method, id string) []string {
 	switch {
 	case mode == "big" && method == "tools/call":
 		return []string{result(`{"content":[{"type":"text","text":"` + strings.Repeat("x", 5<<20) + `"}]}`)}
+	case mode == "over" && method == "tools/call": // more than the router takes, and less than NATS does
+		return []string{result(`{"content":[{"type":"text","text":"` + strings.Repeat("x", 600<<10) + `"}]}`)}
 	case mode == "large" && method == "tools/call":
 		return []string{result(`{"content":[{"type":"text","text":"` + strings.Repeat("x", 300<<10) + `"}]}`)}
 	case mode == "silent" && method == "tools/call":

@@ -35,6 +35,17 @@ func Name(server, role string) string {
 	return "hookrouter-" + strings.ReplaceAll(host, ":", "_") + "-" + port + "-" + role
 }
 
+// File is where [Find] looks first for a role, on the first of some comma-separated servers;
+// empty where neither XDG_CONFIG_HOME nor HOME is set, or the server's URL names no host.
+func File(getenv func(string) string, servers, role string) string {
+	server, _, _ := strings.Cut(servers, ",")
+	dir, name := Dir(getenv), Name(strings.TrimSpace(server), role)
+	if dir == "" || name == "" {
+		return ""
+	}
+	return path(dir, name)
+}
+
 // Find returns the context for a role on the first of some comma-separated servers that
 // has one. ok is false where none has.
 func Find(getenv func(string) string, servers, role string) (c Context, ok bool, err error) {

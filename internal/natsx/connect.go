@@ -18,6 +18,13 @@ import (
 // ErrUnreachable means that no NATS server answers at the address.
 var ErrUnreachable = errors.New("no answer")
 
+// ErrCredentials means that the NATS server asks who is there, and was not told, or does not
+// take who was named.
+var ErrCredentials = errors.New("the credentials are not accepted")
+
+// DefaultURL is where a server is where nothing says so.
+const DefaultURL = nats.DefaultURL
+
 // Options say how to connect. The zero Options connect to the default URL.
 type Options struct {
 	// URL of the servers, comma-separated; empty means nats://127.0.0.1:4222.
@@ -72,7 +79,7 @@ func ConnectContext(ctx context.Context, o Options) (*Conn, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.URL == "" {
-		o.URL = nats.DefaultURL
+		o.URL = DefaultURL
 	}
 	if err := o.identify(); err != nil {
 		return nil, err
@@ -226,8 +233,8 @@ func hint(err error) error {
 	case isNet, errors.Is(err, nats.ErrTimeout):
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
-		return fmt.Errorf("%w: the server wants credentials: those of hookctl auth, or of the router's own server, "+
-			"which only its user can read", err)
+		return fmt.Errorf("%w: %w: the server wants credentials: those of hookctl auth, or of the router's own server, "+
+			"which only its user can read", ErrCredentials, err)
 	}
 	return err
 }
