@@ -204,6 +204,9 @@ class Worker:
                 raise InvalidReply(f"the answer to register {hook.reg.id} is no object")
             ttl = reply.get("ttl_ms")
             ttl = max(ttl, 30) if isinstance(ttl, int) else 15_000
+            if hook.due is None and reply.get("ignored"):
+                unknown = ", ".join(map(str, reply["ignored"]))
+                self.client.log.error("registration of hook %s: the router does not know %s", hook.reg.id, unknown)
             hook.due = asyncio.get_running_loop().time() + ttl / 3000
             self._check_in_force(hook, reply.get("in_force"))
 
