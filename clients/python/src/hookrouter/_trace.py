@@ -89,8 +89,17 @@ def call(hook: str, event: str, headers: Mapping[str, str]) -> Iterator[Span]:
             "hookrouter.chain.id": headers.get("hook-chain-id", ""),
         }
         with otel.get_tracer("hookrouter").start_as_current_span(
-            f"hook {hook}", context=above, kind=otel.SpanKind.SERVER, attributes=about, record_exception=False
+            f"hook {hook}",
+            context=above,
+            kind=otel.SpanKind.SERVER,
+            attributes=about,
+            record_exception=False,
+            set_status_on_exception=False,
         ) as span:
-            yield Span(span)
+            try:
+                yield Span(span)
+            except Exception:
+                span.set_status(otel.StatusCode.ERROR, "failed")  # the text of the exception may hold data
+                raise
     finally:
         _caller.reset(token)
