@@ -36,7 +36,7 @@ func (r *release) checkPython() error {
 	return nil
 }
 
-// wheel builds the Python package with the programs of a platform in it.
+// wheel builds the Python package with the programs of a platform in it, and checks it.
 func (r *release) wheel(ctx context.Context, b build) error {
 	platform, ok := wheelPlatforms[b.goos+"/"+b.goarch]
 	if !ok {
@@ -48,5 +48,5 @@ func (r *release) wheel(ctx context.Context, b build) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the wheel for %s/%s: %w\n%s", b.goos, b.goarch, err, out)
 	}
-	return nil
+	return r.checkWheel(b)
 }
