@@ -54,17 +54,17 @@ func TestJUnitIsRedWhereNothingCouldBeTried(t *testing.T) {
 		message  string
 		exitCode int
 	}{
-		"a file that is wrong":         {[]string{wrong}, 1, 1, wrong, 5, wrong + ":5:", 2},
-		"a file with two faults":       {[]string{two}, 2, 2, two, 2, two + ":2:", 2},
-		"a file that isn't there":      {[]string{"/no/such.yaml"}, 1, 1, "/no/such.yaml", 0, "no such file", 2},
-		"no tests":                     {[]string{untested}, 1, 1, untested, 0, "has no tests", 2},
-		"one of two":                   {[]string{wrong, well}, 2, 1, wrong, 5, wrong + ":5:", 2},
-		"a line that is no event":      {[]string{"--events", cut, well}, 2, 1, cut, 2, cut + ":2: the line is not JSON", 2},
-		"no events":                    {[]string{"--events", empty, well}, 1, 1, empty, 0, "there are no events in it", 2},
-		"events that aren't there":     {[]string{"--events", "/no/such", well}, 1, 1, "/no/such", 0, "no such file", 2},
-		"events from a directory":      {[]string{"--events", filepath.Dir(well), well}, 1, 1, filepath.Dir(well), 0, "is a directory: give a file", 2},
-		"events and a file with fault": {[]string{"--events", cut, wrong}, 1, 1, wrong, 5, wrong + ":5:", 2},
-		"events and two files":         {[]string{"--events", cut, well, well}, 1, 1, cut, 0, "events run through one worker file", 2},
+		"a file that is wrong":         {[]string{wrong}, 1, 1, wrong, 5, wrong + ":5:", 1},
+		"a file with two faults":       {[]string{two}, 2, 2, two, 2, two + ":2:", 1},
+		"a file that isn't there":      {[]string{"/no/such.yaml"}, 1, 1, "/no/such.yaml", 0, "no such file", 1},
+		"no tests":                     {[]string{untested}, 1, 1, untested, 0, "has no tests", 1},
+		"one of two":                   {[]string{wrong, well}, 2, 1, wrong, 5, wrong + ":5:", 1},
+		"a line that is no event":      {[]string{"--events", cut, well}, 2, 1, cut, 2, cut + ":2: the line is not JSON", 1},
+		"no events":                    {[]string{"--events", empty, well}, 1, 1, empty, 0, "there are no events in it", 1},
+		"events that aren't there":     {[]string{"--events", "/no/such", well}, 1, 1, "/no/such", 0, "no such file", 1},
+		"events from a directory":      {[]string{"--events", filepath.Dir(well), well}, 1, 1, filepath.Dir(well), 0, "is a directory: give a file", 1},
+		"events and a file with fault": {[]string{"--events", cut, wrong}, 1, 1, wrong, 5, wrong + ":5:", 1},
+		"events and two files":         {[]string{"--events", cut, well, well}, 1, 1, cut, 0, "events run through one worker file", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			report := filepath.Join(t.TempDir(), "report.xml")

@@ -43,7 +43,7 @@ func TestATestNeedsNoProgramsAndSecrets(t *testing.T) {
 				!strings.HasPrefix(stderr, "warning: hook needy can't run here: "+file+":3:") || !strings.Contains(stderr, c.lacks) {
 				t.Errorf("stdout %s, stderr %s, %v; want a warning of %s", stdout, stderr, err, c.lacks)
 			}
-			if _, stderr, err := tries(t, "--run-all", file); err == nil || exitCode(err) != 2 || !strings.Contains(stderr, c.lacks) {
+			if _, stderr, err := tries(t, "--run-all", file); err == nil || exitCode(err) != 1 || !strings.Contains(stderr, c.lacks) {
 				t.Errorf("with --run-all: stderr %s, %v; want %s", stderr, err, c.lacks)
 			}
 		})
@@ -55,7 +55,7 @@ func TestWhatIsMissingHidesNoFaultOfTheFile(t *testing.T) {
 	for name, c := range absent {
 		t.Run(name, func(t *testing.T) {
 			_, stderr, err := tries(t, absentFile(t, strings.Replace(c.section, "FAULT", c.fault, 1)))
-			if err == nil || exitCode(err) != 2 || !strings.Contains(stderr, c.wrong) {
+			if err == nil || exitCode(err) != 1 || !strings.Contains(stderr, c.wrong) {
 				t.Errorf("stderr %s, %v; want %s", stderr, err, c.wrong)
 			}
 		})
@@ -70,13 +70,13 @@ func TestValidateLooksAtTheMachineUnlessTold(t *testing.T) {
 		err = run(t.Context(), append([]string{"validate"}, args...), process{stdout: &out, stderr: &complaints})
 		return out.String(), complaints.String(), err
 	}
-	if _, stderr, err := validates(file); err == nil || exitCode(err) != 2 || !strings.Contains(stderr, ":3:56: hooks[1].exec.command[0]: no-such-program: no such program in PATH") {
+	if _, stderr, err := validates(file); err == nil || exitCode(err) != 1 || !strings.Contains(stderr, ":3:56: hooks[1].exec.command[0]: no-such-program: no such program in PATH") {
 		t.Errorf("validate: stderr %s, %v", stderr, err)
 	}
 	if stdout, stderr, err := validates("--file-only", file); err != nil || stderr != "" || !strings.HasPrefix(stdout, file+": 2 hooks, all well\n") {
 		t.Errorf("validate --file-only: stdout %s, stderr %s, %v", stdout, stderr, err)
 	}
-	if _, _, err := validates("--file-only", write(t, "hooks: []\n"), file); err == nil || exitCode(err) != 2 {
+	if _, _, err := validates("--file-only", write(t, "hooks: []\n"), file); err == nil || exitCode(err) != 1 {
 		t.Errorf("validate --file-only of a wrong file: %v", err)
 	}
 }

@@ -12,8 +12,9 @@
 // answered, a second one ends it at once; so does SIGHUP if standard input is a terminal.
 //
 // It exits with 0 when it was stopped, 1 when it could not do its work (no
-// NATS, no router, a registration that was refused, a test that failed), and 2 when the command line
-// or the file is wrong.
+// NATS, no router, a registration that was refused), and 2 when the command line
+// or the file is wrong. validate and test exit with 1 for whatever is wrong with a file or
+// its tests, and 2 when the command line is.
 package main
 
 import (
@@ -35,6 +36,17 @@ func main() {
 		fmt.Fprintln(os.Stderr, "hook-worker:", err)
 		os.Exit(exitCode(err))
 	}
+}
+
+// failedError is what validate and test found wrong.
+type failedError struct{ error }
+
+// failed hides whether an error is one of a file: validate and test have one exit code.
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return failedError{err}
 }
 
 func exitCode(err error) int {

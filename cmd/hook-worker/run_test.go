@@ -323,7 +323,7 @@ func TestRunSaysWhatIsWrong(t *testing.T) {
 		"an unknown flag":        {[]string{"--confg", "x"}, 2, "unknown flag --confg", ""},
 		"the file isn't there":   {[]string{"--config", "/no/such/file"}, 2, "no such file", ""},
 		"the file is wrong":      {[]string{"--config", bad}, 2, ": 1 error", bad + ":4:12: hooks[0].match: undeclared reference to 'dta' (did you mean 'data'?)\n    4 |     match: dta.x == 1\n"},
-		"a file to check is too": {[]string{"validate", bad}, 2, ": 1 error", bad + ":4:12: "},
+		"a file to check is too": {[]string{"validate", bad}, 1, ": 1 error", bad + ":4:12: "},
 		"there is no NATS":       {[]string{"--config", write(t, twoHooks), "--nats-url", "nats://127.0.0.1:1"}, 1, "connect to NATS at nats://127.0.0.1:1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -358,18 +358,18 @@ hooks:
 		want string
 	}{
 		{nil, file + `: 4 hooks, all well
+  rules: on a, priority 0, on_failure continue, mode enforce, timeout_ms 5000, durable false
   paths: on tool:pre, priority 5, on_failure deny, mode enforce, timeout_ms 5000, durable true, effect validate
   fewer: on tool:*, priority 5, on_failure continue, mode enforce, timeout_ms 100, durable false, effect validate, match tool.class == 'file'
   todos: on prompt:submit tool:post session:end, priority 20, on_failure continue, mode enforce, timeout_ms 5000, durable false
   todos-channels: contributes to session.todos
-  rules: on a, priority 0, on_failure continue, mode enforce, timeout_ms 5000, durable false
 `},
 		{[]string{"--json"}, `{"file":"` + file + `","registrations":[` +
+			`{"id":"rules","name":"rules","events":["a"],"timeout_ms":5000,"on_failure":"continue","mode":"enforce","durable":false,"protocol":1},` +
 			`{"id":"paths","name":"paths","events":["tool:pre"],"priority":5,"timeout_ms":5000,"on_failure":"deny","mode":"enforce","durable":true,"effect":"validate","replay_safe":true,"protocol":1},` +
 			`{"id":"fewer","name":"fewer","events":["tool:*"],"priority":5,"timeout_ms":100,"on_failure":"continue","match":"tool.class == 'file'","mode":"enforce","durable":false,"effect":"validate","replay_safe":true,"protocol":1},` +
 			`{"id":"todos","name":"todos","events":["prompt:submit","tool:post","session:end"],"priority":20,"timeout_ms":5000,"on_failure":"continue","mode":"enforce","durable":false,"replay_safe":true,"protocol":1},` +
-			`{"id":"todos-channels","name":"todos-channels","channels":["session.todos"],"timeout_ms":5000,"on_failure":"continue","mode":"enforce","durable":false,"protocol":1},` +
-			`{"id":"rules","name":"rules","events":["a"],"timeout_ms":5000,"on_failure":"continue","mode":"enforce","durable":false,"protocol":1}]}` + "\n"},
+			`{"id":"todos-channels","name":"todos-channels","channels":["session.todos"],"timeout_ms":5000,"on_failure":"continue","mode":"enforce","durable":false,"protocol":1}]}` + "\n"},
 	} {
 		var stdout, stderr bytes.Buffer
 		if err := run(t.Context(), append([]string{"validate", file}, c.args...), process{stdout: &stdout, stderr: &stderr}); err != nil {
@@ -397,7 +397,7 @@ func TestValidateTellsWarnings(t *testing.T) {
 		}
 		var stdout, stderr bytes.Buffer
 		err := run(t.Context(), args, process{stdout: &stdout, stderr: &stderr})
-		if !strings.Contains(stdout.String(), want.out) || fmt.Sprint(err) != want.err || err != nil && exitCode(err) != 2 {
+		if !strings.Contains(stdout.String(), want.out) || fmt.Sprint(err) != want.err || err != nil && exitCode(err) != 1 {
 			t.Errorf("%s: %v, %q; want %s, %q", arg, err, &stdout, want.err, want.out)
 		}
 		if !strings.HasPrefix(stderr.String(), "warning: "+warning+"\n    3 |     events: [tool:per]\n") {
@@ -424,8 +424,8 @@ func TestValidateTellsProgramsWhatIsWrong(t *testing.T) {
 	gone := wrong + ".gone"
 	var stdout, stderr bytes.Buffer
 	err := run(t.Context(), []string{"validate", "--json", wrong, gone, well}, process{stdout: &stdout, stderr: &stderr})
-	if err == nil || exitCode(err) != 2 {
-		t.Errorf("run = %v; want the exit code 2", err)
+	if err == nil || exitCode(err) != 1 {
+		t.Errorf("run = %v; want the exit code 1", err)
 	}
 	var got []validated
 	for line := range strings.Lines(stdout.String()) {
@@ -450,5 +450,24 @@ func TestValidateTellsProgramsWhatIsWrong(t *testing.T) {
 	}
 	if got[2].File != well || got[2].Errors != nil {
 		t.Errorf("of a file that is well: %+v", got[2])
+	}
+}
+
+func TestValidateTellsWarningsBesideErrors(t *testing.T) {
+	t.Parallel()
+	file := write(t, "hooks:\n  - {id: a, events: ['tool:per'], cel: {rules: [{deny: x}]}}\n  - {id: b, evnts: [a], cel: {rules: [{deny: x}]}}\n")
+	for _, form := range []string{"", "--json"} {
+		args := []string{"validate", file}
+		if form != "" {
+			args = append(args, form)
+		}
+		var stdout, stderr bytes.Buffer
+		err := run(t.Context(), args, process{stdout: &stdout, stderr: &stderr})
+		if err == nil || exitCode(err) != 1 || !strings.Contains(stderr.String(), "warning: "+file+":2:") || !strings.Contains(stderr.String(), `unknown key "evnts"`) {
+			t.Errorf("%v, stderr:\n%s", err, &stderr)
+		}
+		if form != "" && (!strings.Contains(stdout.String(), `"warnings":[{`) || !strings.Contains(stdout.String(), `"errors":[{`)) {
+			t.Errorf("stdout %s", &stdout)
+		}
 	}
 }

@@ -18,8 +18,8 @@ type testFiles struct {
 
 // Run writes a line for each test or event.
 func (c testFiles) Run(ctx context.Context, p process) error {
-	return workerfiles.Tests{
+	return failed(workerfiles.Tests{
 		Files: c.Files, Events: c.Events, RunAll: c.RunAll, JUnit: c.JUnit, JSON: c.JSON,
 		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr,
-	}.Run(ctx)
+	}.Run(ctx))
 }

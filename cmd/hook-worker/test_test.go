@@ -53,16 +53,16 @@ func TestTestSaysWhatIsWrong(t *testing.T) {
 		want, complain string
 		code           int
 	}{
-		"no tests":               {[]string{write(t, untested)}, "has no tests: write a section tests", "", 2},
-		"no tests in one of two": {[]string{well, write(t, untested)}, "has no tests", "", 2},
-		"a file that is wrong":   {[]string{write(t, tested+"    - x\n")}, ": 1 error", ":5:", 2},
-		"a test that is wrong":   {[]string{write(t, strings.Replace(tested, "action: deny", "action: block", 1))}, ": 1 error", ":4:68: tests[0].expect.action: must be one of", 2},
-		"no such file":           {[]string{"/no/such.yaml"}, "no such file", "", 2},
-		"a directory":            {[]string{filepath.Dir(well) + "/"}, filepath.Dir(well) + "/ is a directory: give the files in it, such as " + filepath.Dir(well) + "/*.yaml", "", 2},
-		"no such events":         {[]string{"--events", "/no/such.jsonl", well}, "/no/such.jsonl: no such file or directory: give a file", "", 2},
-		"events that are wrong":  {[]string{"--events", events, well}, events + `:1: event name "a b"`, "", 2},
-		"events and two files":   {[]string{"--events", events, well, well}, "events run through one worker file", "", 2},
-		"a report nowhere":       {[]string{"--junit", "/no/such/dir/x.xml", well}, "write JUnit: ", "", 2},
+		"no tests":               {[]string{write(t, untested)}, "has no tests: write a section tests", "", 1},
+		"no tests in one of two": {[]string{well, write(t, untested)}, "has no tests", "", 1},
+		"a file that is wrong":   {[]string{write(t, tested+"    - x\n")}, ": 1 error", ":5:", 1},
+		"a test that is wrong":   {[]string{write(t, strings.Replace(tested, "action: deny", "action: block", 1))}, ": 1 error", ":4:68: tests[0].expect.action: must be one of", 1},
+		"no such file":           {[]string{"/no/such.yaml"}, "no such file", "", 1},
+		"a directory":            {[]string{filepath.Dir(well) + "/"}, filepath.Dir(well) + "/ is a directory: give the files in it, such as " + filepath.Dir(well) + "/*.yaml", "", 1},
+		"no such events":         {[]string{"--events", "/no/such.jsonl", well}, "/no/such.jsonl: no such file or directory: give a file", "", 1},
+		"events that are wrong":  {[]string{"--events", events, well}, events + `:1: event name "a b"`, "", 1},
+		"events and two files":   {[]string{"--events", events, well, well}, "events run through one worker file", "", 1},
+		"a report nowhere":       {[]string{"--junit", "/no/such/dir/x.xml", well}, "write JUnit: ", "", 1},
 		"both forms":             {[]string{"--json", "--text", well}, "--json and --text can't be used together", "", 2},
 	} {
 		t.Run(name, func(t *testing.T) {

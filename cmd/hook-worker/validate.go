@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/cli/term"
@@ -27,7 +29,7 @@ type validate struct {
 // validated is what was found of a file. It is well where it has no errors.
 type validated struct {
 	File          string               `json:"file"`
-	Registrations []chain.Registration `json:"registrations,omitempty"` // every default written out
+	Registrations []chain.Registration `json:"registrations,omitempty"` // in execution order, every default written out
 	Errors        []remark             `json:"errors,omitempty"`
 	Warnings      []remark             `json:"warnings,omitempty"`
 
@@ -50,7 +52,8 @@ func remarks(all []*workerfile.Error) (list []remark) {
 	return list
 }
 
-// Run prints of each file what is wrong with it, or what it registers.
+// Run prints of each file what is wrong with it, or what it registers, in the order in which
+// its hooks run.
 func (v validate) Run(p process) error {
 	var wrong error
 	out := json.NewEncoder(p.stdout)
@@ -65,7 +68,15 @@ func (v validate) Run(p process) error {
 			fmt.Fprint(p.stdout, found)
 		}
 	}
-	return wrong
+	return failed(wrong)
+}
+
+// inOrder sorts registrations as their hooks run; those for channels, which do not, come last.
+func inOrder(a, b chain.Registration) int {
+	if n := cmp.Compare(len(a.Channels), len(b.Channels)); n != 0 && (len(a.Channels) == 0 || len(b.Channels) == 0) {
+		return n
+	}
+	return cmp.Compare(a.Priority, b.Priority)
 }
 
 // check reads a file and prints what is wrong with it.
@@ -78,6 +89,7 @@ func (v validate) check(path string, stderr io.Writer) (found validated, err err
 	file, err := read(path, kind.Worker{}, stderr)
 	if err != nil {
 		found.Errors = remarks(workerfile.Errors(err))
+		found.Warnings = remarks(workerfile.Warnings(err))
 		if len(found.Errors) == 0 {
 			found.Errors = []remark{{File: path, Message: err.Error()}}
 		}
@@ -93,6 +105,7 @@ func (v validate) check(path string, stderr io.Writer) (found validated, err err
 	for i, reg := range found.Registrations {
 		found.Registrations[i] = reg.WithDefaults()
 	}
+	slices.SortStableFunc(found.Registrations, inOrder)
 	if n := len(found.Warnings); v.Strict && n > 0 {
 		return found, workerfiles.InputError(fmt.Errorf("%s: %s, and --strict takes them for errors", path, term.Plural(n, "warning")))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
 // Env is what commands run in.
@@ -20,6 +21,14 @@ type Env struct {
 	Exit   int                     // what the process ends with where there is no error
 
 	bus *natsx.Conn // nil: not connected
+}
+
+// CheckSpelling warns of the name or the pattern of an event that is probably a misspelt
+// standard event. Applications may have events of their own, so it is no error.
+func (e *Env) CheckSpelling(pattern string) {
+	if err := kind.CheckEventSpelling(pattern); err != nil {
+		fmt.Fprintf(e.Stderr, "hookctl: %s\n", term.Clean(err.Error()))
+	}
 }
 
 // Complain writes why a command failed, and returns the exit code.

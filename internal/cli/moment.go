@@ -9,19 +9,42 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 )
 
+// Period are the flags that say since when; neither means from the beginning.
+type Period struct {
+	Since string `xor:"since" placeholder:"TIME" help:"Only since this time: 2h, 7d, 2026-03-01, or an RFC 3339 time."`
+	Last  string `xor:"since" placeholder:"DURATION" help:"Only of the last time until now: 15m, 2h, 7d."`
+}
+
+// From reads the flags; zero where none was given.
+func (p Period) From(now time.Time) (time.Time, error) {
+	if p.Last == "" {
+		return Moment("--since", p.Since, now)
+	}
+	from, ok := ago(p.Last, now)
+	if !ok {
+		return from, fmt.Errorf("read --last %q: a duration is needed, such as 15m, 2h or 7d", term.Clip(p.Last, term.MaxValue))
+	}
+	return from, nil
+}
+
+// ago is the time a duration before now. Its units are those of Go, and d for days.
+func ago(text string, now time.Time) (time.Time, bool) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 1e5 {
+			return now.AddDate(0, 0, -n), true
+		}
+	}
+	d, err := time.ParseDuration(text)
+	return now.Add(-d), err == nil && d >= 0
+}
+
 // Moment reads a time: how long ago, a day, or RFC 3339; zero for "".
 func Moment(flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	ago := strings.TrimSpace(strings.TrimSuffix(text, "ago"))
-	if days, ok := strings.CutSuffix(ago, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 1e5 {
-			return now.AddDate(0, 0, -n), nil
-		}
-	}
-	if d, err := time.ParseDuration(ago); err == nil && d >= 0 {
-		return now.Add(-d), nil
+	if t, ok := ago(strings.TrimSpace(strings.TrimSuffix(text, "ago")), now); ok {
+		return t, nil
 	}
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return t, nil

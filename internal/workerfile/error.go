@@ -63,6 +63,36 @@ func visible(r rune) rune {
 	return unicode.ReplacementChar
 }
 
+// invalidError is what is wrong with a file, and what is probably not meant in it.
+type invalidError struct {
+	error
+	warnings []*Error
+}
+
+// Unwrap returns what is wrong.
+func (e *invalidError) Unwrap() error { return e.error }
+
+// Warnings returns what is probably not meant in a file that has errors besides, as the
+// error of reading it knows it.
+func Warnings(err error) []*Error {
+	if e, ok := errors.AsType[*invalidError](err); ok {
+		return e.warnings
+	}
+	return nil
+}
+
+// Warnings are likely mistakes in hooks and tests, in the order of the file.
+func (f *File) Warnings() []*Error {
+	var all []error
+	for _, h := range f.Hooks {
+		all = append(all, h.Warnings...)
+	}
+	for _, t := range f.Tests {
+		all = append(all, t.Warnings...)
+	}
+	return Errors(errors.Join(all...))
+}
+
 // Errors returns the [*Error]s that err is made of, in the order of the file.
 func Errors(err error) []*Error {
 	switch err := err.(type) { //nolint:errorlint // it is unwrapped here

@@ -107,7 +107,7 @@ func Parse(name string, source []byte, opts Options) (*File, error) {
 	doc.note(err)
 	if err := doc.err(); err != nil {
 		f.Close()
-		return nil, err
+		return nil, &invalidError{err, f.Warnings()}
 	}
 	return f, nil
 }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -21,12 +22,13 @@ type FilterFlags struct {
 	Action     string   `placeholder:"ACTION" help:"Only with this action, such as deny."`
 	Kind       []string `placeholder:"KIND" help:"Only of these kinds, such as chain.result or hook.*; comma-separated."`
 	FailedOpen bool     `help:"Only where a hook failed open."`
-	Since      string   `placeholder:"TIME" help:"Only since this time: 2h, 7d, 2026-03-01, or an RFC 3339 time."`
-	Until      string   `placeholder:"TIME" help:"Only before this time."`
+	cli.Period
+	Until string `placeholder:"TIME" help:"Only before this time."`
 }
 
-// Filter reads the flags.
-func (f FilterFlags) Filter(now time.Time) (query.Filter, error) {
+// Filter reads the flags. It refuses words that no record has, and warns of an event that is
+// probably misspelt.
+func (f FilterFlags) Filter(e *cli.Env, now time.Time) (query.Filter, error) {
 	out := query.Filter{
 		Session: f.Session, Chain: f.Chain, Hook: f.Hook, Event: f.Event, Action: f.Action,
 		EventID: f.EventID, Approval: f.Approval, FailedOpen: f.FailedOpen,
@@ -35,19 +37,26 @@ func (f FilterFlags) Filter(now time.Time) (query.Filter, error) {
 		if err := events.CheckPattern(f.Event); err != nil {
 			return out, err
 		}
+		e.CheckSpelling(f.Event)
+	}
+	if err := checkAction(f.Action); err != nil {
+		return out, err
 	}
 	for _, kind := range f.Kind {
+		if err := checkKind(kind); err != nil {
+			return out, err
+		}
 		out.Kinds = append(out.Kinds, audit.Kind(kind))
 	}
 	var err error
-	if out.Since, err = cli.Moment("--since", f.Since, now); err != nil {
+	if out.Since, err = f.From(now); err != nil {
 		return out, err
 	}
 	if out.Until, err = cli.Moment("--until", f.Until, now); err != nil {
 		return out, err
 	}
 	if !out.Since.IsZero() && !out.Until.IsZero() && !out.Since.Before(out.Until) {
-		return out, fmt.Errorf("use --since %s --until %s: nothing is since the one and before the other", f.Since, f.Until)
+		return out, fmt.Errorf("use --since %s --until %s: nothing is since the one and before the other", cmp.Or(f.Since, f.Last), f.Until)
 	}
 	return out, nil
 }

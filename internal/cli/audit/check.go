@@ -55,14 +55,7 @@ func (c *CheckCmd) Run(e *cli.Env) error {
 	said := query.ParseNote([]byte(receipt.Checkpoint)).Origin // only to find the pin
 	var pins []*pinFile
 	if !c.NoPin && said != "" {
-		path, err := pinPath(e.Getenv, said)
-		if err == nil {
-			var pin *pinFile
-			if pin, err = readPin(path); err == nil {
-				pins = append(pins, pin)
-			}
-		}
-		if err != nil && len(c.Key) == 0 {
+		if pins, err = readPins(e.Getenv, said); err != nil && len(c.Key) == 0 {
 			return err
 		}
 	}

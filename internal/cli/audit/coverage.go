@@ -19,7 +19,7 @@ import (
 
 // CoverageCmd is `hookctl coverage`.
 type CoverageCmd struct {
-	Since string `default:"24h" placeholder:"TIME" help:"Count only events since this time: 2h, 7d, 2026-03-01, or an RFC 3339 time."`
+	cli.Period
 }
 
 // maxCovered is how many agents are listed; the rest is counted.
@@ -43,10 +43,16 @@ type covered struct {
 	ToolPre *time.Time     `json:"last_tool_pre,omitempty"`
 }
 
+// Help is what --help adds.
+func (CoverageCmd) Help() string { return "Without --since and --last it counts the last 24 hours." }
+
 // Run reads the audit log of all routers, and lists the agents in it.
 func (c *CoverageCmd) Run(ctx context.Context, e *cli.Env) error {
 	now := time.Now()
-	since, err := cli.Moment("--since", c.Since, now)
+	if c.Since == "" && c.Last == "" {
+		c.Last = "24h"
+	}
+	since, err := c.From(now)
 	if err != nil {
 		return err
 	}

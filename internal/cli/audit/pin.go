@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,17 +76,71 @@ func (p *pinFile) write() error {
 	return atomicfile.Write(p.path, append(text, '\n'), 0o600)
 }
 
-// pinPath is where the pin of a log is kept.
-func pinPath(getenv func(string) string, origin string) (string, error) {
+// pinDir is where pins are kept.
+func pinDir(getenv func(string) string) (string, error) {
 	state := getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(state) { // as its specification says
 		home := getenv("HOME")
 		if home == "" {
-			return "", errors.New("keep a pin: neither HOME nor XDG_STATE_HOME is set; --pin FILE says where, --no-pin keeps none")
+			return "", errNoState
 		}
 		state = filepath.Join(home, ".local", "state")
 	}
-	return filepath.Join(state, "hookctl", "audit", strings.ReplaceAll(origin, "/", "__")+".json"), nil
+	return filepath.Join(state, "hookctl", "audit"), nil
+}
+
+// pinBase is how the name of a file begins that has a pin of an origin.
+func pinBase(origin string) string { return strings.ReplaceAll(origin, "/", "__") }
+
+// keyMark separates the origin from the key in the name of a file, where logs of the same
+// origin are signed with other keys: those of several installations.
+const keyMark = "@"
+
+// readPins reads the pins of the logs of an origin, whatever their keys.
+func readPins(getenv func(string) string, origin string) ([]*pinFile, error) {
+	dir, err := pinDir(getenv)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := filepath.Glob(filepath.Join(globEscape(dir), pinBase(origin)+keyMark+"*.json"))
+	if err != nil {
+		return nil, fmt.Errorf("look for pins: %w", err)
+	}
+	var pins []*pinFile
+	for _, path := range append([]string{filepath.Join(dir, pinBase(origin)+".json")}, paths...) {
+		pin, err := readPin(path)
+		if err != nil {
+			return nil, err
+		}
+		if pin != nil {
+			pins = append(pins, pin)
+		}
+	}
+	return pins, nil
+}
+
+// globEscape has filepath.Glob take a path for what it says.
+func globEscape(path string) string {
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
+}
+
+// newPinPath is where the pin of a log is kept that has none yet: the origin says which,
+// and a key where there are pins of other logs of that origin.
+func newPinPath(getenv func(string) string, origin string, others bool, identity []keys.Key) (string, error) {
+	dir, err := pinDir(getenv)
+	if err != nil {
+		return "", err
+	}
+	name := pinBase(origin)
+	if others && len(identity) > 0 {
+		name += keyMark + identity[0].Fingerprint()
+	}
+	return filepath.Join(dir, name+".json"), nil
+}
+
+// of reports whether the log of a pin is signed with one of these keys.
+func (p *pinFile) of(identity []keys.Key) bool {
+	return slices.ContainsFunc(keys.Texts(identity), func(text string) bool { return slices.Contains(p.Keys, text) })
 }
 
 // keepPins remembers the heads that were verified.

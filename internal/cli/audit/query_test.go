@@ -22,12 +22,13 @@ func TestAuditQueryFindsWhatIsAskedFor(t *testing.T) {
 		args string
 		want []string
 	}{
-		"one session over all kinds": {"--session s1 --kind hook.timeout,chain.result", []string{"2:1 hook.timeout slow", "2:5 chain.result"}},
-		"what failed open":           {"--failed-open", []string{"1:1 hook.timeout slow", "2:1 hook.timeout slow", "2/1:1 hook.timeout slow"}},
-		"a hook, the newest first":   {"--hook no-rm --reverse", []string{"2/1:3 hook.result no-rm", "2:3 hook.result no-rm", "1:3 hook.result no-rm"}},
-		"a limit":                    {"--hook no-rm --limit 2", []string{"1:3 hook.result no-rm", "2:3 hook.result no-rm"}},
-		"a limit from the end":       {"--hook no-rm --limit 1 --reverse", []string{"2/1:3 hook.result no-rm"}},
-		"a chain and an action":      {"--chain chain-0 --action deny", []string{"1:3 hook.result no-rm", "1:5 chain.result"}},
+		"one session over all kinds": {"--session s1 --kind hook.timeout,chain.result", []string{"2:5 chain.result", "2:1 hook.timeout slow"}},
+		"what failed open":           {"--failed-open", []string{"2/1:1 hook.timeout slow", "2:1 hook.timeout slow", "1:1 hook.timeout slow"}},
+		"a hook, the newest first":   {"--hook no-rm", []string{"2/1:3 hook.result no-rm", "2:3 hook.result no-rm", "1:3 hook.result no-rm"}},
+		"a limit":                    {"--hook no-rm --limit 2", []string{"2/1:3 hook.result no-rm", "2:3 hook.result no-rm"}},
+		"the oldest first":           {"--hook no-rm --limit 2 --oldest-first", []string{"1:3 hook.result no-rm", "2:3 hook.result no-rm"}},
+		"the limit of one":           {"--hook no-rm --limit 1", []string{"2/1:3 hook.result no-rm"}},
+		"a chain and an action":      {"--chain chain-0 --action deny", []string{"1:5 chain.result", "1:3 hook.result no-rm"}},
 		"an event id":                {"--event-id event-late --kind chain.*", []string{"2/1:5 chain.result"}},
 		"since":                      {"--since 2026-03-02T00:00:00Z --kind injection", []string{"2/1:4 injection memory"}},
 		"a pattern of events":        {"--event tool:* --kind injection --session s0", []string{"1:4 injection memory"}},
@@ -53,9 +54,11 @@ func TestAuditQueryGoesByTheTimesOfRecords(t *testing.T) {
 		f.Write(audit.Record{Time: now.Add(-ago), Kind: audit.LogKind, Hook: []string{"a", "b", "c"}[i]})
 	}
 	for args, want := range map[string][]string{
-		"--since 25m":                       {"2:0 log b", "3:0 log c"},
-		"--since 25m --until 15m":           {"2:0 log b"},
-		"--since 25m --until 15m --reverse": {"2:0 log b"},
+		"--since 25m":                            {"3:0 log c", "2:0 log b"},
+		"--last 25m":                             {"3:0 log c", "2:0 log b"},
+		"--last 25m --oldest-first":              {"2:0 log b", "3:0 log c"},
+		"--since 25m --until 15m":                {"2:0 log b"},
+		"--since 25m --until 15m --oldest-first": {"2:0 log b"},
 		"--until " + now.Add(-25*time.Minute).Format(time.RFC3339): {"1:0 log a"},
 	} {
 		got := f.Run(append([]string{"audit", "query", "--json"}, strings.Fields(args)...)...)
@@ -73,6 +76,13 @@ func TestAuditQueryRefusesWhatItCannotRead(t *testing.T) {
 		"--until=-3h":                              "read --until",
 		"--since 1h --until 2h":                    "nothing is since the one and before the other",
 		"--event a..b":                             "a..b",
+		"--last 2026-03-01":                        "a duration is needed",
+		"--last 1h --since 1h":                     "--since and --last can't be used together",
+		"--action denied":                          `did you mean "deny"?`,
+		"--action nonsense":                        "there are continue, deny",
+		"--kind hook.result,chain.results":         `did you mean "chain.result"?`,
+		"--kind foo":                               "there are hook.result",
+		"--kind foo.*":                             "there are hook.result",
 		"--limit=-1":                               "negative",
 		"--since 99999999999999999999d":            "a time is needed",
 		"--since 2026-03-01T12:00:00+25:00 --json": "a time is needed",
@@ -153,5 +163,24 @@ func TestAuditWithoutALogSaysSo(t *testing.T) {
 	got := f.Run("audit", "tail", "--prefix", "other")
 	if got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "there is no audit log") {
 		t.Errorf("code %d: %s", got.Code, got.Stderr)
+	}
+}
+
+func TestAuditQueryHelpsWithTheNameOfAHook(t *testing.T) {
+	t.Parallel()
+	f := clitest.NewAudit(t, hookctl)
+	f.Fill(1)
+	for args, want := range map[string]string{
+		"--hook no-rn":             `did you mean "no-rm"?`,
+		"--hook nosuch":            `the log has no hook "nosuch" lately; it has cwd, lint, memory, no-rm, slow`,
+		"--hook no-rm --session x": "nothing found\n",
+		"--event tool:prr":         "there is no standard event tool:prr: did you mean tool:pre?",
+	} {
+		for _, command := range []string{"query", "tail"} {
+			got := f.Run(append([]string{"audit", command}, strings.Fields(args)...)...)
+			if got.Code != cli.ExitOK || got.Stdout != "" || !strings.Contains(got.Stderr, want) {
+				t.Errorf("%s %s: code %d, %s%s", command, args, got.Code, got.Stdout, got.Stderr)
+			}
+		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 
 // StatsCmd is `hookctl audit stats`.
 type StatsCmd struct {
-	Since string `placeholder:"TIME" help:"Count only records since this time: 2h, 7d, 2026-03-01, or an RFC 3339 time."`
+	cli.Period
 }
 
 // Stats is the JSON form.
@@ -69,7 +69,7 @@ type segmentStats struct {
 // Run counts.
 func (c *StatsCmd) Run(ctx context.Context, e *cli.Env) error {
 	now := time.Now()
-	since, err := cli.Moment("--since", c.Since, now)
+	since, err := c.From(now)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
 )
 
 // TailCmd is `hookctl audit tail`.
@@ -21,7 +22,7 @@ func (c *TailCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.Lines < 0 {
 		return fmt.Errorf("use -n %d: it can't be negative", c.Lines)
 	}
-	f, err := c.Filter(time.Now())
+	f, err := c.Filter(e, time.Now())
 	if err != nil {
 		return err
 	}
@@ -44,7 +45,7 @@ func (c *TailCmd) Run(ctx context.Context, e *cli.Env) error {
 	}
 	if !c.Follow {
 		if len(newest) == 0 {
-			fmt.Fprintln(e.Stderr, "nothing found")
+			fmt.Fprintln(e.Stderr, term.Clean(nothing(ctx, l, f)))
 		}
 		return nil
 	}
@@ -58,16 +59,17 @@ func (c *TailCmd) Run(ctx context.Context, e *cli.Env) error {
 // QueryCmd is `hookctl audit query`.
 type QueryCmd struct {
 	FilterFlags
-	Limit   int  `placeholder:"N" help:"At most so many records."`
-	Reverse bool `help:"The newest first."`
+	Limit       int  `placeholder:"N" help:"At most so many records, the newest ones."`
+	OldestFirst bool `xor:"order" help:"The oldest first, and with --limit the oldest ones."`
+	Reverse     bool `hidden:"" xor:"order" help:"The newest first, which is the default."`
 }
 
-// Run shows records.
+// Run shows records, the newest first.
 func (c *QueryCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.Limit < 0 {
 		return fmt.Errorf("use --limit %d: it can't be negative", c.Limit)
 	}
-	f, err := c.Filter(time.Now())
+	f, err := c.Filter(e, time.Now())
 	if err != nil {
 		return err
 	}
@@ -75,9 +77,9 @@ func (c *QueryCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	search, found := l.Query, 0
-	if c.Reverse {
-		search = l.QueryNewest
+	search, found := l.QueryNewest, 0
+	if c.OldestFirst {
+		search = l.Query
 	}
 	err = search(ctx, f, func(r query.Record) error {
 		showRecord(e.Out, r)
@@ -87,7 +89,7 @@ func (c *QueryCmd) Run(ctx context.Context, e *cli.Env) error {
 		return e.Out.Failure()
 	})
 	if err == nil && found == 0 {
-		fmt.Fprintln(e.Stderr, "nothing found")
+		fmt.Fprintln(e.Stderr, term.Clean(nothing(ctx, l, f)))
 	}
 	return err
 }

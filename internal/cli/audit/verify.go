@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/keys"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
@@ -19,10 +20,13 @@ import (
 type VerifyCmd struct {
 	Files []string `arg:"" optional:"" name:"file" help:"Exports, the segments of a log in their order; - for the standard input. None: the running log."`
 	keyFlags
-	Head  []string      `sep:"none" placeholder:"FILE" help:"A signed checkpoint from another source, such as a witness. Repeatable."`
-	Pin   string        `placeholder:"FILE" help:"File that remembers the last verified head; default: by the log's name, below the user's state directory."`
-	NoPin bool          `help:"Neither use nor keep a pin."`
-	Wait  time.Duration `default:"5s" placeholder:"DURATION" help:"How long to wait for a checkpoint over the last message of the running log; default 5s."`
+	Head  []string `sep:"none" placeholder:"FILE" help:"A signed checkpoint from another source, such as a witness. Repeatable."`
+	Pin   string   `placeholder:"FILE" help:"File that remembers the last verified head; default: by the log's name, below the user's state directory."`
+	NoPin bool     `help:"Neither use nor keep a pin."`
+
+	Require string `enum:",any,pinned,witnessed" default:"" placeholder:"any|pinned|witnessed" help:"What exits with 0: any log in which nothing was changed, one that goes on from a pin, or one that a witness has signed. What is less exits with the code of its verdict."`
+
+	Wait time.Duration `default:"5s" placeholder:"DURATION" help:"How long to wait for a checkpoint over the last message of the running log; default 5s."`
 
 	RemovedBefore int `placeholder:"N" help:"The segments before this number were removed, and none from it on. Default: no pinned segment may be missing."`
 }
@@ -40,8 +44,10 @@ func (VerifyCmd) Help() string {
   40  INVALID: records, or lines, are not what was signed
   50  INCOMPLETE: the beginning, a segment, or the end is missing
 
-The head of what is OK is remembered, and what is verified later must go on from it. Logs of
-use --pin for two deployments with the same name.`
+With --require any, pinned or witnessed those that are at least that exit with 0.
+
+The head of what is OK is remembered, for each log by its name and its key, and
+what is verified later must go on from it.`
 }
 
 // Run verifies files, or the running log.
@@ -66,7 +72,21 @@ func (c *VerifyCmd) Run(ctx context.Context, e *cli.Env) error {
 	}
 	v.show(verdict)
 	e.Exit = verdict.ExitCode()
+	if c.enough(verdict) {
+		e.Exit = cli.ExitOK
+	}
 	return nil
+}
+
+// enough reports whether --require asks for no more than a verdict says.
+func (c *VerifyCmd) enough(v audit.Verdict) bool {
+	switch c.Require {
+	case "any":
+		return v.OK()
+	case "pinned":
+		return v == audit.OKPinned || v == audit.OKWitnessed
+	}
+	return v == audit.OKWitnessed
 }
 
 // verification is one under way.
@@ -76,9 +96,11 @@ type verification struct {
 	trust   trusted
 	onTrust bool // the keys were taken on first use
 	parts   []*part
-	from    string   // where the log stands; empty: in files
-	signed  int      // number of a segment after the last that there is, of which the log has checkpoints; 0: none
-	gone    []string // what is not proved, since it was before the first segment
+	ask     func() ([]keys.Key, error) // the routers that are there for their keys; nil in files
+	whose   []keys.Key                 // the keys that tell the log from others of its name; nil: there are none
+	from    string                     // where the log stands; empty: in files
+	signed  int                        // number of a segment after the last that there is, of which the log has checkpoints; 0: none
+	gone    []string                   // what is not proved, since it was before the first segment
 }
 
 // files verifies exports.
@@ -126,6 +148,9 @@ func (v *verification) files(ctx context.Context) error {
 // prepare reads pins, keys and heads, and gives the parts what is theirs.
 func (v *verification) prepare() error {
 	var pins []*pinFile
+	if err := v.identify(); err != nil {
+		return err
+	}
 	for i, p := range v.parts {
 		if err := v.findPin(p, i == len(v.parts)-1); err != nil {
 			return err
@@ -163,18 +188,16 @@ func (v *verification) findPin(p *part, last bool) (err error) {
 	if v.cmd.NoPin || p.headless() {
 		return nil
 	}
-	path := v.cmd.Pin
-	if path == "" {
-		if path, err = pinPath(v.env.Getenv, p.header.Origin); err != nil {
-			return err
-		}
+	if v.cmd.Pin == "" {
+		return v.pinOf(p)
 	}
+	path := v.cmd.Pin
 	pin, err := readPin(path)
 	if err != nil {
 		return err
 	}
-	others := v.cmd.Pin != "" && (pin == nil && !last || pin != nil && pin.Origin != p.header.Origin &&
-		(len(v.parts) > 1 || numberOf(audit.Header{Origin: pin.Origin, Prefix: p.header.Prefix}) > 0))
+	others := pin == nil && !last || pin != nil && pin.Origin != p.header.Origin &&
+		(len(v.parts) > 1 || numberOf(audit.Header{Origin: pin.Origin, Prefix: p.header.Prefix}) > 0)
 	if !others {
 		p.pin, p.path = pin, path
 	}

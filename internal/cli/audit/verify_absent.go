@@ -132,19 +132,21 @@ func (v *verification) pinned(prefix string) (map[int]string, error) {
 		return pins, err
 	}
 	origin := audit.Origin(prefix, segmentName(prefix, 1))
-	first, err := pinPath(v.env.Getenv, origin)
+	dir, err := pinDir(v.env.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(filepath.Dir(first))
+	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("look for pins: %w", err)
 	}
 	for _, entry := range entries {
 		name, isPin := strings.CutSuffix(entry.Name(), ".json")
-		after, ours := strings.CutPrefix(name, strings.TrimSuffix(filepath.Base(first), ".json"))
-		if n := numberOf(audit.Header{Origin: origin + after, Prefix: prefix}); isPin && ours && n > 0 {
-			pins[n] = filepath.Join(filepath.Dir(first), entry.Name())
+		name, _, _ = strings.Cut(name, keyMark)
+		after, named := strings.CutPrefix(name, pinBase(origin))
+		path := filepath.Join(dir, entry.Name())
+		if n := numberOf(audit.Header{Origin: origin + after, Prefix: prefix}); isPin && named && n > 0 && v.ours(path) {
+			pins[n] = path
 		}
 	}
 	return pins, nil

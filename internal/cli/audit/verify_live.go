@@ -7,12 +7,21 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/cli/keys"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
+
+// answered is what routers said when they were asked for their keys.
+type answered struct {
+	keys []keys.Key
+	from []string
+	err  error
+}
 
 // live verifies the running log: all its segments, each going on from the one before.
 func (v *verification) live(ctx context.Context) error {
@@ -28,11 +37,20 @@ func (v *verification) live(ctx context.Context) error {
 	for _, s := range segments {
 		v.parts = append(v.parts, &part{what: s.Name(), header: l.Header(s)})
 	}
+	routers := sync.OnceValue(func() (a answered) {
+		a.keys, a.from, a.err = askKeys(ctx, b)
+		return a
+	})
+	v.ask = func() ([]keys.Key, error) { return routers().keys, routers().err }
 	if err := v.prepare(); err != nil {
 		return err
 	}
 	if len(v.trust.routers) == 0 {
-		if v.trust.routers, err = onFirstUse(ctx, v.env, b); err != nil {
+		a := routers()
+		if a.err != nil {
+			return a.err
+		}
+		if v.trust.routers, err = onFirstUse(v.env, b, a.keys, a.from); err != nil {
 			return err
 		}
 		v.onTrust = true

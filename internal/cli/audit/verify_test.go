@@ -389,3 +389,77 @@ func TestAuditKeysAreReadOrExplained(t *testing.T) {
 		}
 	}
 }
+
+func TestAuditVerifyRequire(t *testing.T) {
+	t.Parallel()
+	f := clitest.NewAudit(t, hookctl)
+	f.Fill(2)
+	witness := clitest.NewKey(t, 2, "w")
+	verify := func(require string) int {
+		args := []string{"audit", "verify", "--key", f.Keys.Text, "--witness", witness.Text}
+		if require != "" {
+			args = append(args, "--require", require)
+		}
+		return f.Run(args...).Code
+	}
+	for i, c := range []struct {
+		require string
+		want    int
+	}{{"witnessed", 20}, {"", 10}, {"pinned", 0}, {"any", 0}, {"witnessed", 10}} {
+		if got := verify(c.require); got != c.want {
+			t.Errorf("%d: --require %q exits with %d; want %d", i, c.require, got, c.want)
+		}
+	}
+	f.Cosign(witness)
+	for _, require := range []string{"", "any", "pinned", "witnessed"} {
+		if got := verify(require); got != 0 {
+			t.Errorf("witnessed: --require %q exits with %d", require, got)
+		}
+	}
+	if got := verify("nonsense"); got != cli.ExitLocal {
+		t.Errorf("--require nonsense exits with %d", got)
+	}
+	if got := f.Run("audit", "verify", "--key", clitest.NewKey(t, 3, "hook-router").Text, "--no-pin", "--require", "any"); got.Code != audit.Invalid.ExitCode() {
+		t.Errorf("a log of somebody else: %+v", got)
+	}
+}
+
+// A second installation has a log of the same name, signed with another key.
+func TestAuditPinsAreThoseOfAKey(t *testing.T) {
+	t.Parallel()
+	first, second := clitest.NewAudit(t, hookctl), clitest.NewAudit(t, hookctl)
+	second.Keys = clitest.NewKey(t, 9, "hook-router")
+	second.Env["XDG_STATE_HOME"] = first.Env["XDG_STATE_HOME"]
+	first.Fill(3)
+	second.Fill(2)
+	first.Announce(first.Keys.Text)
+	second.Announce(second.Keys.Text)
+	for i, want := range []audit.Verdict{audit.OKUnanchored, audit.OKPinned} {
+		v, _ := verdictOf(first)
+		if v.Verdict != want {
+			t.Errorf("%d: the first: %+v", i, v)
+		}
+		v, _ = verdictOf(second)
+		if v.Verdict != want {
+			t.Errorf("%d: the second: %+v", i, v)
+		}
+		if told := len(v.Parts[0].Notes) > 0 && strings.Contains(v.Parts[0].Notes[0], "another log of this name"); told != (i == 0) {
+			t.Errorf("%d: the second has the notes %q", i, v.Parts[0].Notes)
+		}
+	}
+	file := export(first, 1)
+	if v, _ := verdictOf(first, file, "--key", first.Keys.Text); v.Verdict != audit.OKPinned {
+		t.Errorf("an export of the first, with its key: %+v", v)
+	}
+	if got := first.Run("audit", "verify", file); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "say with --key which one") {
+		t.Errorf("an export without a key: %+v", got)
+	}
+	// The one that was pinned, cut off: its key finds the pin.
+	cut := clitest.NewAudit(t, hookctl)
+	cut.Env["XDG_STATE_HOME"] = first.Env["XDG_STATE_HOME"]
+	cut.Fill(1)
+	cut.Announce(cut.Keys.Text)
+	if v, _ := verdictOf(cut); v.Verdict.OK() {
+		t.Errorf("a log with the key of the first, cut off: %+v", v)
+	}
+}

@@ -35,6 +35,7 @@ func (a eventArgs) open(ctx context.Context, e *cli.Env, o agent.Options) (*agen
 	if err != nil {
 		return nil, nil, err
 	}
+	e.CheckSpelling(a.Event)
 	o.Session = a.Session
 	connected, err := e.Agent(ctx, o)
 	return connected, data, err

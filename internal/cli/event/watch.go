@@ -31,6 +31,7 @@ func (c *WatchCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err := events.CheckPattern(c.Pattern); err != nil {
 		return err
 	}
+	e.CheckSpelling(c.Pattern)
 	b, err := e.Connect()
 	if err != nil {
 		return err

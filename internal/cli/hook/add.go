@@ -57,6 +57,9 @@ func (c *addCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err := reg.Check(); err != nil {
 		return err
 	}
+	for _, pattern := range c.On {
+		e.CheckSpelling(pattern)
+	}
 	e.Role = "worker"
 	if err := c.checkFree(ctx, e); err != nil {
 		return err

@@ -24,6 +24,7 @@ func (c *HandlersCmd) Run(ctx context.Context, e *cli.Env) error {
 		if err := events.CheckPattern(c.Pattern); err != nil {
 			return err
 		}
+		e.CheckSpelling(c.Pattern)
 	}
 	a, err := e.Agent(ctx, agent.Options{})
 	if err != nil {

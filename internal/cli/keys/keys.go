@@ -1,6 +1,8 @@
 package keys
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,6 +29,12 @@ func Parse(text string) (Key, error) {
 
 // String is the name of the key and its hash.
 func (k Key) String() string { return fmt.Sprintf("%s+%08x", term.Printable(k.Name()), k.KeyHash()) }
+
+// Fingerprint tells keys apart in the names of files: the begin of the SHA-256 of the text.
+func (k Key) Fingerprint() string {
+	sum := sha256.Sum256([]byte(k.Text))
+	return hex.EncodeToString(sum[:8])
+}
 
 // Read reads keys that stand on the command line, or in files, one on a line.
 func Read(flag string, given []string) (list []Key, err error) {

@@ -21,9 +21,9 @@ type ReplayCmd struct {
 	Session string `placeholder:"ID" help:"Only chains of this session."`
 	Event   string `placeholder:"NAME" help:"Only of events of this name, or that match tool:*."`
 	Chain   string `placeholder:"ID" help:"Only this chain."`
-	Since   string `placeholder:"TIME" help:"Only since this time: 2h, 7d, 2026-03-01, or an RFC 3339 time."`
-	Until   string `placeholder:"TIME" help:"Only before this time."`
-	Limit   int    `placeholder:"N" help:"At most so many chains, the oldest."`
+	cli.Period
+	Until string `placeholder:"TIME" help:"Only before this time."`
+	Limit int    `placeholder:"N" help:"At most so many chains, the oldest."`
 
 	AsIfEnforced bool `default:"true" negatable:"" help:"Count shadow hooks as if they were enforced; --no-as-if-enforced leaves them out."`
 
@@ -55,7 +55,7 @@ Exit codes: 0 done; 1 error; 8 with --fail-on-diff, a decision would differ.`
 
 // Run replays.
 func (c *ReplayCmd) Run(ctx context.Context, e *cli.Env) error {
-	filter, err := c.filter()
+	filter, err := c.filter(e)
 	if err != nil {
 		return err
 	}
@@ -96,8 +96,8 @@ func (c *ReplayCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-func (c *ReplayCmd) filter() (evaluate.RecordingFilter, error) {
-	f, err := audit.FilterFlags{Session: c.Session, Chain: c.Chain, Event: c.Event, Since: c.Since, Until: c.Until}.Filter(time.Now())
+func (c *ReplayCmd) filter(e *cli.Env) (evaluate.RecordingFilter, error) {
+	f, err := audit.FilterFlags{Session: c.Session, Chain: c.Chain, Event: c.Event, Period: c.Period, Until: c.Until}.Filter(e, time.Now())
 	if err == nil && c.Worker == "" && (c.WithRecorded || c.RunAll || c.HookWorker != "") {
 		err = errors.New("use --with-recorded and --run-all with --worker")
 	}

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,9 +28,9 @@ import (
 
 // Cmd is hookctl scan.
 type Cmd struct {
-	Policy string   `placeholder:"FILE" help:"Worker file; default: the starter policy for coding agents."`
-	Since  string   `placeholder:"TIME" help:"Only what agents did since this time: 7d, 2026-03-01, or an RFC 3339 time."`
-	Dir    []string `placeholder:"DIR" help:"Read the transcripts in this directory, instead of those of Claude Code and Codex; repeatable."`
+	Policy string `placeholder:"FILE" help:"Worker file; default: the starter policy for coding agents."`
+	cli.Period
+	Dir []string `placeholder:"DIR" help:"Read the transcripts in this directory, instead of those of Claude Code and Codex; repeatable."`
 }
 
 // Help is what the command does, at length.
@@ -43,7 +44,7 @@ Exit codes: 0 the transcripts were read, whatever is in them; 1 there are none, 
 
 // Run scans.
 func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
-	since, err := cli.Moment("--since", c.Since, time.Now())
+	since, err := c.From(time.Now())
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
 	}
 	files, unreadable := transcript.Files(dirs, since)
 	if len(files) == 0 {
-		return noneFound(dirs, unreadable, c.Since)
+		return noneFound(dirs, unreadable, cmp.Or(c.Since, c.Last))
 	}
 	s := &scan{
 		hooks: evaluate.NewFilePolicy(policy, evaluate.FilePolicyOptions{AsIfEnforced: true}),

@@ -76,7 +76,8 @@ func Loader(path string, runAll bool, stderr io.Writer) evaluate.Loader {
 	}
 }
 
-// printed prints the errors of a worker file, each with its line, and returns how many.
+// printed prints the errors of a worker file and its warnings, each with its line, and
+// returns how many errors there are.
 func printed(path string, err error, stderr io.Writer) error {
 	if err == nil {
 		return nil
@@ -85,6 +86,7 @@ func printed(path string, err error, stderr io.Writer) error {
 	if len(all) == 0 {
 		return InputError(err)
 	}
+	tell(workerfile.Warnings(err), stderr)
 	for _, e := range all {
 		fmt.Fprintf(stderr, "%v\n%s", e, e.Snippet())
 	}
@@ -93,18 +95,15 @@ func printed(path string, err error, stderr io.Writer) error {
 
 // Warn prints the warnings of a file, each with its line, and returns them.
 func Warn(file *workerfile.File, stderr io.Writer) (warnings []*workerfile.Error) {
-	var all []error
-	for _, h := range file.Hooks {
-		all = append(all, h.Warnings...)
-	}
-	for _, t := range file.Tests {
-		all = append(all, t.Warnings...)
-	}
-	warnings = workerfile.Errors(errors.Join(all...))
+	warnings = file.Warnings()
+	tell(warnings, stderr)
+	return warnings
+}
+
+func tell(warnings []*workerfile.Error, stderr io.Writer) {
 	for _, e := range warnings {
 		fmt.Fprintf(stderr, "warning: %v\n%s", e, e.Snippet())
 	}
-	return warnings
 }
 
 // Read reads a file for a worker in its directory.

@@ -1,0 +1,78 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+)
+
+// identify finds the keys that tell the log from others of the same name, such as that of a
+// second installation: those of --key, else those of the routers that are there, as far as a
+// pin has them, else those of the one pin.
+func (v *verification) identify() error {
+	if v.cmd.NoPin || v.cmd.Pin != "" {
+		return nil
+	}
+	given, err := v.cmd.trust(nil)
+	if v.whose = given.routers; err != nil || len(v.whose) > 0 {
+		return err
+	}
+	var pins []*pinFile
+	for _, p := range v.parts {
+		if p.headless() {
+			continue
+		}
+		if pins, err = readPins(v.env.Getenv, p.header.Origin); err != nil {
+			return err
+		}
+		if len(pins) > 0 {
+			break
+		}
+	}
+	if len(pins) == 0 {
+		return nil
+	}
+	if v.ask != nil {
+		if v.whose, err = v.ask(); err != nil {
+			return err
+		}
+		if len(v.whose) > 0 {
+			return nil
+		}
+	}
+	if len(pins) > 1 {
+		return fmt.Errorf("verify %s: %d logs of this name were verified before, with other keys: say with --key which one this is", pins[0].Origin, len(pins))
+	}
+	v.whose, err = pins[0].addKeys(nil, pins[0].Keys)
+	return err
+}
+
+// pinOf finds the pin of a part by its name and its key, or where a new one goes.
+func (v *verification) pinOf(p *part) error {
+	pins, err := readPins(v.env.Getenv, p.header.Origin)
+	if err != nil {
+		return err
+	}
+	for _, pin := range pins {
+		if pin.of(v.whose) {
+			p.pin, p.path = pin, pin.path
+			return nil
+		}
+	}
+	for _, pin := range pins {
+		p.odd = append(p.odd, fmt.Sprintf("another log of this name, with other keys, was verified %s in %s: where that was this installation, its log or its key was replaced",
+			pin.Verified.Format(RecordTime), term.Printable(pin.From)))
+	}
+	p.path, err = newPinPath(v.env.Getenv, p.header.Origin, len(pins) > 0, v.whose)
+	return err
+}
+
+// ours reports whether a pin is of the log that is verified, by its key. One that can't be
+// read is: who uses it gets the error.
+func (v *verification) ours(path string) bool {
+	pin, err := readPin(path)
+	return err != nil || pin != nil && pin.of(v.whose)
+}
+
+var errNoState = errors.New("keep a pin: neither HOME nor XDG_STATE_HOME is set; --pin FILE says where, --no-pin keeps none")
