@@ -68,9 +68,16 @@ func (n *Server) masker() recorder.Masker {
 	return n.mask
 }
 
+// maxShown bounds a text in a list: the story of its chain has more of it.
+const maxShown = 2000
+
+// maskTexts makes texts of agents fit a list: without secrets, and not too long.
 func (n *Server) maskTexts(texts ...*string) {
 	mask := n.masker()
 	for _, text := range texts {
 		*text, _ = mask.Text(*text)
+		if runes := []rune(*text); len(runes) > maxShown {
+			*text = string(runes[:maxShown]) + "…"
+		}
 	}
 }

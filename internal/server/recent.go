@@ -15,7 +15,8 @@ import (
 // opened: to keep it would cost each event something while nobody looks.
 const (
 	recentSpan = 10 * time.Minute
-	recentMost = 200 // chains
+	recentMost = 200       // chains
+	recentData = 512 << 10 // bytes of their data; older ones come without
 )
 
 // call is what the live view shows of a hook, as hooks.result.<event> has it.
@@ -61,6 +62,11 @@ func (s scanned) Recent(ctx context.Context) ([]console.Event, error) {
 			return nil, err
 		}
 		list[i] = s.n.withoutSecrets(list[i])
+	}
+	for i, size := 0, 0; i < len(list); i++ {
+		if size += len(list[i].Data); size > recentData {
+			list[i].Data = nil
+		}
 	}
 	slices.Reverse(list)
 	return list, nil

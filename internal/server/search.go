@@ -77,7 +77,7 @@ func (s scanned) foundOf(r query.Record) found {
 	}
 	if r.In != nil && r.In.Value != nil {
 		if tool, ok := events.ToolOf(r.Event, r.In.Value); ok {
-			f.Tool, f.Subject = tool.Name, cmp.Or(tool.Command, tool.Path(), tool.URL())
+			f.Tool, f.Subject = tool.Name, tool.Subject()
 		}
 	}
 	s.n.maskTexts(&f.Tool, &f.Subject, &f.Reason, &f.Rule)

@@ -192,5 +192,5 @@ func (s *Story) about(data []byte) {
 		return
 	}
 	s.Tool = tool.Name
-	s.Subject = cmp.Or(tool.Command, tool.Path(), tool.URL())
+	s.Subject = tool.Subject()
 }

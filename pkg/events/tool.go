@@ -85,6 +85,17 @@ type Tool struct {
 	ServerTool string `json:"server_tool,omitempty"`
 }
 
+// Subject is what a person is told that the call is about: the command, or else the first
+// path or address. It is empty where the input has none.
+func (t Tool) Subject() string {
+	for _, text := range [...]string{t.Command, t.Path(), t.URL()} {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
 // Path is the first of the paths, empty for none. A guard looks at all of them.
 func (t Tool) Path() string { return first(t.Paths) }
 

@@ -213,6 +213,7 @@ func (c *Console) Handler() http.Handler {
 	mux.HandleFunc("GET /why/{id...}", func(w http.ResponseWriter, _ *http.Request) { html(w, "pages/index.html") })
 	mux.HandleFunc("GET /denied", func(w http.ResponseWriter, _ *http.Request) { html(w, "pages/denied.html") })
 	mux.HandleFunc("GET /assets/{name}", c.asset)
+	mux.HandleFunc("POST /v1/session/proof", c.prove)
 	mux.Handle("/v1/", c.authorised(api))
 	return c.guarded(mux)
 }

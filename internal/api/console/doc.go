@@ -10,10 +10,15 @@
 //
 // A request carries a token as "Authorization: Bearer", or the session that the page got
 // for it; the page keeps that for one tab. There are no cookies: a browser sends those to
-// every port of a host. Wrong tokens are throttled per address, a right one is not. The
+// every port of a host. A page that lost its connection has the router prove, before it shows
+// its session again, that it has the key that signed it: another program may listen there
+// by then. Wrong tokens are throttled per address, a right one is not. The
 // Host header must name the console, against DNS rebinding. A request that changes
 // something or opens a WebSocket must come from the console's own page, or from no page.
 // Every answer forbids third-party scripts and frames.
+//
+// Who may answer sees what waits, what was decided, live events, and the story of a decision.
+// To search the audit log, to see secrets and to freeze agents are rights of their own.
 //
 // # Backpressure
 //

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
 // sessionLife is how long a page that showed a token has access.
@@ -89,4 +91,33 @@ func (c *Console) openSession(w http.ResponseWriter, r *http.Request) {
 	}
 	session, end := c.access.session(who(r), time.Now())
 	reply(w, opened{session, who(r), end.UTC().Format(time.RFC3339)})
+}
+
+// challenge is the body of a request for a proof.
+type challenge struct {
+	Session string `json:"session"` // without its signature
+	Nonce   string `json:"nonce"`
+}
+
+// proof is the body of the answer to it.
+type proof struct {
+	Proof string `json:"proof"`
+}
+
+// prove answers POST /v1/session/proof: whoever answers right has the key that signed the
+// session. A page asks when its connection was lost, before it shows its session again: some
+// other program, an agent's say, may have taken the port of a router that is down.
+func (c *Console) prove(w http.ResponseWriter, r *http.Request) {
+	var asked challenge
+	body, err := readBody(w, r)
+	if err == nil && (decode(body, &asked) != nil || len(asked.Session) > maxWord || len(asked.Nonce) < 16 || len(asked.Nonce) > maxWord) {
+		err = wire.Errorf(wire.Malformed, `the body is no challenge: {"session":"…","nonce":"…"} is needed, with a nonce of 16 characters or more`)
+	}
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	mac := hmac.New(sha256.New, []byte(c.access.sign(asked.Session)))
+	mac.Write([]byte("hookrouter console proof\n" + asked.Nonce))
+	reply(w, proof{base64.RawURLEncoding.EncodeToString(mac.Sum(nil))})
 }

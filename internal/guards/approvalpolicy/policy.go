@@ -208,20 +208,28 @@ func (r rule) result(tool events.Tool) chain.Result {
 // prompt is what a person is asked, with the call's secrets masked.
 func prompt(tool events.Tool, reason string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Allow %s?\n", decision.Tool(tool.Name))
+	line, whole := decision.Question(tool)
+	b.WriteString(line + "\n")
+	if !whole {
+		list(&b, tool)
+	}
+	return b.String() + "\nAsked because: " + decision.Clip(reason, 1000)
+}
+
+// list names everything that a call is about.
+func list(b *strings.Builder, tool events.Tool) {
 	for _, part := range [...]struct {
 		name  string
 		texts []string
 	}{{"command", []string{tool.Command}}, {"path", tool.Paths}, {"address", tool.URLs}} {
 		for i, text := range part.texts {
 			if i == 10 {
-				fmt.Fprintf(&b, "and %d more\n", len(part.texts)-i)
+				fmt.Fprintf(b, "and %d more\n", len(part.texts)-i)
 				break
 			}
 			if shown, _ := redact.Text(text); text != "" {
-				fmt.Fprintf(&b, "%s: %s\n", part.name, decision.Clip(shown, 500))
+				fmt.Fprintf(b, "%s: %s\n", part.name, decision.Clip(shown, 500))
 			}
 		}
 	}
-	return b.String() + "\nAsked because: " + decision.Clip(reason, 1000)
 }

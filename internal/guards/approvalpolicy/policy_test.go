@@ -136,7 +136,7 @@ func TestTheDefaultIsToAsk(t *testing.T) {
 	if got.Action != chain.AskUser || got.ApprovalDefault != "" || got.ApprovalTimeout != nil {
 		t.Errorf("%+v", got)
 	}
-	want := "Allow Bash?\ncommand: deploy --key [REDACTED:aws-key]\n\nAsked because: no rule of the approval policy is about this call of Bash"
+	want := "Allow Bash: deploy --key [REDACTED:aws-key]?\n\nAsked because: no rule of the approval policy is about this call of Bash"
 	if diff := cmp.Diff(want, got.ApprovalPrompt); diff != "" {
 		t.Errorf("prompt (-want +got):\n%s", diff)
 	}
@@ -147,7 +147,7 @@ func TestTheDefaultIsToAsk(t *testing.T) {
 
 func TestAToolWithoutAName(t *testing.T) {
 	got := decide(t, approvalpolicy.Options{}, `{"tool_input":{"command":"ls"}}`)
-	want := "Allow a tool that the event doesn't name?\ncommand: ls\n\nAsked because: no rule of the approval policy is about this call of a tool that the event doesn't name"
+	want := "Allow a tool that the event doesn't name: ls?\n\nAsked because: no rule of the approval policy is about this call of a tool that the event doesn't name"
 	if diff := cmp.Diff(want, got.ApprovalPrompt); diff != "" {
 		t.Errorf("prompt (-want +got):\n%s", diff)
 	}

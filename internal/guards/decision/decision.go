@@ -11,7 +11,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // Decision is what happens to a tool call.
@@ -82,6 +84,30 @@ func Tool(name string) string {
 		return "a tool that the event doesn't name"
 	}
 	return Clip(name, 100)
+}
+
+// maxHeadline is how many characters of a command stand in a question.
+const maxHeadline = 200
+
+// Question is a line that asks whether a call may be made, with the command, path or address
+// that it is about, its secrets masked. whole reports whether that is all of what it is about.
+func Question(tool events.Tool) (line string, whole bool) {
+	subject := strings.TrimSpace(tool.Subject())
+	if subject == "" {
+		return "Allow " + Tool(tool.Name) + "?", true
+	}
+	shown, _ := redact.Text(subject)
+	line = Clip(strings.NewReplacer("\n", " ⏎ ", "\t", " ").Replace(shown), maxHeadline)
+	return "Allow " + Tool(tool.Name) + ": " + line + "?", line == shown && one(tool)
+}
+
+// one reports whether a call is about one thing.
+func one(tool events.Tool) bool {
+	n := len(tool.Paths) + len(tool.URLs)
+	if tool.Command != "" {
+		n++
+	}
+	return n == 1
 }
 
 // Clip is at most so many characters of a text, with what can't be seen made visible.

@@ -78,7 +78,8 @@ func (p policy) result(ev events.Event, tool events.Tool) chain.Result {
 		result.Rule = worst.Rule
 		return result
 	case decision.Ask:
-		result := chain.Question(fmt.Sprintf("Allow %s?\n\nAsked because: %s", decision.Tool(tool.Name), worst.Reason))
+		line, _ := decision.Question(tool)
+		result := chain.Question(line + "\n\nAsked because: " + worst.Reason)
 		result.Reason, result.ApprovalTimeout = worst.Reason, p.timeout
 		result.Rule = worst.Rule
 		return result

@@ -281,13 +281,13 @@ func TestOptions(t *testing.T) {
 
 func TestTheTimeoutIsPassedOn(t *testing.T) {
 	got := judge(t, pathguard.Options{Timeout: 7}, call("Bash", "command", "cat $X"))
-	if got.ApprovalTimeout == nil || *got.ApprovalTimeout != 7 || got.ApprovalDefault != "" || !strings.HasPrefix(got.ApprovalPrompt, "Allow Bash?") {
+	if got.ApprovalTimeout == nil || *got.ApprovalTimeout != 7 || got.ApprovalDefault != "" || !strings.HasPrefix(got.ApprovalPrompt, "Allow Bash: cat $X?\n") {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestAToolWithoutANameIsAskedAbout(t *testing.T) {
-	if got := judge(t, pathguard.Options{}, `{"tool_input":{"command":"cat $X"}}`); !strings.HasPrefix(got.ApprovalPrompt, "Allow a tool that the event doesn't name?") {
+	if got := judge(t, pathguard.Options{}, `{"tool_input":{"command":"cat $X"}}`); !strings.HasPrefix(got.ApprovalPrompt, "Allow a tool that the event doesn't name: cat $X?") {
 		t.Errorf("%+v", got)
 	}
 }

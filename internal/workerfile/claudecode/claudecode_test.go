@@ -89,7 +89,7 @@ func TestResult(t *testing.T) {
 		"a long text is cut":                {"prompt:submit", strings.Repeat("ä", 20000), chain.Injection(strings.Repeat("ä", 10000))},
 		"text that is no UTF-8":             {"prompt:submit", "a\xff", chain.Injection("a�")},
 		"defer asks":                        {"tool:pre", pre(`"permissionDecision":"defer","permissionDecisionReason":"wait"`), chain.Question("wait")},
-		"an approval request without words": {"tool:pre", pre(`"permissionDecision":"ask"`), chain.Question("Allow Bash?")},
+		"an approval request without words": {"tool:pre", pre(`"permissionDecision":"ask"`), chain.Question("Allow Bash: ls?")},
 		"ask and change at once deny": {
 			"tool:pre", pre(`"permissionDecision":"ask","permissionDecisionReason":"sure?","updatedInput":{}`),
 			chain.Denial("The hook wants a person to be asked about an input that it changes at once, which can't be done.\nsure?"),

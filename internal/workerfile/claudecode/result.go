@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -89,8 +90,7 @@ func (c Call) decide(out output) (chain.Result, error) {
 	case verdict == chain.AskUser && data != nil:
 		return chain.Denial(joined("The hook wants a person to be asked about an input that it changes at once, which can't be done.", reason)), nil
 	case verdict == chain.AskUser:
-		name, _ := c.data.GetString("tool_name")
-		return chain.Question(cmp.Or(text(reason), "Allow "+cmp.Or(name, "this tool")+"?")), nil
+		return chain.Question(cmp.Or(text(reason), c.question())), nil
 	case data != nil:
 		return chain.Result{Action: chain.Modify, Data: data, Reason: joined(reason, out.Specific.AdditionalContext)}, nil
 	}
@@ -156,3 +156,19 @@ func (c Call) changed(out output) (json.RawMessage, error) {
 	}
 	return c.data.With(member, value), nil
 }
+
+// question asks in the place of a script that has no words, and names the command.
+func (c Call) question() string {
+	tool, _ := c.data.Tool(c.event.Name)
+	name, about := cmp.Or(tool.Name, "this tool"), []rune(strings.ReplaceAll(strings.TrimSpace(tool.Subject()), "\n", " ⏎ "))
+	if len(about) == 0 {
+		return "Allow " + name + "?"
+	}
+	if len(about) > maxAbout {
+		about = append(about[:maxAbout], '…')
+	}
+	return "Allow " + name + ": " + string(about) + "?"
+}
+
+// maxAbout is how many characters of a command stand in a question; the data has all of it.
+const maxAbout = 200

@@ -6,7 +6,7 @@ import { addEvent, addLost, forget, showRecent } from "./live.js";
 import { showHistory } from "./history.js";
 import { showAudit } from "./audit.js";
 import { showRegistry } from "./registry.js";
-import { session, signIn } from "./session.js";
+import { distrust, session, signIn } from "./session.js";
 import { showFrozen } from "./freeze.js";
 import { asked, showWhy } from "./why.js";
 
@@ -75,7 +75,13 @@ function link(state, text) {
 const handlers = { approvals: showApprovals, decided, event: addEvent, lost: addLost };
 let delay = 500, socket = null, lost = false;
 
-function connect() {
+async function connect() {
+  try {
+    await call("/v1/approvals?limit=1"); // a socket doesn't say why it was refused
+  } catch (error) {
+    if (error.code !== 401) again();
+    return;
+  }
   socket = new WebSocket((location.protocol === "https:" ? "wss://" : "ws://") + location.host + "/v1/events",
     ["hookrouter.v1", "hookrouter.bearer." + session()]); // a browser sets no header there
   socket.onmessage = ({ data }) => {
@@ -96,18 +102,19 @@ function connect() {
     showFrozen();
     showRights();
   };
-  socket.onclose = async () => {
-    const wait = delay * (0.75 + Math.random() / 2);
-    delay = Math.min(delay * 2, 15000);
-    link("off", access ? "reconnecting" : "no access");
-    if (!access) return; // until this tab gets another address
-    lost = true;
-    banner("The router can't be reached. Nothing can be answered until it is back; this page tries again by itself.");
-    setTimeout(connect, wait);
-    try {
-      await call("/v1/approvals?limit=1"); // a socket doesn't say why it was refused
-    } catch { /* it is tried again */ }
-  };
+  socket.onclose = again;
+}
+
+// again says that the router is lost, and tries it once more after a while.
+function again() {
+  const wait = delay * (0.75 + Math.random() / 2);
+  delay = Math.min(delay * 2, 15000);
+  distrust();
+  link("off", access ? "reconnecting" : "no access");
+  if (!access) return; // until this tab gets another address
+  lost = true;
+  banner("The router can't be reached. Nothing can be answered until it is back; this page tries again by itself.");
+  setTimeout(connect, wait);
 }
 
 // banner says something across the page; what is said already is not announced again.
@@ -127,7 +134,8 @@ addEventListener("noaccess", () => {
   access = false;
   banner(noAccess);
   dismiss();
-  socket.close();
+  link("off", "no access");
+  socket?.close();
 });
 
 $("freeze").addEventListener("close", next);

@@ -1,5 +1,5 @@
 // The few things that every view does to the page. Text only ever goes in as text.
-import { session } from "./session.js";
+import { proven, session } from "./session.js";
 
 export const $ = (id) => document.getElementById(id);
 
@@ -28,16 +28,18 @@ export const noAccess = "Access has ended. Open the address that the router prin
 // call asks the API. The error of a refusal has its code. Without access the page
 // is told so, too.
 export async function call(path, options = {}) {
+  if (!await proven()) return refused(noAccess, 401);
   const response = await fetch(path, { ...options, headers: { ...options.headers, authorization: "Bearer " + session() } });
   const text = await response.text();
   if (response.ok) return text;
   let message = response.statusText;
   try { message = JSON.parse(text).error || message; } catch { /* a proxy's page */ }
-  if (response.status === 401) {
-    message = noAccess; // the router's words are for programs
-    dispatchEvent(new Event("noaccess"));
-  }
-  throw Object.assign(new Error(message), { code: response.status });
+  return refused(response.status === 401 ? noAccess : message, response.status); // words about tokens are for programs
+}
+
+function refused(message, code) {
+  if (code === 401) dispatchEvent(new Event("noaccess"));
+  throw Object.assign(new Error(message), { code });
 }
 
 let fading = 0;
