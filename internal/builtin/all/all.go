@@ -18,6 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/builtin/todoreminder"
 	"github.com/hookrouter/hookrouter/internal/guards/approvalpolicy"
 	"github.com/hookrouter/hookrouter/internal/guards/commandguard"
+	"github.com/hookrouter/hookrouter/internal/guards/flowguard"
 	"github.com/hookrouter/hookrouter/internal/guards/pathguard"
 )
 
@@ -29,6 +30,7 @@ func Builtins() map[string]builtin.Builtin {
 		"command-guard":    commandguard.Builtin,
 		"date-time":        datetime.Builtin,
 		"event-log":        eventlog.Builtin,
+		"flow-guard":       flowguard.Builtin,
 		"git-status":       gitstatus.Builtin,
 		"limits":           limits.Builtin,
 		"linter-feedback":  linterfeedback.Builtin,

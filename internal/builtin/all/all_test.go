@@ -13,7 +13,7 @@ import (
 
 // TestANameAloneIsEnough builds each builtin from a worker file that gives no options.
 func TestANameAloneIsEnough(t *testing.T) {
-	guards := []string{"approval-policy", "command-guard", "path-guard", "redaction"}
+	guards := []string{"approval-policy", "command-guard", "flow-guard", "path-guard", "redaction"}
 	for name, b := range all.Builtins() {
 		file, err := workerfile.Parse("worker.yaml", []byte("hooks: [{id: a, builtin: "+name+"}]"),
 			workerfile.Options{Kinds: map[string]kind.Kind{"builtin": builtinhook.New(all.Builtins())}})

@@ -1,0 +1,184 @@
+package flowguard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/decision"
+	"github.com/hookrouter/hookrouter/internal/guards/hosts"
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// ofShell is the flow of a shell's command.
+func (g guard) ofShell(ev events.Event, tool events.Tool) flow {
+	f := flow{secret: g.secrets(ev, tool), untrusted: g.foreign(ev, tool), same: true}
+	if tool.Partial {
+		f.egress, f.what = shell.Maybe, "runs a command that can't be read"
+	}
+	if tool.Command == "" {
+		return f
+	}
+	script := shell.Parse(tool.Command, tool.Cwd)
+	if len(script.Doubts) > 0 {
+		f.egress, f.what = shell.Maybe, "runs what can't be known before"
+	}
+	for _, c := range script.Commands {
+		out := sends(c)
+		if out > f.egress {
+			f.egress, f.what = out, "runs "+decision.Clip(c.Name(), 40)+", which "+map[shell.Found]string{shell.Maybe: "may send", shell.Yes: "sends"}[out]+" something out"
+		}
+		f.secret = f.secret || prints(c) || mentions(c, tool.Command) || out != shell.Yes && expands(c)
+		f.untrusted = f.untrusted || out == shell.Yes && fetches[c.Name()]
+	}
+	if f.egress != shell.Yes && g.outside(ev, tool) {
+		f.write, f.what = true, "writes outside of the project"
+	}
+	return f
+}
+
+func set(words string) map[string]bool {
+	all := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		all[word] = true
+	}
+	return all
+}
+
+// Programs by what they do with other machines. Another agent is one of them: it has a
+// session of its own, which begins without labels.
+var (
+	fetches = set("curl wget aria2c http https httpie xh lynx w3m links elinks gh glab hub nc ncat netcat socat telnet ftp sftp scp ssh rclone mail mutt")
+	senders = set(`curl wget aria2c http https httpie xh lynx w3m links elinks gh glab hub nc ncat netcat socat telnet ftp sftp scp ssh rclone
+		mail mailx mutt sendmail msmtp swaks s3cmd gsutil aws az gcloud doctl heroku flyctl fly vercel netlify wrangler firebase
+		dig nslookup host drill ping traceroute tracepath whois finger nmap kubectl helm oc argocd terraform tofu pulumi ansible ansible-playbook
+		twine mongosh mongo redis-cli nats wscat websocat grpcurl ngrok cloudflared tailscale open xdg-open osascript at batch crontab
+		systemd-run git-send-email claude codex gemini goose copilot qwen opencode crush aider amp cursor-agent hook-agent hookctl`)
+	sending = map[string]map[string]bool{
+		"git": set("push send-email request-pull instaweb daemon svn imap-send"), "npm": set("publish login adduser token owner"), "pnpm": set("publish login"),
+		"yarn": set("publish npm login"), "cargo": set("publish login owner"), "docker": set("push login"), "podman": set("push login"),
+		"gem": set("push owner"), "poetry": set("publish"), "uv": set("publish"), "hatch": set("publish"), "go": set(""), "dotnet": set("nuget"),
+	}
+	// local programs send nothing anywhere, whatever they are told.
+	local = set(`ls dir pwd cd pushd popd echo printf true false : test [ [[ cat head tail wc grep egrep fgrep rg ag cut paste tr nl tac rev column fold basename
+		dirname realpath readlink stat file du df which type whoami id groups uname hostname date cal ps pgrep diff cmp comm sleep seq expr bc
+		sha1sum sha256sum sha512sum shasum md5sum md5 cksum xxd od hexdump strings base64 jq yq tree sort uniq shuf join cp mv rm rmdir mkdir touch ln
+		chmod tee sed gsed mktemp gzip gunzip zip unzip xz zstd tar less more set export unset local declare readonly read return exit break continue
+		wait jobs shift kill printenv env find fd time timeout nice nohup command exec xargs gofmt prettier`)
+	localVerbs = map[string]map[string]bool{
+		"git": set("add annotate bisect blame branch cat-file checkout cherry-pick clean commit config describe diff grep init log ls-files ls-tree merge mv notes rebase reflog reset restore rev-list rev-parse revert rm shortlog show show-ref stash status switch tag worktree"),
+		"go":  set("build vet fmt version env doc mod list"),
+	}
+	remote = regexp.MustCompile(`^[\w.-]+@[\w.-]+:|^[\w-]+(\.[\w-]+)+:[^\\]`)
+)
+
+// sends reports whether a command gives another machine something.
+func sends(c shell.Command) shell.Found {
+	if slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool {
+		return strings.HasPrefix(r.File.Text, "/dev/tcp/") || strings.HasPrefix(r.File.Text, "/dev/udp/")
+	}) {
+		return shell.Yes
+	}
+	if len(c.Words) == 0 {
+		return shell.No
+	}
+	name, verb := c.Name(), c.Verb()
+	switch {
+	case name == "":
+		return shell.Maybe
+	case name == "curl" && toItself(c):
+		return shell.No
+	case senders[name], sending[name][verb], addresses(c):
+		return shell.Yes
+	case len(c.Doubts) > 0:
+		return shell.Maybe
+	case stays(c):
+		return shell.No
+	}
+	return shell.Maybe
+}
+
+// stays reports whether a command is known to send nothing anywhere.
+func stays(c shell.Command) bool {
+	name := c.Name()
+	return local[name] && !strings.Contains(c.Words[0].Text, "/") || localVerbs[name][c.Verb()]
+}
+
+// addresses reports whether a program that is not known to stay here is given the address
+// of another machine.
+func addresses(c shell.Command) bool {
+	return !stays(c) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		return hosts.Names(w.Text) && !(w.Known && hosts.Loopback(w.Text)) || remote.MatchString(w.Text)
+	})
+}
+
+// toItself reports whether curl asks this machine, with options that lead nowhere else.
+func toItself(c shell.Command) bool {
+	asked, value := false, false
+	for _, w := range c.Args() {
+		switch {
+		case value:
+			value = false
+		case !w.Known:
+			return false
+		case slices.Contains(strings.Fields("-X --request -H --header -d --data --data-raw --json -o --max-time -m"), w.Text):
+			value = true
+		case slices.Contains(strings.Fields("-s -S -sS -f -i -v -I -fsS -sf -si -G --silent --fail"), w.Text):
+		case hosts.Loopback(w.Text):
+			asked = true
+		default:
+			return false
+		}
+	}
+	return asked
+}
+
+// printing are commands that print secrets.
+var printing = decision.MustPatterns(shell.ParsePattern,
+	"printenv", "gh auth token", "gh auth * --show-token", "git credential", "npm token", "security find-*-password", "security dump-keychain", "security export",
+	"secret-tool", "gpg --export-secret-keys", "vault read", "vault kv", "op read", "op item", "pass show", "bw get", "aws secretsmanager", "aws ssm get-parameter*",
+	"aws configure export-credentials", "aws sts", "gcloud auth print-*-token", "gcloud secrets", "az account get-access-token", "az keyvault secret",
+	"terraform state pull", "terraform output", "kubectl get secret*", "kubectl config view")
+
+// named is a variable whose name says that it holds a secret.
+var named = regexp.MustCompile(`(?i)\$\{?[!#]?\w*(secret|token|passw|api_?key|private|credential|access_?key)\w*`)
+
+// secretFile is the name of a file with secrets in what is no path: code, or a value that is not
+// known.
+var secretFile = regexp.MustCompile(`(^|[^\w.-])(\.env(\.(local|production|prod|staging|development|test))?|id_(rsa|dsa|ecdsa|ed25519)|` +
+	`\.(netrc|pgpass|npmrc|pypirc|git-credentials|vault-token)|\.(aws|ssh|kube|gnupg|azure)/[^'"\s]+|(credentials|secrets|service-account)\.(json|ya?ml|toml))($|[^\w.-])`)
+
+// mentions reports whether a command may open such a file without naming it as a path: the
+// name is in its code, or somewhere in the line, and a value of the command is not known.
+// What git is told that is not known is a message.
+func mentions(c shell.Command, line string) bool {
+	switch {
+	case len(c.Words) == 0 || c.Name() == "git" || !secretFile.MatchString(line):
+		return false
+	case slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known }) || c.Name() == "xargs":
+		return true
+	case stays(c):
+		return false
+	}
+	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return secretFile.MatchString(w.Text) }) ||
+		slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return secretFile.MatchString(r.Here.Text) })
+}
+
+// prints reports whether a command prints a secret.
+func prints(c shell.Command) bool {
+	switch c.Name() {
+	case "env", "export", "set", "declare":
+		if len(c.Args()) == 0 || len(c.Args()) == 1 && strings.HasPrefix(c.Args()[0].Text, "-") {
+			return true
+		}
+	}
+	return slices.ContainsFunc(printing, func(p shell.Pattern) bool { return p.In(c) == shell.Yes })
+}
+
+// expands reports whether a command that stays here is given a variable that holds a secret; a
+// test only looks whether it is there.
+func expands(c shell.Command) bool {
+	return !slices.Contains([]string{"test", "[", "[["}, c.Name()) &&
+		slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known && named.MatchString(w.Text) })
+}
