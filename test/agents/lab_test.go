@@ -44,7 +44,24 @@ type outcome struct {
 
 func newLab(t *testing.T, a agents.Agent, s scenario) *lab {
 	t.Helper()
-	l := &lab{t: t, agent: a, router: newRouter(t), model: &stubmodel.Server{Command: s.command}}
+	l := newLabAt(t, newRouter(t), a, s)
+	if s.hook == nil {
+		s.hook = func(worker.Event) (worker.Result, error) { return worker.Continue() }
+	}
+	l.router.hook(func(ctx context.Context, ev worker.Event) (worker.Result, error) {
+		if s.hang == ev.Name {
+			<-ctx.Done()
+			return worker.Result{}, ctx.Err()
+		}
+		return s.hook(ev)
+	})
+	return l
+}
+
+// newLabAt is a lab in front of a router that others may use too, and that has its hooks.
+func newLabAt(t *testing.T, r *router, a agents.Agent, s scenario) *lab {
+	t.Helper()
+	l := &lab{t: t, agent: a, router: r, model: &stubmodel.Server{Command: s.command}}
 	l.dialect, _ = agenthook.Find(a.Name)
 	var err error
 	if l.installed, _, err = a.Installed(); err != nil {
@@ -60,16 +77,6 @@ func newLab(t *testing.T, a agents.Agent, s scenario) *lab {
 		t.Fatal(err)
 	}
 	l.connect(s.timeout)
-	if s.hook == nil {
-		s.hook = func(worker.Event) (worker.Result, error) { return worker.Continue() }
-	}
-	l.router.hook(func(ctx context.Context, ev worker.Event) (worker.Result, error) {
-		if s.hang == ev.Name {
-			<-ctx.Done()
-			return worker.Result{}, ctx.Err()
-		}
-		return s.hook(ev)
-	})
 	return l
 }
 
