@@ -275,3 +275,15 @@ async def test_a_trace_goes_on_through_hooks(hook_router):
         assert seen == [parent, None]
         await nc.close()
         await worker.close()
+
+
+async def test_what_a_handler_returns_after_its_time_is_no_answer(hook_router):
+    """Even where it comes before the router has noticed."""
+    async with connect() as client:
+        worker = Worker(client)
+        await worker.register(Registration(id="gate", events=["e"], **GATE), stubborn)
+        nc = await nats.connect(hook_router.url)
+        reply = await nc.request("hooks.call.gate", b"{}", headers={"ce-type": "e", "Hook-Timeout-Ms": "50"}, timeout=5)
+        assert reply.headers["Nats-Service-Error-Code"] == "504"
+        await nc.close()
+        await worker.close()

@@ -75,6 +75,8 @@ async def _answer(reg: Registration, handler: Callable[..., Any], message: Msg, 
                 value = handler() if reg.channels else handler(event, data)
                 if inspect.isawaitable(value):
                     value = await value
+            if time.expired():  # what a handler makes of its cancellation is no answer
+                raise TimeoutError
             if reg.channels:
                 return _contribution(value), ""
             result, body = _result(reg, value)
