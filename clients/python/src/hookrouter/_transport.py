@@ -14,32 +14,18 @@ import random
 import ssl
 import weakref
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import nats.errors
-from nats.aio.client import Client as Nats
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
 from . import _identity, _names
-from .errors import (
-    ConnectionLost,
-    Disconnected,
-    HookRouterError,
-    Impostor,
-    NoRouter,
-    RouterError,
-    Unreachable,
-    WrongLoop,
-    WrongProcess,
-)
-from .run import header
+from ._dial import Nats, dial, hang_up, redacted
+from ._replies import Accept, Replies, no_responders, read_error
+from .errors import ConnectionLost, Disconnected, Impostor, NoRouter, RouterError, Unreachable, WrongLoop, WrongProcess
 
 Handler = Callable[[Msg], Awaitable[None]]
-Accept = Callable[[Mapping[str, str]], bool]
-
-_CONNECT = 5.0  # seconds for one attempt
 
 
 @dataclass(eq=False)
@@ -50,25 +36,6 @@ class Listener:
     queue: str
     handle: Handler
     current: Subscription | None = None
-
-
-@dataclass(eq=False)
-class _Waiter:
-    accept: Accept
-    arrived: asyncio.Future[Msg] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
-
-
-class _Nats(Nats):
-    """The client library's connection; reads headers in a fifth of the time, which is much of that of a call."""
-
-    @staticmethod
-    def _parse_header_lines(raw: bytes) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for line in bytes(raw).decode("utf-8", "replace").split("\r\n"):
-            name, colon, value = line.partition(":")
-            if colon and name.isascii() and " " not in name and "\t" not in name:
-                found[name] = value.strip()
-        return found
 
 
 class Transport:
@@ -91,7 +58,7 @@ class Transport:
         self._pid = os.getpid()
         self._nats: Nats | None = None
         self._inbox = ""
-        self._waiting: dict[str, _Waiter] = {}
+        self._replies = Replies()
         self._listeners: list[Listener] = []
         self._reconnected: list[Callable[[], None]] = []
         self._redialing: asyncio.Task[None] | None = None
@@ -189,25 +156,18 @@ class Transport:
         return reply
 
     async def _exchange(self, subject: str, body: bytes, headers: Mapping[str, str], accept: Accept) -> Msg:
-        nonce, token = _names.token(), _names.token()
-        waiter = _Waiter(lambda h: header(h, "Hook-Nonce") == nonce and accept(h))
-        self._waiting[token] = waiter
-        try:
+        async def send(token: str, nonce: str) -> None:
             await self.publish(subject, body, {**headers, "Hook-Nonce": nonce}, reply=self._inbox + token)
-            reply = await waiter.arrived
-        finally:
-            self._waiting.pop(token, None)
-        if _no_responders(reply):
+
+        reply = await self._replies.wait(accept, send)
+        if no_responders(reply):
             raise NoRouter(f"no router answers on {subject}: start `hook-router`, or check the prefix")
         if error := read_error(reply.headers):
             raise error
         return reply
 
     async def _receive(self, message: Msg) -> None:
-        """Hand a reply to whoever waits for it; what is not accepted is dropped, the right one may still come."""
-        waiter = self._waiting.get(message.subject.removeprefix(self._inbox))
-        if waiter and not waiter.arrived.done() and (_no_responders(message) or waiter.accept(message.headers or {})):
-            waiter.arrived.set_result(message)
+        self._replies.receive(message.subject.removeprefix(self._inbox), message)
 
     def own_inbox(self, subject: str) -> bool:
         """Report whether replies to this connection's requests go to a subject."""
@@ -235,42 +195,24 @@ class Transport:
 
     async def _dial(self) -> None:
         """Make one connection, with all subscriptions."""
-        nc = _Nats()
         inbox = f"{self._identity.inbox}.{_names.token()}."
 
-        async def closed() -> None:
-            self._lost(nc)
+        async def subscribe(nc: Nats) -> None:
+            await nc.subscribe(inbox + "*", cb=self._receive)
+            for listener in self._listeners:
+                listener.current = await nc.subscribe(listener.subject, queue=listener.queue, cb=listener.handle)
 
-        async def report(error: Exception) -> None:
-            self.log.debug("NATS client error: %s", error)
-
-        options: dict[str, Any] = {"tls": self._tls} if self._tls else {}
-        if self._identity.creds:
-            options["user_credentials"] = self._identity.creds
-        try:
-            async with asyncio.timeout(_CONNECT):
-                await nc.connect(
-                    self._url.split(","),
-                    name=self._name,
-                    error_cb=report,
-                    closed_cb=closed,
-                    connect_timeout=2,
-                    allow_reconnect=False,
-                    max_reconnect_attempts=1,
-                    reconnect_time_wait=0,
-                    ping_interval=5,
-                    max_outstanding_pings=2,
-                    **options,
-                )
-                await nc.subscribe(inbox + "*", cb=self._receive)
-                for listener in self._listeners:
-                    listener.current = await nc.subscribe(listener.subject, queue=listener.queue, cb=listener.handle)
-                await nc.flush()
-        except BaseException:
-            await _close(nc)
-            raise
+        nc = await dial(
+            self._url,
+            name=self._name,
+            creds=self._identity.creds,
+            tls=self._tls,
+            closed=self._lost,
+            failed=lambda error: self.log.debug("NATS client error: %s", error),
+            prepare=subscribe,
+        )
         if self._closed or not nc.is_connected:
-            await _close(nc)
+            await hang_up(nc)
             raise nats.errors.ConnectionClosedError
         self._nats, self._inbox = nc, inbox
         self.generation += 1
@@ -280,13 +222,11 @@ class Transport:
         if nc is not self._nats:
             return
         self._nats = None
-        for waiter in self._waiting.values():
-            if not waiter.arrived.done():
-                waiter.arrived.set_exception(
-                    ConnectionLost(
-                        "connection to NATS lost while waiting for the reply: the request may have taken effect"
-                    )
-                )
+        self._replies.fail(
+            lambda: ConnectionLost(
+                "connection to NATS lost while waiting for the reply: the request may have taken effect"
+            )
+        )
         for listener in self._listeners:
             listener.current = None
         if not self._closed:
@@ -322,7 +262,7 @@ class Transport:
         nc = self._nats
         if nc is not None:
             self._lost(nc)
-            await _close(nc)
+            await hang_up(nc)
 
     def abandon(self) -> None:
         """In a child of a fork: let go of the parent's socket, whose bytes are the parent's to read."""
@@ -337,37 +277,6 @@ class Transport:
         os.close(null)
 
 
-def _no_responders(message: Msg) -> bool:
-    """Report whether the server answered in the place of a subscriber."""
-    return not message.data and header(message.headers, "Status") == "503"
-
-
-def read_error(headers: Mapping[str, str] | None) -> RouterError | None:
-    """Read the error that a reply carries."""
-    if not any(name.lower().startswith("nats-service-error") for name in headers or ()):
-        return None
-    code, text = header(headers, "Nats-Service-Error-Code"), header(headers, "Nats-Service-Error")
-    if not code and not text:
-        return None
-    return RouterError(int(code) if code.isascii() and code.isdigit() else 500, text)
-
-
-def redacted(urls: str) -> str:
-    """Hide the credentials in server URLs."""
-    shown = []
-    for url in urls.split(","):
-        scheme, found, _ = url.partition("://")
-        host = url.rpartition("@")[2]
-        shown.append(f"{scheme if found else 'nats'}://***@{host}" if "@" in url else url)
-    return ",".join(shown)
-
-
-async def _close(nc: Nats) -> None:
-    with contextlib.suppress(Exception):
-        async with asyncio.timeout(2):
-            await nc.close()
-
-
 _transports: weakref.WeakSet[Transport] = weakref.WeakSet()
 
 
@@ -378,5 +287,3 @@ def _after_fork() -> None:
 
 
 os.register_at_fork(after_in_child=_after_fork)
-
-__all__ = ["Accept", "HookRouterError", "Listener", "Transport", "read_error", "redacted"]
