@@ -59,6 +59,9 @@ export class Registered {
 
   private async announce(retry: Retry): Promise<void> {
     const reply = await this.registrar.announce(this.registration, retry)
+    if (!this.timer && Array.isArray(reply.ignored)) {
+      this.registrar.transport.log.error(`hook ${this.registration.id}: the router does not know ${reply.ignored.join(", ")} of its registration`)
+    }
     const ttl = typeof reply.ttl_ms === "number" ? reply.ttl_ms : 0
     this.renewIn(Math.max(ttl, 30) / 3)
     this.compare(reply.in_force)

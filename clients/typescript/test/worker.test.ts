@@ -135,18 +135,21 @@ test("registrations name protocol 2 and renew themselves; who is replaced hears 
       bodies.push(request.json())
       const header = headers()
       header.set("Hook-Nonce", request.headers?.get("Hook-Nonce") ?? "")
-      request.respond(JSON.stringify({ id: "guard", ttl_ms: 90, ...(bodies.length > 1 && { in_force: { id: "guard", mode: "shadow" } }) }), { headers: header })
+      request.respond(JSON.stringify({ id: "guard", ttl_ms: 90, ignored: ["tomorrow"], ...(bodies.length > 1 && { in_force: { id: "guard", mode: "shadow" } }) }), { headers: header })
       if (bodies.length === 4) renewed.now()
     },
   })
   await nats.flush()
   const replaced: unknown[] = []
-  const worker = (await router.client("worker", { prefix: "fake" })).worker({ onReplaced: (hook, { mode }) => replaced.push([hook, mode]) })
+  const errors: string[] = []
+  const log = { info: () => undefined, warn: () => undefined, error: (text: string) => void errors.push(text) }
+  const worker = (await router.client("worker", { prefix: "fake", log })).worker({ onReplaced: (hook, { mode }) => replaced.push([hook, mode]) })
   await worker.register({ id: "guard", events: ["tool:pre"] }, allow)
   await renewed.done
   assert.equal(new Set(bodies.map((body) => body.instance)).size, 1)
   assert.ok(bodies.every((body) => body.protocol === 2))
   assert.deepEqual(replaced, [["guard", "shadow"]])
+  assert.equal(errors.filter((text) => text.includes("does not know tomorrow")).length, 1)
   await assert.rejects(worker.close()) // nobody answers unregister
 })
 
