@@ -92,7 +92,7 @@ func originalOf(path string, t target) (now, original []byte, err error) {
 	if again, err := add(kept, h); connected && err == nil && bytes.Equal(again, now) {
 		return now, kept, nil // nil where there was no file
 	}
-	original, err = remove(now, t.dialect)
+	original, err = remove(now, t)
 	if err != nil {
 		return nil, nil, fmt.Errorf("edit %s: %w", path, err)
 	}

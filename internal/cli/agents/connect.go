@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,7 +39,7 @@ func (c *ConnectCmd) Run(_ context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	path, err := t.path(c.Scope, e.Getenv("HOME"))
+	t, path, err := t.configuration(c.Scope, e.Getenv("HOME"))
 	if err != nil {
 		return err
 	}
@@ -61,6 +62,10 @@ func (c *ConnectCmd) Run(_ context.Context, e *cli.Env) error {
 		return err
 	}
 	e.Out.Print("%s asks the hook router from its next session on. Try it: hookctl doctor %s\n", c.Agent, c.Agent)
+	if c.Scope == managed {
+		e.Out.Print("It holds for everybody on this machine: %s, and the credentials that it uses, must be readable for them, and changed by root alone.\n", h.program)
+		return nil
+	}
 	if t.dialect == "codex" {
 		e.Out.Print("Codex passes over hooks that nobody has trusted, without a word: start codex, run /hooks and trust hook-agent.\n")
 	}
@@ -79,7 +84,7 @@ func (c *DisconnectCmd) Run(_ context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	path, err := t.path(c.Scope, e.Getenv("HOME"))
+	t, path, err := t.configuration(c.Scope, e.Getenv("HOME"))
 	if err != nil {
 		return err
 	}
@@ -115,7 +120,11 @@ func (p place) write(e *cli.Env, changes []change) (done bool, err error) {
 		}
 	}
 	for _, c := range todo {
-		if err := c.apply(); err != nil {
+		err := c.apply()
+		if errors.Is(err, fs.ErrPermission) && p.Scope == managed {
+			return false, fmt.Errorf("write %s: %w: this is the configuration of the whole machine, which only its administrator may change: run hookctl as root", c.path, err)
+		}
+		if err != nil {
 			return false, fmt.Errorf("write %s: %w", c.path, err)
 		}
 	}

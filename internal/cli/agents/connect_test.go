@@ -344,7 +344,7 @@ func TestLeavesAloneWhatItCantRead(t *testing.T) {
 	}
 	m := newMachine(t)
 	for _, args := range [][]string{
-		{"connect", "clod"}, {"connect", "codex", "--scope=managed"}, {"connect", "claude-code", "--timeout=1s"}, {"connect", "claude-code", "--hook-agent=/nowhere"},
+		{"connect", "clod"}, {"connect", "goose", "--scope=managed"}, {"connect", "claude-code", "--timeout=1s"}, {"connect", "claude-code", "--hook-agent=/nowhere"},
 	} {
 		if o := m.run("", append([]string{"--text"}, args...)...); o.code != 1 {
 			t.Errorf("%v: %+v", args, o)

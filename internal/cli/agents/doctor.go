@@ -34,7 +34,7 @@ func (c *DoctorCmd) Run(ctx context.Context, e *cli.Env) error {
 			continue
 		}
 		for _, scope := range []string{user, project, managed} {
-			path, err := t.path(scope, e.Getenv("HOME"))
+			t, path, err := t.configuration(scope, e.Getenv("HOME"))
 			if err != nil || !t.connected(path) {
 				continue
 			}
@@ -128,8 +128,10 @@ func (t target) examine(ctx context.Context, path string) (list []finding) {
 		}
 	}
 	say("note", "not gated: %s", strings.Join(ungated, ", "))
-	if t.dialect == "codex" {
-		say("note", "Codex passes over hooks that nobody has trusted, without a word: start codex, run /hooks and trust hook-agent; again whenever it is connected anew")
+	if t.demands {
+		say("note", "Codex runs the hooks of %s without anybody's trust, and people can't switch them off", path)
+	} else if t.dialect == "codex" {
+		say("note", "Codex passes over hooks that nobody has trusted, without a word: start codex, run /hooks and trust hook-agent; again whenever it is connected anew. `hookctl connect codex --scope managed`, as root, needs no trust")
 	}
 	return list
 }

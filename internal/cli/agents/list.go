@@ -25,7 +25,7 @@ func list(e *cli.Env) error {
 		d, _ := agenthook.Find(t.dialect)
 		s := status{Agent: t.dialect, Name: d.Agent, Installed: t.installed(e.Getenv("PATH")), Connected: []string{}, Gated: []string{}}
 		for _, scope := range []string{user, project, managed} {
-			if path, err := t.path(scope, e.Getenv("HOME")); err == nil && t.connected(path) {
+			if t, path, err := t.configuration(scope, e.Getenv("HOME")); err == nil && t.connected(path) {
 				s.Connected = append(s.Connected, scope)
 			}
 		}

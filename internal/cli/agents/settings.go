@@ -12,6 +12,9 @@ import (
 // add adds hooks to a configuration in the form {"hooks":{EVENT:[ENTRY]}}. All other bytes
 // stay as they are.
 func add(settings []byte, h hooks) ([]byte, error) {
+	if h.target.toml {
+		return addTOML(settings, h)
+	}
 	if isBlank(settings) {
 		settings = []byte("{}\n")
 	}
@@ -33,13 +36,16 @@ func add(settings []byte, h hooks) ([]byte, error) {
 }
 
 // remove takes the hooks of an agent out again, and what becomes empty with them.
-func remove(settings []byte, dialect string) ([]byte, error) {
+func remove(settings []byte, t target) ([]byte, error) {
+	if t.toml {
+		return removeTOML(settings, t)
+	}
 	for !isBlank(settings) {
 		root, err := hujson.Parse(settings)
 		if err != nil {
 			return nil, err
 		}
-		from, to, found := next(&root, dialect)
+		from, to, found := next(&root, t.dialect)
 		if !found {
 			return settings, nil
 		}

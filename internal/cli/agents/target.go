@@ -26,6 +26,8 @@ type target struct {
 	program string            // what people start
 	paths   map[string]string // of the configuration, by scope; below the home, the project, and the root
 	merge   bool              // people keep other things in the file too
+	toml    bool              // the file is TOML, not JSON
+	demands bool              // it says what people must not change
 	unit    time.Duration     // of the time-outs
 	entry   func(h hook) any  // of one event
 	files   func(h hooks) map[string]string
@@ -56,7 +58,7 @@ func targets() []target {
 		},
 		{
 			dialect: "codex", program: "codex", merge: true, unit: time.Second, entry: claudeEntry,
-			paths: map[string]string{user: ".codex/hooks.json", project: ".codex/hooks.json"},
+			paths: map[string]string{user: ".codex/hooks.json", project: ".codex/hooks.json", managed: "etc/codex/" + requirements},
 		},
 		{
 			dialect: "gemini", program: "gemini", merge: true, unit: time.Millisecond, entry: geminiEntry,
@@ -111,6 +113,16 @@ func (t target) path(scope, home string) (string, error) {
 		return "", fmt.Errorf("find the settings of %s: HOME is not set", t.dialect)
 	}
 	return filepath.Join(home, below), nil
+}
+
+// configuration is the file of a scope that has, or is to have, the hooks, and its form.
+func (t target) configuration(scope, home string) (target, string, error) {
+	path, err := t.path(scope, home)
+	if err != nil {
+		return t, "", err
+	}
+	t, path = t.chosen(path)
+	return t, path, nil
 }
 
 // short is how long a hook may take that an agent does not obey.

@@ -15,7 +15,11 @@ func commands(settings []byte, t target) map[string]hook {
 	if t.dialect == "opencode" || len(settings) == 0 {
 		return nil
 	}
-	standard, err := hujson.Standardize(bytes.Clone(settings))
+	plain := hujson.Standardize
+	if t.toml {
+		plain = asJSON
+	}
+	standard, err := plain(bytes.Clone(settings))
 	if err != nil {
 		return nil
 	}

@@ -1,0 +1,41 @@
+package agents
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+)
+
+// What an administrator demands of Codex: hooks run, and people can't switch them off.
+func TestDemands(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"nothing": "", "others": "# ours\nallowed_sandbox_modes = [\"read-only\"]\n", "features": "[features]\nhooks = true\n", "CRLF": "a = 1\r\n",
+	} {
+		codex, err := find("codex")
+		if err != nil {
+			t.Fatal(err)
+		}
+		codex, _ = codex.chosen(filepath.Join("etc", "codex", requirements))
+		after, err := add([]byte(text), hooks{program: "/usr/bin/hook-agent", args: []string{"--server=x"}, target: codex})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var is struct {
+			Features map[string]any              `toml:"features"`
+			Hooks    map[string][]map[string]any `toml:"hooks"`
+		}
+		if err := toml.Unmarshal(after, &is); err != nil || is.Features["hooks"] != true || len(is.Hooks) != len(codex.events()) {
+			t.Errorf("%s: %v: %s", name, err, after)
+		}
+		if left, err := remove(after, codex); err != nil || string(left) != text {
+			t.Errorf("%s: %v: left %q", name, err, left)
+		}
+	}
+	codex, _ := find("codex")
+	codex, _ = codex.chosen(requirements)
+	if _, err := add([]byte("[features]\nhooks = false\n"), hooks{target: codex}); err == nil {
+		t.Error("people can switch hooks off")
+	}
+}
