@@ -67,7 +67,7 @@ func (ev *event) forHooks() events.Event {
 
 // admit checks an event against the limits, looks its hooks up and takes a slot of
 // its session. The caller releases it.
-func (d *Dispatcher) admit(verb string, req Request, fallback time.Duration) (*event, error) {
+func (d *Dispatcher) admit(ctx context.Context, verb string, req Request, fallback time.Duration) (*event, error) {
 	if n := len(req.Event.Data); n > d.opts.MaxData {
 		return nil, d.TooLarge(n)
 	}
@@ -87,6 +87,9 @@ func (d *Dispatcher) admit(verb string, req Request, fallback time.Duration) (*e
 		if pinned, err = d.opts.Guards.InForce(req.Event.Name, table); err != nil {
 			return nil, err
 		}
+	}
+	if err := d.claim(ctx, req); err != nil {
+		return nil, err
 	}
 	if req.Event, err = d.stamp(req); err != nil {
 		return nil, err
@@ -128,7 +131,7 @@ func (d *Dispatcher) newEvent(verb string, req Request, hooks []*chain.Entry) *e
 	ev.channel = d.transport.Open(ev.envelope())
 	ev.observed = telemetry.Chain{
 		Verb: verb, Event: ev.name(), Source: req.Event.Source, Session: ev.session(), EventID: ev.id(), ChainID: ev.chainID,
-		Came: ev.admitted, Outcome: &chain.Outcome{},
+		Root: req.Event.Extensions[events.AttrRoot], Depth: ev.depth(), Came: ev.admitted, Outcome: &chain.Outcome{},
 	}
 	return ev
 }

@@ -17,7 +17,7 @@ const contributionEvent = "contribution:collect"
 // Collect calls every hook of an event at the same time and answers with the data
 // that they gave, in execution order.
 func (d *Dispatcher) Collect(ctx context.Context, req Request) (*Answer, error) {
-	ev, err := d.admit(verbCollect, req, d.opts.CollectTimeout)
+	ev, err := d.admit(ctx, verbCollect, req, d.opts.CollectTimeout)
 	if err != nil {
 		return nil, err
 	}

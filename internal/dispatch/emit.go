@@ -22,7 +22,7 @@ const (
 
 // Emit takes an event through its hooks and answers with what they decided.
 func (d *Dispatcher) Emit(ctx context.Context, req Request) (*Answer, error) {
-	return d.handle(verbEmit, req, func(ev *event) (*Answer, error) {
+	return d.handle(ctx, verbEmit, req, func(ev *event) (*Answer, error) {
 		out, err := d.decide(ctx, ev)
 		if err != nil {
 			return nil, err
@@ -43,8 +43,8 @@ func (d *Dispatcher) Emit(ctx context.Context, req Request) (*Answer, error) {
 }
 
 // handle admits an event, and releases it when do has handled it.
-func (d *Dispatcher) handle(verb string, req Request, do func(*event) (*Answer, error)) (*Answer, error) {
-	ev, err := d.admit(verb, req, d.opts.ChainTimeout)
+func (d *Dispatcher) handle(ctx context.Context, verb string, req Request, do func(*event) (*Answer, error)) (*Answer, error) {
+	ev, err := d.admit(ctx, verb, req, d.opts.ChainTimeout)
 	if err != nil {
 		return nil, err
 	}

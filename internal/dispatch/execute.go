@@ -12,7 +12,7 @@ import (
 // composes the verdict, charges injections to the turn's budget, and has a person
 // asked. The answer may have to wait for that person; see [Answer.Pending].
 func (d *Dispatcher) Execute(ctx context.Context, req Request) (*Answer, error) {
-	return d.handle(verbExecute, req, func(ev *event) (*Answer, error) {
+	return d.handle(ctx, verbExecute, req, func(ev *event) (*Answer, error) {
 		if ev.frozen == nil {
 			if answer, err := d.rejoin(ctx, ev); answer != nil || err != nil {
 				return answer, err

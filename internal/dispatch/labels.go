@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +23,11 @@ type Labels interface {
 	// Labels returns those that hold for a session, in order, or an error with code 503 where
 	// this replica can't know. The list must not be changed.
 	Labels(session string) ([]string, error)
+	// Session is what is stored of a session, which may be nothing.
+	Session(session string) labels.Record
+	// Claim stores that a session says it is below a parent and below the root of a tree;
+	// each may be empty. When it returns, every replica knows.
+	Claim(ctx context.Context, session, parent, root string) error
 	// AddLabels adds labels, each with the hook that gave it, and returns those that hold then. When it
 	// returns, every replica knows them.
 	AddLabels(ctx context.Context, session string, by map[string]string) ([]string, error)
@@ -37,7 +43,7 @@ func labeled(req Request) string { return labels.Name(req.Emitter, req.Event.Ses
 // the agent says of that.
 func (d *Dispatcher) stamp(req Request) (events.Event, error) {
 	ev := req.Event
-	for _, name := range [...]string{events.AttrLabels, events.AttrEmitter, events.AttrRole} {
+	for _, name := range [...]string{events.AttrLabels, events.AttrEmitter, events.AttrRole, events.AttrRoot, events.AttrParent, events.AttrDepth} {
 		ev = ev.WithAttr(name, "")
 	}
 	known, err := d.labels.Labels(labeled(req))
@@ -47,7 +53,35 @@ func (d *Dispatcher) stamp(req Request) (events.Event, error) {
 	if req.Emitter != "" {
 		ev = ev.WithAttr(events.AttrEmitter, req.Emitter).WithAttr(events.AttrRole, roleOf(req.Emitter))
 	}
+	if above := d.labels.Session(labeled(req)); above.Root != "" {
+		ev = ev.WithAttr(events.AttrRoot, above.Root).WithAttr(events.AttrParent, above.Parent).WithAttr(events.AttrDepth, strconv.Itoa(above.Depth))
+	}
 	return ev.WithLabels(known...), nil
+}
+
+// claim stores what an event says of the sessions above its own: by its attributes, or
+// where it begins a session by its data. An agent can only add to what it said before.
+func (d *Dispatcher) claim(ctx context.Context, req Request) error {
+	ev := req.Event
+	parent, root := ev.Extensions[events.AttrParent], ev.Extensions[events.AttrRoot]
+	if parent == "" && (ev.Name == events.SessionFork || ev.Name == events.SessionStart) {
+		parent, _ = req.Object.GetString("parent_session_id")
+	}
+	if ev.Session == "" || parent == "" && root == "" {
+		return nil
+	}
+	for _, id := range [...]string{parent, root} {
+		if len(id) > events.MaxSessionLen || strings.ContainsRune(id, 0) {
+			return wire.Errorf(wire.Malformed, "the id of a session above is no text of at most %d bytes", events.MaxSessionLen)
+		}
+	}
+	return d.labels.Claim(ctx, labeled(req), parent, root)
+}
+
+// depth is how many sessions are above that of the event.
+func (ev *event) depth() int {
+	n, _ := strconv.Atoi(ev.request.Event.Extensions[events.AttrDepth]) // the router's own
+	return n
 }
 
 // roleOf is the role of an identity, such as "nats agent/coder"; empty for who is none.
@@ -154,5 +188,9 @@ func (noLabels) Labels(string) ([]string, error) { return nil, nil }
 func (noLabels) AddLabels(context.Context, string, map[string]string) ([]string, error) {
 	return nil, wire.Errorf(wire.Unavailable, "this router keeps no labels")
 }
+
+func (noLabels) Session(string) labels.Record { return labels.Record{} }
+
+func (noLabels) Claim(context.Context, string, string, string) error { return nil }
 
 func (noLabels) RemoveLabels(context.Context, string, []string) ([]string, error) { return nil, nil }

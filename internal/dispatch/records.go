@@ -140,6 +140,7 @@ func (r *records) approval(s *held.Event, again bool) {
 func (r *records) result(out chain.Outcome, action, reason, approvalID string) {
 	detail := audit.Chain{
 		Agent: r.ev.request.Event.Source, Emitter: r.ev.request.Emitter, Reason: r.view.Text(reason), DeniedBy: out.DeniedBy, ApprovalID: approvalID,
+		Root: r.ev.request.Event.Extensions[events.AttrRoot], Depth: r.ev.depth(),
 		Labels: events.UnionLabels(r.ev.request.Event.Labels(), out.Labels), Called: called(out), Skipped: len(out.Skipped), Took: r.now.Sub(r.ev.admitted),
 		In: r.view.Of(r.ev.session(), r.ev.sent()),
 	}

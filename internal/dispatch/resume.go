@@ -23,7 +23,7 @@ func (d *Dispatcher) Resume(ctx context.Context, id string, req Request) (*Answe
 	}
 	req.Retry = true
 	req.Event = events.Event{ID: s.EventID, Source: s.Agent, Name: s.Event, Session: s.Session}
-	return d.handle(verbExecute, req, func(ev *event) (*Answer, error) {
+	return d.handle(ctx, verbExecute, req, func(ev *event) (*Answer, error) {
 		if ev.frozen != nil {
 			d.noteFrozen(s.ChainID, s.Session, s.Event, s.EventID, ev.frozen)
 			v := denied(s.Verdict, ev.frozen.Denial())

@@ -21,9 +21,10 @@ type Record struct {
 	// Cleared says when a person removed labels: what other sessions of the sender had seen
 	// before holds for this one no more.
 	Cleared map[string]time.Time `json:"cleared,omitempty"`
-	// Claims are the ids of the sessions that this one said it is below: its parent, then
-	// others. Root and Depth go with the first.
+	// Claims are the ids of the sessions that this one said it is below. Parent, Root and
+	// Depth are those of the first claim.
 	Claims []string  `json:"claims,omitempty"`
+	Parent string    `json:"parent,omitempty"`
 	Root   string    `json:"root,omitempty"`
 	Depth  int       `json:"depth,omitempty"`
 	Time   time.Time `json:"time"` // of the last write
@@ -67,6 +68,32 @@ func (r Record) With(hook string, now time.Time, labels ...string) Record {
 	}
 	r.Time = now.UTC()
 	return r
+}
+
+// MaxClaims is how many sessions one may say it is below; more mean nothing.
+const MaxClaims = 16
+
+// Claiming returns the record with the claim that its session is below a parent, and below
+// the root of a tree; each may be empty. above is what is known of the parent.
+func (r Record) Claiming(now time.Time, parent, root string, above Record) Record {
+	for _, id := range [...]string{parent, root} {
+		if id != "" && id != r.Session && !slices.Contains(r.Claims, id) && len(r.Claims) < MaxClaims {
+			r.Claims = append(slices.Clone(r.Claims), id)
+		}
+	}
+	if r.Root == "" && len(r.Claims) > 0 {
+		r.Parent = r.Claims[0]
+		r.Root = cmp.Or(above.Root, r.Claims[len(r.Claims)-1])
+		r.Depth = max(above.Depth+1, len(r.Claims))
+	}
+	r.Time = now.UTC()
+	return r
+}
+
+// HasClaim reports whether the record has a claim already, or has no room for it.
+func (r Record) HasClaim(parent, root string) bool {
+	has := func(id string) bool { return id == "" || id == r.Session || slices.Contains(r.Claims, id) }
+	return has(parent) && has(root) || len(r.Claims) >= MaxClaims
 }
 
 // Without returns the record without labels, which a person removed now.

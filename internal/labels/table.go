@@ -30,6 +30,7 @@ type Table struct {
 	nodes   map[string]*node
 	byID    map[string][]*node              // by the id of the session
 	senders map[string]map[string]time.Time // when each label was added last, by proven sender
+	owned   map[string]int                  // sessions, by sender
 	names   map[string]string               // by the key of the record
 }
 
@@ -51,7 +52,7 @@ type tree struct {
 func New(o Options) *Table {
 	return &Table{
 		memory: cmp.Or(o.Memory, DefaultMemory),
-		nodes:  map[string]*node{}, byID: map[string][]*node{}, senders: map[string]map[string]time.Time{}, names: map[string]string{},
+		nodes:  map[string]*node{}, byID: map[string][]*node{}, senders: map[string]map[string]time.Time{}, owned: map[string]int{}, names: map[string]string{},
 	}
 }
 
@@ -60,6 +61,13 @@ func (t *Table) Len() int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return len(t.nodes)
+}
+
+// LenOf is how many sessions of a sender are known.
+func (t *Table) LenOf(sender string) int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.owned[sender]
 }
 
 // Of are the labels that hold for a session, in order; nil for none. For one that has none
@@ -218,6 +226,9 @@ func (t *Table) Drop(key string, now time.Time) {
 	}
 	delete(t.nodes, n.Name())
 	delete(t.names, key)
+	if t.owned[n.Sender]--; t.owned[n.Sender] == 0 {
+		delete(t.owned, n.Sender)
+	}
 	same := func(other *node) bool { return other == n }
 	if t.byID[n.Session] = slices.DeleteFunc(t.byID[n.Session], same); len(t.byID[n.Session]) == 0 {
 		delete(t.byID, n.Session)
@@ -226,6 +237,7 @@ func (t *Table) Drop(key string, now time.Time) {
 
 func (t *Table) add(n *node) {
 	n.tree = &tree{members: []*node{n}}
+	t.owned[n.Sender]++
 	t.nodes[n.Name()], t.names[Key(n.Name())] = n, n.Name()
 	if n.Session != "" {
 		t.byID[n.Session] = append(t.byID[n.Session], n)

@@ -19,6 +19,7 @@ const labelKey = "label."
 // Limits of what is known of sessions.
 const (
 	maxLabeled      = 200_000 // sessions
+	maxOfOneSender  = 20_000  // sessions
 	maxOfOneSession = 64      // labels
 )
 
@@ -65,6 +66,24 @@ func (r *Registry) AddLabels(ctx context.Context, name string, by map[string]str
 		return nil, err
 	}
 	return r.Labels(name)
+}
+
+// Claim stores that a session says it is below a parent and below the root of a tree, each
+// of which may be empty. A claim that is stored already costs a look at a map.
+func (r *Registry) Claim(ctx context.Context, name, parent, root string) error {
+	if !r.Current() {
+		return ErrStale
+	}
+	if r.Session(name).HasClaim(parent, root) {
+		return nil
+	}
+	sender, _ := labels.Split(name)
+	return r.updateSession(ctx, name, func(old labels.Record, now time.Time) (labels.Record, bool, error) {
+		if old.HasClaim(parent, root) {
+			return old, false, nil
+		}
+		return old.Claiming(now, parent, root, r.Session(labels.Name(sender, parent))), true, nil
+	})
 }
 
 // RemoveLabels removes labels from the tree of a session, and says which of them it had. When
@@ -115,8 +134,8 @@ func (r *Registry) updateSession(ctx context.Context, name string, change func(o
 		if !differs {
 			return r.seenByAll(ctx, r.labels.Newest(name))
 		}
-		if revision == 0 && r.labels.Len() >= maxLabeled {
-			return wire.Errorf(wire.Overloaded, "%d sessions have labels or a lineage, which is the limit", maxLabeled)
+		if sender, _ := labels.Split(name); revision == 0 && (r.labels.Len() >= maxLabeled || r.labels.LenOf(sender) >= maxOfOneSender) {
+			return wire.Errorf(wire.Overloaded, "too many sessions have labels or a lineage: %d at most, %d of one agent", maxLabeled, maxOfOneSender)
 		}
 		body, err := next.Append()
 		if err != nil {

@@ -7,6 +7,8 @@ const (
 	KeyEvent      = attribute.Key("hookrouter.event")               // the event's name
 	KeyChannel    = attribute.Key("hookrouter.channel")             // the channel that contributors were asked for
 	KeySession    = attribute.Key("hookrouter.session")             // the session's id; missing where there is none
+	KeyRoot       = attribute.Key("hookrouter.session.root")        // the session at the root of its tree, where it is another
+	KeyDepth      = attribute.Key("hookrouter.session.depth")       // how many sessions are above this one
 	KeyChain      = attribute.Key("hookrouter.chain.id")            // one run of a chain
 	KeyAction     = attribute.Key("hookrouter.action")              // what was decided, or what a hook answered; `skipped` where its match was false, `in_vain` where another hook had denied
 	KeyHooks      = attribute.Key("hookrouter.hooks")               // how many hooks were called

@@ -13,6 +13,8 @@ type Chain struct {
 	Verb, Event, Source       string // emit, execute, collect or contributions; the event's name; who emitted it
 	Channel                   string // of contributions
 	Session, EventID, ChainID string
+	Root                      string // of the tree of its session, where it is another; with Depth
+	Depth                     int
 	Came, End                 time.Time
 	Outcome                   *chain.Outcome // never nil
 	Action                    string         // the answer's; empty means the outcome's

@@ -125,6 +125,9 @@ func (t *Tracer) event(about []attribute.KeyValue, tr *Trace, c *Chain, why stri
 	if c.Session != "" {
 		about = append(about, KeySession.String(c.Session), semconv.CloudEventsEventSubject(c.Session))
 	}
+	if c.Root != "" {
+		about = append(about, KeyRoot.String(c.Root), KeyDepth.Int(c.Depth))
+	}
 	name := c.Event
 	if c.Channel != "" {
 		name = c.Channel

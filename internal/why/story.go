@@ -39,6 +39,10 @@ type Story struct {
 	Agent   string `json:"agent,omitempty"`
 	Emitter string `json:"emitter,omitempty"` // as far as the connection proves
 
+	Labels []string `json:"labels,omitempty"` // that held for the session
+	Root   string   `json:"root,omitempty"`   // the session at the root of its tree, where it is another
+	Depth  int      `json:"depth,omitempty"`
+
 	Time     string     `json:"time"`
 	Micros   int64      `json:"us"` // the chain took
 	Place    string     `json:"place"`
@@ -62,6 +66,7 @@ type Hook struct {
 	Shadow     bool            `json:"shadow,omitempty"`
 	Micros     int64           `json:"us"`
 	Changes    json.RawMessage `json:"changes,omitempty"` // a JSON Patch, with the old values
+	Labels     []string        `json:"labels,omitempty"`  // that it added to the session
 	Changed    bool            `json:"changed,omitempty"` // with or without recorded changes
 }
 
@@ -106,7 +111,7 @@ func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z
 func hookOf(r query.Record) Hook {
 	return Hook{
 		ID: r.Hook, Action: r.Action, Rule: r.Rule, Reason: r.Reason, Failure: r.Failure, Error: r.Error, FailedOpen: r.FailedOpen,
-		Skipped: r.Kind == audit.HookSkipped, Shadow: r.Shadow, Micros: r.Micros, Changes: r.Changes, Changed: r.Data != nil || len(r.Changes) > 0,
+		Skipped: r.Kind == audit.HookSkipped, Shadow: r.Shadow, Micros: r.Micros, Changes: r.Changes, Changed: r.Data != nil || len(r.Changes) > 0, Labels: r.Labels,
 	}
 }
 
@@ -138,6 +143,7 @@ func (s *Story) end(r *query.Record) {
 	if r == nil {
 		return
 	}
+	s.Labels, s.Root, s.Depth = r.Labels, r.Root, r.Depth
 	s.Reason, s.Hook, s.Agent, s.Emitter, s.Micros, s.Time, s.Place = r.Reason, r.DeniedBy, r.Agent, r.Emitter, r.Micros, stamp(r.Time), r.Place.String()
 	if r.In != nil && r.In.Value != nil {
 		s.about(r.In.Value)

@@ -24,6 +24,10 @@ type Options struct {
 	// Session is the id of the session that events belong to, unless their data
 	// names another.
 	Session string
+	// Parent is the session that spawned this one, and Root the one at the root of the tree,
+	// where the agent is a sub-agent, of whatever vendor; empty for none. Routers take their
+	// labels over.
+	Parent, Root string
 	// Source is the CloudEvents source, a URI reference; empty means "/agent".
 	Source string
 	// OnPending is called with each approval request that [Agent.Execute] waits for,
@@ -133,6 +137,7 @@ func (a *Agent) event(name string, data any) (wire.Header, []byte, error) {
 	if own, ok := object.GetString("session_id"); ok && own != "" {
 		ev.Session = own
 	}
+	ev = ev.WithAttr(events.AttrParent, a.options.Parent).WithAttr(events.AttrRoot, a.options.Root)
 	header := wire.Header{}
 	ev.SetHeader(header)
 	a.mu.Lock()

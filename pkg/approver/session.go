@@ -15,7 +15,11 @@ type SessionInfo struct {
 	SizeLimit      int         `json:"size_limit"`      // bytes that one injection may have
 	Injections     []Injection `json:"injections"`      // the latest
 	Grants         []Grant     `json:"grants"`
-	Ended          string      `json:"ended,omitempty"` // RFC 3339; empty while it goes on
+	Labels         []string    `json:"labels,omitempty"` // what it has seen
+	Root           string      `json:"root,omitempty"`   // the session at the root of its tree; empty where this one is
+	Parent         string      `json:"parent,omitempty"` // the session that spawned it, as it claims
+	Depth          int         `json:"depth,omitempty"`  // how many sessions are above it
+	Ended          string      `json:"ended,omitempty"`  // RFC 3339; empty while it goes on
 }
 
 // Injection is one text of a hook that went into the agent's context.

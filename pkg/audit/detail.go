@@ -112,6 +112,8 @@ type Chain struct {
 	DeniedBy   string   // the id of the hook that denied
 	ApprovalID string   // of the approval request that the action is about
 	Labels     []string // that held for the session as the event was decided
+	Root       string   // the session at the root of the tree of sub-agents; empty where this one is
+	Depth      int      // how many sessions are above this one
 	Called     int      // hooks
 	Skipped    int      // hooks whose match was false
 	Took       time.Duration
@@ -126,6 +128,10 @@ func (c Chain) write(w *events.ObjectWriter) {
 	w.Text("denied_by", c.DeniedBy)
 	w.Text("approval_id", c.ApprovalID)
 	labels(w, c.Labels)
+	w.Text("root", c.Root)
+	if c.Depth > 0 {
+		w.Int("depth", int64(c.Depth))
+	}
 	w.Int("called", int64(c.Called))
 	w.Int("skipped", int64(c.Skipped))
 	w.Int("us", c.Took.Microseconds())

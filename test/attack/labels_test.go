@@ -16,6 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
+	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
@@ -191,5 +192,89 @@ func TestOnlyAPersonRemovesLabels(t *testing.T) {
 	}
 	if v := run("s", "send", nil); v.Action != verdict.Deny {
 		t.Errorf("%+v; want that what was always allowed removes no label", v)
+	}
+}
+
+// A claim to be below another session only adds: it takes labels over, and drops none.
+func TestLineageOnlyAdds(t *testing.T) {
+	t.Parallel()
+	_, run := flowBus(t)
+	below := func(parent, root string) nats.Header {
+		return nats.Header{"ce-hookparent": {parent}, "ce-hookroot": {root}, "ce-hookdepth": {"-7"}}
+	}
+	run("root", "read secret", nil)
+	if v := run("child", "send", below("root", "root")); v.Action != verdict.Deny {
+		t.Errorf("%+v; want that a child has the labels of its parent at once", v)
+	}
+	if v := run("child", "send", nil); v.Action != verdict.Deny {
+		t.Errorf("%+v; want that it stays below", v)
+	}
+	if v := run("child", "send", below("clean", "clean")); v.Action != verdict.Deny {
+		t.Errorf("%+v; want that another root drops nothing", v)
+	}
+	run("child", "read web", nil)
+	if v := run("root", "send", nil); v.Action != verdict.Deny || !strings.Contains(v.Reason, "web") {
+		t.Errorf("%+v; want that a parent has what its child has seen", v)
+	}
+	if v := run("stranger", "send", nil); v.Action != verdict.Continue {
+		t.Errorf("%+v; want that others send", v)
+	}
+	for i := range 40 { // more than are kept
+		run("root", "x", below(fmt.Sprint("other", i), ""))
+	}
+	if v := run("root", "send", nil); v.Action != verdict.Deny {
+		t.Errorf("%+v", v)
+	}
+	if v := run("long", "send", below(strings.Repeat("a", 600), "")); v.Action != "refused" {
+		t.Errorf("%+v; want that an id that is too long is refused", v)
+	}
+}
+
+// With a proven identity a new session id escapes nothing, and neither does an event without
+// one; another identity labels nobody, but takes over what it claims to be below.
+func TestANewSessionIDDropsNoLabels(t *testing.T) {
+	t.Parallel()
+	w := newAuthBus(t, router.Options{})
+	guards, err := worker.New(w.client("guards"), worker.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := make(chan worker.Event, 1)
+	if _, err := guards.Register(t.Context(), worker.Registration{ID: "guard", Events: []string{"tool:pre"}}, func(ctx context.Context, ev worker.Event) (worker.Result, error) {
+		seen <- ev
+		return flows(ctx, ev)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	ctx := testkit.Within(t, testkit.Patience)
+	send := func(name string, o agent.Options, line string) (bool, worker.Event) {
+		t.Helper()
+		a, err := agent.New(w.client(name), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := a.Execute(ctx, "tool:pre", command(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x.Permitted(), <-seen
+	}
+	if ok, ev := send("rival", agent.Options{Session: "s1"}, "read forged"); !ok || ev.Extensions["hookemitter"] != "nats agent/rival" || ev.Extensions["hookrole"] != "agent" {
+		t.Fatalf("%v %v", ok, ev.Extensions)
+	}
+	if ok, ev := send("coder", agent.Options{Session: "s1"}, "send"); !ok {
+		t.Errorf("another agent labels the session: %v", ev.Extensions)
+	}
+	send("coder", agent.Options{Session: "s1"}, "read secret")
+	for _, session := range []string{"s2", ""} {
+		if ok, ev := send("coder", agent.Options{Session: session}, "send"); ok {
+			t.Errorf("session %q escapes: %v", session, ev.Extensions)
+		}
+	}
+	if ok, ev := send("rival", agent.Options{Session: "r2", Parent: "s1"}, "send"); ok || !slices.Contains(ev.Labels(), "secret") || ev.Extensions["hookparent"] != "s1" || ev.Extensions["hookdepth"] != "1" {
+		t.Errorf("a sub-agent of another identity: %v, %v", ok, ev.Extensions)
+	}
+	if _, ev := send("coder", agent.Options{Session: "s1"}, "x"); slices.Contains(ev.Labels(), "forged") {
+		t.Errorf("a claim labels the session of another: %v", ev.Extensions)
 	}
 }

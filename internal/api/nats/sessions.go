@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/api/agentapi"
 	"github.com/hookrouter/hookrouter/internal/freeze"
+	"github.com/hookrouter/hookrouter/internal/labels"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/session"
 	"github.com/hookrouter/hookrouter/internal/wire"
@@ -93,7 +94,12 @@ func (s *Server) showSession(ctx context.Context, req *natsx.Request) error {
 		return wire.Errorf(wire.Conflict, "%d agents use a session %q: name one of them, %s", len(list), body.Session, senders(list))
 	}
 	state := list[0]
-	return req.Reply(nil, appendSession(nil, state, s.opts.Limits.Lowered(state.Limits)))
+	name := labels.Name(state.Sender, body.Session)
+	seen, err := s.opts.Registry.Labels(name)
+	if err != nil {
+		return err
+	}
+	return req.Reply(nil, appendSession(nil, state, s.opts.Limits.Lowered(state.Limits), seen, s.opts.Registry.Session(name)))
 }
 
 // revoke forgets what was always allowed in a session.
@@ -120,7 +126,7 @@ func senders(list []session.State) string {
 	return strings.Join(names, " or ")
 }
 
-func appendSession(buf []byte, state session.State, limits verdict.Limits) []byte {
+func appendSession(buf []byte, state session.State, limits verdict.Limits, seen []string, above labels.Record) []byte {
 	w := events.NewObjectWriter(buf)
 	w.String("session_id", state.Session)
 	w.Text("agent", state.Sender)
@@ -145,6 +151,14 @@ func appendSession(buf []byte, state session.State, limits verdict.Limits) []byt
 		w.String("approval_id", one.Approval)
 		w.Text("emitter", one.Emitter)
 	})
+	if len(seen) > 0 {
+		w.Texts("labels", seen)
+	}
+	w.Text("root", above.Root)
+	w.Text("parent", above.Parent)
+	if above.Depth > 0 {
+		w.Int("depth", int64(above.Depth))
+	}
 	if state.Ended != nil {
 		w.String("ended", approval.At(*state.Ended).String())
 	}

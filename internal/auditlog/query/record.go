@@ -70,6 +70,8 @@ type Record struct {
 	// Of chains.
 	Agent      string `json:"agent"`
 	Emitter    string `json:"emitter"`
+	Root       string `json:"root"`
+	Depth      int    `json:"depth"`
 	DeniedBy   string `json:"denied_by"`
 	ApprovalID string `json:"approval_id"`
 	Called     int    `json:"called"`

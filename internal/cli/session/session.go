@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
@@ -43,7 +44,7 @@ func (c *showCmd) Run(ctx context.Context, e *cli.Env) error {
 }
 
 func showSession(e *cli.Env, s approver.SessionInfo) {
-	if s.Turn == 0 && s.InjectedTokens == 0 && s.Ended == "" && len(s.Injections) == 0 && len(s.Grants) == 0 {
+	if s.Turn == 0 && s.InjectedTokens == 0 && s.Ended == "" && len(s.Injections) == 0 && len(s.Grants) == 0 && len(s.Labels) == 0 && s.Root == "" {
 		e.Out.Print("nothing is remembered of session %s\n", term.Printable(s.ID))
 		return
 	}
@@ -55,6 +56,12 @@ func showSession(e *cli.Env, s approver.SessionInfo) {
 	}
 	if s.Agent != "" {
 		rows = append(rows, []term.Cell{term.Dim.Cell("agent"), term.Plain.Cell(term.Printable(s.Agent))})
+	}
+	if len(s.Labels) > 0 {
+		rows = append(rows, []term.Cell{term.Dim.Cell("labels"), term.Yellow.Cell(term.Printable(strings.Join(s.Labels, ", ")))})
+	}
+	if s.Root != "" {
+		rows = append(rows, []term.Cell{term.Dim.Cell("below"), term.Plain.Cell(term.Printable(s.Parent) + ", in the tree of " + term.Printable(s.Root))})
 	}
 	if s.Ended != "" {
 		rows = append(rows, []term.Cell{term.Yellow.Cell("ended"), term.Plain.Cell(term.Printable(s.Ended))})

@@ -74,6 +74,13 @@ func show(p *term.Printer, story why.Story) {
 	s.row("when", fmt.Sprintf("%s, took %s", story.Time, term.Micros(story.Micros)), term.Plain, 1)
 	s.row("agent", who(story), term.Plain, 1)
 	s.row("session", story.Session, term.Plain, 1)
+	if story.Root != "" {
+		s.row("tree", fmt.Sprintf("%d below session %s", story.Depth, story.Root), term.Plain, 1)
+	}
+	if len(story.Labels) > 0 {
+		s.row("labels", strings.Join(story.Labels, ", "), term.Yellow, 2)
+		s.added(story)
+	}
 	s.row("event", story.EventID, term.Plain, 1)
 	s.row("chain", story.ChainID+"  at "+story.Place, term.Plain, 1)
 	s.hooks(story)
@@ -90,6 +97,15 @@ func show(p *term.Printer, story why.Story) {
 			name = ""
 		}
 		s.Print("%s%s\n", s.Paint(term.Dim, fmt.Sprintf("%-*s", head, name)), s.Paint(term.Green, command)) // not cut: it is to be typed
+	}
+}
+
+// added says which hooks gave the session labels.
+func (s screen) added(story why.Story) {
+	for _, h := range story.Hooks {
+		if len(h.Labels) > 0 && !h.Shadow {
+			s.row("", strings.Join(h.Labels, ", ")+" by "+h.ID, term.Plain, 1)
+		}
 	}
 }
 
