@@ -31,7 +31,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/telemetry/otlp"
 	"github.com/hookrouter/hookrouter/internal/version"
-	"github.com/hookrouter/hookrouter/internal/webhook"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
@@ -95,6 +94,8 @@ type serve struct {
 	ConsoleURL         string   `name:"console-url" env:"HOOK_ROUTER_CONSOLE_URL" placeholder:"URL" help:"Address of the console as people open it, such as https://hooks.example.com: each denial that an agent gets has the address of the page that tells why. Empty: none has."`
 	ConsoleHosts       []string `env:"HOOK_ROUTER_CONSOLE_HOSTS" placeholder:"HOST,..." help:"Host names of the console, besides loopback."`
 	Webhook            []string `env:"HOOK_ROUTER_WEBHOOK" placeholder:"URL,..." help:"Webhook URLs that receive each approval request and its decision; may be given several times."`
+	WebhookAfter       []string `env:"HOOK_ROUTER_WEBHOOK_AFTER" placeholder:"TIME=URL,..." help:"Webhook URLs that receive an approval request only when nobody has answered it for a time, such as 10m=https://pager.example/approvals."`
+	WebhookLinks       bool     `env:"HOOK_ROUTER_WEBHOOK_LINKS" help:"Send links with each approval request, one for each option, that answer it once without a token. Needs --console-url."`
 	WebhookSecret      string   `env:"HOOK_ROUTER_WEBHOOK_SECRET" placeholder:"SECRET" help:"Secret that signs webhooks: whsec_ and 24 to 64 bytes in base64. Prefer the environment variable."`
 
 	ForwardBaggage bool       `env:"HOOK_ROUTER_FORWARD_BAGGAGE" help:"Pass the W3C baggage of requests on to hooks; it may hold arbitrary data."`
@@ -143,15 +144,13 @@ func (s serve) check(command *kong.Context) error {
 			return fmt.Errorf("--%s must not be negative", limit.flag)
 		}
 	}
-	if len(s.Webhook) > 0 && s.WebhookSecret == "" {
-		return errors.New("--webhook needs a secret to sign with: set HOOK_ROUTER_WEBHOOK_SECRET")
+	if err := s.checkWebhooks(); err != nil {
+		return err
 	}
 	noConsole := s.Console == "off" || s.HTTPListen == ""
 	switch {
 	case s.Approvals == "off" && s.ApprovalRules != "":
 		return errors.New("--approvals=off and --approval-rules contradict each other: off denies every approval request. Remove one of them")
-	case s.Approvals == "off" && len(s.Webhook) > 0:
-		return errors.New("--approvals=off and --webhook contradict each other: with approvals off there is nothing to publish. Remove one of them")
 	case s.Approvers == "proven" && !s.proves() && noConsole:
 		return errors.New("with --approvers=proven nobody could answer: serve the console, or set --nats-accounts where approvers have a NATS account of their own")
 	}
@@ -260,7 +259,7 @@ func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log
 		AgentHTTP:  server.AgentHTTP{Listen: s.AgentListen, Cert: s.AgentCert, Key: s.AgentKey, Hosts: s.AgentHosts},
 		NoConsole:  s.Console == "off", ConsoleToken: s.ConsoleToken, ConsoleHosts: s.ConsoleHosts,
 		ConsoleFreeze: s.ConsoleFreeze, ConsoleReveal: s.ConsoleReveal, ConsoleAudit: s.ConsoleAudit, ConsoleKey: filepath.Join(s.StoreDir, "console.key"), ConsoleProxyHeader: s.ConsoleProxyHeader,
-		Webhook:   webhook.Options{URLs: s.Webhook, Secret: s.WebhookSecret},
+		Webhook:   s.webhooks(),
 		Telemetry: tel, Level: level, Drained: drained,
 		Router: router.Options{
 			Version: version.Number(), Replicas: s.Replicas,

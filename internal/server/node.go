@@ -19,6 +19,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/webhook"
+	"github.com/hookrouter/hookrouter/internal/webhook/answerlink"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
@@ -128,7 +129,7 @@ func (n *Server) start(ctx context.Context, o Options) error {
 	if n.bus, err = natsx.Connect(o.NATS); err != nil {
 		return err
 	}
-	if len(o.Webhook.URLs) > 0 {
+	if len(o.Webhook.URLs)+len(o.Webhook.Later) > 0 {
 		o.Webhook.Log = o.Log
 		if n.hooks, err = webhook.New(o.Webhook); err != nil {
 			return err
@@ -184,7 +185,12 @@ func (n *Server) listenHTTP(ctx context.Context, o Options) (err error) {
 		if err != nil {
 			return err
 		}
+		var links answerlink.Keys
+		if n.hooks != nil {
+			links = n.hooks.Links()
+		}
 		n.page = console.New(console.Options{
+			Links:     links,
 			Approvals: n.router.Approvals(), Events: n.live, Registry: n.router.Registry, Why: n.why, Token: token, People: people, Hosts: o.ConsoleHosts, Log: o.Log,
 			Freezer: n.router, MayFreeze: o.ConsoleFreeze, Reveal: n.router.Reveal, MayReveal: o.ConsoleReveal, ProxyHeader: o.ConsoleProxyHeader,
 			Records: n.records(o.Router.Audit), MayAudit: o.ConsoleAudit, SessionKey: n.sessionKey(o),
@@ -241,6 +247,7 @@ func (n *Server) Run(ctx context.Context, up func()) error {
 		telling, done := context.WithCancel(context.WithoutCancel(ctx))
 		defer done()
 		wg.Go(func() { _ = n.hooks.Run(telling) })
+		wg.Go(func() { n.hooks.Follow(telling, n.router.Approvals()) })
 	}
 	if n.drained != nil {
 		defer n.drained()

@@ -51,28 +51,67 @@ func newMessage(kind string, about []byte) (message, error) {
 }
 
 // Notify queues a message about an approval request that was made or decided for every
-// receiver, as Send does. Long prompts and notes are cut.
+// receiver of [Options.URLs]. It never blocks: what does not fit a receiver's queue is
+// dropped. The span in ctx is sent as W3C trace context. Long prompts and notes are cut.
+// After Run has ended nothing is sent any more.
 func (s *Sender) Notify(ctx context.Context, n approval.Notice) {
 	if n.Lost {
 		s.log.Warn("webhooks lost; router too slow to follow approvals")
 	}
+	if len(s.receivers) == 0 {
+		return
+	}
+	if m, ok := s.encode(ctx, n); ok {
+		for _, r := range s.receivers {
+			r.offer(m)
+		}
+	}
+}
+
+// encode writes the message about a notice; ok is false where that fails, which is logged.
+func (s *Sender) encode(ctx context.Context, n approval.Notice) (m message, ok bool) {
 	news := struct {
 		approval.Request
+		Links []link `json:"links,omitempty"`
 		*approval.Decision
-	}{n.Request, nil}
+	}{Request: n.Request}
 	news.Prompt = cut(news.Prompt)
 	kind := Required
-	if n.Decision != nil {
+	if n.Decision == nil {
+		news.Links = s.linksOf(n.Request)
+	} else {
 		decision := *n.Decision
 		decision.Note, decision.Error = cut(decision.Note), cut(decision.Error)
 		kind, news.Decision = Resolved, &decision
 	}
 	body, err := json.Marshal(news)
-	if err != nil {
-		s.log.Error("webhook not encoded", "type", kind, "error", err)
-		return
+	if err == nil {
+		m, err = newMessage(kind, body)
 	}
-	s.Send(ctx, kind, body)
+	if err != nil {
+		s.counts.dropped.Add(uint64(len(s.receivers)))
+		s.log.Error("webhook not encoded", "type", kind, "error", err)
+		return m, false
+	}
+	m.about = trace.SpanContextFromContext(ctx)
+	return m, true
+}
+
+// link answers an approval request with one option, once.
+type link struct {
+	Option string `json:"option"`
+	URL    string `json:"url"`
+}
+
+func (s *Sender) linksOf(q approval.Request) []link {
+	if s.console == "" {
+		return nil
+	}
+	links := make([]link, len(q.Options))
+	for i, option := range q.Options {
+		links[i] = link{option, s.links.URL(s.console, q, i)}
+	}
+	return links
 }
 
 // cut shortens a text to maxText characters and marks it.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/failsafe-go/failsafe-go"
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
-	"go.opentelemetry.io/otel/trace"
 
+	"github.com/hookrouter/hookrouter/internal/webhook/answerlink"
 	"github.com/hookrouter/hookrouter/internal/webhook/signature"
 )
 
@@ -27,6 +27,12 @@ type Options struct {
 	// Secret signs the requests: "whsec_" and 24 to 64 bytes in base64. Several,
 	// separated by spaces, all sign, so that receivers can change theirs one by one.
 	Secret string
+	// Later are receivers that hear of an approval request only when nobody has answered it
+	// for a while, with the same secret.
+	Later []Escalation
+	// Links is the address of the console, without a slash at its end, to send links that
+	// answer an approval request; see [answerlink]. Empty: none are sent.
+	Links string
 	// Client sends the requests, but never follows redirects; nil means one with the
 	// system's certificates and the proxy of the environment.
 	Client *http.Client
@@ -52,6 +58,9 @@ type Options struct {
 // Sender tells receivers. It is safe for concurrent use.
 type Sender struct {
 	receivers []*receiver
+	later     []lateReceiver // the one that waits least first
+	console   string         // where links lead; empty for none
+	links     answerlink.Keys
 	log       *slog.Logger
 	drain     time.Duration
 	closeIdle func() // ends the connections of a client of our own
@@ -75,29 +84,47 @@ func New(o Options) (*Sender, error) {
 		drain:     cmp.Or(o.Drain, 5*time.Second),
 		closeIdle: func() {},
 	}
-	if len(o.URLs) == 0 {
+	if len(o.URLs)+len(o.Later) == 0 {
 		return s, nil
 	}
 	keys, err := signature.Parse(o.Secret)
 	if err != nil {
 		return nil, err
 	}
+	if o.Links != "" {
+		s.console, s.links = o.Links, answerlink.Derive(keys)
+	}
 	client := s.client(o.Client)
 	window := cmp.Or(o.Window, 2*time.Minute)
 	retry := failsafe.With(retryPolicy(o, window))
-	for i, text := range o.URLs {
+	receive := func(number int, text string) (*receiver, error) {
 		host, err := checkURL(text)
 		if err != nil {
-			return nil, fmt.Errorf("webhook URL %d: %w", i+1, err)
+			return nil, fmt.Errorf("webhook URL %d: %w", number, err)
 		}
-		s.receivers = append(s.receivers, &receiver{
+		return &receiver{
 			url: text, client: client, keys: keys, retry: retry, counts: &s.counts,
-			log:     s.log.With("receiver", i+1, "host", host),
+			log:     s.log.With("receiver", number, "host", host),
 			queue:   make(chan message, cmp.Or(o.Queue, 256)),
 			window:  window,
 			timeout: cmp.Or(o.Timeout, 15*time.Second),
-		})
+		}, nil
 	}
+	for i, text := range o.URLs {
+		r, err := receive(i+1, text)
+		if err != nil {
+			return nil, err
+		}
+		s.receivers = append(s.receivers, r)
+	}
+	for i, e := range o.Later {
+		r, err := receive(len(o.URLs)+i+1, e.URL)
+		if err != nil {
+			return nil, err
+		}
+		s.later = append(s.later, lateReceiver{r, e.After})
+	}
+	byWait(s.later)
 	return s, nil
 }
 
@@ -154,26 +181,6 @@ func retryPolicy(o Options, window time.Duration) retrypolicy.RetryPolicy[answer
 // routers do not return to a receiver all at once.
 const jitter = 0.25
 
-// Send gives every receiver a piece of news: its kind, and the approval as a JSON
-// object. The span in ctx is sent as W3C trace context. It never blocks; what
-// does not fit a receiver's queue is dropped. After Run has ended nothing is sent any
-// more.
-func (s *Sender) Send(ctx context.Context, kind string, approval []byte) {
-	if len(s.receivers) == 0 {
-		return
-	}
-	m, err := newMessage(kind, approval)
-	if err != nil {
-		s.counts.dropped.Add(uint64(len(s.receivers)))
-		s.log.Error("webhook not encoded", "type", kind, "error", err)
-		return
-	}
-	m.about = trace.SpanContextFromContext(ctx)
-	for _, r := range s.receivers {
-		r.offer(m)
-	}
-}
-
 // Run delivers until ctx ends. Then each piece of news in the queues gets one more
 // attempt, all of them within Options.Drain. It returns nil.
 func (s *Sender) Run(ctx context.Context) error {
@@ -185,11 +192,17 @@ func (s *Sender) Run(ctx context.Context) error {
 	for _, r := range s.receivers {
 		wg.Go(func() { r.run(ctx, attempts) })
 	}
+	for _, r := range s.later {
+		wg.Go(func() { r.run(ctx, attempts) })
+	}
 	<-ctx.Done()
 	defer time.AfterFunc(s.drain, abort).Stop()
 	wg.Wait()
 	return nil
 }
+
+// Links check the links that this sender sends.
+func (s *Sender) Links() answerlink.Keys { return s.links }
 
 // Stats returns the counts so far.
 func (s *Sender) Stats() Stats {

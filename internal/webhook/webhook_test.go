@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -305,11 +306,11 @@ func TestASlowReceiverHoldsUpNobody(t *testing.T) {
 	fast, requests := listen(t, nil)
 	s, stop := run(t, webhook.Options{URLs: []string{slow, fast}})
 	for i := range 5 {
-		s.Send(t.Context(), webhook.Required, fmt.Appendf(nil, `{"id":"%d"}`, i))
+		s.Notify(t.Context(), approval.Notice{Request: approval.Request{ID: strconv.Itoa(i)}})
 	}
 	wait(t, arrived)
 	for i := range 5 {
-		if r := wait(t, requests); !strings.Contains(string(r.body), fmt.Sprintf(`"approval":{"id":"%d"}`, i)) {
+		if r := wait(t, requests); !strings.Contains(string(r.body), fmt.Sprintf(`"approval":{"id":"%d",`, i)) {
 			t.Errorf("request %d is %s", i, r.body)
 		}
 	}
@@ -325,10 +326,10 @@ func TestWhatDoesNotFitTheQueueIsDropped(t *testing.T) {
 	url, arrived := listen(t, func(http.ResponseWriter, *http.Request) { <-release })
 	var log bytes.Buffer
 	s, stop := run(t, webhook.Options{URLs: []string{url}, Queue: 2, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	s.Send(t.Context(), webhook.Required, []byte(`{}`))
+	s.Notify(t.Context(), approval.Notice{Request: question})
 	wait(t, arrived) // the worker is busy, the queue empty
 	for range 10 {
-		s.Send(t.Context(), webhook.Required, []byte(`{}`))
+		s.Notify(t.Context(), approval.Notice{Request: question})
 	}
 	close(release)
 	stop()
@@ -344,14 +345,15 @@ func TestWhatCanNotBeSentIsDropped(t *testing.T) {
 	url, _ := listen(t, nil)
 	var log bytes.Buffer
 	s, stop := run(t, webhook.Options{URLs: []string{url, url}, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	s.Send(t.Context(), webhook.Required, []byte(`"`))                                        // no JSON
-	s.Send(t.Context(), webhook.Required, []byte(`{"x":"`+strings.Repeat("x", 100_000)+`"}`)) // too long
+	long := question
+	long.Options = []string{strings.Repeat("x", 100_000)}
+	s.Notify(t.Context(), approval.Notice{Request: long})
 	stop()
-	if diff := cmp.Diff(webhook.Stats{Dropped: 4}, s.Stats()); diff != "" {
+	if diff := cmp.Diff(webhook.Stats{Dropped: 2}, s.Stats()); diff != "" {
 		t.Errorf("stats (-want +got):\n%s", diff)
 	}
-	if n := strings.Count(log.String(), "webhook not encoded"); n != 2 {
-		t.Errorf("%d lines; want one for each:\n%s", n, &log)
+	if n := strings.Count(log.String(), "webhook not encoded"); n != 1 {
+		t.Errorf("%d lines; want one:\n%s", n, &log)
 	}
 }
 
@@ -401,7 +403,7 @@ func TestTheEndTriesWhatIsQueuedOnce(t *testing.T) {
 	url, requests := listen(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	s, stop := run(t, webhook.Options{URLs: []string{url}, Backoff: time.Hour, Window: 2 * time.Hour})
 	for i := range 5 {
-		s.Send(t.Context(), webhook.Required, fmt.Appendf(nil, `{"id":"%d"}`, i))
+		s.Notify(t.Context(), approval.Notice{Request: approval.Request{ID: strconv.Itoa(i)}})
 	}
 	wait(t, requests) // it waits an hour for its second attempt
 	stop()
@@ -419,7 +421,7 @@ func TestTheEndDoesNotWaitForAReceiverThatHangs(t *testing.T) {
 	var log bytes.Buffer
 	s, stop := run(t, webhook.Options{URLs: []string{url}, Drain: 20 * time.Millisecond, Timeout: time.Hour, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	for range 3 {
-		s.Send(t.Context(), webhook.Required, []byte(`{}`))
+		s.Notify(t.Context(), approval.Notice{Request: question})
 	}
 	wait(t, arrived)
 	stop()
@@ -436,7 +438,7 @@ func TestAnAttemptTakesAsLongAsAllowed(t *testing.T) {
 	release := make(chan struct{})
 	url, arrived := listen(t, func(http.ResponseWriter, *http.Request) { <-release })
 	s, stop := run(t, webhook.Options{URLs: []string{url}, Attempts: 2, Backoff: time.Millisecond, Timeout: 20 * time.Millisecond})
-	s.Send(t.Context(), webhook.Required, []byte(`{}`))
+	s.Notify(t.Context(), approval.Notice{Request: question})
 	wait(t, arrived)
 	wait(t, arrived) // the first one was given up
 	close(release)
@@ -452,7 +454,7 @@ func TestAnEndlessAnswerIsNotRead(t *testing.T) {
 		}
 	})
 	s, stop := run(t, webhook.Options{URLs: []string{url}, Timeout: time.Hour, Drain: time.Hour})
-	s.Send(t.Context(), webhook.Required, []byte(`{}`))
+	s.Notify(t.Context(), approval.Notice{Request: question})
 	stop()
 	if got := s.Stats(); got != (webhook.Stats{Delivered: 1}) {
 		t.Errorf("stats %+v; want one delivered", got)

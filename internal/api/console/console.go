@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/webhook/answerlink"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
@@ -46,6 +47,8 @@ type Options struct {
 	Reveal func(ctx context.Context, id, by string) (approval.Record, error)
 	// MayReveal names the people who may, besides who has the token without a name.
 	MayReveal []string
+	// Links check the links that answer one approval request. None: no link holds.
+	Links answerlink.Keys
 	// ProxyHeader is the header in which a proxy says who its user is. The proxy proves
 	// itself with the token of the person [Proxy]. Empty: that person is like others.
 	ProxyHeader string
@@ -211,6 +214,9 @@ func (c *Console) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { html(w, "pages/index.html") })
 	mux.HandleFunc("GET /why/{id...}", func(w http.ResponseWriter, _ *http.Request) { html(w, "pages/index.html") })
+	mux.HandleFunc("GET "+answerlink.Path, func(w http.ResponseWriter, _ *http.Request) { html(w, "pages/answer.html") })
+	mux.HandleFunc("GET /v1/link", c.showLink)
+	mux.HandleFunc("POST /v1/link", c.answerLink)
 	mux.HandleFunc("GET /denied", func(w http.ResponseWriter, _ *http.Request) { html(w, "pages/denied.html") })
 	mux.HandleFunc("GET /assets/{name}", c.asset)
 	mux.HandleFunc("POST /v1/session/proof", c.prove)

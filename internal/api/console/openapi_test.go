@@ -74,7 +74,7 @@ func TestTheDescriptionIsServed(t *testing.T) {
 		}
 	}
 	slices.Sort(paths)
-	if diff := cmp.Diff([]string{"/v1/approvals", "/v1/approvals/{id}", "/v1/approvals/{id}/reveal", "/v1/approvals/{id}/view", "/v1/audit", "/v1/audit/state", "/v1/events", "/v1/freeze", "/v1/history", "/v1/recent", "/v1/registry", "/v1/session", "/v1/session/proof", "/v1/why"}, paths); diff != "" {
+	if diff := cmp.Diff([]string{"/v1/approvals", "/v1/approvals/{id}", "/v1/approvals/{id}/reveal", "/v1/approvals/{id}/view", "/v1/audit", "/v1/audit/state", "/v1/events", "/v1/freeze", "/v1/history", "/v1/link", "/v1/recent", "/v1/registry", "/v1/session", "/v1/session/proof", "/v1/why"}, paths); diff != "" {
 		t.Error(diff)
 	}
 	references(t, whole, whole)

@@ -1,0 +1,97 @@
+package console
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/judge"
+	"github.com/hookrouter/hookrouter/internal/webhook/answerlink"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+// linked is what somebody sees who has a link: the approval request, and what the link
+// answers.
+type linked struct {
+	Approval approval.Request   `json:"approval"`
+	Option   string             `json:"option"` // that the link stands for
+	View     judge.View         `json:"view"`
+	Decision *approval.Decision `json:"decision"` // null while nobody has answered
+}
+
+// linkAnswer is the body of an answer through a link.
+type linkAnswer struct {
+	By   string `json:"by"`
+	Note string `json:"note"`
+}
+
+// linked finds what a link is about. Its token is the bearer's.
+func (c *Console) linked(r *http.Request) (linked, error) {
+	token, _ := bearer(r)
+	id, ok := answerlink.ID(token)
+	if !ok || len(c.o.Links) == 0 {
+		return linked{}, c.wrongLink(r)
+	}
+	record, err := c.o.Approvals.Get(r.Context(), id)
+	if wire.CodeOf(err) == wire.NotFound {
+		return linked{}, c.wrongLink(r)
+	}
+	if err != nil {
+		return linked{}, err
+	}
+	now := time.Now()
+	if record.Decision != nil {
+		now = record.Created.Time // a link that was used still shows what was decided
+	}
+	option, err := c.o.Links.Check(token, record.Request, now)
+	switch {
+	case answerlink.Expired(err):
+		return linked{}, wire.Errorf(http.StatusGone, "%v", err)
+	case err != nil:
+		return linked{}, c.wrongLink(r)
+	}
+	return linked{record.Request, option, judge.Of(record), record.Decision}, nil
+}
+
+// wrongLink counts a wrong link as a wrong token, and says no more than that.
+func (c *Console) wrongLink(r *http.Request) error {
+	return c.access.wrong.Wrong(r.RemoteAddr, "the link is not valid: open it just as it was sent")
+}
+
+// showLink answers GET /v1/link. It changes nothing: programs that look at links do no harm.
+func (c *Console) showLink(w http.ResponseWriter, r *http.Request) {
+	l, err := c.linked(r)
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	reply(w, l)
+}
+
+// answerLink answers POST /v1/link: the approval request gets the answer of the link.
+func (c *Console) answerLink(w http.ResponseWriter, r *http.Request) {
+	l, err := c.linked(r)
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	body, err := readBody(w, r)
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	var given linkAnswer
+	if len(body) > 0 && decode(body, &given) != nil {
+		c.refuse(w, r, wire.Errorf(wire.Malformed, `the body is none: a JSON object such as {"by":"ann","note":"a test machine"} is needed, or nothing`))
+		return
+	}
+	answer := approval.Answer{Option: l.Option, By: given.By, Note: given.Note, DataSHA256: l.Approval.DataSHA256}
+	decision, err := c.o.Approvals.Answer(r.Context(), l.Approval.ID, answer, answerlink.Who)
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	c.o.Log.Info("approval request answered", "approval_id", l.Approval.ID, "option", decision.Option, "granted", decision.Granted,
+		"by", answerlink.Who, "address", r.RemoteAddr)
+	reply(w, accepted{"accepted", decision.Option})
+}

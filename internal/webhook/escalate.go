@@ -1,0 +1,154 @@
+package webhook
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+// Escalation is a receiver that hears of an approval request only when nobody has answered
+// it for a while.
+type Escalation struct {
+	// After is how long others have to answer, from when the request was made.
+	After time.Duration
+	// URL is as in [Options.URLs].
+	URL string
+}
+
+// ParseEscalation reads "10m=https://host/path". The error does not show the URL.
+func ParseEscalation(text string) (Escalation, error) {
+	wait, url, found := strings.Cut(text, "=")
+	after, err := time.ParseDuration(wait)
+	if !found || err != nil || after <= 0 {
+		return Escalation{}, errors.New("a time and a URL are needed, such as 10m=https://host/path")
+	}
+	if _, err := checkURL(url); err != nil {
+		return Escalation{}, fmt.Errorf("the URL after %s: %w", wait, err)
+	}
+	return Escalation{after, url}, nil
+}
+
+// lateReceiver hears of requests that nobody has answered for some time.
+type lateReceiver struct {
+	*receiver
+	after time.Duration
+}
+
+// unanswered is an open approval request, and how many of the late receivers know it.
+type unanswered struct {
+	approval.Request
+	told int
+}
+
+// listAgain is the wait before open requests are listed again after a failure.
+const listAgain = time.Second
+
+// Follow tells the receivers of [Options.Later] of requests that nobody has answered in
+// time, those from before this process started included, and then of the decision. It
+// returns when ctx ends.
+func (s *Sender) Follow(ctx context.Context, service approval.Service) {
+	if len(s.later) == 0 {
+		return
+	}
+	notices, stop := service.Watch() // before the list is read, so that none is missed
+	defer stop()
+	open, list := map[string]*unanswered{}, time.After(0)
+	for {
+		var due <-chan time.Time
+		if at, some := s.nextDue(open); some {
+			due = time.After(time.Until(at))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-list:
+			if list = nil; !s.listOpen(ctx, service, open) {
+				list = time.After(listAgain)
+			}
+		case n, more := <-notices:
+			if !more {
+				return
+			}
+			if n.Lost {
+				list = time.After(0)
+			}
+			s.follow(ctx, open, n)
+		case <-due:
+			s.tellLate(ctx, service, open)
+		}
+	}
+}
+
+// listOpen makes open what is open. It reports whether that was to be learned.
+func (s *Sender) listOpen(ctx context.Context, service approval.Service, open map[string]*unanswered) bool {
+	list, _, err := service.Pending(ctx, approval.Filter{})
+	if err != nil {
+		return false
+	}
+	for _, q := range list {
+		s.follow(ctx, open, approval.Notice{Request: q})
+	}
+	return true
+}
+
+func (s *Sender) follow(ctx context.Context, open map[string]*unanswered, n approval.Notice) {
+	u, known := open[n.Request.ID]
+	switch {
+	case n.Decision == nil && !known:
+		open[n.Request.ID] = &unanswered{n.Request, 0}
+	case n.Decision != nil && known:
+		delete(open, n.Request.ID)
+		s.offerLate(ctx, s.later[:u.told], n)
+	}
+}
+
+// nextDue is when the next receiver is to be told; some is false where none is.
+func (s *Sender) nextDue(open map[string]*unanswered) (at time.Time, some bool) {
+	for _, u := range open {
+		if u.told == len(s.later) {
+			continue
+		}
+		if due := u.Created.Add(s.later[u.told].after); !some || due.Before(at) {
+			at, some = due, true
+		}
+	}
+	return at, some
+}
+
+// tellLate tells whom it is time to tell, unless the request was answered meanwhile.
+func (s *Sender) tellLate(ctx context.Context, service approval.Service, open map[string]*unanswered) {
+	now := time.Now()
+	for id, u := range open {
+		first := u.told
+		for u.told < len(s.later) && !u.Created.Add(s.later[u.told].after).After(now) {
+			u.told++
+		}
+		if u.told == first {
+			continue
+		}
+		if record, err := service.Get(ctx, id); err == nil && record.Decision != nil {
+			delete(open, id)
+			continue
+		}
+		s.offerLate(ctx, s.later[first:u.told], approval.Notice{Request: u.Request})
+	}
+}
+
+func (s *Sender) offerLate(ctx context.Context, receivers []lateReceiver, n approval.Notice) {
+	if m, ok := s.encode(ctx, n); ok {
+		for _, r := range receivers {
+			r.offer(m)
+		}
+	}
+}
+
+// byWait orders late receivers: who waits least is told first.
+func byWait(list []lateReceiver) {
+	slices.SortStableFunc(list, func(a, b lateReceiver) int { return cmp.Compare(a.after, b.after) })
+}
