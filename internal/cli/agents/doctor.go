@@ -16,6 +16,8 @@ import (
 // DoctorCmd tries the hooks of connected agents.
 type DoctorCmd struct {
 	Agent string `arg:"" optional:"" help:"The agent; default: all that are connected."`
+
+	StartAgent bool `name:"start-agent" help:"Start the agent's own program too, with a prompt and with nobody in the place of its model: no tokens, no network."`
 }
 
 // finding is what doctor says of one thing.
@@ -38,7 +40,14 @@ func (c *DoctorCmd) Run(ctx context.Context, e *cli.Env) error {
 			if err != nil || !t.connected(path) {
 				continue
 			}
-			for _, f := range t.examine(ctx, path) {
+			found := t.examine(ctx, path)
+			switch {
+			case c.StartAgent:
+				found = append(found, t.start(ctx, e, scope))
+			default:
+				found = append(found, finding{State: "note", Text: t.program + " itself was not started: whether it runs the hook is what --start-agent tries"})
+			}
+			for _, f := range found {
 				f.Agent, f.Scope = t.dialect, scope
 				all = append(all, f)
 			}

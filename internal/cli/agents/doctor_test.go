@@ -66,6 +66,22 @@ func TestDoctor(t *testing.T) {
 			t.Errorf("nothing says %q in\n%s", want, texts(list, "note"))
 		}
 	}
+	for name, c := range map[string]struct{ program, state, want string }{
+		"asks":        {"#!/bin/sh\nfor prompt; do :; done\nprintf '{\"hook_event_name\":\"UserPromptSubmit\",\"session_id\":\"s\",\"cwd\":\"/\",\"prompt\":\"%s\"}' \"$prompt\" | " + m.hookAgent + " --server=" + s.ClientURL() + " claude-code UserPromptSubmit\nexec sleep 60\n", "ok", "was started, without a model, and asked"},
+		"passes over": {"#!/bin/sh\necho no hooks today\n", "fail", "did not ask the router; it said last: no hooks today"},
+	} {
+		m.write("bin/claude", c.program)
+		if err := os.Chmod(filepath.Join(m.home, "bin", "claude"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		m.env["PATH"] = filepath.Join(m.home, "bin") + ":" + os.Getenv("PATH")
+		if _, list := m.doctor("claude-code", "--start-agent"); !strings.Contains(texts(list, c.state), c.want) {
+			t.Errorf("%s: nothing says %q in %+v", name, c.want, list)
+		}
+	}
+	if _, list := m.doctor("goose", "--start-agent"); !strings.Contains(texts(list, "note"), "goose: goose is not in PATH") {
+		t.Errorf("%+v", list)
+	}
 	stop()
 	path := filepath.Join(m.home, ".claude/settings.json") //nolint:gocritic // one below the other
 	text, err := os.ReadFile(path)

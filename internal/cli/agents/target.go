@@ -3,7 +3,6 @@ package agents
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -221,10 +220,6 @@ func pretty(v any) string {
 
 // installed reports whether an agent's program is on this machine.
 func (t target) installed(path string) bool {
-	for _, dir := range filepath.SplitList(path) {
-		if info, err := os.Stat(filepath.Join(dir, t.program)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return true
-		}
-	}
-	return false
+	_, ok := t.executable(path)
+	return ok
 }

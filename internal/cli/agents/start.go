@@ -1,0 +1,124 @@
+package agents
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// nowhere is where a started agent looks for its model: nobody listens there, so that it costs
+// nothing and tells nobody. Its hooks are asked about the prompt before.
+const nowhere = "http://127.0.0.1:1"
+
+// launch is how an agent is started with a prompt, without its model.
+type launch struct{ args, env []string }
+
+var launches = map[string]launch{
+	"claude-code": {[]string{"-p"}, []string{"ANTHROPIC_BASE_URL=" + nowhere, "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=0"}},
+	"codex": {[]string{
+		"exec", "--skip-git-repo-check", "--sandbox", "read-only", "-c", "analytics.enabled=false", "-c", "check_for_update_on_startup=false",
+		"-c", `model_provider="nowhere"`, "-c", `model_providers.nowhere={name="nowhere",base_url="` + nowhere + `/v1",wire_api="responses"}`,
+	}, nil},
+}
+
+// startWithin is how long a started agent has to ask the router.
+const startWithin = 30 * time.Second
+
+// start starts the agent's own program with a prompt, and waits until the router has heard of it.
+func (t target) start(ctx context.Context, e *cli.Env, scope string) finding {
+	how, known := launches[t.dialect]
+	program, installed := t.executable(e.Getenv("PATH"))
+	switch {
+	case !installed:
+		return finding{State: "note", Text: fmt.Sprintf("%s is not in PATH: whether it runs the hook was not tried, only the hook itself", t.program)}
+	case !known:
+		return finding{State: "note", Text: fmt.Sprintf("%s was not started, since hookctl can't start it without its model: whether it runs the hook was not tried. Start it, and look with: hookctl watch prompt:submit", t.program)}
+	}
+	bus, err := e.Connect()
+	if err != nil {
+		return finding{State: "note", Text: fmt.Sprintf("%s was not started, since nobody could watch the router: %v", t.program, err)}
+	}
+	prompt := "hookctl doctor " + events.NewID()
+	heard := make(chan *nats.Msg, 64)
+	sub, err := bus.Conn().ChanSubscribe(bus.Subjects.Event("event", events.PromptSubmit), heard)
+	if err == nil {
+		err = bus.Conn().FlushTimeout(5 * time.Second)
+	}
+	if err != nil {
+		return finding{State: "note", Text: fmt.Sprintf("%s was not started, since nobody could watch the router: %v", t.program, err)}
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	return t.heard(ctx, e, scope, program, how, prompt, heard)
+}
+
+// heard runs the program until the router hears of the prompt.
+func (t target) heard(ctx context.Context, e *cli.Env, scope, program string, how launch, prompt string, heard <-chan *nats.Msg) finding {
+	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	defer cancel()
+	c := exec.CommandContext(ctx, program, append(append([]string{}, how.args...), prompt)...)
+	c.Env = append(append(os.Environ(), how.env...), "HOME="+e.Getenv("HOME"), "PATH="+e.Getenv("PATH"))
+	c.WaitDelay = time.Second
+	if scope != project { // whose hooks are those of the directory
+		dir, err := os.MkdirTemp("", "hookctl-doctor-*")
+		if err != nil {
+			return finding{State: "note", Text: fmt.Sprintf("%s was not started: %v", t.program, err)}
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		c.Dir = dir
+	}
+	var said bytes.Buffer
+	c.Stdout, c.Stderr = &said, &said
+	ended := make(chan struct{})
+	if err := c.Start(); err != nil {
+		return finding{State: "note", Text: fmt.Sprintf("%s can't be started: %v", t.program, err)}
+	}
+	go func() {
+		_ = c.Wait() // how it ends says nothing: it has no model
+		close(ended)
+	}()
+	for {
+		select {
+		case m := <-heard:
+			if bytes.Contains(m.Data, []byte(prompt)) {
+				cancel()
+				<-ended
+				return finding{State: "ok", Text: fmt.Sprintf("%s was started, without a model, and asked the router about its prompt", t.program)}
+			}
+			continue
+		case <-ended:
+			if len(heard) > 0 {
+				continue
+			}
+		case <-ctx.Done():
+			<-ended
+		}
+		break
+	}
+	why := ""
+	if t.dialect == "codex" && !t.demands {
+		why = ": nobody has trusted the hook: start codex and run /hooks"
+	}
+	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+	return finding{State: "fail", Text: fmt.Sprintf("%s was started, without a model, and did not ask the router%s; it said last: %s", t.program, why, lines[len(lines)-1])}
+}
+
+// executable is an agent's program on this machine.
+func (t target) executable(path string) (file string, ok bool) {
+	for _, dir := range filepath.SplitList(path) {
+		file := filepath.Join(dir, t.program)
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return file, true
+		}
+	}
+	return "", false
+}
