@@ -193,7 +193,7 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 	server.TuneGC()
 	level := &slog.LevelVar{}
 	level.Set(s.LogLevel)
-	lines := slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: level})
+	lines := telemetry.LogLines(stderr, level)
 	tel, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-router", Version: version.String(), Prefix: s.Prefix, Exporters: otlp.Exporters(), Log: slog.New(lines)})
 	if err != nil {
 		return err

@@ -79,7 +79,7 @@ func TestTheFileIsReadAgainWhenItChanges(t *testing.T) {
 		t.Errorf("first: %s", got)
 	}
 	replace(t, file, denying("a=one", "b=two", "d=two"))
-	says(t, stderr, "msg=reloaded file="+file+` changes="1 changed, 1 new, 1 removed"`)
+	says(t, stderr, `"msg":"reloaded","file":"`+file+`","changes":"1 changed, 1 new, 1 removed"`)
 	if got := fmt.Sprint(reasons(t, a, "a", "b", "c", "d")); got != "[one two  two]" {
 		t.Errorf("then: %s", got)
 	}
@@ -123,7 +123,7 @@ func TestAWarningIsToldWhenItsHookChanges(t *testing.T) {
 		report     int
 	}{{"one", "c", 1}, {"two", "d", 2}, {"two", "e", 2}} {
 		replace(t, file, text(step.ofA, step.other))
-		says(t, stderr, "new="+step.other+" ")
+		says(t, stderr, `"new":"`+step.other+`"`)
 		if n := strings.Count(stderr.String(), "there is no standard event tool:per"); n != step.report {
 			t.Errorf("with %s: told %d times; want %d:\n%s", step.other, n, step.report, stderr)
 		}
@@ -145,7 +145,7 @@ func TestWhatARouterRefusesIsSaidWithItsPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	replace(t, file, denying("a=two", "c=two")+"  - {id: b, events: [d], cel: {rules: [{deny: two}]}}\n  - {id: theirs, version: 1.0.0, events: [a], cel: {rules: [{deny: two}]}}\n")
-	says(t, stderr, `level=ERROR msg="reload failed; keeping the previous hooks" file=`+file+` error="`+file+`:5:10: hooks[3]: register hook theirs: `)
+	says(t, stderr, `"level":"ERROR","msg":"reload failed; keeping the previous hooks","file":"`+file+`","error":"`+file+`:5:10: hooks[3]: register hook theirs: `)
 	if got := fmt.Sprint(reasons(t, connect(t, url), "a", "b", "c", "d")); got != "[one one  ]" {
 		t.Errorf("then: %s", got)
 	}
@@ -158,9 +158,9 @@ func TestASignalReadsTheFileAgainAndAnotherChangesTheLevelOfTheLog(t *testing.T)
 	file := write(t, denying("a=one"))
 	stderr, _ := startIn(t, process{signals: signals.Signals{Reload: hangup, Level: user1}}, url, file)
 	hangup <- syscall.SIGHUP
-	says(t, stderr, "msg=reloaded file="+file+` changes="nothing changed"`)
+	says(t, stderr, `"msg":"reloaded","file":"`+file+`","changes":"nothing changed"`)
 	user1 <- syscall.SIGUSR1
-	says(t, stderr, "to=DEBUG signal=")
+	says(t, stderr, `"to":"DEBUG","signal":`)
 	if strings.Contains(stderr.String(), "to=DEBUG signal=hangup") {
 		t.Errorf("SIGHUP changes the level:\n%s", stderr)
 	}
@@ -237,7 +237,7 @@ func TestAFileThatIsNewInADirectoryOfPoliciesIsNoticed(t *testing.T) {
 	put("more/b.rego", `deny contains "two" if`)
 	says(t, stderr, "reload failed")
 	put("more/b.rego", `deny contains "two" if input.event == "b"`)
-	says(t, stderr, "msg=reloaded file="+file+` changes="1 changed"`)
+	says(t, stderr, `"msg":"reloaded","file":"`+file+`","changes":"1 changed"`)
 	if got := fmt.Sprint(reasons(t, a, "a", "b")); got != "[one two]" {
 		t.Errorf("then: %s", got)
 	}
@@ -295,7 +295,7 @@ func TestWhoIsNotReloadedIsSeen(t *testing.T) {
 
 	stderr, stop := startIn(t, p, url, file)
 	replace(t, file, "hooks: nothing\n")
-	says(t, stderr, `level=ERROR msg="reload still failing; keeping the previous hooks" file=`+file+` since=`)
+	says(t, stderr, `"level":"ERROR","msg":"reload still failing; keeping the previous hooks","file":"`+file+`","since":`)
 	shows(stop, map[string]int64{"hook_worker.file.current": 0, "hook_worker.file.reads taken": 1, "hook_worker.file.reads failed": 1})
 
 	replace(t, file, denying("a=one"))
@@ -303,7 +303,7 @@ func TestWhoIsNotReloadedIsSeen(t *testing.T) {
 	replace(t, file, "hooks: nothing\n")
 	says(t, stderr, "reload still failing")
 	replace(t, file, denying("a=one"))
-	says(t, stderr, "msg=reloaded file="+file+` changes="nothing changed" new="" changed="" removed=""`)
+	says(t, stderr, `"msg":"reloaded","file":"`+file+`","changes":"nothing changed","new":"","changed":"","removed":""`)
 	n := strings.Count(stderr.String(), "reload still failing")
 	<-time.After(4 * p.remind)
 	if more := strings.Count(stderr.String(), "reload still failing") - n; more > 0 {

@@ -29,8 +29,8 @@ type flags struct {
 // serve answers for the hooks of a file.
 type serve struct {
 	Config    string     `env:"HOOK_WORKER_CONFIG" required:"" type:"path" placeholder:"FILE" help:"The worker file."`
-	NATSURL   string     `name:"nats-url" env:"HOOK_WORKER_NATS_URL" placeholder:"URL" help:"NATS servers, comma-separated; default: the file's, else nats://127.0.0.1:4222."`
-	NATSCreds string     `name:"nats-creds" env:"HOOK_WORKER_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file."`
+	NATSURL   string     `name:"nats-url" env:"HOOK_WORKER_NATS_URL,NATS_URL" placeholder:"URL" help:"NATS servers, comma-separated; default: the file's, else nats://127.0.0.1:4222."`
+	NATSCreds string     `name:"nats-creds" env:"HOOK_WORKER_NATS_CREDS,NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file."`
 	Prefix    string     `env:"HOOK_WORKER_PREFIX" placeholder:"TOKEN" help:"First token of every subject; default: the file's, else hooks."`
 	StateURL  string     `name:"state-nats-url" env:"HOOK_WORKER_STATE_NATS_URL" placeholder:"URL" help:"NATS servers with the bucket of hook state, if it is in another account; default --nats-url."`
 	StateCred string     `name:"state-nats-creds" env:"HOOK_WORKER_STATE_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file for --state-nats-url."`

@@ -241,7 +241,7 @@ func TestAWorkerWithoutARouterSaysThatItWaits(t *testing.T) {
 	t.Cleanup(s.Stop)
 	ctx, cancel := context.WithCancel(t.Context())
 	stderr, done := &log{}, make(chan error, 1)
-	waits, ready := stderr.has("subject=hooks.register.path-guard"), stderr.has(" answers for ")
+	waits, ready := stderr.has(`"subject":"hooks.register.path-guard"`), stderr.has(" answers for ")
 	go func() {
 		done <- run(ctx, []string{"--config", write(t, twoHooks), "--nats-url", s.ClientURL()}, process{stdout: &bytes.Buffer{}, stderr: stderr})
 	}()
@@ -301,8 +301,8 @@ hooks:
 		t.Errorf("run: %v", err)
 	}
 	for _, want := range []string{
-		`level=WARN msg="hook failed" hook=broken kind=exec event=tool:pre error="run sh: exit status 3: last" stderr="[31mno such file"`,
-		`level=WARN msg="hook failed" hook=slow kind=exec event=tool:post error="run sh: killed with its children: context deadline exceeded: the hook had 100ms" stderr=working`,
+		`"level":"WARN","msg":"hook failed","hook":"broken","kind":"exec","event":"tool:pre","error":"run sh: exit status 3: last","stderr":"[31mno such file"`,
+		`"level":"WARN","msg":"hook failed","hook":"slow","kind":"exec","event":"tool:post","error":"run sh: killed with its children: context deadline exceeded: the hook had 100ms","stderr":"working"`,
 	} {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("stderr does not have %s:\n%s", want, stderr)

@@ -45,7 +45,7 @@ func (s serve) Run(ctx context.Context, p process) (err error) {
 	}
 	level := &slog.LevelVar{}
 	level.Set(s.LogLevel)
-	lines := slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level})
+	lines := telemetry.LogLines(p.stderr, level)
 	tel, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-worker", Version: version.String(), Exporters: otlp.Exporters(), Global: true, Log: slog.New(lines)})
 	if err != nil {
 		return workerfiles.InputError(err)

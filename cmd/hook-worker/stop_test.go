@@ -67,7 +67,7 @@ func TestTheSecondSignalEndsAtOnce(t *testing.T) {
 			if err := worker.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
-			says(t, stderr, `msg="stopping; a second signal ends at once" calls=1 limit=30s`)
+			says(t, stderr, `"msg":"stopping; a second signal ends at once","calls":1,"limit":30000000000`)
 			if err := worker.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -95,7 +96,8 @@ func tour(ctx context.Context, n *server.Server, dir string, key note.Verifier, 
 	var dangerous step
 	for lines.Scan() {
 		var s step
-		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+		line := bytes.ReplaceAll(lines.Bytes(), []byte("$ELAPSED"), strconv.AppendInt(nil, time.Since(p.began).Milliseconds(), 10))
+		if err := json.Unmarshal(line, &s); err != nil {
 			return fmt.Errorf("read the recording: %w", err)
 		}
 		if s.Guarded {

@@ -119,3 +119,11 @@ func TestLogLinesGoToTheCollectorToo(t *testing.T) {
 	defer cancel()
 	_ = shown.Stop(ctx) // nobody is there
 }
+
+func TestLogLinesAreJSONWhereNobodyReadsThem(t *testing.T) {
+	var text bytes.Buffer
+	slog.New(telemetry.LogLines(&text, slog.LevelInfo)).Info("said", "a", 1)
+	if !strings.HasPrefix(text.String(), `{"time":`) || !strings.Contains(text.String(), `"msg":"said","a":1}`) {
+		t.Errorf("the log is %s", &text)
+	}
+}

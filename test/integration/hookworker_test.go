@@ -46,7 +46,7 @@ func startReloading(t *testing.T, program, url, file string) *reloading {
 	w := &reloading{lines: make(chan string, 64)}
 	cmd := exec.Command("/bin/sh", "-c", `exec "$0" "$@" 2>&1`, program, "--config", file, "--nats-url", url) //nolint:noctx // it is ended by a signal
 	w.Process = started(t, cmd, " answers for ", func(line string) {
-		if strings.Contains(line, "msg=reloaded") || strings.Contains(line, "reload failed") {
+		if strings.Contains(line, `"msg":"reloaded"`) || strings.Contains(line, "reload failed") {
 			w.lines <- line
 		}
 	})

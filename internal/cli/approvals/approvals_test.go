@@ -35,7 +35,7 @@ hook                        deploy-guard (ask)
 tool                        Deploy
 event                       tool:pre
 session                     s1
-agent                       /hookctl
+agent                       hookctl
 reason                      production
 chain                       ID
 options                     Allow once | Deny

@@ -117,7 +117,7 @@ func TestAskerShowsAllOfAQuestion(t *testing.T) {
 	s.sees("no approval request is open")
 	s.tell(tea.WindowSizeMsg{Width: 60, Height: 40})
 	s.ask("q1", "Deploy\x1b[2J to \u202eprod?", "Allow once", "Deny")
-	s.sees("deploy-guard asks", "5m0s left", "tool     Deploy", "agent    /agent", "session  s1", "reason   it is production", "Deploy␛[2J to ⟨U+202E⟩prod?",
+	s.sees("deploy-guard asks", "5m0s left", "tool     Deploy", "agent    agent", "session  s1", "reason   it is production", "Deploy␛[2J to ⟨U+202E⟩prod?",
 		`- env: "dev"`, `+ env: "prod"`, "- x: 1", "+ n: 9007199254740993", `n: 9007199254740993`, "  Allow once\n> Deny\n")
 	s.clock = s.clock.Add(290 * time.Second)
 	s.sees("10s left")

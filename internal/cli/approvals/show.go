@@ -63,7 +63,7 @@ func recordRows(r approval.Record, now time.Time) [][]term.Cell {
 	add("tool", r.ToolName)
 	add("event", r.Event)
 	add("session", r.Session)
-	add("agent", r.Agent)
+	add("agent", term.Agent(r.Agent))
 	add("emitter", r.Emitter)
 	add("reason", r.Reason)
 	add("chain", r.ChainID)

@@ -63,7 +63,7 @@ func (s *chainView) head() [][]term.Cell {
 	add("chain", term.Printable(s.ChainID), term.Plain)
 	add("event", term.Printable(s.EventID), term.Plain)
 	add("session", term.Printable(s.Session), term.Plain)
-	add("agent", term.Printable(s.Agent), term.Plain)
+	add("agent", term.Agent(s.Agent), term.Plain)
 	if r := s.result; r != nil {
 		add("took", fmt.Sprintf("%s, %s called, %d skipped", term.Micros(r.Micros), term.Plural(r.Called, "hook"), r.Skipped), term.Plain)
 		first = *r

@@ -30,7 +30,7 @@ FAILED OPEN  slow: failed and let pass
 chain        chain-1
 event        event-chain-1
 session      s1
-agent        /agents/a
+agent        agents/a
 took         5001.0ms, 3 hooks called, 1 skipped
 recorded     2026-03-01 12:00:01.000Z, at 2:5 of HOOKS_AUDIT
 

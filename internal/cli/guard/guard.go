@@ -35,9 +35,9 @@ func (c *listCmd) Help() string {
 
 // Run lists the guards.
 func (c *listCmd) Run(ctx context.Context, e *cli.Env) error {
-	var list []pinned.Listing
-	if err := request(ctx, e, []string{"guards"}, nil, &list); err != nil {
-		return fmt.Errorf("list the pinned guards: %w", err)
+	list, err := List(ctx, e)
+	if err != nil {
+		return err
 	}
 	switch {
 	case e.Out.Document(list):
@@ -55,6 +55,14 @@ func (c *listCmd) Run(ctx context.Context, e *cli.Env) error {
 		e.Out.Table(rows)
 	}
 	return nil
+}
+
+// List asks a router for the guards that are pinned.
+func List(ctx context.Context, e *cli.Env) (list []pinned.Listing, err error) {
+	if err := request(ctx, e, []string{"guards"}, nil, &list); err != nil {
+		return nil, fmt.Errorf("list the pinned guards: %w", err)
+	}
+	return list, nil
 }
 
 func inForce(g pinned.Listing) string {

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/guard"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -34,8 +36,13 @@ func (c *HandlersCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
+	if e.Out.Document(handlers) {
+		return nil
+	}
+	if err := c.markAbsent(ctx, e, a, handlers); err != nil {
+		return err
+	}
 	switch {
-	case e.Out.Document(handlers):
 	case len(handlers) == 0:
 		e.Out.Print("no hooks\n")
 	default:
@@ -44,6 +51,40 @@ func (c *HandlersCmd) Run(ctx context.Context, e *cli.Env) error {
 			rows = append(rows, []term.Cell{term.Cyan.Cell(pattern), term.Plain.Cell(strings.Join(handlers[pattern], ", "))})
 		}
 		e.Out.Table(rows)
+	}
+	return nil
+}
+
+// markAbsent marks hooks that no worker serves, and adds guards that are pinned and not even
+// registered: their events are denied.
+func (c *HandlersCmd) markAbsent(ctx context.Context, e *cli.Env, a *agent.Agent, handlers map[string][]string) error {
+	const absent = " (no worker)"
+	list, err := a.Registry(ctx)
+	if err != nil {
+		return err
+	}
+	registered := map[string]bool{}
+	for _, l := range list {
+		registered[l.ID] = true
+		if len(l.Instances) > 0 {
+			continue
+		}
+		for _, names := range handlers {
+			if i := slices.Index(names, cmp.Or(l.Name, l.ID)); i >= 0 {
+				names[i] += absent
+			}
+		}
+	}
+	guards, err := guard.List(ctx, e)
+	if err != nil {
+		return err
+	}
+	for _, g := range guards {
+		for _, pattern := range g.Events {
+			if name := g.ID + " (pinned, no worker)"; !registered[g.ID] && (c.Pattern == "" || c.Pattern == pattern) && !slices.Contains(handlers[pattern], name) {
+				handlers[pattern] = append(handlers[pattern], name)
+			}
+		}
 	}
 	return nil
 }

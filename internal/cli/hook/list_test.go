@@ -63,6 +63,19 @@ later   tool:*    5         enforce  5s       deny        1          -`, "")
 	}
 }
 
+func TestHandlersShowsAGuardWithoutAWorker(t *testing.T) {
+	f := clitest.New(t, hookctl)
+	f.Hook(chain.Registration{ID: "there", Events: []string{"tool:pre"}}, clitest.Answering(chain.Result{}))
+	f.Run("guard", "pin", "late", "--event", "tool:pre", "--event", "tool:post")
+	f.Run("--text", "handlers").Want(t, cli.ExitOK, `
+PATTERN    HOOKS IN EXECUTION ORDER
+tool:post  late (pinned, no worker)
+tool:pre   there, late (pinned, no worker)`, "")
+	f.Run("--text", "handlers", "tool:post").Want(t, cli.ExitOK, `
+PATTERN    HOOKS IN EXECUTION ORDER
+tool:post  late (pinned, no worker)`, "")
+}
+
 func TestRegistryAcceptWhereNothingIsLost(t *testing.T) {
 	f := clitest.New(t, hookctl)
 	f.Run("registry", "accept").See(t, cli.ExitOK, `{"accepted":false}`)

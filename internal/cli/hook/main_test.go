@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/event"
+	"github.com/hookrouter/hookrouter/internal/cli/guard"
 	"github.com/hookrouter/hookrouter/internal/cli/hook"
 )
 
@@ -22,6 +23,7 @@ type commands struct {
 	Handlers      hook.HandlersCmd       `cmd:""`
 	Registry      hook.RegistryCmd       `cmd:""`
 	Hook          hook.Cmd               `cmd:""`
+	Guard         guard.Cmd              `cmd:""`
 	Validate      hook.ValidateCmd       `cmd:""`
 }
 

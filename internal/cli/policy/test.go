@@ -2,6 +2,8 @@ package policy
 
 import (
 	"context"
+	"errors"
+	"path/filepath"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
@@ -9,7 +11,7 @@ import (
 
 // TestCmd is hookctl test.
 type TestCmd struct {
-	Files      []string `arg:"" name:"file" help:"Worker files."`
+	Files      []string `arg:"" optional:"" name:"file" help:"Worker files; none: worker.yaml, else those of examples/policies, below the working directory."`
 	Events     string   `placeholder:"FILE" help:"Instead of the tests, run the events of this file and show what each hook decided; - reads the standard input."`
 	RunAll     bool     `help:"Also call hooks with side effects, such as commands."`
 	JUnit      string   `name:"junit" placeholder:"FILE" help:"Write the results as JUnit XML too."`
@@ -30,8 +32,24 @@ with --run-all. With --junit, a file that is wrong or has no tests is an error i
 Exit codes: 0 all passed; 1 a test or a hook failed, or a file has errors.`
 }
 
+// here are the worker files that are tested where none is named: that of hookctl init, and
+// those of a clone.
+func here() ([]string, error) {
+	for _, pattern := range []string{"worker.yaml", "examples/policies/*.yaml"} {
+		if files, err := filepath.Glob(pattern); err != nil || len(files) > 0 {
+			return files, err
+		}
+	}
+	return nil, errors.New("test worker files: name some; there is no worker.yaml here, and no examples/policies")
+}
+
 // Run runs the tests or the events.
-func (c *TestCmd) Run(ctx context.Context, e *cli.Env) error {
+func (c *TestCmd) Run(ctx context.Context, e *cli.Env) (err error) {
+	if len(c.Files) == 0 {
+		if c.Files, err = here(); err != nil {
+			return err
+		}
+	}
 	return workerfiles.Tests{
 		Files: c.Files, Events: c.Events, RunAll: c.RunAll, JUnit: c.JUnit, JSON: e.Out.JSON,
 		Stdin: e.Stdin, Stdout: e.Stdout, Stderr: cleanWriter{e.Stderr},

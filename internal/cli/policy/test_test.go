@@ -43,6 +43,13 @@ FAILED  wrong.yaml:4  nobody deploys
 	shown := ":1  deploy:start  %  deny by freeze: frozen [31m\n        - freeze: deny: frozen [31m (well.yaml:2, rules[0])\n1 event, 0 failed"
 	test("--text", "--events", "events.jsonl", "well.yaml").Want(t, cli.ExitOK, "events.jsonl"+strings.Replace(shown, "%", "s1", 1), "")
 	test("--text", "--events", "-", "well.yaml").Want(t, cli.ExitOK, "-"+strings.Replace(shown, "%", "-", 1), "")
+	if o := test(); o.Code != cli.ExitLocal || !strings.Contains(o.Stderr, "there is no worker.yaml here") {
+		t.Errorf("no file: %+v", o)
+	}
+	if err := os.WriteFile("worker.yaml", []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	test("--text").Want(t, cli.ExitOK, "ok      worker.yaml:4  nobody deploys\n1 test, 0 failed", "")
 	if o := test("bad.yaml"); o.Code != cli.ExitLocal || !strings.Contains(o.Stderr, "bad.yaml:1:8: hooks: the file has no hooks") {
 		t.Errorf("a file that is wrong: %+v", o)
 	}

@@ -55,7 +55,7 @@ func showSession(e *cli.Env, s approver.SessionInfo) {
 		{term.Dim.Cell("one injection"), term.Plain.Cell("at most " + strconv.Itoa(s.SizeLimit) + " bytes")},
 	}
 	if s.Agent != "" {
-		rows = append(rows, []term.Cell{term.Dim.Cell("agent"), term.Plain.Cell(term.Printable(s.Agent))})
+		rows = append(rows, []term.Cell{term.Dim.Cell("agent"), term.Plain.Cell(term.Agent(s.Agent))})
 	}
 	if len(s.Labels) > 0 {
 		rows = append(rows, []term.Cell{term.Dim.Cell("labels"), term.Yellow.Cell(term.Printable(strings.Join(s.Labels, ", ")))})

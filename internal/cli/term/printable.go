@@ -51,3 +51,7 @@ func PrintableLines(text string, limit int) []string {
 func Unseen(r rune) bool {
 	return r == unicode.ReplacementChar || !unicode.IsPrint(r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }
+
+// Agent is the source of an agent as people name it: without the slash that the sources of
+// CloudEvents begin with.
+func Agent(source string) string { return Printable(strings.TrimPrefix(source, "/")) }

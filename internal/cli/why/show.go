@@ -115,9 +115,9 @@ var colors = map[string]term.Color{
 
 func who(s why.Story) string {
 	if s.Emitter != "" && s.Emitter != s.Agent {
-		return s.Emitter + ", as " + s.Agent
+		return s.Emitter + ", as " + term.Agent(s.Agent)
 	}
-	return s.Agent
+	return term.Agent(s.Agent)
 }
 
 // asked is an approval request in a sentence.
