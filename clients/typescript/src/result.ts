@@ -21,6 +21,10 @@ export interface HookResult {
   suppress_output?: boolean
   user_message?: string | null
   user_message_level?: "info" | "warning" | "error"
+  /** Labels that the event's session gets: what it has seen. */
+  labels?: string[] | null
+  /** Labels that the session loses where a person allows what ask_user asks. */
+  unlabel?: string[] | null
   /** Names the rule that decided, for the router's records and no agent: file and line, and what it is called. */
   rule?: string | null
 }
@@ -54,6 +58,7 @@ type Rule = [what: string, holds: (value: unknown) => boolean]
 
 const flag: Rule = ["a boolean", (value) => typeof value === "boolean"]
 const text: Rule = ["a string or null", (value) => value === null || typeof value === "string"]
+const texts: Rule = ["a list of strings or null", (v) => v === null || (Array.isArray(v) && v.every((item) => typeof item === "string"))]
 const one = (...of: string[]): Rule => [`one of ${of.join(", ")}`, (value) => typeof value === "string" && of.includes(value)]
 
 const rules: Record<string, Rule> = {
@@ -65,12 +70,14 @@ const rules: Record<string, Rule> = {
   ephemeral: flag,
   append_to_last_tool_result: flag,
   approval_prompt: text,
-  approval_options: ["a list of strings or null", (v) => v === null || (Array.isArray(v) && v.every((item) => typeof item === "string"))],
+  approval_options: texts,
   approval_timeout: ["a number", (value) => typeof value === "number" && Number.isFinite(value)],
   approval_default: one("deny", "allow"),
   suppress_output: flag,
   user_message: text,
   user_message_level: one("info", "warning", "error"),
+  labels: texts,
+  unlabel: texts,
 }
 
 /**

@@ -41,6 +41,10 @@ class HookResult:
     user_message_source: str | None = None
     """Accepted for amplifier-core's sake; on the bus a message names the hook that it is from."""
     append_to_last_tool_result: bool = False
+    labels: list[str] | None = field(default=None, kw_only=True)
+    """Labels that the event's session gets: what it has seen."""
+    unlabel: list[str] | None = field(default=None, kw_only=True)
+    """Labels that the session loses where a person allows what ask_user asks."""
     rule: str | None = field(default=None, kw_only=True)
     """Names the rule that decided, for the router's records and no agent: file and line, and what it is called."""
     run: Run | None = field(default=None, repr=False, compare=False, kw_only=True)
@@ -98,6 +102,10 @@ def _choice(*values: str) -> _Check:
 
 
 _TEXT: _Check = lambda v: v is None or isinstance(v, str), "a string or None"
+_TEXTS: _Check = (
+    lambda v: v is None or (isinstance(v, list) and all(isinstance(one, str) for one in v)),
+    "a list of strings or None",
+)
 _FLAG: _Check = lambda v: isinstance(v, bool), "True or False"
 _CHECKS: dict[str, _Check] = {
     "action": _choice("continue", "deny", "modify", "inject_context", "ask_user"),
@@ -107,10 +115,7 @@ _CHECKS: dict[str, _Check] = {
     "context_injection_role": _choice("system", "user", "assistant"),
     "ephemeral": _FLAG,
     "approval_prompt": _TEXT,
-    "approval_options": (
-        lambda v: v is None or (isinstance(v, list) and all(isinstance(one, str) for one in v)),
-        "a list of strings or None",
-    ),
+    "approval_options": _TEXTS,
     "approval_timeout": (
         lambda v: isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v),
         "a number of seconds",
@@ -120,5 +125,7 @@ _CHECKS: dict[str, _Check] = {
     "user_message": _TEXT,
     "user_message_level": _choice("info", "warning", "error"),
     "append_to_last_tool_result": _FLAG,
+    "labels": _TEXTS,
+    "unlabel": _TEXTS,
 }
 _WIRE: dict[str, Any] = {f.name: cast(Any, f.default) for f in dataclasses.fields(HookResult) if f.name in _CHECKS}
