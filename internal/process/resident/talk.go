@@ -22,6 +22,9 @@ var (
 	termWithin = 2 * time.Second
 )
 
+// pipeSize is what certainly fits into a pipe, in bytes.
+const pipeSize = 32 << 10
+
 // readWithin is how long what is left in the output of a program that ended is read.
 const readWithin = 100 * time.Millisecond
 
@@ -38,6 +41,7 @@ type talk struct {
 	mu      sync.Mutex // guards what follows
 	open    map[string]*question
 	overdue int   // open questions that are
+	unread  int   // bytes of open questions, at least those that the program has not read
 	heard   bool  // whether it has answered anything
 	why     error // why it is over; nil while it is not
 }
@@ -45,6 +49,7 @@ type talk struct {
 // question is one that is open.
 type question struct {
 	answer  chan answer // has room for it
+	bytes   int
 	due     time.Time
 	overdue bool
 }
@@ -73,15 +78,18 @@ func newTalk(p *Process) *talk {
 // question is open no more, whoever still waits.
 func (t *talk) ask(ctx context.Context, text []byte) (jsontext.Value, error) {
 	id := rand.Text()
-	q := &question{answer: make(chan answer, 1), due: time.Now().Add(t.Timeout)}
+	text = line(id, text)
+	q := &question{answer: make(chan answer, 1), bytes: len(text), due: time.Now().Add(t.Timeout)}
 	t.mu.Lock()
 	if t.why != nil {
 		t.mu.Unlock()
 		return nil, errNotAsked
 	}
 	t.open[id] = q
+	t.unread += q.bytes
+	fits := t.unread <= pipeSize
 	t.mu.Unlock()
-	if err := t.write(ctx, line(id, text), q.due); err != nil {
+	if err := t.write(ctx, text, q.due, fits); err != nil {
 		t.leave(id, q)
 		return nil, fmt.Errorf("it has not read the call in time: %w", err)
 	}
@@ -109,11 +117,14 @@ func line(id string, text []byte) []byte {
 }
 
 // write writes a line as a whole. A program that does not read it in the time that a question may take
-// hangs: half a line can't be taken back.
-func (t *talk) write(ctx context.Context, text []byte, due time.Time) error {
+// hangs: half a line can't be taken back. What fits into the pipe needs no such limit.
+func (t *talk) write(ctx context.Context, text []byte, due time.Time, fits bool) error {
 	select {
 	case input := <-t.input:
-		_ = input.SetWriteDeadline(due)
+		if !fits {
+			_ = input.SetWriteDeadline(due)
+			defer func() { _ = input.SetWriteDeadline(time.Time{}) }()
+		}
 		if n, err := input.Write(text); n > 0 && err != nil {
 			t.stop(errHangs)
 		}
@@ -159,6 +170,7 @@ func (t *talk) take(id string) *question {
 		return nil
 	}
 	delete(t.open, id)
+	t.unread -= q.bytes
 	if q.overdue {
 		t.overdue--
 	}
