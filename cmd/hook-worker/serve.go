@@ -53,6 +53,11 @@ func (s serve) Run(ctx context.Context, p process) (err error) {
 	defer func() { stopTelemetry(ctx, tel) }()
 	log := slog.New(tel.LogTo(lines, level))
 	defer telemetry.ToggleLevel(level, p.signals.Level, log)()
+	pages, err := serveHealth(ctx, s.HTTPListen, tel)
+	if err != nil {
+		return err
+	}
+	defer pages.close()
 	var memory natsx.Options
 	states := hookstate.NewBucket(func() (*natsx.Conn, error) { return natsx.Connect(memory) })
 	defer states.Close()
@@ -68,6 +73,8 @@ func (s serve) Run(ctx context.Context, p process) (err error) {
 		return err
 	}
 	defer client.Close()
+	pages.conn.Store(client.Conn())
+	defer context.AfterFunc(ctx, func() { pages.serving.Store(false) })()
 	if unwatched != nil {
 		log.Warn("file watch failed; send SIGHUP to reload", "error", unwatched)
 	}
@@ -75,6 +82,7 @@ func (s serve) Run(ctx context.Context, p process) (err error) {
 		File: file, Path: s.Config, Read: s.readAgain(file, host), Watch: watch, Reload: p.signals.Reload,
 		NATS: natsx.RedactURL(s.url(file)), Prefix: s.prefix(file), Metrics: tel.WorkerFile(), Remind: p.remind, Out: p.stderr, Log: log,
 		Ready: func() {
+			pages.serving.Store(ctx.Err() == nil)
 			fmt.Fprintf(p.stderr, "hook-worker %s answers for %s on %s\n", version.Number(), term.Plural(len(file.Hooks), "hook"), natsx.RedactURL(s.url(file)))
 		},
 	})

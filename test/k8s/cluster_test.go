@@ -64,6 +64,7 @@ func start(t *testing.T, s *Set) *cluster {
 		c.names = append(c.names, fmt.Sprintf("nats-%d.nats-headless:8222", i), ns.MonitorAddr().String())
 	}
 	c.names = append(c.names, "@nats:4222", "@"+c.servers[0].Addr().String(), "//nats:4222", "//"+c.servers[0].Addr().String())
+	c.names = append(c.names, ":8082", "127.0.0.1:0") // the health pages of workers
 	return c
 }
 

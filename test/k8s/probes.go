@@ -11,6 +11,7 @@ import (
 // of hook-router and nats are asked for in a test.
 var pages = map[string]map[string]bool{
 	"hook-router": {"/healthz": true, "/readyz": true, "/metrics": true},
+	"hook-worker": {"/healthz": true, "/readyz": true, "/metrics": true},
 	"nats":        {"/healthz": true, "/healthz?js-server-only=true": true, "/healthz?js-enabled-only=true": true},
 	"jaeger":      {"/": true},
 }

@@ -76,7 +76,7 @@ func TestTheProgramsServeInOnePod(t *testing.T) {
 	c := &cluster{set: load(t, "overlays/dev")}
 	w := c.set.Workload("hook-router")
 	jaeger := newCollector(t)
-	c.names = []string{":8080", "127.0.0.1:0", "nats://127.0.0.1:4222", "nats://" + free(t), "http://127.0.0.1:4318", jaeger.url}
+	c.names = []string{":8080", "127.0.0.1:0", ":8082", "127.0.0.1:0", "nats://127.0.0.1:4222", "nats://" + free(t), "http://127.0.0.1:4318", jaeger.url}
 	// The one setting that the manifest leaves at its default, which may be taken here.
 	pod := w.Container("hook-router")
 	pod.Env = append(pod.Env, pod.Env[0])

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
+)
+
+// health serves /healthz, "the process lives", /readyz, "its hooks are registered and NATS is
+// connected", and /metrics.
+type health struct {
+	serving atomic.Bool // whether the hooks are registered, and the worker does not stop
+	conn    atomic.Pointer[nats.Conn]
+	server  *http.Server
+	done    chan struct{} // closed when nothing is served any more
+}
+
+// serveHealth serves the pages on an address until close; an empty one is nowhere.
+func serveHealth(ctx context.Context, address string, tel *telemetry.Telemetry) (*health, error) {
+	h := &health{done: make(chan struct{})}
+	if address == "" {
+		close(h.done)
+		return h, nil
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, workerfiles.InputError(fmt.Errorf("serve the health pages: %w", err))
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, h.ready()) })
+	mux.Handle("GET /metrics", tel.Handler())
+	h.server = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10}
+	go func() {
+		defer close(h.done)
+		_ = h.server.Serve(listener) // until close
+	}()
+	return h, nil
+}
+
+// ready says why the worker does not answer for its hooks now.
+func (h *health) ready() error {
+	conn := h.conn.Load()
+	switch {
+	case conn == nil || !conn.IsConnected():
+		return errors.New("not connected to NATS")
+	case !h.serving.Load():
+		return errors.New("the hooks are not registered")
+	}
+	return nil
+}
+
+// close ends serving.
+func (h *health) close() {
+	if h.server != nil {
+		_ = h.server.Close()
+	}
+	<-h.done
+}
+
+func answer(w http.ResponseWriter, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if err == nil {
+		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
+		return
+	}
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = fmt.Fprintf(w, "{\"status\":\"unavailable\",\"reason\":%q}\n", err)
+}
