@@ -3,12 +3,17 @@ package demo
 import (
 	"bytes"
 	"regexp"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// spaces also are what lines are wrapped with.
+var spaces = regexp.MustCompile(`\s+`)
 
 func TestTheGuardDeniesWithoutItsWorker(t *testing.T) {
 	t.Parallel()
@@ -16,17 +21,22 @@ func TestTheGuardDeniesWithoutItsWorker(t *testing.T) {
 	if err := Run(t.Context(), &out, false); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
-	rest := out.String()
+	for line := range strings.Lines(out.String()) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
+			t.Errorf("a line has %d characters and a terminal 80: %s", n, line)
+		}
+	}
+	rest := spaces.ReplaceAllString(out.String(), " ")
 	for _, line := range []string{
-		`session:start .* continue`,
+		`session:start .*? continue`,
 		`session-context +inject_context Recent open issues`,
 		`date-time +inject_context Current date and time`,
-		`tool-suggest +\{"tool":"Read"`,
-		`todo-display +continue\n +tells the user Todo .* 0/2`,
+		`tool-suggest contributes \{"tool":"Read"`,
+		`todo-display +continue tells the user Todo .*? 0/2`,
 		`todo-reminder +inject_context`,
 		`linter-feedback +inject_context New linter findings in deploy.sh`,
 		`redaction +modify`,
-		`the tool gets .*Invoice 9007199254740993 was paid with \[REDACTED:card`,
+		`the tool gets .*?Invoice 9007199254740993 was paid with \[REDACTED:card`,
 		`production-guard +ask_user`,
 		`approval requested: Allow once / Allow always / Deny`,
 		`ann answers "Allow once"`,
@@ -40,7 +50,7 @@ func TestTheGuardDeniesWithoutItsWorker(t *testing.T) {
 		`hook "bash-validator" failed \(no_responder\) and its on_failure is deny`,
 		`\d+ records in \d+ messages, exported`,
 		`OK-UNANCHORED`,
-		`INVALID line \d+, sequence \d+: .* not the ones that were signed`,
+		`INVALID line \d+, sequence \d+: .*? not the ones that were signed`,
 		`Hooks in mode observe got \d+ events`,
 	} {
 		at := regexp.MustCompile(line).FindStringIndex(rest)

@@ -3,8 +3,10 @@ package demo
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/pkg/agent"
@@ -31,7 +33,7 @@ func (p *printer) title(hooks int) {
 // head prints the line of one event.
 func (p *printer) head(s step, verdict string, took time.Duration) {
 	p.number++
-	p.out.Print("\n%2d  %s %-38s %s  %s\n", p.number, p.out.Paint(term.Bold, fmt.Sprintf("%-24s", s.Event)), term.Clip(subject(s), 38), verdict,
+	p.out.Print("\n%2d  %s %-28s %s  %s\n", p.number, p.out.Paint(term.Bold, fmt.Sprintf("%-24s", s.Event)), term.Clip(subject(s), 28), verdict,
 		p.out.Paint(term.Dim, fmt.Sprintf("%.1f ms", float64(took.Microseconds())/1000)))
 }
 
@@ -40,8 +42,8 @@ func (p *printer) answered(s step, x agent.Execution, answers []answer, took tim
 	for _, hook := range answers {
 		p.hook(hook)
 	}
-	if !x.Permitted() && (len(answers) == 0 || answers[len(answers)-1].result.Action != chain.Deny) {
-		p.line(term.Red, "no hook", x.Reason)
+	if !x.Permitted() && !slices.ContainsFunc(answers, func(h answer) bool { return h.result.Action == chain.Deny }) {
+		p.line(term.Red, "no hook", "deny", x.Reason)
 	}
 	if x.Permitted() && modified(answers) {
 		p.arrow("the tool gets " + input(x.Data))
@@ -75,22 +77,66 @@ func (p *printer) hook(h answer) {
 	if h.err != nil {
 		text, code = "failed: "+h.err.Error(), term.Red
 	}
-	p.line(code, h.hook, fmt.Sprintf("%-14s %s", action(r), oneLine(text)))
+	p.line(code, h.hook, action(r), oneLine(text))
 	if r.UserMessage != "" {
-		p.line("35", "", fmt.Sprintf("%-14s %s", "tells the user", oneLine(r.UserMessage)))
+		p.line("35", "", "tells the user", oneLine(r.UserMessage))
 	}
 }
 
-func (p *printer) line(code term.Color, name, text string) {
-	p.out.Print("      %-18s %s\n", name, p.out.Paint(code, term.Clip(strings.TrimRight(text, " "), 96)))
+// columns is how wide the output is.
+const columns = 80
+
+// line prints what a hook did, and in the last column a text of up to three lines.
+func (p *printer) line(code term.Color, name, did, text string) {
+	const before = 40
+	for i, part := range wrap(text, columns-before, 3) {
+		if i > 0 {
+			name, did = "", ""
+		}
+		line := strings.TrimRight(fmt.Sprintf("%-14s %s", did, part), " ")
+		p.out.Print("      %-18s %s\n", name, p.out.Paint(code, line))
+	}
 }
 
-func (p *printer) arrow(text string) { p.out.Print("    → %s\n", term.Clip(text, 140)) }
+func (p *printer) arrow(text string) {
+	for i, part := range wrap(text, columns-6, 2) {
+		p.out.Print("    %s %s\n", map[bool]string{true: "→", false: " "}[i == 0], part)
+	}
+}
+
+// indented prints a text below the line before it.
+func (p *printer) indented(code term.Color, text string) {
+	for _, part := range wrap(text, columns-4, 4) {
+		p.out.Print("    %s\n", p.out.Paint(code, part))
+	}
+}
+
+// wrap breaks a text between words into lines of at most width characters; of what is more
+// than limit lines, the last one ends with an ellipsis.
+func wrap(text string, width, limit int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+		for runes := []rune(line); len(runes) > width; runes = []rune(line) { // a long word
+			lines, line = append(lines, string(runes[:width])), string(runes[width:])
+		}
+	}
+	lines = append(lines, line)
+	if len(lines) > limit {
+		last := []rune(lines[limit-1])
+		lines = append(lines[:limit-1], string(last[:min(len(last), width-1)])+"…")
+	}
+	return lines
+}
 
 func (p *printer) collected(s step, c agent.Collection, took time.Duration) {
 	p.head(s, p.out.Paint(term.Cyan, "collected "+fmt.Sprint(len(c.Values))), took)
 	for i, v := range c.Values {
-		p.line(term.Cyan, c.From[i], oneLine(string(v)))
+		p.line(term.Cyan, c.From[i], "contributes", oneLine(string(v)))
 	}
 }
 
@@ -107,15 +153,15 @@ func (p *printer) killed(guard string) {
 }
 
 func (p *printer) held() {
-	p.out.Print("\nDenied although no worker answered: the guard is registered with on_failure deny.\n")
+	p.out.Print("\nDenied although no worker answered: the on_failure of the guard is deny.\n")
 }
 
 func (p *printer) proved(honest, forged audit.Report) {
-	p.out.Print("\n%s\n\n", p.out.Paint(term.Bold, "Every step is in the audit log, and was on disk before the agent got its answer:"))
-	p.out.Print("%d records in %d messages, exported to a file and verified with the router's public key:\n", honest.Records, honest.Messages)
-	p.out.Print("    %s\n", p.out.Paint(term.Green, honest.String()))
+	p.out.Print("\n%s\n\n", p.out.Paint(term.Bold, "Every step is in the audit log, on disk before the agent got its answer:"))
+	p.out.Print("%d records in %d messages, exported and verified with the public key:\n", honest.Records, honest.Messages)
+	p.indented(term.Green, honest.String())
 	p.out.Print("and the same file with one hook's \"deny\" changed to \"allow\":\n")
-	p.out.Print("    %s\n", p.out.Paint(term.Red, forged.String()))
+	p.indented(term.Red, forged.String())
 }
 
 func (p *printer) end(observed int64) {
