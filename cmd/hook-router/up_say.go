@@ -35,7 +35,7 @@ func (w *policyWorker) ready(ctx context.Context, stdout io.Writer, n *server.Se
 		fmt.Fprintf(stdout, "  export NATS_URL=%s\n", natsx.RedactURL(n.ClientURL()))
 	}
 	fmt.Fprint(stdout, `  hookctl connect claude-code  put an agent behind it (hookctl connect: others)
-  hookctl watch                see events and verdicts; hookctl approvals watch asks
+  hookctl watch                see verdicts (hookctl approvals watch: decide)
   hookctl why                  tell why the last call was denied
 `)
 	file, ok := stdout.(*os.File)

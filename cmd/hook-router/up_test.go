@@ -105,6 +105,11 @@ func TestUpServesTheStarterPolicy(t *testing.T) {
 				t.Errorf("%s: %+v, want %s", data, got.Result, want)
 			}
 		}
+		for line := range strings.Lines(r.out.String()) {
+			if len([]rune(line)) > 81 {
+				t.Errorf("a terminal has 80 columns: %s", line)
+			}
+		}
 		if strings.Contains(r.out.String(), "note") {
 			t.Errorf("there are notes:\n%s", r.out)
 		}
