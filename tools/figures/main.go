@@ -40,8 +40,11 @@ func main() {
 }
 
 func run(ctx context.Context, warm bool) error {
-	_, here, _, _ := runtime.Caller(0)
-	root := filepath.Join(filepath.Dir(here), "..", "..")
+	top, err := exec.CommandContext(ctx, "git", "rev-parse", "--show-toplevel").Output()
+	if err != nil {
+		return fmt.Errorf("find the checkout: %w", err)
+	}
+	root := strings.TrimSpace(string(top))
 	readme := filepath.Join(root, "README.md")
 	text, err := os.ReadFile(readme)
 	if err != nil {
@@ -66,6 +69,7 @@ func run(ctx context.Context, warm bool) error {
 	}
 	part := fmt.Sprintf("| to the first verdict on the screen, %d cores | |\n|---|---|\n| `hook-router demo`, release binary | %.1f s |\n%s\n",
 		runtime.NumCPU(), release.Seconds(), clone)
+	part = strings.TrimRight(part, "\n") + "\n"
 	fmt.Print(part)
 	begin, end := "<!-- begin figures -->\n", "<!-- end figures -->"
 	before, rest, ok := strings.Cut(string(text), begin)

@@ -17,7 +17,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strings"
 )
 
@@ -38,8 +37,11 @@ func main() {
 const maxPictures = 300 << 10
 
 func run(ctx context.Context, out string, svgOnly bool) error {
-	_, here, _, _ := runtime.Caller(0)
-	root := filepath.Join(filepath.Dir(here), "..", "..")
+	top, err := exec.CommandContext(ctx, "git", "rev-parse", "--show-toplevel").Output()
+	if err != nil {
+		return fmt.Errorf("find the checkout: %w", err)
+	}
+	root := strings.TrimSpace(string(top))
 	if out == "" {
 		out = filepath.Join(root, "docs", "images")
 	}
