@@ -85,7 +85,9 @@ func TestAWorkerIsNotReadyWithoutARouter(t *testing.T) {
 		return alive == http.StatusOK && code == http.StatusServiceUnavailable && strings.Contains(text, "the hooks are not registered")
 	})
 	cancel()
-	<-done
+	if err := <-done; err == nil {
+		t.Error("a worker that never registered ends without an error")
+	}
 }
 
 func TestAnAddressThatIsTakenIsAnError(t *testing.T) {

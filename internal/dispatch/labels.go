@@ -119,7 +119,7 @@ func (d *Dispatcher) run(ctx context.Context, ev *event) (out chain.Outcome, err
 		if err != nil {
 			return out, err
 		}
-	grown := events.NewLabels(saw, now)
+		grown := events.NewLabels(saw, now)
 		if len(grown) == 0 {
 			return out, nil
 		}
@@ -127,7 +127,7 @@ func (d *Dispatcher) run(ctx context.Context, ev *event) (out chain.Outcome, err
 			return out, wire.Errorf(wire.Unavailable, "what the session has seen grew while the event was decided: try again")
 		}
 		ev.request.Event = ev.request.Event.WithLabels(now...)
-		before = append(out.InVain, out.Calls...)
+		before = slices.Concat(out.InVain, out.Calls)
 	}
 }
 

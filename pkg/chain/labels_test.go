@@ -86,7 +86,7 @@ func TestLabelsOfNeighborsAreAsOneByOne(t *testing.T) {
 	t.Parallel()
 	labels := []string{"", "", "x", "y", "skip-1", "skip-3"}
 	for seed := range uint64(500) {
-		rnd := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test
+		rnd := rand.New(rand.NewPCG(seed, 1))
 		var entries []*chain.Entry
 		for i := range 2 + rnd.IntN(6) {
 			effect := chain.Validates

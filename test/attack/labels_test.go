@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -63,9 +64,7 @@ func flowBus(t *testing.T) (s nats.InProcessConnProvider, run func(session, line
 	return s, func(session, line string, more nats.Header) (v verdict.Verdict) {
 		t.Helper()
 		header := nats.Header{"ce-specversion": {"1.0"}, "ce-id": {nats.NewInbox()}, "ce-source": {"/attacker"}, "ce-type": {"tool:pre"}, "ce-subject": {session}, "Hook-Wait-Ms": {"1"}}
-		for name, values := range more {
-			header[name] = values
-		}
+		maps.Copy(header, more)
 		m, err := attacker.RequestMsgWithContext(ctx, &nats.Msg{Subject: "hooks.execute.tool.pre", Header: header, Data: command(line)})
 		if err != nil {
 			t.Error(err)

@@ -54,7 +54,7 @@ var identities = sync.OnceValues(func() (made identity, err error) {
 	hookctl("init" + auth)
 	hookctl("add router router" + auth)
 	hookctl("add agent coder" + auth)
-	hookctl("add worker policy --hook=redaction,path-guard,command-guard,metadata-and-console,unknown-tools,mcp-tools,foreign-instructions" + auth)
+	hookctl("add worker policy --hook=redaction,path-guard,command-guard,metadata-and-console,unknown-tools,mcp-tools,notebook-shell,foreign-instructions" + auth)
 	if m := regexp.MustCompile(`"token": ?"([^"]+)"`).FindStringSubmatch(hookctl("add --http=coder" + auth)); m != nil {
 		made.token = m[1]
 	}
@@ -106,7 +106,7 @@ func TestTheProgramsServeIdentities(t *testing.T) {
 	router := c.route(t, ctx)
 	router.says(t, ctx, `health +(http://[^/]+)/readyz`)
 	worker := c.run(t, "hook-worker", "hook-worker")
-	worker.says(t, ctx, "answers for 7 hooks")
+	worker.says(t, ctx, "answers for 8 hooks")
 	c.guarded(t)
 	at := ""
 	for _, line := range router.seen {

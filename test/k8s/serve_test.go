@@ -28,7 +28,7 @@ func TestTheProgramsServe(t *testing.T) {
 			health := router.says(t, ctx, `health +(http://[^/]+)/readyz`)[1]
 			c.served(t, ctx, w, health)
 			worker := c.run(t, "hook-worker", "hook-worker")
-			worker.says(t, ctx, "answers for 7 hooks")
+			worker.says(t, ctx, "answers for 8 hooks")
 			c.guarded(t)
 			lacksNothing(t, router, worker)
 			if replicas := c.replicas(t, "HOOKS", "HOOKS_AUDIT"); replicas != len(c.servers) {
@@ -80,11 +80,11 @@ func TestTheProgramsServeInOnePod(t *testing.T) {
 	// The one setting that the manifest leaves at its default, which may be taken here.
 	pod := w.Container("hook-router")
 	pod.Env = append(pod.Env, pod.Env[0])
-	pod.Env[len(pod.Env)-1].Name, pod.Env[len(pod.Env)-1].Value = "HOOK_ROUTER_NATS_LISTEN", strings.TrimPrefix(c.names[3], "nats://")
+	pod.Env[len(pod.Env)-1].Name, pod.Env[len(pod.Env)-1].Value = "HOOK_ROUTER_NATS_LISTEN", strings.TrimPrefix(c.names[5], "nats://")
 	router := c.run(t, "hook-router", "hook-router")
 	health := router.says(t, ctx, `health +(http://[^/]+)/readyz`)[1]
 	c.served(t, ctx, w, health)
-	c.run(t, "hook-router", "hook-worker").says(t, ctx, "answers for 7 hooks")
+	c.run(t, "hook-router", "hook-worker").says(t, ctx, "answers for 8 hooks")
 	c.guarded(t)
 	jaeger.hears(t, ctx, "hook-router", "hook-worker")
 }

@@ -41,14 +41,21 @@ type call struct {
 }
 
 func answerAll() {
-	if os.Getenv("TEST_STUBBORN") != "" {
-		signal.Ignore(syscall.SIGTERM)
-		defer func() { time.Sleep(time.Hour) }()
-	}
 	if os.Getenv("TEST_BROKEN") != "" {
 		fmt.Fprintln(os.Stderr, "no module named torch")
 		os.Exit(3)
 	}
+	if os.Getenv("TEST_STUBBORN") != "" {
+		signal.Ignore(syscall.SIGTERM)
+	}
+	answerLines()
+	if os.Getenv("TEST_STUBBORN") != "" {
+		time.Sleep(time.Hour) //nolint:forbidigo // it hangs
+	}
+}
+
+// answerLines answers until there is nothing more to read.
+func answerLines() {
 	old := ""
 	lines := bufio.NewReader(os.Stdin)
 	for {
@@ -71,7 +78,7 @@ func answerAll() {
 			os.Exit(q.Exit)
 		}
 		if q.Hang {
-			time.Sleep(time.Hour)
+			time.Sleep(time.Hour) //nolint:forbidigo // it hangs
 		}
 		old = q.ID
 	}

@@ -52,7 +52,8 @@ func (c *command) resident(s kind.Section) kind.Hook {
 func callDocument(ctx context.Context, ev events.Event) []byte {
 	call := worker.CallFrom(ctx)
 	more := []member{
-		{"chain_id", call.ChainID}, {"mode", string(call.Mode)},
+		{"chain_id", call.ChainID},
+		{"mode", string(call.Mode)},
 		{"traceparent", cmp.Or(call.Traceparent, ev.Extensions["traceparent"])},
 	}
 	if deadline, bounded := ctx.Deadline(); bounded {
