@@ -20,10 +20,17 @@ import (
 type Transport struct {
 	conn     *natsx.Conn
 	maxReply int
+	nobody   func(hook string)
 }
 
-// New makes a transport. Replies of more than maxReply bytes are invalid results.
-func New(conn *natsx.Conn, maxReply int) *Transport { return &Transport{conn, maxReply} }
+// New makes a transport. Replies of more than maxReply bytes are invalid results. nobody is
+// told of each call that no worker listens to, and must not block; nil for nobody.
+func New(conn *natsx.Conn, maxReply int, nobody func(hook string)) *Transport {
+	if nobody == nil {
+		nobody = func(string) {}
+	}
+	return &Transport{conn, maxReply, nobody}
+}
 
 // Open returns what sends the messages about one event.
 func (t *Transport) Open(e dispatch.Envelope) dispatch.Channel {
@@ -67,6 +74,9 @@ func (c *channel) Notify(call dispatch.Call) error {
 func (c *channel) Call(ctx context.Context, call dispatch.Call) (dispatch.Reply, error) {
 	header := c.callHeader(call)
 	reply, err := Do(ctx, c.conn, call, header, c.maxReply)
+	if errors.Is(err, chain.ErrNoResponder) {
+		c.nobody(call.Hook)
+	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		_ = c.conn.Publish(c.conn.CallCancel(call.Hook), wire.Header{wire.HeaderCallID: header[wire.HeaderCallID]}, nil) // it ends in its time anyway
 	}

@@ -122,6 +122,21 @@ func TestDoWithoutAReply(t *testing.T) {
 	}
 }
 
+func TestOnlyACallThatNobodyHearsIsReported(t *testing.T) {
+	t.Parallel()
+	conn, worker := bus(t)
+	subscribe(t, worker, conn.Call("answers"), func(m *nats.Msg) { _ = m.Respond([]byte("{}")) })
+	subscribe(t, worker, conn.Call("silent"), nil)
+	var nobody []string
+	calls := hookcall.New(conn, maxReply, func(hook string) { nobody = append(nobody, hook) }).Open(dispatch.Envelope{Event: events.Event{Name: "tool:pre"}})
+	for _, hook := range []string{"answers", "silent", "killed"} {
+		_, _ = calls.Call(testkit.Within(t, 100*time.Millisecond), dispatch.Call{Hook: hook, Data: []byte("{}")})
+	}
+	if len(nobody) != 1 || nobody[0] != "killed" {
+		t.Errorf("reported: %q", nobody)
+	}
+}
+
 const (
 	traceOfEvent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	traceOfCall  = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01"
@@ -129,7 +144,7 @@ const (
 
 // channel opens the channel of an event with all that a message can carry.
 func channel(conn *natsx.Conn) dispatch.Channel {
-	return hookcall.New(conn, maxReply).Open(dispatch.Envelope{
+	return hookcall.New(conn, maxReply, nil).Open(dispatch.Envelope{
 		Event:   events.Event{ID: "e1", Source: "/agent", Name: "tool:pre", Session: "s1", Time: "2026-01-02T03:04:05Z", Extensions: map[string]string{"team": "a"}},
 		ChainID: "c1", Traceparent: traceOfEvent, Tracestate: "v=1", Baggage: "user=u1",
 	})

@@ -18,6 +18,7 @@ type report struct {
 	Replica string        `json:"replica"`
 	Applied uint64        `json:"applied,omitempty"`
 	Seen    []instanceKey `json:"seen,omitempty"`
+	Nobody  string        `json:"nobody,omitempty"` // id of a hook to which no worker listens
 }
 
 // listen applies the reports of other replicas.
@@ -38,8 +39,12 @@ func (r *Registry) listen() (stop func(), err error) {
 			if h := r.hooks[key.Hook]; h != nil {
 				if _, ok := h.Instances[key.Instance]; ok {
 					r.seen[key] = now
+					h.deserted.Store(false)
 				}
 			}
+		}
+		if h := r.hooks[rep.Nobody]; h != nil {
+			h.deserted.Store(true)
 		}
 	})
 }
@@ -59,10 +64,28 @@ func (r *Registry) send(rep report) error {
 // report sends the other replicas the revision that this one has applied.
 func (r *Registry) report(applied uint64) error { return r.send(report{Applied: applied}) }
 
+// NobodyListens notes that no worker listens to the calls of a hook: its instances are not
+// listed as alive, here and by the other replicas, until one of them renews. Nothing else
+// follows from it: they expire in their time.
+func (r *Registry) NobodyListens(id string) {
+	r.mu.Lock()
+	h := r.hooks[id]
+	r.mu.Unlock()
+	if h == nil || len(h.Instances) == 0 || h.deserted.Swap(true) {
+		return
+	}
+	if err := r.send(report{Nobody: id}); err != nil {
+		r.options.Log.Debug("hook without workers not reported", "hook", id, "error", err)
+	}
+}
+
 // heartbeat notes that an instance renewed, to be broadcast to the other replicas.
 func (r *Registry) heartbeat(id, instance string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if h := r.hooks[id]; h != nil {
+		h.deserted.Store(false)
+	}
 	key := instanceKey{id, instance}
 	if r.seen != nil {
 		r.seen[key] = time.Now()

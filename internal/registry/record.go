@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/mod/semver"
@@ -62,6 +63,7 @@ type hook struct {
 	record
 	revision uint64
 	entry    *chain.Entry
+	deserted atomic.Bool // a call found that no worker listens, and none has renewed since
 }
 
 func decodeHook(e natsx.Entry, compile Compile) (*hook, error) {
@@ -147,7 +149,7 @@ type Listing struct {
 	chain.Registration
 	Order     uint64   `json:"order"`
 	Revision  uint64   `json:"revision"`
-	Instances []Member `json:"instances"`
+	Instances []Member `json:"instances"` // that are alive: none once a call found that nobody listens
 }
 
 // Member is a live instance of a hook.
@@ -159,6 +161,9 @@ type Member struct {
 func (h *hook) listing() Listing {
 	l := Listing{Registration: h.Registration.WithDefaults(), Order: h.entry.Order, Revision: h.revision, Instances: []Member{}}
 	l.Registration.Instance = ""
+	if h.deserted.Load() {
+		return l
+	}
 	for _, id := range slices.Sorted(maps.Keys(h.Instances)) {
 		l.Instances = append(l.Instances, Member{id, h.Instances[id].Version})
 	}

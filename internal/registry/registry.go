@@ -218,7 +218,7 @@ func (r *Registry) InForce(reg chain.Registration) *chain.Registration {
 func (r *Registry) Instances(id string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if h := r.hooks[id]; h != nil {
+	if h := r.hooks[id]; h != nil && !h.deserted.Load() {
 		return len(h.Instances)
 	}
 	return 0

@@ -94,7 +94,7 @@ func (r *Router) openCoordinator(ctx context.Context) error {
 		Mask:    r.opts.PublishData.Mask(r.opts.AuditMask), MaskText: r.audit.View().Text, Log: r.opts.Log,
 	})
 	r.dispatch = dispatch.New(dispatch.Dependencies{
-		Hooks: r.registry, Freezes: r.registry, Transport: hookcall.New(r.conn, r.opts.MaxReply), Sessions: r.sessions, Approvals: r.approvals, Labels: r.registry,
+		Hooks: r.registry, Freezes: r.registry, Transport: hookcall.New(r.conn, r.opts.MaxReply, r.registry.NobodyListens), Sessions: r.sessions, Approvals: r.approvals, Labels: r.registry,
 		Journal: r.audit, View: r.audit.View(), Observer: r.observer,
 	}, r.opts.dispatchOptions(r.guards))
 	r.agents = agentapi.New(agentapi.Options{

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -64,6 +65,9 @@ func workerKilled(t *testing.T, program string) {
 				}
 				if tt.workers == 1 {
 					failedBy(t, m, tt.policy, "no_responder")
+					if list := decode[[]registry.Listing](t, request(t, ctx, nc, "hooks.registry", nil, "").Data); len(list) != 1 || len(list[0].Instances) != 0 {
+						t.Errorf("the registry still lists the worker as alive: %+v", list)
+					}
 					continue
 				}
 				if res := decode[chain.Result](t, m.Data); m.Header.Get("Hook-Failed-Open") != "" || workers[res.ContextInjection] == nil {

@@ -1,0 +1,42 @@
+package registry_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/registry"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+)
+
+// A worker that was killed is not listed as alive once a call found that nobody listens: by
+// no replica, though its registration stays as it is; and a renewal brings it back.
+func TestAHookToWhichNobodyListensHasNoLiveInstance(t *testing.T) {
+	t.Parallel()
+	server := natstest.Server(t)
+	first := replica(t, server, registry.Options{Replica: "first", TTL: time.Minute})
+	second := replica(t, server, registry.Options{Replica: "second", TTL: time.Minute})
+	revision := register(t, first, hook("killed", "i"))
+	register(t, first, hook("alive", "i"))
+	both := func(killed int) func() bool {
+		return func() bool {
+			for _, r := range []*registry.Registry{first, second} {
+				list := r.List()
+				if r.Instances("killed") != killed || len(list) != 2 || len(list[0].Instances) != killed || list[0].Revision != revision ||
+					r.Instances("alive") != 1 || len(list[1].Instances) != 1 || called(t, r) != "killed alive" {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	testkit.Eventually(t, "both list the instances", both(1))
+	first.NobodyListens("killed")
+	first.NobodyListens("no such hook")
+	if n := first.Instances("killed"); n != 0 {
+		t.Errorf("%d instances right after the call", n)
+	}
+	testkit.Eventually(t, "both list no instance, and still call the hook", both(0))
+	register(t, second, hook("killed", "i")) // renews
+	testkit.Eventually(t, "both list it again", both(1))
+}
