@@ -67,8 +67,9 @@ type serve struct {
 	InjectionSize   int `name:"injection-size-limit" env:"HOOK_ROUTER_INJECTION_SIZE_LIMIT" default:"10240" help:"Largest injection of a hook, in bytes; a session may lower it."`
 	InjectionBudget int `name:"injection-budget-per-turn" env:"HOOK_ROUTER_INJECTION_BUDGET_PER_TURN" default:"10000" help:"Injection budget of a turn, in tokens of four characters; a session may lower it."`
 
-	Guards        string `env:"HOOK_ROUTER_GUARDS" type:"existingfile" placeholder:"FILE" help:"Guards that must be in force, and that no worker can weaken."`
-	UnknownEvents string `env:"HOOK_ROUTER_UNKNOWN_EVENTS" enum:"deny,warn,allow" default:"warn" help:"Events that are neither standard nor named by a hook: deny, warn (once for each name) or allow."`
+	Guards        string        `env:"HOOK_ROUTER_GUARDS" type:"existingfile" placeholder:"FILE" help:"Guards that must be in force, and that no worker can weaken."`
+	LabelMemory   time.Duration `env:"HOOK_ROUTER_LABEL_MEMORY" default:"1h" help:"How long labels of one session hold for all sessions of the same proven sender, so that a new session id escapes nothing; 0: not at all."`
+	UnknownEvents string        `env:"HOOK_ROUTER_UNKNOWN_EVENTS" enum:"deny,warn,allow" default:"warn" help:"Events that are neither standard nor named by a hook: deny, warn (once for each name) or allow."`
 
 	Approvals              string        `env:"HOOK_ROUTER_APPROVALS" enum:"on,off" default:"on" help:"Whether people are asked: on or off; off denies every approval request."`
 	ApprovalRules          string        `env:"HOOK_ROUTER_APPROVAL_RULES" type:"existingfile" placeholder:"FILE" help:"Rules that answer approval requests before a person is asked."`
@@ -133,6 +134,7 @@ func (s serve) check(command *kong.Context) error {
 		{"max-questions", int64(s.MaxApprovals), 1},
 		{"max-questions-per-session", int64(s.MaxApprovalsPerSession), 1},
 		{"approval-replay", int64(s.ApprovalReplay), 1},
+		{"label-memory", int64(s.LabelMemory), 0},
 		{"drain-timeout", int64(s.DrainTimeout), 0},
 		{"jetstream-replicas", int64(s.Replicas), 0},
 	} {
@@ -166,6 +168,14 @@ func (s serve) check(command *kong.Context) error {
 		return errors.New("--console-proxy-header needs a token that proves the proxy: add proxy:TOKEN to HOOK_ROUTER_CONSOLE_TOKEN, and have the proxy send it as Authorization: Bearer TOKEN")
 	}
 	return nil
+}
+
+// labelMemory is --label-memory as the router takes it, where 0 means the default.
+func (s serve) labelMemory() time.Duration {
+	if s.LabelMemory == 0 {
+		return -1
+	}
+	return s.LabelMemory
 }
 
 // checkConsoleURL says why agents can't be told that address. What is more than an address
@@ -267,7 +277,7 @@ func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log
 			ChainTimeout: s.ChainTimeout, CollectTimeout: s.CollectTimeout, DrainTimeout: s.DrainTimeout,
 			PublishData: dispatch.PublishData(s.PublishData), TTL: s.TTL,
 			Injection:   verdict.Limits{Size: s.InjectionSize, Budget: s.InjectionBudget},
-			NoApprovals: s.Approvals == "off", ReplayWindow: s.ApprovalReplay, ConsoleURL: strings.TrimSuffix(s.ConsoleURL, "/"), Rules: files, Guards: files.guards, Identities: identities, UnknownEvents: dispatch.UnknownEvents(s.UnknownEvents), ProvenOnly: s.Approvers == "proven", Accounts: s.NATSAccounts,
+			NoApprovals: s.Approvals == "off", ReplayWindow: s.ApprovalReplay, ConsoleURL: strings.TrimSuffix(s.ConsoleURL, "/"), Rules: files, Guards: files.guards, Identities: identities, UnknownEvents: dispatch.UnknownEvents(s.UnknownEvents), LabelMemory: s.labelMemory(), ProvenOnly: s.Approvers == "proven", Accounts: s.NATSAccounts,
 			Audit: recorder.Mode(s.Audit), AuditTimeout: s.AuditTimeout, AuditData: recorder.Data(s.AuditData), AuditMask: files.masker(), AuditKey: key,
 			MaxApprovals: s.MaxApprovals, MaxApprovalsPerSession: s.MaxApprovalsPerSession, ForwardBaggage: s.ForwardBaggage,
 		},

@@ -214,6 +214,19 @@ func (t *Table) Apply(r Record, revision uint64) {
 	t.sight(n)
 }
 
+// Old are the keys and the revisions of the records that nobody wrote for [Retention].
+func (t *Table) Old(now time.Time) map[string]uint64 {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	old := map[string]uint64{}
+	for key, name := range t.names {
+		if n := t.nodes[name]; n != nil && n.revision > 0 && now.Sub(n.Time) > Retention {
+			old[key] = n.revision
+		}
+	}
+	return old
+}
+
 // Drop forgets the session whose record with a key was removed from the store, if it is
 // older than [Retention]: what somebody removed by hand holds until then. Its tree keeps what
 // it has seen while another member is there.

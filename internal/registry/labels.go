@@ -154,6 +154,18 @@ func (r *Registry) updateSession(ctx context.Context, name string, change func(o
 	}
 }
 
+// forget removes the records of sessions that nobody wrote for [labels.Retention].
+func (r *Registry) forget(ctx context.Context) error {
+	return every(ctx, r.options.Forget, func() {
+		if !r.Current() {
+			return
+		}
+		for key, revision := range r.labels.Old(time.Now()) {
+			_ = r.bucket.Remove(ctx, labelKey+key, revision) // another replica may be faster
+		}
+	})
+}
+
 // labeled applies the records of sessions in a batch, and says whether there are some. They
 // only add up, so the table that is served may have them before the rest of the batch.
 func (f *follower) labeled(batch []natsx.Entry) (found bool) {

@@ -43,6 +43,9 @@ type Options struct {
 	TTL time.Duration
 	// Labels says how long what sessions have seen holds.
 	Labels labels.Options
+	// Forget is how often what was known of sessions for longer than [labels.Retention] is
+	// looked for; 0 means an hour.
+	Forget time.Duration
 	// Compile makes a hook's condition; nil means that no hook has one.
 	Compile Compile
 	// Record is called with each change before it is made, and prevents it with an error.
@@ -110,6 +113,7 @@ func (p *peer) last() renewal { return p.renewals[len(p.renewals)-1] }
 func New(c *natsx.Conn, bucket *natsx.Bucket, o Options) *Registry {
 	o.Lease = cmp.Or(o.Lease, 3*time.Second)
 	o.TTL = cmp.Or(o.TTL, 15*time.Second)
+	o.Forget = cmp.Or(o.Forget, time.Hour)
 	if o.Compile == nil {
 		o.Compile = func(chain.Registration) (func(*chain.View) (bool, error), error) { return nil, nil }
 	}
@@ -284,7 +288,7 @@ func (r *Registry) hold(ctx context.Context) error {
 
 	lease := &lease{registry: r, sent: map[uint64]time.Time{}}
 	var wg sync.WaitGroup
-	for _, part := range []func(context.Context) error{lease.renew, r.expire, r.broadcastHeartbeats, r.tellLost, r.watchSettings} {
+	for _, part := range []func(context.Context) error{lease.renew, r.expire, r.forget, r.broadcastHeartbeats, r.tellLost, r.watchSettings} {
 		wg.Go(func() {
 			if err := part(ctx); err != nil {
 				cancel(err)

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/hookrouter/hookrouter/internal/labels"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
@@ -373,5 +374,38 @@ func TestConditions(t *testing.T) {
 	}
 	if ok, err := table.Get("matching").Condition(nil); ok || !errors.Is(err, broken) {
 		t.Errorf("the condition says %v, %v", ok, err)
+	}
+}
+
+// What sessions have seen is kept for 30 days after the last change, and no longer.
+func TestOldLabelsAreForgotten(t *testing.T) {
+	t.Parallel()
+	server := natstest.Server(t)
+	conn, err := natsx.Connect(natsx.Options{InProcess: server})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	bucket, err := conn.OpenBucket(t.Context(), registry.Bucket(conn.Bucket(), 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, age := range map[string]time.Duration{"old": labels.Retention + time.Hour, "young": labels.Retention - time.Hour} {
+		record := labels.Record{Session: name}.With("guard", time.Now().Add(-age), "secret-read")
+		body, err := record.Append()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bucket.Update(t.Context(), "label."+labels.Key(record.Name()), body, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := replica(t, server, registry.Options{Replica: "first", Forget: 10 * time.Millisecond})
+	testkit.Eventually(t, "the old session is forgotten", func() bool {
+		seen, err := r.Labels(labels.Name("", "old"))
+		return err == nil && len(seen) == 0
+	})
+	if seen, err := r.Labels(labels.Name("", "young")); err != nil || len(seen) != 1 {
+		t.Errorf("the young session has seen %v, %v", seen, err)
 	}
 }

@@ -93,6 +93,9 @@ type Options struct {
 	// ForwardBaggage passes the W3C baggage of a request on to hooks. It may hold
 	// anything that the agent's program put there.
 	ForwardBaggage bool
+	// LabelMemory is how long what a session of a proven sender has seen holds for all
+	// sessions of that sender; 0 means an hour, less than 0 not at all.
+	LabelMemory time.Duration
 	// TTL and Lease are those of the registry; 0 means its defaults.
 	TTL, Lease time.Duration
 	// Log gets a line for each denial, refusal and approval at info or above, and for other
