@@ -135,7 +135,7 @@ func (s *session) screenshot(ctx context.Context) ([]byte, error) {
 	}
 	file := filepath.Join(s.home, "approval.png")
 	chromium := exec.CommandContext(ctx, "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--force-dark-mode=0",
-		"--user-data-dir="+filepath.Join(s.home, "chromium"), "--window-size=900,760", "--virtual-time-budget=4000", "--screenshot="+file,
+		"--user-data-dir="+filepath.Join(s.home, "chromium"), "--window-size=900,760", "--virtual-time-budget=20000", "--screenshot="+file,
 		"http://127.0.0.1:8080/#token="+s.token)
 	chromium.Env = s.env
 	if out, err := chromium.CombinedOutput(); err != nil {

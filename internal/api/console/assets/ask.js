@@ -1,7 +1,7 @@
 // The dialog that shows a person one approval request.
 import { $, call, el, toast } from "./dom.js";
 import { edits, rest, subject } from "./judge.js";
-import { indented, left, members, text, visible } from "./text.js";
+import { agentName, indented, left, members, text, visible } from "./text.js";
 
 const deaf = 400; // ms after opening in which keys and clicks decide nothing
 const stay = 5000; // ms that an outcome made elsewhere is shown
@@ -63,7 +63,7 @@ function fill(q, record, view) {
   $("ask-prompt").textContent = visible(q.prompt, true);
   const reason = text(record, "reason");
   $("ask-reason").textContent = q.prompt.includes(reason) ? "" : visible(reason, true); // guards ask with it
-  const facts = { event: q.event, session: q.session_id, agent: text(record, "agent") };
+  const facts = { event: q.event, session: q.session_id, agent: agentName(text(record, "agent")) };
   $("ask-facts").replaceChildren(...Object.entries(facts).filter(([, value]) => value).map(([name, value]) =>
     el("div", {}, el("dt", { textContent: name }), el("dd", { textContent: visible(value) }))));
   const chain = text(record, "chain_id");

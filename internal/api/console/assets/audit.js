@@ -1,14 +1,14 @@
 // The audit log: how far it is signed, a search, and the way to the story of a chain.
 import { $, call, el, why } from "./dom.js";
 import { line, search, verdict, when } from "./records.js";
-import { visible } from "./text.js";
+import { agentName, visible } from "./text.js";
 
 const find = search("audit", "/v1/audit", "records", (r) => el("li", {},
   el("div", { class: "top" }, verdict(r.failure ? "failure" : r.action, r.failure || r.action || r.kind), el("b", { textContent: visible([r.event, r.tool].filter(Boolean).join(" ")) }),
     when(r.time), r.chain_id ? why(r.chain_id, "Why?") : null),
   r.subject ? el("code", { class: "prompt", textContent: visible(r.subject, true) }) : null,
   r.reason ? el("div", { class: "prompt", textContent: visible(r.reason, true) }) : null,
-  line(r.hook, r.rule, r.agent, r.session_id && "session " + r.session_id, r.chain_id && "chain " + r.chain_id, "at " + r.place)));
+  line(r.hook, r.rule, agentName(r.agent), r.session_id && "session " + r.session_id, r.chain_id && "chain " + r.chain_id, "at " + r.place)));
 
 export function showAudit() {
   showState();

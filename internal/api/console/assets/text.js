@@ -107,3 +107,6 @@ export function left(ms) {
   if (s < 86400) return Math.floor(s / 3600) + " h " + two(Math.floor(s / 60) % 60) + " min";
   return Math.floor(s / 86400) + " d " + Math.floor(s / 3600) % 24 + " h";
 }
+
+// agentName is an agent as people read it: a CloudEvents source without its first slash.
+export const agentName = (source) => (source || "").replace(/^\//, "");

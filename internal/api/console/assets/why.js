@@ -1,7 +1,7 @@
 // Why: the story of one decision, at an address of its own: /why/ID.
 import { $, call, el } from "./dom.js";
 import { changes } from "./question.js";
-import { members, parts, visible } from "./text.js";
+import { agentName, members, parts, visible } from "./text.js";
 
 // asked is the id in the address; null on another page.
 export const asked = () => location.pathname.startsWith("/why/") ? decodeURIComponent(location.pathname.slice("/why/".length)) : null;
@@ -27,7 +27,7 @@ function fill(s, raw) {
   const facts = {
     event: s.event, tool: s.tool, hook: s.hook, rule: s.rule, reason: s.reason,
     approved: (s.approvals || []).map(approval).join("; "),
-    when: s.time + ", took " + (s.us / 1000).toFixed(1) + " ms", agent: s.emitter && s.emitter !== s.agent ? s.emitter + ", as " + s.agent : s.agent,
+    when: s.time + ", took " + (s.us / 1000).toFixed(1) + " ms", agent: s.emitter && s.emitter !== s.agent ? s.emitter + ", as " + agentName(s.agent) : agentName(s.agent),
     session: s.session_id, "event id": s.event_id, chain: s.chain_id + " at " + s.place,
     also: s.others ? s.others.length + (s.more ? " and more" : "") + " chains of this " + s.kind : "",
   };
