@@ -134,6 +134,12 @@ var trials = []struct {
 		hookrouter_registry_changes_total{job="r",hook="other",action="unregistered"} 0+1x90
 		hookrouter_registry_changes_total{job="r",hook="other",action="registered"} 0+1x90`, 90, never},
 
+	{"WorkerBehind", "one of two does not take its file", `
+		hook_worker_file_current{job="w",instance="a"} 1x5 0x30
+		hook_worker_file_current{job="w",instance="b"} 1x60`, 30, firing{8, -1}},
+	{"WorkerBehind", "it is repaired", `hook_worker_file_current{job="w",instance="a"} 1x5 0x8 1x60`, 40, firing{8, 15}},
+	{"WorkerBehind", "a file that is saved in two steps", `hook_worker_file_current{job="w",instance="a"} 1x5 0 1x60`, 30, never},
+
 	{"ApprovalWaits", "an approval request gets old", `hookrouter_approvals_oldest_age_seconds{job="r"} 0 60 120 180 240 299 0x30`, 20, firing{4, 6}},
 	{"ApprovalWaits", "each is answered in time", `hookrouter_approvals_oldest_age_seconds{job="r"} 0 60 119 0 60 120 0 60 0x30`, 20, never},
 	{"ApprovalWaits", "one that is answered meanwhile", `hookrouter_approvals_oldest_age_seconds{job="r"} 0 100 160 0x30`, 20, never},

@@ -106,7 +106,7 @@ func (s Shown) Lacks(text string) (wrong []string) {
 func (s Shown) selector(v *parser.VectorSelector) (wrong []string) {
 	known, ok := s[v.Name]
 	if !ok {
-		return []string{fmt.Sprintf("no router shows %q", v.Name)}
+		return []string{fmt.Sprintf("nobody shows %q", v.Name)}
 	}
 	for _, m := range v.LabelMatchers {
 		values, ok := known[m.Name]

@@ -206,13 +206,15 @@ func asked(d *Dashboard, rules []rulefmt.Rule, page string) map[string]string {
 	return all
 }
 
-// What panels and rules name is what a router shows that has done everything.
+// What panels and rules name is what a router that has done everything shows, and a worker.
 func TestEveryNameIsShown(t *testing.T) {
 	r := everything(t)
+	worker := r.worker()
 	rules, began := deployed(t), time.Now()
 	var wrong []string
 	r.until("all is counted", func() bool {
 		shown := r.metrics()
+		maps.Copy(shown, worker())
 		shown.add("hookrouter_refused_total", map[string]string{"code": "500"}) // a defect, which none is known of
 		shown, err := shown.With(rules)
 		if err != nil {
@@ -232,7 +234,7 @@ func TestEveryNameIsShown(t *testing.T) {
 	}
 }
 
-// Whatever a router shows stands in the dashboard.
+// Whatever routers and workers show stands in the dashboard.
 func TestTheDashboardShowsEveryMetric(t *testing.T) {
 	page := string(read(t, root+"/docs/telemetry.md"))
 	var text strings.Builder
@@ -241,13 +243,12 @@ func TestTheDashboardShowsEveryMetric(t *testing.T) {
 	}
 	count := 0
 	for line := range strings.Lines(page) {
-		name, ok := strings.CutPrefix(line, "| `hookrouter_")
-		if !ok {
+		name, _, _ := strings.Cut(strings.TrimPrefix(line, "| `"), "`")
+		if !strings.HasPrefix(name, "hookrouter_") && !strings.HasPrefix(name, "hook_worker_") {
 			continue
 		}
-		name, _, _ = strings.Cut(name, "`")
-		if count++; !strings.Contains(text.String(), "hookrouter_"+name) {
-			t.Errorf("no panel shows hookrouter_%s", name)
+		if count++; !strings.Contains(text.String(), name) {
+			t.Errorf("no panel shows %s", name)
 		}
 	}
 	if count < 25 {
@@ -261,15 +262,15 @@ func TestWhatNoRouterShowsIsFound(t *testing.T) {
 		`sum by (hook) (rate(a_total[5m]))`:                  "",
 		`a_total{job=~".*",class=~"x|y"}`:                    "",
 		`sum by (le, instance) (rate(b_bucket[5m]))`:         "",
-		`rate(gone_total[5m])`:                               `no router shows "gone_total"`,
+		`rate(gone_total[5m])`:                               `nobody shows "gone_total"`,
 		`a_total{agent="x"}`:                                 `a_total has no label "agent"`,
 		`a_total{class="z"}`:                                 `never shown with class="z"`,
 		`a_total{class=~"x|z"}`:                              `never shown with class="z"`,
 		`sum by (agent) (a_total)`:                           `a_total is grouped by "agent"`,
 		`1 + (a_total unless max by (hook) (b_bucket))`:      `b_bucket is grouped by "hook"`,
 		`sum(rate(a_total[5m])`:                              `it can't be read`,
-		`topk(3, avg_over_time(nothing[1h:5m] offset 1m))`:   `no router shows "nothing"`,
-		`histogram_quantile(0.9, sum by (le) (missing) > 1)`: `no router shows "missing"`,
+		`topk(3, avg_over_time(nothing[1h:5m] offset 1m))`:   `nobody shows "nothing"`,
+		`histogram_quantile(0.9, sum by (le) (missing) > 1)`: `nobody shows "missing"`,
 	} {
 		got := strings.Join(shown.Lacks(expr), "; ")
 		if want == "" && got != "" || !strings.Contains(got, want) {

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -106,11 +108,7 @@ func says(answer string) func(*nats.Msg) string { return func(*nats.Msg) string 
 // metrics are what /metrics shows.
 func (r *running) metrics() Shown {
 	r.t.Helper()
-	req, err := http.NewRequestWithContext(r.ctx, http.MethodGet, r.health+"/metrics", http.NoBody)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	answer, err := http.DefaultClient.Do(req)
+	answer, err := r.get(r.health + "/metrics")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -123,6 +121,52 @@ func (r *running) metrics() Shown {
 		r.t.Fatal(err)
 	}
 	return shown
+}
+
+func (r *running) get(url string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(r.ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	return http.DefaultClient.Do(req)
+}
+
+// worker starts a worker, and gives what its /metrics shows: nothing until it serves.
+func (r *running) worker() func() Shown {
+	r.t.Helper()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	address, file := free.Addr().String(), filepath.Join(r.t.TempDir(), "worker.yaml")
+	_ = free.Close()
+	if err := os.WriteFile(file, []byte(`hooks: [{id: of-a-file, events: ["custom:file"], cel: {rules: [{deny: "no"}]}}]`), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	cmd := exec.Command(program(r.t, "hook-worker"), "--config="+file, "--nats-url="+r.nc.ConnectedUrl(), "--http-listen="+address)
+	log := &strings.Builder{}
+	cmd.Stderr = log
+	if err := cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		if err := cmd.Wait(); err != nil {
+			r.t.Errorf("the worker ended badly: %v\n%s", err, log)
+		}
+	})
+	return func() Shown {
+		answer, err := r.get("http://" + address + "/metrics")
+		if err != nil {
+			return nil
+		}
+		defer answer.Body.Close()
+		shown, err := Read(answer.Body)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		return shown
+	}
 }
 
 // until waits for a condition.

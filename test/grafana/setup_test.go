@@ -34,9 +34,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// programs builds the router and hookctl from the tree, once.
+// programs builds the router, hook-worker and hookctl from the tree, once.
 var programs = sync.OnceValue(func() error {
-	build := exec.Command("go", "build", "-o", scratch+"/", "./cmd/hook-router", "./cmd/hookctl")
+	build := exec.Command("go", "build", "-o", scratch+"/", "./cmd/hook-router", "./cmd/hook-worker", "./cmd/hookctl")
 	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the programs: %w\n%s", err, out)

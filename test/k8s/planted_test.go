@@ -174,6 +174,7 @@ var planted = []struct {
 	{"streams are made with one copy", "production", "fewer than three copies", func(s *Set) { s.Workload("hook-router").Container("setup").Args = nil }},
 	{"nothing is denied by default", "production", "denies what", func(s *Set) { s.Policies = without(s.Policies, "default-deny") }},
 	{"anybody talks to the router", "production", "who talks to hook-router", func(s *Set) { s.Policies = without(s.Policies, "hook-router") }},
+	{"Prometheus is not let to workers", "production", "port 8082 of hook-worker", func(s *Set) { s.policy("hook-worker").Spec.Ingress = nil }},
 	{"one server's durability is not proven", "monitored", "does not ask nats-2", func(s *Set) {
 		v := variable(s, "hook-router", "hook-router", "HOOK_ROUTER_NATS_MONITOR")
 		v.Value = v.Value[:strings.LastIndex(v.Value, ",")]

@@ -31,6 +31,9 @@ func Production(s *Set) (wrong []string) {
 		}) {
 			say("no NetworkPolicy says who talks to %s", name)
 		}
+		if at := w.Template.Annotations; at["prometheus.io/scrape"] == "true" && !s.monitorable(w, at["prometheus.io/port"]) {
+			say("no NetworkPolicy lets Prometheus to port %s of %s", at["prometheus.io/port"], name)
+		}
 	}
 	if !slices.ContainsFunc(s.Policies, func(p *networkingv1.NetworkPolicy) bool {
 		return empty(&p.Spec.PodSelector) && len(p.Spec.PolicyTypes) == 2 && len(p.Spec.Ingress)+len(p.Spec.Egress) == 0
@@ -48,6 +51,21 @@ func Production(s *Set) (wrong []string) {
 		say("the streams are made with fewer than three copies")
 	}
 	return append(wrong, Monitored(s)...)
+}
+
+// monitorable says whether Prometheus' namespace is let to a port of the pods.
+func (s *Set) monitorable(w *Workload, number string) bool {
+	port := w.port(number)
+	return port != nil && slices.ContainsFunc(s.Policies, func(p *networkingv1.NetworkPolicy) bool {
+		return selector(&p.Spec.PodSelector).Matches(labels.Set(w.Template.Labels)) &&
+			slices.ContainsFunc(p.Spec.Ingress, func(in networkingv1.NetworkPolicyIngressRule) bool {
+				return slices.ContainsFunc(in.Ports, func(one networkingv1.NetworkPolicyPort) bool {
+					return one.Port != nil && (one.Port.String() == port.Name || one.Port.String() == number)
+				}) && slices.ContainsFunc(in.From, func(peer networkingv1.NetworkPolicyPeer) bool {
+					return peer.NamespaceSelector != nil && peer.NamespaceSelector.MatchLabels["hook-router/monitoring"] == "true"
+				})
+			})
+	})
 }
 
 // Monitored finds NATS servers that no router asks whether they sync their writes.
