@@ -2,16 +2,25 @@ package natsx
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
+
+// ErrReconnected means that the connection was lost and is back. The server may have
+// forgotten the watch, which the client library notices after ten seconds: follow again.
+var ErrReconnected = errors.New("the connection was lost and is back")
 
 // Follow calls handle with the current value of every key, and then with every change, in
 // the order of the log; loaded is true from the call that completes the values on. Changes
 // that are waiting come in one batch. It returns when ctx ends, when handle returns an
-// error, or when the watch ends.
+// error, when the watch ends, or with [ErrReconnected].
 func (k *Bucket) Follow(ctx context.Context, handle func(batch []Entry, loaded bool) error) error {
+	nc := k.js.Conn()
+	reconnected := nc.StatusChanged(nats.CONNECTED)
+	defer nc.RemoveStatusListener(reconnected)
 	watcher, err := k.kv.WatchAll(ctx)
 	if err != nil {
 		return fmt.Errorf("follow bucket %s: %w", k.name, err)
@@ -30,6 +39,8 @@ func (k *Bucket) Follow(ctx context.Context, handle func(batch []Entry, loaded b
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-reconnected:
+			return fmt.Errorf("follow bucket %s: %w", k.name, ErrReconnected)
 		case e, ok := <-watcher.Updates():
 			batch, open = add(batch, e, &loaded), ok
 		}
