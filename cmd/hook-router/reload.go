@@ -99,9 +99,9 @@ func (f *ruleFiles) watch(ctx context.Context, reload <-chan os.Signal, log *slo
 	}
 }
 
-// Decide decides an approval request by the rules in force, if one matches.
-func (f *ruleFiles) Decide(hook, tool, prompt string) (approval.Rule, bool) {
-	return f.rules.Load().Decide(hook, tool, prompt)
+// Match decides an approval request by the rules in force, if one matches.
+func (f *ruleFiles) Match(facts approval.Facts) (approval.Rule, bool) {
+	return f.rules.Load().Match(facts)
 }
 
 // masker masks records by the rules in force; nil if there is no file.

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
 // A signal puts changed rule files in force, all of them or none.
@@ -31,7 +33,7 @@ func TestASignalReloadsTheRuleFiles(t *testing.T) {
 
 	decides := func(want string) {
 		t.Helper()
-		if rule, _ := f.Decide("hook", "shell", "?"); rule.Decision != want {
+		if rule, _ := f.Match(approval.Facts{Hook: "hook", Tool: "shell", Prompt: "?"}); rule.Decision != want {
 			t.Errorf("the rules decide %q, want %q", rule.Decision, want)
 		}
 	}

@@ -46,7 +46,7 @@ func (d *Dispatcher) join(ctx context.Context, ev *event, s *held.Event) (*Answe
 	if err := d.replay(ctx, ev, s); err != nil {
 		return nil, err
 	}
-	if err := d.decideByRule(ctx, s); err != nil {
+	if err := d.decideByRule(ctx, ev, s, ev.request.Event.Labels()); err != nil {
 		return nil, err
 	}
 	return &Answer{EventID: ev.id(), ChainID: s.ChainID, Called: s.Called, pending: d.pending(ev, s)}, nil
@@ -72,6 +72,7 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 	if err != nil {
 		return v, nil, err
 	}
+	seen := s.Labels
 	open, err := d.approvals.Find(ctx, s.ID, ev.id(), s.Sent)
 	if err != nil {
 		return v, nil, err
@@ -83,9 +84,9 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 		if err := d.replay(ctx, ev, open); err != nil {
 			return v, nil, err
 		}
-		return d.wait(ctx, ev, v, open)
+		return d.wait(ctx, ev, v, open, seen)
 	}
-	rule, ruled := d.opts.Rules.Decide(s.Hook, s.ToolName, s.Prompt)
+	rule, ruled := d.opts.Rules.Match(ev.facts(s, seen))
 	if !ruled || rule.Decided(time.Now()).Granted { // no grant overrides a rule that denies
 		if v, ok, err := d.granted(ctx, s, v); ok || err != nil {
 			return v, nil, err
@@ -111,7 +112,7 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 	if asked && !ruled {
 		d.reportAsked(s)
 	}
-	return d.wait(ctx, ev, v, s)
+	return d.wait(ctx, ev, v, s, seen)
 }
 
 // granted answers by an "Allow always" of the session, where there is one.
@@ -129,10 +130,11 @@ func (d *Dispatcher) granted(ctx context.Context, s *held.Event, v verdict.Verdi
 	return v, true, nil
 }
 
-// wait has the event wait for its approval request, which a rule may decide at once.
-func (d *Dispatcher) wait(ctx context.Context, ev *event, v verdict.Verdict, s *held.Event) (verdict.Verdict, *pending, error) {
+// wait has the event wait for its approval request, which a rule may decide at once. seen
+// are the labels of its session.
+func (d *Dispatcher) wait(ctx context.Context, ev *event, v verdict.Verdict, s *held.Event, seen []string) (verdict.Verdict, *pending, error) {
 	v.Approval = approvalOf(s)
-	if err := d.decideByRule(ctx, s); err != nil {
+	if err := d.decideByRule(ctx, ev, s, seen); err != nil {
 		return v, nil, err
 	}
 	return v, d.pending(ev, s), nil
@@ -140,8 +142,8 @@ func (d *Dispatcher) wait(ctx context.Context, ev *event, v verdict.Verdict, s *
 
 // decideByRule decides a request by the first rule that matches, unless somebody was
 // first.
-func (d *Dispatcher) decideByRule(ctx context.Context, s *held.Event) error {
-	rule, ruled := d.opts.Rules.Decide(s.Hook, s.ToolName, s.Prompt)
+func (d *Dispatcher) decideByRule(ctx context.Context, ev *event, s *held.Event, seen []string) error {
+	rule, ruled := d.opts.Rules.Match(ev.facts(s, seen))
 	if !ruled {
 		return nil
 	}
@@ -227,7 +229,7 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 		s.Options = approval.DefaultOptions()
 	}
 	s.EventID, s.ChainID, s.HookID, s.Agent, s.Reason = ev.id(), ev.chainID, asker.Entry.ID, ev.request.Event.Source, asker.Result.Reason
-	s.Emitter, s.Unlabel = ev.request.Emitter, asker.Result.Unlabel
+	s.Emitter, s.Labels, s.Unlabel = ev.request.Emitter, events.UnionLabels(ev.request.Event.Labels(), out.Labels), asker.Result.Unlabel
 	s.ToolName, _ = object.GetString("tool_name")
 	s.Data, s.Changes = v.Data, changes
 	s.Verdict.Data = nil // Data has it

@@ -62,10 +62,10 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Rules decide approval requests by hook, tool and prompt; they may change between two
+// Rules decide approval requests by what is known of them; they may change between two
 // requests. [approval.Rules] do.
 type Rules interface {
-	Decide(hook, tool, prompt string) (rule approval.Rule, found bool)
+	Match(facts approval.Facts) (rule approval.Rule, found bool)
 }
 
 func (o Options) withDefaults() Options {

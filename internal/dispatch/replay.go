@@ -2,19 +2,23 @@ package dispatch
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
+	"github.com/hookrouter/hookrouter/internal/labels"
 	"github.com/hookrouter/hookrouter/internal/sessionid"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/audit"
+	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // replay checks an event that was sent again when its approval request was decided
 // already. A permission is given again only for a while after the decision, so that an
-// agent that lost its router gets it, and not once the session ended or its approvals
-// were revoked. Both are recorded. The error has code 410.
+// agent that lost its router gets it, and not once the session ended, its approvals
+// were revoked, or it has seen more. Both are recorded. The error has code 410.
 func (d *Dispatcher) replay(ctx context.Context, ev *event, s *held.Event) error {
 	decision, err := d.approvals.Decision(ctx, s)
 	if err != nil || decision == nil || !decision.Granted {
@@ -36,6 +40,10 @@ func (d *Dispatcher) replayRefused(ctx context.Context, s *held.Event, decision 
 	if time.Since(decision.Decided.Time) > d.opts.ReplayWindow {
 		return "it was given more than " + d.opts.ReplayWindow.String() + " ago", nil
 	}
+	more, err := d.seenSince(s, decision)
+	if err != nil || len(more) > 0 {
+		return "the session has seen more: " + strings.Join(more, ", "), err
+	}
 	if s.Session == "" {
 		return "", nil
 	}
@@ -44,6 +52,20 @@ func (d *Dispatcher) replayRefused(ctx context.Context, s *held.Event, decision 
 		why = "the session ended, or its approvals were revoked"
 	}
 	return why, err
+}
+
+// seenSince are the labels that the session of a decided request has, and had not when a
+// person was asked, or which that person removed.
+func (d *Dispatcher) seenSince(s *held.Event, decision *approval.Decision) ([]string, error) {
+	now, err := d.labels.Labels(labels.Name(s.Emitter, s.Session))
+	if err != nil {
+		return nil, err
+	}
+	knew := s.Labels
+	if decidedBy(*decision) == telemetry.ByPerson {
+		knew = events.NewLabels(s.Unlabel, knew)
+	}
+	return events.NewLabels(knew, now), nil
 }
 
 // replayed is the record of an event that was sent again after it was approved.

@@ -26,6 +26,9 @@ const (
 //	    hook: production-*      # globs; at least one of hook, tool and prompt
 //	    tool: Write
 //	    prompt: "Deploy to staging*"
+//	    labels: {none: ["*"]}             # any, none: globs
+//	    emitter: {id: nats agent/ci-*, role: agent, proven: true}
+//	    lineage: {root: s1, min_depth: 0, max_depth: 0}
 //
 // or it is one mapping of HOOK:PROMPT, split at the first colon, to a decision:
 //
@@ -103,15 +106,21 @@ func oneRule(i int, node ast.Node) (Rule, error) {
 		"prompt":   {&r.Prompt, checkGlob},
 	}
 	for _, m := range members {
-		field, known := fields[m.Key]
-		if !known {
-			return Rule{}, strictyaml.ErrorAt(m.Node, "rules[%d]: unknown key %q: known are name, decision, hook, tool and prompt", i, clip(m.Key, 80))
+		where := fmt.Sprintf("rules[%d].%s", i, m.Key)
+		switch field, known := fields[m.Key]; {
+		case known:
+			err = readText(field.value, m, where, field.check)
+		case m.Key == "labels":
+			r.Labels, err = labelCondition(m, where)
+		case m.Key == "emitter":
+			r.Emitter, err = emitterCondition(m, where)
+		case m.Key == "lineage":
+			r.Lineage, err = lineageCondition(m, where)
+		default:
+			err = strictyaml.ErrorAt(m.Node, "rules[%d]: unknown key %q: known are name, decision, hook, tool, prompt, labels, emitter and lineage", i, clip(m.Key, 80))
 		}
-		if *field.value, err = m.Text(); err != nil {
+		if err != nil {
 			return Rule{}, err
-		}
-		if err := field.check(*field.value); err != nil {
-			return Rule{}, strictyaml.ErrorAt(m.Value, "rules[%d].%s %w", i, m.Key, err)
 		}
 	}
 	switch {

@@ -10,26 +10,35 @@ import (
 
 // Rule answers approval requests before anyone is asked. What is given of Hook, Tool and
 // Prompt must match, and at least one is given. They are globs for the whole
-// text: * is any run of characters, line breaks too, and ? is any one.
+// text: * is any run of characters, line breaks too, and ? is any one. Labels, Emitter and
+// Lineage must hold where they are given: without them a rule answers for every session.
 type Rule struct {
 	Name     string `json:"name"`     // for people and the record
 	Decision string `json:"decision"` // "allow" or "deny"
 	Hook     string `json:"hook,omitempty"`
 	Tool     string `json:"tool,omitempty"`
 	Prompt   string `json:"prompt,omitempty"`
+
+	Labels  *LabelCondition   `json:"labels,omitempty"`
+	Emitter *EmitterCondition `json:"emitter,omitempty"`
+	Lineage *LineageCondition `json:"lineage,omitempty"`
 }
 
 // Rules are the persistent rules of a router, in the order of their file. The
 // zero Rules decide nothing.
 type Rules []Rule
 
-// Decide returns the rule for a request of a hook, by its name, about a tool, where there
-// is one. A deny that matches wins over every allow; among equals the first
-// does.
+// Decide is [Rules.Match] where nothing is known of the session and nobody is proven.
 func (r Rules) Decide(hook, tool, prompt string) (rule Rule, found bool) {
+	return r.Match(Facts{Hook: hook, Tool: tool, Prompt: prompt})
+}
+
+// Match returns the rule for an approval request, where there is one. A deny that matches
+// wins over every allow; among equals the first does.
+func (r Rules) Match(f Facts) (rule Rule, found bool) {
 	for _, decision := range [...]string{DefaultDeny, DefaultAllow} {
 		i := slices.IndexFunc(r, func(rule Rule) bool {
-			return rule.Decision == decision && rule.matches(hook, tool, prompt)
+			return rule.Decision == decision && rule.matches(f)
 		})
 		if i >= 0 {
 			return r[i], true
@@ -38,11 +47,12 @@ func (r Rules) Decide(hook, tool, prompt string) (rule Rule, found bool) {
 	return Rule{}, false
 }
 
-func (r Rule) matches(hook, tool, prompt string) bool {
+func (r Rule) matches(f Facts) bool {
 	return (r.Hook != "" || r.Tool != "" || r.Prompt != "") &&
-		(r.Hook == "" || Glob(r.Hook, hook)) &&
-		(r.Tool == "" || Glob(r.Tool, tool)) &&
-		(r.Prompt == "" || Glob(r.Prompt, prompt))
+		(r.Hook == "" || Glob(r.Hook, f.Hook)) &&
+		(r.Tool == "" || Glob(r.Tool, f.Tool)) &&
+		(r.Prompt == "" || Glob(r.Prompt, f.Prompt)) &&
+		r.Labels.holds(f) && r.Emitter.holds(f) && r.Lineage.holds(f)
 }
 
 // Decided is the decision that the rule makes, which [Reason] tells from a
@@ -59,6 +69,9 @@ func (r Rule) String() string {
 		if given.glob != "" {
 			fmt.Fprintf(&b, " %s %q", given.name, given.glob)
 		}
+	}
+	if conditions := r.Conditions(); conditions != "" {
+		b.WriteString(" where " + conditions)
 	}
 	return b.String()
 }

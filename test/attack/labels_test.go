@@ -53,11 +53,11 @@ func flows(_ context.Context, ev worker.Event) (r worker.Result, err error) {
 
 // flowBus is two replicas with a flow guard. run sends a command as an agent would, with
 // more headers, and returns the verdict.
-func flowBus(t *testing.T) (s nats.InProcessConnProvider, run func(session, line string, more nats.Header) verdict.Verdict) {
+func flowBus(t *testing.T, o router.Options) (s nats.InProcessConnProvider, run func(session, line string, more nats.Header) verdict.Verdict) {
 	t.Helper()
 	s = natstest.Server(t)
 	for range 2 {
-		routertest.Start(t, s, router.Options{}, natsx.Options{Inbox: "_INBOX_router"})
+		routertest.Start(t, s, o, natsx.Options{Inbox: "_INBOX_router"})
 	}
 	hook(t, s, worker.Registration{ID: "flows", Events: []string{"tool:pre"}, OnFailure: worker.FailClosed}, flows)
 	attacker, ctx := natstest.Conn(t, s), testkit.Within(t, testkit.Patience)
@@ -83,7 +83,7 @@ func flowBus(t *testing.T) (s nats.InProcessConnProvider, run func(session, line
 // As soon as an agent may know what it read, every replica knows that it read it.
 func TestLabelsCannotBeOutrun(t *testing.T) {
 	t.Parallel()
-	_, run := flowBus(t)
+	_, run := flowBus(t, router.Options{})
 	for i := range 100 {
 		session := fmt.Sprint("s", i)
 		if v := run(session, "send", nil); v.Action != verdict.Continue {
@@ -103,7 +103,7 @@ func TestLabelsCannotBeOutrun(t *testing.T) {
 // Two events at once are decided as if one came after the other.
 func TestTwoEventsAtOnceDoNotMissEachOthersLabels(t *testing.T) {
 	t.Parallel()
-	_, run := flowBus(t)
+	_, run := flowBus(t, router.Options{})
 	for i := range 60 {
 		session := fmt.Sprint("s", i)
 		var got [2]verdict.Verdict
@@ -121,7 +121,7 @@ func TestTwoEventsAtOnceDoNotMissEachOthersLabels(t *testing.T) {
 // What an agent says of labels counts for nothing, in any mode of CloudEvents.
 func TestAnAgentForgesNoLabels(t *testing.T) {
 	t.Parallel()
-	s, run := flowBus(t)
+	s, run := flowBus(t, router.Options{})
 	forged := nats.Header{"ce-hooklabels": {"forged"}, "CE-HookEmitter": {"nats agent/admin"}, "ce-hookrole": {"admin"}, "Hook-Labels": {"forged"}}
 	seen := make(chan worker.Event, 10)
 	hook(t, s, worker.Registration{ID: "watcher", Events: []string{"tool:pre"}, Priority: -1}, func(_ context.Context, ev worker.Event) (worker.Result, error) {
@@ -156,7 +156,7 @@ func TestAnAgentForgesNoLabels(t *testing.T) {
 // person does, once.
 func TestOnlyAPersonRemovesLabels(t *testing.T) {
 	t.Parallel()
-	s, run := flowBus(t)
+	s, run := flowBus(t, router.Options{})
 	ctx := testkit.Within(t, testkit.Patience)
 	person := approver.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}))
 	attacker := natstest.Conn(t, s)
@@ -194,10 +194,75 @@ func TestOnlyAPersonRemovesLabels(t *testing.T) {
 	}
 }
 
+// A permission is for what the session had seen when a person was asked: sent again after it
+// has seen more, the event is refused, also where the person removed what it sees again.
+func TestAnApprovalDoesNotOutliveLabels(t *testing.T) {
+	t.Parallel()
+	s, run := flowBus(t, router.Options{})
+	ctx := testkit.Within(t, testkit.Patience)
+	person := approver.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}))
+	for _, c := range []struct{ session, before, after string }{
+		{"between", "read web", ""}, {"later", "", "read web"}, {"again", "", "read secret"},
+	} {
+		again := nats.Header{"ce-id": {"send-" + c.session}, "Hook-Retry": {"1"}, "Hook-Wait-Ms": {"20000"}}
+		run(c.session, "read secret", nil)
+		asked := run(c.session, "please", nats.Header{"ce-id": again["ce-id"]})
+		if asked.Action != verdict.Pending {
+			t.Fatalf("%s: %+v; want a question", c.session, asked)
+		}
+		if c.before != "" {
+			run(c.session, c.before, nil)
+		}
+		if _, err := person.Answer(ctx, asked.Approval.ID, approval.Answer{Option: "Allow once"}); err != nil {
+			t.Fatal(err)
+		}
+		if c.after != "" {
+			if v := run(c.session, "please", again); v.Action != verdict.Continue {
+				t.Errorf("%s: %+v; want that an agent that lost its router gets its permission", c.session, v)
+			}
+			run(c.session, c.after, nil)
+		}
+		for _, header := range []nats.Header{again, {"ce-id": again["ce-id"]}} {
+			if v := run(c.session, "please", header); v.Action != "refused" || !strings.Contains(v.Reason, "has seen more") {
+				t.Errorf("%s: %+v; want that it is refused", c.session, v)
+			}
+		}
+	}
+}
+
+// A rule for sessions that have not seen something answers for no other, whether the event
+// itself or an earlier one brought the label, and by whichever replica.
+func TestARuleForCleanSessionsAnswersForNoOther(t *testing.T) {
+	t.Parallel()
+	rules, err := approval.ParseRules("r", []byte("rules: [{name: clean, decision: allow, hook: flows, labels: {none: [web]}}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, run := flowBus(t, router.Options{Rules: rules})
+	hook(t, s, worker.Registration{ID: "also", Events: []string{"tool:pre"}}, func(_ context.Context, ev worker.Event) (r worker.Result, err error) {
+		if strings.Contains(string(ev.Data), "also") {
+			r.Labels = []string{"web"}
+		}
+		return r, nil
+	})
+	run("s", "read secret", nil)
+	if v := run("s", "please", nats.Header{"Hook-Wait-Ms": {"20000"}}); v.Action != verdict.Continue || v.Approval.DecidedBy != "rule clean" {
+		t.Errorf("%+v; want that the rule answers", v)
+	}
+	if v := run("s", "please also", nil); v.Action != verdict.Pending {
+		t.Errorf("%+v; want that it does not for an event that brings the label", v)
+	}
+	for range 4 {
+		if v := run("s", "please", nil); v.Action != verdict.Pending {
+			t.Errorf("%+v; want that it does not once the session has the label", v)
+		}
+	}
+}
+
 // A claim to be below another session only adds: it takes labels over, and drops none.
 func TestLineageOnlyAdds(t *testing.T) {
 	t.Parallel()
-	_, run := flowBus(t)
+	_, run := flowBus(t, router.Options{})
 	below := func(parent, root string) nats.Header {
 		return nats.Header{"ce-hookparent": {parent}, "ce-hookroot": {root}, "ce-hookdepth": {"-7"}}
 	}

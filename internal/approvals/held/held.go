@@ -31,6 +31,9 @@ type Event struct {
 	Epoch int
 	// Trace is the traceparent of the event, for the span of the decision; empty for none.
 	Trace string
+	// Labels are what its session had seen when the request was stored: once it has seen
+	// more, the event gets its permission no second time.
+	Labels []string
 	// Unlabel are labels that the session loses where a person allows it.
 	Unlabel []string
 	// Called is how many hooks the event's chain called.
@@ -50,6 +53,9 @@ func (s *Event) Append(buf []byte) []byte {
 	w.Int("segment", int64(s.Segment))
 	w.Int("epoch", int64(s.Epoch))
 	w.Text("trace", s.Trace)
+	if len(s.Labels) > 0 {
+		w.Texts("labels", s.Labels)
+	}
 	if len(s.Unlabel) > 0 {
 		w.Texts("unlabel", s.Unlabel)
 	}
@@ -67,6 +73,7 @@ func Decode(text []byte) (*Event, error) {
 		Segment int             `json:"segment"`
 		Epoch   int             `json:"epoch"`
 		Trace   string          `json:"trace"`
+		Labels  []string        `json:"labels"`
 		Unlabel []string        `json:"unlabel"`
 		Called  int             `json:"called"`
 		Verdict verdict.Verdict `json:"verdict"`
@@ -74,7 +81,7 @@ func Decode(text []byte) (*Event, error) {
 	if err := json.Unmarshal(text, &raw); err != nil {
 		return nil, fmt.Errorf("decode held event: %w", err)
 	}
-	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Unlabel, raw.Called, raw.Verdict}, nil
+	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Labels, raw.Unlabel, raw.Called, raw.Verdict}, nil
 }
 
 // FirstSegment is where its decision is looked for first.

@@ -194,6 +194,12 @@ rule 2           deny      *         Write  *
 			f.With(cli.Process{Stdin: strings.NewReader(`{"h:p":"allow"}`)}, args...).See(t, cli.ExitOK, c.want)
 		})
 	}
+	if err := os.WriteFile(file, []byte("rules:\n  - {decision: allow, hook: h, labels: {none: ['*']}, emitter: {role: agent}}\n  - {decision: deny, tool: Write}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const where = "RULE    DECISION  HOOK  TOOL   PROMPT  WHERE\nrule 1  allow     h     *      *       labels none *, role agent\nrule 2  deny      *     Write  *"
+	f.Run("approvals", "rules", "--text", "--hook", "h", "--emitter", "nats agent/a", "--role", "agent", file).See(t, cli.ExitOK, where+"\n\nallow by rule 1")
+	f.Run("approvals", "rules", "--text", "--hook", "h", "--emitter", "nats agent/a", "--role", "agent", "--label", "secret-read", file).See(t, cli.ExitOK, where+"\n\nno rule matches: a person is asked")
 	if err := os.WriteFile(file, []byte("rules:\n  - decision: maybe\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
@@ -15,6 +16,12 @@ type rulesCmd struct {
 	Hook   string `placeholder:"NAME" help:"Decide an approval request of this hook."`
 	Tool   string `placeholder:"NAME" help:"About this tool."`
 	Prompt string `placeholder:"TEXT" help:"With this prompt."`
+
+	Label   []string `placeholder:"NAME" help:"Of a session with this label; repeat it for more."`
+	Emitter string   `placeholder:"ID" help:"Sent by this proven identity, such as \"nats agent/coder\"."`
+	Role    string   `placeholder:"ROLE" help:"Which has this role."`
+	Root    string   `placeholder:"SESSION" help:"Below this session."`
+	Depth   int      `placeholder:"N" help:"With so many sessions above."`
 }
 
 // ruled is the JSON form of what rules decide.
@@ -33,7 +40,7 @@ func (c *rulesCmd) Run(e *cli.Env) error {
 	doc := ruled{Rules: rules}
 	if c.Hook+c.Tool+c.Prompt != "" {
 		doc.Decision = "ask"
-		if rule, found := rules.Decide(c.Hook, c.Tool, c.Prompt); found {
+		if rule, found := rules.Match(c.facts()); found {
 			doc.Decision, doc.By = rule.Decision, &rule
 		}
 	}
@@ -41,8 +48,16 @@ func (c *rulesCmd) Run(e *cli.Env) error {
 		return nil
 	}
 	rows := [][]term.Cell{term.Heads("RULE", "DECISION", "HOOK", "TOOL", "PROMPT")}
+	where := slices.ContainsFunc(rules, func(r approval.Rule) bool { return r.Conditions() != "" })
+	if where {
+		rows[0] = term.Heads("RULE", "DECISION", "HOOK", "TOOL", "PROMPT", "WHERE")
+	}
 	for _, r := range rules {
-		rows = append(rows, term.Row(term.Cyan.Cell(term.Printable(r.Name)), decisionColor(r.Decision).Cell(r.Decision), term.Printable(cmp.Or(r.Hook, "*")), term.Printable(cmp.Or(r.Tool, "*")), term.Clip(term.Printable(cmp.Or(r.Prompt, "*")), term.MaxValue)))
+		row := term.Row(term.Cyan.Cell(term.Printable(r.Name)), decisionColor(r.Decision).Cell(r.Decision), term.Printable(cmp.Or(r.Hook, "*")), term.Printable(cmp.Or(r.Tool, "*")), term.Clip(term.Printable(cmp.Or(r.Prompt, "*")), term.MaxValue))
+		if where {
+			row = append(row, term.Row(term.Clip(term.Printable(r.Conditions()), term.MaxValue))...)
+		}
+		rows = append(rows, row)
 	}
 	e.Out.Table(rows)
 	switch {
@@ -52,6 +67,10 @@ func (c *rulesCmd) Run(e *cli.Env) error {
 		e.Out.Print("\nno rule matches: a person is asked\n")
 	}
 	return nil
+}
+
+func (c *rulesCmd) facts() approval.Facts {
+	return approval.Facts{Hook: c.Hook, Tool: c.Tool, Prompt: c.Prompt, Labels: c.Label, Emitter: c.Emitter, Role: c.Role, Root: c.Root, Depth: c.Depth}
 }
 
 func (c *rulesCmd) read(stdin io.Reader) (approval.Rules, error) {

@@ -1,0 +1,19 @@
+package dispatch
+
+import (
+	"cmp"
+
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// facts are what rules judge the approval request of an event by; seen are the labels of
+// its session now.
+func (ev *event) facts(s *held.Event, seen []string) approval.Facts {
+	return approval.Facts{
+		Hook: s.Hook, Tool: s.ToolName, Prompt: s.Prompt,
+		Labels: seen, Emitter: ev.request.Emitter, Role: roleOf(ev.request.Emitter),
+		Root: cmp.Or(ev.request.Event.Extensions[events.AttrRoot], ev.session()), Depth: ev.depth(),
+	}
+}

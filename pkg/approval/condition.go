@@ -1,0 +1,109 @@
+package approval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Facts are what [Rules] judge an approval request by: what is asked, and what the router
+// knows of the event's session and sender. The zero value is of a session without labels
+// whose sender nobody proves.
+type Facts struct {
+	Hook, Tool, Prompt string
+	Labels             []string // what the session has seen
+	Emitter            string   // who sent the event, as the connection proves; empty for nobody
+	Role               string   // of that identity
+	Root               string   // the session at the root of the tree of sub-agents, as the agent claims
+	Depth              int      // how many sessions are above, as the agent claims
+}
+
+// LabelCondition is about the labels of a session. What is given of Any and None must hold.
+// Both are globs.
+type LabelCondition struct {
+	Any  []string `json:"any,omitempty"`  // the session has a label that one of these matches
+	None []string `json:"none,omitempty"` // it has no label that one of these matches
+}
+
+// EmitterCondition is about the sender of an event. All that is given must hold. ID and Role
+// match nobody who is not proven.
+type EmitterCondition struct {
+	ID     string `json:"id,omitempty"` // a glob for the whole identity, such as "nats agent/ci-*"
+	Role   string `json:"role,omitempty"`
+	Proven *bool  `json:"proven,omitempty"`
+}
+
+// LineageCondition is about the place of a session among its sub-agents, which an agent
+// claims and may leave out: no reason to allow on its own. All that is given must hold.
+type LineageCondition struct {
+	Root     string `json:"root,omitempty"` // a glob for the session at the root
+	MinDepth *int   `json:"min_depth,omitempty"`
+	MaxDepth *int   `json:"max_depth,omitempty"`
+}
+
+func (c *LabelCondition) holds(f Facts) bool {
+	if c == nil {
+		return true
+	}
+	has := func(globs []string) bool {
+		return slices.ContainsFunc(f.Labels, func(label string) bool {
+			return slices.ContainsFunc(globs, func(glob string) bool { return Glob(glob, label) })
+		})
+	}
+	return (len(c.Any) == 0 || has(c.Any)) && !has(c.None)
+}
+
+func (c *EmitterCondition) holds(f Facts) bool {
+	proven := f.Emitter != ""
+	return c == nil ||
+		(c.Proven == nil || *c.Proven == proven) &&
+			(c.ID == "" || proven && Glob(c.ID, f.Emitter)) &&
+			(c.Role == "" || proven && c.Role == f.Role)
+}
+
+func (c *LineageCondition) holds(f Facts) bool {
+	return c == nil ||
+		(c.Root == "" || Glob(c.Root, f.Root)) &&
+			(c.MinDepth == nil || f.Depth >= *c.MinDepth) &&
+			(c.MaxDepth == nil || f.Depth <= *c.MaxDepth)
+}
+
+// Conditions is what the rule asks of the session and its sender, in one line for people;
+// empty for nothing.
+func (r Rule) Conditions() string {
+	var parts []string
+	if c := r.Labels; c != nil {
+		for _, globs := range [...]struct {
+			name string
+			list []string
+		}{{"labels any", c.Any}, {"labels none", c.None}} {
+			if len(globs.list) > 0 {
+				parts = append(parts, globs.name+" "+strings.Join(globs.list, ","))
+			}
+		}
+	}
+	if c := r.Emitter; c != nil {
+		parts = appendText(parts, "emitter", c.ID)
+		parts = appendText(parts, "role", c.Role)
+		if c.Proven != nil {
+			parts = append(parts, fmt.Sprint("proven ", *c.Proven))
+		}
+	}
+	if c := r.Lineage; c != nil {
+		parts = appendText(parts, "root", c.Root)
+		if c.MinDepth != nil {
+			parts = append(parts, fmt.Sprint("depth >= ", *c.MinDepth))
+		}
+		if c.MaxDepth != nil {
+			parts = append(parts, fmt.Sprint("depth <= ", *c.MaxDepth))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func appendText(parts []string, name, text string) []string {
+	if text == "" {
+		return parts
+	}
+	return append(parts, name+" "+text)
+}
