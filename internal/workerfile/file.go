@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -33,6 +34,9 @@ type File struct {
 	NATS NATS
 	// Hooks are in the order of the file; their ids differ.
 	Hooks []Hook
+	// Contributors are in the order of the file: hooks with channels in the place of events,
+	// and without a handler. Their ids differ from those of the hooks.
+	Contributors []Hook
 	// Tests are those of the file, in its order.
 	Tests []Test
 }
@@ -46,7 +50,7 @@ type NATS struct {
 
 // Close lets go of what the hooks hold, when none of them is called any more.
 func (f *File) Close() {
-	for _, h := range f.Hooks {
+	for _, h := range slices.Concat(f.Hooks, f.Contributors) {
 		if h.Close != nil {
 			h.Close()
 		}
@@ -80,28 +84,29 @@ func Parse(name string, source []byte, opts Options) (*File, error) {
 		return nil, err
 	}
 	var text struct {
-		NATS  NATS             `json:"nats"`
-		Hooks []jsontext.Value `json:"hooks"`
-		Tests []jsontext.Value `json:"tests"`
+		NATS         NATS             `json:"nats"`
+		Hooks        []jsontext.Value `json:"hooks"`
+		Contributors []jsontext.Value `json:"contributors"`
+		Tests        []jsontext.Value `json:"tests"`
 	}
 	doc.note(doc.decode("", doc.json, &text, strict))
 	if _, err := events.NewSubjects(text.NATS.Prefix); err != nil {
 		doc.note(doc.errorAt("/nats/prefix", err))
 	}
-	if len(text.Hooks) == 0 {
+	if len(text.Hooks)+len(text.Contributors) == 0 {
 		doc.note(doc.errorAt("/hooks", errors.New("the file has no hooks: give it at least one")))
 	}
 	f := &File{NATS: text.NATS}
 	firstAt := map[string]jsontext.Pointer{}
 	for i, raw := range text.Hooks {
-		at := jsontext.Pointer("/hooks").AppendToken(fmt.Sprint(i))
-		h := doc.hook(at, raw, opts)
-		if first, again := firstAt[h.Registration.ID]; again {
-			doc.note(doc.errorAt(at+"/id", fmt.Errorf("hook id %q is taken already, in line %d", h.Registration.ID, doc.places[first].line)))
-		} else if h.Registration.ID != "" {
-			firstAt[h.Registration.ID] = at + "/id"
-		}
+		h := doc.hook(jsontext.Pointer("/hooks").AppendToken(fmt.Sprint(i)), raw, opts)
+		doc.unique(h, firstAt)
 		f.Hooks = append(f.Hooks, h)
+	}
+	for i, raw := range text.Contributors {
+		h := doc.contributor(jsontext.Pointer("/contributors").AppendToken(fmt.Sprint(i)), raw, opts)
+		doc.unique(h, firstAt)
+		f.Contributors = append(f.Contributors, h)
 	}
 	f.Tests, err = doc.tests(text.Tests, f.Hooks)
 	doc.note(err)
@@ -110,4 +115,14 @@ func Parse(name string, source []byte, opts Options) (*File, error) {
 		return nil, &invalidError{err, f.Warnings()}
 	}
 	return f, nil
+}
+
+// unique notes an id that stands in the file before; firstAt is where each stands first.
+func (d *document) unique(h Hook, firstAt map[string]jsontext.Pointer) {
+	id := h.Registration.ID
+	if first, again := firstAt[id]; again {
+		d.note(d.errorAt(h.at+"/id", fmt.Errorf("hook id %q is taken already, in line %d", id, d.places[first].line)))
+	} else if id != "" {
+		firstAt[id] = h.at + "/id"
+	}
 }

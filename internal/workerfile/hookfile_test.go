@@ -157,7 +157,7 @@ func TestParseNamesThePlaceOfEachError(t *testing.T) {
 		"a kind that is misspelt":          {hook("    exce: {command: [sh]}\n"), `w.yaml:4:5: hooks[0]: unknown key "exce": did you mean "exec"?`},
 		"no kind":                          {hook(""), "w.yaml:2:5: hooks[0]: the hook has no kind: give it one of builtin, cel, exec"},
 		"two kinds":                        {hook(anyRule + "    exec: {command: [sh]}\n"), "w.yaml:2:5: hooks[0]: the hook has both cel and exec"},
-		"a contributor":                    {"hooks:\n  - id: g\n    channels: [a.b]\n" + anyRule, "w.yaml:3:15: hooks[0].channels: a hook of a worker file answers events"},
+		"a contributor":                    {"hooks:\n  - id: g\n    channels: [a.b]\n" + anyRule, "w.yaml:3:15: hooks[0].channels: a hook of a worker file answers events: what gives to channels stands under contributors"},
 		"an instance":                      {hook("    instance: a\n" + anyRule), "w.yaml:4:15: hooks[0].instance: the worker says this itself"},
 		"a match that does not compile":    {hook("    match: event == 'x' && dta.x == 1\n" + anyRule), "w.yaml:4:28: hooks[0].match: undeclared reference to 'dta' (did you mean 'data'?)"},
 		"a match that is no condition":     {hook("    match: event\n" + anyRule), "w.yaml:4:12: hooks[0].match: the expression must be true or false"},

@@ -26,7 +26,7 @@ func (d *document) checkRegistration(at jsontext.Pointer, r chain.Registration) 
 		}
 	}
 	if len(r.Channels) > 0 {
-		d.note(d.errorAt(at+"/channels", errors.New("a hook of a worker file answers events: contributors are written in Go")))
+		d.note(d.errorAt(at+"/channels", errors.New("a hook of a worker file answers events: what gives to channels stands under contributors")))
 	}
 	if r.ID == "" {
 		d.note(d.missing(at, "id", "the hook has no id: give it one, like id: path-guard"))

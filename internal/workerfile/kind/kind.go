@@ -106,6 +106,10 @@ type Kind struct {
 	// Build builds a hook. An error that is a [*FieldError] names its place; several
 	// may be joined. With an error, the hook is closed and not used.
 	Build func(Section) (Hook, error)
+	// Contribute builds a contributor of the section that Gives is the zero value of, as Config
+	// is of Build's. Nil for a kind that has none.
+	Contribute func(Section) (Contributor, error)
+	Gives      any
 }
 
 // Of is the kind that builds a hook from a configuration of type C.
@@ -116,6 +120,18 @@ func Of[C any](summary string, build func(Section, C) (Hook, error)) Kind {
 		hook, err := build(s, c) // so that all errors are reported at once
 		return hook, errors.Join(misfits, err)
 	}}
+}
+
+// Giving is the kind with contributors, which are built from a configuration of type C.
+func Giving[C any](k Kind, build func(Section, C) (Contributor, error)) Kind {
+	k.Gives = *new(C)
+	k.Contribute = func(s Section) (Contributor, error) {
+		var c C
+		misfits := s.Decode("", &c)
+		give, err := build(s, c)
+		return give, errors.Join(misfits, err)
+	}
+	return k
 }
 
 // FieldError says which field of a configuration is wrong, and where in the

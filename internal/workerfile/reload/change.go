@@ -27,7 +27,7 @@ type offer struct {
 // error too.
 func offersOf(file *workerfile.File) (offers []offer, err error) {
 	taken := map[string]bool{}
-	for _, h := range file.Hooks {
+	for _, h := range slices.Concat(file.Hooks, file.Contributors) {
 		taken[h.Registration.ID] = true
 	}
 	for _, h := range file.Hooks {
@@ -44,6 +44,9 @@ func offersOf(file *workerfile.File) (offers []offer, err error) {
 		} else if wrong := reg.Check(); wrong != nil {
 			err = h.Wrong(wrong)
 		}
+	}
+	for _, h := range file.Contributors {
+		offers = append(offers, offer{h.Registration, newForm(h)})
 	}
 	return offers, err
 }

@@ -248,3 +248,24 @@ func TestFilesOfHooksAreNamed(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestContributorsOfAFile(t *testing.T) {
+	h := newHome(t, reload.Options{Linger: time.Millisecond})
+	for _, step := range []struct{ file, changes, given, from string }{
+		{`contributors: [{id: a, channels: [c], data: {n: 1}}, {id: b, channels: [c], data: two}]`, "2 new", `[{"n":1} "two"]`, "[a b]"},
+		{`contributors: [{id: a, channels: [c], data: {n: 2}}, {id: b, channels: [c], data: two}]`, "1 changed", `[{"n":2} "two"]`, "[a b]"},
+		{`contributors: [{id: a, channels: [d, c], data: {n: 2}}]`, "1 changed, 1 removed", `[{"n":2}]`, "[a]"},
+		{`hooks: [{id: b, events: [e], say: {text: no}}]`, "1 new, 1 removed", `[]`, "[]"},
+	} {
+		if got := h.apply(t, step.file); got != step.changes {
+			t.Errorf("%s: %s; want %s", step.file, got, step.changes)
+		}
+		got, err := h.agent.CollectContributions(t.Context(), "c", 5*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprintf("%s", got.Values) != step.given || fmt.Sprint(got.From) != step.from {
+			t.Errorf("%s: given is %s from %s; want %s from %s", step.file, got.Values, got.From, step.given, step.from)
+		}
+	}
+}

@@ -14,5 +14,5 @@ func ExampleJSON() {
 	}
 	err := json.Unmarshal(schema.JSON(), &s)
 	fmt.Println(s.Title, len(s.Properties), err)
-	// Output: hook-worker 3 <nil>
+	// Output: hook-worker 4 <nil>
 }

@@ -66,8 +66,9 @@ func generate(t *testing.T) []byte {
 	root.Version, root.Title = jsonschema.Version, "hook-worker"
 	root.Properties.Set("nats", g.of(workerfile.NATS{}, "How to reach the bus; flags and environment win over it."))
 	root.Properties.Set("hooks", list(g.hook(), "The hooks; their ids differ."))
+	root.Properties.Set("contributors", list(g.contributor(), "What gives a value to a channel when somebody asks for it; their ids differ from those of hooks."))
 	root.Properties.Set("tests", list(g.of(workerfile.Test{}, ""), "What must come of which events; hook-worker test runs them."))
-	root.Required = []string{"hooks"}
+	root.AnyOf = []*jsonschema.Schema{{Required: []string{"hooks"}}, {Required: []string{"contributors"}}}
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
@@ -125,6 +126,24 @@ func (g *generator) hook() *jsonschema.Schema {
 			needs = needs[:1] // a builtin knows its events
 		}
 		s.OneOf = append(s.OneOf, &jsonschema.Schema{Required: needs})
+	}
+	return s
+}
+
+// contributor is the schema of a contributor: its channels, and one way to give.
+func (g *generator) contributor() *jsonschema.Schema {
+	s, one := object("A contributor: its channels, and what it gives them."), uint64(1)
+	s.Properties.Set("id", &jsonschema.Schema{Type: "string", Description: "The id that it is registered under."})
+	s.Properties.Set("name", &jsonschema.Schema{Type: "string", Description: "A name for people."})
+	s.Properties.Set("channels", &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "string"}, MinItems: &one, Description: "The channels that it gives to."})
+	s.Properties.Set("data", &jsonschema.Schema{Description: "What it gives, as it is written."})
+	s.Required, s.OneOf = []string{"id", "channels"}, []*jsonschema.Schema{{Required: []string{"data"}}}
+	all := kinds.All(kind.Worker{}).Kinds
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if all[name].Contribute != nil {
+			s.Properties.Set(name, g.of(all[name].Gives, ""))
+			s.OneOf = append(s.OneOf, &jsonschema.Schema{Required: []string{name}})
+		}
 	}
 	return s
 }

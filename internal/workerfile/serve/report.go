@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -83,6 +84,8 @@ func after(d time.Duration, do func()) (stop func()) {
 func (t reporter) logged(file *workerfile.File) *workerfile.File {
 	for i, h := range file.Hooks {
 		file.Hooks[i].Handler = t.handler(h)
+	}
+	for _, h := range slices.Concat(file.Hooks, file.Contributors) {
 		for channel, contribute := range h.Contributors {
 			h.Contributors[channel] = t.contributor(h.Registration.ID, contribute)
 		}

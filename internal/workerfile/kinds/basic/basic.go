@@ -28,8 +28,8 @@ func Kinds(w kind.Worker) workerfile.Options {
 		Worker: w,
 		Kinds: map[string]kind.Kind{
 			"builtin": builtinhook.New(all.Builtins()),
-			"cel":     kind.Of("Rules in CEL, the first that holds answers.", celhook.Build),
-			"exec":    kind.Of("A command that reads the event and prints a result.", exechook.Build),
+			"cel":     kind.Giving(kind.Of("Rules in CEL, the first that holds answers.", celhook.Build), celhook.Contribute),
+			"exec":    kind.Giving(kind.Of("A command that reads the event and prints a result.", exechook.Build), exechook.Contribute),
 			"http":    kind.Of("An endpoint that gets the event as a CloudEvent and answers a result.", httphook.New),
 			"rego":    {Summary: "Policies in the language of Open Policy Agent.", Config: struct{}{}, Build: refuse},
 		},
