@@ -30,12 +30,17 @@ type Coverage struct {
 	Since   time.Time `json:"since"`
 	Agents  []covered `json:"agents"` // the ungated first
 	Ungated int       `json:"ungated"`
-	Left    int       `json:"events_left_out,omitempty"` // of more agents than can be listed
+	// Unproven are those whose connection does not prove who they are: anybody may have
+	// sent their events.
+	Unproven int `json:"unproven"`
+	Left     int `json:"events_left_out,omitempty"` // of more agents than can be listed
 }
 
 // covered is what one agent emitted.
 type covered struct {
-	Agent   string         `json:"agent"` // the CloudEvents source
+	Agent   string         `json:"agent"`             // the CloudEvents source, as the agent claims
+	Emitter string         `json:"emitter,omitempty"` // who sent the events, as the connection proves
+	Proven  bool           `json:"proven"`
 	Gated   bool           `json:"gated"` // whether it emitted tool:pre
 	Events  map[string]int `json:"events"`
 	Total   int            `json:"total"`
@@ -61,7 +66,7 @@ func (c *CoverageCmd) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	doc := Coverage{Since: since, Agents: []covered{}}
-	agents := map[string]*covered{}
+	agents := map[sender]*covered{}
 	err = l.Query(ctx, query.Filter{Since: since, Kinds: []audit.Kind{audit.ChainResult}}, func(r query.Record) error {
 		if r.Err == nil && !doc.count(agents, &r) {
 			doc.Left++
@@ -76,12 +81,15 @@ func (c *CoverageCmd) Run(ctx context.Context, e *cli.Env) error {
 		if !a.Gated {
 			doc.Ungated++
 		}
+		if !a.Proven {
+			doc.Unproven++
+		}
 	}
 	slices.SortFunc(doc.Agents, func(a, b covered) int {
 		if a.Gated != b.Gated {
 			return compareGated(a.Gated)
 		}
-		return cmp.Compare(a.Agent, b.Agent)
+		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Emitter, b.Emitter))
 	})
 	if e.Out.Document(doc) {
 		return nil
@@ -97,15 +105,19 @@ func compareGated(gated bool) int {
 	return -1
 }
 
+// sender is an agent as it calls itself, and who it is.
+type sender struct{ agent, emitter string }
+
 // count counts an event. It is false where there is no room for its agent.
-func (doc *Coverage) count(agents map[string]*covered, r *query.Record) bool {
-	a := agents[r.Agent]
+func (doc *Coverage) count(agents map[sender]*covered, r *query.Record) bool {
+	from := sender{r.Agent, r.Emitter}
+	a := agents[from]
 	if a == nil {
 		if len(agents) >= maxCovered {
 			return false
 		}
-		a = &covered{Agent: r.Agent, Events: map[string]int{}}
-		agents[r.Agent] = a
+		a = &covered{Agent: r.Agent, Emitter: r.Emitter, Proven: r.Emitter != "", Events: map[string]int{}}
+		agents[from] = a
 	}
 	a.Events[r.Event]++
 	a.Total++
@@ -128,23 +140,30 @@ func (doc *Coverage) show(out *term.Printer, now time.Time) {
 		out.Print("No event is recorded since %s. Routers with --audit=off record none.\n", doc.Since.Local().Format(time.DateTime))
 		return
 	}
-	rows := [][]term.Cell{term.Heads("AGENT", "TOOL:PRE", "EVENTS", "LAST", "WHICH")}
+	rows := [][]term.Cell{term.Heads("AGENT", "EMITTER", "TOOL:PRE", "EVENTS", "LAST", "WHICH")}
 	for _, a := range doc.Agents {
 		gate := term.Red.Cell("never")
 		if a.ToolPre != nil {
 			gate = term.Plain.Cell(agoOf(now, *a.ToolPre))
+		}
+		emitter := term.Yellow.Cell("unproven")
+		if a.Proven {
+			emitter = term.Plain.Cell(term.Printable(a.Emitter))
 		}
 		names := slices.Sorted(maps.Keys(a.Events))
 		more := ""
 		if len(names) > 6 {
 			names, more = names[:6], fmt.Sprintf(" and %d more", len(a.Events)-6)
 		}
-		rows = append(rows, term.Row(term.Cyan.Cell(term.Printable(a.Agent)), gate, a.Total, agoOf(now, a.Last), term.Dim.Cell(strings.Join(names, " ")+more)))
+		rows = append(rows, term.Row(term.Cyan.Cell(term.Printable(a.Agent)), emitter, gate, a.Total, agoOf(now, a.Last), term.Dim.Cell(strings.Join(names, " ")+more)))
 	}
 	out.Table(rows)
 	if doc.Ungated > 0 {
 		out.Print("\n%d of %d agents never emitted tool:pre since %s: if they run tools, no hook can stop one.\n",
 			doc.Ungated, len(doc.Agents), doc.Since.Local().Format(time.DateTime))
+	}
+	if doc.Unproven > 0 && doc.Unproven < len(doc.Agents) {
+		out.Print("\n%d of %d agents are unproven: anybody may have sent their events.\n", doc.Unproven, len(doc.Agents))
 	}
 	if doc.Left > 0 {
 		out.Print("%d events of more than %d agents are left out.\n", doc.Left, maxCovered)
