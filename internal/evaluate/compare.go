@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // compare says what of a verdict is not as it must be.
@@ -33,6 +34,9 @@ func compare(e *workerfile.Expect, v Verdict) (wrong []string) {
 			differs("%s: want %s, got %q", t.name, describe(t.want), t.got)
 		}
 	}
+	if want := events.UnionLabels(e.Labels, nil); e.Labels != nil && !slices.Equal(want, v.Labels) {
+		differs("labels: want %s, got %s", labelsText(want), labelsText(v.Labels))
+	}
 	if e.UserMessage != nil {
 		var said []string
 		for _, h := range v.Hooks {
@@ -50,6 +54,8 @@ func compare(e *workerfile.Expect, v Verdict) (wrong []string) {
 	}
 	return append(wrong, compareHooks(e.Hooks, v.Hooks)...)
 }
+
+func labelsText(labels []string) string { return cmp.Or(strings.Join(labels, ", "), "none") }
 
 func compareHooks(want map[string]workerfile.Did, hooks []HookVerdict) (wrong []string) {
 	did := map[string]HookVerdict{}

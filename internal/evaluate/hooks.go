@@ -46,7 +46,7 @@ func wanting(h workerfile.Hook) func(*chain.View) (bool, error) {
 				return holds, err
 			}
 		}
-		return h.Wants(events.Event{Name: v.Event, Session: v.Session, Data: v.Data}), nil
+		return h.Wants(events.Event{Name: v.Event, Session: v.Session, Data: v.Data, Extensions: v.Extensions}), nil
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/hookstate"
@@ -84,14 +85,15 @@ func (o Options) run(ctx context.Context, load Loader, test workerfile.Test) (r 
 	hooks.assumed = test.Assume
 	r.Warnings = hooks.warnings(test)
 	steps := stepsOf(test)
-	now := test.Start
+	now, labels := test.Start, test.Labels
 	for i, step := range steps {
 		now = now.Add(step.Wait)
 		for n := range max(step.Times, 1) {
 			if ctx.Err() != nil {
 				return r, context.Cause(ctx)
 			}
-			v, err := hooks.Try(kind.WithTime(ctx, now), eventOf(step, test.SessionID, now))
+			v, err := hooks.Try(kind.WithTime(ctx, now), eventOf(step, test, labels, now))
+			labels = events.UnionLabels(labels, v.Labels)
 			switch {
 			case ctx.Err() != nil:
 				return r, context.Cause(ctx)
@@ -144,10 +146,17 @@ func place(steps []workerfile.Step, i, n int) (text string) {
 	return text
 }
 
-// eventOf is the event of a step, whose data was checked when the file was read.
-func eventOf(s workerfile.Step, session string, now time.Time) events.Event {
-	ev, _ := newEvent(s.Event, session, json.RawMessage(s.Data), now)
-	return ev
+// eventOf is the event of a step, whose data was checked when the file was read, with what
+// the router is taken to know of its session.
+func eventOf(s workerfile.Step, test workerfile.Test, labels []string, now time.Time) events.Event {
+	ev, _ := newEvent(s.Event, test.SessionID, json.RawMessage(s.Data), now)
+	if who := test.Emitter; who != nil {
+		ev = ev.WithAttr(events.AttrEmitter, who.ID).WithAttr(events.AttrRole, who.Role)
+	}
+	if l := test.Lineage; l != nil {
+		ev = ev.WithAttr(events.AttrRoot, l.Root).WithAttr(events.AttrParent, l.Parent).WithAttr(events.AttrDepth, strconv.Itoa(l.Depth))
+	}
+	return ev.WithLabels(labels...)
 }
 
 // newEvent is an event as a router would give it to the first hook.

@@ -291,3 +291,42 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		t.Errorf("Run = %v after %d tests; want %v after 1", err, n, context.Canceled)
 	}
 }
+
+// A test says what the router knows of the session, and what hooks add is kept.
+func TestTestsGiveAndExpectLabels(t *testing.T) {
+	t.Parallel()
+	const file = `hooks:
+  - id: sees
+    events: [tool:pre]
+    cel: {rules: [{when: "tool.path.endsWith('.env')", labels: [secret-read]}]}
+  - id: guard
+    events: [tool:pre]
+    priority: 10
+    cel:
+      rules:
+        - {when: "'secret-read' in labels && tool.class == 'web'", deny: "after {{ labels[0] }}"}
+        - {when: "emitter.role == 'operator' && emitter.proven", deny: "no {{ emitter.id }}"}
+        - {when: "lineage.depth > 1", deny: "{{ lineage.root }} and {{ lineage.parent }}"}
+`
+	const passing = `tests:
+  - name: what was read is kept
+    session_id: s1
+    events:
+      - {event: tool:pre, data: {tool_name: WebFetch, tool_input: {url: "https://a.example"}}, expect: {action: continue, labels: []}}
+      - {event: tool:pre, data: {tool_name: Read, tool_input: {file_path: /a/.env}}, expect: {labels: [secret-read]}}
+      - {event: tool:pre, data: {tool_name: Read, tool_input: {file_path: /a/.env}}, expect: {labels: []}}
+      - {event: tool:pre, data: {tool_name: WebFetch, tool_input: {url: "https://a.example"}}, expect: {action: deny, reason: after secret-read}}
+  - {name: given, labels: [secret-read], event: tool:pre, data: {tool_name: WebFetch, tool_input: {url: "https://a.example"}}, expect: {action: deny}}
+  - {name: who, emitter: {id: nats operator/eve, role: operator}, event: tool:pre, data: {tool_name: X}, expect: {reason: no nats operator/eve}}
+  - {name: nobody, event: tool:pre, data: {tool_name: X}, expect: {action: continue}}
+  - {name: where, lineage: {root: s0, parent: s1, depth: 2}, event: tool:pre, data: {tool_name: X}, expect: {reason: s0 and s1}}
+  - {name: a child, lineage: {parent: s1}, event: tool:pre, data: {tool_name: X}, expect: {action: continue}}
+`
+	if got := tested(t, file+passing, evaluate.Options{}); strings.Contains(got, "want") || !strings.Contains(got, "6") {
+		t.Errorf("the report is\n%s", got)
+	}
+	wrong := tested(t, file+"tests:\n  - {name: wrong, event: tool:pre, data: {tool_name: Read, tool_input: {file_path: /a/.env}}, expect: {labels: [other]}}\n", evaluate.Options{})
+	if !strings.Contains(wrong, "labels: want other, got secret-read") {
+		t.Errorf("the report is\n%s", wrong)
+	}
+}

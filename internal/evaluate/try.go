@@ -26,6 +26,8 @@ type Verdict struct {
 	Options []string `json:"options,omitempty"`
 	// Data is the data as the hooks leave it.
 	Data json.RawMessage `json:"data,omitempty"`
+	// Labels are those that the hooks add to what the session has seen.
+	Labels []string `json:"labels,omitempty"`
 	// Hooks are those that the event concerns, in their order.
 	Hooks []HookVerdict `json:"hooks"`
 }
@@ -101,7 +103,7 @@ func inChainOrder(entries []*chain.Entry, did map[string]HookVerdict, ended bool
 func verdict(out chain.Outcome, start json.RawMessage) Verdict {
 	d := NewOutcome(out, nil).Decision(start)
 	return Verdict{
-		Action: d.Action, By: d.By, Reason: d.Reason, Data: out.Data, Hooks: []HookVerdict{},
+		Action: d.Action, By: d.By, Reason: d.Reason, Data: out.Data, Hooks: []HookVerdict{}, Labels: events.UnionLabels(out.Labels, nil),
 		Inject: out.Result.ContextInjection, Ask: out.Result.ApprovalPrompt, Options: out.Result.ApprovalOptions,
 	}
 }

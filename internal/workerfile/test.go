@@ -17,6 +17,13 @@ type Test struct {
 	Name string `json:"name" jsonschema:"required"`
 	// SessionID is the session of the events; empty means none.
 	SessionID string `json:"session_id"`
+	// Labels are what the session has seen before the first event. Those that hooks give are
+	// added to them from one event to the next.
+	Labels []string `json:"labels"`
+	// Emitter is who the connection proves to send the events; without it nobody.
+	Emitter *Emitter `json:"emitter"`
+	// Lineage is where the session stands among its sub-agents; without it at the root.
+	Lineage *Lineage `json:"lineage"`
 	// Now is the time at the first event, as RFC 3339 has it; empty means
 	// 2026-01-05T12:00:00Z, a Monday.
 	Now string `json:"now"`
@@ -30,6 +37,24 @@ type Test struct {
 
 	Start    time.Time `json:"-"` // what Now says
 	Warnings []error   `json:"-"` // what is probably not meant, each an [*Error]
+}
+
+// Emitter is who sends the events of a test.
+type Emitter struct {
+	// ID is the proven identity, such as nats agent/coder.
+	ID string `json:"id" jsonschema:"required"`
+	// Role is that of the identity; empty where routers know none.
+	Role string `json:"role" jsonschema:"enum=agent,enum=approver,enum=operator,enum=admin"`
+}
+
+// Lineage is where the session of a test stands in the tree of sub-agents.
+type Lineage struct {
+	// Root is the session at the root; empty means the parent.
+	Root string `json:"root"`
+	// Parent is the session that spawned this one.
+	Parent string `json:"parent" jsonschema:"required"`
+	// Depth is how many sessions are above; 0 means 1.
+	Depth int `json:"depth"`
 }
 
 // Step is one event of a test.
@@ -64,6 +89,8 @@ type Expect struct {
 	Inject *Text `json:"inject"`
 	// Ask is the prompt of an approval request.
 	Ask *Text `json:"ask"`
+	// Labels are exactly those that the hooks add to the session's.
+	Labels []string `json:"labels"`
 	// UserMessage is one that some hook gives to the user.
 	UserMessage *Text `json:"user_message"`
 	// Hooks say what single hooks did, by id: an action, failed, skipped (its match did

@@ -1,6 +1,7 @@
 package workerfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -64,6 +65,9 @@ func (c *testChecker) test(at jsontext.Pointer, t *Test) (err error) {
 	if err := c.assume(at+"/assume", t.Assume); err != nil {
 		return err
 	}
+	if err := c.facts(at, t); err != nil {
+		return err
+	}
 	t.Warnings = c.spelling(at, t)
 	switch {
 	case t.Event != "" && len(t.Events) > 0:
@@ -81,6 +85,26 @@ func (c *testChecker) test(at jsontext.Pointer, t *Test) (err error) {
 		if err := c.step(at, &t.Events[i], i == len(t.Events)-1 && !slices.ContainsFunc(t.Events, expects)); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// facts checks what the router is taken to know of the session, and completes it.
+func (c *testChecker) facts(at jsontext.Pointer, t *Test) error {
+	if err := events.CheckLabels(t.Labels); err != nil {
+		return c.errorAt(at+"/labels", err)
+	}
+	if t.Emitter != nil && t.Emitter.ID == "" {
+		return c.errorAt(at+"/emitter", errors.New("needs an id, such as nats agent/coder"))
+	}
+	if l := t.Lineage; l != nil {
+		switch {
+		case l.Parent == "":
+			return c.errorAt(at+"/lineage", errors.New("needs the parent: the id of a session"))
+		case l.Depth < 0:
+			return c.errorAt(at+"/lineage/depth", errors.New("must be 1 or more"))
+		}
+		l.Root, l.Depth = cmp.Or(l.Root, l.Parent), cmp.Or(l.Depth, 1)
 	}
 	return nil
 }
@@ -132,13 +156,16 @@ func (c *testChecker) expect(at jsontext.Pointer, e *Expect) error {
 	default:
 		return c.errorAt(at+"/action", fmt.Errorf("must be one of %s, not %q", list(texts(Dids()[:5])), e.Action))
 	}
-	if e.Action == "" && e.By == "" && e.Data == nil && len(e.Hooks) == 0 && e.Reason == nil && e.Inject == nil && e.Ask == nil && e.UserMessage == nil {
+	if e.Action == "" && e.By == "" && e.Data == nil && len(e.Hooks) == 0 && e.Reason == nil && e.Inject == nil && e.Ask == nil && e.UserMessage == nil && e.Labels == nil {
 		return c.errorAt(at, errors.New("expects nothing: say what must come of the event, such as {action: deny}"))
 	}
 	if e.Data != nil {
 		if _, err := events.ParseObject(e.Data); err != nil {
 			return c.errorAt(at+"/data", err)
 		}
+	}
+	if err := events.CheckLabels(e.Labels); err != nil {
+		return c.errorAt(at+"/labels", err)
 	}
 	for _, t := range []struct {
 		name jsontext.Pointer
