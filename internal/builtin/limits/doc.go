@@ -24,7 +24,10 @@
 // events tell it, or by prices. An agent whose provider:response tells it instead has
 // that in the hook's events, in place of llm:response, or it would count twice.
 //
-// Events without a session count as one session. An agent is the source of its events.
+// Events without a session count as one session. An agent is the source of its events, which
+// it chooses, as it does its session and whose sub-agent it is: only an identity is proven,
+// and a limit for each identity is one that no new session escapes. Who has none counts as
+// one with all others that have none.
 //
 // # Failure
 //

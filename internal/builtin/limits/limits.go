@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"time"
 
@@ -79,9 +80,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 
 func (l limiter) handle(ctx context.Context, ev events.Event) (chain.Result, error) {
 	if ev.Name == events.SessionEnd {
-		if err := l.states.Forget(ctx, sessionState(ev.Session)); err != nil {
-			l.log.Warn("counts of an ended session not deleted; they expire within a day", "session_id", ev.Session, "error", err)
-		}
+		l.forget(ctx, ev)
 		return chain.Result{}, nil
 	}
 	data, err := events.ParseObject(ev.Data)
@@ -115,6 +114,20 @@ func (l limiter) handle(ctx context.Context, ev events.Event) (chain.Result, err
 		}
 	}
 	return stops, nil
+}
+
+// forget frees the counts of a session that ends, and those of its tree where it is the root.
+func (l limiter) forget(ctx context.Context, ev events.Event) {
+	states := []string{sessionState(ev.Session)}
+	perTree := func(r rule) bool { return slices.Contains(r.Per, PerTree) }
+	if isRoot(ev) && slices.ContainsFunc(l.rules, perTree) {
+		states = append(states, treeState(ev))
+	}
+	for _, state := range states {
+		if err := l.states.Forget(ctx, state); err != nil {
+			l.log.Warn("counts of an ended session not deleted; they expire within a day", "session_id", ev.Session, "error", err)
+		}
+	}
 }
 
 // perState sorts the rules that an event is for by where their counts stand.
@@ -160,6 +173,14 @@ func (l limiter) count(ctx context.Context, state string, rules []rule, ev event
 	return stop, err
 }
 
+// frees is what has to end for the count to be deleted.
+func (r rule) frees() string {
+	if slices.Contains(r.Per, PerTree) {
+		return "session at the root"
+	}
+	return "session"
+}
+
 // stop is what the agent is told. An approval request is the same each time, so that "Allow
 // always" holds for the session.
 func (r rule) stop(what string, c count, asked slot, now time.Time) chain.Result {
@@ -168,7 +189,7 @@ func (r rule) stop(what string, c count, asked slot, now time.Time) chain.Result
 		return chain.Question(text+". Go on?", "Allow once", "Allow always", "Deny")
 	}
 	if r.within == 0 {
-		return chain.Denial(text + "; it frees when the session ends.")
+		return chain.Denial(text + "; it frees when the " + r.frees() + " ends.")
 	}
 	at := c.frees(r, asked)
 	return chain.Denial(fmt.Sprintf("%s; it frees in %v, at %s.", text, at.Sub(now).Round(time.Second), at.UTC().Format(time.RFC3339)))

@@ -346,10 +346,69 @@ func TestBadOptionsAreRefused(t *testing.T) {
 		"/rules/0: tokens":                  rules(limits.Rule{Per: []string{"session", "tool"}, Tokens: 1}),
 		"/rules/0: the limit never frees":   rules(limits.Rule{Calls: 1}),
 		"/rules: at most":                   {Rules: make([]limits.Rule, 17)},
+		"/rules/0/per: a session":           rules(limits.Rule{Per: []string{"session", "tree"}, Calls: 1}),
+		"/rules/0: the limit never":         rules(limits.Rule{Per: []string{"identity"}, Calls: 1}),
 		"/prices":                           {Prices: limits.Prices{Input: -1}},
 	} {
 		if _, err := limits.New(kind.Section{}, o); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("New = %v; want an error at %s", err, want)
 		}
+	}
+}
+
+// by calls a tool for who is proven to send, in a session below a root.
+func (l *limiter) by(emitter, session, root string) chain.Result {
+	l.Helper()
+	ev := events.Event{Name: events.ToolPre, Session: session, Source: "/agent/" + session, Data: json.RawMessage(`{"tool_name":"Bash"}`)}
+	return l.send(ev.WithAttr(events.AttrEmitter, emitter).WithAttr(events.AttrRoot, root))
+}
+
+// No new session, source or claim of another parent gives an identity more calls.
+func TestNothingEscapesTheLimitOfAnIdentity(t *testing.T) {
+	t.Parallel()
+	l := newLimiter(t, rules(limits.Rule{Per: []string{"identity"}, Calls: 3, Within: "1h"}))
+	passed := 0
+	for i := range 30 {
+		session := fmt.Sprint("s", i)
+		if !l.by("nats agent/coder", session, fmt.Sprint("r", i)).Denied() {
+			passed++
+		}
+		l.send(events.Event{Name: events.SessionEnd, Session: session, Data: json.RawMessage(`{}`)}.WithAttr(events.AttrEmitter, "nats agent/coder"))
+	}
+	if passed != 3 || l.states.Len() != 1 {
+		t.Errorf("%d calls passed, %d states; want 3, and one", passed, l.states.Len())
+	}
+	if l.by("nats agent/rival", "s1", "").Denied() {
+		t.Error("another identity is stopped")
+	}
+	if l.calls("a", "Bash", 3)+l.calls("b", "Bash", 3) != 3 {
+		t.Error("who is not proven has a limit for each session")
+	}
+}
+
+func TestSubAgentsShareTheLimitOfTheirTree(t *testing.T) {
+	t.Parallel()
+	l := newLimiter(t, rules(limits.Rule{Per: []string{"tree"}, Calls: 4}))
+	const coder = "nats agent/coder"
+	for _, at := range [][2]string{{"root", ""}, {"child", "root"}, {"other", "root"}, {"grandchild", "root"}} {
+		if got := l.by(coder, at[0], at[1]); got.Denied() {
+			t.Fatalf("%s: %+v", at[0], got)
+		}
+	}
+	end := func(emitter, session, root string) {
+		l.send(events.Event{Name: events.SessionEnd, Session: session, Data: json.RawMessage(`{}`)}.WithAttr(events.AttrEmitter, emitter).WithAttr(events.AttrRoot, root))
+	}
+	end(coder, "child", "root")
+	end("nats agent/rival", "root", "")
+	for _, at := range [][2]string{{"root", ""}, {"new", "root"}} {
+		if got := l.by(coder, at[0], at[1]); !got.Denied() || !strings.Contains(got.Reason, "for each tree is reached; it frees when the session at the root ends.") {
+			t.Errorf("%s: %+v", at[0], got)
+		}
+	}
+	if l.by(coder, "elsewhere", "").Denied() || l.by("nats agent/rival", "root", "").Denied() {
+		t.Error("another tree is stopped")
+	}
+	if end(coder, "root", ""); l.by(coder, "child", "root").Denied() {
+		t.Error("the end of the root frees nothing")
 	}
 }

@@ -19,10 +19,12 @@ import (
 
 // What a count is for, besides all together.
 const (
-	PerSession = "session"
-	PerAgent   = "agent" // the source of the event
-	PerTool    = "tool"  // its name
-	PerClass   = "class" // of the tool
+	PerSession  = "session"
+	PerTree     = "tree"     // the session at the root, with all its sub-agents, as they claim
+	PerIdentity = "identity" // who the connection proves to send; all that it does not prove are one
+	PerAgent    = "agent"    // the source of the event, as the agent claims
+	PerTool     = "tool"     // its name
+	PerClass    = "class"    // of the tool
 )
 
 // What happens where a limit is reached.
@@ -36,8 +38,8 @@ const maxWithin = 24 * time.Hour
 
 // Rule is one limit, or several that are counted alike.
 type Rule struct {
-	// Per says what has a count of its own: session, agent, tool, class, or several of
-	// them; empty means that all count together.
+	// Per says what has a count of its own: session, tree, identity, agent, tool, class, or
+	// several of them; empty means that all count together.
 	Per []string `json:"per"`
 	// Tools are the tools that count, by name or class, with *; empty means all.
 	Tools builtin.Tools `json:"tools"`
@@ -64,7 +66,7 @@ type rule struct {
 
 func (r Rule) check(at jsontext.Pointer) (checked rule, err error) {
 	for i, per := range r.Per {
-		if known := []string{PerSession, PerAgent, PerTool, PerClass}; !slices.Contains(known, per) {
+		if known := []string{PerSession, PerTree, PerIdentity, PerAgent, PerTool, PerClass}; !slices.Contains(known, per) {
 			return rule{}, kind.At(at+jsontext.Pointer(fmt.Sprintf("/per/%d", i)), "must be one of %s, not %q", strings.Join(known, ", "), per)
 		}
 	}
@@ -81,8 +83,10 @@ func (r Rule) check(at jsontext.Pointer) (checked rule, err error) {
 		return rule{}, kind.At(at, "tokens and cost are the model's, not a tool's: leave tools, and per tool or class, out")
 	case r.Then != "" && r.Then != Deny && r.Then != Ask:
 		return rule{}, kind.At(at+"/then", "must be deny or ask, not %q", r.Then)
-	case r.Within == "" && !slices.Contains(r.Per, PerSession):
-		return rule{}, kind.At(at, "the limit never frees: give it within, or per session")
+	case slices.Contains(r.Per, PerSession) && slices.Contains(r.Per, PerTree):
+		return rule{}, kind.At(at+"/per", "a session is of one tree: name one of session and tree")
+	case r.Within == "" && !slices.Contains(r.Per, PerSession) && !slices.Contains(r.Per, PerTree):
+		return rule{}, kind.At(at, "the limit never frees: give it within, or per session or tree")
 	}
 	checked.Rule = r
 	if r.Within != "" {
@@ -102,6 +106,8 @@ func (r rule) key(ev events.Event, tool events.Tool) (state, entry string) {
 	entry = r.id
 	for _, per := range r.Per {
 		switch per {
+		case PerIdentity:
+			entry += "\nidentity " + ev.Extensions[events.AttrEmitter]
 		case PerAgent:
 			entry += "\nagent " + ev.Source
 		case PerTool:
@@ -112,13 +118,25 @@ func (r rule) key(ev events.Event, tool events.Tool) (state, entry string) {
 	}
 	sum := sha256.Sum256([]byte(entry)) // texts of the sender have any length
 	entry = base64.RawURLEncoding.EncodeToString(sum[:9])
-	if slices.Contains(r.Per, PerSession) {
+	switch {
+	case slices.Contains(r.Per, PerSession):
 		return sessionState(ev.Session), entry
+	case slices.Contains(r.Per, PerTree):
+		return treeState(ev), entry
 	}
 	return "all " + entry, entry
 }
 
 func sessionState(session string) string { return "session " + session }
+
+// treeState is where the counts of the event's tree stand. Who has another identity counts
+// for itself, or it could use up what others have.
+func treeState(ev events.Event) string {
+	return "tree " + ev.Extensions[events.AttrEmitter] + "\n" + cmp.Or(ev.Extensions[events.AttrRoot], ev.Session)
+}
+
+// isRoot reports whether no session is above that of the event.
+func isRoot(ev events.Event) bool { return ev.Extensions[events.AttrRoot] == "" }
 
 // over says which limit is reached, such as "60 calls"; empty for none. used is with
 // what is asked for.
