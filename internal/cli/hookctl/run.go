@@ -14,6 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/freeze"
 	"github.com/hookrouter/hookrouter/internal/cli/guard"
 	"github.com/hookrouter/hookrouter/internal/cli/hook"
+	"github.com/hookrouter/hookrouter/internal/cli/initfile"
 	"github.com/hookrouter/hookrouter/internal/cli/policy"
 	"github.com/hookrouter/hookrouter/internal/cli/scan"
 	"github.com/hookrouter/hookrouter/internal/cli/session"
@@ -50,6 +51,7 @@ type commands struct {
 	Explain       event.ExplainCmd       `cmd:"" group:"hooks" help:"Show which hooks would run for an event, in order; calls none."`
 	Guard         guard.Cmd              `cmd:"" group:"hooks" help:"Pin guards that must be in force, and that no worker can weaken."`
 	Hook          hook.Cmd               `cmd:"" group:"hooks" help:"Serve a hook of one line, or remove a hook."`
+	Init          initfile.Cmd           `cmd:"" group:"hooks" help:"Write a commented worker file for what is found in a directory; needs no NATS."`
 	Test          policy.TestCmd         `cmd:"" group:"hooks" help:"Run the tests of worker files, or events through one, and show what hooks decide; needs no NATS."`
 	Validate      hook.ValidateCmd       `cmd:"" group:"hooks" help:"Call a live hook with valid and invalid data, and check that it keeps the contract."`
 	Approvals     approvals.Cmd          `cmd:"" group:"approvals" help:"Answer the approval requests of hooks."`

@@ -1,0 +1,69 @@
+package initfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/atomicfile"
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
+)
+
+// Cmd is hookctl init.
+type Cmd struct {
+	Dir    string `arg:"" optional:"" default:"." type:"existingdir" placeholder:"DIR" help:"The project."`
+	Output string `default:"worker.yaml" placeholder:"NAME" help:"Name of the file that is written there."`
+	Force  bool   `help:"Write over a file that is there."`
+}
+
+// Help is what the command does, at length.
+func (c *Cmd) Help() string {
+	return `The file is the starter policy for coding agents with what belongs to the languages, .env files, git, build files,
+CI configuration, agents' settings, containers, Terraform and Kubernetes manifests in the directory, and tests. Only denials
+and questions are added; the project's own build targets are listed in comments, to be allowed by a person.`
+}
+
+// made is what was written, and its JSON form.
+type made struct {
+	File     string   `json:"file"`
+	Found    []string `json:"found"`
+	Commands []string `json:"commands"` // of build files, in comments
+}
+
+// name is a name that is no pattern.
+var name = regexp.MustCompile(`^[A-Za-z0-9._-]+\.ya?ml$`)
+
+// Run writes the file.
+func (c *Cmd) Run(_ context.Context, e *cli.Env) error {
+	if !name.MatchString(c.Output) {
+		return workerfiles.InputError(fmt.Errorf("--output %q: give the name of a YAML file, such as worker.yaml", c.Output))
+	}
+	dir := os.DirFS(c.Dir)
+	list, commands := found(dir), targets(dir)
+	text, path := []byte(policy(c.Output, list, commands)), filepath.Join(c.Dir, c.Output)
+	write := atomicfile.Create
+	if c.Force {
+		write = atomicfile.Write
+	}
+	if err := write(path, text, 0o644); errors.Is(err, fs.ErrExist) {
+		return workerfiles.InputError(fmt.Errorf("%s is there already: --force writes over it, --output takes another name", path))
+	} else if err != nil {
+		return err
+	}
+	done := made{path, []string{}, append([]string{}, commands...)}
+	for _, t := range list {
+		done.Found = append(done.Found, t.Name)
+	}
+	if e.Out.Document(done) {
+		return nil
+	}
+	e.Out.Print("%s is written, for: %s\n", path, strings.Join(append([]string{"coding agents"}, done.Found...), ", "))
+	e.Out.Print("\nTry it:   hookctl test %s\nUse it:   hook-router up --policy %s\n", path, path)
+	return nil
+}
