@@ -255,3 +255,14 @@ async def test_no_router(hook_router):
         with pytest.raises(NoRouter, match="hook-router"):
             await Agent(client).execute("tool:pre")
     assert not issubclass(NoRouter, ConnectionLost)
+
+
+async def test_a_sub_agent_says_whose_it_is(hook_router):
+    below = "lineage.parent == 'größe' && lineage.root == 's0' && lineage.depth > 0"
+    async with HookRegistry() as hooks, connect() as client:
+        hooks.register("tool:pre", lambda e, d: HookResult(action="deny"), name="guard", match=below)
+        await hooks.ready()
+        assert (await Agent(client, session="s1").execute("tool:pre", {})).permitted
+        assert not (await Agent(client, session="s2", parent="größe", root="s0").execute("tool:pre", {})).permitted
+        with pytest.raises(ValueError, match="session above"):
+            Agent(client, parent="x" * 513)

@@ -4,7 +4,7 @@ import { type Client, type Request, send } from "./client.js"
 import { InvalidReplyError, reason } from "./errors.js"
 import { type Run, about, encodeEvent, maxDefaults, maxWait, readRun, setTimeLeft } from "./event.js"
 import { type JsonObject, stringify } from "./json.js"
-import { ascii } from "./names.js"
+import { ascii, escape } from "./names.js"
 import { text } from "./parse.js"
 import { type HookResult, decodeResult } from "./result.js"
 import type { Approval, Execution } from "./verdict.js"
@@ -14,6 +14,10 @@ import { Waiter } from "./waiter.js"
 export interface AgentOptions {
   /** The id of the session that events belong to, unless their data names another. */
   session?: string | undefined
+  /** The session that spawned this one, where the agent is a sub-agent, of whatever vendor: routers take its labels over. */
+  parent?: string | undefined
+  /** The session at the root of the tree, where that is known too. */
+  root?: string | undefined
   /** The CloudEvents source, a URI reference; "/agent". */
   source?: string | undefined
   /** Merged below the data of every event that a hook gets, up to 8 KiB. */
@@ -79,6 +83,8 @@ export class Agent {
 
   private request(verb: string, event: string, data: Record<string, unknown>): Request {
     const { headers, body } = encodeEvent(event, data, this.options.session ?? "", this.options.source ?? "/agent")
+    if (this.options.parent) headers["ce-hookparent"] = escape(this.options.parent)
+    if (this.options.root) headers["ce-hookroot"] = escape(this.options.root)
     if (this.defaults) headers["Hook-Defaults"] = this.defaults
     return { subject: this.client.transport.subject(verb, event), headers, body, retry: "never", accept: about(headers) }
   }

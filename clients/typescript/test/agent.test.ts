@@ -46,6 +46,15 @@ test("a verdict permits only what hooks let pass", async (t) => {
   assert.deepEqual([emitted.action, emitted.reason], ["deny", "not that"])
 })
 
+test("a sub-agent says whose it is", async (t) => {
+  const router = await Router.start(t)
+  await router.guard(() => deny("below"), { match: "lineage.parent == 'größe' && lineage.root == 's0' && lineage.depth > 0" })
+  const client = await router.client("agent")
+  const permitted = async (options: object) => (await client.agent(options).execute("tool:pre", call)).permitted
+  assert.equal(await permitted({ session: "s1" }), true)
+  assert.equal(await permitted({ session: "s2", parent: "größe", root: "s0" }), false)
+})
+
 test("what is no event is refused before it is sent", async (t) => {
   const router = await Router.start(t)
   const agent = (await router.client("agent")).agent()

@@ -72,6 +72,15 @@ def headers_of(event: str, source: str, session: str, defaults: str) -> dict[str
     return headers
 
 
+def lineage_headers(parent: str, root: str) -> dict[str, str]:
+    """Write the sessions above that of an event; empty ones are left out."""
+    above = {name: session for name, session in (("ce-hookparent", parent), ("ce-hookroot", root)) if session}
+    for session in above.values():
+        if len(session.encode()) > MAX_SESSION:
+            raise ValueError(f"the id of a session above is longer than {MAX_SESSION} bytes")
+    return {name: _names.escape(session) for name, session in above.items()}
+
+
 def about(sent: Mapping[str, str]) -> Any:
     """Accept replies to an event that name it; an error reply names none."""
     event_id = sent["ce-id"]

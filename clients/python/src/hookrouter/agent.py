@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from . import _names, _trace, tools
-from ._event import about, body_of, defaults_header, headers_of, set_timeout
+from ._event import about, body_of, defaults_header, headers_of, lineage_headers, set_timeout
 from ._waiter import Waiter
 from .client import MAX_WAIT, Client, Request, Retry
 from .errors import InvalidReply
@@ -44,16 +44,21 @@ class Agent:
         source: str = "/agent",
         on_pending: Callable[[Approval], None] | None = None,
         name_session: bool = True,
+        parent: str = "",
+        root: str = "",
     ) -> None:
         """Make an agent. Its events belong to session, unless their data names another; without one, to the default
         field session_id.
 
         With name_session, session is a default field too: hooks find it in the data as session_id.
         on_pending is called with each approval request that execute waits for, once, before it waits.
+        A sub-agent names the session that spawned it as parent, of whatever vendor, and the one at the root of the
+        tree as root: routers take their labels over.
         """
         self.client = client
         self._session = session
         self._source = source
+        self._lineage = lineage_headers(parent, root)
         self._on_pending = on_pending
         self._named = {"session_id": session} if session and name_session else {}
         self._defaults: dict[str, Any] = {}
@@ -144,6 +149,7 @@ class Agent:
     def _request(self, verb: str, event: str, data: Data) -> Request:
         body, session = body_of(data)
         headers = headers_of(_names.check_event(event), self._source, session or self.session, self._header)
+        headers |= self._lineage
         request = Request(self.client.transport.subject(verb, event), body, headers)
         if verb in ("emit", "execute"):
             request.accept = about(headers)
