@@ -18,14 +18,16 @@ var kinds = []string{
 	string(audit.HookResult), string(audit.HookError), string(audit.HookTimeout), string(audit.HookSkipped),
 	string(audit.ChainResult), string(audit.ChainRefused), string(audit.InjectionKind), string(audit.DisplayKind),
 	string(audit.ApprovalRequested), string(audit.ApprovalDecided), string(audit.ApprovalRevoked), string(audit.ApprovalRevealed),
-	string(audit.ApprovalReplayed), string(audit.RegistrationKind), string(audit.FreezeKind), string(audit.LogKind),
+	string(audit.ApprovalReplayed), string(audit.RegistrationKind), string(audit.FreezeKind), string(audit.LabelsKind), string(audit.LogKind),
 }
 
 // actions are those of records, of all kinds.
 var actions = []string{
-	"continue", "deny", "modify", "inject_context", "ask_user", "collect", "in_vain", "allow", "unavailable", "frozen",
-	"revoked", "revealed", "thawed", "ended", "registered", "changed", "instance", "instance_removed", "unregistered",
-	"lost", "accepted", "pinned", "unpinned", "restored", "drifted", "alarm",
+	"continue", "deny", "modify", "inject_context", "ask_user", "collect", "in_vain", "allow", "unavailable",
+	"frozen", "revoked", "revealed", "thawed", "ended", "registered", "changed", "instance", "instance_removed",
+	"unregistered", "lost", "accepted", "pinned", "unpinned", "restored", "drifted", "alarm", "skipped",
+	"delivered", "dropped", "shown", "suppressed", "requested", "joined", "served", "refused", "pending",
+	"deadline", "expired", "removed",
 }
 
 // checkAction refuses an action that no record has.
