@@ -75,7 +75,7 @@ func (f feedback) handle(ctx context.Context, ev events.Event) (chain.Result, er
 		return chain.Result{}, nil
 	}
 	var text strings.Builder
-	left := f.maxLines
+	left, issues, files := f.maxLines, 0, []string(nil)
 	for _, path := range tool.Paths[:min(len(tool.Paths), maxPaths)] {
 		rel, inside := f.locate(tool.Cwd, path)
 		if !inside {
@@ -92,13 +92,29 @@ func (f feedback) handle(ctx context.Context, ev events.Event) (chain.Result, er
 			return chain.Result{}, err
 		}
 		f.show(&text, rel, found, &left)
+		if len(found) > 0 {
+			issues, files = issues+len(found), append(files, printable(rel))
+		}
 	}
 	if text.Len() == 0 {
 		return chain.Result{}, nil
 	}
 	result := chain.Injection(strings.TrimRight(text.String(), "\n"))
 	result.Ephemeral, result.AppendToLastToolResult, result.SuppressOutput = true, true, true
+	result.UserMessage, result.UserMessageLevel = notice(issues, files), chain.LevelWarning
 	return result, nil
+}
+
+// notice is what the user is told.
+func notice(issues int, files []string) string {
+	what, where := "issues", files[0]
+	if issues == 1 {
+		what = "issue"
+	}
+	if len(files) > 1 {
+		where = fmt.Sprintf("%d files", len(files))
+	}
+	return fmt.Sprintf("Found %d linting %s in %s", issues, what, where)
 }
 
 // look remembers what a file has before the session's first change of it.

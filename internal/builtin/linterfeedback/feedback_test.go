@@ -345,3 +345,19 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestTheUserIsToldHowMuchIsFound(t *testing.T) {
+	b := newBench(t, linterfeedback.Options{Only: linterfeedback.OnlyAll})
+	b.put("a.txt", "TODO one\nTODO two\n")
+	b.put("b.txt", "TODO\n")
+	b.put("clean.txt", "done\n")
+	for data, want := range map[string]string{
+		`{"tool_name":"Edit","tool_input":{"file_path":"a.txt"}}`:     "Found 2 linting issues in a.txt",
+		`{"tool_name":"Edit","tool_input":{"file_path":"b.txt"}}`:     "Found 1 linting issue in b.txt",
+		`{"tool_name":"Edit","tool_input":{"file_path":"clean.txt"}}`: "",
+	} {
+		if result, err := b.try(events.ToolPost, data); err != nil || result.UserMessage != want {
+			t.Errorf("%s: the user is told %q, %v; want %q", data, result.UserMessage, err, want)
+		}
+	}
+}

@@ -44,14 +44,15 @@ func (c *command) give(ctx context.Context, channel string) (any, error) {
 	case <-ctx.Done():
 		return nil, fmt.Errorf("run %s: all %d slots are taken: %w", c.name, cap(c.slots), context.Cause(ctx))
 	}
-	asked, err := jsontext.AppendQuote([]byte(`{"channel":`), channel)
+	input, err := jsontext.AppendQuote([]byte(`{"channel":`), channel)
 	if err != nil {
 		return nil, fmt.Errorf("write the channel for %s: %w", c.name, err)
 	}
+	input = append(input, "}\n"...)
 	complaint := &tail{}
 	run := c.program
 	run.Env = append(process.Environ(c.env), "HOOK_CHANNEL="+channel)
-	run.Input, run.Stderr = append(asked, "}\n"...), complaint
+	run.Input, run.Stderr = input, complaint
 	out, err := run.Run(ctx)
 	switch {
 	case err != nil:
