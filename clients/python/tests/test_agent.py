@@ -198,8 +198,8 @@ def echo(msg, **more):
     return {"Hook-Nonce": msg.headers["Hook-Nonce"], "Hook-Event-Id": msg.headers["ce-id"], **more}
 
 
-async def forged(router, replies, **options):
-    async with connect(router.url, prefix="fake", patience=0.3) as client:
+async def forged(router, replies, patience=0.3, **options):
+    async with connect(router.url, prefix="fake", patience=patience) as client:
         nc = await nats.connect(router.url)
         fake = Fake(nc, replies)
         await fake.serve()
@@ -243,7 +243,7 @@ async def test_unserved_events_are_sent_again_with_the_same_id(hook_router):
             return [(echo(msg, **{"Nats-Service-Error-Code": "503", "Nats-Service-Error": "busy"}), b"")]
         return [(echo(msg), b'{"action":"continue","data":{},"injected_tokens":0}')]
 
-    fake, verdict = await forged(hook_router, replies)
+    fake, verdict = await forged(hook_router, replies, patience=20)
     assert verdict.permitted
     assert len({r["ce-id"] for r in fake.requests}) == 1
     assert len({r["Hook-Nonce"] for r in fake.requests}) == 3
