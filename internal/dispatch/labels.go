@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,21 +43,36 @@ func labeled(req Request) string { return labels.Name(req.Emitter, req.Event.Ses
 // stamp returns the event of a request with what the router knows of it, and without what
 // the agent says of that.
 func (d *Dispatcher) stamp(req Request) (events.Event, error) {
-	ev := req.Event
-	for _, name := range [...]string{events.AttrLabels, events.AttrEmitter, events.AttrRole, events.AttrRoot, events.AttrParent, events.AttrDepth} {
-		ev = ev.WithAttr(name, "")
-	}
-	known, err := d.labels.Labels(labeled(req))
+	ev, name := req.Event, labeled(req)
+	known, err := d.labels.Labels(name)
 	if err != nil {
 		return ev, err
 	}
+	attrs := maps.Clone(ev.Extensions)
+	for _, own := range [...]string{events.AttrLabels, events.AttrEmitter, events.AttrRole, events.AttrRoot, events.AttrParent, events.AttrDepth} {
+		delete(attrs, own)
+	}
+	set := func(name, value string) {
+		if value == "" {
+			return
+		}
+		if attrs == nil {
+			attrs = map[string]string{}
+		}
+		attrs[name] = value
+	}
 	if req.Emitter != "" {
-		ev = ev.WithAttr(events.AttrEmitter, req.Emitter).WithAttr(events.AttrRole, roleOf(req.Emitter))
+		set(events.AttrEmitter, req.Emitter)
+		set(events.AttrRole, roleOf(req.Emitter))
 	}
-	if above := d.labels.Session(labeled(req)); above.Root != "" {
-		ev = ev.WithAttr(events.AttrRoot, above.Root).WithAttr(events.AttrParent, above.Parent).WithAttr(events.AttrDepth, strconv.Itoa(above.Depth))
+	if above := d.labels.Session(name); above.Root != "" {
+		set(events.AttrRoot, above.Root)
+		set(events.AttrParent, above.Parent)
+		set(events.AttrDepth, strconv.Itoa(above.Depth))
 	}
-	return ev.WithLabels(known...), nil
+	set(events.AttrLabels, strings.Join(known, ","))
+	ev.Extensions = attrs
+	return ev, nil
 }
 
 // claim stores what an event says of the sessions above its own: by its attributes, or
