@@ -17,7 +17,7 @@ import (
 type DoctorCmd struct {
 	Agent string `arg:"" optional:"" help:"The agent; default: all that are connected."`
 
-	StartAgent bool `name:"start-agent" help:"Start the agent's own program too, with a prompt and with nobody in the place of its model: no tokens, no network."`
+	StartAgent bool `name:"start-agent" help:"Start the agent's own program too, with a prompt but without its model: no tokens, no network."`
 }
 
 // finding is what doctor says of one thing.

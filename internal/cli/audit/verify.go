@@ -24,7 +24,7 @@ type VerifyCmd struct {
 	Pin   string   `placeholder:"FILE" help:"File that remembers the last verified head; default: by the log's name, below the user's state directory."`
 	NoPin bool     `help:"Neither use nor keep a pin."`
 
-	Require string `enum:",any,pinned,witnessed" default:"" placeholder:"any|pinned|witnessed" help:"What exits with 0: any log in which nothing was changed, one that goes on from a pin, or one that a witness has signed. What is less exits with the code of its verdict."`
+	Require string `enum:",any,pinned,witnessed" default:"" placeholder:"any|pinned|witnessed" help:"The verdict that exits with 0: any (nothing was changed), pinned (it continues from a pin) or witnessed (a witness signed it). Anything less exits with the code of its verdict."`
 
 	Wait time.Duration `default:"5s" placeholder:"DURATION" help:"How long to wait for a checkpoint over the last message of the running log; default 5s."`
 

@@ -1,5 +1,5 @@
 // Package flowguard is the builtin flow-guard: what a session has seen limits what it may
-// do. It labels sessions that read a secret or took in text of others, and asks or denies
+// do. It labels sessions that read a secret or third-party text, and asks or denies
 // where such a session sends something out or changes what others rely on.
 //
 //	hooks:
@@ -15,7 +15,7 @@
 // # Labels
 //
 // secret-read is added where a tool reads a file that holds secrets, where a command prints
-// some, and where a result holds one by its form; untrusted-input where text of others comes
+// some, and where a result looks like one; untrusted-input where third-party text comes
 // in: from the web, an MCP server, or a tool or file that the options name. A label is added
 // before the tool runs, so that the model has nothing to act on yet, and once more with the
 // result. Labels of the router hold for the tree of sub-agents; the guard obeys those that

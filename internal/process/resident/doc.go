@@ -1,5 +1,5 @@
-// Package resident keeps a program of somebody else running and asks it questions, a
-// line of JSON each, instead of starting it for each of them.
+// Package resident keeps an external program running and sends it requests, a line of
+// JSON each, instead of starting it for each of them.
 //
 // # Usage
 //
@@ -15,9 +15,8 @@
 //	{"id":"…","result":…}
 //	{"id":"…","error":"why there is no result"}
 //
-// An answer counts once, for the question whose id it has. The id of a question that was
-// answered, given up or never asked is nobody's, and what is no such line is no
-// answer: both are logged and forgotten. Since nobody can guess an id, text that the
+// An answer counts once, for the question whose id it has. An answer with any other id, and a line
+// of another form, is logged and dropped. Since nobody can guess an id, text that the
 // program was given and prints by carelessness can't be an answer either.
 //
 // # Failure
