@@ -120,7 +120,7 @@ func (d *Dispatcher) granted(ctx context.Context, s *held.Event, v verdict.Verdi
 	if s.Session == "" {
 		return v, false, nil
 	}
-	id, by, err := d.sessions.Granted(ctx, s.Record)
+	id, by, err := d.sessions.Granted(ctx, s.Record, s.Labels)
 	if id == "" || err != nil {
 		return v, false, err
 	}

@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/freeze"
+	"github.com/hookrouter/hookrouter/internal/labels"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
@@ -35,7 +38,8 @@ func (d *Dispatcher) leave(ev *event, out chain.Outcome) (chain.Outcome, error) 
 }
 
 // leaveHeld is the verdict on an approval request as it leaves: a permission is denied
-// where it is frozen, and is still pending where this replica can't know that.
+// where it is frozen, or where the session has seen more than the person who gave it knew.
+// It is still pending where this replica can't know that.
 func (d *Dispatcher) leaveHeld(s *held.Event, decision *approval.Decision) verdict.Verdict {
 	if decision == nil || !decision.Granted {
 		return decided(s, decision)
@@ -48,15 +52,28 @@ func (d *Dispatcher) leaveHeld(s *held.Event, decision *approval.Decision) verdi
 		d.noteFrozen(s.ChainID, s.Session, s.Event, s.EventID, order)
 		return denied(s.Verdict, order.Denial())
 	}
+	now, err := d.labels.Labels(labels.Name(s.Emitter, s.Session))
+	if err != nil {
+		return decided(s, nil)
+	}
+	if more := events.NewLabels(s.Labels, now); len(more) > 0 {
+		why := "Since this was asked, the session has seen more: " + strings.Join(more, ", ") + ". Try again, so that it is judged anew"
+		d.noteDenied(s.ChainID, s.Session, s.Event, s.EventID, "outdated", why)
+		return denied(s.Verdict, why)
+	}
 	return decided(s, decision)
 }
 
-// noteFrozen records that an agent was denied what the log says it is permitted.
 func (d *Dispatcher) noteFrozen(chainID, session, event, eventID string, order *freeze.Order) {
+	d.noteDenied(chainID, session, event, eventID, "frozen", order.Reason)
+}
+
+// noteDenied records that an agent was denied what the log says it is permitted.
+func (d *Dispatcher) noteDenied(chainID, session, event, eventID, action, why string) {
 	if d.journal.Enabled() {
 		d.journal.Note(audit.Record{
-			Time: time.Now(), Kind: audit.ChainRefused, ChainID: chainID, Session: session, Event: event, Action: "frozen", EventID: eventID,
-			Detail: audit.Note{Reason: d.view.Text(order.Reason)},
+			Time: time.Now(), Kind: audit.ChainRefused, ChainID: chainID, Session: session, Event: event, Action: action, EventID: eventID,
+			Detail: audit.Note{Reason: d.view.Text(why)},
 		}.Append(nil))
 	}
 }

@@ -40,14 +40,17 @@ type Injection struct {
 // Grant is an "Allow always": it answers the hook's approval request from then on. Where
 // the connection proved who sent the event, it is for that sender and that hook alone.
 type Grant struct {
-	Approval string        `json:"approval_id"`
-	Emitter  string        `json:"emitter,omitempty"` // who sent the event, as far as is proven
-	HookID   string        `json:"hook_id,omitempty"`
-	Hook     string        `json:"hook"`   // its name
-	Prompt   string        `json:"prompt"` // cut, for people
-	Digest   string        `json:"prompt_sha256"`
-	By       string        `json:"by"`
-	Granted  approval.Time `json:"granted"`
+	Approval string `json:"approval_id"`
+	Emitter  string `json:"emitter,omitempty"` // who sent the event, as far as is proven
+	HookID   string `json:"hook_id,omitempty"`
+	Hook     string `json:"hook"`   // its name
+	Prompt   string `json:"prompt"` // cut, for people
+	Digest   string `json:"prompt_sha256"`
+	By       string `json:"by"`
+	// Labels are what the session had seen when it was asked: once it has seen more, a
+	// person is asked again.
+	Labels  []string      `json:"labels,omitempty"`
+	Granted approval.Time `json:"granted"`
 }
 
 // Limits of what one session remembers.
@@ -105,11 +108,12 @@ func (s *State) end(now time.Time) {
 
 // Remembered returns the grant that answers an approval request, if there is one. A
 // hook's name is anybody's to choose, and so is a session id: where the sender is proven,
-// the sender and the hook's id decide.
-func (s *State) Remembered(r approval.Record) (Grant, bool) {
+// the sender and the hook's id decide. seen are the labels of the session now: a grant does
+// not hold for one that has more than it had then.
+func (s *State) Remembered(r approval.Record, seen []string) (Grant, bool) {
 	prompt := approval.Digest([]byte(r.Prompt))
 	for _, g := range s.Grants {
-		if g.Emitter == r.Emitter && g.Hook == r.Hook && g.Digest == prompt && (r.Emitter == "" || g.HookID == r.HookID) {
+		if g.Emitter == r.Emitter && g.Hook == r.Hook && g.Digest == prompt && (r.Emitter == "" || g.HookID == r.HookID) && len(events.NewLabels(g.Labels, seen)) == 0 {
 			return g, true
 		}
 	}
@@ -117,8 +121,9 @@ func (s *State) Remembered(r approval.Record) (Grant, bool) {
 }
 
 // remember stores the decision on an approval request of an event that arrived at the given
-// time, once, unless it was revoked or the session ended since.
-func (s *State) remember(q approval.Record, arrived time.Time, d approval.Decision) (changed bool) {
+// time, with the labels that the session had, once, unless it was revoked or the session
+// ended since.
+func (s *State) remember(q approval.Record, labels []string, arrived time.Time, d approval.Decision) (changed bool) {
 	known := func(g Grant) bool { return g.Approval == q.ID }
 	switch {
 	case s.Ended != nil && !arrived.After(*s.Ended), slices.Contains(s.Revoked, q.ID), slices.ContainsFunc(s.Grants, known):
@@ -127,7 +132,7 @@ func (s *State) remember(q approval.Record, arrived time.Time, d approval.Decisi
 		s.Grants = slices.Delete(s.Grants, 0, 1)
 	}
 	s.Grants = append(s.Grants, Grant{
-		Approval: q.ID, Emitter: q.Emitter, HookID: q.HookID, Hook: q.Hook, Prompt: cut(q.Prompt), Digest: approval.Digest([]byte(q.Prompt)), By: d.DecidedBy, Granted: d.Decided,
+		Approval: q.ID, Emitter: q.Emitter, HookID: q.HookID, Hook: q.Hook, Prompt: cut(q.Prompt), Digest: approval.Digest([]byte(q.Prompt)), By: d.DecidedBy, Labels: labels, Granted: d.Decided,
 	})
 	return true
 }

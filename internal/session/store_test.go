@@ -203,7 +203,7 @@ func asking(id, session, hook, prompt string) approval.Record {
 
 func remember(t *testing.T, s *session.Store, q approval.Record, arrived time.Time) {
 	t.Helper()
-	if err := s.Remember(t.Context(), q, arrived, always); err != nil {
+	if err := s.Remember(t.Context(), q, nil, arrived, always); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -211,7 +211,7 @@ func remember(t *testing.T, s *session.Store, q approval.Record, arrived time.Ti
 // granted returns the approval that answers a hook's prompt in the session "s1".
 func granted(t *testing.T, s *session.Store, hook, prompt string) (id, by string) {
 	t.Helper()
-	id, by, err := s.Granted(t.Context(), asking("", "s1", hook, prompt))
+	id, by, err := s.Granted(t.Context(), asking("", "s1", hook, prompt), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestAGrantIsRememberedOnce(t *testing.T) {
 			t.Errorf("%v is answered by approval %q", other, id)
 		}
 	}
-	if id, _, err := first.Granted(t.Context(), asking("", "s2", "deploys", "Deploy?")); id != "" || err != nil {
+	if id, _, err := first.Granted(t.Context(), asking("", "s2", "deploys", "Deploy?"), nil); id != "" || err != nil {
 		t.Errorf("another session is answered by approval %q, %v", id, err)
 	}
 }
@@ -264,7 +264,7 @@ func TestAGrantIsForTheProvenSenderAndHook(t *testing.T) {
 		{"a sender that is not proven", of("", "", "deploys"), "a2"},
 		{"a hook of the same name, the sender not proven", of("", "", "renamed"), "a2"},
 	} {
-		if id, _, err := store.Granted(t.Context(), c.r); id != c.want || err != nil {
+		if id, _, err := store.Granted(t.Context(), c.r, nil); id != c.want || err != nil {
 			t.Errorf("%s: approval %q, %v; want %q", c.who, id, err, c.want)
 		}
 	}

@@ -98,7 +98,7 @@ func Of(c *query.Chain) Story {
 	s.end(c.Result())
 	if r := c.Refused(); r != nil {
 		s.Verdict, s.Reason = Refused, cmp.Or(r.Reason, "the audit log did not take its records in time")
-		if r.Action == "frozen" {
+		if r.Action == "frozen" || r.Action == "outdated" {
 			s.Verdict = Denied
 		}
 	}

@@ -230,6 +230,63 @@ func TestAnApprovalDoesNotOutliveLabels(t *testing.T) {
 	}
 }
 
+// An agent that waits while its session sees more gets no permission: the person knew less.
+// "Allow always" answers for what the session had seen when it was given, and for no more.
+func TestAWaitingAgentGainsNothingByLabels(t *testing.T) {
+	t.Parallel()
+	s, run := flowBus(t, router.Options{})
+	ctx := testkit.Within(t, testkit.Patience)
+	person := approver.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}))
+	watcher := natstest.Conn(t, s)
+	asked, err := watcher.SubscribeSync("hooks.event.approval.required")
+	if err != nil || watcher.Flush() != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		session, meanwhile string
+		want               verdict.Action
+	}{{"same", "x", verdict.Continue}, {"more", "read web", verdict.Deny}} {
+		run(c.session, "read secret", nil)
+		waits := make(chan verdict.Verdict)
+		go func() { waits <- run(c.session, "please", nats.Header{"Hook-Wait-Ms": {"20000"}}) }()
+		var notice approval.Request
+		if m, err := asked.NextMsgWithContext(ctx); err != nil || json.Unmarshal(m.Data, &notice) != nil {
+			t.Fatal(err)
+		}
+		run(c.session, c.meanwhile, nil)
+		if _, err := person.Answer(ctx, notice.ID, approval.Answer{Option: "Allow always"}); err != nil {
+			t.Fatal(err)
+		}
+		if v := <-waits; v.Action != c.want || v.Action == verdict.Deny && !strings.Contains(v.Reason, "has seen more: web") {
+			t.Errorf("%s: %+v; want %s", c.session, v, c.want)
+		}
+	}
+	always := func(session string) verdict.Verdict { return run(session, "plea", nil) }
+	hook(t, s, worker.Registration{ID: "asks", Events: []string{"tool:pre"}, OnFailure: worker.FailClosed}, func(_ context.Context, ev worker.Event) (worker.Result, error) {
+		if strings.Contains(string(ev.Data), `"plea"`) {
+			return worker.Ask("Always?", "Allow always", "Deny")
+		}
+		return worker.Continue()
+	})
+	if _, err := person.Answer(ctx, always("g").Approval.ID, approval.Answer{Option: "Allow always"}); err != nil {
+		t.Fatal(err)
+	}
+	if v := always("g"); v.Action != verdict.Continue {
+		t.Errorf("%+v; want that it is always allowed", v)
+	}
+	run("g", "read secret", nil)
+	again := always("g")
+	if again.Action != verdict.Pending {
+		t.Fatalf("%+v; want that a person is asked once the session has seen more", again)
+	}
+	if _, err := person.Answer(ctx, again.Approval.ID, approval.Answer{Option: "Allow always"}); err != nil {
+		t.Fatal(err)
+	}
+	if v := always("g"); v.Action != verdict.Continue {
+		t.Errorf("%+v; want that the second answer holds for a session with the label", v)
+	}
+}
+
 // A rule for sessions that have not seen something answers for no other, whether the event
 // itself or an earlier one brought the label, and by whichever replica.
 func TestARuleForCleanSessionsAnswersForNoOther(t *testing.T) {

@@ -24,7 +24,7 @@ var kinds = []string{
 // actions are those of records, of all kinds.
 var actions = []string{
 	"continue", "deny", "modify", "inject_context", "ask_user", "collect", "in_vain", "allow", "unavailable",
-	"frozen", "revoked", "revealed", "thawed", "ended", "registered", "changed", "instance", "instance_removed",
+	"frozen", "outdated", "revoked", "revealed", "thawed", "ended", "registered", "changed", "instance", "instance_removed",
 	"unregistered", "lost", "accepted", "pinned", "unpinned", "restored", "drifted", "alarm", "skipped",
 	"delivered", "dropped", "shown", "suppressed", "requested", "joined", "served", "refused", "pending",
 	"deadline", "expired", "removed",
