@@ -37,7 +37,7 @@ Exit codes:
   6  execute: a person is asked and has not answered yet
   7  approvals answer: too late (decided or expired), or about other data;
      nothing changed
-  8  audit replay --fail-on-diff: a decision would differ
+  8  audit replay --fail-on-diff, policy diff: a decision would differ
   audit verify, check, witness: 0 witnessed, 10 pinned, 20 unanchored,
      30 diverged, 40 invalid, 50 incomplete
 `

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/workerfile"
@@ -16,12 +17,15 @@ type FilePolicyOptions struct {
 	RunAll       bool // call hooks that act in the world too: what they do, they do again
 	AsIfEnforced bool // hooks in mode shadow count as if they were enforced; else they are left out
 	WithRecorded bool // the hooks of the recorded chain answer too, as they did
+	// Without are ids of hooks whose recorded answers count for nothing.
+	Without []string
 }
 
 // FilePolicy decides by the hooks of a worker file. It is safe for concurrent use.
 type FilePolicy struct {
 	hooks        *Hooks
 	withRecorded bool
+	without      []string
 }
 
 // NewFilePolicy makes the policy of a file, which the caller closes. Events run at the
@@ -31,13 +35,13 @@ func NewFilePolicy(file *workerfile.File, o FilePolicyOptions) *FilePolicy {
 	hooks := NewHooks(file, func(h workerfile.Hook) bool {
 		return o.RunAll || h.Registration.ReplaySafe || h.Kind == "cel"
 	}, o.AsIfEnforced)
-	return &FilePolicy{hooks, o.WithRecorded}
+	return &FilePolicy{hooks, o.WithRecorded, o.Without}
 }
 
 // Replay is a [Policy].
 func (p *FilePolicy) Replay(ctx context.Context, c *Recording) (Outcome, error) {
 	if p.withRecorded {
-		return p.decide(ctx, c.AsEvent(), c.Answers)
+		return p.decide(ctx, c.AsEvent(), slices.DeleteFunc(slices.Clone(c.Answers), func(a Answer) bool { return slices.Contains(p.without, a.ID) }))
 	}
 	return p.decide(ctx, c.AsEvent(), nil)
 }

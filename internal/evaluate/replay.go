@@ -11,6 +11,7 @@ import (
 type ReplayOptions struct {
 	Parallel int     // how many chains at the same time; 0 means 1
 	Rate     float64 // how many chains begin in a second at most; 0 for no limit
+	Was      Policy  // what is compared with; nil for what was decided then
 }
 
 // Replayed is what came of one chain.
@@ -34,7 +35,7 @@ func Replay(ctx context.Context, source Source, policy Policy, o ReplayOptions, 
 	return InOrder(ctx, o.Parallel, func(ctx context.Context, each func(*Recording) error) error {
 		return source(ctx, paced(ctx, o.Rate, each))
 	}, func(ctx context.Context, c *Recording) done {
-		r, err := replayOne(ctx, c, policy)
+		r, err := replayOne(ctx, c, o.Was, policy)
 		return done{r, err}
 	}, func(d done) error {
 		if d.err != nil {
@@ -45,9 +46,9 @@ func Replay(ctx context.Context, source Source, policy Policy, o ReplayOptions, 
 }
 
 // replay takes one chain through a policy.
-func replayOne(ctx context.Context, c *Recording, policy Policy) (Replayed, error) {
+func replayOne(ctx context.Context, c *Recording, before, policy Policy) (Replayed, error) {
 	r := Replayed{Chain: c}
-	was, would, err := c.compare(ctx, policy)
+	was, would, err := c.compare(ctx, before, policy)
 	r.Refusal, err = undecidedOf(err)
 	if err != nil || r.Refusal != nil {
 		return r, err
@@ -57,12 +58,16 @@ func replayOne(ctx context.Context, c *Recording, policy Policy) (Replayed, erro
 	return r, nil
 }
 
-// compare is what the chain came to, and what it would by a policy.
-func (c *Recording) compare(ctx context.Context, policy Policy) (was, would Outcome, err error) {
+// compare is what the chain came to, or would by the policy before, and what it would by
+// another policy.
+func (c *Recording) compare(ctx context.Context, before, policy Policy) (was, would Outcome, err error) {
 	if c.refusal != nil {
 		return was, would, c.refusal
 	}
-	if was, err = c.Recorded(ctx); err != nil {
+	if before == nil {
+		before = func(ctx context.Context, c *Recording) (Outcome, error) { return c.Recorded(ctx) }
+	}
+	if was, err = before(ctx, c); err != nil {
 		return was, would, err
 	}
 	would, err = policy(ctx, c)

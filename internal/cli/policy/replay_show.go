@@ -16,7 +16,8 @@ import (
 // replayShow shows a replay: JSON as it comes, text at its end.
 type replayShow struct {
 	out   *term.Printer
-	limit int // of the chains that text lists
+	limit int  // of the chains that text lists
+	brief bool // lists them without a table
 
 	mu     sync.Mutex // guards report, for progress
 	report evaluate.Summary
@@ -166,15 +167,23 @@ func (s *replayShow) list() {
 	if len(s.listed) == 0 {
 		return
 	}
+	if s.brief {
+		s.changed()
+	} else {
+		s.table()
+	}
+	if more := s.report.Differ - len(s.listed); more > 0 {
+		s.out.Print("and %d more: --show shows more of them, --json all\n", more)
+	}
+}
+
+func (s *replayShow) table() {
 	s.out.Print("\n")
 	rows := [][]term.Cell{term.Heads("CHAIN", "SESSION", "EVENT", "WAS", "WOULD BE", "REASON")}
 	for _, l := range s.listed {
 		rows = append(rows, term.Row(l.ChainID, term.OrDash(l.Session), term.Cyan.Cell(l.Event), cli.ActionColor(l.Was.Action).Cell(brief(*l.Was)), cli.ActionColor(l.Would.Action).Cell(brief(*l.Would)+other(l.Differs)), term.Clip(why(l), 2*term.MaxValue)))
 	}
 	s.out.Table(rows)
-	if more := s.report.Differ - len(s.listed); more > 0 {
-		s.out.Print("and %d more: --show shows more of them, --json all\n", more)
-	}
 }
 
 // brief is a decision in a few words.

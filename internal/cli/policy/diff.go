@@ -1,0 +1,171 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
+	"github.com/hookrouter/hookrouter/internal/evaluate"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+)
+
+// DiffCmd is `hookctl policy diff`.
+type DiffCmd struct {
+	Old string `arg:"" help:"The worker file as it is, or git:REVISION:FILE."`
+	New string `arg:"" optional:"" help:"The worker file as it would be, or git:REVISION:FILE; with --base the only one that is given."`
+
+	Base    string `placeholder:"REVISION" help:"Compare one worker file with what it is in this revision of its Git repository, such as main."`
+	Export  string `placeholder:"FILE" help:"Read this export instead of the live log; - reads the standard input."`
+	Session string `placeholder:"ID" help:"Only chains of this session."`
+	Event   string `placeholder:"NAME" help:"Only of events of this name, or that match tool:*."`
+	cli.Period
+	Until string `placeholder:"TIME" help:"Only before this time."`
+	Limit int    `placeholder:"N" help:"At most so many chains, the oldest."`
+	Alone bool   `help:"Leave out the other hooks of the recorded chains, which else answer as they did."`
+	Show  int    `default:"20" placeholder:"N" help:"How many changed decisions text output shows; JSON has all."`
+
+	Parallel int `default:"4" placeholder:"N" help:"How many chains run at the same time."`
+}
+
+// Help is what the command does, at length.
+func (c *DiffCmd) Help() string {
+	return `Recorded events run through two worker files, and the decisions that the second would change are listed: in a pull request,
+hookctl policy diff --base origin/main policy.yaml --last 7d. Nothing is emitted or recorded, and only rules run and what is replay_safe.
+
+A hook that is not in the files, or that may not run here, answers as it was recorded. Where it has no recorded answer the chain is refused
+and counted. Of git:REVISION:FILE, the files beside it are those of the revision too.
+
+Exit codes: 0 no past decision changes; 1 error, or nothing could be replayed; 8 some change.`
+}
+
+// Run compares.
+func (c *DiffCmd) Run(ctx context.Context, e *cli.Env) error {
+	older, newer, err := c.names()
+	if err != nil {
+		return err
+	}
+	base := &ReplayCmd{Export: c.Export, Session: c.Session, Event: c.Event, Period: c.Period, Until: c.Until, Limit: c.Limit, Parallel: c.Parallel, Show: c.Show}
+	filter, err := base.filter(e)
+	if err != nil {
+		return err
+	}
+	filter.Unreadable = func(err error) { fmt.Fprintf(e.Stderr, "hookctl: left out: %s\n", term.Clean(err.Error())) }
+	o := &replayOpen{ReplayCmd: base, Env: e}
+	defer o.close()
+	was, err := o.file(ctx, older)
+	if err != nil {
+		return err
+	}
+	would, err := o.file(ctx, newer)
+	if err != nil {
+		return err
+	}
+	for _, id := range unseen(was, would) {
+		fmt.Fprintf(e.Stderr, "hookctl: hook %s is another one, and acts in the world: its recorded answers are taken for both\n", id)
+	}
+	source, err := o.source(ctx, filter)
+	if err != nil {
+		return err
+	}
+	show := &replayShow{out: e.Out, limit: c.Show, brief: true}
+	err = evaluate.Replay(ctx, source, c.policy(would, was), evaluate.ReplayOptions{Parallel: c.Parallel, Was: c.policy(was, would)}, func(r evaluate.Replayed) error {
+		show.result(r)
+		return e.Out.Failure()
+	})
+	if err != nil {
+		return fmt.Errorf("compare policies: %w", err)
+	}
+	switch report := show.end(); {
+	case report.Chains == 0:
+		return errors.New("compare policies: no chain was found: see `hookctl audit query --kind chain.result`")
+	case report.Replayed == 0:
+		return errors.New("compare policies: no chain was replayed, and so nothing is known of what would change")
+	case report.Differ > 0:
+		e.Exit = ExitDiffers
+	}
+	return nil
+}
+
+// names are the two files.
+func (c *DiffCmd) names() (older, newer string, err error) {
+	switch {
+	case c.Base == "" && c.New == "":
+		return "", "", errors.New("policy diff: give two worker files, or one with --base REVISION")
+	case c.Base == "":
+		return c.Old, c.New, nil
+	case c.New != "":
+		return "", "", errors.New("policy diff: with --base give one worker file")
+	}
+	return "git:" + c.Base + ":" + c.Old, c.Old, nil
+}
+
+// file opens a worker file, until close.
+func (o *replayOpen) file(ctx context.Context, name string) (*workerfile.File, error) {
+	path := name
+	rev, given, err := parseRevision(name)
+	if err != nil {
+		return nil, err
+	}
+	if given {
+		dir, err := os.MkdirTemp("", "hookctl-policy-")
+		if err != nil {
+			return nil, err
+		}
+		o.closing = append(o.closing, func() { _ = os.RemoveAll(dir) })
+		if path, err = rev.checkout(ctx, dir); err != nil {
+			return nil, err
+		}
+	}
+	file, err := workerfiles.Loader(path, false, cleanWriter{o.Stderr})(kind.Worker{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	o.closing = append(o.closing, file.Close)
+	return file, nil
+}
+
+// policy is that of a file. A hook that only the other one has does not answer, as recorded
+// either.
+func (c *DiffCmd) policy(file, other *workerfile.File) evaluate.Policy {
+	mine := ids(file)
+	without := slices.DeleteFunc(ids(other), func(id string) bool { return slices.Contains(mine, id) })
+	return evaluate.NewFilePolicy(file, evaluate.FilePolicyOptions{AsIfEnforced: true, WithRecorded: !c.Alone, Without: without}).Replay
+}
+
+func ids(file *workerfile.File) (list []string) {
+	for _, h := range file.Hooks {
+		list = append(list, h.Registration.ID)
+	}
+	return list
+}
+
+// unseen are the hooks that two files have and that differ, though they can't be called:
+// a comparison does not see it.
+func unseen(was, would *workerfile.File) (list []string) {
+	for _, h := range would.Hooks {
+		i := slices.IndexFunc(was.Hooks, func(old workerfile.Hook) bool { return old.Registration.ID == h.Registration.ID })
+		if i >= 0 && h.Acts && !h.Registration.ReplaySafe && !h.Same(was.Hooks[i]) {
+			list = append(list, term.Printable(h.Registration.ID))
+		}
+	}
+	return list
+}
+
+// changed are the decisions that differ, each on lines of its own.
+func (s *replayShow) changed() {
+	for _, l := range s.listed {
+		s.out.Print("\n%s  %s  %s\n", l.Time.UTC().Format(time.RFC3339), term.Clip(term.Printable(l.Event), 24), term.Clip(term.OrDash(term.Printable(l.Session)), 24))
+		s.out.Print("  %s, would be %s%s\n", brief(*l.Was), s.out.Paint(cli.ActionColor(l.Would.Action), brief(*l.Would)), other(l.Differs))
+		if reason := why(l); reason != "" {
+			s.out.Print("  %s\n", term.Clip(term.Printable(reason), 76))
+		}
+		s.out.Print("  hookctl why %s\n", l.ChainID)
+	}
+}
