@@ -1,0 +1,189 @@
+// Command site builds the site of the documentation, with search, from the Markdown files of
+// this checkout as they are.
+//
+//	pip install -r tools/site/requirements.txt
+//	go -C tools run ./site [-out DIR]
+//
+// zensical.toml says what is on the site. A page that nobody can reach is an error, and so is
+// a link that leads nowhere. Links to other files lead to the repository.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+//go:embed zensical.toml
+var config string
+
+// source is where a link to a file that is no page leads.
+const source = "https://github.com/hookrouter/hookrouter/"
+
+func main() {
+	out := flag.String("out", "", "directory of the site, which is replaced; default dist/site of this checkout")
+	zensical := flag.String("zensical", "zensical", "the program that renders pages")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, *out, *zensical)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "site:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, out, zensical string) error {
+	top, err := exec.CommandContext(ctx, "git", "rev-parse", "--show-toplevel").Output()
+	if err != nil {
+		return fmt.Errorf("find the checkout: %w", err)
+	}
+	root := strings.TrimSpace(string(top))
+	if out == "" {
+		out = filepath.Join(root, "dist", "site")
+	} else if out, err = filepath.Abs(out); err != nil {
+		return err
+	}
+	list := exec.CommandContext(ctx, "git", "ls-files", "--cached", "--others", "--exclude-standard")
+	list.Dir = root
+	names, err := list.Output()
+	if err != nil {
+		return fmt.Errorf("list the files of the checkout: %w", err)
+	}
+	scratch, err := os.MkdirTemp("", "hookrouter-site-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	s := newSite(root, strings.Fields(string(names)))
+	if err := s.stage(scratch); err != nil {
+		return err
+	}
+	build := exec.CommandContext(ctx, zensical, "build", "--strict")
+	build.Dir = scratch
+	if said, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("render the pages: %w\n%s", err, color.ReplaceAll(said, nil))
+	}
+	if err := os.RemoveAll(out); err != nil {
+		return err
+	}
+	if err := os.CopyFS(out, os.DirFS(filepath.Join(scratch, "site"))); err != nil {
+		return err
+	}
+	fmt.Printf("%s: %d pages\n", out, len(s.pages))
+	return nil
+}
+
+var color = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// site is what is rendered.
+type site struct {
+	root  string
+	files map[string]bool // all of the checkout, and their directories
+	pages map[string]bool // those that the navigation names
+	nav   string
+}
+
+var page = regexp.MustCompile(`"([^"]+\.md)"`)
+
+func newSite(root string, files []string) *site {
+	s := &site{root: root, files: map[string]bool{}, pages: map[string]bool{}}
+	var decisions []string
+	for _, file := range files {
+		for name := file; name != "."; name = path.Dir(name) {
+			s.files[name] = true
+		}
+		if strings.HasPrefix(file, "docs/adr/") {
+			decisions = append(decisions, `"`+file+`"`)
+		}
+	}
+	s.nav = strings.Replace(config, `"DECISIONS"`, "["+strings.Join(decisions, ", ")+"]", 1)
+	for _, m := range page.FindAllStringSubmatch(s.nav, -1) {
+		s.pages[m[1]] = true
+	}
+	return s
+}
+
+// stage writes the pages, what they show, and the configuration to a directory.
+func (s *site) stage(dir string) error {
+	var errs []error
+	for file := range s.files {
+		documented := strings.HasPrefix(file, "docs/") || strings.HasPrefix(file, "clients/")
+		if documented && strings.HasSuffix(file, ".md") && !s.pages[file] {
+			errs = append(errs, fmt.Errorf("%s: tools/site/zensical.toml does not name it", file))
+		}
+		if s.pages[file] {
+			errs = append(errs, s.copy(dir, file))
+		}
+	}
+	errs = append(errs, os.WriteFile(filepath.Join(dir, "zensical.toml"), []byte(s.nav), 0o600))
+	return errors.Join(errs...)
+}
+
+func (s *site) copy(dir, file string) error {
+	text, err := os.ReadFile(filepath.Join(s.root, file))
+	if err != nil {
+		return err
+	}
+	var errs []error
+	if strings.HasSuffix(file, ".md") {
+		var images []string
+		var rewritten string
+		rewritten, images, err = s.rewrite(file, string(text))
+		text, errs = []byte(rewritten), append(errs, err)
+		for _, image := range images {
+			errs = append(errs, s.copy(dir, image))
+		}
+	}
+	target := filepath.Join(dir, "pages", file)
+	errs = append(errs, os.MkdirAll(filepath.Dir(target), 0o700), os.WriteFile(target, text, 0o600))
+	return errors.Join(errs...)
+}
+
+var (
+	fence = regexp.MustCompile("(?ms)^ *```.*?\n *```$")
+	marks = regexp.MustCompile("^( *```\\w*)[^\n]*") // what tests read after the language
+	link  = regexp.MustCompile(`(!?\[[^\]]*\]\()([^)\s]+)\)`)
+)
+
+// rewrite leads links to files that are no pages to the repository, and leaves only the
+// language of a snippet; images are what the page shows.
+func (s *site) rewrite(file, text string) (_ string, images []string, err error) {
+	replace := func(prose string) string {
+		return link.ReplaceAllStringFunc(prose, func(found string) string {
+			m := link.FindStringSubmatch(found)
+			target, _, _ := strings.Cut(m[2], "#")
+			if target == "" || strings.Contains(target, ":") {
+				return found
+			}
+			name := path.Join(path.Dir(file), target)
+			switch {
+			case !s.files[name]:
+				err = errors.Join(err, fmt.Errorf("%s: the link %s leads nowhere", file, m[2]))
+			case s.pages[name]:
+			case strings.HasPrefix(found, "!"):
+				images = append(images, name)
+			default:
+				return m[1] + source + "tree/main/" + name + ")"
+			}
+			return found
+		})
+	}
+	var b strings.Builder
+	rest := 0
+	for _, m := range fence.FindAllStringIndex(text, -1) {
+		b.WriteString(replace(text[rest:m[0]]) + marks.ReplaceAllString(text[m[0]:m[1]], "$1"))
+		rest = m[1]
+	}
+	b.WriteString(replace(text[rest:]))
+	return b.String(), images, err
+}
