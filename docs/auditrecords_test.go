@@ -82,7 +82,7 @@ func TestRecordsHaveTheMembersThatAreDescribed(t *testing.T) {
 		},
 		audit.InjectionKind:     audit.Injection{Role: "x", Bytes: 1, Tokens: 1, Ephemeral: true, Dropped: "x", Cleaned: 1, Text: data},
 		audit.DisplayKind:       audit.Display{Level: "x", Message: "x", Suppressed: true},
-		audit.ApprovalRequested: audit.ApprovalRequest{ApprovalID: "x", Prompt: "x", Options: []string{"x"}, Default: "x", Expires: time.Now(), DataSHA256: "x"},
+		audit.ApprovalRequested: audit.ApprovalRequest{ApprovalID: "x", Prompt: "x", Options: []string{"x"}, Default: "x", Expires: time.Now(), DataSHA256: "x", HookName: "x", ShadowRule: "x", ShadowDecision: "x"},
 		audit.ApprovalDecided: audit.Decision{
 			ApprovalID: "x", Prompt: "x", Option: "x", Granted: true, DecidedBy: "x", ClaimedBy: "x", Note: "x", TimedOut: true, Error: "x", DataSHA256: "x", Nonce: "x",
 		},

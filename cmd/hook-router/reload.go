@@ -104,6 +104,11 @@ func (f *ruleFiles) Match(facts approval.Facts) (approval.Rule, bool) {
 	return f.rules.Load().Match(facts)
 }
 
+// Shadow is the rule in shadow that would decide, by the rules in force.
+func (f *ruleFiles) Shadow(facts approval.Facts) (approval.Rule, bool) {
+	return f.rules.Load().Shadow(facts)
+}
+
 // masker masks records by the rules in force; nil if there is no file.
 func (f *ruleFiles) masker() recorder.Masker {
 	if f.auditRedact == "" {

@@ -86,7 +86,11 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 		}
 		return d.wait(ctx, ev, v, open, seen)
 	}
-	rule, ruled := d.opts.Rules.Match(ev.facts(s, seen))
+	facts := ev.facts(s, seen)
+	rule, ruled := d.opts.Rules.Match(facts)
+	if shadow, found := d.opts.Rules.Shadow(facts); found {
+		s.ShadowRule, s.ShadowDecision = shadow.Name, shadow.Decision
+	}
 	if !ruled || rule.Decided(time.Now()).Granted { // no grant overrides a rule that denies
 		if v, ok, err := d.granted(ctx, s, v); ok || err != nil {
 			return v, nil, err

@@ -66,6 +66,8 @@ type Options struct {
 // requests. [approval.Rules] do.
 type Rules interface {
 	Match(facts approval.Facts) (rule approval.Rule, found bool)
+	// Shadow is the rule in shadow that would decide where Match finds none.
+	Shadow(facts approval.Facts) (rule approval.Rule, found bool)
 }
 
 func (o Options) withDefaults() Options {

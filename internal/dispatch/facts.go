@@ -11,9 +11,10 @@ import (
 // facts are what rules judge the approval request of an event by; seen are the labels of
 // its session now.
 func (ev *event) facts(s *held.Event, seen []string) approval.Facts {
-	return approval.Facts{
+	f := approval.Facts{
 		Hook: s.Hook, Tool: s.ToolName, Prompt: s.Prompt,
 		Labels: seen, Emitter: ev.request.Emitter, Role: roleOf(ev.request.Emitter),
 		Root: cmp.Or(ev.request.Event.Extensions[events.AttrRoot], ev.session()), Depth: ev.depth(),
 	}
+	return f.WithCall(ev.name(), s.Data)
 }

@@ -131,9 +131,14 @@ func (r *records) approval(s *held.Event, again bool) {
 	if again {
 		action = "joined"
 	}
-	r.add(audit.ApprovalRequested, s.HookID, action, audit.ApprovalRequest{
+	detail := audit.ApprovalRequest{
 		ApprovalID: s.ID, Prompt: r.view.Text(s.Prompt), Options: s.Options, Default: s.Default, Expires: s.Expires.Time, DataSHA256: s.DataSHA256,
-	})
+		ShadowRule: s.ShadowRule, ShadowDecision: s.ShadowDecision,
+	}
+	if s.Hook != s.HookID {
+		detail.HookName = s.Hook
+	}
+	r.add(audit.ApprovalRequested, s.HookID, action, detail)
 }
 
 // result records how the chain ended, and the answer to the agent.

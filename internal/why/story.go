@@ -81,7 +81,10 @@ type Approval struct {
 	ClaimedBy string `json:"claimed_by,omitempty"`
 	Note      string `json:"note,omitempty"`
 	TimedOut  bool   `json:"timed_out,omitempty"`
-	Waited    int64  `json:"waited_ms,omitempty"`
+	// ShadowRule is the rule in shadow that would have answered, and ShadowDecision what.
+	ShadowRule     string `json:"shadow_rule,omitempty"`
+	ShadowDecision string `json:"shadow_decision,omitempty"`
+	Waited         int64  `json:"waited_ms,omitempty"`
 
 	asked time.Time
 }
@@ -128,7 +131,7 @@ func (s *Story) approvals(c *query.Chain) {
 		a := &s.Approval[i]
 		a.Prompt = cmp.Or(a.Prompt, r.Prompt)
 		if r.Kind == audit.ApprovalRequested {
-			a.asked = r.Time
+			a.asked, a.ShadowRule, a.ShadowDecision = r.Time, cmp.Or(a.ShadowRule, r.ShadowRule), cmp.Or(a.ShadowDecision, r.ShadowDecision)
 			continue
 		}
 		a.Decided, a.Granted, a.Option, a.DecidedBy, a.ClaimedBy, a.Note, a.TimedOut = stamp(r.Time), r.Granted, r.Option, r.DecidedBy, r.ClaimedBy, r.Note, r.TimedOut

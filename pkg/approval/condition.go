@@ -16,6 +16,8 @@ type Facts struct {
 	Role               string   // of that identity
 	Root               string   // the session at the root of the tree of sub-agents, as the agent claims
 	Depth              int      // how many sessions are above, as the agent claims
+	Command            string   // that a shell shall run, where it is plain; [Facts.WithCall] sets it
+	Cwd                string   // where
 }
 
 // LabelCondition is about the labels of a session. What is given of Any and None must hold.
@@ -68,10 +70,10 @@ func (c *LineageCondition) holds(f Facts) bool {
 			(c.MaxDepth == nil || f.Depth <= *c.MaxDepth)
 }
 
-// Conditions is what the rule asks of the session and its sender, in one line for people;
+// Conditions is what the rule asks of the call, the session and its sender, in one line for people;
 // empty for nothing.
 func (r Rule) Conditions() string {
-	var parts []string
+	parts := appendText(appendText(nil, "command", r.Command), "cwd", r.Cwd)
 	if c := r.Labels; c != nil {
 		for _, globs := range [...]struct {
 			name string

@@ -82,6 +82,10 @@ type Record struct {
 	// Changes is a JSON Patch (RFC 6902) from the data as it was emitted to Data.
 	// Operations that remove or replace carry the former value as "old".
 	Changes json.RawMessage `json:"changes,omitempty"`
+	// ShadowRule is the rule in shadow that would have answered when it was asked, and
+	// ShadowDecision what: "allow" or "deny". Empty for none.
+	ShadowRule     string `json:"shadow_rule,omitempty"`
+	ShadowDecision string `json:"shadow_decision,omitempty"`
 	*Decision
 }
 

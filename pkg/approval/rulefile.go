@@ -29,6 +29,10 @@ const (
 //	    labels: {none: ["*"]}             # any, none: globs
 //	    emitter: {id: nats agent/ci-*, role: agent, proven: true}
 //	    lineage: {root: s1, min_depth: 0, max_depth: 0}
+//	    mode: shadow                      # what it would answer is recorded
+//	    command: acme check conf/*.yaml   # see [Rule]
+//	    cwd: /repo
+//	    tests: [{command: acme rm x, expect: ask}] # see [ParseRuleTests]
 //
 // or it is one mapping of HOOK:PROMPT, split at the first colon, to a decision:
 //
@@ -104,6 +108,9 @@ func oneRule(i int, node ast.Node) (Rule, error) {
 		"hook":     {&r.Hook, checkGlob},
 		"tool":     {&r.Tool, checkGlob},
 		"prompt":   {&r.Prompt, checkGlob},
+		"mode":     {&r.Mode, checkMode},
+		"command":  {&r.Command, checkCommand},
+		"cwd":      {&r.Cwd, checkCwd},
 	}
 	for _, m := range members {
 		where := fmt.Sprintf("rules[%d].%s", i, m.Key)
@@ -116,8 +123,10 @@ func oneRule(i int, node ast.Node) (Rule, error) {
 			r.Emitter, err = emitterCondition(m, where)
 		case m.Key == "lineage":
 			r.Lineage, err = lineageCondition(m, where)
+		case m.Key == "tests":
+			_, err = ruleTests(m, i, Rule{}) // with what they default to, once the rule is read
 		default:
-			err = strictyaml.ErrorAt(m.Node, "rules[%d]: unknown key %q: known are name, decision, hook, tool, prompt, labels, emitter and lineage", i, clip(m.Key, 80))
+			err = strictyaml.ErrorAt(m.Node, "rules[%d]: unknown key %q: known are name, decision, hook, tool, prompt, command, cwd, mode, labels, emitter, lineage and tests", i, clip(m.Key, 80))
 		}
 		if err != nil {
 			return Rule{}, err
@@ -163,6 +172,13 @@ func rulePairs(top []strictyaml.Pair) (Rules, error) {
 func checkDecision(decision string) error {
 	if decision != DefaultAllow && decision != DefaultDeny {
 		return fmt.Errorf("must be allow or deny, not %q", clip(decision, 80))
+	}
+	return nil
+}
+
+func checkMode(mode string) error {
+	if mode != Shadow {
+		return fmt.Errorf("must be shadow, not %q: without it a rule is in force", clip(mode, 80))
 	}
 	return nil
 }

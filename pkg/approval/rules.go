@@ -10,8 +10,9 @@ import (
 
 // Rule answers approval requests before anyone is asked. What is given of Hook, Tool and
 // Prompt must match, and at least one is given. They are globs for the whole
-// text: * is any run of characters, line breaks too, and ? is any one. Labels, Emitter and
-// Lineage must hold where they are given: without them a rule answers for every session.
+// text: * is any run of characters, line breaks too, and ? is any one. Command, Cwd, Labels,
+// Emitter and Lineage must hold where they are given: without them a rule answers for every
+// call and every session.
 type Rule struct {
 	Name     string `json:"name"`     // for people and the record
 	Decision string `json:"decision"` // "allow" or "deny"
@@ -19,10 +20,21 @@ type Rule struct {
 	Tool     string `json:"tool,omitempty"`
 	Prompt   string `json:"prompt,omitempty"`
 
+	// Mode is "shadow" for a rule that answers nothing: what it would answer is recorded, and
+	// a person is asked. Empty means that it is in force.
+	Mode string `json:"mode,omitempty"`
+	// Command is a plain command of a shell, see [PlainCommand], which must be the whole call.
+	// docs/*.md stands for a file right in a directory: one word, and no hidden file.
+	Command string `json:"command,omitempty"`
+	Cwd     string `json:"cwd,omitempty"` // the directory that a command runs in, letter by letter
+
 	Labels  *LabelCondition   `json:"labels,omitempty"`
 	Emitter *EmitterCondition `json:"emitter,omitempty"`
 	Lineage *LineageCondition `json:"lineage,omitempty"`
 }
+
+// Shadow is the [Rule.Mode] of a rule that is tried out.
+const Shadow = "shadow"
 
 // Rules are the persistent rules of a router, in the order of their file. The
 // zero Rules decide nothing.
@@ -34,11 +46,31 @@ func (r Rules) Decide(hook, tool, prompt string) (rule Rule, found bool) {
 }
 
 // Match returns the rule for an approval request, where there is one. A deny that matches
-// wins over every allow; among equals the first does.
-func (r Rules) Match(f Facts) (rule Rule, found bool) {
+// wins over every allow; among equals the first does. Rules in shadow answer nothing.
+func (r Rules) Match(f Facts) (rule Rule, found bool) { return r.match(f, "") }
+
+// Shadow returns the rule in shadow that would answer an approval request for which no rule is
+// in force, where there is one. Among several it is chosen as [Rules.Match] does.
+func (r Rules) Shadow(f Facts) (rule Rule, found bool) {
+	if _, answered := r.Match(f); answered {
+		return Rule{}, false
+	}
+	return r.match(f, Shadow)
+}
+
+// Enforced are the rules as if none were in shadow.
+func (r Rules) Enforced() Rules {
+	all := slices.Clone(r)
+	for i := range all {
+		all[i].Mode = ""
+	}
+	return all
+}
+
+func (r Rules) match(f Facts, mode string) (rule Rule, found bool) {
 	for _, decision := range [...]string{DefaultDeny, DefaultAllow} {
 		i := slices.IndexFunc(r, func(rule Rule) bool {
-			return rule.Decision == decision && rule.matches(f)
+			return rule.Mode == mode && rule.Decision == decision && rule.matches(f)
 		})
 		if i >= 0 {
 			return r[i], true
@@ -52,6 +84,7 @@ func (r Rule) matches(f Facts) bool {
 		(r.Hook == "" || Glob(r.Hook, f.Hook)) &&
 		(r.Tool == "" || Glob(r.Tool, f.Tool)) &&
 		(r.Prompt == "" || Glob(r.Prompt, f.Prompt)) &&
+		(r.Command == "" || commandMatches(r.Command, f.Command)) && (r.Cwd == "" || r.Cwd == f.Cwd) &&
 		r.Labels.holds(f) && r.Emitter.holds(f) && r.Lineage.holds(f)
 }
 
@@ -65,6 +98,9 @@ func (r Rule) Decided(now time.Time) Decision {
 func (r Rule) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", r.Name, r.Decision)
+	if r.Mode != "" {
+		b.WriteString(" in " + r.Mode)
+	}
 	for _, given := range [...]struct{ name, glob string }{{"hook", r.Hook}, {"tool", r.Tool}, {"prompt", r.Prompt}} {
 		if given.glob != "" {
 			fmt.Fprintf(&b, " %s %q", given.name, given.glob)

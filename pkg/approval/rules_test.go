@@ -83,7 +83,7 @@ func TestParseRulesRefuses(t *testing.T) {
 		"rules twice":                    {"rules: []\nrules: []\n", `2:1: `},
 		"rules and the short form":       {"rules: []\na:b: allow\n", `2:1: unknown key "a:b"`},
 		"a rule that is a text":          {"rules:\n  - allow\n", `2:5: must be a mapping`},
-		"an unknown key":                 {"rules:\n  - decision: allow\n    promt: x\n", `3:5: rules[0]: unknown key "promt": known are name, decision, hook, tool, prompt, labels, emitter and lineage`},
+		"an unknown key":                 {"rules:\n  - decision: allow\n    promt: x\n", `3:5: rules[0]: unknown key "promt": known are name, decision, hook, tool, prompt, command, cwd, mode, labels, emitter, lineage and tests`},
 		"a key in capitals":              {"rules:\n  - decision: allow\n    Hook: x\n", `3:5: rules[0]: unknown key "Hook"`},
 		"a key twice":                    {"rules:\n  - decision: allow\n    hook: x\n    hook: y\n", `4:5: `},
 		"a key that is a number":         {"rules:\n  - 1: allow\n", `2:5: a key is a text: quote it`},

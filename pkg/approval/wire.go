@@ -32,6 +32,8 @@ func (r Record) Append(buf []byte) []byte {
 	if len(r.Changes) > 0 {
 		w.Raw("changes", r.Changes)
 	}
+	w.Text("shadow_rule", r.ShadowRule)
+	w.Text("shadow_decision", r.ShadowDecision)
 	if r.Decision != nil {
 		r.Decision.write(&w)
 	}

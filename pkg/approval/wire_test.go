@@ -20,8 +20,9 @@ func decided() approval.Record {
 	return approval.Record{
 		Request: question("Allow", "De\"ny"),
 		EventID: "e1", ChainID: "c1", HookID: "prod-guard-1", Agent: "agents/<1>", Emitter: "nats AGENTS/coder", ToolName: "Write", Reason: "production\n",
-		Data:    json.RawMessage(odd),
-		Changes: json.RawMessage(`[{"op":"add","path":"/big","value": 9007199254740993}]`),
+		Data:       json.RawMessage(odd),
+		Changes:    json.RawMessage(`[{"op":"add","path":"/big","value": 9007199254740993}]`),
+		ShadowRule: "writes", ShadowDecision: "allow",
 		Decision: &approval.Decision{
 			Option: "Allow", Granted: true, DecidedBy: "alice", ClaimedBy: "Alice", Note: "ok",
 			Decided: approval.At(answered), TimedOut: true, Error: "none",

@@ -171,6 +171,10 @@ type ApprovalRequest struct {
 	Default    string // what holds when nobody answers
 	Expires    time.Time
 	DataSHA256 string // of the data that is asked about, in hex
+	HookName   string // of the hook that asks, where it is not its id: rules match it
+	// ShadowRule is the approval rule in shadow that would have answered, and ShadowDecision
+	// what: "allow" or "deny". Empty for none.
+	ShadowRule, ShadowDecision string
 }
 
 func (q ApprovalRequest) write(w *events.ObjectWriter) {
@@ -180,6 +184,9 @@ func (q ApprovalRequest) write(w *events.ObjectWriter) {
 	w.String("default", q.Default)
 	w.String("expires", q.Expires.UTC().Format(timeLayout))
 	w.String("data_sha256", q.DataSHA256)
+	w.Text("hook_name", q.HookName)
+	w.Text("shadow_rule", q.ShadowRule)
+	w.Text("shadow_decision", q.ShadowDecision)
 }
 
 // Decision is how an approval request ended: the detail of [ApprovalDecided].

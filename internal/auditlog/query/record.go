@@ -103,6 +103,10 @@ type Record struct {
 	Note       string    `json:"note"`
 	TimedOut   bool      `json:"timed_out"`
 
+	HookName       string `json:"hook_name"` // empty where it is the hook's id
+	ShadowRule     string `json:"shadow_rule"`
+	ShadowDecision string `json:"shadow_decision"`
+
 	// Of registrations, and of the log itself.
 	Revision     int64           `json:"revision"`
 	By           string          `json:"by"`

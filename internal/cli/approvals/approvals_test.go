@@ -200,6 +200,18 @@ rule 2           deny      *         Write  *
 	const where = "RULE    DECISION  HOOK  TOOL   PROMPT  WHERE\nrule 1  allow     h     *      *       labels none *, role agent\nrule 2  deny      *     Write  *"
 	f.Run("approvals", "rules", "--text", "--hook", "h", "--emitter", "nats agent/a", "--role", "agent", file).See(t, cli.ExitOK, where+"\n\nallow by rule 1")
 	f.Run("approvals", "rules", "--text", "--hook", "h", "--emitter", "nats agent/a", "--role", "agent", "--label", "secret-read", file).See(t, cli.ExitOK, where+"\n\nno rule matches: a person is asked")
+	shadow := "rules:\n  - {name: checks, decision: allow, mode: shadow, tool: Bash, command: acme check conf/*.yaml, tests: [{command: acme check conf/a.yaml, expect: allow}, {command: acme rm, expect: allow}]}\n"
+	if err := os.WriteFile(file, []byte(shadow), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.Run("approvals", "rules", "--text", "--tool", "Bash", "--command", "acme check conf/b.yaml", file).See(t, cli.ExitLocal, strings.ReplaceAll(`
+RULE    DECISION      HOOK  TOOL  PROMPT  WHERE
+checks  allow shadow  *     Bash  *       command acme check conf/*.yaml
+FILE:2: checks: no rule matches, where allow is expected
+
+2 tests, 1 failed
+
+a person is asked; in shadow, checks would allow`, "FILE", file))
 	if err := os.WriteFile(file, []byte("rules:\n  - decision: maybe\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
@@ -22,6 +23,8 @@ type rulesCmd struct {
 	Role    string   `placeholder:"ROLE" help:"Which has this role."`
 	Root    string   `placeholder:"SESSION" help:"Below this session."`
 	Depth   int      `placeholder:"N" help:"With so many sessions above."`
+	Command string   `placeholder:"LINE" help:"About this plain command of a shell."`
+	Cwd     string   `placeholder:"DIR" help:"Which runs in this directory."`
 }
 
 // ruled is the JSON form of what rules decide.
@@ -29,19 +32,40 @@ type ruled struct {
 	Rules    approval.Rules `json:"rules"`
 	Decision string         `json:"decision,omitempty"` // allow, deny, or ask where no rule matches
 	By       *approval.Rule `json:"by,omitempty"`
+	Shadow   *approval.Rule `json:"shadow,omitempty"` // that would decide
+	Tests    int            `json:"tests,omitempty"`  // that stand in the file
+	Failed   []string       `json:"failed,omitempty"` // of them, and why
+}
+
+// Help is what the command does, at length.
+func (c *rulesCmd) Help() string {
+	return `The tests that stand in the rules run too, as if no rule were in shadow.
+
+Exit codes: 0 the file is right; 1 it has errors, or a test of it fails.`
 }
 
 // Run checks the file.
 func (c *rulesCmd) Run(e *cli.Env) error {
-	rules, err := c.read(e.Stdin)
+	rules, tests, err := c.read(e.Stdin)
 	if err != nil {
 		return err
 	}
-	doc := ruled{Rules: rules}
+	doc := ruled{Rules: rules, Tests: len(tests)}
+	for _, t := range tests {
+		if err := t.Check(rules); err != nil {
+			doc.Failed = append(doc.Failed, fmt.Sprintf("%s:%d: %s: %v", c.File, t.Line, rules[t.Rule].Name, err))
+		}
+	}
+	if len(doc.Failed) > 0 {
+		e.Exit = cli.ExitLocal
+	}
 	if c.Hook+c.Tool+c.Prompt != "" {
 		doc.Decision = "ask"
 		if rule, found := rules.Match(c.facts()); found {
 			doc.Decision, doc.By = rule.Decision, &rule
+		}
+		if rule, found := rules.Shadow(c.facts()); found {
+			doc.Shadow = &rule
 		}
 	}
 	if e.Out.Document(doc) {
@@ -53,16 +77,24 @@ func (c *rulesCmd) Run(e *cli.Env) error {
 		rows[0] = term.Heads("RULE", "DECISION", "HOOK", "TOOL", "PROMPT", "WHERE")
 	}
 	for _, r := range rules {
-		row := term.Row(term.Cyan.Cell(term.Printable(r.Name)), decisionColor(r.Decision).Cell(r.Decision), term.Printable(cmp.Or(r.Hook, "*")), term.Printable(cmp.Or(r.Tool, "*")), term.Clip(term.Printable(cmp.Or(r.Prompt, "*")), term.MaxValue))
+		row := term.Row(term.Cyan.Cell(term.Printable(r.Name)), decisionColor(r.Decision).Cell(strings.TrimSpace(r.Decision+" "+r.Mode)), term.Printable(cmp.Or(r.Hook, "*")), term.Printable(cmp.Or(r.Tool, "*")), term.Clip(term.Printable(cmp.Or(r.Prompt, "*")), term.MaxValue))
 		if where {
 			row = append(row, term.Row(term.Clip(term.Printable(r.Conditions()), term.MaxValue))...)
 		}
 		rows = append(rows, row)
 	}
 	e.Out.Table(rows)
+	for _, why := range doc.Failed {
+		e.Out.Print("%s\n", e.Out.Paint(term.Red, term.Printable(why)))
+	}
+	if doc.Tests > 0 {
+		e.Out.Print("\n%s, %d failed\n", term.Plural(doc.Tests, "test"), len(doc.Failed))
+	}
 	switch {
 	case doc.By != nil:
 		e.Out.Print("\n%s by %s\n", e.Out.Paint(decisionColor(doc.Decision), doc.Decision), term.Printable(doc.By.Name))
+	case doc.Shadow != nil:
+		e.Out.Print("\na person is asked; in shadow, %s would %s\n", term.Printable(doc.Shadow.Name), doc.Shadow.Decision)
 	case doc.Decision != "":
 		e.Out.Print("\nno rule matches: a person is asked\n")
 	}
@@ -70,18 +102,24 @@ func (c *rulesCmd) Run(e *cli.Env) error {
 }
 
 func (c *rulesCmd) facts() approval.Facts {
-	return approval.Facts{Hook: c.Hook, Tool: c.Tool, Prompt: c.Prompt, Labels: c.Label, Emitter: c.Emitter, Role: c.Role, Root: c.Root, Depth: c.Depth}
+	return approval.Facts{Hook: c.Hook, Tool: c.Tool, Prompt: c.Prompt, Labels: c.Label, Emitter: c.Emitter, Role: c.Role, Root: c.Root, Depth: c.Depth, Command: c.Command, Cwd: c.Cwd}
 }
 
-func (c *rulesCmd) read(stdin io.Reader) (approval.Rules, error) {
+func (c *rulesCmd) read(stdin io.Reader) (approval.Rules, []approval.RuleTest, error) {
 	text, err := cli.ReadFile(c.File, stdin, approval.MaxRuleFile)
 	if err != nil {
-		return nil, fmt.Errorf("read rules: %w", err)
+		return nil, nil, fmt.Errorf("read rules: %w", err)
 	}
-	if c.File == "-" {
-		return approval.ParseRules("standard input", text)
+	name := c.File
+	if name == "-" {
+		name = "standard input"
 	}
-	return approval.ParseRules(c.File, text)
+	rules, err := approval.ParseRules(name, text)
+	if err != nil {
+		return nil, nil, err
+	}
+	tests, err := approval.ParseRuleTests(name, text)
+	return rules, tests, err
 }
 
 func decisionColor(decision string) term.Color {

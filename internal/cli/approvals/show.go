@@ -66,6 +66,9 @@ func recordRows(r approval.Record, now time.Time) [][]term.Cell {
 	add("agent", term.Agent(r.Agent))
 	add("emitter", r.Emitter)
 	add("reason", r.Reason)
+	if r.ShadowRule != "" {
+		add("shadow", "rule "+r.ShadowRule+" would "+r.ShadowDecision)
+	}
 	add("chain", r.ChainID)
 	add("options", strings.Join(r.Options, " | "))
 	add("sha256", r.DataSHA256)

@@ -195,6 +195,9 @@ func approvalLines(a approvalView) (lines []term.Cell) {
 		text := fmt.Sprintf("%s  by %s: %s; until %s, then %s", a.Asked, term.Printable(q.Hook), term.Printable(strings.Join(q.Options, " | ")),
 			q.Expires.UTC().Format(RecordTime), term.Printable(q.Default))
 		lines = append(lines, term.Plain.Cell(text))
+		if q.ShadowRule != "" {
+			lines = append(lines, term.Yellow.Cell(fmt.Sprintf("rule %s, in shadow, would %s", term.Printable(q.ShadowRule), term.Printable(q.ShadowDecision))))
+		}
 	}
 	d := a.decision
 	if d == nil {

@@ -111,6 +111,9 @@ func about(r *query.Record) string {
 		add("%s, %s, %s", term.Printable(r.Role), term.Plural(r.Bytes, "byte"), term.Plural(r.Tokens, "token"))
 	case audit.ApprovalRequested:
 		text("", r.ApprovalID)
+		if r.ShadowRule != "" {
+			text("in shadow rule "+term.Printable(r.ShadowRule)+" would ", r.ShadowDecision)
+		}
 		text("", r.Prompt)
 	case audit.ApprovalDecided:
 		text("", r.ApprovalID)

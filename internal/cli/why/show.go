@@ -70,6 +70,9 @@ func show(p *term.Printer, story why.Story) {
 	s.row("reason", story.Reason, term.Plain, maxTextRows)
 	for _, a := range story.Approval {
 		s.row("asked", asked(a), term.Plain, 2)
+		if a.ShadowRule != "" {
+			s.row("shadow", "rule "+a.ShadowRule+" would "+a.ShadowDecision, term.Yellow, 2)
+		}
 	}
 	s.row("when", fmt.Sprintf("%s, took %s", story.Time, term.Micros(story.Micros)), term.Plain, 1)
 	s.row("agent", who(story), term.Plain, 1)

@@ -1,0 +1,106 @@
+package approval
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// beside are the members of a shell's input that change nothing of what it runs.
+var beside = []string{"command", "cmd", "description", "timeout", "timeout_ms", "cwd", "workdir"}
+
+// WithCall is f with the command and its directory, where the data asks for one plain command
+// of a shell: see [PlainCommand]. An input that says more than the command, such as other
+// variables or no sandbox, has none. Tool and all else stay as they are.
+func (f Facts) WithCall(event string, data []byte) Facts {
+	f.Command, f.Cwd = "", ""
+	tools := events.ToolsOf(event, data)
+	if len(tools) != 1 || tools[0].Class != events.ClassShell || !tools[0].Known || tools[0].Partial || !PlainCommand(tools[0].Command) {
+		return f
+	}
+	o, err := events.ParseObject(data)
+	if err != nil {
+		return f
+	}
+	raw, _ := o.Get("tool_input")
+	input, err := events.ParseObject(raw)
+	if err != nil {
+		return f
+	}
+	for name := range input.All() {
+		if !slices.Contains(beside, name) {
+			return f
+		}
+	}
+	f.Command, f.Cwd = tools[0].Command, tools[0].Cwd
+	return f
+}
+
+// PlainCommand reports whether every shell reads a line as the words between its single
+// spaces: they consist of letters, digits and @+=:,./_- alone. So it has no quotes, no
+// variables, no globs, no ~, no second command and no line break.
+func PlainCommand(line string) bool {
+	return !slices.ContainsFunc(strings.Split(line, " "), func(word string) bool { return !plainWord(word) })
+}
+
+func plainWord(word string) bool {
+	return word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !wordRune(r) && !strings.ContainsRune("@+=:,./", r) })
+}
+
+func wordRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
+}
+
+// commandMatches reports whether a line is plain and has the words of the pattern, one by one.
+func commandMatches(pattern, line string) bool {
+	want, have := strings.Split(pattern, " "), strings.Split(line, " ")
+	if len(want) != len(have) || !PlainCommand(line) {
+		return false
+	}
+	for i, w := range want {
+		if w != have[i] && !fileMatches(w, have[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// fileMatches reports whether a word names a file right in the directory of a pattern such as
+// docs/*.md: not a hidden one, and none that needs .. to be found.
+func fileMatches(pattern, word string) bool {
+	dir, ending, is := strings.Cut(pattern, "*")
+	name, in := strings.CutPrefix(word, dir)
+	base, ends := strings.CutSuffix(name, ending)
+	return is && in && ends && base != "" && !strings.HasPrefix(base, "-") && !strings.HasPrefix(base, ".") &&
+		!strings.ContainsFunc(name, func(r rune) bool { return !wordRune(r) && r != '.' })
+}
+
+// checkCommand refuses what would match nothing, or more than a reader thinks.
+func checkCommand(pattern string) error {
+	if len(pattern) > MaxGlob {
+		return fmt.Errorf("has %d bytes: at most %d are allowed", len(pattern), MaxGlob)
+	}
+	for i, word := range strings.Split(pattern, " ") {
+		dir, ending, glob := strings.Cut(word, "*")
+		switch {
+		case !glob && !plainWord(word):
+			return errors.New("has a word that is not plain: letters, digits and @+=:,./_- alone, with one space between words")
+		case glob && (i == 0 || !strings.HasSuffix(dir, "/") || !plainWord(dir) || strings.HasPrefix(dir, "-") || slices.Contains(strings.Split(dir, "/"), "..")):
+			return errors.New("has a * in another place than behind a directory, as in docs/*.md")
+		case glob && ending != "" && (!strings.HasPrefix(ending, ".") || !plainWord(ending) || strings.Contains(ending, "/")):
+			return errors.New("has something else than a file's ending behind a *, as in docs/*.md")
+		}
+	}
+	return nil
+}
+
+// checkCwd refuses what no directory is.
+func checkCwd(dir string) error {
+	if strings.TrimSpace(dir) == "" {
+		return errors.New("is empty")
+	}
+	return nil
+}
