@@ -40,7 +40,7 @@ func audited(t *testing.T, ctx context.Context) (f *fenced, key *signer.Key) {
 // mirror makes the mirrors, of the form that the reference gives.
 func (f *fenced) mirror(t *testing.T, ctx context.Context) {
 	t.Helper()
-	_, part, _ := strings.Cut(read(t, "operator.md"), "### Auditors and witnesses\n")
+	_, part, _ := strings.Cut(read(t, "permissions.md"), "### Auditors and witnesses\n")
 	_, part, _ = strings.Cut(part, "```json\n")
 	config, _, _ := strings.Cut(part, "```")
 	nc, err := nats.Connect(f.url("archive"))

@@ -60,11 +60,11 @@ var stores = []string{
 	"KV_hooks_registry", "KV_hooks_sessions", "KV_hooks_approvals", "KV_hooks_salts", "KV_hooks_index", "HOOKS_AUDIT", "HOOKS_CHECKPOINTS",
 }
 
-// permissionTable reads the table of operator.md: for each role what it may
+// permissionTable reads the table of permissions.md: for each role what it may
 // publish and subscribe to. The role "setup" has what the router has, and more.
 func permissionTable(t *testing.T, id string) []*natsserver.User {
 	t.Helper()
-	_, part, _ := strings.Cut(read(t, "operator.md"), "## Permissions\n")
+	_, part, _ := strings.Cut(read(t, "permissions.md"), "## Permissions\n")
 	part, _, _ = strings.Cut(part, "\n## ")
 	roles := map[string]*natsserver.Permissions{}
 	var users []*natsserver.User
@@ -114,7 +114,7 @@ func setupRights(t *testing.T) string {
 // TestRightsOfRouters keeps what the accounts of the operator's reference refer to what
 // its table says.
 func TestRightsOfRouters(t *testing.T) {
-	generated(t, "operator.md", "setup rights", "```text\n"+setupRights(t)+"```\n")
+	generated(t, "permissions.md", "setup rights", "```text\n"+setupRights(t)+"```\n")
 }
 
 // fenced is a server that grants the roles of the operator's reference what stands
@@ -589,7 +589,7 @@ func (f *fenced) permits(t *testing.T, role string, do func(*nats.Conn) error) b
 // reference. The user "test" is in the routers' account besides, with all rights there.
 func accounts(t *testing.T, heading string) *fenced {
 	t.Helper()
-	_, config, _ := strings.Cut(read(t, "operator.md"), heading)
+	_, config, _ := strings.Cut(read(t, "permissions.md"), heading)
 	_, config, _ = strings.Cut(config, "```text\n")
 	config, _, _ = strings.Cut(config, "```")
 	config = setupRights(t) + regexp.MustCompile(`"\$[A-Z]+"`).ReplaceAllString(config, "secret")

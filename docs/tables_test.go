@@ -113,7 +113,7 @@ var heading2 = regexp.MustCompile("(?m)^## ([a-z-]+)$")
 func TestFlagTables(t *testing.T) {
 	for _, table := range []struct{ doc, name, dir, structName string }{
 		{"operator.md", "hook-router flags", "../cmd/hook-router", "serve"},
-		{"operator.md", "hook-worker flags", "../cmd/hook-worker", "serve"},
+		{"hook-worker.md", "hook-worker flags", "../cmd/hook-worker", "serve"},
 		{"hookctl.md", "hookctl connection flags", "../internal/cli", "Connection"},
 	} {
 		generated(t, table.doc, table.name, flagTable(t, table.dir, table.structName))

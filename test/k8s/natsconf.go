@@ -102,7 +102,7 @@ var stores = []string{
 	"KV_hooks_registry", "KV_hooks_sessions", "KV_hooks_approvals", "KV_hooks_salts", "KV_hooks_index", "HOOKS_AUDIT", "HOOKS_CHECKPOINTS",
 }
 
-// Documented reads the table of docs/operator.md, with the hooks of a worker. The
+// Documented reads the table of docs/permissions.md, with the hooks of a worker. The
 // worker's role is called hook there.
 func Documented(operator string, hooks []string) map[string]Right {
 	_, part, _ := strings.Cut(operator, "\n## Permissions\n")
@@ -122,7 +122,7 @@ func Documented(operator string, hooks []string) map[string]Right {
 	return roles
 }
 
-// DocumentedState reads from docs/operator.md what a user has in the account of what
+// DocumentedState reads from docs/permissions.md what a user has in the account of what
 // hooks remember. dir takes a file.
 func DocumentedState(operator, dir string) (Right, error) {
 	config := block(operator, "<!-- begin setup rights -->\n") + block(operator, "\n### What hooks remember\n")
@@ -139,7 +139,7 @@ func DocumentedState(operator, dir string) (Right, error) {
 			return Right{allowed(u.Permissions.Publish), allowed(u.Permissions.Subscribe), true}, nil
 		}
 	}
-	return Right{}, errors.New("docs/operator.md gives no user state its rights")
+	return Right{}, errors.New("docs/permissions.md gives no user state its rights")
 }
 
 // block is the first configuration below a line.

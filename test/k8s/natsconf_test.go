@@ -44,7 +44,7 @@ func hooks(t *testing.T, s *Set) (ids []string) {
 // documented is the operator's table of rights.
 func documented(t *testing.T, s *Set) map[string]Right {
 	t.Helper()
-	text, err := os.ReadFile(root + "/docs/operator.md")
+	text, err := os.ReadFile(root + "/docs/permissions.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func documented(t *testing.T, s *Set) map[string]Right {
 		t.Fatal(err)
 	}
 	if len(roles) < 8 || len(roles["worker"].Publish) < 3 || len(roles["router"].Subscribe) < 10 {
-		t.Fatalf("docs/operator.md has another table of rights than this reads: %v", roles)
+		t.Fatalf("docs/permissions.md has another table of rights than this reads: %v", roles)
 	}
 	return roles
 }
