@@ -175,7 +175,7 @@ func commandTable(t *testing.T, dir string) string {
 				}
 				usage += " " + name
 			}
-			fmt.Fprintf(&b, "| `hookctl %s` | %s |\n", usage, f.tag.Get("help"))
+			fmt.Fprintf(&b, "| `%s` | %s |\n", usage, strings.TrimSuffix(f.tag.Get("help"), "."))
 		}
 	}
 	add("", dir, "commands")
