@@ -309,7 +309,7 @@ func TestNobodyLeadsAnswersIntoTheLog(t *testing.T) {
 		"hook":     {"hooks.register.guard", "hooks.unregister.guard"},
 		"agent":    {"hooks.emit.tool.pre", "hooks.execute.tool.pre", "hooks.collect.tool.pre", "hooks.contributions.a.b", "hooks.session.turn", "hooks.session.end"},
 		"approver": {"hooks.approvals", "hooks.approval.x", "hooks.approve.x", "hooks.session.show", "hooks.session.revoke"},
-		"operator": {"hooks.session.close", "hooks.freeze", "hooks.frozen", "hooks.guards", "hooks.guard.pin", "hooks.handlers", "hooks.registry", "hooks.explain.tool.pre", "$SRV.PING", "$SRV.INFO.hook-router", "$SRV.STATS.hook-worker"},
+		"operator": {"hooks.session.close", "hooks.freeze", "hooks.frozen", "hooks.guards", "hooks.guard.pin", "hooks.hook.enable", "hooks.handlers", "hooks.registry", "hooks.explain.tool.pre", "$SRV.PING", "$SRV.INFO.hook-router", "$SRV.STATS.hook-worker"},
 	} {
 		reply := "hooks.audit.w.led-" + role
 		nc, err := nats.Connect(f.url(role), nats.CustomInboxPrefix("_INBOX_"+role))

@@ -99,8 +99,8 @@ var (
 	proveSubject     = []string{"prove"}
 	agentSubjects    = []string{"emit.>", "execute.>", "collect.>", "contributions.>", "session.turn", "session.end"}
 	approverSubjects = []string{"approvals", "approval.*", "approve.*", "session.show", "session.revoke"}
-	operatorSubjects = []string{"handlers", "handlers.>", "registry", "explain.>", "unregister.*", "freeze", "frozen", "guards", "guard.pin", "session.close"}
-	adminSubjects    = []string{"thaw", "registry.accept", "guard.unpin"}
+	operatorSubjects = []string{"handlers", "handlers.>", "registry", "explain.>", "unregister.*", "freeze", "frozen", "guards", "guard.pin", "hook.enable", "session.close"}
+	adminSubjects    = []string{"thaw", "registry.accept", "guard.unpin", "hook.disable"}
 )
 
 func under(p string, subjects []string) []string {

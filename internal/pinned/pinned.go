@@ -94,7 +94,7 @@ func (g *Guards) InForce(event string, t *chain.Table) ([]*chain.Entry, error) {
 	for _, pin := range s.index.For(event, "") {
 		entry := t.Get(pin.ID)
 		if entry == nil {
-			return nil, wire.Errorf(wire.Unavailable, "guard %q is pinned for %s and not registered: start its worker", pin.ID, event)
+			return nil, wire.Errorf(wire.Unavailable, "guard %q is pinned for %s and not registered, or disabled: start its worker, or enable it", pin.ID, event)
 		}
 		if why := s.byID[pin.ID].weaker(entry.Registration); why != "" {
 			return nil, wire.Errorf(wire.Unavailable, "guard %q is pinned for %s and its registration is weaker: %s", pin.ID, event, why)

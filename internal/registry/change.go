@@ -7,7 +7,7 @@ import (
 
 // Change is a change of a registration that is about to be made.
 type Change struct {
-	Action       string // registered, changed, instance, unregistered, instance_removed, expired, lost, accepted, pinned or unpinned
+	Action       string // registered, changed, instance, unregistered, instance_removed, expired, lost, accepted, pinned, unpinned, disabled or enabled
 	Hook         string // its id
 	Session      string // of a hook of one session
 	Instance     string // the process behind it that it is about; empty where it is about the hook

@@ -16,11 +16,12 @@ import (
 type follower struct {
 	registry *Registry
 	lease    *lease
-	next     *chain.Table     // as of the log so far
-	frozen   *orders          // the same
-	pins     *pins            // the same
-	seenPins map[string]bool  // ids of guards of which the log has a record
-	before   map[string]*hook // what this replica knew before it began to follow
+	next     *chain.Table        // as of the log so far
+	frozen   *orders             // the same
+	pins     *pins               // the same
+	disabled map[string]Disabled // the same, by hook; never changed once it is published
+	seenPins map[string]bool     // ids of guards of which the log has a record
+	before   map[string]*hook    // what this replica knew before it began to follow
 
 	loaded  bool   // everything that the bucket held at the start was received
 	changes int    // of hooks, of what is frozen, of pins and of labels, since the last report
@@ -58,7 +59,7 @@ func (f *follower) apply(batch []natsx.Entry, loaded bool) error {
 			changes = append(changes, change)
 		}
 	}
-	if len(changes) > 0 {
+	if changes = f.disabling(batch, hooks, changes); len(changes) > 0 {
 		f.next = f.next.Apply(changes...)
 	}
 	was := f.frozen
@@ -170,6 +171,7 @@ func (f *follower) update(batch []natsx.Entry, hooks map[string]*hook, gone map[
 	if complete {
 		r.applied = f.upTo
 	}
+	r.disabled = f.disabled
 	for id, h := range hooks {
 		delete(r.gone, id)
 		if h == nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Keys of the bucket: "hook.<id>" and "replica.<id>", and those of [freezeKey] and
-// [pinKey].
+// Keys of the bucket: "hook.<id>" and "replica.<id>", and those of [freezeKey],
+// [pinKey], [disabledKey] and [labelKey].
 const (
 	hookKey    = "hook."
 	replicaKey = "replica."
@@ -147,9 +147,10 @@ func Older(a, b string) bool {
 // Listing is one registration as hooks.registry lists it.
 type Listing struct {
 	chain.Registration
-	Order     uint64   `json:"order"`
-	Revision  uint64   `json:"revision"`
-	Instances []Member `json:"instances"` // that are alive: none once a call found that nobody listens
+	Order     uint64    `json:"order"`
+	Revision  uint64    `json:"revision"`
+	Instances []Member  `json:"instances"`          // that are alive: none once a call found that nobody listens
+	Disabled  *Disabled `json:"disabled,omitempty"` // by an operator; nil where it is not
 }
 
 // Member is a live instance of a hook.

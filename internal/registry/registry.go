@@ -82,7 +82,8 @@ type Registry struct {
 
 	mu         sync.Mutex // guards what follows
 	hooks      map[string]*hook
-	gone       map[string]uint64 // revisions of tombstones, by hook
+	gone       map[string]uint64   // revisions of tombstones, by hook
+	disabled   map[string]Disabled // by hook; never changed
 	replicas   map[string]*peer
 	applied    uint64        // the revision that table holds
 	changed    chan struct{} // closed and replaced with every change of the above
@@ -184,7 +185,11 @@ func (r *Registry) List() []Listing {
 	defer r.mu.Unlock()
 	list := make([]Listing, 0, len(r.hooks))
 	for _, h := range r.hooks {
-		list = append(list, h.listing())
+		one := h.listing()
+		if d := r.disabled[one.ID]; d.inForce() {
+			one.Disabled = &d
+		}
+		list = append(list, one)
 	}
 	slices.SortFunc(list, func(a, b Listing) int {
 		if a.Priority != b.Priority {
@@ -297,7 +302,7 @@ func (r *Registry) hold(ctx context.Context) error {
 	}
 	f := &follower{
 		registry: r, lease: lease, next: &chain.Table{}, before: before,
-		frozen: &orders{maps.Clone(r.frozen.Load().byKey)}, pins: r.pins.Load(), seenPins: map[string]bool{},
+		frozen: &orders{maps.Clone(r.frozen.Load().byKey)}, pins: r.pins.Load(), seenPins: map[string]bool{}, disabled: map[string]Disabled{},
 	}
 	err := r.bucket.Follow(ctx, f.apply)
 	cancel(err)

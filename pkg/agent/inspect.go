@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/hookrouter/hookrouter/internal/clientconn"
 	"github.com/hookrouter/hookrouter/internal/wire"
@@ -35,6 +36,15 @@ type Listing struct {
 		Instance string `json:"instance"`
 		Version  string `json:"version,omitempty"`
 	} `json:"instances"`
+	// Disabled says that an operator disabled the hook: it is not called. Nil where it is not.
+	Disabled *Disabled `json:"disabled,omitempty"`
+}
+
+// Disabled is an operator's order that a hook is not to be called.
+type Disabled struct {
+	By     string    `json:"by,omitempty"` // the operator, as far as the connection proves
+	Reason string    `json:"reason,omitempty"`
+	Time   time.Time `json:"time"`
 }
 
 // Registry lists every registration in full, in execution order.

@@ -152,7 +152,7 @@ var probes = func() []string {
 		"hooks.session.turn", "hooks.session.end", "hooks.session.show", "hooks.session.revoke", "hooks.session.close",
 		"hooks.approvals", "hooks.approval.x", "hooks.approve.x",
 		"hooks.handlers", "hooks.handlers.tool.pre", "hooks.registry", "hooks.explain.tool.pre",
-		"hooks.freeze", "hooks.thaw", "hooks.frozen", "hooks.prove", "hooks.guards", "hooks.guard.pin", "hooks.guard.unpin", "hooks.registry.accept",
+		"hooks.freeze", "hooks.thaw", "hooks.frozen", "hooks.prove", "hooks.guards", "hooks.guard.pin", "hooks.guard.unpin", "hooks.hook.disable", "hooks.hook.enable", "hooks.registry.accept",
 		"hooks.register.guard", "hooks.unregister.guard", "hooks.register.other", "hooks.unregister.other",
 		"hooks.call.guard", "hooks.call.other", "hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre",
 		"hooks.router.report", "hooks.audit.w.x", "hooks.audit.decision.x", "hooks.checkpoint.x", "hooks.cosigned.x.y", "hooks.cosigned.x.wilma-1", "hooks.cosigned.x.walt-2", "routers.API.CONSUMER.CREATE.HOOKS_AUDIT.c", "audit.copy.x", "hooks.unknown",
@@ -183,7 +183,7 @@ var (
 	ofApprovers = []string{"hooks.session.show", "hooks.session.revoke", "hooks.approvals", "hooks.approval.x", "hooks.approve.x", "hooks.prove"}
 	ofOperators = []string{
 		"hooks.handlers", "hooks.handlers.tool.pre", "hooks.registry", "hooks.explain.tool.pre", "hooks.unregister.guard", "hooks.unregister.other",
-		"hooks.freeze", "hooks.frozen", "hooks.prove", "hooks.guards", "hooks.guard.pin", "hooks.session.close", "$SRV.PING", "$SRV.STATS.hook-router",
+		"hooks.freeze", "hooks.frozen", "hooks.prove", "hooks.guards", "hooks.guard.pin", "hooks.hook.enable", "hooks.session.close", "$SRV.PING", "$SRV.STATS.hook-router",
 	}
 	ownInboxes = []string{ // of whoever has an account of its own
 		"_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x", "_INBOX.auditor.ada.x", "_INBOX.auditor.aldo.x",
@@ -234,7 +234,7 @@ var matrix = map[string]struct{ publish, subscribe []string }{
 	"rival":  {ofAgents, ownInboxes},
 	"ann":    {ofApprovers, append([]string{"hooks.event.approval.required"}, ownInboxes...)},
 	"bob":    {ofApprovers, append([]string{"hooks.event.approval.required"}, ownInboxes...)},
-	"admin":  {slices.Concat(ofAgents, ofApprovers, ofOperators, []string{"hooks.thaw", "hooks.guard.unpin", "hooks.registry.accept"}), append([]string{"hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre"}, ownInboxes...)},
+	"admin":  {slices.Concat(ofAgents, ofApprovers, ofOperators, []string{"hooks.thaw", "hooks.guard.unpin", "hooks.hook.disable", "hooks.registry.accept"}), append([]string{"hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre"}, ownInboxes...)},
 	"oscar":  {append([]string{"hooks.session.show"}, ofOperators...), append([]string{"hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre"}, ownInboxes...)},
 	"guards": {[]string{"hooks.registry", "hooks.register.guard", "hooks.unregister.guard"}, []string{"hooks.call.guard", "$SRV.PING", "$SRV.STATS.hook-router", "_INBOX.worker.guards.x"}},
 	"others": {[]string{"hooks.registry", "hooks.register.other", "hooks.unregister.other"}, []string{"hooks.call.other", "$SRV.PING", "$SRV.STATS.hook-router", "_INBOX.worker.others.x"}},

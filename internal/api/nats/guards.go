@@ -17,6 +17,11 @@ func (s *Server) guards(_ context.Context, req *natsx.Request) error {
 	if err != nil {
 		return err
 	}
+	for i := range list {
+		if s.opts.Registry.IsDisabled(list[i].ID) {
+			list[i].InForce, list[i].Why = false, "it is disabled: enable it with `hookctl hook enable`"
+		}
+	}
 	return replyJSON(req, list)
 }
 
@@ -31,6 +36,9 @@ func (s *Server) pin(ctx context.Context, req *natsx.Request) error {
 	}
 	if err := s.opts.Compile(chain.Registration{ID: guard.ID, Events: guard.Events, Match: guard.Match}); err != nil {
 		return wire.Errorf(wire.Malformed, "guard %q: %v", guard.ID, err)
+	}
+	if s.opts.Registry.IsDisabled(guard.ID) {
+		return wire.Errorf(wire.Conflict, "hook %q is disabled: enable it first", guard.ID)
 	}
 	order := pinned.Order{Guard: guard, By: s.changer(req), Time: time.Now().UTC()}
 	if err := s.opts.Guards.CheckOrder(order); err != nil {

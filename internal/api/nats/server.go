@@ -114,6 +114,8 @@ func (s *Server) operatorEndpoints() []natsx.Endpoint {
 		{Name: "guards", Subject: of("guards"), Handle: s.guards},
 		{Name: "guard-pin", Subject: of("guard", "pin"), Handle: s.pin},
 		{Name: "guard-unpin", Subject: of("guard", "unpin"), Handle: s.unpin},
+		{Name: "hook-disable", Subject: of("hook", "disable"), Handle: s.disable},
+		{Name: "hook-enable", Subject: of("hook", "enable"), Handle: s.enable},
 	}
 	if s.opts.ServerKey != nil {
 		list = append(list, natsx.Endpoint{Name: "prove", Subject: of("prove"), Handle: s.prove})

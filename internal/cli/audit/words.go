@@ -25,7 +25,7 @@ var kinds = []string{
 var actions = []string{
 	"continue", "deny", "modify", "inject_context", "ask_user", "collect", "in_vain", "allow", "unavailable",
 	"frozen", "outdated", "revoked", "revealed", "thawed", "ended", "registered", "changed", "instance", "instance_removed",
-	"unregistered", "lost", "accepted", "pinned", "unpinned", "restored", "drifted", "alarm", "skipped",
+	"unregistered", "lost", "accepted", "pinned", "unpinned", "disabled", "enabled", "restored", "drifted", "alarm", "skipped",
 	"delivered", "dropped", "shown", "suppressed", "requested", "joined", "served", "refused", "pending",
 	"deadline", "expired", "removed",
 }

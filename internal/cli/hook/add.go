@@ -24,8 +24,10 @@ import (
 
 // Cmd has the commands of `hookctl hook`.
 type Cmd struct {
-	Add addCmd    `cmd:"" help:"Register a hook and serve it until interrupted, showing each call."`
-	Rm  removeCmd `cmd:"" help:"Remove a hook with every instance of it."`
+	Add     addCmd     `cmd:"" help:"Register a hook and serve it until interrupted, showing each call."`
+	Rm      removeCmd  `cmd:"" help:"Remove a hook with every instance of it."`
+	Disable disableCmd `cmd:"" help:"Stop calling a hook, whoever registers it, until it is enabled."`
+	Enable  enableCmd  `cmd:"" help:"Call a hook again that is disabled."`
 }
 
 type addCmd struct {

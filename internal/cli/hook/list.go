@@ -55,10 +55,10 @@ func (c *HandlersCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// markAbsent marks hooks that no worker serves, and adds guards that are pinned and not even
+// markAbsent marks hooks that no worker serves, and adds hooks that are disabled, and guards that are pinned and not even
 // registered: their events are denied.
 func (c *HandlersCmd) markAbsent(ctx context.Context, e *cli.Env, a *agent.Agent, handlers map[string][]string) error {
-	const absent = " (no worker)"
+	const absent, off = " (no worker)", " (disabled)"
 	list, err := a.Registry(ctx)
 	if err != nil {
 		return err
@@ -66,6 +66,14 @@ func (c *HandlersCmd) markAbsent(ctx context.Context, e *cli.Env, a *agent.Agent
 	registered := map[string]bool{}
 	for _, l := range list {
 		registered[l.ID] = true
+		if l.Disabled != nil {
+			for _, pattern := range l.Events {
+				if c.Pattern == "" || c.Pattern == pattern {
+					handlers[pattern] = append(handlers[pattern], cmp.Or(l.Name, l.ID)+off)
+				}
+			}
+			continue
+		}
 		if len(l.Instances) > 0 {
 			continue
 		}
@@ -130,5 +138,9 @@ func listingRow(l agent.Listing) []term.Cell {
 	if len(l.Instances) == 0 {
 		instances.Color = term.Yellow
 	}
-	return term.Row(term.Cyan.Cell(l.ID), on, priority, string(l.Mode), l.Timeout().String(), cli.OnFailure(l.OnFailure), instances, term.OrDash(l.SessionID), term.Clip(l.Match, term.MaxValue))
+	mode := string(l.Mode)
+	if l.Disabled != nil {
+		mode = "disabled"
+	}
+	return term.Row(term.Cyan.Cell(l.ID), on, priority, mode, l.Timeout().String(), cli.OnFailure(l.OnFailure), instances, term.OrDash(l.SessionID), term.Clip(l.Match, term.MaxValue))
 }

@@ -81,3 +81,31 @@ func TestRegistryAcceptWhereNothingIsLost(t *testing.T) {
 	f.Run("registry", "accept").See(t, cli.ExitOK, `{"accepted":false}`)
 	f.Run("--text", "registry", "accept").See(t, cli.ExitOK, "no registrations are lost")
 }
+
+func TestDisableAndEnable(t *testing.T) {
+	f := clitest.New(t, hookctl)
+	f.Hook(chain.Registration{ID: "loud", Name: "Loud", Events: []string{"tool:pre"}}, clitest.Answering(chain.Result{Action: chain.Deny, Reason: "noise"}))
+	f.Run("hook", "disable", "loud", "--reason", "too loud", "--text").Want(t, cli.ExitOK, "disabled: loud. No event reaches it until `hookctl hook enable loud`", "")
+	if got := f.Run("emit", "tool:pre"); got.Code != cli.ExitOK {
+		t.Errorf("%+v; want that it is permitted", got)
+	}
+	f.Run("handlers", "--text").Want(t, cli.ExitOK, `
+PATTERN   HOOKS IN EXECUTION ORDER
+tool:pre  Loud (disabled)`, "")
+	f.Run("registry", "--text").Want(t, cli.ExitOK, `
+ID    ON        PRIORITY  MODE      TIMEOUT  ON FAILURE  INSTANCES  SESSION  MATCH
+loud  tool:pre  0         disabled  5s       continue    1          -`, "")
+	if got := f.Run("registry"); !strings.Contains(got.Stdout, `"disabled":{"reason":"too loud","time":`) {
+		t.Errorf("%+v; want who disabled it, and why", got)
+	}
+	f.Run("hook", "enable", "loud", "--text").Want(t, cli.ExitOK, "enabled: loud", "")
+	f.Run("hook", "enable", "loud", "--text").Want(t, cli.ExitOK, "loud is not disabled; `hookctl registry` says which hooks are", "")
+	f.Run("hook", "disable", "later", "--text").Want(t, cli.ExitOK, "disabled: later, which is not registered now; `hookctl registry` lists the hooks", "")
+	if got := f.Run("emit", "tool:pre"); got.Code != cli.ExitDenied {
+		t.Errorf("%+v; want that it is denied", got)
+	}
+	f.Run("guard", "pin", "loud", "--event", "tool:pre")
+	if got := f.Run("hook", "disable", "loud"); got.Code != cli.ExitRefused || !strings.Contains(got.Stderr, "is a pinned guard") {
+		t.Errorf("%+v; want that a pinned guard stays", got)
+	}
+}

@@ -1,0 +1,81 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/clientconn"
+)
+
+// patience is how long hookctl goes on while routers can't confirm an order.
+const patience = 30 * time.Second
+
+type disableCmd struct {
+	ID     string `arg:"" help:"Id of the hook."`
+	Reason string `placeholder:"TEXT" help:"Why; hookctl registry and the audit log show it."`
+}
+
+// Help is the rest of the help.
+func (c *disableCmd) Help() string {
+	return "When it returns, no router calls the hook for an event that it accepts from then on: not after a restart of routers or of its worker, and not under a newer registration. Its on_failure does not apply. " +
+		"A pinned guard can't be disabled: unpin it first."
+}
+
+// Run disables the hook.
+func (c *disableCmd) Run(ctx context.Context, e *cli.Env) error {
+	var done struct {
+		ID         string    `json:"id"`
+		By         string    `json:"by,omitempty"`
+		Reason     string    `json:"reason,omitempty"`
+		Time       time.Time `json:"time"`
+		Registered bool      `json:"registered"`
+	}
+	if err := order(ctx, e, "disable", map[string]string{"id": c.ID, "reason": c.Reason}, &done); err != nil {
+		return fmt.Errorf("disable hook %s: %w", c.ID, err)
+	}
+	switch {
+	case e.Out.Document(done):
+	case !done.Registered:
+		e.Out.Print("disabled: %s, which is not registered now; `hookctl registry` lists the hooks\n", term.Printable(c.ID))
+	default:
+		e.Out.Print("disabled: %s. No event reaches it until `hookctl hook enable %[1]s`\n", term.Printable(c.ID))
+	}
+	return nil
+}
+
+type enableCmd struct {
+	ID string `arg:"" help:"Id of the hook."`
+}
+
+// Run enables the hook.
+func (c *enableCmd) Run(ctx context.Context, e *cli.Env) error {
+	var done struct {
+		Enabled bool `json:"enabled"`
+	}
+	if err := order(ctx, e, "enable", map[string]string{"id": c.ID}, &done); err != nil {
+		return fmt.Errorf("enable hook %s: %w", c.ID, err)
+	}
+	switch {
+	case e.Out.Document(done):
+	case done.Enabled:
+		e.Out.Print("enabled: %s\n", term.Printable(c.ID))
+	default:
+		e.Out.Print("%s is not disabled; `hookctl registry` says which hooks are\n", term.Printable(c.ID))
+	}
+	return nil
+}
+
+// order sends an order until a router has carried it out: each may be sent again.
+func order(ctx context.Context, e *cli.Env, verb string, body, out any) error {
+	client, err := e.Client(ctx)
+	if err != nil {
+		return err
+	}
+	conn := clientconn.Of(client)
+	conn.Patience = patience
+	_, err = conn.RequestJSON(ctx, clientconn.Request{Subject: conn.Transport.Of("hook", verb)}, body, out)
+	return err
+}

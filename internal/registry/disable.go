@@ -1,0 +1,158 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// disabledKey is what the keys of hooks that are disabled begin with; the hook's id follows.
+const disabledKey = "disabled."
+
+// maxDisabled is how many hooks may be disabled at the same time.
+const maxDisabled = 1000
+
+// Disabled says that an operator disabled a hook: no event reaches it, whoever registers it.
+type Disabled struct {
+	By     string    `json:"by,omitempty"` // the operator, as far as the connection proves
+	Reason string    `json:"reason,omitempty"`
+	Time   time.Time `json:"time"`
+
+	revision uint64
+}
+
+// Disable takes a hook out of every chain and channel, until [Registry.Enable]: also while
+// it is not registered, and over registrations. When it returns without an error, no replica
+// that accepts an event from then on calls it. Whether it may be disabled is for the caller
+// to say.
+func (r *Registry) Disable(ctx context.Context, id string, d Disabled) error {
+	body, err := json.Marshal(d)
+	if err != nil {
+		return fmt.Errorf("disable a hook: %w", err)
+	}
+	change := Change{Action: "disabled", Hook: id, By: d.By, Reason: d.Reason}
+	_, err = r.writeDisabled(ctx, change, func(old Disabled, all int) (write bool, err error) {
+		if old.revision == 0 && all >= maxDisabled {
+			return false, wire.Errorf(wire.Overloaded, "%d hooks are disabled, which is the limit: enable some, or remove them", maxDisabled)
+		}
+		return !old.inForce() || old.Reason != d.Reason, nil
+	}, func(ctx context.Context, at uint64) error {
+		_, err := r.bucket.Update(ctx, disabledKey+id, body, at)
+		return err
+	})
+	return err
+}
+
+// Enable lets a hook be called again, and reports whether it was disabled. It returns when
+// every replica knows.
+func (r *Registry) Enable(ctx context.Context, by, id string) (was bool, err error) {
+	change := Change{Action: "enabled", Hook: id, By: by}
+	return r.writeDisabled(ctx, change, func(old Disabled, _ int) (bool, error) { return old.inForce(), nil },
+		func(ctx context.Context, at uint64) error { return r.bucket.Remove(ctx, disabledKey+id, at) })
+}
+
+// writeDisabled writes what an order about one hook changes, on record in the audit log, if
+// needed says so of the order that is in force, which has the revision 0 where there is none.
+// It returns when every replica knows.
+func (r *Registry) writeDisabled(
+	ctx context.Context, change Change, needed func(old Disabled, all int) (bool, error), write func(context.Context, uint64) error,
+) (wrote bool, err error) {
+	for recorded := (Change{}); ; {
+		if !r.Current() {
+			return wrote, ErrStale
+		}
+		r.mu.Lock()
+		old, all := r.disabled[change.Hook], len(r.disabled)
+		changed, applied := r.changed, r.applied
+		r.mu.Unlock()
+		need, err := needed(old, all)
+		if err != nil {
+			return false, err
+		}
+		if !need {
+			return wrote, r.seenByAll(ctx, applied)
+		}
+		if !wrote {
+			if change.Revision = old.revision; !change.same(recorded) {
+				if err := r.options.Record(ctx, change); err != nil {
+					return false, err
+				}
+				recorded = change
+			}
+			writing, cancel := context.WithTimeout(ctx, writeTimeout)
+			err = write(writing, old.revision)
+			cancel()
+			switch {
+			case err == nil:
+				wrote = true
+				r.options.Log.Warn("disabled hooks changed", "action", change.Action, "hook", change.Hook, "by", change.By, "reason", change.Reason)
+				r.options.Changed(change.Action, change.Hook)
+			case !errors.Is(err, natsx.ErrRevision):
+				return false, wire.Errorf(wire.Unavailable, "the order could not be stored: %v: send it again", err)
+			}
+		}
+		if err := wait(ctx, changed); err != nil {
+			return wrote, err
+		}
+	}
+}
+
+// disabling applies a batch: it returns the changes of the table that it makes, after those
+// of the batch's hooks, among which a hook that is disabled is removed.
+func (f *follower) disabling(batch []natsx.Entry, hooks map[string]*hook, changes []chain.Change) []chain.Change {
+	for i, c := range changes {
+		if f.disabled[c.ID].inForce() {
+			changes[i].Entry = nil
+		}
+	}
+	for _, e := range batch {
+		id, ok := strings.CutPrefix(e.Key, disabledKey)
+		if !ok {
+			continue
+		}
+		order := Disabled{revision: e.Revision}
+		if err := json.Unmarshal(e.Value, &order); e.Value != nil && err != nil {
+			f.registry.options.Log.Error("order about a disabled hook unreadable; the hook is enabled", "hook", id, "error", err)
+			order.Time = time.Time{}
+		}
+		if f.disabled = maps.Clone(f.disabled); e.Value == nil {
+			delete(f.disabled, id)
+		} else {
+			f.disabled[id] = order
+		}
+		change := chain.Change{ID: id}
+		if h := f.latest(id, hooks); h != nil && !f.disabled[id].inForce() {
+			change.Entry = h.entry
+		}
+		changes = append(changes, change)
+	}
+	return changes
+}
+
+// latest is a hook as of a batch.
+func (f *follower) latest(id string, batch map[string]*hook) *hook {
+	if h, now := batch[id]; now {
+		return h
+	}
+	f.registry.mu.Lock()
+	defer f.registry.mu.Unlock()
+	return f.registry.hooks[id]
+}
+
+// inForce is false for none, and for an order that can't be read: it disables nothing.
+func (d Disabled) inForce() bool { return !d.Time.IsZero() }
+
+// IsDisabled reports whether a hook is disabled, as far as this replica knows.
+func (r *Registry) IsDisabled(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.disabled[id].inForce()
+}
