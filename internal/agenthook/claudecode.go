@@ -31,7 +31,7 @@ func claudeCode() Dialect {
 			{Native: "SessionEnd", Name: events.SessionEnd, Timeout: 1500 * time.Millisecond},
 		},
 		Notes: []string{
-			"A crash, a time-out and an exit code other than 0 and 2 let Claude Code go on: hook-agent answers for itself where it is killed, as long as the program that Claude Code started lives.",
+			"A crash, a time-out and an exit code other than 0 and 2 let Claude Code go on.",
 			"A person's approval does not replace Claude Code's own permission rules: it may still ask.",
 			"Files that are named with @ in a prompt, and what a tool's own program does, fire no hook.",
 		},

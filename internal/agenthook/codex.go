@@ -27,7 +27,7 @@ func codex() Dialect {
 			{Native: "SessionEnd", Name: events.SessionEnd, Timeout: time.Second},
 		},
 		Notes: []string{
-			"Codex passes over hooks that nobody has trusted, and says nothing: run /hooks once in a terminal and trust hook-agent, and again whenever its command line changes. `codex exec` runs no untrusted hook. Hooks of the machine need no trust: `hookctl connect codex --scope managed`, as root, writes /etc/codex/requirements.toml, which also keeps people from switching hooks off (tried with Codex 0.169.0).",
+			"Codex silently skips hooks that nobody has trusted: run /hooks once in a terminal and trust hook-agent, and again whenever its command line changes. `codex exec` runs no untrusted hook. Hooks of the machine need no trust, and people can't switch them off: `hookctl connect codex --scope managed`, as root, writes /etc/codex/requirements.toml.",
 			"A crash, a time-out and output that Codex can't read let it go on.",
 			"Tools that OpenAI runs, such as web search, fire no hook. A patch that is applied in a shell arrives as a shell command, and fires no PostToolUse.",
 			"Hooks get the environment of Codex, keys included.",
