@@ -3,6 +3,7 @@ package approval
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -68,14 +69,18 @@ func commandMatches(pattern, line string) bool {
 	return true
 }
 
+// delicate are names that a * never stands for: files that hold secrets or give rights are
+// called so.
+var delicate = regexp.MustCompile(`(?i)secret|credential|passw|passphrase|token|key|priv|auth|account|cert|vault|kube|env|_rsa|_dsa|_ecdsa|_ed25519|hook|worker|nats|agent|settings|wp-config|prod|staging|shadow|history`)
+
 // fileMatches reports whether a word names a file right in the directory of a pattern such as
-// docs/*.md: not a hidden one, and none that needs .. to be found.
+// docs/*.md: not a hidden one, none that needs .. to be found, and no [delicate] one.
 func fileMatches(pattern, word string) bool {
 	dir, ending, is := strings.Cut(pattern, "*")
 	name, in := strings.CutPrefix(word, dir)
 	base, ends := strings.CutSuffix(name, ending)
 	return is && in && ends && base != "" && !strings.HasPrefix(base, "-") && !strings.HasPrefix(base, ".") &&
-		!strings.ContainsFunc(name, func(r rune) bool { return !wordRune(r) && r != '.' })
+		!delicate.MatchString(name) && !strings.ContainsFunc(name, func(r rune) bool { return !wordRune(r) && r != '.' })
 }
 
 // checkCommand refuses what would match nothing, or more than a reader thinks.

@@ -47,6 +47,7 @@ func TestACommandIsMatchedWordByWord(t *testing.T) {
 	for _, no := range []string{
 		call("acme check conf/a.yaml; rm -rf /"), call("acme check conf/a.yaml\\nrm -rf /"), call("acme check conf/$(id).yaml"), call("acme check conf/`id`.yaml"),
 		call("acme check conf/../a.yaml"), call("acme check conf/..yaml"), call("acme check conf/.yaml"), call("acme check conf/.a.yaml"), call("acme check conf/-a.yaml"),
+		call("acme check conf/credentials.yaml"), call("acme check conf/API_Token.yaml"), call("acme check conf/wp-config.yaml"),
 		call("acme check conf/d/a.yaml"), call("acme check conf/*.yaml"), call("acme check conf/?.yaml"), call("acme check conf/{a,b}.yaml"), call("acme check conf/a.yaml --all"),
 		call("acme check  conf/a.yaml"), call("acme check conf/a.yml"), call("acme check"), call(" acme check conf/a.yaml"), call("acme check conf/a.yaml\\t"),
 		call("acme check 'conf/a.yaml'"), call("acme check conf/~.yaml"), call("acme check conf/a.yaml > x"), call("acme check conf/a\\u202e.yaml"), call("./acme check conf/a.yaml"),

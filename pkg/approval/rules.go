@@ -24,7 +24,8 @@ type Rule struct {
 	// a person is asked. Empty means that it is in force.
 	Mode string `json:"mode,omitempty"`
 	// Command is a plain command of a shell, see [PlainCommand], which must be the whole call.
-	// docs/*.md stands for a file right in a directory: one word, and no hidden file.
+	// docs/*.md stands for a file right in a directory: one word, no hidden file, and none
+	// whose name speaks of secrets or rights, such as docs/token.md.
 	Command string `json:"command,omitempty"`
 	Cwd     string `json:"cwd,omitempty"` // the directory that a command runs in, letter by letter
 

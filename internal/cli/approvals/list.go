@@ -12,11 +12,12 @@ import (
 
 // Cmd has the commands of `hookctl approvals`.
 type Cmd struct {
-	List   listCmd   `cmd:"" default:"withargs" help:"List the open approval requests; the default of approvals."`
-	Show   showCmd   `cmd:"" help:"Show an approval request and the data it is about."`
-	Answer answerCmd `cmd:"" help:"Answer an approval request."`
-	Watch  watchCmd  `cmd:"" help:"Answer approval requests one after the other, until interrupted."`
-	Rules  rulesCmd  `cmd:"" help:"Check a file of rules, and show what they decide; needs no NATS."`
+	List    listCmd    `cmd:"" default:"withargs" help:"List the open approval requests; the default of approvals."`
+	Show    showCmd    `cmd:"" help:"Show an approval request and the data it is about."`
+	Answer  answerCmd  `cmd:"" help:"Answer an approval request."`
+	Watch   watchCmd   `cmd:"" help:"Answer approval requests one after the other, until interrupted."`
+	Suggest suggestCmd `cmd:"" help:"Suggest rules for what people allowed again and again, and show how rules in shadow did."`
+	Rules   rulesCmd   `cmd:"" help:"Check a file of rules, and show what they decide; needs no NATS."`
 }
 
 type listCmd struct {

@@ -99,6 +99,11 @@ func sends(c shell.Command) shell.Found {
 	return shell.Maybe
 }
 
+// Sends reports whether a line of shell is known to give another machine something.
+func Sends(line, cwd string) bool {
+	return slices.ContainsFunc(shell.Parse(line, cwd).Commands, func(c shell.Command) bool { return sends(c) == shell.Yes })
+}
+
 // stays reports whether a command is known to send nothing anywhere.
 func stays(c shell.Command) bool {
 	name := c.Name()

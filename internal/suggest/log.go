@@ -1,0 +1,156 @@
+package suggest
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Kinds are the records that a [Log] reads.
+var Kinds = []audit.Kind{audit.ApprovalRequested, audit.ApprovalDecided, audit.ChainResult}
+
+// Question is an approval request as the log has it, and how it ended.
+type Question struct {
+	ID      string
+	Session string
+	Event   string
+	Asked   time.Time
+	// Facts are what rules judge it by; without a command where that is not plain.
+	Facts approval.Facts
+	// Shown is the command for people, plain or not; empty where there is none.
+	Shown string
+	// Unknown says why the data can't be known; empty where it is.
+	Unknown string
+
+	Decided bool
+	Granted bool
+	By      string // who decided; see [approval.Decision]
+	Silent  bool   // nobody decided: the time was over, or the approval system failed
+
+	ShadowRule, ShadowDecision string
+}
+
+// Person reports whether a person answered, proven or not.
+func (q *Question) Person() bool {
+	return q.Decided && !q.Silent && !strings.HasPrefix(q.By, "rule ") && q.By != approval.ByTimeout
+}
+
+// Log is what the audit log has on approval requests and denials. The zero Log is empty.
+type Log struct {
+	questions map[string]*Question
+	order     []*Question
+	denied    map[string]bool // commands that hooks denied
+	proven    bool            // somebody is: there are identities
+}
+
+// Questions are the approval requests, the oldest first.
+func (l *Log) Questions() []*Question {
+	return slices.DeleteFunc(slices.Clone(l.order), func(q *Question) bool { return q.Asked.IsZero() }) // asked before the period
+}
+
+func (l *Log) question(id string) *Question {
+	q := l.questions[id]
+	if q == nil {
+		if l.questions == nil {
+			l.questions = map[string]*Question{}
+		}
+		q = &Question{ID: id, Unknown: "the log does not have its data"}
+		l.questions[id], l.order = q, append(l.order, q)
+	}
+	return q
+}
+
+// Add reads a record; one that is about something else changes nothing.
+func (l *Log) Add(r *query.Record) {
+	if r.Err != nil {
+		return
+	}
+	switch r.Kind {
+	case audit.ApprovalRequested:
+		if q := l.question(r.ApprovalID); q.Asked.IsZero() {
+			q.Session, q.Event, q.Asked = r.Session, r.Event, r.Time
+			q.Facts.Hook, q.Facts.Prompt = cmp.Or(r.HookName, r.Hook), r.Prompt
+			q.ShadowRule, q.ShadowDecision = r.ShadowRule, r.ShadowDecision
+		}
+	case audit.ApprovalDecided:
+		q := l.question(r.ApprovalID)
+		q.Decided, q.Granted, q.By, q.Silent = true, r.Granted, r.DecidedBy, r.TimedOut || r.Error != ""
+		l.proven = l.proven || strings.HasPrefix(r.DecidedBy, "nats ")
+	case audit.ChainResult:
+		l.proven = l.proven || r.Emitter != ""
+		l.chain(r)
+	default:
+	}
+}
+
+// masked is what stands for a secret.
+var masked = regexp.MustCompile(`\[REDACTED[^]]*\]`)
+
+func (l *Log) chain(r *query.Record) {
+	var views []json.RawMessage // as it came in, and as the chain left it
+	hidden, unknown := false, ""
+	for _, d := range []*query.Data{r.In, r.Out} {
+		switch {
+		case d == nil:
+		case len(d.Value) == 0:
+			unknown = "the log does not have its data"
+		default:
+			views, hidden = append(views, d.Value), hidden || d.Redacted
+		}
+	}
+	if r.Action == "deny" {
+		for _, data := range views {
+			if tool, ok := events.ToolOf(r.Event, data); ok {
+				l.deny(tool.Command)
+			}
+		}
+		return
+	}
+	if r.ApprovalID == "" || len(views) == 0 {
+		return
+	}
+	q, data := l.question(r.ApprovalID), views[len(views)-1]
+	f := &q.Facts
+	f.Labels, f.Emitter, f.Root, f.Depth = r.Labels, r.Emitter, cmp.Or(r.Root, r.Session), r.Depth
+	f.Role, _, _ = strings.Cut(strings.TrimPrefix(r.Emitter, "nats "), "/")
+	tool, _ := events.ToolOf(r.Event, data)
+	q.Shown, q.Unknown, f.Tool = tool.Subject(), unknown, ""
+	if o, err := events.ParseObject(data); err == nil {
+		f.Tool, _ = o.GetString("tool_name")
+	}
+	if hidden {
+		q.Unknown = "a secret in it is masked"
+	}
+	if q.Unknown == "" {
+		*f = f.WithCall(r.Event, data)
+	}
+}
+
+// deny notes a command that somebody denied. A name takes the place of what is masked in it,
+// so that no rule is made that may have it.
+func (l *Log) deny(command string) {
+	if l.denied == nil {
+		l.denied = map[string]bool{}
+	}
+	if command = masked.ReplaceAllString(command, "masked"); approval.PlainCommand(command) {
+		l.denied[command] = true
+	}
+}
+
+// refused are the commands that hooks or people denied, of whatever session and hook.
+func (l *Log) refused() map[string]bool {
+	for _, q := range l.order {
+		if q.Decided && !q.Granted && !q.Silent {
+			l.deny(q.Shown)
+		}
+	}
+	return l.denied
+}

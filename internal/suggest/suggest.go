@@ -1,0 +1,341 @@
+package suggest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+// Options say what is suggested. The zero Options suggest nothing that was asked less than
+// once.
+type Options struct {
+	Min      int // so many answers at least, and so many files where they vary
+	Sessions int // from so many sessions at least
+	// Unproven counts answers of nobody who is proven too, where nobody ever is.
+	Unproven bool
+	// Known are rules that are there already, in shadow or not.
+	Known approval.Rules
+}
+
+// Report is what came of a log.
+type Report struct {
+	Questions int `json:"questions"` // approval requests
+	Answered  int `json:"answered"`  // by people
+	Unproven  int `json:"unproven"`  // of these by nobody who is proven, or by an agent; not counted
+	Unknown   int `json:"unknown"`   // of which the log does not have the data
+	Labeled   int `json:"labeled"`   // in sessions with labels, from which nothing is learned
+
+	Saved       int          `json:"saved"`       // that the rules together would have answered
+	Contradicts int          `json:"contradicts"` // denials by people that they would have allowed; none
+	Rules       []Suggestion `json:"suggestions"`
+	Refused     []Refusal    `json:"refused"`
+	Shadow      []Trial      `json:"shadow"`
+}
+
+// Suggestion is a rule that is suggested.
+type Suggestion struct {
+	Rule     approval.Rule `json:"rule"`
+	Text     string        `json:"text"` // of the rule, with comments and tests, as it stands in a file
+	Answers  int           `json:"answers"`
+	Sessions int           `json:"sessions"`
+	People   []string      `json:"people"`
+	Saved    int           `json:"saved"` // approval requests of the log that it would have answered
+
+	lines []*line
+}
+
+// Refusal is a command that was allowed often enough, and why no rule is made of it.
+type Refusal struct {
+	Command string `json:"command"`
+	Answers int    `json:"answers"`
+	Why     string `json:"why"`
+}
+
+// line is a command that was asked about in the same way.
+type line struct {
+	command  string
+	facts    approval.Facts
+	allowed  int
+	sessions map[string]bool
+	people   map[string]bool
+	used     bool
+}
+
+// key says which questions are alike.
+type key struct{ hook, tool, cwd, emitter, prompt string }
+
+// Suggest makes rules of what people answered. Its error is that of ctx.
+func Suggest(ctx context.Context, l *Log, j *Judge, o Options) (Report, error) {
+	r := Report{Rules: []Suggestion{}, Refused: []Refusal{}, Shadow: trials(l, o)}
+	s := &suggester{log: l, judge: j, o: o, report: &r, denied: slices.Sorted(maps.Keys(l.refused())), odd: map[string]int{}}
+	groups := map[key][]*line{}
+	var keys []key
+	for _, q := range l.Questions() {
+		if s.count(q) {
+			k := key{q.Facts.Hook, q.Facts.Tool, q.Facts.Cwd, q.Facts.Emitter, strings.ReplaceAll(q.Facts.Prompt, q.Facts.Command, "*")}
+			if groups[k] == nil {
+				keys = append(keys, k)
+			}
+			groups[k] = add(groups[k], q)
+		}
+	}
+	for _, k := range keys {
+		if err := s.group(ctx, groups[k]); err != nil {
+			return r, err
+		}
+	}
+	for command, n := range s.odd {
+		if n >= o.Min {
+			r.Refused = append(r.Refused, Refusal{command, n, "it has quotes, variables, globs, other commands, or more than a command"})
+		}
+	}
+	slices.SortStableFunc(r.Rules, func(a, b Suggestion) int { return cmp.Compare(b.Answers, a.Answers) })
+	slices.SortFunc(r.Refused, func(a, b Refusal) int {
+		return cmp.Or(cmp.Compare(b.Answers, a.Answers), cmp.Compare(a.Command, b.Command))
+	})
+	s.replay()
+	return r, s.render()
+}
+
+type suggester struct {
+	log    *Log
+	judge  *Judge
+	o      Options
+	report *Report
+	denied []string
+	odd    map[string]int // answers to commands that are not plain
+}
+
+// count adds an approval request to the report, and reports whether it says something.
+func (s *suggester) count(q *Question) bool {
+	r := s.report
+	r.Questions++
+	if !q.Person() {
+		return false
+	}
+	r.Answered++
+	switch {
+	case !s.proven(q):
+		r.Unproven++
+	case q.Unknown != "":
+		r.Unknown++
+	case len(q.Facts.Labels) > 0:
+		r.Labeled++
+	case !q.Granted || q.ShadowRule != "": // a denial refuses; what a rule is tried out for is learned
+	case q.Facts.Command == "":
+		if q.Shown != "" && len(s.odd) < maxOdd {
+			text, _ := redact.Text(q.Shown)
+			s.odd[text]++
+		}
+	default:
+		return true
+	}
+	return false
+}
+
+// maxOdd bounds the commands that are refused for their form.
+const maxOdd = 10_000
+
+// proven reports whether a person answered who is proven, and is not the agent that asked.
+func (s *suggester) proven(q *Question) bool {
+	if q.By == approval.Unauthenticated || q.By == "" {
+		return s.o.Unproven && !s.log.proven
+	}
+	return q.By != q.Facts.Emitter && !strings.HasPrefix(q.By, "nats agent/")
+}
+
+func add(lines []*line, q *Question) []*line {
+	i := slices.IndexFunc(lines, func(l *line) bool { return l.command == q.Facts.Command })
+	if i < 0 {
+		i = len(lines)
+		lines = append(lines, &line{command: q.Facts.Command, facts: q.Facts, sessions: map[string]bool{}, people: map[string]bool{}})
+	}
+	l := lines[i]
+	l.allowed++
+	l.sessions[q.Session], l.people[q.By] = true, true
+	return lines
+}
+
+// group makes rules of commands that were asked about in the same way: one for the files of a
+// directory, where they varied, and else one for each command.
+func (s *suggester) group(ctx context.Context, lines []*line) error {
+	patterns := map[string][]*line{}
+	for _, l := range lines {
+		for pattern := range directories(l.command, l.facts.Cwd) {
+			patterns[pattern] = append(patterns[pattern], l)
+		}
+	}
+	for _, pattern := range slices.SortedFunc(maps.Keys(patterns), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(patterns[b]), len(patterns[a])), cmp.Compare(a, b))
+	}) {
+		free := slices.DeleteFunc(patterns[pattern], func(l *line) bool { return l.used })
+		if len(free) < max(s.o.Min, 2) {
+			continue
+		}
+		if why, err := s.try(ctx, pattern, free); err != nil {
+			return err
+		} else if why == "" {
+			for _, l := range free {
+				l.used = true
+			}
+		} else if !slices.ContainsFunc(free, func(l *line) bool { return l.allowed >= s.o.Min }) {
+			s.refuse(pattern, len(free), why)
+		}
+	}
+	for _, l := range lines {
+		if l.used || l.allowed < s.o.Min {
+			continue
+		}
+		why, err := s.try(ctx, l.command, []*line{l})
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			s.refuse(l.command, l.allowed, why)
+		}
+	}
+	return nil
+}
+
+func (s *suggester) refuse(command string, answers int, why string) {
+	shown, _ := redact.Text(command)
+	s.report.Refused = append(s.report.Refused, Refusal{shown, answers, why})
+}
+
+// directories are the patterns that a file of the command may be a part of: of each word that
+// is a path below the directory that the command runs in.
+func directories(command, cwd string) map[string]bool {
+	found := map[string]bool{}
+	words := strings.Split(command, " ")
+	for i, word := range words {
+		dir, file := path.Split(word)
+		ending := path.Ext(file)
+		inside := strings.TrimPrefix(dir, strings.TrimSuffix(cwd, "/")+"/")
+		if i == 0 || dir == "" || ending == "" || ending == file || strings.HasPrefix(word, "-") || strings.HasPrefix(inside, "/") || !inDirectory(inside) {
+			continue
+		}
+		general := slices.Clone(words)
+		general[i] = dir + "*" + ending
+		if pattern := strings.Join(general, " "); allows(pattern, command) {
+			found[pattern] = true
+		}
+	}
+	return found
+}
+
+// names are files that a pattern may stand for, whatever it was made of.
+var names = strings.Fields("server client ca master production signing encryption tls ssl config data index main id x 0")
+
+// try suggests a rule, or says why not.
+func (s *suggester) try(ctx context.Context, pattern string, lines []*line) (why string, err error) {
+	made := Suggestion{Rule: rule(pattern, lines), lines: lines}
+	sessions, people := map[string]bool{}, map[string]bool{}
+	commands := []string{pattern}
+	for _, l := range lines {
+		made.Answers += l.allowed
+		maps.Copy(sessions, l.sessions)
+		maps.Copy(people, l.people)
+		commands = append(commands, l.command)
+	}
+	made.Sessions, made.People = len(sessions), slices.Sorted(maps.Keys(people))
+	if strings.Contains(pattern, "*") {
+		for _, name := range names {
+			if command := strings.Replace(pattern, "*", name, 1); allows(pattern, command) {
+				commands = append(commands, command)
+			}
+		}
+	}
+	f := lines[0].facts
+	switch {
+	case len(sessions) < s.o.Sessions:
+		return fmt.Sprintf("it comes from %d of the %d sessions that are needed", len(sessions), s.o.Sessions), nil
+	case f.Cwd == "":
+		return "where it ran is not known", nil
+	case !expressible(f):
+		return "a rule can't name its hook, question or sender: they have a *, are too long or hide characters", nil
+	}
+	for _, denied := range s.denied {
+		if allows(pattern, denied) {
+			return "it was denied at another time: " + denied, nil
+		}
+	}
+	for _, command := range commands {
+		if why, err = s.judge.Refuse(ctx, f.Tool, f.Cwd, command); why != "" || err != nil {
+			return why, err
+		}
+	}
+	if !slices.ContainsFunc(lines, func(l *line) bool { return !matches(s.o.Known.Enforced(), l.facts) }) {
+		return "", nil // there is a rule already
+	}
+	s.report.Rules = append(s.report.Rules, made)
+	return "", nil
+}
+
+// allows reports whether a rule with a pattern has a command.
+func allows(pattern, command string) bool {
+	return matches(approval.Rules{{Hook: "h", Decision: approval.DefaultAllow, Command: pattern}}, approval.Facts{Hook: "h", Command: command})
+}
+
+// expressible reports whether a rule can name what was asked, and nothing else.
+func expressible(f approval.Facts) bool {
+	for _, text := range [...]string{f.Hook, f.Tool, f.Emitter, strings.ReplaceAll(f.Prompt, f.Command, "")} {
+		if strings.Contains(text, "*") || len(text) > approval.MaxGlob/2 {
+			return false
+		}
+	}
+	_, secrets := redact.Text(f.Prompt + " " + f.Cwd)
+	return secrets == 0 && !masked.MatchString(f.Prompt) && f.Hook != "" && f.Prompt != "" && len(f.Prompt) <= approval.MaxGlob &&
+		!strings.ContainsFunc(f.Hook+f.Tool+f.Emitter+f.Cwd+strings.ReplaceAll(f.Prompt, "\n", ""), func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+func matches(rules approval.Rules, f approval.Facts) bool {
+	_, found := rules.Match(f)
+	return found
+}
+
+// rule allows a command, or those of a pattern, asked about as these were.
+func rule(pattern string, lines []*line) approval.Rule {
+	f := lines[0].facts
+	r := approval.Rule{
+		Name: pattern, Decision: approval.DefaultAllow, Mode: approval.Shadow, Hook: f.Hook, Tool: f.Tool, Command: pattern, Cwd: f.Cwd,
+		Prompt: f.Prompt, Labels: &approval.LabelCondition{None: []string{"*"}},
+	}
+	if pattern != f.Command {
+		r.Prompt = strings.ReplaceAll(f.Prompt, f.Command, "*")
+	}
+	if f.Emitter != "" {
+		r.Emitter = &approval.EmitterCondition{ID: f.Emitter}
+	}
+	return r
+}
+
+// replay says what the rules would have made of the log.
+func (s *suggester) replay() {
+	var all approval.Rules
+	for i := range s.report.Rules {
+		all = append(all, s.report.Rules[i].Rule)
+	}
+	all = all.Enforced()
+	for _, q := range s.log.Questions() {
+		if q.Unknown != "" || !matches(all, q.Facts) {
+			continue
+		}
+		s.report.Saved++
+		if q.Decided && !q.Granted && !q.Silent {
+			s.report.Contradicts++
+		}
+		for i, r := range all {
+			if matches(approval.Rules{r}, q.Facts) {
+				s.report.Rules[i].Saved++
+			}
+		}
+	}
+}
