@@ -2,6 +2,7 @@ package agenthook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -53,10 +54,13 @@ func (h *Hook) timeout(e Event) time.Duration {
 	if h.Options.Timeout > 0 {
 		return h.Options.Timeout
 	}
-	if e.Timeout > 0 {
-		return e.Timeout * 9 / 10
-	}
-	return h.Dialect.Timeout * 9 / 10
+	return h.Dialect.Waits(e)
+}
+
+// Waits is how long hook-agent waits for the answer to an event: a little less than the
+// agent waits for it.
+func (d Dialect) Waits(e Event) time.Duration {
+	return cmp.Or(e.Timeout, d.Timeout) * 9 / 10
 }
 
 // Answer answers an agent's document. It returns in time whatever happens to ctx, the

@@ -36,6 +36,12 @@ func TestValidate(t *testing.T) {
 		failed []string // names of the checks that fail; nil for none
 		says   string   // stands in the detail of the first
 	}{
+		"may take as long as its chain": {
+			worker.Registration{Events: toolPre, TimeoutMS: 30_000},
+			hooktest.Script().Handle,
+			[]string{"its time-out is shorter than that of its chain"},
+			"it may take 30s, and the chain ends after 30s: its on_failure is never reached",
+		},
 		"continues always": {worker.Registration{Events: toolPre}, hooktest.Script().Handle, nil, ""},
 		"denies always":    {worker.Registration{Events: toolPre}, hooktest.Script(chain.Denial("no")).Handle, nil, ""},
 		"fails where data breaks the schema, as it should": {worker.Registration{Events: toolPre}, decodes, nil, ""},

@@ -134,6 +134,9 @@ func (v *validation) checks(ctx context.Context) error {
 		return nil
 	}
 	list := matching(v.hook.Events)
+	if err := v.order(ctx, list[0].Name); err != nil {
+		return err
+	}
 	for _, info := range list {
 		for _, variant := range variants(info, v.Session) {
 			if err := v.check(ctx, info.Name, variant); err != nil {

@@ -1,29 +1,32 @@
 package dispatch
 
 import (
+	"cmp"
+
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // Explain returns the hooks that an event would go through, in order. It calls none.
 // instances is how many live instances a hook has.
-func (d *Dispatcher) Explain(req Request, instances func(id string) int) ([]chain.Explanation, error) {
+func (d *Dispatcher) Explain(req Request, instances func(id string) int) (x Explained, err error) {
 	table, err := d.hooks.Table()
 	if err != nil {
-		return nil, err
+		return x, err
 	}
 	ev, err := d.stamp(req)
 	if err != nil {
-		return nil, err
+		return x, err
 	}
 	ev.Data = req.Object.Over(req.Defaults, events.Now())
 	view := chain.ViewOf(ev)
-	list := []chain.Explanation{}
+	x.Hooks = []chain.Explanation{}
 	for _, entry := range table.For(ev.Name, ev.Session) {
-		list = append(list, explain(entry, view, instances(entry.ID)))
+		x.Hooks = append(x.Hooks, explain(entry, view, instances(entry.ID)))
 	}
-	group(list)
-	return list, nil
+	group(x.Hooks)
+	x.timeouts(min(cmp.Or(req.Timeout, d.opts.ChainTimeout), d.opts.ChainTimeout))
+	return x, nil
 }
 
 // group numbers the hooks that would be called at the same time, as [chain.Run] does.

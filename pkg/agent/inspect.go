@@ -57,17 +57,32 @@ func (a *Agent) Registry(ctx context.Context) ([]Listing, error) {
 // Explanation is one hook that would run for an event, in its place.
 type Explanation = chain.Explanation
 
+// Explained is what an event would go through.
+type Explained struct {
+	// Hooks are in the order in which they would be called.
+	Hooks []Explanation `json:"hooks"`
+	// ChainTimeoutMS is the time for the whole chain, WorstMS what its hooks may take at most
+	// until then, both in milliseconds; 0 from a router that does not say.
+	ChainTimeoutMS int64 `json:"chain_timeout_ms,omitempty"`
+	WorstMS        int64 `json:"worst_ms,omitempty"`
+	// Warnings say which time-outs are in the wrong order; nil for none.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
 // Explain tells which hooks would run for an event, in order, and calls none.
 func (a *Agent) Explain(ctx context.Context, event string, data any) ([]Explanation, error) {
+	x, err := a.ExplainChain(ctx, event, data)
+	return x.Hooks, err
+}
+
+// ExplainChain is Explain, with how long the chain may take and what is wrong with that.
+func (a *Agent) ExplainChain(ctx context.Context, event string, data any) (x Explained, err error) {
 	header, body, err := a.event(event, data)
 	if err != nil {
-		return nil, err
+		return x, err
 	}
-	var answer struct {
-		Hooks []Explanation `json:"hooks"`
-	}
-	err = a.inspect(ctx, a.conn.Transport.Event("explain", event), header, body, &answer)
-	return answer.Hooks, err
+	err = a.inspect(ctx, a.conn.Transport.Event("explain", event), header, body, &x)
+	return x, err
 }
 
 func (a *Agent) inspect(ctx context.Context, subject string, header wire.Header, body []byte, into any) error {

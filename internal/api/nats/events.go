@@ -85,11 +85,11 @@ func (s *Server) explain(_ context.Context, req *natsx.Request) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.dispatch.Explain(in, s.opts.Registry.Instances)
+	explained, err := s.dispatch.Explain(in, s.opts.Registry.Instances)
 	if err != nil {
 		return err
 	}
-	return replyJSON(req, map[string]any{"hooks": list})
+	return replyJSON(req, explained)
 }
 
 // decode reads an event from a request on <prefix>.<verb>.<event>.

@@ -15,7 +15,7 @@ func TestAnEmptyBus(t *testing.T) {
 	for _, tt := range []struct{ args, json, text string }{
 		{"handlers", `{}`, "no hooks"},
 		{"registry", `[]`, "no hooks are registered; `hookctl hook add --help` shows how to add one"},
-		{"explain tool:pre", `{"event":"tool:pre","hooks":[]}`, "no hook wants tool:pre; `hookctl handlers` lists what is registered"},
+		{"explain tool:pre", `{"event":"tool:pre","hooks":[],"chain_timeout_ms":30000}`, "no hook wants tool:pre; `hookctl handlers` lists what is registered"},
 		{"collect tool:pre", `{"values":[]}`, "nobody gave anything; `hookctl registry` lists who is there"},
 		{"contributions a.b", `{"values":[]}`, "nobody gave anything; `hookctl registry` lists who is there"},
 		{"hook rm nobody", `{"id":"nobody","removed":false,"instances":0}`, "there is no hook nobody; `hookctl registry` lists them"},

@@ -1,0 +1,44 @@
+package dispatch
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// Explained is what an event would go through.
+type Explained struct {
+	Hooks []chain.Explanation `json:"hooks"`
+	// ChainTimeoutMS is the time for the whole chain, WorstMS what its hooks may take at most
+	// until then, both in milliseconds.
+	ChainTimeoutMS int64 `json:"chain_timeout_ms"`
+	WorstMS        int64 `json:"worst_ms"`
+	// Warnings are about time-outs in the wrong order: that of a hook must be shorter than
+	// that of its chain, or its on_failure is never reached. Nil for none.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// timeouts compares the time-outs of the hooks that would be called with that of the chain.
+func (x *Explained) timeouts(whole time.Duration) {
+	var sum, longest time.Duration // longest: of the group that is open
+	open := 0
+	for _, h := range x.Hooks {
+		if h.Mode != chain.Enforce || !h.Matches && h.MatchError == "" {
+			continue
+		}
+		own := time.Duration(h.TimeoutMS) * time.Millisecond
+		if own >= whole {
+			x.Warnings = append(x.Warnings, fmt.Sprintf("hook %s may take %s, and the chain ends after %s: its on_failure is never reached, the event is refused with 504", h.ID, own, whole))
+		}
+		if h.Group == 0 || h.Group != open {
+			sum, longest, open = sum+longest, 0, h.Group
+		}
+		longest = max(longest, own)
+	}
+	sum += longest
+	if sum > whole && len(x.Warnings) == 0 {
+		x.Warnings = append(x.Warnings, fmt.Sprintf("the hooks may take %s together, and the chain ends after %s: if several are slow, the event is refused with 504", sum, whole))
+	}
+	x.ChainTimeoutMS, x.WorstMS = whole.Milliseconds(), min(sum, whole).Milliseconds()
+}
