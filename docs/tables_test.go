@@ -33,11 +33,11 @@ func TestEventsTable(t *testing.T) {
 		if len(own) > 0 {
 			name = fmt.Sprintf("[%s](#%s)", name, strings.NewReplacer(":", "").Replace(info.Name))
 		}
-		fmt.Fprintf(&index, "| %s | %s | %s |\n", name, code(info.Aliases, ", "), info.Summary)
+		fmt.Fprintf(&index, "| %s | %s | %s |\n", name, code(info.Aliases, ", "), strings.TrimSuffix(info.Summary, "."))
 		if len(own) == 0 {
 			continue
 		}
-		fmt.Fprintf(&detail, "### %s\n\n%s\n\n| field | type | meaning |\n|---|---|---|\n", info.Name, info.Summary)
+		fmt.Fprintf(&detail, "### %s\n\n| field | type | meaning |\n|---|---|---|\n", info.Name)
 		for _, f := range own {
 			meaning := f.Description
 			if f.Values != nil {
