@@ -19,7 +19,7 @@ import (
 var recordSchemas = map[audit.Kind]string{
 	audit.HookResult: "HookRecord", audit.HookError: "HookRecord", audit.HookTimeout: "HookRecord", audit.HookSkipped: "SkippedRecord",
 	audit.InjectionKind: "InjectionRecord", audit.DisplayKind: "DisplayRecord", audit.ChainResult: "ChainRecord",
-	audit.ApprovalRequested: "ApprovalRequestRecord", audit.ApprovalDecided: "DecisionRecord", audit.ApprovalReplayed: "ReplayRecord", audit.ApprovalRevealed: "RevealRecord", audit.FreezeKind: "FreezeRecord", audit.RegistrationKind: "RegistrationRecord",
+	audit.ApprovalRequested: "ApprovalRequestRecord", audit.ApprovalDecided: "DecisionRecord", audit.ApprovalReplayed: "ReplayRecord", audit.ApprovalRevealed: "RevealRecord", audit.ApprovalReviewed: "ReviewRecord", audit.FreezeKind: "FreezeRecord", audit.RegistrationKind: "RegistrationRecord",
 	audit.LogKind: "NoteRecord", audit.ChainRefused: "NoteRecord", audit.ApprovalRevoked: "NoteRecord",
 }
 
@@ -84,9 +84,10 @@ func TestRecordsHaveTheMembersThatAreDescribed(t *testing.T) {
 		audit.DisplayKind:       audit.Display{Level: "x", Message: "x", Suppressed: true},
 		audit.ApprovalRequested: audit.ApprovalRequest{ApprovalID: "x", Prompt: "x", Options: []string{"x"}, Default: "x", Expires: time.Now(), DataSHA256: "x", HookName: "x", ShadowRule: "x", ShadowDecision: "x"},
 		audit.ApprovalDecided: audit.Decision{
-			ApprovalID: "x", Prompt: "x", Option: "x", Granted: true, DecidedBy: "x", ClaimedBy: "x", Note: "x", TimedOut: true, Error: "x", DataSHA256: "x", Nonce: "x",
+			ApprovalID: "x", Prompt: "x", Option: "x", Granted: true, DecidedBy: "x", ClaimedBy: "x", Note: "x", TimedOut: true, Error: "x", DataSHA256: "x", ApprovedBy: []string{"x"}, Nonce: "x",
 		},
 		audit.ApprovalReplayed: audit.Replay{ApprovalID: "x", ChainID: "x", Emitter: "x", Reason: "x", DataSHA256: "x"},
+		audit.ApprovalReviewed: audit.Review{ApprovalID: "x", By: "x", Person: "x", ClaimedBy: "x", Option: "x", Note: "x", DataSHA256: "x"},
 		audit.ApprovalRevealed: audit.Reveal{ApprovalID: "x", By: "x", DataSHA256: "x"},
 		audit.FreezeKind:       audit.Freeze{Scope: "x", Agent: "x", By: "x", Reason: "x"},
 		audit.RegistrationKind: audit.Change{Revision: 1, By: "x", Instance: "x", Reason: "x", Registration: json.RawMessage(`{}`)},

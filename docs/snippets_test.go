@@ -25,6 +25,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 	"github.com/hookrouter/hookrouter/internal/natscontext"
+	"github.com/hookrouter/hookrouter/internal/people"
 	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/policy/match"
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
@@ -138,6 +139,12 @@ func TestYAMLSnippetsLoad(t *testing.T) {
 		}
 		if s.info == "guards" {
 			if _, err := pinned.Parse(s.at(), []byte(s.text)); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		if s.info == "groups" {
+			if _, err := people.Parse(s.at(), []byte(s.text)); err != nil {
 				t.Error(err)
 			}
 			continue

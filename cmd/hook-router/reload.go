@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/people"
 	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -17,11 +18,12 @@ import (
 // ruleFiles are the files that the router reads at the start and again on SIGHUP. A file
 // that can't be read changes nothing.
 type ruleFiles struct {
-	approvalRules, auditRedact, pinned string // paths; empty for none
+	approvalRules, approvalGroups, auditRedact, pinned string // paths; empty for none
 
 	rules atomic.Pointer[approval.Rules]
 	mask  atomic.Pointer[redact.Rules]
 
+	people *people.People // of that file; nil without one
 	guards *pinned.Guards // of that file, or of a policy that is served here; nil without either
 
 	policy chan<- os.Signal // gets each signal, too; nil without a policy
@@ -40,7 +42,8 @@ func (f *ruleFiles) load() error {
 		mask, maskErr = redact.ParseRules(f.auditRedact, text)
 	}
 	guards, guardsErr := f.readGuards()
-	if err := errors.Join(rulesErr, maskErr, guardsErr); err != nil {
+	who, peopleErr := f.readPeople()
+	if err := errors.Join(rulesErr, maskErr, guardsErr, peopleErr); err != nil {
 		return err
 	}
 	switch {
@@ -49,6 +52,12 @@ func (f *ruleFiles) load() error {
 		f.guards = guards
 	default:
 		f.guards.Replace(guards)
+	}
+	switch {
+	case f.people == nil:
+		f.people = who
+	case who != nil:
+		f.people.Replace(who)
 	}
 	f.rules.Store(&rules)
 	f.mask.Store(mask)
@@ -62,6 +71,15 @@ func (f *ruleFiles) readGuards() (*pinned.Guards, error) {
 		return nil, err
 	}
 	return pinned.Parse(f.pinned, text)
+}
+
+// readPeople reads the groups of approvers; nil for none.
+func (f *ruleFiles) readPeople() (*people.People, error) {
+	text, err := read(f.approvalGroups, "groups of approvers")
+	if err != nil || f.approvalGroups == "" {
+		return nil, err
+	}
+	return people.Parse(f.approvalGroups, text)
 }
 
 func read(path, what string) ([]byte, error) {
@@ -87,14 +105,15 @@ func (f *ruleFiles) watch(ctx context.Context, reload <-chan os.Signal, log *slo
 		case <-ctx.Done():
 			return
 		}
+		some := f.approvalRules+f.approvalGroups+f.auditRedact+f.pinned != ""
 		switch err := f.load(); {
-		case f.approvalRules == "" && f.auditRedact == "" && f.pinned == "" && f.policy != nil: // the policy says
-		case f.approvalRules == "" && f.auditRedact == "" && f.pinned == "":
-			log.Info("nothing to reload; none of --approval-rules, --audit-redact and --guards names a file")
+		case !some && f.policy != nil: // the policy says
+		case !some:
+			log.Info("nothing to reload; none of --approval-rules, --approval-groups, --audit-redact and --guards names a file")
 		case err != nil:
 			log.Error("reload failed; the rules stay as they were", "error", err)
 		default:
-			log.Info("reloaded", "approval_rules", f.approvalRules, "audit_redact", f.auditRedact, "guards", f.pinned)
+			log.Info("reloaded", "approval_rules", f.approvalRules, "approval_groups", f.approvalGroups, "audit_redact", f.auditRedact, "guards", f.pinned)
 		}
 	}
 }

@@ -73,6 +73,7 @@ type serve struct {
 
 	Approvals              string        `env:"HOOK_ROUTER_APPROVALS" enum:"on,off" default:"on" help:"Whether people are asked: on or off; off denies every approval request."`
 	ApprovalRules          string        `env:"HOOK_ROUTER_APPROVAL_RULES" type:"existingfile" placeholder:"FILE" help:"Rules that answer approval requests before a person is asked."`
+	ApprovalGroups         string        `env:"HOOK_ROUTER_APPROVAL_GROUPS" type:"existingfile" placeholder:"FILE" help:"People, models and groups of approvers, and whose approval the questions of hooks take."`
 	Approvers              string        `env:"HOOK_ROUTER_APPROVERS" enum:"anyone,proven" default:"anyone" help:"Whose answers count: anyone's, or only those whose identity the connection proves."`
 	ApprovalReplay         time.Duration `env:"HOOK_ROUTER_APPROVAL_REPLAY" default:"5m" help:"How long after an approval the same event, sent again, gets it again."`
 	NATSAccounts           bool          `name:"nats-accounts" env:"HOOK_ROUTER_NATS_ACCOUNTS" help:"Agents and approvers have NATS accounts of their own: trust the sender that the NATS server reports."`
@@ -153,6 +154,8 @@ func (s serve) check(command *kong.Context) error {
 	switch {
 	case s.Approvals == "off" && s.ApprovalRules != "":
 		return errors.New("--approvals=off and --approval-rules contradict each other: off denies every approval request. Remove one of them")
+	case s.Approvals == "off" && s.ApprovalGroups != "":
+		return errors.New("--approvals=off and --approval-groups contradict each other: off denies every approval request. Remove one of them")
 	case s.Approvers == "proven" && !s.proves() && noConsole:
 		return errors.New("with --approvers=proven nobody could answer: serve the console, or set --nats-accounts where approvers have a NATS account of their own")
 	}
@@ -214,7 +217,7 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 	if err != nil {
 		return errors.Join(err, tel.Stop(ctx))
 	}
-	files := &ruleFiles{approvalRules: s.ApprovalRules, auditRedact: s.AuditRedact, pinned: s.Guards}
+	files := &ruleFiles{approvalRules: s.ApprovalRules, approvalGroups: s.ApprovalGroups, auditRedact: s.AuditRedact, pinned: s.Guards}
 	if w != nil {
 		files.guards, files.policy = w.guards, w.reload
 	}
@@ -277,7 +280,7 @@ func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log
 			ChainTimeout: s.ChainTimeout, CollectTimeout: s.CollectTimeout, DrainTimeout: s.DrainTimeout,
 			PublishData: dispatch.PublishData(s.PublishData), TTL: s.TTL,
 			Injection:   verdict.Limits{Size: s.InjectionSize, Budget: s.InjectionBudget},
-			NoApprovals: s.Approvals == "off", ReplayWindow: s.ApprovalReplay, ConsoleURL: strings.TrimSuffix(s.ConsoleURL, "/"), Rules: files, Guards: files.guards, Identities: identities, UnknownEvents: dispatch.UnknownEvents(s.UnknownEvents), LabelMemory: s.labelMemory(), ProvenOnly: s.Approvers == "proven", Accounts: s.NATSAccounts,
+			NoApprovals: s.Approvals == "off", ReplayWindow: s.ApprovalReplay, ConsoleURL: strings.TrimSuffix(s.ConsoleURL, "/"), Rules: files, People: files.people, Guards: files.guards, Identities: identities, UnknownEvents: dispatch.UnknownEvents(s.UnknownEvents), LabelMemory: s.labelMemory(), ProvenOnly: s.Approvers == "proven", Accounts: s.NATSAccounts,
 			Audit: recorder.Mode(s.Audit), AuditTimeout: s.AuditTimeout, AuditData: recorder.Data(s.AuditData), AuditMask: files.masker(), AuditKey: key,
 			MaxApprovals: s.MaxApprovals, MaxApprovalsPerSession: s.MaxApprovalsPerSession, ForwardBaggage: s.ForwardBaggage,
 		},

@@ -18,6 +18,9 @@ func (s *Service) Ask(ctx context.Context, r *held.Event) (stored *held.Event, a
 	if err := s.admit(r.ID, sessionid.Of(r.Emitter, r.Session)); err != nil {
 		return nil, false, err
 	}
+	if r.Needs != nil {
+		r.Progress, _, _ = s.options.People.Weigh(r.Needs, r.Emitter, nil, "")
+	}
 	// Decisions are kept forever and requests are not: an old decision must not decide.
 	r.Segment = s.log.Live().Number
 	old, err := s.readDecision(ctx, r.Segment, r.ID)

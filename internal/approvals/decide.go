@@ -13,10 +13,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Answer decides an approval request. who is the sender as far as the connection proves,
-// or "".
+// Answer answers an approval request: it decides, or counts as one of several approvals. who
+// is the sender as far as the connection proves, or "".
 func (s *Service) Answer(ctx context.Context, id string, a approval.Answer, who string) (approval.Decision, error) {
-	r, err := s.load(ctx, id)
+	r, at, err := s.loadAt(ctx, id)
 	if err != nil {
 		return approval.Decision{}, err
 	}
@@ -26,9 +26,21 @@ func (s *Service) Answer(ctx context.Context, id string, a approval.Answer, who 
 	if already := s.knownDecision(id); already != nil {
 		return approval.Decision{}, tooLate(*already)
 	}
+	if a.Pass {
+		review, err := approval.Pass(r.Request, a, who, time.Now())
+		if err != nil {
+			return approval.Decision{}, wire.FromError(err)
+		}
+		return approval.Decision{}, s.passOn(ctx, r, at, review)
+	}
 	decision, err := approval.Decide(r.Request, a, who, time.Now())
-	if err != nil {
+	switch {
+	case err != nil:
 		return approval.Decision{}, wire.FromError(err)
+	case decision.Granted && s.options.People.Model(who):
+		return approval.Decision{}, wire.Errorf(wire.Forbidden, "a model's approval never counts: deny, or pass the request on with a note")
+	case decision.Granted && r.Needs != nil:
+		return s.allow(ctx, r, at, decision)
 	}
 	return s.Decide(ctx, r, decision, nuid.Next())
 }
@@ -66,7 +78,7 @@ func (s *Service) Decide(ctx context.Context, r *held.Event, decision approval.D
 
 // remember passes a decision that holds for its session to [Options.Remember].
 func (s *Service) remember(ctx context.Context, r *held.Event, decision approval.Decision) error {
-	if !decision.Granted || !approval.Remembered(decision.Option) || r.Session == "" || s.options.Remember == nil {
+	if !decision.Granted || r.Needs != nil || !approval.Remembered(decision.Option) || r.Session == "" || s.options.Remember == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, rememberTimeout)

@@ -139,17 +139,24 @@ func (s *Service) CheckData(id, eventID string, sent func() string) error {
 
 // load reads an approval request from the store.
 func (s *Service) load(ctx context.Context, id string) (*held.Event, error) {
+	r, _, err := s.loadAt(ctx, id)
+	return r, err
+}
+
+// loadAt is load, with the revision of what it read.
+func (s *Service) loadAt(ctx context.Context, id string) (*held.Event, uint64, error) {
 	if !validID(id) {
-		return nil, held.Unknown(id)
+		return nil, 0, held.Unknown(id)
 	}
 	e, err := s.bucket.Get(ctx, id)
 	if errors.Is(err, natsx.ErrNoKey) {
-		return nil, held.Unknown(id)
+		return nil, 0, held.Unknown(id)
 	}
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, 0, unavailable(err)
 	}
-	return held.Decode(e.Value)
+	r, err := held.Decode(e.Value)
+	return r, e.Revision, err
 }
 
 // Decision is the decision on an approval request, nil for none.

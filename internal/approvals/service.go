@@ -24,6 +24,12 @@ type Options struct {
 	MaxPerSession int
 	// MaxKept is how many bytes of approval requests may be kept; 0 means 4 GiB.
 	MaxKept int64
+	// People weighs the approvals of several; nil knows nobody.
+	People People
+	// Reviewed records an answer that ends nothing, before it counts. Nil for nothing.
+	Reviewed func(context.Context, *held.Event, approval.Review) error
+	// Waits is called once such an answer is stored with its request. Nil for nothing.
+	Waits func(context.Context, *held.Event)
 	// ProvenOnly refuses answers whose sender the connection does not prove.
 	ProvenOnly bool
 	// Remember is called with a decision that holds for the session, before waiters are
@@ -75,6 +81,9 @@ func New(c *natsx.Conn, bucket *natsx.Bucket, log *store.Log, o Options) *Servic
 	o.MaxOpen = cmp.Or(o.MaxOpen, 50_000)
 	o.MaxPerSession = cmp.Or(o.MaxPerSession, 100)
 	o.MaxKept = cmp.Or(o.MaxKept, 4<<30)
+	if o.People == nil {
+		o.People = nobody{}
+	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	s := &Service{
 		options: o, conn: c, bucket: bucket, log: log, replica: nuid.Next(),

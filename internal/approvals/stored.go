@@ -40,7 +40,7 @@ func (s *Service) decisionRecord(r *held.Event, decision approval.Decision, nonc
 		Detail: audit.Decision{
 			ApprovalID: r.ID, Prompt: mask(r.Prompt), Option: decision.Option, Granted: decision.Granted, DecidedBy: decision.DecidedBy,
 			ClaimedBy: decision.ClaimedBy, Note: mask(decision.Note), TimedOut: decision.TimedOut, Error: mask(decision.Error),
-			DataSHA256: r.DataSHA256, Nonce: nonce,
+			DataSHA256: r.DataSHA256, ApprovedBy: decision.ApprovedBy, Nonce: nonce,
 		},
 	}
 	if decision.Granted {

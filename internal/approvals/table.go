@@ -37,6 +37,7 @@ func (s *Service) entry(id string) *entry {
 func (s *Service) addRequest(r *held.Event, size int) {
 	e := s.entry(r.ID)
 	if e.known {
+		s.addReviews(e, r)
 		return
 	}
 	e.known, e.request, e.owned, e.sent, e.size = true, r.Request, sessionid.Of(r.Emitter, r.Session), r.Sent, size
@@ -47,6 +48,17 @@ func (s *Service) addRequest(r *held.Event, size int) {
 	}
 	if s.current {
 		s.startTimer(e)
+		s.publish(approval.Notice{Request: e.request})
+	}
+}
+
+// addReviews adds what was answered since, without an end. The caller holds mu.
+func (s *Service) addReviews(e *entry, r *held.Event) {
+	if e.decision != nil || len(r.Reviews) <= len(e.request.Reviews) {
+		return
+	}
+	e.request.Reviews, e.request.Progress = r.Reviews, r.Progress
+	if s.current {
 		s.publish(approval.Notice{Request: e.request})
 	}
 }

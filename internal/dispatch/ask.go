@@ -86,12 +86,16 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 		}
 		return d.wait(ctx, ev, v, open, seen)
 	}
-	facts := ev.facts(s, seen)
-	rule, ruled := d.opts.Rules.Match(facts)
-	if shadow, found := d.opts.Rules.Shadow(facts); found {
+	rule, ruled := d.ruleFor(ev, s, seen)
+	if shadow, found := d.opts.Rules.Shadow(ev.facts(s, seen)); found {
 		s.ShadowRule, s.ShadowDecision = shadow.Name, shadow.Decision
 	}
-	if !ruled || rule.Decided(time.Now()).Granted { // no grant overrides a rule that denies
+	if s.Needs != nil {
+		if why := d.opts.Approvers.Impossible(s.Needs, s.Emitter); why != "" && !ruled {
+			d.log.WarnContext(ev.trace.Context(), "approval impossible; denied", "hook", s.HookID, "reason", why, "event", ev.name(), "session_id", ev.session())
+			return denied(v, "Nobody can approve this: "+why), nil, nil
+		}
+	} else if !ruled || rule.Decided(time.Now()).Granted { // no grant overrides a rule that denies
 		if v, ok, err := d.granted(ctx, s, v); ok || err != nil {
 			return v, nil, err
 		}
@@ -147,7 +151,7 @@ func (d *Dispatcher) wait(ctx context.Context, ev *event, v verdict.Verdict, s *
 // decideByRule decides a request by the first rule that matches, unless somebody was
 // first.
 func (d *Dispatcher) decideByRule(ctx context.Context, ev *event, s *held.Event, seen []string) error {
-	rule, ruled := d.opts.Rules.Match(ev.facts(s, seen))
+	rule, ruled := d.ruleFor(ev, s, seen)
 	if !ruled {
 		return nil
 	}
@@ -231,6 +235,9 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 	}
 	if len(s.Options) == 0 {
 		s.Options = approval.DefaultOptions()
+	}
+	if needs := d.needs(ev, out); needs != nil {
+		severally(&s.Request, needs)
 	}
 	s.EventID, s.ChainID, s.HookID, s.Agent, s.Reason = ev.id(), ev.chainID, asker.Entry.ID, ev.request.Event.Source, asker.Result.Reason
 	s.Emitter, s.Labels, s.Unlabel = ev.request.Emitter, events.UnionLabels(ev.request.Event.Labels(), out.Labels), asker.Result.Unlabel

@@ -44,6 +44,8 @@ type Options struct {
 	ReplayWindow time.Duration
 	// Rules decide approval requests before a person is asked; nil for none.
 	Rules Rules
+	// Approvers knows whose approval it takes; nil for anybody's.
+	Approvers Approvers
 	// Guards are the hooks that an operator pinned; nil for none.
 	Guards Guards
 	// Workers knows what the credentials of workers allow; nil allows everything.
@@ -80,6 +82,9 @@ func (o Options) withDefaults() Options {
 	o.ChainTimeout = cmp.Or(o.ChainTimeout, 30*time.Second)
 	o.CollectTimeout = cmp.Or(o.CollectTimeout, time.Second)
 	o.ReplayWindow = cmp.Or(o.ReplayWindow, 5*time.Minute)
+	if o.Approvers == nil {
+		o.Approvers = noApprovers{}
+	}
 	if o.Rules == nil {
 		o.Rules = approval.Rules(nil)
 	}

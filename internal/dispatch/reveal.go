@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
@@ -47,6 +48,10 @@ func (p PublishData) Mask(mask Masker) func(*approval.Record) {
 	return func(record *approval.Record) {
 		record.Prompt, _ = mask.Text(record.Prompt)
 		record.Reason, _ = mask.Text(record.Reason)
+		record.Reviews = slices.Clone(record.Reviews)
+		for i := range record.Reviews {
+			record.Reviews[i].Note, _ = mask.Text(record.Reviews[i].Note)
+		}
 		if p == PublishNone {
 			record.Data, record.Changes = nil, nil
 			return

@@ -181,6 +181,12 @@ func (k *Bucket) Update(ctx context.Context, key string, value []byte, at uint64
 	return rev, k.wrap("write", key, err)
 }
 
+// UpdateFor is Update of a key that exists, which the store drops after ttl.
+func (k *Bucket) UpdateFor(ctx context.Context, key string, value []byte, at uint64, ttl time.Duration) error {
+	_, err := k.js.Publish(ctx, "$KV."+k.name+"."+key, value, jetstream.WithExpectLastSequencePerSubject(at), jetstream.WithMsgTTL(max(ttl.Round(time.Second), time.Second)))
+	return k.wrap("write", key, err)
+}
+
 // Remove deletes a key that is at the given revision. The error is [ErrRevision] if it is
 // at another.
 func (k *Bucket) Remove(ctx context.Context, key string, at uint64) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/identity"
+	"github.com/hookrouter/hookrouter/internal/people"
 	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -59,6 +60,9 @@ type Options struct {
 	ReplayWindow time.Duration
 	// Rules decide approval requests before a person is asked; nil for none.
 	Rules dispatch.Rules
+	// People says who people are, and whose approval the questions of hooks take; nil for
+	// nobody.
+	People *people.People
 	// Guards are the hooks that an operator pinned in a file, besides those that are pinned
 	// by order; nil for none.
 	Guards *pinned.Guards
@@ -146,6 +150,6 @@ func (o Options) check(maxPayload int64) error {
 func (o Options) dispatchOptions(guards dispatch.Guards) dispatch.Options {
 	return dispatch.Options{
 		MaxData: o.MaxData, MaxPerSession: o.MaxPerSession, MaxPerAgent: o.MaxPerAgent, ChainTimeout: o.ChainTimeout, CollectTimeout: o.CollectTimeout,
-		PublishData: o.PublishData, Injection: o.Injection, NoApprovals: o.NoApprovals, ReplayWindow: o.ReplayWindow, ConsoleURL: o.ConsoleURL, Rules: o.Rules, Guards: guards, Workers: o.Identities, UnknownEvents: o.UnknownEvents, Notify: o.Notify, Log: o.Log,
+		PublishData: o.PublishData, Injection: o.Injection, NoApprovals: o.NoApprovals, ReplayWindow: o.ReplayWindow, ConsoleURL: o.ConsoleURL, Rules: o.Rules, Approvers: o.People, Guards: guards, Workers: o.Identities, UnknownEvents: o.UnknownEvents, Notify: o.Notify, Log: o.Log,
 	}
 }

@@ -87,6 +87,11 @@ func (r *Router) openCoordinator(ctx context.Context) error {
 	r.sessions = session.New(states, r.opts.Log)
 	r.approvals = approvals.New(r.conn, requests, r.audit.Store(), approvals.Options{
 		MaxOpen: r.opts.MaxApprovals, MaxPerSession: r.opts.MaxApprovalsPerSession, ProvenOnly: r.opts.ProvenOnly,
+		People: r.opts.People,
+		Reviewed: func(ctx context.Context, s *held.Event, review approval.Review) error {
+			return r.dispatch.Reviewed(ctx, s, review)
+		},
+		Waits:    func(ctx context.Context, s *held.Event) { r.dispatch.Waits(ctx, s) },
 		Remember: r.remember,
 		Unlabel: func(ctx context.Context, s *held.Event, d approval.Decision) error {
 			return r.dispatch.Unlabel(ctx, s, d)

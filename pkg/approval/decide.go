@@ -81,14 +81,11 @@ func plain(option string) string { return strings.ToLower(option) }
 // default. An error decides nothing: it is [ErrMalformed],
 // [ErrExpired], [ErrOtherData] or [ErrNotOffered], looked for in this order.
 func Decide(q Request, a Answer, who string, now time.Time) (Decision, error) {
-	if err := a.check(); err != nil {
+	if err := a.checkFor(q, now); err != nil {
 		return Decision{}, err
 	}
-	if !now.Before(q.Expires.Time) {
-		return Decision{}, fmt.Errorf("%w: it could be answered until %s", ErrExpired, q.Expires)
-	}
-	if a.DataSHA256 != "" && !strings.EqualFold(a.DataSHA256, q.DataSHA256) {
-		return Decision{}, fmt.Errorf("%w: data_sha256 of the approval request is %s: look at it again before you answer", ErrOtherData, q.DataSHA256)
+	if a.Pass {
+		return Decision{}, fmt.Errorf("%w: it passes the request on, which decides nothing", ErrMalformed)
 	}
 	who = cmp.Or(who, Unauthenticated)
 	d := Decision{DecidedBy: who, ClaimedBy: a.By, Note: a.Note, Decided: At(now)}
@@ -131,9 +128,11 @@ func Reason(q Request, d Decision) string {
 // check says what is wrong with an answer to any request.
 func (a Answer) check() error {
 	switch {
+	case a.Pass && (a.Error != "" || a.Option != "" || a.FreeText):
+		return fmt.Errorf("%w: it passes the request on, and chooses: do one of both", ErrMalformed)
 	case a.Error != "" && a.Option != "":
 		return fmt.Errorf("%w: it has both an option and an error: send one of them", ErrMalformed)
-	case a.Error == "" && a.Option == "" && !a.FreeText:
+	case a.Error == "" && a.Option == "" && !a.FreeText && !a.Pass:
 		return fmt.Errorf("%w: it has no option: send one that is offered", ErrMalformed)
 	}
 	for _, text := range [...]struct {

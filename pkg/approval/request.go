@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
 // Time is an instant as the wire protocol writes it: RFC 3339 in UTC with
@@ -64,6 +66,12 @@ type Request struct {
 	// DataSHA256 is the digest, in hex, of the data that is asked about: what the
 	// hooks made of it, byte for byte.
 	DataSHA256 string `json:"data_sha256"`
+	// Needs says whose approval it takes; nil means that of anyone who may answer.
+	Needs *chain.Approval `json:"needs,omitempty"`
+	// Reviews are the answers so far that ended nothing, the oldest first.
+	Reviews []Review `json:"reviews,omitempty"`
+	// Progress says to people how far [Request.Needs] is met; empty where it is nil.
+	Progress string `json:"progress,omitempty"`
 }
 
 // Record is an approval request with everything that is known of it.
@@ -99,7 +107,12 @@ type Decision struct {
 	Decided   Time   `json:"decided"`
 	TimedOut  bool   `json:"timed_out,omitempty"`
 	Error     string `json:"error,omitempty"` // of an approval system that failed
+	// ApprovedBy are all who allowed, as their connections prove, where it took several.
+	ApprovedBy []string `json:"approved_by,omitempty"`
 }
+
+// Ends reports whether the approval request is decided: the zero Decision ends nothing.
+func (d Decision) Ends() bool { return !d.Decided.IsZero() }
 
 // Answer is an answer to an approval request: the body of hooks.approve.<id>.
 type Answer struct {
@@ -113,6 +126,8 @@ type Answer struct {
 	FreeText bool `json:"free_text,omitempty"`
 	// Error says that the approval system failed: the default decides.
 	Error string `json:"error,omitempty"`
+	// Pass leaves the decision to others: the note is shown to them.
+	Pass bool `json:"pass,omitempty"`
 }
 
 // Filter selects approval requests. The zero Filter lists all.
@@ -121,10 +136,10 @@ type Filter struct {
 	Limit   int    `json:"limit,omitempty"`      // at most so many, the oldest first; 0 means as many as fit a message
 }
 
-// Notice reports an approval request that was opened or decided.
+// Notice reports an approval request that was opened, reviewed or decided.
 type Notice struct {
 	Request  Request
-	Decision *Decision // nil: it was opened
+	Decision *Decision // nil: it was opened, or where it has reviews reviewed
 	// Lost says that notices before this one were dropped, since the reader was
 	// slow: list again.
 	Lost bool
@@ -137,10 +152,11 @@ type Service interface {
 	Pending(ctx context.Context, f Filter) (list []Request, total int, err error)
 	// Get returns an approval request with everything that is known of it.
 	Get(ctx context.Context, id string) (Record, error)
-	// Answer decides an approval request for who, the identity that the connection
-	// proves. An error means that the answer was rejected.
+	// Answer answers an approval request for who, the identity that the connection
+	// proves. The decision does not end it ([Decision.Ends]) where the answer counts and
+	// others must allow too. An error means that the answer was rejected.
 	Answer(ctx context.Context, id string, a Answer, who string) (Decision, error)
-	// Watch reports what is opened and decided from now on, until stop is called,
+	// Watch reports what is opened, reviewed and decided from now on, until stop is called,
 	// which closes the channel.
 	Watch() (notices <-chan Notice, stop func())
 }

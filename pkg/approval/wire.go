@@ -58,6 +58,19 @@ func (q Request) write(w *events.ObjectWriter) {
 	w.String("created", q.Created.String())
 	w.String("expires", q.Expires.String())
 	w.String("data_sha256", q.DataSHA256)
+	if q.Needs != nil {
+		w.Object("needs", func(w *events.ObjectWriter) {
+			w.Objects("approvers", len(q.Needs.Approvers), func(i int, w *events.ObjectWriter) {
+				w.String("group", q.Needs.Approvers[i].Group)
+				w.Int("count", int64(q.Needs.Approvers[i].People()))
+			})
+			w.Flag("exclude_requester", q.Needs.ExcludeRequester)
+		})
+	}
+	if len(q.Reviews) > 0 {
+		w.Objects("reviews", len(q.Reviews), func(i int, w *events.ObjectWriter) { q.Reviews[i].write(w) })
+	}
+	w.Text("progress", q.Progress)
 }
 
 func (d Decision) write(w *events.ObjectWriter) {
@@ -69,4 +82,7 @@ func (d Decision) write(w *events.ObjectWriter) {
 	w.String("decided", d.Decided.String())
 	w.Flag("timed_out", d.TimedOut)
 	w.Text("error", d.Error)
+	if len(d.ApprovedBy) > 0 {
+		w.Texts("approved_by", d.ApprovedBy)
+	}
 }

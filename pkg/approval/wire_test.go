@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
 // odd is data that encoding/json would write anew.
@@ -17,15 +18,19 @@ const odd = `{ "big" : 9007199254740993, "e":1e2,"zero":-0.0, "html":"<a&b>",` +
 
 // decided is a record in which every field is set.
 func decided() approval.Record {
+	q := question("Allow", "De\"ny")
+	q.Needs = &chain.Approval{Approvers: []chain.Approvers{{Group: "security", Count: 1}, {Group: "oncall", Count: 2}}, ExcludeRequester: true}
+	q.Reviews = []approval.Review{{By: "console ann", Person: "ann", Model: true, Option: "Allow", Note: "\"fine\"", Claimed: "Ann", Time: approval.At(answered)}, {By: "nats approver/gk"}}
+	q.Progress = "1 of 3: ann allowed"
 	return approval.Record{
-		Request: question("Allow", "De\"ny"),
+		Request: q,
 		EventID: "e1", ChainID: "c1", HookID: "prod-guard-1", Agent: "agents/<1>", Emitter: "nats AGENTS/coder", ToolName: "Write", Reason: "production\n",
 		Data:       json.RawMessage(odd),
 		Changes:    json.RawMessage(`[{"op":"add","path":"/big","value": 9007199254740993}]`),
 		ShadowRule: "writes", ShadowDecision: "allow",
 		Decision: &approval.Decision{
 			Option: "Allow", Granted: true, DecidedBy: "alice", ClaimedBy: "Alice", Note: "ok",
-			Decided: approval.At(answered), TimedOut: true, Error: "none",
+			Decided: approval.At(answered), TimedOut: true, Error: "none", ApprovedBy: []string{"alice", "bob"},
 		},
 	}
 }

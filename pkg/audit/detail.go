@@ -199,9 +199,10 @@ type Decision struct {
 	ClaimedBy  string // what the answer claims
 	Note       string
 	TimedOut   bool
-	Error      string // of an approval system that failed
-	DataSHA256 string // of the data that was decided about, in hex
-	Nonce      string // tells two records with the same words apart
+	Error      string   // of an approval system that failed
+	DataSHA256 string   // of the data that was decided about, in hex
+	ApprovedBy []string // all who allowed, where it took several
+	Nonce      string   // tells two records with the same words apart
 }
 
 func (d Decision) write(w *events.ObjectWriter) {
@@ -215,7 +216,31 @@ func (d Decision) write(w *events.ObjectWriter) {
 	w.Flag("timed_out", d.TimedOut)
 	w.Text("error", d.Error)
 	w.String("data_sha256", d.DataSHA256)
+	if len(d.ApprovedBy) > 0 {
+		w.Texts("approved_by", d.ApprovedBy)
+	}
 	w.Text("nonce", d.Nonce)
+}
+
+// Review is an answer that alone ended nothing: the detail of [ApprovalReviewed].
+type Review struct {
+	ApprovalID string
+	By         string // what the connection proves
+	Person     string // whose identity that is; empty for nobody whom the router knows
+	ClaimedBy  string // what the answer claims
+	Option     string // that allows; empty where the request was passed on
+	Note       string
+	DataSHA256 string // of the data that it is about, in hex
+}
+
+func (r Review) write(w *events.ObjectWriter) {
+	w.String("approval_id", r.ApprovalID)
+	w.String("by", r.By)
+	w.Text("person", r.Person)
+	w.Text("claimed_by", r.ClaimedBy)
+	w.Text("option", r.Option)
+	w.Text("note", r.Note)
+	w.String("data_sha256", r.DataSHA256)
 }
 
 // Replay is an event that was sent again after it was approved: the detail of

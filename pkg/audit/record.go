@@ -44,6 +44,9 @@ const (
 	ApprovalRevoked Kind = "approval.revoked"
 	// ApprovalRevealed: somebody was shown the data of an approval request with its secrets.
 	ApprovalRevealed Kind = "approval.revealed"
+	// ApprovalReviewed: an answer to an approval request ended nothing: others must allow
+	// too, or it passed the request on.
+	ApprovalReviewed Kind = "approval.reviewed"
 	// ApprovalReplayed: an event was sent again after it was approved.
 	ApprovalReplayed Kind = "approval.replayed"
 	// FreezeKind: an operator froze agents, or thawed them.
@@ -76,7 +79,7 @@ type Record struct {
 }
 
 // Detail is what a kind of record adds to it: [Call], [Chain], [Injection], [ApprovalRequest],
-// [Decision], [Replay], [Display], [Change], [Freeze], [Labels] or [Note].
+// [Decision], [Review], [Replay], [Display], [Change], [Freeze], [Labels] or [Note].
 type Detail interface {
 	write(w *events.ObjectWriter)
 }

@@ -93,6 +93,9 @@ type Registration struct {
 	// Effect says what a call may do: "validate" for a hook that never changes the event
 	// and does no harm when it is called in vain; empty means anything.
 	Effect Effect `json:"effect,omitempty"`
+	// Approval says whose approval it takes where the hook asks a person; nil means that of
+	// anyone who may answer.
+	Approval *Approval `json:"approval,omitempty"`
 	// ReplaySafe says that calling the hook twice for one event does no harm.
 	ReplaySafe bool `json:"replay_safe,omitempty"`
 	// Instance tells the processes behind one hook apart; the router makes one
@@ -158,7 +161,8 @@ func ParseRegistration(id string, body []byte, spoken int) (r Registration, igno
 	}
 	var wire struct {
 		Registration
-		Unknown map[string]jsontext.Value `json:",embed"`
+		Approval jsontext.Value            `json:"approval"`
+		Unknown  map[string]jsontext.Value `json:",embed"`
 	}
 	if err := jsonv2.Unmarshal(body, &wire); err != nil {
 		if sem, ok := errors.AsType[*jsonv2.SemanticError](err); ok {
@@ -168,6 +172,9 @@ func ParseRegistration(id string, body []byte, spoken int) (r Registration, igno
 		return r, nil, fmt.Errorf("registration: %w", err)
 	}
 	r = wire.Registration
+	if r.Approval, err = parseApproval(wire.Approval); err != nil {
+		return r, nil, err
+	}
 	for _, name := range slices.Sorted(maps.Keys(wire.Unknown)) {
 		if max(r.Protocol, spoken) <= ProtocolVersion {
 			return r, nil, fmt.Errorf("registration has the unknown field %q", name)
@@ -255,6 +262,12 @@ func (r Registration) Check() error {
 	case "", Validates:
 	default:
 		return fmt.Errorf(`hook %q: effect is %q: "validate", or none`, r.ID, r.Effect)
+	}
+	if err := r.Approval.Check(); err != nil {
+		return fmt.Errorf("hook %q: %w", r.ID, err)
+	}
+	if len(r.Channels) > 0 && r.Approval != nil {
+		return fmt.Errorf("hook %q: a contributor asks nobody, so it has no approval", r.ID)
 	}
 	if len(r.Channels) > 0 && (r.Effect != "" || r.SessionID != "" || r.Match != "" || r.Priority != 0 || !r.Enforced()) {
 		return fmt.Errorf("hook %q: a contributor has no priority, no match, no session, no mode and no effect", r.ID)

@@ -58,9 +58,9 @@ type routerProcess struct {
 
 // startRouter starts a hook-router with a store and an address for its own NATS,
 // or with the URL of another.
-func startRouter(t *testing.T, program, store, listen, joins string) *routerProcess {
+func startRouter(t *testing.T, program, store, listen, joins string, more ...string) *routerProcess {
 	t.Helper()
-	args := []string{"--http-listen=127.0.0.1:0", "--log-level=warn"}
+	args := append([]string{"--http-listen=127.0.0.1:0", "--log-level=warn"}, more...)
 	if joins != "" {
 		args = append(args, "--nats-url="+joins)
 	} else {

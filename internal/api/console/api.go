@@ -14,6 +14,7 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 
+	"github.com/hookrouter/hookrouter/internal/api/agentapi"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
@@ -67,6 +68,7 @@ func (c *Console) pending(ctx context.Context, f approval.Filter) (approvals, er
 	for _, question := range list {
 		sum.Write([]byte{0})
 		sum.Write([]byte(question.ID))
+		sum.Write([]byte(strconv.Itoa(len(question.Reviews))))
 	}
 	if list == nil {
 		list = []approval.Request{}
@@ -175,12 +177,6 @@ func (c *Console) show(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, record.Append(nil))
 }
 
-// accepted is the body of the answer to an answer that decided.
-type accepted struct {
-	Status string `json:"status"`
-	Option string `json:"option"`
-}
-
 // answer answers POST /v1/approvals/{id}.
 func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 	id, err := approvalID(r)
@@ -198,9 +194,9 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		c.refuse(w, r, err)
 		return
 	}
-	c.o.Log.Info("approval request answered", "approval_id", id, "option", decision.Option, "granted", decision.Granted,
+	c.o.Log.Info("approval request answered", "approval_id", id, "option", decision.Option, "granted", decision.Granted, "open", !decision.Ends(),
 		"by", who(r), "address", r.RemoteAddr)
-	reply(w, accepted{"accepted", decision.Option})
+	reply(w, agentapi.Answered(r.Context(), c.o.Approvals, id, decision))
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
@@ -233,7 +229,7 @@ func readAnswer(w http.ResponseWriter, r *http.Request) (answer approval.Answer,
 		return answer, err
 	}
 	if decode(body, &answer) != nil {
-		return answer, wire.Errorf(wire.Malformed, `the body is no answer: a JSON object such as {"option":"Allow once"} is needed (option, by, note, data_sha256, free_text, error), each name once and in its type`)
+		return answer, wire.Errorf(wire.Malformed, `the body is no answer: a JSON object such as {"option":"Allow once"} is needed (option, by, note, data_sha256, free_text, error, pass), each name once and in its type`)
 	}
 	return answer, nil
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/api/agentapi"
 	"github.com/hookrouter/hookrouter/internal/judge"
 	"github.com/hookrouter/hookrouter/internal/webhook/answerlink"
 	"github.com/hookrouter/hookrouter/internal/wire"
@@ -93,5 +94,5 @@ func (c *Console) answerLink(w http.ResponseWriter, r *http.Request) {
 	}
 	c.o.Log.Info("approval request answered", "approval_id", l.Approval.ID, "option", decision.Option, "granted", decision.Granted,
 		"by", answerlink.Who, "address", r.RemoteAddr)
-	reply(w, accepted{"accepted", decision.Option})
+	reply(w, agentapi.Answered(r.Context(), c.o.Approvals, l.Approval.ID, decision))
 }

@@ -56,12 +56,10 @@ func (s *Server) approve(ctx context.Context, req *natsx.Request) error {
 	if err != nil {
 		return err
 	}
-	decision, err := s.opts.Approvals.Answer(ctx, s.conn.Tail("approve", req.Subject), answer, sender)
+	id := s.conn.Tail("approve", req.Subject)
+	decision, err := s.opts.Approvals.Answer(ctx, id, answer, sender)
 	if err != nil {
 		return err
 	}
-	return replyJSON(req, struct {
-		Status string `json:"status"`
-		Option string `json:"option"`
-	}{"accepted", decision.Option})
+	return replyJSON(req, agentapi.Answered(ctx, s.opts.Approvals, id, decision))
 }

@@ -1,0 +1,28 @@
+package agentapi
+
+import (
+	"context"
+
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+// Accepted is the answer to an answer that counted.
+type Accepted struct {
+	Status string `json:"status"` // accepted
+	Option string `json:"option"`
+	// Open says that the request is not decided yet, and Progress what is missing.
+	Open     bool   `json:"open,omitempty"`
+	Progress string `json:"progress,omitempty"`
+}
+
+// Answered is the answer to an answer to an approval request, which counted as decision
+// says.
+func Answered(ctx context.Context, service approval.Service, id string, decision approval.Decision) Accepted {
+	a := Accepted{Status: "accepted", Option: decision.Option, Open: !decision.Ends()}
+	if a.Open {
+		if record, err := service.Get(ctx, id); err == nil {
+			a.Open, a.Progress = record.Decision == nil, record.Progress
+		}
+	}
+	return a
+}

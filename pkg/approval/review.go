@@ -1,0 +1,76 @@
+package approval
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// Review is an answer that ended nothing: a person's who allowed where others must too, or
+// one that passes the request on with a note.
+type Review struct {
+	By      string `json:"by"`               // what the connection proves
+	Person  string `json:"person,omitempty"` // whose identity that is; empty where the router knows nobody
+	Model   bool   `json:"model,omitempty"`  // it is no person's
+	Option  string `json:"option,omitempty"` // that allows; empty where the request was passed on
+	Note    string `json:"note,omitempty"`
+	Claimed string `json:"claimed_by,omitempty"` // what the answer claims
+	Time    Time   `json:"time"`
+}
+
+// Allows reports whether the review is an approval.
+func (r Review) Allows() bool { return r.Option != "" && !r.Model }
+
+// Who is the reviewer for people: the person, or the identity.
+func (r Review) Who() string { return cmp.Or(r.Person, r.By) }
+
+// String is the review in a sentence.
+func (r Review) String() string {
+	did := " passed it on"
+	if r.Allows() {
+		did = " allowed"
+	}
+	if r.Model {
+		did = " (a model)" + did
+	}
+	if r.Note != "" {
+		did += ": " + r.Note
+	}
+	return r.Who() + did
+}
+
+// Pass is what an answer with [Answer.Pass] says, given at now by who the connection
+// proves. Errors are those of [Decide].
+func Pass(q Request, a Answer, who string, now time.Time) (Review, error) {
+	if err := a.checkFor(q, now); err != nil {
+		return Review{}, err
+	}
+	return Review{By: cmp.Or(who, Unauthenticated), Claimed: a.By, Note: a.Note, Time: At(now)}, nil
+}
+
+// checkFor says why an answer can't be one to this request.
+func (a Answer) checkFor(q Request, now time.Time) error {
+	if err := a.check(); err != nil {
+		return err
+	}
+	if !now.Before(q.Expires.Time) {
+		return fmt.Errorf("%w: it could be answered until %s", ErrExpired, q.Expires)
+	}
+	if a.DataSHA256 != "" && !strings.EqualFold(a.DataSHA256, q.DataSHA256) {
+		return fmt.Errorf("%w: data_sha256 of the approval request is %s: look at it again before you answer", ErrOtherData, q.DataSHA256)
+	}
+	return nil
+}
+
+func (r Review) write(w *events.ObjectWriter) {
+	w.String("by", r.By)
+	w.Text("person", r.Person)
+	w.Flag("model", r.Model)
+	w.Text("option", r.Option)
+	w.Text("note", r.Note)
+	w.Text("claimed_by", r.Claimed)
+	w.String("time", r.Time.String())
+}

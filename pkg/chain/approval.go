@@ -1,0 +1,119 @@
+package chain
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Limits of what an [Approval] asks for.
+const (
+	MaxApprovers = 16 // people, over all groups
+	maxGroups    = 8
+)
+
+// Approval says whose approval it takes where a hook asks a person. A nil one takes that
+// of anyone who may answer.
+type Approval struct {
+	// Approvers are the groups that must allow, each with so many people of its own: who is
+	// in two groups counts for one of them. The router's operator says who is in a group.
+	Approvers []Approvers `json:"approvers,omitempty"`
+	// ExcludeRequester has nobody approve what they asked for themselves: neither the
+	// sender of the event, which must be proven, nor the person that it belongs to.
+	ExcludeRequester bool `json:"exclude_requester,omitempty"`
+}
+
+// Approvers are a number of people of a group.
+type Approvers struct {
+	Group string `json:"group"`
+	Count int    `json:"count,omitempty"` // 0 means 1
+}
+
+// People is how many people of the group must allow.
+func (a Approvers) People() int { return max(a.Count, 1) }
+
+// People is how many people must allow; 0 for a nil approval, which names no group.
+func (a *Approval) People() (n int) {
+	if a == nil {
+		return 0
+	}
+	for _, g := range a.Approvers {
+		n += g.People()
+	}
+	return n
+}
+
+var validGroup = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,62}$`)
+
+// CheckGroup reports what is wrong with the name of a group, or nil.
+func CheckGroup(name string) error {
+	if !validGroup.MatchString(name) {
+		return fmt.Errorf("group %q: a name has lower-case letters, digits, - and _, at most 63, and begins with a letter or a digit", name)
+	}
+	return nil
+}
+
+// Check reports what is wrong with it, or nil.
+func (a *Approval) Check() error {
+	if a == nil {
+		return nil
+	}
+	if len(a.Approvers) == 0 {
+		return errors.New("approval: approvers are missing: name a group, like {group: security, count: 1}")
+	}
+	for i, g := range a.Approvers {
+		if err := CheckGroup(g.Group); err != nil {
+			return fmt.Errorf("approval: %w", err)
+		}
+		if slices.ContainsFunc(a.Approvers[:i], func(o Approvers) bool { return o.Group == g.Group }) {
+			return fmt.Errorf("approval: the group %q is named twice", g.Group)
+		}
+		if g.Count < 0 || g.Count > MaxApprovers {
+			return fmt.Errorf("approval: count of %s is %d: 1 to %d are allowed", g.Group, g.Count, MaxApprovers)
+		}
+	}
+	if len(a.Approvers) > maxGroups || a.People() > MaxApprovers {
+		return fmt.Errorf("approval: %d groups with %d people: at most %d groups with %d people in all are allowed", len(a.Approvers), a.People(), maxGroups, MaxApprovers)
+	}
+	return nil
+}
+
+// parseApproval reads the approval of a registration, nil for none. An unknown member is an
+// error, whatever protocol its sender speaks: one that is misspelt would ask for less.
+func parseApproval(text jsontext.Value) (*Approval, error) {
+	var a *Approval
+	if len(text) == 0 {
+		return nil, nil
+	}
+	if err := jsonv2.Unmarshal(text, &a, jsonv2.RejectUnknownMembers(true)); err != nil {
+		return nil, fmt.Errorf(`registration: approval must be like {"approvers":[{"group":"security","count":1}],"exclude_requester":true}: %w`, err)
+	}
+	return a, nil
+}
+
+// Stricter is an approval that takes all that each of a list takes; nil for nothing.
+func Stricter(list ...*Approval) *Approval {
+	var sum *Approval
+	for _, a := range list {
+		if a == nil {
+			continue
+		}
+		if sum == nil {
+			sum = &Approval{}
+		}
+		sum.ExcludeRequester = sum.ExcludeRequester || a.ExcludeRequester
+		for _, g := range a.Approvers {
+			i := slices.IndexFunc(sum.Approvers, func(o Approvers) bool { return o.Group == g.Group })
+			if i < 0 {
+				sum.Approvers = append(sum.Approvers, g)
+				continue
+			}
+			sum.Approvers[i].Count = max(sum.Approvers[i].People(), g.People())
+		}
+	}
+	return sum
+}
