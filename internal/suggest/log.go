@@ -34,6 +34,7 @@ type Question struct {
 	Granted bool
 	By      string // who decided; see [approval.Decision]
 	Silent  bool   // nobody decided: the time was over, or the approval system failed
+	Several bool   // it took several people, whom no rule replaces
 
 	ShadowRule, ShadowDecision string
 }
@@ -83,6 +84,7 @@ func (l *Log) Add(r *query.Record) {
 	case audit.ApprovalDecided:
 		q := l.question(r.ApprovalID)
 		q.Decided, q.Granted, q.By, q.Silent = true, r.Granted, r.DecidedBy, r.TimedOut || r.Error != ""
+		q.Several = len(r.ApprovedBy) > 0
 		l.proven = l.proven || strings.HasPrefix(r.DecidedBy, "nats ")
 	case audit.ChainResult:
 		l.proven = l.proven || r.Emitter != ""

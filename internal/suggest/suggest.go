@@ -32,6 +32,7 @@ type Report struct {
 	Unproven  int `json:"unproven"`  // of these by nobody who is proven, or by an agent; not counted
 	Unknown   int `json:"unknown"`   // of which the log does not have the data
 	Labeled   int `json:"labeled"`   // in sessions with labels, from which nothing is learned
+	Several   int `json:"several"`   // that took several people, whom no rule replaces
 
 	Saved       int          `json:"saved"`       // that the rules together would have answered
 	Contradicts int          `json:"contradicts"` // denials by people that they would have allowed; none
@@ -76,19 +77,20 @@ type key struct{ hook, tool, cwd, emitter, prompt string }
 func Suggest(ctx context.Context, l *Log, j *Judge, o Options) (Report, error) {
 	r := Report{Rules: []Suggestion{}, Refused: []Refusal{}, Shadow: trials(l, o)}
 	s := &suggester{log: l, judge: j, o: o, report: &r, denied: slices.Sorted(maps.Keys(l.refused())), odd: map[string]int{}}
-	groups := map[key][]*line{}
+	groups := map[key]map[string]*line{}
 	var keys []key
 	for _, q := range l.Questions() {
 		if s.count(q) {
 			k := key{q.Facts.Hook, q.Facts.Tool, q.Facts.Cwd, q.Facts.Emitter, strings.ReplaceAll(q.Facts.Prompt, q.Facts.Command, "*")}
 			if groups[k] == nil {
-				keys = append(keys, k)
+				keys, groups[k] = append(keys, k), map[string]*line{}
 			}
-			groups[k] = add(groups[k], q)
+			add(groups[k], q)
 		}
 	}
 	for _, k := range keys {
-		if err := s.group(ctx, groups[k]); err != nil {
+		lines := slices.SortedFunc(maps.Values(groups[k]), func(a, b *line) int { return strings.Compare(a.command, b.command) })
+		if err := s.group(ctx, lines); err != nil {
 			return r, err
 		}
 	}
@@ -127,6 +129,8 @@ func (s *suggester) count(q *Question) bool {
 		r.Unproven++
 	case q.Unknown != "":
 		r.Unknown++
+	case q.Several:
+		r.Several++
 	case len(q.Facts.Labels) > 0:
 		r.Labeled++
 	case !q.Granted || q.ShadowRule != "": // a denial refuses; what a rule is tried out for is learned
@@ -152,16 +156,14 @@ func (s *suggester) proven(q *Question) bool {
 	return q.By != q.Facts.Emitter && !strings.HasPrefix(q.By, "nats agent/")
 }
 
-func add(lines []*line, q *Question) []*line {
-	i := slices.IndexFunc(lines, func(l *line) bool { return l.command == q.Facts.Command })
-	if i < 0 {
-		i = len(lines)
-		lines = append(lines, &line{command: q.Facts.Command, facts: q.Facts, sessions: map[string]bool{}, people: map[string]bool{}})
+func add(lines map[string]*line, q *Question) {
+	l := lines[q.Facts.Command]
+	if l == nil {
+		l = &line{command: q.Facts.Command, facts: q.Facts, sessions: map[string]bool{}, people: map[string]bool{}}
+		lines[l.command] = l
 	}
-	l := lines[i]
 	l.allowed++
 	l.sessions[q.Session], l.people[q.By] = true, true
-	return lines
 }
 
 // group makes rules of commands that were asked about in the same way: one for the files of a

@@ -22,7 +22,8 @@ type asked struct {
 	emitter              string // empty for an agent
 	hook, prompt         string
 	redacted             bool
-	data                 string // in place of all that
+	several              []string // who allowed it together
+	data                 string   // in place of all that
 }
 
 var began = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -74,6 +75,12 @@ func logOf(t testing.TB, list ...asked) *suggest.Log {
 		r = base
 		r.Kind, r.Action = audit.ApprovalDecided, "allow"
 		r.Detail = audit.Decision{ApprovalID: id, Granted: !a.deny, DecidedBy: or(a.by, "nats approver/ann"), TimedOut: a.by == "timeout"}
+		if len(a.several) > 0 {
+			line := strings.Replace(string(r.Append(nil)), `"granted"`, `"approved_by":["ann","bob"],"granted"`, 1)
+			d := query.Decode([]byte(strings.TrimSuffix(line, "\n")))
+			l.Add(&d)
+			continue
+		}
 		put(r)
 	}
 	return &l
@@ -163,6 +170,7 @@ func TestWhatIsSuggested(t *testing.T) {
 		"a secret in the log":           {times(9, asked{command: "acme status ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"}), ""},
 		"no directory":                  {times(9, asked{command: "acme status", data: `{"tool_name":"Bash","tool_input":{"command":"acme status"}}`}), ""},
 		"without a sandbox":             {times(9, asked{command: "acme status", data: `{"tool_name":"Bash","cwd":"/repo","tool_input":{"command":"acme status","dangerouslyDisableSandbox":true}}`}), ""},
+		"several people":                {times(9, asked{command: "acme status", several: []string{"ann", "bob"}}), ""},
 		"a question that hides":         {times(9, asked{command: "acme status", prompt: "\u202eacme status"}), ""},
 		"a question with a *":           {times(9, asked{command: "acme status", prompt: "* acme status"}), ""},
 	} {

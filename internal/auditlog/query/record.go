@@ -103,9 +103,10 @@ type Record struct {
 	Note       string    `json:"note"`
 	TimedOut   bool      `json:"timed_out"`
 
-	HookName       string `json:"hook_name"` // empty where it is the hook's id
-	ShadowRule     string `json:"shadow_rule"`
-	ShadowDecision string `json:"shadow_decision"`
+	HookName       string   `json:"hook_name"` // empty where it is the hook's id
+	ShadowRule     string   `json:"shadow_rule"`
+	ShadowDecision string   `json:"shadow_decision"`
+	ApprovedBy     []string `json:"approved_by"` // where it took several people
 
 	// Of registrations, and of the log itself.
 	Revision     int64           `json:"revision"`

@@ -204,6 +204,7 @@ func (d suggested) show(p *term.Printer) {
 		{d.Unproven, "not counted: by nobody who is proven, or by an agent (see --unproven)"},
 		{d.Unknown, "not counted: their data is masked, or not in the log"},
 		{d.Labeled, "not counted: in sessions with labels"},
+		{d.Several, "not counted: they took several people, whom no rule replaces"},
 	} {
 		if n.n > 0 {
 			p.Print("%s\n", p.Paint(term.Dim, fmt.Sprintf("%5d %s", n.n, n.what)))

@@ -64,6 +64,7 @@ function fill(q, record, view) {
   const reason = text(record, "reason");
   $("ask-reason").textContent = q.prompt.includes(reason) ? "" : visible(reason, true); // guards ask with it
   const facts = { event: q.event, session: q.session_id, agent: agentName(text(record, "agent")) };
+  if (record.has("shadow_rule")) facts["in shadow"] = "rule " + text(record, "shadow_rule") + " would " + text(record, "shadow_decision");
   $("ask-facts").replaceChildren(...Object.entries(facts).filter(([, value]) => value).map(([name, value]) =>
     el("div", {}, el("dt", { textContent: name }), el("dd", { textContent: visible(value) }))));
   const chain = text(record, "chain_id");
