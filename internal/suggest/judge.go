@@ -86,7 +86,7 @@ func (j *Judge) Refuse(ctx context.Context, tool, cwd, command string) (why stri
 		if harm.MatchString(word) || brief[word] {
 			return fmt.Sprintf("%q may mean harm", word), nil
 		}
-		if strings.Contains(word, "://") || strings.Contains(word, "@") {
+		if strings.Contains(word, "@") {
 			return "it names another machine", nil
 		}
 	}

@@ -22,6 +22,7 @@ type asked struct {
 	emitter              string // empty for an agent
 	hook, prompt         string
 	redacted             bool
+	failed               bool
 	several              []string // who allowed it together
 	data                 string   // in place of all that
 }
@@ -75,6 +76,9 @@ func logOf(t testing.TB, list ...asked) *suggest.Log {
 		r = base
 		r.Kind, r.Action = audit.ApprovalDecided, "allow"
 		r.Detail = audit.Decision{ApprovalID: id, Granted: !a.deny, DecidedBy: or(a.by, "nats approver/ann"), TimedOut: a.by == "timeout"}
+		if a.failed {
+			r.Detail = audit.Decision{ApprovalID: id, Granted: true, DecidedBy: "nats approver/ann", Error: "the approval system is down"}
+		}
 		if len(a.several) > 0 {
 			line := strings.Replace(string(r.Append(nil)), `"granted"`, `"approved_by":["ann","bob"],"granted"`, 1)
 			d := query.Decode([]byte(strings.TrimSuffix(line, "\n")))
@@ -163,6 +167,9 @@ func TestWhatIsSuggested(t *testing.T) {
 		"a person denied it once":       {join(times(9, asked{command: "acme status"}), times(1, asked{command: "acme status", deny: true})), ""},
 		"somebody denied it, elsewhere": {join(times(9, asked{command: "acme status"}), times(1, asked{command: "acme status", deny: true, cwd: "/srv", hook: "x", labels: []string{"a"}})), ""},
 		"a file of them was denied":     {join(commandsOf("acme check conf/a.yaml", "acme check conf/b.yaml", "acme check conf/c.yaml"), times(1, asked{command: "acme check conf/z.yaml", deny: true})), ""},
+		"a masked file was denied":      {join(commandsOf("acme check conf/a.yaml", "acme check conf/b.yaml", "acme check conf/c.yaml"), times(1, asked{command: "acme check conf/[REDACTED:x].yaml", redacted: true, deny: true})), ""},
+		"the approval system failed":    {times(9, asked{command: "acme status", failed: true}), ""},
+		"a secret that is not shown":    {times(9, asked{command: "acme status ghp_0123456789abcdefghijklmnopqrstuvwxyzAB", prompt: "Run it?"}), ""},
 		"nobody answered it once":       {join(times(3, asked{command: "acme status"}), times(1, asked{command: "acme status", deny: true, by: "timeout"})), "acme status"},
 		"sessions with labels":          {times(9, asked{command: "acme status", labels: []string{"secret-read"}}), ""},
 		"masked":                        {times(9, asked{command: "acme status [REDACTED:x]", redacted: true}), ""},
@@ -220,9 +227,11 @@ func TestBait(t *testing.T) {
 		"an interpreter":                 many("python3 check.py"),
 		"another machine":                many("curl https://example.com/x"),
 		"another machine, by name":       many("acme get https://example.com/x"),
+		"another machine, of any kind":   many("acme get store:///x"),
 		"ssh":                            many("scp a.txt web:"),
 		"a shell on another machine":     many("kubectl get pods"),
 		"root":                           many("sudo acme status"),
+		"somebody elsewhere":             many("acme copy ann@web"),
 		"the control plane":              many("hookctl approvals list"),
 		"the bus":                        many("nats sub x"),
 		"what prints secrets":            many("printenv"),

@@ -18,8 +18,8 @@ var beside = []string{"command", "cmd", "description", "timeout", "timeout_ms", 
 // variables or no sandbox, has none. Tool and all else stay as they are.
 func (f Facts) WithCall(event string, data []byte) Facts {
 	f.Command, f.Cwd = "", ""
-	tools := events.ToolsOf(event, data)
-	if len(tools) != 1 || tools[0].Class != events.ClassShell || !tools[0].Known || tools[0].Partial || !PlainCommand(tools[0].Command) {
+	tool, _ := events.ToolOf(event, data) // a known shell holds no other calls
+	if tool.Class != events.ClassShell || !tool.Known || tool.Partial || !PlainCommand(tool.Command) {
 		return f
 	}
 	o, err := events.ParseObject(data)
@@ -36,7 +36,7 @@ func (f Facts) WithCall(event string, data []byte) Facts {
 			return f
 		}
 	}
-	f.Command, f.Cwd = tools[0].Command, tools[0].Cwd
+	f.Command, f.Cwd = tool.Command, tool.Cwd
 	return f
 }
 

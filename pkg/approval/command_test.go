@@ -55,6 +55,7 @@ func TestACommandIsMatchedWordByWord(t *testing.T) {
 		strings.Replace(call("acme check conf/a.yaml"), `"description":"x"`, `"dangerouslyDisableSandbox":true`, 1),
 		strings.Replace(call("acme check conf/a.yaml"), `"description":"x"`, `"env":{"LD_PRELOAD":"x"}`, 1),
 		strings.Replace(call("acme check conf/a.yaml"), `"description":"x"`, `"script":"rm -rf /"`, 1),
+		strings.Replace(call("acme check conf/a.yaml"), `"description":"x"`, `"cmd":5`, 1),
 		strings.Replace(call("acme check conf/a.yaml"), "Bash", "launch", 1),
 		`{"tool_name":"batch","cwd":"/repo","tool_input":{"tool_calls":[{"tool":"Bash","parameters":{"command":"acme check conf/a.yaml"}}]}}`,
 		`{"tool_name":"Read","cwd":"/repo","tool_input":{"file_path":"conf/a.yaml"}}`, `[]`, ``,
