@@ -112,6 +112,17 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
+// TestTheSiteHasEveryPage: tools/site refuses a page that nobody can reach.
+func TestTheSiteHasEveryPage(t *testing.T) {
+	nav := read(t, "../tools/site/zensical.toml")
+	for _, file := range documents(t) {
+		name := filepath.ToSlash(filepath.Clean(filepath.Join("docs", file)))
+		if !strings.HasPrefix(name, "docs/adr/") && !strings.Contains(nav, `"`+name+`"`) {
+			t.Errorf("tools/site/zensical.toml has no %s", name)
+		}
+	}
+}
+
 func TestDecisionsAreShort(t *testing.T) {
 	files, err := filepath.Glob("adr/*.md")
 	if err != nil || len(files) == 0 {
