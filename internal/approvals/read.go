@@ -13,8 +13,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Pending lists what is open in the store at this moment, the oldest first, and says how
-// many there are.
+// Pending lists what is open in the store at this moment, the oldest first unless the filter
+// says otherwise, and says how many there are.
 func (s *Service) Pending(ctx context.Context, f approval.Filter) ([]approval.Request, int, error) {
 	if err := s.sync(ctx); err != nil {
 		return nil, 0, err
@@ -34,6 +34,9 @@ func (s *Service) Pending(ctx context.Context, f approval.Filter) ([]approval.Re
 		}
 		return strings.Compare(a.ID, b.ID)
 	})
+	if f.Newest {
+		slices.Reverse(list)
+	}
 	if f.Limit > 0 && total > f.Limit {
 		list = list[:f.Limit]
 	}

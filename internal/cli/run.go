@@ -18,6 +18,7 @@ type flags struct {
 
 	JSON    bool             `name:"json" xor:"form" help:"JSON output; also with HOOKCTL_FORMAT=json."`
 	Text    bool             `name:"text" xor:"form" help:"Text output, the default, whatever HOOKCTL_FORMAT says."`
+	Wide    bool             `help:"Tables and lines as wide as they are, instead of folded to the terminal, or to 80 columns."`
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
@@ -66,6 +67,9 @@ func Run(ctx context.Context, args []string, p Process, commands any, options ..
 	defer cancel(nil)
 	command.BindTo(ctx, (*context.Context)(nil))
 	e := &Env{Process: p, Connection: &c.Connection, Out: term.NewPrinter(p.Stdout, json, p.Terminal, p.Colored()), Cancel: cancel}
+	if e.Out.Width = term.WidthOf(p.Stdout); c.Wide {
+		e.Out.Width = 0
+	}
 	defer e.Close()
 	if verb, _, _ := strings.Cut(command.Command(), " "); slices.Contains(readers, verb) {
 		e.Role = "keeper"

@@ -133,7 +133,8 @@ type Answer struct {
 // Filter selects approval requests. The zero Filter lists all.
 type Filter struct {
 	Session string `json:"session_id,omitempty"` // only of this session
-	Limit   int    `json:"limit,omitempty"`      // at most so many, the oldest first; 0 means as many as fit a message
+	Limit   int    `json:"limit,omitempty"`      // at most so many; 0 means as many as fit a message
+	Newest  bool   `json:"newest,omitempty"`     // the newest first, and with a limit the newest; false means the oldest
 }
 
 // Notice reports an approval request that was opened, reviewed or decided.
@@ -148,7 +149,7 @@ type Notice struct {
 // Service keeps approval requests and accepts answers. Its errors say what was wrong with
 // an answer; see [Decide]. It is safe for concurrent use.
 type Service interface {
-	// Pending lists the open requests, the oldest first; total is how many there are.
+	// Pending lists the open requests, the oldest first unless f says otherwise; total is how many there are.
 	Pending(ctx context.Context, f Filter) (list []Request, total int, err error)
 	// Get returns an approval request with everything that is known of it.
 	Get(ctx context.Context, id string) (Record, error)

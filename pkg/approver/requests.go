@@ -14,8 +14,8 @@ import (
 // headerTotal is the number of matching approval requests, also where the list was cut.
 const headerTotal = "Hook-Total"
 
-// Pending lists the open approval requests, the oldest first, as many as fit a message.
-// total is how many there are.
+// Pending lists the open approval requests, the oldest first unless the filter says otherwise,
+// as many as fit a message. total is how many there are.
 func (a *Approver) Pending(ctx context.Context, f approval.Filter) (list []approval.Request, total int, err error) {
 	var body any
 	if f != (approval.Filter{}) {

@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// pending lists the open approval requests, the oldest first, as many as fit a message.
+// pending lists the open approval requests, as many as fit a message.
 func (s *Server) pending(ctx context.Context, req *natsx.Request) error {
 	var filter approval.Filter
 	if err := readBody(req, &filter); err != nil {

@@ -23,23 +23,25 @@ func TestApprovalsAreListedShownAndAnswered(t *testing.T) {
 	b, id := f.Asking(question, `{"tool_name":"Deploy","n":9007199254740993}`)
 
 	f.Run("--text", "approvals", "--session", "s1").See(t, cli.ExitOK, `
-ID                          LEFT   AGE  SESSION  EVENT     HOOK          PROMPT
-QUESTION  SPAN  SPAN   s1       tool:pre  deploy-guard  Deploy␛[2J?`)
+ID                          LEFT   AGE  SESSION  EVENT     HOOK
+QUESTION  SPAN  SPAN   s1       tool:pre  deploy-guard
+    prompt: Deploy␛[2J?`)
 	f.Run("--text", "approvals", "--session", "s2").See(t, cli.ExitOK, "no approval request is open")
 	f.Run("approvals", "list").See(t, cli.ExitOK, `{"approvals":[{"id":"QUESTION","session_id":"s1","event":"tool:pre","hook":"deploy-guard",`+
 		`"prompt":"Deploy\u001b[2J?","options":["Allow once","Deny"],"default":"deny","created":"TIME","expires":"TIME","data_sha256":"DIGEST"}],"total":1}`)
 	f.Run("--text", "approvals", "show", id).See(t, cli.ExitOK, `
-QUESTION  waits for an answer
-left                        SPAN, then deny
-hook                        deploy-guard (ask)
-tool                        Deploy
-event                       tool:pre
-session                     s1
-agent                       hookctl
-reason                      production
-chain                       ID
-options                     Allow once | Deny
-sha256                      DIGEST
+QUESTION
+state    waits for an answer
+left     SPAN, then deny
+hook     deploy-guard (ask)
+tool     Deploy
+event    tool:pre
+session  s1
+agent    hookctl
+reason   production
+chain    ID
+options  Allow once | Deny
+sha256   DIGEST
 
 prompt
 Deploy␛[2J?
@@ -85,9 +87,24 @@ timestamp: TIME`)
 		t.Errorf("a second answer: %+v; want %d and the winner", late, cli.ExitClosed)
 	}
 	shown := clitest.Still(f.Run("--text", "approvals", "show", id).Stdout)
-	for _, want := range []string{`granted, "Allow once" by unauthenticated`, "claims                      ME", "note                        fine"} {
+	for _, want := range []string{`granted, "Allow once" by unauthenticated`, "claims   ME", "note     fine"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("show: %s\nwant %q", shown, want)
+		}
+	}
+}
+
+func TestTheNewestRequestIsListedFirst(t *testing.T) {
+	f := clitest.New(t, hookctl)
+	_, older := f.Asking(chain.Question("Deploy?"), `{"n":1}`)
+	f.Run("execute", "tool:pre", `{"n":2}`, "--session", "s1", "--no-wait")
+	newest := clitest.ApprovalID.FindString(f.Run("--text", "approvals").Stdout)
+	if newest == "" || newest == older {
+		t.Errorf("listed first: %q, with the older %q", newest, older)
+	}
+	for _, format := range []string{"--text", "--json"} {
+		if got := f.Run(format, "approvals", "list", "--limit", "1"); strings.Count(got.Stdout, newest) != 1 || strings.Contains(got.Stdout, older) {
+			t.Errorf("--limit 1 %s: %+v; want %s", format, got, newest)
 		}
 	}
 }
@@ -130,7 +147,7 @@ func TestApprovalsWatchWritesLines(t *testing.T) {
 	b, first := f.Asking(chain.Question("Really?\u202e"))
 	f.Run("execute", "tool:pre", "--session", "s2", "--no-wait") // is not told of
 	lines := f.Start(cli.Process{}, "approvals", "watch", "--session", "s1")
-	people := f.Start(cli.Process{}, "--text", "approvals", "watch", "--session", "s1")
+	people := f.Start(cli.Process{}, "--text", "--wide", "approvals", "watch", "--session", "s1")
 	const question = `"question":{"id":"QUESTION","session_id":"s1","event":"tool:pre","hook":"deploy-guard","prompt":"Really?\u202e",` +
 		`"options":["Allow","Deny"],"default":"deny","created":"TIME","expires":"TIME","data_sha256":"DIGEST"}`
 	see := func(b *clitest.Background, want string) {

@@ -12,7 +12,7 @@ import (
 
 // Cmd has the commands of `hookctl approvals`.
 type Cmd struct {
-	List    listCmd    `cmd:"" default:"withargs" help:"List the open approval requests; the default of approvals."`
+	List    listCmd    `cmd:"" default:"withargs" help:"List the open approval requests, the newest first; the default of approvals."`
 	Show    showCmd    `cmd:"" help:"Show an approval request and the data it is about."`
 	Answer  answerCmd  `cmd:"" help:"Answer an approval request."`
 	Watch   watchCmd   `cmd:"" help:"Answer approval requests one after the other, until interrupted."`
@@ -22,7 +22,7 @@ type Cmd struct {
 
 type listCmd struct {
 	Session string `placeholder:"ID" help:"Only approval requests of this session."`
-	Limit   int    `placeholder:"N" help:"At most so many, the oldest first; default: as many as fit a message."`
+	Limit   int    `placeholder:"N" help:"At most so many, the newest; default: as many as fit a message."`
 }
 
 // waiting is the JSON form of the list.
@@ -40,7 +40,7 @@ func (c *listCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	list, total, err := a.Pending(ctx, approval.Filter{Session: c.Session, Limit: c.Limit})
+	list, total, err := a.Pending(ctx, approval.Filter{Session: c.Session, Limit: c.Limit, Newest: true})
 	switch {
 	case err != nil:
 		return err

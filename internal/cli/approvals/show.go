@@ -48,7 +48,7 @@ func recordRows(r approval.Record, now time.Time) [][]term.Cell {
 	if r.Decision != nil {
 		state = decision(*r.Decision)
 	}
-	rows := term.Facts{{term.Bold.Cell(term.Printable(r.ID)), state}}
+	rows := term.Facts{{term.Bold.Cell(term.Printable(r.ID))}, {term.Dim.Cell("state"), state}}
 	add := func(head, text string) { rows.Add(head, term.Printable(text), term.Plain) }
 	if r.Decision != nil {
 		add("claims", r.ClaimedBy)

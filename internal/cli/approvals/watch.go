@@ -141,7 +141,7 @@ func showNotice(p *term.Printer, n approval.Notice) {
 		kind, what = "decided", decision(*n.Decision)
 	}
 	if !p.Line(noticed{kind, q, n.Decision}) {
-		p.Print("%s %s  %-10s %s: %s  %s\n", p.Clock(), term.Printable(q.ID), term.OrDash(term.Printable(q.Session)),
-			term.Printable(q.Hook), term.Clip(term.Printable(q.Prompt), term.MaxValue), p.Paint(what.Color, what.Text))
+		p.Fold(fmt.Sprintf("%s %s  %-10s %s: %s  %s", p.Clock(), term.Printable(q.ID), term.OrDash(term.Printable(q.Session)),
+			term.Printable(q.Hook), term.Clip(term.Printable(q.Prompt), term.MaxValue), p.Paint(what.Color, what.Text)))
 	}
 }

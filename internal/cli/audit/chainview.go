@@ -35,10 +35,10 @@ func printChain(p *term.Printer, s *chainView) {
 		in.Lines = []term.Cell{term.Red.Cell("the log does not have the chain's result")}
 	}
 	p.Section(in)
-	p.Section(term.Section{Head: "hooks", Lines: callLines(p, s)})
-	p.Section(term.Section{Head: "for the agent and its user", Lines: effectLines(s.chain)})
+	p.Section(term.Section{Head: "hooks", Lines: callLines(p, s), Prose: true})
+	p.Section(term.Section{Head: "for the agent and its user", Lines: effectLines(s.chain), Prose: true})
 	for _, a := range s.Approvals {
-		p.Section(term.Section{Head: "asked " + term.Printable(a.ApprovalID), Lines: approvalLines(a)})
+		p.Section(term.Section{Head: "asked " + term.Printable(a.ApprovalID), Lines: approvalLines(a), Prose: true})
 	}
 	p.Section(term.Section{Head: "went out", Lines: s.outLines()})
 }

@@ -159,8 +159,9 @@ func (doc *Coverage) show(out *term.Printer, now time.Time) {
 	}
 	out.Table(rows)
 	if doc.Ungated > 0 {
-		out.Print("\n%d of %d agents never emitted tool:pre since %s: if they run tools, no hook can stop one.\n",
-			doc.Ungated, len(doc.Agents), doc.Since.Local().Format(time.DateTime))
+		out.Print("\n")
+		out.Fold(fmt.Sprintf("%d of %d agents never emitted tool:pre since %s: if they run tools, no hook can stop one.",
+			doc.Ungated, len(doc.Agents), doc.Since.Local().Format(time.DateTime)))
 	}
 	if doc.Unproven > 0 && doc.Unproven < len(doc.Agents) {
 		out.Print("\n%d of %d agents are unproven: anybody may have sent their events.\n", doc.Unproven, len(doc.Agents))

@@ -117,7 +117,7 @@ func TestAuditTextLinesAreSafeForTheTerminal(t *testing.T) {
 	f := clitest.NewAudit(t, hookctl)
 	f.Write(audit.Record{Time: clitest.Began, Kind: audit.HookResult, Session: "s\x1b[31m", Event: "tool:pre", Hook: "h\u202e", Action: "deny\n", Detail: audit.Call{Reason: "a\x07b"}})
 	got := f.Run("audit", "tail", "--text")
-	want := "2026-03-01 12:00:00.000Z  hook.result        tool:pre         s␛[31m     h⟨U+202E⟩      deny⏎  a␇b; 0.0ms  1:0\n"
+	want := "2026-03-01 12:00:00.000Z  hook.result        tool:pre         s␛[31m\n    h⟨U+202E⟩      deny⏎  a␇b; 0.0ms  1:0\n"
 	if diff := cmp.Diff(want, got.Stdout); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

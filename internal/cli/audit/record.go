@@ -38,19 +38,19 @@ func placed(r query.Record) record {
 // RecordTime is how the time of a record is shown.
 const RecordTime = "2006-01-02 15:04:05.000Z"
 
-// showRecord writes one record in one line.
+// showRecord writes one record: one line, which a terminal may have to fold.
 func showRecord(p *term.Printer, r query.Record) {
 	if p.Line(placed(r)) {
 		return
 	}
 	if r.Err != nil {
-		p.Print("%s  %s  %s\n", p.Paint(term.Dim, r.Stored.UTC().Format(RecordTime)), p.Paint(term.Red, "UNREADABLE"), p.Paint(term.Dim, r.String())+"  "+term.Printable(r.Err.Error()))
+		p.Fold(fmt.Sprintf("%s  %s  %s", p.Paint(term.Dim, r.Stored.UTC().Format(RecordTime)), p.Paint(term.Red, "UNREADABLE"), p.Paint(term.Dim, r.String())+"  "+term.Printable(r.Err.Error())))
 		return
 	}
 	who := term.Printable(r.Hook)
 	who = cmp.Or(who, "-")
-	p.Print("%s  %-18s %-16s %-10s %-14s %s%s  %s\n", p.Paint(term.Dim, r.Time.UTC().Format(RecordTime)), term.Printable(string(r.Kind)),
-		term.OrDash(term.Printable(r.Event)), term.OrDash(term.Printable(r.Session)), who, recordText(p, &r), detail(about(&r)), p.Paint(term.Dim, r.String()))
+	p.Fold(fmt.Sprintf("%s  %-18s %-16s %-10s %-14s %s%s  %s", p.Paint(term.Dim, r.Time.UTC().Format(RecordTime)), term.Printable(string(r.Kind)),
+		term.OrDash(term.Printable(r.Event)), term.OrDash(term.Printable(r.Session)), who, recordText(p, &r), detail(about(&r)), p.Paint(term.Dim, r.String())))
 }
 
 func detail(text string) string {

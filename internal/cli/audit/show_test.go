@@ -57,7 +57,7 @@ went out
 nothing: it was denied
 `
 	for _, args := range [][]string{{"chain-1"}, {"--event-id", "event-chain-1"}} {
-		got := f.Run(append([]string{"audit", "show", "--text"}, args...)...)
+		got := f.Run(append([]string{"audit", "show", "--text", "--wide"}, args...)...)
 		if diff := cmp.Diff(strings.TrimSpace(want), strings.TrimSpace(got.Stdout)); diff != "" || got.Code != cli.ExitOK {
 			t.Errorf("%v: code %d, -want +got:\n%s%s", args, got.Code, diff, got.Stderr)
 		}
@@ -84,7 +84,7 @@ func TestAuditShowFollowsTheQuestionToItsDecision(t *testing.T) {
 	f.Turn()
 	f.Decide(1, decided) // stands in the next segment
 	for _, args := range [][]string{{"c1"}, {"--approval", "q1"}} {
-		got := f.Run(append([]string{"audit", "show", "--text"}, args...)...)
+		got := f.Run(append([]string{"audit", "show", "--text", "--wide"}, args...)...)
 		for _, want := range []string{
 			"2026-03-01 12:00:00.000Z  by gate: Allow | Deny; until 2026-03-01 12:05:00.000Z, then deny",
 			`2026-03-01 12:00:42.000Z  granted by user alice, "Allow", who claims to be bob, after 42s; note: fine`,
@@ -138,7 +138,7 @@ func TestAuditShowSaysWhatItCannotShow(t *testing.T) {
 		"":               {"show which chain"},
 		"a --approval b": {"show which chain"},
 	} {
-		got := f.Run(append([]string{"audit", "show", "--text"}, strings.Fields(args)...)...)
+		got := f.Run(append([]string{"audit", "show", "--text", "--wide"}, strings.Fields(args)...)...)
 		for _, text := range want {
 			if !strings.Contains(got.Stdout+got.Stderr, text) {
 				t.Errorf("%s: no %q in %s%s", args, text, got.Stdout, got.Stderr)
@@ -181,7 +181,7 @@ func TestAuditStatsCounts(t *testing.T) {
 	if len(s.Segments) != 2 || !s.Segments[0].Sealed || s.Segments[0].Size != 2 || s.Segments[1].Size != 0 || s.Segments[1].Messages != 6 {
 		t.Errorf("%+v", s.Segments)
 	}
-	text := f.Run("audit", "stats", "--text").Stdout
+	text := f.Run("audit", "stats", "--text", "--wide").Stdout
 	for _, want := range []string{"FAILED OPEN  2", "5 decided", "over all", "none"} {
 		if want == "5 decided" {
 			want = "1 asked; decided by 1 error, 1 person, 1 rule, 1 timeout, 1 unauthenticated; 2 granted"

@@ -103,7 +103,7 @@ func TestAnAgentIsAddedRotatedAndRevoked(t *testing.T) {
 		nc.Close()
 		t.Error("credentials that were rotated connect")
 	}
-	if got := f.Run("--text", "auth", "list"); !strings.Contains(got.Stdout, "coder") || !strings.Contains(got.Stdout, "revoked") {
+	if got := f.Run("--text", "--wide", "auth", "list"); !strings.Contains(got.Stdout, "coder") || !strings.Contains(got.Stdout, "revoked") {
 		t.Errorf("list: %+v", got)
 	}
 }
@@ -135,7 +135,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	if got := f.Run("auth", "add", "worker", "w", "--hook", "a", "--event", "tool:*", "--priority=-5..5", "--may", "nothing"); got.Code != cli.ExitDisconnected || !strings.Contains(got.Stderr, "hookctl auth push") {
 		t.Errorf("without a server: %+v", got)
 	}
-	if got := f.Run("--text", "auth", "list"); !strings.Contains(got.Stdout, "answer for a; on tool:*; at -5..5; with continue and deny only") {
+	if got := f.Run("--text", "--wide", "auth", "list"); !strings.Contains(got.Stdout, "answer for a; on tool:*; at -5..5; with continue and deny only") {
 		t.Errorf("list: %s", got.Stdout)
 	}
 }
@@ -193,7 +193,7 @@ func TestATokenForHTTP(t *testing.T) {
 	if rotated := f.Run("auth", "rotate", "coder"); json.Unmarshal([]byte(rotated.Stdout), &of) != nil || of.Token == first || kept() == digests {
 		t.Errorf("rotate: %+v", rotated)
 	}
-	if got := f.Run("--text", "auth", "list"); !strings.Contains(got.Stdout, "send events; only over HTTP") {
+	if got := f.Run("--text", "--wide", "auth", "list"); !strings.Contains(got.Stdout, "send events; only over HTTP") {
 		t.Errorf("list: %s", got.Stdout)
 	}
 	if got := f.Run("auth", "revoke", "coder"); got.Code != cli.ExitOK {
@@ -221,7 +221,7 @@ func TestATokenForHTTP(t *testing.T) {
 	if got := f.Run("auth", "add", "--http", "agent", "--expires", "1h"); got.Code != cli.ExitOK && got.Code != cli.ExitDisconnected {
 		t.Errorf("for an agent that is there: %+v", got)
 	}
-	if got := f.Run("--text", "auth", "list"); !strings.Contains(got.Stdout, "send events; also over HTTP, until") {
+	if got := f.Run("--text", "--wide", "auth", "list"); !strings.Contains(got.Stdout, "send events; also over HTTP, until") {
 		t.Errorf("list: %s", got.Stdout)
 	}
 	if got := f.Run("auth", "config", "--for", "kubernetes"); !strings.Contains(got.Stdout, "hookrouter-http-tokens") || strings.Contains(got.Stdout, first) {

@@ -39,7 +39,7 @@ failed, or not in time: silent`, "")
 		t.Fatal(err)
 	}
 	f.Run("contributions", "observability.events").Want(t, cli.ExitOK, `{"values":[{"from":"names","value":["a:b"]}]}`, "")
-	if got := f.Run("registry", "--text").Stdout; !strings.Contains(got, "names   channel observability.events  -") {
+	if got := f.Run("registry", "--text", "--wide").Stdout; !strings.Contains(got, "names   channel observability.events  -") {
 		t.Errorf("registry:\n%s\nwant the contributor", got)
 	}
 }

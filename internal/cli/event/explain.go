@@ -49,10 +49,10 @@ func (c *ExplainCmd) Run(ctx context.Context, e *cli.Env) error {
 	case len(hooks) == 0:
 		e.Out.Print("no hook wants %s; `hookctl handlers` lists what is registered\n", term.Clean(c.Event))
 	default:
-		rows := [][]term.Cell{term.Heads("#", "HOOK", "IS", "TIMEOUT", "ON FAILURE", "INSTANCES", "MATCH")}
+		rows := [][]term.Cell{term.Heads("#", "HOOK", "TIMEOUT", "ON FAILURE", "INSTANCES", "IS", "MATCH")}
 		for i, h := range hooks {
 			timeout := (time.Duration(h.TimeoutMS) * time.Millisecond).String()
-			rows = append(rows, term.Row(term.Dim.Cell(strconv.Itoa(i+1)), term.Cyan.Cell(h.ID), fate(h), timeout, cli.OnFailure(h.OnFailure), h.Instances, term.Clip(h.Match, term.MaxValue)))
+			rows = append(rows, term.Row(term.Dim.Cell(strconv.Itoa(i+1)), term.Cyan.Cell(h.ID), timeout, cli.OnFailure(h.OnFailure), h.Instances, fate(h), term.Clip(h.Match, term.MaxValue)))
 		}
 		e.Out.Table(rows)
 		for _, w := range x.Warnings {

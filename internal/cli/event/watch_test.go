@@ -39,7 +39,7 @@ func TestWatchForPeople(t *testing.T) {
 	t.Parallel()
 	f := clitest.New(t, hookctl)
 	f.Hook(chain.Registration{ID: "guard", Events: []string{"tool:error"}}, clitest.Answering(chain.Denial("no\x1b[2J")))
-	w := f.Start(cli.Process{}, "watch", "tool:error", "--text", "--session", "s1")
+	w := f.Start(cli.Process{}, "watch", "tool:error", "--text", "--wide", "--session", "s1")
 	w.Want("watching tool:error with prefix hooks; Ctrl-C ends")
 	f.Run("emit", "tool:error", `{}`) // no session
 	f.Run("emit", "error:tool", `{"a":"\u009b2J"}`, "--session", "s1")
@@ -48,7 +48,7 @@ func TestWatchForPeople(t *testing.T) {
 		`CLOCK result  error:tool       s1         deny by guard: no[2J  [guard deny MS]`,
 	)
 	w.End()
-	all := f.Start(cli.Process{}, "watch", "--text")
+	all := f.Start(cli.Process{}, "watch", "--text", "--wide")
 	all.Want("watching * with prefix hooks; Ctrl-C ends")
 	for subject, body := range map[string]string{"hooks.result.x": "{"} {
 		if err := f.NC.PublishMsg(&nats.Msg{Subject: subject, Data: []byte(body)}); err != nil {

@@ -40,19 +40,23 @@ PATTERN   HOOKS IN EXECUTION ORDER
 tool:*    later
 tool:pre  Writes`, "")
 	f.Run("registry", "--text").Want(t, cli.ExitOK, `
-ID      ON        PRIORITY  MODE     TIMEOUT  ON FAILURE  INSTANCES  SESSION  MATCH
-writes  tool:pre  0         enforce  250ms    continue    1          -        data.tool_name == 'Write'
+ID      ON        PRIORITY  MODE     TIMEOUT  ON FAILURE  INSTANCES  SESSION
+writes  tool:pre  0         enforce  250ms    continue    1          -
+    match: data.tool_name == 'Write'
 beside  *         0         shadow   5s       continue    1          s1
 later   tool:*    5         enforce  5s       deny        1          -`, "")
 	f.Run("explain", "tool:pre", "--set", "tool_name=Read", "--session", "s1", "--text").Want(t, cli.ExitOK, `
-#  HOOK    IS                      TIMEOUT  ON FAILURE  INSTANCES  MATCH
-1  writes  skipped by match        250ms    continue    1          data.tool_name == 'Write'
-2  beside  called beside (shadow)  5s       continue    1
-3  later   called                  5s       deny        1`, "")
+#  HOOK    TIMEOUT  ON FAILURE  INSTANCES  IS
+1  writes  250ms    continue    1          skipped by match
+    match: data.tool_name == 'Write'
+2  beside  5s       continue    1          called beside (shadow)
+3  later   5s       deny        1          called`, "")
 	f.Run("explain", "tool:pre", "--text").Want(t, cli.ExitOK, `
-#  HOOK    IS                                      TIMEOUT  ON FAILURE  INSTANCES  MATCH
-1  writes  failing: match: no such key: tool_name  250ms    continue    1          data.tool_name == 'Write'
-2  later   called                                  5s       deny        1`, "")
+#  HOOK    TIMEOUT  ON FAILURE  INSTANCES  IS
+1  writes  250ms    continue    1          failing: match: no such key:
+                                           tool_name
+    match: data.tool_name == 'Write'
+2  later   5s       deny        1          called`, "")
 
 	var list []map[string]any
 	if err := json.Unmarshal([]byte(f.Run("registry").Stdout), &list); err != nil {
@@ -93,8 +97,8 @@ func TestDisableAndEnable(t *testing.T) {
 PATTERN   HOOKS IN EXECUTION ORDER
 tool:pre  Loud (disabled)`, "")
 	f.Run("registry", "--text").Want(t, cli.ExitOK, `
-ID    ON        PRIORITY  MODE      TIMEOUT  ON FAILURE  INSTANCES  SESSION  MATCH
-loud  tool:pre  0         disabled  5s       continue    1          -`, "")
+ID    ON        PRIORITY  MODE      TIMEOUT  ON FAILURE  INSTANCES
+loud  tool:pre  0         disabled  5s       continue    1`, "")
 	if got := f.Run("registry"); !strings.Contains(got.Stdout, `"disabled":{"reason":"too loud","time":`) {
 		t.Errorf("%+v; want who disabled it, and why", got)
 	}

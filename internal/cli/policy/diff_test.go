@@ -30,7 +30,7 @@ func TestDiffListsWhatChanges(t *testing.T) {
 	}
 	older, newer := write("old.yaml", rule("shell", "false")), write("new.yaml", rule("shell", "data.tool_name == 'Bash'"))
 	other := write("other.yaml", rule("reads", "data.tool_name == 'Read'"))
-	o := f.Run("policy", "diff", "--text", older, newer)
+	o := f.Run("policy", "diff", "--text", "--wide", older, newer)
 	o.Stdout = regexp.MustCompile(`(?m)^20\S+Z `).ReplaceAllString(o.Stdout, "TIME ")
 	o.Want(t, policy.ExitDiffers, `
 3 chains replayed of 3: 2 the same, 1 would differ

@@ -143,7 +143,7 @@ func (s *replayShow) counts() {
 		p.Print("%s refused\n", term.Plural(s.report.Refused, "chain"))
 		rows = nil
 		for _, g := range s.report.Refusals {
-			rows = append(rows, term.Row("  "+strconv.Itoa(g.Count), g.Reason, "such as "+g.Example))
+			rows = append(rows, term.Row("  "+strconv.Itoa(g.Count), g.Reason+", such as "+g.Example))
 		}
 		p.Table(rows)
 	}

@@ -54,7 +54,7 @@ func TestReplayReportsWhatWouldDiffer(t *testing.T) {
 	t.Parallel()
 	f, called := recorded(t)
 	f.Hook(chain.Registration{ID: "tried", Events: []string{"tool:pre"}, Mode: chain.Shadow, Match: `data.tool_name == "Bash"`}, clitest.Answering(chain.Denial("no shell")))
-	f.Run("audit", "replay", "--text").Want(t, cli.ExitOK, `
+	f.Run("audit", "replay", "--text", "--wide").Want(t, cli.ExitOK, `
 3 chains replayed of 3: 2 the same, 1 would differ
   3  with a hook that was not called and answered as recorded: it is not replay_safe
   1  with masked values: hooks saw the mask where the agent had sent a secret, so the result may differ
@@ -124,14 +124,14 @@ func TestReplayShowsNothingThatActsOnTheTerminal(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := f.Run("audit", "replay", "--text", "--worker", file)
+	o := f.Run("audit", "replay", "--text", "--wide", "--worker", file)
 	if o.Code != cli.ExitOK || strings.Contains(o.Stdout+o.Stderr, "\x1b") || !strings.Contains(o.Stdout, "odd [31m text") {
 		t.Errorf("%+v", o)
 	}
 	if err := os.WriteFile(file, []byte("hooks: []\x1b[31m\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if o := f.Run("audit", "replay", "--text", "--worker", file); o.Code != cli.ExitLocal || strings.Contains(o.Stderr, "\x1b") {
+	if o := f.Run("audit", "replay", "--text", "--wide", "--worker", file); o.Code != cli.ExitLocal || strings.Contains(o.Stderr, "\x1b") {
 		t.Errorf("a file that is wrong: %+v", o)
 	}
 }
@@ -162,7 +162,7 @@ what would differ
   1  was continue, would be deny by no-shell`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			f.Run(append([]string{"audit", "replay", "--text", "--worker", file}, strings.Fields(c.args)...)...).Want(t, cli.ExitOK, c.want, "")
+			f.Run(append([]string{"audit", "replay", "--text", "--wide", "--worker", file}, strings.Fields(c.args)...)...).Want(t, cli.ExitOK, c.want, "")
 		})
 	}
 	if n := called.Load(); n != 0 {
@@ -185,7 +185,7 @@ what would differ
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		o := f.Run("-s", "nats://127.0.0.1:1", "audit", "replay", "--text", "--export", export, "--worker", file, "--fail-on-diff")
+		o := f.Run("-s", "nats://127.0.0.1:1", "audit", "replay", "--text", "--wide", "--export", export, "--worker", file, "--fail-on-diff")
 		if o.Code != policy.ExitDiffers || !strings.HasPrefix(o.Stdout, "3 chains replayed of 3: 2 the same, 1 would differ\n") {
 			t.Errorf("%+v", o)
 		}
@@ -206,10 +206,10 @@ func TestReplayWithoutData(t *testing.T) {
 	routertest.Start(t, s, router.Options{AuditData: recorder.Digest})
 	f := &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{"NATS_URL": s.ClientURL()}, NC: natstest.Conn(t, s)}
 	f.Run("emit", "tool:pre", "{}")
-	f.Run("audit", "replay", "--text").Want(t, cli.ExitOK, `
+	f.Run("audit", "replay", "--text", "--wide").Want(t, cli.ExitOK, `
 0 chains replayed of 1: 0 the same, 0 would differ
 1 chain refused
-  1  digest only: the log does not hold its data (the router ran with --audit-data=digest)  such as ID`, "")
+  1  digest only: the log does not hold its data (the router ran with --audit-data=digest), such as ID`, "")
 	if o := f.Run("audit", "replay", "--fail-on-diff"); o.Code != cli.ExitLocal || !strings.Contains(o.Stderr, "no chain was replayed") {
 		t.Errorf("%+v", o)
 	}
@@ -227,7 +227,7 @@ func TestReplaySaysHowFarItIs(t *testing.T) {
 		}
 		return worker.Continue()
 	})
-	b := f.Start(cli.Process{}, "audit", "replay", "--text", "--limit", "1", "--progress", "1ms")
+	b := f.Start(cli.Process{}, "audit", "replay", "--text", "--wide", "--limit", "1", "--progress", "1ms")
 	<-held
 	if diff := cmp.Diff("hookctl: 0 chains so far: 0 replayed, 0 would differ, 0 refused", b.Line()); diff != "" {
 		t.Errorf("progress (-want +got):\n%s", diff)

@@ -4,6 +4,7 @@ package term
 type Section struct {
 	Head  string
 	Lines []Cell
+	Prose bool // lines that the width has no room for are folded; others stand as they are
 }
 
 // Section writes a section, nothing where it has no lines.
@@ -13,7 +14,12 @@ func (p *Printer) Section(s Section) {
 	}
 	p.Print("\n%s\n", p.Paint(Dim, s.Head))
 	for _, line := range s.Lines {
-		p.Print("%s\n", p.Paint(line.Color, p.Marked(line)))
+		text := p.Paint(line.Color, p.Marked(line))
+		if s.Prose {
+			p.Fold(text)
+		} else {
+			p.Print("%s\n", text)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 
 // The bounds of a waterfall for people.
 const (
-	traceWidth = 30   // characters
+	traceWidth = 20   // characters
 	maxIndent  = 12   // levels; what is deeper stands there too
 	maxSpanRow = 1000 // spans
 )
@@ -39,14 +40,19 @@ func waterfall(p *term.Printer, t *traces.Trace, doc Traced) {
 	add("from", term.Printable(doc.From))
 	p.Table(head)
 	p.Print("\n")
-	rows := [][]term.Cell{term.Heads("SPAN", "SERVICE", "TOOK", strings.Repeat(" ", traceWidth), "WHAT")}
+	rows := [][]term.Cell{term.Heads("SPAN", "TOOK", strings.Repeat(" ", traceWidth), "WHAT")}
+	several := slices.ContainsFunc(t.Spans, func(s traces.Span) bool { return s.Service != t.Spans[0].Service })
 	for i := range t.Spans[:min(len(t.Spans), maxSpanRow)] {
 		s := &t.Spans[i]
-		took := lasted(s.Took)
+		took, what := lasted(s.Took), didOf(s)
 		if s.Open {
 			took = "open"
 		}
-		rows = append(rows, term.Row(strings.Repeat("  ", min(s.Depth, maxIndent))+term.Clip(term.Printable(s.Name), term.MaxValue/2), term.Dim.Cell(term.Clip(term.Printable(s.Service), term.MaxValue/4)), took, colorOf(s).Cell(bar(s, doc)), colorOf(s).Cell(didOf(s))))
+		if several {
+			what = strings.TrimPrefix(what+", in "+term.Clip(term.Printable(s.Service), term.MaxValue/4), ", ")
+		}
+		name := strings.Repeat("  ", min(s.Depth, maxIndent)) + term.Clip(term.Printable(s.Name), term.MaxValue/2)
+		rows = append(rows, term.Row(name, took, colorOf(s).Cell(bar(s, doc)), colorOf(s).Cell(what)))
 	}
 	p.Table(rows)
 	if more := len(t.Spans) - maxSpanRow; more > 0 {

@@ -32,13 +32,13 @@ began     2026-03-01 11:59:55.999Z
 took      7001.0ms
 from      the audit log, which knows how long hooks took and not when they began
 
-SPAN            SERVICE      TOOK                                      WHAT
-event tool:pre  hook-router  5001.0ms  █████████████████████·········  deny by no-rm
-  call cwd      hook-router  0.4ms     ▏·····························  modify
-  call slow     hook-router  5000.0ms  █████████████████████·········  FAILED timeout, let pass
-  match lint    hook-router  0.0ms     ·····················▏········  skipped
-  call no-rm    hook-router  0.5ms     ·····················▏········  deny
-  call trial    hook-router  2000.0ms  ·····················█████████  deny, mode shadow
+SPAN            TOOK                            WHAT
+event tool:pre  5001.0ms  ██████████████······  deny by no-rm
+  call cwd      0.4ms     ▏···················  modify
+  call slow     5000.0ms  ██████████████······  FAILED timeout, let pass
+  match lint    0.0ms     ··············▏·····  skipped
+  call no-rm    0.5ms     ··············▏·····  deny
+  call trial    2000.0ms  ··············██████  deny, mode shadow
 `
 	got := f.Run("trace", "--text", "chain-1")
 	if diff := cmp.Diff(lines(want), lines(got.Stdout)); diff != "" || got.Code != cli.ExitOK {
@@ -87,10 +87,11 @@ began     2026-03-01 11:59:59.996Z
 took      42s
 from      the audit log, which knows how long hooks took and not when they began
 
-SPAN             SERVICE      TOOK                                   WHAT
-event tool:pre   hook-router  4.0ms  ▏·····························  pending
-  call gate      hook-router  3.0ms  ▏·····························  ask_user
-  approval gate  hook-router  42s    ██████████████████████████████  continue, decided by user ␛[2Jalice
+SPAN             TOOK                         WHAT
+event tool:pre   4.0ms  ▏···················  pending
+  call gate      3.0ms  ▏···················  ask_user
+  approval gate  42s    ████████████████████  continue, decided by user
+                                              ␛[2Jalice
 `
 	got := f.Run("trace", "--text", "c1")
 	if diff := cmp.Diff(lines(want), lines(got.Stdout)); diff != "" || got.Code != cli.ExitOK {

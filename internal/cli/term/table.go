@@ -1,0 +1,234 @@
+package term
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Cell is one field of a table.
+type Cell struct {
+	Text  string
+	Color Color
+	// Marks are parts of the text that stand out in it, in bytes; nil for none. Tables
+	// take no notice of them.
+	Marks [][2]int
+
+	head bool // of the first row: what the column is
+}
+
+// Cell makes a field of this color.
+func (c Color) Cell(text string) Cell { return Cell{Text: text, Color: c} }
+
+// Marked is the text of a field with its marks, where the output shows colors.
+func (p *Printer) Marked(c Cell) string {
+	if !p.Colored {
+		return c.Text
+	}
+	var b strings.Builder
+	at := 0
+	for _, m := range c.Marks {
+		b.WriteString(c.Text[at:m[0]] + "\x1b[7m" + c.Text[m[0]:m[1]] + "\x1b[27m")
+		at = m[1]
+	}
+	return b.String() + c.Text[at:]
+}
+
+// Row makes a row of a table: a [Cell] stands as it is, anything else without color.
+func Row(fields ...any) []Cell {
+	cells := make([]Cell, len(fields))
+	for i, field := range fields {
+		if cell, ok := field.(Cell); ok {
+			cells[i] = cell
+		} else {
+			cells[i].Text = fmt.Sprint(field)
+		}
+	}
+	return cells
+}
+
+// Heads makes the first row of a table.
+func Heads(texts ...string) []Cell {
+	cells := Cells(texts, Dim)
+	for i := range cells {
+		cells[i].head = true
+	}
+	return cells
+}
+
+// Facts are the rows of a table of two columns: what is said, and of what.
+type Facts [][]Cell
+
+// Add adds a row, nothing where the text is empty.
+func (f *Facts) Add(head, text string, color Color) {
+	if text != "" {
+		*f = append(*f, []Cell{Dim.Cell(head), color.Cell(text)})
+	}
+}
+
+// Table writes rows in aligned columns, their text cleaned. Where the width has no room for
+// them, the last column is folded; where that leaves too little of it, columns without text are
+// left out, and then some stand below their row, each with its head. Nothing is cut but the
+// first column, in its middle.
+func (p *Printer) Table(rows [][]Cell) {
+	t := layOut(rows, p.Width)
+	var b strings.Builder
+	for _, row := range rows {
+		p.row(&b, t, row)
+	}
+	p.write(b.String())
+}
+
+const (
+	gap     = 2  // blanks between columns
+	margin  = 4  // of what stands below a row
+	minLast = 20 // columns that the last one is folded to at least
+	maxWord = 60 // columns of a word that folding leaves whole
+)
+
+// layout is where the columns of a table stand.
+type layout struct {
+	width  int   // of the table; 0 for any
+	widths []int // of the columns
+	words  []int // of their longest words, up to maxWord
+	below  []bool
+	heads  []Cell // nil: none
+}
+
+// layOut cleans the text of a table, and finds room for its columns.
+func layOut(rows [][]Cell, width int) layout {
+	t := layout{width: width}
+	for _, row := range rows {
+		for i := range row {
+			row[i].Text = Clean(row[i].Text)
+			if i == len(t.widths) {
+				t.widths, t.words, t.below = append(t.widths, 0), append(t.words, 0), append(t.below, false)
+			}
+			if len(row) > 1 { // one cell alone is a line above the table
+				t.widths[i] = max(t.widths[i], ansi.StringWidth(row[i].Text))
+				t.words[i] = max(t.words[i], min(longestWord(row[i].Text), maxWord))
+			}
+		}
+	}
+	if len(rows) > 0 && len(rows[0]) > 0 && rows[0][0].head {
+		t.heads = rows[0]
+	}
+	if width <= 0 || len(t.widths) == 0 {
+		return t
+	}
+	if !t.fits() {
+		t.hide(rows)
+	}
+	for !t.fits() {
+		i := t.lower()
+		if i < 0 {
+			over, _ := t.over()
+			t.widths[0] -= min(over, t.widths[0]-1)
+			break
+		}
+		t.below[i] = true
+	}
+	if over, last := t.over(); over > 0 {
+		t.widths[last] -= over
+	}
+	return t
+}
+
+// hide takes away the columns in which no row says anything.
+func (t *layout) hide(rows [][]Cell) {
+	for i := 1; i < len(t.widths); i++ {
+		t.below[i] = !t.spacer(i) && !slices.ContainsFunc(rows, func(row []Cell) bool { return i < len(row) && row[i].says() })
+	}
+}
+
+// spacer reports whether a column has a head of blanks: what stands in it is no text.
+func (t *layout) spacer(i int) bool {
+	return i < len(t.heads) && t.heads[i].Text != "" && strings.TrimSpace(t.heads[i].Text) == ""
+}
+
+// says reports whether a cell has something to say of its row.
+func (c Cell) says() bool { return !c.head && c.Text != "" && c.Text != "-" }
+
+// over is by how much the columns that stand beside each other are too wide, not positive where
+// they fit; and the last of them.
+func (t *layout) over() (over, last int) {
+	at := -gap
+	for i, w := range t.widths {
+		if !t.below[i] {
+			at, last = at+gap+w, i
+		}
+	}
+	return at - t.width, last
+}
+
+// fits reports whether the columns that stand beside each other do, the last one folded where
+// that makes them.
+func (t *layout) fits() bool {
+	over, last := t.over()
+	return over <= 0 || last > 0 && t.widths[last]-over >= max(minLast, t.words[last])
+}
+
+// lower picks the column to stand below the rows: the rightmost that makes room enough, else
+// the widest; -1 for none. The first says what the row is of.
+func (t *layout) lower() int {
+	widest := -1
+	for i := len(t.widths) - 1; i > 0; i-- {
+		if t.below[i] || t.spacer(i) {
+			continue
+		}
+		t.below[i] = true
+		if t.fits() {
+			return i
+		}
+		t.below[i] = false
+		if widest < 0 || t.widths[i] > t.widths[widest] {
+			widest = i
+		}
+	}
+	return widest
+}
+
+// row writes a row, and what stands below it.
+func (p *Printer) row(b *strings.Builder, t layout, row []Cell) {
+	last := 0
+	for i, c := range row {
+		if c.Text != "" && !t.below[i] {
+			last = i
+		}
+	}
+	at := 0
+	for i, c := range row[:last] {
+		if !t.below[i] {
+			text := middle(c.Text, t.widths[i])
+			b.WriteString(p.Paint(c.Color, text) + strings.Repeat(" ", t.widths[i]-ansi.StringWidth(text)+gap))
+			at += t.widths[i] + gap
+		}
+	}
+	room := t.widths[last]
+	if last == 0 {
+		room = t.width
+	}
+	p.folded(b, row[last], room, at, 0)
+	for i, c := range row {
+		if !t.below[i] || !c.says() {
+			continue
+		}
+		if i < len(t.heads) {
+			c.Text = strings.ToLower(t.heads[i].Text) + ": " + c.Text
+		}
+		b.WriteString(strings.Repeat(" ", margin))
+		p.folded(b, c, t.width-margin, margin, gap)
+	}
+}
+
+// folded writes a cell, of which the first line begins at a column already.
+func (p *Printer) folded(b *strings.Builder, c Cell, width, at, indent int) {
+	for n, line := range fold(c.Text, width, indent) {
+		if n > 0 {
+			b.WriteString(strings.Repeat(" ", at))
+		}
+		b.WriteString(p.Paint(c.Color, line) + "\n")
+	}
+}
