@@ -56,7 +56,7 @@ func (c *ExplainCmd) Run(ctx context.Context, e *cli.Env) error {
 		}
 		e.Out.Table(rows)
 		for _, w := range x.Warnings {
-			e.Out.Print("%s\n", e.Out.Paint(term.Yellow, "time-outs: "+term.Clean(w)))
+			e.Out.Fold(e.Out.Paint(term.Yellow, "time-outs: "+term.Clean(w)))
 		}
 	}
 	return nil

@@ -23,7 +23,7 @@ func TestExplainFindsTimeoutsInTheWrongOrder(t *testing.T) {
 	}
 	warnings := func(args ...string) string {
 		t.Helper()
-		got := f.Run(append([]string{"explain", "prompt:submit", "--text"}, args...)...)
+		got := f.Run(append([]string{"explain", "prompt:submit", "--text", "--wide"}, args...)...)
 		if got.Code != cli.ExitOK {
 			t.Fatalf("%+v", got)
 		}
