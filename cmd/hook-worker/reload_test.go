@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,13 +16,16 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go"
 	colmetricspb "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hookrouter/hookrouter/internal/signals"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -107,6 +111,32 @@ func TestTheFileIsReadAgainWhenItChanges(t *testing.T) {
 		if got := fmt.Sprint(reasons(t, a, "a", "b", "c", "d")); got != "[one two  two]" {
 			t.Errorf("after a bad file: %s", got)
 		}
+	}
+}
+
+// Who watches hears that a policy could not be loaded, and why.
+func TestAPolicyThatCannotBeLoadedIsAnEvent(t *testing.T) {
+	t.Parallel()
+	url := listen(t)
+	file := write(t, denying("a=one"))
+	start(t, url, file)
+	nc, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	watch, err := nc.SubscribeSync("hooks.event.module.load_failed")
+	if err != nil || nc.Flush() != nil {
+		t.Fatal(err)
+	}
+	replace(t, file, strings.Replace(denying("a=two"), "events", "evnts", 1))
+	m, err := watch.NextMsgWithContext(testkit.Within(t, testkit.Patience))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got events.ModuleLoadFailedData
+	if err := json.Unmarshal(m.Data, &got); err != nil || got.ModuleType != "policy" || got.ModuleID != filepath.Base(file) || !strings.Contains(got.Error, "unknown key") {
+		t.Errorf("%s, %v", m.Data, err)
 	}
 }
 

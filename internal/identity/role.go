@@ -112,7 +112,7 @@ func under(p string, subjects []string) []string {
 }
 
 func workerRights(p string, hooks []string) rights {
-	r := rights{publish: []string{p + "registry"}, subscribe: []string{"$SRV.>"}, responses: true}
+	r := rights{publish: []string{p + "registry", p + "emit.module.load_failed"}, subscribe: []string{"$SRV.>"}, responses: true}
 	for _, id := range hooks {
 		r.publish = append(r.publish, p+"register."+id, p+"unregister."+id)
 		r.subscribe = append(r.subscribe, p+"call."+id, p+"call."+id+".cancel")

@@ -180,6 +180,13 @@ func agentEvents() []Info {
 			{Name: "module_id", Type: TypeString, Description: "The module"},
 			{Name: "error", Type: TypeString, Description: "What went wrong"},
 		}},
+		{Name: ModuleLoadFailed, Summary: "A module of the agent, or the policy of a worker, could not be loaded.", Fields: []Field{
+			{Name: "module_type", Type: TypeString, Description: "provider, tool, hook or policy"},
+			{Name: "module_id", Type: TypeString, Description: "The module, or the name of the policy's file"},
+			{Name: "error", Type: TypeString, Description: "What went wrong"},
+			{Name: "reason_code", Type: TypeString, Description: "A category, such as missing_source, invalid or unknown"},
+			{Name: "instance_id", Type: TypeString, Description: "Which of several instances of the module"},
+		}},
 	}
 }
 

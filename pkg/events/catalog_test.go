@@ -28,7 +28,7 @@ var standardNames = []string{
 	"error:orchestration", "error:provider", "error:tool",
 	"execution:complete", "execution:end", "execution:start",
 	"llm:request", "llm:response",
-	"module:on_session_ready_failed",
+	"module:load_failed", "module:on_session_ready_failed",
 	"orchestrator:complete",
 	"plan:end", "plan:start",
 	"policy:violation",
@@ -133,6 +133,7 @@ var schemaTypes = map[string]any{
 	DecisionAgentResolution:    DecisionAgentResolutionData{},
 	DecisionContextResolution:  DecisionContextResolutionData{},
 	ModuleOnSessionReadyFailed: ModuleOnSessionReadyFailedData{},
+	ModuleLoadFailed:           ModuleLoadFailedData{},
 }
 
 func TestDataTypesHaveTheFieldsOfTheCatalog(t *testing.T) {

@@ -200,3 +200,15 @@ type ModuleOnSessionReadyFailedData struct {
 	Error     string `json:"error"` // what went wrong, for people
 	Timestamp string `json:"timestamp,omitempty"`
 }
+
+// ModuleLoadFailedData is the data of [ModuleLoadFailed]: a module of an agent, or the policy
+// of a worker, could not be loaded.
+type ModuleLoadFailedData struct {
+	SessionID  string `json:"session_id,omitempty"`
+	ModuleType string `json:"module_type"` // provider, tool, hook, or policy
+	ModuleID   string `json:"module_id"`
+	Error      string `json:"error"`                 // what went wrong, for people
+	ReasonCode string `json:"reason_code,omitempty"` // a category, for programs
+	InstanceID string `json:"instance_id,omitempty"` // of a module that is there more than once
+	Timestamp  string `json:"timestamp,omitempty"`
+}

@@ -67,4 +67,5 @@ const (
 
 	ErrorOrchestration         = "error:orchestration"
 	ModuleOnSessionReadyFailed = "module:on_session_ready_failed"
+	ModuleLoadFailed           = "module:load_failed"
 )

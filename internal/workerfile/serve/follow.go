@@ -2,12 +2,16 @@ package serve
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
+	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
 // remindEvery is how often the log repeats that the hooks are not those of the file.
@@ -16,6 +20,7 @@ const remindEvery = time.Minute
 // follower keeps the hooks what the file says.
 type follower struct {
 	Options
+	client *hookrouter.Client
 	report reporter
 	set    *reload.Set
 	remind time.Duration
@@ -73,8 +78,26 @@ func (f follower) reload(ctx context.Context) error {
 		for _, e := range errorsOf(err) {
 			f.Log.Error("reload failed; keeping the previous hooks", "file", f.Path, "error", e)
 		}
+		f.announce(ctx, errorsOf(err)[0])
 	}
 	return err
+}
+
+// announceWithin bounds the event about a policy that could not be loaded.
+const announceWithin = 2 * time.Second
+
+// announce tells hooks and watchers that the policy could not be loaded. Nothing depends on
+// it: a worker may lack the right.
+func (f follower) announce(ctx context.Context, cause error) {
+	ctx, cancel := context.WithTimeout(ctx, announceWithin)
+	defer cancel()
+	a, err := agent.New(f.client, agent.Options{Source: "/hook-worker"})
+	if err == nil {
+		_, err = a.Emit(ctx, events.ModuleLoadFailed, events.ModuleLoadFailedData{ModuleType: "policy", ModuleID: filepath.Base(f.Path), Error: cause.Error(), ReasonCode: "invalid"})
+	}
+	if err != nil {
+		f.Log.Debug("event not emitted", "event", events.ModuleLoadFailed, "error", err)
+	}
 }
 
 // ids are like "a,b".

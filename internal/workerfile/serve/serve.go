@@ -66,7 +66,7 @@ func Run(ctx context.Context, client *hookrouter.Client, o Options) error {
 	report := reporter{out: o.Out, log: o.Log, nats: o.NATS, prefix: o.Prefix, calls: &atomic.Int64{}}
 	set := reload.New(w, reload.Options{Log: o.Log, Registering: report.registering})
 	defer set.Close()
-	f := follower{Options: o, report: report, set: set, remind: cmp.Or(o.Remind, remindEvery)}
+	f := follower{Options: o, client: client, report: report, set: set, remind: cmp.Or(o.Remind, remindEvery)}
 	if _, err := f.take(ctx, o.File); err != nil {
 		stopped := report.stop(ctx, w)
 		if ctx.Err() != nil { // stopped before it was ready
