@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -111,27 +112,40 @@ var heading2 = regexp.MustCompile("(?m)^## ([a-z-]+)$")
 
 // TestFlagTables keeps the tables of flags what the programs say.
 func TestFlagTables(t *testing.T) {
-	for _, table := range []struct{ doc, name, dir, structName string }{
-		{"operator.md", "hook-router flags", "../cmd/hook-router", "serve"},
-		{"hook-worker.md", "hook-worker flags", "../cmd/hook-worker", "serve"},
-		{"hookctl.md", "hookctl connection flags", "../internal/cli", "Connection"},
+	for _, table := range []struct{ doc, name, dir, structName, prefix string }{
+		{"operator.md", "hook-router flags", "../cmd/hook-router", "serve", "HOOK_ROUTER_"},
+		{"hook-worker.md", "hook-worker flags", "../cmd/hook-worker", "serve", ""},
+		{"hookctl.md", "hookctl connection flags", "../internal/cli", "Connection", ""},
 	} {
-		generated(t, table.doc, table.name, flagTable(t, table.dir, table.structName))
+		generated(t, table.doc, table.name, flagTable(t, table.dir, table.structName, table.prefix))
 	}
 	generated(t, "hookctl.md", "hookctl commands", commandTable(t, "../internal/cli/hookctl"))
 }
 
-// flagTable makes the table of the kong flags that a struct declares.
-func flagTable(t *testing.T, dir, structName string) string {
+// flagTable makes the table of the kong flags that a struct declares. Where a prefix is
+// given, each variable must be that and the flag's name, and has no column.
+func flagTable(t *testing.T, dir, structName, prefix string) string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("| flag | variable | default | meaning |\n|---|---|---|---|\n")
+	if prefix != "" {
+		b.Reset()
+		b.WriteString("| flag | default | meaning |\n|---|---|---|\n")
+	}
 	for _, f := range structFields(t, dir, structName) {
 		tag := f.tag
 		if tag.Get("help") == "" {
 			continue
 		}
 		name := "--" + cmp.Or(tag.Get("name"), kebab(f.name))
+		vars := strings.FieldsFunc(cmp.Or(tag.Get("env"), tag.Get("from")), func(r rune) bool { return r == ',' })
+		column := code(vars, ", ") + " | "
+		if prefix != "" {
+			column = ""
+			if want := prefix + strings.ToUpper(strings.ReplaceAll(name[2:], "-", "_")); !slices.Equal(vars, []string{want}) {
+				t.Errorf("%s has the variables %q; want %s", name, vars, want)
+			}
+		}
 		if holder := tag.Get("placeholder"); holder != "" {
 			name += "=" + holder
 		}
@@ -142,8 +156,7 @@ func flagTable(t *testing.T, dir, structName string) string {
 		if _, required := tag.Lookup("required"); required {
 			value = "required"
 		}
-		vars := code(strings.FieldsFunc(cmp.Or(tag.Get("env"), tag.Get("from")), func(r rune) bool { return r == ',' }), ", ")
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, vars, value, tag.Get("help"))
+		fmt.Fprintf(&b, "| `%s` | %s%s | %s |\n", name, column, value, tag.Get("help"))
 	}
 	return b.String()
 }
