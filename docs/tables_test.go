@@ -38,18 +38,26 @@ func TestEventsTable(t *testing.T) {
 		if len(own) == 0 {
 			continue
 		}
-		fmt.Fprintf(&detail, "### %s\n\n| field | type | meaning |\n|---|---|---|\n", info.Name)
+		fmt.Fprintf(&detail, "### %s\n\n", info.Name)
 		for _, f := range own {
 			meaning := f.Description
 			if f.Values != nil {
 				meaning += ": " + code(f.Values, ", ")
 			}
-			fmt.Fprintf(&detail, "| `%s` | %s | %s |\n", f.Name, f.Type, meaning)
+			fmt.Fprintf(&detail, "- `%s` (%s): %s\n", f.Name, f.Type, lowered(meaning))
 		}
 		detail.WriteString("\n")
 	}
 	generated(t, "events.md", "events", index.String())
 	generated(t, "events.md", "fields", strings.TrimRight(detail.String(), "\n")+"\n")
+}
+
+// lowered is a sentence as it stands after a colon; abbreviations stay.
+func lowered(text string) string {
+	if len(text) > 1 && unicode.IsUpper(rune(text[1])) {
+		return text
+	}
+	return strings.ToLower(text[:1]) + text[1:]
 }
 
 // TestLimitsOfTheProtocol keeps the limits that protocol.md gives those of the code.
