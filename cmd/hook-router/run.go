@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -50,6 +51,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, sig signa
 	case "completion":
 		return f.Completion.Run(command)
 	}
+	f.Serve.locate(command, os.Getenv)
+	f.Up.Router.locate(command, os.Getenv)
 	if command.Command() == "up" {
 		if err := errors.Join(f.Up.check(), f.Up.Router.check(command)); err != nil {
 			return fmt.Errorf("%w (see hook-router up --help)", err)
