@@ -23,7 +23,7 @@ type flags struct {
 }
 
 // readers are the commands that read the audit log itself, not through a router.
-var readers = []string{"audit", "coverage", "trace", "policy", "why"}
+var readers = []string{"audit", "coverage", "trace", "policy", "why", "approvals suggest"}
 
 // Run runs the command of args, which is one of commands: a pointer to a struct of them, as
 // kong reads it, with more options of kong. It returns the exit code.
@@ -71,7 +71,7 @@ func Run(ctx context.Context, args []string, p Process, commands any, options ..
 		e.Out.Width = 0
 	}
 	defer e.Close()
-	if verb, _, _ := strings.Cut(command.Command(), " "); slices.Contains(readers, verb) {
+	if slices.ContainsFunc(readers, func(reader string) bool { return strings.HasPrefix(command.Command()+" ", reader+" ") }) {
 		e.Role = "keeper"
 	}
 	if err := command.Run(e); err != nil {

@@ -72,15 +72,8 @@ func set(words string) map[string]bool {
 func (j *Judge) Refuse(ctx context.Context, tool, cwd, command string) (why string, err error) {
 	words := strings.Split(command, " ")
 	program := words[0]
-	switch _, secrets := redact.Text(command); {
-	case secrets > 0:
+	if _, secrets := redact.Text(command); secrets > 0 {
 		return "it has a secret in it", nil
-	case strings.Contains(program, "="):
-		return "it sets a variable", nil
-	case strings.ContainsAny(program, "/."):
-		return "its program may be a file that the agent can write", nil
-	case runners[strings.ToLower(program)]:
-		return program + " runs or writes what the agent may choose", nil
 	}
 	for _, word := range words {
 		if harm.MatchString(word) || brief[word] {
@@ -90,7 +83,14 @@ func (j *Judge) Refuse(ctx context.Context, tool, cwd, command string) (why stri
 			return "it names another machine", nil
 		}
 	}
-	if flowguard.Sends(command, cwd) {
+	switch {
+	case strings.Contains(program, "="):
+		return "it sets a variable", nil
+	case strings.ContainsAny(program, "/."):
+		return "its program may be a file that the agent can write", nil
+	case runners[strings.ToLower(program)]:
+		return program + " runs or writes what the agent may choose", nil
+	case flowguard.Sends(command, cwd):
 		return program + " reaches other machines", nil
 	}
 	return j.guards(ctx, tool, cwd, command)

@@ -201,7 +201,7 @@ func (d suggested) show(p *term.Printer) {
 		n    int
 		what string
 	}{
-		{d.Unproven, "not counted: by nobody who is proven, or by an agent (see --unproven)"},
+		{d.Unproven, "not counted: by nobody who is proven, by the sender, or by an agent"},
 		{d.Unknown, "not counted: their data is masked, or not in the log"},
 		{d.Labeled, "not counted: in sessions with labels"},
 		{d.Several, "not counted: they took several people, whom no rule replaces"},

@@ -11,7 +11,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
+	whole "github.com/hookrouter/hookrouter/internal/cli/hookctl"
+	"github.com/hookrouter/hookrouter/internal/natscontext"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/server"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -28,14 +34,14 @@ func commandsAsked(f *clitest.Fixture) {
 	})
 }
 
-// answered has a command asked about in a session, and answers.
-func answered(f *clitest.Fixture, session, command, option string) {
+// answered has a command asked about in a session, with more flags, and answers.
+func answered(f *clitest.Fixture, session, command, option string, as ...string) {
 	f.T.Helper()
 	data, err := json.Marshal(map[string]any{"tool_name": "Bash", "cwd": "/repo", "tool_input": map[string]string{"command": command}})
 	if err != nil {
 		f.T.Fatal(err)
 	}
-	id := clitest.ApprovalID.FindString(f.Run("execute", "tool:pre", "--session", session, "--no-wait", string(data)).Stdout)
+	id := clitest.ApprovalID.FindString(f.Run(append(as, "execute", "tool:pre", "--session", session, "--no-wait", string(data))...).Stdout)
 	if option == "" {
 		return
 	}
@@ -120,6 +126,51 @@ func TestAnswersBecomeARuleInShadow(t *testing.T) {
 	}
 	if got := tried.Run("approvals", "suggest", "--unproven"); json.Unmarshal([]byte(got.Stdout), &doc) != nil || len(doc.Shadow) != 1 || doc.Shadow[0].Agreed != 3 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Where there are identities, the command reads the log as the keeper that it finds, and
+// counts what people answered, not what the agent's own identity did.
+func TestAnswersOfIdentities(t *testing.T) {
+	t.Parallel()
+	dir, home := natstest.StoreDir(t), t.TempDir()
+	env := map[string]string{"HOOKCTL_FORMAT": "json", "HOME": home, "XDG_STATE_HOME": home}
+	auth := filepath.Join(dir, "auth")
+	s, err := server.Start(t.Context(), server.Options{
+		NATS: natsx.Options{Prefix: "hooks"}, Listen: "127.0.0.1:0", StoreDir: dir, AuthDir: auth,
+		ContextDir: natscontext.Dir(func(name string) string { return env[name] }),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	up, done := make(chan struct{}), make(chan error, 1)
+	go func() { done <- s.Run(ctx, func() { close(up) }) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	testkit.Closed(t, "the router to serve", up)
+	env["NATS_URL"] = s.ClientURL()
+	conn, err := natsx.Connect(natsx.Options{URL: s.ClientURL(), Creds: filepath.Join(auth, "creds", "worker.creds")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	f := &clitest.Fixture{T: t, Hookctl: whole.Run, Env: env, NC: conn.Conn()}
+	commandsAsked(f)
+	for i := range 4 {
+		session := fmt.Sprintf("s%d", i)
+		answered(f, session, "acme status --own", "Allow") // admin asks, and admin answers
+		answered(f, session, "acme status --web", "Allow", "--creds", filepath.Join(auth, "creds", "agent.creds"))
+	}
+	got := f.Run("--text", "approvals", "suggest", "--unproven")
+	for _, want := range []string{"    4 not counted: by nobody who is proven, by the sender, or by an agent\n", "1 rule would have answered 4 of 8 questions", `emitter: {id: "nats agent/agent"}`} {
+		if !strings.Contains(got.Stdout, want) {
+			t.Errorf("no %q in:\n%s%s", want, got.Stdout, got.Stderr)
+		}
 	}
 }
 
