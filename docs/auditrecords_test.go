@@ -71,7 +71,7 @@ func TestRecordsHaveTheMembersThatAreDescribed(t *testing.T) {
 	}
 	data := &audit.Data{SHA256: "x", Salt: "x", Value: json.RawMessage(`{}`), Redacted: true, Omitted: 1}
 	hop := audit.Call{
-		Reason: "x", Rule: "x", Failure: "x", Error: "x", FailedOpen: true, Shadow: true, Start: time.Now(), Took: 1, Data: data, Changes: json.RawMessage(`[]`), Injection: data, Message: "x",
+		Reason: "x", Rule: "x", Policy: "x", Failure: "x", Error: "x", FailedOpen: true, Shadow: true, Start: time.Now(), Took: 1, Data: data, Changes: json.RawMessage(`[]`), Injection: data, Message: "x",
 	}
 	note := audit.Note{Reason: "x", Lost: 1}
 	common := properties("AuditRecord")

@@ -57,7 +57,7 @@ var quoted = regexp.MustCompile("`([^`]+)`")
 
 // stores are the streams that a router with the default prefix keeps.
 var stores = []string{
-	"KV_hooks_registry", "KV_hooks_sessions", "KV_hooks_approvals", "KV_hooks_salts", "KV_hooks_index", "HOOKS_AUDIT", "HOOKS_CHECKPOINTS",
+	"KV_hooks_registry", "KV_hooks_sessions", "KV_hooks_approvals", "KV_hooks_salts", "KV_hooks_index", "KV_hooks_policies", "HOOKS_AUDIT", "HOOKS_CHECKPOINTS",
 }
 
 // permissionTable reads the table of permissions.md: for each role what it may

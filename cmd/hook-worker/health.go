@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/bundle/follow"
 	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 )
@@ -20,6 +22,7 @@ import (
 type health struct {
 	serving atomic.Bool // whether the hooks are registered, and the worker does not stop
 	conn    atomic.Pointer[nats.Conn]
+	policy  atomic.Pointer[follow.Follower] // nil where a file is served
 	server  *http.Server
 	done    chan struct{} // closed when nothing is served any more
 }
@@ -38,6 +41,7 @@ func serveHealth(ctx context.Context, address string, tel *telemetry.Telemetry) 
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, h.ready()) })
+	mux.HandleFunc("GET /policy", h.showPolicy)
 	mux.Handle("GET /metrics", tel.Handler())
 	h.server = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10}
 	go func() {
@@ -57,6 +61,18 @@ func (h *health) ready() error {
 		return errors.New("the hooks are not registered")
 	}
 	return nil
+}
+
+// showPolicy says which version of its policy the worker runs, and what it refused.
+func (h *health) showPolicy(w http.ResponseWriter, _ *http.Request) {
+	policy := h.policy.Load()
+	if policy == nil {
+		http.Error(w, "this worker serves a file, or is about to start", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(policy.Status())
 }
 
 // close ends serving.

@@ -28,7 +28,11 @@ type flags struct {
 
 // serve answers for the hooks of a file.
 type serve struct {
-	Config     string     `env:"HOOK_WORKER_CONFIG" required:"" type:"path" placeholder:"FILE" help:"The worker file."`
+	Config     string     `env:"HOOK_WORKER_CONFIG" type:"path" placeholder:"FILE" help:"The worker file; this or --policy is needed."`
+	Policy     string     `env:"HOOK_WORKER_POLICY" placeholder:"NAME" help:"Serve the signed policy of this name, as hookctl policy push stores it, in the place of a file."`
+	PolicyKey  []string   `env:"HOOK_WORKER_POLICY_KEY" sep:"none" placeholder:"KEY|FILE" help:"Verifier key whose signature counts, or a file with some. Repeatable."`
+	PolicyExec bool       `env:"HOOK_WORKER_POLICY_EXEC" help:"Let hooks of the policy run commands, call endpoints and write files."`
+	PolicyDir  string     `name:"policy-cache" env:"HOOK_WORKER_POLICY_CACHE" type:"path" placeholder:"DIR" help:"Where the last good version is kept; default: hookrouter/policies in the user's cache directory."`
 	NATSURL    string     `name:"nats-url" env:"HOOK_WORKER_NATS_URL,NATS_URL" placeholder:"URL" help:"NATS servers, comma-separated; default: the file's, else nats://127.0.0.1:4222."`
 	NATSCreds  string     `name:"nats-creds" env:"HOOK_WORKER_NATS_CREDS,NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file."`
 	Prefix     string     `env:"HOOK_WORKER_PREFIX" placeholder:"TOKEN" help:"First token of every subject; default: the file's, else hooks."`

@@ -36,6 +36,12 @@ func (s serve) prefix(file *workerfile.File) string {
 // Run registers every hook and answers, for the hooks of the file as it is at each
 // time, until ctx ends; then what was taken is answered.
 func (s serve) Run(ctx context.Context, p process) (err error) {
+	if err := s.check(); err != nil {
+		return workerfiles.InputError(err)
+	}
+	if s.Policy != "" {
+		return s.followPolicy(ctx, p)
+	}
 	if s.DryRun {
 		return s.dryRun(ctx, p)
 	}

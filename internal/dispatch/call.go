@@ -19,7 +19,7 @@ func (d *Dispatcher) caller(ev *event) chain.Caller {
 	return func(ctx context.Context, entry *chain.Entry, in events.Event) (chain.Result, error) {
 		reply, err := d.call(ctx, ev, chain.Enforce, entry, in)
 		if err != nil {
-			return chain.Result{}, err
+			return chain.Result{Policy: chain.CleanPolicy(reply.Policy)}, err
 		}
 		result, err := resultOf(reply)
 		if err == nil {
@@ -34,6 +34,9 @@ func resultOf(reply Reply) (chain.Result, error) {
 	result, err := chain.ParseResult(reply.Body)
 	if err == nil && reply.Rule != "" {
 		result.Rule = chain.CleanRule(reply.Rule)
+	}
+	if reply.Policy != "" {
+		result.Policy = chain.CleanPolicy(reply.Policy)
 	}
 	return result, err
 }
@@ -106,6 +109,7 @@ func (d *Dispatcher) shadow(ctx context.Context, ev *event) func(*chain.Entry, e
 func (d *Dispatcher) callShadow(ctx context.Context, ev *event, entry *chain.Entry, in events.Event) {
 	call := chain.Call{Entry: entry, Start: time.Now()}
 	reply, err := d.call(ctx, ev, chain.Shadow, entry, in)
+	call.Result.Policy = chain.CleanPolicy(reply.Policy)
 	if err == nil {
 		call.Result, err = resultOf(reply)
 	}

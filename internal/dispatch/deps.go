@@ -75,6 +75,9 @@ type Call struct {
 type Reply struct {
 	Body []byte
 	Rule string // the rule that decided, as the worker says; empty where it does not
+	// Policy is the version of the policy that it answered by, as the worker says; with an
+	// error too.
+	Policy string
 }
 
 // Sessions is the state of sessions that all replicas share. A session is named as

@@ -33,7 +33,7 @@ func (r *records) calls(out chain.Outcome) {
 
 func (r *records) call(call *chain.Call) audit.Call {
 	detail := audit.Call{
-		Reason: r.view.Text(call.Result.Reason), Rule: r.view.Text(call.Result.Rule), Failure: string(call.Failure), FailedOpen: call.FailedOpen, Group: call.Group, Start: call.Start, Took: call.Took,
+		Reason: r.view.Text(call.Result.Reason), Rule: r.view.Text(call.Result.Rule), Policy: call.Result.Policy, Failure: string(call.Failure), FailedOpen: call.FailedOpen, Group: call.Group, Start: call.Start, Took: call.Took,
 		Labels: call.Result.Labels, Injection: r.view.TextOf(r.ev.session(), call.Result.ContextInjection), Message: r.view.Text(call.Result.UserMessage),
 	}
 	if call.Err != nil {

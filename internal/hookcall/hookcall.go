@@ -109,7 +109,7 @@ func milliseconds(d time.Duration) string {
 }
 
 // Do calls a hook with the headers of the wire protocol and returns its reply. Where the
-// hook echoes, a reply that does not repeat the id of the call is dropped. The error wraps [chain.ErrNoResponder] where no worker listens, [chain.ErrInvalidResult]
+// hook echoes, a reply that does not repeat the id of the call is dropped. With an error too, the reply has the policy where the worker named one. The error wraps [chain.ErrNoResponder] where no worker listens, [chain.ErrInvalidResult]
 // where the reply is too large or the hook's own program gave none, and
 // [context.DeadlineExceeded] where the time was over here or at the hook.
 func Do(ctx context.Context, conn *natsx.Conn, call dispatch.Call, header wire.Header, maxReply int) (dispatch.Reply, error) {
@@ -118,17 +118,22 @@ func Do(ctx context.Context, conn *natsx.Conn, call dispatch.Call, header wire.H
 		accept = func(reply wire.Header) bool { return wire.Get(reply, wire.HeaderCallID) == id }
 	}
 	reply, err := conn.RequestBound(ctx, conn.Call(call.Hook), header, call.Data, accept)
+	said := dispatch.Reply{}
+	if reply != nil {
+		said.Policy = wire.Get(reply.Header, wire.HeaderPolicy)
+	}
 	switch code := wire.CodeOf(err); {
 	case errors.Is(err, natsx.ErrNoResponders):
 		return dispatch.Reply{}, chain.ErrNoResponder
 	case code == wire.Deadline:
-		return dispatch.Reply{}, context.DeadlineExceeded
+		return said, context.DeadlineExceeded
 	case code == wire.InvalidResult:
-		return dispatch.Reply{}, fmt.Errorf("%w: %w", chain.ErrInvalidResult, err)
+		return said, fmt.Errorf("%w: %w", chain.ErrInvalidResult, err)
 	case err != nil:
-		return dispatch.Reply{}, err
+		return said, err
 	case len(reply.Data) > maxReply:
-		return dispatch.Reply{}, fmt.Errorf("%w: it has %d bytes, at most %d are allowed", chain.ErrInvalidResult, len(reply.Data), maxReply)
+		return said, fmt.Errorf("%w: it has %d bytes, at most %d are allowed", chain.ErrInvalidResult, len(reply.Data), maxReply)
 	}
-	return dispatch.Reply{Body: reply.Data, Rule: wire.Get(reply.Header, wire.HeaderRule)}, nil
+	said.Body, said.Rule = reply.Data, wire.Get(reply.Header, wire.HeaderRule)
+	return said, nil
 }

@@ -99,7 +99,7 @@ var (
 	proveSubject     = []string{"prove"}
 	agentSubjects    = []string{"emit.>", "execute.>", "collect.>", "contributions.>", "session.turn", "session.end"}
 	approverSubjects = []string{"approvals", "approval.*", "approve.*", "session.show", "session.revoke"}
-	operatorSubjects = []string{"handlers", "handlers.>", "registry", "explain.>", "unregister.*", "freeze", "frozen", "guards", "guard.pin", "hook.enable", "session.close"}
+	operatorSubjects = []string{"handlers", "handlers.>", "registry", "explain.>", "unregister.*", "freeze", "frozen", "guards", "guard.pin", "hook.enable", "session.close", "policy.get", "policy.push"}
 	adminSubjects    = []string{"thaw", "registry.accept", "guard.unpin", "hook.disable"}
 )
 
@@ -112,7 +112,7 @@ func under(p string, subjects []string) []string {
 }
 
 func workerRights(p string, hooks []string) rights {
-	r := rights{publish: []string{p + "registry", p + "emit.module.load_failed"}, subscribe: []string{"$SRV.>"}, responses: true}
+	r := rights{publish: []string{p + "registry", p + "policy.get", p + "emit.module.load_failed"}, subscribe: []string{"$SRV.>"}, responses: true}
 	for _, id := range hooks {
 		r.publish = append(r.publish, p+"register."+id, p+"unregister."+id)
 		r.subscribe = append(r.subscribe, p+"call."+id, p+"call."+id+".cancel")
@@ -130,7 +130,7 @@ func stateRights(prefix string) rights {
 
 func routerRights(prefix string) rights {
 	p := prefix + "."
-	buckets := []string{"registry", "sessions", "approvals", "salts", "index"}
+	buckets := []string{"registry", "sessions", "approvals", "salts", "index", "policies"}
 	log := strings.ToUpper(prefix)
 	r := rights{
 		publish: append(under(p, []string{"call.>", "event.>", "result.>", "router.report", "audit.w.>", "audit.decision.*", "checkpoint.*"}),

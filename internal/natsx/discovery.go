@@ -2,6 +2,7 @@ package natsx
 
 import (
 	"encoding/json"
+	"maps"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -38,9 +39,12 @@ func (s *Service) discover() error {
 }
 
 func (s *Service) identity() micro.ServiceIdentity {
-	metadata := s.metadata
+	metadata := maps.Clone(s.metadata)
 	if metadata == nil {
 		metadata = map[string]string{}
+	}
+	if more := s.more.Load(); more != nil {
+		maps.Copy(metadata, (*more)())
 	}
 	return micro.ServiceIdentity{Name: s.name, ID: s.id, Version: s.version, Metadata: metadata}
 }

@@ -51,6 +51,14 @@ func (r *Request) Reply(header wire.Header, body []byte) error {
 	return mapError(err)
 }
 
+// Say adds a header to every reply to the request, one with an error too.
+func (r *Request) Say(name, value string) {
+	if r.echo == nil {
+		r.echo = wire.Header{}
+	}
+	r.echo[name] = []string{value}
+}
+
 func (r *Request) replyError(e *wire.Error) {
 	if !r.WantsReply() {
 		r.conn.log.Debug("message refused; nobody waits for a reply", "subject", r.Subject, "error", e.Text)

@@ -111,7 +111,8 @@ func (r *replies) own(subject string) bool {
 
 // RequestBound is [Conn.Request] that takes only a reply whose headers are accepted, and
 // drops any other and keeps waiting. A nil accept takes every reply. Where the credentials
-// name a router, no other one is asked: the error is [ErrImpostor].
+// name a router, no other one is asked: the error is [ErrImpostor]. With a [*wire.Error] the
+// reply that carried it is returned too.
 func (c *Conn) RequestBound(ctx context.Context, subject string, header wire.Header, body []byte, accept func(wire.Header) bool) (*Message, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -145,7 +146,7 @@ func (c *Conn) request(ctx context.Context, subject string, header wire.Header, 
 			return nil, ErrNoResponders
 		}
 		if e := wire.ReadError(m.Header); e != nil {
-			return nil, e
+			return m, e
 		}
 		return m, nil
 	case <-ctx.Done():

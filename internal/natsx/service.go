@@ -39,6 +39,7 @@ type Service struct {
 	discovery []*nats.Subscription
 	inFlight  sync.WaitGroup
 	dropped   atomic.Int64
+	more      atomic.Pointer[func() map[string]string] // metadata of the moment; nil for none
 
 	// A goroutine that is done with a request waits for the next one: its stack has grown
 	// already.
@@ -67,6 +68,9 @@ func (c *Conn) Serve(name, version string, metadata map[string]string) (*Service
 	}
 	return s, nil
 }
+
+// Describe adds what more returns to the metadata, each time that somebody asks.
+func (s *Service) Describe(more func() map[string]string) { s.more.Store(&more) }
 
 // ID tells this service from others of the same name.
 func (s *Service) ID() string { return s.id }

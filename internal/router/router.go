@@ -13,6 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/approvals"
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/auditlog"
+	"github.com/hookrouter/hookrouter/internal/bundle/store"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/freeze"
 	"github.com/hookrouter/hookrouter/internal/hookcall"
@@ -37,6 +38,7 @@ type Router struct {
 	sessions  *session.Store
 	approvals *approvals.Service
 	guards    *pinned.All
+	policies  *store.Store
 	audit     *auditlog.Log
 	dispatch  *dispatch.Dispatcher
 	agents    *agentapi.API
@@ -84,6 +86,11 @@ func (r *Router) openCoordinator(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	policies, err := r.conn.OpenBucket(ctx, store.Bucket(r.conn.Prefix(), r.opts.Replicas))
+	if err != nil {
+		return err
+	}
+	r.policies = store.New(policies)
 	r.sessions = session.New(states, r.opts.Log)
 	r.approvals = approvals.New(r.conn, requests, r.audit.Store(), approvals.Options{
 		MaxOpen: r.opts.MaxApprovals, MaxPerSession: r.opts.MaxApprovalsPerSession, ProvenOnly: r.opts.ProvenOnly,
@@ -240,7 +247,7 @@ func (r *Router) serve() (*natsapi.Server, error) {
 	return natsapi.Start(natsapi.Options{
 		Conn: r.conn, Agents: r.agents, Dispatcher: r.dispatch, Registry: r.registry, Approvals: r.approvals, Sessions: r.sessions, Compile: func(reg chain.Registration) error { _, err := match.Condition(reg); return err },
 		Ready: r.Ready, Version: r.opts.Version, Metadata: metadata, Limits: r.opts.Injection,
-		Accounts: r.opts.Accounts, Guards: r.guards, Identities: r.opts.Identities, ServerKey: r.opts.ServerKey,
+		Accounts: r.opts.Accounts, Guards: r.guards, Identities: r.opts.Identities, ServerKey: r.opts.ServerKey, Policies: r.policies,
 		Refused: r.observer.metrics.Refused, Log: r.opts.Log,
 	})
 }

@@ -58,6 +58,7 @@ type Hook struct {
 	ID         string          `json:"hook"`
 	Action     string          `json:"action,omitempty"`
 	Rule       string          `json:"rule,omitempty"`
+	Policy     string          `json:"policy,omitempty"` // the version that it answered by, as its worker says
 	Reason     string          `json:"reason,omitempty"`
 	Failure    string          `json:"failure,omitempty"`
 	Error      string          `json:"error,omitempty"`
@@ -113,7 +114,7 @@ func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z
 
 func hookOf(r query.Record) Hook {
 	return Hook{
-		ID: r.Hook, Action: r.Action, Rule: r.Rule, Reason: r.Reason, Failure: r.Failure, Error: r.Error, FailedOpen: r.FailedOpen,
+		ID: r.Hook, Action: r.Action, Rule: r.Rule, Policy: r.Policy, Reason: r.Reason, Failure: r.Failure, Error: r.Error, FailedOpen: r.FailedOpen,
 		Skipped: r.Kind == audit.HookSkipped, Shadow: r.Shadow, Micros: r.Micros, Changes: r.Changes, Changed: r.Data != nil || len(r.Changes) > 0, Labels: r.Labels,
 	}
 }

@@ -19,8 +19,10 @@ const (
 	HeaderCallID      = "Hook-Call-Id"
 	HeaderNonce       = "Hook-Nonce" // of a request; its reply repeats it
 	HeaderMode        = "Hook-Mode"
-	HeaderRule        = "Hook-Rule"  // of a hook's reply: the rule that decided
-	HeaderAudit       = "Hook-Audit" // strict, async or off: how the answer was recorded
+	HeaderRule        = "Hook-Rule"     // of a hook's reply: the rule that decided
+	HeaderPolicy      = "Hook-Policy"   // of a hook's reply: the version of the policy that it answered by
+	HeaderRevision    = "Hook-Revision" // of a stored policy
+	HeaderAudit       = "Hook-Audit"    // strict, async or off: how the answer was recorded
 	HeaderCount       = "Hook-Count"
 	HeaderDeniedBy    = "Hook-Denied-By"
 	HeaderFailedOpen  = "Hook-Failed-Open"

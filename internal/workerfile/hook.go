@@ -23,6 +23,9 @@ type Hook struct {
 	// Condition is the compiled match of the registration; nil means always.
 	Condition func(*chain.View) (bool, error)
 	Lacks     *Error // what this machine lacks of it; nil without [Options.FileOnly]
+	// Policy is the version of the signed policy that the hook is of, which its answers
+	// name; empty where it is of none.
+	Policy string
 
 	section jsontext.Value   // as JSON
 	doc     *document        // that it stands in; nil for a hook of no file
@@ -30,9 +33,9 @@ type Hook struct {
 }
 
 // Same reports whether two hooks answer alike because they were built from the same
-// section. One that was built from other files too is like no other.
+// section, of the same policy. One that was built from other files too is like no other.
 func (h Hook) Same(other Hook) bool {
-	return h.Kind == other.Kind && bytes.Equal(h.section, other.section) && len(h.Files)+len(other.Files) == 0
+	return h.Policy == other.Policy && h.Kind == other.Kind && bytes.Equal(h.section, other.section) && len(h.Files)+len(other.Files) == 0
 }
 
 // Wrong is err as an error at the place of the hook in its file.

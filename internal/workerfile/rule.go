@@ -22,6 +22,7 @@ func (h Hook) Named() kind.Handler {
 	return func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		var part jsontext.Pointer
 		result, err := h.Handler(kind.WithWhy(ctx, func(p jsontext.Pointer) { part = p }), ev)
+		result.Policy = h.Policy
 		if err != nil {
 			return result, fmt.Errorf("%s: %w", h.line(part), err)
 		}

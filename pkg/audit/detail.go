@@ -69,6 +69,7 @@ func hasControl(text []byte) bool {
 type Call struct {
 	Reason     string          // the hook's
 	Rule       string          // that decided, as the hook's worker names it
+	Policy     string          // the version of the policy that it answered by, as the worker names it
 	Failure    string          // the class of its failure; empty: it did not fail
 	Error      string          // the failure's cause
 	FailedOpen bool            // it failed and was let pass
@@ -86,6 +87,7 @@ type Call struct {
 func (c Call) write(w *events.ObjectWriter) {
 	w.Text("reason", c.Reason)
 	w.Text("rule", c.Rule)
+	w.Text("policy", c.Policy)
 	w.Text("failure", c.Failure)
 	w.Text("error", c.Error)
 	w.Flag("failed_open", c.FailedOpen)

@@ -88,6 +88,11 @@ type Result struct {
 	// It travels beside the JSON form, is recorded with the call and never shown to the
 	// agent. Empty where the hook does not say; see [CleanRule] for what is kept of it.
 	Rule string
+	// Policy names the version of the policy that the hook answered by, such as
+	// "production@7 sha256:…". It travels and is kept as Rule is, and also where the hook
+	// failed. Empty where the hook is of
+	// no signed policy; see [CleanPolicy] for what is kept of it.
+	Policy string
 
 	// SuppressOutput hides the hook's own output from the transcript.
 	SuppressOutput bool
@@ -105,8 +110,8 @@ const Allow Action = "allow"
 func (r Result) Denied() bool { return r.Action == Deny }
 
 // MarshalJSON writes the result as protocol.md has it: action always, other
-// fields only where they differ from their default, data byte for byte. Rule is
-// a header on the wire and not among them.
+// fields only where they differ from their default, data byte for byte. Rule and Policy
+// are headers on the wire and not among them.
 func (r Result) MarshalJSON() ([]byte, error) { return r.Append(nil), nil }
 
 // UnmarshalJSON reads a result with [ParseResult].

@@ -2,6 +2,7 @@ package chain
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -38,6 +39,18 @@ func CleanRule(rule string) string {
 		b.WriteString(text)
 	}
 	return b.String()
+}
+
+// policyForm is how a worker names a version of a policy.
+var policyForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}@[1-9][0-9]{0,18} sha256:[0-9a-f]{64}$`)
+
+// CleanPolicy is what is kept of the version of a policy that a worker named: nothing,
+// unless it is like "production@7 sha256:…", with 64 hexadecimal digits.
+func CleanPolicy(policy string) string {
+	if len(policy) > MaxRule || !policyForm.MatchString(policy) {
+		return ""
+	}
+	return policy
 }
 
 // plainRule reports whether a rule is printable ASCII, as nearly all are.

@@ -203,7 +203,7 @@ func (p Plan) ask(ctx context.Context, entry *Entry, ev events.Event) (Call, boo
 		call.Err = call.Result.changesNothing()
 	}
 	if call.Failure = FailureOf(call.Err); call.Failure != "" {
-		call.Result = Result{}
+		call.Result = Result{Policy: call.Result.Policy}
 	}
 	return call, true
 }

@@ -114,6 +114,9 @@ func answer(ctx context.Context, id string, req *natsx.Request, handler Handler)
 	defer span.End()
 	result, err := handler(ctx, ev)
 	answered(span, result, err)
+	if policy := chain.CleanPolicy(result.Policy); policy != "" {
+		req.Say(wire.HeaderPolicy, policy)
+	}
 	if err != nil {
 		return handlerError(err)
 	}

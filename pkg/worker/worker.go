@@ -38,6 +38,9 @@ type Options struct {
 	// once for each such registration, and must not block. Nil for nothing; it is logged as
 	// an error in any case.
 	OnReplaced func(hook string, inForce Registration)
+	// Metadata is asked for what service discovery shows of the worker besides its prefix and
+	// its instance, each time that somebody looks. It must not block. Nil for nothing.
+	Metadata func() map[string]string
 }
 
 // Worker is a process that answers for hooks.
@@ -89,6 +92,9 @@ func New(client *hookrouter.Client, o Options) (*Worker, error) {
 	w.service, err = conn.Transport.Serve(o.Name, o.Version, map[string]string{"prefix": conn.Transport.Prefix(), "instance": o.Instance})
 	if err != nil {
 		return nil, err
+	}
+	if o.Metadata != nil {
+		w.service.Describe(o.Metadata)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	w.cancel = cancel

@@ -152,7 +152,7 @@ var probes = func() []string {
 		"hooks.session.turn", "hooks.session.end", "hooks.session.show", "hooks.session.revoke", "hooks.session.close",
 		"hooks.approvals", "hooks.approval.x", "hooks.approve.x",
 		"hooks.handlers", "hooks.handlers.tool.pre", "hooks.registry", "hooks.explain.tool.pre",
-		"hooks.freeze", "hooks.thaw", "hooks.frozen", "hooks.prove", "hooks.guards", "hooks.guard.pin", "hooks.guard.unpin", "hooks.hook.disable", "hooks.hook.enable", "hooks.registry.accept",
+		"hooks.freeze", "hooks.thaw", "hooks.frozen", "hooks.prove", "hooks.guards", "hooks.guard.pin", "hooks.guard.unpin", "hooks.hook.disable", "hooks.hook.enable", "hooks.registry.accept", "hooks.policy.get", "hooks.policy.push",
 		"hooks.register.guard", "hooks.unregister.guard", "hooks.register.other", "hooks.unregister.other",
 		"hooks.call.guard", "hooks.call.other", "hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre",
 		"hooks.router.report", "hooks.audit.w.x", "hooks.audit.decision.x", "hooks.checkpoint.x", "hooks.cosigned.x.y", "hooks.cosigned.x.wilma-1", "hooks.cosigned.x.walt-2", "routers.API.CONSUMER.CREATE.HOOKS_AUDIT.c", "audit.copy.x", "hooks.unknown",
@@ -161,10 +161,10 @@ var probes = func() []string {
 		"_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x", "_INBOX.auditor.ada.x", "_INBOX.auditor.aldo.x", "_INBOX.witness.wilma.x", "_INBOX.witness.walt.x", "_INBOX.archive.arch.x", "_INBOX_router.x", "_R_.x", "x",
 		"$JS.API.INFO", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.LIST", "$JS.API.META.LEADER.STEPDOWN",
 	}
-	for _, b := range []string{"registry", "sessions", "approvals", "salts", "index"} {
+	for _, b := range []string{"registry", "sessions", "approvals", "salts", "index", "policies"} {
 		list = append(list, "$KV.hooks_"+b+".x")
 	}
-	for _, stream := range []string{"KV_hooks_registry", "KV_hooks_sessions", "KV_hooks_approvals", "KV_hooks_salts", "KV_hooks_index", "KV_hooks_hookstate", "HOOKS_AUDIT", "HOOKS_CHECKPOINTS"} {
+	for _, stream := range []string{"KV_hooks_registry", "KV_hooks_sessions", "KV_hooks_approvals", "KV_hooks_salts", "KV_hooks_index", "KV_hooks_policies", "KV_hooks_hookstate", "HOOKS_AUDIT", "HOOKS_CHECKPOINTS"} {
 		for _, call := range []string{
 			"STREAM.CREATE", "STREAM.UPDATE", "STREAM.DELETE", "STREAM.PURGE", "STREAM.INFO", "STREAM.MSG.GET", "STREAM.MSG.DELETE", "STREAM.SNAPSHOT", "STREAM.RESTORE", "STREAM.LEADER.STEPDOWN",
 			"DIRECT.GET", "CONSUMER.NAMES", "CONSUMER.LIST",
@@ -183,7 +183,7 @@ var (
 	ofApprovers = []string{"hooks.session.show", "hooks.session.revoke", "hooks.approvals", "hooks.approval.x", "hooks.approve.x", "hooks.prove"}
 	ofOperators = []string{
 		"hooks.handlers", "hooks.handlers.tool.pre", "hooks.registry", "hooks.explain.tool.pre", "hooks.unregister.guard", "hooks.unregister.other",
-		"hooks.freeze", "hooks.frozen", "hooks.prove", "hooks.guards", "hooks.guard.pin", "hooks.hook.enable", "hooks.session.close", "$SRV.PING", "$SRV.STATS.hook-router",
+		"hooks.freeze", "hooks.frozen", "hooks.prove", "hooks.guards", "hooks.guard.pin", "hooks.hook.enable", "hooks.session.close", "hooks.policy.get", "hooks.policy.push", "$SRV.PING", "$SRV.STATS.hook-router",
 	}
 	ownInboxes = []string{ // of whoever has an account of its own
 		"_INBOX.x.y", "_INBOX.worker.guards.x", "_INBOX.worker.others.x", "_INBOX.keeper.keeper.x", "_INBOX.auditor.ada.x", "_INBOX.auditor.aldo.x",
@@ -236,8 +236,8 @@ var matrix = map[string]struct{ publish, subscribe []string }{
 	"bob":    {ofApprovers, append([]string{"hooks.event.approval.required"}, ownInboxes...)},
 	"admin":  {slices.Concat(ofAgents, ofApprovers, ofOperators, []string{"hooks.thaw", "hooks.guard.unpin", "hooks.hook.disable", "hooks.registry.accept"}), append([]string{"hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre"}, ownInboxes...)},
 	"oscar":  {append([]string{"hooks.session.show"}, ofOperators...), append([]string{"hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre"}, ownInboxes...)},
-	"guards": {[]string{"hooks.registry", "hooks.register.guard", "hooks.unregister.guard"}, []string{"hooks.call.guard", "$SRV.PING", "$SRV.STATS.hook-router", "_INBOX.worker.guards.x"}},
-	"others": {[]string{"hooks.registry", "hooks.register.other", "hooks.unregister.other"}, []string{"hooks.call.other", "$SRV.PING", "$SRV.STATS.hook-router", "_INBOX.worker.others.x"}},
+	"guards": {[]string{"hooks.registry", "hooks.policy.get", "hooks.register.guard", "hooks.unregister.guard"}, []string{"hooks.call.guard", "$SRV.PING", "$SRV.STATS.hook-router", "_INBOX.worker.guards.x"}},
+	"others": {[]string{"hooks.registry", "hooks.policy.get", "hooks.register.other", "hooks.unregister.other"}, []string{"hooks.call.other", "$SRV.PING", "$SRV.STATS.hook-router", "_INBOX.worker.others.x"}},
 	"state":  {ofState, nil},
 	"ada":    {ofAuditors(), []string{"_INBOX.auditor.ada.x"}},
 	"aldo":   {ofAuditors(), []string{"_INBOX.auditor.aldo.x"}},

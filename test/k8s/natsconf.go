@@ -99,7 +99,7 @@ var quoted = regexp.MustCompile("`([^`]+)`")
 
 // stores are the streams that a router with the default prefix keeps.
 var stores = []string{
-	"KV_hooks_registry", "KV_hooks_sessions", "KV_hooks_approvals", "KV_hooks_salts", "KV_hooks_index", "HOOKS_AUDIT", "HOOKS_CHECKPOINTS",
+	"KV_hooks_registry", "KV_hooks_sessions", "KV_hooks_approvals", "KV_hooks_salts", "KV_hooks_index", "KV_hooks_policies", "HOOKS_AUDIT", "HOOKS_CHECKPOINTS",
 }
 
 // Documented reads the table of docs/permissions.md, with the hooks of a worker. The

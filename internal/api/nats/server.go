@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/hookrouter/hookrouter/internal/api/agentapi"
+	"github.com/hookrouter/hookrouter/internal/bundle/store"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -47,6 +48,8 @@ type Options struct {
 	ServerKey nkeys.KeyPair
 	// Guards are the hooks that an operator pinned.
 	Guards *pinned.All
+	// Policies are the signed policies of workers.
+	Policies *store.Store
 	// Refused counts a request that got an error; nil counts nothing.
 	Refused func(endpoint string, code int)
 	Log     *slog.Logger
@@ -116,6 +119,8 @@ func (s *Server) operatorEndpoints() []natsx.Endpoint {
 		{Name: "guard-unpin", Subject: of("guard", "unpin"), Handle: s.unpin},
 		{Name: "hook-disable", Subject: of("hook", "disable"), Handle: s.disable},
 		{Name: "hook-enable", Subject: of("hook", "enable"), Handle: s.enable},
+		{Name: "policy-get", Subject: of("policy", "get"), Handle: s.getPolicy},
+		{Name: "policy-push", Subject: of("policy", "push"), Handle: s.pushPolicy},
 	}
 	if s.opts.ServerKey != nil {
 		list = append(list, natsx.Endpoint{Name: "prove", Subject: of("prove"), Handle: s.prove})

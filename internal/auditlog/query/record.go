@@ -57,6 +57,7 @@ type Record struct {
 	Micros  int64  `json:"us"`
 
 	// Of calls of hooks.
+	Policy     string          `json:"policy"`  // the version of the policy that it answered by
 	Group      int             `json:"group"`   // of hooks called at the same time; 0: alone
 	Started    time.Time       `json:"started"` // zero in records of older routers
 	Failure    string          `json:"failure"`

@@ -103,6 +103,7 @@ type hookView struct {
 	Kind       string            `json:"kind"`
 	Action     string            `json:"action,omitempty"`
 	Reason     string            `json:"reason,omitempty"`
+	Policy     string            `json:"policy,omitempty"`
 	Failure    string            `json:"failure,omitempty"`
 	FailedOpen bool              `json:"failed_open,omitempty"`
 	Shadow     bool              `json:"shadow,omitempty"`
@@ -147,7 +148,7 @@ func newChainView(c *query.Chain) *chainView {
 	}
 	for _, r := range c.Calls() {
 		call := hookView{
-			Hook: r.Hook, Kind: string(r.Kind), Action: r.Action, Reason: r.Reason, Failure: r.Failure,
+			Hook: r.Hook, Kind: string(r.Kind), Action: r.Action, Reason: r.Reason, Policy: r.Policy, Failure: r.Failure,
 			FailedOpen: r.FailedOpen, Shadow: r.Shadow, Micros: r.Micros, record: r,
 		}
 		if !r.Started.IsZero() {

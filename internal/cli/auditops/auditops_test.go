@@ -177,7 +177,7 @@ func TestAuditBootstrap(t *testing.T) {
 	}
 	all := func(state string) map[string]string {
 		return map[string]string{
-			"hooks_registry": state, "hooks_sessions": state, "hooks_approvals": state, "hooks_salts": state, "hooks_index": state,
+			"hooks_registry": state, "hooks_sessions": state, "hooks_approvals": state, "hooks_salts": state, "hooks_index": state, "hooks_policies": state,
 			"HOOKS_AUDIT": state, "HOOKS_CHECKPOINTS": state,
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/index"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	policies "github.com/hookrouter/hookrouter/internal/bundle/store"
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -87,6 +88,7 @@ func buckets(prefix, registrations string, replicas int) []natsx.BucketOptions {
 		approvals.Bucket(prefix, replicas),
 		recorder.SaltBucket(prefix, replicas),
 		index.Bucket(prefix, replicas),
+		policies.Bucket(prefix, replicas),
 	}
 }
 

@@ -53,7 +53,7 @@ type commands struct {
 	Hook          hook.Cmd               `cmd:"" group:"hooks" help:"Serve a hook of one line, or remove a hook."`
 	Init          initfile.Cmd           `cmd:"" group:"hooks" help:"Write a commented worker file for what is found in a directory; needs no NATS."`
 	Test          policy.TestCmd         `cmd:"" group:"hooks" help:"Run the tests of worker files, or events through one, and show what hooks decide; needs no NATS."`
-	Policy        policy.Cmd             `cmd:"" group:"hooks" help:"Compare worker files by what they would have decided."`
+	Policy        policy.Cmd             `cmd:"" group:"hooks" help:"Compare, sign and roll out the policies of workers."`
 	Validate      hook.ValidateCmd       `cmd:"" group:"hooks" help:"Call a live hook with valid and invalid data, and check that it keeps the contract."`
 	Approvals     approvals.Cmd          `cmd:"" group:"approvals" help:"Answer the approval requests of hooks."`
 	Why           why.Cmd                `cmd:"" group:"audit" help:"Tell why something was denied or allowed, by any id: which hook and rule, what changed, who approved, and what to type next."`

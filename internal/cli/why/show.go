@@ -217,6 +217,9 @@ func details(h why.Hook, decided bool) (lines []term.Cell) {
 	if h.Rule != "" && !decided {
 		lines = append(lines, term.Dim.Cell(term.Printable(h.Rule)))
 	}
+	if h.Policy != "" {
+		lines = append(lines, term.Dim.Cell("policy "+term.Printable(h.Policy)))
+	}
 	if h.Error != "" {
 		lines = append(lines, term.Red.Cell(term.Printable(h.Error)))
 	}

@@ -66,7 +66,7 @@ func New(s kind.Section, c Config) (kind.Hook, error) {
 		return kind.Hook{}, l.positioned(set.at, err)
 	}
 	p := &policy{query: query, rules: parsedQuery.rules, where: l.places(parsedQuery, compiler), name: l.relative}
-	return kind.Hook{Handler: p.handle, Files: c.read(s.Worker), Warnings: l.warnings(set.at, parsedQuery, compiler)}, nil
+	return kind.Hook{Handler: p.handle, Acts: len(c.AllowNet) > 0, Files: c.read(s.Worker), Warnings: l.warnings(set.at, parsedQuery, compiler)}, nil
 }
 
 // capabilities are those of this version of OPA, with the network as far as the hosts

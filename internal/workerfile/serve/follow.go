@@ -29,7 +29,7 @@ type follower struct {
 // run reads the file again when it, or what its hooks are built from and follow has
 // seen, changes, and at each signal, until ctx ends. As long as it could not be taken over, the log repeats why.
 func (f follower) run(ctx context.Context) {
-	var changed <-chan struct{}
+	changed := f.Changed
 	if f.Watch != nil {
 		changed = f.Watch.Changed()
 	}

@@ -30,6 +30,10 @@ type Options struct {
 	// Watch tells of changes of Path; it was made before File was read. Nil where files
 	// can't be watched: then Reload says when to read again.
 	Watch *filewatch.Watcher
+	// Changed tells of changes where Watch is nil: what Read gives is no file. Nil never does.
+	Changed <-chan struct{}
+	// Metadata is that of [worker.Options].
+	Metadata func() map[string]string
 	// Reload has the file read again with each signal; nil never does.
 	Reload <-chan os.Signal
 	// Applying is called before the hooks of a file are registered, those at the start
@@ -59,7 +63,7 @@ func Run(ctx context.Context, client *hookrouter.Client, o Options) error {
 	if o.Applying == nil {
 		o.Applying = func(*workerfile.File) func(error) { return nil }
 	}
-	w, err := worker.New(client, worker.Options{Version: version.Number()})
+	w, err := worker.New(client, worker.Options{Version: version.Number(), Metadata: o.Metadata})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/hookrouter/hookrouter/internal/bundle"
+	"github.com/hookrouter/hookrouter/internal/bundle/follow"
+	"github.com/hookrouter/hookrouter/internal/cli/keys"
+	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
+	"github.com/hookrouter/hookrouter/internal/clientconn"
+	"github.com/hookrouter/hookrouter/internal/hookstate"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/telemetry/otlp"
+	"github.com/hookrouter/hookrouter/internal/version"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	hooks "github.com/hookrouter/hookrouter/internal/workerfile/serve"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
+)
+
+// check says which flags do not go together.
+func (s serve) check() error {
+	policy := s.Policy != ""
+	switch {
+	case policy == (s.Config != ""):
+		return errors.New("give --config FILE or --policy NAME")
+	case !policy && (len(s.PolicyKey) > 0 || s.PolicyExec || s.PolicyDir != ""):
+		return errors.New("use --policy-key, --policy-exec and --policy-cache with --policy")
+	case policy && len(s.PolicyKey) == 0:
+		return errors.New("--policy needs --policy-key: whose signature counts")
+	case policy && s.DryRun:
+		return errors.New("--dry-run is about a file: use --config")
+	}
+	if policy {
+		return bundle.CheckName(s.Policy)
+	}
+	return nil
+}
+
+// followPolicy answers for the hooks of a signed policy, as it is at each time, until ctx
+// ends.
+func (s serve) followPolicy(ctx context.Context, p process) error {
+	trusted, err := keys.Read("--policy-key", s.PolicyKey)
+	if err != nil {
+		return workerfiles.InputError(err)
+	}
+	dir := s.PolicyDir
+	if dir == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return workerfiles.InputError(fmt.Errorf("keep policies: %w: say where with --policy-cache", err))
+		}
+		dir = filepath.Join(cache, "hookrouter", "policies")
+	}
+	level := &slog.LevelVar{}
+	level.Set(s.LogLevel)
+	lines := telemetry.LogLines(p.stderr, level)
+	tel, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-worker", Version: version.String(), Exporters: otlp.Exporters(), Global: true, Log: slog.New(lines)})
+	if err != nil {
+		return workerfiles.InputError(err)
+	}
+	defer func() { stopTelemetry(ctx, tel) }()
+	log := slog.New(tel.LogTo(lines, level))
+	defer telemetry.ToggleLevel(level, p.signals.Level, log)()
+	pages, err := serveHealth(ctx, s.HTTPListen, tel)
+	if err != nil {
+		return err
+	}
+	defer pages.close()
+	none := &workerfile.File{}
+	url, prefix := s.url(none), s.prefix(none)
+	memory := s.memory(url, prefix, log)
+	states := hookstate.NewBucket(func() (*natsx.Conn, error) { return natsx.Connect(memory) })
+	defer states.Close()
+	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: url, Prefix: prefix, Creds: s.NATSCreds, Role: hookrouter.RoleWorker, Name: "hook-worker", Log: log})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	follower, err := follow.New(follow.Options{
+		Name: s.Policy, Keys: keys.Verifiers(trusted), Acts: s.PolicyExec, Dir: dir, Conn: clientconn.Of(client).Transport,
+		Host: kind.Worker{States: states, Log: log}, Log: log,
+	})
+	if err != nil {
+		return workerfiles.InputError(err)
+	}
+	pages.policy.Store(follower)
+	pages.conn.Store(client.Conn())
+	defer context.AfterFunc(ctx, func() { pages.serving.Store(false) })()
+	following, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	return hooks.Run(ctx, client, hooks.Options{
+		File: none, Path: "policy " + s.Policy, Read: follower.Read, Changed: follower.Changed(), Metadata: follower.Metadata, Reload: p.signals.Reload,
+		Applying: func(file *workerfile.File) func(error) {
+			done := follower.Applying(file)
+			return func(err error) {
+				done(err)
+				if err == nil && len(file.Hooks)+len(file.Contributors) > 0 {
+					pages.serving.Store(ctx.Err() == nil)
+				}
+			}
+		},
+		NATS: natsx.RedactURL(url), Prefix: prefix, Metrics: tel.WorkerFile(), Remind: p.remind, Out: p.stderr, Log: log,
+		Ready: func() {
+			wg.Go(func() { follower.Run(following) })
+			fmt.Fprintf(p.stderr, "hook-worker %s follows policy %s on %s\n", version.Number(), s.Policy, natsx.RedactURL(url))
+		},
+	})
+}

@@ -1,0 +1,185 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/bundle"
+	"github.com/hookrouter/hookrouter/internal/evaluate"
+	"github.com/hookrouter/hookrouter/internal/hookstate"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// ShadowSuffix is what the id of a hook in shadow has besides the hook's.
+const ShadowSuffix = "-shadow"
+
+// testsWithin bounds the tests of a bundle.
+const testsWithin = time.Minute
+
+// Load builds the hooks of a bundle whose files are in a directory. acts lets them act in
+// the world. Close the file.
+func Load(b *bundle.Bundle, dir string, acts bool, host kind.Worker) (*workerfile.File, error) {
+	host.Dir = dir
+	file, err := workerfile.Parse(b.Files[0].Name, []byte(b.Files[0].Text), kinds.All(host))
+	if err != nil {
+		if all := workerfile.Errors(err); len(all) > 0 {
+			return nil, all[0]
+		}
+		return nil, err
+	}
+	if _, err = reload.Registrations(file); err == nil {
+		err = check(file, dir, acts)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// check refuses what a worker does not let policies do.
+func check(file *workerfile.File, dir string, acts bool) error {
+	if file.NATS != (workerfile.NATS{}) {
+		return errors.New("it has a section nats: the worker says itself where NATS is")
+	}
+	for _, h := range slices.Concat(file.Hooks, file.Contributors) {
+		if !acts && (h.Acts || h.Kind == "exec" || h.Kind == "http") {
+			return fmt.Errorf("hook %s acts in the world (%s): only a worker with --policy-exec takes it", h.Registration.ID, h.Kind)
+		}
+		for _, path := range h.Files {
+			if rel, err := filepath.Rel(dir, path); err != nil || !filepath.IsLocal(rel) {
+				return fmt.Errorf("hook %s reads %s, which is not in the bundle", h.Registration.ID, path)
+			}
+		}
+	}
+	return nil
+}
+
+// Test runs the tests of a bundle, without effect. The error is the first that fails.
+func Test(ctx context.Context, b *bundle.Bundle, dir string, acts bool) error {
+	ctx, cancel := context.WithTimeout(ctx, testsWithin)
+	defer cancel()
+	load := func(w kind.Worker) (*workerfile.File, error) { return Load(b, dir, acts, w) }
+	failed, first := 0, ""
+	err := evaluate.RunTests(ctx, b.Files[0].Name, load, evaluate.Options{}, func(r evaluate.Result) error {
+		if !r.OK {
+			if failed++; failed == 1 {
+				first = fmt.Sprintf("%q, line %d: %s", r.Name, r.Line, strings.Join(r.Wrong, "; "))
+			}
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("run its tests: %w", err)
+	case failed > 0:
+		return fmt.Errorf("%d of its tests fail: %s", failed, first)
+	}
+	return nil
+}
+
+// try writes the files of a bundle, builds its hooks and runs its tests.
+func (f *Follower) try(ctx context.Context, b *bundle.Bundle) error {
+	dir := f.files(b)
+	err := os.RemoveAll(dir)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err == nil {
+		_, err = b.Write(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("write its files: %w", err)
+	}
+	return Test(ctx, b, dir, f.Acts)
+}
+
+// files is the directory of a bundle's files.
+func (f *Follower) files(b *bundle.Bundle) string {
+	return filepath.Join(f.Dir, fmt.Sprintf("%s.%s.%d.files", f.Name, b.Use, b.Serial))
+}
+
+// sweep removes the files of bundles that do not run. The caller holds mu.
+func (f *Follower) sweep() {
+	old, err := filepath.Glob(filepath.Join(f.Dir, f.Name+".*.files"))
+	if err != nil {
+		return
+	}
+	for _, dir := range old {
+		used := false
+		for _, b := range f.running {
+			used = used || f.files(b) == dir
+		}
+		if !used {
+			_ = os.RemoveAll(dir) // else it stays
+		}
+	}
+}
+
+// compose gives the hooks of what runs and of what is being taken over.
+func (f *Follower) compose() (*workerfile.File, error) {
+	f.mu.Lock()
+	of := map[bundle.Use]*bundle.Bundle{bundle.Enforce: f.running[bundle.Enforce], bundle.Shadow: f.running[bundle.Shadow]}
+	if f.next != nil {
+		of[f.next.Use] = f.next
+	}
+	f.mu.Unlock()
+	all := &workerfile.File{}
+	enforced, shadow := of[bundle.Enforce], of[bundle.Shadow]
+	if enforced != nil {
+		file, err := Load(enforced, f.files(enforced), f.Acts, f.Host)
+		if err != nil {
+			return nil, err
+		}
+		all.Hooks, all.Contributors = named(file.Hooks, enforced), file.Contributors
+	}
+	if shadow != nil && (enforced == nil || shadow.Serial > enforced.Serial) {
+		host := f.Host
+		host.States = &hookstate.Memory{} // what it remembers counts nowhere else
+		file, err := Load(shadow, f.files(shadow), f.Acts, host)
+		if err != nil {
+			all.Close()
+			return nil, err
+		}
+		for i, h := range file.Hooks {
+			file.Hooks[i] = inShadow(h)
+		}
+		all.Hooks = append(all.Hooks, named(file.Hooks, shadow)...)
+		for _, h := range file.Contributors { // they are asked for, and judge nothing
+			if h.Close != nil {
+				h.Close()
+			}
+		}
+	}
+	return all, nil
+}
+
+func named(hooks []workerfile.Hook, b *bundle.Bundle) []workerfile.Hook {
+	for i := range hooks {
+		hooks[i].Policy = b.Version()
+	}
+	return hooks
+}
+
+// inShadow is a hook whose answers are recorded, and count for nothing.
+func inShadow(h workerfile.Hook) workerfile.Hook {
+	no := false
+	h.Registration.ID += ShadowSuffix
+	h.Registration.Mode, h.Registration.OnFailure, h.Registration.Durable = chain.Shadow, chain.FailOpen, &no
+	if h.Registration.Priority > math.MinInt32 {
+		h.Registration.Priority-- // before the enforced one, whose denial would end the chain
+	}
+	h.Contributors = nil
+	return h
+}

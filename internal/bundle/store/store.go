@@ -1,0 +1,77 @@
+// Package store keeps signed policies where routers keep their state: the newest of each
+// name and use, and the last [Kept] that were to be enforced, for a rollback.
+//
+// It checks no signature and knows no key. Workers do; whoever writes here without the key
+// can keep a new policy from them, and no more.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hookrouter/hookrouter/internal/bundle"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// Kept is how many bundles of a policy are kept besides the newest.
+const Kept = 32
+
+// Bucket says how the bucket of policies is made.
+func Bucket(prefix string, replicas int) natsx.BucketOptions {
+	return natsx.BucketOptions{Name: prefix + "_policies", Description: "signed policies for workers", Replicas: replicas, LeaderReads: true}
+}
+
+// Store is the policies of one bus. It is safe for concurrent use.
+type Store struct{ bucket *natsx.Bucket }
+
+// New makes a store on its s.bucket.
+func New(bucket *natsx.Bucket) *Store { return &Store{bucket} }
+
+// Entry is a stored bundle; the zero Entry says that there is none.
+type Entry struct {
+	Raw      []byte
+	Revision uint64 // of its place; what replaces it names it
+}
+
+// Get reads the newest bundle of a name and a use, or the one of a serial, which was to be
+// enforced.
+func (s *Store) Get(ctx context.Context, name string, use bundle.Use, serial uint64) (Entry, error) {
+	key := newest(name, use)
+	if serial > 0 {
+		key = archived(name, serial)
+	}
+	e, err := s.bucket.Get(ctx, key)
+	if errors.Is(err, natsx.ErrNoKey) {
+		return Entry{}, nil
+	}
+	return Entry{e.Value, e.Revision}, err
+}
+
+// Put stores a bundle in the place of one with a revision, 0 for none. The error has code
+// 409 where there is another meanwhile.
+func (s *Store) Put(ctx context.Context, b bundle.Statement, raw []byte, at uint64) (revision uint64, err error) {
+	revision, err = s.bucket.Update(ctx, newest(b.Name, b.Use), raw, at)
+	if errors.Is(err, natsx.ErrRevision) {
+		return 0, wire.Errorf(wire.Conflict, "policy %s was pushed by somebody else meanwhile: look at it, and push again", b.Name)
+	}
+	if err != nil || b.Use != bundle.Enforce {
+		return revision, err
+	}
+	if _, err := s.bucket.Put(ctx, archived(b.Name, b.Serial), raw); err != nil {
+		return 0, err
+	}
+	if b.Serial > Kept {
+		old := archived(b.Name, b.Serial-Kept)
+		if e, err := s.bucket.Get(ctx, old); err == nil {
+			_ = s.bucket.Remove(ctx, old, e.Revision) // else it stays
+		}
+	}
+	return revision, nil
+}
+
+// Names of policies hold dots, which part the words of keys: so the rest stands before.
+func newest(name string, use bundle.Use) string { return string(use) + "." + name }
+
+func archived(name string, serial uint64) string { return fmt.Sprintf("serial.%d.%s", serial, name) }

@@ -1,0 +1,258 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/bundle"
+	"github.com/hookrouter/hookrouter/internal/bundle/follow"
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+)
+
+// PushCmd is `hookctl policy push`.
+type PushCmd struct {
+	Name string `arg:"" help:"Name of the policy, as workers are started with."`
+	File string `arg:"" help:"The worker file, or git:REVISION:FILE."`
+	signing
+	Shadow bool   `help:"Have workers try it beside what is enforced: its answers are recorded, and count for nothing."`
+	Commit string `placeholder:"HASH" help:"Commit that the files are from, for the record."`
+}
+
+// Help is what the command does, at length.
+func (c *PushCmd) Help() string {
+	return `The worker file and the files that its hooks are built from are signed and handed to routers, once its tests pass here. Workers that were
+started with --policy NAME and the verifier key take it over when its tests pass there too, without losing a call, and keep it on disk.
+
+A hook that leaves the policy is unregistered; a guard stays, and denies, until hookctl hook rm removes it.`
+}
+
+// Run signs and pushes.
+func (c *PushCmd) Run(ctx context.Context, e *cli.Env) error {
+	dir, err := os.MkdirTemp("", "hookctl-policy-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	path := c.File
+	if rev, given, err := parseRevision(c.File); err != nil {
+		return err
+	} else if given {
+		from := filepath.Join(dir, "from")
+		if err := os.Mkdir(from, 0o700); err != nil {
+			return err
+		}
+		if path, err = rev.checkout(ctx, from); err != nil {
+			return err
+		}
+	}
+	files, err := collect(path, e)
+	if err != nil {
+		return err
+	}
+	d, err := c.sit(ctx, e, c.Name)
+	if err != nil {
+		return err
+	}
+	s := bundle.Statement{Serial: d.serial(c.Serial), Use: bundle.Enforce, Commit: c.Commit}
+	if c.Shadow {
+		s.Use = bundle.Shadow
+	}
+	trial := &bundle.Bundle{Files: files}
+	at := filepath.Join(dir, "trial")
+	if err := os.Mkdir(at, 0o700); err != nil {
+		return err
+	}
+	if _, err := trial.Write(at); err != nil {
+		return err
+	}
+	if err := follow.Test(ctx, trial, at, true); err != nil {
+		return fmt.Errorf("policy push: %w", err)
+	}
+	leaving(e, d.now[bundle.Enforce].Bundle, path, s.Use)
+	b, err := d.push(ctx, s, files)
+	if err != nil {
+		return err
+	}
+	showPushed(e, b)
+	return nil
+}
+
+// collect reads a worker file and the files that its hooks are built from.
+func collect(path string, e *cli.Env) ([]bundle.File, error) {
+	file, err := workerfiles.Look(path, kind.Worker{}, cleanWriter{e.Stderr})
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, h := range slices.Concat(file.Hooks, file.Contributors) {
+		paths = append(paths, h.Files...)
+	}
+	names := map[string]bool{}
+	for _, one := range paths {
+		err := filepath.WalkDir(one, func(p string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			rel, err := filepath.Rel(dir, p)
+			if err != nil || !filepath.IsLocal(rel) {
+				return fmt.Errorf("policy push: %s is not below %s, where the worker file is", term.Printable(p), term.Printable(dir))
+			}
+			names[filepath.ToSlash(rel)] = true
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	main := filepath.Base(path)
+	delete(names, main)
+	list := []string{main}
+	for name := range names {
+		list = append(list, name)
+	}
+	slices.Sort(list[1:])
+	var files []bundle.File
+	for _, name := range list {
+		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, bundle.File{Name: name, Text: string(text)})
+	}
+	return files, nil
+}
+
+// leaving warns of guards that a new version does not have: they deny until they are removed.
+func leaving(e *cli.Env, now *bundle.Bundle, path string, use bundle.Use) {
+	if now == nil || use != bundle.Enforce {
+		return
+	}
+	dir, err := os.MkdirTemp("", "hookctl-policy-")
+	if err != nil {
+		return
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	old, err := now.Write(dir)
+	if err != nil {
+		return
+	}
+	discard := cleanWriter{new(strings.Builder)}
+	was, err := workerfiles.Look(old, kind.Worker{}, discard)
+	if err != nil {
+		return
+	}
+	defer was.Close()
+	is, err := workerfiles.Look(path, kind.Worker{}, discard)
+	if err != nil {
+		return
+	}
+	defer is.Close()
+	stay := ids(is)
+	for _, h := range was.Hooks {
+		if id := h.Registration.ID; h.Registration.StaysRegistered() && !slices.Contains(stay, id) {
+			fmt.Fprintf(e.Stderr, "hookctl: %s leaves the policy, and denies until `hookctl hook rm %s`\n", term.Printable(id), term.Printable(id))
+		}
+	}
+}
+
+// EnforceCmd is `hookctl policy enforce`.
+type EnforceCmd struct {
+	Name string `arg:"" help:"Name of the policy."`
+	signing
+}
+
+// Help is what the command does, at length.
+func (c *EnforceCmd) Help() string {
+	return "The version that workers try in shadow is signed anew, to be enforced. hookctl policy compare shows before what that changes."
+}
+
+// Run enforces what is tried.
+func (c *EnforceCmd) Run(ctx context.Context, e *cli.Env) error {
+	d, err := c.sit(ctx, e, c.Name)
+	if err != nil {
+		return err
+	}
+	tried, enforced := d.now[bundle.Shadow].Bundle, d.now[bundle.Enforce].Bundle
+	if tried == nil || enforced != nil && tried.Serial < enforced.Serial {
+		return errors.New("policy enforce: nothing is tried in shadow: `hookctl policy push --shadow` has workers try something")
+	}
+	b, err := d.push(ctx, bundle.Statement{Serial: d.serial(c.Serial), Use: bundle.Enforce, Commit: tried.Commit}, tried.Files)
+	if err != nil {
+		return err
+	}
+	showPushed(e, b)
+	return nil
+}
+
+// RollbackCmd is `hookctl policy rollback`.
+type RollbackCmd struct {
+	Name string `arg:"" help:"Name of the policy."`
+	To   uint64 `placeholder:"SERIAL" help:"The version to go back to; default: the one before."`
+	signing
+}
+
+// Help is what the command does, at length.
+func (c *RollbackCmd) Help() string {
+	return "The files of an earlier version are signed anew, with a new serial that says what it restores. Routers keep the last 32 versions; push an older one from its commit."
+}
+
+// Run rolls back.
+func (c *RollbackCmd) Run(ctx context.Context, e *cli.Env) error {
+	d, err := c.sit(ctx, e, c.Name)
+	if err != nil {
+		return err
+	}
+	now := d.now[bundle.Enforce].Bundle
+	if now == nil {
+		return fmt.Errorf("policy rollback: nothing is enforced of policy %s", c.Name)
+	}
+	old, err := d.before(ctx, now, c.To)
+	if err != nil {
+		return err
+	}
+	b, err := d.push(ctx, bundle.Statement{Serial: d.serial(c.Serial), Use: bundle.Enforce, Restores: old.Serial, Commit: old.Commit}, old.Files)
+	if err != nil {
+		return err
+	}
+	showPushed(e, b)
+	return nil
+}
+
+// before finds an earlier version; serial 0 is the last that was enforced before, with
+// other files.
+func (d *desk) before(ctx context.Context, now *bundle.Bundle, serial uint64) (*bundle.Bundle, error) {
+	if serial > 0 {
+		one, err := d.get(ctx, bundle.Enforce, serial)
+		if err == nil && one.Bundle == nil {
+			err = fmt.Errorf("policy rollback: routers do not have %s@%d, or another key signed it: push it from its commit", d.name, serial)
+		}
+		return one.Bundle, err
+	}
+	for serial = now.Serial - 1; serial > 0 && now.Serial-serial <= maxBack; serial-- {
+		one, err := d.get(ctx, bundle.Enforce, serial)
+		if err != nil {
+			return nil, err
+		}
+		if one.Bundle != nil && one.Bundle.Digest != now.Digest {
+			return one.Bundle, nil
+		}
+	}
+	return nil, fmt.Errorf("policy rollback: no version before %s is stored: say which with --to, or push one from its commit", now.Short())
+}
+
+// maxBack is how far before looks.
+const maxBack = 64

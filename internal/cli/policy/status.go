@@ -1,0 +1,111 @@
+package policy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+)
+
+// StatusCmd is `hookctl policy status`.
+type StatusCmd struct {
+	Name string        `arg:"" optional:"" help:"Only of this policy."`
+	Wait time.Duration `default:"500ms" help:"How long workers have to answer, after the last that did."`
+}
+
+// Help is what the command does, at length.
+func (c *StatusCmd) Help() string {
+	return "Each worker that follows a signed policy is listed with the version that it enforces, the one that it tries in shadow, and what it refused and why. It is what workers say."
+}
+
+// ran is what one worker runs.
+type ran struct {
+	Instance string `json:"instance"`
+	Name     string `json:"name"`
+	Policy   string `json:"policy,omitempty"`
+	Shadow   string `json:"shadow,omitempty"`
+	Refused  string `json:"refused,omitempty"` // the version
+	Why      string `json:"why,omitempty"`     // it was refused
+}
+
+// Run asks the workers.
+func (c *StatusCmd) Run(ctx context.Context, e *cli.Env) error {
+	b, err := e.Connect()
+	if err != nil {
+		return err
+	}
+	answers := make(chan *nats.Msg, 1024)
+	inbox := b.Conn().NewInbox()
+	sub, err := b.Conn().ChanSubscribe(inbox, answers)
+	if err != nil {
+		return cli.Disconnected(fmt.Errorf("ask the workers: %w", err))
+	}
+	defer sub.Unsubscribe() //nolint:errcheck // the connection is closed soon
+	if err := b.Conn().PublishRequest(micro.APIPrefix+"."+micro.InfoVerb.String(), inbox, nil); err != nil {
+		return cli.Disconnected(fmt.Errorf("ask the workers: %w", err))
+	}
+	list := []ran{}
+	for waits := true; waits; {
+		select {
+		case msg := <-answers:
+			var info micro.Info
+			if len(msg.Data) == 0 || json.Unmarshal(msg.Data, &info) != nil {
+				continue // no responders
+			}
+			m := info.Metadata
+			if m["policy_name"] == "" || c.Name != "" && m["policy_name"] != c.Name || m["prefix"] != b.Prefix() {
+				continue
+			}
+			list = append(list, ran{m["instance"], m["policy_name"], m["policy"], m["policy_shadow"], m["policy_refused"], m["policy_refused_why"]})
+		case <-time.After(c.Wait):
+			waits = false
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	slices.SortFunc(list, func(a, b ran) int { return strings.Compare(a.Name+" "+a.Instance, b.Name+" "+b.Instance) })
+	showRan(e, list)
+	return nil
+}
+
+func showRan(e *cli.Env, list []ran) {
+	switch {
+	case e.Out.Document(list):
+		return
+	case len(list) == 0:
+		e.Out.Print("no worker that follows a policy answers\n")
+		return
+	}
+	rows := [][]term.Cell{term.Heads("WORKER", "ENFORCED", "SHADOW")}
+	for _, r := range list {
+		enforced := term.Row(shortVersion(r.Policy))[0]
+		if r.Policy == "" {
+			enforced = term.Yellow.Cell("nothing of " + term.Clip(term.Printable(r.Name), 20))
+		}
+		rows = append(rows, term.Row(term.Clip(term.Printable(r.Instance), 24), enforced, shortVersion(r.Shadow)))
+	}
+	e.Out.Table(rows)
+	for _, r := range list {
+		if r.Why != "" {
+			e.Out.Print("\n%s refused %s:\n  %s\n", term.Clip(term.Printable(r.Instance), 24), shortVersion(r.Refused), term.Clip(term.Printable(r.Why), 400))
+		}
+	}
+}
+
+// shortVersion is a version with the begin of its digest.
+func shortVersion(version string) string {
+	const most = 8
+	name, digest, found := strings.Cut(version, " sha256:")
+	if found && len(digest) > most {
+		digest = digest[:most]
+	}
+	return term.OrDash(term.Printable(strings.TrimSpace(name + " " + digest)))
+}

@@ -1,0 +1,152 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
+
+	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
+	"github.com/hookrouter/hookrouter/internal/bundle"
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/clientconn"
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// signing are the flags of commands that sign a policy.
+type signing struct {
+	Key    string `required:"" type:"path" placeholder:"FILE" help:"The private key that signs; audit key new makes one."`
+	Serial uint64 `placeholder:"N" help:"Serial of the new version; default: one more than the stored one."`
+}
+
+// stored is a policy as routers have it.
+type stored struct {
+	*bundle.Bundle        // nil where there is none that the key signed
+	revision       uint64 // 0 for none
+}
+
+// desk signs policies and hands them to routers.
+type desk struct {
+	key  *signer.Key
+	conn *clientconn.Conn
+	name string
+	now  map[bundle.Use]stored
+}
+
+// sit reads the key, and what is stored of a policy.
+func (s signing) sit(ctx context.Context, e *cli.Env, name string) (*desk, error) {
+	if err := bundle.CheckName(name); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(s.Key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read --key: there is no file %s: `hookctl audit key new %s --name NAME` makes it", s.Key, s.Key)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read --key: %w", err)
+	}
+	key, err := signer.ParseKey(strings.TrimSpace(string(text)))
+	if err != nil {
+		return nil, fmt.Errorf("read --key %s: it holds no private key: `hookctl audit key new` makes one", s.Key)
+	}
+	client, err := e.Client(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := &desk{key: key, conn: clientconn.Of(client), name: name, now: map[bundle.Use]stored{}}
+	for _, use := range [...]bundle.Use{bundle.Enforce, bundle.Shadow} {
+		one, err := d.get(ctx, use, 0)
+		if err != nil {
+			return nil, fmt.Errorf("ask for policy %s: %w", name, err)
+		}
+		if one.Bundle == nil && one.revision > 0 && s.Serial == 0 {
+			return nil, fmt.Errorf("another key signed the policy %s that is stored to %s: say with --serial which one follows what workers run (`hookctl policy status`)", name, use)
+		}
+		d.now[use] = one
+	}
+	return d, nil
+}
+
+// get reads what is stored, and was signed with the key.
+func (d *desk) get(ctx context.Context, use bundle.Use, serial uint64) (one stored, err error) {
+	body, err := jsonv2.Marshal(struct {
+		Name   string     `json:"name"`
+		Use    bundle.Use `json:"use"`
+		Serial uint64     `json:"serial"`
+	}{d.name, use, serial})
+	if err != nil {
+		return one, err
+	}
+	reply, err := d.conn.Request(ctx, clientconn.Request{Subject: d.conn.Transport.Of("policy", "get"), Body: body, Header: wire.Header{}})
+	if err != nil {
+		return one, err
+	}
+	if one.revision, err = strconv.ParseUint(wire.Get(reply.Header, wire.HeaderRevision), 10, 64); err != nil {
+		return one, errors.New("the router's answer has no revision")
+	}
+	if b, err := bundle.Open(reply.Data, d.key.Verifier); len(reply.Data) > 0 && err == nil && b.Name == d.name {
+		one.Bundle = b
+	}
+	return one, nil
+}
+
+// serial is that of the next version.
+func (d *desk) serial(given uint64) uint64 {
+	if given > 0 {
+		return given
+	}
+	last := uint64(0)
+	for _, one := range d.now {
+		if one.Bundle != nil {
+			last = max(last, one.Bundle.Serial)
+		}
+	}
+	return last + 1
+}
+
+// push signs files and stores them.
+func (d *desk) push(ctx context.Context, s bundle.Statement, files []bundle.File) (*bundle.Bundle, error) {
+	s.Name, s.Created = d.name, time.Now()
+	b, err := bundle.Seal(d.key.Signer, s, files)
+	if err != nil {
+		return nil, err
+	}
+	_, err = d.conn.Request(ctx, clientconn.Request{
+		Subject: d.conn.Transport.Of("policy", "push"), Body: b.Raw,
+		Header: wire.Header{wire.HeaderRevision: {strconv.FormatUint(d.now[s.Use].revision, 10)}},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("push policy %s: %w", s.Short(), err)
+	}
+	return b, nil
+}
+
+// pushed is the JSON of a version that was pushed.
+type pushed struct {
+	Name     string     `json:"name"`
+	Serial   uint64     `json:"serial"`
+	Use      bundle.Use `json:"use"`
+	Digest   string     `json:"sha256"`
+	Restores uint64     `json:"restores,omitempty"`
+	Commit   string     `json:"commit,omitempty"`
+	Files    []string   `json:"files"`
+}
+
+func showPushed(e *cli.Env, b *bundle.Bundle) {
+	one := pushed{b.Name, b.Serial, b.Use, b.Digest, b.Restores, b.Commit, nil}
+	for _, f := range b.Files {
+		one.Files = append(one.Files, f.Name)
+	}
+	if e.Out.Document(one) {
+		return
+	}
+	e.Out.Print("pushed %s to %s, with %s\nsha256:%s\n", b.Short(), b.Use, term.Plural(len(b.Files), "file"), b.Digest)
+	e.Out.Print("hookctl policy status %s says which workers run it\n", b.Name)
+}
