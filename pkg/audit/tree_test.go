@@ -57,7 +57,7 @@ func TestTreeIsTheOneOfTlog(t *testing.T) {
 	}
 }
 
-// TestLeavesAreAsDescribed makes the leaves of a message as protocol.md says.
+// TestLeavesAreAsDescribed makes the leaves of a message as audit-format.md says.
 func TestLeavesAreAsDescribed(t *testing.T) {
 	sum := func(text string) string {
 		sum := sha256.Sum256([]byte(text))
