@@ -196,11 +196,11 @@ func TestWhatCameWithTheEndIsForgotten(t *testing.T) {
 	}
 	for later, want := range map[time.Duration]bool{-1: false, 0: false, 1: true} {
 		q := approval.Record{Request: approval.Request{ID: later.String(), Session: "s1", Hook: "asks", Prompt: later.String()}}
-		if err := store.Remember(ctx, q, ended.Ended.Add(later), approval.Decision{Granted: true, Option: "Allow always"}); err != nil {
+		if err := store.Remember(ctx, q, nil, ended.Ended.Add(later), approval.Decision{Granted: true, Option: "Allow always"}); err != nil {
 			t.Fatal(err)
 		}
 		state, err := store.Get(ctx, "s1")
-		if _, granted := state.Remembered(q); err != nil || granted != want {
+		if _, granted := state.Remembered(q, nil); err != nil || granted != want {
 			t.Errorf("what came %v after the end is remembered: %v, %v", later, granted, err)
 		}
 	}
