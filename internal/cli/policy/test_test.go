@@ -54,3 +54,13 @@ FAILED  wrong.yaml:4  nobody deploys
 		t.Errorf("a file that is wrong: %+v", o)
 	}
 }
+
+// From a clone, without a worker file there, it runs the tests of the policies that come with it.
+func TestTestRunsFromAClone(t *testing.T) {
+	t.Chdir("../../..")
+	f := &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{"NATS_URL": "nats://127.0.0.1:1"}}
+	got := f.Run("test")
+	if got.Code != cli.ExitOK || !strings.Contains(got.Stdout, "examples/policies/coding-agent.yaml:") || !strings.HasSuffix(got.Stdout, ", 0 failed\n") {
+		t.Errorf("%+v", got)
+	}
+}
