@@ -176,6 +176,15 @@ var toolVendors = []struct {
 		{agentKind, []string{"task", "delegate"}},
 		{todoKind, []string{"todo"}},
 	}},
+	// block/goose crates/goose-mcp/src/developer and its platform extensions; the prefix is the extension's name.
+	{"Goose", []toolRow{
+		{shellKind, []string{"shell", "developer__shell"}},
+		{editorKind, []string{"text_editor", "developer__text_editor"}},
+		{writeKind, []string{"write", "developer__write"}},
+		{editKind, []string{"edit", "developer__edit"}},
+		{listKind, []string{"tree", "developer__tree"}},
+		{todoKind, []string{"todo__todo_write"}},
+	}},
 	// Names that agents of one's own like to use.
 	{"others", []toolRow{
 		{shellKind, []string{"sh", "zsh", "cmd", "terminal", "execute_command", "run_command", "run_shell", "execute_bash"}},

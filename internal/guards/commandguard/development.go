@@ -25,7 +25,7 @@ sort uniq shuf join lsb_release sw_vers pstree nvidia-smi pg_isready open xdg-op
 set shift return exit break continue read mapfile readarray let local declare typeset readonly export unset wait jobs fg bg ulimit umask hash getopts shopt trap source . logout
 # change files
 cp mv rm rmdir mkdir touch ln chmod chown chgrp tee sed gsed split csplit mktemp patchelf dos2unix unix2dos install tar bsdtar gtar zip unzip gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd 7z rsync ditto
-ed vi vim nvim nano emacs code ctags sponge ffmpeg ffprobe convert magick identify pandoc dot mmdc optipng jpegoptim
+apply_patch ed vi vim nvim nano emacs code ctags sponge ffmpeg ffprobe convert magick identify pandoc dot mmdc optipng jpegoptim
 # run what is judged itself, and shells whose scripts are files
 env time timeout nice ionice nohup stdbuf command builtin exec setsid xargs npx bunx pnpx uvx watch flock caffeinate unbuffer entr cross-env xvfb-run catchsegv busybox toybox eatmydata chronic strace ltrace valgrind arch
 bash sh zsh dash ksh

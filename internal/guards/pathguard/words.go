@@ -45,7 +45,7 @@ func texts(text string) []string {
 
 // word is a file that a command names; file says that it certainly is one.
 func (s *collector) word(w shell.Word, text string, a access, file bool) {
-	if text == "" || text == "-" || strings.Contains(text, "://") && !strings.HasPrefix(text, "file://") {
+	if text == "" || text == "-" || strings.Contains(text, "://") && !strings.HasPrefix(text, "file://") && !strings.Contains(text, "/..") {
 		return
 	}
 	if !w.Known {

@@ -3,6 +3,7 @@ package shell
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -11,7 +12,7 @@ import (
 var readable = map[string]struct{ codes, flags []string }{
 	"Python":     {[]string{"-c"}, []string{"-u", "-B", "-I", "-s", "-S", "-E"}},
 	"JavaScript": {[]string{"-e", "-p", "--eval", "--print"}, []string{"--no-warnings"}},
-	"Perl":       {[]string{"-e", "-pe", "-ne"}, []string{"-p", "-i", "-pi", "-i.bak", "-pi.bak", "-0", "-0777", "-l"}},
+	"Perl":       {[]string{"-e", "-pe", "-ne", "-0pe", "-0777pe", "-0777ne"}, []string{"-p", "-n", "-i", "-pi", "-0pi", "-0777pi", "-i.bak", "-pi.bak", "-0", "-0777", "-l"}},
 }
 
 // words that code may have which computes and prints. Whatever a name that is not among
@@ -39,83 +40,115 @@ var codeModules = strings.Fields("json sys math re datetime time random statisti
 // codeOthers may be imported and asked for their version.
 const codeOthers = `numpy|pandas|torch|tensorflow|django|flask|fastapi|requests|httpx|pydantic|sqlalchemy|pytest|yaml|scipy|sklearn|transformers`
 
+// predefined are names that mean something unless the code gives them a value, and it may seem
+// to: in a loop without rounds, as an argument.
+var predefined = strings.Fields(`aiter anext ascii breakpoint bytearray classmethod complex delattr dir eval exec getattr globals hash help input issubclass locals memoryview object open property
+	setattr staticmethod super vars license credits copyright quit Path
+	Function require process globalThis global module exports import fetch setTimeout setInterval setImmediate queueMicrotask structuredClone Reflect Proxy WebAssembly Worker constructor prototype Symbol Promise RegExp Buffer`)
+
+func powerful(name string) bool {
+	return strings.HasPrefix(name, "__") || slices.Contains(predefined, name) || strings.ContainsFunc(name, func(r rune) bool { return r >= 0x80 })
+}
+
 // maxCode bounds the code that is read, in bytes.
 const maxCode = 4 << 10
 
 var (
-	codeTexts  = regexp.MustCompile(`'[^'\\` + "`" + `\n]*'|"[^"\\` + "`" + `\n]*"`)
-	codeName   = regexp.MustCompile(`[\p{L}_$][\p{L}\p{N}_$]*`)
-	codeImport = regexp.MustCompile(`(?m)(^|;)\s*import +(\w+(?: *, *\w+)*) *(;|$)`)
-	// codeFrom takes names out of a module; what they are is looked at like any other.
-	codeFrom = regexp.MustCompile(`(?m)(^|;)[ \t]*from +(\w+) +import +`)
-	// codeVersion is what may be asked of any program that is installed.
-	codeVersion = regexp.MustCompile(`\b(` + codeOthers + `)\.__version__|\bprocess\.(versions?|arch|platform)\b`)
-	codeOther   = regexp.MustCompile(`^(` + codeOthers + `)$`)
-	// codeFile is a file that tells nothing of a secret.
-	codeFile = regexp.MustCompile(`\brequire\(['"](\.{1,2}/)+([\w-]+/)*(package|package-lock|tsconfig)\.json['"]\)` +
-		`|\bopen\(['"]([\w-]+/)*[\w-]+\.(json|csv|tsv|txt|md|xml|html)['"](, *['"]rb?['"])?\)`)
-	// codeSecret is in the names of files that may well tell one.
-	codeSecret = regexp.MustCompile(`(?i)secret|cred|token|passw|key|auth|config|settings|account|hosts|state`)
+	codeTexts = regexp.MustCompile(`'(\\.|[^'\\` + "`" + `\n])*'|"(\\.|[^"\\` + "`" + `\n])*"`)
+	codeName  = regexp.MustCompile(`[\p{L}_$][\p{L}\p{N}_$]*`)
+	// codeNamed is what may be done with what is named by a text, of which the number stands there:
+	// to be loaded, to be asked for its version, or to be opened by the module fs.
+	codeNamed   = regexp.MustCompile(`\brequire\("(\d+)"\)(?:\.(version\b|(?:readFileSync|existsSync|writeFileSync)\("(\d+)"))?|\bfs\.(readFileSync|existsSync|writeFileSync)\("(\d+)"`)
+	codeVersion = regexp.MustCompile(`\bprocess\.(versions?|arch|platform)\b`)
+	codeFS      = regexp.MustCompile(`(?:^|;)\s*(?:const|var|let) fs *= *require\("(\d+)"\) *(;|\n)`)
+	codePackage = regexp.MustCompile(`^[a-z@][\w@-]*(/[\w-][\w.-]*)*$`)
+	codeData    = regexp.MustCompile(`^\.[\w./-]*\.json$`)
+	codePath    = regexp.MustCompile(`^[\w./@ -]+$`)
+	codeModule  = regexp.MustCompile(`^(node:)?fs$`)
 	// perlReplaces is code of Perl that replaces text by text.
 	perlReplaces = regexp.MustCompile(`^\s*(s/(\\.|[^/\\@{` + "`" + `])*/(\\.|[^/\\@{` + "`" + `])*/[gimsx]*\s*;?\s*)+$`)
 	// codeIndex leads to each member of an object of JavaScript, by a text.
 	codeIndex  = regexp.MustCompile(`[\w$\])"]\s*\[`)
-	codePrefix = regexp.MustCompile(`[\w.]""`)
+	codePrefix = regexp.MustCompile(`[\w.]"\d`)
 	// codeSet is a name that the code gives a value, or takes from a loop.
 	codeSet = regexp.MustCompile(`(?m)(?:^|;)\s*(?:(?:const|let|var) +)?(\w+) *=[^=]|\bfor +(\w+)(?: *, *(\w+))? +in\b|\blambda +(\w+) *:|\b(\w+) *=>|\((\w+) *, *(\w+)\) *=>`)
 )
 
-// harmlessCode reports whether code only computes and prints: each of its names is known to
-// do no more, is one that it gives a value, or a module that it imports and asks for its
-// version. Texts hold no code, since nothing that runs one is known.
-func harmlessCode(code, language string) bool {
-	if language == "Perl" {
-		return perlReplaces.MatchString(code)
+// harmlessCode reports whether code only computes, prints, and opens files that are named where
+// it does: each of its names is known to do no more, or is one that it gives a value. Texts hold
+// no code, since nothing that runs one is known. files are those that it opens.
+func harmlessCode(code, language string) (files []Redirect, ok bool) {
+	switch language {
+	case "Python":
+		return harmlessPython(code)
+	case "Perl":
+		return nil, perlReplaces.MatchString(code)
 	}
-	code = codeFile.ReplaceAllStringFunc(code, func(file string) string {
-		if strings.HasPrefix(file, "open") && codeSecret.MatchString(file) {
-			return file
-		}
-		return "0"
+	if len(code) > maxCode {
+		return nil, false
+	}
+	var texts []string
+	code = codeTexts.ReplaceAllStringFunc(code, func(text string) string {
+		texts = append(texts, text[1:len(text)-1])
+		return `"` + strconv.Itoa(len(texts)-1) + `"`
 	})
-	if strings.ContainsAny(code, "`\\@#") || len(code) > maxCode {
-		return false
+	slash := strings.IndexByte(code, '/') // of a pattern, in which a quote begins no text
+	if strings.Contains(code, "'") || strings.Count(code, `"`) != 2*len(texts) || slash >= 0 && strings.Contains(code[slash:], `"`) {
+		return nil, false
 	}
-	code = codeTexts.ReplaceAllString(code, `""`)
-	if strings.Contains(code, "'") || strings.Count(code, `"`) != 2*strings.Count(code, `""`) || codePrefix.MatchString(code) {
-		return false // a text is open, or is an f-string or the like
-	}
-	known := map[string]bool{}
-	for _, m := range codeFrom.FindAllStringSubmatch(code, -1) {
-		if !slices.Contains(codeModules, m[2]) {
-			return false
-		}
-	}
-	code = codeFrom.ReplaceAllString(code, ";")
-	for _, m := range codeImport.FindAllStringSubmatch(code, -1) {
-		for name := range strings.SplitSeq(m[2], ",") {
-			switch name = strings.TrimSpace(name); {
-			case slices.Contains(codeModules, name):
-				known[name] = true
-			case !codeOther.MatchString(name):
-				return false
-			}
-		}
-	}
-	code = codeVersion.ReplaceAllString(codeImport.ReplaceAllString(code, ";"), "0")
-	if language != "Python" && codeIndex.MatchString(code) {
-		return false
+	code, files = opened(code, texts)
+	if strings.ContainsAny(code, "`\\@#") || codePrefix.MatchString(code) || codeIndex.MatchString(code) {
+		return nil, false
 	}
 	given := map[string]bool{}
 	for _, m := range codeSet.FindAllStringSubmatch(code, -1) {
 		for _, name := range m[1:] {
-			if codeWords[name] || known[name] {
-				return false // it would mean something else
+			if codeWords[name] || powerful(name) {
+				return nil, false // it would mean something else
 			}
 			given[name] = true
 		}
 	}
-	return !slices.ContainsFunc(codeName.FindAllString(code, -1), func(name string) bool { return !codeWords[name] && !known[name] && !given[name] })
+	for _, at := range codeName.FindAllStringIndex(code, -1) {
+		name, member := code[at[0]:at[1]], strings.HasSuffix(strings.TrimSpace(code[:at[0]]), ".")
+		if !codeWords[name] && (member || !given[name]) {
+			return nil, false
+		}
+	}
+	return files, true
+}
+
+// opened are the files that code of JavaScript opens by their names, and the code without that.
+func opened(code string, texts []string) (rest string, files []Redirect) {
+	text := func(number string) string {
+		i, err := strconv.Atoi(number)
+		if err != nil || i >= len(texts) {
+			return ""
+		}
+		return texts[i]
+	}
+	code = codeFS.ReplaceAllStringFunc(code, func(found string) string {
+		if !codeModule.MatchString(text(codeFS.FindStringSubmatch(found)[1])) {
+			return found
+		}
+		return ";"
+	})
+	rest = codeNamed.ReplaceAllStringFunc(code, func(found string) string {
+		m := codeNamed.FindStringSubmatch(found)
+		module, does, file := text(m[1]), m[2]+m[4], text(m[3]+m[5])
+		switch {
+		case m[1] != "" && does == "version" && codePackage.MatchString(module):
+			return "0"
+		case m[1] != "" && (does == "" || does == "version") && codeData.MatchString(module):
+			files = append(files, Redirect{File: Word{Text: module, Known: true}})
+			return "0"
+		case m[3]+m[5] != "" && (m[1] == "" || codeModule.MatchString(module)) && codePath.MatchString(file):
+			files = append(files, Redirect{File: Word{Text: file, Known: true}, Write: strings.HasPrefix(does, "write")})
+			return "log(0"
+		}
+		return found
+	})
+	return codeVersion.ReplaceAllString(rest, "0"), files
 }
 
 // codeOf is the code that an interpreter is given, where that is all it is given: one text
@@ -136,9 +169,11 @@ func (of interpreter) codeOf(args []Word) (code string, ok bool) {
 	return code, ok
 }
 
-// harmless reports whether the code that stands in the arguments is read, and only computes
-// and prints.
-func (of interpreter) harmless(args []Word) bool {
+// harmless is [harmlessCode] of the code that stands in the arguments.
+func (of interpreter) harmless(args []Word) (files []Redirect, ok bool) {
 	code, ok := of.codeOf(args)
-	return ok && harmlessCode(code, of.name)
+	if !ok {
+		return nil, false
+	}
+	return harmlessCode(code, of.name)
 }

@@ -79,13 +79,20 @@ func (s source) interpreter(c *Command, of interpreter, ctx context) {
 		s.runsMade(c, v)
 	}
 	reads := of.stdin && len(file) == 0 || len(file) > 0 && (file[0].Text == "-" || isDescriptor(file[0].Text))
+	var opened []Redirect
+	var harmless bool
 	switch {
-	case code && of.harmless(c.Args()):
+	case code:
+		opened, harmless = of.harmless(c.Args())
+	case reads && ctx.feed != nil && ctx.feed.known && len(file) < 2:
+		opened, harmless = harmlessCode(ctx.feed.text, of.name)
+	}
+	switch {
+	case harmless:
+		c.Redirects = append(slices.Clip(c.Redirects), opened...)
 		return
 	case code:
 		c.Runs = append(c.Runs, runsOf(c.Args())...)
-	case reads && ctx.feed != nil && ctx.feed.known && len(file) < 2 && harmlessCode(ctx.feed.text, of.name):
-		return
 	case reads && ctx.feed != nil:
 		c.Runs = append(c.Runs, ctx.feed.from...)
 	case !reads && len(file) > 0:

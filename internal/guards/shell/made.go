@@ -115,6 +115,9 @@ func (f *files) among(words []Word) (by []string) {
 
 // runsFile looks at the name of a file that a command runs.
 func (s source) runsFile(c *Command, file Word) {
+	if file.Known && len(s.files.by) == 0 && !s.files.unpacked && c.Name() == "node" && Option(*c, "--test") == Yes {
+		return // whichever tests the project has
+	}
 	if !file.plain() {
 		c.Runs = append(c.Runs, file.Runs...)
 		c.doubt(c.Name() + " runs a file that is known only then: " + clip(file.Text))

@@ -24,6 +24,7 @@ type parser struct {
 	full      bool              // there are more commands than are listed
 	files     files             // that were made
 	aliases   map[string]string // what a name stands for
+	loops     map[string]Word   // what the variable of a loop is in this round
 }
 
 // context is what stands around a command.
@@ -106,6 +107,8 @@ func (s source) walk(node syntax.Node, ctx context) {
 			ctx.feed = s.piped(s.script.Commands[min(before, len(s.script.Commands)):])
 			s.walk(n.Y, ctx)
 			return false
+		case *syntax.ForClause:
+			return !s.loop(n, ctx)
 		case *syntax.FuncDecl:
 			s.function(n)
 		case *syntax.ParamExp:

@@ -37,6 +37,7 @@ func (s source) program(c *Command, name string, ctx context) {
 		c.runsCode()
 	case name == "git":
 		c.gitConfig(args)
+		s.bisect(c, ctx)
 	case name == "sed" || name == "gsed":
 		c.script(sedRuns, "sed")
 	case slices.Contains([]string{"awk", "gawk", "mawk", "nawk"}, name):
@@ -120,6 +121,18 @@ func harmlessHelper(option string, words []Word) bool {
 		value, known = words[1].Text, words[1].Known
 	}
 	return known && harmlessHelpers.MatchString(strings.TrimPrefix(value, "="))
+}
+
+// bisect runs a command for each commit that git tries.
+func (s source) bisect(c *Command, ctx context) {
+	at := slices.IndexFunc(c.Args(), func(w Word) bool { return w.Text == "run" })
+	switch {
+	case c.Verb() != "bisect" || at < 0 || at+1 == len(c.Args()):
+	case !c.Args()[at+1].plain():
+		c.doubt("git runs what is known only then: " + clip(c.Args()[at+1].Text))
+	default:
+		s.runWithin(c.Args()[at+1:], ctx, MaxDepth)
+	}
 }
 
 // gitConfig looks for settings of git that name a command.

@@ -25,7 +25,7 @@ var helpers = map[string][]string{
 	"erl": {"-eval*"}, "lldb": {"-o*", "-O*", "--one-line*"}, "gnuplot": {"-e*"},
 	"go": {"-exec*", "-toolexec*", "-vettool*"}, "npm": {"--script-shell*"},
 	"git": {
-		"--upload-pack*", "--receive-pack*", "--exec*", "--exec-path=*", "--ext-diff", "--open-files-in-pager*", "--template*", "-O*", "ext::*", "bisect run", "submodule foreach", "filter-branch", "-x*", "clone -u*",
+		"--upload-pack*", "--receive-pack*", "--exec*", "--exec-path=*", "--ext-diff", "--open-files-in-pager*", "--template*", "-O*", "ext::*", "submodule foreach", "filter-branch", "rebase -x*", "difftool -x*", "rebase --ex*", "difftool --ex*", "clone -u*",
 	},
 	"npx": {"-c*", "--call*"}, "mysql": {"--pager*"}, "openssl": {"-engine*"}, "ex": {"-c*", "+*", "--cmd*", "-S*"}, "view": {"-c*", "+*", "--cmd*", "-S*"},
 	"node": {"--import=data*", "data:*"}, "python": {"-mtimeit", "-m timeit", "-m pdb"}, "python3": {"-mtimeit", "-m timeit", "-m pdb"}, "emacs": {"--eval*", "-eval*", "--execute*", "-execute*", "--batch", "-batch", "-f*", "--funcall*", "--script*"},

@@ -14,7 +14,7 @@ type options struct {
 // verbal are programs whose first words that are no options say what they do.
 var verbal = func() map[string]options {
 	containers := options{values: "-H --host --context -c --config -l --log-level -f --file -p --project-name --project-directory --profile --env-file", flags: "-D --debug --tls"}
-	terraform := options{flags: "-version -help"}
+	terraform := options{values: "-chdir", flags: "-version -help"}
 	all := map[string]options{
 		"git": {
 			values: "-C -c --git-dir --work-tree --namespace --config-env --exec-path --super-prefix",

@@ -15,9 +15,33 @@ const maxBraces = 64
 func (s source) words(from []*syntax.Word) []Word {
 	words := make([]Word, 0, len(from))
 	for _, w := range from {
+		if names := s.listing(w); len(names) > 0 {
+			words = append(words, names...)
+			continue
+		}
 		words = append(words, s.braces(w)...)
 	}
 	return words
+}
+
+// listing are the files that a word is which is only $(find …), where these are known.
+func (s source) listing(from *syntax.Word) []Word {
+	if len(from.Parts) != 1 || s.plain {
+		return nil
+	}
+	p, ok := from.Parts[0].(*syntax.CmdSubst)
+	if !ok || len(p.Stmts) != 1 || len(p.Stmts[0].Redirs) > 0 {
+		return nil
+	}
+	call, ok := p.Stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Assigns) > 0 {
+		return nil
+	}
+	names := listed(Command{Words: s.words(call.Args)})
+	for i := range names {
+		names[i].Runs = []string{nameOf(call.Args[0].Lit())}
+	}
+	return names
 }
 
 // braces makes {a,b} two words.
@@ -82,6 +106,10 @@ func (s source) part(w *Word, part syntax.WordPart, first, quoted bool) string {
 	case *syntax.ParamExp:
 		if text, ok := directory(p); ok && first {
 			return text
+		}
+		if round, ok := s.round(p, quoted); ok {
+			w.Glob, w.Deep = w.Glob || round.Glob, w.Deep || round.Deep
+			return round.Text
 		}
 		name := ""
 		if p.Param != nil {
