@@ -102,6 +102,8 @@ func (s *Sender) follow(ctx context.Context, open map[string]*unanswered, n appr
 	switch {
 	case n.Decision == nil && !known:
 		open[n.Request.ID] = &unanswered{n.Request, 0}
+	case n.Decision == nil:
+		u.Request = n.Request
 	case n.Decision != nil && known:
 		delete(open, n.Request.ID)
 		s.offerLate(ctx, s.later[:u.told], n)
@@ -141,7 +143,7 @@ func (s *Sender) tellLate(ctx context.Context, service approval.Service, open ma
 }
 
 func (s *Sender) offerLate(ctx context.Context, receivers []lateReceiver, n approval.Notice) {
-	if m, ok := s.encode(ctx, n); ok {
+	if m, ok := s.encode(ctx, Required, n); ok {
 		for _, r := range receivers {
 			r.offer(m)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/webhook"
 	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
 // people is an approval service in the clock of a test.
@@ -152,5 +153,32 @@ func TestARequestCarriesLinksAndADecisionNone(t *testing.T) {
 	}
 	if body := string(wait(t, requests).body); strings.Contains(body, "links") {
 		t.Errorf("the decision has links: %s", body)
+	}
+}
+
+// Who has a link is not proven, so no link allows what several people must.
+func TestNoLinkAllowsForSeveral(t *testing.T) {
+	url, requests := listen(t, nil)
+	s, _ := run(t, webhook.Options{URLs: []string{url}, Links: "https://hooks.example.com"})
+	q := question
+	q.Needs = &chain.Approval{Approvers: []chain.Approvers{{Group: "owners", Count: 2}}}
+	q.Progress = "0 of 2; needs 2 of owners"
+	s.Notify(t.Context(), approval.Notice{Request: q})
+	q.Reviews, q.Progress = []approval.Review{{By: "console ann", Person: "ann", Option: "Allow"}}, "1 of 2: ann allowed; needs 1 of owners"
+	s.Notify(t.Context(), approval.Notice{Request: q})
+	for _, want := range []struct{ kind, progress string }{{webhook.Required, "0 of 2; needs 2 of owners"}, {webhook.Reviewed, "1 of 2: ann allowed; needs 1 of owners"}} {
+		var m struct {
+			Type     string
+			Approval struct {
+				Progress string
+				Links    []struct{ Option string }
+			}
+		}
+		if err := json.Unmarshal(wait(t, requests).body, &m); err != nil {
+			t.Fatal(err)
+		}
+		if links := m.Approval.Links; m.Type != want.kind || m.Approval.Progress != want.progress || len(links) != 1 || links[0].Option != "Deny" {
+			t.Errorf("%+v; want %+v with a link that denies", m, want)
+		}
 	}
 }

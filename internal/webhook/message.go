@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -15,6 +16,7 @@ import (
 // The kinds of messages.
 const (
 	Required = "approval:required" // a person is being asked
+	Reviewed = "approval:reviewed" // somebody answered, and others are to answer too
 	Resolved = "approval:resolved" // the approval request has its decision
 )
 
@@ -50,7 +52,7 @@ func newMessage(kind string, about []byte) (message, error) {
 	return m, err
 }
 
-// Notify queues a message about an approval request that was made or decided for every
+// Notify queues a message about an approval request that was made, reviewed or decided for every
 // receiver of [Options.URLs]. It never blocks: what does not fit a receiver's queue is
 // dropped. The span in ctx is sent as W3C trace context. Long prompts and notes are cut.
 // After Run has ended nothing is sent any more.
@@ -61,22 +63,30 @@ func (s *Sender) Notify(ctx context.Context, n approval.Notice) {
 	if len(s.receivers) == 0 {
 		return
 	}
-	if m, ok := s.encode(ctx, n); ok {
+	kind := Required
+	if len(n.Request.Reviews) > 0 {
+		kind = Reviewed
+	}
+	if m, ok := s.encode(ctx, kind, n); ok {
 		for _, r := range s.receivers {
 			r.offer(m)
 		}
 	}
 }
 
-// encode writes the message about a notice; ok is false where that fails, which is logged.
-func (s *Sender) encode(ctx context.Context, n approval.Notice) (m message, ok bool) {
+// encode writes the message about a notice, of a kind unless it is a decision; ok is false
+// where that fails, which is logged.
+func (s *Sender) encode(ctx context.Context, kind string, n approval.Notice) (m message, ok bool) {
 	news := struct {
 		approval.Request
 		Links []link `json:"links,omitempty"`
 		*approval.Decision
 	}{Request: n.Request}
 	news.Prompt = cut(news.Prompt)
-	kind := Required
+	news.Reviews = slices.Clone(news.Reviews)
+	for i := range news.Reviews {
+		news.Reviews[i].Note = cut(news.Reviews[i].Note)
+	}
 	if n.Decision == nil {
 		news.Links = s.linksOf(n.Request)
 	} else {
@@ -107,9 +117,11 @@ func (s *Sender) linksOf(q approval.Request) []link {
 	if s.console == "" {
 		return nil
 	}
-	links := make([]link, len(q.Options))
+	var links []link
 	for i, option := range q.Options {
-		links[i] = link{option, s.links.URL(s.console, q, i)}
+		if q.Needs == nil || !approval.Grants(option) { // who has a link is not proven
+			links = append(links, link{option, s.links.URL(s.console, q, i)})
+		}
 	}
 	return links
 }

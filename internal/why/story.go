@@ -86,6 +86,8 @@ type Approval struct {
 	ShadowRule     string `json:"shadow_rule,omitempty"`
 	ShadowDecision string `json:"shadow_decision,omitempty"`
 	Waited         int64  `json:"waited_ms,omitempty"`
+	// Reviews are the answers that ended nothing, in sentences.
+	Reviews []string `json:"reviews,omitempty"`
 
 	asked time.Time
 }
@@ -122,7 +124,7 @@ func hookOf(r query.Record) Hook {
 // approvals puts approval requests and their decisions together.
 func (s *Story) approvals(c *query.Chain) {
 	at := map[string]int{}
-	for _, r := range c.Of(audit.ApprovalRequested, audit.ApprovalDecided) {
+	for _, r := range c.Of(audit.ApprovalRequested, audit.ApprovalReviewed, audit.ApprovalDecided) {
 		i, known := at[r.ApprovalID]
 		if !known {
 			i = len(s.Approval)
@@ -133,6 +135,10 @@ func (s *Story) approvals(c *query.Chain) {
 		a.Prompt = cmp.Or(a.Prompt, r.Prompt)
 		if r.Kind == audit.ApprovalRequested {
 			a.asked, a.ShadowRule, a.ShadowDecision = r.Time, cmp.Or(a.ShadowRule, r.ShadowRule), cmp.Or(a.ShadowDecision, r.ShadowDecision)
+			continue
+		}
+		if r.Kind == audit.ApprovalReviewed {
+			a.Reviews = append(a.Reviews, r.Review())
 			continue
 		}
 		a.Decided, a.Granted, a.Option, a.DecidedBy, a.ClaimedBy, a.Note, a.TimedOut = stamp(r.Time), r.Granted, r.Option, r.DecidedBy, r.ClaimedBy, r.Note, r.TimedOut

@@ -120,6 +120,9 @@ func (s *search) take(r Record) {
 	if r.Err != nil || r.ChainID == "" {
 		return
 	}
+	if r.Kind == audit.ApprovalReplayed && r.ChainID != s.id { // the chain that asked has the story
+		return
+	}
 	denied := r.Action == "deny" && (r.Kind == audit.ChainResult || r.Kind == audit.ApprovalDecided)
 	rank := slices.Index([]string{r.ChainID, r.ApprovalID, r.EventID, r.Session}, s.id)
 	if s.id == "" {

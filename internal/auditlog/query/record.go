@@ -2,6 +2,7 @@ package query
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -103,6 +104,7 @@ type Record struct {
 	ClaimedBy  string    `json:"claimed_by"`
 	Note       string    `json:"note"`
 	TimedOut   bool      `json:"timed_out"`
+	Person     string    `json:"person"` // whose identity By is, of a review
 
 	HookName       string   `json:"hook_name"` // empty where it is the hook's id
 	ShadowRule     string   `json:"shadow_rule"`
@@ -137,6 +139,19 @@ func Decode(line []byte) Record {
 	}
 	r.Line = line
 	return r
+}
+
+// Review is an answer that ended nothing, in a sentence.
+func (r Record) Review() string {
+	did := " passed it on"
+	if r.Action == "allow" {
+		did = " allowed"
+	}
+	text := cmp.Or(r.Person, r.By) + did
+	if r.Note != "" {
+		text += ": " + r.Note
+	}
+	return text
 }
 
 // OfHook reports whether the record says what happened at a hook.

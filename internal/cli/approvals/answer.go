@@ -11,6 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/approver"
 )
 
 type answerCmd struct {
@@ -19,6 +20,7 @@ type answerCmd struct {
 	Note      string `placeholder:"TEXT" help:"Why, for the record."`
 	By        string `placeholder:"NAME" help:"Who answers; default: the local user. Recorded beside the identity that the connection proves."`
 	SHA256    string `name:"sha256" placeholder:"DIGEST" help:"Answer only if the data has this digest, which show prints; default: the current data."`
+	Pass      bool   `help:"Decide nothing: leave it to others, who see --note. What a model may do that finds nothing wrong."`
 	AnyOption bool   `help:"Let an answer that is not offered decide too: it denies, unless it is Allow, Allow once or Allow always."`
 }
 
@@ -27,6 +29,8 @@ type answered struct {
 	ID     string `json:"id"`
 	Status string `json:"status"` // accepted
 	Option string `json:"option"`
+	// Progress says who must allow too; empty where the answer ended it.
+	Progress string `json:"progress,omitempty"`
 }
 
 // Run answers.
@@ -35,27 +39,45 @@ func (c *answerCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
+	if c.Pass && c.Option != "" {
+		return fmt.Errorf("answer approval %s: --pass leaves it to others, and %q decides: leave one of them out", c.ID, c.Option)
+	}
 	if c.SHA256 == "" || c.Option == "" {
 		r, err := a.Get(ctx, c.ID)
 		if err != nil {
 			return fmt.Errorf("answer approval %s: %w", c.ID, cmp.Or(errors.Unwrap(err), err)) // it is not shown here
 		}
-		if c.Option == "" {
+		if c.Option == "" && !c.Pass {
 			return fmt.Errorf("answer approval %s: say which option: %s", c.ID, quoted(r.Options))
 		}
 		c.SHA256 = r.DataSHA256
 	}
 	option, err := a.Answer(ctx, c.ID, approval.Answer{
-		Option: c.Option, By: cmp.Or(c.By, cli.OSUser()), Note: c.Note, DataSHA256: c.SHA256, FreeText: c.AnyOption,
+		Option: c.Option, By: cmp.Or(c.By, cli.OSUser()), Note: c.Note, DataSHA256: c.SHA256, FreeText: c.AnyOption, Pass: c.Pass,
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return cli.ClosedOr(err)
-	case e.Out.Document(answered{c.ID, "accepted", option}):
+	}
+	progress := missing(ctx, a, c.ID)
+	switch {
+	case e.Out.Document(answered{c.ID, "accepted", option, progress}):
+	case c.Pass:
+		e.Out.Print("accepted: others decide\n")
+	case progress != "":
+		e.Out.Print("accepted: %s; %s\n", term.Printable(option), term.Printable(progress))
 	default:
 		e.Out.Print("accepted: %s\n", term.Printable(option))
 	}
 	return nil
+}
+
+// missing says who must allow a request too; empty where it is decided.
+func missing(ctx context.Context, a *approver.Approver, id string) string {
+	r, err := a.Get(ctx, id)
+	if err != nil || r.Decision != nil {
+		return ""
+	}
+	return r.Progress
 }
 
 // quoted are options as they are typed: each is one argument.

@@ -21,7 +21,7 @@ const maxTyped = 1000
 // service is where the asker looks up and answers approval requests.
 type service struct {
 	get    func(id string) (approval.Record, error)
-	answer func(id string, a approval.Answer) error
+	answer func(id string, a approval.Answer) (progress string, err error)
 }
 
 // asker shows a person one approval request after the other: a model of bubbletea, whose
@@ -55,6 +55,7 @@ type (
 	answerMsg struct {
 		question approval.Request
 		option   string
+		progress string // who must allow too
 		err      error
 	}
 	tickMsg   struct{} // a second is over
@@ -173,13 +174,19 @@ func (m *asker) answer() tea.Cmd {
 	m.sending = true
 	q, option := m.record.Request, m.record.Options[m.choice]
 	a := approval.Answer{Option: option, By: m.by, Note: string(m.note), DataSHA256: q.DataSHA256}
-	return func() tea.Msg { return answerMsg{q, option, m.service.answer(q.ID, a)} }
+	return func() tea.Msg {
+		progress, err := m.service.answer(q.ID, a)
+		return answerMsg{q, option, progress, err}
+	}
 }
 
 // answered goes on to the next approval request, unless the answer may be given again.
 func (m *asker) answered(msg answerMsg) tea.Cmd {
 	m.sending = false
 	m.said = term.Green.Cell(term.Clip(term.Printable(msg.question.Prompt), term.MaxValue) + "  answered: " + term.Printable(msg.option))
+	if msg.progress != "" {
+		m.said.Text += "; " + term.Printable(msg.progress)
+	}
 	if msg.err != nil {
 		m.said = term.Red.Cell(term.Printable(msg.err.Error()))
 		switch wire.CodeOf(msg.err) {

@@ -23,7 +23,9 @@ type seat struct {
 	records map[string]approval.Record
 	answers []string
 	refusal error // of the next answers
-	left    bool
+	// progress is what the next answers leave open.
+	progress string
+	left     bool
 }
 
 func newSeat(t *testing.T) *seat {
@@ -36,9 +38,9 @@ func newSeat(t *testing.T) *seat {
 			}
 			return r, nil
 		},
-		answer: func(id string, a approval.Answer) error {
+		answer: func(id string, a approval.Answer) (string, error) {
 			s.answers = append(s.answers, fmt.Sprintf("%s %s by %s, note %q, %s", id, a.Option, a.By, a.Note, a.DataSHA256))
-			return s.refusal
+			return s.progress, s.refusal
 		},
 	}, "me")
 	s.m.now = func() time.Time { return s.clock }

@@ -53,13 +53,21 @@ func (c *listCmd) Run(ctx context.Context, e *cli.Env) error {
 	now := time.Now()
 	rows := [][]term.Cell{term.Heads("ID", "LEFT", "AGE", "SESSION", "EVENT", "HOOK", "PROMPT")}
 	for _, q := range list {
-		rows = append(rows, term.Row(term.Cyan.Cell(term.Printable(q.ID)), left(q.Expires, now), term.Span(now.Sub(q.Created.Time)), term.OrDash(term.Printable(q.Session)), term.Printable(q.Event), term.Printable(q.Hook), term.Bold.Cell(term.Clip(term.Printable(q.Prompt), term.MaxValue))))
+		rows = append(rows, term.Row(term.Cyan.Cell(term.Printable(q.ID)), left(q.Expires, now), term.Span(now.Sub(q.Created.Time)), term.OrDash(term.Printable(q.Session)), term.Printable(q.Event), term.Printable(q.Hook), term.Bold.Cell(term.Clip(term.Printable(asked(q)), term.MaxValue))))
 	}
 	e.Out.Table(rows)
 	if total > len(list) {
 		e.Out.Print("and %d more\n", total-len(list))
 	}
 	return nil
+}
+
+// asked is the prompt, after how many have allowed where it takes several.
+func asked(q approval.Request) string {
+	if q.Progress == "" {
+		return q.Prompt
+	}
+	return "(" + q.Progress + ") " + q.Prompt
 }
 
 // urgent is how much time is little.

@@ -9,6 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/approvals"
 	"github.com/hookrouter/hookrouter/internal/cli/event"
+	"github.com/hookrouter/hookrouter/internal/cli/why"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -17,6 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type commands struct {
 	Execute   event.ExecuteCmd `cmd:""`
 	Approvals approvals.Cmd    `cmd:""`
+	Why       why.Cmd          `cmd:""`
 }
 
 // hookctl has the commands of these tests.

@@ -59,6 +59,11 @@ func recordRows(r approval.Record, now time.Time) [][]term.Cell {
 		text := left(r.Expires, now)
 		rows.Add("left", text.Text+", then "+term.Printable(r.Default), text.Color)
 	}
+	add("needs", r.Progress)
+	for i, review := range r.Reviews {
+		rows.Add([...]string{"said", ""}[min(i, 1)], term.Printable(review.String()), term.Plain)
+	}
+	add("by all", strings.Join(approvedBy(r), ", "))
 	add("hook", hook)
 	add("tool", r.ToolName)
 	add("event", r.Event)
@@ -73,6 +78,14 @@ func recordRows(r approval.Record, now time.Time) [][]term.Cell {
 	add("options", strings.Join(r.Options, " | "))
 	add("sha256", r.DataSHA256)
 	return rows
+}
+
+// approvedBy are all who allowed, where it took several.
+func approvedBy(r approval.Record) []string {
+	if r.Decision == nil {
+		return nil
+	}
+	return r.ApprovedBy
 }
 
 // decision is the end of an approval request for people.

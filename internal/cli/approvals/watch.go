@@ -74,9 +74,11 @@ func (c *watchCmd) ask(ctx context.Context, e *cli.Env, a *approver.Approver, st
 	defer cancel()
 	m := newAsker(e.Out, service{
 		get: func(id string) (approval.Record, error) { return a.Get(ctx, id) },
-		answer: func(id string, answer approval.Answer) error {
-			_, err := a.Answer(ctx, id, answer)
-			return err
+		answer: func(id string, answer approval.Answer) (string, error) {
+			if _, err := a.Answer(ctx, id, answer); err != nil {
+				return "", err
+			}
+			return missing(ctx, a, id), nil
 		},
 	}, cmp.Or(c.By, cli.OSUser()))
 	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(e.Stdin), tea.WithOutput(e.Stdout),
@@ -142,6 +144,6 @@ func showNotice(p *term.Printer, n approval.Notice) {
 	}
 	if !p.Line(noticed{kind, q, n.Decision}) {
 		p.Fold(fmt.Sprintf("%s %s  %-10s %s: %s  %s", p.Clock(), term.Printable(q.ID), term.OrDash(term.Printable(q.Session)),
-			term.Printable(q.Hook), term.Clip(term.Printable(q.Prompt), term.MaxValue), p.Paint(what.Color, what.Text)))
+			term.Printable(q.Hook), term.Clip(term.Printable(asked(q)), term.MaxValue), p.Paint(what.Color, what.Text)))
 	}
 }

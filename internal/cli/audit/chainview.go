@@ -199,6 +199,9 @@ func approvalLines(a approvalView) (lines []term.Cell) {
 			lines = append(lines, term.Yellow.Cell(fmt.Sprintf("rule %s, in shadow, would %s", term.Printable(q.ShadowRule), term.Printable(q.ShadowDecision))))
 		}
 	}
+	for _, review := range a.Reviews {
+		lines = append(lines, term.Plain.Cell(term.Printable(review)))
+	}
 	d := a.decision
 	if d == nil {
 		return append(lines, term.Yellow.Cell("not decided yet"))

@@ -122,6 +122,10 @@ func about(r *query.Record) string {
 		text("option ", r.Option)
 		text("note: ", r.Note)
 		text("error: ", r.Error)
+	case audit.ApprovalReviewed:
+		text("", r.ApprovalID)
+		text("", r.Review())
+		text("claims to be ", r.ClaimedBy)
 	case audit.DisplayKind:
 		if r.Suppressed {
 			add("output hidden")

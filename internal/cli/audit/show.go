@@ -125,6 +125,8 @@ type approvalView struct {
 	DecidedBy  string `json:"decided_by,omitempty"`
 	ClaimedBy  string `json:"claimed_by,omitempty"`
 
+	Reviews []string `json:"reviews,omitempty"` // answers that ended nothing
+
 	request, decision *query.Record
 }
 
@@ -172,7 +174,7 @@ func newChainView(c *query.Chain) *chainView {
 // approvals puts approval requests and decisions together.
 func (s *chainView) approvals() {
 	at := map[string]int{}
-	for _, r := range s.chain.Of(audit.ApprovalRequested, audit.ApprovalDecided) {
+	for _, r := range s.chain.Of(audit.ApprovalRequested, audit.ApprovalReviewed, audit.ApprovalDecided) {
 		i, ok := at[r.ApprovalID]
 		if !ok {
 			i = len(s.Approvals)
@@ -187,6 +189,10 @@ func (s *chainView) approvals() {
 			if a.request == nil {
 				a.request, a.Asked = &r, r.Time.UTC().Format(RecordTime)
 			}
+			continue
+		}
+		if r.Kind == audit.ApprovalReviewed {
+			a.Reviews = append(a.Reviews, r.Review())
 			continue
 		}
 		a.decision, a.Decided = &r, r.Time.UTC().Format(RecordTime)

@@ -70,6 +70,9 @@ func show(p *term.Printer, story why.Story) {
 	s.row("reason", story.Reason, term.Plain, maxTextRows)
 	for _, a := range story.Approval {
 		s.row("asked", asked(a), term.Plain, 2)
+		for _, review := range a.Reviews {
+			s.row("", review, term.Plain, 1)
+		}
 		if a.ShadowRule != "" {
 			s.row("shadow", "rule "+a.ShadowRule+" would "+a.ShadowDecision, term.Yellow, 2)
 		}

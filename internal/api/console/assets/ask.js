@@ -63,9 +63,9 @@ function fill(q, record, view) {
   $("ask-prompt").textContent = visible(q.prompt, true);
   const reason = text(record, "reason");
   $("ask-reason").textContent = q.prompt.includes(reason) ? "" : visible(reason, true); // guards ask with it
-  const facts = { event: q.event, session: q.session_id, agent: agentName(text(record, "agent")) };
+  const facts = { event: q.event, session: q.session_id, agent: agentName(text(record, "agent")), approvals: text(record, "progress") };
   if (record.has("shadow_rule")) facts["in shadow"] = "rule " + text(record, "shadow_rule") + " would " + text(record, "shadow_decision");
-  $("ask-facts").replaceChildren(...Object.entries(facts).filter(([, value]) => value).map(([name, value]) =>
+  $("ask-facts").replaceChildren(...[...Object.entries(facts), ...said(JSON.parse(record.get("reviews") || "[]"))].filter(([, value]) => value).map(([name, value]) =>
     el("div", {}, el("dt", { textContent: name }), el("dd", { textContent: visible(value) }))));
   const chain = text(record, "chain_id");
   if (chain) $("ask-facts").append(el("div", {}, el("dt", { textContent: "chain" }), el("dd", {}, el("a", { href: "/why/" + encodeURIComponent(chain), target: "_blank", textContent: visible(chain) }))));
@@ -86,6 +86,10 @@ function fill(q, record, view) {
     return button;
   }));
 }
+
+// said is what others answered, by who they are.
+const said = (reviews) => reviews.map((r) => [
+  visible(r.person || r.by) + (r.model ? " (a model)" : ""), (r.option ? "allowed" : "passed it on") + (r.note ? ": " + r.note : "")]);
 
 // show lays out what is judged.
 function show(view) {
@@ -133,12 +137,12 @@ async function answer(option, event) {
   const q = question, note = $("ask-note").value;
   setDisabled(true);
   try {
-    await call("/v1/approvals/" + encodeURIComponent(q.id), {
+    const taken = JSON.parse(await call("/v1/approvals/" + encodeURIComponent(q.id), {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ option, data_sha256: q.data_sha256, ...(note && { note }) }),
-    });
-    toast(grants(option) ? "Allowed: " + visible(option) : option.toLowerCase() === "deny" ? "Denied" : "Denied: " + visible(option));
+    }));
+    toast(taken.open ? "Counted: " + visible(taken.progress || "others are to answer") : grants(option) ? "Allowed: " + visible(option) : option.toLowerCase() === "deny" ? "Denied" : "Denied: " + visible(option));
     if (question === q) closed();
   } catch (error) {
     if (question !== q || ended || error.code === 401) return; // dismiss has closed it

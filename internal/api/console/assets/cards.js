@@ -11,6 +11,7 @@ export function card(question, now, review) {
       el("span", { class: "left", textContent: rest(question.expires, now()), "data-expires": question.expires }))),
     el("div", { class: "prompt clamp", id: "card-" + question.id, textContent: visible(question.prompt.trim(), true) }),
     el("div", { class: "muted meta", textContent: visible(question.event + " · session " + question.session_id) }),
+    question.progress ? el("div", { class: "meta", textContent: visible(question.progress) }) : "",
     button);
 }
 

@@ -41,8 +41,9 @@ function fill(s, raw) {
 const shadow = (a) => a.shadow_rule ? "; in shadow, rule " + a.shadow_rule + " would " + a.shadow_decision : "";
 
 function approval(a) {
-  if (!a.decided) return "not answered yet" + shadow(a);
-  return (a.granted ? "granted" : "denied") + (a.option ? " (" + a.option + ")" : "") + " by " + a.decided_by + (a.claimed_by ? ", who claims to be " + a.claimed_by : "") + (a.note ? ": " + a.note : "") + shadow(a);
+  const reviews = (a.reviews || []).map((said) => said + "; ").join("");
+  if (!a.decided) return reviews + "not answered yet" + shadow(a);
+  return reviews + (a.granted ? "granted" : "denied") + (a.option ? " (" + a.option + ")" : "") + " by " + a.decided_by + (a.claimed_by ? ", who claims to be " + a.claimed_by : "") + (a.note ? ": " + a.note : "") + shadow(a);
 }
 
 function hook(h, patch, decided) {
