@@ -169,11 +169,10 @@ func flagTable(t *testing.T, dir, structName, prefix string) string {
 	return b.String()
 }
 
-// commandTable makes the table of the commands that the struct commands declares.
+// commandTable makes the list of the commands that the struct commands declares.
 func commandTable(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("| command | what it does |\n|---|---|\n")
 	var add func(prefix, dir, structName string)
 	add = func(prefix, dir, structName string) {
 		for _, f := range structFields(t, dir, structName) {
@@ -196,7 +195,7 @@ func commandTable(t *testing.T, dir string) string {
 				}
 				usage += " " + name
 			}
-			fmt.Fprintf(&b, "| `%s` | %s |\n", usage, strings.TrimSuffix(f.tag.Get("help"), "."))
+			b.WriteString(item("`" + usage + "`: " + strings.TrimSuffix(f.tag.Get("help"), ".")))
 		}
 	}
 	add("", dir, "commands")
