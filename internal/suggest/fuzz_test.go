@@ -2,6 +2,7 @@ package suggest_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/hookrouter/hookrouter/examples/policies"
@@ -28,6 +29,12 @@ func FuzzSuggest(f *testing.F) {
 	} {
 		f.Add(seed[0], seed[1], seed[2], seed[3], seed[4])
 	}
+	for _, ending := range []string{"yaml", "json", "php", "conf", "pem", "key", "txt"} {
+		for name := range strings.FieldsSeq("credentials secrets service_account wp-config appsettings.production appsettings.local hook-worker nats-server my-key server privkey ca master id_rsa coding-agent worker audit") {
+			f.Add("cat", "conf/a."+ending, "conf/b."+ending, "conf/c."+ending, name)
+			f.Add("acme check", "conf/a."+ending, "conf/b."+ending, "conf/c."+ending, name)
+		}
+	}
 	options := kinds.All(kind.Worker{})
 	options.FileOnly = true
 	file, err := workerfile.Parse("coding-agent.yaml", policies.CodingAgent, options)
@@ -36,11 +43,10 @@ func FuzzSuggest(f *testing.F) {
 	}
 	f.Cleanup(file.Close)
 	guards := evaluate.NewFilePolicy(file, evaluate.FilePolicyOptions{AsIfEnforced: true})
-	judge, err := suggest.NewJudge()
+	judge, err := judge()
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Cleanup(judge.Close)
 	f.Fuzz(func(t *testing.T, program, a, b, c, probe string) {
 		var list []asked
 		for _, word := range []string{a, b, c} {
@@ -51,7 +57,7 @@ func FuzzSuggest(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, s := range r.Rules {
-			for _, command := range []string{probe, program + " " + a, program + " " + probe} {
+			for _, command := range []string{probe, program + " " + a, program + " " + probe, strings.Replace(s.Rule.Command, "*", probe, 1)} {
 				data, err := json.Marshal(map[string]any{"tool_name": "Bash", "cwd": "/repo", "tool_input": map[string]string{"command": command}})
 				if err != nil {
 					t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -102,13 +103,15 @@ func times(n int, a asked) []asked {
 	return list
 }
 
+// judge is that of all tests: it only answers.
+var judge = sync.OnceValues(suggest.NewJudge)
+
 func suggestOf(t testing.TB, o suggest.Options, list ...asked) suggest.Report {
 	t.Helper()
-	j, err := suggest.NewJudge()
+	j, err := judge()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer j.Close()
 	if o.Min == 0 {
 		o.Min, o.Sessions = 3, 2
 	}
