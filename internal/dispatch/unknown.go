@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 
@@ -71,17 +72,32 @@ var standard = func() map[string]bool {
 	return names
 }()
 
-// similar is the standard event that a name is another spelling of, or goes on from;
-// empty for none.
+// similar is the standard event that a name is another spelling of, or goes on from, or is
+// a letter away from; empty for none.
 func similar(name string) string {
 	plain := strings.NewReplacer("_", ":", "-", ":")
 	folded, best := plain.Replace(strings.ToLower(name))+":", ""
+	near := ""
 	for _, info := range events.Catalog() {
 		for _, known := range events.Spellings(info.Name) {
 			if strings.HasPrefix(folded, plain.Replace(known)+":") && len(known) > len(best) {
 				best = info.Name
 			}
+			if letterAway(folded, plain.Replace(known)+":") {
+				near = info.Name
+			}
 		}
 	}
-	return best
+	return cmp.Or(best, near)
+}
+
+// letterAway reports whether two names differ by a letter: another, or one more or less.
+func letterAway(a, b string) bool {
+	for a != "" && b != "" && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return len(a) <= 1 && len(b) <= 1
 }

@@ -20,6 +20,7 @@ func TestUnknownEvents(t *testing.T) {
 		"tool:pre": "", "context:pre-compact": "", "error:tool": "", "build:x": "", "mine": "", // known
 		"Tool:Pre": "tool:pre", "tool_pre": "tool:pre", "tool-pre": "tool:pre", "tool:pre:x": "tool:pre",
 		"CONTEXT:PRE_COMPACT": "context:pre_compact", "deploy": "nothing", "tool": "nothing",
+		"tool:pree": "tool:pre", "tol:post": "tool:post", "tool:pxe": "tool:pre",
 	} {
 		var log bytes.Buffer
 		for mode, refused := range map[dispatch.UnknownEvents]bool{dispatch.DenyUnknown: true, dispatch.WarnUnknown: false, dispatch.AllowUnknown: false} {
