@@ -12,10 +12,14 @@ import (
 	"github.com/hookrouter/hookrouter/internal/builtin/notify"
 	"github.com/hookrouter/hookrouter/internal/builtin/progress"
 	"github.com/hookrouter/hookrouter/internal/builtin/redaction"
+	"github.com/hookrouter/hookrouter/internal/builtin/sessioncompletion"
 	"github.com/hookrouter/hookrouter/internal/builtin/sessioncontext"
+	"github.com/hookrouter/hookrouter/internal/builtin/sessionlogger"
 	"github.com/hookrouter/hookrouter/internal/builtin/stoploop"
+	"github.com/hookrouter/hookrouter/internal/builtin/suggesttool"
 	"github.com/hookrouter/hookrouter/internal/builtin/tododisplay"
 	"github.com/hookrouter/hookrouter/internal/builtin/todoreminder"
+	"github.com/hookrouter/hookrouter/internal/builtin/toolprogress"
 	"github.com/hookrouter/hookrouter/internal/guards/approvalpolicy"
 	"github.com/hookrouter/hookrouter/internal/guards/commandguard"
 	"github.com/hookrouter/hookrouter/internal/guards/flowguard"
@@ -26,22 +30,26 @@ import (
 // caller's.
 func Builtins() map[string]builtin.Builtin {
 	return map[string]builtin.Builtin{
-		"approval-policy":  approvalpolicy.Builtin,
-		"command-guard":    commandguard.Builtin,
-		"date-time":        datetime.Builtin,
-		"event-log":        eventlog.Builtin,
-		"flow-guard":       flowguard.Builtin,
-		"git-status":       gitstatus.Builtin,
-		"limits":           limits.Builtin,
-		"linter-feedback":  linterfeedback.Builtin,
-		"notify":           notify.Builtin,
-		"path-guard":       pathguard.Builtin,
-		"progress-monitor": progress.Builtin,
-		"redaction":        redaction.Builtin,
-		"session-context":  sessioncontext.Builtin,
-		"session-naming":   naming.Builtin,
-		"stop-loop":        stoploop.Builtin,
-		"todo-display":     tododisplay.Builtin,
-		"todo-reminder":    todoreminder.Builtin,
+		"approval-policy":    approvalpolicy.Builtin,
+		"command-guard":      commandguard.Builtin,
+		"date-time":          datetime.Builtin,
+		"event-log":          eventlog.Builtin,
+		"flow-guard":         flowguard.Builtin,
+		"git-status":         gitstatus.Builtin,
+		"limits":             limits.Builtin,
+		"linter-feedback":    linterfeedback.Builtin,
+		"notify":             notify.Builtin,
+		"path-guard":         pathguard.Builtin,
+		"progress":           toolprogress.Builtin,
+		"progress-monitor":   progress.Builtin,
+		"redaction":          redaction.Builtin,
+		"session-completion": sessioncompletion.Builtin,
+		"session-context":    sessioncontext.Builtin,
+		"session-logger":     sessionlogger.Builtin,
+		"session-naming":     naming.Builtin,
+		"stop-loop":          stoploop.Builtin,
+		"suggest-tool":       suggesttool.Builtin,
+		"todo-display":       tododisplay.Builtin,
+		"todo-reminder":      todoreminder.Builtin,
 	}
 }

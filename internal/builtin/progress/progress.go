@@ -18,6 +18,7 @@ const (
 	DefaultReadThreshold     = 30
 	DefaultSameFileThreshold = 3
 	DefaultWarningInterval   = 15
+	DefaultShowEvery         = 10
 
 	maxFiles = 32  // whose reads are counted
 	maxPath  = 200 // characters of a path that is kept and shown
@@ -34,6 +35,9 @@ type Options struct {
 	// WarningInterval is the number of further reads after which it is reminded again, more urgently; 0
 	// means [DefaultWarningInterval].
 	WarningInterval int `json:"warning_interval"`
+	// ShowEvery is the number of reads and writes after which the user is shown how many there
+	// were; 0 means [DefaultShowEvery], a negative number never.
+	ShowEvery int `json:"show_every"`
 	// Silent sends no message to the user.
 	Silent bool `json:"silent"`
 	// Private keeps the counts from the channel session.metadata, which whoever may ask
@@ -51,6 +55,7 @@ type Progress struct {
 	Reads   int    `json:"reads"` // since the last write or prompt
 	Writes  int    `json:"writes"`
 	Warned  int    `json:"warned,omitempty"` // warnings since then
+	Read    int    `json:"read,omitempty"`   // in all
 	// Files are those read since then, the longest ago first.
 	Files []file `json:"files,omitempty"`
 }
@@ -68,6 +73,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	o.ReadThreshold = cmp.Or(o.ReadThreshold, DefaultReadThreshold)
 	o.SameFileThreshold = cmp.Or(o.SameFileThreshold, DefaultSameFileThreshold)
 	o.WarningInterval = cmp.Or(o.WarningInterval, DefaultWarningInterval)
+	o.ShowEvery = cmp.Or(o.ShowEvery, DefaultShowEvery)
 	states, log := builtin.StateOf[Progress](s, "progress-monitor"), builtin.LogOf(s)
 	hook := kind.Hook{Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		switch ev.Name {
@@ -101,16 +107,19 @@ func (o Options) count(ctx context.Context, states hookstate.Sessions[Progress],
 	if ev.Session == "" || !reads && !writes || builtin.Failed(data) {
 		return chain.Result{}, nil
 	}
-	var injection, notice string
+	var injection, notice, shown string
 	err = states.Update(ctx, ev.Session, func(p *Progress) bool {
-		injection, notice = "", ""
+		injection, notice, shown = "", "", ""
 		p.Session = ev.Session
 		if writes {
 			p.Writes++
 			p.restart()
+			shown = o.shown(p)
 			return true
 		}
 		p.Reads++
+		p.Read++
+		shown = o.shown(p)
 		again := p.readAgain(tool)
 		switch {
 		case o.ReadThreshold > 0 && p.Reads >= o.ReadThreshold+p.Warned*o.WarningInterval:
@@ -124,7 +133,7 @@ func (o Options) count(ctx context.Context, states hookstate.Sessions[Progress],
 		return true
 	})
 	if err != nil || injection == "" {
-		return chain.Result{}, err
+		return chain.Result{UserMessage: shown}, err
 	}
 	result := chain.Injection(injection)
 	result.Ephemeral, result.AppendToLastToolResult, result.SuppressOutput = true, true, true
@@ -132,6 +141,14 @@ func (o Options) count(ctx context.Context, states hookstate.Sessions[Progress],
 		result.UserMessage, result.UserMessageLevel = notice, chain.LevelWarning
 	}
 	return result, nil
+}
+
+// shown is what the user is shown of the progress; empty where it is not the time.
+func (o Options) shown(p *Progress) string {
+	if o.Silent || o.ShowEvery < 0 || (p.Read+p.Writes)%o.ShowEvery != 0 {
+		return ""
+	}
+	return fmt.Sprintf("Progress: %d reads and searches, %d changes", p.Read, p.Writes)
 }
 
 // sort says whether a tool only looks, or changes something.

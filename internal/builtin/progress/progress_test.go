@@ -197,3 +197,30 @@ func TestAnIntervalIsNotNegative(t *testing.T) {
 		t.Errorf("New = %v", err)
 	}
 }
+
+// The user is shown the progress every so often, counted over prompts.
+func TestProgressIsShown(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		o    progress.Options
+		want string
+	}{
+		"by default":  {progress.Options{}, "Progress: 8 reads and searches, 2 changes"},
+		"every third": {progress.Options{ShowEvery: 3}, "Progress: 3 reads and searches, 0 changes\nProgress: 5 reads and searches, 1 changes\nProgress: 7 reads and searches, 2 changes"},
+		"never":       {progress.Options{ShowEvery: -1}, ""},
+		"silent":      {progress.Options{Silent: true}, ""},
+	} {
+		m := newMonitor(t, c.o)
+		var shown []string
+		for tool := range strings.FieldsSeq("Read Read Read Read Write Read Read Read Write Read") {
+			r := m.send(events.ToolPost, "s1", `{"tool_name":"`+tool+`","tool_input":{"file_path":"`+fmt.Sprint(len(shown), tool)+`.go","content":"x"}}`)
+			if r.UserMessage != "" {
+				shown = append(shown, r.UserMessage)
+			}
+			m.send(events.PromptSubmit, "s1", `{"prompt":"on"}`)
+		}
+		if got := strings.Join(shown, "\n"); got != c.want {
+			t.Errorf("%s: %s; want %s", name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,10 @@
+// Package toolprogress is the builtin progress: it shows the user a clean line about how much
+// a tool did, and hides the tool's output.
+//
+//	hooks:
+//	  - id: progress
+//	    builtin:
+//	      progress:
+//	        text: Indexed {count} pages
+//	        member: pages_indexed
+package toolprogress
