@@ -241,6 +241,7 @@ func TestAPolicyThatIsRefusedChangesNothing(t *testing.T) {
 	r.store(bytes.Replace(good, []byte(`deny: \"one\"`), []byte(`deny: \"two\"`), 1))
 	says(t, stderr, "its files are not those that were signed")
 	r.store(good)
+	testkit.Eventually(t, "nothing is refused any more", func() bool { return r.status(t) == workerStatus{Policy: one} })
 
 	write(strings.Replace(deployPolicy("two"), "action: deny, reason: \"two\"", "action: continue", 1))
 	if o := r.Run("policy", "push", "production", file, "--key", filepath.Join(r.dir, "key")); o.Code == 0 || !strings.Contains(o.Stderr, "1 of its tests fail") {

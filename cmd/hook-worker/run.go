@@ -38,7 +38,7 @@ type serve struct {
 	Prefix     string     `env:"HOOK_WORKER_PREFIX" placeholder:"TOKEN" help:"First token of every subject; default: the file's, else hooks."`
 	StateURL   string     `name:"state-nats-url" env:"HOOK_WORKER_STATE_NATS_URL" placeholder:"URL" help:"NATS servers with the bucket of hook state, if it is in another account; default --nats-url."`
 	StateCred  string     `name:"state-nats-creds" env:"HOOK_WORKER_STATE_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file for --state-nats-url."`
-	HTTPListen string     `name:"http-listen" env:"HOOK_WORKER_HTTP_LISTEN" placeholder:"ADDRESS" help:"Listen address of /healthz, /readyz and /metrics, such as 127.0.0.1:8081; default: none."`
+	HTTPListen string     `name:"http-listen" env:"HOOK_WORKER_HTTP_LISTEN" placeholder:"ADDRESS" help:"Listen address of /healthz, /readyz, /policy and /metrics, such as 127.0.0.1:8081; default: none."`
 	LogLevel   slog.Level `env:"HOOK_WORKER_LOG_LEVEL" default:"info" help:"debug, info, warn or error; SIGUSR1 changes between debug and this one."`
 	DryRun     bool       `help:"Print what starting would change on the bus, and start nothing."`
 	JSON       bool       `name:"json" help:"With --dry-run: JSON output."`

@@ -49,10 +49,11 @@ func TestPoliciesUnderLoad(t *testing.T) {
 	ctx := testkit.Within(t, 150*time.Second)
 	r := startRouter(t, router, natstest.StoreDir(t), "127.0.0.1:0", "")
 	dir := t.TempDir()
-	ctl := func(args ...string) (out struct {
+	type pushed struct {
 		Serial int    `json:"serial"`
 		Digest string `json:"sha256"`
-	}) {
+	}
+	ctl := func(args ...string) (out pushed) {
 		t.Helper()
 		cmd := exec.CommandContext(ctx, hookctl, append([]string{"-s", r.url, "--json"}, args...)...)
 		text, err := cmd.Output()

@@ -205,8 +205,11 @@ func fetch(ctx context.Context, conn *natsx.Conn, name string, use bundle.Use, h
 // consider takes a bundle over, or says why not.
 func (f *Follower) consider(ctx context.Context, use bundle.Use, raw []byte) (taken bool) {
 	b, err := f.open(use, raw)
-	if b == nil && err == nil {
-		return true // it runs, or is of the past
+	if b == nil && err == nil { // it runs, or is of the past
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.refused, use)
+		return true
 	}
 	if err == nil {
 		err = f.try(ctx, b)
