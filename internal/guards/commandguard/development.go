@@ -172,7 +172,7 @@ func develops(c shell.Command) bool {
 	case !listed && ran:
 		return modular.MatchString(c.Name()) && !slices.Contains(foreignModules, c.Name()) && !aimsAt(c, ships)
 	case !listed:
-		return (own(c) || stays(c)) && !aimsAt(c, grave)
+		return (own(c) || stays(c) || c.Built) && !aimsAt(c, grave)
 	case slices.Contains(runsTargets, c.Name()) && aimsAt(targeted(c), grave), limited && !passes(c), slices.Contains(shippers, c.Name()) && aimsAt(c, ships) && !rehearses(c):
 		return false
 	}

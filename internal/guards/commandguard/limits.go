@@ -182,6 +182,9 @@ func pushes(c shell.Command) bool {
 	if verb == "config" {
 		return !aimsAt(c, gitSecret)
 	}
+	if slices.Contains(naming, verb) {
+		return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return forcing.MatchString(w.Text) || !w.Known && unnamed.MatchString(w.Text) })
+	}
 	if verb != "push" {
 		return true
 	}
@@ -190,6 +193,13 @@ func pushes(c shell.Command) bool {
 	words := operands(c)
 	return len(words) == 0 || words[0].Text == "origin"
 }
+
+// A branch whose name begins with + is pushed by force, by whoever pushes the current one.
+var (
+	naming  = strings.Fields("branch switch worktree fetch checkout")
+	forcing = regexp.MustCompile(`^\+|:\+|refs/heads/\+`)
+	unnamed = regexp.MustCompile("^[$`]")
+)
 
 var printsBase = regexp.MustCompile(`^-[a-zA-Z]*p[a-zA-Z]*$|^--print-d`)
 
@@ -289,13 +299,15 @@ var (
 	changes = regexp.MustCompile(`(?i)\b(drop|truncate|delete|update|insert|alter|create|grant|revoke|copy|into|call|do|execute|vacuum|reindex|set|reset|lock|attach|load|replace|merge|rename|kill|shutdown|flush|purge|pg_\w*(file|terminate|cancel|reload|ls)\w*|lo_\w+|dblink\w*|load_file|outfile|dumpfile)\b`)
 )
 
+var showsCreate = regexp.MustCompile(`(?i)\bshow\s+create\s`)
+
 // queries reports whether a database is only asked: one argument is a query, and none
 // changes anything.
 func queries(c shell.Command) bool {
 	asked := false
 	for _, w := range c.Args() {
 		asked = asked || query.MatchString(w.Text) || w.Text == "-l" || w.Text == "--list"
-		if changes.MatchString(w.Text) && strings.ContainsAny(w.Text, " \t\n;") || !w.Known && strings.Contains(w.Text, "$(") {
+		if changes.MatchString(showsCreate.ReplaceAllString(w.Text, "show ")) && strings.ContainsAny(w.Text, " \t\n;") || !w.Known && strings.Contains(w.Text, "$(") {
 			return false
 		}
 	}

@@ -12,6 +12,8 @@ import (
 var readable = map[string]struct{ codes, flags []string }{
 	"Python":     {[]string{"-c"}, []string{"-u", "-B", "-I", "-s", "-S", "-E"}},
 	"JavaScript": {[]string{"-e", "-p", "--eval", "--print"}, []string{"--no-warnings"}},
+	"Ruby":       {[]string{"-e"}, nil},
+	"PHP":        {[]string{"-r"}, nil},
 	"Perl":       {[]string{"-e", "-pe", "-ne", "-0pe", "-0777pe", "-0777ne"}, []string{"-p", "-n", "-i", "-pi", "-0pi", "-0777pi", "-i.bak", "-pi.bak", "-0", "-0777", "-l"}},
 }
 
@@ -67,6 +69,8 @@ var (
 	codeModule  = regexp.MustCompile(`^(node:)?fs$`)
 	// perlReplaces is code of Perl that replaces text by text.
 	perlReplaces = regexp.MustCompile(`^\s*(s/(\\.|[^/\\@{` + "`" + `])*/(\\.|[^/\\@{` + "`" + `])*/[gimsx]*\s*;?\s*)+$`)
+	// codeConstant is code of Ruby and PHP that prints its version.
+	codeConstant = regexp.MustCompile(`^\s*(puts|print|p|echo)\s+(RUBY_VERSION|RUBY_PLATFORM|PHP_VERSION|PHP_OS|PHP_EOL)\s*;?\s*$`)
 	// codeIndex leads to each member of an object of JavaScript, by a text.
 	codeIndex  = regexp.MustCompile(`[\w$\])"]\s*\[`)
 	codePrefix = regexp.MustCompile(`[\w.]"\d`)
@@ -83,6 +87,8 @@ func harmlessCode(code, language string) (files []Redirect, ok bool) {
 		return harmlessPython(code)
 	case "Perl":
 		return nil, perlReplaces.MatchString(code)
+	case "Ruby", "PHP":
+		return nil, codeConstant.MatchString(code)
 	}
 	if len(code) > maxCode {
 		return nil, false

@@ -74,6 +74,11 @@ for k, v in d.items(): print(k, v)"`: true,
 		`node -p "require('typescript').version"`:                              true,
 		`node -p "require('typescript').load"`:                                 false,
 		`perl -e 'print 1'`:                                                    false,
+		`ruby -e 'puts RUBY_VERSION'`:                                          true,
+		`ruby -e 'puts RUBY_VERSION; system 1'`:                                false,
+		`php -r 'echo PHP_VERSION;'`:                                           true,
+		`git push -u origin $(git branch --show-current)`:                      true,
+		`git clone -u 'sh -c id' x`:                                            false,
 	} {
 		script := shell.Parse(line, "/repo")
 		doubts := len(script.Doubts)
@@ -139,6 +144,23 @@ func TestLoop(t *testing.T) {
 			if c.Name() == "cat" && c.Args()[0].Known != known {
 				t.Errorf("%q: %q is known: %t", line, c.Args()[0].Text, !known)
 			}
+		}
+	}
+}
+
+// TestBuilt: a program that the line compiles of files that were there before.
+func TestBuilt(t *testing.T) {
+	t.Parallel()
+	for line, built := range map[string]bool{
+		`go build -o /tmp/a ./cmd/a && /tmp/a`:                     true,
+		`gcc -o /tmp/a a.c && /tmp/b`:                              false,
+		`curl -o a.c x.example && gcc -o /tmp/a a.c && /tmp/a`:     false,
+		`go build -o /tmp/a ./cmd/a && cp /tmp/b /tmp/a && /tmp/a`: false,
+		"gcc -x c -o /tmp/a - <<'EOF'\nint main(){}\nEOF\n/tmp/a":  false,
+	} {
+		all := shell.Parse(line, "/repo").Commands
+		if got := all[len(all)-1].Built; got != built {
+			t.Errorf("%q: built: %t", line, got)
 		}
 	}
 }

@@ -12,6 +12,9 @@ var makers = []string{
 	"curl", "wget", "fetch", "aria2c", "http", "https", "xh", "lwp-download", "tee", "sponge", "dd", "scp", "sftp", "ftp", "aws", "gsutil", "gcloud", "rclone",
 }
 
+// compilers make programs of files.
+var compilers = []string{"go", "gcc", "g++", "cc", "c++", "clang", "clang++", "rustc"}
+
 // movers give files other names, or make others of them.
 var movers = []string{"mv", "cp", "install", "ln", "rsync"}
 
@@ -32,7 +35,8 @@ type files struct {
 	// directory: what runs it may stand in another directory, and so may the file by then.
 	// A redirection that stands alone is the command "".
 	by       map[string][]string
-	unpacked bool // some are of an archive, so that nobody knows their names
+	unpacked bool     // some are of an archive, so that nobody knows their names
+	built    []string // programs that a compiler writes, of files that the line does not make
 }
 
 // note remembers the files that a command makes.
@@ -48,6 +52,10 @@ func (f *files) note(c Command, read *feed) {
 		}
 	}
 	switch {
+	case slices.Contains(compilers, name):
+		if at := slices.IndexFunc(c.Words, func(w Word) bool { return w.Text == "-o" }); at > 0 && at+1 < len(c.Words) && c.Words[at+1].plain() && read == nil && len(f.by) == 0 && !f.unpacked {
+			f.built = append(f.built, c.Words[at+1].Text)
+		}
 	case slices.Contains(makers, name):
 		printed := name == "curl" && Option(c, "-O") == No && Option(c, "--remote-name*") == No
 		for _, w := range c.Args() {
@@ -61,6 +69,7 @@ func (f *files) note(c Command, read *feed) {
 		}
 	case slices.Contains(movers, name):
 		by = f.among(c.Args())
+		f.built = nil
 		for _, w := range c.Args() {
 			f.make(w.Text, by)
 		}

@@ -21,6 +21,7 @@ var (
 func (s source) program(c *Command, name string, ctx context) {
 	args := c.Args()
 	s.runsMade(c, c.Words[0])
+	c.Built = slices.Contains(s.files.built, c.Words[0].Text)
 	if strings.Contains(c.Words[0].Text, "/") {
 		s.runsUnpacked(c, c.Words[0])
 	}
@@ -59,12 +60,13 @@ func (s source) told(c *Command, name string, ctx context) {
 	if verbs, ok := runners[name]; ok && c.runner(verbs) || strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") {
 		c.doubt("what " + name + " runs is not read here")
 	}
+	does := c.Verb()
 	for _, helper := range helpers[name] {
 		verb, option, two := strings.Cut(helper, " ")
 		switch {
 		case !two:
 			option = helper
-		case !slices.ContainsFunc(args, func(a Word) bool { return a.Text == verb || !a.Known }):
+		case does != "" && does != verb, !slices.ContainsFunc(args, func(a Word) bool { return a.Text == verb || !a.Known }):
 			continue
 		}
 		for i, a := range args {

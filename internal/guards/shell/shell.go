@@ -42,6 +42,8 @@ type Command struct {
 	// Dirs are where it may run, "" being where the line does if that is not known.
 	// Empty means that nobody knows.
 	Dirs []string
+	// Built says that the same line compiles the program, of files that it does not make.
+	Built bool
 	// Runs are the names of commands whose output it runs.
 	Runs []string
 	// Doubts are about what it runs.

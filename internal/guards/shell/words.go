@@ -120,6 +120,9 @@ func (s source) part(w *Word, part syntax.WordPart, first, quoted bool) string {
 		if first && s.functions == 0 && len(p.Stmts) == 1 && s.sourceOf(p.Stmts[0]) == "pwd" {
 			return "."
 		}
+		if first && s.functions == 0 && len(p.Stmts) == 1 && slices.Contains(currentBranch, s.sourceOf(p.Stmts[0])) {
+			return "HEAD"
+		}
 		w.Many = w.Many || !quoted
 		w.Runs = append(w.Runs, names(s, p)...)
 	case *syntax.ProcSubst:
@@ -131,6 +134,9 @@ func (s source) part(w *Word, part syntax.WordPart, first, quoted bool) string {
 	w.Known = false
 	return s.sourceOf(part)
 }
+
+// currentBranch are commands that print what HEAD stands for, in which the shell finds one word.
+var currentBranch = []string{"git branch --show-current", "git rev-parse --abbrev-ref HEAD"}
 
 // begins reports whether a path may begin behind a text, as in x=$HOME and file://$HOME.
 func begins(text string) bool {
