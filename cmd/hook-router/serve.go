@@ -253,7 +253,7 @@ func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log
 		return nil, err
 	}
 	if s.located != "" {
-		log.Info("NATS "+s.located, "subject", natsx.RedactURL(os.Getenv("NATS_URL")))
+		log.Info("NATS_URL is set", "nats", s.located, "url", natsx.RedactURL(os.Getenv("NATS_URL")))
 	}
 	if s.NATSURL != "" && s.Audit == "strict" {
 		s.sayDurability(ctx, log)
