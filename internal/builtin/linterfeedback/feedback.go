@@ -26,7 +26,7 @@ var writes = []events.ToolOperation{events.OperationWrite, events.OperationEdit,
 // Builtin is linter-feedback.
 var Builtin = builtin.Of("Lints what an agent wrote, and tells it what is new.",
 	chain.Registration{
-		Events: []string{events.ToolPre, events.ToolPost, events.SessionEnd}, Priority: 60, TimeoutMS: 30_000,
+		Events: []string{events.ToolPre, events.ToolPost, events.SessionEnd}, Priority: 60, TimeoutMS: 25_000,
 		Match: `event == "session:end" || tool.operation in ["write", "edit", "move", "delete"]`,
 	}, New)
 
