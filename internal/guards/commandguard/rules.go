@@ -38,6 +38,7 @@ var rules = sync.OnceValue(func() []rule {
 		{decision.Deny, "it asks the cloud for the keys of this machine", asksMetadata},
 		{decision.Deny, "it speaks to the router past its hooks", answersItself},
 		{decision.Ask, "it removes all that is in a directory", removesHere},
+		{decision.Ask, "it makes a file that gives its owner's rights to whoever runs it", setsID},
 		{decision.Ask, "it stops every process", killsAll},
 		{decision.Ask, "it throws changes away that git can't bring back", restoresAll},
 		{decision.Ask, "it publishes a package", runsTwine},
@@ -74,6 +75,7 @@ var askedAbout = map[string][]string{
 		"twine upload", "poetry publish", "uv publish", "hatch publish", "flit publish", "pdm publish", "maturin publish", "maturin upload",
 	},
 	"it hides what was done":              {"history -c", "unset HISTFILE"},
+	"it gives a program rights of root":   {"setcap"},
 	"it loads code into the kernel":       {"insmod", "modprobe", "rmmod", "kexec"},
 	"it mounts or unmounts a file system": {"mount", "umount", "swapoff", "losetup", "cryptsetup"},
 }
