@@ -11,7 +11,7 @@ type Accepted struct {
 	Status string `json:"status"` // accepted
 	Option string `json:"option"`
 	// Open says that the request is not decided yet, and Progress what is missing.
-	Open     bool   `json:"open,omitempty"`
+	Open     bool   `json:"open,omitzero"`
 	Progress string `json:"progress,omitempty"`
 }
 
