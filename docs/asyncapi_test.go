@@ -421,7 +421,7 @@ func TestSchemasNameTheFieldsOfTheCode(t *testing.T) {
 	full := chain.Result{
 		Action: chain.AskUser, Data: json.RawMessage("{}"), Reason: "x", ContextInjection: "x", ContextInjectionRole: "user",
 		Ephemeral: true, AppendToLastToolResult: true, ApprovalPrompt: "x", ApprovalOptions: []string{"x"}, ApprovalTimeout: &seconds,
-		ApprovalDefault: "allow", SuppressOutput: true, UserMessage: "x", UserMessageLevel: "error", Labels: []string{"a"}, Unlabel: []string{"b"},
+		ApprovalDefault: "allow", ApprovalKey: "x", SuppressOutput: true, UserMessage: "x", UserMessageLevel: "error", Labels: []string{"a"}, Unlabel: []string{"b"},
 	}
 	var members map[string]any
 	if err := json.Unmarshal(full.Append(nil), &members); err != nil {

@@ -41,6 +41,7 @@ type event struct {
 	frozen   *freeze.Order  // what an operator froze it by; nil: nothing
 	pinned   []*chain.Entry // those of them that an operator pinned
 	asker    *chain.Call    // what pinned guards ask; nil: nothing
+	asking   []chain.Call   // what each of them asks, where there are several
 	data     []byte         // what the first hook gets
 	chainID  string
 	timeout  time.Duration

@@ -128,7 +128,7 @@ func (d *Dispatcher) granted(ctx context.Context, s *held.Event, v verdict.Verdi
 	if s.Session == "" {
 		return v, false, nil
 	}
-	id, by, err := d.sessions.Granted(ctx, s.Record, s.Labels)
+	id, by, err := d.sessions.Granted(ctx, s)
 	if id == "" || err != nil {
 		return v, false, err
 	}
@@ -242,6 +242,7 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 	s.EventID, s.ChainID, s.HookID, s.Agent, s.Reason = ev.id(), ev.chainID, asker.Entry.ID, ev.request.Event.Source, asker.Result.Reason
 	s.Emitter, s.Labels, s.Unlabel = ev.request.Emitter, events.UnionLabels(ev.request.Event.Labels(), out.Labels), asker.Result.Unlabel
 	s.ToolName, _ = object.GetString("tool_name")
+	s.Content = ev.grantContent(asker, object)
 	s.Data, s.Changes = v.Data, changes
 	s.Verdict.Data = nil // Data has it
 	return s, nil

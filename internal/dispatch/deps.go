@@ -99,9 +99,9 @@ type Sessions interface {
 	Revoke(ctx context.Context, session, hook, prompt string) (revoked int, err error)
 	// Epoch counts how often the session ended or its approvals were revoked.
 	Epoch(ctx context.Context, session string) (int, error)
-	// Granted returns the approval that answers a request of its session, which has seen
-	// labels, and who gave it; approvalID is empty where there is none.
-	Granted(ctx context.Context, r approval.Record, seen []string) (approvalID, by string, err error)
+	// Granted returns the approval that answers a request of its session, and who gave it;
+	// approvalID is empty where there is none.
+	Granted(ctx context.Context, s *held.Event) (approvalID, by string, err error)
 }
 
 // Approvals holds the approval requests that all replicas share.

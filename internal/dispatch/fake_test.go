@@ -169,7 +169,7 @@ func (f *fakes) Decision(context.Context, *held.Event) (*approval.Decision, erro
 	return f.decision, nil
 }
 
-func (f *fakes) Granted(_ context.Context, r approval.Record, _ []string) (approvalID, by string, err error) {
+func (f *fakes) Granted(_ context.Context, r *held.Event) (approvalID, by string, err error) {
 	return f.grants[r.Session+"/"+r.Hook+"/"+r.Prompt], "ann", nil
 }
 

@@ -97,7 +97,7 @@ func (ev *event) preferGuard(out chain.Outcome, data []byte) chain.Outcome {
 		if !agreed || ev.observed.Verb == verbEmit {
 			return denyOut(out, asking[0].Entry, "more than one pinned guard asks a person about this event")
 		}
-		ev.asker = &one
+		ev.asker, ev.asking = &one, asking
 	}
 	out.Result = ev.asker.Result
 	if out.Result.Data == nil {

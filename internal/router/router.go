@@ -261,7 +261,7 @@ func (r *Router) upgraded() bool {
 
 // remember keeps an "Allow always" in its session.
 func (r *Router) remember(ctx context.Context, s *held.Event, d approval.Decision) error {
-	return r.sessions.Remember(ctx, s.Record, s.Labels, s.Arrived, d)
+	return r.sessions.Remember(ctx, s, d)
 }
 
 // recordChange records a change of a registration before it is made.

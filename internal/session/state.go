@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/sessionid"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -46,6 +47,7 @@ type Grant struct {
 	Hook     string `json:"hook"`   // its name
 	Prompt   string `json:"prompt"` // cut, for people
 	Digest   string `json:"prompt_sha256"`
+	Content  string `json:"content_sha256,omitempty"` // what else must be the same: see held.Event
 	By       string `json:"by"`
 	// Labels are what the session had seen when it was asked: once it has seen more, a
 	// person is asked again.
@@ -108,31 +110,31 @@ func (s *State) end(now time.Time) {
 
 // Remembered returns the grant that answers an approval request, if there is one. A
 // hook's name is anybody's to choose, and so is a session id: where the sender is proven,
-// the sender and the hook's id decide. seen are the labels of the session now: a grant does
-// not hold for one that has more than it had then.
-func (s *State) Remembered(r approval.Record, seen []string) (Grant, bool) {
+// the sender, the hook's id and the content decide. A grant does not hold for a session that
+// has more labels than it had then.
+func (s *State) Remembered(r *held.Event) (Grant, bool) {
 	prompt := approval.Digest([]byte(r.Prompt))
 	for _, g := range s.Grants {
-		if g.Emitter == r.Emitter && g.Hook == r.Hook && g.Digest == prompt && (r.Emitter == "" || g.HookID == r.HookID) && len(events.NewLabels(g.Labels, seen)) == 0 {
+		proven := r.Emitter == "" || g.HookID == r.HookID && g.Content == r.Content
+		if g.Emitter == r.Emitter && g.Hook == r.Hook && g.Digest == prompt && proven && len(events.NewLabels(g.Labels, r.Labels)) == 0 {
 			return g, true
 		}
 	}
 	return Grant{}, false
 }
 
-// remember stores the decision on an approval request of an event that arrived at the given
-// time, with the labels that the session had, once, unless it was revoked or the session
-// ended since.
-func (s *State) remember(q approval.Record, labels []string, arrived time.Time, d approval.Decision) (changed bool) {
+// remember stores the decision on an approval request, once, unless it was revoked or the
+// session ended since its event arrived.
+func (s *State) remember(q *held.Event, d approval.Decision) (changed bool) {
 	known := func(g Grant) bool { return g.Approval == q.ID }
 	switch {
-	case s.Ended != nil && !arrived.After(*s.Ended), slices.Contains(s.Revoked, q.ID), slices.ContainsFunc(s.Grants, known):
+	case s.Ended != nil && !q.Arrived.After(*s.Ended), slices.Contains(s.Revoked, q.ID), slices.ContainsFunc(s.Grants, known):
 		return false
 	case len(s.Grants) >= maxGrants:
 		s.Grants = slices.Delete(s.Grants, 0, 1)
 	}
 	s.Grants = append(s.Grants, Grant{
-		Approval: q.ID, Emitter: q.Emitter, HookID: q.HookID, Hook: q.Hook, Prompt: cut(q.Prompt), Digest: approval.Digest([]byte(q.Prompt)), By: d.DecidedBy, Labels: labels, Granted: d.Decided,
+		Approval: q.ID, Emitter: q.Emitter, HookID: q.HookID, Hook: q.Hook, Prompt: cut(q.Prompt), Digest: approval.Digest([]byte(q.Prompt)), Content: q.Content, By: d.DecidedBy, Labels: q.Labels, Granted: d.Decided,
 	})
 	return true
 }

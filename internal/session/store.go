@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/sessionid"
 	"github.com/hookrouter/hookrouter/internal/wire"
@@ -181,10 +182,9 @@ func (s *Store) End(ctx context.Context, id string) error {
 	})
 }
 
-// Remember stores an "Allow always" on an approval request of an event that arrived at the
-// given time, once; labels are what the session had seen when it was asked.
-func (s *Store) Remember(ctx context.Context, q approval.Record, labels []string, arrived time.Time, d approval.Decision) error {
-	return s.Update(ctx, sessionid.Of(q.Emitter, q.Session), func(state *State) bool { return state.remember(q, labels, arrived, d) })
+// Remember stores an "Allow always" on an approval request, once.
+func (s *Store) Remember(ctx context.Context, q *held.Event, d approval.Decision) error {
+	return s.Update(ctx, sessionid.Of(q.Emitter, q.Session), func(state *State) bool { return state.remember(q, d) })
 }
 
 // Revoke drops what was always allowed, and says how many: all of a session, or of a hook,
@@ -268,13 +268,13 @@ func (s *Store) Epoch(ctx context.Context, id string) (int, error) {
 	return state.Epoch + all.Epoch, err
 }
 
-// Granted returns the approval that answers a request of its session, whose labels are
-// seen, and who gave it; approvalID is empty where there is none.
-func (s *Store) Granted(ctx context.Context, r approval.Record, seen []string) (approvalID, by string, err error) {
+// Granted returns the approval that answers a request of its session, and who gave it;
+// approvalID is empty where there is none.
+func (s *Store) Granted(ctx context.Context, r *held.Event) (approvalID, by string, err error) {
 	state, err := s.Get(ctx, sessionid.Of(r.Emitter, r.Session))
 	if err != nil {
 		return "", "", err
 	}
-	grant, _ := state.Remembered(r, seen)
+	grant, _ := state.Remembered(r)
 	return grant.Approval, grant.By, nil
 }

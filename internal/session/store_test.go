@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/session"
 	"github.com/hookrouter/hookrouter/internal/testkit"
@@ -203,7 +204,7 @@ func asking(id, session, hook, prompt string) approval.Record {
 
 func remember(t *testing.T, s *session.Store, q approval.Record, arrived time.Time) {
 	t.Helper()
-	if err := s.Remember(t.Context(), q, nil, arrived, always); err != nil {
+	if err := s.Remember(t.Context(), &held.Event{Record: q, Arrived: arrived}, always); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -211,7 +212,7 @@ func remember(t *testing.T, s *session.Store, q approval.Record, arrived time.Ti
 // granted returns the approval that answers a hook's prompt in the session "s1".
 func granted(t *testing.T, s *session.Store, hook, prompt string) (id, by string) {
 	t.Helper()
-	id, by, err := s.Granted(t.Context(), asking("", "s1", hook, prompt), nil)
+	id, by, err := s.Granted(t.Context(), &held.Event{Record: asking("", "s1", hook, prompt)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +238,7 @@ func TestAGrantIsRememberedOnce(t *testing.T) {
 			t.Errorf("%v is answered by approval %q", other, id)
 		}
 	}
-	if id, _, err := first.Granted(t.Context(), asking("", "s2", "deploys", "Deploy?"), nil); id != "" || err != nil {
+	if id, _, err := first.Granted(t.Context(), &held.Event{Record: asking("", "s2", "deploys", "Deploy?")}); id != "" || err != nil {
 		t.Errorf("another session is answered by approval %q, %v", id, err)
 	}
 }
@@ -264,8 +265,40 @@ func TestAGrantIsForTheProvenSenderAndHook(t *testing.T) {
 		{"a sender that is not proven", of("", "", "deploys"), "a2"},
 		{"a hook of the same name, the sender not proven", of("", "", "renamed"), "a2"},
 	} {
-		if id, _, err := store.Granted(t.Context(), c.r, nil); id != c.want || err != nil {
+		if id, _, err := store.Granted(t.Context(), &held.Event{Record: c.r}); id != c.want || err != nil {
 			t.Errorf("%s: approval %q, %v; want %q", c.who, id, err, c.want)
+		}
+	}
+}
+
+// Where it is proven who sent an event, a grant is for the same content alone, and one that
+// was stored without is for none.
+func TestAGrantIsForTheSameContent(t *testing.T) {
+	t.Parallel()
+	store := open(t, natstest.Server(t))
+	of := func(id, emitter, content string) *held.Event {
+		r := &held.Event{Record: request(id), Content: content, Arrived: time.Now()}
+		r.Emitter = emitter
+		return r
+	}
+	for _, r := range []*held.Event{of("old", "nats agent/a", ""), of("a1", "nats agent/b", "one"), of("a2", "", "")} {
+		if err := store.Remember(t.Context(), r, always); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		r    *held.Event
+		want string
+	}{
+		{of("", "nats agent/a", "one"), ""},
+		{of("", "nats agent/a", ""), "old"},
+		{of("", "nats agent/b", "one"), "a1"},
+		{of("", "nats agent/b", "two"), ""},
+		{of("", "nats agent/b", ""), ""},
+		{of("", "", ""), "a2"},
+	} {
+		if id, _, err := store.Granted(t.Context(), c.r); id != c.want || err != nil {
+			t.Errorf("%s with the content %q: approval %q, %v; want %q", c.r.Emitter, c.r.Content, id, err, c.want)
 		}
 	}
 }

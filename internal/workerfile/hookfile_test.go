@@ -213,7 +213,7 @@ func TestParseNamesThePlaceOfEachError(t *testing.T) {
 		"a key of a rule beside its kind":   {hook("    when: data.x\n" + anyRule), `w.yaml:4:5: hooks[0]: unknown key "when": it belongs to cel.rules: indent it deeper, below that`},
 		"a key of a kind beside it":         {hook("    command: [sh]\n" + anyRule), `w.yaml:4:5: hooks[0]: unknown key "command": it belongs to exec: indent it deeper, below that`},
 		"a kind beside the hooks":           {hook(anyRule) + "cel: {}\n", `w.yaml:5:1: unknown key "cel": it belongs to a hook: indent it deeper, below that`},
-		"a text where a mapping must be":    {rule("        - ask: Really?\n"), "w.yaml:6:16: hooks[0].cel.rules[0].ask: must be a mapping (key: value), not a text: its keys are prompt, options, timeout, default, unlabel"},
+		"a text where a mapping must be":    {rule("        - ask: Really?\n"), "w.yaml:6:16: hooks[0].cel.rules[0].ask: must be a mapping (key: value), not a text: its keys are prompt, options, timeout, default, key, unlabel"},
 		"a builtin that nobody thinks of":   {hook("    builtin: rate-limiter\n"), `w.yaml:4:14: hooks[0].builtin: there is no builtin "rate-limiter": known are approval-policy, `},
 		"a space that does not break":       {hook("\u00a0   name: x\n" + anyRule), "w.yaml:4:11: mapping value is not allowed in this context: the line has a space that does not break (U+00A0)"},
 		"a text with a reserved character":  {rule("        - deny: @here\n"), "w.yaml:6:17: '@' is a reserved character: put the text in quotes"},

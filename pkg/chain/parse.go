@@ -81,6 +81,10 @@ func (r *Result) set(name string, v jsontext.Value) (err error) {
 		r.ApprovalTimeout, err = number(v)
 	case "approval_default":
 		r.ApprovalDefault, err = choice(v, Deny, Allow)
+	case "approval_key":
+		if r.ApprovalKey, err = text(v); len(r.ApprovalKey) > MaxApprovalKey {
+			err = errKey
+		}
 	case "suppress_output":
 		r.SuppressOutput, err = boolean(v)
 	case "user_message":
@@ -99,6 +103,7 @@ func (r *Result) set(name string, v jsontext.Value) (err error) {
 var (
 	errText   = errors.New("a string or null")
 	errTexts  = errors.New("a list of strings or null")
+	errKey    = fmt.Errorf("at most %d bytes", MaxApprovalKey)
 	errFlag   = errors.New("true or false")
 	errNumber = errors.New("a number")
 	errObject = errors.New("an object or null")

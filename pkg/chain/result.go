@@ -43,6 +43,9 @@ const (
 // the hook did not say.
 const DefaultApprovalTimeout = 300.0
 
+// MaxApprovalKey bounds [Result.ApprovalKey], in bytes.
+const MaxApprovalKey = 1 << 10
+
 // Result is what a hook answers and what a chain adds up to: the HookResult of
 // the specification. The zero Result means continue; every field's zero value is
 // the specification's default.
@@ -75,6 +78,10 @@ type Result struct {
 	// ApprovalDefault is what holds when nobody answers: deny, or [Allow]; empty
 	// means deny.
 	ApprovalDefault Action
+	// ApprovalKey says what an "Allow always" is for, besides the hook, the prompt and the
+	// tool, in the place of the tool's input; at most [MaxApprovalKey] bytes. It counts
+	// where the connection proves who sent the event. Empty means the tool's input.
+	ApprovalKey string
 
 	// Labels are added to the event's session: what it has seen. They only grow. See
 	// [events.CheckLabel] for their names.
@@ -144,6 +151,7 @@ func (r Result) Append(buf []byte) []byte {
 		w.Number("approval_timeout", *r.ApprovalTimeout)
 	}
 	w.Text("approval_default", string(r.ApprovalDefault))
+	w.Text("approval_key", r.ApprovalKey)
 	w.Flag("suppress_output", r.SuppressOutput)
 	w.Text("user_message", r.UserMessage)
 	w.Text("user_message_level", string(r.UserMessageLevel))

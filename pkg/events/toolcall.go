@@ -11,7 +11,8 @@ type toolCall struct {
 	remote   string // the tool's name there
 	isMCP    bool   // whatever the name is
 	shape    toolKind
-	hasShape bool // shape says what the tool is, in place of the name
+	hasShape bool   // shape says what the tool is, in place of the name
+	at       Object // what has the name and the input as members
 }
 
 // Where agents put the name and the input, the standard place first.
@@ -40,7 +41,7 @@ func callOf(data Object) toolCall {
 		}
 		o = inner
 	}
-	call.input = readInput(firstOf(o, inputMembers))
+	call.at, call.input = o, readInput(firstOf(o, inputMembers))
 	if kind, ok := cursorEvents[hook]; ok && call.name == "" {
 		call.shape, call.hasShape = kind, true
 		call.input = toolInput{object: data}

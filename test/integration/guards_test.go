@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/session"
@@ -195,12 +196,13 @@ func TestWhatCameWithTheEndIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for later, want := range map[time.Duration]bool{-1: false, 0: false, 1: true} {
-		q := approval.Record{Request: approval.Request{ID: later.String(), Session: "s1", Hook: "asks", Prompt: later.String()}}
-		if err := store.Remember(ctx, q, nil, ended.Ended.Add(later), approval.Decision{Granted: true, Option: "Allow always"}); err != nil {
+		q := &held.Event{Arrived: ended.Ended.Add(later)}
+		q.Request = approval.Request{ID: later.String(), Session: "s1", Hook: "asks", Prompt: later.String()}
+		if err := store.Remember(ctx, q, approval.Decision{Granted: true, Option: "Allow always"}); err != nil {
 			t.Fatal(err)
 		}
 		state, err := store.Get(ctx, "s1")
-		if _, granted := state.Remembered(q, nil); err != nil || granted != want {
+		if _, granted := state.Remembered(q); err != nil || granted != want {
 			t.Errorf("what came %v after the end is remembered: %v, %v", later, granted, err)
 		}
 	}

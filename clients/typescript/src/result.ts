@@ -18,6 +18,8 @@ export interface HookResult {
   /** Seconds. */
   approval_timeout?: number
   approval_default?: "deny" | "allow"
+  /** What an "Allow always" is for, in the place of the tool's input; at most 1024 bytes. */
+  approval_key?: string | null
   suppress_output?: boolean
   user_message?: string | null
   user_message_level?: "info" | "warning" | "error"
@@ -73,6 +75,7 @@ const rules: Record<string, Rule> = {
   approval_options: texts,
   approval_timeout: ["a number", (value) => typeof value === "number" && Number.isFinite(value)],
   approval_default: one("deny", "allow"),
+  approval_key: text,
   suppress_output: flag,
   user_message: text,
   user_message_level: one("info", "warning", "error"),

@@ -36,6 +36,9 @@ type Event struct {
 	Labels []string
 	// Unlabel are labels that the session loses where a person allows it.
 	Unlabel []string
+	// Content is the digest of what else an "Allow always" is for, besides the hook and
+	// the prompt; empty where these are all.
+	Content string
 	// Called is how many hooks the event's chain called.
 	Called int
 	// Verdict is what the agent gets besides the approval and the data: messages to its
@@ -59,6 +62,7 @@ func (s *Event) Append(buf []byte) []byte {
 	if len(s.Unlabel) > 0 {
 		w.Texts("unlabel", s.Unlabel)
 	}
+	w.Text("content_sha256", s.Content)
 	w.Int("called", int64(s.Called))
 	w.Raw("verdict", s.Verdict.Append(nil))
 	return w.End()
@@ -75,13 +79,14 @@ func Decode(text []byte) (*Event, error) {
 		Trace   string          `json:"trace"`
 		Labels  []string        `json:"labels"`
 		Unlabel []string        `json:"unlabel"`
+		Content string          `json:"content_sha256"`
 		Called  int             `json:"called"`
 		Verdict verdict.Verdict `json:"verdict"`
 	}
 	if err := json.Unmarshal(text, &raw); err != nil {
 		return nil, fmt.Errorf("decode held event: %w", err)
 	}
-	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Labels, raw.Unlabel, raw.Called, raw.Verdict}, nil
+	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Labels, raw.Unlabel, raw.Content, raw.Called, raw.Verdict}, nil
 }
 
 // FirstSegment is where its decision is looked for first.

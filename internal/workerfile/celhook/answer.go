@@ -67,6 +67,10 @@ func compileAsk(at jsontext.Pointer, a Ask) (answer, error) {
 	if a.Prompt == "" {
 		return nil, kind.At(at, "ask needs a prompt")
 	}
+	key, err := parseTemplate(a.Key)
+	if err != nil {
+		return nil, positioned(at+"/key", err)
+	}
 	if t := a.Timeout; t != nil && (*t <= 0 || math.IsInf(*t, 0)) {
 		return nil, kind.At(at+"/timeout", "must be a number of seconds above 0, not %v", *t)
 	}
@@ -89,6 +93,9 @@ func compileAsk(at jsontext.Pointer, a Ask) (answer, error) {
 		result := chain.Question(prompt, a.Options...)
 		result.ApprovalTimeout, result.ApprovalDefault = a.Timeout, a.Default
 		result.Unlabel = a.Unlabel
+		if result.ApprovalKey, err = key.render(in); err != nil {
+			return chain.Result{}, fmt.Errorf("ask.key: %w", err)
+		}
 		return result, nil
 	}, nil
 }

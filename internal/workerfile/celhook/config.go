@@ -49,6 +49,9 @@ type Ask struct {
 	Timeout *float64 `json:"timeout"`
 	// Default is what holds when nobody answers, deny or allow; empty means deny.
 	Default chain.Action `json:"default" jsonschema:"enum=deny,enum=allow"`
+	// Key says what "Allow always" is for, in the place of the tool's input, where it is
+	// proven who sent the event; a template.
+	Key string `json:"key" jsonschema:"minLength=1"`
 	// Unlabel are labels that the session loses where a person allows it.
 	Unlabel []string `json:"unlabel" jsonschema:"minItems=1,uniqueItems=true"`
 }

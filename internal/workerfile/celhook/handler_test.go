@@ -57,8 +57,8 @@ func TestTheFirstRuleThatHoldsAnswers(t *testing.T) {
 			chain.Denial(`/etc/passwd in s1: 9007199254740993, [1,{"x":2}]{"}}":{"a":"{{"}}!`),
 		},
 		"an approval request": {
-			[]celhook.Rule{{Ask: &celhook.Ask{Prompt: "Write {{ data.tool_input.file_path }}?", Options: []string{"Allow once", "Deny"}, Timeout: seconds(30), Default: chain.Allow}}},
-			chain.Result{Action: chain.AskUser, ApprovalPrompt: "Write /etc/passwd?", ApprovalOptions: []string{"Allow once", "Deny"}, ApprovalTimeout: seconds(30), ApprovalDefault: chain.Allow},
+			[]celhook.Rule{{Ask: &celhook.Ask{Prompt: "Write {{ data.tool_input.file_path }}?", Options: []string{"Allow once", "Deny"}, Timeout: seconds(30), Default: chain.Allow, Key: "{{ session_id }}"}}},
+			chain.Result{Action: chain.AskUser, ApprovalPrompt: "Write /etc/passwd?", ApprovalOptions: []string{"Allow once", "Deny"}, ApprovalTimeout: seconds(30), ApprovalDefault: chain.Allow, ApprovalKey: "s1"},
 		},
 		"an injection": {
 			[]celhook.Rule{{Inject: &celhook.Inject{Text: "mind {{ event }}", Role: chain.RoleUser, Ephemeral: true, AppendToLastToolResult: true}}},

@@ -43,6 +43,8 @@ class HookResult:
     append_to_last_tool_result: bool = False
     labels: list[str] | None = field(default=None, kw_only=True)
     """Labels that the event's session gets: what it has seen."""
+    approval_key: str | None = field(default=None, kw_only=True)
+    """What an "Allow always" is for, in the place of the tool's input; at most 1024 bytes."""
     unlabel: list[str] | None = field(default=None, kw_only=True)
     """Labels that the session loses where a person allows what ask_user asks."""
     rule: str | None = field(default=None, kw_only=True)
@@ -121,6 +123,7 @@ _CHECKS: dict[str, _Check] = {
         "a number of seconds",
     ),
     "approval_default": _choice("allow", "deny"),
+    "approval_key": _TEXT,
     "suppress_output": _FLAG,
     "user_message": _TEXT,
     "user_message_level": _choice("info", "warning", "error"),
