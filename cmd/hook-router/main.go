@@ -4,8 +4,8 @@
 // on it. See docs/operator.md for every flag, and `hook-router demo` for a tour.
 //
 // SIGTERM and an interrupt end it when what is under way is done, a second one ends it at
-// once. SIGHUP reads the rule files again, or ends it if standard input is a terminal.
-// SIGUSR1 toggles the level of the log.
+// once. SIGHUP reads the rule files again, as a change of one does, or ends it if standard
+// input is a terminal. SIGUSR1 toggles the level of the log.
 package main
 
 import (

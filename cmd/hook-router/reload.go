@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync/atomic"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/filewatch"
 	"github.com/hookrouter/hookrouter/internal/people"
 	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// ruleFiles are the files that the router reads at the start and again on SIGHUP. A file
-// that can't be read changes nothing.
+// ruleFiles are the files that the router reads at the start, when one of them changes, and
+// on SIGHUP. A file that can't be read changes nothing.
 type ruleFiles struct {
 	approvalRules, approvalGroups, auditRedact, pinned string // paths; empty for none
 
@@ -93,10 +95,31 @@ func read(path, what string) ([]byte, error) {
 	return text, nil
 }
 
-// watch loads the files with each signal until ctx ends.
-func (f *ruleFiles) watch(ctx context.Context, reload <-chan os.Signal, log *slog.Logger) {
+// paths are those of the files that there are.
+func (f *ruleFiles) paths() []string {
+	return slices.DeleteFunc([]string{f.approvalRules, f.approvalGroups, f.auditRedact, f.pinned}, func(path string) bool { return path == "" })
+}
+
+// watched watches the files, from before they are read; nil where there are none, or where
+// that fails. Close ends it.
+func (f *ruleFiles) watched(log *slog.Logger) *filewatch.Watcher {
+	paths := f.paths()
+	if len(paths) == 0 {
+		return nil
+	}
+	w, err := filewatch.New(paths...)
+	if err != nil {
+		log.Warn("file watch failed; send SIGHUP to reload", "error", err)
+		return nil
+	}
+	return w
+}
+
+// watch loads the files with each change and each signal until ctx ends.
+func (f *ruleFiles) watch(ctx context.Context, changed <-chan struct{}, reload <-chan os.Signal, log *slog.Logger) {
 	for {
 		select {
+		case <-changed:
 		case s := <-reload:
 			select {
 			case f.policy <- s:
@@ -105,7 +128,7 @@ func (f *ruleFiles) watch(ctx context.Context, reload <-chan os.Signal, log *slo
 		case <-ctx.Done():
 			return
 		}
-		some := f.approvalRules+f.approvalGroups+f.auditRedact+f.pinned != ""
+		some := len(f.paths()) > 0
 		switch err := f.load(); {
 		case !some && f.policy != nil: // the policy says
 		case !some:

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/atomicfile"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
@@ -76,6 +77,40 @@ func TestASignalReloadsTheRuleFiles(t *testing.T) {
 	pins("new", true)
 }
 
+// A change of a file puts it in force without a signal; a file that is broken changes
+// nothing, and the next one that is right counts.
+func TestChangedRuleFilesAreReloaded(t *testing.T) {
+	t.Parallel()
+	f := &ruleFiles{approvalRules: filepath.Join(t.TempDir(), "rules.json")}
+	write := func(text string) {
+		t.Helper()
+		if err := atomicfile.Write(f.approvalRules, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`{"guard:production/*": "allow"}`)
+	watcher := f.watched(slog.New(slog.DiscardHandler))
+	if watcher == nil {
+		t.Fatal("the file is not watched")
+	}
+	t.Cleanup(watcher.Close)
+	if err := f.load(); err != nil {
+		t.Fatal(err)
+	}
+	next := startWatch(t, f, watcher.Changed(), nil)
+	for _, step := range []struct{ text, line, decision string }{
+		{`{"guard:production/*": "deny"}`, "reloaded", "deny"},
+		{`{"guard:production/*": "perhaps"}`, "reload failed", "deny"},
+		{`{"guard:production/*": "allow"}`, "reloaded", "allow"},
+	} {
+		write(step.text)
+		line := next()
+		if rule, _ := f.Match(approval.Facts{Hook: "guard", Prompt: "production/a"}); !strings.Contains(line, step.line) || rule.Decision != step.decision {
+			t.Errorf("after %s: %q, and the rule decides %q", step.text, line, rule.Decision)
+		}
+	}
+}
+
 func TestASignalWithoutFilesIsLogged(t *testing.T) {
 	f := &ruleFiles{}
 	if err := f.load(); err != nil {
@@ -92,23 +127,33 @@ func TestASignalWithoutFilesIsLogged(t *testing.T) {
 // watchFiles watches the files; reload sends a signal and returns the line that it logs.
 func watchFiles(t *testing.T, f *ruleFiles) (reload func() string) {
 	t.Helper()
-	lines := make(lineWriter, 8)
 	signals := make(chan os.Signal)
+	next := startWatch(t, f, nil, signals)
+	return func() string {
+		t.Helper()
+		signals <- syscall.SIGHUP
+		return next()
+	}
+}
+
+// startWatch has the files reloaded; next returns the next line that this logs.
+func startWatch(t *testing.T, f *ruleFiles, changed <-chan struct{}, signals <-chan os.Signal) (next func() string) {
+	t.Helper()
+	lines := make(lineWriter, 8)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		f.watch(ctx, signals, slog.New(slog.NewTextHandler(lines, nil)))
+		f.watch(ctx, changed, signals, slog.New(slog.NewTextHandler(lines, nil)))
 	}()
 	t.Cleanup(func() { cancel(); <-done })
 	return func() string {
 		t.Helper()
-		signals <- syscall.SIGHUP
 		select {
 		case line := <-lines:
 			return line
 		case <-time.After(20 * time.Second):
-			t.Fatal("the signal logs nothing")
+			t.Fatal("nothing is logged")
 			return ""
 		}
 	}

@@ -223,6 +223,11 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 	if w != nil {
 		files.guards, files.policy = w.guards, w.reload
 	}
+	var changed <-chan struct{} // none where no file is watched
+	if watcher := files.watched(log); watcher != nil {
+		defer watcher.Close()
+		changed = watcher.Changed()
+	}
 	if err := files.load(); err != nil {
 		return errors.Join(err, tel.Stop(ctx))
 	}
@@ -236,7 +241,7 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 	}
 	watching, done := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Go(func() { files.watch(watching, sig.Reload, log) })
+	wg.Go(func() { files.watch(watching, changed, sig.Reload, log) })
 	defer wg.Wait()
 	defer done()
 	if w == nil {
