@@ -63,9 +63,12 @@ func (f keyFlags) trust(pins []*pinFile) (t trusted, err error) {
 var errNoKey = errors.New("no router's key is known, and without one nothing can be proved: give it with --key; " +
 	"it stands in FILE.pub beside the router's --audit-key, and `hookctl audit key show` prints it")
 
-// patient is how long routers are asked for their keys: until that time after the last
-// answer.
-const patient = 300 * time.Millisecond
+// How long routers are asked for their keys: for the first answer, unless NATS knows that
+// there is no router, and for each further one.
+const (
+	firstKey = 2 * time.Second
+	patient  = 300 * time.Millisecond
+)
 
 // askKeys asks the routers that are there for their keys, and says from whom they are.
 func askKeys(ctx context.Context, b *natsx.Conn) (found []keys.Key, from []string, err error) {
@@ -83,12 +86,17 @@ func askKeys(ctx context.Context, b *natsx.Conn) (found []keys.Key, from []strin
 	if err := b.Conn().PublishRequest(subject, inbox, nil); err != nil {
 		return nil, nil, cli.Disconnected(fmt.Errorf("ask the routers for their keys: %w", err))
 	}
+	wait := firstKey
 	for {
 		select {
 		case msg := <-answers:
 			var info micro.Info
-			if len(msg.Data) == 0 || json.Unmarshal(msg.Data, &info) != nil {
-				continue // no responders
+			if len(msg.Data) == 0 && msg.Header.Get("Status") == "503" {
+				return nil, nil, nil // nobody is there
+			}
+			wait = patient
+			if json.Unmarshal(msg.Data, &info) != nil {
+				continue
 			}
 			k, err := keys.Parse(info.Metadata["audit_key"])
 			if err != nil {
@@ -96,7 +104,7 @@ func askKeys(ctx context.Context, b *natsx.Conn) (found []keys.Key, from []strin
 			}
 			found = keys.Add(found, k)
 			from = append(from, info.ID)
-		case <-time.After(patient):
+		case <-time.After(wait):
 			return found, from, nil
 		case <-ctx.Done():
 			return nil, nil, ctx.Err()
