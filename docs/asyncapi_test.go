@@ -421,7 +421,8 @@ func TestSchemasNameTheFieldsOfTheCode(t *testing.T) {
 	full := chain.Result{
 		Action: chain.AskUser, Data: json.RawMessage("{}"), Reason: "x", ContextInjection: "x", ContextInjectionRole: "user",
 		Ephemeral: true, AppendToLastToolResult: true, ApprovalPrompt: "x", ApprovalOptions: []string{"x"}, ApprovalTimeout: &seconds,
-		ApprovalDefault: "allow", ApprovalKey: "x", SuppressOutput: true, UserMessage: "x", UserMessageLevel: "error", Labels: []string{"a"}, Unlabel: []string{"b"},
+		ApprovalDefault: "allow", ApprovalKey: "x", SuppressOutput: true, UserMessage: "x", UserMessageLevel: "error", UserMessageSource: "x",
+		Labels: []string{"a"}, Unlabel: []string{"b"}, ContextInjections: []chain.ContextInjection{{}},
 	}
 	var members map[string]any
 	if err := json.Unmarshal(full.Append(nil), &members); err != nil {
@@ -438,6 +439,7 @@ func TestSchemasNameTheFieldsOfTheCode(t *testing.T) {
 		"Display":         {properties("Verdict", "properties", "display", "items"), fields(verdict.Display{})},
 		"Warning":         {properties("Verdict", "properties", "warnings", "items"), fields(verdict.Warning{})},
 		"Approval":        {properties("VerdictApproval"), fields(verdict.Approval{})},
+		"Injection":       {properties("ContextInjection"), fields(chain.ContextInjection{})},
 		"SessionState":    {properties("SessionState"), fields(approver.SessionInfo{})},
 		"Listing":         {properties("Listing"), fields(agent.Listing{})},
 		"Explanation":     {properties("Explanation", "properties", "hooks", "items"), fields(agent.Explanation{})},

@@ -112,7 +112,7 @@ func announced(r chain.Result) verdict.Verdict {
 		v.Messages = []verdict.Message{{Content: r.ContextInjection}}
 	}
 	if r.UserMessage != "" {
-		v.Display = []verdict.Display{{Message: r.UserMessage, Level: r.UserMessageLevel, Source: "hook"}}
+		v.Display = []verdict.Display{{Message: r.UserMessage, Level: r.UserMessageLevel, Source: "hook", UserMessageSource: r.UserMessageSource}}
 	}
 	return v
 }

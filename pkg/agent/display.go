@@ -51,7 +51,7 @@ func Line(d verdict.Display) string {
 	if level == "" {
 		level = chain.LevelInfo
 	}
-	return fmt.Sprintf("[%s] %s: %s", visible(string(level), " "), visible(d.Source, " "), visible(d.Message, "\n    "))
+	return fmt.Sprintf("[%s] %s: %s", visible(string(level), " "), visible(d.From(), " "), visible(d.Message, "\n    "))
 }
 
 // visible writes characters out that would act on a terminal or hide in the text;

@@ -25,6 +25,10 @@ type SessionOptions struct {
 	Parent *Session
 	// Context gets the messages of hooks. Without one they are logged and dropped.
 	Context ContextManager
+	// Merged delivers what several hooks inject into one event as one message with the
+	// settings of the first, as the specification has it, and not each with its own role
+	// and lifetime, as amplifier-core 2 has it.
+	Merged bool
 	// Display shows the messages of hooks to the user. Without one they are logged.
 	Display Display
 	// Log gets what could not be delivered, and the warnings of the router; nil
@@ -84,7 +88,11 @@ func (s *Session) Execute(ctx context.Context, event string, data any) (Executio
 	if event == events.AgentComplete && s.options.Parent != nil {
 		to = s.options.Parent
 	}
-	for _, m := range x.Messages {
+	messages := x.Messages
+	if !s.options.Merged {
+		messages = x.ContextMessages()
+	}
+	for _, m := range messages {
 		to.deliver(ctx, m)
 	}
 	for _, w := range x.Warnings {
@@ -152,7 +160,7 @@ var levels = map[chain.Level]slog.Level{chain.LevelWarning: slog.LevelWarn, chai
 // show gives a hook's message to the user.
 func (s *Session) show(ctx context.Context, d verdict.Display) {
 	if s.options.Display == nil {
-		s.options.Log.Log(ctx, levels[d.Level], "a hook has a message for the user", "source", d.Source, "message", d.Message)
+		s.options.Log.Log(ctx, levels[d.Level], "a hook has a message for the user", "source", d.From(), "message", d.Message)
 		return
 	}
 	if err := s.options.Display.Show(ctx, d); err != nil {

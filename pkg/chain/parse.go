@@ -73,6 +73,8 @@ func (r *Result) set(name string, v jsontext.Value) (err error) {
 		r.Ephemeral, err = boolean(v)
 	case "append_to_last_tool_result":
 		r.AppendToLastToolResult, err = boolean(v)
+	case "context_injections":
+		r.ContextInjections, err = ParseContextInjections(v)
 	case "approval_prompt":
 		r.ApprovalPrompt, err = text(v)
 	case "approval_options":
@@ -95,6 +97,8 @@ func (r *Result) set(name string, v jsontext.Value) (err error) {
 		r.Unlabel, err = texts(v)
 	case "user_message_level":
 		r.UserMessageLevel, err = choice(v, LevelInfo, LevelWarning, LevelError)
+	case "user_message_source":
+		r.UserMessageSource, err = text(v)
 	}
 	return err
 }

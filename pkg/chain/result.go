@@ -67,6 +67,10 @@ type Result struct {
 	// AppendToLastToolResult puts an ephemeral injection at the end of the last
 	// tool result instead of into a message of its own.
 	AppendToLastToolResult bool
+	// ContextInjections are the injections of a chain, each with its own role and lifetime,
+	// in execution order; ContextInjection has their texts joined. Routers make the list, and
+	// leave it out beyond 64 KiB of text; of a hook's result it means nothing.
+	ContextInjections []ContextInjection
 
 	// ApprovalPrompt is what a person is asked.
 	ApprovalPrompt string
@@ -107,6 +111,9 @@ type Result struct {
 	UserMessage string
 	// UserMessageLevel is how urgent it is; empty means info.
 	UserMessageLevel Level
+	// UserMessageSource is what the hook calls the place that the message is from, such as
+	// the program that it ran. It is shown beside the hook's name and never in its place.
+	UserMessageSource string
 }
 
 // Allow is the other value of [Result.ApprovalDefault], besides [Deny]. It is
@@ -143,6 +150,9 @@ func (r Result) Append(buf []byte) []byte {
 	w.Text("context_injection_role", string(r.ContextInjectionRole))
 	w.Flag("ephemeral", r.Ephemeral)
 	w.Flag("append_to_last_tool_result", r.AppendToLastToolResult)
+	if list := r.ContextInjections; len(list) > 0 {
+		w.Objects("context_injections", len(list), func(i int, w *events.ObjectWriter) { list[i].Write(w) })
+	}
 	w.Text("approval_prompt", r.ApprovalPrompt)
 	if r.ApprovalOptions != nil {
 		w.Texts("approval_options", r.ApprovalOptions)
@@ -155,6 +165,7 @@ func (r Result) Append(buf []byte) []byte {
 	w.Flag("suppress_output", r.SuppressOutput)
 	w.Text("user_message", r.UserMessage)
 	w.Text("user_message_level", string(r.UserMessageLevel))
+	w.Text("user_message_source", r.UserMessageSource)
 	if len(r.Labels) > 0 {
 		w.Texts("labels", r.Labels)
 	}

@@ -156,7 +156,7 @@ func Run(ctx context.Context, entries []*Entry, ev events.Event, plan Plan) (out
 			view = ViewOf(ev)
 		}
 	}
-	out.Result = out.sum()
+	out.Result = out.sum(ev.Name)
 	return out, nil
 }
 
@@ -199,6 +199,7 @@ func (p Plan) ask(ctx context.Context, entry *Entry, ev events.Event) (Call, boo
 		return call, false
 	}
 	call.Took = time.Since(call.Start)
+	call.Result.ContextInjections = nil // the chain's, not a hook's
 	if call.Err == nil && entry.Effect == Validates {
 		call.Err = call.Result.changesNothing()
 	}
@@ -267,8 +268,8 @@ func failureDenial(call Call) Result {
 }
 
 // sum merges what the hooks of an undenied chain answered.
-func (out Outcome) sum() Result {
-	var injections []Result
+func (out Outcome) sum(event string) Result {
+	var injections []Call
 	for _, call := range out.Calls {
 		switch call.Result.Action {
 		case AskUser:
@@ -279,7 +280,7 @@ func (out Outcome) sum() Result {
 			return r
 		case InjectContext:
 			if call.Result.ContextInjection != "" {
-				injections = append(injections, call.Result)
+				injections = append(injections, call)
 			}
 		}
 	}
@@ -287,31 +288,43 @@ func (out Outcome) sum() Result {
 	case 0:
 		return Result{Action: Continue, Data: out.Data}
 	case 1:
-		r := injections[0].unlabeled()
+		r := injections[0].Result.unlabeled()
 		if r.Data == nil {
 			r.Data = out.Data
 		}
-		return r
+		return r.listing(injections, event)
 	default:
-		return join(injections, out.Data)
+		return join(injections, out.Data).listing(injections, event)
 	}
 }
 
 // join merges injections: the texts joined by a blank line, the settings of the
 // first, append_to_last_tool_result if any has it.
-func join(injections []Result, data json.RawMessage) Result {
+func join(injections []Call, data json.RawMessage) Result {
+	first := injections[0].Result
 	r := Result{
 		Action:               InjectContext,
 		Data:                 data,
-		ContextInjectionRole: injections[0].ContextInjectionRole,
-		Ephemeral:            injections[0].Ephemeral,
-		SuppressOutput:       injections[0].SuppressOutput,
+		ContextInjectionRole: first.ContextInjectionRole,
+		Ephemeral:            first.Ephemeral,
+		SuppressOutput:       first.SuppressOutput,
 	}
 	texts := make([]string, len(injections))
 	for i, part := range injections {
-		texts[i] = part.ContextInjection
-		r.AppendToLastToolResult = r.AppendToLastToolResult || part.AppendToLastToolResult
+		texts[i] = part.Result.ContextInjection
+		r.AppendToLastToolResult = r.AppendToLastToolResult || part.Result.AppendToLastToolResult
 	}
 	r.ContextInjection = strings.Join(texts, "\n\n")
+	return r
+}
+
+// listing is the result with its injections one by one, unless that made it too large.
+func (r Result) listing(injections []Call, event string) Result {
+	if len(r.ContextInjection) > maxListed {
+		return r
+	}
+	for _, call := range injections {
+		r.ContextInjections = append(r.ContextInjections, NewContextInjection(call, event, call.Result.ContextInjection))
+	}
 	return r
 }

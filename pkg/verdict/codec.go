@@ -42,6 +42,7 @@ func (v Verdict) Append(buf []byte) []byte {
 		w.Raw("data", v.Data)
 	}
 	writeList(&w, "messages", v.Messages, Message.write)
+	writeList(&w, "context_injections", v.ContextInjections, chain.ContextInjection.Write)
 	writeList(&w, "display", v.Display, Display.write)
 	if len(v.SuppressOutput) > 0 {
 		w.Texts("suppress_output", v.SuppressOutput)
@@ -79,6 +80,7 @@ func (d Display) write(w *events.ObjectWriter) {
 	w.String("level", string(d.Level))
 	w.Text("source", d.Source)
 	w.Text("hook_id", d.HookID)
+	w.Text("user_message_source", d.UserMessageSource)
 }
 
 func (n Warning) write(w *events.ObjectWriter) {
@@ -152,6 +154,8 @@ func (v *Verdict) set(name string, value jsontext.Value) (err error) {
 		v.Data = bytes.Clone(value)
 	case "messages":
 		v.Messages, err = list(value, errMessages, (*Message).complete)
+	case "context_injections":
+		v.ContextInjections, err = chain.ParseContextInjections(value)
 	case "display":
 		v.Display, err = list(value, errDisplay, (*Display).complete)
 	case "suppress_output":

@@ -22,7 +22,11 @@ var full = verdict.Verdict{
 		},
 		{Role: chain.RoleSystem},
 	},
-	Display:        []verdict.Display{{Message: "m", Level: chain.LevelError, Source: "hook:lint", HookID: "l"}, {Level: chain.LevelInfo}},
+	ContextInjections: []chain.ContextInjection{
+		{Content: "c", Role: chain.RoleUser, Ephemeral: true, AppendToLastToolResult: true, HookName: "lint", HookID: "l", Event: "tool:post"},
+		{Role: chain.RoleSystem},
+	},
+	Display:        []verdict.Display{{Message: "m", Level: chain.LevelError, Source: "hook:lint", HookID: "l", UserMessageSource: "s"}, {Level: chain.LevelInfo}},
 	SuppressOutput: []string{"lint", ""},
 	Warnings:       []verdict.Warning{{Kind: verdict.Oversize, Hook: "lint", Detail: "d"}, {}},
 	InjectedTokens: 12,
@@ -36,7 +40,9 @@ const fullText = `{"action":"continue","reason":"r \"x\"\n<é>","data":{"n" : 90
 	`"messages":[{"role":"user","content":"c","ephemeral":true,"append_to_last_tool_result":true,` +
 	`"metadata":{"source":"hook","hook_name":"lint","hook_id":"l","event":"tool:post","timestamp":"` + noonUTC + `"}},` +
 	`{"role":"system","content":"","metadata":{}}],` +
-	`"display":[{"message":"m","level":"error","source":"hook:lint","hook_id":"l"},{"message":"","level":"info"}],` +
+	`"context_injections":[{"content":"c","role":"user","ephemeral":true,"append_to_last_tool_result":true,` +
+	`"hook_name":"lint","hook_id":"l","event":"tool:post"},{"content":"","role":"system"}],` +
+	`"display":[{"message":"m","level":"error","source":"hook:lint","hook_id":"l","user_message_source":"s"},{"message":"","level":"info"}],` +
 	`"suppress_output":["lint",""],"warnings":[{"kind":"oversize","hook":"lint","detail":"d"},{"kind":""}],"injected_tokens":12,` +
 	`"approval":{"id":"i","hook":"guard","prompt":"p","options":["Allow","Deny"],"option":"Allow","decided_by":"who",` +
 	`"cached":true,"timed_out":true,"expires":"2026-03-01T12:00:00.000Z","data_sha256":"00ff"}}`
@@ -120,6 +126,8 @@ func TestParseRefuses(t *testing.T) {
 		"nothing":                         ``,
 		"null":                            `null`,
 		"a list":                          `[]`,
+		"an injection of a tool":          `{"action":"continue","context_injections":[{"content":"x","role":"tool"}]}`,
+		"injections that are no list":     `{"action":"continue","context_injections":{}}`,
 		"no action":                       `{}`,
 		"an action that is null":          `{"action":null}`,
 		"an action that is empty":         `{"action":""}`,

@@ -65,6 +65,8 @@ func Compose(out chain.Outcome, ev events.Event, limits Limits, used int, now ti
 				Level:   cmp.Or(call.Result.UserMessageLevel, chain.LevelInfo),
 				Source:  "hook:" + call.Entry.Title(),
 				HookID:  call.Entry.ID,
+
+				UserMessageSource: call.Result.UserMessageSource,
 			})
 		}
 		if call.Result.SuppressOutput {
@@ -80,7 +82,8 @@ type injection struct {
 	text string
 }
 
-// inject delivers the injections of calls that keep to the limits, as one message.
+// inject delivers the injections of calls that keep to the limits, as one message and
+// one by one.
 func (v *Verdict) inject(calls []chain.Call, ev events.Event, limits Limits, now time.Time) {
 	var kept []injection
 	for _, call := range calls {
@@ -89,6 +92,7 @@ func (v *Verdict) inject(calls []chain.Call, ev events.Event, limits Limits, now
 		}
 		if text, ok := v.admit(call, limits); ok {
 			kept = append(kept, injection{call, text})
+			v.ContextInjections = append(v.ContextInjections, chain.NewContextInjection(call, ev.Name, text))
 		}
 	}
 	if len(kept) > 0 {

@@ -47,7 +47,7 @@ func TestComposeDecides(t *testing.T) {
 			if diff := cmp.Diff(c.want, decision{v.Action, v.Reason, string(v.Data)}); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if v.Action != verdict.Continue && (v.Messages != nil || v.InjectedTokens != 7) {
+			if v.Action != verdict.Continue && (v.Messages != nil || v.ContextInjections != nil || v.InjectedTokens != 7) {
 				t.Errorf("it injects %v and the turn has used %d tokens, not 7", v.Messages, v.InjectedTokens)
 			}
 			if v.Approval != nil {
@@ -166,6 +166,52 @@ func TestComposeMakesOneMessage(t *testing.T) {
 	}
 }
 
+func TestComposeListsInjections(t *testing.T) {
+	v := verdict.Compose(run(t,
+		hook{name: "lint", reply: inject("12345678", `,"context_injection_role":"user"`)},
+		hook{name: "long", reply: inject(strings.Repeat("x", 40), "")},
+		hook{name: "todo", reply: inject("\x1b[31mto do\x1b[0m", `,"ephemeral":true,"append_to_last_tool_result":true`)},
+		hook{name: "large", reply: inject(strings.Repeat("x", 99), "")},
+	), event, verdict.Limits{Size: 50, Budget: 5}, 0, noon)
+	want := []chain.ContextInjection{
+		{Content: "12345678", Role: chain.RoleUser, HookName: "lint", HookID: "a", Event: "tool:post"},
+		{Content: "to do", Role: chain.RoleSystem, Ephemeral: true, AppendToLastToolResult: true, HookName: "todo", HookID: "c", Event: "tool:post"},
+	}
+	if diff := cmp.Diff(want, v.ContextInjections); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	const merged = "Hook feedback:\n\nFrom lint (8 bytes):\n12345678\n\nFrom todo (5 bytes):\nto do"
+	if len(v.Messages) != 1 || v.Messages[0].Content != merged {
+		t.Errorf("the merged message has other texts: %+v", v.Messages)
+	}
+	of := func(name, id string) verdict.Metadata {
+		return verdict.Metadata{Source: "hook", HookName: name, HookID: id, Event: "tool:post", Timestamp: noonUTC}
+	}
+	messages := []verdict.Message{
+		{Role: chain.RoleUser, Content: "12345678", Metadata: of("lint", "a")},
+		{Role: chain.RoleSystem, Content: "to do", Ephemeral: true, AppendToLastToolResult: true, Metadata: of("todo", "c")},
+	}
+	if diff := cmp.Diff(messages, v.ContextMessages()); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+	v.ContextInjections = nil // as of an older router
+	if diff := cmp.Diff(v.Messages, v.ContextMessages()); diff != "" {
+		t.Errorf("messages of an older router (-want +got):\n%s", diff)
+	}
+}
+
+// The hook's own name for where a message is from stands beside the hook's name.
+func TestComposeNamesTheSourceOfMessages(t *testing.T) {
+	v := verdict.Compose(run(t, hook{name: "lint", reply: `{"user_message":"m","user_message_source":"python-check"}`}), event, verdict.Limits{}, 0, noon)
+	want := []verdict.Display{{Message: "m", Level: chain.LevelInfo, Source: "hook:lint", HookID: "a", UserMessageSource: "python-check"}}
+	if diff := cmp.Diff(want, v.Display); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if from := v.Display[0].From(); from != "hook:lint (python-check)" {
+		t.Errorf("it is from %q", from)
+	}
+}
+
 func TestComposeKeepsToTheLimits(t *testing.T) {
 	x := func(n int) string { return inject(strings.Repeat("x", n), "") }
 	type effect struct {
@@ -217,6 +263,9 @@ func TestComposeKeepsToTheLimits(t *testing.T) {
 			}
 			if v.Action != verdict.Continue || string(v.Data) != `{"n":1}` {
 				t.Errorf("action %q, data %s", v.Action, v.Data)
+			}
+			if len(v.ContextInjections) != len(v.Injected) {
+				t.Errorf("the list is %+v of the injections %+v", v.ContextInjections, v.Injected)
 			}
 			if (len(v.Messages) > 0) != (len(v.Injected) > 0) {
 				t.Errorf("messages %+v of the injections %+v", v.Messages, v.Injected)

@@ -19,21 +19,47 @@ const (
 
 // Verdict is the answer to hooks.execute.<event>.
 type Verdict struct {
-	Action         Action
-	Reason         string
-	Data           json.RawMessage // byte for byte; nil for none
-	Messages       []Message       // for the agent's context
-	Display        []Display       // for its user, in execution order
-	SuppressOutput []string        // names of hooks whose own output is to be hidden
-	Warnings       []Warning       // what was dropped or cleaned, in execution order
-	InjectedTokens int             // what the turn has used after this event
-	Approval       *Approval       // where a person was asked
+	Action   Action
+	Reason   string
+	Data     json.RawMessage // byte for byte; nil for none
+	Messages []Message       // for the agent's context
+	// ContextInjections are what Messages is made of, each with its own role and lifetime,
+	// in execution order: see [Verdict.ContextMessages].
+	ContextInjections []chain.ContextInjection
+
+	Display        []Display // for its user, in execution order
+	SuppressOutput []string  // names of hooks whose own output is to be hidden
+	Warnings       []Warning // what was dropped or cleaned, in execution order
+	InjectedTokens int       // what the turn has used after this event
+	Approval       *Approval // where a person was asked
 
 	// Injected are the injections that Messages is made of, in execution order. The
 	// wire does not carry them.
 	Injected []Injected
 	// Dropped are the injections that were not delivered. The wire has warnings instead.
 	Dropped []Injected
+}
+
+// ContextMessages are the messages for the agent's context, one for each injection, with the
+// role and the lifetime that its hook gave it. They stand for Messages, which has the same
+// texts as one message: apply either. Of a router that does not list injections they are
+// Messages.
+func (v Verdict) ContextMessages() []Message {
+	if len(v.ContextInjections) == 0 {
+		return v.Messages
+	}
+	var timestamp string
+	if len(v.Messages) > 0 {
+		timestamp = v.Messages[0].Metadata.Timestamp
+	}
+	list := make([]Message, len(v.ContextInjections))
+	for i, one := range v.ContextInjections {
+		list[i] = Message{
+			Role: one.Role, Content: one.Content, Ephemeral: one.Ephemeral, AppendToLastToolResult: one.AppendToLastToolResult,
+			Metadata: Metadata{Source: "hook", HookName: one.HookName, HookID: one.HookID, Event: one.Event, Timestamp: timestamp},
+		}
+	}
+	return list
 }
 
 // Injected is one injection and what became of it.
@@ -72,6 +98,18 @@ type Display struct {
 	Level   chain.Level `json:"level"`            // info, warning or error
 	Source  string      `json:"source,omitempty"` // "hook:" and the hook's name
 	HookID  string      `json:"hook_id,omitempty"`
+	// UserMessageSource is what the hook calls the place that the message is from: a claim,
+	// which belongs beside Source and not in its place.
+	UserMessageSource string `json:"user_message_source,omitempty"`
+}
+
+// From is who says it, for the user: the Source and, in brackets, what the hook itself
+// calls it. It is foreign text as Message is.
+func (d Display) From() string {
+	if d.UserMessageSource == "" {
+		return d.Source
+	}
+	return d.Source + " (" + d.UserMessageSource + ")"
 }
 
 // The kinds of warnings.

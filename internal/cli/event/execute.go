@@ -104,7 +104,7 @@ func verdictRows(x agent.Execution, diff []jsondiff.Change) [][]term.Cell {
 		add("message", string(m.Role)+" from "+m.Metadata.HookName+placing(m.Ephemeral, m.AppendToLastToolResult)+": "+m.Content)
 	}
 	for _, d := range x.Display {
-		add("display", string(d.Level)+" from "+strings.TrimPrefix(d.Source, "hook:")+": "+d.Message)
+		add("display", string(d.Level)+" from "+strings.TrimPrefix(d.From(), "hook:")+": "+d.Message)
 	}
 	if len(x.SuppressOutput) > 0 {
 		add("hidden", "the output of "+strings.Join(x.SuppressOutput, ", "))

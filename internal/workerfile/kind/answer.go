@@ -36,7 +36,7 @@ func withoutAction(raw []byte) error {
 	}
 	for name := range answer.All() {
 		switch name {
-		case "user_message", "user_message_level", "suppress_output":
+		case "user_message", "user_message_level", "user_message_source", "suppress_output":
 		case "decision", "continue", "hookSpecificOutput", "systemMessage", "permissionDecision":
 			return fmt.Errorf("%w: it has %q and no action: an answer as Claude Code's scripts give it needs dialect: claude-code of the kind exec", chain.ErrInvalidResult, name)
 		default:
