@@ -107,7 +107,7 @@ class Agents:
         agent.set_default_fields(**line.get("defaults", {}))
         if op == "emit":
             result = await agent.emit(name, line[DATA].encode(), timeout=timeout)
-            return {k: v for k, v in vars(result).items() if k != "run"}
+            return {k: v for k, v in vars(result).items() if k not in ("run", "context_injections")}
         if op == "execute":
             return await self.execute(agent, name, line[DATA].encode(), timeout)
         if op == "collect":
@@ -119,7 +119,7 @@ class Agents:
         return await (agent.new_turn() if name == "turn" else agent.end_session())
 
     async def execute(self, agent: Agent, name: str, data: bytes, timeout: float | None) -> Any:
-        session = Session(agent, context=self.context, display=self.display)
+        session = Session(agent, context=self.context, display=self.display, merged=True)
         self.stage.added, self.stage.shown = [], []
         verdict = await session.execute(name, data, timeout=timeout)
         return {

@@ -106,6 +106,52 @@ async def test_a_session_delivers(hook_router):
         assert talk.shown == [("warning", "hook:linter", "seen")] * 2
 
 
+@pytest.mark.parametrize("merged", [False, True])
+async def test_a_session_delivers_each_injection_as_its_hook_wants(hook_router, merged):
+    async with HookRegistry() as hooks, connect() as client:
+
+        @hooks.on("tool:post", priority=1, name="linter")
+        async def linter(event, data):
+            return HookResult(
+                action="inject_context", context_injection="3 findings", context_injection_role="user", user_message="seen",
+                user_message_source="ruff",
+            )  # fmt: skip
+
+        @hooks.on("tool:post", priority=2, name="todos")
+        async def todos(event, data):
+            return HookResult(
+                action="inject_context", context_injection="2 open", ephemeral=True, append_to_last_tool_result=True
+            )
+
+        await hooks.ready()
+        talk = Talk({"role": "tool", "content": "out"})
+        session = Session(Agent(client, session="s"), context=talk, display=talk, merged=merged)
+        verdict = await session.execute("tool:post", {})
+        listed = [
+            (i.content, i.role, i.ephemeral, i.append_to_last_tool_result, i.hook_name, i.event)
+            for i in verdict.context_injections
+        ]
+        assert listed == [
+            ("3 findings", "user", False, False, "linter", "tool:post"),
+            ("2 open", "system", True, True, "todos", "tool:post"),
+        ]
+        assert talk.shown == [("info", "hook:linter (ruff)", "seen")]
+        stored = [(m["role"], m["content"], m.get("metadata", {}).get("hook_name")) for m in talk.messages]
+        assert len(stored) == 2
+        if merged:
+            assert stored[1][0] == "user"
+            assert stored[1][2] == "composite"
+            assert "2 open" in stored[1][1]
+        else:
+            assert stored[1] == ("user", "3 findings", "linter")
+            assert talk.messages[1]["metadata"]["timestamp"]
+            assert [m["content"] for m in await session.next_call()] == ["out", "3 findings", "2 open"]
+            assert [m["content"] for m in await session.next_call()] == ["out", "3 findings"]
+        emitted = await session.emit("tool:post", {})
+        assert emitted.context_injections == list(verdict.context_injections)
+        assert emitted.context_injection == "3 findings\n\n2 open"
+
+
 async def test_run_tool(hook_router):
     async with HookRegistry() as hooks:
         events = []

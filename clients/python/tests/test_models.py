@@ -23,6 +23,7 @@ def test_defaults_are_the_specifications():
         {"action": "Deny"}, {"action": None}, {"data": []}, {"reason": 5}, {"ephemeral": 1}, {"approval_timeout": "5"},
         {"approval_timeout": True}, {"approval_timeout": math.inf}, {"approval_options": ["a", 1]},
         {"approval_options": "ab"}, {"context_injection_role": "tool"}, {"user_message_level": "debug"},
+        {"user_message_source": 5}, {"context_injections": [{"content": "x"}]},
     ],
 )  # fmt: skip
 def test_nothing_is_converted(fields):
@@ -50,6 +51,8 @@ def test_what_is_no_result_is_no_answer(body):
     [
         b"{}", b"null", b'{"action":"allow"}', b'{"action":"continue","data":[]}', b'{"action":"pending"}',
         b'{"action":"deny","action":"continue"}', b'{"action":"continue","messages":[1]}',
+        b'{"action":"continue","context_injections":[{"content":"x","role":"tool"}]}',
+        b'{"action":"continue","context_injections":[{"content":5}]}',
         b'{"action":"continue","injected_tokens":-1}', b'{"action":"continue","approval":[]}',
         b'{"action":"continue"' + b',"a":' + b"[" * 100_000,
     ],

@@ -39,7 +39,7 @@ from .errors import (
 )
 from .hooks import HookRegistry
 from .interfaces import ApprovalSystem, ContextManager, DisplaySystem
-from .models import HookResult
+from .models import ContextInjection, HookResult
 from .registration import Call, Registration, current_call
 from .run import Run
 from .session import Session
@@ -59,6 +59,7 @@ __all__ = [
     "Code",
     "Collection",
     "ConnectionLost",
+    "ContextInjection",
     "ContextManager",
     "DeadlineExceeded",
     "Denied",

@@ -17,6 +17,35 @@ Role = Literal["system", "user", "assistant"]
 Level = Literal["info", "warning", "error"]
 
 
+@dataclass(frozen=True)
+class ContextInjection:
+    """What one hook of a chain adds to the agent's context, as that hook wants it."""
+
+    content: str
+    role: Role = "system"
+    ephemeral: bool = False
+    append_to_last_tool_result: bool = False
+    hook_name: str = ""
+    event: str = ""
+    hook_id: str = ""
+
+    @classmethod
+    def of(cls, value: object) -> ContextInjection:
+        """Take over a mapping, or one of pydantic's (amplifier-core's). Unknown members mean nothing."""
+        if isinstance(value, ContextInjection):
+            return value
+        dump = getattr(value, "model_dump", None)
+        value = dump() if callable(dump) else value
+        if not isinstance(value, Mapping):
+            raise ValueError(f"context_injections must be a list of injections, not of {type(value).__name__}")
+        given = {name: v for name, v in value.items() if name in cls.__dataclass_fields__ and v is not None}
+        for name, v in given.items():
+            fits, must = _INJECTION.get(name, (lambda v: isinstance(v, str), "a string"))
+            if not fits(v):
+                raise ValueError(f"{name} in context_injections must be {must}, not {v!r:.100}")
+        return cls(**{"content": "", **given})
+
+
 @dataclass
 class HookResult:
     """What a hook answers; without arguments, continue.
@@ -39,8 +68,10 @@ class HookResult:
     user_message: str | None = None
     user_message_level: Level = "info"
     user_message_source: str | None = None
-    """Accepted for amplifier-core's sake; on the bus a message names the hook that it is from."""
+    """What the hook calls the place that user_message is from; it is shown beside the hook's name."""
     append_to_last_tool_result: bool = False
+    context_injections: list[ContextInjection] | None = field(default=None, kw_only=True)
+    """In the result of an emit: the injections one by one. Of a hook's result it means nothing."""
     labels: list[str] | None = field(default=None, kw_only=True)
     """Labels that the event's session gets: what it has seen."""
     approval_key: str | None = field(default=None, kw_only=True)
@@ -79,11 +110,21 @@ class HookResult:
             value = dump()
         if not isinstance(value, Mapping):
             raise ValueError(f"a hook returns a HookResult, not {type(value).__name__}")
-        return cls(**{name: v for name, v in value.items() if name in _WIRE})
+        return cls._with({name: v for name, v in value.items() if name in _WIRE})
+
+    @classmethod
+    def _with(cls, fields: dict[str, Any], run: Run | None = None) -> HookResult:
+        """Make a result of members that were read."""
+        listed = fields.get("context_injections")
+        if isinstance(listed, list):
+            fields["context_injections"] = [ContextInjection.of(one) for one in listed] or None
+        return cls(**fields, run=run)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what goes on the wire: the action, and what differs from its default."""
         changed = {n: v for n, v in vars(self).items() if n in _WIRE and v is not _WIRE[n] and v != _WIRE[n]}
+        if self.context_injections:
+            changed["context_injections"] = [vars(one) for one in self.context_injections]
         return {"action": self.action, **changed}
 
     @classmethod
@@ -91,7 +132,7 @@ class HookResult:
         """Read a result from the wire; InvalidReply where it is none."""
         try:
             fields = {name: value for name, (value, _) in _json.members(body).items() if name in _WIRE}
-            return cls(**fields, run=run)
+            return cls._with(fields, run)
         except ValueError as error:
             raise InvalidReply(f"the answer is no HookResult: {error}") from None
 
@@ -127,8 +168,18 @@ _CHECKS: dict[str, _Check] = {
     "suppress_output": _FLAG,
     "user_message": _TEXT,
     "user_message_level": _choice("info", "warning", "error"),
+    "user_message_source": _TEXT,
     "append_to_last_tool_result": _FLAG,
+    "context_injections": (
+        lambda v: v is None or (isinstance(v, list) and all(isinstance(one, ContextInjection) for one in v)),
+        "a list of ContextInjection or None",
+    ),
     "labels": _TEXTS,
     "unlabel": _TEXTS,
+}
+_INJECTION: dict[str, _Check] = {
+    "role": _choice("system", "user", "assistant"),
+    "ephemeral": _FLAG,
+    "append_to_last_tool_result": _FLAG,
 }
 _WIRE: dict[str, Any] = {f.name: cast(Any, f.default) for f in dataclasses.fields(HookResult) if f.name in _CHECKS}

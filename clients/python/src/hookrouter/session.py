@@ -29,13 +29,17 @@ class Session:
         context: ContextManager | None = None,
         display: DisplaySystem | None = None,
         parent: Session | None = None,
+        merged: bool = False,
     ) -> None:
         """Make a session of an agent.
 
         context gets messages for the model, display those for the user; without one they are logged. A sub-agent
         names the session that it works for as its parent: that one gets what hooks inject at agent:complete.
+        merged delivers what several hooks inject into one event as one message with the settings of the first, as
+        the specification has it, and not each with its own role and lifetime, as amplifier-core 2 has it.
         """
         self.agent, self.context, self.display, self.parent = agent, context, display, parent
+        self.merged = merged
         self._ephemeral: list[Message] = []
         self._log = agent.client.log
 
@@ -53,7 +57,7 @@ class Session:
         for shown in execution.display:
             await self._show(shown)
         to = self.parent if event == AGENT_COMPLETE and self.parent is not None else self
-        for message in execution.messages:
+        for message in execution.messages if self.merged else execution.context_messages:
             await to._deliver(message)
         for warning in execution.warnings:
             self._log.warning("injection of hook %s: %s %s", warning.hook, warning.kind, warning.detail)
@@ -107,9 +111,9 @@ class Session:
 
     async def _show(self, shown: Display) -> None:
         if self.display is None:
-            self._log.log(_LEVELS.get(shown.level, logging.INFO), "%s: %r", shown.source, shown.message)
+            self._log.log(_LEVELS.get(shown.level, logging.INFO), "%s: %r", shown.shown_source, shown.message)
             return
         try:
-            await settled(self.display.show_message(shown.message, shown.level, shown.source))
+            await settled(self.display.show_message(shown.message, shown.level, shown.shown_source))
         except Exception as error:
             self._log.warning("a message of %s could not be shown: %s", shown.source, error)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from . import _json
 from .errors import Denied, InvalidReply, OtherData
-from .models import Level, Role
+from .models import ContextInjection, Level, Role
 from .run import Run
 
 
@@ -37,6 +37,13 @@ class Display:
     level: Level = "info"
     source: str = ""
     hook_id: str = ""
+    user_message_source: str = ""
+    """What the hook calls the place that the message is from: a claim."""
+
+    @property
+    def shown_source(self) -> str:
+        """Who says it, for the user: the source and, in brackets, what the hook itself calls it."""
+        return f"{self.source} ({self.user_message_source})" if self.user_message_source else self.source
 
 
 @dataclass(frozen=True)
@@ -76,6 +83,9 @@ class Execution:
     data_json: bytes = b""
     """The bytes of it: those whose SHA-256 is that of an approval."""
     messages: tuple[Message, ...] = ()
+    """One message of all injections, with the settings of the first; see context_messages."""
+    context_injections: tuple[ContextInjection, ...] = field(default=(), kw_only=True)
+    """What messages is made of, each with its own role and lifetime."""
     display: tuple[Display, ...] = ()
     suppress_output: tuple[str, ...] = ()
     """Names of hooks whose own output is to be hidden."""
@@ -90,6 +100,16 @@ class Execution:
 
     def __bool__(self) -> bool:
         return self.permitted
+
+    @property
+    def context_messages(self) -> tuple[Message, ...]:
+        """The messages for the model's context, one for each injection, as its hook wants it.
+
+        They stand for messages, which has the same texts: apply either. Of a router that does not list injections
+        they are messages.
+        """
+        stamp = {k: v for m in self.messages[:1] for k, v in m.metadata.items() if k == "timestamp"}
+        return tuple(_alone(one, stamp) for one in self.context_injections) or self.messages
 
     def require(self) -> dict[str, Any]:
         """Return the data to go on with, or raise Denied."""
@@ -133,12 +153,14 @@ def _parse(body: bytes, run: Run) -> Execution:
         data=data,
         data_json=members["data"][1].encode() if data is not None else b"",
         messages=tuple(_message(m) for m in _list(raw, "messages")),
+        context_injections=tuple(ContextInjection.of(i) for i in _list(raw, "context_injections")),
         display=tuple(
             Display(
                 _text(d, "message"),
                 _one(d, "level", "info", "warning", "error"),
                 _text(d, "source"),
                 _text(d, "hook_id"),
+                _text(d, "user_message_source"),
             )
             for d in _list(raw, "display")
         ),
@@ -160,6 +182,11 @@ def _message(raw: dict[str, Any]) -> Message:
         _flag(raw, "append_to_last_tool_result"),
         metadata,
     )
+
+
+def _alone(one: ContextInjection, stamp: dict[str, Any]) -> Message:
+    metadata = {"source": "hook", "hook_name": one.hook_name, "hook_id": one.hook_id, "event": one.event, **stamp}
+    return Message(one.content, one.role, one.ephemeral, one.append_to_last_tool_result, metadata)
 
 
 def _approval(raw: Any) -> Approval:

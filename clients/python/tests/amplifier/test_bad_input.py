@@ -13,6 +13,7 @@ import pytest
 
 from hookrouter import HookResult
 from hookrouter.amplifier._config import Config
+from hookrouter.amplifier.host import run
 from hookrouter.amplifier.module import Gate
 from hookrouter.testing.router import Router
 
@@ -110,3 +111,20 @@ async def test_a_session_whose_event_loop_is_blocked(hook_router: Router, tmp_pa
         assert await a.turn() == "All done."
         assert reason in a.requests[-1] or "decided nothing" in a.requests[-1]
         assert not (tmp_path / "w/ran").exists()
+
+
+async def test_a_hosted_handler_that_lists_injections() -> None:
+    from amplifier_core import HookResult as Core
+    from amplifier_core.models import ContextInjection
+
+    def handler(event: str, data: dict[str, Any]) -> Core:
+        listed = [ContextInjection(content="one", role="user"), ContextInjection(content="two", ephemeral=True)]
+        return Core(action="inject_context", context_injections=listed)
+
+    result = await run(handler, "tool:post", {})
+    assert result.to_dict() == {
+        "action": "inject_context",
+        "context_injection": "one\n\ntwo",
+        "context_injection_role": "user",
+        "ephemeral": True,
+    }

@@ -176,6 +176,41 @@ async def test_inject(hook_router: Router, tmp_path: Path) -> None:
         assert "note of tool:pre" not in a.text()
 
 
+async def test_inject_twice(hook_router: Router, tmp_path: Path) -> None:
+    """A reminder for the next request is not kept because another hook's text is."""
+
+    async def keep(event: str, data: dict[str, Any]) -> HookResult:
+        return HookResult(action="inject_context", context_injection="to keep", context_injection_role="user")
+
+    async def forget(event: str, data: dict[str, Any]) -> HookResult:
+        return HookResult(action="inject_context", context_injection="to forget", ephemeral=True)
+
+    async def forget_too(event: str, data: dict[str, Any]) -> HookResult:
+        return HookResult(
+            action="inject_context", context_injection="as well", context_injection_role="user", ephemeral=True
+        )
+
+    async with (
+        hook("prompt:submit", keep, id="keep"),
+        hook("prompt:submit", forget, id="forget", priority=1),
+        hook("prompt:submit", forget_too, id="forget-too", priority=2),
+        Amplifier(hook_router, tmp_path / "w", bash("echo x")) as a,
+    ):
+        emit = a.coordinator.hooks.emit
+        await a.turn()
+        kept = [(m["role"], m["content"]) for m in a.coordinator.get("context").messages if "to " in str(m["content"])]
+        assert kept == [("user", "to keep")]
+        assert "to forget" in a.requests[0]
+        assert "as well" in a.requests[0]
+        assert "to forget" not in a.requests[1]
+        await emit("prompt:submit", {"prompt": "again"})
+        listed = (await emit("provider:request", {})).context_injections
+        assert [(i.content, i.role, i.ephemeral) for i in listed] == [
+            ("to forget", "system", True),
+            ("as well", "user", True),
+        ]
+
+
 @pytest.mark.parametrize(("answer", "runs"), [("Allow once", True), ("Deny", False)])
 async def test_ask(hook_router: Router, tmp_path: Path, answer: str, runs: bool) -> None:
     async def ask(event: str, data: dict[str, Any]) -> HookResult:

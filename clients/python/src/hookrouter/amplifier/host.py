@@ -214,7 +214,18 @@ async def run(handler: Callable[..., Any], event: str, data: dict[str, Any]) -> 
     except (ValueError, TypeError) as error:
         log.warning("a handler of %s returned what is no HookResult: %s", event, error)
         return HookResult(action="deny", reason="Hook handler returned invalid response")
-    return _with_output(result, [*now.shown, (output.text.getvalue(), "info")])
+    return _with_output(_joined(result), [*now.shown, (output.text.getvalue(), "info")])
+
+
+def _joined(result: HookResult) -> HookResult:
+    """Join the injections that a handler lists, as amplifier-core does: a hook on the bus has one."""
+    if listed := result.context_injections:
+        result.context_injections = None
+        result.context_injection = "\n\n".join(one.content for one in listed)
+        result.context_injection_role = listed[0].role
+        result.ephemeral = any(one.ephemeral for one in listed)
+        result.append_to_last_tool_result = any(one.append_to_last_tool_result for one in listed)
+    return result
 
 
 def _with_output(result: HookResult, shown: list[tuple[str, str]]) -> HookResult:

@@ -137,7 +137,9 @@ class Gate:
 
     def _inject(self) -> Any:
         messages, self._ephemeral = self._ephemeral, []
+        listed = [_injection(message) for message in messages]
         return _result(
+            **({"context_injections": listed} if all(listed) else {}),
             action="inject_context",
             context_injection="\n\n".join(message.content for message in messages),
             context_injection_role=messages[0].role,
@@ -148,7 +150,7 @@ class Gate:
     # -- what hooks want said
 
     async def _deliver(self, verdict: Execution) -> None:
-        for message in verdict.messages:
+        for message in verdict.context_messages:
             if message.ephemeral:
                 self._ephemeral = [*self._ephemeral, message][-MAX_EPHEMERAL:]
                 continue
@@ -163,9 +165,9 @@ class Gate:
         display = getattr(self.coordinator, "display_system", None)
         try:
             if display is None:
-                log.info("%s: %r", shown.source, shown.message)
+                log.info("%s: %r", shown.shown_source, shown.message)
             else:
-                await settled(display.show_message(shown.message, shown.level, shown.source))
+                await settled(display.show_message(shown.message, shown.level, shown.shown_source))
         except Exception as error:
             log.warning("a message of %s was not shown: %s", shown.source, error)
 
@@ -177,3 +179,19 @@ def _result(**fields: Any) -> Any:
     from amplifier_core import HookResult
 
     return HookResult(**fields)
+
+
+def _injection(message: Message) -> Any:
+    """Make amplifier-core's injection of a message; None before its version 2."""
+    try:
+        from amplifier_core.models import ContextInjection
+    except ImportError:
+        return None
+    return ContextInjection(
+        content=message.content,
+        role=message.role,
+        ephemeral=message.ephemeral,
+        append_to_last_tool_result=message.append_to_last_tool_result,
+        hook_name=str(message.metadata.get("hook_name") or "hookrouter"),
+        event=str(message.metadata.get("event") or ""),
+    )
