@@ -86,7 +86,7 @@ class Context {
 
   /** Takes what a verdict injects. */
   add(verdict: Execution): void {
-    this.queue.push(...verdict.messages)
+    this.queue.push(...verdict.contextMessages)
     this.options.onVerdict?.(verdict)
   }
 

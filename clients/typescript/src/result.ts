@@ -3,6 +3,18 @@
 import { type Json, type JsonObject, isPlain, stringify } from "./json.js"
 import { parse } from "./parse.js"
 
+/** What one hook of a chain adds to the agent's context, as that hook wants it. */
+export interface ContextInjection {
+  content: string
+  role: "system" | "user" | "assistant"
+  /** For the next model call only, and never stored. */
+  ephemeral?: boolean
+  append_to_last_tool_result?: boolean
+  hook_name?: string
+  hook_id?: string
+  event?: string
+}
+
 /** What a hook answers, with the names of the wire protocol. Without an action it continues. */
 export interface HookResult {
   action?: "continue" | "deny" | "modify" | "inject_context" | "ask_user"
@@ -23,6 +35,10 @@ export interface HookResult {
   suppress_output?: boolean
   user_message?: string | null
   user_message_level?: "info" | "warning" | "error"
+  /** What the hook calls the place that the message is from; it is shown beside the hook's name. */
+  user_message_source?: string | null
+  /** In the answer to an emit: the injections one by one. Of a hook's result it means nothing. */
+  context_injections?: ContextInjection[] | null
   /** Labels that the event's session gets: what it has seen. */
   labels?: string[] | null
   /** Labels that the session loses where a person allows what ask_user asks. */
@@ -63,6 +79,20 @@ const text: Rule = ["a string or null", (value) => value === null || typeof valu
 const texts: Rule = ["a list of strings or null", (v) => v === null || (Array.isArray(v) && v.every((item) => typeof item === "string"))]
 const one = (...of: string[]): Rule => [`one of ${of.join(", ")}`, (value) => typeof value === "string" && of.includes(value)]
 
+const roles = ["system", "user", "assistant"]
+const optional = (value: unknown, type: string): boolean => value === undefined || value === null || typeof value === type
+
+/** Reports whether a value is a list of injections. */
+export function areInjections(value: unknown): value is ContextInjection[] {
+  return Array.isArray(value) && value.every(isInjection)
+}
+
+function isInjection(value: unknown): boolean {
+  if (!isPlain(value) || typeof value.content !== "string" || !roles.includes(value.role as string)) return false
+  const { ephemeral, append_to_last_tool_result: append, hook_name: name, hook_id: id, event } = value
+  return optional(ephemeral, "boolean") && optional(append, "boolean") && [name, id, event].every((one) => optional(one, "string"))
+}
+
 const rules: Record<string, Rule> = {
   action: one("continue", "deny", "modify", "inject_context", "ask_user"),
   data: ["an object or null", (value) => value === null || isPlain(value)],
@@ -79,6 +109,8 @@ const rules: Record<string, Rule> = {
   suppress_output: flag,
   user_message: text,
   user_message_level: one("info", "warning", "error"),
+  user_message_source: text,
+  context_injections: ["a list of injections or null", (value) => value === null || areInjections(value)],
   labels: texts,
   unlabel: texts,
 }

@@ -8,6 +8,7 @@ import { InvalidReplyError, OtherDataError, reason } from "./errors.js"
 import { type Run, readRun } from "./event.js"
 import { type Json, type JsonObject, isPlain } from "./json.js"
 import { type Member, members, text } from "./parse.js"
+import { type ContextInjection, areInjections } from "./result.js"
 
 /** Text from hooks for the agent's context. */
 export interface Message {
@@ -26,6 +27,8 @@ export interface Display {
   level: "info" | "warning" | "error"
   source?: string
   hook_id?: string
+  /** What the hook calls the place that the message is from: a claim, which belongs beside the source. */
+  user_message_source?: string
 }
 
 /** What became of the approval request. */
@@ -49,8 +52,10 @@ export class Execution {
   reason = ""
   /** What to go on with; undefined where nothing is permitted. */
   data: JsonObject | undefined
-  /** For the agent's context. */
+  /** For the agent's context: one message of all injections, with the settings of the first. See contextMessages. */
   messages: Message[] = []
+  /** What messages is made of, each with its own role and lifetime. */
+  contextInjections: ContextInjection[] = []
   /** For its user, in the order of execution. */
   display: Display[] = []
   /** Names of hooks whose own output is to be hidden. */
@@ -71,6 +76,19 @@ export class Execution {
   /** Whether to go on, with the data of the verdict. Nothing else is a permission. */
   get permitted(): boolean {
     return this.action === "continue"
+  }
+
+  /**
+   * The messages for the agent's context, one for each injection, as its hook wants it. They stand for messages, which
+   * has the same texts: apply either. Of a router that does not list injections they are messages.
+   */
+  get contextMessages(): Message[] {
+    if (this.contextInjections.length === 0) return this.messages
+    const timestamp = this.messages[0]?.metadata?.timestamp
+    return this.contextInjections.map(({ hook_name = "", hook_id = "", event = "", ...message }) => ({
+      ...message,
+      metadata: { source: "hook", hook_name, hook_id, event, ...(timestamp !== undefined && { timestamp }) },
+    }))
   }
 }
 
@@ -110,6 +128,7 @@ function execution(all: Map<string, Member>, run: Run): Execution {
   x.reason = get("reason", "a string", isText) ?? ""
   x.data = get("data", "an object", isObject)
   x.messages = get("messages", "a list of messages, each with a role that is known", listOf(isMessage)) ?? []
+  x.contextInjections = get("context_injections", "a list of injections, each with a role that is known", areInjections) ?? []
   x.display = get("display", "a list of messages, each with a level that is known", listOf(isDisplay)) ?? []
   x.suppressOutput = get("suppress_output", "a list of strings", listOf(isText)) ?? []
   x.warnings = get("warnings", "a list of warnings", listOf(isObject)) ?? []
@@ -154,7 +173,7 @@ const isMessage = (value: unknown): value is Message & JsonObject =>
   isOptional(value.append_to_last_tool_result, isFlag)
 
 const isDisplay = (value: unknown): value is Display & JsonObject =>
-  isObject(value) && levels.includes(value.level as string) && isText(value.message)
+  isObject(value) && levels.includes(value.level as string) && isText(value.message) && isOptional(value.user_message_source, isText)
 
 function listOf<T>(is: (value: unknown) => value is T): (value: unknown) => value is T[] {
   return (value): value is T[] => Array.isArray(value) && value.every((item) => is(item))

@@ -46,6 +46,24 @@ test("a verdict permits only what hooks let pass", async (t) => {
   assert.deepEqual([emitted.action, emitted.reason], ["deny", "not that"])
 })
 
+test("each injection keeps the role and the lifetime that its hook gave it", async (t) => {
+  const router = await Router.start(t)
+  await router.guard(() => ({ ...inject("3 findings"), context_injection_role: "user", user_message: "seen", user_message_source: "ruff" }))
+  await router.guard(() => ({ ...inject("2 open"), ephemeral: true, append_to_last_tool_result: true }), { id: "todos", priority: 1 })
+  const agent = (await router.client("agent")).agent()
+  const verdict = await agent.execute("tool:pre", call)
+  const listed = [
+    { content: "3 findings", role: "user", hook_name: "guard", hook_id: "guard", event: "tool:pre" },
+    { content: "2 open", role: "system", ephemeral: true, append_to_last_tool_result: true, hook_name: "todos", hook_id: "todos", event: "tool:pre" },
+  ]
+  assert.deepEqual(verdict.contextInjections, listed)
+  assert.deepEqual(verdict.messages.length, 1)
+  assert.deepEqual(verdict.contextMessages.map(({ role, content, ephemeral }) => [role, content, ephemeral]), [["user", "3 findings", undefined], ["system", "2 open", true]])
+  assert.deepEqual(verdict.contextMessages[1]?.metadata, { source: "hook", hook_name: "todos", hook_id: "todos", event: "tool:pre", timestamp: verdict.messages[0]?.metadata?.timestamp })
+  assert.deepEqual([verdict.display[0]?.source, verdict.display[0]?.user_message_source], ["hook:guard", "ruff"])
+  assert.deepEqual((await agent.emit("tool:pre", call)).context_injections, listed)
+})
+
 test("a sub-agent says whose it is", async (t) => {
   const router = await Router.start(t)
   await router.guard(() => deny("below"), { match: "lineage.parent == 'größe' && lineage.root == 's0' && lineage.depth > 0" })

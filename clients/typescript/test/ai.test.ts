@@ -171,6 +171,21 @@ test("what hooks inject may be a message of the user; what is ephemeral is sent 
   assert.match(JSON.stringify(second), /ran ls\\n\\nafter tool:post/)
 })
 
+test("what one hook has sent once does not make another hook's text go away", async (t) => {
+  const router = await Router.start(t)
+  await router.guard(() => ({ ...inject("to forget"), ephemeral: true }), { events: ["prompt:submit"] })
+  await router.guard(() => inject("to keep"), { id: "keeps", priority: 1, events: ["prompt:submit"] })
+  const agent = (await router.client("agent")).agent()
+  const bash = tool({ inputSchema: z.object({ command: z.string() }), execute: ({ command }) => `ran ${command}` })
+  const { tools, middleware } = guard(agent, { bash })
+  const model = script()
+  await generateText({ model: wrapLanguageModel({ model, middleware }), tools, prompt: "list files", stopWhen: isStepCount(5) })
+  const [first, second] = model.doGenerateCalls.map(({ prompt }) => JSON.stringify(prompt))
+  assert.match(first ?? "", /to keep.*to forget/)
+  assert.match(second ?? "", /to keep/)
+  assert.doesNotMatch(second ?? "", /to forget/)
+})
+
 test("tools that can't be stopped are refused, unless they are named", () => {
   const tools = { remote: tool({ inputSchema: z.object({}) }) as Tool }
   assert.throws(() => guard(null as never, tools), TypeError)

@@ -59,7 +59,7 @@ test("what is no verdict permits nothing", async (t) => {
   const agent = await agentOf(router, (request) => request.respond(body, reply(request)))
   for (body of [
     "", "null", "[]", "{}", '{"action":"allow"}', '{"action":"pending"}', '{"action":"continue","data":[]}', '{"action":"deny","action":"continue"}',
-    '{"action":"continue","messages":[{"role":"tool","content":"x"}]}', '{"action":"continue","injected_tokens":"0"}', "\ufeff" + permission,
+    '{"action":"continue","messages":[{"role":"tool","content":"x"}]}', '{"action":"continue","context_injections":[{"role":"tool","content":"x"}]}', '{"action":"continue","injected_tokens":"0"}', "\ufeff" + permission,
     '{"action":"continue","approval":{"data_sha256":7}}',
   ]) {
     await assert.rejects(agent.execute("tool:pre", {}), InvalidReplyError, body)
