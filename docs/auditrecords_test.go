@@ -84,7 +84,7 @@ func TestRecordsHaveTheMembersThatAreDescribed(t *testing.T) {
 		audit.DisplayKind:       audit.Display{Level: "x", Message: "x", Suppressed: true},
 		audit.ApprovalRequested: audit.ApprovalRequest{ApprovalID: "x", Prompt: "x", Options: []string{"x"}, Default: "x", Expires: time.Now(), DataSHA256: "x", HookName: "x", ShadowRule: "x", ShadowDecision: "x"},
 		audit.ApprovalDecided: audit.Decision{
-			ApprovalID: "x", Prompt: "x", Option: "x", Granted: true, DecidedBy: "x", ClaimedBy: "x", Note: "x", TimedOut: true, Error: "x", DataSHA256: "x", ApprovedBy: []string{"x"}, Nonce: "x",
+			ApprovalID: "x", Prompt: "x", Option: "x", Granted: true, DecidedBy: "x", ClaimedBy: "x", Note: "x", TimedOut: true, Error: "x", DataSHA256: "x", ApprovedBy: []string{"x"}, Scope: "x", Expires: "x", Nonce: "x",
 		},
 		audit.ApprovalReplayed: audit.Replay{ApprovalID: "x", ChainID: "x", Emitter: "x", Reason: "x", DataSHA256: "x"},
 		audit.ApprovalReviewed: audit.Review{ApprovalID: "x", By: "x", Person: "x", ClaimedBy: "x", Option: "x", Note: "x", DataSHA256: "x"},

@@ -39,6 +39,8 @@ func (s *Service) Answer(ctx context.Context, id string, a approval.Answer, who 
 		return approval.Decision{}, wire.FromError(err)
 	case decision.Granted && s.options.People.Model(who):
 		return approval.Decision{}, wire.Errorf(wire.Forbidden, "a model's approval never counts: deny, or pass the request on with a note")
+	case decision.Scope != "" && (who == "" || r.Emitter == ""):
+		return approval.Decision{}, wire.Errorf(wire.Forbidden, "what is allowed beyond a session takes a proven approver and a proven sender: see identities")
 	case decision.Granted && r.Needs != nil:
 		return s.allow(ctx, r, at, decision)
 	}

@@ -3,6 +3,7 @@ package approvals_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -345,6 +346,29 @@ func TestRememberIsCalledBeforeTheWaiter(t *testing.T) {
 		}
 		if (n > 0) != (id == "always") {
 			t.Errorf("%s: remembered %d times when the waiter is notified", id, n)
+		}
+	}
+}
+
+// What holds beyond a session is for proven senders, and proven approvers give it.
+func TestAScopeTakesProvenIdentities(t *testing.T) {
+	t.Parallel()
+	svc, _ := running(t, natstest.Server(t), approvals.Options{})
+	for i, c := range []struct {
+		emitter, who string
+		want         int
+	}{{"", "ann", 403}, {"nats agent/coder", "", 403}, {"nats agent/coder", "ann", 0}} {
+		e := event(fmt.Sprint("a", i), "s1")
+		e.Options, e.Emitter = []string{"Allow always", "Deny"}, c.emitter
+		ask(t, svc, e)
+		d, err := svc.Answer(t.Context(), e.ID, approval.Answer{Option: "Allow always", Scope: "agent"}, c.who)
+		if wire.CodeOf(err) != c.want || err == nil && (d.Scope != "agent" || d.GrantExpires.IsZero()) {
+			t.Errorf("%+v: %+v, %v", c, d, err)
+		}
+		if err == nil {
+			if r, err := svc.Get(t.Context(), e.ID); err != nil || r.Scope != "agent" || !r.GrantExpires.Equal(d.GrantExpires.Time) {
+				t.Errorf("it is on record as %+v, %v", r.Decision, err)
+			}
 		}
 	}
 }

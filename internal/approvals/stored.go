@@ -34,13 +34,17 @@ func (s *Service) decisionRecord(r *held.Event, decision approval.Decision, nonc
 	if mask == nil {
 		mask = func(text string) string { return text }
 	}
+	expires := ""
+	if !decision.GrantExpires.IsZero() {
+		expires = decision.GrantExpires.String()
+	}
 	record := audit.Record{
 		Time: decision.Decided.Time, Kind: audit.ApprovalDecided, ChainID: r.ChainID, Session: r.Session, Event: r.Event, Hook: r.HookID,
 		Action: "deny", EventID: r.EventID,
 		Detail: audit.Decision{
 			ApprovalID: r.ID, Prompt: mask(r.Prompt), Option: decision.Option, Granted: decision.Granted, DecidedBy: decision.DecidedBy,
 			ClaimedBy: decision.ClaimedBy, Note: mask(decision.Note), TimedOut: decision.TimedOut, Error: mask(decision.Error),
-			DataSHA256: r.DataSHA256, ApprovedBy: decision.ApprovedBy, Nonce: nonce,
+			DataSHA256: r.DataSHA256, ApprovedBy: decision.ApprovedBy, Scope: decision.Scope, Expires: expires, Nonce: nonce,
 		},
 	}
 	if decision.Granted {

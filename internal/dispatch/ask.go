@@ -242,7 +242,7 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 	s.EventID, s.ChainID, s.HookID, s.Agent, s.Reason = ev.id(), ev.chainID, asker.Entry.ID, ev.request.Event.Source, asker.Result.Reason
 	s.Emitter, s.Labels, s.Unlabel = ev.request.Emitter, events.UnionLabels(ev.request.Event.Labels(), out.Labels), asker.Result.Unlabel
 	s.ToolName, _ = object.GetString("tool_name")
-	s.Content = ev.grantContent(asker, object)
+	s.Content, s.Root = ev.grantContent(asker, object), cmp.Or(ev.request.Event.Extensions[events.AttrRoot], s.Session)
 	s.Data, s.Changes = v.Data, changes
 	s.Verdict.Data = nil // Data has it
 	return s, nil

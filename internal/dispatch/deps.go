@@ -97,6 +97,9 @@ type Sessions interface {
 	// Revoke takes grants back: all, or those of a hook, or of a hook and prompt; of every
 	// sender's session with an id, where the name has no sender.
 	Revoke(ctx context.Context, session, hook, prompt string) (revoked int, err error)
+	// RevokeGrant takes back what an approval granted beyond its session, and returns the
+	// hook's name, the prompt and the session; ok is false where there is no such grant.
+	RevokeGrant(ctx context.Context, approvalID string) (hook, prompt, session string, ok bool, err error)
 	// Epoch counts how often the session ended or its approvals were revoked.
 	Epoch(ctx context.Context, session string) (int, error)
 	// Granted returns the approval that answers a request of its session, and who gave it;

@@ -153,6 +153,10 @@ func (f *fakes) Spend(_ context.Context, _, _ string, compose func(verdict.Limit
 
 func (f *fakes) Revoke(_ context.Context, _, _, _ string) (int, error) { return len(f.grants), nil }
 
+func (f *fakes) RevokeGrant(context.Context, string) (hook, prompt, session string, ok bool, err error) {
+	return "", "", "", false, nil
+}
+
 func (f *fakes) Frozen(string, string) (*freeze.Order, error) { return f.frozen, f.frozenErr }
 
 func (f *fakes) Freeze(_ context.Context, o freeze.Order) error { f.frozen = &o; return nil }

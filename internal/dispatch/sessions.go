@@ -42,3 +42,23 @@ func (d *Dispatcher) EndSession(ctx context.Context, by, agent, session string) 
 		Time: time.Now(), Kind: audit.FreezeKind, Session: session, Action: "ended", Detail: audit.Freeze{Scope: "session", Agent: agent, By: by},
 	}.Append(nil))
 }
+
+// RevokeGrant takes back what an approval granted beyond its session. It returns once that
+// is recorded.
+func (d *Dispatcher) RevokeGrant(ctx context.Context, approvalID string) (revoked int, err error) {
+	hook, prompt, session, ok, err := d.sessions.RevokeGrant(ctx, approvalID)
+	if !ok || err != nil {
+		return 0, err
+	}
+	if d.journal.Enabled() {
+		record := audit.Record{
+			Time: time.Now(), Kind: audit.ApprovalRevoked, Session: session, Hook: hook, Action: "revoked",
+			Detail: audit.Note{Reason: d.view.Text(prompt)},
+		}
+		if err := d.journal.Record(ctx, record.Append(nil)); err != nil {
+			return 0, err
+		}
+	}
+	d.log.Info("grant revoked", "approval_id", approvalID, "session_id", session, "hook", hook)
+	return 1, nil
+}

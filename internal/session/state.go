@@ -17,6 +17,7 @@ import (
 type State struct {
 	Session string `json:"session_id"`
 	Sender  string `json:"sender,omitempty"` // whose session it is, where that is proven
+	Scope   string `json:"scope,omitempty"`  // of what is granted beyond a session: lineage (Session is its root) or agent
 	Turn    int    `json:"turn"`             // counted from 1
 	// Prompted: a prompt:submit began this turn and no execution:start followed yet.
 	Prompted   bool           `json:"prompted,omitempty"`
@@ -47,12 +48,15 @@ type Grant struct {
 	Hook     string `json:"hook"`   // its name
 	Prompt   string `json:"prompt"` // cut, for people
 	Digest   string `json:"prompt_sha256"`
+	Tool     string `json:"tool_name,omitempty"`      // of the event that asked, for people
 	Content  string `json:"content_sha256,omitempty"` // what else must be the same: see held.Event
 	By       string `json:"by"`
 	// Labels are what the session had seen when it was asked: once it has seen more, a
 	// person is asked again.
 	Labels  []string      `json:"labels,omitempty"`
 	Granted approval.Time `json:"granted"`
+	Expires approval.Time `json:"expires,omitzero"`     // zero for never
+	Session string        `json:"session_id,omitempty"` // that asked, of a grant beyond it
 }
 
 // Limits of what one session remembers.
@@ -113,8 +117,11 @@ func (s *State) end(now time.Time) {
 // the sender, the hook's id and the content decide. A grant does not hold for a session that
 // has more labels than it had then.
 func (s *State) Remembered(r *held.Event) (Grant, bool) {
-	prompt := approval.Digest([]byte(r.Prompt))
+	prompt, now := approval.Digest([]byte(r.Prompt)), time.Now()
 	for _, g := range s.Grants {
+		if g.expired(now) {
+			continue
+		}
 		proven := r.Emitter == "" || g.HookID == r.HookID && g.Content == r.Content
 		if g.Emitter == r.Emitter && g.Hook == r.Hook && g.Digest == prompt && proven && len(events.NewLabels(g.Labels, r.Labels)) == 0 {
 			return g, true
@@ -127,34 +134,60 @@ func (s *State) Remembered(r *held.Event) (Grant, bool) {
 // session ended since its event arrived.
 func (s *State) remember(q *held.Event, d approval.Decision) (changed bool) {
 	known := func(g Grant) bool { return g.Approval == q.ID }
+	g := Grant{
+		Approval: q.ID, Emitter: q.Emitter, HookID: q.HookID, Hook: q.Hook, Prompt: cut(q.Prompt), Digest: approval.Digest([]byte(q.Prompt)), Tool: cut(q.ToolName), Content: q.Content, By: d.DecidedBy, Labels: q.Labels, Granted: d.Decided, Expires: d.GrantExpires,
+	}
+	if s.Scope != "" {
+		g.Session = q.Session
+	}
+	now := time.Now()
+	s.expire(now)
 	switch {
-	case s.Ended != nil && !q.Arrived.After(*s.Ended), slices.Contains(s.Revoked, q.ID), slices.ContainsFunc(s.Grants, known):
+	case s.over(q), g.expired(now), slices.Contains(s.Revoked, q.ID), slices.ContainsFunc(s.Grants, known):
 		return false
 	case len(s.Grants) >= maxGrants:
 		s.Grants = slices.Delete(s.Grants, 0, 1)
 	}
-	s.Grants = append(s.Grants, Grant{
-		Approval: q.ID, Emitter: q.Emitter, HookID: q.HookID, Hook: q.Hook, Prompt: cut(q.Prompt), Digest: approval.Digest([]byte(q.Prompt)), Content: q.Content, By: d.DecidedBy, Labels: q.Labels, Granted: d.Decided,
-	})
+	s.Grants = append(s.Grants, g)
 	return true
+}
+
+// over reports whether the session ended since a request's event arrived.
+func (s *State) over(q *held.Event) bool { return s.Ended != nil && !q.Arrived.After(*s.Ended) }
+
+func (g Grant) expired(now time.Time) bool { return !g.Expires.IsZero() && !g.Expires.After(now) }
+
+// expire drops the grants that expired.
+func (s *State) expire(now time.Time) {
+	s.Grants = slices.DeleteFunc(s.Grants, func(g Grant) bool { return g.expired(now) })
 }
 
 // revoke drops grants: all, or those of a hook, or of a hook and prompt. In any case it
 // begins a new epoch: nothing that was approved before is permitted again.
 func (s *State) revoke(hook, prompt string) (revoked int) {
 	s.Epoch++
+	return len(s.drop(func(g Grant) bool { return g.of(hook, prompt) }))
+}
+
+// of reports whether a grant is to a hook, and for a prompt; empty ones are all.
+func (g Grant) of(hook, prompt string) bool {
+	return (hook == "" || g.Hook == hook) && (prompt == "" || g.Digest == approval.Digest([]byte(prompt)) || g.Prompt == prompt)
+}
+
+// drop drops grants for good, and returns them.
+func (s *State) drop(match func(Grant) bool) (dropped []Grant) {
 	s.Grants = slices.DeleteFunc(s.Grants, func(g Grant) bool {
-		match := (hook == "" || g.Hook == hook) && (prompt == "" || g.Digest == approval.Digest([]byte(prompt)) || g.Prompt == prompt)
-		if match {
-			revoked++
-			s.Revoked = append(s.Revoked, g.Approval)
+		if !match(g) {
+			return false
 		}
-		return match
+		dropped = append(dropped, g)
+		s.Revoked = append(s.Revoked, g.Approval)
+		return true
 	})
 	if over := len(s.Revoked) - maxRevoked; over > 0 {
 		s.Revoked = slices.Delete(s.Revoked, 0, over)
 	}
-	return revoked
+	return dropped
 }
 
 func cut(prompt string) string {

@@ -100,22 +100,21 @@ func (s *Store) Used(id string) int {
 
 // Get reads a state; that of an unknown session is the zero State with its id.
 func (s *Store) Get(ctx context.Context, id string) (State, error) {
-	state, _, err := s.read(ctx, id)
+	state, _, err := s.read(ctx, ofSession(id))
 	return state, err
 }
 
-func (s *Store) read(ctx context.Context, id string) (State, uint64, error) {
-	e, err := s.bucket.Get(ctx, key(id))
+func (s *Store) read(ctx context.Context, at place) (State, uint64, error) {
+	e, err := s.bucket.Get(ctx, at.key)
 	if errors.Is(err, natsx.ErrNoKey) {
-		sender, session := sessionid.Split(id)
-		return State{Session: session, Sender: sender}, 0, nil
+		return at.empty, 0, nil
 	}
 	if err != nil {
 		return State{}, 0, unavailable(err)
 	}
 	var state State
 	if err := json.Unmarshal(e.Value, &state); err != nil {
-		return State{}, 0, fmt.Errorf("decode the state of session %q: %w", id, err)
+		return State{}, 0, fmt.Errorf("decode the state of session %q: %w", at.empty.Session, err)
 	}
 	return state, e.Revision, nil
 }
@@ -131,8 +130,12 @@ const maxTries = 50
 // Update changes a state: change gets the newest one and reports whether it changed it. It
 // is called again if another replica wrote meanwhile.
 func (s *Store) Update(ctx context.Context, id string, change func(*State) (changed bool)) error {
+	return s.update(ctx, ofSession(id), change)
+}
+
+func (s *Store) update(ctx context.Context, at place, change func(*State) (changed bool)) error {
 	for try := range maxTries {
-		state, revision, err := s.read(ctx, id)
+		state, revision, err := s.read(ctx, at)
 		if err != nil {
 			return err
 		}
@@ -141,11 +144,11 @@ func (s *Store) Update(ctx context.Context, id string, change func(*State) (chan
 		}
 		body, err := json.Marshal(state)
 		if err != nil {
-			return fmt.Errorf("encode the state of session %q: %w", id, err)
+			return fmt.Errorf("encode the state of session %q: %w", at.empty.Session, err)
 		}
-		revision, err = s.bucket.Update(ctx, key(id), body, revision)
+		revision, err = s.bucket.Update(ctx, at.key, body, revision)
 		if err == nil {
-			s.observe(key(id), state.Used, revision)
+			s.observe(at.key, state.Used, revision)
 			return nil
 		}
 		if !errors.Is(err, natsx.ErrRevision) {
@@ -174,8 +177,12 @@ func (s *Store) Limit(ctx context.Context, id string, limits verdict.Limits) err
 	})
 }
 
-// End ends a session and drops its state.
+// End ends a session and drops its state, and what was granted to the tree that it is the
+// root of.
 func (s *Store) End(ctx context.Context, id string) error {
+	if _, err := s.dropOfTree(ctx, id, func(Grant) bool { return true }); err != nil {
+		return err
+	}
 	return s.Update(ctx, id, func(state *State) bool {
 		state.end(time.Now())
 		return true
@@ -184,7 +191,11 @@ func (s *Store) End(ctx context.Context, id string) error {
 
 // Remember stores an "Allow always" on an approval request, once.
 func (s *Store) Remember(ctx context.Context, q *held.Event, d approval.Decision) error {
-	return s.Update(ctx, sessionid.Of(q.Emitter, q.Session), func(state *State) bool { return state.remember(q, d) })
+	at, ok, err := s.remembering(ctx, q, d)
+	if !ok || err != nil {
+		return err
+	}
+	return s.update(ctx, at, func(state *State) bool { return state.remember(q, d) })
 }
 
 // Revoke drops what was always allowed, and says how many: all of a session, or of a hook,
@@ -207,6 +218,10 @@ func (s *Store) Revoke(ctx context.Context, id, hook, prompt string) (revoked in
 			return true
 		})
 		if err != nil {
+			return revoked, err
+		}
+		n, err := s.dropOfTree(ctx, name, func(g Grant) bool { return g.of(hook, prompt) })
+		if revoked += n; err != nil {
 			return revoked, err
 		}
 	}
@@ -268,13 +283,23 @@ func (s *Store) Epoch(ctx context.Context, id string) (int, error) {
 	return state.Epoch + all.Epoch, err
 }
 
-// Granted returns the approval that answers a request of its session, and who gave it;
-// approvalID is empty where there is none.
+// Granted returns the approval that answers a request of its session, of its tree or of its
+// sender, and who gave it; approvalID is empty where there is none.
 func (s *Store) Granted(ctx context.Context, r *held.Event) (approvalID, by string, err error) {
-	state, err := s.Get(ctx, sessionid.Of(r.Emitter, r.Session))
-	if err != nil {
-		return "", "", err
+	places := []place{ofSession(sessionid.Of(r.Emitter, r.Session))}
+	for _, scope := range [...]string{approval.ScopeLineage, approval.ScopeAgent} {
+		if at, ok := beyond(scope, r.Emitter, r.Root); ok {
+			places = append(places, at)
+		}
 	}
-	grant, _ := state.Remembered(r)
-	return grant.Approval, grant.By, nil
+	for _, at := range places {
+		state, _, err := s.read(ctx, at)
+		if err != nil {
+			return "", "", err
+		}
+		if grant, found := state.Remembered(r); found {
+			return grant.Approval, grant.By, nil
+		}
+	}
+	return "", "", nil
 }

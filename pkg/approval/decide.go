@@ -98,6 +98,9 @@ func Decide(q Request, a Answer, who string, now time.Time) (Decision, error) {
 		return Decision{}, fmt.Errorf("%w: %q is none of %s", ErrNotOffered, clip(a.Option, 80), clip(quoted(q.Options), 600))
 	}
 	d.Option, d.Granted = option, Grants(option)
+	if err := d.grant(q, a, offered); err != nil {
+		return Decision{}, err
+	}
 	return d, nil
 }
 
@@ -130,6 +133,8 @@ func (a Answer) check() error {
 	switch {
 	case a.Pass && (a.Error != "" || a.Option != "" || a.FreeText):
 		return fmt.Errorf("%w: it passes the request on, and chooses: do one of both", ErrMalformed)
+	case (a.Pass || a.Error != "") && (a.Scope != "" || !a.Expires.IsZero()):
+		return fmt.Errorf("%w: scope and expires go with an Allow always", ErrMalformed)
 	case a.Error != "" && a.Option != "":
 		return fmt.Errorf("%w: it has both an option and an error: send one of them", ErrMalformed)
 	case a.Error == "" && a.Option == "" && !a.FreeText && !a.Pass:

@@ -109,6 +109,11 @@ type Decision struct {
 	Error     string `json:"error,omitempty"` // of an approval system that failed
 	// ApprovedBy are all who allowed, as their connections prove, where it took several.
 	ApprovedBy []string `json:"approved_by,omitempty"`
+	// Scope is what an "Allow always" is for beyond its session, [ScopeLineage] or
+	// [ScopeAgent]; empty for the session.
+	Scope string `json:"scope,omitempty"`
+	// GrantExpires is when an "Allow always" ends; zero for never, or with its session.
+	GrantExpires Time `json:"grant_expires,omitzero"`
 }
 
 // Ends reports whether the approval request is decided: the zero Decision ends nothing.
@@ -128,6 +133,12 @@ type Answer struct {
 	Error string `json:"error,omitempty"`
 	// Pass leaves the decision to others: the note is shown to them.
 	Pass bool `json:"pass,omitempty"`
+	// Scope is what an "Allow always" is for: [ScopeSession], [ScopeLineage] or
+	// [ScopeAgent]; empty for the session. The last two take a proven sender.
+	Scope string `json:"scope,omitempty"`
+	// Expires is when an "Allow always" ends, at most [MaxGrant] ahead; zero for never,
+	// and in the wider scopes for MaxGrant.
+	Expires Time `json:"expires,omitzero"`
 }
 
 // Filter selects approval requests. The zero Filter lists all.

@@ -85,4 +85,8 @@ func (d Decision) write(w *events.ObjectWriter) {
 	if len(d.ApprovedBy) > 0 {
 		w.Texts("approved_by", d.ApprovedBy)
 	}
+	w.Text("scope", d.Scope)
+	if !d.GrantExpires.IsZero() {
+		w.String("grant_expires", d.GrantExpires.String())
+	}
 }

@@ -30,7 +30,7 @@ func decided() approval.Record {
 		ShadowRule: "writes", ShadowDecision: "allow",
 		Decision: &approval.Decision{
 			Option: "Allow", Granted: true, DecidedBy: "alice", ClaimedBy: "Alice", Note: "ok",
-			Decided: approval.At(answered), TimedOut: true, Error: "none", ApprovedBy: []string{"alice", "bob"},
+			Decided: approval.At(answered), TimedOut: true, Error: "none", ApprovedBy: []string{"alice", "bob"}, Scope: "agent", GrantExpires: approval.At(answered),
 		},
 	}
 }

@@ -39,6 +39,43 @@ type Grant struct {
 	By         string `json:"by"`      // who decided
 	Granted    string `json:"granted"` // when, RFC 3339
 	ApprovalID string `json:"approval_id"`
+	Expires    string `json:"expires,omitempty"`    // when it ends, RFC 3339; empty for never
+	Tool       string `json:"tool_name,omitempty"`  // of the event that asked
+	Agent      string `json:"emitter,omitempty"`    // whose it is, where that is proven
+	Scope      string `json:"scope,omitempty"`      // lineage or agent; empty for the session
+	Root       string `json:"root,omitempty"`       // the session at the root of the tree, of a lineage
+	Session    string `json:"session_id,omitempty"` // that asked, where it is for more than that
+}
+
+// Grants returns what is granted beyond sessions, to an agent or, if agent is empty, to
+// all, the newest 500 first.
+func (a *Approver) Grants(ctx context.Context, agent string) ([]Grant, error) {
+	body := struct {
+		Grants bool   `json:"grants"`
+		Agent  string `json:"agent,omitempty"`
+	}{true, agent}
+	var reply struct {
+		Grants []Grant `json:"grants"`
+	}
+	if _, err := a.request(ctx, a.conn.Transport.Of("session", "show"), body, &reply); err != nil {
+		return nil, fmt.Errorf("list grants: %w", err)
+	}
+	return reply.Grants, nil
+}
+
+// RevokeGrant takes back what an approval granted beyond its session; ok is false where
+// there is no such grant.
+func (a *Approver) RevokeGrant(ctx context.Context, approvalID string) (ok bool, err error) {
+	body := struct {
+		ID string `json:"approval_id"`
+	}{approvalID}
+	var reply struct {
+		Revoked int `json:"revoked"`
+	}
+	if _, err := a.request(ctx, a.conn.Transport.Of("session", "revoke"), body, &reply); err != nil {
+		return false, fmt.Errorf("revoke the grant of approval %q: %w", approvalID, err)
+	}
+	return reply.Revoked > 0, nil
 }
 
 // Session returns what the routers remember of a session: its turn's budget, its

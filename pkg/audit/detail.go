@@ -204,6 +204,8 @@ type Decision struct {
 	Error      string   // of an approval system that failed
 	DataSHA256 string   // of the data that was decided about, in hex
 	ApprovedBy []string // all who allowed, where it took several
+	Scope      string   // what an "Allow always" is for beyond its session: lineage or agent
+	Expires    string   // when it ends, RFC 3339; empty for never
 	Nonce      string   // tells two records with the same words apart
 }
 
@@ -221,6 +223,8 @@ func (d Decision) write(w *events.ObjectWriter) {
 	if len(d.ApprovedBy) > 0 {
 		w.Texts("approved_by", d.ApprovedBy)
 	}
+	w.Text("scope", d.Scope)
+	w.Text("grant_expires", d.Expires)
 	w.Text("nonce", d.Nonce)
 }
 

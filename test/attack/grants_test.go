@@ -8,6 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -43,6 +44,70 @@ func permitted(t *testing.T, a *agent.Agent, data string) bool {
 		t.Fatal(err)
 	}
 	return x.Permitted()
+}
+
+// TestAGrantBeyondASessionIsForItsAgent: neither another agent, nor another session than
+// those of the tree, nor another command has what a person allowed to a lineage or an agent.
+func TestAGrantBeyondASessionIsForItsAgent(t *testing.T) {
+	t.Parallel()
+	w := newAuthBus(t, router.Options{})
+	w.grants()
+	ann := approver.New(w.client("ann"))
+	ctx := testkit.Within(t, testkit.Patience)
+	of := func(name, session, parent string) *agent.Agent {
+		t.Helper()
+		a, err := agent.New(w.client(name), agent.Options{Session: session, Parent: parent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	asked := func(a *agent.Agent, answer approval.Answer, data string) bool {
+		t.Helper()
+		answered := w.answeringAs(ctx, ann, answer)
+		x, err := a.Execute(ctx, "tool:pre", json.RawMessage(data))
+		if err != nil || <-answered == "" {
+			t.Fatalf("%+v, %v", x, err)
+		}
+		return x.Permitted()
+	}
+	const list, remove = `{"tool_name":"Bash","tool_input":{"command":"ls"}}`, `{"tool_name":"Bash","tool_input":{"command":"rm -rf /"}}`
+	root, child, stranger, rival := of("coder", "s1", ""), of("coder", "s2", "s1"), of("coder", "s3", ""), of("rival", "s1", "")
+	deny := approval.Answer{Option: "Deny"}
+	for _, scope := range []string{approval.ScopeLineage, approval.ScopeAgent} {
+		if !asked(child, approval.Answer{Option: "Allow always", Scope: scope}, list) {
+			t.Fatal("what a person allows is denied")
+		}
+		if !permitted(t, root, list) || !permitted(t, child, list) {
+			t.Errorf("%s: the sessions of the tree are asked again", scope)
+		}
+		if scope == approval.ScopeAgent && !permitted(t, stranger, list) {
+			t.Error("another session of the agent is asked again")
+		}
+		if scope == approval.ScopeLineage && asked(stranger, deny, list) {
+			t.Error("a session of no tree has what was allowed to a lineage")
+		}
+		for name, a := range map[string]*agent.Agent{"another agent": rival, "another agent that claims the tree": of("rival", "s4", "s1")} {
+			if asked(a, deny, list) {
+				t.Errorf("%s: %s is permitted", scope, name)
+			}
+		}
+		if asked(root, deny, remove) {
+			t.Errorf("%s: another command is permitted", scope)
+		}
+		grants, err := ann.Grants(ctx, "nats agent/coder")
+		if err != nil || len(grants) != 1 || grants[0].Scope != scope || grants[0].Expires == "" || grants[0].By != "nats approver/ann" {
+			t.Fatalf("grants %+v, %v", grants, err)
+		}
+		if ok, err := ann.RevokeGrant(ctx, grants[0].ApprovalID); err != nil || !ok {
+			t.Errorf("revoked %v, %v", ok, err)
+		}
+		for _, a := range []*agent.Agent{root, child} {
+			if asked(a, deny, list) {
+				t.Errorf("%s: permitted after the revocation", scope)
+			}
+		}
+	}
 }
 
 // TestAlwaysIsForTheSameCall: an agent has a harmless command allowed for good, and sends

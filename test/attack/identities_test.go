@@ -454,6 +454,11 @@ func TestAnOperatorEndsTheSessionOfAnAgent(t *testing.T) {
 
 // answering answers the next approval request, and tells whose event it is about.
 func (w *authBus) answering(ctx context.Context, p *approver.Approver, option string) <-chan string {
+	return w.answeringAs(ctx, p, approval.Answer{Option: option})
+}
+
+// answeringAs is answering with all that an answer may say.
+func (w *authBus) answeringAs(ctx context.Context, p *approver.Approver, a approval.Answer) <-chan string {
 	asked, done := make(chan string, 1), make(chan string, 1)
 	watching, stop := context.WithCancel(ctx)
 	go func() {
@@ -471,7 +476,8 @@ func (w *authBus) answering(ctx context.Context, p *approver.Approver, option st
 		id := <-asked
 		record, err := p.Get(ctx, id)
 		if err == nil {
-			_, err = p.Answer(ctx, id, approval.Answer{Option: option, DataSHA256: record.DataSHA256})
+			a.DataSHA256 = record.DataSHA256
+			_, err = p.Answer(ctx, id, a)
 		}
 		if err != nil {
 			w.t.Error(err)

@@ -14,18 +14,27 @@ type SessionRequest struct {
 	Hook    string `json:"hook"`
 	Prompt  string `json:"prompt"`
 	Agent   string `json:"agent"` // whose session; empty for whoever uses the id
+	// Grants asks for what is granted beyond sessions, of the agent or of all, in the place
+	// of a session.
+	Grants bool `json:"grants"`
+	// Approval names such a grant to revoke, in the place of a session.
+	Approval string `json:"approval_id"`
 }
 
 // ReadSession reads the body of a request about a session.
-func ReadSession(header wire.Header, data []byte) (SessionRequest, error) {
-	var body SessionRequest
+func ReadSession(header wire.Header, data []byte) (body SessionRequest, err error) {
 	if err := ReadBody(header, data, &body); err != nil {
 		return body, err
 	}
-	if body.Session == "" || len(body.Session) > events.MaxSessionLen {
-		return body, wire.Errorf(wire.Malformed, `the body must name the session, {"session_id":"…"}, in at most %d bytes`, events.MaxSessionLen)
+	return body, body.Check()
+}
+
+// Check says what is wrong where no session is named.
+func (r SessionRequest) Check() error {
+	if r.Session == "" || len(r.Session) > events.MaxSessionLen {
+		return wire.Errorf(wire.Malformed, `the body must name the session, {"session_id":"…"}, in at most %d bytes`, events.MaxSessionLen)
 	}
-	return body, nil
+	return nil
 }
 
 // Turn begins a turn of a session of the sender.

@@ -82,8 +82,14 @@ func (s *Server) owner(ctx context.Context, name, id string) (string, error) {
 
 // showSession answers with what is known of a session.
 func (s *Server) showSession(ctx context.Context, req *natsx.Request) error {
-	body, err := agentapi.ReadSession(req.Header, req.Data)
-	if err != nil {
+	var body agentapi.SessionRequest
+	if err := readBody(req, &body); err != nil {
+		return err
+	}
+	if body.Grants && body.Session == "" {
+		return s.showGrants(ctx, req, body.Agent)
+	}
+	if err := body.Check(); err != nil {
 		return err
 	}
 	list, err := s.opts.Sessions.Find(ctx, body.Agent, body.Session)
@@ -104,17 +110,23 @@ func (s *Server) showSession(ctx context.Context, req *natsx.Request) error {
 
 // revoke forgets what was always allowed in a session.
 func (s *Server) revoke(ctx context.Context, req *natsx.Request) error {
-	body, err := agentapi.ReadSession(req.Header, req.Data)
+	var body agentapi.SessionRequest
+	err := readBody(req, &body)
 	if err != nil {
 		return err
 	}
-	revoked, err := s.dispatch.Revoke(ctx, body.Agent, body.Session, body.Hook, body.Prompt)
-	if err != nil {
-		return err
-	}
-	return replyJSON(req, struct {
+	var reply struct {
 		Revoked int `json:"revoked"`
-	}{revoked})
+	}
+	if body.Approval != "" && body.Session == "" {
+		reply.Revoked, err = s.dispatch.RevokeGrant(ctx, body.Approval)
+	} else if err = body.Check(); err == nil {
+		reply.Revoked, err = s.dispatch.Revoke(ctx, body.Agent, body.Session, body.Hook, body.Prompt)
+	}
+	if err != nil {
+		return err
+	}
+	return replyJSON(req, reply)
 }
 
 // senders are whose sessions they are.
@@ -143,13 +155,7 @@ func appendSession(buf []byte, state session.State, limits verdict.Limits, seen 
 		w.String("time", one.Time)
 	})
 	w.Objects("grants", len(state.Grants), func(i int, w *events.ObjectWriter) {
-		one := state.Grants[i]
-		w.String("hook", one.Hook)
-		w.String("prompt", one.Prompt)
-		w.String("by", one.By)
-		w.String("granted", one.Granted.String())
-		w.String("approval_id", one.Approval)
-		w.Text("emitter", one.Emitter)
+		writeGrant(w, state.Grants[i])
 	})
 	if len(seen) > 0 {
 		w.Texts("labels", seen)

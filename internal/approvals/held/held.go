@@ -39,6 +39,8 @@ type Event struct {
 	// Content is the digest of what else an "Allow always" is for, besides the hook and
 	// the prompt; empty where these are all.
 	Content string
+	// Root is the session at the root of its session's tree, which may be its own.
+	Root string
 	// Called is how many hooks the event's chain called.
 	Called int
 	// Verdict is what the agent gets besides the approval and the data: messages to its
@@ -63,6 +65,7 @@ func (s *Event) Append(buf []byte) []byte {
 		w.Texts("unlabel", s.Unlabel)
 	}
 	w.Text("content_sha256", s.Content)
+	w.Text("root", s.Root)
 	w.Int("called", int64(s.Called))
 	w.Raw("verdict", s.Verdict.Append(nil))
 	return w.End()
@@ -80,13 +83,14 @@ func Decode(text []byte) (*Event, error) {
 		Labels  []string        `json:"labels"`
 		Unlabel []string        `json:"unlabel"`
 		Content string          `json:"content_sha256"`
+		Root    string          `json:"root"`
 		Called  int             `json:"called"`
 		Verdict verdict.Verdict `json:"verdict"`
 	}
 	if err := json.Unmarshal(text, &raw); err != nil {
 		return nil, fmt.Errorf("decode held event: %w", err)
 	}
-	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Labels, raw.Unlabel, raw.Content, raw.Called, raw.Verdict}, nil
+	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Labels, raw.Unlabel, raw.Content, raw.Root, raw.Called, raw.Verdict}, nil
 }
 
 // FirstSegment is where its decision is looked for first.

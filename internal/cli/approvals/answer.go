@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
@@ -15,13 +16,15 @@ import (
 )
 
 type answerCmd struct {
-	ID        string `arg:"" help:"Id of the approval request, as approvals list shows it."`
-	Option    string `arg:"" optional:"" help:"The answer: an option of the approval request, in any letter case; omit it to list the options."`
-	Note      string `placeholder:"TEXT" help:"Why, for the record."`
-	By        string `placeholder:"NAME" help:"Who answers; default: the local user. Recorded beside the identity that the connection proves."`
-	SHA256    string `name:"sha256" placeholder:"DIGEST" help:"Answer only if the data has this digest, which show prints; default: the current data."`
-	Pass      bool   `help:"Decide nothing: leave it to others, who see --note. What a model may do that finds nothing wrong."`
-	AnyOption bool   `help:"Let an answer that is not offered decide too: it denies, unless it is Allow, Allow once or Allow always."`
+	ID        string        `arg:"" help:"Id of the approval request, as approvals list shows it."`
+	Option    string        `arg:"" optional:"" help:"The answer: an option of the approval request, in any letter case; omit it to list the options."`
+	Note      string        `placeholder:"TEXT" help:"Why, for the record."`
+	By        string        `placeholder:"NAME" help:"Who answers; default: the local user. Recorded beside the identity that the connection proves."`
+	SHA256    string        `name:"sha256" placeholder:"DIGEST" help:"Answer only if the data has this digest, which show prints; default: the current data."`
+	Pass      bool          `help:"Decide nothing: leave it to others, who see --note. What a model may do that finds nothing wrong."`
+	Scope     string        `enum:",session,lineage,agent" default:"" placeholder:"SCOPE" help:"What \"Allow always\" is for: session, the default; lineage, the tree of sessions; or agent, all its sessions. The last two take agents with identities."`
+	For       time.Duration `placeholder:"TIME" help:"How long \"Allow always\" holds, such as 24h; default: as long as the session, and 30 days for a lineage or an agent."`
+	AnyOption bool          `help:"Let an answer that is not offered decide too: it denies, unless it is Allow, Allow once or Allow always."`
 }
 
 // answered is the JSON form of an accepted answer.
@@ -52,8 +55,12 @@ func (c *answerCmd) Run(ctx context.Context, e *cli.Env) error {
 		}
 		c.SHA256 = r.DataSHA256
 	}
+	var expires approval.Time
+	if c.For != 0 {
+		expires = approval.At(time.Now().Add(c.For))
+	}
 	option, err := a.Answer(ctx, c.ID, approval.Answer{
-		Option: c.Option, By: cmp.Or(c.By, cli.OSUser()), Note: c.Note, DataSHA256: c.SHA256, FreeText: c.AnyOption, Pass: c.Pass,
+		Scope: c.Scope, Expires: expires, Option: c.Option, By: cmp.Or(c.By, cli.OSUser()), Note: c.Note, DataSHA256: c.SHA256, FreeText: c.AnyOption, Pass: c.Pass,
 	})
 	if err != nil {
 		return cli.ClosedOr(err)

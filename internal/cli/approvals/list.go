@@ -16,6 +16,8 @@ type Cmd struct {
 	Show    showCmd    `cmd:"" help:"Show an approval request and the data it is about."`
 	Answer  answerCmd  `cmd:"" help:"Answer an approval request."`
 	Watch   watchCmd   `cmd:"" help:"Answer approval requests one after the other, until interrupted."`
+	Grants  grantsCmd  `cmd:"" help:"List what is always allowed beyond a session: to a lineage or an agent."`
+	Revoke  revokeCmd  `cmd:"" help:"Revoke such a grant."`
 	Suggest suggestCmd `cmd:"" help:"Suggest rules for what people allowed again and again, and show how rules in shadow did."`
 	Rules   rulesCmd   `cmd:"" help:"Check a file of rules, and show what they decide; needs no NATS."`
 }

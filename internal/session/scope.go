@@ -1,0 +1,115 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/sessionid"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+// place is where a State is stored, and the State as it is where nothing is.
+type place struct {
+	key   string
+	empty State
+}
+
+// ofSession is the place of a session.
+func ofSession(name string) place {
+	sender, id := sessionid.Split(name)
+	return place{key(name), State{Session: id, Sender: sender}}
+}
+
+// scopedKeys is what the keys of the states begin with that have what is granted beyond a
+// session: to a tree of sessions, or to a sender.
+const scopedKeys = "scoped"
+
+// beyond is the place of what is granted in a scope, of a tree by its root. A sender that is
+// not proven has none.
+func beyond(scope, sender, root string) (place, bool) {
+	switch {
+	case sender == "":
+	case scope == approval.ScopeLineage && root != "":
+		return place{scopedKeys + ".lineage." + digest(root) + "." + digest(sender), State{Scope: scope, Session: root, Sender: sender}}, true
+	case scope == approval.ScopeAgent:
+		return place{scopedKeys + ".agent." + digest(sender), State{Scope: scope, Sender: sender}}, true
+	}
+	return place{}, false
+}
+
+// Scoped returns the states with what is granted beyond sessions, of one sender or of all.
+// The grants that expired are not in them.
+func (s *Store) Scoped(ctx context.Context, sender string) (list []State, err error) {
+	now := time.Now()
+	err = s.bucket.Under(ctx, scopedKeys, func(e natsx.Entry) bool {
+		var state State
+		if json.Unmarshal(e.Value, &state) != nil || sender != "" && state.Sender != sender {
+			return true
+		}
+		if state.expire(now); len(state.Grants) > 0 {
+			list = append(list, state)
+		}
+		return true
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return list, nil
+}
+
+// dropOfTree drops grants of the tree whose root a session is, and says how many.
+func (s *Store) dropOfTree(ctx context.Context, root string, match func(Grant) bool) (dropped int, err error) {
+	sender, id := sessionid.Split(root)
+	at, ok := beyond(approval.ScopeLineage, sender, id)
+	if !ok {
+		return 0, nil
+	}
+	err = s.update(ctx, at, func(state *State) bool {
+		dropped = len(state.drop(match))
+		return dropped > 0
+	})
+	return dropped, err
+}
+
+// remembering returns the place that keeps a decision; ok is false where its session ended
+// since the event arrived.
+func (s *Store) remembering(ctx context.Context, q *held.Event, d approval.Decision) (at place, ok bool, err error) {
+	own := sessionid.Of(q.Emitter, q.Session)
+	at, isBeyond := beyond(d.Scope, q.Emitter, q.Root)
+	if !isBeyond {
+		return ofSession(own), true, nil
+	}
+	state, err := s.Get(ctx, own)
+	return at, err == nil && !state.over(q), err
+}
+
+// RevokeGrant drops what an approval granted beyond its session, and returns the hook's
+// name, the prompt and the session; ok is false where there is no such grant. The event that
+// asked gets its permission no second time.
+func (s *Store) RevokeGrant(ctx context.Context, approvalID string) (hook, prompt, session string, ok bool, err error) {
+	list, err := s.Scoped(ctx, "")
+	if err != nil {
+		return "", "", "", false, err
+	}
+	for _, state := range list {
+		at, _ := beyond(state.Scope, state.Sender, state.Session)
+		var found []Grant
+		err := s.update(ctx, at, func(state *State) bool {
+			found = state.drop(func(one Grant) bool { return one.Approval == approvalID })
+			return len(found) > 0
+		})
+		if err != nil {
+			return "", "", "", false, err
+		}
+		if len(found) == 0 {
+			continue
+		}
+		g := found[0]
+		err = s.Update(ctx, sessionid.Of(state.Sender, g.Session), func(state *State) bool { state.Epoch++; return true })
+		return g.Hook, g.Prompt, g.Session, true, err
+	}
+	return "", "", "", false, nil
+}

@@ -1,0 +1,140 @@
+package session_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
+	"github.com/hookrouter/hookrouter/internal/session"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+const coder = "nats agent/coder"
+
+// of is the request of a sender's session in the tree of s1.
+func of(id, emitter, name string) *held.Event {
+	r := &held.Event{Record: request(id), Content: "c", Root: "s1", Arrived: time.Now()}
+	r.Emitter, r.Session = emitter, name
+	return r
+}
+
+func answers(t *testing.T, s *session.Store, r *held.Event) string {
+	t.Helper()
+	id, _, err := s.Granted(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func scoped(scope string, expires time.Time) approval.Decision {
+	d := always
+	d.Scope, d.GrantExpires = scope, approval.At(expires)
+	return d
+}
+
+// A grant beyond a session has an end, and holds for no session that has seen more.
+func TestAGrantBeyondASessionEnds(t *testing.T) {
+	t.Parallel()
+	for _, scope := range []string{approval.ScopeLineage, approval.ScopeAgent} {
+		t.Run(scope, func(t *testing.T) {
+			t.Parallel()
+			grantEnds(t, open(t, natstest.Server(t)), scope)
+		})
+	}
+}
+
+func grantEnds(t *testing.T, store *session.Store, scope string) {
+	t.Helper()
+	if err := store.Remember(t.Context(), of("late", coder, "s1"), scoped(scope, time.Now())); err != nil {
+		t.Fatal(err)
+	}
+	if id := answers(t, store, of("", coder, "s1")); id != "" {
+		t.Errorf("what expired answers: %s", id)
+	}
+	if err := store.Remember(t.Context(), of("a-"+scope, coder, "s1"), scoped(scope, time.Now().Add(2*time.Second))); err != nil {
+		t.Fatal(err)
+	}
+	if id := answers(t, store, of("", coder, "s2")); id != "a-"+scope {
+		t.Errorf("another session is answered by %q", id)
+	}
+	seen := of("", coder, "s2")
+	seen.Labels = []string{"secret-read"}
+	if id := answers(t, store, seen); id != "" {
+		t.Errorf("a session that has seen more is answered by %q", id)
+	}
+	if id := answers(t, store, of("", "nats agent/rival", "s1")); id != "" {
+		t.Errorf("another agent is answered by %q", id)
+	}
+	testkit.Eventually(t, "it expires", func() bool { return answers(t, store, of("", coder, "s1")) == "" })
+	if list, err := store.Scoped(t.Context(), ""); err != nil || len(list) != 0 {
+		t.Errorf("listed after its end: %+v, %v", list, err)
+	}
+}
+
+// What was granted to a tree ends with its root, and with a revocation there. A decision on
+// an event of before an end is not remembered.
+func TestAGrantToATreeEndsWithItsRoot(t *testing.T) {
+	t.Parallel()
+	store := open(t, natstest.Server(t))
+	later := scoped(approval.ScopeLineage, time.Now().Add(time.Hour))
+	root := "s1\x00" + coder
+	for i, end := range []func() error{
+		func() error { return store.End(t.Context(), root) },
+		func() error { _, err := store.Revoke(t.Context(), root, "", ""); return err },
+		func() error { _, err := store.Revoke(t.Context(), root, "deploys", "Deploy?"); return err },
+	} {
+		id := fmt.Sprint("a", i)
+		if err := store.Remember(t.Context(), of(id, coder, "s2"), later); err != nil {
+			t.Fatal(err)
+		}
+		if got := answers(t, store, of("", coder, "s3")); got != id {
+			t.Errorf("%d: answered by %q", i, got)
+		}
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+		if got := answers(t, store, of("", coder, "s3")); got != "" {
+			t.Errorf("%d: answered by %q after the end", i, got)
+		}
+	}
+	before := of("b", coder, "s4")
+	if err := store.End(t.Context(), "s4\x00"+coder); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Remember(t.Context(), before, scoped(approval.ScopeAgent, time.Now().Add(time.Hour))); err != nil {
+		t.Fatal(err)
+	}
+	if got := answers(t, store, of("", coder, "s4")); got != "" {
+		t.Errorf("answered by %q, whose session had ended", got)
+	}
+}
+
+// A revoked grant stays revoked, and the event that asked has no second permission.
+func TestARevokedGrantStaysRevoked(t *testing.T) {
+	t.Parallel()
+	store := open(t, natstest.Server(t))
+	r, d := of("a1", coder, "s2"), scoped(approval.ScopeAgent, time.Now().Add(time.Hour))
+	if err := store.Remember(t.Context(), r, d); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, ok, err := store.RevokeGrant(t.Context(), "other"); ok || err != nil {
+		t.Errorf("a grant that is not there: %v, %v", ok, err)
+	}
+	hook, prompt, name, ok, err := store.RevokeGrant(t.Context(), "a1")
+	if hook != "deploys" || prompt != "Deploy?" || name != "s2" || !ok || err != nil {
+		t.Errorf("revoked %q %q %q, %v, %v", hook, prompt, name, ok, err)
+	}
+	if err := store.Remember(t.Context(), r, d); err != nil {
+		t.Fatal(err)
+	}
+	if got := answers(t, store, of("", coder, "s2")); got != "" {
+		t.Errorf("answered by %q after the revocation", got)
+	}
+	if epoch, err := store.Epoch(t.Context(), "s2\x00"+coder); epoch == 0 || err != nil {
+		t.Errorf("epoch %d, %v", epoch, err)
+	}
+}
