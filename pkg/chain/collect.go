@@ -82,17 +82,20 @@ func Recovered(next Caller) Caller {
 // goroutine of its own; one that ignores its context is left behind when its time
 // is over, and its late answer goes nowhere.
 func InProcess(ctx context.Context, entry *Entry, ev events.Event) (Result, error) {
+	r, err := inProcess(ctx, entry, ev)
+	if err != nil {
+		return Result{}, err
+	}
+	return ParseResult(r.Append(nil))
+}
+
+// inProcess is InProcess for results of any kind, those of contributors too.
+func inProcess(ctx context.Context, entry *Entry, ev events.Event) (Result, error) {
 	type answer struct {
 		result Result
 		err    error
 	}
-	call := Recovered(func(ctx context.Context, l *Entry, ev events.Event) (Result, error) {
-		r, err := l.Hook(ctx, ev)
-		if err != nil {
-			return Result{}, err
-		}
-		return ParseResult(r.Append(nil))
-	})
+	call := Recovered(func(ctx context.Context, l *Entry, ev events.Event) (Result, error) { return l.Hook(ctx, ev) })
 	done := make(chan answer, 1)
 	go func() {
 		r, err := call(ctx, entry, ev)

@@ -5,7 +5,8 @@
 // # Usage
 //
 // A [Registry] is the in-process form: register hooks, emit events, get a
-// [Result]. The router keeps a [Table] of its own and calls [Run] on it.
+// [Result]. With package local it has match, a budget of injections and approvals,
+// as with a router. The router keeps a [Table] of its own and calls [Run] on it.
 //
 // # Ordering
 //

@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,6 +16,10 @@ import (
 // Registry runs hooks that live in this process: the specification's
 // HookRegistry. The zero Registry is ready to use, and safe for concurrent use.
 type Registry struct {
+	// Compile makes a condition of the match of a registration. Without it a registration
+	// with a match is refused. It is not to be changed once a hook is registered.
+	Compile func(Registration) (func(*View) (bool, error), error)
+
 	table atomic.Pointer[Table]
 
 	mu       sync.Mutex // guards what follows, and changes of table
@@ -30,14 +35,42 @@ func (r *Registry) snapshot() *Table {
 }
 
 // Register adds a hook and returns a function that removes it; a second call of
-// that function does no harm. The registration's id must be new; its match is
-// not evaluated here: give the hook a condition of its own. Names may repeat.
+// that function does no harm. The registration's id must be new. Names may repeat.
 func (r *Registry) Register(reg Registration, hook Hook) (unregister func(), err error) {
+	if len(reg.Channels) > 0 {
+		return nil, fmt.Errorf("hook %q: channels are for Contribute", reg.ID)
+	}
+	return r.add(reg, hook)
+}
+
+// Contribute adds a contributor to the channels of a registration, and returns what
+// Register does.
+func (r *Registry) Contribute(reg Registration, contribute func(ctx context.Context, channel string) (any, error)) (unregister func(), err error) {
+	if len(reg.Channels) == 0 {
+		return nil, fmt.Errorf("contributor %q: it has no channels", reg.ID)
+	}
+	return r.add(reg, func(ctx context.Context, ev events.Event) (Result, error) {
+		value, err := contribute(ctx, ev.Name)
+		if err != nil || value == nil {
+			return Result{}, err
+		}
+		raw, err := json.Marshal(value)
+		return Result{Data: raw}, err
+	})
+}
+
+func (r *Registry) add(reg Registration, hook Hook) (unregister func(), err error) {
 	if err := reg.Check(); err != nil {
 		return nil, err
 	}
-	if reg.Match != "" || len(reg.Channels) > 0 {
-		return nil, fmt.Errorf("hook %q: match and channels need a router", reg.ID)
+	var condition func(*View) (bool, error)
+	if reg.Match != "" {
+		if r.Compile == nil {
+			return nil, fmt.Errorf("hook %q: this registry compiles no match", reg.ID)
+		}
+		if condition, err = r.Compile(reg); err != nil {
+			return nil, fmt.Errorf("hook %q: %w", reg.ID, err)
+		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,7 +79,7 @@ func (r *Registry) Register(reg Registration, hook Hook) (unregister func(), err
 		return nil, fmt.Errorf("hook %q is registered already", reg.ID)
 	}
 	r.next++
-	entry := &Entry{Registration: reg, Order: r.next, Hook: hook}
+	entry := &Entry{Registration: reg, Order: r.next, Condition: condition, Hook: hook}
 	r.table.Store(table.Apply(Change{reg.ID, entry}))
 	return func() { r.remove(entry) }, nil
 }
@@ -81,10 +114,21 @@ func (r *Registry) ListHandlers(event string) map[string][]string {
 // Emit runs the hooks of an event over data, which must marshal to a JSON
 // object, and returns what they decided.
 func (r *Registry) Emit(ctx context.Context, event string, data any) (Result, error) {
+	out, _, err := r.Run(ctx, "", event, data)
+	return out.Result, err
+}
+
+// Run is Emit with the outcome of the chain, and the event as it was at its beginning.
+// session is whose event it is; empty means that of the data, which must be the same.
+func (r *Registry) Run(ctx context.Context, session, event string, data any) (Outcome, events.Event, error) {
 	ev, obj, err := newEvent(event, data)
 	if err != nil {
-		return Result{}, err
+		return Outcome{}, events.Event{}, err
 	}
+	if session != "" && ev.Session != "" && ev.Session != session {
+		return Outcome{}, events.Event{}, fmt.Errorf("emit %s: the data is of session %q, not of %q", event, ev.Session, session)
+	}
+	ev.Session = cmp.Or(ev.Session, session)
 	entries := r.snapshot().For(event, ev.Session)
 	if len(entries) > 0 {
 		r.mu.Lock()
@@ -92,12 +136,21 @@ func (r *Registry) Emit(ctx context.Context, event string, data any) (Result, er
 		r.mu.Unlock()
 		_, below, err := newEvent(event, fields)
 		if err != nil {
-			return Result{}, fmt.Errorf("default fields: %w", err)
+			return Outcome{}, events.Event{}, fmt.Errorf("default fields: %w", err)
 		}
 		ev.Data = obj.Over(below, events.Now())
 	}
 	out, err := Run(ctx, entries, ev, Plan{Call: InProcess})
-	return out.Result, err
+	return out, ev, err
+}
+
+// CollectContributions calls the contributors of a channel at the same time and returns
+// what they gave, in the order of their registration. timeout is that of EmitAndCollect.
+func (r *Registry) CollectContributions(ctx context.Context, channel string, timeout time.Duration) ([]json.RawMessage, error) {
+	if err := events.CheckChannel(channel); err != nil {
+		return nil, err
+	}
+	return r.collect(ctx, r.snapshot().Channel(channel), events.Event{Name: channel}, timeout, inProcess), nil
 }
 
 // EmitAndCollect calls the hooks of an event at the same time and returns the
@@ -107,16 +160,20 @@ func (r *Registry) EmitAndCollect(ctx context.Context, event string, data any, t
 	if err != nil {
 		return nil, err
 	}
+	return r.collect(ctx, r.snapshot().For(event, ev.Session), ev, timeout, InProcess), nil
+}
+
+func (r *Registry) collect(ctx context.Context, entries []*Entry, ev events.Event, timeout time.Duration, call Caller) []json.RawMessage {
 	if timeout <= 0 {
 		timeout = time.Second
 	}
 	list := []json.RawMessage{}
-	for _, c := range Collect(ctx, r.snapshot().For(event, ev.Session), ev, timeout, InProcess) {
+	for _, c := range Collect(ctx, entries, ev, timeout, call) {
 		if c.Err == nil && c.Data != nil {
 			list = append(list, c.Data)
 		}
 	}
-	return list, nil
+	return list
 }
 
 func newEvent(name string, data any) (events.Event, events.Object, error) {

@@ -89,8 +89,8 @@ func TestRegistryRefuses(t *testing.T) {
 		"an id that is taken": {Registration{ID: "taken", Events: []string{"*"}}, `hook "taken" is registered already`},
 		"a bad id":            {Registration{ID: "A B", Events: []string{"*"}}, `hook id "A B"`},
 		"no event":            {Registration{ID: "a"}, "exactly one of events and channels"},
-		"a match":             {Registration{ID: "a", Events: []string{"*"}, Match: "true"}, "match and channels need a router"},
-		"a contributor":       {Registration{ID: "a", Channels: []string{"c"}}, "match and channels need a router"},
+		"a match":             {Registration{ID: "a", Events: []string{"*"}, Match: "true"}, "this registry compiles no match"},
+		"a contributor":       {Registration{ID: "a", Channels: []string{"c"}}, "channels are for Contribute"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			unregister, err := r.On(c.reg, func(context.Context, events.Event) (Result, error) { return Result{}, nil })

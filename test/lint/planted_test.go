@@ -49,6 +49,9 @@ var importPlants = []importPlant{
 	{"the audit format imports the verdict", "pkg/audit/planted.go", "/pkg/verdict", "decisions"},
 	{"the audit format imports natsx", "pkg/audit/planted.go", "/internal/natsx", "decisions"},
 
+	{"hooks without a bus compile match", "pkg/local/planted.go", "/internal/policy/match", ""},
+	{"hooks without a bus import natsx", "pkg/local/planted.go", "/internal/natsx", "local"},
+
 	{"an agent imports natsx", "pkg/agent/planted.go", "/internal/natsx", ""},
 	{"an agent imports a router", "pkg/agent/planted.go", "/internal/router", "clients"},
 	{"an approver imports the approvals service", "pkg/approver/planted.go", "/internal/approvals", "clients"},

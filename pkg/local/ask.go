@@ -1,0 +1,140 @@
+package local
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// ask makes a verdict of one that is pending. An error is that of ctx.
+func (s *Session) ask(ctx context.Context, out chain.Outcome, ev events.Event, v verdict.Verdict) (verdict.Verdict, error) {
+	call := asking(out)
+	record := recordOf(call, ev, v.Data, time.Now())
+	q := record.Request
+	always, grants := key(call, q, v.Data), s.grants()
+	switch {
+	case s.options.Ask == nil:
+		return denied(v, "No approval system available"), nil
+	case call.Entry.Approval != nil:
+		return denied(v, "Nobody can approve this: approval groups need a router"), nil
+	case s.holds(grants, always):
+		v.Action = verdict.Continue
+		v.Approval = approvalOf(q, approval.Decision{})
+		v.Approval.Cached = true
+		return v, nil
+	}
+	d := approval.Decision{}
+	if err := approval.Check(q.Prompt, q.Options); err != nil {
+		d.Error = err.Error()
+	} else if d, err = s.decide(ctx, record, call); err != nil {
+		return verdict.Verdict{}, err
+	}
+	if !d.Granted {
+		v = denied(v, approval.Reason(q, d))
+		v.Approval = approvalOf(q, d)
+		return v, nil
+	}
+	if approval.Remembered(d.Option) {
+		s.mu.Lock()
+		grants[always] = true // nothing, where the session has ended meanwhile
+		s.mu.Unlock()
+	}
+	v.Action, v.Approval = verdict.Continue, approvalOf(q, d)
+	return v, nil
+}
+
+// decide has a person answer in the time that the hook gives.
+func (s *Session) decide(ctx context.Context, record approval.Record, call chain.Call) (approval.Decision, error) {
+	asked, cancel := context.WithTimeout(ctx, approval.Timeout(call.Result.ApprovalTimeout))
+	defer cancel()
+	option, err := s.options.Ask(asked, record)
+	switch {
+	case ctx.Err() != nil:
+		return approval.Decision{}, fmt.Errorf("ask about %s: %w", record.Event, context.Cause(ctx))
+	case asked.Err() != nil:
+		return approval.TimedOut(record.Request, time.Now()), nil
+	}
+	answer := approval.Answer{Option: option}
+	if err != nil {
+		answer = approval.Answer{Error: err.Error()}
+	}
+	d, err := approval.Decide(record.Request, answer, "", record.Created.Time)
+	if err != nil { // no option that was offered: no permission
+		return approval.Decision{Error: err.Error()}, nil
+	}
+	return d, nil
+}
+
+// grants are what is always allowed, until the session ends.
+func (s *Session) grants() map[string]bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.always
+}
+
+func (s *Session) holds(grants map[string]bool, key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return grants[key]
+}
+
+// asking is the call whose hook asks: the first.
+func asking(out chain.Outcome) chain.Call {
+	for _, call := range out.Calls {
+		if call.Result.Action == chain.AskUser {
+			return call
+		}
+	}
+	return chain.Call{}
+}
+
+func recordOf(call chain.Call, ev events.Event, data []byte, now time.Time) approval.Record {
+	r := call.Result
+	options := r.ApprovalOptions
+	if len(options) == 0 {
+		options = approval.DefaultOptions()
+	}
+	expires := now.Add(approval.Timeout(r.ApprovalTimeout))
+	return approval.Record{
+		Request: approval.Request{
+			ID: approval.IDOf("", ev.Session, ev.Name, ev.ID), Session: ev.Session, Event: ev.Name, Hook: call.Entry.Title(),
+			Prompt: cmp.Or(r.ApprovalPrompt, approval.DefaultPrompt), Options: options, Default: string(cmp.Or(r.ApprovalDefault, chain.Deny)),
+			Created: approval.At(now), Expires: approval.At(expires), DataSHA256: approval.Digest(data),
+		},
+		EventID: ev.ID, HookID: call.Entry.ID, Reason: r.Reason, Data: bytes.Clone(data),
+	}
+}
+
+// key is what an "Allow always" is for: the hook, the prompt and, where the data has a
+// tool, the tool with its input, or with what the hook says in the place of it.
+func key(call chain.Call, q approval.Request, data []byte) string {
+	parts := []string{call.Entry.ID, q.Prompt, "", call.Result.ApprovalKey}
+	if obj, err := events.ParseObject(data); err == nil {
+		name, _ := obj.Get("tool_name")
+		input, _ := obj.Get("tool_input")
+		parts[2] = string(name)
+		parts[3] = cmp.Or(parts[3], string(input))
+	}
+	text, _ := json.Marshal(parts) // strings
+	return approval.Digest(text)
+}
+
+func denied(v verdict.Verdict, reason string) verdict.Verdict {
+	v.Action, v.Data, v.Reason = verdict.Deny, nil, reason
+	return v
+}
+
+func approvalOf(q approval.Request, d approval.Decision) *verdict.Approval {
+	return &verdict.Approval{
+		ID: q.ID, Hook: q.Hook, Prompt: q.Prompt, Options: q.Options, Option: d.Option, DecidedBy: d.DecidedBy,
+		TimedOut: d.TimedOut, Expires: events.Stamp(q.Expires.Time), DataSHA256: q.DataSHA256,
+	}
+}

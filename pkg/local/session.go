@@ -1,0 +1,96 @@
+package local
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/policy/match"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// NewRegistry returns an empty registry that compiles the match of registrations.
+func NewRegistry() *chain.Registry { return &chain.Registry{Compile: match.Condition} }
+
+// Asker asks a person and returns one of the record's options. ctx ends when the time to
+// answer is over; then, and where it fails, the record's default holds.
+type Asker func(ctx context.Context, asked approval.Record) (option string, err error)
+
+// Options of a session. The zero Options are a session without a name that asks nobody:
+// what a hook asks is denied.
+type Options struct {
+	// ID of the session; empty means that of each event's data.
+	ID string
+	// Ask answers what hooks ask; nil denies it. It may be called concurrently.
+	Ask Asker
+	// Limits bound what hooks inject; the zero Limits are [verdict.DefaultLimits].
+	Limits verdict.Limits
+}
+
+// Session is one run of an agent: its budget of injections and what is always allowed. It
+// is safe for concurrent use, and there is nothing to close.
+type Session struct {
+	hooks   *chain.Registry
+	options Options
+
+	mu       sync.Mutex // guards what follows
+	prompted bool       // a prompt:submit began this turn and no execution:start followed yet
+	used     int        // tokens of the turn
+	always   map[string]bool
+}
+
+// NewSession makes a session of the hooks of a registry.
+func NewSession(hooks *chain.Registry, o Options) *Session {
+	return &Session{hooks: hooks, options: o, always: map[string]bool{}}
+}
+
+// Execute runs the hooks of an event over data, which must marshal to a JSON object, asks
+// where a hook asks, and returns a verdict whose action is continue or deny. Only continue
+// is a permission: an error is none, and means that nothing was decided.
+//
+// A turn begins as with a router: at prompt:submit, and at execution:start unless a
+// prompt:submit began it. After session:end the session is as new.
+func (s *Session) Execute(ctx context.Context, event string, data any) (verdict.Verdict, error) {
+	s.begin(event)
+	out, ev, err := s.hooks.Run(ctx, s.options.ID, event, data)
+	if err != nil {
+		return verdict.Verdict{}, err
+	}
+	v := s.compose(out, ev)
+	if v.Action == verdict.Pending {
+		if v, err = s.ask(ctx, out, ev, v); err != nil {
+			return verdict.Verdict{}, err
+		}
+	}
+	if event == events.SessionEnd {
+		s.mu.Lock()
+		s.used, s.prompted, s.always = 0, false, map[string]bool{}
+		s.mu.Unlock()
+	}
+	return v, nil
+}
+
+func (s *Session) begin(event string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch event {
+	case events.PromptSubmit:
+		s.used, s.prompted = 0, true
+	case events.ExecutionStart:
+		if !s.prompted {
+			s.used = 0
+		}
+		s.prompted = false
+	}
+}
+
+func (s *Session) compose(out chain.Outcome, ev events.Event) verdict.Verdict {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v := verdict.Compose(out, ev, s.options.Limits, s.used, time.Now())
+	s.used = v.InjectedTokens
+	return v
+}
