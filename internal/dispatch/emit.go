@@ -71,6 +71,7 @@ func (d *Dispatcher) decide(ctx context.Context, ev *event) (chain.Outcome, erro
 
 // runOnce takes the event along its hooks.
 func (d *Dispatcher) runOnce(ctx context.Context, ev *event, until time.Time) (chain.Outcome, error) {
+	ev.asker, ev.asking = nil, nil // of the run before
 	out, err := chain.Run(ctx, ev.hooks, ev.forHooks(), chain.Plan{Call: d.caller(ev), Shadow: d.shadow(ctx, ev), Until: until})
 	if err == nil {
 		out, err = d.guard(ctx, ev, out, until)

@@ -138,3 +138,24 @@ func TestARevokedGrantStaysRevoked(t *testing.T) {
 		t.Errorf("epoch %d, %v", epoch, err)
 	}
 }
+
+// What is granted to one agent is bounded: the oldest grant makes room.
+func TestGrantsBeyondASessionAreBounded(t *testing.T) {
+	t.Parallel()
+	store := open(t, natstest.Server(t))
+	d := scoped(approval.ScopeAgent, time.Now().Add(time.Hour))
+	for i := range 501 {
+		r := of(fmt.Sprint("a", i), coder, "s1")
+		r.Content = r.ID
+		if err := store.Remember(t.Context(), r, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id, want := range map[string]string{"a0": "", "a1": "a1", "a500": "a500"} {
+		r := of("", coder, "s1")
+		r.Content = id
+		if got := answers(t, store, r); got != want {
+			t.Errorf("%s is answered by %q", id, got)
+		}
+	}
+}

@@ -24,4 +24,7 @@ func TestGrantsBeyondASession(t *testing.T) {
 		t.Errorf("a denial with an end: %+v", got)
 	}
 	f.Run("--text", "approvals", "answer", id, "Allow always", "--for", "1h").See(t, cli.ExitOK, "accepted: Allow always")
+	if got := f.Run("--text", "approvals", "show", id); !strings.Contains(got.Stdout, `granted, "Allow always" by unauthenticated, until`) {
+		t.Errorf("%s; want that it says how long it holds", got.Stdout)
+	}
 }

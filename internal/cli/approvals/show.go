@@ -97,7 +97,14 @@ func decision(d approval.Decision) term.Cell {
 	if d.Option != "" {
 		what += fmt.Sprintf(", %q", term.Printable(d.Option))
 	}
-	return color.Cell(what + " by " + term.Printable(d.DecidedBy))
+	what += " by " + term.Printable(d.DecidedBy)
+	if d.Scope != "" {
+		what += ", for the " + term.Printable(d.Scope)
+	}
+	if !d.GrantExpires.IsZero() {
+		what += ", until " + d.GrantExpires.String()
+	}
+	return color.Cell(what)
 }
 
 // sections are what the request is about, what an edit changes, the prompt, what hooks and
