@@ -79,3 +79,26 @@ func TestSessionDeliversEachInjectionAsItsHookSays(t *testing.T) {
 		})
 	}
 }
+
+// The verdict after an approval is the one that was stored with the request: it drops
+// injections, in the list as in the message, and names the source of what it displays.
+func TestExecuteAfterAnApprovalListsNoInjections(t *testing.T) {
+	t.Parallel()
+	b := hooktest.Start(t)
+	b.Register(t, worker.Registration{ID: "lint", Events: toolPre}, hooktest.Script(chain.Result{
+		Action: chain.InjectContext, ContextInjection: "3 findings", UserMessage: "linted", UserMessageSource: "ruff",
+	}).Handle)
+	b.Register(t, worker.Registration{ID: "careful", Events: toolPre, Priority: 1}, hooktest.Script(asking).Handle)
+	b.Approve(t, "Allow")
+	x, err := b.Agent(t, "s1").Execute(t.Context(), events.ToolPre, nil)
+	if err != nil || !x.Permitted() || x.Approval == nil {
+		t.Fatalf("%+v, %v", x, err)
+	}
+	if x.Messages != nil || x.ContextInjections != nil || len(x.Warnings) != 1 || x.Warnings[0].Kind != verdict.Overridden {
+		t.Errorf("%+v, %+v, %+v", x.Messages, x.ContextInjections, x.Warnings)
+	}
+	want := []verdict.Display{{Message: "linted", Level: chain.LevelInfo, Source: "hook:lint", HookID: "lint", UserMessageSource: "ruff"}}
+	if diff := cmp.Diff(want, x.Display); diff != "" {
+		t.Errorf("display (-want +got):\n%s", diff)
+	}
+}
