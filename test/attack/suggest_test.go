@@ -122,8 +122,8 @@ func TestARuleThatIsSuggestedAllowsNoMoreThanPeopleDid(t *testing.T) {
 	if v := ask("coder", call("acme check conf/7.yaml", "/repo", nil)); v.Action != verdict.Pending {
 		t.Errorf("in shadow: %+v; want a person asked", v)
 	}
-	list = list.Enforced()
-	rules.rules.Store(&list)
+	enforced := list.Enforced()
+	rules.rules.Store(&enforced)
 	if v := send("coder", "5000", call("acme check conf/7.yaml", "/repo", nil)); v.Action != verdict.Continue || v.Approval.DecidedBy != "rule acme check conf/*.yaml" {
 		t.Errorf("in force: %+v; want it allowed by the rule", v)
 	}

@@ -54,7 +54,7 @@ func (s source) braces(from *syntax.Word) []Word {
 		return []Word{s.word(from)}
 	}
 	var words []Word
-	for w, err := range expand.BracesSeq(nil, &split) {
+	for w, err := range expand.BracesSeq(&expand.Config{}, &split) {
 		if err != nil || len(words) == maxBraces {
 			return []Word{{Text: s.sourceOf(from), Many: true}}
 		}
@@ -93,7 +93,7 @@ func (s source) part(w *Word, part syntax.WordPart, first, quoted bool) string {
 		if !p.Dollar {
 			return p.Value
 		}
-		text, err := expand.Literal(nil, &syntax.Word{Parts: []syntax.WordPart{p}})
+		text, err := expand.Literal(&expand.Config{}, &syntax.Word{Parts: []syntax.WordPart{p}})
 		if err == nil {
 			return text
 		}
