@@ -28,6 +28,8 @@ func deny(reason string) worker.Handler { return hooktest.Script(chain.Denial(re
 func TestAnswersReachTheAgent(t *testing.T) {
 	t.Parallel()
 	_, w, a := one(t, router.Options{})
+	injected := chain.Injection("héllo")
+	injected.ContextInjections = []chain.ContextInjection{{Content: "héllo", Role: chain.RoleSystem, HookName: "hook", HookID: "hook", Event: "tool:pre"}}
 	for sentence, c := range map[string]struct {
 		answer func() (worker.Result, error)
 		want   chain.Result
@@ -35,7 +37,7 @@ func TestAnswersReachTheAgent(t *testing.T) {
 		"continue": {worker.Continue, chain.Result{Action: chain.Continue}},
 		"deny":     {func() (worker.Result, error) { return worker.Deny("not %d", 5) }, chain.Denial("not 5")},
 		"modify":   {func() (worker.Result, error) { return worker.Modify(map[string]int{"n": 2}) }, chain.Result{Action: chain.Continue, Data: json.RawMessage(`{"n":2}`)}},
-		"inject":   {func() (worker.Result, error) { return worker.Inject("héllo") }, chain.Injection("héllo")},
+		"inject":   {func() (worker.Result, error) { return worker.Inject("héllo") }, injected},
 		"ask":      {func() (worker.Result, error) { return worker.Ask("sure?", "Yes", "No") }, chain.Question("sure?", "Yes", "No")},
 	} {
 		t.Run(sentence, func(t *testing.T) {
