@@ -9,8 +9,8 @@ import (
 // ToolContent is what the tool call of an event does, in one spelling: who allowed a call
 // for good allowed calls with the same content. It has the tool, its input whole and where
 // it runs, whatever the order and the white space of members; of a shell that is known it
-// has not what describes the command or bounds its time. A tool event in which no tool can
-// be found has all of its data. ok is false for an event that has no tool.
+// has not what describes the command or bounds its time. ok is false where the event has no
+// tool, and where its data names neither a tool nor an input.
 func (o Object) ToolContent(event string) (content []byte, ok bool) {
 	call := callOf(o)
 	given := call.given()
@@ -22,10 +22,7 @@ func (o Object) ToolContent(event string) (content []byte, ok bool) {
 	case call.hasShape:
 		given = []string{}
 	case call.name == "" && len(given) == 0:
-		if isApproval(event) {
-			return nil, false
-		}
-		return o.spelled("timestamp", "session_id"), true
+		return nil, false
 	}
 	var tool Tool
 	kind, known := call.classify(&tool)
