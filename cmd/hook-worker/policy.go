@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -16,8 +15,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/clientconn"
 	"github.com/hookrouter/hookrouter/internal/hookstate"
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/telemetry"
-	"github.com/hookrouter/hookrouter/internal/telemetry/otlp"
 	"github.com/hookrouter/hookrouter/internal/version"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
@@ -59,21 +56,12 @@ func (s serve) followPolicy(ctx context.Context, p process) error {
 		}
 		dir = filepath.Join(cache, "hookrouter", "policies")
 	}
-	level := &slog.LevelVar{}
-	level.Set(s.LogLevel)
-	lines := telemetry.LogLines(p.stderr, level)
-	tel, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-worker", Version: version.String(), Exporters: otlp.Exporters(), Global: true, Log: slog.New(lines)})
-	if err != nil {
-		return workerfiles.InputError(err)
-	}
-	defer func() { stopTelemetry(ctx, tel) }()
-	log := slog.New(tel.LogTo(lines, level))
-	defer telemetry.ToggleLevel(level, p.signals.Level, log)()
-	pages, err := serveHealth(ctx, s.HTTPListen, tel)
+	o, err := s.observe(ctx, p)
 	if err != nil {
 		return err
 	}
-	defer pages.close()
+	defer o.stop(ctx)
+	tel, log, pages := o.tel, o.log, o.pages
 	none := &workerfile.File{}
 	url, prefix := s.url(none), s.prefix(none)
 	memory := s.memory(url, prefix, log)

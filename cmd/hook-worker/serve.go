@@ -6,15 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 	"github.com/hookrouter/hookrouter/internal/filewatch"
 	"github.com/hookrouter/hookrouter/internal/hookstate"
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/telemetry"
-	"github.com/hookrouter/hookrouter/internal/telemetry/otlp"
 	"github.com/hookrouter/hookrouter/internal/version"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
@@ -49,21 +46,12 @@ func (s serve) Run(ctx context.Context, p process) (err error) {
 	if unwatched == nil {
 		defer watch.Close()
 	}
-	level := &slog.LevelVar{}
-	level.Set(s.LogLevel)
-	lines := telemetry.LogLines(p.stderr, level)
-	tel, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-worker", Version: version.String(), Exporters: otlp.Exporters(), Global: true, Log: slog.New(lines)})
-	if err != nil {
-		return workerfiles.InputError(err)
-	}
-	defer func() { stopTelemetry(ctx, tel) }()
-	log := slog.New(tel.LogTo(lines, level))
-	defer telemetry.ToggleLevel(level, p.signals.Level, log)()
-	pages, err := serveHealth(ctx, s.HTTPListen, tel)
+	o, err := s.observe(ctx, p)
 	if err != nil {
 		return err
 	}
-	defer pages.close()
+	defer o.stop(ctx)
+	tel, log, pages := o.tel, o.log, o.pages
 	var memory natsx.Options
 	states := hookstate.NewBucket(func() (*natsx.Conn, error) { return natsx.Connect(memory) })
 	defer states.Close()
@@ -116,11 +104,4 @@ func (s serve) memory(url, prefix string, log *slog.Logger) natsx.Options {
 		creds = cmp.Or(creds, s.NATSCreds)
 	}
 	return natsx.Options{URL: cmp.Or(s.StateURL, url), Prefix: prefix, Name: "hook-worker state", Creds: creds, Role: "state", Log: log}
-}
-
-// stopTelemetry sends the last spans, for as long as a collector may take.
-func stopTelemetry(ctx context.Context, tel *telemetry.Telemetry) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
-	defer cancel()
-	_ = tel.Stop(ctx) // the worker's work is done
 }

@@ -55,8 +55,8 @@ func severally(q *approval.Request, needs *chain.Approval) {
 
 // ruleFor is the rule that answers a request, where there is one. Where several people must
 // allow, a rule denies only.
-func (d *Dispatcher) ruleFor(ev *event, s *held.Event, seen []string) (approval.Rule, bool) {
-	rule, ruled := d.opts.Rules.Match(ev.facts(s, seen))
+func (d *Dispatcher) ruleFor(s *held.Event, facts approval.Facts) (approval.Rule, bool) {
+	rule, ruled := d.opts.Rules.Match(facts)
 	return rule, ruled && (s.Needs == nil || !rule.Decided(time.Now()).Granted)
 }
 

@@ -86,8 +86,9 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 		}
 		return d.wait(ctx, ev, v, open, seen)
 	}
-	rule, ruled := d.ruleFor(ev, s, seen)
-	if shadow, found := d.opts.Rules.Shadow(ev.facts(s, seen)); found {
+	facts := ev.facts(s, seen)
+	rule, ruled := d.ruleFor(s, facts)
+	if shadow, found := d.opts.Rules.Shadow(facts); found {
 		s.ShadowRule, s.ShadowDecision = shadow.Name, shadow.Decision
 	}
 	if s.Needs != nil {
@@ -151,7 +152,7 @@ func (d *Dispatcher) wait(ctx context.Context, ev *event, v verdict.Verdict, s *
 // decideByRule decides a request by the first rule that matches, unless somebody was
 // first.
 func (d *Dispatcher) decideByRule(ctx context.Context, ev *event, s *held.Event, seen []string) error {
-	rule, ruled := d.ruleFor(ev, s, seen)
+	rule, ruled := d.ruleFor(s, ev.facts(s, seen))
 	if !ruled {
 		return nil
 	}

@@ -15,14 +15,8 @@ func (d *Dispatcher) Revoke(ctx context.Context, agent, session, hook, prompt st
 	if revoked, err = d.sessions.Revoke(ctx, sessionid.Of(agent, session), hook, prompt); err != nil {
 		return 0, err
 	}
-	if d.journal.Enabled() {
-		record := audit.Record{
-			Time: time.Now(), Kind: audit.ApprovalRevoked, Session: session, Hook: hook, Action: "revoked",
-			Detail: audit.Note{Reason: d.view.Text(prompt)},
-		}
-		if err := d.journal.Record(ctx, record.Append(nil)); err != nil {
-			return 0, err
-		}
+	if err := d.recordRevoked(ctx, session, hook, prompt); err != nil {
+		return 0, err
 	}
 	d.log.Info("approvals revoked", "session_id", session, "hook", hook, "revoked", revoked)
 	return revoked, nil
@@ -50,15 +44,19 @@ func (d *Dispatcher) RevokeGrant(ctx context.Context, approvalID string) (revoke
 	if !ok || err != nil {
 		return 0, err
 	}
-	if d.journal.Enabled() {
-		record := audit.Record{
-			Time: time.Now(), Kind: audit.ApprovalRevoked, Session: session, Hook: hook, Action: "revoked",
-			Detail: audit.Note{Reason: d.view.Text(prompt)},
-		}
-		if err := d.journal.Record(ctx, record.Append(nil)); err != nil {
-			return 0, err
-		}
+	if err := d.recordRevoked(ctx, session, hook, prompt); err != nil {
+		return 0, err
 	}
 	d.log.Info("grant revoked", "approval_id", approvalID, "session_id", session, "hook", hook)
 	return 1, nil
+}
+
+func (d *Dispatcher) recordRevoked(ctx context.Context, session, hook, prompt string) error {
+	if !d.journal.Enabled() {
+		return nil
+	}
+	return d.journal.Record(ctx, audit.Record{
+		Time: time.Now(), Kind: audit.ApprovalRevoked, Session: session, Hook: hook, Action: "revoked",
+		Detail: audit.Note{Reason: d.view.Text(prompt)},
+	}.Append(nil))
 }

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/telemetry/otlp"
+	"github.com/hookrouter/hookrouter/internal/version"
+)
+
+// observed is how a running worker is observed: its log, traces and metrics, and its health
+// pages.
+type observed struct {
+	log    *slog.Logger
+	tel    *telemetry.Telemetry
+	pages  *health
+	toggle func() // ends the switch of the log's level
+}
+
+// observe starts what a worker is observed by. Stop it.
+func (s serve) observe(ctx context.Context, p process) (*observed, error) {
+	level := &slog.LevelVar{}
+	level.Set(s.LogLevel)
+	lines := telemetry.LogLines(p.stderr, level)
+	tel, err := telemetry.Start(ctx, telemetry.Options{Service: "hook-worker", Version: version.String(), Exporters: otlp.Exporters(), Global: true, Log: slog.New(lines)})
+	if err != nil {
+		return nil, workerfiles.InputError(err)
+	}
+	log := slog.New(tel.LogTo(lines, level))
+	o := &observed{log: log, tel: tel, toggle: telemetry.ToggleLevel(level, p.signals.Level, log)}
+	if o.pages, err = serveHealth(ctx, s.HTTPListen, tel); err != nil {
+		o.stop(ctx)
+		return nil, err
+	}
+	return o, nil
+}
+
+// stop ends the pages and sends the last spans, for as long as a collector may take.
+func (o *observed) stop(ctx context.Context) {
+	if o.pages != nil {
+		o.pages.close()
+	}
+	o.toggle()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+	defer cancel()
+	_ = o.tel.Stop(ctx) // the worker's work is done
+}
