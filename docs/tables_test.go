@@ -20,6 +20,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/builtin/all"
 	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -92,7 +93,7 @@ func TestBuiltinTables(t *testing.T) {
 	known := all.Builtins()
 	for _, doc := range []string{"builtins-guards.md", "builtins-session.md", "builtins-tools.md"} {
 		var b strings.Builder
-		b.WriteString("| builtin | what it does | events | mode | priority | on_failure | timeout_ms | replay_safe |\n|---|---|---|---|---|---|---|---|\n")
+		b.WriteString("| builtin | what it does | events | registered with |\n|---|---|---|---|\n")
 		for _, heading := range heading2.FindAllStringSubmatch(read(t, doc), -1) {
 			name := heading[1]
 			builtin, ok := known[name]
@@ -105,15 +106,32 @@ func TestBuiltinTables(t *testing.T) {
 			if reg.Match != "" {
 				events += ", where `" + strings.ReplaceAll(reg.Match, "|", `\|`) + "`"
 			}
-			safe := map[bool]string{true: "yes", false: "no"}[reg.ReplaySafe]
-			fmt.Fprintf(&b, "| [`%s`](#%s) | %s | %s | %s | %d | %s | %d | %s |\n",
-				name, name, builtin.Summary, events, reg.Mode, reg.Priority, reg.OnFailure, reg.TimeoutMS, safe)
+			fmt.Fprintf(&b, "| [`%s`](#%s) | %s | %s | %s |\n", name, name, strings.TrimSuffix(builtin.Summary, "."), events, code(unusual(reg), ", "))
 		}
 		generated(t, doc, "builtins", b.String())
 	}
 	for name := range known {
 		t.Errorf("no document has a heading for the builtin %s", name)
 	}
+}
+
+// unusual are the members of a registration that are not the protocol's defaults.
+func unusual(reg chain.Registration) []string {
+	with := []string{fmt.Sprintf("priority: %d", reg.Priority)}
+	usual := chain.Registration{}.WithDefaults()
+	if reg.OnFailure != usual.OnFailure {
+		with = append(with, "on_failure: "+string(reg.OnFailure))
+	}
+	if reg.Mode != usual.Mode {
+		with = append(with, "mode: "+string(reg.Mode))
+	}
+	if reg.TimeoutMS != usual.TimeoutMS {
+		with = append(with, fmt.Sprintf("timeout_ms: %d", reg.TimeoutMS))
+	}
+	if reg.ReplaySafe {
+		with = append(with, "replay_safe: true")
+	}
+	return with
 }
 
 var heading2 = regexp.MustCompile("(?m)^## ([a-z-]+)$")
