@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -25,26 +24,21 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/hookrouter/hookrouter/tools/internal/checkout"
 )
 
 func main() {
 	warm := flag.Bool("warm", false, "measure the release binary only")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *warm)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "figures:", err)
-		os.Exit(1)
-	}
+	checkout.Main("figures", func(ctx context.Context) error { return run(ctx, *warm) })
 }
 
 func run(ctx context.Context, warm bool) error {
-	top, err := exec.CommandContext(ctx, "git", "rev-parse", "--show-toplevel").Output()
+	root, err := checkout.Root(ctx)
 	if err != nil {
-		return fmt.Errorf("find the checkout: %w", err)
+		return err
 	}
-	root := strings.TrimSpace(string(top))
 	readme := filepath.Join(root, "README.md")
 	text, err := os.ReadFile(readme)
 	if err != nil {

@@ -15,33 +15,27 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
+
+	"github.com/hookrouter/hookrouter/tools/internal/checkout"
 )
 
 func main() {
 	svgOnly := flag.Bool("svg", false, "make no screenshot")
 	out := flag.String("out", "", "directory of the pictures; default docs/images of this checkout")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *out, *svgOnly)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "recording:", err)
-		os.Exit(1)
-	}
+	checkout.Main("recording", func(ctx context.Context) error { return run(ctx, *out, *svgOnly) })
 }
 
 // maxPictures bounds what both pictures add to a clone, in bytes.
 const maxPictures = 300 << 10
 
 func run(ctx context.Context, out string, svgOnly bool) error {
-	top, err := exec.CommandContext(ctx, "git", "rev-parse", "--show-toplevel").Output()
+	root, err := checkout.Root(ctx)
 	if err != nil {
-		return fmt.Errorf("find the checkout: %w", err)
+		return err
 	}
-	root := strings.TrimSpace(string(top))
 	if out == "" {
 		out = filepath.Join(root, "docs", "images")
 	}

@@ -17,13 +17,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hookrouter/hookrouter/tools/internal/checkout"
 )
 
 const (
@@ -41,12 +42,7 @@ var (
 var semantic = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "release:", err)
-		os.Exit(1)
-	}
+	checkout.Main("release", func(ctx context.Context) error { return run(ctx, os.Args[1:], os.Stdout) })
 }
 
 // A release is what one run builds.
@@ -117,7 +113,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 
 // locate finds the repository and empties the output directory.
 func (r *release) locate(ctx context.Context, out string) error {
-	root, err := r.command(ctx, "git", "rev-parse", "--show-toplevel")
+	root, err := checkout.Root(ctx)
 	if err != nil {
 		return err
 	}

@@ -16,11 +16,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/hookrouter/hookrouter/tools/internal/checkout"
 )
 
 //go:embed zensical.toml
@@ -33,21 +34,14 @@ func main() {
 	out := flag.String("out", "", "directory of the site, which is replaced; default dist/site of this checkout")
 	zensical := flag.String("zensical", "zensical", "the program that renders pages")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *out, *zensical)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "site:", err)
-		os.Exit(1)
-	}
+	checkout.Main("site", func(ctx context.Context) error { return run(ctx, *out, *zensical) })
 }
 
 func run(ctx context.Context, out, zensical string) error {
-	top, err := exec.CommandContext(ctx, "git", "rev-parse", "--show-toplevel").Output()
+	root, err := checkout.Root(ctx)
 	if err != nil {
-		return fmt.Errorf("find the checkout: %w", err)
+		return err
 	}
-	root := strings.TrimSpace(string(top))
 	if out == "" {
 		out = filepath.Join(root, "dist", "site")
 	} else if out, err = filepath.Abs(out); err != nil {
