@@ -3,7 +3,6 @@ package dispatch
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -51,13 +50,6 @@ func severally(q *approval.Request, needs *chain.Approval) {
 	if !slices.ContainsFunc(q.Options, approval.Grants) || !slices.ContainsFunc(q.Options, refuses) {
 		q.Options = approval.DefaultOptions()
 	}
-}
-
-// ruleFor is the rule that answers a request, where there is one. Where several people must
-// allow, a rule denies only.
-func (d *Dispatcher) ruleFor(s *held.Event, facts approval.Facts) (approval.Rule, bool) {
-	rule, ruled := d.opts.Rules.Match(facts)
-	return rule, ruled && (s.Needs == nil || !rule.Decided(time.Now()).Granted)
 }
 
 // Reviewed records an answer that ends nothing.

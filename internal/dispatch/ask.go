@@ -87,7 +87,7 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 		return d.wait(ctx, ev, v, open, seen)
 	}
 	facts := ev.facts(s, seen)
-	rule, ruled := d.ruleFor(s, facts)
+	rule, ruled := d.opts.Rules.Match(facts)
 	if shadow, found := d.opts.Rules.Shadow(facts); found {
 		s.ShadowRule, s.ShadowDecision = shadow.Name, shadow.Decision
 	}
@@ -152,7 +152,7 @@ func (d *Dispatcher) wait(ctx context.Context, ev *event, v verdict.Verdict, s *
 // decideByRule decides a request by the first rule that matches, unless somebody was
 // first.
 func (d *Dispatcher) decideByRule(ctx context.Context, ev *event, s *held.Event, seen []string) error {
-	rule, ruled := d.ruleFor(s, ev.facts(s, seen))
+	rule, ruled := d.opts.Rules.Match(ev.facts(s, seen))
 	if !ruled {
 		return nil
 	}

@@ -15,6 +15,7 @@ func (ev *event) facts(s *held.Event, seen []string) approval.Facts {
 		Hook: s.Hook, Tool: s.ToolName, Prompt: s.Prompt,
 		Labels: seen, Emitter: ev.request.Emitter, Role: roleOf(ev.request.Emitter),
 		Root: cmp.Or(ev.request.Event.Extensions[events.AttrRoot], ev.session()), Depth: ev.depth(),
+		DenyOnly: s.Needs != nil,
 	}
 	return f.WithCall(ev.name(), s.Data)
 }

@@ -18,6 +18,7 @@ type Facts struct {
 	Depth              int      // how many sessions are above, as the agent claims
 	Command            string   // that a shell shall run, where it is plain; [Facts.WithCall] sets it
 	Cwd                string   // where
+	DenyOnly           bool     // several people must allow: rules only deny
 }
 
 // LabelCondition is about the labels of a session. What is given of Any and None must hold.

@@ -47,7 +47,8 @@ func (r Rules) Decide(hook, tool, prompt string) (rule Rule, found bool) {
 }
 
 // Match returns the rule for an approval request, where there is one. A deny that matches
-// wins over every allow; among equals the first does. Rules in shadow answer nothing.
+// wins over every allow; among equals the first does. Rules in shadow answer nothing, and
+// where [Facts.DenyOnly] holds, rules that allow do not either.
 func (r Rules) Match(f Facts) (rule Rule, found bool) { return r.match(f, "") }
 
 // Shadow returns the rule in shadow that would answer an approval request for which no rule is
@@ -70,6 +71,9 @@ func (r Rules) Enforced() Rules {
 
 func (r Rules) match(f Facts, mode string) (rule Rule, found bool) {
 	for _, decision := range [...]string{DefaultDeny, DefaultAllow} {
+		if decision == DefaultAllow && f.DenyOnly {
+			break
+		}
 		i := slices.IndexFunc(r, func(rule Rule) bool {
 			return rule.Mode == mode && rule.Decision == decision && rule.matches(f)
 		})

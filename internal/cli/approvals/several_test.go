@@ -62,3 +62,25 @@ func TestWhoHasAllowedIsShown(t *testing.T) {
 		see(want, "why", id)
 	}
 }
+
+// A rule in shadow is recorded only where it could answer, and where several must allow no
+// rule allows.
+func TestNoRuleWouldAllowWhatSeveralMust(t *testing.T) {
+	t.Parallel()
+	who, err := people.Parse("groups.yaml", []byte(`{people: {ann: {identities: [console ann]}, bob: {identities: [console bob]}}, groups: {owners: [ann, bob]}, approvals: [{hook: ask, approvers: [{group: owners}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for decision, told := range map[string]bool{approval.DefaultAllow: false, approval.DefaultDeny: true} {
+		s := natstest.Listening(t)
+		routertest.Start(t, s, router.Options{People: who, Rules: approval.Rules{
+			{Name: "in force", Decision: approval.DefaultAllow, Tool: "Deploy"},
+			{Name: "tried", Decision: decision, Mode: approval.Shadow, Tool: "Deploy"},
+		}})
+		f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"NATS_URL": s.ClientURL()}, NC: natstest.Conn(t, s)}
+		_, id := f.Asking(chain.Question("Deploy?"), `{"tool_name":"Deploy"}`)
+		if got := f.Run("approvals", "show", id); got.Code != cli.ExitOK || strings.Contains(got.Stdout, "rule tried would "+decision) != told {
+			t.Errorf("a rule in shadow that would %s: %+v", decision, got)
+		}
+	}
+}
