@@ -36,12 +36,12 @@ import (
 
 // serve is the router itself.
 type serve struct {
-	NATSURL     string   `name:"nats-url" env:"HOOK_ROUTER_NATS_URL" placeholder:"URL" help:"Join this NATS instead of starting one; comma-separated. Without it NATS_URL says which, unless that is --nats-listen or a flag of the embedded server is given."`
+	NATSURL     string   `name:"nats-url" env:"HOOK_ROUTER_NATS_URL" placeholder:"URL" help:"Join this NATS instead of starting one; comma-separated. Default NATS_URL, unless that is --nats-listen or a flag of the embedded server is given."`
 	NATSCreds   string   `name:"nats-creds" env:"HOOK_ROUTER_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file for --nats-url."`
 	NATSListen  string   `name:"nats-listen" env:"HOOK_ROUTER_NATS_LISTEN" default:"127.0.0.1:4222" help:"Listen address of the embedded NATS server."`
-	NATSCert    string   `name:"nats-tls-cert" env:"HOOK_ROUTER_NATS_TLS_CERT" type:"existingfile" placeholder:"FILE" help:"Certificate of the embedded NATS server: needed beyond loopback."`
+	NATSCert    string   `name:"nats-tls-cert" env:"HOOK_ROUTER_NATS_TLS_CERT" type:"existingfile" placeholder:"FILE" help:"Its certificate: needed beyond loopback."`
 	NATSKey     string   `name:"nats-tls-key" env:"HOOK_ROUTER_NATS_TLS_KEY" type:"existingfile" placeholder:"FILE" help:"Key of that certificate."`
-	Auth        string   `env:"HOOK_ROUTER_AUTH" enum:"on,off" default:"on" help:"Whether the embedded NATS server asks for credentials, which it makes at the first start: on or off."`
+	Auth        string   `env:"HOOK_ROUTER_AUTH" enum:"on,off" default:"on" help:"Whether the embedded NATS server makes credentials and asks for them: on or off."`
 	AuthDir     string   `env:"HOOK_ROUTER_AUTH_DIR" type:"path" placeholder:"DIR" help:"Directory of those credentials; default auth in --store-dir."`
 	Identities  string   `env:"HOOK_ROUTER_IDENTITIES" type:"existingfile" placeholder:"FILE" help:"With --nats-url: the identities.json of hookctl auth, which says who sends. Read again when it changes."`
 	StoreDir    string   `env:"HOOK_ROUTER_STORE_DIR" type:"path" default:"./data" help:"Directory of the embedded NATS server."`
@@ -53,12 +53,12 @@ type serve struct {
 	Prefix      string   `env:"HOOK_ROUTER_PREFIX" default:"hooks" help:"First token of every subject."`
 	Replicas    int      `name:"jetstream-replicas" env:"HOOK_ROUTER_JETSTREAM_REPLICAS" default:"0" help:"Replicas of new buckets and of a new audit stream; 0: three on a cluster, else one."`
 
-	MaxData        int           `env:"HOOK_ROUTER_MAX_DATA" default:"524288" help:"Largest event data, in bytes."`
-	MaxReply       int           `env:"HOOK_ROUTER_MAX_REPLY" default:"524288" help:"Largest reply of a hook, in bytes."`
+	MaxData        int           `env:"HOOK_ROUTER_MAX_DATA" default:"524288" help:"Largest event data, in bytes; more is refused with 413."`
+	MaxReply       int           `env:"HOOK_ROUTER_MAX_REPLY" default:"524288" help:"Largest reply of a hook, in bytes; a larger one is invalid."`
 	MaxInFlight    int           `env:"HOOK_ROUTER_MAX_IN_FLIGHT" default:"1024" help:"Requests in flight; more are refused with 429."`
 	MaxPerSession  int           `env:"HOOK_ROUTER_MAX_PER_SESSION" default:"64" help:"The same, for one session."`
 	MaxPerAgent    int           `env:"HOOK_ROUTER_MAX_PER_AGENT" default:"256" help:"The same, for one agent, where connections prove who sends."`
-	ChainTimeout   time.Duration `env:"HOOK_ROUTER_CHAIN_TIMEOUT" default:"30s" help:"Time for a whole chain, and the most an agent may ask for."`
+	ChainTimeout   time.Duration `env:"HOOK_ROUTER_CHAIN_TIMEOUT" default:"30s" help:"Time for a whole chain, then 504; the most an agent may ask for."`
 	CollectTimeout time.Duration `env:"HOOK_ROUTER_COLLECT_TIMEOUT" default:"1s" help:"Default time for a collect."`
 	DrainTimeout   time.Duration `env:"HOOK_ROUTER_DRAIN_TIMEOUT" default:"30s" help:"How long shutdown waits for accepted requests."`
 	TTL            time.Duration `name:"ttl" env:"HOOK_ROUTER_TTL" default:"15s" help:"How long an instance stays registered without renewal."`
@@ -68,7 +68,7 @@ type serve struct {
 	InjectionBudget int `name:"injection-budget-per-turn" env:"HOOK_ROUTER_INJECTION_BUDGET_PER_TURN" default:"10000" help:"Injection budget of a turn, in tokens of four characters; a session may lower it."`
 
 	Guards        string        `env:"HOOK_ROUTER_GUARDS" type:"existingfile" placeholder:"FILE" help:"Guards that must be in force, and that no worker can weaken."`
-	LabelMemory   time.Duration `env:"HOOK_ROUTER_LABEL_MEMORY" default:"1h" help:"How long labels of one session hold for all sessions of the same proven sender, so that a new session id escapes nothing; 0: not at all."`
+	LabelMemory   time.Duration `env:"HOOK_ROUTER_LABEL_MEMORY" default:"1h" help:"How long labels of a session hold for all sessions of its proven sender, so that a new id escapes nothing."`
 	UnknownEvents string        `env:"HOOK_ROUTER_UNKNOWN_EVENTS" enum:"deny,warn,allow" default:"warn" help:"Events that are neither standard nor named by a hook: deny, warn (once for each name) or allow."`
 
 	Approvals              string        `env:"HOOK_ROUTER_APPROVALS" enum:"on,off" default:"on" help:"Whether people are asked: on or off; off denies every approval request."`
@@ -90,14 +90,14 @@ type serve struct {
 	Console            string   `env:"HOOK_ROUTER_CONSOLE" enum:"on,off" default:"on" help:"Whether the console and its API are served: on or off."`
 	ConsoleToken       string   `env:"HOOK_ROUTER_CONSOLE_TOKEN" placeholder:"TOKEN" help:"Access token of the console, or NAME:TOKEN for each person, comma-separated; empty: a random one, printed at start. Prefer the environment variable."`
 	ConsoleFreeze      []string `env:"HOOK_ROUTER_CONSOLE_FREEZE" placeholder:"NAME,..." help:"People who may freeze agents in the console, besides the holder of the unnamed token."`
-	ConsoleReveal      []string `env:"HOOK_ROUTER_CONSOLE_REVEAL" placeholder:"NAME,..." help:"People who may have the console show the secrets in an approval request, besides the holder of the unnamed token; each time is recorded."`
-	ConsoleAudit       []string `env:"HOOK_ROUTER_CONSOLE_AUDIT" placeholder:"NAME,..." help:"People who may search the audit log in the console, besides the holder of the unnamed token."`
-	ConsoleProxyHeader string   `env:"HOOK_ROUTER_CONSOLE_PROXY_HEADER" placeholder:"HEADER" help:"Header in which an authenticating proxy names its user; the proxy sends the token of the person named proxy."`
-	ConsoleURL         string   `name:"console-url" env:"HOOK_ROUTER_CONSOLE_URL" placeholder:"URL" help:"Address of the console as people open it, such as https://hooks.example.com: each denial that an agent gets has the address of the page that tells why. Empty: none has."`
+	ConsoleReveal      []string `env:"HOOK_ROUTER_CONSOLE_REVEAL" placeholder:"NAME,..." help:"The same, for seeing secrets in approval requests; each time is recorded."`
+	ConsoleAudit       []string `env:"HOOK_ROUTER_CONSOLE_AUDIT" placeholder:"NAME,..." help:"The same, for searching the audit log."`
+	ConsoleProxyHeader string   `env:"HOOK_ROUTER_CONSOLE_PROXY_HEADER" placeholder:"HEADER" help:"Header in which a proxy with the token of the person named proxy names its user."`
+	ConsoleURL         string   `name:"console-url" env:"HOOK_ROUTER_CONSOLE_URL" placeholder:"URL" help:"Address of the console as people open it, such as https://hooks.example.com: an agent's denial then links to the page that tells why."`
 	ConsoleHosts       []string `env:"HOOK_ROUTER_CONSOLE_HOSTS" placeholder:"HOST,..." help:"Host names of the console, besides loopback."`
-	Webhook            []string `env:"HOOK_ROUTER_WEBHOOK" placeholder:"URL,..." help:"Webhook URLs that receive each approval request and its decision; may be given several times."`
-	WebhookAfter       []string `env:"HOOK_ROUTER_WEBHOOK_AFTER" placeholder:"TIME=URL,..." help:"Webhook URLs that receive an approval request only when nobody has answered it for a time, such as 10m=https://pager.example/approvals."`
-	WebhookLinks       bool     `env:"HOOK_ROUTER_WEBHOOK_LINKS" help:"Send links with each approval request, one for each option, that answer it once without a token. Needs --console-url."`
+	Webhook            []string `env:"HOOK_ROUTER_WEBHOOK" placeholder:"URL,..." help:"Webhook URLs that receive each approval request and its decision."`
+	WebhookAfter       []string `env:"HOOK_ROUTER_WEBHOOK_AFTER" placeholder:"TIME=URL,..." help:"Webhook URLs for requests that nobody has answered for a time, such as 10m=https://pager.example/approvals."`
+	WebhookLinks       bool     `env:"HOOK_ROUTER_WEBHOOK_LINKS" help:"Send a link for each option, which answers once without a token. Needs --console-url."`
 	WebhookSecret      string   `env:"HOOK_ROUTER_WEBHOOK_SECRET" placeholder:"SECRET" help:"Secret that signs webhooks: whsec_ and 24 to 64 bytes in base64. Prefer the environment variable."`
 
 	ForwardBaggage bool       `env:"HOOK_ROUTER_FORWARD_BAGGAGE" help:"Pass the W3C baggage of requests on to hooks; it may hold arbitrary data."`
