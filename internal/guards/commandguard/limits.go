@@ -51,7 +51,7 @@ var limits = map[string]func(shell.Command) bool{
 	},
 	"deno": func(c shell.Command) bool { return !aimsAt(c, fromElsewhere) },
 	"cargo": func(c shell.Command) bool {
-		return shell.Option(c, "--git") == shell.No && shell.Option(c, "--index") == shell.No
+		return shell.Option(c, "--git") == shell.No && shell.Option(c, "--index") == shell.No && shell.Option(c, "--registry") == shell.No && wellKnown(c)
 	},
 	"date": func(c shell.Command) bool {
 		return shell.Option(c, "-s") == shell.No && shell.Option(c, "--set") == shell.No
@@ -71,7 +71,7 @@ var limits = map[string]func(shell.Command) bool{
 	"cp":  func(c shell.Command) bool { return !aimsAt(c, nothing) },
 	"tar": keeps, "bsdtar": keeps, "gtar": keeps,
 	"zip": func(c shell.Command) bool { return shell.Option(c, "-m") == shell.No },
-	"npm": installs, "pnpm": installs, "yarn": installs, "bun": installs, "pip": installs, "pip3": installs, "uv": installs, "pipenv": installs, "gem": installs, "npx": installs, "uvx": installs, "bunx": installs,
+	"npm": installs, "pnpm": installs, "yarn": installs, "bun": installs, "pip": installs, "pip3": installs, "uv": installs, "pipenv": installs, "gem": installs, "pipx": installs, "go": wellKnown, "npx": installs, "uvx": installs, "bunx": installs,
 	"aws": func(c shell.Command) bool {
 		return !aimsAt(c, cloudSecret)
 	},
@@ -85,6 +85,7 @@ var limits = map[string]func(shell.Command) bool{
 		}
 		return !aimsAt(c, clusterSecret) && shell.Option(c, "--raw*") != shell.Yes
 	},
+	"hookctl": func(c shell.Command) bool { return len(c.Assigns) == 0 },
 	"kill": spares, "pkill": spares, "killall": spares, "pgrep": spares, "pidof": spares,
 }
 
@@ -100,7 +101,7 @@ func wraps(c shell.Command) bool {
 
 // installs: packages come from a registry, and from the usual one.
 func installs(c shell.Command) bool {
-	return !aimsAt(c, fromElsewhere) && (!slices.Contains(c.Verbs(1), "config") || !aimsAt(c, keyName)) &&
+	return !aimsAt(c, fromElsewhere) && wellKnown(c) && (!slices.Contains(c.Verbs(1), "config") || !aimsAt(c, keyName)) &&
 		!slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return elsewhere.MatchString(w.Text) })
 }
 

@@ -42,6 +42,7 @@ var rules = sync.OnceValue(func() []rule {
 		{decision.Ask, "it stops every process", killsAll},
 		{decision.Ask, "it throws changes away that git can't bring back", restoresAll},
 		{decision.Ask, "it publishes a package", runsTwine},
+		{decision.Ask, "it runs what the same line brings from elsewhere", runsForeign},
 	}
 	first := len(all)
 	for reason, list := range askedAbout {

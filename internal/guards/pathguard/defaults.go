@@ -12,11 +12,11 @@ import (
 var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 	return decision.MustPatterns(paths.Parse,
 			"~/.ssh/**", "~/.gnupg/**", "~/.aws/**", "~/.azure/**", "~/.config/gcloud/**", "~/.kube/**", "~/.docker/config.json", "~/.config/gh/hosts.yml",
-			"~/.netrc", "~/_netrc", "~/.pgpass", "~/.my.cnf", "~/.git-credentials", "~/.npmrc", "~/.pypirc", "~/.vault-token", "~/.terraform.d/credentials.tfrc.json",
+			"**/.netrc", "**/_netrc", "~/.pgpass", "~/.my.cnf", "**/.git-credentials", "**/.npmrc", "**/.pypirc", "~/.yarnrc.yml", "~/.nuget/nuget/**", "~/.vault-token", "~/.terraform.d/credentials.tfrc.json",
 			"~/.cargo/{credentials,credentials.toml}", "~/.gem/credentials", "~/.m2/settings.xml",
 			"~/.claude/.credentials.json", "~/.codex/auth.json", "~/.gemini/oauth_creds.json", "~/.local/share/opencode/auth.json", "~/.config/github-copilot/{apps,hosts}.json",
 			"~/.password-store/**", "~/.mozilla/**", "~/.config/google-chrome/**", "~/library/keychains/**", "~/.local/share/keyrings/**", "~/.bash_history", "~/.zsh_history",
-			"**/.env", "**/.env.{local,production,staging,development,test}", "**/.envrc", "**/id_rsa", "**/id_ed25519", "**/id_ecdsa",
+			"**/.env", "**/.env.{local,production,staging,development,test}", "**/.envrc", "**/{prod,production,staging,secrets}.env", "**/id_rsa", "**/id_ed25519", "**/id_ecdsa",
 			"**/id_dsa", "**/.{env.*.local,htpasswd}", "**/.env.{prod,dev,stage,qa,ci,live,secret,secrets,backup,bak,old}", "**/*.{tfstate,tfstate.backup}",
 			"**/*.{p12,pfx,jks,keystore,kdbx,ppk}", "**/*key*.pem", "**/wp-config.php", "**/appsettings.{production,prod,staging,local}.json", "~/.gradle/gradle.properties", "~/.{composer,config/composer}/auth.json", "~/.terraformrc", "~/.config/pip/**", "~/.pip/**",
 			"**/{server,private,privkey,tls,ssl,client,ca,master,production,staging,signing,encryption}.key", "/etc/ssl/private/**", "**/{credentials,secrets,service-account,service_account}.{json,yaml,yml,toml}",

@@ -36,11 +36,13 @@ type files struct {
 	// A redirection that stands alone is the command "".
 	by       map[string][]string
 	unpacked bool     // some are of an archive, so that nobody knows their names
+	brought  []string // directories that are filled from elsewhere
 	built    []string // programs that a compiler writes, of files that the line does not make
 }
 
 // note remembers the files that a command makes.
 func (f *files) note(c Command, read *feed) {
+	f.brings(c)
 	name := c.Name()
 	by := []string{name}
 	if read != nil {
@@ -74,10 +76,14 @@ func (f *files) note(c Command, read *feed) {
 			f.make(w.Text, by)
 		}
 	case slices.Contains(unpackers, name):
-		f.unpacked = f.unpacked || len(f.among(c.Args())) > 0
+		if len(f.among(c.Args())) > 0 {
+			f.unpack(c.Args())
+		}
 	case slices.Contains(archivers, name) && slices.ContainsFunc(c.Args(), func(w Word) bool { return unpacks.MatchString(w.Text) }):
 		brings := slices.ContainsFunc(by, func(from string) bool { return slices.Contains(makers, from) })
-		f.unpacked = f.unpacked || brings || len(f.among(c.Args())) > 0
+		if brings || len(f.among(c.Args())) > 0 {
+			f.unpack(c.Args())
+		}
 	}
 }
 

@@ -176,6 +176,7 @@ func (s source) add(c Command, ctx context) {
 		return
 	}
 	c.Dirs = s.dirs
+	c.Foreign = s.files.foreign(c)
 	s.files.note(c, ctx.feed)
 	s.script.Commands = append(s.script.Commands, c)
 }

@@ -44,6 +44,8 @@ type Command struct {
 	Dirs []string
 	// Built says that the same line compiles the program, of files that it does not make.
 	Built bool
+	// Foreign says that it runs in, or names, what the same line clones or unpacks.
+	Foreign bool
 	// Runs are the names of commands whose output it runs.
 	Runs []string
 	// Doubts are about what it runs.

@@ -1,0 +1,70 @@
+package commandguard
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+// executing are programs that run what stands in the directory where they run, or in what they
+// are given: code, build files, scripts of packages.
+var executing = strings.Fields(`make gmake just task rake invoke nox tox ninja meson cmake ctest autoreconf bazel bazelisk buck2 gradle gradlew mvn mvnw ant sbt lein mill scons waf xmake configure
+	npm npx pnpm yarn bun bunx deno node nodejs tsx ts-node jest vitest mocha vite webpack next
+	pip pip3 pipx uv uvx poetry pipenv pdm hatch python python2 python3 pypy pypy3 pytest py.test
+	cargo go rustc mix elixir dotnet swift stack cabal bundle gem ruby rspec rails composer php artisan perl lua java ghc zig nim dart flutter pod
+	bash sh zsh dash ksh source . docker podman docker-compose terraform tofu ansible-playbook vagrant nix devbox dpkg rpm`)
+
+// runsForeign reports whether a command runs what the same line clones or unpacks.
+func runsForeign(c shell.Command) shell.Found {
+	if !c.Foreign || len(c.Words) == 0 || asks(c) {
+		return shell.No
+	}
+	return shell.FoundIf(c.Name() == "" || strings.Contains(c.Words[0].Text, "/") || slices.Contains(executing, c.Name()))
+}
+
+// Modules of Go that are well known, by how their paths begin.
+var goModules = regexp.MustCompile(`^(golang\.org/x|google\.golang\.org|honnef\.co/go/tools|mvdan\.cc|go\.uber\.org|k8s\.io|sigs\.k8s\.io|gotest\.tools|connectrpc\.com|go\.opentelemetry\.io|rsc\.io` +
+	`|github\.com/(golangci|bufbuild|golang-migrate|pressly/goose|sqlc-dev|air-verse|cosmtrek/air|go-delve|onsi/ginkgo|swaggo|vektra/mockery|a-h/templ|securego/gosec|golang/mock|golang|google|grpc-ecosystem|oapi-codegen|deepmap/oapi-codegen|goreleaser|rakyll/hey|mikefarah/yq|nats-io|hashicorp|fullstorydev|ogen-go|matryer/moq|maxbrunsfeld/counterfeiter|rhysd/actionlint|kisielk/errcheck|uber-go|tinygo-org|cweill/gotests|client9/misspell|boumenot/gocover-cobertura|jstemmer/go-junit-report|gotestyourself))(/|@|$)`)
+
+// crates are programs of Rust that are well known, beside those of [programs].
+var crates = regexp.MustCompile(`^(cargo-(\w+-)*\w+|wasm-pack|wasm-bindgen-cli|sqlx-cli|diesel_cli|mdbook|trunk|just|ripgrep|fd-find|bat|hyperfine|tokei|taplo-cli|typos-cli|sccache|cross|maturin|uv|tauri-cli|create-tauri-app|espflash|probe-rs-tools|flamegraph|samply|bacon|dprint|zoxide|eza|sea-orm-cli|leptos-cli|trunk|tree-sitter-cli|grcov|nu)$`)
+
+// wellKnown reports whether all the packages that a program fetches, to run them or for the
+// whole user, are ones that many use. Whether a project depends on one isn't known here.
+func wellKnown(c shell.Command) bool {
+	told := c.Verbs(2)
+	if len(told) == 0 {
+		return true
+	}
+	verb, words := told[0], operands(c)
+	if at := slices.IndexFunc(words, func(w shell.Word) bool { return w.Text == verb }); at >= 0 {
+		words = words[at+1:]
+	}
+	switch name := c.Name(); {
+	case name == "go" && (verb == "install" || verb == "run" || verb == "tool"):
+		return !slices.ContainsFunc(words, func(w shell.Word) bool {
+			return (strings.Contains(w.Text, "@") || !w.Known && verb == "install") && !goModules.MatchString(w.Text)
+		})
+	case name == "cargo" && (verb == "install" || verb == "binstall"):
+		return shell.Option(c, "--path") == shell.Yes || all(words, crates)
+	case name == "pipx" && slices.Contains([]string{"run", "install", "inject"}, verb),
+		name == "bun" && verb == "x":
+		return len(words) > 0 && all(words[:1], nil)
+	case name == "uv" && verb == "tool" && len(told) > 1 && told[1] != "list" && told[1] != "dir":
+		return len(words) > 1 && all(words[1:2], nil)
+	}
+	return true
+}
+
+// all reports whether words name programs that are known, or that a pattern has.
+func all(words []shell.Word, names *regexp.Regexp) bool {
+	return !slices.ContainsFunc(words, func(w shell.Word) bool {
+		name, _, _ := strings.Cut(w.Text, "@")
+		name, _, _ = strings.Cut(name, "[")
+		_, listed := programs()[name]
+		return !w.Known || name != path.Base(name) || !listed && (names == nil || !names.MatchString(name))
+	})
+}

@@ -1,0 +1,64 @@
+package shell
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// brings notes the directory that a command fills from elsewhere: a repository that it clones,
+// or, as ".", files whose names nobody knows.
+func (f *files) brings(c Command) {
+	var words []Word
+	for _, w := range c.Args() {
+		if !strings.HasPrefix(w.Text, "-") {
+			words = append(words, w)
+		}
+	}
+	at := slices.IndexFunc(words, func(w Word) bool { return w.Text == "clone" || w.Text == "checkout" || w.Text == "co" })
+	switch name := c.Name(); {
+	case name == "degit":
+		at = 0
+		words = append([]Word{{}}, words...)
+	case at < 0, name == "svn", name == "hg" && words[at].Text == "clone", (name == "git" || name == "gh" || name == "glab") && words[at].Text == "clone":
+	default:
+		return
+	}
+	if at < 0 || at+1 >= len(words) {
+		return
+	}
+	for _, w := range words[at+1:] { // where it is from, or to; an option's value does no harm
+		f.brought = append(f.brought, strings.TrimSuffix(path.Base(strings.TrimSuffix(w.Text, "/")), ".git"))
+	}
+}
+
+// unpack notes the directories that archives are likely to make.
+func (f *files) unpack(words []Word) {
+	f.unpacked = true
+	for _, w := range words {
+		if name := archive.ReplaceAllString(path.Base(w.Text), ""); name != path.Base(w.Text) {
+			f.brought = append(f.brought, name)
+		}
+	}
+}
+
+var archive = regexp.MustCompile(`(\.tar)?\.(gz|tgz|bz2|tbz|xz|zst|zip|tar|7z)$`)
+
+// foreign reports whether a command runs in what the line brought, or names it.
+func (f *files) foreign(c Command) bool {
+	switch {
+	case f.unpacked && len(c.Dirs) != 1: // it may be in a directory of the archive
+		return true
+	case len(f.brought) == 0:
+		return false
+	case c.Dirs == nil || slices.Contains(f.brought, "."):
+		return true
+	}
+	within := func(text string) bool {
+		return slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '=' }), func(name string) bool {
+			return slices.Contains(f.brought, name)
+		})
+	}
+	return slices.ContainsFunc(c.Dirs, within) || slices.ContainsFunc(c.Words, func(w Word) bool { return within(w.Text) })
+}
