@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/auditlog/durability"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
+	"github.com/hookrouter/hookrouter/internal/auditlog/synccheck"
 )
 
 // auditKey is what signs the audit log, nil where there is none.
@@ -30,12 +30,12 @@ func (s serve) sayDurability(ctx context.Context, log *slog.Logger) {
 	if s.NATSMonitor != "" {
 		servers = strings.Split(s.NATSMonitor, ",")
 	}
-	err := durability.Prove(ctx, servers)
+	err := synccheck.Prove(ctx, servers)
 	if err == nil {
 		log.Info("durability is proven: every NATS server syncs each write to disk before it acknowledges", "servers", len(servers))
 		return
 	}
-	if errors.Is(err, durability.ErrLazy) {
+	if errors.Is(err, synccheck.ErrLazy) {
 		log.Error("NATS acknowledges writes before they are on disk; a power cut loses acknowledged records", "error", err)
 		return
 	}

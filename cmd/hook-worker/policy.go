@@ -10,7 +10,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/bundle"
 	"github.com/hookrouter/hookrouter/internal/bundle/follow"
-	"github.com/hookrouter/hookrouter/internal/cli/keys"
+	"github.com/hookrouter/hookrouter/internal/cli/verifierkeys"
 	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 	"github.com/hookrouter/hookrouter/internal/clientconn"
 	"github.com/hookrouter/hookrouter/internal/hookstate"
@@ -44,7 +44,7 @@ func (s serve) check() error {
 // followPolicy answers for the hooks of a signed policy, as it is at each time, until ctx
 // ends.
 func (s serve) followPolicy(ctx context.Context, p process) error {
-	trusted, err := keys.Read("--policy-key", s.PolicyKey)
+	trusted, err := verifierkeys.Read("--policy-key", s.PolicyKey)
 	if err != nil {
 		return workerfiles.InputError(err)
 	}
@@ -73,7 +73,7 @@ func (s serve) followPolicy(ctx context.Context, p process) error {
 	}
 	defer client.Close()
 	follower, err := follow.New(follow.Options{
-		Name: s.Policy, Keys: keys.Verifiers(trusted), Acts: s.PolicyExec, Dir: dir, Conn: clientconn.Of(client).Transport,
+		Name: s.Policy, Keys: verifierkeys.Verifiers(trusted), Acts: s.PolicyExec, Dir: dir, Conn: clientconn.Of(client).Transport,
 		Host: kind.Worker{States: states, Log: log}, Log: log,
 	})
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package sessionid names sessions on the bus. A session id is what an agent says; where
-// the connection proves who sends, the session is the sender's own, whatever another one
-// calls its.
+// the connection proves who sends, the session is the sender's own, whatever id another
+// sender uses.
 package sessionid
 
 import "strings"

@@ -60,7 +60,7 @@ var importPlants = []importPlant{
 
 	{"the matcher imports events", "internal/policy/match/planted.go", "/pkg/events", ""},
 	{"the redaction imports natsx", "internal/policy/redact/planted.go", "/internal/natsx", "libraries"},
-	{"the proof of durability imports natsx", "internal/auditlog/durability/planted.go", "/internal/natsx", "libraries"},
+	{"the proof of durability imports natsx", "internal/auditlog/synccheck/planted.go", "/internal/natsx", "libraries"},
 	{"webhooks import the approvals service", "internal/webhook/planted.go", "/internal/approvals", "libraries"},
 
 	{"natsx imports wire", "internal/natsx/planted.go", "/internal/wire", ""},

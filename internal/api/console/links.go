@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/api/agentapi"
-	"github.com/hookrouter/hookrouter/internal/judge"
+	"github.com/hookrouter/hookrouter/internal/approvalview"
 	"github.com/hookrouter/hookrouter/internal/webhook/answerlink"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -16,7 +16,7 @@ import (
 type linked struct {
 	Approval approval.Request   `json:"approval"`
 	Option   string             `json:"option"` // that the link stands for
-	View     judge.View         `json:"view"`
+	View     approvalview.View  `json:"view"`
 	Decision *approval.Decision `json:"decision"` // null while nobody has answered
 }
 
@@ -51,7 +51,7 @@ func (c *Console) linked(r *http.Request) (linked, error) {
 	case err != nil:
 		return linked{}, c.wrongLink(r)
 	}
-	return linked{record.Request, option, judge.Of(record), record.Decision}, nil
+	return linked{record.Request, option, approvalview.Of(record), record.Decision}, nil
 }
 
 // wrongLink counts a wrong link as a wrong token, and says no more than that.

@@ -3,7 +3,7 @@ package console
 import (
 	"net/http"
 
-	"github.com/hookrouter/hookrouter/internal/judge"
+	"github.com/hookrouter/hookrouter/internal/approvalview"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
@@ -21,7 +21,7 @@ func (c *Console) view(w http.ResponseWriter, r *http.Request) {
 		c.refuse(w, r, err)
 		return
 	}
-	reply(w, judge.Of(record))
+	reply(w, approvalview.Of(record))
 }
 
 // reveal answers POST /v1/approvals/{id}/reveal: the view with what is masked elsewhere,
@@ -43,5 +43,5 @@ func (c *Console) reveal(w http.ResponseWriter, r *http.Request) {
 		c.refuse(w, r, err)
 		return
 	}
-	reply(w, judge.Of(record))
+	reply(w, approvalview.Of(record))
 }

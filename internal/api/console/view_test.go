@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/api/console"
-	"github.com/hookrouter/hookrouter/internal/judge"
+	"github.com/hookrouter/hookrouter/internal/approvalview"
 )
 
 func TestTheViewIsWhatATerminalShows(t *testing.T) {
@@ -16,7 +16,7 @@ func TestTheViewIsWhatATerminalShows(t *testing.T) {
 	svc.ask(q)
 	c := open(t, console.Options{Approvals: svc})
 	r := ask(c, "GET", "/v1/approvals/q/view", "")
-	view := decode[judge.View](t, r)
+	view := decode[approvalview.View](t, r)
 	if r.Code != http.StatusOK || len(view.Edits) != 1 || view.Edits[0].Diff.Added != 1 || view.Subject[0].Text != "/x" || len(view.Rest) != 2 {
 		t.Errorf("%d %+v", r.Code, view)
 	}

@@ -8,18 +8,18 @@ import (
 	"github.com/hookrouter/hookrouter/internal/builtin/gitstatus"
 	"github.com/hookrouter/hookrouter/internal/builtin/limits"
 	"github.com/hookrouter/hookrouter/internal/builtin/linterfeedback"
-	"github.com/hookrouter/hookrouter/internal/builtin/naming"
 	"github.com/hookrouter/hookrouter/internal/builtin/notify"
 	"github.com/hookrouter/hookrouter/internal/builtin/progress"
+	"github.com/hookrouter/hookrouter/internal/builtin/progressmonitor"
 	"github.com/hookrouter/hookrouter/internal/builtin/redaction"
 	"github.com/hookrouter/hookrouter/internal/builtin/sessioncompletion"
 	"github.com/hookrouter/hookrouter/internal/builtin/sessioncontext"
 	"github.com/hookrouter/hookrouter/internal/builtin/sessionlogger"
+	"github.com/hookrouter/hookrouter/internal/builtin/sessionnaming"
 	"github.com/hookrouter/hookrouter/internal/builtin/stoploop"
 	"github.com/hookrouter/hookrouter/internal/builtin/suggesttool"
 	"github.com/hookrouter/hookrouter/internal/builtin/tododisplay"
 	"github.com/hookrouter/hookrouter/internal/builtin/todoreminder"
-	"github.com/hookrouter/hookrouter/internal/builtin/toolprogress"
 	"github.com/hookrouter/hookrouter/internal/guards/approvalpolicy"
 	"github.com/hookrouter/hookrouter/internal/guards/commandguard"
 	"github.com/hookrouter/hookrouter/internal/guards/flowguard"
@@ -40,13 +40,13 @@ func Builtins() map[string]builtin.Builtin {
 		"linter-feedback":    linterfeedback.Builtin,
 		"notify":             notify.Builtin,
 		"path-guard":         pathguard.Builtin,
-		"progress":           toolprogress.Builtin,
-		"progress-monitor":   progress.Builtin,
+		"progress":           progress.Builtin,
+		"progress-monitor":   progressmonitor.Builtin,
 		"redaction":          redaction.Builtin,
 		"session-completion": sessioncompletion.Builtin,
 		"session-context":    sessioncontext.Builtin,
 		"session-logger":     sessionlogger.Builtin,
-		"session-naming":     naming.Builtin,
+		"session-naming":     sessionnaming.Builtin,
 		"stop-loop":          stoploop.Builtin,
 		"suggest-tool":       suggesttool.Builtin,
 		"todo-display":       tododisplay.Builtin,

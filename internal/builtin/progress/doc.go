@@ -1,14 +1,10 @@
-// Package progress is the builtin progress-monitor: it notices an agent that reads and
-// searches and changes nothing, and tells the agent and its user.
+// Package progress is the builtin progress: it shows the user a clean line about how much
+// a tool did, and hides the tool's output.
 //
 //	hooks:
-//	  - id: progress-monitor
+//	  - id: progress
 //	    builtin:
-//	      progress-monitor:
-//	        read_threshold: 30
-//
-// Reads are counted since the last write, or since the user's last prompt, whichever is
-// later. A shell is neither: nobody knows whether its command reads or writes.
-//
-// It gives the counts of all sessions to the channel session.metadata.
+//	      progress:
+//	        text: Indexed {count} pages
+//	        member: pages_indexed
 package progress

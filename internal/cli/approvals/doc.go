@@ -1,3 +1,4 @@
 // Package approvals has the commands about approval requests: list, show, answer and
-// watch them, and check a file of rules.
+// watch them; list and revoke what "Allow always" granted; check a file of rules, and
+// suggest rules from what people answered.
 package approvals

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/approvalview"
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/internal/cli/jsonedit"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
-	"github.com/hookrouter/hookrouter/internal/judge"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
@@ -110,23 +110,23 @@ func decision(d approval.Decision) term.Cell {
 // sections are what the request is about, what an edit changes, the prompt, what hooks and
 // defaults changed, and all other data, safe to show. What is to be judged comes first.
 func sections(r approval.Record) (list []term.Section) {
-	v := judge.Of(r)
+	v := approvalview.Of(r)
 	for _, s := range v.Subject {
 		list = append(list, term.Section{Head: s.Name, Lines: term.Cells(term.PrintableLines(s.Text, term.MaxLines), term.Bold+";"+term.Yellow)})
 	}
 	for _, e := range v.Edits {
 		head := fmt.Sprintf("%s: %s removed, %d added", term.Printable(e.Name), term.Plural(e.Diff.Removed, "line"), e.Diff.Added)
-		list = append(list, term.Section{Head: head, Lines: jsondiff.Diff(e.Diff)})
+		list = append(list, term.Section{Head: head, Lines: jsonedit.Diff(e.Diff)})
 	}
 	list = append(list, term.Section{Head: "prompt", Lines: term.Cells(term.PrintableLines(r.Prompt, term.MaxLines), term.Bold)})
-	if lines := jsondiff.DiffLines(r.Changes); len(lines) > 0 {
+	if lines := jsonedit.DiffLines(r.Changes); len(lines) > 0 {
 		list = append(list, term.Section{Head: "changed since it was emitted", Lines: lines})
 	}
 	return append(list, term.Section{Head: "data", Lines: rest(v.Rest)})
 }
 
 // rest are values by their names: those of one line beside them.
-func rest(values []judge.Text) (lines []term.Cell) {
+func rest(values []approvalview.Text) (lines []term.Cell) {
 	for _, value := range values {
 		text := term.PrintableLines(value.Text, term.MaxLines)
 		if len(text) == 1 {

@@ -8,13 +8,13 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/internal/cli/jsonedit"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-func readChanges(patch []byte) (list []jsondiff.Change, err error) {
+func readChanges(patch []byte) (list []jsonedit.Change, err error) {
 	if len(patch) == 0 {
 		return nil, nil
 	}
@@ -82,7 +82,7 @@ func dataLines(d *query.Data) []term.Cell {
 	case d.Value == nil:
 		return []term.Cell{term.Dim.Cell("only a digest is recorded: sha256 " + term.Printable(d.SHA256))}
 	}
-	lines := term.Cells(term.PrintableLines(jsondiff.Indented(d.Value), term.MaxLines), term.Plain)
+	lines := term.Cells(term.PrintableLines(jsonedit.Indented(d.Value), term.MaxLines), term.Plain)
 	if d.Redacted {
 		lines = append(lines, term.Dim.Cell("secrets in it were masked before it was recorded"))
 	}
@@ -132,7 +132,7 @@ func hopDetail(r *query.Record) string {
 }
 
 // changeLines is what changed, as a diff.
-func changeLines(list []jsondiff.Change) []term.Cell {
+func changeLines(list []jsonedit.Change) []term.Cell {
 	if len(list) == 0 {
 		return nil
 	}
@@ -140,7 +140,7 @@ func changeLines(list []jsondiff.Change) []term.Cell {
 	if err != nil {
 		return []term.Cell{term.Red.Cell("the changes can't be shown: " + term.Printable(err.Error()))}
 	}
-	return jsondiff.DiffLines(patch)
+	return jsonedit.DiffLines(patch)
 }
 
 // textOf is the text of a JSON string, and any other JSON as it is.

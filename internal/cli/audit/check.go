@@ -8,8 +8,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/keys"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/cli/verifierkeys"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -69,7 +69,7 @@ func (c *CheckCmd) Run(e *cli.Env) error {
 	if err := t.keys().Check(); err != nil {
 		return err
 	}
-	x := Checked{Keys: keys.Texts(t.routers)}
+	x := Checked{Keys: verifierkeys.Texts(t.routers)}
 	checkpoint, witnessed, err := receipt.Check(t.keys())
 	if err != nil {
 		return notProved(e, x, err)
@@ -121,6 +121,6 @@ func (x Checked) rows(t trusted) [][]term.Cell {
 	return [][]term.Cell{
 		{(term.Bold + ";" + term.Green).Cell("PROVED"), term.Bold.Cell(fmt.Sprintf("the record stands at %d:%d of the log %s", x.Seq, x.Position, term.Printable(x.Origin)))},
 		{term.Dim.Cell("signed"), term.Plain.Cell(fmt.Sprintf("%s, with %s; %s", x.Signed, term.Plural(int(x.Size), "message"), witnessed))},
-		{term.Dim.Cell("keys"), term.Plain.Cell(keys.Names(t.routers))},
+		{term.Dim.Cell("keys"), term.Plain.Cell(verifierkeys.Names(t.routers))},
 	}
 }

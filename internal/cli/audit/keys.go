@@ -12,8 +12,8 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/keys"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/cli/verifierkeys"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
@@ -26,19 +26,19 @@ type keyFlags struct {
 
 // trusted are the keys that are gone by.
 type trusted struct {
-	routers, witnesses []keys.Key
+	routers, witnesses []verifierkeys.Key
 }
 
 func (t trusted) keys() audit.Keys {
-	return audit.Keys{Routers: keys.Verifiers(t.routers), Witnesses: keys.Verifiers(t.witnesses)}
+	return audit.Keys{Routers: verifierkeys.Verifiers(t.routers), Witnesses: verifierkeys.Verifiers(t.witnesses)}
 }
 
 // trust reads the flags; what they do not say is as the pins have it.
 func (f keyFlags) trust(pins []*pinFile) (t trusted, err error) {
-	if t.routers, err = keys.Read("--key", f.Key); err != nil {
+	if t.routers, err = verifierkeys.Read("--key", f.Key); err != nil {
 		return t, err
 	}
-	if t.witnesses, err = keys.Read("--witness", f.Witness); err != nil {
+	if t.witnesses, err = verifierkeys.Read("--witness", f.Witness); err != nil {
 		return t, err
 	}
 	for _, p := range pins {
@@ -71,7 +71,7 @@ const (
 )
 
 // askKeys asks the routers that are there for their keys, and says from whom they are.
-func askKeys(ctx context.Context, b *natsx.Conn) (found []keys.Key, from []string, err error) {
+func askKeys(ctx context.Context, b *natsx.Conn) (found []verifierkeys.Key, from []string, err error) {
 	answers := make(chan *nats.Msg, 256)
 	inbox := b.Conn().NewInbox()
 	sub, err := b.Conn().ChanSubscribe(inbox, answers)
@@ -98,11 +98,11 @@ func askKeys(ctx context.Context, b *natsx.Conn) (found []keys.Key, from []strin
 			if json.Unmarshal(msg.Data, &info) != nil {
 				continue
 			}
-			k, err := keys.Parse(info.Metadata["audit_key"])
+			k, err := verifierkeys.Parse(info.Metadata["audit_key"])
 			if err != nil {
 				continue
 			}
-			found = keys.Add(found, k)
+			found = verifierkeys.Add(found, k)
 			from = append(from, info.ID)
 		case <-time.After(wait):
 			return found, from, nil
@@ -113,11 +113,11 @@ func askKeys(ctx context.Context, b *natsx.Conn) (found []keys.Key, from []strin
 }
 
 // onFirstUse takes the keys of the routers that are there on trust, and says so.
-func onFirstUse(e *cli.Env, b *natsx.Conn, found []keys.Key, from []string) ([]keys.Key, error) {
+func onFirstUse(e *cli.Env, b *natsx.Conn, found []verifierkeys.Key, from []string) ([]verifierkeys.Key, error) {
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%w; no router that runs here gave its key either", errNoKey)
 	}
 	fmt.Fprintf(e.Stderr, "hookctl: key taken ON TRUST, on first use: %s, as %s %s told over NATS at %s; compare it with the file FILE.pub beside the router's --audit-key, or give it with --key\n",
-		keys.Names(found), term.Plural(len(from), "router"), term.Printable(strings.Join(from, ", ")), term.Printable(natsx.RedactURL(b.Conn().ConnectedUrl())))
+		verifierkeys.Names(found), term.Plural(len(from), "router"), term.Printable(strings.Join(from, ", ")), term.Printable(natsx.RedactURL(b.Conn().ConnectedUrl())))
 	return found, nil
 }

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
-	"github.com/hookrouter/hookrouter/internal/cli/keys"
+	"github.com/hookrouter/hookrouter/internal/cli/verifierkeys"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -89,7 +89,7 @@ func (p *part) verify(ctx context.Context, t trusted, progress func(done int64))
 		p.previous, p.linked = p.pin.Previous, true
 	}
 	o := audit.Options{
-		Keys: keys.Verifiers(t.routers), Witnesses: keys.Verifiers(t.witnesses), Heads: p.heads,
+		Keys: verifierkeys.Verifiers(t.routers), Witnesses: verifierkeys.Verifiers(t.witnesses), Heads: p.heads,
 		Previous: p.previous, AnyPrevious: !p.linked, Progress: progress,
 	}
 	if p.pin != nil {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/hookrouter/hookrouter/internal/atomicfile"
-	"github.com/hookrouter/hookrouter/internal/cli/keys"
+	"github.com/hookrouter/hookrouter/internal/cli/verifierkeys"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -53,13 +53,13 @@ func readPin(path string) (*pinFile, error) {
 }
 
 // addKeys adds keys that the pin has.
-func (p *pinFile) addKeys(list []keys.Key, texts []string) ([]keys.Key, error) {
+func (p *pinFile) addKeys(list []verifierkeys.Key, texts []string) ([]verifierkeys.Key, error) {
 	for _, text := range texts {
-		k, err := keys.Parse(text)
+		k, err := verifierkeys.Parse(text)
 		if err != nil {
 			return nil, fmt.Errorf("read the pin %s: a key in it: %w", p.path, err)
 		}
-		list = keys.Add(list, k)
+		list = verifierkeys.Add(list, k)
 	}
 	return list, nil
 }
@@ -126,7 +126,7 @@ func globEscape(path string) string {
 
 // newPinPath is where the pin of a log is kept that has none yet: the origin says which,
 // and a key where there are pins of other logs of that origin.
-func newPinPath(getenv func(string) string, origin string, others bool, identity []keys.Key) (string, error) {
+func newPinPath(getenv func(string) string, origin string, others bool, identity []verifierkeys.Key) (string, error) {
 	dir, err := pinDir(getenv)
 	if err != nil {
 		return "", err
@@ -139,8 +139,8 @@ func newPinPath(getenv func(string) string, origin string, others bool, identity
 }
 
 // of reports whether the log of a pin is signed with one of these keys.
-func (p *pinFile) of(identity []keys.Key) bool {
-	return slices.ContainsFunc(keys.Texts(identity), func(text string) bool { return slices.Contains(p.Keys, text) })
+func (p *pinFile) of(identity []verifierkeys.Key) bool {
+	return slices.ContainsFunc(verifierkeys.Texts(identity), func(text string) bool { return slices.Contains(p.Keys, text) })
 }
 
 // keepPins remembers the heads that were verified.
@@ -151,7 +151,7 @@ func (v *verification) keepPins() error {
 		}
 		pin := &pinFile{
 			Pin: *p.report.Pin, Head: p.report.Head.Digest(), Previous: p.previous, Verified: time.Now().UTC().Truncate(time.Second),
-			Keys: keys.Texts(v.trust.routers), Witnesses: keys.Texts(v.trust.witnesses), From: v.from, path: p.path,
+			Keys: verifierkeys.Texts(v.trust.routers), Witnesses: verifierkeys.Texts(v.trust.witnesses), From: v.from, path: p.path,
 			OnTrust: v.onTrust || p.pin != nil && p.pin.OnTrust && len(v.cmd.Key) == 0,
 		}
 		if v.from == "" {

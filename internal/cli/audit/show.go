@@ -10,7 +10,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/internal/cli/jsonedit"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
@@ -90,7 +90,7 @@ type chainView struct {
 	Refused    bool              `json:"refused,omitempty"` // the agent got an error instead
 	FailedOpen []string          `json:"failed_open,omitempty"`
 	Hooks      []hookView        `json:"hooks"`
-	Changes    []jsondiff.Change `json:"changes,omitempty"` // from what came in to what went out
+	Changes    []jsonedit.Change `json:"changes,omitempty"` // from what came in to what went out
 	Approvals  []approvalView    `json:"approvals,omitempty"`
 	Records    []record          `json:"records"`
 	chain      *query.Chain      `json:"-"`
@@ -109,7 +109,7 @@ type hookView struct {
 	Shadow     bool              `json:"shadow,omitempty"`
 	Started    string            `json:"started,omitempty"`
 	Micros     int64             `json:"us"`
-	Changes    []jsondiff.Change `json:"changes,omitempty"`
+	Changes    []jsonedit.Change `json:"changes,omitempty"`
 
 	record query.Record
 }
@@ -202,7 +202,7 @@ func (s *chainView) approvals() {
 
 // compareData lists how data changed: as it was recorded, with the old values where they
 // are known, else from the views of the data, as far as they were recorded.
-func compareData(before, after *query.Data, recorded []byte) []jsondiff.Change {
+func compareData(before, after *query.Data, recorded []byte) []jsonedit.Change {
 	var was []byte
 	if before != nil {
 		was = before.Value
@@ -218,7 +218,7 @@ func compareData(before, after *query.Data, recorded []byte) []jsondiff.Change {
 	if was == nil || after == nil || after.Value == nil {
 		return nil
 	}
-	return jsondiff.Changes(was, after.Value)
+	return jsonedit.Changes(was, after.Value)
 }
 
 // valueAt is the value at a JSON pointer, through objects only; nil for none.
@@ -227,7 +227,7 @@ func valueAt(text []byte, pointer string) []byte {
 		if pointer == "" {
 			return text
 		}
-		o, ok := jsondiff.ParseObject(text)
+		o, ok := jsonedit.ParseObject(text)
 		if !ok {
 			return nil
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	auditcli "github.com/hookrouter/hookrouter/internal/cli/audit"
-	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/internal/cli/jsonedit"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
@@ -101,7 +101,7 @@ func TestAuditShowFollowsTheQuestionToItsDecision(t *testing.T) {
 			Granted   bool
 			DecidedBy string `json:"decided_by"`
 		}
-		Changes []jsondiff.Change
+		Changes []jsonedit.Change
 		Records []struct{ Place string }
 	}
 	got := f.Run("audit", "show", "c1")

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookrouter/hookrouter/internal/cli/keys"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/cli/verifierkeys"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -79,7 +79,7 @@ func (v *verification) show(verdict audit.Verdict) {
 	}
 	doc := Verified{
 		Verdict: verdict, Reason: reason, Line: worst.report.Line, Seq: worst.report.Seq, Of: worst.what,
-		Keys: keys.Texts(v.trust.routers), OnTrust: v.onTrust,
+		Keys: verifierkeys.Texts(v.trust.routers), OnTrust: v.onTrust,
 	}
 	for _, p := range v.parts {
 		doc.Parts = append(doc.Parts, p.verified())
@@ -110,10 +110,10 @@ func (v *verification) show(verdict audit.Verdict) {
 		trust = ", taken on trust when it was first seen"
 	}
 	if len(v.trust.routers) > 0 {
-		add("keys", keys.Names(v.trust.routers)+trust, term.Plain)
+		add("keys", verifierkeys.Names(v.trust.routers)+trust, term.Plain)
 	}
 	if len(v.trust.witnesses) > 0 {
-		add("witnesses", keys.Names(v.trust.witnesses), term.Plain)
+		add("witnesses", verifierkeys.Names(v.trust.witnesses), term.Plain)
 	}
 	out.Table(rows)
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/keys"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/cli/verifierkeys"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -96,11 +96,11 @@ type verification struct {
 	trust   trusted
 	onTrust bool // the keys were taken on first use
 	parts   []*part
-	ask     func() ([]keys.Key, error) // the routers that are there for their keys; nil in files
-	whose   []keys.Key                 // the keys that tell the log from others of its name; nil: there are none
-	from    string                     // where the log stands; empty: in files
-	signed  int                        // number of a segment after the last that there is, of which the log has checkpoints; 0: none
-	gone    []string                   // what is not proved, since it was before the first segment
+	ask     func() ([]verifierkeys.Key, error) // the routers that are there for their keys; nil in files
+	whose   []verifierkeys.Key                 // the keys that tell the log from others of its name; nil: there are none
+	from    string                             // where the log stands; empty: in files
+	signed  int                                // number of a segment after the last that there is, of which the log has checkpoints; 0: none
+	gone    []string                           // what is not proved, since it was before the first segment
 }
 
 // files verifies exports.

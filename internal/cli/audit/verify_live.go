@@ -11,14 +11,14 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
-	"github.com/hookrouter/hookrouter/internal/cli/keys"
+	"github.com/hookrouter/hookrouter/internal/cli/verifierkeys"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
 // answered is what routers said when they were asked for their keys.
 type answered struct {
-	keys []keys.Key
+	keys []verifierkeys.Key
 	from []string
 	err  error
 }
@@ -41,7 +41,7 @@ func (v *verification) live(ctx context.Context) error {
 		a.keys, a.from, a.err = askKeys(ctx, b)
 		return a
 	})
-	v.ask = func() ([]keys.Key, error) { return routers().keys, routers().err }
+	v.ask = func() ([]verifierkeys.Key, error) { return routers().keys, routers().err }
 	if err := v.prepare(); err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/cli/keys"
+	"github.com/hookrouter/hookrouter/internal/cli/verifierkeys"
 
 	sumdb "golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -47,15 +47,15 @@ type RemovedSegment struct {
 
 // Run removes the segment.
 func (c *RemoveSegmentCmd) Run(ctx context.Context, e *cli.Env) error {
-	routers, err := keys.Read("--key", c.Key)
+	routers, err := verifierkeys.Read("--key", c.Key)
 	if err != nil {
 		return err
 	}
-	witnesses, err := keys.Read("--witness", c.Witness)
+	witnesses, err := verifierkeys.Read("--witness", c.Witness)
 	if err != nil {
 		return err
 	}
-	keys := audit.Keys{Routers: keys.Verifiers(routers), Witnesses: keys.Verifiers(witnesses)}
+	keys := audit.Keys{Routers: verifierkeys.Verifiers(routers), Witnesses: verifierkeys.Verifiers(witnesses)}
 	b, err := e.Connect()
 	if err != nil {
 		return err

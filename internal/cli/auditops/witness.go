@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/cli/keys"
+	"github.com/hookrouter/hookrouter/internal/cli/verifierkeys"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/witness"
 	"github.com/hookrouter/hookrouter/internal/cli"
@@ -30,7 +30,7 @@ func (c *WitnessCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	routers, err := keys.Read("--key", c.Key)
+	routers, err := verifierkeys.Read("--key", c.Key)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (c *WitnessCmd) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	w, err := witness.New(b, witness.Options{
-		Signer: key.Signer, Verifier: key.Verifier, Routers: keys.Verifiers(routers), State: c.State, Grace: c.Grace, Tell: func(event witness.Event) { showWitness(e, event) },
+		Signer: key.Signer, Verifier: key.Verifier, Routers: verifierkeys.Verifiers(routers), State: c.State, Grace: c.Grace, Tell: func(event witness.Event) { showWitness(e, event) },
 	})
 	if err == nil {
 		fmt.Fprintf(e.Stderr, "witness %s of %s; who verifies needs --witness %s\n", term.Printable(key.Verifier.Name()), b.Of("audit", ">"), key.Public)

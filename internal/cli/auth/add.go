@@ -9,8 +9,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/witness"
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/keys"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/cli/verifierkeys"
 	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -72,7 +72,7 @@ func (c *addCmd) witness() (string, error) {
 	case c.WitnessKey == "":
 		return "", nil
 	}
-	list, err := keys.Read("--witness-key", []string{c.WitnessKey})
+	list, err := verifierkeys.Read("--witness-key", []string{c.WitnessKey})
 	if err != nil {
 		return "", err
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/internal/cli/jsonedit"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -15,7 +15,7 @@ import (
 )
 
 // showAnswer writes the answer to an event and settles the exit code.
-func showAnswer(e *cli.Env, event string, a agent.Answer, diff []jsondiff.Change) {
+func showAnswer(e *cli.Env, event string, a agent.Answer, diff []jsonedit.Change) {
 	switch a.Action {
 	case chain.Deny:
 		e.Exit = cli.ExitDenied
@@ -37,7 +37,7 @@ func showAnswer(e *cli.Env, event string, a agent.Answer, diff []jsondiff.Change
 }
 
 // answerRows is the answer for people.
-func answerRows(a agent.Answer, diff []jsondiff.Change) [][]term.Cell {
+func answerRows(a agent.Answer, diff []jsonedit.Change) [][]term.Cell {
 	action := cmp.Or(a.Action, chain.Continue)
 	rows := term.Facts{{cli.ActionColor(action).Cell(string(action)), term.Bold.Cell(a.Reason)}}
 	rows.Add("denied by", a.DeniedBy, term.Plain)
@@ -56,7 +56,7 @@ func answerRows(a agent.Answer, diff []jsondiff.Change) [][]term.Cell {
 	return rows
 }
 
-func addChanges(rows *term.Facts, diff []jsondiff.Change) {
+func addChanges(rows *term.Facts, diff []jsonedit.Change) {
 	for _, c := range diff {
 		rows.Add("changed", term.Printable(c.Describe()), term.Plain)
 	}

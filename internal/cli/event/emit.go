@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/internal/cli/jsonedit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -26,7 +26,7 @@ type emitted struct {
 	Hooks      int               `json:"hooks"` // that were called
 	DeniedBy   string            `json:"denied_by,omitempty"`
 	FailedOpen []string          `json:"failed_open,omitempty"`
-	Changes    []jsondiff.Change `json:"changes,omitempty"`
+	Changes    []jsonedit.Change `json:"changes,omitempty"`
 	Result     chain.Result      `json:"result"`
 }
 
@@ -48,7 +48,7 @@ func (c *EmitCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	var diff []jsondiff.Change
+	var diff []jsonedit.Change
 	if answer.Hooks > 0 && !answer.Denied() {
 		diff = c.changes(answer.Data)
 	}
@@ -59,7 +59,7 @@ func (c *EmitCmd) Run(ctx context.Context, e *cli.Env) error {
 // changes are what the hooks made of the data that was sent; there are none
 // where there is no data. The router's own merging of defaults and its stamp are
 // not among them.
-func (a emitArgs) changes(made json.RawMessage) []jsondiff.Change {
+func (a emitArgs) changes(made json.RawMessage) []jsonedit.Change {
 	if made == nil {
 		return nil
 	}
@@ -72,11 +72,11 @@ func (a emitArgs) changes(made json.RawMessage) []jsondiff.Change {
 	if err != nil {
 		return nil
 	}
-	before, _ := jsondiff.ParseObject(base)
-	over, _ := jsondiff.ParseObject(a.sent)
+	before, _ := jsonedit.ParseObject(base)
+	over, _ := jsonedit.ParseObject(a.sent)
 	for _, m := range over {
 		before = before.With(m.Name, m.Value)
 	}
-	after, _ := jsondiff.ParseObject(made)
-	return jsondiff.Changes(before.Without("timestamp").Text(), after.Without("timestamp").Text())
+	after, _ := jsonedit.ParseObject(made)
+	return jsonedit.Changes(before.Without("timestamp").Text(), after.Without("timestamp").Text())
 }

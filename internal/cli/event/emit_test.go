@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/internal/cli/jsonedit"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -50,7 +50,7 @@ func TestEmitShowsWhatHooksChanged(t *testing.T) {
 	t.Parallel()
 	f := clitest.New(t, hookctl)
 	f.Hook(chain.Registration{ID: "editor", Events: []string{"tool:pre"}}, func(_ context.Context, ev worker.Event) (worker.Result, error) {
-		return worker.Modify(jsondiff.Merge(ev.Data, []byte(`{"tool_input":{"command":"ls -a","cwd":"/tmp"},"debug":null}`)))
+		return worker.Modify(jsonedit.Merge(ev.Data, []byte(`{"tool_input":{"command":"ls -a","cwd":"/tmp"},"debug":null}`)))
 	})
 	args := []string{
 		"emit", "tool:pre", `{"debug":true,"tool_input":{"command":"ls"}}`, "--session", "s1",

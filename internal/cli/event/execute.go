@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/internal/cli/jsonedit"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -29,7 +29,7 @@ type executed struct {
 	Hooks      *int              `json:"hooks,omitempty"` // that were called; nil while that is unknown
 	DeniedBy   string            `json:"denied_by,omitempty"`
 	FailedOpen []string          `json:"failed_open,omitempty"`
-	Changes    []jsondiff.Change `json:"changes,omitempty"`
+	Changes    []jsonedit.Change `json:"changes,omitempty"`
 	Verdict    verdict.Verdict   `json:"verdict"`
 }
 
@@ -60,7 +60,7 @@ func (c *ExecuteCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	var diff []jsondiff.Change
+	var diff []jsonedit.Change
 	if x.Permitted() {
 		diff = c.changes(x.Data)
 	}
@@ -69,7 +69,7 @@ func (c *ExecuteCmd) Run(ctx context.Context, e *cli.Env) error {
 }
 
 // showVerdict writes a verdict and settles the exit code.
-func showVerdict(e *cli.Env, event string, x agent.Execution, diff []jsondiff.Change) {
+func showVerdict(e *cli.Env, event string, x agent.Execution, diff []jsonedit.Change) {
 	var said string // for a shell hook, whose standard error is what the agent reads
 	switch x.Action {
 	case verdict.Continue:
@@ -95,7 +95,7 @@ func showVerdict(e *cli.Env, event string, x agent.Execution, diff []jsondiff.Ch
 }
 
 // verdictRows is the verdict for people.
-func verdictRows(x agent.Execution, diff []jsondiff.Change) [][]term.Cell {
+func verdictRows(x agent.Execution, diff []jsonedit.Change) [][]term.Cell {
 	rows := term.Facts{{verdictColor(x.Action).Cell(string(x.Action)), term.Bold.Cell(term.Printable(x.Reason))}}
 	add := func(head, text string) { rows.Add(head, term.Printable(text), term.Plain) }
 	add("denied by", x.DeniedBy)

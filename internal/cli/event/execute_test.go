@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/internal/cli/jsonedit"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -18,7 +18,7 @@ func TestExecuteShowsTheVerdict(t *testing.T) {
 	f.Run("execute", "tool:post", `{"n":9007199254740993}`).Want(t, cli.ExitOK,
 		`{"event":"tool:post","event_id":"ID","chain_id":"ID","hooks":0,"verdict":{"action":"continue","data":{"n":9007199254740993},"injected_tokens":0}}`, "")
 	f.Hook(chain.Registration{ID: "editor", Events: []string{"tool:post"}, Priority: 1}, func(_ context.Context, ev worker.Event) (worker.Result, error) {
-		return worker.Modify(jsondiff.Merge(ev.Data, []byte(`{"seen":true}`)))
+		return worker.Modify(jsonedit.Merge(ev.Data, []byte(`{"seen":true}`)))
 	})
 	f.Hook(chain.Registration{ID: "lint", Events: []string{"tool:post"}, Priority: 2}, clitest.Answering(chain.Result{
 		Action: chain.InjectContext, ContextInjection: "2 find\x1b[2Jings", Ephemeral: true,

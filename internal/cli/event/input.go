@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/internal/cli/jsonedit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -77,11 +77,11 @@ func (a eventArgs) data(stdin io.Reader) (json.RawMessage, error) {
 		return nil, fmt.Errorf("read the data of %s: %w: give an object like '{\"tool_name\":\"Bash\"}'", a.Event, err)
 	}
 	for _, s := range a.Set {
-		path, value, err := jsondiff.Assignment(s)
+		path, value, err := jsonedit.Assignment(s)
 		if err != nil {
 			return nil, err
 		}
-		text = jsondiff.SetPath(text, path, value)
+		text = jsonedit.SetPath(text, path, value)
 	}
 	return text, nil
 }
@@ -102,12 +102,12 @@ func (a eventArgs) read(stdin io.Reader) ([]byte, error) {
 func defaults(pairs []string) (map[string]any, error) {
 	fields := map[string]any{}
 	for _, pair := range pairs {
-		path, value, err := jsondiff.Assignment(pair)
+		path, value, err := jsonedit.Assignment(pair)
 		if err != nil {
 			return nil, err
 		}
 		inner, _ := fields[path[0]].(json.RawMessage)
-		fields[path[0]] = jsondiff.SetPath(inner, path[1:], value)
+		fields[path[0]] = jsonedit.SetPath(inner, path[1:], value)
 	}
 	return fields, nil
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/internal/cli/jsonedit"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/version"
@@ -130,7 +130,7 @@ func modifier(patch string) (worker.Handler, error) {
 		return nil, fmt.Errorf("read --modify: %w: give an object like '{\"debug\":true}'", err)
 	}
 	return func(_ context.Context, ev events.Event) (chain.Result, error) {
-		return chain.Replace(jsondiff.Merge(ev.Data, json.RawMessage(patch)))
+		return chain.Replace(jsonedit.Merge(ev.Data, json.RawMessage(patch)))
 	}, nil
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/hookrouter/hookrouter/internal/cli/jsondiff"
+	"github.com/hookrouter/hookrouter/internal/cli/jsonedit"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/why"
 )
@@ -226,7 +226,7 @@ func details(h why.Hook, decided bool) (lines []term.Cell) {
 	if h.Error != "" {
 		lines = append(lines, term.Red.Cell(term.Printable(h.Error)))
 	}
-	changes := jsondiff.DiffLines(h.Changes)
+	changes := jsonedit.DiffLines(h.Changes)
 	if h.Changed && len(changes) == 0 {
 		changes = []term.Cell{term.Dim.Cell("changed the data; what, is not recorded")}
 	}

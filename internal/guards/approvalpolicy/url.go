@@ -7,7 +7,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/hookrouter/hookrouter/internal/guards/hosts"
+	"github.com/hookrouter/hookrouter/internal/guards/addresses"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
@@ -65,7 +65,7 @@ func (p urlPattern) mayBe(text string) bool {
 	if err != nil {
 		return true
 	}
-	name := hosts.Canonical(u.Hostname())
+	name := addresses.Canonical(u.Hostname())
 	host := p.host
 	if strings.Count(host, ":") == 1 { // else it is an address of IPv6
 		host, _, _ = strings.Cut(host, ":")

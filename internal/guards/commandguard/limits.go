@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookrouter/hookrouter/internal/guards/hosts"
+	"github.com/hookrouter/hookrouter/internal/guards/addresses"
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
@@ -213,7 +213,7 @@ func describes(c shell.Command) bool {
 
 // speaksHere reports whether one of the programs that send what they are given speaks to this machine.
 func speaksHere(c shell.Command) bool {
-	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return hosts.Loopback(w.Text) }) && plain(c)
+	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return addresses.Loopback(w.Text) }) && plain(c)
 }
 
 // serves: a directory of the project.
@@ -233,7 +233,7 @@ func keeps(c shell.Command) bool { return shell.Option(c, "--remove-files") == s
 
 // opens: a page of this machine.
 func opens(c shell.Command) bool {
-	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !hosts.Loopback(w.Text) && !page.MatchString(w.Text) })
+	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !addresses.Loopback(w.Text) && !page.MatchString(w.Text) })
 }
 
 // prints: what prints nothing empties the file that it writes to.
@@ -260,9 +260,9 @@ func fetches(c shell.Command) bool {
 		switch {
 		case strings.Contains(w.Text, "$(") || strings.Contains(w.Text, "`"):
 			sends = true // what is in the address is told, too
-		case hosts.Loopback(w.Text):
+		case addresses.Loopback(w.Text):
 			local = true
-		case hosts.Names(w.Text):
+		case addresses.Names(w.Text):
 			return !sends && !tells(c)
 		}
 	}
@@ -318,8 +318,8 @@ func queries(c shell.Command) bool {
 
 // asksMetadata looks for the addresses at which clouds hand out keys.
 func asksMetadata(c shell.Command) shell.Found {
-	return shell.FoundIf(slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return hosts.Metadata(w.Text) }) ||
-		slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return hosts.Metadata(r.File.Text) || hosts.Metadata(r.Here.Text) }))
+	return shell.FoundIf(slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return addresses.Metadata(w.Text) }) ||
+		slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return addresses.Metadata(r.File.Text) || addresses.Metadata(r.Here.Text) }))
 }
 
 // router is what only the router answers: its approval requests, its table, its log level, and
@@ -335,7 +335,7 @@ func answersItself(c shell.Command) shell.Found {
 	}
 	return shell.FoundIf(slices.Contains([]string{"curl", "wget", "http", "https", "xh", "nc", "ncat", "netcat", "telnet", "socat", "websocat"}, c.Name()) &&
 		slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
-			return router.MatchString(decoded(w.Text)) || hosts.Loopback(w.Text) && natsPort.MatchString(w.Text)
+			return router.MatchString(decoded(w.Text)) || addresses.Loopback(w.Text) && natsPort.MatchString(w.Text)
 		}))
 }
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookrouter/hookrouter/internal/guards/addresses"
 	"github.com/hookrouter/hookrouter/internal/guards/decision"
-	"github.com/hookrouter/hookrouter/internal/guards/hosts"
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -89,7 +89,7 @@ func sends(c shell.Command) shell.Found {
 		return shell.Maybe
 	case name == "curl" && toItself(c):
 		return shell.No
-	case senders[name], sending[name][verb], addresses(c):
+	case senders[name], sending[name][verb], addressed(c):
 		return shell.Yes
 	case len(c.Doubts) > 0:
 		return shell.Maybe
@@ -110,11 +110,11 @@ func stays(c shell.Command) bool {
 	return local[name] && !strings.Contains(c.Words[0].Text, "/") || localVerbs[name][c.Verb()]
 }
 
-// addresses reports whether a program that is not known to stay here is given the address
+// addressed reports whether a program that is not known to stay here is given the address
 // of another machine.
-func addresses(c shell.Command) bool {
+func addressed(c shell.Command) bool {
 	return !stays(c) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
-		return hosts.Names(w.Text) && !(w.Known && hosts.Loopback(w.Text)) || remote.MatchString(w.Text)
+		return addresses.Names(w.Text) && !(w.Known && addresses.Loopback(w.Text)) || remote.MatchString(w.Text)
 	})
 }
 
@@ -130,7 +130,7 @@ func toItself(c shell.Command) bool {
 		case slices.Contains(strings.Fields("-X --request -H --header -d --data --data-raw --json -o --max-time -m"), w.Text):
 			value = true
 		case slices.Contains(strings.Fields("-s -S -sS -f -i -v -I -fsS -sf -si -G --silent --fail"), w.Text):
-		case hosts.Loopback(w.Text):
+		case addresses.Loopback(w.Text):
 			asked = true
 		default:
 			return false

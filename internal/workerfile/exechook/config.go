@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/hookrouter/hookrouter/internal/process"
-	"github.com/hookrouter/hookrouter/internal/workerfile/claudecode"
+	"github.com/hookrouter/hookrouter/internal/workerfile/claudescript"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
@@ -136,10 +136,10 @@ func Build(s kind.Section, c Config) (kind.Hook, error) {
 // checkEvents says which event a script of Claude Code is never asked about.
 func checkEvents(patterns []string) error {
 	for _, pattern := range patterns {
-		if strings.HasSuffix(pattern, "*") || claudecode.Known(pattern) {
+		if strings.HasSuffix(pattern, "*") || claudescript.Known(pattern) {
 			continue
 		}
-		if ours := claudecode.Events(pattern); len(ours) > 0 {
+		if ours := claudescript.Events(pattern); len(ours) > 0 {
 			return kind.At("/dialect", "events are named as here, not as in Claude Code: write %s, not %s", strings.Join(ours, " or "), pattern)
 		}
 		return kind.At("/dialect", "Claude Code has no hook for the event %s, so the command would never run", pattern)
@@ -162,7 +162,7 @@ func (c *command) choose(config Config) error {
 		if config.Resident {
 			return kind.At("/resident", "a script of Claude Code is started for each event: dialect and resident exclude each other")
 		}
-		matcher, err := claudecode.ParseMatcher(config.Matcher)
+		matcher, err := claudescript.ParseMatcher(config.Matcher)
 		if err != nil {
 			return &kind.FieldError{Pointer: "/matcher", Err: err}
 		}

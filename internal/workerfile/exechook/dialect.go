@@ -5,14 +5,14 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/hookrouter/hookrouter/internal/workerfile/claudecode"
+	"github.com/hookrouter/hookrouter/internal/workerfile/claudescript"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // ClaudeCode is the dialect of the command hooks of Claude Code; see package
-// claudecode.
+// claudescript.
 const ClaudeCode = "claude-code"
 
 // dialect is how an event is put to a command; nil for one that the command is not
@@ -39,12 +39,12 @@ func (p plain) input() []byte                                   { return documen
 func (plain) answered(stdout []byte) (chain.Result, error)      { return kind.ParseAnswer(stdout) }
 func (plain) exited(int, []byte) (result chain.Result, ok bool) { return chain.Result{}, false }
 
-type claude struct{ claudecode.Call }
+type claude struct{ claudescript.Call }
 
 // speakClaude is the dialect claude-code for hooks that a matcher takes.
-func speakClaude(matcher claudecode.Matcher, dir string) dialect {
+func speakClaude(matcher claudescript.Matcher, dir string) dialect {
 	return func(ev events.Event) (exchange, error) {
-		call, ok, err := claudecode.CallOf(ev, dir)
+		call, ok, err := claudescript.CallOf(ev, dir)
 		if err != nil {
 			return nil, fmt.Errorf("read the event: %w", err)
 		}
@@ -59,7 +59,7 @@ func (c claude) input() []byte                                { return c.Input()
 func (c claude) answered(stdout []byte) (chain.Result, error) { return c.Result(stdout) }
 
 func (c claude) exited(code int, stderr []byte) (result chain.Result, ok bool) {
-	if code != claudecode.CodeBlock {
+	if code != claudescript.CodeBlock {
 		return chain.Result{}, false
 	}
 	return c.Blocked(stderr), true

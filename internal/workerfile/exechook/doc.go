@@ -13,7 +13,7 @@
 //
 // In the dialect [ClaudeCode] the command is a hook script of Claude Code, as it is:
 // it reads what Claude Code would have written, and its exit code and output mean
-// what they mean there. Package claudecode says what becomes of them. An event that
+// what they mean there. Package claudescript says what becomes of them. An event that
 // Claude Code has no hook for, or that the matcher does not take, is let pass without
 // a command.
 //

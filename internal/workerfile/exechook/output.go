@@ -4,13 +4,13 @@ import (
 	"bytes"
 
 	"github.com/hookrouter/hookrouter/internal/process"
-	"github.com/hookrouter/hookrouter/internal/workerfile/claudecode"
+	"github.com/hookrouter/hookrouter/internal/workerfile/claudescript"
 )
 
 // Limits of what is kept of the standard error.
 const (
-	headSize = 4 * claudecode.MaxText // bytes
-	tailSize = 4 << 10                // bytes
+	headSize = 4 * claudescript.MaxText // bytes
+	tailSize = 4 << 10                  // bytes
 )
 
 // tail keeps the beginning and the end of what is written.

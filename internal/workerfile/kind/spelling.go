@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookrouter/hookrouter/internal/workerfile/claudecode"
+	"github.com/hookrouter/hookrouter/internal/workerfile/claudescript"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -36,7 +36,7 @@ func meantEvent(pattern string) string {
 	if pattern == "*" || slices.Contains(known, name) {
 		return ""
 	}
-	if theirs := claudecode.Events(name); len(theirs) > 0 && !isDomain {
+	if theirs := claudescript.Events(name); len(theirs) > 0 && !isDomain {
 		return strings.Join(theirs, " or ")
 	}
 	best := ClosestWithin(1+len(name)/12, name, known)

@@ -1,0 +1,192 @@
+package approvalview
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/textdiff"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// View is what a person is shown of the data of an approval request.
+type View struct {
+	// Subject is what it is about: commands, or else paths, or else addresses.
+	Subject []Text `json:"subject"`
+	// Edits are texts that the tool replaces.
+	Edits []Change `json:"edits"`
+	// Changed is what hooks changed since the agent sent it.
+	Changed []Change `json:"changed"`
+	// Rest is all other data, as texts and JSON of many lines.
+	Rest []Text `json:"rest"`
+}
+
+// Text is a value with a name.
+type Text struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// Change is how a value became another.
+type Change struct {
+	Name string        `json:"name"`
+	Op   string        `json:"op,omitempty"` // of a JSON Patch
+	Diff textdiff.Diff `json:"diff"`
+}
+
+// Of lays out an approval request.
+func Of(r approval.Record) View {
+	v := View{Subject: []Text{}, Edits: []Change{}, Changed: Patch(r.Changes), Rest: []Text{}}
+	v.subject(r)
+	data, err := events.ParseObject(r.Data)
+	if err != nil {
+		if len(r.Data) > 0 {
+			v.Rest = append(v.Rest, Text{"data", string(r.Data)})
+		}
+		return v
+	}
+	for name, value := range data.All() {
+		if input, err := events.ParseObject(value); err == nil && (name == "tool_input" || name == "arguments" || name == "input") {
+			v.input(input)
+			continue
+		}
+		v.Rest = append(v.Rest, Text{name, Lines(value)})
+	}
+	return v
+}
+
+// maxSubjects bounds what stands at the top; all of it stands below too.
+const maxSubjects = 10
+
+// subject is what the tools of an event are about.
+func (v *View) subject(r approval.Record) {
+	for _, tool := range events.ToolsOf(r.Event, r.Data) {
+		name, texts := "command", []string{tool.Command}
+		if tool.Command == "" {
+			name, texts = "path", tool.Paths
+		}
+		if len(texts) == 0 {
+			name, texts = "address", tool.URLs
+		}
+		for _, text := range texts {
+			if text != "" && len(v.Subject) < maxSubjects {
+				v.Subject = append(v.Subject, Text{name, text})
+			}
+		}
+	}
+}
+
+// replaced are members that hold a text and the one that takes its place.
+var replaced = [][2]string{{"old_string", "new_string"}, {"old_str", "new_str"}, {"oldString", "newString"}, {"old_text", "new_text"}, {"oldText", "newText"}}
+
+// input lays out the input of a tool.
+func (v *View) input(input events.Object) {
+	used := map[string]bool{}
+	for _, pair := range replaced {
+		if diff, ok := edit(input, pair); ok {
+			used[pair[0]], used[pair[1]] = true, true
+			v.Edits = append(v.Edits, Change{Name: pair[0] + " → " + pair[1], Diff: diff})
+		}
+	}
+	for name, value := range input.All() {
+		if used[name] || name == "edits" && v.several(value) {
+			continue
+		}
+		v.Rest = append(v.Rest, Text{name, Lines(value)})
+	}
+}
+
+func edit(o events.Object, pair [2]string) (d textdiff.Diff, ok bool) {
+	before, had := o.Get(pair[0])
+	after, has := o.Get(pair[1])
+	if !had || !has || before.Kind() != '"' || after.Kind() != '"' {
+		return d, false
+	}
+	return textdiff.Of(Lines(before), Lines(after)), true
+}
+
+// several lays out a list of edits, unless one of them is something else: then all of it
+// stands as it is.
+func (v *View) several(list jsontext.Value) bool {
+	var edits []jsontext.Value
+	if json.Unmarshal(list, &edits) != nil || len(edits) == 0 {
+		return false
+	}
+	var changes []Change
+	var rest []Text
+	for i, one := range edits {
+		o, err := events.ParseObject(one)
+		if err != nil {
+			return false
+		}
+		inner := View{}
+		inner.input(o)
+		if len(inner.Edits) != 1 {
+			return false
+		}
+		inner.Edits[0].Name = fmt.Sprintf("edit %d of %d", i+1, len(edits))
+		changes = append(changes, inner.Edits...)
+		for _, text := range inner.Rest {
+			rest = append(rest, Text{fmt.Sprintf("edit %d, %s", i+1, text.Name), text.Text})
+		}
+	}
+	v.Edits, v.Rest = append(v.Edits, changes...), append(v.Rest, rest...)
+	return true
+}
+
+// Lines is a value for people: a text as it is, with its line breaks, and other JSON
+// indented, its numbers as they were written.
+func Lines(value []byte) string {
+	v := jsontext.Value(value)
+	if v.Kind() == '"' {
+		if text, err := jsontext.AppendUnquote(nil, v); err == nil {
+			return string(text)
+		}
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, value, "", "  ") != nil {
+		return string(value)
+	}
+	return b.String()
+}
+
+// Patch lays out a JSON Patch whose operations have the old values.
+func Patch(patch json.RawMessage) []Change {
+	list := []Change{}
+	var ops []struct {
+		Op    string          `json:"op"`
+		Path  string          `json:"path"`
+		Old   json.RawMessage `json:"old"`
+		Value json.RawMessage `json:"value"`
+	}
+	if len(patch) == 0 {
+		return list
+	}
+	if err := json.Unmarshal(patch, &ops); err != nil {
+		return append(list, Change{Name: "can't be read", Diff: textdiff.Of("", string(patch))})
+	}
+	for _, op := range ops {
+		before, after := "", ""
+		if op.Old != nil {
+			before = Lines(op.Old)
+		}
+		if op.Op != "remove" && op.Value != nil {
+			after = Lines(op.Value)
+		}
+		list = append(list, Change{Name: path(op.Path), Op: op.Op, Diff: textdiff.Of(before, after)})
+	}
+	return list
+}
+
+// path is a JSON pointer for people: tool_input.command.
+func path(pointer string) string {
+	name := strings.NewReplacer("/", ".", "~1", "/", "~0", "~").Replace(strings.TrimPrefix(pointer, "/"))
+	if name == "" {
+		return "everything"
+	}
+	return name
+}

@@ -1,0 +1,66 @@
+// Package synccheck finds out whether a NATS server keeps what it acknowledged when
+// the power fails: only one that syncs each write to disk does (sync_interval: always).
+// Clients can't see it; the server's monitoring says it.
+package synccheck
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// ErrLazy means that a server acknowledges a write before the disk has it.
+var ErrLazy = errors.New("it does not sync each write: set `jetstream { sync_interval: always }`")
+
+// errNoServers means that nobody can be asked.
+var errNoServers = errors.New("no monitoring address is given")
+
+// maxAnswer is the largest answer of a server that is read, in bytes.
+const maxAnswer = 1 << 20
+
+// Prove asks each server at its monitoring address, such as http://nats-0:8222. nil
+// means that all sync each write. The error is [ErrLazy] where one does not; after
+// another error nothing is known.
+func Prove(ctx context.Context, servers []string) error {
+	if len(servers) == 0 {
+		return errNoServers
+	}
+	for _, server := range servers {
+		if err := prove(ctx, server); err != nil {
+			return fmt.Errorf("%s: %w", server, err)
+		}
+	}
+	return nil
+}
+
+func prove(ctx context.Context, server string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(server, "/")+"/jsz?config=true", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var answer struct {
+		Config *struct {
+			SyncAlways bool `json:"sync_always"`
+		} `json:"config"`
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, &answer); resp.StatusCode != http.StatusOK || err != nil || answer.Config == nil {
+		return fmt.Errorf("/jsz answered %d without a configuration of JetStream", resp.StatusCode)
+	}
+	if !answer.Config.SyncAlways {
+		return ErrLazy
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package guard
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/pinned"
+)
+
+// patience is how long hookctl goes on while routers can't confirm an order.
+const patience = 30 * time.Second
+
+// Cmd has the commands of `hookctl guard`.
+type Cmd struct {
+	List  listCmd  `cmd:"" default:"1" help:"List the guards that are pinned, and whether they are in force; the default."`
+	Pin   pinCmd   `cmd:"" help:"Pin a guard: no event of it passes without it, and no worker can weaken it."`
+	Unpin unpinCmd `cmd:"" help:"Lift the order that pinned a guard."`
+}
+
+type listCmd struct{}
+
+// Help is the rest of the help.
+func (c *listCmd) Help() string {
+	return "Guards from a file are those of the router that answers: each reads its own."
+}
+
+// Run lists the guards.
+func (c *listCmd) Run(ctx context.Context, e *cli.Env) error {
+	list, err := List(ctx, e)
+	if err != nil {
+		return err
+	}
+	switch {
+	case e.Out.Document(list):
+	case len(list) == 0:
+		e.Out.Print("no guard is pinned\n")
+	default:
+		rows := [][]term.Cell{term.Heads("GUARD", "EVENTS", "PRIORITY", "MATCH", "FROM", "IN FORCE")}
+		for _, g := range list {
+			from := g.From
+			if g.By != "" {
+				from += " of " + term.Printable(g.By)
+			}
+			rows = append(rows, term.Row(term.Printable(g.ID), term.Printable(strings.Join(g.Events, " ")), strconv.Itoa(g.Priority), term.OrDash(term.Printable(g.Match)), from, inForce(g)))
+		}
+		e.Out.Table(rows)
+	}
+	return nil
+}
+
+// List asks a router for the guards that are pinned.
+func List(ctx context.Context, e *cli.Env) (list []pinned.Listing, err error) {
+	if err := request(ctx, e, []string{"guards"}, nil, &list); err != nil {
+		return nil, fmt.Errorf("list the pinned guards: %w", err)
+	}
+	return list, nil
+}
+
+func inForce(g pinned.Listing) string {
+	if g.InForce {
+		return "yes"
+	}
+	return "no: " + term.Printable(g.Why)
+}

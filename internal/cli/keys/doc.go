@@ -1,2 +1,0 @@
-// Package keys reads the verifier keys that commands take: each as text, or in a file.
-package keys
