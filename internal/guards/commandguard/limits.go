@@ -324,7 +324,7 @@ func asksMetadata(c shell.Command) shell.Found {
 
 // router is what only the router answers: its approval requests, its table, its log level, and
 // the ports of NATS on this machine.
-var router = regexp.MustCompile(`(?i)/v1/+approvals|/v1/+(registry|freeze)\b|/loglevel\b|:8080/+(v1/+(events|execute|emit|collect|agents|session|why)|why|denied|approvals)\b`)
+var router = regexp.MustCompile(`(?i)/v1/+approvals|/v1/+(registry|freeze)\b|/loglevel\b|:8080/+(v1/+(events|execute|emit|collect|agents|session|why|link|audit|history|recent)|why|denied|approvals)\b`)
 
 func answersItself(c shell.Command) shell.Found {
 	decoded := func(text string) string {

@@ -23,7 +23,7 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 			"~/.{psql,mysql,python,node_repl,rediscli,sqlite}_history", "~/.terraform.d/**", "~/.config/{op,hub,glab-cli,doctl,rclone,containers}/**", "~/.config/{chromium,microsoft-edge,bravesoftware,vivaldi,opera}/**", "~/snap/{firefox,chromium}/**",
 			"~/{library/application support,appdata/local,appdata/roaming}/{google,bravesoftware,microsoft edge,vivaldi,arc,firefox,chromium,mozilla}/**", "~/library/{safari,cookies}/**",
 			// What belongs to the router and to NATS.
-			"**/*.{creds,nk}", "**/audit.key", "**/jetstream/**", "~/.config/{nats,hookrouter,hook-router,hookctl}/**",
+			"**/*.{creds,nk}", "**/{audit,console}.key", "**/jetstream/**", "~/.config/{nats,hookrouter,hook-router,hookctl}/**",
 			"/etc/{shadow,gshadow,sudoers}", "/etc/{shadow,gshadow}-", "/etc/sudoers.d/**", "/etc/ssh/ssh_host_*_key", "/proc/*/{environ,mem}", "/proc/*/{root,cwd}/*/**", "/proc/*/task/**", "/var/run/secrets/**", "/run/secrets/**"),
 		decision.MustPatterns(paths.Parse,
 			"/etc/**", "/private/etc/**", "/usr/**", "/bin/**", "/sbin/**", "/{lib,lib32,lib64}/**", "/boot/**", "/dev/**", "/sys/**", "/proc/**", "/var/spool/cron/**", "/library/**", "/system/**",
@@ -31,13 +31,15 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 			"~/.{bashrc,bash_profile,bash_login,bash_logout,profile,zshrc,zshenv,zprofile,zlogin,gitconfig,inputrc,xprofile}", "~/.config/{git,fish,autostart,systemd}/**", "~/library/launchagents/**",
 			"**/.git/hooks/**", "**/.git/config", "**/.git/config.worktree", "**/.git/worktrees/*/config.worktree", "**/.git/modules/**/{config,hooks/**}", "**/.gitmodules", "**/.husky/**",
 			// What gives an agent rights: hooks, lists of what it may do unasked, MCP servers.
-			"**/.mcp.json", "**/.claude/{settings*.json,hooks/**}", "~/.claude.json", "~/.claude/**", "**/.agents/plugins/**", "~/.local/state/hookrouter/**",
-			"**/.codex/{hooks.json,config.toml,requirements.toml,rules/**}", "~/.codex/**",
-			"**/.gemini/{settings,trusted_hooks,trustedFolders}.json", "**/.gemini/{policies,extensions}/**",
+			// A skill, a sub-agent and a command bring hooks of their own, which no router sees.
+			"**/.mcp.json", "**/.claude/{settings*.json,hooks/**,agents/**,commands/**,skills/**,plugins/**}", "~/.claude.json", "~/.claude/**", "**/.agents/plugins/**", "~/.local/state/hookrouter/**",
+			"**/.codex/{hooks.json,config.toml,requirements.toml,rules/**,hooks/**,agents/**}", "~/.codex/**",
+			"**/.gemini/{settings,trusted_hooks,trustedFolders}.json", "**/.gemini/{policies,extensions,hooks,agents,commands,skills}/**",
 			"**/.cursor/{hooks,mcp,permissions,cli,cli-config}.json", "**/.cursor/hooks/**", "~/.config/cursor/**",
-			"**/.github/hooks/**", "~/.copilot/{config,settings,mcp-config}.json", "~/.copilot/hooks/**", "**/.vscode/{mcp,settings,tasks}.json",
-			"~/.{qwen,goose,cline,continue,kiro,factory,augment}/**", "**/.qwen/settings*.json", "**/.clinerules/hooks/**", "**/.kiro/hooks/**", "~/.config/{goose,amp,crush}/**",
-			"**/opencode.{json,jsonc}", "**/.opencode/{plugin,plugins}/**", "~/.config/opencode/**")
+			"**/.github/{hooks,agents}/**", "**/.github/copilot/settings*.json", "~/.copilot/{config,settings,mcp-config}.json", "~/.copilot/hooks/**", "**/.vscode/{mcp,settings,tasks}.json",
+			"~/.{qwen,goose,cline,continue,kiro,factory,augment}/**", "**/.qwen/settings*.json", "**/.qwen/{extensions,hooks,agents,commands,skills}/**", "**/.clinerules/hooks/**", "**/.kiro/{hooks,agents,settings}/**", "**/.{factory,augment,windsurf,continue,amp,pi}/{settings,hooks,mcp,config}*", "**/.{amp,pi}/{plugins,extensions}/**", "**/{crush,.crush}.json", "~/.config/{goose,amp,crush}/**",
+			"**/opencode.{json,jsonc}", "**/.opencode/{plugin,plugins,tool,tools,agent,agents,command,commands,skill,skills,node_modules}/**", "**/.opencode/package.json",
+			"**/.amplifier/**", "~/.config/opencode/**")
 })
 
 // scratch is what everybody may write, although it stands in a protected directory: plans

@@ -93,7 +93,7 @@ func TestFiles(t *testing.T) {
 			{"Read", ".mcp.json"},
 			{"Write", "/home/eve/.claude/plans/x.md"},
 			{"Edit", "~/.claude/projects/-repo/memory/MEMORY.md"},
-			{"Write", ".claude/commands/x.md"},
+			{"Write", ".claude/output-styles/x.md"},
 			{"Write", ".cursor/rules/x.mdc"},
 			{"Write", ".vscode/launch.json"},
 			{"Read", "env"},
@@ -160,7 +160,13 @@ func TestAgentsGiveThemselvesNoRights(t *testing.T) {
 	for path := range strings.FieldsSeq(".claude/settings.json .claude/settings.local.json .claude/hooks/x.sh ~/.claude/settings.json ~/.claude/plugins/x ~/.claude.json .mcp.json a/.mcp.json" +
 		" .codex/config.toml .codex/rules/default.rules ~/.codex/config.toml ~/.codex/rules/x.rules .gemini/settings.json ~/.gemini/trusted_hooks.json ~/.gemini/trustedFolders.json .gemini/policies/x.toml" +
 		" .cursor/hooks.json .cursor/hooks/x.sh ~/.cursor/mcp.json .cursor/permissions.json .cursor/cli.json ~/.cursor/cli-config.json .github/hooks/x.json ~/.copilot/mcp-config.json ~/.copilot/hooks/x.json" +
-		" .vscode/tasks.json .vscode/mcp.json .vscode/settings.json opencode.json opencode.jsonc .opencode/plugin/x.ts ~/.config/opencode/opencode.json ~/.agents/plugins/x/hooks/hooks.json ~/.local/state/hookrouter/hook-agent/bypassed.jsonl") {
+		" .vscode/tasks.json .vscode/mcp.json .vscode/settings.json opencode.json opencode.jsonc .opencode/plugin/x.ts ~/.config/opencode/opencode.json ~/.agents/plugins/x/hooks/hooks.json ~/.local/state/hookrouter/hook-agent/bypassed.jsonl" +
+		// What brings hooks or programs of its own.
+		" .claude/skills/x/SKILL.md .claude/agents/x.md .claude/commands/x.md .opencode/tool/x.ts .opencode/tools/x.ts .opencode/agent/x.md .opencode/package.json .opencode/node_modules/x/index.js" +
+		" .gemini/hooks/x.sh .gemini/agents/x.md .qwen/extensions/x/qwen-extension.json .codex/hooks/x.sh .github/copilot/settings.local.json .github/agents/x.agent.md .kiro/agents/x.json .kiro/settings/mcp.json" +
+		" .factory/settings.json .factory/hooks.json .augment/settings.json .windsurf/hooks.json .amp/settings.json .amp/plugins/x.ts crush.json .crush.json .pi/settings.json .pi/extensions/x.ts .amplifier/settings.yaml" +
+		// The same file to macOS and to Windows.
+		" .claude/ſettings.json .gemini/ſettings.json .claude/settings.json. .claude./settings.json .claude/settings.json") {
 		for _, data := range []string{call("Write", "file_path", path), call("Bash", "command", "echo x > "+path)} {
 			if got := judge(t, pathguard.Options{}, data); got.Action != chain.Deny {
 				t.Errorf("%s: %q (%s), want deny", data, got.Action, got.Reason)
@@ -168,6 +174,18 @@ func TestAgentsGiveThemselvesNoRights(t *testing.T) {
 		}
 		if got := judge(t, pathguard.Options{}, call("Read", "file_path", path)); got.Action != "" {
 			t.Errorf("to read %s: %q (%s)", path, got.Action, got.Reason)
+		}
+	}
+}
+
+// TestKeysOfTheRouterAreNotRead: with the key of the console's sessions an agent would answer
+// for a person.
+func TestKeysOfTheRouterAreNotRead(t *testing.T) {
+	for path := range strings.FieldsSeq("data/console.key data/audit.key data/auth/creds/admin.creds data/auth/server.nk /srv/router/console.key") {
+		for _, data := range []string{call("Read", "file_path", path), call("Write", "file_path", path), call("Bash", "command", "cat "+path), call("Bash", "command", "cp "+path+" /tmp/x")} {
+			if got := judge(t, pathguard.Options{}, data); got.Action != chain.Deny {
+				t.Errorf("%s: %q (%s), want deny", data, got.Action, got.Reason)
+			}
 		}
 	}
 }

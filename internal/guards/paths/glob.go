@@ -15,7 +15,7 @@ import (
 // directories that the pattern names on its way. Of a pattern that begins with **
 // these are the ones behind it, so **/.git/hooks/** has .git, and **/.env has none.
 func (p Path) Holds(pattern Pattern) bool {
-	return slices.ContainsFunc(p.forms, func(form string) bool { return match(pattern.above, strings.ToLower(form)) })
+	return slices.ContainsFunc(p.forms, func(form string) bool { return match(pattern.above, folded(form)) })
 }
 
 // Globbed reports whether a path that is itself a glob of a shell may lead to what a
@@ -34,7 +34,7 @@ func (p Path) Named(pattern Pattern) bool {
 	for _, glob := range pattern.lower {
 		name, anywhere := strings.CutPrefix(glob, "**/")
 		name = path.Base(strings.TrimSuffix(name, "/**"))
-		if anywhere && slices.ContainsFunc(p.forms, func(form string) bool { return names(strings.ToLower(path.Base(form)), name) }) {
+		if anywhere && slices.ContainsFunc(p.forms, func(form string) bool { return names(folded(path.Base(form)), name) }) {
 			return true
 		}
 	}
@@ -53,7 +53,7 @@ func (p Path) meets(globs []string) bool {
 	}
 	for _, form := range all {
 		for _, of := range globs {
-			if meet(strings.Split(strings.ToLower(form), "/"), strings.Split(of, "/"), new(int)) {
+			if meet(strings.Split(folded(form), "/"), strings.Split(of, "/"), new(int)) {
 				return true
 			}
 		}

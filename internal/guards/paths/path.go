@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Path is a path in every form that patterns know it by.
@@ -100,12 +101,27 @@ func (p Path) Below(dir Path) bool {
 // many file systems take no notice of it.
 func (p Path) MayBe(pattern Pattern) bool {
 	for _, form := range p.forms {
-		form = strings.ToLower(form)
+		form = folded(form)
 		if match(pattern.lower, form) || strings.HasPrefix(form, "~") && match(pattern.homes, form) {
 			return true
 		}
 	}
 	return false
+}
+
+// sameLetters are other spellings of letters, which file systems of macOS take for them.
+var sameLetters = strings.NewReplacer("ſ", "s", "ß", "ss", "ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st")
+
+// ignored is what Windows leaves out at the end of a name: dots, spaces and a stream.
+var ignored = regexp.MustCompile(`([^/. ])(?:::?\$data|[. ]+)(/|$)`)
+
+// folded is a path in lower case as the file systems that are least exact read it.
+func folded(form string) string {
+	form = strings.ToLower(form)
+	if strings.ContainsFunc(form, func(r rune) bool { return r > unicode.MaxASCII }) {
+		form = sameLetters.Replace(form)
+	}
+	return ignored.ReplaceAllString(form, "$1$2")
 }
 
 // Is reports whether a pattern that allows has the path: all is certain, and case
