@@ -173,4 +173,11 @@ func TestALookUpDoesNotReadTheLog(t *testing.T) {
 	if records >= 60_000 && scan < 4*slowest {
 		t.Errorf("a look-up takes %v, the whole log %v", slowest, scan)
 	}
+	limit := 200 * time.Millisecond // of CPU time, which other work of the machine does not lengthen
+	if len(testkit.RaceFlags) > 0 {
+		limit *= 10
+	}
+	if work > limit {
+		t.Errorf("a look-up takes %v of CPU time, at most %v are allowed", work, limit)
+	}
 }
