@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/hookrouter/hookrouter/internal/agenthook"
 	"github.com/hookrouter/hookrouter/internal/router"
@@ -49,6 +50,11 @@ func TestDoctor(t *testing.T) {
 	m.env["NATS_URL"] = s.ClientURL()
 	for _, d := range agenthook.Dialects() {
 		m.connect(d.Name)
+	}
+	for line := range strings.Lines(m.run("", "--text", "doctor").stdout) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("%d columns, and a terminal has 80: %s", n, line)
+		}
 	}
 	code, list := m.doctor()
 	if failed := texts(list, "fail"); code != 0 || failed != "" {

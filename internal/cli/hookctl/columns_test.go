@@ -47,14 +47,29 @@ func wide(t *testing.T) (f *clitest.Fixture, question, chainID string) {
 	if err := json.Unmarshal([]byte(f.Run("execute", "tool:error", longData, "--session", session).Stdout), &told); err != nil {
 		t.Fatal(err)
 	}
+	for range 3 { // enough for approvals suggest
+		f.Run("execute", "tool:pre", `{"tool_name":"Bash","tool_input":{"command":"acme status --region eu-central-1 --of deployments.frankfurt.example.org"}}`, "--no-wait")
+		f.Run("approvals", "answer", clitest.ApprovalID.FindString(f.Run("approvals").Stdout), "Allow once")
+	}
 	f.Run("execute", "tool:pre", longData, "--session", "one-of-"+session, "--no-wait")
 	f.Run("guard", "pin", "a-guard-that-nobody-registered-so-far", "--event", "delegate:agent_spawned", "--match", longMatch)
 	f.Run("freeze", "--session", "another-"+session, "--reason", longText)
 	f.Run("auth", "init")
 	f.Run("auth", "add", "worker", "worker-of-the-deployments", "--hook", longHook, "--event", "tool:*", "--priority", "-100..100", "--may", "nothing")
+	transcript, err := os.ReadFile(filepath.Join("..", "..", "transcript", "testdata", "claude.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scanned := filepath.Join(".claude", "projects", "-home-ann-a-project-with-a-long-name-for-the-shop")
+	if err := os.MkdirAll(filepath.Join(dir, scanned), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range map[string]string{
-		"rules.yaml":  "rules:\n  - {name: deployments of the staging cluster in Frankfurt, hook: " + longHook + ", tool: Bash, prompt: \"" + longText + "*\", decision: allow}\n",
-		"worker.yaml": "hooks:\n  - {id: " + longHook + ", events: [\"deploy:start\"], cel: {rules: [{deny: \"" + longText + "\"}]}}\ntests:\n  - {name: \"" + longText + "\", event: \"deploy:start\", expect: {action: deny}}\n",
+		filepath.Join(scanned, session+".jsonl"): string(transcript),
+		"older.yaml":                             "hooks:\n  - {id: " + longHook + ", events: [\"tool:error\"], cel: {rules: [{when: \"false\", deny: x}]}}\n",
+		"newer.yaml":                             "hooks:\n  - {id: " + longHook + ", events: [\"tool:error\"], cel: {rules: [{deny: \"" + longText + "\"}]}}\n",
+		"rules.yaml":                             "rules:\n  - {name: deployments of the staging cluster in Frankfurt, hook: " + longHook + ", tool: Bash, prompt: \"" + longText + "*\", decision: allow}\n",
+		"worker.yaml":                            "hooks:\n  - {id: " + longHook + ", events: [\"deploy:start\"], cel: {rules: [{deny: \"" + longText + "\"}]}}\ntests:\n  - {name: \"" + longText + "\", event: \"deploy:start\", expect: {action: deny}}\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -79,6 +94,9 @@ func TestTablesFit80Columns(t *testing.T) {
 		{"freeze"},
 		{"auth", "list"},
 		{"connect"},
+		{"scan"},
+		{"approvals", "suggest", "--unproven", "--min", "2"},
+		{"policy", "diff", "--alone", dir + "/older.yaml", dir + "/newer.yaml"},
 		{"events"},
 		{"events", "tool:pre"},
 		{"approvals"},
