@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"go.uber.org/goleak"
@@ -18,6 +19,7 @@ var spaces = regexp.MustCompile(`\s+`)
 func TestTheGuardDeniesWithoutItsWorker(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
+	began := time.Now()
 	if err := Run(t.Context(), &out, false); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
@@ -26,6 +28,7 @@ func TestTheGuardDeniesWithoutItsWorker(t *testing.T) {
 			t.Errorf("a line has %d characters and a terminal 80: %s", n, line)
 		}
 	}
+	checkFigures(t, out.String(), time.Since(began))
 	rest := spaces.ReplaceAllString(out.String(), " ")
 	for _, line := range []string{
 		`session:start .*? continue`,
@@ -61,5 +64,24 @@ func TestTheGuardDeniesWithoutItsWorker(t *testing.T) {
 	}
 	if bytes.Contains(out.Bytes(), []byte("/workspace/")) {
 		t.Errorf("the output names the demo's own directory:\n%s", out.String())
+	}
+}
+
+// checkFigures looks for figures that do not fit what is seen: sizes of the encoded event
+// instead of the text, and times that nobody waited.
+func checkFigures(t *testing.T, text string, took time.Duration) {
+	t.Helper()
+	if !strings.Contains(text, "the prompt has 8 words") || strings.Contains(text, "bytes of event") {
+		t.Errorf("the prompt's size is not told in words:\n%s", text)
+	}
+	figures := regexp.MustCompile(`(\d+(?:\.\d+)?) ?(ms|s)\b`).FindAllStringSubmatch(text, -1)
+	if len(figures) < 17 {
+		t.Errorf("%d durations, and there are 17 events:\n%s", len(figures), text)
+	}
+	for _, f := range figures {
+		d, err := time.ParseDuration(f[1] + f[2])
+		if err != nil || d > took {
+			t.Errorf("%q, and the whole demo took %v", f[0], took)
+		}
 	}
 }
