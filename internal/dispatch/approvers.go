@@ -69,7 +69,9 @@ func (d *Dispatcher) Reviewed(ctx context.Context, s *held.Event, r approval.Rev
 func (d *Dispatcher) Waits(ctx context.Context, s *held.Event) {
 	last := s.Reviews[len(s.Reviews)-1]
 	d.log.InfoContext(ctx, "approval waits for others", "approval_id", s.ID, "event_id", s.EventID, "chain_id", s.ChainID, "by", last.By, "progress", s.Progress)
+	q := d.approvals.Masked(s.Request)
 	if d.opts.Notify != nil {
-		d.opts.Notify(ctx, approval.Notice{Request: d.approvals.Masked(s.Request)})
+		d.opts.Notify(ctx, approval.Notice{Request: q})
 	}
+	d.report(ctx, approval.EventReviewed, s.Session, q.Append(nil))
 }

@@ -15,9 +15,9 @@ import (
 
 // The kinds of messages.
 const (
-	Required = "approval:required" // a person is being asked
-	Reviewed = "approval:reviewed" // somebody answered, and others are to answer too
-	Resolved = "approval:resolved" // the approval request has its decision
+	Required = "approval:required"    // a person is being asked
+	Reviewed = approval.EventReviewed // somebody answered, and others are to answer too
+	Resolved = "approval:resolved"    // the approval request has its decision
 )
 
 const (

@@ -42,6 +42,10 @@ func (r Review) String() string {
 	return r.Who() + did
 }
 
+// EventReviewed is the event by which a router says that an answer ended nothing: its data is
+// the [Request], with what [Request.Reviews] and [Request.Progress] say from then on.
+const EventReviewed = "approval:reviewed"
+
 // Pass is what an answer with [Answer.Pass] says, given at now by who the connection
 // proves. Errors are those of [Decide].
 func Pass(q Request, a Answer, who string, now time.Time) (Review, error) {

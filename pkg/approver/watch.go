@@ -18,8 +18,9 @@ const (
 )
 
 // Watch calls handle for every approval request that is open, opened or decided, one call
-// after the other, until ctx ends; then it returns nil. A request is reported at most
-// twice: without a decision, then with it. Notices that a slow handle or a lost connection
+// after the other, until ctx ends; then it returns nil. A request is reported without a
+// decision, again when answers that end nothing were added to [approval.Request.Reviews], and
+// at last with its decision. Notices that a slow handle or a lost connection
 // missed are recovered from the routers' list, so [approval.Notice.Lost] is never set. An
 // error means that the open requests could not be listed at the start.
 func (a *Approver) Watch(ctx context.Context, handle func(approval.Notice)) error {
@@ -89,6 +90,8 @@ func (w *watcher) read(m *natsx.Message) {
 	switch kind := w.approver.conn.Transport.Tail("event", m.Subject); {
 	case r.ID == "": // the routers may publish no data
 		w.stale()
+	case kind == "approval.reviewed": // agents may publish it too, so that only the list counts
+		w.stale()
 	case kind == "approval.required":
 		w.asked(r.Request)
 	case (kind == "approval.granted" || kind == "approval.denied") && r.Decision != nil:
@@ -122,6 +125,10 @@ func (w *watcher) list(ctx context.Context) error {
 		}
 	}
 	for _, q := range list {
+		if known, open := w.open[q.ID]; open && len(known.Reviews) != len(q.Reviews) {
+			w.open[q.ID] = q
+			w.handle(approval.Notice{Request: q})
+		}
 		w.asked(q)
 	}
 	return nil

@@ -34,6 +34,7 @@ type asker struct {
 
 	width, height int
 	queue         []approval.Request // the first is asked
+	answered      map[string]bool    // here, where others must answer too
 	record        *approval.Record   // of the first; nil until it is known
 	shown         time.Time          // since when
 	body          []term.Cell        // its text, as wide as the terminal
@@ -52,7 +53,8 @@ type (
 		record approval.Record
 		err    error
 	}
-	answerMsg struct {
+	reviewedMsg recordMsg
+	answerMsg   struct {
 		question approval.Request
 		option   string
 		progress string // who must allow too
@@ -63,7 +65,7 @@ type (
 )
 
 func newAsker(p *term.Printer, d service, by string) *asker {
-	return &asker{Printer: p, service: d, by: by, now: time.Now, width: 80, height: 24}
+	return &asker{Printer: p, service: d, by: by, now: time.Now, width: 80, height: 24, answered: map[string]bool{}}
 }
 
 // Init does nothing.
@@ -88,8 +90,10 @@ func (m *asker) take(msg tea.Msg) tea.Cmd {
 		return m.notice(msg)
 	case recordMsg:
 		return m.loaded(msg)
+	case reviewedMsg:
+		m.reviewed(msg)
 	case answerMsg:
-		return m.answered(msg)
+		return m.sent(msg)
 	case tea.PasteMsg:
 		if m.typing {
 			m.typed(msg.Content)
@@ -102,7 +106,13 @@ func (m *asker) take(msg tea.Msg) tea.Cmd {
 
 // notice takes an approval request, or what became of one.
 func (m *asker) notice(n approval.Notice) tea.Cmd {
+	if n.Decision == nil && m.find(n.Request.ID) >= 0 {
+		return m.review(n.Request)
+	}
 	if n.Decision == nil {
+		if m.answered[n.Request.ID] {
+			return nil
+		}
 		m.queue = append(m.queue, n.Request)
 		if len(m.queue) == 1 {
 			return m.load()
@@ -115,6 +125,26 @@ func (m *asker) notice(n approval.Notice) tea.Cmd {
 		return m.drop(i)
 	}
 	return nil
+}
+
+// review looks up what others answered to an approval request that waits here.
+func (m *asker) review(q approval.Request) tea.Cmd {
+	if m.record == nil || m.record.ID != q.ID {
+		return nil
+	}
+	return func() tea.Msg {
+		r, err := m.service.get(q.ID)
+		return reviewedMsg{q.ID, r, err}
+	}
+}
+
+// reviewed shows it, and leaves choice and note as they are.
+func (m *asker) reviewed(msg reviewedMsg) {
+	if m.record == nil || m.record.ID != msg.id || msg.err != nil {
+		return
+	}
+	m.record.Reviews, m.record.Progress = msg.record.Reviews, msg.record.Progress
+	m.wrap()
 }
 
 func (m *asker) find(id string) int {
@@ -180,11 +210,12 @@ func (m *asker) answer() tea.Cmd {
 	}
 }
 
-// answered goes on to the next approval request, unless the answer may be given again.
-func (m *asker) answered(msg answerMsg) tea.Cmd {
+// sent goes on to the next approval request, unless the answer may be given again.
+func (m *asker) sent(msg answerMsg) tea.Cmd {
 	m.sending = false
 	m.said = term.Green.Cell(term.Clip(term.Printable(msg.question.Prompt), term.MaxValue) + "  answered: " + term.Printable(msg.option))
 	if msg.progress != "" {
+		m.answered[msg.question.ID] = true
 		m.said.Text += "; " + term.Printable(msg.progress)
 	}
 	if msg.err != nil {

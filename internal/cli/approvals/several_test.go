@@ -38,6 +38,14 @@ func TestWhoHasAllowedIsShown(t *testing.T) {
 		}
 	}
 	see("(0 of 2; needs 2 of owners) Deploy?", "approvals")
+	watched := f.Start(cli.Process{}, "approvals", "watch", "--text", "--wide")
+	heard := func(want string) {
+		t.Helper()
+		if line := watched.Line(); !strings.Contains(line, want) || !strings.Contains(line, id) {
+			t.Errorf("the watch says %q; want %q", line, want)
+		}
+	}
+	heard("(0 of 2; needs 2 of owners) Deploy?")
 	if got := f.Run("approvals", "answer", id, "Allow"); got.Code == cli.ExitOK || !strings.Contains(got.Stderr, "does not count") {
 		t.Errorf("nobody proven allows: %+v", got)
 	}
@@ -48,7 +56,9 @@ func TestWhoHasAllowedIsShown(t *testing.T) {
 		t.Errorf("nobody proven passes it on: %+v", got)
 	}
 	answer("console gatekeeper", approval.Answer{Pass: true, Note: "a test machine\x1b[2J"})
+	heard("(0 of 2; needs 2 of owners) Deploy?")
 	answer("console ann", approval.Answer{Option: "Allow"})
+	heard("(1 of 2: ann allowed; needs 1 of owners) Deploy?")
 	see("(1 of 2: ann allowed; needs 1 of owners) Deploy?", "approvals")
 	for _, want := range []string{"1 of 2: ann allowed; needs 1 of owners\n", "console gatekeeper (a model) passed it on: a test machine␛[2J", "ann allowed"} {
 		see(want, "approvals", "show", id)
@@ -57,6 +67,7 @@ func TestWhoHasAllowedIsShown(t *testing.T) {
 	if got := b.Line(); !strings.Contains(got, "continue") && !strings.Contains(got, "allowed") {
 		t.Errorf("the agent got %s", got)
 	}
+	heard("Deploy?")
 	see("console ann, console bob", "approvals", "show", id)
 	for _, want := range []string{"ALLOWED", "granted (\"Allow\") by console bob", "console gatekeeper passed it on: a test machine␛[2J", "ann allowed"} {
 		see(want, "why", id)

@@ -130,7 +130,7 @@ func everySecond(ctx context.Context, do func()) {
 
 // noticed is the JSON form of a notice.
 type noticed struct {
-	Kind     string             `json:"kind"` // asked or decided
+	Kind     string             `json:"kind"` // asked, reviewed or decided
 	Question approval.Request   `json:"question"`
 	Decision *approval.Decision `json:"decision,omitempty"`
 }
@@ -139,8 +139,11 @@ type noticed struct {
 func showNotice(p *term.Printer, n approval.Notice) {
 	q := n.Request
 	kind, what := "asked", term.Yellow.Cell("asked, "+left(q.Expires, time.Now()).Text+" left")
-	if n.Decision != nil {
+	switch {
+	case n.Decision != nil:
 		kind, what = "decided", decision(*n.Decision)
+	case len(q.Reviews) > 0:
+		kind = "reviewed"
 	}
 	if !p.Line(noticed{kind, q, n.Decision}) {
 		p.Fold(fmt.Sprintf("%s %s  %-10s %s: %s  %s", p.Clock(), term.Printable(q.ID), term.OrDash(term.Printable(q.Session)),
