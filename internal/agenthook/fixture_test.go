@@ -14,13 +14,17 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/agenthook"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	testkit.Parallel(8) // they wait for routers that are away
+	goleak.VerifyTestMain(m)
+}
 
 // bus is a router with one hook, whose handler a test sets.
 type bus struct {

@@ -22,7 +22,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	testkit.Parallel(8) // they wait for people
+	goleak.VerifyTestMain(m)
+}
 
 // service returns a replica's service on a server, which does not run yet.
 func service(t *testing.T, s natsx.InProcess, o approvals.Options) *approvals.Service {

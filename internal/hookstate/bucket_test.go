@@ -22,7 +22,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	testkit.Parallel(8) // they wait for watches
+	goleak.VerifyTestMain(m)
+}
 
 // open makes a store on a server, as one process of several would.
 func open(t *testing.T, s *embedded.Server) *hookstate.Bucket {

@@ -22,7 +22,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	testkit.Parallel(8) // they wait for leases
+	goleak.VerifyTestMain(m)
+}
 
 // replica starts a replica's registry on a server, and waits until it holds a lease.
 func replica(t *testing.T, s natsx.InProcess, o registry.Options) *registry.Registry {

@@ -20,7 +20,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	testkit.Parallel(8) // they wait for watches
+	goleak.VerifyTestMain(m)
+}
 
 // open returns a replica's store on a server.
 func open(t *testing.T, s natsx.InProcess) *session.Store {

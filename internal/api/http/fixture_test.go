@@ -20,7 +20,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	testkit.Parallel(8) // they wait for hooks and people
+	goleak.VerifyTestMain(m)
+}
 
 // bus is a router on a NATS server of its own that asks for credentials, with an agent that
 // has a token.

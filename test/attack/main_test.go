@@ -1,0 +1,13 @@
+package attack
+
+import (
+	"os"
+	"testing"
+
+	"github.com/hookrouter/hookrouter/internal/testkit"
+)
+
+func TestMain(m *testing.M) {
+	testkit.Parallel(8) // they wait for routers, leases and people
+	os.Exit(m.Run())
+}
