@@ -86,8 +86,14 @@ func newFourEyes(t *testing.T) *fourEyes {
 // execute sends an event as an agent, and does not wait for people.
 func (b *fourEyes) execute(from, event, data string) verdict.Verdict {
 	b.t.Helper()
+	return b.executeAs(from, events.NewID(), event, data)
+}
+
+// executeAs is execute for an event with an id.
+func (b *fourEyes) executeAs(from, id, event, data string) verdict.Verdict {
+	b.t.Helper()
 	m, err := b.conn(from).Conn().RequestMsgWithContext(b.ctx, &nats.Msg{Subject: "hooks.execute." + strings.Replace(event, ":", ".", 1), Data: []byte(data), Header: nats.Header{
-		"ce-specversion": {"1.0"}, "ce-id": {events.NewID()}, "ce-source": {"/coder"}, "ce-type": {event}, "ce-subject": {"s1"}, "Hook-Wait-Ms": {"1"},
+		"ce-specversion": {"1.0"}, "ce-id": {id}, "ce-source": {"/coder"}, "ce-type": {event}, "ce-subject": {"s1"}, "Hook-Wait-Ms": {"1"},
 	}})
 	if err != nil || m.Header.Get("Nats-Service-Error-Code") != "" {
 		b.t.Fatalf("%v, %v", m, err)
