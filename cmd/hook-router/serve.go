@@ -68,7 +68,7 @@ type serve struct {
 	InjectionBudget int `name:"injection-budget-per-turn" env:"HOOK_ROUTER_INJECTION_BUDGET_PER_TURN" default:"10000" help:"Injection budget of a turn, in tokens of four characters; a session may lower it."`
 
 	Guards        string        `env:"HOOK_ROUTER_GUARDS" type:"existingfile" placeholder:"FILE" help:"Guards that must be in force, and that no worker can weaken."`
-	LabelMemory   time.Duration `env:"HOOK_ROUTER_LABEL_MEMORY" default:"1h" help:"How long labels of a session hold for all sessions of its proven sender, so that a new id escapes nothing."`
+	LabelMemory   time.Duration `env:"HOOK_ROUTER_LABEL_MEMORY" default:"1h" help:"How long labels of a session hold for all sessions of its proven sender, so that a new id escapes nothing; 0: off."`
 	UnknownEvents string        `env:"HOOK_ROUTER_UNKNOWN_EVENTS" enum:"deny,warn,allow" default:"warn" help:"Events that are neither standard nor named by a hook: deny, warn (once for each name) or allow."`
 
 	Approvals              string        `env:"HOOK_ROUTER_APPROVALS" enum:"on,off" default:"on" help:"Whether people are asked: on or off; off denies every approval request."`
