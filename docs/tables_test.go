@@ -194,37 +194,48 @@ func flagTable(t *testing.T, dir, structName, prefix string) string {
 	return b.String()
 }
 
-// commandTable makes the list of the commands that the struct commands declares.
+// commandTable makes the list of the commands that the struct commands declares, with
+// all of one noun in one item.
 func commandTable(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
-	var add func(prefix, dir, structName string)
-	add = func(prefix, dir, structName string) {
-		for _, f := range structFields(t, dir, structName) {
-			if _, isCommand := f.tag.Lookup("cmd"); !isCommand {
-				continue
+	for _, f := range structFields(t, dir, "commands") {
+		name := kebab(f.name)
+		all := usages(t, name, f)
+		help := strings.TrimSuffix(f.tag.Get("help"), ".")
+		if len(all) == 1 {
+			b.WriteString(item("`" + all[0] + "`: " + help))
+			continue
+		}
+		for i := range all {
+			all[i] = strings.TrimPrefix(all[i], name+" ")
+		}
+		b.WriteString(item("`" + name + "`: " + help + ": " + code(all, ", ")))
+	}
+	return b.String()
+}
+
+// usages are the command that a field declares, with its arguments, or the commands below it.
+func usages(t *testing.T, name string, f structField) []string {
+	t.Helper()
+	var below []string
+	args := name
+	for _, sub := range structFields(t, f.dir, f.typ) {
+		if _, isCommand := sub.tag.Lookup("cmd"); isCommand {
+			below = append(below, usages(t, name+" "+kebab(sub.name), sub)...)
+		}
+		if _, isArg := sub.tag.Lookup("arg"); isArg {
+			arg := cmp.Or(sub.tag.Get("name"), kebab(sub.name))
+			if _, optional := sub.tag.Lookup("optional"); optional {
+				arg = "[" + arg + "]"
 			}
-			before := b.Len()
-			add(prefix+kebab(f.name)+" ", f.dir, f.typ)
-			if b.Len() > before {
-				continue // it only has commands of its own
-			}
-			usage := prefix + kebab(f.name)
-			for _, arg := range structFields(t, f.dir, f.typ) {
-				if _, isArg := arg.tag.Lookup("arg"); !isArg {
-					continue
-				}
-				name := cmp.Or(arg.tag.Get("name"), kebab(arg.name))
-				if _, optional := arg.tag.Lookup("optional"); optional {
-					name = "[" + name + "]"
-				}
-				usage += " " + name
-			}
-			b.WriteString(item("`" + usage + "`: " + strings.TrimSuffix(f.tag.Get("help"), ".")))
+			args += " " + arg
 		}
 	}
-	add("", dir, "commands")
-	return b.String()
+	if below != nil {
+		return below
+	}
+	return []string{args}
 }
 
 var (
