@@ -5,8 +5,21 @@ import contextlib
 
 import pytest
 
-from hookrouter import Agent, Approver, Denied, HookRegistry, HookResult, Registration, ToolCall, Worker, connect
-from hookrouter.testing import EventRecorder, FakeContext, FakeDisplay, ScriptedApprover, ScriptedOrchestrator
+from hookrouter import (
+    Agent,
+    ApprovalNeeds,
+    Approver,
+    ApproverGroup,
+    Denied,
+    HookRegistry,
+    HookResult,
+    PassOn,
+    Registration,
+    ToolCall,
+    Worker,
+    connect,
+)
+from hookrouter.testing import EventRecorder, FakeContext, FakeDisplay, Router, ScriptedApprover, ScriptedOrchestrator
 
 
 async def ask(event, data):
@@ -116,3 +129,41 @@ async def test_the_scripted_parts_make_a_turn(hook_router):
     names = [name for name, _ in recorder.get_events()]
     assert names == ["prompt:submit", "tool:pre", "tool:post", "orchestrator:complete", "prompt:submit", "tool:pre"]
     assert recorder.get_events("tool:post")[0][1]["tool_result"] == {"output": 1}
+
+
+async def test_where_a_group_must_allow_a_model_passes_on(tmp_path, monkeypatch):
+    groups = tmp_path / "groups.yaml"
+    groups.write_text(
+        "people: {ann: {identities: [console ann]}}\ngroups: {owners: [ann]}\nmodels: [nats admin/admin]\n"
+    )
+    router = Router(tmp_path / "router", auth=True, flags=[f"--approval-groups={groups}"]).start()
+    try:
+        for name, value in router.env().items():
+            monkeypatch.setenv(name, value)
+        async with connect(role="worker") as serving, connect(role="admin") as reviewing, connect() as client:
+            worker = Worker(serving)
+            for hook, group in (("deploys", "owners"), ("nobodys", "strangers")):
+                needs = ApprovalNeeds([ApproverGroup(group)], exclude_requester=True)
+                registration = Registration(id=hook, events=[f"{hook}:start"], approval=needs)
+                await worker.register(registration, ask)
+            refused = await Agent(client).execute("nobodys:start", {"n": 1})
+            assert 'no group "strangers"' in refused.reason
+
+            class Reviewer:
+                def request_approval(self, prompt, options, timeout, default):
+                    raise PassOn("a test machine")
+
+            running = asyncio.create_task(Approver(reviewing, Reviewer()).run())
+            asked = asyncio.create_task(Agent(client).execute("deploys:start", {"n": 2}))
+            look = Approver(reviewing)
+            while not (found := [e for e in await look.open() if e.get("reviews")]):
+                await asyncio.sleep(0.01)
+            assert [(r["note"], r["model"]) for r in found[0]["reviews"]] == [("a test machine", True)]
+            assert found[0]["progress"] == "0 of 1; needs 1 of owners"
+            await look.answer(found[0]["id"], "Deny")
+            assert not (await asked).permitted
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+            await worker.close()
+    finally:
+        router.kill()

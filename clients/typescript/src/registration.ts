@@ -2,6 +2,14 @@
 
 import { checkChannel, checkHook, checkPattern } from "./names.js"
 
+/** Whose approval it takes where a hook asks: so many people of each group, whom the router's operator names. */
+export interface ApprovalNeeds {
+  /** Who is in two groups counts for one of them; a count is 1 where it is not given. */
+  approvers: { group: string; count?: number }[]
+  /** Nobody approves what they asked for themselves. */
+  exclude_requester?: boolean
+}
+
 /** How a hook or a contributor is called, with the names of the wire protocol. */
 export interface Registration {
   /** Unique on the bus. */
@@ -27,6 +35,8 @@ export interface Registration {
   durable?: boolean
   /** The hook never changes the event, and a call in vain does no harm: neighbors of that kind are called at the same time. */
   effect?: "validate"
+  /** Where the hook asks a person; without it anyone who may answer decides. */
+  approval?: ApprovalNeeds
   /** Calling it twice for one event does no harm. */
   replay_safe?: boolean
   /** Of the hook's code: an older one can't replace a newer one. */
@@ -35,7 +45,7 @@ export interface Registration {
 
 const known = new Set([
   "id", "name", "events", "channels", "priority", "timeout_ms", "on_failure", "match", "mode", "session_id", "durable",
-  "effect", "replay_safe", "version",
+  "effect", "approval", "replay_safe", "version",
 ])
 
 /** Returns a copy of a registration, or says what is wrong with it. The router checks the rest. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 
 import { type Msg, createInbox, headers } from "@nats-io/transport-node"
 
-import { type Handler, type HookResult, RouterError, allow, deny } from "../src/index.js"
+import { type Handler, type HookResult, RouterError, allow, ask, deny } from "../src/index.js"
 import { encodeResult } from "../src/result.js"
 import { Router, happens } from "./router.js"
 
@@ -166,4 +166,13 @@ test("calls beyond the limit wait for their turn", async (t) => {
   const agent = (await router.client("agent")).agent()
   const all = await Promise.all(Array.from({ length: 20 }, () => agent.execute("tool:pre", {})))
   assert.ok(all.every((x) => x.permitted))
+})
+
+test("a registration says whose approval it takes", async (t) => {
+  const router = await Router.start(t)
+  const asking = ask("Deploy?")
+  await router.guard(() => asking, { approval: { approvers: [{ group: "strangers", count: 2 }], exclude_requester: true } })
+  const { permitted, reason } = await (await router.client("agent")).agent().execute("tool:pre", {})
+  assert.equal(permitted, false)
+  assert.match(reason, /no group "strangers"/)
 })

@@ -38,9 +38,9 @@ from .errors import (
     WrongProcess,
 )
 from .hooks import HookRegistry
-from .interfaces import ApprovalSystem, ContextManager, DisplaySystem
+from .interfaces import ApprovalSystem, ContextManager, DisplaySystem, PassOn
 from .models import ContextInjection, HookResult
-from .registration import Call, Registration, current_call
+from .registration import ApprovalNeeds, ApproverGroup, Call, Registration, current_call
 from .run import Run
 from .session import Session
 from .tools import ToolCall, run_tool
@@ -52,8 +52,10 @@ __version__ = "0.1.0"
 __all__ = [
     "Agent",
     "Approval",
+    "ApprovalNeeds",
     "ApprovalSystem",
     "Approver",
+    "ApproverGroup",
     "Call",
     "Client",
     "Code",
@@ -75,6 +77,7 @@ __all__ = [
     "Message",
     "NoRouter",
     "OtherData",
+    "PassOn",
     "PendingError",
     "Registration",
     "RouterError",

@@ -12,7 +12,7 @@ from nats.aio.msg import Msg
 from . import _json
 from .client import Client, Request, Retry
 from .errors import HookRouterError, InvalidReply, RouterError
-from .interfaces import ApprovalSystem, settled
+from .interfaces import ApprovalSystem, PassOn, settled
 
 
 class Approver:
@@ -54,6 +54,11 @@ class Approver:
         body: dict[str, Any] = {"option": option, "by": self._by, "note": note, "data_sha256": data_sha256}
         body = {name: value for name, value in body.items() if value or name == "option"}
         return await self._approve(approval, body | ({"free_text": True} if free_text else {}))
+
+    async def pass_on(self, approval: str, note: str = "") -> None:
+        """Leave the decision to others. The router takes that from people and models that it knows."""
+        body = {"pass": True, "note": note, "by": self._by}
+        await self._approve(approval, {k: v for k, v in body.items() if v})
 
     async def fail(self, approval: str, error: str) -> None:
         """Say that the approval system failed: the approval request's default decides."""
@@ -106,6 +111,12 @@ class Approver:
         default: Any = "allow" if entry.get("default") == "allow" else "deny"
         try:
             chosen = await settled(self.system.request_approval(str(entry.get("prompt", "")), options, left, default))
+        except PassOn as passed:
+            try:
+                await self.pass_on(approval, str(passed))
+            except RouterError as error:
+                self.client.log.warning("approval request %s was not passed on: %s", approval, error)
+            return
         except TimeoutError:
             return  # nobody answered: the router knows what that means
         except Exception as error:

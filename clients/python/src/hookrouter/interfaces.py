@@ -40,7 +40,14 @@ class ApprovalSystem(Protocol):
     def request_approval(
         self, prompt: str, options: list[str], timeout: float, default: Literal["allow", "deny"]
     ) -> Awaitable[str] | str:
-        """Return the option that was chosen. TimeoutError: nobody chose in time."""
+        """Return the option that was chosen. TimeoutError: nobody chose in time. PassOn: others are to choose."""
+
+
+class PassOn(Exception):
+    """Raised by an approval system to leave the decision to others, who are shown its text.
+
+    A model that reviews denies or passes on: the router never counts what it allows.
+    """
 
 
 async def settled(value: Awaitable[T] | T) -> T:

@@ -15,6 +15,29 @@ Mode = Literal["enforce", "shadow", "observe"]
 Effect = Literal["", "validate"]
 
 
+@dataclass(frozen=True)
+class ApproverGroup:
+    """So many people of a group, which the router's operator names."""
+
+    group: str
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class ApprovalNeeds:
+    """Whose approval it takes where a hook asks."""
+
+    approvers: Sequence[ApproverGroup]
+    """The groups that must allow; who is in two counts for one of them."""
+    exclude_requester: bool = False
+    """Nobody approves what they asked for themselves."""
+
+    def body(self) -> dict[str, Any]:
+        """Return what is sent."""
+        groups = [{"group": g.group, "count": g.count} for g in self.approvers]
+        return {"approvers": groups, "exclude_requester": self.exclude_requester}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Registration:
     """Which events a hook wants, and how it is called. Unset members mean the protocol's defaults."""
@@ -39,6 +62,8 @@ class Registration:
     effect: Effect = ""
     """validate: the hook never changes the event, and does no harm when it is called in vain. The router calls
     neighbors of that kind at the same time."""
+    approval: ApprovalNeeds | None = None
+    """Whose approval it takes where the hook asks; None: that of anyone who may answer."""
     replay_safe: bool = False
     version: str = ""
     none_passes: bool | None = field(default=None, metadata={"local": True})
@@ -80,6 +105,8 @@ class Registration:
             value = getattr(self, f.name)
             if not f.metadata.get("local") and value != f.default:
                 out[f.name] = list(value) if f.name in ("events", "channels") else value
+        if self.approval:
+            out["approval"] = self.approval.body()
         return {**out, "instance": instance, "protocol": 2}
 
 
