@@ -60,7 +60,7 @@ func (v *validation) check(ctx context.Context, event string, given variant) err
 func (v *validation) excuse(err error, given variant, kept string) (detail string, ok bool) {
 	var refusal *wire.Error
 	switch {
-	case errors.Is(err, context.DeadlineExceeded) && v.hook.Mode == chain.Observe:
+	case errors.Is(err, context.DeadlineExceeded) && v.hook.Observes():
 		return "no answer, and an observer need not give one", true
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("no answer within its time-out of %s", v.hook.Timeout()), false
@@ -87,7 +87,7 @@ func panicked(refusal *wire.Error) bool {
 
 // count counts time-outs in a row.
 func (v *validation) count(err error) error {
-	if !errors.Is(err, context.DeadlineExceeded) || v.hook.Mode == chain.Observe {
+	if !errors.Is(err, context.DeadlineExceeded) || v.hook.Observes() {
 		v.timeouts = 0
 		return nil
 	}
@@ -140,7 +140,7 @@ func (v *validation) event(name string, data []byte) events.Event {
 // call calls the hook as the router does, within the hook's time-out.
 func (v *validation) call(ctx context.Context, event string, data []byte) (reply []byte, took time.Duration, err error) {
 	timeout := v.hook.Timeout()
-	if v.hook.Mode == chain.Observe {
+	if v.hook.Observes() {
 		timeout = min(timeout, observerPatience)
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)

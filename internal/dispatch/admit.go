@@ -36,19 +36,21 @@ func (r Request) agent() string { return cmp.Or(r.Emitter, r.Event.Source) }
 
 // event is one admitted request on its way through the stages.
 type event struct {
-	request  Request
-	hooks    []*chain.Entry // in execution order
-	frozen   *freeze.Order  // what an operator froze it by; nil: nothing
-	pinned   []*chain.Entry // those of them that an operator pinned
-	asker    *chain.Call    // what pinned guards ask; nil: nothing
-	asking   []chain.Call   // what each of them asks, where there are several
-	data     []byte         // what the first hook gets
-	chainID  string
-	timeout  time.Duration
-	admitted time.Time
-	channel  Channel
-	trace    *telemetry.Trace
-	observed telemetry.Chain // what the observer gets at the end
+	request   Request
+	hooks     []*chain.Entry           // in execution order
+	frozen    *freeze.Order            // what an operator froze it by; nil: nothing
+	pinned    []*chain.Entry           // those of them that an operator pinned
+	asker     *chain.Call              // what pinned guards ask; nil: nothing
+	asking    []chain.Call             // what each of them asks, where there are several
+	data      []byte                   // what the first hook gets
+	late      []chain.ContextInjection // of earlier events, which its verdict has
+	lateWaits bool                     // there may be some
+	chainID   string
+	timeout   time.Duration
+	admitted  time.Time
+	channel   Channel
+	trace     *telemetry.Trace
+	observed  telemetry.Chain // what the observer gets at the end
 }
 
 func (ev *event) name() string    { return ev.request.Event.Name }

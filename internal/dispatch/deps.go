@@ -83,8 +83,11 @@ type Reply struct {
 // Sessions is the state of sessions that all replicas share. A session is named as
 // sessionid.Of does.
 type Sessions interface {
-	// Begin starts a turn, as the event means it.
-	Begin(ctx context.Context, session, event string) error
+	// Begin starts a turn, as the event means it. late says whether injections wait for it.
+	Begin(ctx context.Context, session, event string) (late bool, err error)
+	// Keep keeps an injection whose event was admitted at since for the session's next turn;
+	// kept is false where the session ended meanwhile.
+	Keep(ctx context.Context, session string, since time.Time, text chain.ContextInjection) (kept bool, err error)
 	// Limit lowers the session's injection limits.
 	Limit(ctx context.Context, session string, limits verdict.Limits) error
 	// End forgets the session.
@@ -92,8 +95,9 @@ type Sessions interface {
 	// Used is how many tokens the turn has used, as far as this replica has seen.
 	Used(session string) int
 	// Spend charges what a verdict injects to the turn. compose is called again where
-	// another replica was first.
-	Spend(ctx context.Context, session, event string, compose func(lowered verdict.Limits, used int) verdict.Verdict) (verdict.Verdict, error)
+	// another replica was first. taker is the id of an event that takes what waits for the
+	// turn; empty for one that leaves it.
+	Spend(ctx context.Context, session, event, taker string, compose func(lowered verdict.Limits, used int, late []chain.ContextInjection) verdict.Verdict) (verdict.Verdict, error)
 	// Revoke takes grants back: all, or those of a hook, or of a hook and prompt; of every
 	// sender's session with an id, where the name has no sender.
 	Revoke(ctx context.Context, session, hook, prompt string) (revoked int, err error)
@@ -160,9 +164,9 @@ type Observer interface {
 	Chain(*telemetry.Trace, *telemetry.Chain)
 	// Gathered is Chain for the contributions to a channel, which are nobody's event.
 	Gathered(*telemetry.Trace, *telemetry.Chain)
-	// Shadow is called for each answer of a shadow hook; failed where it gave none.
+	// Shadow is called for each answer of a hook in mode shadow or async; failed where it gave none.
 	Shadow(tr *telemetry.Trace, call telemetry.Answer, action chain.Action, failed bool)
-	// ShadowDropped is called for each shadow call over the limit.
+	// ShadowDropped is called for each such call over the limit.
 	ShadowDropped(hook string)
 	// Asked is called when an approval request was opened. The context that is returned
 	// names its span.

@@ -108,7 +108,7 @@ type Dependencies struct {
 }
 
 // Dispatcher decides events. It is safe for concurrent use. [Dispatcher.Wait] for
-// its shadow calls before the transport closes.
+// its calls in mode shadow and async before the transport closes.
 type Dispatcher struct {
 	opts      Options
 	hooks     Hooks
@@ -121,12 +121,14 @@ type Dispatcher struct {
 	view      View
 	observer  Observer
 
-	seats    seats // of sessions
-	senders  seats
-	unknown  unknown
-	shadows  shadows
-	counters counters
-	log      *slog.Logger
+	seats      seats // of sessions
+	senders    seats
+	unknown    unknown
+	shadows    shadows
+	lates      shadows
+	latecomers seats // calls in mode async
+	counters   counters
+	log        *slog.Logger
 }
 
 // New makes a dispatcher.
@@ -140,11 +142,15 @@ func New(deps Dependencies, o Options) *Dispatcher {
 		hooks: deps.Hooks, freezes: deps.Freezes, transport: deps.Transport, sessions: deps.Sessions,
 		approvals: deps.Approvals, labels: deps.Labels, journal: deps.Journal, view: deps.View, observer: deps.Observer,
 		seats: seats{limit: o.MaxPerSession, of: "session"}, senders: seats{limit: o.MaxPerAgent, of: "agent"}, shadows: newShadows(maxShadows),
+		lates: newShadows(maxLates), latecomers: seats{limit: maxLatesOfOne, of: "agent"},
 	}
 }
 
-// Wait waits for the shadow calls that are under way.
-func (d *Dispatcher) Wait() { d.shadows.wait() }
+// Wait waits for the calls in mode shadow and async that are under way.
+func (d *Dispatcher) Wait() {
+	d.shadows.wait()
+	d.lates.wait()
+}
 
 // Counters are totals since the start, for service discovery: calls of shadow hooks,
 // hooks that failed open, failures by class.

@@ -92,7 +92,9 @@ func (d *Dispatcher) beginTurn(ctx context.Context, ev *event) error {
 	case ev.session() == "":
 		return nil
 	case ev.name() == events.PromptSubmit, ev.name() == events.ExecutionStart:
-		return d.sessions.Begin(ctx, ev.owned(), ev.name())
+		waits, err := d.sessions.Begin(ctx, ev.owned(), ev.name())
+		ev.lateWaits = waits
+		return err
 	case ev.name() == events.SessionStart:
 		if limits := mountedLimits(ev.sent()); limits != (verdict.Limits{}) {
 			return d.sessions.Limit(ctx, ev.owned(), limits)

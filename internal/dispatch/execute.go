@@ -59,12 +59,14 @@ func (d *Dispatcher) Execute(ctx context.Context, req Request) (*Answer, error) 
 func (d *Dispatcher) coordinate(ctx context.Context, ev *event, out chain.Outcome) (verdict.Verdict, error) {
 	now := time.Now()
 	compose := func(limits verdict.Limits, used int) verdict.Verdict {
-		return verdict.Compose(out, ev.request.Event, limits, used, now)
+		return verdict.Compose(ev.withLate(out), ev.request.Event, limits, used, now)
 	}
-	if !verdict.Injects(out) || ev.session() == "" {
+	taker := ev.takesLate(out)
+	if !verdict.Injects(out) && taker == "" || ev.session() == "" {
 		return compose(d.opts.Injection, d.sessions.Used(ev.owned())), nil
 	}
-	v, err := d.sessions.Spend(ctx, ev.owned(), ev.name(), func(lowered verdict.Limits, used int) verdict.Verdict {
+	v, err := d.sessions.Spend(ctx, ev.owned(), ev.name(), taker, func(lowered verdict.Limits, used int, late []chain.ContextInjection) verdict.Verdict {
+		ev.late = late
 		return compose(d.opts.Injection.Lowered(lowered), used)
 	})
 	for _, w := range v.Warnings {

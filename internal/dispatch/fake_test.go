@@ -138,17 +138,24 @@ func (f *fakes) Call(ctx context.Context, call dispatch.Call) (dispatch.Reply, e
 	return dispatch.Reply{}, chain.ErrNoResponder
 }
 
-func (f *fakes) Begin(context.Context, string, string) error { f.note("turn"); return nil }
-func (f *fakes) End(context.Context, string) error           { f.note("session ends"); return nil }
-func (f *fakes) Used(string) int                             { return 0 }
+func (f *fakes) Begin(context.Context, string, string) (bool, error) {
+	f.note("turn")
+	return false, nil
+}
+
+func (f *fakes) Keep(context.Context, string, time.Time, chain.ContextInjection) (bool, error) {
+	return true, nil
+}
+func (f *fakes) End(context.Context, string) error { f.note("session ends"); return nil }
+func (f *fakes) Used(string) int                   { return 0 }
 
 func (f *fakes) Limit(_ context.Context, _ string, l verdict.Limits) error {
 	f.note("limits %d %d", l.Size, l.Budget)
 	return nil
 }
 
-func (f *fakes) Spend(_ context.Context, _, _ string, compose func(verdict.Limits, int) verdict.Verdict) (verdict.Verdict, error) {
-	return compose(verdict.Limits{}, 0), nil
+func (f *fakes) Spend(_ context.Context, _, _, _ string, compose func(verdict.Limits, int, []chain.ContextInjection) verdict.Verdict) (verdict.Verdict, error) {
+	return compose(verdict.Limits{}, 0, nil), nil
 }
 
 func (f *fakes) Revoke(_ context.Context, _, _, _ string) (int, error) { return len(f.grants), nil }

@@ -66,23 +66,33 @@ func answered(call *chain.Call) string {
 	return string(call.Result.Action)
 }
 
-// notifyObservers sends the chained data to the hooks in mode observe.
+// notifyObservers sends the chained data to the hooks in mode observe, and calls those in
+// mode async.
 func (d *Dispatcher) notifyObservers(ev *event, data []byte) {
 	for _, entry := range ev.hooks {
-		if entry.Mode == chain.Observe {
+		switch entry.Mode {
+		case chain.Observe:
 			d.notifyHook(ev, entry, data)
+		case chain.Async:
+			d.callLate(ev, entry, data)
 		}
 	}
 }
 
+// wantedBy reports whether the match of a hook holds for the event with the chained data.
+func (ev *event) wantedBy(entry *chain.Entry, data []byte) bool {
+	if entry.Condition == nil {
+		return true
+	}
+	in := ev.request.Event
+	in.Data = data
+	wanted, err := entry.Condition(chain.ViewOf(in))
+	return err == nil && wanted
+}
+
 func (d *Dispatcher) notifyHook(ev *event, entry *chain.Entry, data []byte) {
-	if entry.Condition != nil {
-		in := ev.request.Event
-		in.Data = data
-		wanted, err := entry.Condition(chain.ViewOf(in))
-		if err != nil || !wanted {
-			return
-		}
+	if !ev.wantedBy(entry, data) {
+		return
 	}
 	data, err := d.visible(entry.ID, data)
 	if err == nil {

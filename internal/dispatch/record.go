@@ -99,7 +99,7 @@ func (d *Dispatcher) executed(ev *event, out chain.Outcome, v verdict.Verdict) *
 	r := d.records(ev)
 	if r != nil {
 		r.calls(out)
-		r.delivered(out, v)
+		r.delivered(ev.withLate(out), v)
 		r.result(out, string(v.Action), v.Reason, approvalID(v))
 	}
 	return r

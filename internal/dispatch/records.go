@@ -111,7 +111,7 @@ func (r *records) injection(call *chain.Call, v verdict.Verdict) {
 		one.Dropped = "asked"
 	}
 	for _, known := range slices.Concat(v.Injected, v.Dropped) {
-		if known.HookID == call.Entry.ID {
+		if known.HookID == call.Entry.ID && known.Bytes == len(text) {
 			one = known
 		}
 	}
@@ -121,7 +121,7 @@ func (r *records) injection(call *chain.Call, v verdict.Verdict) {
 	}
 	r.add(audit.InjectionKind, call.Entry.ID, action, audit.Injection{
 		Role: string(cmp.Or(call.Result.ContextInjectionRole, chain.RoleSystem)), Ephemeral: call.Result.Ephemeral,
-		Bytes: one.Bytes, Tokens: one.Tokens, Cleaned: one.Cleaned, Dropped: one.Dropped, Text: r.view.TextOf(r.ev.session(), text),
+		Bytes: one.Bytes, Tokens: one.Tokens, Cleaned: one.Cleaned, Dropped: one.Dropped, Late: call.Entry.Mode == chain.Async, Text: r.view.TextOf(r.ev.session(), text),
 	})
 }
 

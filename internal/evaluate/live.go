@@ -53,7 +53,7 @@ func (l *Live) Replay(ctx context.Context, c *Recording) (Outcome, error) {
 	}
 	var entries []*chain.Entry
 	for _, h := range hooks {
-		if h.Mode == chain.Observe || h.Mode == chain.Shadow && !l.shadows {
+		if h.Mode == chain.Observe || h.Mode == chain.Async || h.Mode == chain.Shadow && !l.shadows {
 			continue
 		}
 		entries = append(entries, &chain.Entry{

@@ -70,7 +70,7 @@ func (c *Hooks) Try(ctx context.Context, ev events.Event) (Verdict, error) {
 	ev.Data = out.Data
 	view := chain.ViewOf(ev)
 	for _, entry := range entries {
-		if entry.Mode == chain.Observe {
+		if entry.Observes() {
 			did[entry.ID] = c.tell(ctx, entry, view, ev)
 		}
 	}
@@ -148,7 +148,7 @@ type Options struct {
 
 // may reports whether a hook may be called.
 func (o Options) may(h workerfile.Hook) bool {
-	return o.RunAll || h.Registration.ReplaySafe || !h.Acts && h.Registration.Mode != chain.Observe
+	return o.RunAll || h.Registration.ReplaySafe || !h.Acts && !h.Registration.Observes()
 }
 
 // undecidedText is why nothing was decided of an event, for people.

@@ -24,6 +24,7 @@ type State struct {
 	Used       int            `json:"used"` // tokens injected in this turn
 	Limits     verdict.Limits `json:"limits"`
 	Injections []Injection    `json:"injections,omitempty"` // of this turn, the newest last
+	Late       []Late         `json:"late,omitempty"`       // that no turn has taken, the newest last
 	Grants     []Grant        `json:"grants,omitempty"`
 	Revoked    []string       `json:"revoked,omitempty"` // ids of approvals that must not be remembered again
 	Ended      *time.Time     `json:"ended,omitempty"`   // the last end

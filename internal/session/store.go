@@ -15,6 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/sessionid"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -164,8 +165,14 @@ func (s *Store) update(ctx context.Context, at place, change func(*State) (chang
 }
 
 // Begin begins a turn of a session, as the event says; an empty event always does.
-func (s *Store) Begin(ctx context.Context, id, event string) error {
-	return s.Update(ctx, id, func(state *State) bool { state.begin(event); return true })
+// late says whether injections wait for it.
+func (s *Store) Begin(ctx context.Context, id, event string) (late bool, err error) {
+	err = s.Update(ctx, id, func(state *State) bool {
+		state.begin(event)
+		late = len(state.Late) > 0
+		return true
+	})
+	return late, err
 }
 
 // Limit stores the limits that a session asks for; they only ever lower the router's.
@@ -258,16 +265,22 @@ func (s *Store) owned(ctx context.Context, id string) (list []State, err error) 
 
 // Spend charges what a verdict injects to the turn of a session, and returns the verdict.
 // compose makes it of the session's own limits and of the tokens that the turn has used;
-// it is called again where another replica wrote first.
-func (s *Store) Spend(ctx context.Context, id, event string, compose func(lowered verdict.Limits, used int) verdict.Verdict) (v verdict.Verdict, err error) {
+// it is called again where another replica wrote first. taker is the id of an event that
+// takes the late injections; empty for one that leaves them.
+func (s *Store) Spend(ctx context.Context, id, event, taker string, compose func(lowered verdict.Limits, used int, late []chain.ContextInjection) verdict.Verdict) (v verdict.Verdict, err error) {
 	err = s.Update(ctx, id, func(state *State) bool {
-		v = compose(state.Limits, state.Used)
+		var late []chain.ContextInjection
+		waited := taker != "" && len(state.Late) > 0
+		if waited {
+			late = state.takeLate(taker, time.Now())
+		}
+		v = compose(state.Limits, state.Used, late)
 		delivered := make([]Injection, len(v.Injected))
 		for i, one := range v.Injected {
 			delivered[i] = Injection{Event: event, Hook: one.Hook, Bytes: one.Bytes, Tokens: one.Tokens, Time: events.Now()}
 		}
 		state.Spend(v.InjectedTokens, delivered...)
-		return len(delivered) > 0
+		return len(delivered) > 0 || waited
 	})
 	return v, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -52,7 +53,7 @@ func get(t *testing.T, s *session.Store, id string) session.State {
 // spend injects n tokens into the session "s1", whatever the budget.
 func spend(t *testing.T, s *session.Store, n int) {
 	t.Helper()
-	_, err := s.Spend(t.Context(), "s1", "tool:pre", func(_ verdict.Limits, used int) verdict.Verdict { return injects(used, n) })
+	_, err := s.Spend(t.Context(), "s1", "tool:pre", "", func(_ verdict.Limits, used int, _ []chain.ContextInjection) verdict.Verdict { return injects(used, n) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func TestTurns(t *testing.T) {
 		{events.PromptSubmit, 4},
 		{"", 5}, // on request
 	} {
-		if err := store.Begin(t.Context(), "s1", step.event); err != nil {
+		if _, err := store.Begin(t.Context(), "s1", step.event); err != nil {
 			t.Fatal(err)
 		}
 		if got := get(t, store, "s1").Turn; got != step.turn {
@@ -112,7 +113,7 @@ func TestATurnBeginsWithItsBudget(t *testing.T) {
 	if one.Event != "tool:pre" || one.Hook != "notes" || one.Bytes != 280 || one.Tokens != 70 || one.Time == "" {
 		t.Errorf("the injection is stored as %+v", one)
 	}
-	if err := store.Begin(t.Context(), "s1", events.PromptSubmit); err != nil {
+	if _, err := store.Begin(t.Context(), "s1", events.PromptSubmit); err != nil {
 		t.Fatal(err)
 	}
 	if state := get(t, store, "s1"); state.Used != 0 || len(state.Injections) != 0 {
@@ -133,7 +134,7 @@ func TestEveryTokenIsSpentOnce(t *testing.T) {
 		store := open(t, server)
 		wg.Go(func() {
 			for range rounds {
-				v, err := store.Spend(t.Context(), "s1", "tool:pre", func(_ verdict.Limits, used int) verdict.Verdict {
+				v, err := store.Spend(t.Context(), "s1", "tool:pre", "", func(_ verdict.Limits, used int, _ []chain.ContextInjection) verdict.Verdict {
 					if used+each > budget {
 						return verdict.Verdict{InjectedTokens: used}
 					}
@@ -162,7 +163,7 @@ func TestNothingInjectedIsNotStored(t *testing.T) {
 	if err := store.Limit(t.Context(), "s1", verdict.Limits{Size: 10, Budget: 20}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := store.Spend(t.Context(), "s1", "tool:pre", func(lowered verdict.Limits, used int) verdict.Verdict {
+	_, err := store.Spend(t.Context(), "s1", "tool:pre", "", func(lowered verdict.Limits, used int, _ []chain.ContextInjection) verdict.Verdict {
 		if lowered != (verdict.Limits{Size: 10, Budget: 20}) || used != 0 {
 			t.Errorf("composed with %+v and %d used", lowered, used)
 		}
@@ -188,7 +189,7 @@ func TestUsedFollowsTheOtherReplicas(t *testing.T) {
 		t.Errorf("the replica that wrote it shows %d tokens", got)
 	}
 	testkit.Eventually(t, "the other replica shows 40 tokens", func() bool { return reader.Used("s1") == 40 })
-	if err := writer.Begin(t.Context(), "s1", events.PromptSubmit); err != nil {
+	if _, err := writer.Begin(t.Context(), "s1", events.PromptSubmit); err != nil {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, "the other replica shows the new turn", func() bool { return reader.Used("s1") == 0 })

@@ -58,6 +58,7 @@ func (h Hook) Place(part jsontext.Pointer) string {
 // hookText is a hook as it stands in a file: a registration, and sections.
 type hookText struct {
 	chain.Registration
+	Async    bool                      `json:"async"` // mode: async
 	Sections map[string]jsontext.Value `json:",embed"`
 }
 
@@ -72,6 +73,14 @@ func hookKeys() []string {
 func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) Hook {
 	var text hookText
 	d.note(d.decode(at, raw, &text))
+	if text.Async {
+		switch text.Mode {
+		case "", chain.Async:
+			text.Mode = chain.Async
+		default:
+			d.note(d.errorAt(at+"/async", fmt.Errorf("async: true is the mode async, and the hook has mode: %s", text.Mode)))
+		}
+	}
 	h := Hook{Registration: text.Registration, doc: d, at: at}
 	var sections []string
 	for _, name := range slices.Sorted(maps.Keys(text.Sections)) {

@@ -74,6 +74,7 @@ type Call struct {
 	Error      string          // the failure's cause
 	FailedOpen bool            // it failed and was let pass
 	Shadow     bool            // its answer does not count
+	Late       bool            // it came after the chain's: what it injects is for the next turn
 	Group      int             // of hooks called at the same time, from 1; 0: called alone, left out
 	Start      time.Time       // when the hook was called, written in UTC with microseconds; zero: left out
 	Took       time.Duration   // written in microseconds
@@ -92,6 +93,7 @@ func (c Call) write(w *events.ObjectWriter) {
 	w.Text("error", c.Error)
 	w.Flag("failed_open", c.FailedOpen)
 	w.Flag("shadow", c.Shadow)
+	w.Flag("late", c.Late)
 	if c.Group > 0 {
 		w.Int("group", int64(c.Group))
 	}
@@ -150,6 +152,7 @@ type Injection struct {
 	Ephemeral bool
 	Dropped   string // why it was not delivered; empty: it was
 	Cleaned   int    // characters that were taken out
+	Late      bool   // its hook was called for an earlier event
 	Text      *Data  // the text, as a JSON string
 }
 
@@ -158,6 +161,7 @@ func (i Injection) write(w *events.ObjectWriter) {
 	w.Int("bytes", int64(i.Bytes))
 	w.Int("tokens", int64(i.Tokens))
 	w.Flag("ephemeral", i.Ephemeral)
+	w.Flag("late", i.Late)
 	w.Text("dropped", i.Dropped)
 	if i.Cleaned > 0 {
 		w.Int("cleaned", int64(i.Cleaned))

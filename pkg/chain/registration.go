@@ -35,6 +35,7 @@ const (
 	Enforce Mode = "enforce" // called in its place, its answer counts
 	Shadow  Mode = "shadow"  // called beside the chain, its answer is only recorded
 	Observe Mode = "observe" // called after the answer, which it cannot change
+	Async   Mode = "async"   // as Observe, and what it injects reaches the session's next turn
 )
 
 // Effect is what a call of a hook may do.
@@ -83,7 +84,7 @@ type Registration struct {
 	OnFailure Policy `json:"on_failure,omitempty"`
 	// Match is a CEL expression over event, session_id, data, tool, labels, emitter and lineage; empty means always.
 	Match string `json:"match,omitempty"`
-	// Mode is enforce, shadow or observe; empty means enforce.
+	// Mode is enforce, shadow, observe or async; empty means enforce.
 	Mode Mode `json:"mode,omitempty"`
 	// SessionID limits the hook to one session; empty means every session.
 	SessionID string `json:"session_id,omitempty"`
@@ -134,6 +135,9 @@ func (r Registration) StaysRegistered() bool {
 // Enforced reports whether the hook's answer counts.
 func (r Registration) Enforced() bool { return r.Mode == Enforce || r.Mode == "" }
 
+// Observes reports whether the hook is called after the answer: in mode [Observe] or [Async].
+func (r Registration) Observes() bool { return r.Mode == Observe || r.Mode == Async }
+
 // validates reports whether the hook may be called beside its neighbors.
 func (r Registration) validates() bool { return r.Effect == Validates && r.Enforced() }
 
@@ -183,6 +187,9 @@ func ParseRegistration(id string, body []byte, spoken int) (r Registration, igno
 	}
 	if r.Effect != "" && max(r.Protocol, spoken) < ProtocolEcho {
 		return r, nil, fmt.Errorf("registration has an effect: it needs protocol %d", ProtocolEcho)
+	}
+	if r.Mode == Async && max(r.Protocol, spoken) < ProtocolEcho {
+		return r, nil, fmt.Errorf("registration has the mode async: it needs protocol %d", ProtocolEcho)
 	}
 	r.ID = cmp.Or(r.ID, id)
 	if r.ID != id {
@@ -254,9 +261,9 @@ func (r Registration) Check() error {
 		return fmt.Errorf(`hook %q: on_failure is %q: "continue" or "deny"`, r.ID, r.OnFailure)
 	}
 	switch r.Mode {
-	case "", Enforce, Shadow, Observe:
+	case "", Enforce, Shadow, Observe, Async:
 	default:
-		return fmt.Errorf(`hook %q: mode is %q: "enforce", "shadow" or "observe"`, r.ID, r.Mode)
+		return fmt.Errorf(`hook %q: mode is %q: "enforce", "shadow", "observe" or "async"`, r.ID, r.Mode)
 	}
 	switch r.Effect {
 	case "", Validates:

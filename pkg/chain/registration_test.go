@@ -108,7 +108,7 @@ func TestParseRegistrationRefuses(t *testing.T) {
 		"a time-out that overflows as a time": {hook(`"timeout_ms":288230376151711744`), "1 to 30000"},
 		"an unknown policy":                   {hook(`"on_failure":"open"`), `"continue" or "deny"`},
 		"a policy in capitals":                {hook(`"on_failure":"Deny"`), `"continue" or "deny"`},
-		"an unknown mode":                     {hook(`"mode":"audit"`), `"enforce", "shadow" or "observe"`},
+		"an unknown mode":                     {hook(`"mode":"audit"`), `"enforce", "shadow", "observe" or "async"`},
 		"a name of 129 characters":            {hook(`"name":"` + strings.Repeat("é", 129) + `"`), "name is longer than 128"},
 		"a name with a line break":            {hook(`"name":"a\nb"`), "name has control characters"},
 		"an instance of 129 characters":       {hook(`"instance":"` + strings.Repeat("i", 129) + `"`), "instance is longer"},

@@ -103,7 +103,7 @@ func Run(ctx context.Context, entries []*Entry, ev events.Event, plan Plan) (out
 	groups := 0
 	defer func() { out.InVain = append(out.InVain, beside.stop()...) }()
 	for i, entry := range entries {
-		if entry.Mode == Observe {
+		if entry.Observes() {
 			continue
 		}
 		if plan.over(ctx, 0) {

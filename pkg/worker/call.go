@@ -61,7 +61,7 @@ type Call struct {
 	Hook        string     // the id of the hook
 	ChainID     string     // one run of a chain, the same for all of its hooks
 	CallID      string     // this one call
-	Mode        chain.Mode // enforce, shadow or observe
+	Mode        chain.Mode // enforce, shadow, observe or async
 	Traceparent string     // the W3C trace context, empty for none
 	Tracestate  string
 }

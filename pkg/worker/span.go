@@ -32,7 +32,7 @@ func begin(ctx context.Context, call Call, ev Event) (context.Context, trace.Spa
 		return ctx, noop.Span{}
 	}
 	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer)}
-	if call.Mode == chain.Observe {
+	if call.Mode == chain.Observe || call.Mode == chain.Async {
 		options = []trace.SpanStartOption{
 			trace.WithSpanKind(trace.SpanKindConsumer), trace.WithNewRoot(), trace.WithLinks(trace.Link{SpanContext: caller}),
 		}

@@ -28,7 +28,7 @@ export interface Registration {
   on_failure?: "continue" | "deny"
   /** A CEL expression; the hook is not called where it is false. */
   match?: string
-  mode?: "enforce" | "shadow" | "observe"
+  mode?: "enforce" | "shadow" | "observe" | "async"
   /** The one session to be called for. */
   session_id?: string
   /** Stay registered without a live instance; true where on_failure is deny. */

@@ -43,7 +43,8 @@ func (a *API) Turn(ctx context.Context, sender string, header wire.Header, data 
 	if err != nil {
 		return err
 	}
-	return a.o.Sessions.Begin(ctx, sessionid.Of(sender, body.Session), "")
+	_, err = a.o.Sessions.Begin(ctx, sessionid.Of(sender, body.Session), "")
+	return err
 }
 
 // EndSession ends a session of the sender; no hook is called.

@@ -64,6 +64,7 @@ type Record struct {
 	Failure    string          `json:"failure"`
 	FailedOpen bool            `json:"failed_open"`
 	Shadow     bool            `json:"shadow"`
+	Late       bool            `json:"late"`
 	Data       *Data           `json:"data"`
 	Changes    json.RawMessage `json:"changes"`
 	Injection  *Data           `json:"injection"`

@@ -68,6 +68,8 @@ func recordText(p *term.Printer, r *query.Record) string {
 		return p.Paint(term.Bold+";"+term.Red, "FAILED OPEN")
 	case r.Failure != "" || r.Kind == audit.ChainRefused || r.Kind == audit.LogKind:
 		return p.Paint(term.Red, term.OrDash(what))
+	case r.Late:
+		return p.Paint(term.Dim, "late: "+what)
 	case r.Shadow:
 		return p.Paint(term.Dim, "would "+what)
 	case r.Kind == audit.HookSkipped:

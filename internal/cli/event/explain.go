@@ -90,7 +90,7 @@ func fate(h agent.Explanation) term.Cell {
 		return term.Red.Cell("failing: " + h.MatchError)
 	case !h.Matches:
 		return term.Dim.Cell("skipped by match")
-	case h.Mode == chain.Observe:
+	case h.Mode == chain.Observe || h.Mode == chain.Async:
 		return term.Plain.Cell("called afterwards")
 	case h.Instances == 0:
 		return term.Red.Cell("failing: no instance")

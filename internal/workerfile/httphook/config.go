@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
-	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
 // Defaults and limits of a [Config].
@@ -82,7 +81,7 @@ func New(s kind.Section, c Config) (kind.Hook, error) {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		idempotent:  c.Idempotent,
-		observes:    s.Registration != nil && s.Registration.Mode == chain.Observe,
+		observes:    s.Registration != nil && s.Registration.Observes(),
 		maxResponse: c.MaxResponse,
 		slots:       make(chan struct{}, c.Concurrency),
 	}

@@ -115,6 +115,7 @@ func (g *generator) hook() *jsonschema.Schema {
 	for _, own := range []string{"instance", "protocol", "channels"} { // the worker says them itself
 		s.Properties.Delete(own)
 	}
+	s.Properties.Set("async", &jsonschema.Schema{Type: "boolean", Description: "async is short for mode: async."})
 	s.Required = []string{"id"}
 	all := kinds.All(kind.Worker{}).Kinds
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -242,7 +243,7 @@ func (g *generator) known(typ reflect.Type) *jsonschema.Schema {
 	case reflect.TypeFor[chain.Policy]():
 		return words(chain.FailOpen, chain.FailClosed)
 	case reflect.TypeFor[chain.Mode]():
-		return words(chain.Enforce, chain.Shadow, chain.Observe)
+		return words(chain.Enforce, chain.Shadow, chain.Observe, chain.Async)
 	case reflect.TypeFor[chain.Role]():
 		return words(chain.RoleSystem, chain.RoleUser, chain.RoleAssistant)
 	case reflect.TypeFor[chain.Level]():

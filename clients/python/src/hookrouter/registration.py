@@ -11,7 +11,7 @@ from typing import Any, Literal
 from . import _names
 
 OnFailure = Literal["continue", "deny"]
-Mode = Literal["enforce", "shadow", "observe"]
+Mode = Literal["enforce", "shadow", "observe", "async"]
 Effect = Literal["", "validate"]
 
 
@@ -82,8 +82,8 @@ class Registration:
             _names.check_channel(channel)
         if self.on_failure not in ("continue", "deny"):
             raise ValueError(f"hook {self.id!r}: on_failure is {self.on_failure!r}: 'continue' or 'deny'")
-        if self.mode not in ("enforce", "shadow", "observe"):
-            raise ValueError(f"hook {self.id!r}: mode is {self.mode!r}: 'enforce', 'shadow' or 'observe'")
+        if self.mode not in ("enforce", "shadow", "observe", "async"):
+            raise ValueError(f"hook {self.id!r}: mode is {self.mode!r}: 'enforce', 'shadow', 'observe' or 'async'")
         if self.effect not in ("", "validate"):
             raise ValueError(f"hook {self.id!r}: effect is {self.effect!r}: 'validate', or ''")
         for name in ("priority", "timeout_ms"):

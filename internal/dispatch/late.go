@@ -1,0 +1,147 @@
+package dispatch
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/pkg/audit"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// Calls in mode async that may be under way: in all, and of one agent, or of one session
+// whose agent is not proven, so that one agent does not take the room of others.
+const (
+	maxLates      = 256
+	maxLatesOfOne = 32
+)
+
+// callLate calls a hook in mode async. The event is answered: all that the hook can do is
+// inject into the next turn of its session.
+func (d *Dispatcher) callLate(ev *event, entry *chain.Entry, data []byte) {
+	if !ev.wantedBy(entry, data) {
+		return
+	}
+	owner := cmp.Or(ev.request.Emitter, ev.owned())
+	started := d.latecomers.take(owner) == nil
+	if started {
+		started = d.lates.start(func() {
+			defer d.latecomers.give(owner)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ev.trace.Context()), entry.Timeout())
+			defer cancel()
+			in := ev.request.Event
+			in.Data = data
+			d.answeredLate(ctx, ev, d.tryCall(ctx, ev, entry, in))
+		})
+		if !started {
+			d.latecomers.give(owner)
+		}
+	}
+	if !started {
+		d.counters.shadowDropped.Add(1)
+		d.observer.ShadowDropped(entry.ID)
+	}
+}
+
+// tryCall calls a hook in mode async and reads what it answers.
+func (d *Dispatcher) tryCall(ctx context.Context, ev *event, entry *chain.Entry, in events.Event) chain.Call {
+	call := chain.Call{Entry: entry, Start: time.Now()}
+	reply, err := d.call(ctx, ev, chain.Async, entry, in)
+	call.Result.Policy = chain.CleanPolicy(reply.Policy)
+	if err == nil {
+		if call.Result, err = resultOf(reply); err == nil {
+			err = d.allowed(entry.ID, call.Result)
+		}
+	}
+	if call.Took, call.Err, call.Failure = time.Since(call.Start), err, chain.FailureOf(err); err != nil {
+		call.Result = chain.Result{Policy: call.Result.Policy}
+	}
+	return call
+}
+
+// answeredLate records what a hook answered, and then keeps what it injects.
+func (d *Dispatcher) answeredLate(ctx context.Context, ev *event, call chain.Call) {
+	when := telemetry.Interval{From: call.Start, To: call.Start.Add(call.Took)}
+	d.observer.Shadow(ev.trace, telemetry.Answer{Entry: call.Entry, When: when, Failure: call.Failure}, call.Result.Action, call.Err != nil)
+	text, _ := verdict.Clean(call.Result.ContextInjection)
+	injects := call.Result.Action == chain.InjectContext && text != "" && ev.session() != ""
+	records := d.late(ev, &call)
+	if !injects {
+		d.note(records)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.opts.ChainTimeout)
+	defer cancel()
+	kept, why, err := false, verdict.Oversize, error(nil)
+	if records != nil {
+		err = d.journal.Record(ctx, records.text)
+		records.free()
+	}
+	if err == nil && len(text) <= d.opts.Injection.Lowered(verdict.Limits{}).Size {
+		kept, err = d.sessions.Keep(ctx, ev.owned(), ev.admitted, chain.NewContextInjection(call, ev.name(), text))
+		why = "ended"
+	}
+	if err != nil {
+		why = "unavailable"
+	}
+	if !kept {
+		d.note(d.lateDropped(ev, &call, text, why))
+		d.log.WarnContext(ev.trace.Context(), "late injection dropped", "hook", call.Entry.ID, "event", ev.name(), "session_id", ev.session(), "chain_id", ev.chainID, "why", why, "error", d.masked(err))
+	}
+}
+
+// late is the record of what a hook in mode async answered.
+func (d *Dispatcher) late(ev *event, call *chain.Call) *records {
+	r := d.records(ev)
+	if r != nil {
+		detail := r.call(call)
+		detail.Shadow, detail.Late = true, true
+		r.add(kindOf(call.Failure), call.Entry.ID, answered(call), detail)
+	}
+	return r
+}
+
+// lateDropped is the record of an injection that no turn will get.
+func (d *Dispatcher) lateDropped(ev *event, call *chain.Call, text, why string) *records {
+	r := d.records(ev)
+	if r != nil {
+		r.add(audit.InjectionKind, call.Entry.ID, "dropped", audit.Injection{
+			Role: string(cmp.Or(call.Result.ContextInjectionRole, chain.RoleSystem)), Ephemeral: call.Result.Ephemeral,
+			Bytes: len(text), Dropped: why, Late: true, Text: r.view.TextOf(ev.session(), text),
+		})
+	}
+	return r
+}
+
+// takesLate is the event's id where its verdict takes the injections that wait for the turn
+// that it begins; empty where it takes none.
+func (ev *event) takesLate(out chain.Outcome) string {
+	if !ev.lateWaits || out.Result.Action == chain.Deny || out.Result.Action == chain.AskUser {
+		return ""
+	}
+	return ev.id()
+}
+
+// withLate is an outcome with the late injections before those of its own hooks.
+func (ev *event) withLate(out chain.Outcome) chain.Outcome {
+	if len(ev.late) == 0 {
+		return out
+	}
+	calls := make([]chain.Call, len(ev.late), len(ev.late)+len(out.Calls))
+	for i, l := range ev.late {
+		calls[i] = chain.Call{
+			Entry: &chain.Entry{Registration: chain.Registration{ID: l.HookID, Name: l.HookName, Mode: chain.Async}},
+			Result: chain.Result{
+				Action: chain.InjectContext, ContextInjection: l.Content, ContextInjectionRole: l.Role,
+				Ephemeral: l.Ephemeral, AppendToLastToolResult: l.AppendToLastToolResult,
+			},
+		}
+	}
+	out.Calls = slices.Concat(calls, out.Calls)
+	out.Result.Action = chain.InjectContext
+	return out
+}
