@@ -20,7 +20,7 @@ const known = `
 ls dir pwd echo printf true false : test [ cat head tail wc grep egrep fgrep rg ag ack cut paste tr nl tac rev column fold expand fmt basename dirname realpath readlink stat file du df
 which whereis type whoami id groups uname hostname date cal uptime ps top htop free vmstat lsof ss netstat pgrep pidof diff cmp comm colordiff delta cd pushd popd dirs sleep seq yes expr bc
 shasum md5 md5sum sha1sum sha256sum sha512sum md5sum cksum b2sum xxd od hexdump strings base64 base32 jq yq xq gron xmllint tree fd fdfind find locate less more bat batcat man tldr nproc lscpu getconf locale
-sort uniq shuf join lsb_release sw_vers pstree nvidia-smi pg_isready open xdg-open look awk gawk mawk nawk zcat zgrep zless bzcat xzcat tput clear tty stty cloc tokei scc hexyl iconv numfmt factor getopt ping dig nslookup host lsblk ldd nm objdump readelf size
+sort uniq shuf join lsb_release sw_vers pstree nvidia-smi pg_isready open xdg-open look awk gawk mawk nawk zcat zgrep zless bzcat xzcat tput clear tty stty xcbeautify xcpretty tap-spec tap-dot pino-pretty bunyan gotestfmt tparse cloc tokei scc hexyl iconv numfmt factor getopt ping dig nslookup host lsblk ldd nm objdump readelf size
 # of the shell itself
 set shift return exit break continue read mapfile readarray let local declare typeset readonly export unset wait jobs fg bg ulimit umask hash getopts shopt trap source . logout
 # change files
@@ -31,11 +31,11 @@ env time timeout nice ionice nohup stdbuf command builtin exec setsid xargs npx 
 bash sh zsh dash ksh
 # build, test, check
 make gmake just task rake invoke nox tox ninja meson cmake ctest autoconf automake autoreconf configure bazel bazelisk buck2 gradle gradlew mvn mvnw ant sbt lein mill scons waf xmake premake5
-gcc g++ cc c++ clang clang++ ld lld ar ranlib as javac java kotlinc kotlin scalac ghc stack cabal rustc swiftc tsc tsx ts-node node nodejs python python2 python3 pypy pypy3 perl ruby php lua luajit julia rscript ocaml erl elixir iex racket
+gcc g++ cc c++ clang clang++ ld lld ar ranlib as javac java kotlinc kotlin scalac ghc stack cabal rustc swiftc tsc tsx ts-node node nodejs python python2 python3 pypy pypy3 perl ruby php lua luajit julia r rscript ocaml erl elixir iex racket
 clang-format clang-tidy cppcheck gofmt gofumpt goimports golangci-lint staticcheck govulncheck gopls gotestsum ginkgo mockgen protoc buf sqlc templ wire stringer air ko goreleaser
 pytest py.test unittest coverage mypy pyright ruff black isort flake8 pylint bandit pre-commit pyflakes autopep8 yapf pydocstyle vulture radon hypothesis locust sphinx-build mkdocs ipython jupyter cython maturin pip-compile pip-audit venv virtualenv http.server json.tool compileall py_compile build cProfile doctest
 eslint prettier jest vitest mocha ava tap nyc c8 playwright cypress next nuxt vite webpack rollup esbuild parcel swc babel turbo nx lerna storybook tailwindcss postcss stylelint biome oxlint knip depcheck madge typedoc nodemon concurrently serve http-server svelte-check astro remix ng vue-cli-service vue-tsc react-scripts expo eas-cli tsup unbuild wait-on rimraf cpx mkdirp npm-check-updates ncu lint-staged commitlint husky create-react-app create-next-app create-vite degit husky markdownlint markdownlint-cli2 cspell
-hugo mockery swag dlv terraform-docs k6 hey ab wrk shellcheck shfmt bats hadolint yamllint actionlint jsonlint ajv spectral vale codespell typos markdown-link-check lychee semgrep trivy grype syft gitleaks trufflehog act
+hugo mockery swag dlv terraform-docs k6 hey ab wrk shellcheck shfmt bats hadolint yamllint actionlint jsonlint ajv spectral vale codespell typos markdown-link-check lychee semgrep tfsec tflint checkov kubeconform kubeval trivy grype syft gitleaks trufflehog act
 rspec rubocop standardrb sorbet srb brakeman rails-erb-lint jekyll phpunit phpstan psalm php-cs-fixer pest pint mix-format dialyzer credo rebar3 xcodebuild xcrun swiftlint swiftformat adb ktlint detekt dotnet-format zig nim crystal
 uvicorn gunicorn fastapi hypercorn django celery puma unicorn streamlit
 ansible-playbook trunk msbuild earthly dagger drizzle-kit shadcn uuidgen tesseract pdftotext pdfinfo pdftoppm say pbcopy createdb http https xh nc latexmk pdflatex xelatex lualatex bibtex biber typst
@@ -74,7 +74,7 @@ vcpkg: install list search
 nix: build develop shell fmt search flake/check flake/show flake/update flake/metadata flake/lock
 rustup: show component target toolchain update default which doc
 dotnet: ef/migrations ef/dbcontext build test run restore format new add list publish watch tool clean sln
-mix: test compile deps.get format credo dialyzer phx.server deps.compile ecto.migrate ecto.create help phx.routes
+mix: test compile deps deps.tree deps.get format credo dialyzer phx.server deps.compile ecto.migrate ecto.create help phx.routes
 swift: build test run package
 dart: analyze format test run pub/get pub/add pub/upgrade pub/outdated pub/deps pub/run fix
 setup.py: build build_ext develop install test bdist_wheel sdist egg_info check --version
@@ -91,6 +91,7 @@ brew: services/list list info search install upgrade update outdated deps doctor
 apt: list search show policy
 apt-get: --version
 mise: ls list install use current which run exec trust where
+corepack: enable prepare
 nvm: use ls list current which install version
 fnm: use ls list current install
 volta: list install which pin
@@ -102,7 +103,7 @@ podman: run exec compose/exec compose/run build ps images logs pull version info
 docker-compose: run exec up build ps logs pull stop start restart top images down version
 podman-compose: run exec up build ps logs pull stop start restart down
 kubectl: apply get describe logs explain api-resources api-versions version cluster-info top diff wait rollout/status rollout/history config/get-contexts config/current-context config/get-clusters auth/can-i auth/whoami kustomize events completion help
-helm: list ls status history template lint show search repo/list repo/add repo/update dependency dep version verify pull package create
+helm: diff list ls status history template lint show search repo/list repo/add repo/update dependency dep version verify pull package create
 kustomize: build version cfg
 terraform: state/list init plan validate fmt version providers graph get workspace/list workspace/show test modules
 tofu: state/list init plan validate fmt version providers graph get workspace/list workspace/show test
@@ -117,7 +118,7 @@ systemctl: status is-active is-enabled list-units list-unit-files list-timers
 redis-cli: ping get mget keys scan info ttl pttl exists type llen lrange scard smembers hget hgetall hkeys zrange zcard dbsize time strlen
 argocd: app/list app/get app/diff app/history
 supabase: status start stop gen
-tmux: ls list-sessions lsw list-windows capture-pane has-session
+tmux: ls list-sessions lsw list-windows capture-pane has-session has new-session new kill-session kill-window kill-pane
 screen: -ls -list
 crontab: -l
 hookctl: why handlers explain validate test watch scan trace doctor audit/tail audit/query audit/show audit/stats audit/verify audit/check audit/replay
@@ -258,7 +259,7 @@ func aimsAt(c shell.Command, names *regexp.Regexp) bool {
 // module is the command that an interpreter is: python -m pytest is pytest, and
 // php artisan is artisan.
 func module(c shell.Command) shell.Command {
-	if !interpreter.MatchString(c.Name()) {
+	if !interpreter.MatchString(c.Name()) || c.Name() == "php" && len(c.Args()) == 1 && listsModules.MatchString(c.Args()[0].Text) {
 		return c
 	}
 	for i, w := range c.Args() {
@@ -286,5 +287,8 @@ var (
 	// foreignModules reach further than the project.
 	foreignModules = strings.Fields("twine keyring awscli ansible nats smtpd smtplib ftplib telnetlib xmlrpc.server wsgiref webbrowser code ensurepip zipapp torch.distributed.run pyftpdlib")
 )
+
+// listsModules is an option of PHP that prints what it is made of.
+var listsModules = regexp.MustCompile(`^-[mv]$`)
 
 var interpreter = regexp.MustCompile(`^(py|python|pypy)[\d.]*$|^php[\d.]*$|^ruby$`)

@@ -32,6 +32,9 @@ var goModules = regexp.MustCompile(`^(golang\.org/x|google\.golang\.org|honnef\.
 // crates are programs of Rust that are well known, beside those of [programs].
 var crates = regexp.MustCompile(`^(cargo-(\w+-)*\w+|wasm-pack|wasm-bindgen-cli|sqlx-cli|diesel_cli|mdbook|trunk|just|ripgrep|fd-find|bat|hyperfine|tokei|taplo-cli|typos-cli|sccache|cross|maturin|uv|tauri-cli|create-tauri-app|espflash|probe-rs-tools|flamegraph|samply|bacon|dprint|zoxide|eza|sea-orm-cli|leptos-cli|trunk|tree-sitter-cli|grcov|nu)$`)
 
+// initializers are what well-known packages create-… begin a project with.
+var initializers = regexp.MustCompile(`^(vite|vite-extra|next-app|react-app|react-router|svelte|astro|remix|vue|nuxt|nuxt-app|t3-app|expo-app|playwright|cloudflare|docusaurus|tauri-app|solid|qwik|preact|hono|electron-app|storybook|turbo|nx-workspace|strapi-app|elysia)$`)
+
 // wellKnown reports whether all the packages that a program fetches, to run them or for the
 // whole user, are ones that many use. Whether a project depends on one isn't known here.
 func wellKnown(c shell.Command) bool {
@@ -50,8 +53,11 @@ func wellKnown(c shell.Command) bool {
 		})
 	case name == "cargo" && (verb == "install" || verb == "binstall"):
 		return shell.Option(c, "--path") == shell.Yes || all(words, crates)
-	case name == "pipx" && slices.Contains([]string{"run", "install", "inject"}, verb),
-		name == "bun" && verb == "x":
+	case slices.Contains([]string{"create", "init", "x"}, verb) && slices.Contains([]string{"npm", "pnpm", "yarn", "bun"}, name) && len(words) > 0 && (name != "npm" || verb != "x"):
+		return all(words[:1], initializers)
+	case name == "deno" && verb == "run":
+		return len(words) == 0 || !strings.HasPrefix(words[0].Text, "npm:") && !strings.HasPrefix(words[0].Text, "jsr:")
+	case name == "pipx" && slices.Contains([]string{"run", "install", "inject"}, verb):
 		return len(words) > 0 && all(words[:1], nil)
 	case name == "uv" && verb == "tool" && len(told) > 1 && told[1] != "list" && told[1] != "dir":
 		return len(words) > 1 && all(words[1:2], nil)

@@ -49,7 +49,7 @@ var limits = map[string]func(shell.Command) bool{
 	"pg_dump": func(c shell.Command) bool {
 		return shell.Option(c, "--schema-only") == shell.Yes || shell.Option(c, "-s") == shell.Yes
 	},
-	"deno": func(c shell.Command) bool { return !aimsAt(c, fromElsewhere) },
+	"deno": func(c shell.Command) bool { return !aimsAt(c, fromElsewhere) && wellKnown(c) },
 	"cargo": func(c shell.Command) bool {
 		return shell.Option(c, "--git") == shell.No && shell.Option(c, "--index") == shell.No && shell.Option(c, "--registry") == shell.No && wellKnown(c)
 	},
@@ -86,7 +86,7 @@ var limits = map[string]func(shell.Command) bool{
 		return !aimsAt(c, clusterSecret) && shell.Option(c, "--raw*") != shell.Yes
 	},
 	"hookctl": func(c shell.Command) bool { return len(c.Assigns) == 0 },
-	"kill": spares, "pkill": spares, "killall": spares, "pgrep": spares, "pidof": spares,
+	"kill":    spares, "pkill": spares, "killall": spares, "pgrep": spares, "pidof": spares,
 }
 
 // wraps: env without a command prints what it has.

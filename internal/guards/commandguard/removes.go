@@ -113,6 +113,11 @@ func removesHere(c shell.Command) shell.Found {
 		return here(start(c))
 	case "rsync":
 		return here(mirrored(c))
+	case "mv":
+		if words := operands(c); len(words) > 1 {
+			c.Words = append(slices.Clone(c.Words[:1]), words[:len(words)-1]...)
+			return here(c)
+		}
 	case "rm", "rimraf", "trash":
 		return min(here(c), max(recursive(c), shell.FoundIf(c.Name() != "rm" || slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Deep }))))
 	}

@@ -17,7 +17,13 @@ func (f *files) brings(c Command) {
 		}
 	}
 	at := slices.IndexFunc(words, func(w Word) bool { return w.Text == "clone" || w.Text == "checkout" || w.Text == "co" })
+	if c.Name() == "git" && at < 0 && c.Verb() == "submodule" || c.Name() == "go" && c.Verb() == "get" {
+		at = slices.IndexFunc(words, func(w Word) bool { return w.Text == "add" || w.Text == "get" })
+	}
 	switch name := c.Name(); {
+	case name == "go" && (at < 0 || at+1 < len(words) && strings.HasPrefix(words[at+1].Text, ".")):
+		return
+	case at >= 0 && (words[at].Text == "add" || words[at].Text == "get"):
 	case name == "degit":
 		at = 0
 		words = append([]Word{{}}, words...)

@@ -13,6 +13,9 @@ var readable = map[string]struct{ codes, flags []string }{
 	"Python":     {[]string{"-c"}, []string{"-u", "-B", "-I", "-s", "-S", "-E"}},
 	"JavaScript": {[]string{"-e", "-p", "--eval", "--print"}, []string{"--no-warnings"}},
 	"Ruby":       {[]string{"-e"}, nil},
+	"R":          {[]string{"-e"}, []string{"-q", "-s", "--vanilla", "--no-save", "--quiet", "--slave"}},
+	"Julia":      {[]string{"-e"}, []string{"--project", "--project=."}},
+	"Elixir":     {[]string{"-e"}, nil},
 	"PHP":        {[]string{"-r"}, nil},
 	"Perl":       {[]string{"-e", "-pe", "-ne", "-0pe", "-0777pe", "-0777ne"}, []string{"-p", "-n", "-i", "-pi", "-0pi", "-0777pi", "-i.bak", "-pi.bak", "-0", "-0777", "-l"}},
 }
@@ -71,6 +74,12 @@ var (
 	perlReplaces = regexp.MustCompile(`^\s*(s/(\\.|[^/\\@{` + "`" + `])*/(\\.|[^/\\@{` + "`" + `])*/[gimsx]*\s*;?\s*)+$`)
 	// codeConstant is code of Ruby and PHP that prints its version.
 	codeConstant = regexp.MustCompile(`^\s*(puts|print|p|echo)\s+(RUBY_VERSION|RUBY_PLATFORM|PHP_VERSION|PHP_OS|PHP_EOL)\s*;?\s*$`)
+	// codeCalls is code of other languages that runs the project's tests, or prints a version.
+	codeCalls = map[string]*regexp.Regexp{
+		"R":      regexp.MustCompile(`^\s*((library\(\w+\)\s*;\s*)?(print\()?packageVersion\(["']\w+["']\)\)?|(testthat::test_(dir|file|local)|devtools::(test|check|document|load_all))\((["'][\w./-]+["'])?\)|sessionInfo\(\)|R\.version\.string)\s*;?\s*$`),
+		"Julia":  regexp.MustCompile(`^\s*(using|import) Pkg\s*;\s*Pkg\.(test|instantiate|status|precompile)\(\)\s*;?\s*$`),
+		"Elixir": regexp.MustCompile(`^\s*IO\.(puts|inspect)\(?\s*System\.(version|otp_release)(\(\))?\s*\)?\s*$`),
+	}
 	// codeIndex leads to each member of an object of JavaScript, by a text.
 	codeIndex  = regexp.MustCompile(`[\w$\])"]\s*\[`)
 	codePrefix = regexp.MustCompile(`[\w.]"\d`)
@@ -89,6 +98,8 @@ func harmlessCode(code, language string) (files []Redirect, ok bool) {
 		return nil, perlReplaces.MatchString(code)
 	case "Ruby", "PHP":
 		return nil, codeConstant.MatchString(code)
+	case "R", "Julia", "Elixir":
+		return nil, codeCalls[language].MatchString(code)
 	}
 	if len(code) > maxCode {
 		return nil, false

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -89,10 +90,26 @@ func (s source) piped(commands []Command) *feed {
 			f.text += w.Text
 		}
 	} else if len(commands) > 0 {
-		if len(commands) == 1 {
+		first := len(commands)
+		for first > 1 && filters(commands[first-1]) {
+			first--
+		}
+		if first == 1 {
 			f.names = listed(commands[0])
 		}
 		f.of = "what " + clip(commands[len(commands)-1].Name()) + " prints"
 	}
 	return f
 }
+
+// filters reports whether a command leaves lines out of what it reads, and changes none.
+func filters(c Command) bool {
+	numbers := func(w Word) bool { return w.Known && lineCount.MatchString(w.Text) }
+	switch c.Name() {
+	case "head", "tail", "sort", "uniq":
+		return len(c.Redirects) == 0 && !slices.ContainsFunc(c.Args(), func(w Word) bool { return !numbers(w) })
+	}
+	return false
+}
+
+var lineCount = regexp.MustCompile(`^(-[a-zA-Z]{0,3}|-?[0-9]+|-n[0-9]+)$`)

@@ -62,7 +62,13 @@ func listed(find Command) (all []Word) {
 	if find.Name() == "git" && tracked(find) {
 		return []Word{{Text: "./*", Known: true, Glob: true, Deep: true}}
 	}
-	if find.Name() != "find" {
+	switch find.Name() {
+	case "ls":
+		return named(find)
+	case "rg":
+		return searched(find)
+	case "find":
+	default:
 		return nil
 	}
 	dirs, end := Starts(find)
@@ -145,4 +151,53 @@ func put(words []Word, mark string, from []Word) []Word {
 		all = append(all, w)
 	}
 	return all
+}
+
+// named are the files that ls prints the names of: those of a pattern that ends as files do,
+// since of a directory it prints what is in it.
+func named(ls Command) (all []Word) {
+	for _, w := range ls.Args() {
+		switch name := path.Base(w.Text); {
+		case w.Known && strings.HasPrefix(w.Text, "-") && strings.Trim(w.Text, "-1trSd") == "":
+		case w.Known && w.Glob && !w.Deep && strings.Contains(strings.TrimLeft(name, "."), ".") && !strings.ContainsAny(path.Ext(name), "*?["):
+			all = append(all, w)
+		default:
+			return nil
+		}
+	}
+	return all
+}
+
+// searched are the files that rg lists, narrowed to one name where it is told a glob: hidden
+// ones are among them then.
+func searched(rg Command) []Word {
+	lists, glob := false, Word{}
+	for i, w := range rg.Args() {
+		switch {
+		case unseen(w):
+			return nil
+		case w.Text == "--files" || w.Text == "-l" || w.Text == "--files-with-matches":
+			lists = true
+		case w.Text == "-g" || w.Text == "--glob":
+			if glob.Text != "" || i+1 == len(rg.Args()) || strings.ContainsAny(rg.Args()[i+1].Text, "/!{") {
+				return nil
+			}
+			glob = rg.Args()[i+1]
+		}
+	}
+	switch {
+	case !lists:
+		return nil
+	case glob.Text != "":
+		glob.Glob = false // as find takes it
+		return listed(Command{Words: []Word{{Text: "find", Known: true}, {Text: ".", Known: true}, {Text: "-name", Known: true}, glob}})
+	}
+	return []Word{{Text: "./*", Known: true, Glob: true, Deep: true}}
+}
+
+// unseen reports whether an argument of rg makes it list hidden or ignored files, or others
+// than those below the directory.
+func unseen(w Word) bool {
+	return !w.Known || strings.HasPrefix(w.Text, "/") || strings.HasPrefix(w.Text, "~") || strings.Contains(w.Text, "..") || strings.HasPrefix(w.Text, "--no-ignore") || strings.HasPrefix(w.Text, "--pre") || strings.HasPrefix(w.Text, "--type-add") || strings.HasPrefix(w.Text, "--glob=") || strings.HasPrefix(w.Text, "--iglob") || strings.HasPrefix(w.Text, "-g") && w.Text != "-g" ||
+		w.Text == "--hidden" || strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--") && strings.ContainsAny(w.Text, "u.0f")
 }

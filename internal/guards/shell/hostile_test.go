@@ -39,6 +39,9 @@ func TestHostileLinesAreBounded(t *testing.T) {
 		"alias a='b " + strings.Repeat("b ", 100) + "' b='a " + strings.Repeat("a ", 100) + "'" + strings.Repeat("; a", 20000),
 		strings.Repeat("a > >(", 1000) + strings.Repeat(")", 1000),
 		strings.Repeat("a > >(b) ", 5000),
+		"cat > a <<'E'\n" + strings.Repeat("bash a;", 8000) + "\nE\nbash a",
+		"git clone a b; " + strings.Repeat("git clone c d/e; b/f; ", 1500),
+		"ls *.a" + strings.Repeat(" | head", 5000) + " | xargs cat",
 		strings.Repeat("a ", 1<<20),
 	} {
 		t.Run("", func(t *testing.T) {

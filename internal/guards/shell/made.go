@@ -35,9 +35,11 @@ type files struct {
 	// directory: what runs it may stand in another directory, and so may the file by then.
 	// A redirection that stands alone is the command "".
 	by       map[string][]string
-	unpacked bool     // some are of an archive, so that nobody knows their names
-	brought  []string // directories that are filled from elsewhere
-	built    []string // programs that a compiler writes, of files that the line does not make
+	unpacked bool              // some are of an archive, so that nobody knows their names
+	texts    map[string]string // of those that the line writes in full, by the names of the files
+	reading  int               // how many of them were read
+	brought  []string          // directories that are filled from elsewhere
+	built    []string          // programs that a compiler writes, of files that the line does not make
 }
 
 // note remembers the files that a command makes.
@@ -132,6 +134,9 @@ func (f *files) among(words []Word) (by []string) {
 func (s source) runsFile(c *Command, file Word) {
 	if file.Known && len(s.files.by) == 0 && !s.files.unpacked && c.Name() == "node" && Option(*c, "--test") == Yes {
 		return // whichever tests the project has
+	}
+	if language, is := interpreters[versioned.ReplaceAllString(c.Name(), "")]; shells[c.Name()] && s.reads(c, file, c.Name()) || is && s.reads(c, file, language.name) {
+		return
 	}
 	if !file.plain() {
 		c.Runs = append(c.Runs, file.Runs...)

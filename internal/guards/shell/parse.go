@@ -177,6 +177,9 @@ func (s source) add(c Command, ctx context) {
 	}
 	c.Dirs = s.dirs
 	c.Foreign = s.files.foreign(c)
+	if s.functions == 0 && len(s.aliases) == 0 { // a name is what it says
+		s.files.write(c, ctx.feed)
+	}
 	s.files.note(c, ctx.feed)
 	s.script.Commands = append(s.script.Commands, c)
 }

@@ -20,8 +20,11 @@ var (
 // program looks whether a program is given code.
 func (s source) program(c *Command, name string, ctx context) {
 	args := c.Args()
-	s.runsMade(c, c.Words[0])
-	c.Built = slices.Contains(s.files.built, c.Words[0].Text)
+	read := strings.Contains(c.Words[0].Text, "/") && s.reads(c, c.Words[0], "")
+	if !read {
+		s.runsMade(c, c.Words[0])
+	}
+	c.Built = read || slices.Contains(s.files.built, c.Words[0].Text)
 	if strings.Contains(c.Words[0].Text, "/") {
 		s.runsUnpacked(c, c.Words[0])
 	}

@@ -11,7 +11,7 @@ var runners = map[string]string{
 	"xterm": "", "gnome-terminal": "", "konsole": "", "alacritty": "", "kitty": "", "urxvt": "", "ansible": "! --version --help", "pdsh": "", "doppler": "run", "op": "run", "aws-vault": "exec",
 	"docker": "create", "podman": "create", "nerdctl": "run exec create", "kubectl": "run exec debug", "oc": "run exec rsh", "lxc": "exec", "vagrant": "ssh", "gcloud": "ssh", "limactl": "shell", "multipass": "exec",
 	"nix-shell": "--run --command", "nix": "run", "crontab": "! -l", "screen": "! -ls -list -v", "mise": "exec x", "rails": "runner r console", "manage.py": "shell shell_plus", "django-admin": "shell", "artisan": "tinker",
-	"tmux": "! ls list-sessions lsw list-windows lsp list-panes has has-session capture-pane capturep kill-session kill-window kill-pane kill-server display-message -V",
+	"tmux": "! ls list-sessions lsw list-windows lsp list-panes has has-session capture-pane capturep kill-session kill-window kill-pane kill-server display-message -V new-session new",
 }
 
 // helpers are options with which a program runs a command; one that ends with * may
@@ -29,7 +29,7 @@ var helpers = map[string][]string{
 	},
 	"npx": {"-c*", "--call*"}, "mysql": {"--pager*"}, "openssl": {"-engine*"}, "ex": {"-c*", "+*", "--cmd*", "-S*"}, "view": {"-c*", "+*", "--cmd*", "-S*"},
 	"node": {"--import=data*", "data:*"}, "python": {"-mtimeit", "-m timeit", "-m pdb"}, "python3": {"-mtimeit", "-m timeit", "-m pdb"}, "emacs": {"--eval*", "-eval*", "--execute*", "-execute*", "--batch", "-batch", "-f*", "--funcall*", "--script*"},
-	"just": {"-c", "--command", "--shell*"}, "mvn": {"exec:*", "-Dexec*"}, "cargo": {"--config*"}, "tcpdump": {"-z*"}, "wget": {"--use-askpass*"}, "rpm": {"--eval*", "-E*"}, "nodemon": {"-x*", "--exec*"},
+	"just": {"-c", "--command", "--shell*"}, "mvn": {"exec:exec*", "-Dexec.exec*"}, "cargo": {"--config*"}, "tcpdump": {"-z*"}, "wget": {"--use-askpass*"}, "rpm": {"--eval*", "-E*"}, "nodemon": {"-x*", "--exec*"},
 	"gcc": {"-wrapper*", "-fplugin*", "-specs*"}, "g++": {"-wrapper*", "-fplugin*", "-specs*"}, "cc": {"-wrapper*", "-fplugin*", "-specs*"}, "clang": {"-fplugin*"}, "clang++": {"-fplugin*"}, "flock": {"-c*", "--command*"},
 	"mongosh": {"--eval*"}, "mongo": {"--eval*"}, "bpython": {"-c*"}, "ptpython": {"-c*"},
 	"complete": {"-C*"}, "compgen": {"-C*"}, "mapfile": {"-C*"}, "readarray": {"-C*"}, "enable": {"-f*"}, "hash": {"-p*"}, "bind": {"-x*"}, "jobs": {"-x"},

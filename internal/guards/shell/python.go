@@ -112,12 +112,28 @@ var (
 	pathWrites    = []string{"write_text", "write_bytes", "touch"}
 )
 
+// What pandas and numpy do, where they are imported under another name: opens files, returns a
+// text unless it is told a file, computes; and words that with them open files, too.
+var (
+	frameReads  = strings.Fields("read_csv read_json read_parquet read_excel read_table read_feather")
+	frameWrites = strings.Fields("to_csv to_json to_parquet to_excel")
+	frameTexts  = strings.Fields("to_string to_markdown to_dict to_list tolist to_numpy")
+	frameMore   = strings.Fields("load dump dumps tofile save savez savetxt fromfile loadtxt genfromtxt memmap query pipe agg aggregate apply transform")
+	frameWords  = strings.Fields(`T shape size ndim dtypes columns index loc iloc values head tail info describe isna isnull notna notnull fillna dropna mean median mode std var quantile corr cov sum cumsum min max nunique unique value_counts
+		sort_values sort_index groupby reset_index set_index drop drop_duplicates duplicated rename merge join concat astype round abs diff shift rolling resample str dt date year month day hour contains between isin
+		nlargest nsmallest idxmax idxmin memory_usage select_dtypes sample DataFrame Series to_datetime to_numeric array arange linspace zeros ones reshape flatten argmax argmin argsort percentile where clip dot transpose any all allclose isnan histogram
+		inf nan random seed default_rng normal uniform integers concatenate stack vstack hstack`)
+	frameNames = strings.Fields("ascending axis by nrows usecols index_col parse_dates names skiprows low_memory inplace how on left_on right_on n frac random_state include exclude numeric_only normalize bins q level orient lines deep subset ddof")
+	ofDevices  = strings.Fields("is_available device_count get_device_name current_device")
+)
+
 // python is code that is read.
 type python struct {
 	tokens []pythonToken
 	known  map[string]bool // names that were imported or given a value
 	fixed  map[string]string
 	files  []Redirect
+	frames bool // pandas or numpy are imported under another name, by which some words mean more
 	writes bool // a path may be written
 }
 
@@ -232,9 +248,25 @@ func (p *python) name(i int) (more int, ok bool) {
 		return p.opens(i)
 	case name == "Path":
 		return p.path(i)
+	case member && (slices.Contains(frameReads, name) || slices.Contains(frameWrites, name)):
+		return p.frame(i)
+	case member && p.frames && slices.Contains(frameWords, name):
+		return 0, true
+	case member && slices.Contains(frameTexts, name):
+		return 0, p.frames && p.at(i+1).kind == '(' && p.at(i+2).kind == ')'
+	case p.frames && member && slices.Contains(frameMore, name):
+		return 0, false
+	case name == "torch" && !member && p.at(i+1).kind == '.' && (p.is(i+2, "cuda") || p.is(i+2, "backends")) && p.at(i+3).kind == '.':
+		if p.is(i+4, "mps") {
+			return 6, p.at(i+5).kind == '.' && p.is(i+6, "is_available")
+		}
+		return 4, slices.Contains(ofDevices, p.at(i+4).value)
 	case pythonOthers.MatchString(name):
 		return 2, !member && p.at(i+1).kind == '.' && slices.Contains(ofOthers, p.at(i+2).value)
 	case codeWords[name] || slices.Contains(pythonWords, name):
+		return 0, true
+	}
+	if p.frames && p.at(i+1).kind == '=' && slices.Contains(frameNames, name) {
 		return 0, true
 	}
 	return 0, !member && (p.known[name] || slices.Contains(pythonModules, name))
@@ -254,6 +286,10 @@ func (p *python) imports(i int) (more int, ok bool) {
 		}
 		if from {
 			break
+		}
+		if p.is(j+1, "as") && (module == "pandas" || module == "numpy") && p.at(j+2).kind == 'n' {
+			p.frames = true
+			return j + 2 - i, p.at(j+3).kind == ';'
 		}
 		if p.at(j+1).kind != ',' {
 			return j - i, p.at(j+1).kind == ';'
@@ -284,6 +320,20 @@ func (p *python) opens(i int) (more int, ok bool) {
 	decoded := p.is(i+4, "encoding") && p.at(i+6).kind == 't' && p.at(i+7).kind == ')'
 	p.add(text, end != ')' && !read && !decoded)
 	return 2, end == ')' || end == ','
+}
+
+// frame is what pandas reads or writes: a file that is named there, or a text.
+func (p *python) frame(i int) (more int, ok bool) {
+	writes := slices.Contains(frameWrites, p.at(i).value)
+	if p.at(i+1).kind == '(' && p.at(i+2).kind == ')' {
+		return 0, p.frames && writes
+	}
+	text, ok := p.text(i + 2)
+	if end := p.at(i + 3).kind; !p.frames || !ok || p.at(i+1).kind != '(' || end != ')' && end != ',' {
+		return 0, false
+	}
+	p.add(text, writes)
+	return 2, true
 }
 
 // path is Path('name'), or the files that are found below it.

@@ -42,7 +42,8 @@ type Command struct {
 	// Dirs are where it may run, "" being where the line does if that is not known.
 	// Empty means that nobody knows.
 	Dirs []string
-	// Built says that the same line compiles the program, of files that it does not make.
+	// Built says that the same line compiles the program, of files that it does not make, or
+	// writes it as a script that was read.
 	Built bool
 	// Foreign says that it runs in, or names, what the same line clones or unpacks.
 	Foreign bool

@@ -77,6 +77,7 @@ var wrappers = map[string]wrapper{
 		verbs: "stat record trace", flags: "aABdginNqRSTvW", values: "cCDeFGIkmMoprtux",
 		long: "all-cpus event= output= pid= tid= cpu= repeat= field-separator= interval-print= delay= per-core per-socket per-thread no-big-num detailed quiet verbose append call-graph= count= freq= all-user all-kernel summary",
 	},
+	"tmux":    {verbs: "new-session new", flags: "dADPXhvbkZ", values: "csntxyl", line: true, dir: "-c"},
 	"dotenvx": {verbs: "run", free: true, values: "ef", long: "env= env-file= env-vault-file= env-keys-file= convention="},
 	"uv":      {verbs: "run", flags: "qvms", values: "p", long: "with= python= project= directory= extra= group= env-file= all-extras no-sync no-project isolated frozen locked active module script quiet verbose"},
 	"poetry":  {verbs: "run"}, "pipenv": {verbs: "run"}, "pdm": {verbs: "run"}, "hatch": {verbs: "run"}, "rye": {verbs: "run"}, "conda": {verbs: "run", values: "np", long: "name= prefix= no-capture-output"},

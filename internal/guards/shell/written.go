@@ -1,0 +1,70 @@
+package shell
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxReadFiles bounds the files of a line that are read as code, each of which may run others.
+const maxReadFiles = 8
+
+var shebang = regexp.MustCompile(`^#!\s*(?:/usr)?/bin/(?:env\s+)?([\w.]+)[^\n]*(?:\n|$)`)
+
+// keeping are commands that leave the files alone which they don't write by a redirection.
+var keeping = strings.Fields("cat chmod echo printf ls mkdir cd pwd set test [ true head tail wc sleep export bash sh")
+
+// write remembers what a command writes to a file where the line has the text: cat > file <<'E'.
+// Whatever may write to it afterwards makes it unknown again.
+func (f *files) write(c Command, read *feed) {
+	if !slices.Contains(keeping, c.Name()) {
+		clear(f.texts)
+	}
+	var to []Word
+	for _, r := range c.Redirects {
+		if r.Write {
+			to = append(to, r.File)
+			delete(f.texts, path.Base(r.File.Text))
+		}
+	}
+	if c.Name() == "cat" && len(c.Args()) == 0 && len(to) == 1 && to[0].plain() && read != nil && read.known && read.file == "" && len(f.made(to[0].Text)) == 0 {
+		if f.texts == nil {
+			f.texts = map[string]string{}
+		}
+		f.texts[path.Base(to[0].Text)] = read.text
+	}
+}
+
+// text is the content of a file that the line writes once.
+func (f *files) text(file Word) (string, bool) {
+	text, ok := f.texts[path.Base(file.Text)]
+	return text, ok && file.plain() && slices.Equal(f.made(file.Text), []string{"cat"})
+}
+
+// reads reads a file of the line that a command runs, as code in a language, or as its first
+// line says. It is false where that can't be read.
+func (s source) reads(c *Command, file Word, language string) bool {
+	text, ok := s.files.text(file)
+	if !ok || s.files.reading >= maxReadFiles {
+		return false
+	}
+	s.files.reading++
+	if language == "" {
+		m := shebang.FindStringSubmatch(text)
+		if m == nil {
+			return false
+		}
+		language = versioned.ReplaceAllString(m[1], "")
+		if known, is := interpreters[language]; is {
+			language = known.name
+		}
+	}
+	if shells[language] {
+		s.line(strings.TrimPrefix(text, "\ufeff"), s.depth+1, context{})
+		return true
+	}
+	opened, ok := harmlessCode(shebang.ReplaceAllString(text, ""), language)
+	c.Redirects = append(slices.Clip(c.Redirects), opened...)
+	return ok
+}
