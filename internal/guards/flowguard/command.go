@@ -68,7 +68,7 @@ var (
 		wait jobs shift kill printenv env find fd time timeout nice nohup command exec xargs gofmt prettier`)
 	localVerbs = map[string]map[string]bool{
 		"git": set("add annotate bisect blame branch cat-file checkout cherry-pick clean commit config describe diff grep init log ls-files ls-tree merge mv notes rebase reflog reset restore rev-list rev-parse revert rm shortlog show show-ref stash status switch tag worktree"),
-		"go":  set("build vet fmt version env doc mod list"),
+		"go":  set("build vet fmt version env doc list"),
 	}
 	remote = regexp.MustCompile(`^[\w.-]+@[\w.-]+:|^[\w-]+(\.[\w-]+)+:[^\\]`)
 )
@@ -107,7 +107,22 @@ func Sends(line, cwd string) bool {
 // stays reports whether a command is known to send nothing anywhere.
 func stays(c shell.Command) bool {
 	name := c.Name()
-	return local[name] && !strings.Contains(c.Words[0].Text, "/") || localVerbs[name][c.Verb()]
+	known := local[name] && !strings.Contains(c.Words[0].Text, "/") || localVerbs[name][c.Verb()]
+	return known && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		return reaching.MatchString(w.Text) || away[name] != nil && away[name].MatchString(w.Text)
+	})
+}
+
+// reaching is a path on another machine, as Windows has it.
+var reaching = regexp.MustCompile(`^(//|\\\\)[\w-]`)
+
+// away is what makes programs leave this machine, or run another one, that stay here else.
+var away = map[string]*regexp.Regexp{
+	"go":       regexp.MustCompile(`@|^[\w-]+(\.[\w-]+)+/|^--?(m|versions|u|w|mod=mod)$`),
+	"tar":      regexp.MustCompile(`^(-\w*f|--file=)?[\w.@-]{2,}:`),
+	"ag":       regexp.MustCompile(`^--pager`),
+	"rg":       regexp.MustCompile(`^--hostname-bin`),
+	"prettier": regexp.MustCompile(`^--(plugin|config)`),
 }
 
 // addressed reports whether a program that is not known to stay here is given the address

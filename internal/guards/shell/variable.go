@@ -31,6 +31,7 @@ var commandVariables = func() map[string]*regexp.Regexp {
 	all := map[string]*regexp.Regexp{
 		"NODE_OPTIONS":  regexp.MustCompile(`^(--(max|trace|no-|enable-source-maps|openssl-legacy|unhandled|stack|experimental-vm|dns)[-a-z]*(=[\w-]+)? ?)*$`),
 		"GOFLAGS":       regexp.MustCompile(`^(-(mod|tags|count|p|v|race|trimpath|buildvcs|timeout|modcacherw)(=[\w,.-]+)? ?)*$`),
+		"GOPROXY":       regexp.MustCompile(`^(direct|off|https://proxy\.golang\.org|[,|])*$`),
 		"GOENV":         regexp.MustCompile(`^(off)?$`),
 		"GOAUTH":        regexp.MustCompile(`^(off|netrc)?$`),
 		"RUBYOPT":       regexp.MustCompile(`^(-W[\w:-]*)?$`),
