@@ -41,8 +41,8 @@ func (f *fenced) hookctl(t *testing.T, ctx context.Context) func(role, inbox str
 // TestTheCommandsOfAuditNeedNoMore runs the commands with the rights that the operator's
 // reference gives to who needs them.
 func TestTheCommandsOfAuditNeedNoMore(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
+	t.Parallel()
+	ctx := testkit.Within(t, 2*time.Minute)
 	file := func(name string) string { return filepath.Join(t.TempDir(), name) }
 	type step struct {
 		role, inbox string
@@ -69,6 +69,7 @@ func TestTheCommandsOfAuditNeedNoMore(t *testing.T) {
 	}
 
 	t.Run("a keeper makes what routers need, rotates, and removes", func(t *testing.T) {
+		t.Parallel()
 		f := serverOf(t, &server.Options{Users: permissionTable(t, "guard")})
 		path, key := newKey(t)
 		run(t, f, []step{{"keeper", "operator", []string{"bootstrap", "--replicas", "1"}, 0}})
@@ -95,6 +96,7 @@ func TestTheCommandsOfAuditNeedNoMore(t *testing.T) {
 	})
 
 	t.Run("auditors and a witness read the mirror", func(t *testing.T) {
+		t.Parallel()
 		f := accounts(t, "### Auditors and witnesses\n")
 		path, key := newKey(t)
 		t.Cleanup(f.start(t, ctx, router.Options{AuditKey: key}, "router"))

@@ -47,6 +47,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	testkit.Parallel(4) // the programs they start wait for routers
 	os.Exit(m.Run())
 }
 
