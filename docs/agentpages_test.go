@@ -43,7 +43,11 @@ func agentPage(d agenthook.Dialect) string {
 		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s |\n", name, e.Name, orNo(string(e.Deny)), orNo(member(e.Modify)), yes(e.Inject), yes(e.Message))
 	}
 	b.WriteString("\nAt the events in **bold**, nothing passes without the router's verdict.\n[What the words mean](overview.md#what-is-gated-and-what-is-honored).\n\n## What to know\n\n")
-	for _, note := range append([]string{"If the process that " + d.Agent + " started is killed, a gated event is " + killed(d) + "."}, d.Notes...) {
+	notes := []string{"If the process that " + d.Agent + " started is killed, a gated event is " + killed(d) + "."}
+	if d.SessionEnv != "" {
+		notes = append(notes, "An agent that "+d.Agent+" starts from its shell, of any vendor, is its [sub-agent](../labels.md#sub-agents), by "+member(d.SessionEnv)+".")
+	}
+	for _, note := range append(notes, d.Notes...) {
 		b.WriteString(item(note))
 	}
 	return b.String()

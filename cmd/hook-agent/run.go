@@ -124,6 +124,7 @@ func complete(o *agenthook.Options, unreachable *string) error {
 	}
 	o.Allow = *unreachable == "allow"
 	o.StateDir = stateDir()
+	o.Getenv = os.Getenv
 	return nil
 }
 

@@ -12,7 +12,7 @@ func claudeCode() Dialect {
 	return Dialect{
 		Name: "claude-code", Agent: "Claude Code", Tried: "2.1.330",
 		Timeout: 600 * time.Second, EventMember: "hook_event_name", FailsOpen: true,
-		Rename: map[string]string{"tool_response": "tool_result"},
+		Rename: map[string]string{"tool_response": "tool_result"}, SessionEnv: "CLAUDE_CODE_SESSION_ID",
 		Events: []Event{
 			{Native: "SessionStart", Name: events.SessionStart, Inject: true, Message: true},
 			{Native: "UserPromptSubmit", Name: events.PromptSubmit, Deny: Stops, Inject: true, Message: true, Timeout: 30 * time.Second},

@@ -12,7 +12,7 @@ func codex() Dialect {
 	return Dialect{
 		Name: "codex", Agent: "Codex", Tried: "0.169.0",
 		Timeout: 600 * time.Second, EventMember: "hook_event_name", FailsOpen: true,
-		Rename: map[string]string{"tool_response": "tool_result"},
+		Rename: map[string]string{"tool_response": "tool_result"}, SessionEnv: "CODEX_THREAD_ID",
 		Events: []Event{
 			{Native: "SessionStart", Name: events.SessionStart, Inject: true, Message: true},
 			{Native: "UserPromptSubmit", Name: events.PromptSubmit, Deny: Stops, Inject: true, Message: true},

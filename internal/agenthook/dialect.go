@@ -20,7 +20,10 @@ type Dialect struct {
 	// Rename maps members of the document to those of the standard events. The others stay
 	// as they are.
 	Rename map[string]string
-	Events []Event
+	// SessionEnv is the variable in which the agent names its session to the programs that
+	// it runs; empty where it does not.
+	SessionEnv string
+	Events     []Event
 	// FailsOpen says that the agent goes on where a hook is killed, as `hookctl connect` sets
 	// the hook up.
 	FailsOpen bool

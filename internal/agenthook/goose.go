@@ -11,7 +11,7 @@ func goose() Dialect {
 	return Dialect{
 		Name: "goose", Agent: "Goose", Tried: "1.52.0",
 		Timeout: 30 * time.Second, EventMember: "event",
-		Rename: map[string]string{"event": "hook_event_name", "message": "prompt", "working_dir": "cwd"},
+		Rename: map[string]string{"event": "hook_event_name", "message": "prompt", "working_dir": "cwd"}, SessionEnv: "AGENT_SESSION_ID",
 		Events: []Event{
 			{Native: "SessionStart", Name: events.SessionStart},
 			{Native: "UserPromptSubmit", Name: events.PromptSubmit},

@@ -28,6 +28,9 @@ type Options struct {
 	Allow bool
 	// StateDir is where uses of Allow are kept until they are reported; empty for nowhere.
 	StateDir string
+	// Getenv finds the sessions of agents that this process runs below: os.Getenv, or nil
+	// for none.
+	Getenv func(string) string
 }
 
 // CodeBlock is the exit code that blocks in all dialects; the reason is on standard error.

@@ -60,7 +60,9 @@ func (h *Hook) ask(ctx context.Context, in input) (verdict.Verdict, error) {
 
 // askOver is ask on a connection. waiting is told of a person who is asked.
 func (h *Hook) askOver(ctx context.Context, client *hookrouter.Client, in input, waiting func(verdict.Approval)) (verdict.Verdict, error) {
-	a, err := agent.New(client, agent.Options{Source: h.Dialect.source(), OnPending: waiting})
+	session, _ := in.members.GetString("session_id")
+	parent, root := h.Options.above(session)
+	a, err := agent.New(client, agent.Options{Source: h.Dialect.source(), Parent: parent, Root: root, OnPending: waiting})
 	if err != nil {
 		return verdict.Verdict{}, err
 	}

@@ -22,10 +22,13 @@ import (
 type scenario struct {
 	name    string
 	command string
+	next    []string      // commands after that
 	timeout time.Duration // of the agent's hook; 0 means the default
 	hook    func(ev worker.Event) (worker.Result, error)
-	hang    string // the event at which the hook never answers
-	check   func(l *lab) string
+	// identity is whose credentials the agent has; empty for those that the router made.
+	identity string
+	hang     string // the event at which the hook never answers
+	check    func(l *lab) string
 }
 
 const reason = "NOT-ON-MY-WATCH"

@@ -2,6 +2,7 @@ package agents_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,6 +34,7 @@ type lab struct {
 	router    *router
 	model     *stubmodel.Server
 	run       agents.Run
+	identity  string // whose credentials it has; empty for those of the role agent
 }
 
 // outcome is how a run of an agent ended.
@@ -61,7 +63,7 @@ func newLab(t *testing.T, a agents.Agent, s scenario) *lab {
 // newLabAt is a lab in front of a router that others may use too, and that has its hooks.
 func newLabAt(t *testing.T, r *router, a agents.Agent, s scenario) *lab {
 	t.Helper()
-	l := &lab{t: t, agent: a, router: r, model: &stubmodel.Server{Command: s.command}}
+	l := &lab{t: t, agent: a, router: r, model: &stubmodel.Server{Command: s.command, Next: s.next}, identity: s.identity}
 	l.dialect, _ = agenthook.Find(a.Name)
 	var err error
 	if l.installed, _, err = a.Installed(); err != nil {
@@ -83,7 +85,7 @@ func newLabAt(t *testing.T, r *router, a agents.Agent, s scenario) *lab {
 // connect has hookctl write the agent's settings, with credentials of an agent only.
 func (l *lab) connect(timeout time.Duration) {
 	l.t.Helper()
-	creds, err := os.ReadFile(l.router.creds("agent"))
+	creds, err := os.ReadFile(l.router.creds(cmp.Or(l.identity, "agent")))
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -22,6 +22,8 @@ const maxRequest = 64 << 20
 type Server struct {
 	// Command is what the agent is to run in its shell tool.
 	Command string
+	// Next are the commands after that, one for each result.
+	Next []string
 	// Before, where not nil, is called before a request is answered that gets the call, or
 	// Final after it.
 	Before func(Request)
@@ -119,8 +121,8 @@ func (s *Server) answer(w http.ResponseWriter, path string, d dialect, raw []byt
 	if len(request.Tools) > 0 && s.Before != nil {
 		s.Before(request)
 	}
-	if len(request.Tools) > 0 && request.Results == 0 {
-		t.tool, t.args = call(d.name, request.Tools, s.Command)
+	if commands := append([]string{s.Command}, s.Next...); len(request.Tools) > 0 && request.Results < len(commands) {
+		t.tool, t.args = call(d.name, request.Tools, commands[request.Results])
 		if t.tool == "" {
 			t.text = "There is no shell among the tools: " + strings.Join(request.Tools, ", ")
 		}
