@@ -38,7 +38,7 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 			"**/.cursor/{hooks,mcp,permissions,cli,cli-config}.json", "**/.cursor/hooks/**", "~/.config/cursor/**",
 			"**/.github/{hooks,agents}/**", "**/.github/copilot/settings*.json", "~/.copilot/{config,settings,mcp-config}.json", "~/.copilot/hooks/**", "**/.vscode/{mcp,settings,tasks}.json",
 			"~/.{qwen,goose,cline,continue,kiro,factory,augment}/**", "**/.qwen/settings*.json", "**/.qwen/{extensions,hooks,agents,commands,skills}/**", "**/.clinerules/hooks/**", "**/.kiro/{hooks,agents,settings}/**", "**/.{factory,augment,windsurf,continue,amp,pi}/{settings,hooks,mcp,config}*", "**/.{amp,pi}/{plugins,extensions}/**", "**/{crush,.crush}.json", "~/.config/{goose,amp,crush}/**",
-			"**/opencode.{json,jsonc}", "**/.opencode/{plugin,plugins,tool,tools,agent,agents,command,commands,skill,skills,node_modules}/**", "**/.opencode/package.json",
+			"**/opencode.{json,jsonc}", "**/.opencode/{plugin,plugins,tool,tools,agent,agents,command,commands,skill,skills}/**", "**/.opencode/package.json",
 			"**/.amplifier/**", "~/.config/opencode/**")
 })
 

@@ -162,7 +162,7 @@ func TestAgentsGiveThemselvesNoRights(t *testing.T) {
 		" .cursor/hooks.json .cursor/hooks/x.sh ~/.cursor/mcp.json .cursor/permissions.json .cursor/cli.json ~/.cursor/cli-config.json .github/hooks/x.json ~/.copilot/mcp-config.json ~/.copilot/hooks/x.json" +
 		" .vscode/tasks.json .vscode/mcp.json .vscode/settings.json opencode.json opencode.jsonc .opencode/plugin/x.ts ~/.config/opencode/opencode.json ~/.agents/plugins/x/hooks/hooks.json ~/.local/state/hookrouter/hook-agent/bypassed.jsonl" +
 		// What brings hooks or programs of its own.
-		" .claude/skills/x/SKILL.md .claude/agents/x.md .claude/commands/x.md .opencode/tool/x.ts .opencode/tools/x.ts .opencode/agent/x.md .opencode/package.json .opencode/node_modules/x/index.js" +
+		" .claude/skills/x/SKILL.md .claude/agents/x.md .claude/commands/x.md .opencode/tool/x.ts .opencode/tools/x.ts .opencode/agent/x.md .opencode/package.json" +
 		" .gemini/hooks/x.sh .gemini/agents/x.md .qwen/extensions/x/qwen-extension.json .codex/hooks/x.sh .github/copilot/settings.local.json .github/agents/x.agent.md .kiro/agents/x.json .kiro/settings/mcp.json" +
 		" .factory/settings.json .factory/hooks.json .augment/settings.json .windsurf/hooks.json .amp/settings.json .amp/plugins/x.ts crush.json .crush.json .pi/settings.json .pi/extensions/x.ts .amplifier/settings.yaml" +
 		// The same file to macOS and to Windows.
