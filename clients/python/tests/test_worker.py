@@ -287,3 +287,21 @@ async def test_what_a_handler_returns_after_its_time_is_no_answer(hook_router):
         assert reply.headers["Nats-Service-Error-Code"] == "504"
         await nc.close()
         await worker.close()
+
+
+async def test_an_async_hook_injects_into_the_next_turn(hook_router):
+    async with connect() as client:
+        worker, agent, called = Worker(client), Agent(client, session="s1"), asyncio.Event()
+
+        async def lint(event, data):
+            await called.wait()
+            return HookResult(action="inject_context", context_injection="2 warnings")
+
+        await worker.register(Registration(id="lint", events=["tool:post"], mode="async"), lint)
+        assert not (await agent.execute("tool:post", {})).messages
+        called.set()
+        messages = []
+        while not messages:
+            messages = (await agent.execute("prompt:submit", {})).messages
+        assert [m.content for m in messages] == ["2 warnings"]
+        assert not (await agent.execute("prompt:submit", {})).messages

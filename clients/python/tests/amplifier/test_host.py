@@ -262,3 +262,21 @@ async def test_what_the_host_can_not_run(tmp_path: Path, hook_router: Router, ar
     done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 1
     assert says in done.stderr
+
+
+async def test_a_module_that_can_not_be_loaded_is_told(tmp_path: Path, hook_router: Router) -> None:
+    told: list[Any] = []
+
+    async def watch(event: str, data: dict[str, Any]) -> HookResult:
+        told.append(data)
+        return HookResult()
+
+    async with HookRegistry() as hooks:
+        hooks.register("module:load_failed", watch)
+        await hooks.ready()
+        command = [sys.executable, "-m", "hookrouter.cli", "host", "no-such-module"]
+        done = await asyncio.to_thread(subprocess.run, command, capture_output=True, cwd=tmp_path, check=False)
+    assert done.returncode == 1
+    assert told, done.stderr
+    assert [(d["module_type"], d["module_id"]) for d in told] == [("hook", "no-such-module")]
+    assert "no such module is installed" in told[0]["error"]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import _names, _output
+from .. import _names, _output, events
 from ..agent import Agent
 from ..client import Client
 from ..models import HookResult
@@ -26,6 +26,8 @@ log = logging.getLogger("hookrouter.amplifier")
 MAX_SESSIONS = 256
 """How many sessions have modules of their own; of the one that was idle the longest they are given up."""
 MAX_SHOWN = 4096
+LOAD_FAILED_WAIT = 2.0
+"""How long, in seconds, a module:load_failed may take."""
 _TERMINAL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -38,9 +40,9 @@ class Host:
         """Make a host. agent is a client for events that modules emit, where client's identity may not."""
         self.worker = Worker(client)
         self.modules = list(modules)
-        self._agent_client = agent or client
+        self._client, self._agent_client = client, agent or client
         self._capabilities = {"session.working_dir": str(Path(working_dir or os.getcwd()).resolve())}
-        self._found = [(m, *load(m)) for m in self.modules]
+        self._found: list[tuple[Module, Any, Any]] = []
         self._hooks: dict[tuple[str, str, str, int], Registration] = {}
         self._sessions: OrderedDict[str, asyncio.Task[Coordinator]] = OrderedDict()
         self._later: set[asyncio.Task[Any]] = set()
@@ -49,6 +51,12 @@ class Host:
 
     async def start(self) -> list[Registration]:
         """Mount the modules and register their hooks; return what is registered."""
+        for module in self.modules:
+            try:
+                self._found.append((module, *load(module)))
+            except Exception as error:
+                await self._load_failed(module, error)
+                raise
         self._template = await self._mount("")
         for reg, entries in self._group(self._template.hooks.entries):
             self._hooks |= dict.fromkeys((entry.key for entry in entries), reg)
@@ -77,7 +85,11 @@ class Host:
         coordinator = Coordinator(self, session, config, self._capabilities)
         for module, mount, _ in sorted(self._found, key=lambda found: found[0].kind == "hooks"):
             coordinator.hooks.module = short_name(module)
-            cleanup = await mount(coordinator, dict(module.config))
+            try:
+                cleanup = await mount(coordinator, dict(module.config))
+            except Exception as error:
+                await self._load_failed(module, error)
+                raise
             if callable(cleanup):
                 coordinator.register_cleanup(cleanup)
         for module, _, ready in self._found:
@@ -88,6 +100,14 @@ class Host:
         if callable(offer):
             offer(BusApprovals())
         return coordinator
+
+    async def _load_failed(self, module: Module, error: Exception) -> None:
+        """Tell the bus that a module could not be loaded, as well as that is possible."""
+        data = {"module_type": module.kind.removesuffix("s"), "module_id": short_name(module), "error": str(error)}
+        try:
+            await asyncio.wait_for(Agent(self._client).emit(events.MODULE_LOAD_FAILED, data), LOAD_FAILED_WAIT)
+        except Exception as why:
+            log.debug("%s not emitted: %s", events.MODULE_LOAD_FAILED, why)
 
     async def _session(self, session: str) -> Coordinator:
         if not session and self._template is not None:
