@@ -56,12 +56,14 @@ func (a *Approver) Watch(ctx context.Context, handle func(approval.Notice)) erro
 		case <-ctx.Done():
 			return nil
 		case m := <-notices:
-			w.read(m)
+			if w.read(ctx, m); w.late && again == nil {
+				again = time.After(watchPause)
+			}
 			continue
 		case <-stale:
 		case <-again:
 		}
-		again = nil
+		again, w.late = nil, false
 		if err := w.list(ctx); err != nil && ctx.Err() == nil {
 			a.conn.Log.Warn("could not list the approvals; trying again", "error", err)
 			again = time.After(watchPause)
@@ -76,26 +78,36 @@ type watcher struct {
 	stale    func() // requests a list
 	open     map[string]approval.Request
 	cut      bool                // whether the latest list did not hold all
+	late     bool                // whether a router has still to hear of a decision
 	closed   map[string]struct{} // the latest that were decided
 	order    []string            // of closed, the oldest first
 }
 
-// read takes one published notice.
-func (w *watcher) read(m *natsx.Message) {
-	var r approval.Record
-	if err := json.Unmarshal(m.Data, &r); err != nil {
-		w.approver.conn.Log.Warn("could not read a notice; listing the approvals", "subject", m.Subject, "error", err)
-		r = approval.Record{}
+// read takes one published notice. Agents may publish such events too, so the notice only
+// names the request, and the routers say what has become of it.
+func (w *watcher) read(ctx context.Context, m *natsx.Message) {
+	var told struct {
+		ID string `json:"id"`
 	}
-	switch kind := w.approver.conn.Transport.Tail("event", m.Subject); {
-	case r.ID == "": // the routers may publish no data
+	if err := json.Unmarshal(m.Data, &told); err != nil || told.ID == "" { // the routers may publish no data
 		w.stale()
-	case kind == "approval.reviewed": // agents may publish it too, so that only the list counts
+		return
+	}
+	if _, closed := w.closed[told.ID]; closed {
+		return
+	}
+	r, err := w.approver.Get(ctx, told.ID)
+	switch {
+	case hookrouter.CodeOf(err) == hookrouter.CodeNotFound:
+	case err != nil:
 		w.stale()
-	case kind == "approval.required":
-		w.asked(r.Request)
-	case (kind == "approval.granted" || kind == "approval.denied") && r.Decision != nil:
+	case r.Decision != nil:
 		w.decided(r.Request, *r.Decision)
+	default:
+		_, open := w.open[r.ID]
+		w.asked(r.Request)
+		w.reviewed(r.Request)
+		w.late = w.late || open
 	}
 }
 
@@ -125,13 +137,17 @@ func (w *watcher) list(ctx context.Context) error {
 		}
 	}
 	for _, q := range list {
-		if known, open := w.open[q.ID]; open && len(known.Reviews) != len(q.Reviews) {
-			w.open[q.ID] = q
-			w.handle(approval.Notice{Request: q})
-		}
+		w.reviewed(q)
 		w.asked(q)
 	}
 	return nil
+}
+
+func (w *watcher) reviewed(q approval.Request) {
+	if known, open := w.open[q.ID]; open && len(known.Reviews) != len(q.Reviews) {
+		w.open[q.ID] = q
+		w.handle(approval.Notice{Request: q})
+	}
 }
 
 func (w *watcher) asked(q approval.Request) {

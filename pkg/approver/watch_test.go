@@ -2,6 +2,7 @@ package approver_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -91,6 +92,30 @@ func TestWatchListsWhereANoticeTellsNothing(t *testing.T) {
 		_ = d.bus.Publish("hooks.event.approval.required", nil, []byte(body))
 		s.want("q" + body + " asked")
 	}
+}
+
+// TestWatchBelievesTheRoutersOnly publishes what an agent may publish too: notices of a
+// request that is open, as decided, and of one that there is not.
+func TestWatchBelievesTheRoutersOnly(t *testing.T) {
+	d, a := start(t, hookrouter.Options{})
+	d.ask("q1", false)
+	s := watch(t, a)
+	s.want("q1 asked")
+	forged := approval.Record{Request: approval.Request{ID: "q1"}, Decision: &approval.Decision{Option: "Allow once", DecidedBy: "nobody"}}
+	for _, subject := range []string{"granted", "denied", "required"} {
+		for _, id := range []string{"q1", "q9"} {
+			forged.ID = id
+			body, err := json.Marshal(forged)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = d.bus.Publish("hooks.event.approval."+subject, nil, body)
+		}
+	}
+	d.ask("q2", true)
+	s.want("q2 asked")
+	d.decide("q1", approval.Decision{Option: "Deny", DecidedBy: "ada"}, true)
+	s.want(`q1 "Deny" by ada`)
 }
 
 func TestWatchMakesGoodWhatItMissed(t *testing.T) {

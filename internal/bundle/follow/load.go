@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -112,19 +114,22 @@ func (f *Follower) files(b *bundle.Bundle) string {
 
 // sweep removes the files of bundles that do not run. The caller holds mu.
 func (f *Follower) sweep() {
-	old, err := filepath.Glob(filepath.Join(f.Dir, f.Name+".*.files"))
+	dirs, err := filepath.Glob(filepath.Join(f.Dir, f.Name+".*.files"))
 	if err != nil {
 		return
 	}
-	for _, dir := range old {
-		used := false
-		for _, b := range f.running {
-			used = used || f.files(b) == dir
-		}
-		if !used {
+	for _, dir := range dirs {
+		if f.own(dir) && !slices.ContainsFunc(slices.Collect(maps.Values(f.running)), func(b *bundle.Bundle) bool { return f.files(b) == dir }) {
 			_ = os.RemoveAll(dir) // else it stays
 		}
 	}
+}
+
+// own reports whether files are of this policy: the names of others may begin with its name.
+func (f *Follower) own(dir string) bool {
+	use, serial, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(dir), f.Name+"."), ".files"), ".")
+	_, err := strconv.ParseUint(serial, 10, 64)
+	return err == nil && (use == string(bundle.Enforce) || use == string(bundle.Shadow))
 }
 
 // compose gives the hooks of what runs and of what is being taken over.
