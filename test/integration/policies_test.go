@@ -88,14 +88,15 @@ func TestPoliciesUnderLoad(t *testing.T) {
 	var answered, lost, open, failed atomic.Int64
 	var mu sync.Mutex
 	reasons := map[string]string{} // by the chain
-	const rate, senders = 560, 56
+	senders := testkit.Volume(t, 14, 56, 56)
+	rate := 10 * senders // a second
 	loading, stop := context.WithCancel(ctx)
 	began := time.Now()
 	var load sync.WaitGroup
 	for range senders {
 		nc := r.conn(t)
 		load.Go(func() {
-			tick := time.NewTicker(senders * time.Second / rate)
+			tick := time.NewTicker(time.Duration(senders) * time.Second / time.Duration(rate))
 			defer tick.Stop()
 			for {
 				select {
