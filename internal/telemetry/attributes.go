@@ -22,7 +22,7 @@ const (
 	KeyKept       = attribute.Key("hookrouter.kept")                // why a trace that was not sampled is kept
 	KeyHook       = attribute.Key("hookrouter.hook.id")             // a hook's id
 	KeyPriority   = attribute.Key("hookrouter.hook.priority")       // a hook's priority
-	KeyMode       = attribute.Key("hookrouter.hook.mode")           // enforce, shadow or observe
+	KeyMode       = attribute.Key("hookrouter.hook.mode")           // enforce, shadow, observe or async
 	KeyGroup      = attribute.Key("hookrouter.hook.group")          // of hooks called at the same time, from 1
 	KeyApproval   = attribute.Key("hookrouter.approval.id")         // an approval request
 	KeyDecidedBy  = attribute.Key("hookrouter.approval.decided_by") // who the connection proves, `timeout`, or `rule NAME`

@@ -123,7 +123,7 @@ func newMetrics(m metric.Meter) *Metrics {
 		injections:    count("hookrouter.injections", "Texts of hooks for agents' contexts"),
 		injected:      bytes,
 		shadow:        count("hookrouter.shadow.results", "What shadow hooks answered"),
-		shadowDropped: count("hookrouter.shadow.dropped", "Calls of shadow hooks that were left out: too many were under way"),
+		shadowDropped: count("hookrouter.shadow.dropped", "Calls of hooks in mode shadow or async that were left out: too many were under way"),
 		approvals:     count("hookrouter.approvals.decided", "Approval requests that this replica decided"),
 		changes:       count("hookrouter.registry.changes", "Changes of registrations that this replica made"),
 		agents:        count("hookrouter.agent.events", "Events by the class of agent that emitted them"),
