@@ -82,6 +82,7 @@ type Approval struct {
 	ClaimedBy string `json:"claimed_by,omitempty"`
 	Note      string `json:"note,omitempty"`
 	TimedOut  bool   `json:"timed_out,omitempty"`
+	Holds     string `json:"holds,omitempty"` // what an "Allow always" is for, and until when
 	// ShadowRule is the rule in shadow that would have answered, and ShadowDecision what.
 	ShadowRule     string `json:"shadow_rule,omitempty"`
 	ShadowDecision string `json:"shadow_decision,omitempty"`
@@ -142,6 +143,7 @@ func (s *Story) approvals(c *query.Chain) {
 			continue
 		}
 		a.Decided, a.Granted, a.Option, a.DecidedBy, a.ClaimedBy, a.Note, a.TimedOut = stamp(r.Time), r.Granted, r.Option, r.DecidedBy, r.ClaimedBy, r.Note, r.TimedOut
+		a.Holds = r.Holds()
 		if !a.asked.IsZero() {
 			a.Waited = max(r.Time.Sub(a.asked).Milliseconds(), 0)
 		}

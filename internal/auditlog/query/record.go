@@ -10,6 +10,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -106,6 +107,9 @@ type Record struct {
 	Note       string    `json:"note"`
 	TimedOut   bool      `json:"timed_out"`
 	Person     string    `json:"person"` // whose identity By is, of a review
+	Scope      string    `json:"scope"`  // what an "Allow always" is for beyond its session; also of freezes
+
+	GrantExpires time.Time `json:"grant_expires"` // of an "Allow always"; zero for never
 
 	HookName       string   `json:"hook_name"` // empty where it is the hook's id
 	ShadowRule     string   `json:"shadow_rule"`
@@ -151,6 +155,18 @@ func (r Record) Review() string {
 	text := cmp.Or(r.Person, r.By) + did
 	if r.Note != "" {
 		text += ": " + r.Note
+	}
+	return text
+}
+
+// Holds says what an "Allow always" is for, and until when; empty for other decisions.
+func (r Record) Holds() string {
+	if r.Kind != audit.ApprovalDecided || !r.Granted || !approval.Remembered(r.Option) || len(r.ApprovedBy) > 0 {
+		return ""
+	}
+	text := "for the " + cmp.Or(r.Scope, approval.ScopeSession)
+	if !r.GrantExpires.IsZero() {
+		text += " until " + approval.At(r.GrantExpires).String()
 	}
 	return text
 }

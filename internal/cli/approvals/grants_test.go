@@ -27,4 +27,7 @@ func TestGrantsBeyondASession(t *testing.T) {
 	if got := f.Run("--text", "approvals", "show", id); !strings.Contains(got.Stdout, `granted, "Allow always" by unauthenticated, until`) {
 		t.Errorf("%s; want that it says how long it holds", got.Stdout)
 	}
+	if got := f.Run("--text", "why", id); !strings.Contains(got.Stdout, `granted ("Allow always") for the session until `) {
+		t.Errorf("%s%s; want that it says what it is for", got.Stdout, got.Stderr)
+	}
 }

@@ -214,6 +214,9 @@ func approvalLines(a approvalView) (lines []term.Cell) {
 	if d.Option != "" {
 		text += fmt.Sprintf(", %q", term.Printable(d.Option))
 	}
+	if holds := d.Holds(); holds != "" {
+		text += " " + term.Printable(holds)
+	}
 	if d.ClaimedBy != "" {
 		text += ", who claims to be " + term.Printable(d.ClaimedBy)
 	}

@@ -122,6 +122,7 @@ func about(r *query.Record) string {
 		text("by ", r.DecidedBy)
 		text("claims to be ", r.ClaimedBy)
 		text("option ", r.Option)
+		text("", r.Holds())
 		text("note: ", r.Note)
 		text("error: ", r.Error)
 	case audit.ApprovalReviewed:

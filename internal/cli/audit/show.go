@@ -124,6 +124,7 @@ type approvalView struct {
 	Option     string `json:"option,omitempty"`
 	DecidedBy  string `json:"decided_by,omitempty"`
 	ClaimedBy  string `json:"claimed_by,omitempty"`
+	Holds      string `json:"holds,omitempty"` // what an "Allow always" is for, and until when
 
 	Reviews []string `json:"reviews,omitempty"` // answers that ended nothing
 
@@ -196,7 +197,7 @@ func (s *chainView) approvals() {
 			continue
 		}
 		a.decision, a.Decided = &r, r.Time.UTC().Format(RecordTime)
-		a.Granted, a.Option, a.DecidedBy, a.ClaimedBy = r.Granted, r.Option, r.DecidedBy, r.ClaimedBy
+		a.Granted, a.Option, a.DecidedBy, a.ClaimedBy, a.Holds = r.Granted, r.Option, r.DecidedBy, r.ClaimedBy, r.Holds()
 	}
 }
 

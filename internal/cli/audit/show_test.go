@@ -75,7 +75,7 @@ func TestAuditShowFollowsTheQuestionToItsDecision(t *testing.T) {
 	data := json.RawMessage(`{"a":1,"b":2}`)
 	result.Detail = audit.Chain{ApprovalID: "q1", Called: 1, In: &audit.Data{SHA256: "x", Value: data}, Out: &audit.Data{SHA256: "y", Value: json.RawMessage(`{"a":1,"b":3}`), Redacted: true}}
 	decided.Time, decided.Kind, decided.Hook, decided.Action = clitest.Began.Add(42*time.Second), audit.ApprovalDecided, "gate", "allow"
-	decided.Detail = audit.Decision{ApprovalID: "q1", Prompt: "Deploy?", Option: "Allow", Granted: true, DecidedBy: "user alice", ClaimedBy: "bob", Note: "fine", DataSHA256: "x"}
+	decided.Detail = audit.Decision{ApprovalID: "q1", Prompt: "Deploy?", Option: "Allow always", Granted: true, DecidedBy: "user alice", ClaimedBy: "bob", Note: "fine", DataSHA256: "x", Scope: "lineage", Expires: "2026-03-02T12:00:00Z"}
 	f.Write(asked, result)
 
 	if got := f.Run("audit", "show", "c1", "--text"); !strings.Contains(got.Stdout, "not decided yet") {
@@ -87,7 +87,7 @@ func TestAuditShowFollowsTheQuestionToItsDecision(t *testing.T) {
 		got := f.Run(append([]string{"audit", "show", "--text", "--wide"}, args...)...)
 		for _, want := range []string{
 			"2026-03-01 12:00:00.000Z  by gate: Allow | Deny; until 2026-03-01 12:05:00.000Z, then deny",
-			`2026-03-01 12:00:42.000Z  granted by user alice, "Allow", who claims to be bob, after 42s; note: fine`,
+			`2026-03-01 12:00:42.000Z  granted by user alice, "Allow always" for the lineage until 2026-03-02T12:00:00.000Z, who claims to be bob, after 42s; note: fine`,
 			"the data as it came in, but for\n- b: 2\n+ b: 3",
 		} {
 			if !strings.Contains(got.Stdout, want) {

@@ -125,8 +125,9 @@ turn           0
 injected       0 of 10000 tokens in this turn
 one injection  at most 10240 bytes
 
-ALWAYS GRANTED TO  BY               SINCE                     PROMPT
-deploy-guard       unauthenticated  TIME  Really?`)
+ALWAYS GRANTED TO  FOR THE  BY               SINCE                     UNTIL
+deploy-guard       session  unauthenticated  TIME  its end
+    prompt: Really?`)
 	f.Run("--text", "session", "revoke", "s1", "--hook", "other").See(t, cli.ExitOK, "there is no such grant; `hookctl session show` lists them")
 	f.Run("session", "revoke", "s1", "--hook", "deploy-guard", "--prompt", "Really?").See(t, cli.ExitOK, `{"session_id":"s1","revoked":1}`)
 	f.Run("--text", "execute", "tool:pre", "--session", "s1", "--no-wait").See(t, cli.ExitPending, `

@@ -1,11 +1,15 @@
 package session_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -37,5 +41,33 @@ lint         tool:post  12     3       TIME`)
 	}
 	if got := f.Run("session", "turn", ""); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "no session") {
 		t.Errorf("%+v; want that a session is needed", got)
+	}
+}
+
+// TestShowHasWhatIsGrantedBeyondTheSession: the grants of its agent and of its tree, and no
+// other tree's.
+func TestShowHasWhatIsGrantedBeyondTheSession(t *testing.T) {
+	s := natstest.Listening(t)
+	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"NATS_URL": s.ClientURL()}, NC: natstest.Conn(t, s)}
+	sub, err := f.NC.Subscribe("hooks.session.show", func(m *nats.Msg) {
+		reply := `{"session_id":"s2","agent":"nats agent/coder","root":"s1","parent":"s1","depth":1,"injections":[],"grants":[{"hook":"own","prompt":"?","by":"ann"}]}`
+		if bytes.Contains(m.Data, []byte(`"grants":true`)) && bytes.Contains(m.Data, []byte(`nats agent/coder`)) {
+			reply = `{"grants":[{"scope":"lineage","root":"s1","hook":"tree","prompt":"?","by":"ann","expires":"2026-03-02T12:00:00.000Z"},
+				{"scope":"lineage","root":"s9","hook":"other","prompt":"?","by":"ann"},{"scope":"agent","hook":"wide","prompt":"?","by":"ann","expires":"2026-03-02T12:00:00.000Z"}]}`
+		}
+		_ = m.RespondMsg(&nats.Msg{Header: m.Header, Data: []byte(reply)}) // with the nonce
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	got := f.Run("--text", "session", "show", "s2")
+	for _, want := range []string{"own                session  ann", "tree               lineage  ann", "wide               agent    ann", "2026-03-02T12:00:00.000Z", "its end"} {
+		if !strings.Contains(got.Stdout, want) {
+			t.Errorf("no %q in\n%s%s", want, got.Stdout, got.Stderr)
+		}
+	}
+	if strings.Contains(got.Stdout, "other") {
+		t.Errorf("it has what another tree was granted:\n%s", got.Stdout)
 	}
 }

@@ -1,12 +1,14 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
 )
 
@@ -30,6 +32,9 @@ func (c *showCmd) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	info, err := a.SessionOf(ctx, c.Agent, c.ID)
+	if err == nil && info.Agent != "" {
+		err = addWider(ctx, a, &info)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -38,6 +43,17 @@ func (c *showCmd) Run(ctx context.Context, e *cli.Env) error {
 		showSession(e, info)
 	}
 	return nil
+}
+
+// addWider adds what the session's agent, and its tree of sessions, were granted.
+func addWider(ctx context.Context, a *approver.Approver, info *approver.SessionInfo) error {
+	list, err := a.Grants(ctx, info.Agent)
+	for _, g := range list {
+		if g.Scope != approval.ScopeLineage || g.Root == cmp.Or(info.Root, info.ID) {
+			info.Grants = append(info.Grants, g)
+		}
+	}
+	return err
 }
 
 func showSession(e *cli.Env, s approver.SessionInfo) {
@@ -73,9 +89,10 @@ func showSession(e *cli.Env, s approver.SessionInfo) {
 		e.Out.Table(rows)
 	}
 	if len(s.Grants) > 0 {
-		rows := [][]term.Cell{term.Heads("ALWAYS GRANTED TO", "BY", "SINCE", "PROMPT")}
+		rows := [][]term.Cell{term.Heads("ALWAYS GRANTED TO", "FOR THE", "BY", "SINCE", "UNTIL", "PROMPT")}
 		for _, g := range s.Grants {
-			rows = append(rows, term.Row(term.Printable(g.Hook), term.Printable(g.By), term.Printable(g.Granted), term.Clip(term.Printable(g.Prompt), term.MaxValue)))
+			rows = append(rows, term.Row(term.Printable(g.Hook), term.Printable(cmp.Or(g.Scope, approval.ScopeSession)), term.Printable(g.By), term.Printable(g.Granted),
+				term.Printable(cmp.Or(g.Expires, "its end")), term.Clip(term.Printable(g.Prompt), term.MaxValue)))
 		}
 		e.Out.Print("\n")
 		e.Out.Table(rows)

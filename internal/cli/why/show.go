@@ -69,7 +69,7 @@ func show(p *term.Printer, story why.Story) {
 	s.row("rule", rule, term.Cyan, 2)
 	s.row("reason", story.Reason, term.Plain, maxTextRows)
 	for _, a := range story.Approval {
-		s.row("asked", asked(a), term.Plain, 2)
+		s.row("asked", asked(a), term.Plain, maxTextRows)
 		for _, review := range a.Reviews {
 			s.row("", review, term.Plain, 1)
 		}
@@ -137,6 +137,9 @@ func asked(a why.Approval) string {
 	}
 	if a.Option != "" {
 		text += fmt.Sprintf(" (%q)", a.Option)
+	}
+	if a.Holds != "" {
+		text += " " + a.Holds
 	}
 	text += " by " + a.DecidedBy
 	if a.ClaimedBy != "" {

@@ -43,7 +43,7 @@ const shadow = (a) => a.shadow_rule ? "; in shadow, rule " + a.shadow_rule + " w
 function approval(a) {
   const reviews = (a.reviews || []).map((said) => said + "; ").join("");
   if (!a.decided) return reviews + "not answered yet" + shadow(a);
-  return reviews + (a.granted ? "granted" : "denied") + (a.option ? " (" + a.option + ")" : "") + " by " + a.decided_by + (a.claimed_by ? ", who claims to be " + a.claimed_by : "") + (a.note ? ": " + a.note : "") + shadow(a);
+  return reviews + (a.granted ? "granted" : "denied") + (a.option ? " (" + a.option + ")" : "") + (a.holds ? " " + a.holds : "") + " by " + a.decided_by + (a.claimed_by ? ", who claims to be " + a.claimed_by : "") + (a.note ? ": " + a.note : "") + shadow(a);
 }
 
 function hook(h, patch, decided) {
