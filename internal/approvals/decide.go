@@ -131,6 +131,9 @@ func tooLate(d approval.Decision) error {
 	if d.TimedOut {
 		return wire.Errorf(wire.Gone, "the time for an answer was over at %s: the default holds, which is to %s", d.Decided, verb(d))
 	}
+	if d.DecidedBy == approval.ByOutdated {
+		return wire.Errorf(wire.Conflict, "nobody is asked this any more: the session has seen more since, and its event is judged anew")
+	}
 	if d.Option == "" {
 		return wire.Errorf(wire.Conflict, "already decided by %s at %s, without an answer: %s", d.DecidedBy, d.Decided, verb(d))
 	}

@@ -34,8 +34,17 @@ func (d *Dispatcher) rejoin(ctx context.Context, ev *event) (*Answer, error) {
 	if err := d.approvals.CheckData(id, ev.id(), digest); err != nil || !ev.request.Retry {
 		return nil, err
 	}
-	s, err := d.approvals.Find(ctx, id, ev.id(), digest())
-	if s == nil || err != nil {
+	last, s, err := d.requestOf(ctx, ev, digest())
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		if last != id { // its session saw more, maybe since the event was admitted
+			var now []string
+			if now, err = d.labels.Labels(labeled(ev.request)); err == nil {
+				ev.request.Event = ev.request.Event.WithLabels(now...)
+			}
+		}
 		return nil, err
 	}
 	return d.join(ctx, ev, s)
@@ -52,8 +61,8 @@ func (d *Dispatcher) join(ctx context.Context, ev *event, s *held.Event) (*Answe
 	return &Answer{EventID: ev.id(), ChainID: s.ChainID, Called: s.Called, pending: d.pending(ev, s)}, nil
 }
 
-// approvalID names the approval request of an event: the same event has the same one,
-// at every replica.
+// approvalID names the first approval request of an event: the same event has the same
+// one, at every replica.
 func (ev *event) approvalID() string {
 	return approval.IDOf(ev.request.Emitter, ev.session(), ev.name(), ev.id())
 }
@@ -73,7 +82,7 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 		return v, nil, err
 	}
 	seen := s.Labels
-	open, err := d.approvals.Find(ctx, s.ID, ev.id(), s.Sent)
+	id, open, err := d.requestOf(ctx, ev, s.Sent)
 	if err != nil {
 		return v, nil, err
 	}
@@ -86,6 +95,7 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 		}
 		return d.wait(ctx, ev, v, open, seen)
 	}
+	s.ID = id
 	facts := ev.facts(s, seen)
 	rule, ruled := d.opts.Rules.Match(facts)
 	if shadow, found := d.opts.Rules.Shadow(facts); found {

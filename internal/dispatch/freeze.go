@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
@@ -57,7 +56,7 @@ func (d *Dispatcher) leaveHeld(s *held.Event, decision *approval.Decision) verdi
 		return decided(s, nil)
 	}
 	if more := events.NewLabels(s.Labels, now); len(more) > 0 {
-		why := "Since this was asked, the session has seen more: " + strings.Join(more, ", ") + ". Try again, so that it is judged anew"
+		why := approval.Outdated(more, time.Now()).Note
 		d.noteDenied(s.ChainID, s.Session, s.Event, s.EventID, "outdated", why)
 		return denied(s.Verdict, why)
 	}

@@ -176,6 +176,8 @@ func decidedBy(d approval.Decision) string {
 		return telemetry.ByTimeout
 	case d.Error != "":
 		return telemetry.ByError
+	case d.DecidedBy == approval.ByOutdated:
+		return telemetry.ByOutdated
 	case strings.HasPrefix(d.DecidedBy, "rule "):
 		return telemetry.ByRule
 	}

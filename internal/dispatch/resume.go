@@ -29,6 +29,9 @@ func (d *Dispatcher) Resume(ctx context.Context, id string, req Request) (*Answe
 			v := denied(s.Verdict, ev.frozen.Denial())
 			return &Answer{EventID: ev.id(), ChainID: s.ChainID, Called: s.Called, Body: d.ofVerdict(v, s.ChainID).Append(nil)}, nil
 		}
+		if _, err := d.outdated(ctx, s); err != nil {
+			return nil, err
+		}
 		return d.join(ctx, ev, s)
 	})
 }

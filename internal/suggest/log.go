@@ -41,7 +41,7 @@ type Question struct {
 
 // Person reports whether a person answered, proven or not.
 func (q *Question) Person() bool {
-	return q.Decided && !q.Silent && !strings.HasPrefix(q.By, "rule ") && q.By != approval.ByTimeout
+	return q.Decided && !q.Silent && !strings.HasPrefix(q.By, "rule ") && q.By != approval.ByTimeout && q.By != approval.ByOutdated
 }
 
 // Log is what the audit log has on approval requests and denials. The zero Log is empty.

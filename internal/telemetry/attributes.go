@@ -25,7 +25,7 @@ const (
 	KeyMode       = attribute.Key("hookrouter.hook.mode")           // enforce, shadow, observe or async
 	KeyGroup      = attribute.Key("hookrouter.hook.group")          // of hooks called at the same time, from 1
 	KeyApproval   = attribute.Key("hookrouter.approval.id")         // an approval request
-	KeyDecidedBy  = attribute.Key("hookrouter.approval.decided_by") // who the connection proves, `timeout`, or `rule NAME`
+	KeyDecidedBy  = attribute.Key("hookrouter.approval.decided_by") // who the connection proves, `timeout`, `outdated`, or `rule NAME`
 	KeyTimedOut   = attribute.Key("hookrouter.approval.timed_out")  // nobody answered in time
 )
 

@@ -176,7 +176,7 @@ func (m *Metrics) Registry(action, hook string) {
 }
 
 // Decided counts an approval request that was decided here. kind says by whom: [ByPerson],
-// [ByRule], [ByTimeout], [ByError] or [ByGrant].
+// [ByRule], [ByTimeout], [ByError], [ByOutdated] or [ByGrant].
 func (m *Metrics) Decided(kind string, granted bool) {
 	if m == nil {
 		return
@@ -190,9 +190,10 @@ func (m *Metrics) Decided(kind string, granted bool) {
 
 // Who decides approval requests.
 const (
-	ByPerson  = "person"
-	ByRule    = "rule"
-	ByTimeout = "timeout"
-	ByError   = "error" // the approval system failed: the default held
-	ByGrant   = "grant" // an earlier "Allow always" of the session
+	ByPerson   = "person"
+	ByRule     = "rule"
+	ByTimeout  = "timeout"
+	ByError    = "error"    // the approval system failed: the default held
+	ByOutdated = "outdated" // the session saw more before anybody answered
+	ByGrant    = "grant"    // an earlier "Allow always" of the session
 )

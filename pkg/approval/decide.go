@@ -47,6 +47,7 @@ const (
 const (
 	Unauthenticated = "unauthenticated" // the connection proves nothing
 	ByTimeout       = "timeout"         // nobody answered in time
+	ByOutdated      = "outdated"        // the session saw more before anybody answered
 	byRule          = "rule "           // before the rule's name
 )
 
@@ -109,6 +110,13 @@ func TimedOut(q Request, now time.Time) Decision {
 	return Decision{Granted: q.Default == DefaultAllow, DecidedBy: ByTimeout, Decided: At(now), TimedOut: true}
 }
 
+// Outdated ends an open approval request whose session got the labels seen since a person
+// was asked: its event may be judged and asked about anew. See [IDAfter].
+func Outdated(seen []string, now time.Time) Decision {
+	note := "Since this was asked, the session has seen more: " + strings.Join(seen, ", ") + ". Try again, so that it is judged anew"
+	return Decision{DecidedBy: ByOutdated, Note: clip(note, MaxNote), Decided: At(now)}
+}
+
 // Reason is why an agent may not go on, in the words of the wire protocol; empty
 // where it may.
 func Reason(q Request, d Decision) string {
@@ -122,6 +130,8 @@ func Reason(q Request, d Decision) string {
 		return "Approval timeout - denied by default: " + prompt
 	case d.Error != "":
 		return "Approval error - denied by default: " + prompt
+	case d.DecidedBy == ByOutdated:
+		return d.Note
 	case byRule:
 		return "Denied by rule " + rule + ": " + prompt
 	}

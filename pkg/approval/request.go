@@ -173,12 +173,20 @@ type Service interface {
 	Watch() (notices <-chan Notice, stop func())
 }
 
-// IDOf is the id of an event's approval request: emitter is who sent the event, as far as
+// IDOf is the id of an event's first approval request: emitter is who sent the event, as far as
 // the connection proves, or "". The same event has the same request, however often and to
-// whichever router it is sent.
+// whichever router it is sent, until that one ends as [Outdated].
 func IDOf(emitter, session, event, eventID string) string {
+	return idOf("hookrouter-approval-v1", emitter, session, event, eventID)
+}
+
+// IDAfter is the id of the approval request that follows one with an id, of the same
+// event: the first ended as [Outdated].
+func IDAfter(id string) string { return idOf("hookrouter-approval-after-v1", id) }
+
+func idOf(parts ...string) string {
 	sum := sha256.New()
-	for _, part := range [...]string{"hookrouter-approval-v1", emitter, session, event, eventID} {
+	for _, part := range parts {
 		sum.Write([]byte(part))
 		sum.Write([]byte{0}) // can't stand in an id or a name
 	}

@@ -230,6 +230,62 @@ func TestAnApprovalDoesNotOutliveLabels(t *testing.T) {
 	}
 }
 
+// An event sent again while a person is asked about it, after its session has seen more, is
+// judged anew: the old request ends at once, a new one says what the session has seen, and
+// its answer holds, a denial also once the session has seen still more.
+func TestAnOutdatedRequestIsAskedAnew(t *testing.T) {
+	t.Parallel()
+	s, run := flowBus(t, router.Options{})
+	ctx := testkit.Within(t, testkit.Patience)
+	person := approver.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}))
+	for _, c := range []struct {
+		session, answer string
+		want            verdict.Action
+		retry           bool
+	}{{"allowed", "Allow once", verdict.Continue, true}, {"denied", "Deny", verdict.Deny, true}, {"plain", "Allow once", verdict.Continue, false}} {
+		header := nats.Header{"ce-id": {"send-" + c.session}}
+		patient := nats.Header{"ce-id": header["ce-id"], "Hook-Retry": {"1"}, "Hook-Wait-Ms": {"20000"}}
+		again := maps.Clone(header)
+		if c.retry {
+			again["Hook-Retry"] = []string{"1"}
+		}
+		run(c.session, "read secret", nil)
+		first := run(c.session, "please", header)
+		waits := make(chan verdict.Verdict)
+		go func() { waits <- run(c.session, "please", patient) }()
+		run(c.session, "read web", nil)
+		second := run(c.session, "please", again)
+		if first.Action != verdict.Pending || second.Action != verdict.Pending || second.Approval.ID == first.Approval.ID || !strings.Contains(second.Approval.Prompt, "web") {
+			t.Fatalf("%s: %+v, then %+v; want a second question", c.session, first.Approval, second.Approval)
+		}
+		if _, err := person.Answer(ctx, first.Approval.ID, approval.Answer{Option: "Allow once"}); hookrouter.CodeOf(err) != hookrouter.CodeConflict {
+			t.Errorf("%s: the first question takes an answer: %v", c.session, err)
+		}
+		if third := run(c.session, "please", again); third.Action != verdict.Pending || third.Approval.ID != second.Approval.ID {
+			t.Errorf("%s: %+v; want that nobody is asked twice", c.session, third)
+		}
+		if _, err := person.Answer(ctx, second.Approval.ID, approval.Answer{Option: c.answer}); err != nil {
+			t.Fatal(err)
+		}
+		if v := <-waits; v.Action == verdict.Continue && c.want != verdict.Continue {
+			t.Errorf("%s: who waits for the first gets %+v", c.session, v)
+		}
+		if v := run(c.session, "please", patient); v.Action != c.want {
+			t.Errorf("%s: %+v; want %s", c.session, v, c.want)
+		}
+		if c.want == verdict.Deny {
+			run(c.session, "read more", nil)
+			if v := run(c.session, "please", patient); v.Action != verdict.Deny {
+				t.Errorf("%s: %+v; want that a denial stays one", c.session, v)
+			}
+		}
+	}
+	testkit.Eventually(t, "no question is open", func() bool {
+		_, open, err := person.Pending(ctx, approval.Filter{})
+		return err == nil && open == 0
+	})
+}
+
 // An agent that waits while its session sees more gets no permission: the person knew less.
 // "Allow always" answers for what the session had seen when it was given, and for no more.
 func TestAWaitingAgentGainsNothingByLabels(t *testing.T) {

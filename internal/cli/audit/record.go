@@ -151,13 +151,15 @@ func about(r *query.Record) string {
 }
 
 // deciderKind sorts those who decide: a person, whoever answered without a name, a
-// rule, the time-out, or an error.
+// rule, the time-out, an error, or nobody since it was outdated.
 func deciderKind(r *query.Record) string {
 	switch {
 	case r.TimedOut:
 		return approval.ByTimeout
 	case r.Error != "":
 		return "error"
+	case r.DecidedBy == approval.ByOutdated:
+		return approval.ByOutdated
 	case strings.HasPrefix(r.DecidedBy, "rule "):
 		return "rule"
 	case r.DecidedBy == approval.Unauthenticated || r.DecidedBy == "":

@@ -1,0 +1,59 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
+	"github.com/hookrouter/hookrouter/internal/labels"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// maxAnew is how often one event is asked about anew because its session saw more. After
+// that it waits for the request it has.
+const maxAnew = 16
+
+// requestOf returns the approval request of an event, nil where nobody was asked yet, and
+// the id that it has or gets. A request that is open and outdated is ended, and the one
+// after it counts.
+func (d *Dispatcher) requestOf(ctx context.Context, ev *event, sent string) (id string, s *held.Event, err error) {
+	id = ev.approvalID()
+	for n := 0; ; n++ {
+		if s, err = d.approvals.Find(ctx, id, ev.id(), sent); s == nil || err != nil || n == maxAnew {
+			return id, s, err
+		}
+		if over, err := d.outdated(ctx, s); !over || err != nil {
+			return id, s, err
+		}
+		id = approval.IDAfter(id)
+	}
+}
+
+// outdated reports whether a request ended since its session saw more before anybody
+// answered. One that is open and outdated ends now.
+func (d *Dispatcher) outdated(ctx context.Context, s *held.Event) (bool, error) {
+	decision, err := d.approvals.Decision(ctx, s)
+	if err != nil {
+		return false, err
+	}
+	if decision == nil {
+		now, err := d.labels.Labels(labels.Name(s.Emitter, s.Session))
+		if err != nil {
+			return false, err
+		}
+		more := events.NewLabels(s.Labels, now)
+		if len(more) == 0 {
+			return false, nil
+		}
+		_, err = d.approvals.Decide(ctx, s, approval.Outdated(more, time.Now()), events.NewID())
+		if code := wire.CodeOf(err); code != wire.Conflict && code != wire.Gone {
+			return err == nil, err
+		}
+		if decision, err = d.approvals.Decision(ctx, s); decision == nil || err != nil { // another was first
+			return false, err
+		}
+	}
+	return decision.DecidedBy == approval.ByOutdated, nil
+}
