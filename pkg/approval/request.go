@@ -94,6 +94,9 @@ type Record struct {
 	// ShadowDecision what: "allow" or "deny". Empty for none.
 	ShadowRule     string `json:"shadow_rule,omitempty"`
 	ShadowDecision string `json:"shadow_decision,omitempty"`
+	// Scopes are those that an "Allow always" of whoever reads the record may have, the
+	// default first; empty where only the default counts.
+	Scopes []string `json:"scopes,omitempty"`
 	*Decision
 }
 

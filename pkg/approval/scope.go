@@ -2,6 +2,7 @@ package approval
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -19,6 +20,16 @@ const (
 // MaxGrant is how long an "Allow always" may hold beyond its session, and how long it does
 // where the answer does not say.
 const MaxGrant = 30 * 24 * time.Hour
+
+// ScopesFor returns the scopes that an "Allow always" of who, as far as the connection
+// proves, may have: nil where that is the session alone, since who or the sender is not
+// proven, several people must allow, it is not offered, or it is decided.
+func (r Record) ScopesFor(who string) []string {
+	if who == "" || r.Emitter == "" || r.Needs != nil || r.Decision != nil || !slices.ContainsFunc(r.Options, Remembered) {
+		return nil
+	}
+	return []string{ScopeSession, ScopeLineage, ScopeAgent}
+}
 
 // grant sets what a decision is remembered for, by what its answer says.
 func (d *Decision) grant(q Request, a Answer, offered bool) error {

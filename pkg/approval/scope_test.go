@@ -54,3 +54,22 @@ func TestTheScopeOfAnAnswer(t *testing.T) {
 		t.Errorf("a request that is passed on: %v", err)
 	}
 }
+
+func TestScopesAreForTheProven(t *testing.T) {
+	proven := func() approval.Record {
+		return approval.Record{Request: approval.Request{Options: []string{"allow ALWAYS", "Deny"}}, Emitter: "nats agent/coder"}
+	}
+	if got := proven().ScopesFor("nats approver/ann"); len(got) != 3 || got[0] != approval.ScopeSession {
+		t.Errorf("scopes %q", got)
+	}
+	unproven, several, once, decided := proven(), proven(), proven(), proven()
+	unproven.Emitter, several.Needs, once.Options, decided.Decision = "", &chain.Approval{}, []string{"Allow once", "Deny"}, &approval.Decision{}
+	for name, r := range map[string]approval.Record{"an unproven sender": unproven, "several must allow": several, "it is not offered": once, "it is decided": decided} {
+		if got := r.ScopesFor("nats approver/ann"); got != nil {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if got := proven().ScopesFor(""); got != nil {
+		t.Errorf("an unproven approver: %q", got)
+	}
+}

@@ -174,6 +174,7 @@ func (c *Console) show(w http.ResponseWriter, r *http.Request) {
 		c.refuse(w, r, err)
 		return
 	}
+	record.Scopes = record.ScopesFor(who(r))
 	write(w, http.StatusOK, record.Append(nil))
 }
 

@@ -42,6 +42,9 @@ func (s *Server) showApproval(ctx context.Context, req *natsx.Request) error {
 	if err != nil {
 		return err
 	}
+	if sender, err := s.sender(req); err == nil {
+		record.Scopes = record.ScopesFor(sender)
+	}
 	return req.Reply(nil, record.Append(nil))
 }
 

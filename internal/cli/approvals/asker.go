@@ -40,6 +40,7 @@ type asker struct {
 	body          []term.Cell        // its text, as wide as the terminal
 	top           int                // the first line of body that is seen
 	choice        int                // the option that Enter gives; -1 for none
+	scope         int                // what "Allow always" is for, of the record's scopes
 	note          []rune
 	typing        bool      // the note
 	sending       bool      // an answer is under way
@@ -189,7 +190,7 @@ func (m *asker) loaded(msg recordMsg) tea.Cmd {
 		return m.notice(approval.Notice{Request: msg.record.Request, Decision: msg.record.Decision})
 	}
 	m.record, m.shown = &msg.record, m.now()
-	m.top, m.note, m.typing = 0, nil, false
+	m.top, m.scope, m.note, m.typing = 0, 0, nil, false
 	m.choice = slices.IndexFunc(msg.record.Options, func(o string) bool { return !approval.Grants(o) })
 	m.wrap()
 	return nil
@@ -204,6 +205,9 @@ func (m *asker) answer() tea.Cmd {
 	m.sending = true
 	q, option := m.record.Request, m.record.Options[m.choice]
 	a := approval.Answer{Option: option, By: m.by, Note: string(m.note), DataSHA256: q.DataSHA256}
+	if m.scope > 0 {
+		a.Scope = m.record.Scopes[m.scope]
+	}
 	return func() tea.Msg {
 		progress, err := m.service.answer(q.ID, a)
 		return answerMsg{q, option, progress, err}

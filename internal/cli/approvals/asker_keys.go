@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
 // key takes one key.
@@ -34,6 +35,8 @@ func (m *asker) key(k tea.KeyPressMsg) tea.Cmd {
 		m.scroll(len(m.body))
 	case "n":
 		m.typing = true
+	case "f":
+		m.widen()
 	case "tab", "s":
 		return m.later()
 	case "enter":
@@ -72,7 +75,19 @@ func (m *asker) typed(text string) {
 }
 
 func (m *asker) choose(i int) {
-	m.choice = min(max(i, 0), len(m.record.Options)-1)
+	m.choice, m.scope = min(max(i, 0), len(m.record.Options)-1), 0
+}
+
+// scoped reports whether an option's scope can be chosen.
+func (m *asker) scoped(option string) bool {
+	return len(m.record.Scopes) > 0 && approval.Remembered(option)
+}
+
+// widen chooses the next scope of "Allow always".
+func (m *asker) widen() {
+	if m.choice >= 0 && m.scoped(m.record.Options[m.choice]) {
+		m.scope = (m.scope + 1) % len(m.record.Scopes)
+	}
 }
 
 func (m *asker) scroll(lines int) {

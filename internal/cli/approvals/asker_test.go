@@ -22,7 +22,8 @@ type seat struct {
 	clock   time.Time
 	records map[string]approval.Record
 	answers []string
-	refusal error // of the next answers
+	scopes  []string // of the answers
+	refusal error    // of the next answers
 	// progress is what the next answers leave open.
 	progress string
 	left     bool
@@ -40,6 +41,7 @@ func newSeat(t *testing.T) *seat {
 		},
 		answer: func(id string, a approval.Answer) (string, error) {
 			s.answers = append(s.answers, fmt.Sprintf("%s %s by %s, note %q, %s", id, a.Option, a.By, a.Note, a.DataSHA256))
+			s.scopes = append(s.scopes, a.Scope)
 			return s.progress, s.refusal
 		},
 	}, "me")
@@ -323,5 +325,43 @@ func TestManyOptionsAreSeenAroundTheChoice(t *testing.T) {
 	s.sees("> No 30")
 	if n := strings.Count(s.screen(), "\n") + 1; n != 24 {
 		t.Errorf("%d lines; want 24", n)
+	}
+}
+
+// TestAskerChoosesTheScope: where the router offers scopes, for "Allow always" alone.
+func TestAskerChoosesTheScope(t *testing.T) {
+	all := []string{approval.ScopeSession, approval.ScopeLineage, approval.ScopeAgent}
+	for sentence, c := range map[string]struct {
+		scopes []string
+		keys   []string
+		want   string
+	}{
+		"the session is the default":       {all, []string{"up", "enter"}, ""},
+		"f takes the next":                 {all, []string{"up", "f", "enter"}, approval.ScopeLineage},
+		"and the one after it":             {all, []string{"up", "f", "f", "enter"}, approval.ScopeAgent},
+		"and begins again":                 {all, []string{"up", "f", "f", "f", "enter"}, ""},
+		"another choice has no scope":      {all, []string{"up", "f", "down", "enter"}, ""},
+		"nor when it comes back":           {all, []string{"up", "f", "down", "up", "enter"}, ""},
+		"f does nothing elsewhere":         {all, []string{"f", "up", "enter"}, ""},
+		"who is not proven is not offered": {nil, []string{"up", "f", "enter"}, ""},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := newSeat(t)
+			s.ask("q0", "First?", "Deny")
+			s.ask("q1", "Deploy?", "Allow always", "Deny")
+			r := s.records["q1"]
+			r.Scopes = c.scopes
+			s.records["q1"] = r
+			s.press("enter")
+			s.press("up")
+			if seen := strings.Contains(s.screen(), "Allow always, for the session; f changes it"); seen != (c.scopes != nil) {
+				t.Errorf("it is offered: %v\n%s", seen, s.screen())
+			}
+			s.press("down")
+			s.press(c.keys...)
+			if got := s.scopes[len(s.scopes)-1]; len(s.scopes) != 2 || got != c.want {
+				t.Errorf("scopes %q; want %q", s.scopes, c.want)
+			}
+		})
 	}
 }

@@ -58,6 +58,9 @@ func (m *asker) question() []string {
 		line := optionColor(option).Cell("  " + term.Printable(option))
 		if first+i == m.choice {
 			line = (term.Bold + ";" + optionColor(option)).Cell("> " + term.Printable(option))
+			if m.scoped(option) {
+				line.Text += ", for the " + term.Printable(m.record.Scopes[m.scope]) + "; f changes it"
+			}
 		}
 		lines = append(lines, m.cut(line))
 	}
