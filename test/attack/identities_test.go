@@ -475,6 +475,9 @@ func (w *authBus) answeringAs(ctx context.Context, p *approver.Approver, a appro
 		defer stop()
 		id := <-asked
 		record, err := p.Get(ctx, id)
+		if a.Scope != "" && !slices.Contains(record.Scopes, a.Scope) {
+			w.t.Errorf("%s is offered scopes %q; want %s too", id, record.Scopes, a.Scope)
+		}
 		if err == nil {
 			a.DataSHA256 = record.DataSHA256
 			_, err = p.Answer(ctx, id, a)

@@ -17,6 +17,9 @@ func TestGrantsBeyondASession(t *testing.T) {
 	f.Run("--text", "approvals", "revoke", "nosuch").See(t, cli.ExitOK, "there is no such grant; `hookctl approvals grants` lists them, and `hookctl session show` those of a session")
 
 	_, id := f.Asking(chain.Question("Really?", "Allow always", "Deny"))
+	if got := f.Run("approvals", "show", id); strings.Contains(got.Stdout, `"scopes"`) {
+		t.Errorf("nobody is proven, and scopes are offered: %s", got.Stdout)
+	}
 	if got := f.Run("approvals", "answer", id, "Allow always", "--scope", "agent"); got.Code != cli.ExitRefused || !strings.Contains(got.Stderr, "proven sender") {
 		t.Errorf("an agent that nobody proved: %+v", got)
 	}
