@@ -83,17 +83,22 @@ func newFourEyes(t *testing.T) *fourEyes {
 	return b
 }
 
-// execute sends an event as an agent, and does not wait for people.
+// execute sends an event as an agent, and waits for what the router decides without people.
 func (b *fourEyes) execute(from, event, data string) verdict.Verdict {
 	b.t.Helper()
-	return b.executeAs(from, events.NewID(), event, data)
+	return b.send(from, events.NewID(), event, data, "20000")
 }
 
-// executeAs is execute for an event with an id.
+// executeAs sends an event with an id, and does not wait for people.
 func (b *fourEyes) executeAs(from, id, event, data string) verdict.Verdict {
 	b.t.Helper()
+	return b.send(from, id, event, data, "1")
+}
+
+func (b *fourEyes) send(from, id, event, data, waitMs string) verdict.Verdict {
+	b.t.Helper()
 	m, err := b.conn(from).Conn().RequestMsgWithContext(b.ctx, &nats.Msg{Subject: "hooks.execute." + strings.Replace(event, ":", ".", 1), Data: []byte(data), Header: nats.Header{
-		"ce-specversion": {"1.0"}, "ce-id": {id}, "ce-source": {"/coder"}, "ce-type": {event}, "ce-subject": {"s1"}, "Hook-Wait-Ms": {"1"},
+		"ce-specversion": {"1.0"}, "ce-id": {id}, "ce-source": {"/coder"}, "ce-type": {event}, "ce-subject": {"s1"}, "Hook-Wait-Ms": {waitMs},
 	}})
 	if err != nil || m.Header.Get("Nats-Service-Error-Code") != "" {
 		b.t.Fatalf("%v, %v", m, err)
@@ -108,7 +113,7 @@ func (b *fourEyes) executeAs(from, id, event, data string) verdict.Verdict {
 // asked has an agent ask, and returns the approval request.
 func (b *fourEyes) asked(from, event, data string) approval.Record {
 	b.t.Helper()
-	v := b.execute(from, event, data)
+	v := b.executeAs(from, events.NewID(), event, data)
 	if v.Action != verdict.Pending {
 		b.t.Fatalf("%+v; want that somebody is asked", v)
 	}

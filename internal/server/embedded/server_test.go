@@ -48,6 +48,9 @@ func TestItServesThisProcessWithoutListening(t *testing.T) {
 	if _, err := nc.Subscribe("echo", func(m *nats.Msg) { _ = m.Respond(m.Data) }); err != nil {
 		t.Fatal(err)
 	}
+	if err := nc.Flush(); err != nil { // the server knows the subscription before it gets the request
+		t.Fatal(err)
+	}
 	m, err := connect(t, s).Request("echo", []byte("hello"), 20*time.Second)
 	if err != nil || string(m.Data) != "hello" {
 		t.Errorf("the reply is %v, %v", m, err)
