@@ -182,7 +182,7 @@ func (f *follower) update(batch []natsx.Entry, hooks map[string]*hook, gone map[
 		r.hooks[id] = h
 		for inst, is := range h.Instances {
 			key := instanceKey{id, inst}
-			if r.seen[key].IsZero() || old == nil || old.Instances[inst] != is {
+			if r.seen[key].IsZero() || old == nil || old.entry.Order != h.entry.Order || old.Instances[inst] != is {
 				r.seen[key] = now
 			}
 		}

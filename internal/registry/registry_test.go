@@ -34,6 +34,13 @@ func replica(t *testing.T, s natsx.InProcess, o registry.Options) *registry.Regi
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(conn.Close)
+	return replicaOn(t, conn, o)
+}
+
+// replicaOn is replica on a connection of the test's.
+func replicaOn(t *testing.T, conn *natsx.Conn, o registry.Options) *registry.Registry {
+	t.Helper()
 	bucket, err := conn.OpenBucket(t.Context(), registry.Bucket(conn.Bucket(), 1))
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +54,6 @@ func replica(t *testing.T, s natsx.InProcess, o registry.Options) *registry.Regi
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		conn.Close()
 	})
 	if err := r.WaitCurrent(testkit.Within(t, testkit.Patience)); err != nil {
 		t.Fatal(err)
