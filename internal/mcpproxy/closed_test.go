@@ -90,18 +90,24 @@ func TestHugeMessage(t *testing.T) {
 func TestNoVerdict(t *testing.T) {
 	t.Parallel()
 	b := start(t)
-	short := func(_ *mcpproxy.Options, ask *agenthook.Options) { ask.Timeout = 300 * time.Millisecond }
-	for name, test := range map[string]struct{ url, says string }{
-		"nobody there":       {"nats://127.0.0.1:1", "can't be reached"},
-		"NATS and no router": {natstest.Listening(t).ClientURL(), "no hook router answers"},
-		"silence":            {silent(t), "in time"},
-		"garbage":            {routerThat(t, func(m *nats.Msg) { natstest.Respond(m, about(m), []byte(`{`)) }), "Blocked"},
-		"no action":          {routerThat(t, func(m *nats.Msg) { natstest.Respond(m, about(m), []byte(`{}`)) }), "Blocked"},
-		"an unknown action":  {routerThat(t, func(m *nats.Msg) { natstest.Respond(m, about(m), []byte(`{"action":"allow"}`)) }), "Blocked"},
+	within := func(timeout time.Duration) func(*mcpproxy.Options, *agenthook.Options) {
+		return func(_ *mcpproxy.Options, ask *agenthook.Options) { ask.Timeout = timeout }
+	}
+	for name, test := range map[string]struct {
+		url     string
+		timeout time.Duration
+		says    string
+	}{
+		"nobody there":       {"nats://127.0.0.1:1", testkit.Patience, "can't be reached"},
+		"NATS and no router": {natstest.Listening(t).ClientURL(), testkit.Patience, "no hook router answers"},
+		"silence":            {silent(t), 300 * time.Millisecond, "Blocked"},
+		"garbage":            {routerThat(t, func(m *nats.Msg) { natstest.Respond(m, about(m), []byte(`{`)) }), testkit.Patience, "Blocked"},
+		"no action":          {routerThat(t, func(m *nats.Msg) { natstest.Respond(m, about(m), []byte(`{}`)) }), testkit.Patience, "Blocked"},
+		"an unknown action":  {routerThat(t, func(m *nats.Msg) { natstest.Respond(m, about(m), []byte(`{"action":"allow"}`)) }), testkit.Patience, "Blocked"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := open(t, test.url, "mirror", short)
+			s := open(t, test.url, "mirror", within(test.timeout))
 			s.send(call(1, "x", `{}`))
 			s.refused(test.says)
 			s.nothing()
@@ -112,7 +118,7 @@ func TestNoVerdict(t *testing.T) {
 			<-ctx.Done()
 			return worker.Result{}, ctx.Err()
 		})
-		s := open(t, b.url, "mirror", short)
+		s := open(t, b.url, "mirror", within(300*time.Millisecond))
 		s.send(call(1, "x", `{}`))
 		s.refused("")
 		s.nothing()
