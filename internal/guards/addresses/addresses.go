@@ -1,14 +1,18 @@
 // Package addresses reads the addresses in a text as the programs read them that connect:
-// 169.254.169.254 is 2852039166, 0xa9fea9fe, 0251.0376.0251.0376 and [::ffff:a9fe:a9fe]
-// too. It looks nothing up. Everything here is a pure function, safe for concurrent use.
+// 169.254.169.254 is 2852039166, 0xa9fea9fe, 0251.0376.0251.0376, [::ffff:a9fe:a9fe] and
+// ①⑥⑨。254。169。254 too. It looks nothing up. Everything here is a pure function, safe for concurrent use.
 package addresses
 
 import (
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+
+	"golang.org/x/net/idna"
 )
 
 // metadata are names at which clouds hand out the keys of a machine; the last are parts
@@ -28,7 +32,7 @@ var (
 func Metadata(text string) bool {
 	return slices.ContainsFunc(names(text), func(name string) bool {
 		addr, ok := Addr(name)
-		return ok && slices.Contains(metadataAddrs, addr) || slices.Contains(metadata, name) && strings.Contains(text, name+"/") ||
+		return ok && slices.Contains(metadataAddrs, within(addr)) || slices.Contains(metadata, name) && strings.Contains(text, name+"/") ||
 			strings.Contains(name, ".") && slices.Contains(metadata, name) || slices.ContainsFunc(inName, func(part string) bool { return strings.Contains(name, part) })
 	})
 }
@@ -45,10 +49,65 @@ func Names(text string) bool { return strings.Contains(text, "://") }
 
 // Canonical is a host in the one form that patterns know it by.
 func Canonical(name string) string {
+	name = mapped(name)
 	if addr, ok := Addr(name); ok {
-		return addr.String()
+		return within(addr).String()
 	}
 	return strings.TrimRight(strings.ToLower(name), ".")
+}
+
+// special is the beginning of an address whose scheme browsers know: they do not count the
+// slashes behind it, and take a \ for one.
+var special = regexp.MustCompile(`^(?i)(https?|wss?|ftp):[/\\]*`)
+
+// Readings are an address as programs read it, which do not agree about a \ before an @: for
+// some the host ends there, for others it begins behind the @.
+func Readings(text string) []string {
+	text = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(strings.TrimFunc(text, func(r rune) bool { return r <= ' ' }))
+	if begins := special.FindString(text); begins != "" {
+		scheme, _, _ := strings.Cut(begins, ":")
+		text = scheme + "://" + text[len(begins):]
+	} else if rest := strings.TrimLeft(text, `/\`); len(text)-len(rest) > 1 {
+		text = "http://" + rest
+	}
+	all := []string{strings.ReplaceAll(text, `\`, "/")}
+	if at := strings.IndexByte(text, '\\'); at >= 0 && strings.Contains(text[at:], "@") {
+		all = append(all, strings.ReplaceAll(text, `\`, "%5C"))
+	}
+	return all
+}
+
+// international is how programs that know international names read one.
+var international = idna.New(idna.MapForLookup(), idna.StrictDomainName(false))
+
+// mapped is a host with the characters that other ones stand for: ① is 1, and 。 is a dot.
+func mapped(name string) string {
+	if !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return name
+	}
+	name, _ = international.ToUnicode(name) // as far as it can be read
+	return name
+}
+
+// Networks whose addresses lead to those of IPv4 within them.
+var (
+	compatible = netip.MustParsePrefix("::/96")
+	nat64      = netip.MustParsePrefix("64:ff9b::/96")
+	sixToFour  = netip.MustParsePrefix("2002::/16")
+)
+
+// within is the address of IPv4 that one of IPv6 may lead to, or the address itself.
+func within(addr netip.Addr) netip.Addr {
+	bytes := addr.As16()
+	switch {
+	case addr.Is4() || addr.IsLoopback() || addr.IsUnspecified():
+		return addr
+	case compatible.Contains(addr), nat64.Contains(addr):
+		return netip.AddrFrom4([4]byte(bytes[12:]))
+	case sixToFour.Contains(addr):
+		return netip.AddrFrom4([4]byte(bytes[2:6]))
+	}
+	return addr
 }
 
 // names are the parts of a text that may be hosts.
@@ -84,7 +143,7 @@ func withoutPort(text string) string {
 	if name, _, found := strings.Cut(text, ":"); found && strings.Count(text, ":") == 1 {
 		text = name
 	}
-	return strings.TrimSuffix(text, ".")
+	return strings.TrimSuffix(mapped(text), ".")
 }
 
 // Addr is the IP address that a host is, in each of the forms that inet_aton reads.

@@ -116,6 +116,11 @@ func TestRules(t *testing.T) {
 		"a host alone":                      {[]rule{{URLs: list("example.com"), Decision: allow}}, call("WebFetch", "url", "http://Example.com"), ""},
 		"a way around in a path":            {[]rule{{URLs: list("https://h/a/*"), Decision: allow}}, call("WebFetch", "url", "https://h/a/%2e%2e/b"), chain.Deny},
 		"an address without a scheme":       {[]rule{{URLs: list("*.evil.com"), Decision: deny}}, call("WebFetch", "url", "www.EVIL.com./x"), chain.Deny},
+		"an address of one slash":           {[]rule{{URLs: list("*.evil.com"), Decision: deny}}, call("WebFetch", "url", "http:/www.evil.com/x"), chain.Deny},
+		"an address of slashes alone":       {[]rule{{URLs: list("*.evil.com"), Decision: deny}}, call("WebFetch", "url", "//www.evil.com/x"), chain.Deny},
+		"an address in other letters":       {[]rule{{URLs: list("169.254.*"), Decision: deny}}, call("WebFetch", "url", "http://①⑥⑨。254.169.254/"), chain.Deny},
+		"a host behind a backslash and @":   {[]rule{{URLs: list("evil.com"), Decision: deny}}, call("WebFetch", "url", `http://a.com\@evil.com/`), chain.Deny},
+		"a host before a backslash and @":   {[]rule{{URLs: list("evil.com"), Decision: deny}}, call("WebFetch", "url", `http://evil.com\@a.com/`), chain.Deny},
 		"an address that can't be read":     {[]rule{{URLs: list("evil.com"), Decision: deny}}, call("WebFetch", "url", "http://[evil"), chain.Deny},
 		"an input that can't be read":       {[]rule{{Tools: list("file"), Paths: list("/**"), Decision: allow}}, `{"tool_name":"Read","tool_input":{"path":"/a","file":7}}`, chain.Deny},
 	} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/guards/addresses"
@@ -54,10 +55,13 @@ func (p urlPattern) is(text string) bool {
 	return approval.Glob(p.scheme, u.Scheme) && approval.Glob(p.host, host) && approval.Glob(p.path, at)
 }
 
-// mayBe reports whether the address may be one of the pattern: what can't be read may
-// be.
+// mayBe reports whether the address may be one of the pattern, however a program reads
+// it: what can't be read may be.
 func (p urlPattern) mayBe(text string) bool {
-	text = strings.ReplaceAll(strings.TrimSpace(text), `\`, "/")
+	return slices.ContainsFunc(addresses.Readings(text), p.read)
+}
+
+func (p urlPattern) read(text string) bool {
 	u, err := url.Parse(text)
 	if err == nil && u.Host == "" {
 		u, err = url.Parse("http://" + strings.TrimLeft(text, "/"))
