@@ -156,9 +156,12 @@ func guards(c shell.Command) bool {
 	return aimsAt(c, guarding)
 }
 
-// plain: no word is made of what a command prints, which the network would be told.
+// plain: no word is made of what a command prints or a variable holds, which the network
+// would be told.
 func plain(c shell.Command) bool {
-	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return strings.ContainsAny(w.Text, "`") || strings.Contains(w.Text, "$(") })
+	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		return !w.Known || strings.ContainsAny(w.Text, "`") || strings.Contains(w.Text, "$(")
+	})
 }
 
 // declares: without a name all variables are printed.
@@ -243,36 +246,6 @@ func prints(c shell.Command) bool { return !c.Writes() }
 // all of a user, and those that guard the agent.
 func spares(c shell.Command) bool {
 	return !guards(c) && !aimsAt(c, everyProcess) && !aimsAt(c, routerName) && (c.Name() == "kill" || shell.Option(c, "-u") == shell.No && shell.Option(c, "-U") == shell.No)
-}
-
-var (
-	sending = []string{
-		"-d", "--data*", "-F", "--form*", "-T", "--upload-file", "--json", "-K", "--config", "-x", "--proxy*", "--socks*", "--unix-socket", "--abstract-unix-socket", "--resolve", "--connect-to",
-		"--post-data*", "--post-file*", "--body-data*", "--body-file*", "--url-query*", "-i",
-	}
-	method = regexp.MustCompile(`^(-X|--request[= ]?|--method[= ]?)?(POST|PUT|PATCH|DELETE)$`)
-)
-
-// fetches reports whether curl or wget only read, or speak to this machine.
-func fetches(c shell.Command) bool {
-	local, sends := false, false
-	for _, w := range c.Args() {
-		switch {
-		case strings.Contains(w.Text, "$(") || strings.Contains(w.Text, "`"):
-			sends = true // what is in the address is told, too
-		case addresses.Loopback(w.Text):
-			local = true
-		case addresses.Names(w.Text):
-			return !sends && !tells(c)
-		}
-	}
-	return local || !sends && !tells(c)
-}
-
-// tells reports whether curl or wget send more than a request for a page.
-func tells(c shell.Command) bool {
-	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return method.MatchString(w.Text) }) ||
-		slices.ContainsFunc(sending, func(o string) bool { return (o != "-i" || c.Name() == "wget") && shell.Option(c, o) == shell.Yes })
 }
 
 // connects reports whether a redirection of bash opens a connection.

@@ -22,6 +22,7 @@ var (
 	makeFlags  = regexp.MustCompile(`^([\s-]*([jklns]+ ?\d*|no-print-directory|silent))*$`)
 	compiler   = regexp.MustCompile(`^((ccache|sccache) )?((/usr(/local)?/bin/)?(\w+-)*(cc|c\+\+|gcc|g\+\+|clang|clang\+\+|gfortran|flang|ld|lld|ar|pkg-config|pkgconf)(-[\d.]+)?|zig (cc|c\+\+)( -target [\w.-]+)?)?$`)
 	repository = regexp.MustCompile(`^(\.git)?$`)
+	hereProxy  = regexp.MustCompile(`^((https?|socks5h?)://)?((localhost|127\.0\.0\.1|\[::1\])(:\d+)?/?)?$`)
 )
 
 // commandVariables name a command that some other program runs, a file that it takes
@@ -45,7 +46,7 @@ var commandVariables = func() map[string]*regexp.Regexp {
 		noCommand: "PROMPT_COMMAND GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND FCEDIT LESSOPEN LESSCLOSE RSYNC_RSH SVN_SSH CVS_RSH npm_config_script_shell NPM_CONFIG_SCRIPT_SHELL",
 		noFile: "BASH_ENV ENV LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH DYLD_FRAMEWORK_PATH GCONV_PATH SHELLOPTS BASHOPTS CDPATH GIT_EXEC_PATH GIT_TEMPLATE_DIR" +
 			" GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT PERL5OPT PERL5DB PYTHONSTARTUP PYTHONHOME TAR_OPTIONS VIMINIT EXINIT ZDOTDIR MAKEFILES" +
-			" GOCACHEPROG FZF_DEFAULT_COMMAND FZF_DEFAULT_OPTS FZF_DEFAULT_OPTS_FILE XDG_CONFIG_DIRS",
+			" GOCACHEPROG CURL_HOME WGETRC SYSTEM_WGETRC FZF_DEFAULT_COMMAND FZF_DEFAULT_OPTS FZF_DEFAULT_OPTS_FILE XDG_CONFIG_DIRS",
 		noRunner: "RUSTC RUSTDOC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER", noCode: "JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS", installed: "LD_LIBRARY_PATH GOROOT",
 		makeFlags: "MAKEFLAGS GNUMAKEFLAGS", compiler: "CC CXX FC LD AR PKG_CONFIG", repository: "GIT_DIR GIT_COMMON_DIR",
 	} {
@@ -55,6 +56,9 @@ var commandVariables = func() map[string]*regexp.Regexp {
 	}
 	return all
 }()
+
+// proxyName is of variables that say through whom programs reach the network.
+var proxyName = regexp.MustCompile(`^(?i)(https?|all|ftp)_proxy$`)
 
 // commandName is what names of variables look like whose value is a command.
 var commandName = regexp.MustCompile(`(EDITOR|PAGER|ASKPASS)$|^CARGO_TARGET_\w+_(RUNNER|LINKER)$`)
@@ -78,6 +82,8 @@ func (a Assign) runs() (may, does bool) {
 		return true, true
 	case strings.HasPrefix(a.Name, "PS") && len(a.Name) == 3:
 		return true, strings.ContainsAny(a.Value.Text, "$`") || !a.Value.Known
+	case proxyName.MatchString(a.Name):
+		values = hereProxy
 	case !known && commandName.MatchString(a.Name):
 		values = noCommand
 	case !known:
@@ -114,6 +120,8 @@ func (s source) variable(a Assign) {
 	switch _, does := a.runs(); {
 	case does && a.Name == "PATH":
 		s.doubt("the variable PATH changes which commands the names mean")
+	case does && proxyName.MatchString(a.Name):
+		s.doubt(Doubt("the variable " + clip(a.Name) + " leads elsewhere what programs send"))
 	case does:
 		s.doubt(Doubt("the variable " + clip(a.Name) + " makes other programs run something"))
 	}

@@ -1,0 +1,97 @@
+package commandguard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/addresses"
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+var (
+	sending = []string{
+		"-d", "--data*", "-F", "--form*", "-T", "--upload-file", "--json", "-K", "--config", "-x", "--proxy*", "--socks*", "--unix-socket", "--abstract-unix-socket", "--resolve", "--connect-to",
+		"--preproxy*", "--post-data*", "--post-file*", "--body-data*", "--body-file*", "--url-query*", "-i",
+	}
+	method = regexp.MustCompile(`^(-X|--request[= ]?|--method[= ]?)?(POST|PUT|PATCH|DELETE)$`)
+	// fromFile is a header that curl reads from a file.
+	fromFile = regexp.MustCompile(`^(-\w*H|--header=)?@`)
+)
+
+// fetches reports whether curl or wget only read, or speak to this machine alone.
+func fetches(c shell.Command) bool { return !tells(c) || speaksToItself(c) }
+
+// tells reports whether curl or wget send more than a request for a page. What is not known
+// may be anything that the line has read.
+func tells(c shell.Command) bool {
+	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known || method.MatchString(w.Text) || fromFile.MatchString(w.Text) }) ||
+		slices.ContainsFunc(sending, func(o string) bool { return (o != "-i" || c.Name() == "wget") && shell.Option(c, o) == shell.Yes })
+}
+
+// requester is what is known of the options of a program that sends requests: letters and
+// names of those with a value, and of those without.
+type requester struct {
+	values, flags         string
+	longValues, longFlags []string
+}
+
+// requesters have the options that leave a request where its address says: none names a
+// proxy, another address for a name, or a file with more options.
+var requesters = map[string]requester{
+	"curl": {
+		values: "AbcDdeFHmoruTwXyYzt", flags: "#0123468aBfGgIijJkLlMNnOpqRSsvZ",
+		longValues: strings.Fields(`request header data data-raw data-binary data-ascii data-urlencode json form form-string output output-dir max-time connect-timeout user user-agent cookie cookie-jar
+			referer write-out retry retry-delay retry-max-time cacert upload-file url-query limit-rate dump-header range stderr trace trace-ascii max-filesize expect100-timeout keepalive-time max-redirs oauth2-bearer`),
+		longFlags: strings.Fields(`silent show-error fail fail-with-body fail-early location include head get insecure compressed verbose no-buffer no-progress-meter progress-bar http1.0 http1.1 http2
+			http2-prior-knowledge globoff ipv4 ipv6 remote-name remote-header-name create-dirs retry-connrefused retry-all-errors raw parallel path-as-is tcp-nodelay no-keepalive basic digest anyauth version help`),
+	},
+	"wget": {
+		values: "OoaPtTwU", flags: "qcNvd46S",
+		longValues: strings.Fields("post-data post-file body-data body-file header method output-document output-file append-output directory-prefix timeout tries wait user-agent user password save-cookies load-cookies waitretry"),
+		longFlags:  strings.Fields("quiet no-verbose verbose server-response spider content-on-error no-check-certificate show-progress no-cache retry-connrefused debug"),
+	},
+}
+
+// speaksToItself reports whether each address that curl or wget are given is certainly of
+// this machine, and no option leads elsewhere: one local address does not make up for
+// another one.
+func speaksToItself(c shell.Command) bool {
+	known, asked := requesters[c.Name()], false
+	for args := c.Args(); len(args) > 0; args = args[1:] {
+		w := args[0]
+		valued, ok := known.option(w.Text)
+		switch {
+		case w.Many || w.Glob:
+			return false
+		case len(w.Text) < 2 || w.Text[0] != '-':
+			if !addresses.Loopback(w.Text) {
+				return false
+			}
+			asked = true
+		case !ok || valued && (len(args) < 2 || args[1].Many || args[1].Glob):
+			return false
+		case valued:
+			args = args[1:]
+		}
+	}
+	return asked
+}
+
+// option reports whether an option is known, and whether its value is the next word.
+func (r requester) option(text string) (valued, ok bool) {
+	if name, long := strings.CutPrefix(text, "--"); long {
+		name, _, joined := strings.Cut(name, "=")
+		valued = slices.Contains(r.longValues, name)
+		return valued && !joined, valued || slices.Contains(r.longFlags, name)
+	}
+	for i, letter := range strings.TrimPrefix(text, "-") {
+		switch {
+		case strings.ContainsRune(r.values, letter):
+			return i+len("-")+1 == len(text), true
+		case !strings.ContainsRune(r.flags, letter):
+			return false, false
+		}
+	}
+	return false, true
+}
