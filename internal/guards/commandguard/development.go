@@ -162,7 +162,7 @@ func develops(c shell.Command) bool {
 	given := len(c.Words)
 	c = module(c)
 	ran := len(c.Words) < given // as a module of Python, most probably of the project
-	if c.Name() == "" || usesSecret(c) || connects(c) {
+	if c.Name() == "" || usesSecret(c) || connects(c) || addressTells(c) {
 		return false
 	}
 	verbs, listed := programs()[c.Name()]

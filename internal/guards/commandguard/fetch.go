@@ -95,3 +95,11 @@ func (r requester) option(text string) (valued, ok bool) {
 	}
 	return false, true
 }
+
+// addressTells reports whether an address of another machine is made of what a command prints,
+// which that machine is told.
+func addressTells(c shell.Command) bool {
+	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		return !w.Known && len(w.Runs) > 0 && addresses.Names(w.Text) && !addresses.Loopback(w.Text)
+	})
+}
