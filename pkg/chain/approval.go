@@ -3,7 +3,6 @@ package chain
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -47,11 +46,9 @@ func (a *Approval) People() (n int) {
 	return n
 }
 
-var validGroup = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,62}$`)
-
 // CheckGroup reports what is wrong with the name of a group, or nil.
 func CheckGroup(name string) error {
-	if !validGroup.MatchString(name) {
+	if !isName(name, 63, "_-") {
 		return fmt.Errorf("group %q: a name has lower-case letters, digits, - and _, at most 63, and begins with a letter or a digit", name)
 	}
 	return nil

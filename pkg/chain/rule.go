@@ -2,7 +2,6 @@ package chain
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -41,16 +40,27 @@ func CleanRule(rule string) string {
 	return b.String()
 }
 
-// policyForm is how a worker names a version of a policy.
-var policyForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}@[1-9][0-9]{0,18} sha256:[0-9a-f]{64}$`)
-
 // CleanPolicy is what is kept of the version of a policy that a worker named: nothing,
 // unless it is like "production@7 sha256:…", with 64 hexadecimal digits.
 func CleanPolicy(policy string) string {
-	if len(policy) > MaxRule || !policyForm.MatchString(policy) {
+	name, version, _ := strings.Cut(policy, "@")
+	serial, digest, _ := strings.Cut(version, " sha256:")
+	switch {
+	case !isName(name, 64, "._-"),
+		serial == "" || serial[0] == '0' || len(serial) > 19 || strings.Trim(serial, digits) != "",
+		len(digest) != 64 || strings.Trim(digest, digits+"abcdef") != "":
 		return ""
 	}
 	return policy
+}
+
+const digits = "0123456789"
+
+// isName reports whether a text is a name: lower-case letters, digits and, but for the first
+// place, some marks.
+func isName(s string, most int, marks string) bool {
+	const first = digits + "abcdefghijklmnopqrstuvwxyz"
+	return s != "" && len(s) <= most && strings.IndexByte(first, s[0]) >= 0 && strings.Trim(s, first+marks) == ""
 }
 
 // plainRule reports whether a rule is printable ASCII, as nearly all are.
