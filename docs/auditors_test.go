@@ -162,7 +162,7 @@ func TestAuditorsProveTheLogFromAMirror(t *testing.T) {
 	}
 	signed := make(chan witness.Event, 64)
 	watch, err := witness.New(f.bus(t, "witness"), witness.Options{
-		Signer: signer, Verifier: verifier, Routers: []note.Verifier{key.Verifier}, State: filepath.Join(t.TempDir(), "state.json"), Every: time.Millisecond,
+		Signer: signer, Verifier: verifier, Routers: []note.Verifier{key.Verifier}, State: filepath.Join(t.TempDir(), "state.json"), Every: time.Second,
 		Tell: func(e witness.Event) { signed <- e },
 	})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 // Patience is how long [Eventually] and [Receive] wait before they fail a test: far
 // longer than anything takes, even where a machine is busy.
-const Patience = 30 * time.Second
+const Patience = 90 * time.Second
 
 // Within returns a context that ends after d. It outlives the test by its cleanups,
 // unlike that of the test.

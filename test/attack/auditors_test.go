@@ -52,7 +52,7 @@ func TestAuditorsReadAndWitnessesSign(t *testing.T) {
 	}
 	signed := make(chan witness.Event, 64)
 	watch, err := witness.New(w.conn("wendy"), witness.Options{
-		Signer: sign, Verifier: verify, Routers: []note.Verifier{key.Verifier}, State: filepath.Join(t.TempDir(), "state.json"), Every: time.Millisecond,
+		Signer: sign, Verifier: verify, Routers: []note.Verifier{key.Verifier}, State: filepath.Join(t.TempDir(), "state.json"), Every: time.Second,
 		Tell: func(e witness.Event) { signed <- e },
 	})
 	ok(t, err)
