@@ -20,7 +20,7 @@ const known = `
 ls dir pwd echo printf true false : test [ cat head tail wc grep egrep fgrep rg ag ack cut paste tr nl tac rev column fold expand fmt basename dirname realpath readlink stat file du df
 which whereis type whoami id groups uname hostname date cal uptime ps top htop free vmstat lsof ss netstat pgrep pidof diff cmp comm colordiff delta cd pushd popd dirs sleep seq yes expr bc
 shasum md5 md5sum sha1sum sha256sum sha512sum md5sum cksum b2sum xxd od hexdump strings base64 base32 jq yq xq gron xmllint tree fd fdfind find locate less more bat batcat man tldr nproc lscpu getconf locale
-sort uniq shuf join lsb_release sw_vers pstree nvidia-smi pg_isready open xdg-open look awk gawk mawk nawk zcat zgrep zless bzcat xzcat tput clear tty stty xcbeautify xcpretty tap-spec tap-dot pino-pretty bunyan gotestfmt tparse cloc tokei scc hexyl iconv numfmt factor getopt ping dig nslookup host lsblk ldd nm objdump readelf size
+sort uniq shuf join lsb_release sw_vers pstree nvidia-smi pg_isready open xdg-open look awk gawk mawk nawk zcat zgrep zless bzcat xzcat tput clear tty stty xcbeautify xcpretty tap-spec tap-dot pino-pretty bunyan gotestfmt tparse cloc tokei scc benchstat hexyl iconv numfmt factor getopt ping dig nslookup host lsblk ldd nm objdump readelf size
 # of the shell itself
 set shift return exit break continue read mapfile readarray let local declare typeset readonly export unset wait jobs fg bg ulimit umask hash getopts shopt trap source . logout
 # change files
@@ -204,10 +204,16 @@ func rehearses(c shell.Command) bool {
 // own reports whether a program stands in the project, where it is named by its path.
 func own(c shell.Command) bool {
 	file := c.Words[0].Text
+	return strings.Contains(file, "/") && ownFile(file, c.Dirs)
+}
+
+// ownFile reports whether a file stands in the project, by its path in one of some directories.
+func ownFile(file string, dirs []string) bool {
 	if strings.HasPrefix(file, "/") {
-		return slices.ContainsFunc(c.Dirs, func(dir string) bool { return len(dir) > 1 && strings.HasPrefix(path.Clean(file), dir+"/") })
+		return slices.ContainsFunc(dirs, func(dir string) bool { return len(dir) > 1 && strings.HasPrefix(path.Clean(file), dir+"/") })
 	}
-	return strings.Contains(file, "/") && !strings.ContainsAny(file, ":@") && !strings.HasPrefix(file, "~") && !strings.HasPrefix(path.Clean(file), "../")
+	clean := path.Clean(file)
+	return !strings.ContainsAny(file, ":@") && !strings.HasPrefix(file, "~") && clean != ".." && !strings.HasPrefix(clean, "../")
 }
 
 // Programs that nobody knows stay in a project by these names, and with these verbs.

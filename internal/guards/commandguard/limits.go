@@ -40,9 +40,10 @@ var limits = map[string]func(shell.Command) bool{
 	"export": declares, "declare": declares, "typeset": declares, "readonly": declares, "trap": declares,
 	":": prints, "true": prints,
 	"ps": func(c shell.Command) bool {
-		return !aimsAt(c, showsEnvironment) && shell.Option(c, "-E") == shell.No
+		return !aimsAt(c, showsEnvironment) && shell.Option(withoutNumbers(c), "-E") == shell.No
 	},
-	"dig": plain, "nslookup": plain, "host": plain, "ping": plain,
+	"java": runsOwn,
+	"dig":  plain, "nslookup": plain, "host": plain, "ping": plain,
 	"git":  pushes,
 	"http": speaksHere, "https": speaksHere, "xh": speaksHere,
 	"nc": func(c shell.Command) bool { return shell.Option(c, "-z") == shell.Yes },
@@ -99,9 +100,20 @@ func wraps(c shell.Command) bool {
 	})
 }
 
+// numbers is what prints the numbers of processes, and nothing else.
+var numbers = regexp.MustCompile(`^\$\((lsof -t\w*|pidof|pgrep)( -[dfnoxuPi]+,?| [\w:.,/@'"][\w:.,/@'"-]*)*\)$`)
+
+// withoutNumbers is a command without the words that are numbers of processes.
+func withoutNumbers(c shell.Command) shell.Command {
+	c.Words = slices.DeleteFunc(slices.Clone(c.Words), func(w shell.Word) bool {
+		return !w.Known && numbers.MatchString(w.Text)
+	})
+	return c
+}
+
 // installs: packages come from a registry, and from the usual one.
 func installs(c shell.Command) bool {
-	return !aimsAt(c, fromElsewhere) && wellKnown(c) && (!slices.Contains(c.Verbs(1), "config") || !aimsAt(c, keyName)) &&
+	return !aimsAt(c, fromElsewhere) && wellKnown(c) && knownExtras(c) && (!slices.Contains(c.Verbs(1), "config") || !aimsAt(c, keyName)) &&
 		!slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return elsewhere.MatchString(w.Text) })
 }
 

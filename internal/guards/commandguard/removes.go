@@ -119,6 +119,9 @@ func removesHere(c shell.Command) shell.Found {
 			return here(c)
 		}
 	case "rm", "rimraf", "trash":
+		if slices.ContainsFunc(operands(c), everyOfKind) {
+			return shell.Yes
+		}
 		return min(here(c), max(recursive(c), shell.FoundIf(c.Name() != "rm" || slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Deep }))))
 	}
 	return shell.No
@@ -133,8 +136,9 @@ func here(c shell.Command) shell.Found {
 	}))
 }
 
-// tests are those of find that leave some files out, unless their value is a *.
-var tests = regexp.MustCompile(`^-(i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm](time|min)|size|empty|user|uid|group|gid|perm|inum|samefile)$`)
+// tests are those of find that leave some files out, unless their value stands for all files or
+// all of a kind. Most files of a project are old, or small, or have the same owner.
+var tests = regexp.MustCompile(`^-(i?name|i?path|i?wholename|i?regex|i?lname|empty|inum|samefile)$`)
 
 // limited reports whether find leaves some files out: each of its alternatives has a test.
 func limited(c shell.Command) bool {
@@ -144,9 +148,26 @@ func limited(c shell.Command) bool {
 		case w.Text == "-o" || w.Text == "-or" || w.Text == ",":
 			alternatives++
 		case tests.MatchString(w.Text) && i > 0 && !slices.Contains([]string{"!", "-not"}, c.Args()[i-1].Text) &&
-			(w.Text == "-empty" || i+1 < len(c.Args()) && strings.Trim(c.Args()[i+1].Text, "*./") != ""):
+			(w.Text == "-empty" || i+1 < len(c.Args()) && strings.Trim(c.Args()[i+1].Text, "*./") != "" && !wholeKind(c.Args()[i+1].Text)):
 			limits++
 		}
 	}
 	return limits >= alternatives
+}
+
+var (
+	// ofKind is a pattern for the names of all files of a kind.
+	ofKind = regexp.MustCompile(`^(\./)?(\*\*?/)*\*(\.[\w{},\[\]?*]+)+$`)
+	// leftover is in the names of files that programs make, and make again.
+	leftover = regexp.MustCompile(`(?i)\.(py[cod]|log|te?mp|bak|backup|old|orig|rej|sw[nopx]|o|l?a|l?o|so|obj|class|d|dep|gc(da|no|ov)|prof(raw|data)?|out|test|exe|dll|dylib|cover(age)?|tsbuildinfo|map|cache|pid|pb|gen|g|freezed|generated|mocks?|min|bundle|snap|new|hi|beam|elc|fasl|aux|toc|fls|fdb_latexmk|stackdump|core|dmp|retry|part|crdownload|egg-info|rs\.bk|un~|lock)\b`)
+)
+
+// wholeKind reports whether a pattern stands for all files of a kind that nothing makes again.
+func wholeKind(pattern string) bool {
+	return ofKind.MatchString(pattern) && !leftover.MatchString(pattern)
+}
+
+// everyOfKind reports whether a word is all files of a kind, from the directory of the command down.
+func everyOfKind(w shell.Word) bool {
+	return w.Glob && (w.Deep || strings.Contains(w.Text, "**/")) && wholeKind(w.Text)
 }

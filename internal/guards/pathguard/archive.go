@@ -1,6 +1,7 @@
 package pathguard
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -59,4 +60,29 @@ func mounted(text string) (all []string, readonly bool) {
 		readonly = readonly || part == "ro" || part == "readonly" || strings.HasSuffix(rest, ":ro")
 	}
 	return all, readonly
+}
+
+// copiedOut is the file in a container that a command copies from there: that it is another
+// machine's makes a secret no less of one.
+func copiedOut(c shell.Command) (w shell.Word, found bool) {
+	if !slices.Contains(containers, c.Name()) && c.Name() != "docker-compose" || !slices.Contains(c.Verbs(2), "cp") {
+		return w, false
+	}
+	for _, w := range c.Args() {
+		if place, file, named := strings.Cut(w.Text, ":"); named && !strings.ContainsAny(place, "/.") && !strings.HasPrefix(place, "-") {
+			return shell.Word{Text: path.Join("/", file), Known: w.Known, Glob: w.Glob}, place != "" && first(c, w)
+		}
+	}
+	return w, false
+}
+
+// first reports whether a word stands before the other files of a copy.
+func first(c shell.Command, w shell.Word) bool {
+	at := slices.IndexFunc(c.Args(), func(v shell.Word) bool { return v.Text == "cp" })
+	for _, v := range c.Args()[at+1:] {
+		if !strings.HasPrefix(v.Text, "-") || v.Text == "-" {
+			return v.Text == w.Text
+		}
+	}
+	return false
 }

@@ -18,7 +18,7 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 			"~/.password-store/**", "~/.mozilla/**", "~/.config/google-chrome/**", "~/library/keychains/**", "~/.local/share/keyrings/**", "~/.bash_history", "~/.zsh_history",
 			"**/.env", "**/.env.{local,production,staging,development,test}", "**/.envrc", "**/{prod,production,staging,secrets}.env", "**/id_rsa", "**/id_ed25519", "**/id_ecdsa",
 			"**/id_dsa", "**/.{env.*.local,htpasswd}", "**/.env.{prod,dev,stage,qa,ci,live,secret,secrets,backup,bak,old}", "**/*.{tfstate,tfstate.backup}",
-			"**/*.{p12,pfx,jks,keystore,kdbx,ppk}", "**/*key*.pem", "**/wp-config.php", "**/appsettings.{production,prod,staging,local}.json", "~/.gradle/gradle.properties", "~/.{composer,config/composer}/auth.json", "~/.terraformrc", "~/.config/pip/**", "~/.pip/**",
+			"**/*.{p12,pfx,jks,keystore,kdbx,ppk}", "**/*key*.pem", "**/wp-config.php", "**/appsettings.{production,prod,staging,local}.json", "~/.gradle/gradle.properties", "**/auth.json", "~/.terraformrc", "~/.config/pip/**", "~/.pip/**",
 			"**/{server,private,privkey,tls,ssl,client,ca,master,production,staging,signing,encryption}.key", "/etc/ssl/private/**", "**/{credentials,secrets,service-account,service_account}.{json,yaml,yml,toml}",
 			"~/.{psql,mysql,python,node_repl,rediscli,sqlite}_history", "~/.terraform.d/**", "~/.config/{op,hub,glab-cli,doctl,rclone,containers}/**", "~/.config/{chromium,microsoft-edge,bravesoftware,vivaldi,opera}/**", "~/snap/{firefox,chromium}/**",
 			"~/{library/application support,appdata/local,appdata/roaming}/{google,bravesoftware,microsoft edge,vivaldi,arc,firefox,chromium,mozilla}/**", "~/library/{safari,cookies}/**",
@@ -40,6 +40,12 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 			"~/.{qwen,goose,cline,continue,kiro,factory,augment}/**", "**/.qwen/settings*.json", "**/.qwen/{extensions,hooks,agents,commands,skills}/**", "**/.clinerules/hooks/**", "**/.kiro/{hooks,agents,settings}/**", "**/.{factory,augment,windsurf,continue,amp,pi}/{settings,hooks,mcp,config}*", "**/.{amp,pi}/{plugins,extensions}/**", "**/{crush,.crush}.json", "~/.config/{goose,amp,crush}/**",
 			"**/opencode.{json,jsonc}", "**/.opencode/{plugin,plugins,tool,tools,agent,agents,command,commands,skill,skills}/**", "**/.opencode/package.json",
 			"**/.amplifier/**", "~/.config/opencode/**")
+})
+
+// notSecret are files that have the name of a secret, and are the words of a program or made up for
+// its tests.
+var notSecret = sync.OnceValue(func() []paths.Pattern {
+	return decision.MustPatterns(paths.Parse, "**/{locale,locales,i18n,l10n,lang,langs,translation,translations,messages,fixtures,__fixtures__,testdata,__mocks__,mocks,schemas}/**/auth.json")
 })
 
 // scratch is what everybody may write, although it stands in a protected directory: plans

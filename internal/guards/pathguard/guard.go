@@ -116,7 +116,7 @@ func (p policy) judge(a access) decision.Finding {
 	if !a.glob && !a.below && slices.ContainsFunc(p.allow, a.path.Is) {
 		return decision.Finding{Decision: decision.Allow}
 	}
-	if pattern, rule, found := a.among("", p.secrets); found {
+	if pattern, rule, found := a.among("", p.secrets); found && !slices.ContainsFunc(notSecret(), a.path.Is) {
 		return denied(a, "touch", pattern, rule)
 	}
 	if pattern, rule, found := a.among("", p.settings); found && !slices.ContainsFunc(scratch(), a.path.Is) {

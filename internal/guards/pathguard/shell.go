@@ -67,6 +67,9 @@ func (s *collector) command(c shell.Command) {
 	from := s.dirs
 	s.contains = slices.Contains(containers, name)
 	s.enter(name, c.Args())
+	if w, found := copiedOut(c); found {
+		s.word(w, w.Text, access{reads: true}, false)
+	}
 	below, file := goesDown(c), known && does != unknown && !runner[name]
 	if fills(c) {
 		s.all = append(s.all, s.found(".", access{unsure: true, below: below})...)

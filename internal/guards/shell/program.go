@@ -89,6 +89,7 @@ func (s source) told(c *Command, name string, ctx context) {
 		c.doubt("tar is told to run a command: " + clip(args[0].Text))
 	}
 	s.scriptFiles(c, name)
+	s.setsScript(c, name)
 }
 
 // mayTell reports whether what a program reads has commands in its language. A script

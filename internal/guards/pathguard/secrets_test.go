@@ -1,0 +1,33 @@
+package pathguard_test
+
+import (
+	"testing"
+
+	"github.com/hookrouter/hookrouter/internal/guards/pathguard"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// TestSecretsByName: a secret is one in a container, too, and not where texts have its name.
+func TestSecretsByName(t *testing.T) {
+	t.Parallel()
+	for data, want := range map[string]chain.Action{
+		call("Read", "file_path", "auth.json"):                             chain.Deny,
+		call("Read", "file_path", "/repo/api/auth.json"):                   chain.Deny,
+		call("Read", "file_path", "src/locales/en/auth.json"):              "",
+		call("Write", "file_path", "testdata/auth.json"):                   "",
+		call("Bash", "command", "cat i18n/../auth.json"):                   chain.Deny,
+		call("Bash", "command", "cp auth.json locales/en/auth.json"):       chain.Deny,
+		call("Bash", "command", "cat locales/*/auth.json"):                 chain.AskUser,
+		call("Bash", "command", "rg -l token -g '*.json' src"):             "",
+		call("Bash", "command", "docker cp api:/app/.env -"):               chain.Deny,
+		call("Bash", "command", "docker cp -a api:/root/.ssh/id_rsa ."):    chain.Deny,
+		call("Bash", "command", "docker compose cp api:app/.env x"):        chain.Deny,
+		call("Bash", "command", "podman container cp api:/app/.env x"):     chain.Deny,
+		call("Bash", "command", "docker cp api:/app/dist ./dist"):          "",
+		call("Bash", "command", "docker cp site.conf web:/etc/nginx/conf"): "",
+	} {
+		if got := judge(t, pathguard.Options{}, data); got.Action != want {
+			t.Errorf("%s: %q (%s); want %q", data, got.Action, got.Reason, want)
+		}
+	}
+}
