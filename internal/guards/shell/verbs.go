@@ -59,7 +59,7 @@ func (c Command) Verbs(n int) (all []string) {
 		}
 		name, _, joined := strings.Cut(w.Text, "=")
 		switch {
-		case strings.HasPrefix(w.Text, "+"): // the toolchain of cargo
+		case c.Name() == "cargo" && strings.HasPrefix(w.Text, "+"): // its toolchain
 			args = args[1:]
 		case len(w.Text) < 2 || w.Text[0] != '-':
 			all, args = append(all, w.Text), args[1:]
