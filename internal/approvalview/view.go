@@ -54,9 +54,14 @@ func Of(r approval.Record) View {
 			v.input(input)
 			continue
 		}
-		v.Rest = append(v.Rest, Text{name, Lines(value)})
+		v.rest(name, value)
 	}
 	return v
+}
+
+// rest adds a value. A run of blanks or empty lines that pushes the rest away is told as a number.
+func (v *View) rest(name string, value []byte) {
+	v.Rest = append(v.Rest, Text{name, approval.Visible(Lines(value))})
 }
 
 // maxSubjects bounds what stands at the top; all of it stands below too.
@@ -64,6 +69,7 @@ const maxSubjects = 10
 
 // subject is what the tools of an event are about.
 func (v *View) subject(r approval.Record) {
+	more := 0
 	for _, tool := range events.ToolsOf(r.Event, r.Data) {
 		name, texts := "command", []string{tool.Command}
 		if tool.Command == "" {
@@ -73,10 +79,17 @@ func (v *View) subject(r approval.Record) {
 			name, texts = "address", tool.URLs
 		}
 		for _, text := range texts {
-			if text != "" && len(v.Subject) < maxSubjects {
-				v.Subject = append(v.Subject, Text{name, text})
+			switch {
+			case text == "":
+			case len(v.Subject) < maxSubjects:
+				v.Subject = append(v.Subject, Text{name, approval.Visible(text)})
+			default:
+				more++
 			}
 		}
+	}
+	if more > 0 {
+		v.Subject = append(v.Subject, Text{"more", fmt.Sprintf("%d more, which stand in the data below", more)})
 	}
 }
 
@@ -96,7 +109,7 @@ func (v *View) input(input events.Object) {
 		if used[name] || name == "edits" && v.several(value) {
 			continue
 		}
-		v.Rest = append(v.Rest, Text{name, Lines(value)})
+		v.rest(name, value)
 	}
 }
 

@@ -35,6 +35,27 @@ func numbered(n int, other func(line int) bool) string {
 	return b.String()
 }
 
+// What a person judges is not pushed out of sight, nor hidden, and what does not fit is told.
+func TestNothingIsPushedOutOfSight(t *testing.T) {
+	command := "ls" + strings.Repeat(" ", 500) + "; r\u200bm" + strings.Repeat("\n", 100) + "x"
+	want := "ls⟨500 blanks⟩; r⟨U+200B⟩m\n⟨99 empty lines⟩\nx"
+	v := about(t, "Bash", map[string]any{"command": command})
+	if len(v.Subject) != 1 || v.Subject[0].Text != want {
+		t.Errorf("the subject is %+v", v.Subject)
+	}
+	if rest := v.Rest[0]; rest.Text != want {
+		t.Errorf("the data is %+v", v.Rest)
+	}
+	var files []string
+	for i := range 12 {
+		files = append(files, fmt.Sprint("/repo/", i))
+	}
+	v = about(t, "read_many_files", map[string]any{"paths": files})
+	if last := v.Subject[len(v.Subject)-1]; len(v.Subject) != 11 || last != (approvalview.Text{Name: "more", Text: "2 more, which stand in the data below"}) {
+		t.Errorf("the subjects are %+v", v.Subject)
+	}
+}
+
 // Of an edit of 120 lines the 17 that change come first, with what is around them.
 func TestALargeEditShowsWhatItChanges(t *testing.T) {
 	v := about(t, "Edit", map[string]any{

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/trace"
 
@@ -126,10 +125,12 @@ func (s *Sender) linksOf(q approval.Request) []link {
 	return links
 }
 
-// cut shortens a text to maxText characters and marks it.
+// cut makes visible what is not seen in a text, and takes its middle out where it has more than
+// maxText characters: guards say at the end why they ask.
 func cut(text string) string {
-	if utf8.RuneCountInString(text) <= maxText {
-		return text
+	runes := []rune(approval.Visible(text))
+	if len(runes) <= maxText {
+		return string(runes)
 	}
-	return string([]rune(text)[:maxText]) + "...[truncated]"
+	return string(runes[:maxText*3/4]) + "...[truncated]..." + string(runes[len(runes)-maxText/4:])
 }

@@ -100,7 +100,9 @@ func TestReceiversAreToldTheQuestionAndTheDecision(t *testing.T) {
 		`"data_sha256":"DIGEST"`
 	long := question
 	long.Prompt = strings.Repeat("ä", 100_000)
-	cut := strings.Repeat("ä", 2000) + "...[truncated]"
+	cut := strings.Repeat("ä", 1500) + "...[truncated]..." + strings.Repeat("ä", 500)
+	hides := question
+	hides.Prompt = "Run ls" + strings.Repeat(" ", 3000) + "; \u202elruc?\n\nAsked because: nothing allows it"
 	for name, c := range map[string]struct {
 		notice     approval.Notice
 		kind, want string
@@ -114,6 +116,11 @@ func TestReceiversAreToldTheQuestionAndTheDecision(t *testing.T) {
 			approval.Notice{Request: question, Decision: &approval.Decision{Note: long.Prompt, Error: long.Prompt}},
 			"approval:resolved",
 			"{" + asked + `,"granted":false,"decided_by":"","note":"` + cut + `","decided":"0001-01-01T00:00:00.000Z","error":"` + cut + `"}`,
+		},
+		"a prompt that hides": {
+			approval.Notice{Request: hides},
+			"approval:required",
+			"{" + strings.Replace(asked, "Run it?", `Run ls⟨3000 blanks⟩; ⟨U+202E⟩lruc?\n\nAsked because: nothing allows it`, 1) + "}",
 		},
 		"a prompt of 200 kB": {approval.Notice{Request: long}, "approval:required", "{" + strings.Replace(asked, "Run it?", cut, 1) + "}"},
 	} {

@@ -118,7 +118,7 @@ func sections(r approval.Record) (list []term.Section) {
 		head := fmt.Sprintf("%s: %s removed, %d added", term.Printable(e.Name), term.Plural(e.Diff.Removed, "line"), e.Diff.Added)
 		list = append(list, term.Section{Head: head, Lines: jsonedit.Diff(e.Diff)})
 	}
-	list = append(list, term.Section{Head: "prompt", Lines: term.Cells(term.PrintableLines(r.Prompt, term.MaxLines), term.Bold)})
+	list = append(list, term.Section{Head: "prompt", Lines: term.Cells(term.PrintableLines(approval.Visible(r.Prompt), term.MaxLines), term.Bold)})
 	if lines := jsonedit.DiffLines(r.Changes); len(lines) > 0 {
 		list = append(list, term.Section{Head: "changed since it was emitted", Lines: lines})
 	}

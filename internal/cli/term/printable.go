@@ -3,7 +3,8 @@ package term
 import (
 	"fmt"
 	"strings"
-	"unicode"
+
+	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
 // Printable makes foreign text fit for the terminal of somebody who must judge
@@ -46,11 +47,8 @@ func PrintableLines(text string, limit int) []string {
 }
 
 // Unseen reports whether a character does something else than stand there and be
-// seen. Blanks other than the usual one are among them: a command may hide in
-// front of them.
-func Unseen(r rune) bool {
-	return r == unicode.ReplacementChar || !unicode.IsPrint(r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
-}
+// seen, see [approval.Unseen].
+func Unseen(r rune) bool { return approval.Unseen(r) }
 
 // Agent is the source of an agent as people name it: without the slash that the sources of
 // CloudEvents begin with.

@@ -228,7 +228,7 @@ func list(b *strings.Builder, tool events.Tool) {
 				break
 			}
 			if shown, _ := redact.Text(text); text != "" {
-				fmt.Fprintf(b, "%s: %s\n", part.name, decision.Clip(shown, 500))
+				fmt.Fprintf(b, "%s: %s\n", part.name, decision.Excerpt(shown, 500))
 			}
 		}
 	}

@@ -127,11 +127,12 @@ func (p policy) command(c shell.Command) decision.Finding {
 
 func undecidable(why string) string { return "cannot decide: " + why }
 
-// maxShown bounds the command in an approval request, in characters.
-const maxShown = 2000
+// maxShown bounds the command in an approval request, in characters: webhooks pass on so much,
+// and the reason.
+const maxShown = 1500
 
 // prompt is what a person is asked, with the command's secrets masked.
 func prompt(command, reason string) string {
 	shown, _ := redact.Text(command)
-	return "Run this command?\n\n" + decision.Clip(shown, maxShown) + "\n\nAsked because: " + reason
+	return "Run this command?\n\n" + decision.Excerpt(shown, maxShown) + "\n\nAsked because: " + reason
 }

@@ -129,7 +129,7 @@ func TestWhatAPersonSees(t *testing.T) {
 	if got.ApprovalTimeout == nil || *got.ApprovalTimeout != 7 || strings.Contains(got.ApprovalPrompt, "AKIA") || strings.Contains(got.ApprovalPrompt, "\x1b") || len(got.ApprovalPrompt) > 3000 {
 		t.Errorf("%+v", got)
 	}
-	if !strings.HasPrefix(got.ApprovalPrompt, "Run this command?\n\n$X [REDACTED:aws-key] ") || !strings.Contains(got.ApprovalPrompt, "more characters)\n\nAsked because: cannot decide: ") {
+	if !strings.HasPrefix(got.ApprovalPrompt, "Run this command?\n\n$X [REDACTED:aws-key] ") || !strings.Contains(got.ApprovalPrompt, "more characters, SHA-256 ") || !strings.Contains(got.ApprovalPrompt, ") …a") || !strings.Contains(got.ApprovalPrompt, "aaa\n\nAsked because: cannot decide: ") {
 		t.Errorf("prompt %q", got.ApprovalPrompt)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -112,16 +113,22 @@ func one(tool events.Tool) bool {
 
 // Clip is at most so many characters of a text, with what can't be seen made visible.
 func Clip(text string, most int) string {
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
-			return '\ufffd'
-		}
-		return r
-	}, text)
-	if runes := []rune(text); len(runes) > most {
+	runes := []rune(approval.Visible(text))
+	if len(runes) > most {
 		return string(runes[:most]) + fmt.Sprintf("… (%d more characters)", len(runes)-most)
 	}
-	return text
+	return string(runes)
+}
+
+// Excerpt is Clip for what a person judges: of a text that is longer, its beginning and its
+// end, and a digest in between, so that no other text has the same excerpt.
+func Excerpt(text string, most int) string {
+	runes := []rune(approval.Visible(text))
+	if len(runes) <= most {
+		return string(runes)
+	}
+	begin, end := runes[:most*3/4], runes[len(runes)-most/4:]
+	return string(begin) + fmt.Sprintf("… (%d more characters, SHA-256 %s) …", len(runes)-most*3/4-most/4, approval.Digest([]byte(text))[:32]) + string(end)
 }
 
 // Patterns reads the list of patterns of an option.

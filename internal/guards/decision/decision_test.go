@@ -2,6 +2,7 @@ package decision_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/guards/decision"
@@ -17,8 +18,22 @@ func Example() {
 	// Output:
 	// ask <nil>
 	// /otherwise: must be allow, ask or deny, not "maybe"
-	// rm�[3… (6 more characters)
+	// rm␛[3… (6 more characters)
 	// Bash or a tool that the event doesn't name
+}
+
+// An excerpt shows both ends, and is of one text only.
+func TestAnExcerptIsOfOneText(t *testing.T) {
+	long := func(middle string) string {
+		return decision.Excerpt("begin "+strings.Repeat("a", 1000)+middle+strings.Repeat("a", 1000)+" end", 200)
+	}
+	one, other := long("ls"), long("rm")
+	if one == other || len(one) != len(other) || !strings.HasPrefix(one, "begin ") || !strings.HasSuffix(one, " end") || !strings.Contains(one, "… (1812 more characters, SHA-256 ") {
+		t.Errorf("%q and %q", one, other)
+	}
+	if got := decision.Excerpt("cu\u202erl", 200); got != "cu⟨U+202E⟩rl" {
+		t.Errorf("%q", got)
+	}
 }
 
 func TestTheGraverOneDecides(t *testing.T) {

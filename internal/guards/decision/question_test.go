@@ -20,7 +20,7 @@ func TestAQuestionNamesWhatItIsAbout(t *testing.T) {
 		"a command":        {events.Tool{Name: "Bash", Command: "git push --force"}, "Allow Bash: git push --force?", true},
 		"a secret":         {events.Tool{Name: "Bash", Command: "x AKIAIOSFODNN7EXAMPLE"}, "Allow Bash: x [REDACTED:aws-key]?", true},
 		"lines":            {events.Tool{Name: "Bash", Command: "ls\nrm -rf /"}, "Allow Bash: ls ⏎ rm -rf /?", false},
-		"control":          {events.Tool{Name: "Bash", Command: "ls\x1b[2K"}, "Allow Bash: ls\ufffd[2K?", false},
+		"control":          {events.Tool{Name: "Bash", Command: "ls\x1b[2K"}, "Allow Bash: ls␛[2K?", false},
 		"a path":           {events.Tool{Name: "Edit", Paths: []string{"/etc/hosts"}}, "Allow Edit: /etc/hosts?", true},
 		"several paths":    {events.Tool{Name: "Edit", Paths: []string{"/a", "/b"}}, "Allow Edit: /a?", false},
 		"an address":       {events.Tool{Name: "WebFetch", URLs: []string{"https://a.example/"}}, "Allow WebFetch: https://a.example/?", true},
