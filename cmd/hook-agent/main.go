@@ -16,12 +16,12 @@ import (
 	"syscall"
 
 	"github.com/hookrouter/hookrouter/cmd/hook-agent/first"
-	"github.com/hookrouter/hookrouter/internal/agenthook/front"
+	"github.com/hookrouter/hookrouter/internal/agenthook/supervisor"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	if len(os.Args) > 1 && os.Args[1] == front.RelayName {
+	if len(os.Args) > 1 && os.Args[1] == supervisor.RelayName {
 		code := serveMCP(ctx, os.Args[2:], os.Stdin, os.Stdout, os.Stderr)
 		stop()
 		os.Exit(code)

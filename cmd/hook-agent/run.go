@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/agenthook"
-	"github.com/hookrouter/hookrouter/internal/agenthook/front"
+	"github.com/hookrouter/hookrouter/internal/agenthook/supervisor"
 	"github.com/hookrouter/hookrouter/internal/version"
 )
 
@@ -30,9 +30,9 @@ hook-agent mcp-proxy stands before an MCP server, for agents without hooks.
 // run is the program without the process around it. failure is why the second process gave
 // no answer; nil where there was none. It returns the exit code; a wrong command line
 // blocks too.
-func run(ctx context.Context, args []string, failure *front.Failure, stdin io.Reader, stdout, stderr io.Writer) int {
+func run(ctx context.Context, args []string, failure *supervisor.Failure, stdin io.Reader, stdout, stderr io.Writer) int {
 	h := agenthook.Hook{Notes: stderr}
-	isChild := args[0] == front.ChildName
+	isChild := args[0] == supervisor.ChildName
 	err := parse(&h, args[1:], stdout)
 	switch {
 	case err != nil && isChild:

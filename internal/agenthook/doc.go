@@ -18,7 +18,7 @@
 // is the exception, for a router that can't be reached; each use is told and reported to
 // the router later. At other events a failure is told and blocks nothing.
 //
-// Package front notices where the process dies that does all this.
+// Package supervisor notices where the process dies that does all this.
 //
 // The agent is never told to ask its user itself: the call is held while a person decides.
 package agenthook

@@ -6,21 +6,21 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/hookrouter/hookrouter/internal/agenthook/front"
+	"github.com/hookrouter/hookrouter/internal/agenthook/supervisor"
 )
 
-// Serve answers the document on stdin in the second process: see [front.Run].
+// Serve answers the document on stdin in the second process: see [supervisor.Run].
 func (h *Hook) Serve(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	document, err := h.read(ctx, stdin)
 	in, _ := readInput(h.Dialect, h.Native, document)
-	if err := front.Announce(stdout, h.timeout(in.event)); err != nil {
+	if err := supervisor.Announce(stdout, h.timeout(in.event)); err != nil {
 		return err
 	}
 	out := h.answer(ctx, document, err)
 	if out.Stderr != "" {
 		fmt.Fprintln(h.Notes, out.Stderr)
 	}
-	return front.Answer(stdout, out.Stdout, out.Code)
+	return supervisor.Answer(stdout, out.Stdout, out.Code)
 }
 
 // Run answers the document on stdin in this process.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/sessionid"
+	"github.com/hookrouter/hookrouter/internal/sessionkey"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
@@ -15,7 +15,7 @@ import (
 // that is stored; asked reports whether it is new. The same event with other data is a
 // conflict.
 func (s *Service) Ask(ctx context.Context, r *held.Event) (stored *held.Event, asked bool, err error) {
-	if err := s.admit(r.ID, sessionid.Of(r.Emitter, r.Session)); err != nil {
+	if err := s.admit(r.ID, sessionkey.Of(r.Emitter, r.Session)); err != nil {
 		return nil, false, err
 	}
 	if r.Needs != nil {

@@ -2,14 +2,14 @@ package approvals
 
 import (
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
-	"github.com/hookrouter/hookrouter/internal/sessionid"
+	"github.com/hookrouter/hookrouter/internal/sessionkey"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
 // entry is one approval request in memory, without its data.
 type entry struct {
 	request  approval.Request // without its texts, once it is decided
-	owned    string           // names its session, as sessionid.Of does
+	owned    string           // names its session, as sessionkey.Of does
 	known    bool             // the request was seen; a decision may be seen first
 	sent     string           // digest of the event's data
 	size     int              // bytes of it in the store
@@ -40,7 +40,7 @@ func (s *Service) addRequest(r *held.Event, size int) {
 		s.addReviews(e, r)
 		return
 	}
-	e.known, e.request, e.owned, e.sent, e.size = true, r.Request, sessionid.Of(r.Emitter, r.Session), r.Sent, size
+	e.known, e.request, e.owned, e.sent, e.size = true, r.Request, sessionkey.Of(r.Emitter, r.Session), r.Sent, size
 	s.count(e, 1, 1)
 	if e.decision != nil {
 		s.closeEntry(e)

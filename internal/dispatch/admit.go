@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/freeze"
-	"github.com/hookrouter/hookrouter/internal/sessionid"
+	"github.com/hookrouter/hookrouter/internal/sessionkey"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -58,7 +58,7 @@ func (ev *event) id() string      { return ev.request.Event.ID }
 func (ev *event) session() string { return ev.request.Event.Session }
 
 // owned names the session: of the sender alone, where the connection proves one.
-func (ev *event) owned() string { return sessionid.Of(ev.request.Emitter, ev.session()) }
+func (ev *event) owned() string { return sessionkey.Of(ev.request.Emitter, ev.session()) }
 func (ev *event) sent() []byte  { return ev.request.Event.Data }
 
 // forHooks is the event with the data that the first hook gets.
@@ -121,7 +121,7 @@ func (d *Dispatcher) takeSeats(req Request) error {
 	if err := d.senders.take(req.Emitter); err != nil {
 		return err
 	}
-	err := d.seats.take(sessionid.Of(req.Emitter, req.Event.Session))
+	err := d.seats.take(sessionkey.Of(req.Emitter, req.Event.Session))
 	if err != nil {
 		d.senders.give(req.Emitter)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
-	"github.com/hookrouter/hookrouter/internal/sessionid"
+	"github.com/hookrouter/hookrouter/internal/sessionkey"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -119,7 +119,7 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 		return v, nil, err
 	}
 	if s.Session != "" {
-		if s.Epoch, err = d.sessions.Epoch(ctx, sessionid.Of(s.Emitter, s.Session)); err != nil {
+		if s.Epoch, err = d.sessions.Epoch(ctx, sessionkey.Of(s.Emitter, s.Session)); err != nil {
 			return v, nil, err
 		}
 	}

@@ -81,7 +81,7 @@ type Reply struct {
 }
 
 // Sessions is the state of sessions that all replicas share. A session is named as
-// sessionid.Of does.
+// sessionkey.Of does.
 type Sessions interface {
 	// Begin starts a turn, as the event means it. late says whether injections wait for it.
 	Begin(ctx context.Context, session, event string) (late bool, err error)

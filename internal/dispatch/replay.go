@@ -7,7 +7,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/labels"
-	"github.com/hookrouter/hookrouter/internal/sessionid"
+	"github.com/hookrouter/hookrouter/internal/sessionkey"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -47,7 +47,7 @@ func (d *Dispatcher) replayRefused(ctx context.Context, s *held.Event, decision 
 	if s.Session == "" {
 		return "", nil
 	}
-	epoch, err := d.sessions.Epoch(ctx, sessionid.Of(s.Emitter, s.Session))
+	epoch, err := d.sessions.Epoch(ctx, sessionkey.Of(s.Emitter, s.Session))
 	if err == nil && epoch != s.Epoch {
 		why = "the session ended, or its approvals were revoked"
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/sessionid"
+	"github.com/hookrouter/hookrouter/internal/sessionkey"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -12,7 +12,7 @@ import (
 // were: all, or those of a hook, or of a hook and prompt; of one agent, or of all. It
 // returns once that is recorded.
 func (d *Dispatcher) Revoke(ctx context.Context, agent, session, hook, prompt string) (revoked int, err error) {
-	if revoked, err = d.sessions.Revoke(ctx, sessionid.Of(agent, session), hook, prompt); err != nil {
+	if revoked, err = d.sessions.Revoke(ctx, sessionkey.Of(agent, session), hook, prompt); err != nil {
 		return 0, err
 	}
 	if err := d.recordRevoked(ctx, session, hook, prompt); err != nil {
@@ -25,7 +25,7 @@ func (d *Dispatcher) Revoke(ctx context.Context, agent, session, hook, prompt st
 // EndSession ends a session of an agent, or of nobody known where the agent is empty, in
 // the name of an operator. No hook is called. It returns once that is recorded.
 func (d *Dispatcher) EndSession(ctx context.Context, by, agent, session string) error {
-	if err := d.sessions.End(ctx, sessionid.Of(agent, session)); err != nil {
+	if err := d.sessions.End(ctx, sessionkey.Of(agent, session)); err != nil {
 		return err
 	}
 	d.log.Warn("session ended by an operator", "agent", agent, "session_id", session, "by", by)

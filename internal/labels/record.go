@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/sessionid"
+	"github.com/hookrouter/hookrouter/internal/sessionkey"
 )
 
 // Record is what is stored of one session.
@@ -45,11 +45,11 @@ func Name(sender, session string) string {
 	if session == "" && sender != "" {
 		return "\x00" + sender
 	}
-	return sessionid.Of(sender, session)
+	return sessionkey.Of(sender, session)
 }
 
 // Split returns what [Name] made a name of.
-func Split(name string) (sender, session string) { return sessionid.Split(name) }
+func Split(name string) (sender, session string) { return sessionkey.Split(name) }
 
 // Key is where the record of a name is stored, below a prefix.
 func Key(name string) string {

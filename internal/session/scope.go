@@ -7,7 +7,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/sessionid"
+	"github.com/hookrouter/hookrouter/internal/sessionkey"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
@@ -19,7 +19,7 @@ type place struct {
 
 // ofSession is the place of a session.
 func ofSession(name string) place {
-	sender, id := sessionid.Split(name)
+	sender, id := sessionkey.Split(name)
 	return place{key(name), State{Session: id, Sender: sender}}
 }
 
@@ -62,7 +62,7 @@ func (s *Store) Scoped(ctx context.Context, sender string) (list []State, err er
 
 // dropOfTree drops grants of the tree whose root a session is, and says how many.
 func (s *Store) dropOfTree(ctx context.Context, root string, match func(Grant) bool) (dropped int, err error) {
-	sender, id := sessionid.Split(root)
+	sender, id := sessionkey.Split(root)
 	at, ok := beyond(approval.ScopeLineage, sender, id)
 	if !ok {
 		return 0, nil
@@ -77,7 +77,7 @@ func (s *Store) dropOfTree(ctx context.Context, root string, match func(Grant) b
 // remembering returns the place that keeps a decision; ok is false where its session ended
 // since the event arrived.
 func (s *Store) remembering(ctx context.Context, q *held.Event, d approval.Decision) (at place, ok bool, err error) {
-	own := sessionid.Of(q.Emitter, q.Session)
+	own := sessionkey.Of(q.Emitter, q.Session)
 	at, isBeyond := beyond(d.Scope, q.Emitter, q.Root)
 	if !isBeyond {
 		return ofSession(own), true, nil
@@ -108,7 +108,7 @@ func (s *Store) RevokeGrant(ctx context.Context, approvalID string) (hook, promp
 			continue
 		}
 		g := found[0]
-		err = s.Update(ctx, sessionid.Of(state.Sender, g.Session), func(state *State) bool { state.Epoch++; return true })
+		err = s.Update(ctx, sessionkey.Of(state.Sender, g.Session), func(state *State) bool { state.Epoch++; return true })
 		return g.Hook, g.Prompt, g.Session, true, err
 	}
 	return "", "", "", false, nil

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
-	"github.com/hookrouter/hookrouter/internal/sessionid"
+	"github.com/hookrouter/hookrouter/internal/sessionkey"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -70,7 +70,7 @@ const (
 
 // key is a session's key in the store: below that of its id, where it has a sender.
 func key(name string) string {
-	sender, id := sessionid.Split(name)
+	sender, id := sessionkey.Split(name)
 	if sender == "" {
 		return digest(id)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/sessionid"
+	"github.com/hookrouter/hookrouter/internal/sessionkey"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -210,13 +210,13 @@ func (s *Store) Remember(ctx context.Context, q *held.Event, d approval.Decision
 // the id.
 func (s *Store) Revoke(ctx context.Context, id, hook, prompt string) (revoked int, err error) {
 	names := []string{id}
-	if sender, session := sessionid.Split(id); sender == "" {
+	if sender, session := sessionkey.Split(id); sender == "" {
 		list, err := s.owned(ctx, session)
 		if err != nil {
 			return 0, err
 		}
 		for _, state := range list {
-			names = append(names, sessionid.Of(state.Sender, session))
+			names = append(names, sessionkey.Of(state.Sender, session))
 		}
 	}
 	for _, name := range names {
@@ -237,7 +237,7 @@ func (s *Store) Revoke(ctx context.Context, id, hook, prompt string) (revoked in
 
 // Find returns the states of a session: of one sender, or of all that use the id.
 func (s *Store) Find(ctx context.Context, sender, id string) ([]State, error) {
-	state, err := s.Get(ctx, sessionid.Of(sender, id))
+	state, err := s.Get(ctx, sessionkey.Of(sender, id))
 	if err != nil || sender != "" {
 		return []State{state}, err
 	}
@@ -288,7 +288,7 @@ func (s *Store) Spend(ctx context.Context, id, event, taker string, compose func
 // Epoch counts how often a session ended or its approvals were revoked.
 func (s *Store) Epoch(ctx context.Context, id string) (int, error) {
 	state, err := s.Get(ctx, id)
-	sender, session := sessionid.Split(id)
+	sender, session := sessionkey.Split(id)
 	if err != nil || sender == "" {
 		return state.Epoch, err
 	}
@@ -299,7 +299,7 @@ func (s *Store) Epoch(ctx context.Context, id string) (int, error) {
 // Granted returns the approval that answers a request of its session, of its tree or of its
 // sender, and who gave it; approvalID is empty where there is none.
 func (s *Store) Granted(ctx context.Context, r *held.Event) (approvalID, by string, err error) {
-	places := []place{ofSession(sessionid.Of(r.Emitter, r.Session))}
+	places := []place{ofSession(sessionkey.Of(r.Emitter, r.Session))}
 	for _, scope := range [...]string{approval.ScopeLineage, approval.ScopeAgent} {
 		if at, ok := beyond(scope, r.Emitter, r.Root); ok {
 			places = append(places, at)

@@ -3,7 +3,7 @@ package agentapi
 import (
 	"context"
 
-	"github.com/hookrouter/hookrouter/internal/sessionid"
+	"github.com/hookrouter/hookrouter/internal/sessionkey"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -43,7 +43,7 @@ func (a *API) Turn(ctx context.Context, sender string, header wire.Header, data 
 	if err != nil {
 		return err
 	}
-	_, err = a.o.Sessions.Begin(ctx, sessionid.Of(sender, body.Session), "")
+	_, err = a.o.Sessions.Begin(ctx, sessionkey.Of(sender, body.Session), "")
 	return err
 }
 
@@ -53,5 +53,5 @@ func (a *API) EndSession(ctx context.Context, sender string, header wire.Header,
 	if err != nil {
 		return err
 	}
-	return a.o.Sessions.End(ctx, sessionid.Of(sender, body.Session))
+	return a.o.Sessions.End(ctx, sessionkey.Of(sender, body.Session))
 }

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/agenthook"
-	"github.com/hookrouter/hookrouter/internal/agenthook/front"
+	"github.com/hookrouter/hookrouter/internal/agenthook/supervisor"
 )
 
 // patience bounds one try.
@@ -75,7 +75,7 @@ func killChild(pid int) error {
 			children, _ := os.ReadFile(f) // gone with its thread
 			for child := range strings.FieldsSeq(string(children)) {
 				name, _ := os.ReadFile("/proc/" + child + "/cmdline")
-				if !strings.HasPrefix(string(name), front.ChildName+"\x00") {
+				if !strings.HasPrefix(string(name), supervisor.ChildName+"\x00") {
 					continue
 				}
 				n, _ := strconv.Atoi(child) // a process id

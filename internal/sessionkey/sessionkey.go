@@ -1,7 +1,7 @@
-// Package sessionid names sessions on the bus. A session id is what an agent says; where
+// Package sessionkey names sessions on the bus. A session id is what an agent says; where
 // the connection proves who sends, the session is the sender's own, whatever id another
 // sender uses.
-package sessionid
+package sessionkey
 
 import "strings"
 

@@ -1,4 +1,4 @@
-package front_test
+package supervisor_test
 
 import (
 	"strings"
