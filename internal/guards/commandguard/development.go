@@ -90,7 +90,7 @@ prisma: generate validate format version migrate/dev migrate/status migrate/diff
 brew: services/list list info search install upgrade update outdated deps doctor --prefix leaves
 apt: list search show policy
 apt-get: --version
-mise: ls list install use current which run exec trust where
+mise: ls list install use current which run exec where
 corepack: enable prepare
 nvm: use ls list current which install version
 fnm: use ls list current install

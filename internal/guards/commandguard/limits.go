@@ -76,7 +76,7 @@ var limits = map[string]func(shell.Command) bool{
 	"aws": func(c shell.Command) bool {
 		return !aimsAt(c, cloudSecret)
 	},
-	"open": opens, "xdg-open": opens,
+	"open": opens, "xdg-open": opens, "code": edits,
 	"rsync": func(c shell.Command) bool { return !aimsAt(c, remote) },
 	"awk":   variables, "gawk": variables, "mawk": variables, "nawk": variables, "jq": variables, "yq": variables,
 	"chmod": modest, "chown": modest, "chgrp": modest, "docker": contains, "podman": contains, "docker-compose": contains,
@@ -245,6 +245,9 @@ func traces(c shell.Command) bool { return shell.Option(c, "-p") == shell.No }
 
 // keeps: what tar has stored stays.
 func keeps(c shell.Command) bool { return shell.Option(c, "--remove-files") == shell.No }
+
+// edits: an extension of an editor is foreign code.
+func edits(c shell.Command) bool { return shell.Option(c, "--install-extension*") == shell.No }
 
 // opens: a page of this machine.
 func opens(c shell.Command) bool {

@@ -32,7 +32,7 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 			"**/.git/hooks/**", "**/.git/config", "**/.git/config.worktree", "**/.git/worktrees/*/config.worktree", "**/.git/modules/**/{config,hooks/**}", "**/.gitmodules", "**/.husky/**",
 			// What gives an agent rights: hooks, lists of what it may do unasked, MCP servers.
 			// A skill, a sub-agent and a command bring hooks of their own, which no router sees.
-			"**/.mcp.json", "**/.claude/{settings*.json,hooks/**,agents/**,commands/**,skills/**,plugins/**}", "~/.claude.json", "~/.claude/**", "**/.agents/plugins/**", "~/.local/state/hookrouter/**",
+			"**/.mcp.json", "**/.claude/{settings*.json,hooks/**,agents/**,commands/**,skills/**,plugins/**}", "~/.claude.json", "~/.claude/**", "**/.agents/plugins/**", "**/.claude-plugin/**", "**/[h]ooks/hooks.json", "**/.goose/**", "~/.local/state/hookrouter/**",
 			"**/.codex/{hooks.json,config.toml,requirements.toml,rules/**,hooks/**,agents/**}", "~/.codex/**",
 			"**/.gemini/{settings,trusted_hooks,trustedFolders}.json", "**/.gemini/{policies,extensions,hooks,agents,commands,skills}/**",
 			"**/.cursor/{hooks,mcp,permissions,cli,cli-config}.json", "**/.cursor/hooks/**", "~/.config/cursor/**",

@@ -166,6 +166,7 @@ func TestAgentsGiveThemselvesNoRights(t *testing.T) {
 		" .gemini/hooks/x.sh .gemini/agents/x.md .qwen/extensions/x/qwen-extension.json .codex/hooks/x.sh .github/copilot/settings.local.json .github/agents/x.agent.md .kiro/agents/x.json .kiro/settings/mcp.json" +
 		" .factory/settings.json .factory/hooks.json .augment/settings.json .windsurf/hooks.json .amp/settings.json .amp/plugins/x.ts crush.json .crush.json .pi/settings.json .pi/extensions/x.ts .amplifier/settings.yaml" +
 		// The same file to macOS and to Windows.
+		" .claude-plugin/plugin.json plugins/x/.claude-plugin/marketplace.json plugins/x/hooks/hooks.json .goose/config.yaml .cl\u200caude/settings.json .git/con\ufefffig" +
 		" .claude/ſettings.json .gemini/ſettings.json .claude/settings.json. .claude./settings.json .claude/settings.json") {
 		for _, data := range []string{call("Write", "file_path", path), call("Bash", "command", "echo x > "+path)} {
 			if got := judge(t, pathguard.Options{}, data); got.Action != chain.Deny {

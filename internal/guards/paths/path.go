@@ -115,11 +115,19 @@ var sameLetters = strings.NewReplacer("ſ", "s", "ß", "ss", "ﬀ", "ff", "ﬁ",
 // ignored is what Windows leaves out at the end of a name: dots, spaces and a stream.
 var ignored = regexp.MustCompile(`([^/. ])(?:::?\$data|[. ]+)(/|$)`)
 
+// seen leaves out the characters that file systems of macOS take no notice of.
+func seen(r rune) rune {
+	if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) {
+		return -1
+	}
+	return r
+}
+
 // folded is a path in lower case as the file systems that are least exact read it.
 func folded(form string) string {
 	form = strings.ToLower(form)
 	if strings.ContainsFunc(form, func(r rune) bool { return r > unicode.MaxASCII }) {
-		form = sameLetters.Replace(form)
+		form = sameLetters.Replace(strings.Map(seen, form))
 	}
 	return ignored.ReplaceAllString(form, "$1$2")
 }

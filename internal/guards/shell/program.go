@@ -11,7 +11,6 @@ var (
 	versioned    = regexp.MustCompile(`[0-9.]+$`)
 	awkRuns      = regexp.MustCompile(`system|getline|print[^;}\n]*[|>]|@\s*\w`)
 	sedRuns      = regexp.MustCompile(`(^|[;{}\n,])\s*[0-9$][0-9,~+$]*\s*!?\s*e|(^|[;{}\n0-9$/!])\s*e(\s|$|;)|[^A-Za-z\s][gpiImM0-9]*e[gpiImM0-9]*\s*($|[;}\n])`)
-	gitConfigRun = regexp.MustCompile(`(?i)^(alias\.|core\.(pager|editor|sshcommand|hookspath|fsmonitor|askpass|gitproxy)|pager\.|diff\..*(command|external|textconv)|diff\.external|filter\.|merge\..*driver|sequence\.editor|credential\..*helper|.*\.(helper|cmd|program)|include)`)
 	scriptOption = regexp.MustCompile(`^(-[nErsuz]*e|--(expression|source)=)`)
 	sedBegins    = regexp.MustCompile(`^\s*!?\s*e`)
 	tarCluster   = regexp.MustCompile(`^(-?[a-zA-Z]+[IF]|[IF])[a-zA-Z]*$`)
@@ -138,20 +137,5 @@ func (s source) bisect(c *Command, ctx context) {
 		c.doubt("git runs what is known only then: " + clip(c.Args()[at+1].Text))
 	default:
 		s.runWithin(c.Args()[at+1:], ctx, MaxDepth)
-	}
-}
-
-// gitConfig looks for settings of git that name a command.
-func (c *Command) gitConfig(args []Word) {
-	for i, a := range args {
-		key, given := a.Text, i > 0 && (args[i-1].Text == "-c" || args[i-1].Text == "--config" || slices.ContainsFunc(args[:i], func(w Word) bool { return w.Text == "config" }))
-		for _, option := range []string{"--config-env=", "--config=", "-c"} {
-			if value, joined := strings.CutPrefix(key, option); joined && !given {
-				key, given = value, true
-			}
-		}
-		if given && gitConfigRun.MatchString(key) {
-			c.doubt("git is told to run a command: " + clip(key))
-		}
 	}
 }

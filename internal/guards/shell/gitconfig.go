@@ -1,0 +1,68 @@
+package shell
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	// gitConfigRun are settings that name a command, or a file with more settings.
+	gitConfigRun = regexp.MustCompile(`(?i)^(alias\.|core\.(pager|editor|sshcommand|hookspath|fsmonitor|askpass|gitproxy)|pager\.|diff\..*(command|external|textconv)|diff\.external|filter\.|merge\..*driver|sequence\.editor|credential\..*helper|.*\.(helper|cmd|program)|include)`)
+	// gitConfigPlain are settings that run nothing, lead nowhere and open no other directory,
+	// whatever their value. Those that nobody knows do not.
+	gitConfigPlain = regexp.MustCompile(`(?i)^((user\.(name|email|useconfigonly)|init\.defaultbranch|pull\.(rebase|ff)|push\.(default|autosetupremote|followtags)|fetch\.\w+|rebase\.(autosquash|autostash|updaterefs|stat)` +
+		`|merge\.(conflictstyle|ff|log|stat|renames|renamelimit)|diff\.(algorithm|renames|renamelimit|colormoved\w*|context|mnemonicprefix|noprefix|submodule|wserrorhighlight|indentheuristic|tool)|commit\.(gpgsign|verbose|status|cleanup)|tag\.(gpgsign|sort)` +
+		`|core\.(autocrlf|eol|safecrlf|filemode|ignorecase|quotepath|precomposeunicode|longpaths|symlinks|abbrev|whitespace|commentchar|excludesfile|compression|preloadindex|untrackedcache|fscache|sparsecheckout\w*|bigfilethreshold)` +
+		`|http\.(postbuffer|version|lowspeed\w+|maxrequests)|protocol\.version|submodule\.(recurse|fetchjobs)|safe\.directory|help\.autocorrect|blame\.\w+|branch\.[^=]+\.(remote|merge|rebase|description)|remote\.[^=]+\.(fetch|prune|tagopt|url))$` +
+		`|(color|advice|column|log|status|rerere|gc|pack|feature|index|grep|stash|versionsort|format|lfs)\.[^=]+$)`)
+)
+
+// gitConfig looks for settings of git that name a command, and for those that are given a
+// value and that nobody knows.
+func (c *Command) gitConfig(args []Word) {
+	set := gitSets(args)
+	for i, a := range args {
+		key, given := a.Text, i > 0 && (args[i-1].Text == "-c" || args[i-1].Text == "--config" || slices.ContainsFunc(args[:i], func(w Word) bool { return w.Text == "config" }))
+		value := i == set || i > 0 && given && args[i-1].Text != "config" && slices.Contains([]string{"-c", "--config"}, args[i-1].Text) && strings.Contains(key, "=")
+		for _, option := range []string{"--config-env=", "--config=", "-c"} {
+			if joined, is := strings.CutPrefix(key, option); is && !given {
+				key, given, value = joined, true, strings.Contains(joined, "=")
+			}
+		}
+		name, _, _ := strings.Cut(key, "=")
+		switch {
+		case given && gitConfigRun.MatchString(key):
+			c.doubt("git is told to run a command: " + clip(key))
+		case given && value && !gitConfigPlain.MatchString(name):
+			c.doubt("what git does with this setting is not known: " + clip(name))
+		}
+	}
+}
+
+// gitSets is where the name stands that git config gives a value; -1 where it gives none.
+func gitSets(args []Word) int {
+	verb := (&Command{Words: append([]Word{{Text: "git", Known: true}}, args...)}).Verb()
+	at := slices.IndexFunc(args, func(w Word) bool { return w.Text == "config" })
+	if verb != "config" || at < 0 {
+		return -1
+	}
+	var names []int
+	for i := at + 1; i < len(args); i++ {
+		switch text := args[i].Text; {
+		case text == "-f" || text == "--file" || text == "--blob" || text == "--type" || text == "--default" || text == "--comment" || text == "--value":
+			i++
+		case strings.HasPrefix(text, "--get") || text == "-l" || text == "--list" || strings.HasPrefix(text, "--unset"):
+			return -1
+		case text == "get" && len(names) == 0 || text == "list" && len(names) == 0 || text == "unset" && len(names) == 0:
+			return -1
+		case text == "set" && len(names) == 0 || strings.HasPrefix(text, "-"):
+		default:
+			names = append(names, i)
+		}
+	}
+	if len(names) < 2 {
+		return -1
+	}
+	return names[0]
+}
