@@ -79,6 +79,7 @@ type Registry struct {
 	leaseUntil atomic.Int64                // nanoseconds since started
 	left       atomic.Bool                 // gave up a lease that was valid
 	started    time.Time
+	turns      turns // to write
 
 	mu         sync.Mutex // guards what follows
 	hooks      map[string]*hook

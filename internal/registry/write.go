@@ -29,7 +29,22 @@ const writeTimeout = 2 * time.Second
 // revision. by is the sender as far as the connection proves. When it returns without an
 // error, every replica that accepts an event from then on uses it.
 func (r *Registry) Register(ctx context.Context, by string, reg chain.Registration) (uint64, error) {
+	revision, err := r.register(ctx, by, reg)
+	if err != nil {
+		return 0, err
+	}
+	return revision, r.seenByAll(ctx, revision)
+}
+
+// register is Register that knows of this replica alone.
+func (r *Registry) register(ctx context.Context, by string, reg chain.Registration) (uint64, error) {
 	var recorded Change
+	var done func() // with the turn to write; nil without it
+	defer func() {
+		if done != nil {
+			done()
+		}
+	}()
 	for {
 		old, changed, err := r.lookup(reg.ID)
 		if err != nil {
@@ -44,9 +59,14 @@ func (r *Registry) Register(ctx context.Context, by string, reg chain.Registrati
 				reg.ID, old.Registration.Version, reg.Version)
 		case what == renewed && !r.mustWrite(reg.ID, reg.Instance):
 			r.heartbeat(reg.ID, reg.Instance)
-			return old.revision, r.seenByAll(ctx, old.revision)
+			return old.revision, nil
 		case len(next.Instances) > maxInstances:
 			return 0, wire.Errorf(wire.Overloaded, "hook %q has %d instances, which is the limit", reg.ID, maxInstances)
+		case done == nil:
+			if done, err = r.turns.take(ctx, reg.ID); err != nil {
+				return 0, err
+			}
+			continue // the one before may have written
 		}
 		if what == written {
 			change := registering(by, old, next, reg.Instance)
@@ -74,7 +94,8 @@ func (r *Registry) Register(ctx context.Context, by string, reg chain.Registrati
 			r.options.Changed(recorded.Action, reg.ID)
 		}
 		r.heartbeat(reg.ID, reg.Instance)
-		return rev, r.seenByAll(ctx, rev)
+		_, _ = r.waitNewer(ctx, reg.ID, rev-1) // the next in turn writes after this; Register tells the error
+		return rev, nil
 	}
 }
 
@@ -82,37 +103,48 @@ func (r *Registry) Register(ctx context.Context, by string, reg chain.Registrati
 // last instance takes the hook with it, unless the hook is durable. When it
 // returns without an error, no replica uses what it removed any more.
 func (r *Registry) Unregister(ctx context.Context, by, id, inst string) error {
+	revision, err := r.unregister(ctx, by, id, inst)
+	if err != nil || revision == 0 {
+		return err
+	}
+	return r.seenByAll(ctx, revision)
+}
+
+// unregister is Unregister that knows of this replica alone. The revision is 0 where there
+// was nothing to remove.
+func (r *Registry) unregister(ctx context.Context, by, id, inst string) (revision uint64, err error) {
+	done, err := r.turns.take(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
 	var recorded Change
 	for {
 		old, changed, err := r.lookup(id)
 		if err != nil || old == nil {
-			return err
+			return 0, err
 		}
 		if _, known := old.Instances[inst]; inst != "" && !known {
-			return nil
+			return 0, nil
 		}
 		if change := removing(by, old, inst); !change.same(recorded) {
 			if err := r.options.Record(ctx, change); err != nil {
-				return err
+				return 0, err
 			}
 			recorded = change
 		}
 		err = r.drop(ctx, old, inst)
 		if errors.Is(err, natsx.ErrRevision) {
 			if err := wait(ctx, changed); err != nil {
-				return err
+				return 0, err
 			}
 			continue
 		}
 		if err != nil {
-			return wire.Errorf(wire.Unavailable, "the removal could not be stored: %v", err)
+			return 0, wire.Errorf(wire.Unavailable, "the removal could not be stored: %v", err)
 		}
 		r.options.Changed(recorded.Action, id)
-		rev, err := r.waitNewer(ctx, id, old.revision)
-		if err != nil {
-			return err
-		}
-		return r.seenByAll(ctx, rev)
+		return r.waitNewer(ctx, id, old.revision)
 	}
 }
 
