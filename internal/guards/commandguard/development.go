@@ -20,14 +20,14 @@ const known = `
 ls dir pwd echo printf true false : test [ cat head tail wc grep egrep fgrep rg ag ack cut paste tr nl tac rev column fold expand fmt basename dirname realpath readlink stat file du df
 which whereis type whoami id groups uname hostname date cal uptime ps top htop free vmstat lsof ss netstat pgrep pidof diff cmp comm colordiff delta cd pushd popd dirs sleep seq yes expr bc
 shasum md5 md5sum sha1sum sha256sum sha512sum md5sum cksum b2sum xxd od hexdump strings base64 base32 jq yq xq gron xmllint tree fd fdfind find locate less more bat batcat man tldr nproc lscpu getconf locale
-sort uniq shuf join lsb_release sw_vers pstree nvidia-smi pg_isready open xdg-open look awk gawk mawk nawk zcat zgrep zless bzcat xzcat tput clear tty stty xcbeautify xcpretty tap-spec tap-dot pino-pretty bunyan gotestfmt tparse cloc tokei scc benchstat hexyl iconv numfmt factor getopt ping dig nslookup host lsblk ldd nm objdump readelf size
+sort uniq shuf join lsb_release sw_vers pstree nvidia-smi pg_isready open xdg-open look awk gawk mawk nawk zcat zgrep zless bzcat xzcat tput clear tty stty xcbeautify xcpretty tap-spec tap-dot pino-pretty bunyan gotestfmt tparse cloc tokei scc benchstat hexyl iconv numfmt factor getopt ping dig nslookup host lsblk ldd nm objdump readelf size javap journalctl
 # of the shell itself
 set shift return exit break continue read mapfile readarray let local declare typeset readonly export unset wait jobs fg bg ulimit umask hash getopts shopt trap source . logout
 # change files
 cp mv rm rmdir mkdir touch ln chmod chown chgrp tee sed gsed split csplit mktemp patchelf dos2unix unix2dos install tar bsdtar gtar zip unzip gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd 7z rsync ditto
 apply_patch ed vi vim nvim nano emacs code ctags sponge ffmpeg ffprobe convert magick identify pandoc dot mmdc optipng jpegoptim
 # run what is judged itself, and shells whose scripts are files
-env time timeout nice ionice nohup stdbuf command builtin exec setsid xargs npx bunx pnpx uvx watch flock caffeinate unbuffer entr cross-env xvfb-run catchsegv busybox toybox eatmydata chronic strace ltrace valgrind arch
+env time timeout nice ionice nohup stdbuf command builtin exec setsid xargs npx bunx pnpx uvx watch flock caffeinate unbuffer entr cross-env xvfb-run hyperfine catchsegv busybox toybox eatmydata chronic strace ltrace valgrind arch
 bash sh zsh dash ksh
 # build, test, check
 make gmake just task rake invoke nox tox ninja meson cmake ctest autoconf automake autoreconf configure bazel bazelisk buck2 gradle gradlew mvn mvnw ant sbt lein mill scons waf xmake premake5
@@ -42,7 +42,7 @@ ansible-playbook trunk msbuild earthly dagger drizzle-kit shadcn uuidgen tessera
 # fetch: see network
 curl wget
 # judged by what they are told in their language: see queries
-pg_dump psql mysql mariadb sqlite3 duckdb
+pg_dump psql mysql mariadb sqlite3 duckdb mongosh
 # stop processes
 kill pkill killall
 
@@ -66,7 +66,7 @@ bundle: install exec check list show outdated update info add config
 gem: install list env which info search build
 composer: install require update show validate dump-autoload outdated test run-script run
 go: clean build test vet fmt mod run generate install get list version env doc tool work help
-cargo: build b test t run r check c clippy fmt doc add remove rm update bench tree metadata fetch init new nextest expand audit deny machete outdated search version help vendor llvm-cov clean fix package install miri
+cargo: build b test t run r check c clippy fmt doc add remove rm update bench tree metadata fetch init new nextest expand audit deny machete outdated search version help vendor llvm-cov clean fix package install miri size objdump nm bloat llvm-lines asm tarpaulin hack udeps sort msrv semver-checks geiger zigbuild fuzz insta mutants
 opam: list install switch show info exec
 pod: install update list outdated repo/update
 conan: install list search profile create
@@ -105,8 +105,8 @@ podman-compose: run exec up build ps logs pull stop start restart down
 kubectl: apply get describe logs explain api-resources api-versions version cluster-info top diff wait rollout/status rollout/history config/get-contexts config/current-context config/get-clusters auth/can-i auth/whoami kustomize events completion help
 helm: diff list ls status history template lint show search repo/list repo/add repo/update dependency dep version verify pull package create
 kustomize: build version cfg
-terraform: state/list init plan validate fmt version providers graph get workspace/list workspace/show test modules
-tofu: state/list init plan validate fmt version providers graph get workspace/list workspace/show test
+terraform: show state/list init plan validate fmt version providers graph get workspace/list workspace/show test modules
+tofu: show state/list init plan validate fmt version providers graph get workspace/list workspace/show test
 terragrunt: plan validate hclfmt graph
 pulumi: preview version stack/ls about
 aws: s3/ls sts/get-caller-identity */describe-* */list-* logs/tail logs/filter-log-events help
@@ -118,6 +118,10 @@ systemctl: status is-active is-enabled list-units list-unit-files list-timers
 redis-cli: ping get mget keys scan info ttl pttl exists type llen lrange scard smembers hget hgetall hkeys zrange zcard dbsize time strlen
 argocd: app/list app/get app/diff app/history
 supabase: status start stop gen
+perf: stat record report annotate list
+dvc: status dag diff metrics plots params doctor version list ls data
+dbt: compile parse ls list test deps debug docs source
+bq: ls show head query version
 tmux: ls list-sessions lsw list-windows capture-pane has-session has new-session new kill-session kill-window kill-pane
 screen: -ls -list
 crontab: -l
@@ -173,7 +177,7 @@ func develops(c shell.Command) bool {
 	case !listed && ran:
 		return modular.MatchString(c.Name()) && !slices.Contains(foreignModules, c.Name()) && !aimsAt(c, ships)
 	case !listed:
-		return (own(c) || stays(c) || c.Built) && !aimsAt(c, grave)
+		return (own(c) || stays(c) || c.Built || fetched(c)) && !aimsAt(c, grave)
 	case slices.Contains(runsTargets, c.Name()) && aimsAt(targeted(c), grave), limited && !passes(c), slices.Contains(shippers, c.Name()) && aimsAt(c, ships) && !rehearses(c):
 		return false
 	}

@@ -65,3 +65,12 @@ func knownExtras(c shell.Command) bool {
 	}
 	return true
 }
+
+// reaching are well-known packages whose programs reach further than the project.
+var reaching = regexp.MustCompile(`^@(cloudflare|vercel|expo|sentry|datadog|aws-amplify|aws-cdk)/`)
+
+// fetched reports whether a program is a package that many use, by its scope: npx @redocly/cli
+func fetched(c shell.Command) bool {
+	name := version.ReplaceAllString(c.Words[0].Text, "$1")
+	return strings.HasPrefix(name, "@") && nodePackages.MatchString(name) && !reaching.MatchString(name)
+}

@@ -12,16 +12,18 @@ import (
 func TestWholeKinds(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{
-		"find . -name '*.go' -delete":          chain.AskUser,
-		"find . -mtime +30 -delete":            chain.AskUser,
-		"find . -name '*.go' -exec rm {} +":    chain.AskUser,
-		"find . -name '*.go' | xargs rm":       chain.AskUser,
-		"rm -f **/*.go":                        chain.AskUser,
-		"find . -name '*.pyc' -delete":         "",
-		"find . -name '*.pb.go' -exec rm {} +": "",
-		"find . -name old_test.go -delete":     "",
-		"find . -name '*.go' | xargs wc -l":    "",
-		"find . -name '*.log' -size 0 -delete": "",
+		"find . -name '*.go' -delete":                 chain.AskUser,
+		"find . -mtime +30 -delete":                   chain.AskUser,
+		"find . -name '*.go' -exec rm {} +":           chain.AskUser,
+		"find . -name '*.go' | xargs rm":              chain.AskUser,
+		"rm -f **/*.go":                               chain.AskUser,
+		"find . -regex '.*\\.\\(ts\\|tsx\\)' -delete": chain.AskUser,
+		"find . -regex '.*/build/.*' -delete":         "",
+		"find . -name '*.pyc' -delete":                "",
+		"find . -name '*.pb.go' -exec rm {} +":        "",
+		"find . -name old_test.go -delete":            "",
+		"find . -name '*.go' | xargs wc -l":           "",
+		"find . -name '*.log' -size 0 -delete":        "",
 	} {
 		got := judge(t, commandguard.Options{Otherwise: decision.Ask, Development: true}, "Bash", line)
 		if got.Action != want {
@@ -34,10 +36,14 @@ func TestWholeKinds(t *testing.T) {
 func TestNumbersOfProcesses(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{
-		"ps -p $(pgrep -f vite) -o args": "",
-		"ps -fp $(lsof -ti :3000)":       "",
-		"ps $(pgrep -l vite)":            chain.AskUser,
-		"ps $(pgrep vite; echo eww)":     chain.AskUser,
+		"ps -p $(pgrep -f vite) -o args":                "",
+		"ps -fp $(lsof -ti :3000)":                      "",
+		"ps -o pid= -C vite":                            "",
+		"ps -o etime eww":                               chain.AskUser,
+		"kill $(ps -e -o pid=)":                         chain.AskUser,
+		"kill $(ps aux | grep vite | awk '{print $2}')": "",
+		"ps $(pgrep -l vite)":                           chain.AskUser,
+		"ps $(pgrep vite; echo eww)":                    chain.AskUser,
 	} {
 		got := judge(t, commandguard.Options{Otherwise: decision.Ask, Development: true}, "Bash", line)
 		if got.Action != want {

@@ -39,11 +39,15 @@ var limits = map[string]func(shell.Command) bool{
 	"set":    func(c shell.Command) bool { return len(c.Args()) > 0 },
 	"export": declares, "declare": declares, "typeset": declares, "readonly": declares, "trap": declares,
 	":": prints, "true": prints,
-	"ps": func(c shell.Command) bool {
-		return !aimsAt(c, showsEnvironment) && shell.Option(withoutNumbers(c), "-E") == shell.No
-	},
+	"ps":   showsProcesses,
 	"java": runsOwn,
-	"dig":  plain, "nslookup": plain, "host": plain, "ping": plain,
+	"journalctl": func(c shell.Command) bool {
+		return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known || tidies.MatchString(w.Text) })
+	},
+	"terraform": masks, "tofu": masks,
+	"bq":      func(c shell.Command) bool { return !slices.Contains(c.Verbs(1), "query") || queries(c) },
+	"mongosh": func(c shell.Command) bool { return shell.Option(c, "--eval") == shell.Yes },
+	"dig":     plain, "nslookup": plain, "host": plain, "ping": plain,
 	"git":  pushes,
 	"http": speaksHere, "https": speaksHere, "xh": speaksHere,
 	"nc": func(c shell.Command) bool { return shell.Option(c, "-z") == shell.Yes },
@@ -100,15 +104,12 @@ func wraps(c shell.Command) bool {
 	})
 }
 
-// numbers is what prints the numbers of processes, and nothing else.
-var numbers = regexp.MustCompile(`^\$\((lsof -t\w*|pidof|pgrep)( -[dfnoxuPi]+,?| [\w:.,/@'"][\w:.,/@'"-]*)*\)$`)
+// tidies are options of journalctl that change what it keeps.
+var tidies = regexp.MustCompile(`^--(vac|rot|flu|relinq|smart|syn|setup|upd)`)
 
-// withoutNumbers is a command without the words that are numbers of processes.
-func withoutNumbers(c shell.Command) shell.Command {
-	c.Words = slices.DeleteFunc(slices.Clone(c.Words), func(w shell.Word) bool {
-		return !w.Known && numbers.MatchString(w.Text)
-	})
-	return c
+// masks: other than in JSON, terraform show prints no value that is marked as sensitive.
+func masks(c shell.Command) bool {
+	return !slices.Contains(c.Verbs(1), "show") || !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known || strings.Contains(w.Text, "-json") })
 }
 
 // installs: packages come from a registry, and from the usual one.

@@ -148,7 +148,7 @@ func limited(c shell.Command) bool {
 		case w.Text == "-o" || w.Text == "-or" || w.Text == ",":
 			alternatives++
 		case tests.MatchString(w.Text) && i > 0 && !slices.Contains([]string{"!", "-not"}, c.Args()[i-1].Text) &&
-			(w.Text == "-empty" || i+1 < len(c.Args()) && strings.Trim(c.Args()[i+1].Text, "*./") != "" && !wholeKind(c.Args()[i+1].Text)):
+			(w.Text == "-empty" || i+1 < len(c.Args()) && strings.Trim(c.Args()[i+1].Text, "*./") != "" && !wholeKind(c.Args()[i+1].Text) && (!strings.HasSuffix(w.Text, "regex") || !kindOf.MatchString(c.Args()[i+1].Text))):
 			limits++
 		}
 	}
@@ -158,6 +158,8 @@ func limited(c shell.Command) bool {
 var (
 	// ofKind is a pattern for the names of all files of a kind.
 	ofKind = regexp.MustCompile(`^(\./)?(\*\*?/)*\*(\.[\w{},\[\]?*]+)+$`)
+	// kindOf is such a pattern of find -regex.
+	kindOf = regexp.MustCompile(`^\^?(\.\*|\\?\./\.\*)\\?\.[\w\\()|]+\$?$`)
 	// leftover is in the names of files that programs make, and make again.
 	leftover = regexp.MustCompile(`(?i)\.(py[cod]|log|te?mp|bak|backup|old|orig|rej|sw[nopx]|o|l?a|l?o|so|obj|class|d|dep|gc(da|no|ov)|prof(raw|data)?|out|test|exe|dll|dylib|cover(age)?|tsbuildinfo|map|cache|pid|pb|gen|g|freezed|generated|mocks?|min|bundle|snap|new|hi|beam|elc|fasl|aux|toc|fls|fdb_latexmk|stackdump|core|dmp|retry|part|crdownload|egg-info|rs\.bk|un~|lock)\b`)
 )

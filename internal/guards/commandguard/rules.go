@@ -1,6 +1,7 @@
 package commandguard
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -100,9 +101,15 @@ func changesRoot(c shell.Command) shell.Found {
 	return shell.No
 }
 
+// everyNumber prints the numbers of all processes.
+var everyNumber = regexp.MustCompile(`^\$\(\s*ps( +(-[eAaxo]+|[aux]+|-o *\w+=?|\w+=))*\s*\)$`)
+
 // killsAll: the process -1 is every one; as the first argument it is a signal.
 func killsAll(c shell.Command) shell.Found {
 	args := c.Args()
+	if c.Name() == "kill" && slices.ContainsFunc(args, func(w shell.Word) bool { return everyNumber.MatchString(w.Text) }) {
+		return shell.Yes
+	}
 	return shell.FoundIf(c.Name() == "kill" && slices.ContainsFunc(args[min(1, len(args)):], func(w shell.Word) bool { return w.Text == "-1" }))
 }
 

@@ -12,6 +12,7 @@ import (
 // words are the files that one argument may name.
 func (s *collector) words(w shell.Word, a access, file bool) {
 	for _, text := range texts(w.Text) {
+		w.Glob = w.Glob && !(strings.HasPrefix(w.Text, "-") && strings.Contains(w.Text, "=")) // a shell looks for files of the whole word
 		if hosts, readonly := mounted(text); s.contains && len(hosts) > 0 {
 			a.unsure, a.below = a.unsure && !readonly, true
 			for _, host := range hosts {

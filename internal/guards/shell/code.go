@@ -150,6 +150,7 @@ func opened(code string, texts []string) (rest string, files []Redirect) {
 		}
 		return ";"
 	})
+	code, files = ownModules(code, text)
 	rest = codeNamed.ReplaceAllStringFunc(code, func(found string) string {
 		m := codeNamed.FindStringSubmatch(found)
 		module, does, file := text(m[1]), m[2]+m[4], text(m[3]+m[5])

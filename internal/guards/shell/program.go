@@ -72,7 +72,7 @@ func (s source) told(c *Command, name string, ctx context) {
 			continue
 		}
 		for i, a := range args {
-			if isOption(option, a.Text) && !harmlessHelper(option, args[i:]) {
+			if isOption(option, a.Text) && !harmlessHelper(harmlessHelpers, option, args[i:]) && (harmlessTold[name] == nil || !harmlessHelper(harmlessTold[name], option, args[i:])) {
 				c.doubt(name + " is told to run a command: " + clip(helper))
 			}
 		}
@@ -89,6 +89,9 @@ func (s source) told(c *Command, name string, ctx context) {
 	}
 	s.scriptFiles(c, name)
 	s.setsScript(c, name)
+	if name == "hyperfine" {
+		s.measures(c, ctx)
+	}
 }
 
 // mayTell reports whether what a program reads has commands in its language. A script
@@ -119,13 +122,13 @@ func (c Command) runner(verbs string) bool {
 
 // harmlessHelper reports whether an option names a command that is known to do no more
 // than it has to. The first word has the option.
-func harmlessHelper(option string, words []Word) bool {
+func harmlessHelper(harmless *regexp.Regexp, option string, words []Word) bool {
 	value := strings.TrimPrefix(words[0].Text, strings.TrimSuffix(option, "*"))
 	known := words[0].Known
 	if value == "" && len(words) > 1 {
 		value, known = words[1].Text, words[1].Known
 	}
-	return known && harmlessHelpers.MatchString(strings.TrimPrefix(value, "="))
+	return known && harmless.MatchString(strings.TrimPrefix(value, "="))
 }
 
 // bisect runs a command for each commit that git tries.

@@ -7,7 +7,7 @@ import "regexp"
 var runners = map[string]string{
 	"powershell": "", "pwsh": "", "cmd": "", "wsl": "", "parallel": "", "nsenter": "", "unshare": "", "script": "",
 	"at": "", "batch": "", "systemd-run": "", "pkexec": "", "machinectl": "", "firejail": "", "bwrap": "", "proot": "", "fakeroot": "", "socat": "",
-	"hyperfine": "", "watchexec": "", "chpst": "", "start-stop-daemon": "", "daemonize": "", "lxc-attach": "", "distrobox": "", "flatpak-spawn": "", "concurrently": "", "schtasks": "",
+	"watchexec": "", "chpst": "", "start-stop-daemon": "", "daemonize": "", "lxc-attach": "", "distrobox": "", "flatpak-spawn": "", "concurrently": "", "schtasks": "",
 	"xterm": "", "gnome-terminal": "", "konsole": "", "alacritty": "", "kitty": "", "urxvt": "", "ansible": "! --version --help", "pdsh": "", "doppler": "run", "op": "run", "aws-vault": "exec",
 	"docker": "create", "podman": "create", "nerdctl": "run exec create", "kubectl": "run exec debug", "oc": "run exec rsh", "lxc": "exec", "vagrant": "ssh", "gcloud": "ssh", "limactl": "shell", "multipass": "exec",
 	"nix-shell": "--run --command", "nix": "run", "crontab": "! -l", "screen": "! -ls -list -v", "mise": "exec x", "rails": "runner r console", "manage.py": "shell shell_plus", "django-admin": "shell", "artisan": "tinker",
@@ -37,6 +37,11 @@ var helpers = map[string][]string{
 
 // harmlessHelpers are commands that such an option may well name.
 var harmlessHelpers = regexp.MustCompile(`^(ssh( -[46AaCqTvx]| -[ilp] ?[\w./~-]+)*|(zstd|zstdmt|gzip|pigz|bzip2|pbzip2|xz|lz4|lzma)( -[0-9T]+)*)$`)
+
+// harmlessTold are what such an option may well tell a program, by its name.
+var harmlessTold = map[string]*regexp.Regexp{
+	"mongosh": regexp.MustCompile(`^\s*(db(\.[a-zA-Z_]\w*)*\.(find|findOne|countDocuments|estimatedDocumentCount|distinct|getIndexes|stats|getCollectionNames|getName|version|hello)\([^;()$=]*\)(\.(limit|skip|sort|pretty|toArray|count|size)\([^;()$=]*\))*|show (dbs|collections))\s*;?\s*$`),
+}
 
 // languages are what makes a program run commands that stand in its arguments.
 var languages = map[string]*regexp.Regexp{

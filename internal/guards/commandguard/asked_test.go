@@ -1,0 +1,50 @@
+package commandguard_test
+
+import (
+	"testing"
+
+	"github.com/hookrouter/hookrouter/internal/guards/commandguard"
+	"github.com/hookrouter/hookrouter/internal/guards/decision"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// TestProgramsThatAreAsked: what only asks passes, and what the same program changes does not.
+func TestProgramsThatAreAsked(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]chain.Action{
+		"hyperfine -w 3 'go test ./...' './bin/x a'": "",
+		`hyperfine "$x"`:                            chain.AskUser,
+		"hyperfine --unknown x ls":                  chain.AskUser,
+		"perf stat -e cycles ./bin/x":               "",
+		"perf trace ls":                             chain.AskUser,
+		"npx --yes @redocly/cli@latest lint x.yaml": "",
+		"npx @redocly/cli publish":                  chain.AskUser,
+		"npx @cloudflare/x dev":                     chain.AskUser,
+		"npx @evil/x":                               chain.AskUser,
+		"terraform show -no-color plan.out":         "",
+		"terraform show -json plan.out":             chain.AskUser,
+		"journalctl -u api -n 50 --no-pager":        "",
+		"journalctl --vacuum-time=1s":               chain.AskUser,
+		"mongosh --quiet --eval 'db.x.find({a:1}).limit(5)' mongodb://localhost/x": "",
+		"mongosh --eval 'db.x.drop()'":                                             chain.AskUser,
+		"mongosh --eval 'db.x.find().forEach(d => db.x.deleteOne(d))'":             chain.AskUser,
+		"mongosh mongodb://localhost/x":                                            chain.AskUser,
+		"bq query --use_legacy_sql=false 'select 1'":                               "",
+		"bq query 'delete from x where true'":                                      chain.AskUser,
+		"dbt test --select x":                                                      "",
+		"dbt run":                                                                  chain.AskUser,
+		"dvc dag":                                                                  "",
+		"dvc push":                                                                 chain.AskUser,
+		"cargo size --release -- -A":                                               "",
+		`node -e 'const {add} = require("./dist/index.js"); console.log(add(1, 2))'`: "",
+		`node -e 'const m = require("./dist"); console.log(m.area(2))'`:              "",
+		`node -e 'const m = require("./dist"); m.constructor("x")()'`:                chain.AskUser,
+		`node -e 'const {execSync} = require("child_process"); execSync("x")'`:       chain.AskUser,
+		`node -e 'const {console} = require("./dist"); console.log(1)'`:              chain.AskUser,
+	} {
+		got := judge(t, commandguard.Options{Otherwise: decision.Ask, Development: true}, "Bash", line)
+		if got.Action != want {
+			t.Errorf("%q: %q (%s), want %q", line, got.Action, got.Reason, want)
+		}
+	}
+}
