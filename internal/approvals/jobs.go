@@ -55,7 +55,7 @@ func (j *jobs) run(ctx context.Context, clock *clock) {
 				return
 			}
 		}
-		trying, cancel := context.WithTimeout(ctx, 5*time.Second)
+		trying, cancel := context.WithTimeout(ctx, one.timeout())
 		done := one.do(trying, one.id, one.try)
 		cancel()
 		if ctx.Err() != nil {
@@ -67,3 +67,7 @@ func (j *jobs) run(ctx context.Context, clock *clock) {
 		}
 	}
 }
+
+// timeout bounds a try. The first is short: where the reply of the store was lost with the
+// connection, nothing but the time says so. A store that is slow gets longer.
+func (j job) timeout() time.Duration { return 2 * time.Second << min(j.try, 2) }
