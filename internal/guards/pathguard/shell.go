@@ -71,8 +71,9 @@ func (s *collector) command(c shell.Command) {
 		s.word(w, w.Text, access{reads: true}, false)
 	}
 	below, file := goesDown(c), known && does != unknown && !runner[name]
-	if fills(c) {
-		s.all = append(s.all, s.found(".", access{unsure: true, below: below})...)
+	if fills(c) { // with names that others choose
+		s.all = append(s.all, s.found(".", access{unsure: true, below: true})...)
+		s.fetched(c)
 	}
 	args, patterns := wordingOf(c).files(c)
 	for _, w := range patterns {
@@ -99,10 +100,10 @@ func (s *collector) command(c shell.Command) {
 			if isTar(c) { // whose -C isn't for the archive
 				s.dirs = from
 			}
-			s.word(w, w.Text, access{writes: true, below: below}, file)
+			s.word(w, w.Text, access{writes: true, below: true}, file) // it may be a directory
 			s.dirs = dirs
 		case option && !next && (w.Known || strings.ContainsAny(w.Text, "/~")):
-			s.words(w, access{reads: true, writes: does == writes, unsure: does == unknown || does == runs && len(operands) > 0, below: below}, file)
+			s.words(w, access{reads: true, writes: does == writes, unsure: does == unknown || does == runs && len(operands) > 0, below: below || does == unknown}, file)
 		case !option:
 			operands = append(operands, w)
 		}
@@ -124,13 +125,16 @@ func (s *collector) command(c shell.Command) {
 		w.Glob = w.Glob && !slices.Contains(listing, name)
 		a := access{reads: true, below: below}
 		switch does {
-		case unknown, links:
+		case unknown:
+			a.unsure, a.below = true, true // what it writes there may have any name
+		case links:
 			a.unsure = true
 		case copies:
 			a.unsure = late
 		case writes, moves:
 			a.writes = name != "dd" || strings.HasPrefix(w.Text, "of=")
 		case runs:
+			a.below = below || i > 0
 			a.unsure = i > 0 && (name != "make" || !strings.Contains(w.Text, "=")) || edit
 			a.writes = i > 0 && edit
 		}
@@ -162,6 +166,28 @@ func fromTemplate(c shell.Command) bool {
 	}
 	suffix, named := strings.CutPrefix(args[0].Text, args[1].Text)
 	return named && slices.Contains([]string{".example", ".sample", ".template", ".dist"}, suffix) && strings.HasPrefix(path.Clean(args[1].Text), ".env")
+}
+
+// mirrors are options with which wget makes the directories of an address.
+var mirrors = []string{"-r", "--recursive", "-x", "--force-directories", "-m", "--mirror", "-p", "--page-requisites"}
+
+// fetched are the files that curl and wget name as the address does.
+func (s *collector) fetched(c shell.Command) {
+	if c.Name() == "wget" && (shell.Option(c, "-O") == shell.Yes || shell.Option(c, "--output-document*") == shell.Yes) {
+		return
+	}
+	whole := slices.ContainsFunc(mirrors, func(option string) bool { return c.Name() == "wget" && shell.Option(c, option) != shell.No })
+	for _, w := range c.Args() {
+		_, address, found := strings.Cut(w.Text, "://")
+		_, name, _ := strings.Cut(address, "/")
+		if name, _, _ = strings.Cut(name, "?"); !found || name == "" || !w.Known {
+			continue
+		}
+		s.all = append(s.all, s.found(path.Base(name), access{writes: true})...)
+		if whole {
+			s.all = append(s.all, s.found(name, access{writes: true})...)
+		}
+	}
 }
 
 // enter adds the directory that a command goes to by its option -C.

@@ -139,9 +139,10 @@ var (
 	compiler = output{options: []string{"-o"}}
 	copier   = output{"abdfHilLnpPrRsuvxZDTC", []string{"-t", "--target-directory"}}
 	outputs  = map[string]output{
-		"curl": {"#012346aBfgGiIjJklLnNOpqRsSvZ", []string{"-o", "--output", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr", "--libcurl", "--etag-save", "--hsts", "--alt-svc"}},
-		"wget": {"bdcFhHkKLmnNpqrSvVxE", []string{"-O", "--output-document", "-P", "--directory-prefix", "-o", "--output-file", "-a", "--append-output", "--save-cookies"}},
-		"sort": {"bcdfghimnrRsuVz", []string{"-o", "--output"}}, "cp": copier, "mv": copier, "ln": copier, "install": copier,
+		"curl":   {"#012346aBfgGiIjJklLnNOpqRsSvZ", []string{"-o", "--output", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr", "--libcurl", "--etag-save", "--hsts", "--alt-svc"}},
+		"wget":   {"bdcFhHkKLmnNpqrSvVxE", []string{"-O", "--output-document", "-P", "--directory-prefix", "-o", "--output-file", "-a", "--append-output", "--save-cookies"}},
+		"base64": {"dDi", []string{"-o", "--output"}},
+		"sort":   {"bcdfghimnrRsuVz", []string{"-o", "--output"}}, "cp": copier, "mv": copier, "ln": copier, "install": copier,
 		"find": {options: []string{"-fprintf", "-fprint", "-fprint0", "-fls"}}, "xmllint": {options: []string{"-o", "--output"}},
 		"less": {options: []string{"-o", "-O", "--log-file", "--LOG-FILE"}}, "time": {"apqvV", []string{"-o", "--output"}}, "strace": {"cCdfFhiknqrtTvVwxyzZ", []string{"-o", "--output"}},
 		"tree": {"adfilpsughDFqNQrtUvACSnXJ", []string{"-o"}}, "javac": {options: []string{"-d"}}, "rustc": {options: []string{"-o", "--out-dir", "--emit"}},
