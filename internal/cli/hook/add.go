@@ -43,7 +43,7 @@ type addCmd struct {
 	Priority  int           `help:"Lower comes first. A negative one is written --priority=-5."`
 	Session   string        `placeholder:"ID" help:"Only for this session."`
 	OnFailure string        `enum:"continue,deny" default:"continue" help:"What a failure of the hook does: continue or deny."`
-	Mode      string        `enum:"enforce,shadow,observe" default:"enforce" help:"enforce, shadow or observe."`
+	Mode      string        `enum:"enforce,shadow,observe,async" default:"enforce" help:"enforce, shadow, observe, or async: what it injects is for the next turn."`
 	Timeout   time.Duration `placeholder:"DURATION" help:"Time for one call; default 5s, at most 30s."`
 	Env       []string      `placeholder:"NAME" help:"Environment variable to pass to the command besides the default ones. Repeatable."`
 	Replace   bool          `help:"Replace a live hook with the same id."`

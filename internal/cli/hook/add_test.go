@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -97,6 +98,28 @@ func TestWhatAHookOfOneLineDoes(t *testing.T) {
 				t.Errorf("hook add ended with %d; want %d", code, cli.ExitOK)
 			}
 		})
+	}
+}
+
+// What a hook in mode async injects is in the session's next turn.
+func TestHookAddAsync(t *testing.T) {
+	f := clitest.New(t, hookctl)
+	w := f.Start(cli.Process{}, "hook", "add", "lint", "--on", "tool:post", "--mode", "async", "--inject", "main.go:3: unused")
+	w.Want(`{"kind":"registered","hook":"lint","events":["tool:post"]}`)
+	execute := func(event string) string {
+		t.Helper()
+		m, err := f.NC.Request("hooks.execute."+event, []byte(`{"session_id":"s1"}`), testkit.Patience)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(m.Data)
+	}
+	if got := execute("tool.post"); !strings.Contains(got, `"action":"continue"`) || strings.Contains(got, "unused") {
+		t.Errorf("%s; want an answer that does not wait for the hook", got)
+	}
+	testkit.Eventually(t, "the next turn has the text", func() bool { return strings.Contains(execute("prompt.submit"), "main.go:3: unused") })
+	if code := w.End(); code != cli.ExitOK {
+		t.Errorf("exit code %d; want %d", code, cli.ExitOK)
 	}
 }
 
