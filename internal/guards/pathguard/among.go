@@ -36,7 +36,7 @@ func Outside() Judge {
 func (p policy) touches(ev events.Event, tool events.Tool) bool {
 	p.root = root(ev)
 	all, _ := searched(tool, ev)
-	for _, file := range tool.Paths {
+	for _, file := range pathsOf(tool) {
 		all = append(all, ofTool(tool, file))
 	}
 	if tool.Command != "" {

@@ -51,7 +51,7 @@ func (p policy) result(ev events.Event, tool events.Tool) chain.Result {
 	if p.root.Text == "" { // the paths of files are often absolute
 		ofFiles.outside = decision.Allow
 	}
-	for _, file := range tool.Paths {
+	for _, file := range pathsOf(tool) {
 		note(ofFiles.judge(ofTool(tool, file)))
 	}
 	for _, a := range more {
@@ -85,6 +85,18 @@ func (p policy) result(ev events.Event, tool events.Tool) chain.Result {
 		return result
 	}
 	return chain.Result{}
+}
+
+// pathsOf are the paths of a tool. Some agents leave out an @ in front, with which people name
+// files in prompts.
+func pathsOf(tool events.Tool) []string {
+	all := tool.Paths
+	for _, file := range tool.Paths {
+		if bare, found := strings.CutPrefix(file, "@"); found {
+			all = append(slices.Clip(all), bare)
+		}
+	}
+	return all
 }
 
 // ofTool is what a tool does to one of its paths. Of a tool that isn't known nobody

@@ -136,7 +136,7 @@ func TestFiles(t *testing.T) {
 			{"Write", ".git/hooks/pre-commit"},
 			{"Write", "~/.bashrc"},
 			{"Write", "/home/eve/.bashrc"},
-			{"Write", ".claude/settings.local.json"},
+			{"Write", ".claude/settings.local.json"}, {"Write", "@.claude/settings.json"}, {"Read", "@.env"},
 			{"Delete", "/usr/bin/ls"},
 			{"Write", `C:\Windows\x`},
 			{"Write", "~/../../etc/x"},
