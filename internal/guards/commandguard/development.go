@@ -20,7 +20,7 @@ const known = `
 ls dir pwd echo printf true false : test [ cat head tail wc grep egrep fgrep rg ag ack cut paste tr nl tac rev column fold expand fmt basename dirname realpath readlink stat file du df
 which whereis type whoami id groups uname hostname date cal uptime ps top htop free vmstat lsof ss netstat pgrep pidof diff cmp comm colordiff delta cd pushd popd dirs sleep seq yes expr bc
 shasum md5 md5sum sha1sum sha256sum sha512sum md5sum cksum b2sum xxd od hexdump strings base64 base32 jq yq xq gron xmllint tree fd fdfind find locate less more bat batcat man tldr nproc lscpu getconf locale
-sort uniq shuf join lsb_release sw_vers pstree nvidia-smi pg_isready open xdg-open look awk gawk mawk nawk zcat zgrep zless bzcat xzcat tput clear tty stty xcbeautify xcpretty tap-spec tap-dot pino-pretty bunyan gotestfmt tparse cloc tokei scc benchstat hexyl iconv numfmt factor getopt ping dig nslookup host lsblk ldd nm objdump readelf size javap journalctl
+sort uniq shuf join lsb_release sw_vers pstree nvidia-smi pg_isready open xdg-open look awk gawk mawk nawk zcat zgrep zless bzcat xzcat tput clear tty stty xcbeautify xcpretty tap-spec tap-dot pino-pretty bunyan gotestfmt tparse cloc tokei scc benchstat hexyl iconv numfmt factor getopt ping dig nslookup host lsblk ldd nm objdump readelf size javap journalctl stern
 # of the shell itself
 set shift return exit break continue read mapfile readarray let local declare typeset readonly export unset wait jobs fg bg ulimit umask hash getopts shopt trap source . logout
 # change files
@@ -34,11 +34,11 @@ make gmake just task rake invoke nox tox ninja meson cmake ctest autoconf automa
 gcc g++ cc c++ clang clang++ ld lld ar ranlib as javac java kotlinc kotlin scalac ghc stack cabal rustc swiftc tsc tsx ts-node node nodejs python python2 python3 pypy pypy3 perl ruby php lua luajit julia r rscript ocaml erl elixir iex racket
 clang-format clang-tidy cppcheck gofmt gofumpt goimports golangci-lint staticcheck govulncheck gopls gotestsum ginkgo mockgen protoc buf sqlc templ wire stringer air ko goreleaser
 pytest py.test unittest coverage mypy pyright ruff black isort flake8 pylint bandit pre-commit pyflakes autopep8 yapf pydocstyle vulture radon hypothesis locust sphinx-build mkdocs ipython jupyter cython maturin pip-compile pip-audit venv virtualenv http.server json.tool compileall py_compile build cProfile doctest
-eslint prettier jest vitest mocha ava tap nyc c8 playwright cypress next nuxt vite webpack rollup esbuild parcel swc babel turbo nx lerna storybook tailwindcss postcss stylelint biome oxlint knip depcheck madge typedoc nodemon concurrently serve http-server svelte-check astro remix ng vue-cli-service vue-tsc react-scripts expo eas-cli tsup unbuild wait-on rimraf cpx mkdirp npm-check-updates ncu lint-staged commitlint husky create-react-app create-next-app create-vite degit husky markdownlint markdownlint-cli2 cspell
+eslint prettier jest vitest mocha ava tap nyc c8 playwright cypress next nuxt vite webpack rollup esbuild parcel swc babel turbo nx lerna storybook tailwindcss postcss stylelint biome oxlint knip depcheck madge typedoc nodemon concurrently serve http-server svelte-check astro remix ng vue-cli-service vue-tsc react-scripts expo eas-cli tsup unbuild wait-on rimraf cpx mkdirp npm-check-updates ncu lighthouse size-limit source-map-explorer publint npm-run-all run-s run-p mmdc lint-staged commitlint husky create-react-app create-next-app create-vite degit husky markdownlint markdownlint-cli2 cspell
 hugo mockery swag dlv terraform-docs k6 hey ab wrk shellcheck shfmt bats hadolint yamllint actionlint jsonlint ajv spectral vale codespell typos markdown-link-check lychee semgrep tfsec tflint checkov kubeconform kubeval trivy grype syft gitleaks trufflehog act
 rspec rubocop standardrb sorbet srb brakeman rails-erb-lint jekyll phpunit phpstan psalm php-cs-fixer pest pint mix-format dialyzer credo rebar3 xcodebuild xcrun swiftlint swiftformat adb ktlint detekt dotnet-format zig nim crystal
 uvicorn gunicorn fastapi hypercorn django celery puma unicorn streamlit
-ansible-playbook trunk msbuild earthly dagger drizzle-kit shadcn uuidgen tesseract pdftotext pdfinfo pdftoppm say pbcopy createdb http https xh nc latexmk pdflatex xelatex lualatex bibtex biber typst
+ansible-playbook trunk pyproject-build patch grpcurl msbuild earthly dagger drizzle-kit shadcn uuidgen tesseract pdftotext pdfinfo pdftoppm say pbcopy createdb http https xh nc latexmk pdflatex xelatex lualatex bibtex biber typst
 # fetch: see network
 curl wget
 # judged by what they are told in their language: see queries
@@ -74,7 +74,7 @@ vcpkg: install list search
 nix: build develop shell fmt search flake/check flake/show flake/update flake/metadata flake/lock
 rustup: show component target toolchain update default which doc
 dotnet: ef/migrations ef/dbcontext build test run restore format new add list publish watch tool clean sln
-mix: test compile deps deps.tree deps.get format credo dialyzer phx.server deps.compile ecto.migrate ecto.create help phx.routes
+mix: test compile deps deps.tree deps.get format credo dialyzer phx.server deps.compile ecto.migrate ecto.create help phx.routes *.gen.* ecto.migrations
 swift: build test run package
 dart: analyze format test run pub/get pub/add pub/upgrade pub/outdated pub/deps pub/run fix
 setup.py: build build_ext develop install test bdist_wheel sdist egg_info check --version
@@ -86,7 +86,7 @@ django-admin: startproject startapp check makemessages compilemessages
 artisan: serve test migrate migrate:status route:list make:* list about config:cache optimize
 flask: run routes db/upgrade db/migrate db/init db/current db/history --debug
 alembic: upgrade current history heads revision check show
-prisma: generate validate format version migrate/dev migrate/status migrate/diff studio
+prisma: generate validate format version migrate/dev migrate/status migrate/diff db/pull studio
 brew: services/list list info search install upgrade update outdated deps doctor --prefix leaves
 apt: list search show policy
 apt-get: --version
@@ -98,7 +98,7 @@ volta: list install which pin
 pyenv: versions version which local install exec
 rbenv: versions version which local install exec
 asdf: list current plugin install which where exec reshim
-docker: cp inspect compose/config run exec compose/exec compose/run build ps images image/ls logs pull version info rm container/rm compose/up compose/build compose/ps compose/logs compose/pull compose/stop compose/start compose/restart compose/ls compose/images compose/top compose/down compose/version stop start restart stats top port diff buildx/build buildx/ls buildx/bake container/ls container/logs network/ls volume/ls tag wait search events system/df
+docker: history image/history cp inspect compose/config run exec compose/exec compose/run build ps images image/ls logs pull version info rm container/rm compose/up compose/build compose/ps compose/logs compose/pull compose/stop compose/start compose/restart compose/ls compose/images compose/top compose/down compose/version stop start restart stats top port diff buildx/build buildx/ls buildx/bake container/ls container/logs network/ls volume/ls tag wait search events system/df
 podman: run exec compose/exec compose/run build ps images logs pull version info compose/up compose/build compose/ps compose/logs stop start restart stats top tag
 docker-compose: run exec up build ps logs pull stop start restart top images down version
 podman-compose: run exec up build ps logs pull stop start restart down
@@ -118,6 +118,10 @@ systemctl: status is-active is-enabled list-units list-unit-files list-timers
 redis-cli: ping get mget keys scan info ttl pttl exists type llen lrange scard smembers hget hgetall hkeys zrange zcard dbsize time strlen
 argocd: app/list app/get app/diff app/history
 supabase: status start stop gen
+skaffold: diagnose render version lint
+tilt: version get describe logs
+flux: get version check logs stats tree diff
+migrate: version create
 perf: stat record report annotate list
 dvc: status dag diff metrics plots params doctor version list ls data
 dbt: compile parse ls list test deps debug docs source
@@ -154,7 +158,7 @@ var (
 	// shippers are such programs.
 	shippers = strings.Fields("setup.py gradle gradlew sbt lein mill ant goreleaser lerna nx turbo expo eas-cli mkdocs hugo cabal stack rebar3 ko jekyll xmake ng astro remix serverless")
 	// runsTargets are programs whose arguments name targets of a project.
-	runsTargets = strings.Fields("make gmake just task rake invoke npm pnpm yarn bun gradle gradlew mvn mvnw composer flask")
+	runsTargets = strings.Fields("npm-run-all run-s run-p make gmake just task rake invoke npm pnpm yarn bun gradle gradlew mvn mvnw composer flask")
 )
 
 // develops reports whether a command is one of everyday development: a program that is

@@ -28,9 +28,9 @@ func knownExtras(c shell.Command) bool {
 	args, verbs := c.Args(), c.Verbs(1)
 	switch name, verb := c.Name(), c.Verb(); {
 	case name == "uv" && slices.Contains([]string{"run", "tool", "x"}, verb):
-		options, names = []string{"--with"}, pythonPackages
+		options, names = []string{"--with", "--from"}, pythonPackages
 	case name == "uvx":
-		options, names, verbs = []string{"--with"}, pythonPackages, nil
+		options, names, verbs = []string{"--with", "--from"}, pythonPackages, nil
 	case slices.Contains([]string{"npx", "bunx", "pnpx"}, name):
 		verbs = nil
 	case slices.Contains([]string{"exec", "x", "dlx"}, verb):
@@ -64,6 +64,20 @@ func knownExtras(c shell.Command) bool {
 		}
 	}
 	return true
+}
+
+// upToProgram is npx and the like without what the program is given that it runs.
+func upToProgram(c shell.Command) shell.Command {
+	if !slices.Contains([]string{"npx", "bunx", "pnpx", "uvx"}, c.Name()) {
+		return c
+	}
+	for i, w := range c.Words[1:] {
+		if !strings.HasPrefix(w.Text, "-") && !slices.Contains(valued, c.Words[i].Text) && !slices.Contains([]string{"--package", "--with", "--from"}, c.Words[i].Text) {
+			c.Words = c.Words[:i+2]
+			break
+		}
+	}
+	return c
 }
 
 // reaching are well-known packages whose programs reach further than the project.

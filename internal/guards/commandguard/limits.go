@@ -40,7 +40,8 @@ var limits = map[string]func(shell.Command) bool{
 	"export": declares, "declare": declares, "typeset": declares, "readonly": declares, "trap": declares,
 	":": prints, "true": prints,
 	"ps":   showsProcesses,
-	"java": runsOwn,
+	"java": runsOwn, "gh": asksGitHub,
+	"patch": func(c shell.Command) bool { return shell.Option(c, "--dry-run") == shell.Yes },
 	"journalctl": func(c shell.Command) bool {
 		return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known || tidies.MatchString(w.Text) })
 	},
@@ -49,7 +50,7 @@ var limits = map[string]func(shell.Command) bool{
 	"mongosh": func(c shell.Command) bool { return shell.Option(c, "--eval") == shell.Yes },
 	"dig":     plain, "nslookup": plain, "host": plain, "ping": plain,
 	"git":  pushes,
-	"http": speaksHere, "https": speaksHere, "xh": speaksHere,
+	"http": speaksHere, "https": speaksHere, "xh": speaksHere, "grpcurl": speaksHere,
 	"nc": func(c shell.Command) bool { return shell.Option(c, "-z") == shell.Yes },
 	"pg_dump": func(c shell.Command) bool {
 		return shell.Option(c, "--schema-only") == shell.Yes || shell.Option(c, "-s") == shell.Yes
@@ -114,11 +115,11 @@ func masks(c shell.Command) bool {
 
 // installs: packages come from a registry, and from the usual one.
 func installs(c shell.Command) bool {
-	return !aimsAt(c, fromElsewhere) && wellKnown(c) && knownExtras(c) && (!slices.Contains(c.Verbs(1), "config") || !aimsAt(c, keyName)) &&
+	return !aimsAt(upToProgram(c), fromElsewhere) && wellKnown(c) && knownExtras(c) && (!slices.Contains(c.Verbs(1), "config") || !aimsAt(c, keyName)) &&
 		!slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return elsewhere.MatchString(w.Text) })
 }
 
-var elsewhere = regexp.MustCompile(`^--(index-url|extra-index-url|registry|trusted-host|from)(=|$)`)
+var elsewhere = regexp.MustCompile(`^--(index-url|extra-index-url|registry|trusted-host)(=|$)`)
 
 // modest: modes that let everybody write, or take a file's owner along, and what a whole
 // project is given are asked about.

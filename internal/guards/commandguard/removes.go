@@ -118,6 +118,10 @@ func removesHere(c shell.Command) shell.Found {
 			c.Words = append(slices.Clone(c.Words[:1]), words[:len(words)-1]...)
 			return here(c)
 		}
+	case "git":
+		if c.Verb() == "rm" && shell.Option(c, "--cached") == shell.No {
+			return min(here(c), shell.FoundIf(slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Deep })))
+		}
 	case "rm", "rimraf", "trash":
 		if slices.ContainsFunc(operands(c), everyOfKind) {
 			return shell.Yes

@@ -89,8 +89,8 @@ func (s source) told(c *Command, name string, ctx context) {
 	}
 	s.scriptFiles(c, name)
 	s.setsScript(c, name)
-	if name == "hyperfine" {
-		s.measures(c, ctx)
+	if _, runs := lines[name]; runs {
+		s.runsLines(c, name, ctx)
 	}
 }
 

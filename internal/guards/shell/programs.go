@@ -7,7 +7,7 @@ import "regexp"
 var runners = map[string]string{
 	"powershell": "", "pwsh": "", "cmd": "", "wsl": "", "parallel": "", "nsenter": "", "unshare": "", "script": "",
 	"at": "", "batch": "", "systemd-run": "", "pkexec": "", "machinectl": "", "firejail": "", "bwrap": "", "proot": "", "fakeroot": "", "socat": "",
-	"watchexec": "", "chpst": "", "start-stop-daemon": "", "daemonize": "", "lxc-attach": "", "distrobox": "", "flatpak-spawn": "", "concurrently": "", "schtasks": "",
+	"watchexec": "", "chpst": "", "start-stop-daemon": "", "daemonize": "", "lxc-attach": "", "distrobox": "", "flatpak-spawn": "", "schtasks": "",
 	"xterm": "", "gnome-terminal": "", "konsole": "", "alacritty": "", "kitty": "", "urxvt": "", "ansible": "! --version --help", "pdsh": "", "doppler": "run", "op": "run", "aws-vault": "exec",
 	"docker": "create", "podman": "create", "nerdctl": "run exec create", "kubectl": "run exec debug", "oc": "run exec rsh", "lxc": "exec", "vagrant": "ssh", "gcloud": "ssh", "limactl": "shell", "multipass": "exec",
 	"nix-shell": "--run --command", "nix": "run", "crontab": "! -l", "screen": "! -ls -list -v", "mise": "exec x", "rails": "runner r console", "manage.py": "shell shell_plus", "django-admin": "shell", "artisan": "tinker",

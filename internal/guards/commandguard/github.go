@@ -1,0 +1,57 @@
+package commandguard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+var (
+	ghField  = regexp.MustCompile(`^(-[fF]=?|--(?:raw-)?field=?)(.*)$`)
+	ghMethod = regexp.MustCompile(`^(-X=?|--method=?)(.*)$`)
+	ghJoined = regexp.MustCompile(`^-[a-zA-Z]*[fFX]`)
+	mutation = regexp.MustCompile(`(?i)\bmutation\b`)
+)
+
+// asksGitHub reports whether gh api only reads: by GET, or a query of GraphQL that stands there.
+// What gh is told to send from a file leaves the machine.
+func asksGitHub(c shell.Command) bool {
+	if c.Verb() != "api" {
+		return true
+	}
+	if shell.Option(c, "--input") != shell.No {
+		return false
+	}
+	fields, queried, get := false, false, false
+	args := c.Args()
+	value := func(i int, joined string) (string, bool) {
+		if joined != "" || i+1 == len(args) {
+			return joined, args[i].Known
+		}
+		return args[i+1].Text, args[i+1].Known
+	}
+	for i, w := range args {
+		if w.Many && !w.Known || ghJoined.MatchString(w.Text) && !ghField.MatchString(w.Text) && !ghMethod.MatchString(w.Text) {
+			return false
+		}
+		if m := ghMethod.FindStringSubmatch(w.Text); m != nil {
+			if method, _ := value(i, m[2]); method != "GET" {
+				return false
+			}
+			get = true
+		}
+		if m := ghField.FindStringSubmatch(w.Text); m != nil {
+			field, known := value(i, m[2])
+			key, text, _ := strings.Cut(field, "=")
+			if strings.HasPrefix(text, "@") || key == "query" && (!known || mutation.MatchString(text)) || strings.ContainsAny(text, "`") && !known || strings.Contains(text, "$(") && !known {
+				return false
+			}
+			fields, queried = true, queried || key == "query"
+		}
+	}
+	words := operands(c)
+	graphql := slices.ContainsFunc(words[:min(2, len(words))], func(w shell.Word) bool { return w.Known && w.Text == "graphql" })
+	return !fields || get && !graphql || graphql && queried
+}
