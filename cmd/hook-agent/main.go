@@ -26,7 +26,7 @@ func main() {
 		stop()
 		os.Exit(code)
 	}
-	code := run(ctx, os.Args, first.Failure, os.Stdin, os.Stdout, os.Stderr)
+	code := run(ctx, os.Args, first.Failure, os.Stdin, supervisor.Output{File: os.Stdout}, os.Stderr)
 	stop()
 	os.Exit(code)
 }

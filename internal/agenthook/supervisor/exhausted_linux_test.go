@@ -120,11 +120,21 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// An answer that can't be written blocks.
+// An answer that can't be written blocks, whatever becomes of the standard output.
 func TestAnswerCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	c := in(t, `exec "$@" > /dev/full`, hookAgent(t, "nats://127.0.0.1:1", "--patience=1ms", "claude-code"))
-	if o := run(t, c); !denied(o) || !strings.Contains(o.stderr, "can't be written") {
-		t.Errorf("%+v; want a block", o)
+	for name, script := range map[string]string{
+		"a full disk":       `exec "$@" > /dev/full`,
+		"closed":            `exec "$@" >&-`,
+		"thrown away":       `exec "$@" > /dev/null`,
+		"nobody reads":      `mkfifo "$HOME/p"; exec 3<>"$HOME/p" 4>"$HOME/p" 3<&-; exec "$@" >&4 4>&-`,
+		"all closed but in": `exec "$@" >&- 2> "$HOME/said"`,
+	} {
+		for _, flag := range []string{"--supervise=true", "--supervise=false"} {
+			o := run(t, in(t, script, hookAgent(t, "nats://127.0.0.1:1", flag, "--patience=1ms", "claude-code")))
+			if o.code != 2 || name != "all closed but in" && !denied(o) {
+				t.Errorf("%s, %s: %+v; want a block", name, flag, o)
+			}
+		}
 	}
 }

@@ -35,7 +35,7 @@ func Run(args []string) *Failure {
 	if f.Cause != nil {
 		return f
 	}
-	if _, err := os.Stdout.Write(out); err != nil {
+	if _, err := (Output{os.Stdout}).Write(out); err != nil {
 		return &Failure{f.Document, err}
 	}
 	os.Exit(code) //nolint:forbidigo // this is the end of the program, before main
