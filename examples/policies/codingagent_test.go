@@ -59,7 +59,7 @@ func TestTheCodingAgentPolicyOnLists(t *testing.T) {
 	}
 }
 
-func linesOf(t *testing.T, path string) (lines []string) {
+func linesOf(t testing.TB, path string) (lines []string) {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -76,7 +76,7 @@ func linesOf(t *testing.T, path string) (lines []string) {
 }
 
 // event is a line as an agent in /repo asks about it.
-func event(t *testing.T, line string) events.Event {
+func event(t testing.TB, line string) events.Event {
 	t.Helper()
 	ev := events.Event{ID: events.NewID(), Name: events.ToolPre, Session: "s1", Source: "test", Data: json.RawMessage(line)}
 	if strings.HasPrefix(line, "{") {

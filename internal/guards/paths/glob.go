@@ -15,7 +15,7 @@ import (
 // directories that the pattern names on its way. Of a pattern that begins with **
 // these are the ones behind it, so **/.git/hooks/** has .git, and **/.env has none.
 func (p Path) Holds(pattern Pattern) bool {
-	return slices.ContainsFunc(p.forms, func(form string) bool { return match(pattern.above, folded(form)) })
+	return slices.ContainsFunc(p.folded, func(form string) bool { return match(pattern.above, form) })
 }
 
 // Globbed reports whether a path that is itself a glob of a shell may lead to what a

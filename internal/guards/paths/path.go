@@ -16,6 +16,7 @@ type Path struct {
 	// not known.
 	Unclear bool
 	forms   []string
+	folded  []string // forms, folded
 }
 
 var (
@@ -37,9 +38,18 @@ func Resolve(text, cwd string) Path {
 	if strings.HasPrefix(clean, "//") {
 		clean = clean[1:]
 	}
-	p := Path{Text: text, Unclear: outside(clean), forms: []string{clean}}
+	forms := []string{clean}
 	if home := homeForm(clean); home != "" {
-		p.forms = append(p.forms, home)
+		forms = append(forms, home)
+	}
+	return of(text, outside(clean), forms)
+}
+
+// of is a path with its forms, which are folded once and compared with many patterns.
+func of(text string, unclear bool, forms []string) Path {
+	p := Path{Text: text, Unclear: unclear, forms: forms, folded: make([]string, len(forms))}
+	for i, form := range forms {
+		p.folded[i] = folded(form)
 	}
 	return p
 }
@@ -48,9 +58,9 @@ func Resolve(text, cwd string) Path {
 // place that homes stand at.
 func ofHome(text, from string) Path {
 	if outside(from) {
-		return Path{Text: text, Unclear: true, forms: []string{path.Clean("/home/eve/" + from), path.Clean("/root/" + from)}}
+		return of(text, true, []string{path.Clean("/home/eve/" + from), path.Clean("/root/" + from)})
 	}
-	return Path{Text: text, forms: []string{path.Join("~", from)}}
+	return of(text, false, []string{path.Join("~", from)})
 }
 
 func outside(path string) bool { return path == ".." || strings.HasPrefix(path, "../") }
@@ -100,8 +110,7 @@ func (p Path) Below(dir Path) bool {
 // MayBe reports whether a pattern that forbids has the path. Case doesn't count, since
 // many file systems take no notice of it.
 func (p Path) MayBe(pattern Pattern) bool {
-	for _, form := range p.forms {
-		form = folded(form)
+	for _, form := range p.folded {
 		if match(pattern.lower, form) || strings.HasPrefix(form, "~") && match(pattern.homes, form) {
 			return true
 		}
