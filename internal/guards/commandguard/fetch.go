@@ -96,6 +96,41 @@ func (r requester) option(text string) (valued, ok bool) {
 	return false, true
 }
 
+var (
+	// Options of HTTPie and xh, and of grpcurl, that lead nowhere else, the last with values.
+	httpOptions = regexp.MustCompile(`^(-[jfhbvFISd]+|--(json|form|headers|body|verbose|follow|check-status|ignore-stdin|stream|download|offline|(pretty|print|style|timeout)=\w+))$`)
+	grpcOptions = regexp.MustCompile(`^--?(plaintext|v|vv|emit-defaults|allow-unknown-fields|use-reflection|format=\w+|max-time=\d+)$`)
+	grpcValues  = strings.Fields("-d -H -rpc-header -max-time -format -proto -import-path")
+
+	httpVerb = regexp.MustCompile(`^[A-Za-z]+$`)
+	ownPort  = regexp.MustCompile(`^:\d*(/|$)`)
+)
+
+// speaksHere reports of a program whose first operand is the address, behind a method at the
+// most, whether that is of this machine, and every option known.
+func speaksHere(options *regexp.Regexp, values []string) func(shell.Command) bool {
+	return func(c shell.Command) bool {
+		var operands []shell.Word
+		value := false
+		for _, w := range c.Args() {
+			switch {
+			case value:
+				value = false
+			case slices.Contains(values, w.Text):
+				value = true
+			case !strings.HasPrefix(w.Text, "-"):
+				operands = append(operands, w)
+			case !options.MatchString(w.Text):
+				return false
+			}
+		}
+		if len(operands) > 1 && httpVerb.MatchString(operands[0].Text) && !addresses.Loopback(operands[0].Text) {
+			operands = operands[1:]
+		}
+		return len(operands) > 0 && (addresses.Loopback(operands[0].Text) || ownPort.MatchString(operands[0].Text)) && plain(c)
+	}
+}
+
 // addressTells reports whether an address of another machine is made of what a command prints,
 // which that machine is told.
 func addressTells(c shell.Command) bool {

@@ -50,7 +50,7 @@ var limits = map[string]func(shell.Command) bool{
 	"mongosh": func(c shell.Command) bool { return shell.Option(c, "--eval") == shell.Yes },
 	"dig":     plain, "nslookup": plain, "host": plain, "ping": plain,
 	"git":  pushes,
-	"http": speaksHere, "https": speaksHere, "xh": speaksHere, "grpcurl": speaksHere,
+	"http": speaksHere(httpOptions, nil), "https": speaksHere(httpOptions, nil), "xh": speaksHere(httpOptions, nil), "grpcurl": speaksHere(grpcOptions, grpcValues),
 	"nc": func(c shell.Command) bool { return shell.Option(c, "-z") == shell.Yes },
 	"pg_dump": func(c shell.Command) bool {
 		return shell.Option(c, "--schema-only") == shell.Yes || shell.Option(c, "-s") == shell.Yes
@@ -226,11 +226,6 @@ var gitSecret = regexp.MustCompile(`(?i)extraheader|credential|token|passw|inste
 // describes: make -p prints all variables.
 func describes(c shell.Command) bool {
 	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return printsBase.MatchString(w.Text) })
-}
-
-// speaksHere reports whether one of the programs that send what they are given speaks to this machine.
-func speaksHere(c shell.Command) bool {
-	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return addresses.Loopback(w.Text) }) && plain(c)
 }
 
 // serves: a directory of the project.
