@@ -19,7 +19,7 @@ import (
 var recordSchemas = map[audit.Kind]string{
 	audit.HookResult: "HookRecord", audit.HookError: "HookRecord", audit.HookTimeout: "HookRecord", audit.HookSkipped: "SkippedRecord",
 	audit.InjectionKind: "InjectionRecord", audit.DisplayKind: "DisplayRecord", audit.ChainResult: "ChainRecord",
-	audit.ApprovalRequested: "ApprovalRequestRecord", audit.ApprovalDecided: "DecisionRecord", audit.ApprovalReplayed: "ReplayRecord", audit.ApprovalRevealed: "RevealRecord", audit.ApprovalReviewed: "ReviewRecord", audit.FreezeKind: "FreezeRecord", audit.RegistrationKind: "RegistrationRecord",
+	audit.ApprovalRequested: "ApprovalRequestRecord", audit.ApprovalDecided: "DecisionRecord", audit.ApprovalReplayed: "ReplayRecord", audit.ApprovalRevealed: "RevealRecord", audit.ApprovalReviewed: "ReviewRecord", audit.FreezeKind: "FreezeRecord", audit.PolicyKind: "PolicyRecord", audit.RegistrationKind: "RegistrationRecord",
 	audit.LogKind: "NoteRecord", audit.ChainRefused: "NoteRecord", audit.ApprovalRevoked: "NoteRecord",
 }
 
@@ -87,6 +87,7 @@ func TestRecordsHaveTheMembersThatAreDescribed(t *testing.T) {
 			ApprovalID: "x", Prompt: "x", Option: "x", Granted: true, DecidedBy: "x", ClaimedBy: "x", Note: "x", TimedOut: true, Error: "x", DataSHA256: "x", ApprovedBy: []string{"x"}, Scope: "x", Expires: "x", Nonce: "x",
 		},
 		audit.ApprovalReplayed: audit.Replay{ApprovalID: "x", ChainID: "x", Emitter: "x", Reason: "x", DataSHA256: "x"},
+		audit.PolicyKind:       audit.Policy{Version: "x", Was: "x", Use: "x", Commit: "x", By: "x"},
 		audit.ApprovalReviewed: audit.Review{ApprovalID: "x", By: "x", Person: "x", ClaimedBy: "x", Option: "x", Note: "x", DataSHA256: "x"},
 		audit.ApprovalRevealed: audit.Reveal{ApprovalID: "x", By: "x", DataSHA256: "x"},
 		audit.FreezeKind:       audit.Freeze{Scope: "x", Agent: "x", By: "x", Reason: "x"},

@@ -248,6 +248,7 @@ func (r *Router) serve() (*natsapi.Server, error) {
 		Conn: r.conn, Agents: r.agents, Dispatcher: r.dispatch, Registry: r.registry, Approvals: r.approvals, Sessions: r.sessions, Compile: func(reg chain.Registration) error { _, err := match.Condition(reg); return err },
 		Ready: r.Ready, Version: r.opts.Version, Metadata: metadata, Limits: r.opts.Injection,
 		Accounts: r.opts.Accounts, Guards: r.guards, Identities: r.opts.Identities, ServerKey: r.opts.ServerKey, Policies: r.policies,
+		Record:  func(ctx context.Context, one audit.Record) error { return r.audit.Record(ctx, one.Append(nil)) },
 		Refused: r.observer.metrics.Refused, Log: r.opts.Log,
 	})
 }

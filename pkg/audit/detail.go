@@ -345,6 +345,24 @@ func (l Labels) write(w *events.ObjectWriter) {
 	w.Text("emitter", l.Agent)
 }
 
+// Policy is a signed policy that was handed to the routers for workers: the detail of
+// [PolicyKind]. It says what the policy claims: workers check its signature, routers do not.
+type Policy struct {
+	Version string // name, serial and digest
+	Was     string // the version that it replaces; empty for none
+	Use     string // "enforce", or "shadow": its answers count for nothing
+	Commit  string // that its files are from; empty where that is not said
+	By      string // who pushed it, as far as the connection proves
+}
+
+func (p Policy) write(w *events.ObjectWriter) {
+	w.String("policy", p.Version)
+	w.Text("was", p.Was)
+	w.String("use", p.Use)
+	w.Text("commit", p.Commit)
+	w.Text("by", p.By)
+}
+
 func labels(w *events.ObjectWriter, list []string) {
 	if len(list) > 0 {
 		w.Texts("labels", list)

@@ -53,6 +53,8 @@ const (
 	FreezeKind Kind = "freeze"
 	// LabelsKind: a person removed labels from a session.
 	LabelsKind Kind = "labels"
+	// PolicyKind: an operator pushed a signed policy for workers, or rolled one back.
+	PolicyKind Kind = "policy"
 	// LogKind: something about the log itself: settings that drifted, records that
 	// were lost, two histories.
 	LogKind Kind = "log"
@@ -79,7 +81,7 @@ type Record struct {
 }
 
 // Detail is what a kind of record adds to it: [Call], [Chain], [Injection], [ApprovalRequest],
-// [Decision], [Review], [Replay], [Display], [Change], [Freeze], [Labels] or [Note].
+// [Decision], [Review], [Replay], [Display], [Change], [Freeze], [Labels], [Policy] or [Note].
 type Detail interface {
 	write(w *events.ObjectWriter)
 }

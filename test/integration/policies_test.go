@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/testkit"
@@ -64,10 +66,18 @@ func TestPoliciesUnderLoad(t *testing.T) {
 	}
 	key, file := filepath.Join(dir, "key"), filepath.Join(dir, "policy.yaml")
 	ctl("audit", "key", "new", key, "--name", "policy")
+	var pushes []string // as the audit log is to have them
+	last := ""
 	version := func(args ...string) string {
 		t.Helper()
 		v := ctl(append(append([]string{"policy"}, args...), "--key", key)...)
-		return fmt.Sprintf("production@%d sha256:%s", v.Serial, v.Digest)
+		now := fmt.Sprintf("production@%d sha256:%s", v.Serial, v.Digest)
+		action := "pushed"
+		if args[0] == "rollback" {
+			action = "rolled_back"
+		}
+		pushes, last = append(pushes, fmt.Sprintf("%s %s to enforce after %q", action, now, last)), now
+		return now
 	}
 	push := func(n int) string {
 		t.Helper()
@@ -165,7 +175,10 @@ func TestPoliciesUnderLoad(t *testing.T) {
 	if lost.Load()+open.Load() > 0 {
 		t.Errorf("%d events were lost, %d passed without the guard", lost.Load(), open.Load())
 	}
-	named := versions(t, ctx, r.url)
+	named, recorded := versions(t, ctx, r.url)
+	if diff := cmp.Diff(pushes, recorded); diff != "" {
+		t.Errorf("pushes in the audit log (-want +got):\n%s", diff)
+	}
 	for chain, reason := range reasons {
 		if v := named[chain]; v == "" || says[v] != reason {
 			t.Errorf("chain %s answered %q, and the log has version %q", chain, reason, v)
@@ -176,8 +189,9 @@ func TestPoliciesUnderLoad(t *testing.T) {
 		3*rounds+1, float64(answered.Load())/took.Seconds(), answered.Load(), lost.Load(), open.Load(), len(reasons), answered.Load()-failed.Load(), failed.Load())
 }
 
-// versions are those that the audit log has of the calls of a hook, by the chain.
-func versions(t *testing.T, ctx context.Context, url string) map[string]string {
+// versions are those that the audit log has of the calls of a hook, by the chain, and the
+// pushes that it has.
+func versions(t *testing.T, ctx context.Context, url string) (named map[string]string, pushes []string) {
 	t.Helper()
 	conn, err := natsx.Connect(natsx.Options{URL: url})
 	if err != nil {
@@ -188,7 +202,7 @@ func versions(t *testing.T, ctx context.Context, url string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := map[string]string{}
+	named = map[string]string{}
 	err = log.Query(ctx, query.Filter{Kinds: []audit.Kind{audit.HookResult}, Hook: "rule"}, func(r query.Record) error {
 		named[r.ChainID] = r.Policy
 		return nil
@@ -196,5 +210,12 @@ func versions(t *testing.T, ctx context.Context, url string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return named
+	err = log.Query(ctx, query.Filter{Kinds: []audit.Kind{audit.PolicyKind}}, func(r query.Record) error {
+		pushes = append(pushes, fmt.Sprintf("%s %s to %s after %q", r.Action, r.Policy, r.Use, r.Was))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return named, pushes
 }

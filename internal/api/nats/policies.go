@@ -9,6 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/bundle/store"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
 // policyTimeout bounds a read or a write of the store.
@@ -26,12 +27,39 @@ func (s *Server) pushPolicy(ctx context.Context, req *natsx.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, policyTimeout)
 	defer cancel()
+	if err := s.recordPush(ctx, said, at, s.changer(req)); err != nil {
+		return err
+	}
 	now, err := s.opts.Policies.Put(ctx, said, req.Data, at)
 	if err != nil {
 		return err
 	}
 	s.log.Info("policy pushed", "policy", said.Version(), "use", string(said.Use), "by", s.changer(req))
 	return req.Reply(revised(now), nil)
+}
+
+// recordPush records a policy before it is stored in the place of the one at a revision.
+func (s *Server) recordPush(ctx context.Context, said bundle.Statement, at uint64, by string) error {
+	old, err := s.opts.Policies.Get(ctx, said.Name, said.Use, 0)
+	if err != nil {
+		return err
+	}
+	if old.Revision != at {
+		return store.Conflict(said.Name)
+	}
+	pushed := audit.Policy{Version: said.Version(), Use: string(said.Use), Commit: said.Commit, By: by}
+	if len(old.Raw) > 0 {
+		was, err := bundle.Claimed(old.Raw)
+		if err != nil {
+			return wire.Errorf(wire.Internal, "the stored policy can't be read: %v", err)
+		}
+		pushed.Was = was.Version()
+	}
+	action := "pushed"
+	if said.Restores > 0 {
+		action = "rolled_back"
+	}
+	return s.opts.Record(ctx, audit.Record{Time: time.Now(), Kind: audit.PolicyKind, Action: action, Detail: pushed})
 }
 
 // getPolicy answers a stored policy, without a body where there is none, or the one that

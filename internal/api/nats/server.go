@@ -17,6 +17,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/session"
 	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -50,6 +51,8 @@ type Options struct {
 	Guards *pinned.All
 	// Policies are the signed policies of workers.
 	Policies *store.Store
+	// Record takes a record into the audit log, and returns when it is stored.
+	Record func(context.Context, audit.Record) error
 	// Refused counts a request that got an error; nil counts nothing.
 	Refused func(endpoint string, code int)
 	Log     *slog.Logger

@@ -116,6 +116,11 @@ type Record struct {
 	ShadowDecision string   `json:"shadow_decision"`
 	ApprovedBy     []string `json:"approved_by"` // where it took several people
 
+	// Of policies, besides Policy and By.
+	Was    string `json:"was"`
+	Use    string `json:"use"`
+	Commit string `json:"commit"`
+
 	// Of registrations, and of the log itself.
 	Revision     int64           `json:"revision"`
 	By           string          `json:"by"`

@@ -54,7 +54,7 @@ func (s *Store) Get(ctx context.Context, name string, use bundle.Use, serial uin
 func (s *Store) Put(ctx context.Context, b bundle.Statement, raw []byte, at uint64) (revision uint64, err error) {
 	revision, err = s.bucket.Update(ctx, newest(b.Name, b.Use), raw, at)
 	if errors.Is(err, natsx.ErrRevision) {
-		return 0, wire.Errorf(wire.Conflict, "policy %s was pushed by somebody else meanwhile: look at it, and push again", b.Name)
+		return 0, Conflict(b.Name)
 	}
 	if err != nil || b.Use != bundle.Enforce {
 		return revision, err
@@ -69,6 +69,11 @@ func (s *Store) Put(ctx context.Context, b bundle.Statement, raw []byte, at uint
 		}
 	}
 	return revision, nil
+}
+
+// Conflict is the error, with code 409, where another policy of a name was pushed meanwhile.
+func Conflict(name string) error {
+	return wire.Errorf(wire.Conflict, "policy %s was pushed by somebody else meanwhile: look at it, and push again", name)
 }
 
 // Names of policies hold dots, which part the words of keys: so the rest stands before.

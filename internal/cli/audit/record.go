@@ -138,6 +138,12 @@ func about(r *query.Record) string {
 		add("revision %d", r.Revision)
 		text("by ", r.By)
 		text("", r.Reason)
+	case audit.PolicyKind:
+		text("", r.Policy)
+		text("to ", r.Use)
+		text("after ", r.Was)
+		text("from commit ", r.Commit)
+		text("by ", r.By)
 	case audit.LogKind:
 		text("", r.Reason)
 		if r.Lost > 0 {

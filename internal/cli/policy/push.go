@@ -77,8 +77,7 @@ func (c *PushCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err := follow.Test(ctx, trial, at, true); err != nil {
 		return fmt.Errorf("policy push: %w", err)
 	}
-	leaving(e, d.now[bundle.Enforce].Bundle, path, s.Use)
-	b, err := d.push(ctx, s, files)
+	b, err := d.push(ctx, e, s, files)
 	if err != nil {
 		return err
 	}
@@ -137,36 +136,41 @@ func collect(path string, e *cli.Env) ([]bundle.File, error) {
 }
 
 // leaving warns of guards that a new version does not have: they deny until they are removed.
-func leaving(e *cli.Env, now *bundle.Bundle, path string, use bundle.Use) {
-	if now == nil || use != bundle.Enforce {
-		return
-	}
-	dir, err := os.MkdirTemp("", "hookctl-policy-")
-	if err != nil {
-		return
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	old, err := now.Write(dir)
-	if err != nil {
-		return
-	}
-	discard := cleanWriter{new(strings.Builder)}
-	was, err := workerfiles.Look(old, kind.Worker{}, discard)
-	if err != nil {
-		return
-	}
-	defer was.Close()
-	is, err := workerfiles.Look(path, kind.Worker{}, discard)
-	if err != nil {
-		return
-	}
-	defer is.Close()
-	stay := ids(is)
-	for _, h := range was.Hooks {
-		if id := h.Registration.ID; h.Registration.StaysRegistered() && !slices.Contains(stay, id) {
+func leaving(e *cli.Env, now, next *bundle.Bundle) {
+	was, is := guards(now), guards(next)
+	for _, id := range was {
+		if !slices.Contains(is, id) {
 			fmt.Fprintf(e.Stderr, "hookctl: %s leaves the policy, and denies until `hookctl hook rm %s`\n", term.Printable(id), term.Printable(id))
 		}
 	}
+}
+
+// guards are the ids of the hooks of a policy that stay registered without it; none where
+// the policy does not load here.
+func guards(b *bundle.Bundle) (ids []string) {
+	if b == nil {
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "hookctl-policy-")
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	path, err := b.Write(dir)
+	if err != nil {
+		return nil
+	}
+	file, err := workerfiles.Look(path, kind.Worker{}, cleanWriter{new(strings.Builder)})
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	for _, h := range file.Hooks {
+		if h.Registration.StaysRegistered() {
+			ids = append(ids, h.Registration.ID)
+		}
+	}
+	return ids
 }
 
 // EnforceCmd is `hookctl policy enforce`.
@@ -190,7 +194,7 @@ func (c *EnforceCmd) Run(ctx context.Context, e *cli.Env) error {
 	if tried == nil || enforced != nil && tried.Serial < enforced.Serial {
 		return errors.New("policy enforce: nothing is tried in shadow: `hookctl policy push --shadow` has workers try something")
 	}
-	b, err := d.push(ctx, bundle.Statement{Serial: d.serial(c.Serial), Use: bundle.Enforce, Commit: tried.Commit}, tried.Files)
+	b, err := d.push(ctx, e, bundle.Statement{Serial: d.serial(c.Serial), Use: bundle.Enforce, Commit: tried.Commit}, tried.Files)
 	if err != nil {
 		return err
 	}
@@ -224,7 +228,7 @@ func (c *RollbackCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	b, err := d.push(ctx, bundle.Statement{Serial: d.serial(c.Serial), Use: bundle.Enforce, Restores: old.Serial, Commit: old.Commit}, old.Files)
+	b, err := d.push(ctx, e, bundle.Statement{Serial: d.serial(c.Serial), Use: bundle.Enforce, Restores: old.Serial, Commit: old.Commit}, old.Files)
 	if err != nil {
 		return err
 	}

@@ -111,12 +111,15 @@ func (d *desk) serial(given uint64) uint64 {
 	return last + 1
 }
 
-// push signs files and stores them.
-func (d *desk) push(ctx context.Context, s bundle.Statement, files []bundle.File) (*bundle.Bundle, error) {
+// push signs files and stores them. Of guards that they do not have any more it warns.
+func (d *desk) push(ctx context.Context, e *cli.Env, s bundle.Statement, files []bundle.File) (*bundle.Bundle, error) {
 	s.Name, s.Created = d.name, time.Now()
 	b, err := bundle.Seal(d.key.Signer, s, files)
 	if err != nil {
 		return nil, err
+	}
+	if s.Use == bundle.Enforce {
+		leaving(e, d.now[s.Use].Bundle, b)
 	}
 	_, err = d.conn.Request(ctx, clientconn.Request{
 		Subject: d.conn.Transport.Of("policy", "push"), Body: b.Raw,
