@@ -188,13 +188,25 @@ func develops(c shell.Command) bool {
 	return verbs == nil || does(c, verbs)
 }
 
+var (
+	packageManagers = strings.Fields("npm pnpm yarn bun composer")
+	ofPackages      = strings.Fields("install i add require uninstall remove rm un view info show list ls why explain outdated search update up")
+)
+
 // script is one of a project that packages it for somewhere, as npm run build.
 var script = regexp.MustCompile(`^(build|test|lint|check|type-?check|dev|start|format)\b[\w:-]*$`)
 
 // targeted is a command without what a script that builds is given behind a --: in
 // npm run build -- --mode production, production is no target.
+//
+// Behind verbs such as install stand packages, and make -n only prints what it would run.
 func targeted(c shell.Command) shell.Command {
 	args := c.Args()
+	if slices.Contains(packageManagers, c.Name()) && slices.Contains(ofPackages, c.Verb()) ||
+		strings.HasSuffix(c.Name(), "make") && len(args) > 0 && (args[0].Text == "-n" || args[0].Text == "--dry-run") {
+		c.Words = c.Words[:1]
+		return c
+	}
 	at := slices.IndexFunc(args, func(w shell.Word) bool { return w.Text == "--" })
 	if at > 0 && slices.Contains([]string{"npm", "pnpm", "yarn", "bun"}, c.Name()) && script.MatchString(args[at-1].Text) {
 		c.Words = c.Words[:at+1]
