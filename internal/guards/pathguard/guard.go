@@ -36,6 +36,9 @@ type access struct {
 	writes, unsure bool
 	// below says that all below it is touched too, glob that the path is a pattern.
 	below, glob bool
+	// fills says that where it is a directory, its program alone knows what becomes of the
+	// files there: it is below where the directory is one of settings.
+	fills bool
 	// deep says that it may as well stand in a directory below the one that it is in.
 	deep bool
 }
@@ -156,7 +159,7 @@ func (p policy) partly(a access) decision.Finding {
 	}
 	for i, pattern := range slices.Concat(own, builtIn) {
 		switch {
-		case a.below && (a.path.Holds(pattern) || a.glob && a.path.GlobHolds(pattern) && (i < len(p.deny) || !a.sweeps(pattern))):
+		case (a.below || a.fills && a.path.KeepsSettings()) && (a.path.Holds(pattern) || a.glob && a.path.GlobHolds(pattern) && (i < len(p.deny) || !a.sweeps(pattern))):
 			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s holds what must not be touched: %s", clip(a.path.Name()), pattern), Rule: decision.Option("unclear")}
 		case (a.glob && a.path.Globbed(pattern) || a.deep && a.path.Named(pattern)) && (i < len(p.deny) || !a.sweeps(pattern)):
 			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s may be what must not be touched: %s", clip(a.path.Name()), pattern), Rule: decision.Option("unclear")}

@@ -72,7 +72,7 @@ func (s *collector) command(c shell.Command) {
 	}
 	below, file := goesDown(c), known && does != unknown && !runner[name]
 	if fills(c) { // with names that others choose
-		s.all = append(s.all, s.found(".", access{unsure: true, below: true})...)
+		s.all = append(s.all, s.found(".", access{unsure: true, fills: true})...)
 		s.fetched(c)
 	}
 	args, patterns := wordingOf(c).files(c)
@@ -100,10 +100,10 @@ func (s *collector) command(c shell.Command) {
 			if isTar(c) { // whose -C isn't for the archive
 				s.dirs = from
 			}
-			s.word(w, w.Text, access{writes: true, below: true}, file) // it may be a directory
+			s.word(w, w.Text, access{writes: true, below: below, fills: true}, file)
 			s.dirs = dirs
 		case option && !next && (w.Known || strings.ContainsAny(w.Text, "/~")):
-			s.words(w, access{reads: true, writes: does == writes, unsure: does == unknown || does == runs && len(operands) > 0, below: below || does == unknown}, file)
+			s.words(w, access{reads: true, writes: does == writes, unsure: does == unknown || does == runs && len(operands) > 0, below: below, fills: does == unknown}, file)
 		case !option:
 			operands = append(operands, w)
 		}
@@ -126,7 +126,7 @@ func (s *collector) command(c shell.Command) {
 		a := access{reads: true, below: below}
 		switch does {
 		case unknown:
-			a.unsure, a.below = true, true // what it writes there may have any name
+			a.unsure, a.fills = true, true
 		case links:
 			a.unsure = true
 		case copies:
@@ -134,7 +134,7 @@ func (s *collector) command(c shell.Command) {
 		case writes, moves:
 			a.writes = name != "dd" || strings.HasPrefix(w.Text, "of=")
 		case runs:
-			a.below = below || i > 0
+			a.fills = i > 0
 			a.unsure = i > 0 && (name != "make" || !strings.Contains(w.Text, "=")) || edit
 			a.writes = i > 0 && edit
 		}

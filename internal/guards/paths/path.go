@@ -148,3 +148,14 @@ func (p Path) Is(pattern Pattern) bool {
 		return (rooted(form) || strings.HasPrefix(pattern.text, "**/")) && match(pattern.globs, form)
 	})
 }
+
+// KeepsSettings reports whether a path is a home directory, or hidden as directories of
+// settings are.
+func (p Path) KeepsSettings() bool {
+	for _, form := range p.folded {
+		if base := path.Base(form); base == "~" || len(base) > 1 && base[0] == '.' && base != ".." {
+			return true
+		}
+	}
+	return false
+}
