@@ -59,6 +59,26 @@ func TestLateInjectionsAreBounded(t *testing.T) {
 	}
 }
 
+// A late injection waits an hour, and no longer.
+func TestLateInjectionsExpire(t *testing.T) {
+	t.Parallel()
+	store := open(t, natstest.Server(t))
+	for _, text := range []string{"too old", "old"} {
+		keep(t, store, time.Now(), text)
+	}
+	err := store.Update(t.Context(), "s1", func(s *session.State) bool {
+		s.Late[0].Came = time.Now().Add(-time.Hour - time.Second)
+		s.Late[1].Came = time.Now().Add(-time.Hour + time.Minute)
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := taken(t, store, "e1"); len(got) != 1 || got[0] != "old" {
+		t.Errorf("given %q; want what came less than an hour ago", got)
+	}
+}
+
 // A session's end drops what waits, and what comes later for an event of before it.
 func TestLateInjectionsEndWithTheSession(t *testing.T) {
 	t.Parallel()
