@@ -1,0 +1,109 @@
+package serve_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
+	"github.com/hookrouter/hookrouter/internal/workerfile/serve"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// denying is a worker file whose hook denies with a reason.
+func denying(reason string) (*workerfile.File, error) {
+	text := "hooks:\n  - {id: guard, events: [e], on_failure: deny, cel: {rules: [{deny: " + reason + "}]}}\n"
+	return workerfile.Parse("worker.yaml", []byte(text), basic.Kinds(kind.Worker{}))
+}
+
+// The hooks are those of the file as it is; what can't be read changes nothing, and at the
+// end a guard denies that nobody serves.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	s := natstest.Listening(t)
+	routertest.Start(t, s, router.Options{})
+	client := natstest.Client(t, hookrouter.Options{URL: s.ClientURL()})
+	file, err := denying("first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var now atomic.Pointer[string] // the reason that is to be read; nil: the file is broken
+	tel, err := telemetry.Start(t.Context(), telemetry.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tel.Stop(context.Background()) })
+	changed, outcomes, ready := make(chan struct{}), make(chan error, 8), make(chan struct{}, 1)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	var out strings.Builder
+	go func() {
+		ended <- serve.Run(ctx, client, serve.Options{
+			File: file, Path: "worker.yaml", Changed: changed, Metrics: tel.WorkerFile(), Out: &out, Log: slog.New(slog.DiscardHandler),
+			Read: func() (*workerfile.File, error) {
+				if reason := now.Load(); reason != nil {
+					return denying(*reason)
+				}
+				outcomes <- errors.New("broken")
+				return nil, errors.New("broken")
+			},
+			Applying: func(*workerfile.File) func(error) { return func(err error) { outcomes <- err } },
+			Ready:    func() { ready <- struct{}{} },
+		})
+	}()
+	if err := testkit.Receive(t, "the hooks are registered", outcomes); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Receive(t, "it is ready", ready)
+	says := func(want string) {
+		t.Helper()
+		m, err := client.Conn().Request("hooks.emit.e", []byte(`{}`), testkit.Patience)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got chain.Result
+		if err := json.Unmarshal(m.Data, &got); err != nil || got.Action != chain.Deny || !strings.Contains(got.Reason, want) {
+			t.Errorf("%s, %v; want a denial that says %q", m.Data, err, want)
+		}
+	}
+	says("first")
+
+	changed <- struct{}{}
+	if err := testkit.Receive(t, "the broken file is read", outcomes); err == nil {
+		t.Error("a broken file was taken over")
+	}
+	says("first")
+
+	second := "second"
+	now.Store(&second)
+	changed <- struct{}{}
+	if err := testkit.Receive(t, "the new file is taken over", outcomes); err != nil {
+		t.Error(err)
+	}
+	says("second")
+
+	stop()
+	if err := testkit.Receive(t, "it ends", ended); err != nil {
+		t.Error(err)
+	}
+	if want := "registered guard: cel on e, priority 0, on_failure deny, mode enforce\n"; out.String() != want {
+		t.Errorf("it said %q; want %q", out.String(), want)
+	}
+	says("no_responder")
+}
