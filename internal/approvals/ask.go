@@ -15,7 +15,7 @@ import (
 // that is stored; asked reports whether it is new. The same event with other data is a
 // conflict.
 func (s *Service) Ask(ctx context.Context, r *held.Event) (stored *held.Event, asked bool, err error) {
-	if err := s.admit(r.ID, sessionkey.Of(r.Emitter, r.Session)); err != nil {
+	if err := s.admit(r.ID, r.Emitter, sessionkey.Of(r.Emitter, r.Session)); err != nil {
 		return nil, false, err
 	}
 	if r.Needs != nil {
@@ -79,10 +79,10 @@ func otherData(eventID string) error {
 }
 
 // admit refuses an approval request beyond a limit. One that is stored already passes.
-func (s *Service) admit(id, session string) error {
+func (s *Service) admit(id, emitter, session string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	share := s.sessions[session]
+	share, agent := s.sessions[session], s.agents[emitter]
 	switch e := s.entries[id]; {
 	case e != nil && e.known:
 		return nil
@@ -92,6 +92,10 @@ func (s *Service) admit(id, session string) error {
 		return wire.Errorf(wire.Overloaded, "%d approval requests of this session are open, which is the limit: nothing was decided, try again when some are answered", share.open)
 	case share.kept >= 10*s.options.MaxPerSession:
 		return wire.Errorf(wire.Overloaded, "%d approval requests of this session are kept, for a day each, which is the limit: nothing was decided", share.kept)
+	case agent.open >= max(s.options.MaxOpen/agentShare, s.options.MaxPerSession):
+		return wire.Errorf(wire.Overloaded, "%d approval requests of this agent are open, which is the limit for one: nothing was decided, try again when some are answered", agent.open)
+	case agent.bytes >= s.options.MaxKept/agentShare:
+		return wire.Errorf(wire.Overloaded, "approval requests of %d bytes of this agent are kept, for a day each, which is the limit for one: nothing was decided", agent.bytes)
 	case s.kept >= s.options.MaxKept:
 		return wire.Errorf(wire.Overloaded, "approval requests of %d bytes are kept, for a day each, which is the limit: nothing was decided", s.kept)
 	}

@@ -17,7 +17,8 @@ import (
 
 // Options configure a service. The zero value of each field is its default.
 type Options struct {
-	// MaxOpen is how many approval requests may be open; 0 means 50,000.
+	// MaxOpen is how many approval requests may be open; 0 means 50,000. A proven agent may
+	// have a tenth of them, but not less than MaxPerSession, and a tenth of MaxKept.
 	MaxOpen int
 	// MaxPerSession is the same for one session, and for all events without one; 0
 	// means 100. Ten times as many may be kept, decided ones included.
@@ -69,6 +70,7 @@ type Service struct {
 	open     int              // entries without a decision
 	kept     int64            // bytes of all entries in the store
 	sessions map[string]share // of open and kept, by session
+	agents   map[string]load  // the same, by proven agent
 	current  bool             // everything that was stored at the start is known
 	applied  uint64           // the revision of the bucket that entries are at
 	moved    chan struct{}    // closed and replaced when applied moves
@@ -87,7 +89,7 @@ func New(c *natsx.Conn, bucket *natsx.Bucket, log *store.Log, o Options) *Servic
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	s := &Service{
 		options: o, conn: c, bucket: bucket, log: log, replica: nuid.Next(),
-		entries: map[string]*entry{}, sessions: map[string]share{}, watchers: map[*watcher]struct{}{},
+		entries: map[string]*entry{}, sessions: map[string]share{}, agents: map[string]load{}, watchers: map[*watcher]struct{}{},
 		moved: make(chan struct{}), loaded: make(chan struct{}),
 	}
 	s.clock.wake, s.jobs.wake = make(chan struct{}, 1), make(chan struct{}, workers)

@@ -399,6 +399,34 @@ func TestLimits(t *testing.T) {
 	ask(t, svc, event("a3", "s1"))
 }
 
+// A proven agent leaves room for others, however many sessions it makes. What is decided
+// counts no more among what is open, and what is dropped not at all.
+func TestOneAgentLeavesRoom(t *testing.T) {
+	t.Parallel()
+	svc := service(t, natstest.Server(t), approvals.Options{MaxPerSession: 2, MaxOpen: 30})
+	of := func(agent, id, session string) *held.Event {
+		e := event(id, session)
+		e.Emitter = agent
+		return e
+	}
+	for _, n := range []string{"1", "2", "3"} {
+		ask(t, svc, of("nats agent/coder", "a"+n, "s"+n))
+	}
+	_, _, err := svc.Ask(t.Context(), of("nats agent/coder", "a4", "s4"))
+	mustHave(t, err, wire.Overloaded, "3 approval requests of this agent are open")
+	ask(t, svc, of("nats agent/rival", "b1", "s1"))
+	ask(t, svc, event("c1", "s5"))
+	if _, err := svc.Answer(t.Context(), "a1", approval.Answer{Option: "Deny"}, "ann"); err != nil {
+		t.Fatal(err)
+	}
+	ask(t, svc, of("nats agent/coder", "a4", "s4"))
+
+	small := service(t, natstest.Server(t), approvals.Options{MaxKept: 100})
+	ask(t, small, of("nats agent/coder", "a1", "s1"))
+	_, _, err = small.Ask(t.Context(), of("nats agent/coder", "a2", "s2"))
+	mustHave(t, err, wire.Overloaded, "of this agent are kept")
+}
+
 // What is listed, shown and sent to watchers is masked; what is decided on is not.
 func TestWhatIsShownIsMasked(t *testing.T) {
 	t.Parallel()

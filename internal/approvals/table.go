@@ -10,6 +10,7 @@ import (
 type entry struct {
 	request  approval.Request // without its texts, once it is decided
 	owned    string           // names its session, as sessionkey.Of does
+	emitter  string           // whose event it is about, where that is proven
 	known    bool             // the request was seen; a decision may be seen first
 	sent     string           // digest of the event's data
 	size     int              // bytes of it in the store
@@ -21,6 +22,16 @@ func (e *entry) pending() bool { return e.known && e.decision == nil }
 
 // share is what a session uses of the limits.
 type share struct{ open, kept int }
+
+// load is what a proven agent uses of them, in all its sessions.
+type load struct {
+	open  int
+	bytes int64
+}
+
+// agentShare is the part of all open and kept requests that one proven agent may have: a
+// tenth, so that none takes the others' away with many sessions.
+const agentShare = 10
 
 // entry returns the entry of an id, and makes it if there is none. The caller holds mu.
 func (s *Service) entry(id string) *entry {
@@ -40,7 +51,7 @@ func (s *Service) addRequest(r *held.Event, size int) {
 		s.addReviews(e, r)
 		return
 	}
-	e.known, e.request, e.owned, e.sent, e.size = true, r.Request, sessionkey.Of(r.Emitter, r.Session), r.Sent, size
+	e.known, e.request, e.owned, e.emitter, e.sent, e.size = true, r.Request, sessionkey.Of(r.Emitter, r.Session), r.Emitter, r.Sent, size
 	s.count(e, 1, 1)
 	if e.decision != nil {
 		s.closeEntry(e)
@@ -114,8 +125,12 @@ func (s *Service) drop(id string) {
 
 // count adds to the counts of open and kept requests. The caller holds mu.
 func (s *Service) count(e *entry, open, kept int) {
+	bytes := int64(kept) * int64(e.size)
 	s.open += open
-	s.kept += int64(kept) * int64(e.size)
+	s.kept += bytes
+	if e.emitter != "" {
+		s.countAgent(e.emitter, open, bytes)
+	}
 	sum := s.sessions[e.owned]
 	sum.open += open
 	sum.kept += kept
@@ -124,6 +139,17 @@ func (s *Service) count(e *entry, open, kept int) {
 		return
 	}
 	s.sessions[e.owned] = sum
+}
+
+func (s *Service) countAgent(emitter string, open int, bytes int64) {
+	sum := s.agents[emitter]
+	sum.open += open
+	sum.bytes += bytes
+	if sum == (load{}) {
+		delete(s.agents, emitter)
+		return
+	}
+	s.agents[emitter] = sum
 }
 
 // apply adds an approval request and its decision, which is in the stream.

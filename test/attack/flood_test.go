@@ -1,0 +1,61 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/identity"
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+)
+
+// An agent makes sessions without an end, and asks in each: it is refused, and people are
+// still asked for others.
+func TestOneAgentFloodsNobodyElse(t *testing.T) {
+	t.Parallel()
+	b := newAuthBus(t, router.Options{MaxApprovals: 30, MaxApprovalsPerSession: 2},
+		identity.Identity{Name: "askers", Role: identity.Worker, Hooks: []string{"asks"}})
+	ctx := testkit.Within(t, testkit.Patience)
+	workers, err := worker.New(b.client("askers"), worker.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(context.Context, events.Event) (worker.Result, error) { return worker.Ask("Deploy?") }
+	if _, err := workers.Register(ctx, worker.Registration{ID: "asks", Events: []string{"tool:pre"}}, ask); err != nil {
+		t.Fatal(err)
+	}
+	execute := func(agent, session string) (code string, v verdict.Verdict) {
+		t.Helper()
+		m, err := b.conn(agent).Conn().RequestMsgWithContext(ctx, &nats.Msg{Subject: "hooks.execute.tool.pre", Data: []byte(`{"session_id":"` + session + `"}`), Header: nats.Header{"Hook-Wait-Ms": {"1"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code = m.Header.Get("Nats-Service-Error-Code"); code == "" {
+			if v, err = verdict.Parse(m.Data); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return code, v
+	}
+	asked := 0
+	for n := range 8 {
+		switch code, v := execute("coder", fmt.Sprint("s", n)); {
+		case v.Action == verdict.Pending:
+			asked++
+		case code != "429":
+			t.Errorf("session %d: code %q, %+v; want 429", n, code, v)
+		}
+	}
+	if asked != 3 {
+		t.Errorf("coder has %d open requests of 30; want 3", asked)
+	}
+	if code, v := execute("rival", "s0"); v.Action != verdict.Pending {
+		t.Errorf("rival: code %q, %+v; want that a person is asked", code, v)
+	}
+}
