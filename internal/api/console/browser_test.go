@@ -178,6 +178,52 @@ func TestAPersonAnswersInTheBrowser(t *testing.T) {
 	do(t, second, holds(`!document.getElementById("ask").open && document.title === "hookrouter"`))
 }
 
+// "Allow always" is for what the person chooses, where the sender is proven; keys in the
+// choice answer nothing.
+func TestTheScopeOfAllowAlways(t *testing.T) {
+	ctx := browser(t)
+	svc := newMemory()
+	c := open(t, console.Options{Approvals: svc, Events: newSource().subscribe})
+	server := httptest.NewServer(c.Handler())
+	defer server.Close()
+	do(t, ctx, chromedp.EmulateViewport(390, 844), chromedp.Navigate(server.URL+"/?token="+c.Token()), holds(linked))
+	const choice = `document.getElementById("ask-scope")`
+	for i, tt := range []struct {
+		emitter, choose, key string
+		want                 string
+	}{
+		{"nats agent/coder", "lineage", "2", approval.ScopeLineage},
+		{"nats agent/coder", "agent", "2", approval.ScopeAgent},
+		{"nats agent/coder", "session", "2", ""},
+		{"nats agent/coder", "agent", "1", ""}, // "Allow once" has no scope
+		{"", "", "2", ""},
+	} {
+		id := fmt.Sprint("q", i)
+		r := rich(id)
+		r.Emitter = tt.emitter
+		svc.ask(r)
+		do(t, ctx, awake())
+		if offered := value[bool](t, ctx, choice+`.checkVisibility()`); offered != (tt.emitter != "") {
+			t.Errorf("%d: the choice is offered: %v", i, offered)
+		}
+		if tt.choose != "" {
+			do(t, ctx, run(choice+`.value = "`+tt.choose+`"; `+choice+`.focus()`), chromedp.KeyEvent("3"))
+			if !value[bool](t, ctx, opened) || svc.decision(id) != nil {
+				t.Fatalf("%d: a key in the choice decided", i)
+			}
+			do(t, ctx, run(choice+`.value = "`+tt.choose+`"`)) // the key may have chosen another
+			if i == 0 {
+				screenshot(t, ctx, "console-scope-phone.png", "light")
+			}
+			do(t, ctx, run(`document.getElementById("ask-prompt").focus()`))
+		}
+		do(t, ctx, chromedp.KeyEvent(tt.key), holds(closed))
+		if d := svc.decision(id); d == nil || !d.Granted || d.Scope != tt.want {
+			t.Errorf("%d: decided %+v; want the scope %q", i, d, tt.want)
+		}
+	}
+}
+
 func TestKeysInTheDialog(t *testing.T) {
 	ctx := browser(t)
 	svc := newMemory()

@@ -7,6 +7,9 @@ const deaf = 400; // ms after opening in which keys and clicks decide nothing
 const stay = 5000; // ms that an outcome made elsewhere is shown
 const grants = (option) => ["allow", "allow once", "allow always"].includes(option.toLowerCase());
 
+const always = (option) => option.toLowerCase() === "allow always";
+const scopes = { session: "this session", lineage: "this session and sub-agents", agent: "every session of this agent" };
+
 const dialog = $("ask");
 let question = null; // the one that is open
 let opened = 0, closed = null, sending = false, ended = false;
@@ -76,6 +79,7 @@ function fill(q, record, view) {
   $("ask-note").value = "";
   $("ask-outcome").hidden = true;
   $("ask-answer").hidden = $("ask-clock").hidden = false;
+  offerScopes(JSON.parse(record.get("scopes") || "[]"));
   $("ask-options").replaceChildren(...q.options.map((option, i) => {
     const allow = grants(option);
     const button = el("button", { type: "button", class: allow ? "option allow" : "option deny" },
@@ -85,6 +89,13 @@ function fill(q, record, view) {
     button.addEventListener("click", (event) => answer(option, event));
     return button;
   }));
+}
+
+// offerScopes lets the person choose what "Allow always" is for, where the router says that
+// there is a choice.
+function offerScopes(offered) {
+  $("ask-scope").replaceChildren(...offered.map((scope) => el("option", { value: scope, textContent: scopes[scope] || visible(scope) })));
+  $("ask-scope-label").hidden = offered.length === 0;
 }
 
 // said is what others answered, by who they are.
@@ -135,12 +146,13 @@ async function answer(option, event) {
   if (question === null || sending || ended || early(event)) return;
   sending = true;
   const q = question, note = $("ask-note").value;
+  const scope = always(option) && $("ask-scope").value;
   setDisabled(true);
   try {
     const taken = JSON.parse(await call("/v1/approvals/" + encodeURIComponent(q.id), {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ option, data_sha256: q.data_sha256, ...(note && { note }) }),
+      body: JSON.stringify({ option, data_sha256: q.data_sha256, ...(note && { note }), ...(scope && { scope }) }),
     }));
     toast(taken.open ? "Counted: " + visible(taken.progress || "others are to answer") : grants(option) ? "Allowed: " + visible(option) : option.toLowerCase() === "deny" ? "Denied" : "Denied: " + visible(option));
     if (question === q) closed();
@@ -226,7 +238,7 @@ dialog.addEventListener("cancel", (event) => {
 dialog.addEventListener("close", () => { if (!dialog.open) aside(); });
 
 document.addEventListener("keydown", (event) => {
-  if (!dialog.open || event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target === $("ask-note")) return;
+  if (!dialog.open || event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target === $("ask-note") || event.target === $("ask-scope")) return;
   const option = /^[1-9]$/.test(event.key) ? question?.options[event.key - 1] : undefined;
   if (option === undefined) return;
   event.preventDefault();
