@@ -298,7 +298,7 @@ func TestRegisterSaysWhatIsWrong(t *testing.T) {
 		"a match that is no CEL":  {patience, w, worker.Registration{ID: "a", Events: []string{"*"}, Match: "data.n >"}, `register hook a: hook "a": `},
 		"the same id once more":   {patience, w, worker.Registration{ID: "taken", Events: []string{"*"}}, `hook "taken" is registered by this worker already`},
 		"an older version":        {patience, w, worker.Registration{ID: "newer", Events: []string{"*"}, Version: "1.0.0"}, `version "1.0.0" is older`},
-		"no router":               {3 * time.Second, alone, worker.Registration{ID: "a", Events: []string{"*"}}, "register hook a: no router answers on nobody.register.a"},
+		"no router":               {3 * time.Second, alone, worker.Registration{ID: "a", Events: []string{"*"}}, "no router answers on nobody.register.a: start `hook-router`"},
 		"a name of a line's end":  {patience, w, worker.Registration{ID: "a", Events: []string{"*"}, Name: "a\nb"}, "control characters"},
 		"a time-out of a century": {patience, w, worker.Registration{ID: "a", Events: []string{"*"}, TimeoutMS: 1 << 30}, "timeout_ms is"},
 	} {
