@@ -179,6 +179,18 @@ func TestToolOf(t *testing.T) {
 			`{"tool_name":"Bash","tool_input":{"command":["git","push"],"arguments":"--force"}}`,
 			Tool{Name: "Bash", Class: ClassShell, Known: true, Command: "git push --force"},
 		},
+		"leave to run outside the sandbox": {
+			`{"tool_name":"Bash","tool_input":{"command":"ls","dangerouslyDisableSandbox":true}}`,
+			Tool{Name: "Bash", Class: ClassShell, Known: true, Partial: true, Command: "ls"},
+		},
+		"permissions beyond the sandbox": {
+			`{"tool_name":"exec_command","tool_input":{"cmd":"ls","sandbox_permissions":"require_escalated"}}`,
+			Tool{Name: "exec_command", Class: ClassShell, Known: true, Partial: true, Command: "ls"},
+		},
+		"a sandbox as it is": {
+			`{"tool_name":"Bash","tool_input":{"command":"ls","dangerouslyDisableSandbox":false,"sandbox_permissions":"use_default","required_permissions":[]}}`,
+			Tool{Name: "Bash", Class: ClassShell, Known: true, Command: "ls"},
+		},
 		"several arguments": {
 			`{"tool_name":"Bash","tool_input":{"command":"bash","args":["-c","ls"],"argv":["-c","rm x"],"Args":[]}}`,
 			Tool{Name: "Bash", Class: ClassShell, Known: true, Command: "ls\nrm x"},

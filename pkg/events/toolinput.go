@@ -52,8 +52,9 @@ const (
 	dirRole // where a shell runs, and a path of any other tool
 	pathRole
 	urlRole
-	nestedRole // objects that name files of their own
-	besideRole // what a shell is given beside its command: variables, input, another shell
+	nestedRole  // objects that name files of their own
+	besideRole  // what a shell is given beside its command: variables, input, another shell
+	sandboxRole // whether a shell leaves the agent's sandbox
 )
 
 // memberRoles is by name as [appendKey] makes it.
@@ -71,6 +72,8 @@ var memberRoles = map[string]role{
 	"root": pathRole, "rootdir": pathRole, "rootpath": pathRole, "basepath": pathRole, "localpath": pathRole, "oldpath": pathRole, "newpath": pathRole,
 	"url": urlRole, "urls": urlRole, "uri": urlRole, "endpoint": urlRole, "href": urlRole, "address": urlRole,
 	"env": besideRole, "environment": besideRole, "environmentvariables": besideRole, "stdin": besideRole, "shell": besideRole,
+	"dangerouslydisablesandbox": sandboxRole, "disablesandbox": sandboxRole, "sandboxpermissions": sandboxRole, "additionalpermissions": sandboxRole,
+	"requiredpermissions": sandboxRole, "withescalatedpermissions": sandboxRole,
 	"edits": nestedRole, "replacements": nestedRole, "changes": nestedRole,
 }
 
@@ -132,6 +135,8 @@ func (m *members) readWithin(o Object, depth int) {
 			m.nested(v)
 		case besideRole:
 			m.beside = m.beside || !plain(v)
+		case sandboxRole:
+			m.beside = m.beside || !sandboxed(v)
 		case noRole:
 			m.guess(v)
 		}
@@ -161,6 +166,21 @@ func plain(v jsontext.Value) bool {
 		return err == nil && (text == "" || isShell(text))
 	}
 	return v.Kind() != '0'
+}
+
+// sandboxed reports whether a member that may lift the agent's sandbox leaves it as it is.
+func sandboxed(v jsontext.Value) bool {
+	switch v.Kind() {
+	case 'f':
+		return true
+	case '"':
+		text, err := unquote(v)
+		return err == nil && (text == "" || text == "use_default")
+	case '{', '[':
+		return len(bytes.Trim(v, "{}[] \t\r\n")) == 0
+	default:
+		return false
+	}
 }
 
 func (m *members) arguments(v jsontext.Value) {

@@ -75,7 +75,7 @@ func (p policy) doubts(tool events.Tool, script shell.Script) []shell.Doubt {
 	case tool.Class == events.ClassShell && tool.Command == "" && (tool.Partial || !tool.Known):
 		doubts = append(doubts, "the tool's input has no command that can be read")
 	case tool.Class == events.ClassShell && tool.Partial:
-		doubts = append(doubts, "the tool's input has more than the command")
+		doubts = append(doubts, "the call has more than the command: variables, input, or leave to run outside the sandbox")
 	}
 	return doubts
 }
