@@ -112,7 +112,7 @@ pulumi: preview version stack/ls about
 aws: s3/ls sts/get-caller-identity */describe-* */list-* logs/tail logs/filter-log-events help
 gcloud: config/list config/get-value projects/list version info compute/instances compute/zones container/clusters run/services
 az: account/show account/list group/list group/show vm/list version
-gh: pr/list pr/view pr/create pr/checkout pr/diff pr/checks pr/status pr/comment pr/ready pr/edit pr/review issue/list issue/view issue/create issue/comment issue/edit issue/status run/list run/view run/watch run/download repo/view repo/clone repo/list release/list release/view workflow/list workflow/view search api browse auth/status label/list status version
+gh: pr/list pr/view pr/create pr/checkout pr/diff pr/checks pr/status pr/comment pr/ready pr/edit pr/review issue/list issue/view issue/create issue/comment issue/edit issue/status run/list run/view run/watch run/download run/rerun repo/view repo/clone repo/list release/list release/view workflow/list workflow/view search api browse auth/status label/list status version
 glab: mr/list mr/view mr/create mr/checkout mr/diff issue/list issue/view ci/list ci/view repo/view
 systemctl: status is-active is-enabled list-units list-unit-files list-timers
 redis-cli: ping get mget keys scan info ttl pttl exists type llen lrange scard smembers hget hgetall hkeys zrange zcard dbsize time strlen
@@ -164,6 +164,9 @@ var (
 // develops reports whether a command is one of everyday development: a program that is
 // known with this verb, or one of the project's own.
 func develops(c shell.Command) bool {
+	if loadsForeign(c) {
+		return false
+	}
 	if len(c.Words) == 0 {
 		return !c.Writes() // a redirection alone empties a file
 	}

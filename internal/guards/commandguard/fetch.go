@@ -138,3 +138,14 @@ func addressTells(c shell.Command) bool {
 		return !w.Known && len(w.Runs) > 0 && addresses.Names(w.Text) && !addresses.Loopback(w.Text)
 	})
 }
+
+// asking are verbs behind which stand names that a registry is asked for.
+var asking = strings.Fields("install i add get download view info show search exec x dlx create init docs repo why update upgrade")
+
+// namesTell reports whether a name that a registry is asked for is made of what a command prints,
+// which the registry is told.
+func namesTell(c shell.Command) bool {
+	fetcher := slices.Contains([]string{"npx", "uvx", "bunx", "pipx"}, c.Name())
+	return (fetcher || slices.ContainsFunc(c.Verbs(2), func(v string) bool { return slices.Contains(asking, v) })) &&
+		slices.ContainsFunc(upToProgram(c).Args(), func(w shell.Word) bool { return !w.Known && len(w.Runs) > 0 })
+}

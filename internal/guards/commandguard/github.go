@@ -18,6 +18,9 @@ var (
 // asksGitHub reports whether gh api only reads: by GET, or a query of GraphQL that stands there.
 // What gh is told to send from a file leaves the machine.
 func asksGitHub(c shell.Command) bool {
+	if slices.Contains(c.Verbs(2), "rerun") { // a whole run may deploy what it did once
+		return shell.Option(c, "--failed") == shell.Yes
+	}
 	if c.Verb() != "api" {
 		return true
 	}

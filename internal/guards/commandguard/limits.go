@@ -77,7 +77,7 @@ var limits = map[string]func(shell.Command) bool{
 	"cp":  func(c shell.Command) bool { return !aimsAt(c, nothing) },
 	"tar": keeps, "bsdtar": keeps, "gtar": keeps,
 	"zip": func(c shell.Command) bool { return shell.Option(c, "-m") == shell.No },
-	"npm": installs, "pnpm": installs, "yarn": installs, "bun": installs, "pip": installs, "pip3": installs, "uv": installs, "pipenv": installs, "gem": installs, "pipx": installs, "go": wellKnown, "npx": installs, "uvx": installs, "bunx": installs,
+	"npm": installs, "pnpm": installs, "yarn": installs, "bun": installs, "pip": installs, "pip3": installs, "uv": installs, "pipenv": installs, "gem": installs, "pipx": installs, "go": func(c shell.Command) bool { return !namesTell(c) && wellKnown(c) }, "npx": installs, "uvx": installs, "bunx": installs,
 	"aws": func(c shell.Command) bool {
 		return !aimsAt(c, cloudSecret)
 	},
@@ -115,7 +115,7 @@ func masks(c shell.Command) bool {
 
 // installs: packages come from a registry, and from the usual one.
 func installs(c shell.Command) bool {
-	return !aimsAt(upToProgram(c), fromElsewhere) && wellKnown(c) && knownExtras(c) && (!slices.Contains(c.Verbs(1), "config") || !aimsAt(c, keyName)) &&
+	return !aimsAt(upToProgram(c), fromElsewhere) && !namesTell(c) && wellKnown(c) && knownExtras(c) && (!slices.Contains(c.Verbs(1), "config") || !aimsAt(c, keyName)) &&
 		!slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return elsewhere.MatchString(w.Text) })
 }
 
@@ -199,6 +199,11 @@ func pushes(c shell.Command) bool {
 	}
 	if verb == "config" {
 		return !aimsAt(c, gitSecret)
+	}
+	if verb == "update-index" { // else a file is checked out later that was never written
+		return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+			return strings.HasPrefix(w.Text, "--cache") || strings.HasPrefix(w.Text, "--index-i") || !w.Known && w.Many
+		})
 	}
 	if slices.Contains(naming, verb) {
 		return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return forcing.MatchString(w.Text) || !w.Known && unnamed.MatchString(w.Text) })
