@@ -25,6 +25,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/natscontext"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/procs"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/signals"
@@ -242,6 +243,7 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 	watching, done := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() { files.watch(watching, changed, sig.Reload, log) })
+	wg.Go(func() { procs.Tune(watching, procs.Interval) })
 	defer wg.Wait()
 	defer done()
 	if w == nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/procs"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
@@ -107,6 +108,7 @@ func natsRole(ctx context.Context, o options, ready readyFunc) error {
 // of the bench do not renew.
 func routerRole(ctx context.Context, o options, ready readyFunc) error {
 	server.TuneGC()
+	go procs.Tune(ctx, procs.Interval)
 	mode := recorder.Mode(o.audit)
 	var key *signer.Key
 	if mode != recorder.Off {

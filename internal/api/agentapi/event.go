@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/dispatch"
+	"github.com/hookrouter/hookrouter/internal/procs"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -23,8 +24,15 @@ const (
 // MaxBody is the largest body of a request with an event, in bytes.
 func (a *API) MaxBody() int { return a.o.MaxData + HeaderRoom }
 
+// several requests under way are work for several processors. Two may be of one agent, whose
+// last answer was sent a moment ago.
+const several = 3
+
 // Decide has a request decided: emit, execute or collect.
 func (a *API) Decide(ctx context.Context, verb string, in dispatch.Request) (*dispatch.Answer, error) {
+	if len(a.InFlight) >= several {
+		procs.Concurrent()
+	}
 	switch verb {
 	case "emit":
 		return a.Emit(ctx, in)
