@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -42,18 +41,6 @@ func careful(_ context.Context, ev worker.Event) (worker.Result, error) {
 	}, nil
 }
 
-// logged is a middleware that logs each call.
-func logged(log *slog.Logger) worker.Middleware {
-	return func(next worker.Handler) worker.Handler {
-		return func(ctx context.Context, ev worker.Event) (worker.Result, error) {
-			began := time.Now()
-			result, err := next(ctx, ev)
-			log.Info("hook called", "hook", worker.CallFrom(ctx).Hook, "event", ev.Name, "duration", time.Since(began), "error", err)
-			return result, err
-		}
-	}
-}
-
 // status contributes to a channel.
 func status(_ context.Context, channel string) (any, error) {
 	return map[string]any{"channel": channel, "healthy": true}, nil
@@ -88,7 +75,7 @@ func TestTheOtherSnippetsRun(t *testing.T) {
 		bus.Register(t, worker.Registration{ID: id, Events: []string{event}}, hook)
 	}
 	register("quiet", "tool:pre", quiet)
-	register("clock", "prompt:submit", logged(slog.New(slog.DiscardHandler))(clock))
+	register("clock", "prompt:submit", clock)
 	register("careful", "deploy:start", careful)
 	w := bus.Worker(t)
 	if err := contributor(ctx, w); err != nil {
