@@ -47,7 +47,7 @@ pg_dump psql mysql mariadb sqlite3 duckdb mongosh
 kill pkill killall
 
 openssl: rand dgst version x509 verify
-git: apply add annotate bisect blame branch cat-file check-attr check-ignore checkout cherry cherry-pick clean clone commit config count-objects describe diff diff-files diff-index diff-tree fetch for-each-ref format-patch fsck grep help init lfs log ls-files ls-remote ls-tree merge merge-base merge-tree mergetool mv name-rev notes pull push range-diff rebase reflog remote reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout stash status stripspace submodule switch symbolic-ref tag update-index archive var verify-commit version whatchanged worktree
+git: am apply add annotate bisect blame branch cat-file check-attr check-ignore checkout cherry cherry-pick clean clone commit config count-objects describe diff diff-files diff-index diff-tree fetch for-each-ref format-patch fsck grep help init lfs log ls-files ls-remote ls-tree merge merge-base merge-tree mergetool mv name-rev notes pull push range-diff rebase reflog remote reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout stash status stripspace submodule switch symbolic-ref tag update-index archive var verify-commit version whatchanged worktree
 npm: install i ci add test t tst run run-script start stop restart build ls list ll outdated audit view info show explain why fund doctor exec x init create pkg config/get version ping dedupe rebuild prune uninstall remove rm link search help root prefix bin docs pack update up
 pnpm: ! publish login logout config c token owner unpublish deprecate dist-tag access team adduser whoami setup self-update server env
 yarn: ! publish login logout config token owner unpublish tag team npm global set policies plugin whoami
@@ -314,7 +314,7 @@ func module(c shell.Command) shell.Command {
 var (
 	modular = regexp.MustCompile(`^[a-z_][\w.]*$`)
 	// foreignModules reach further than the project.
-	foreignModules = strings.Fields("twine keyring awscli ansible nats smtpd smtplib ftplib telnetlib xmlrpc.server wsgiref webbrowser code ensurepip zipapp torch.distributed.run pyftpdlib")
+	foreignModules = strings.Fields("twine keyring dotenv awscli ansible nats smtpd smtplib ftplib telnetlib xmlrpc.server wsgiref webbrowser code ensurepip zipapp torch.distributed.run pyftpdlib")
 )
 
 // listsModules is an option of PHP that prints what it is made of.

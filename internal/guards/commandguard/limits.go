@@ -21,6 +21,7 @@ var (
 	keyName          = regexp.MustCompile(`(?i)_auth|token|passw`)
 	immodest         = regexp.MustCompile(`^0?[0-7]?[0-7]?[0-7]?(777|666|000)$|^0?[2-7][0-7]{3}$|[+=][rwxX]*[st]|^(a|o|ugo|go)?[+=][rxX]*w`)
 	guarding         = regexp.MustCompile(`(?i)hook-?(router|worker|agent|ctl)|nats|h.{0,4}ook|:(4222|8222|6222)`)
+	ofHooks          = regexp.MustCompile(`(?i)^(hook_?router|nats_)`)
 	environment      = regexp.MustCompile(`ENVIRON|\$ENV|(^|[^.\w])(env|strenv|envsubst)\b`)
 	dryRun           = regexp.MustCompile(`^--dry-run=(client|server)$`)
 	looks            = regexp.MustCompile(`^(list|describe)$`)
@@ -37,11 +38,12 @@ var limits = map[string]func(shell.Command) bool{
 	"psql": queries, "mysql": queries, "mariadb": queries, "sqlite3": queries, "duckdb": queries,
 	"env":    wraps,
 	"set":    func(c shell.Command) bool { return len(c.Args()) > 0 },
+	"unset":  func(c shell.Command) bool { return !guards(c) && !aimsAt(c, ofHooks) },
 	"export": declares, "declare": declares, "typeset": declares, "readonly": declares, "trap": declares,
 	":": prints, "true": prints,
 	"ps":   showsProcesses,
 	"java": runsOwn, "gh": asksGitHub,
-	"patch": func(c shell.Command) bool { return shell.Option(c, "--dry-run") == shell.Yes },
+	"patch": func(c shell.Command) bool { return shell.Option(c, "-e") == shell.No && plain(c) },
 	"journalctl": func(c shell.Command) bool {
 		return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known || tidies.MatchString(w.Text) })
 	},
@@ -192,10 +194,8 @@ func variables(c shell.Command) bool {
 // what git keeps for it may hold a token.
 func pushes(c shell.Command) bool {
 	verb := c.Verb()
-	if verb == "apply" { // else the files stand in the patch
-		return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
-			return slices.Contains([]string{"--check", "--stat", "--numstat", "--summary"}, w.Text)
-		})
+	if verb == "apply" || verb == "am" {
+		return shell.Option(c, "--unsafe-paths") == shell.No && plain(c)
 	}
 	if verb == "config" {
 		return !aimsAt(c, gitSecret)
@@ -287,7 +287,7 @@ func usesSecret(c shell.Command) bool {
 
 var (
 	query   = regexp.MustCompile(`(?i)^(-[ce]|--command=|--execute=)?\s*(select|show|describe|desc|explain|with|values|table|pragma|\\[dl]|\.(tables|schema|indexes|headers|mode|databases))`)
-	changes = regexp.MustCompile(`(?i)\b(drop|truncate|delete|update|insert|alter|create|grant|revoke|copy|into|call|do|execute|vacuum|reindex|set|reset|lock|attach|load|replace|merge|rename|kill|shutdown|flush|purge|pg_\w*(file|terminate|cancel|reload|ls)\w*|lo_\w+|dblink\w*|load_file|outfile|dumpfile)\b`)
+	changes = regexp.MustCompile(`(?i)\b(drop|truncate|delete|update|insert|alter|create|grant|revoke|copy|into|call|do|execute|vacuum|reindex|set|reset|lock|attach|load|replace|merge|rename|kill|shutdown|flush|purge|pg_\w*(file|terminate|cancel|reload|ls)\w*|lo_\w+|dblink\w*|load_file|outfile|dumpfile|pg_shadow|pg_authid|pg_user_mappings?|authentication_string)\b`)
 )
 
 var showsCreate = regexp.MustCompile(`(?i)\bshow\s+create\s`)

@@ -136,7 +136,13 @@ func removesHere(c shell.Command) shell.Found {
 func here(c shell.Command) shell.Found {
 	return shell.FoundIf(slices.ContainsFunc(operands(c), func(w shell.Word) bool {
 		dir := path.Clean(located(w.Text))
-		return w.Known && (strings.Trim(whose(dir), "./") == "" || absolute(dir) && len(c.Dirs) > 0 && strings.HasPrefix(located(c.Dirs[0])+"/", dir+"/"))
+		return w.Known && (strings.Trim(whose(dir), "./") == "" || slices.ContainsFunc(c.Dirs, func(from string) bool {
+			above := dir
+			if !absolute(dir) {
+				above = path.Join(located(from), dir)
+			}
+			return absolute(above) && strings.HasPrefix(located(c.Dirs[0])+"/", above+"/")
+		}))
 	}))
 }
 

@@ -39,6 +39,8 @@ var rules = sync.OnceValue(func() []rule {
 		{decision.Deny, "it asks the cloud for the keys of this machine", asksMetadata},
 		{decision.Deny, "it speaks to the router past its hooks", answersItself},
 		{decision.Ask, "it removes all that is in a directory", removesHere},
+		{decision.Ask, "it removes what the project is made of", removesSources},
+		{decision.Ask, "it empties files", blanks},
 		{decision.Ask, "it makes a file that gives its owner's rights to whoever runs it", setsID},
 		{decision.Ask, "it stops every process", killsAll},
 		{decision.Ask, "it throws changes away that git can't bring back", restoresAll},

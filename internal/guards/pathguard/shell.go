@@ -60,6 +60,9 @@ func (s *collector) command(c shell.Command) {
 		s.patch(c)
 		return
 	}
+	if readsPatch(c) {
+		s.patchTexts(c, nil)
+	}
 	does, known := useOf(c)
 	if does == none || does == copies && fromTemplate(c) {
 		return

@@ -41,6 +41,9 @@ func (s source) program(c *Command, name string, ctx context) {
 	case name == "git":
 		c.gitConfig(args)
 		s.bisect(c, ctx)
+		s.patches(c, name, ctx)
+	case name == "patch":
+		s.patches(c, name, ctx)
 	case name == "sed" || name == "gsed":
 		c.script(sedRuns, "sed")
 	case slices.Contains([]string{"awk", "gawk", "mawk", "nawk"}, name):

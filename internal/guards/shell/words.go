@@ -123,6 +123,9 @@ func (s source) part(w *Word, part syntax.WordPart, first, quoted bool) string {
 		if first && s.functions == 0 && len(p.Stmts) == 1 && slices.Contains(currentBranch, s.sourceOf(p.Stmts[0])) {
 			return "HEAD"
 		}
+		if text, ok := s.written(p); ok && quoted {
+			return text
+		}
 		w.Many = w.Many || !quoted
 		w.Runs = append(w.Runs, names(s, p)...)
 	case *syntax.ProcSubst:
@@ -133,6 +136,20 @@ func (s source) part(w *Word, part syntax.WordPart, first, quoted bool) string {
 	}
 	w.Known = false
 	return s.sourceOf(part)
+}
+
+// written is the text of "$(cat <<'EOF' …)", by which agents write messages of more than one line.
+func (s source) written(p *syntax.CmdSubst) (text string, ok bool) {
+	if s.functions > 0 || len(s.aliases) > 0 || len(p.Stmts) != 1 || len(p.Stmts[0].Redirs) != 1 || p.Stmts[0].Redirs[0].Op != syntax.Hdoc || p.Stmts[0].Redirs[0].Hdoc == nil {
+		return "", false
+	}
+	call, is := p.Stmts[0].Cmd.(*syntax.CallExpr)
+	if !is || len(call.Assigns) > 0 || len(call.Args) != 1 || call.Args[0].Lit() != "cat" {
+		return "", false
+	}
+	from := p.Stmts[0].Redirs[0]
+	text, ok = s.document(from.Hdoc, strings.ContainsAny(s.sourceOf(from.Word), `'"\`))
+	return strings.TrimRight(text, "\n"), ok
 }
 
 // currentBranch are commands that print what HEAD stands for, in which the shell finds one word.

@@ -1,0 +1,58 @@
+package commandguard
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+// sources are names of directories that hold what people wrote, where they stand in the directory
+// of the project: not what a build makes again.
+var sources = strings.Fields("src app apps packages pkg cmd internal tests test spec specs server client backend frontend source sources modules migrations services components crates")
+
+// removesSources says whether a command removes such a directory as a whole.
+func removesSources(c shell.Command) shell.Found {
+	switch name := c.Name(); {
+	case name == "rsync":
+		c = mirrored(c)
+	case name == "git" && c.Verb() == "rm" && shell.Option(c, "--cached") == shell.No, name == "rimraf", name == "trash":
+	case name != "rm" || recursive(c) == shell.No:
+		return shell.No
+	}
+	return shell.FoundIf(slices.ContainsFunc(operands(c), func(w shell.Word) bool {
+		dir := path.Clean(whose(path.Clean(w.Text)))
+		if len(c.Dirs) > 0 {
+			dir = strings.TrimPrefix(dir, c.Dirs[0]+"/")
+		}
+		return w.Known && slices.Contains(sources, dir)
+	}))
+}
+
+// erasing is a script of sed or Perl after which nothing is left of a file.
+var erasing = regexp.MustCompile(`^\s*((1,\$|1,9{3,}|/\^?(\.\*)?\$?/|/\./)?\s*d|s(/\^?\.\*(\\n)?\$?//|\|\.\*\||#\.\*##)[gmsI]*)\s*;?\s*$`)
+
+// blanks says whether a command leaves nothing in files that it is given.
+func blanks(c shell.Command) shell.Found {
+	null := func(w shell.Word) bool { return w.Text == "/dev/null" }
+	switch c.Name() {
+	case "cat":
+		return shell.FoundIf(c.Writes() && len(operands(c)) > 0 && !slices.ContainsFunc(operands(c), func(w shell.Word) bool { return !null(w) }))
+	case "tee":
+		return shell.FoundIf(slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return !r.Write && null(r.File) }))
+	case "ln":
+		words := operands(c)
+		return shell.FoundIf(len(words) > 1 && null(words[0]))
+	case "sed", "gsed", "perl", "ruby":
+		return shell.FoundIf(inPlace(c) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return erasing.MatchString(w.Text) || c.Name() == "perl" && w.Text == "" }))
+	}
+	return shell.No
+}
+
+var editsInPlace = regexp.MustCompile(`^-[a-zA-Z0]*i|^--in-place`)
+
+func inPlace(c shell.Command) bool {
+	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return editsInPlace.MatchString(w.Text) })
+}
