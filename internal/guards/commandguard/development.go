@@ -61,7 +61,7 @@ pipenv: install run sync lock graph check
 poetry: install run add remove lock show check build update init new env version export
 pdm: install run add remove lock list build update init sync
 hatch: run test build env version fmt new
-conda: activate deactivate install create list info env run search update
+conda: activate deactivate install create list info env/list env/create env/export env/update run search update
 bundle: install exec check list show outdated update info add config
 gem: install list env which info search build
 composer: install require update show validate dump-autoload outdated test run-script run

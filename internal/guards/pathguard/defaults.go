@@ -19,7 +19,7 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 			"**/.env", "**/.env.{local,production,staging,development,test}", "**/.envrc", "**/{prod,production,staging,secrets}.env", "**/id_rsa", "**/id_ed25519", "**/id_ecdsa",
 			"**/id_dsa", "**/.{env.*.local,htpasswd}", "**/.env.{prod,dev,stage,qa,ci,live,secret,secrets,backup,bak,old}", "**/*.{tfstate,tfstate.backup}",
 			"**/{key,keystore,signing}.properties", "**/*{service,_,-}account*key*.json", "**/*service{,_,-}account*.json", "**/*firebase-adminsdk*.json", "**/*.{p8,p12,pfx,jks,keystore,kdbx,ppk}", "**/*key*.pem", "**/wp-config.php", "**/appsettings.{production,prod,staging,local}.json", "~/.gradle/gradle.properties", "**/auth.json", "~/.terraformrc", "~/.config/pip/**", "~/.pip/**",
-			"**/{server,private,privkey,tls,ssl,client,ca,master,production,staging,signing,encryption}.key", "/etc/ssl/private/**", "**/{credentials,secrets,service-account,service_account}.{json,yaml,yml,toml}",
+			"**/{server,private,privkey,tls,ssl,client,ca,master,production,staging,signing,encryption}.key", "/etc/ssl/private/**", "**/.secrets/**", "**/{credentials,secrets,service-account,service_account}.{json,yaml,yml,toml}",
 			"~/.{psql,mysql,python,node_repl,rediscli,sqlite}_history", "~/.terraform.d/**", "~/.config/{op,hub,glab-cli,doctl,rclone,containers}/**", "~/.config/{chromium,microsoft-edge,bravesoftware,vivaldi,opera}/**", "~/snap/{firefox,chromium}/**",
 			"~/{library/application support,appdata/local,appdata/roaming}/{google,bravesoftware,microsoft edge,vivaldi,arc,firefox,chromium,mozilla}/**", "~/library/{safari,cookies}/**",
 			// What belongs to the router and to NATS.

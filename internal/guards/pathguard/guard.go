@@ -39,6 +39,8 @@ type access struct {
 	// fills says that where it is a directory, its program alone knows what becomes of the
 	// files there: it is below where the directory is one of settings.
 	fills bool
+	// pours says that files whose names nobody knows replace those in the directory.
+	pours bool
 	// deep says that it may as well stand in a directory below the one that it is in.
 	deep bool
 }
@@ -147,6 +149,9 @@ func (p policy) judge(a access) decision.Finding {
 	}
 	if f := p.partly(a); f.Decision != "" {
 		return f
+	}
+	if a.pours && p.outside != decision.Allow && p.root.Text != "" && p.root.Below(a.path) {
+		return decision.Finding{Decision: p.outside, Reason: fmt.Sprintf("files whose names nobody knows replace those of %s", clip(a.path.Name())), Rule: decision.Option("outside")}
 	}
 	return p.within(a)
 }

@@ -113,6 +113,9 @@ func (s *collector) command(c shell.Command) {
 		late = late || len(operands) > 0 && strings.HasPrefix(w.Text, "-")
 		named = next
 	}
+	if to, found := pours(c, operands); found && to.Known {
+		s.all = append(s.all, s.found(to.Text, access{unsure: true, pours: true})...)
+	}
 	edit := edits(c)
 	to := len(operands) // where the operand stands that is written
 	into := does == copies || does == moves || does == links

@@ -63,7 +63,9 @@ var (
 	codeName  = regexp.MustCompile(`[\p{L}_$][\p{L}\p{N}_$]*`)
 	// codeNamed is what may be done with what is named by a text, of which the number stands there:
 	// to be loaded, to be asked for its version, or to be opened by the module fs.
-	codeNamed   = regexp.MustCompile(`\brequire\("(\d+)"\)(?:\.(version\b|(?:readFileSync|existsSync|writeFileSync)\("(\d+)"))?|\bfs\.(readFileSync|existsSync|writeFileSync)\("(\d+)"`)
+	codeNamed = regexp.MustCompile(`\brequire\("(\d+)"\)(?:\.(version\b|(?:readFileSync|existsSync|writeFileSync)\("(\d+)"))?|\bfs\.(readFileSync|existsSync|writeFileSync)\("(\d+)"`)
+	// codeEmpties is code that leaves nothing in a file.
+	codeEmpties = regexp.MustCompile(`(write_text|write|writeFileSync)\(([^,()]*,)?\s*(''|"")\s*[,)]|\.truncate\(|^\s*open\([^()]*,\s*(mode=)?['"]wb?['"]\)(\.close\(\))?[\s;]*$`)
 	codeVersion = regexp.MustCompile(`\bprocess\.(versions?|arch|platform)\b`)
 	codeFS      = regexp.MustCompile(`(?:^|;)\s*(?:const|var|let) fs *= *require\("(\d+)"\) *(;|\n)`)
 	codePackage = regexp.MustCompile(`^[a-z@][\w@-]*(/[\w-][\w.-]*)*$`)
@@ -91,6 +93,9 @@ var (
 // it does: each of its names is known to do no more, or is one that it gives a value. Texts hold
 // no code, since nothing that runs one is known. files are those that it opens.
 func harmlessCode(code, language string) (files []Redirect, ok bool) {
+	if codeEmpties.MatchString(code) {
+		return nil, false
+	}
 	switch language {
 	case "Python":
 		return harmlessPython(code)

@@ -14,21 +14,27 @@ var (
 // ownModules are the files of the project that code of JavaScript loads as modules, and the code
 // with a value in the place of each name of theirs: what they do is done by node on the file, too.
 func ownModules(code string, text func(number string) string) (rest string, files []Redirect) {
-	modules := []string{}
+	modules, data := []string{}, []string{}
+	code = dataMembers(code, text)
 	rest = codeOwn.ReplaceAllStringFunc(code, func(found string) string {
 		m := codeOwn.FindStringSubmatch(found)
 		file := text(m[2])
-		if !codeProject.MatchString(file) || codeData.MatchString(file) {
+		if !codeProject.MatchString(file) {
 			return found
 		}
 		var b strings.Builder
 		for name := range strings.FieldsFuncSeq(m[1], func(r rune) bool { return strings.ContainsRune("{}, \t\n", r) }) {
-			modules = append(modules, name)
+			if modules = append(modules, name); codeData.MatchString(file) {
+				data = append(data, name)
+			}
 			b.WriteString(";const " + name + "=0;")
 		}
 		files = append(files, Redirect{File: Word{Text: file, Known: true}})
 		return b.String()
 	})
+	for _, name := range data {
+		rest = withoutMembers(rest, regexp.MustCompile(`\b`+name+`\b`))
+	}
 	for _, name := range modules {
 		if codeWords[name] || powerful(name) || len(modules) > maxMarks {
 			return code, nil
@@ -42,4 +48,38 @@ func ownModules(code string, text func(number string) string) (rest string, file
 		})
 	}
 	return rest, files
+}
+
+// codeRequired is what a module has, where it is asked for at once.
+var codeRequired = regexp.MustCompile(`\brequire\("(\d+)"\)`)
+
+// dataMembers is code without the members of the JSON files that it asks for: they are no code.
+func dataMembers(code string, text func(number string) string) string {
+	return withoutMembers(code, codeRequired, func(found string) bool {
+		return codeData.MatchString(text(codeRequired.FindStringSubmatch(found)[1]))
+	})
+}
+
+var codeMember = regexp.MustCompile(`^\??\.(\w+)\s*(\(?)`)
+
+// withoutMembers is code without the members of values that hold data alone, but for what is
+// called: x.a.b.map(f) is x.map(f).
+func withoutMembers(code string, values *regexp.Regexp, is ...func(string) bool) string {
+	var b strings.Builder
+	done := 0
+	for _, at := range values.FindAllStringIndex(code, -1) {
+		if at[0] < done || len(is) > 0 && !is[0](code[at[0]:at[1]]) {
+			continue
+		}
+		b.WriteString(code[done:at[1]])
+		done = at[1]
+		for {
+			m := codeMember.FindStringSubmatch(code[done:])
+			if m == nil || m[2] != "" || powerful(m[1]) {
+				break
+			}
+			done += len(m[0])
+		}
+	}
+	return b.String() + code[done:]
 }
