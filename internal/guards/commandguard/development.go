@@ -38,6 +38,11 @@ eslint prettier jest vitest mocha ava tap nyc c8 playwright cypress next nuxt vi
 hugo mockery swag dlv terraform-docs k6 hey ab wrk shellcheck shfmt bats hadolint yamllint actionlint jsonlint ajv spectral vale codespell typos markdown-link-check lychee semgrep tfsec tflint checkov kubeconform kubeval trivy grype syft gitleaks trufflehog act
 rspec rubocop standardrb sorbet srb brakeman rails-erb-lint jekyll phpunit phpstan psalm php-cs-fixer pest pint mix-format dialyzer credo rebar3 xcodebuild xcrun swiftlint swiftformat adb ktlint detekt dotnet-format zig nim crystal
 uvicorn gunicorn fastapi hypercorn django celery puma unicorn streamlit
+torchrun deepspeed papermill tensorboard trash otool lipo plutil dmesg sidekiq elm-test elm-format elm-review openapi-typescript openapi-generator openapi-generator-cli graphql-codegen gqlgen orval quicktype json2ts ncc kill-port fuser
+infection rector phpcs phpcbf deptrac behat codecept erb_lint erblint haml-lint reek solargraph checkstyle pmd ktfmt google-java-format scalafmt scalafix xcodegen swiftgen csharpier hlint ormolu fourmolu stylish-haskell clj-kondo cljfmt
+nbqa nbstripout jupytext interrogate refurb pyupgrade autoflake docformatter pytype pyre ty basedpyright deptry mutmut scalene memray py-spy kernprof sqlfluff sqruff pyinstaller nuitka
+tsd attw tsgo oxfmt dprint rome xo standard ts-prune unimported jscpd plop hygen tsc-watch tsc-alias wasm-pack wasm-opt wat2wasm mdbook zola eleventy docusaurus vuepress vitepress asciidoctor plantuml d2
+gcovr lcov genhtml gcov bear iwyu cmake-format cmakelint git-cliff conventional-changelog auto-changelog difft dive controller-gen emulator aapt aapt2 apkanalyzer zipalign mvnd clickhouse-client websocat
 ansible-playbook trunk pyproject-build patch grpcurl msbuild earthly dagger drizzle-kit shadcn uuidgen tesseract pdftotext pdfinfo pdftoppm say pbcopy createdb http https xh nc latexmk pdflatex xelatex lualatex bibtex biber typst
 # fetch: see network
 curl wget
@@ -46,13 +51,13 @@ pg_dump psql mysql mariadb sqlite3 duckdb mongosh
 # stop processes
 kill pkill killall
 
-openssl: rand dgst version x509 verify
-git: am apply add annotate bisect blame branch cat-file check-attr check-ignore checkout cherry cherry-pick clean clone commit config count-objects describe diff diff-files diff-index diff-tree fetch for-each-ref format-patch fsck grep help init lfs log ls-files ls-remote ls-tree merge merge-base merge-tree mergetool mv name-rev notes pull push range-diff rebase reflog remote reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout stash status stripspace submodule switch symbolic-ref tag update-index archive var verify-commit version whatchanged worktree
-npm: install i ci add test t tst run run-script start stop restart build ls list ll outdated audit view info show explain why fund doctor exec x init create pkg config/get version ping dedupe rebuild prune uninstall remove rm link search help root prefix bin docs pack update up
+openssl: rand dgst version x509 verify s_client
+git: am apply add annotate bisect blame branch cat-file check-attr check-ignore checkout cherry cherry-pick clean clone commit config count-objects describe diff diff-files diff-index diff-tree fetch for-each-ref format-patch fsck grep help init lfs log ls-files ls-remote ls-tree merge merge-base merge-tree mergetool mv name-rev notes pull push range-diff rebase reflog remote reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout stash status stripspace submodule switch symbolic-ref tag update-index archive var verify-commit version whatchanged worktree bundle gc maintenance rerere interpret-trailers
+npm: install i ci add test t tst run run-script start stop restart build ls list ll outdated audit view info show explain why fund doctor exec x init create pkg config/get version ping dedupe rebuild prune uninstall remove rm link search help root prefix bin docs pack update up cache/verify cache/ls diff query sbom dist-tag/ls
 pnpm: ! publish login logout config c token owner unpublish deprecate dist-tag access team adduser whoami setup self-update server env
 yarn: ! publish login logout config token owner unpublish tag team npm global set policies plugin whoami
-bun: install i add test run build x init create update remove outdated pm dev start
-deno: test run fmt lint check cache task bench compile doc info types init add
+bun: install i add test run build x init create update remove outdated pm dev start patch why info audit link unlink
+deno: test run fmt lint check cache task bench compile doc info types init add serve coverage outdated remove install
 pip: install list show freeze check download wheel index hash inspect debug help uninstall
 pip3: install list show freeze check download wheel index hash inspect debug help uninstall
 uv: sync run add remove lock tree pip venv python tool build init export version
@@ -66,27 +71,27 @@ bundle: install exec check list show outdated update info add config
 gem: install list env which info search build
 composer: install require update show validate dump-autoload outdated test run-script run
 go: clean build test vet fmt mod run generate install get list version env doc tool work help
-cargo: build b test t run r check c clippy fmt doc add remove rm update bench tree metadata fetch init new nextest expand audit deny machete outdated search version help vendor llvm-cov clean fix package install miri size objdump nm bloat llvm-lines asm tarpaulin hack udeps sort msrv semver-checks geiger zigbuild fuzz insta mutants
+cargo: build b test t run r check c clippy fmt doc add remove rm update bench tree metadata fetch init new nextest expand audit deny machete outdated search version help vendor llvm-cov clean fix package install miri size objdump nm bloat llvm-lines asm tarpaulin hack udeps sort msrv semver-checks geiger zigbuild fuzz insta mutants tauri sqlx
 opam: list install switch show info exec
 pod: install update list outdated repo/update
 conan: install list search profile create
 vcpkg: install list search
 nix: build develop shell fmt search flake/check flake/show flake/update flake/metadata flake/lock
 rustup: show component target toolchain update default which doc
-dotnet: ef/migrations ef/dbcontext build test run restore format new add list publish watch tool clean sln
+dotnet: ef/migrations ef/dbcontext build test run restore format new add list publish watch tool clean sln ef/database
 mix: test compile deps deps.tree deps.get format credo dialyzer phx.server deps.compile ecto.migrate ecto.create help phx.routes *.gen.* ecto.migrations
 swift: build test run package
 dart: analyze format test run pub/get pub/add pub/upgrade pub/outdated pub/deps pub/run fix
 setup.py: build build_ext develop install test bdist_wheel sdist egg_info check --version
 flutter: analyze test run build pub/get pub/add pub/upgrade pub/outdated pub/deps pub/run format doctor create clean devices
 rails: s server t test routes g generate new db:migrate db:create db:prepare db:migrate:status db:version zeitwerk:check stats notes about assets:precompile
-rake: test spec default build routes lint rubocop db:migrate db:create db:prepare assets:precompile
+rake: test spec default build routes lint rubocop db:migrate db:create db:prepare assets:precompile -T -P -AT
 manage.py: runserver test migrate makemigrations check collectstatic showmigrations startapp makemessages compilemessages sqlmigrate
 django-admin: startproject startapp check makemessages compilemessages
-artisan: serve test migrate migrate:status route:list make:* list about config:cache optimize
+artisan: serve test migrate migrate:status route:list make:* list about config:cache optimize cache:clear config:clear route:clear route:cache view:clear view:cache optimize:clear queue:work queue:listen schedule:list storage:link event:list
 flask: run routes db/upgrade db/migrate db/init db/current db/history --debug
 alembic: upgrade current history heads revision check show
-prisma: generate validate format version migrate/dev migrate/status migrate/diff db/pull studio
+prisma: generate validate format version migrate/dev migrate/status migrate/diff db/pull studio db/push db/seed
 brew: services/list list info search install upgrade update outdated deps doctor --prefix leaves
 apt: list search show policy
 apt-get: --version
@@ -98,37 +103,100 @@ volta: list install which pin
 pyenv: versions version which local install exec
 rbenv: versions version which local install exec
 asdf: list current plugin install which where exec reshim
-docker: history image/history cp inspect compose/config run exec compose/exec compose/run build ps images image/ls logs pull version info rm container/rm compose/up compose/build compose/ps compose/logs compose/pull compose/stop compose/start compose/restart compose/ls compose/images compose/top compose/down compose/version stop start restart stats top port diff buildx/build buildx/ls buildx/bake container/ls container/logs network/ls volume/ls tag wait search events system/df
+docker: history image/history cp inspect compose/config run exec compose/exec compose/run build ps images image/ls logs pull version info rm container/rm compose/up compose/build compose/ps compose/logs compose/pull compose/stop compose/start compose/restart compose/ls compose/images compose/top compose/down compose/version stop start restart stats top port diff buildx/build buildx/ls buildx/bake container/ls container/logs network/ls volume/ls tag wait search events system/df manifest/inspect buildx/inspect buildx/imagetools context/ls context/show compose/watch compose/create compose/port kill rmi network/create network/inspect volume/create volume/inspect image/inspect container/stop container/start
 podman: run exec compose/exec compose/run build ps images logs pull version info compose/up compose/build compose/ps compose/logs stop start restart stats top tag
 docker-compose: run exec up build ps logs pull stop start restart top images down version
 podman-compose: run exec up build ps logs pull stop start restart down
-kubectl: apply get describe logs explain api-resources api-versions version cluster-info top diff wait rollout/status rollout/history config/get-contexts config/current-context config/get-clusters auth/can-i auth/whoami kustomize events completion help
-helm: diff list ls status history template lint show search repo/list repo/add repo/update dependency dep version verify pull package create
+kubectl: apply get describe logs explain api-resources api-versions version cluster-info top diff wait rollout/status rollout/history config/get-contexts config/current-context config/get-clusters auth/can-i auth/whoami kustomize events completion help port-forward
+helm: diff list ls status history template lint show search repo/list repo/add repo/update dependency dep version verify pull package create get/manifest get/notes get/hooks get/metadata
 kustomize: build version cfg
 terraform: show state/list init plan validate fmt version providers graph get workspace/list workspace/show test modules
 tofu: show state/list init plan validate fmt version providers graph get workspace/list workspace/show test
 terragrunt: plan validate hclfmt graph
 pulumi: preview version stack/ls about
-aws: s3/ls sts/get-caller-identity */describe-* */list-* logs/tail logs/filter-log-events help
-gcloud: config/list config/get-value projects/list version info compute/instances compute/zones container/clusters run/services
-az: account/show account/list group/list group/show vm/list version
-gh: pr/list pr/view pr/create pr/checkout pr/diff pr/checks pr/status pr/comment pr/ready pr/edit pr/review issue/list issue/view issue/create issue/comment issue/edit issue/status run/list run/view run/watch run/download run/rerun repo/view repo/clone repo/list release/list release/view workflow/list workflow/view search api browse auth/status label/list status version
+aws: s3/ls sts/get-caller-identity */describe-* */list-* logs/tail logs/filter-log-events help s3/cp cloudwatch/get-metric-statistics ce/get-cost-and-usage iam/get-role iam/get-policy s3api/head-object
+gcloud: config/list config/get-value version info */*
+az: account/show account/list group/list group/show vm/list version */list */show
+gh: pr/list pr/view pr/create pr/checkout pr/diff pr/checks pr/status pr/comment pr/ready pr/edit pr/review issue/list issue/view issue/create issue/comment issue/edit issue/status run/list run/view run/watch run/download run/rerun repo/view repo/clone repo/list release/list release/view workflow/list workflow/view search api browse auth/status label/list status version repo/set-default cache/list gist/list gist/view release/download ruleset/list ruleset/view pr/update-branch project/list project/view issue/develop
 glab: mr/list mr/view mr/create mr/checkout mr/diff issue/list issue/view ci/list ci/view repo/view
-systemctl: status is-active is-enabled list-units list-unit-files list-timers
+systemctl: status is-active is-enabled list-units list-unit-files list-timers cat
 redis-cli: ping get mget keys scan info ttl pttl exists type llen lrange scard smembers hget hgetall hkeys zrange zcard dbsize time strlen
 argocd: app/list app/get app/diff app/history
-supabase: status start stop gen
+supabase: status start stop gen db/diff db/lint migration/new migration/list
 skaffold: diagnose render version lint
 tilt: version get describe logs
 flux: get version check logs stats tree diff
 migrate: version create
 perf: stat record report annotate list
-dvc: status dag diff metrics plots params doctor version list ls data
-dbt: compile parse ls list test deps debug docs source
+dvc: status dag diff metrics plots params doctor version list ls data repro pull fetch checkout add exp stage
+dbt: compile parse ls list test deps debug docs source run build seed snapshot
 bq: ls show head query version
 tmux: ls list-sessions lsw list-windows capture-pane has-session has new-session new kill-session kill-window kill-pane
 screen: -ls -list
 crontab: -l
+accelerate: launch env test
+mlflow: ui server run doctor
+huggingface-cli: download scan-cache env
+hf: download cache env
+mamba: activate deactivate install create list info env/list env/create env/export run search update
+micromamba: activate deactivate install create list info run search update
+pixi: run install add remove list shell info init update lock tree task
+rye: sync run add build lint fmt test show
+kind: create/cluster get load version
+minikube: start status ip profile service version logs image stop
+k3d: cluster/list cluster/create cluster/start cluster/stop version node/list image/import
+amtool: check-config
+logcli: query labels series stats
+symfony: server:start serve server:status server:log server:stop check:requirements check:security console composer
+dune: build runtest test exec fmt clean promote
+elm: make reactor
+gleam: test build run check format add deps docs new
+devbox: run install shell add list
+moon: run check ci
+nest: build start generate g info
+wrangler: dev types pages/dev
+vercel: dev build
+netlify: dev build status
+firebase: emulators:start emulators:exec
+changeset: add status version
+sequelize: db:migrate db:migrate:status migration:generate migration:create model:generate
+sequelize-cli: db:migrate db:migrate:status migration:generate migration:create model:generate
+typeorm: migration:run migration:generate migration:create migration:show
+typeorm-ts-node-commonjs: migration:run migration:generate migration:create migration:show
+knex: migrate:latest migrate:make migrate:status migrate:list seed:make
+mikro-orm: migration:create migration:up migration:list
+goose: status version create validate
+atlas: schema/inspect migrate/status migrate/lint migrate/diff migrate/hash
+flyway: info validate
+liquibase: status validate history
+sqlx: migrate/info migrate/add migrate/run prepare database/create
+diesel: migration/generate migration/run migration/list print-schema setup
+sea-orm-cli: generate migrate/status
+cdk: synth diff ls list doctor docs metadata init
+sam: build validate local init
+serverless: offline package
+sls: offline package
+ollama: list ps show pull run
+react-native: run-android run-ios start bundle doctor config info log-android log-ios
+cap: sync copy run build open add ls doctor
+ionic: build serve cap generate
+cordova: build run prepare
+fastlane: lanes test tests scan lint
+detox: build test
+maestro: test
+tuist: generate build test
+quarkus: dev build test
+wails: dev build
+cobra-cli: add init
+kubebuilder: create init edit
+opa: test eval fmt check
+conftest: test verify
+skopeo: inspect list-tags
+launchctl: list print
+xcode-select: -p --print-path
+avdmanager: list
+sdkmanager: --list --list_installed
+sdk: list current use version
 hookctl: why handlers explain validate test watch scan trace doctor audit/tail audit/query audit/show audit/stats audit/verify audit/check audit/replay
 `
 
@@ -158,7 +226,7 @@ var (
 	// shippers are such programs.
 	shippers = strings.Fields("setup.py gradle gradlew sbt lein mill ant goreleaser lerna nx turbo expo eas-cli mkdocs hugo cabal stack rebar3 ko jekyll xmake ng astro remix serverless")
 	// runsTargets are programs whose arguments name targets of a project.
-	runsTargets = strings.Fields("npm-run-all run-s run-p make gmake just task rake invoke npm pnpm yarn bun gradle gradlew mvn mvnw composer flask")
+	runsTargets = strings.Fields("npm-run-all run-s run-p make gmake just task rake invoke npm pnpm yarn bun gradle gradlew mvn mvnw composer flask dbt mvnd")
 )
 
 // develops reports whether a command is one of everyday development: a program that is
@@ -242,7 +310,9 @@ func ownFile(file string, dirs []string) bool {
 // Programs that nobody knows stay in a project by these names, and with these verbs.
 var (
 	checks  = regexp.MustCompile(`^[a-z0-9_-]*(lint|fmt|test|check|docs?)$`)
-	checked = strings.Fields("version help lint test tests check fmt build docs validate typecheck status members doctor")
+	checked = strings.Fields("version help lint test tests check fmt format build docs validate typecheck status members doctor list ls info diff synth plan compile outdated tree")
+	// keeper is in names of programs that keep secrets, whose lists have some.
+	keeper = regexp.MustCompile(`secret|token|env|key|cred|vault|pass|doppler|infisical|chamber|^(op|bw|rbw|age|security|teller|keeper)$|sops|gpg|berglas`)
 	// lists are verbs behind a noun, as in kind get clusters the other way around: clusters list.
 	lists   = strings.Fields("list ls status lint validate version clusters nodes")
 	noun    = regexp.MustCompile(`^[a-z][a-z-]+$`)
@@ -257,6 +327,9 @@ func stays(c shell.Command) bool {
 		return false
 	}
 	second := len(args) > 1 && args[0].Known && noun.MatchString(args[0].Text) && !telling.MatchString(args[0].Text) && args[1].Known && slices.Contains(lists, args[1].Text)
+	if keeper.MatchString(c.Name()) {
+		return false
+	}
 	return checks.MatchString(c.Name()) || second || len(args) > 0 && args[0].Known && slices.Contains(checked, args[0].Text)
 }
 

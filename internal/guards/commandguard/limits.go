@@ -24,7 +24,10 @@ var (
 	ofHooks          = regexp.MustCompile(`(?i)^(hook_?router|nats_)`)
 	environment      = regexp.MustCompile(`ENVIRON|\$ENV|(^|[^.\w])(env|strenv|envsubst)\b`)
 	dryRun           = regexp.MustCompile(`^--dry-run=(client|server)$`)
-	looks            = regexp.MustCompile(`^(list|describe)$`)
+	looks            = regexp.MustCompile(`^(list|describe|read)$`)
+	alters           = regexp.MustCompile(`^(ssh|scp|deploy|delete|create|update|set|add|remove|submit|resize|apply|import|export|print.*|secrets|keys|call|execute|start|stop|reset)$`)
+	updates          = regexp.MustCompile(`^update$`)
+	port             = regexp.MustCompile(`^:?\d+(/tcp|/udp)?$`)
 	page             = regexp.MustCompile(`^[\w.-][\w./-]*\.(html?|pdf|png|svg|jpe?g|md|txt)$`)
 	tellsEnvironment = regexp.MustCompile(`(?i)env|config|json`)
 	routerName       = regexp.MustCompile(`(?i)\brouter\b`)
@@ -65,7 +68,28 @@ var limits = map[string]func(shell.Command) bool{
 		return shell.Option(c, "-s") == shell.No && shell.Option(c, "--set") == shell.No
 	},
 	"gcloud": func(c shell.Command) bool {
-		return len(c.Verbs(2)) < 2 || c.Verbs(1)[0] == "config" || aimsAt(c, looks)
+		told := c.Verbs(5)
+		at := slices.IndexFunc(told, looks.MatchString)
+		return len(told) < 2 || told[0] == "config" || at > 0 && !slices.ContainsFunc(told[:at], alters.MatchString)
+	},
+	"fuser": func(c shell.Command) bool {
+		return shell.Option(c, "-k") == shell.No || !slices.ContainsFunc(operands(c), func(w shell.Word) bool { return !port.MatchString(w.Text) })
+	},
+	"kill-port": func(c shell.Command) bool {
+		return !slices.ContainsFunc(operands(c), func(w shell.Word) bool { return !port.MatchString(w.Text) || natsPort.MatchString(":"+w.Text) })
+	},
+	"websocat": func(c shell.Command) bool {
+		return len(c.Args()) == 1 && addresses.Loopback(c.Args()[0].Text)
+	},
+	"prisma": func(c shell.Command) bool {
+		return shell.Option(c, "--accept-data-loss") == shell.No && shell.Option(c, "--force-reset") == shell.No
+	},
+	"dotnet": func(c shell.Command) bool {
+		return !slices.Equal(c.Verbs(2), []string{"ef", "database"}) || aimsAt(c, updates)
+	},
+	"clickhouse-client": queries,
+	"openssl": func(c shell.Command) bool {
+		return c.Verb() != "s_client" || slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return r.File.Text == "/dev/null" && !r.Write })
 	},
 	"ansible-playbook": func(c shell.Command) bool {
 		return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
@@ -81,7 +105,8 @@ var limits = map[string]func(shell.Command) bool{
 	"zip": func(c shell.Command) bool { return shell.Option(c, "-m") == shell.No },
 	"npm": installs, "pnpm": installs, "yarn": installs, "bun": installs, "pip": installs, "pip3": installs, "uv": installs, "pipenv": installs, "gem": installs, "pipx": installs, "go": func(c shell.Command) bool { return !namesTell(c) && wellKnown(c) }, "npx": installs, "uvx": installs, "bunx": installs,
 	"aws": func(c shell.Command) bool {
-		return !aimsAt(c, cloudSecret)
+		words := operands(c) // what is copied has to come from there
+		return !aimsAt(c, cloudSecret) && (!slices.Equal(c.Verbs(2), []string{"s3", "cp"}) || !strings.Contains(words[len(words)-1].Text, "://"))
 	},
 	"open": opens, "xdg-open": opens, "code": edits,
 	"rsync": func(c shell.Command) bool { return !aimsAt(c, remote) },
@@ -91,7 +116,7 @@ var limits = map[string]func(shell.Command) bool{
 		if slices.Contains(c.Verbs(1), "apply") && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return dryRun.MatchString(w.Text) }) {
 			return false
 		}
-		return !aimsAt(c, clusterSecret) && shell.Option(c, "--raw*") != shell.Yes
+		return !aimsAt(c, clusterSecret) && (!slices.Contains(c.Verbs(1), "port-forward") || !guards(c) && shell.Option(c, "--address") == shell.No) && shell.Option(c, "--raw*") != shell.Yes
 	},
 	"hookctl": func(c shell.Command) bool { return len(c.Assigns) == 0 },
 	"kill":    spares, "pkill": spares, "killall": spares, "pgrep": spares, "pidof": spares,
@@ -145,7 +170,7 @@ func contains(c shell.Command) bool {
 			return slices.Contains([]string{"--services", "--images", "--volumes", "--quiet", "-q", "--profiles"}, w.Text)
 		})
 	}
-	return !slices.Contains(c.Verbs(2), "rm") || !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known || strings.HasPrefix(w.Text, "-") })
+	return !slices.Contains(c.Verbs(2), "rm") && !slices.Contains(c.Verbs(1), "rmi") || !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known || strings.HasPrefix(w.Text, "-") })
 }
 
 // ends reports whether a command stops containers.
@@ -194,11 +219,15 @@ func variables(c shell.Command) bool {
 // what git keeps for it may hold a token.
 func pushes(c shell.Command) bool {
 	verb := c.Verb()
+	if verb == "gc" {
+		return shell.Option(c, "--prune*") == shell.No
+	}
 	if verb == "apply" || verb == "am" {
 		return shell.Option(c, "--unsafe-paths") == shell.No && plain(c)
 	}
 	if verb == "config" {
-		return !aimsAt(c, gitSecret)
+		everywhere := shell.Option(c, "--global") != shell.No || shell.Option(c, "--system") != shell.No
+		return !aimsAt(c, gitSecret) && (!everywhere || shell.Option(c, "--get") == shell.Yes || shell.Option(c, "--list") == shell.Yes || shell.Option(c, "-l") == shell.Yes)
 	}
 	if verb == "update-index" { // else a file is checked out later that was never written
 		return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {

@@ -11,7 +11,7 @@ import (
 // may follow, and those that may stand beside.
 var readable = map[string]struct{ codes, flags []string }{
 	"Python":     {[]string{"-c"}, []string{"-u", "-B", "-I", "-s", "-S", "-E"}},
-	"JavaScript": {[]string{"-e", "-p", "--eval", "--print"}, []string{"--no-warnings"}},
+	"JavaScript": {[]string{"-e", "-p", "--eval", "--print"}, []string{"--no-warnings", "--input-type=module", "--input-type=commonjs"}},
 	"Ruby":       {[]string{"-e"}, nil},
 	"R":          {[]string{"-e"}, []string{"-q", "-s", "--vanilla", "--no-save", "--quiet", "--slave"}},
 	"Julia":      {[]string{"-e"}, []string{"--project", "--project=."}},
@@ -73,7 +73,7 @@ var (
 	codePath    = regexp.MustCompile(`^[\w./@ -]+$`)
 	codeModule  = regexp.MustCompile(`^(node:)?fs$`)
 	// perlReplaces is code of Perl that replaces text by text.
-	perlReplaces = regexp.MustCompile(`^\s*(s/(\\.|[^/\\@{` + "`" + `])*/(\\.|[^/\\@{` + "`" + `])*/[gimsx]*\s*;?\s*)+$`)
+	perlReplaces = regexp.MustCompile(`^\s*print( (if|unless) /(\\.|[^/\\@{` + "`" + `])*/i?)?\s*;?\s*$|^\s*(s/(\\.|[^/\\@{` + "`" + `])*/(\\.|[^/\\@{` + "`" + `])*/[gimsx]*\s*;?\s*)+$`)
 	// codeConstant is code of Ruby and PHP that prints its version.
 	codeConstant = regexp.MustCompile(`^\s*(puts|print|p|echo)\s+(RUBY_VERSION|RUBY_PLATFORM|PHP_VERSION|PHP_OS|PHP_EOL)\s*;?\s*$`)
 	// codeCalls is code of other languages that runs the project's tests, or prints a version.
@@ -149,6 +149,7 @@ func opened(code string, texts []string) (rest string, files []Redirect) {
 		}
 		return texts[i]
 	}
+	code = codeImport.ReplaceAllString(code, "\n;const $1 = require($2);\n")
 	code = codeFS.ReplaceAllStringFunc(code, func(found string) string {
 		if !codeModule.MatchString(text(codeFS.FindStringSubmatch(found)[1])) {
 			return found

@@ -7,7 +7,10 @@ import (
 
 var (
 	// codeOwn is a module that is named, or names of it.
-	codeOwn     = regexp.MustCompile(`(?:^|;)\s*(?:const|var|let)\s*(\w+|\{[\w\s,]+\})\s*=\s*require\("(\d+)"\)\s*(?:;|\n)`)
+	codeOwn = regexp.MustCompile(`(?:^|;)\s*(?:const|var|let)\s*(\w+|\{[\w\s,]+\})\s*=\s*require\("(\d+)"\)\s*(?:;|\n)`)
+	// codeImport is the same in a module, and codeParsed a name of what JSON holds.
+	codeImport  = regexp.MustCompile(`(?:^|\n)[ \t]*import[ \t]+(\w+|\{[\w\s,]+\})[ \t]+from[ \t]+("\d+")[ \t]*(?:;|\n|$)`)
+	codeParsed  = regexp.MustCompile(`(?:^|;|\n)\s*(?:const|let|var) +(\w+) *= *JSON\.parse\(`)
 	codeProject = regexp.MustCompile(`^\.{1,2}(/[\w.-]+)*/?$`)
 )
 
@@ -16,6 +19,11 @@ var (
 func ownModules(code string, text func(number string) string) (rest string, files []Redirect) {
 	modules, data := []string{}, []string{}
 	code = dataMembers(code, text)
+	for _, m := range codeParsed.FindAllStringSubmatch(code, -1) {
+		if data = append(data, m[1]); codeWords[m[1]] || powerful(m[1]) || len(data) > maxMarks {
+			return code, nil
+		}
+	}
 	rest = codeOwn.ReplaceAllStringFunc(code, func(found string) string {
 		m := codeOwn.FindStringSubmatch(found)
 		file := text(m[2])
@@ -27,7 +35,9 @@ func ownModules(code string, text func(number string) string) (rest string, file
 			if modules = append(modules, name); codeData.MatchString(file) {
 				data = append(data, name)
 			}
-			b.WriteString(";const " + name + "=0;")
+			if !codeWords[name] {
+				b.WriteString(";const " + name + "=0;")
+			}
 		}
 		files = append(files, Redirect{File: Word{Text: file, Known: true}})
 		return b.String()
@@ -36,7 +46,7 @@ func ownModules(code string, text func(number string) string) (rest string, file
 		rest = withoutMembers(rest, regexp.MustCompile(`\b`+name+`\b`))
 	}
 	for _, name := range modules {
-		if codeWords[name] || powerful(name) || len(modules) > maxMarks {
+		if powerful(name) || len(modules) > maxMarks {
 			return code, nil
 		}
 		member := regexp.MustCompile(`\b` + name + `\.(\w+)`)

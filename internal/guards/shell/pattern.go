@@ -100,7 +100,7 @@ func Option(c Command, option string) Found {
 		switch {
 		case hasOption(w.Text, option):
 			return Yes
-		case !w.Known && (w.Many || strings.HasPrefix(w.Text, "$") || strings.HasPrefix(w.Text, "`") || strings.HasPrefix(w.Text, "-")):
+		case !w.Known && !w.dated() && (w.Many || strings.HasPrefix(w.Text, "$") || strings.HasPrefix(w.Text, "`") || strings.HasPrefix(w.Text, "-")):
 			found = Maybe
 		}
 	}
@@ -112,6 +112,12 @@ func Option(c Command, option string) Found {
 		found = max(found, all)
 	}
 	return found
+}
+
+// dated reports whether a word is unknown only for what a command prints that prints no options:
+// backup-$(date +%F).tgz
+func (w Word) dated() bool {
+	return strings.Count(w.Text, "$") == 1 && !strings.Contains(w.Text, "`") && !slices.ContainsFunc(w.Runs, func(name string) bool { return name != "date" && !strings.HasPrefix(name, "+") }) && len(w.Runs) > 0
 }
 
 // cluster reports whether an option is letters behind one dash, few enough not to be

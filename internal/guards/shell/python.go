@@ -133,8 +133,11 @@ type python struct {
 	known  map[string]bool // names that were imported or given a value
 	fixed  map[string]string
 	files  []Redirect
-	frames bool // pandas or numpy are imported under another name, by which some words mean more
-	writes bool // a path may be written
+	own    map[string]bool // names of the project's own packages
+	// globbed are names that stand for each file of a pattern.
+	globbed map[string]string
+	frames  bool // pandas or numpy are imported under another name, by which some words mean more
+	writes  bool // a path may be written
 }
 
 // harmlessPython reports whether code only computes, prints, and opens files that are named
@@ -148,7 +151,7 @@ func harmlessPython(code string) (files []Redirect, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	p := python{tokens: tokens, known: map[string]bool{}, fixed: map[string]string{}}
+	p := python{tokens: tokens, known: map[string]bool{}, fixed: map[string]string{}, own: map[string]bool{}, globbed: map[string]string{}}
 	p.given()
 	for name := range p.known {
 		if powerful(name) {
@@ -156,6 +159,7 @@ func harmlessPython(code string) (files []Redirect, ok bool) {
 		}
 	}
 	p.constants()
+	p.globs()
 	for i := 0; i < len(tokens); i++ {
 		if tokens[i].kind != 'n' {
 			continue
@@ -244,6 +248,12 @@ func (p *python) name(i int) (more int, ok bool) {
 	switch {
 	case name == "import" || name == "from":
 		return p.imports(i)
+	case name == "sys" && p.at(i+1).kind == '.' && p.is(i+2, "path"):
+		return p.searches(i)
+	case name == "glob":
+		return 2, !member && p.at(i+1).kind == '.' && p.is(i+2, "glob")
+	case !member && p.own[name]:
+		return p.member(i)
 	case name == "open" && !member:
 		return p.opens(i)
 	case name == "Path":
@@ -254,7 +264,9 @@ func (p *python) name(i int) (more int, ok bool) {
 		return 0, true
 	case member && slices.Contains(frameTexts, name):
 		return 0, p.frames && p.at(i+1).kind == '(' && p.at(i+2).kind == ')'
-	case p.frames && member && slices.Contains(frameMore, name):
+	case p.frames && member && name == "load" && !p.is(i-2, "json"):
+		return p.frame(i)
+	case p.frames && member && slices.Contains(frameMore, name) && !p.is(i-2, "json"):
 		return 0, false
 	case name == "torch" && !member && p.at(i+1).kind == '.' && (p.is(i+2, "cuda") || p.is(i+2, "backends")) && p.at(i+3).kind == '.':
 		if p.is(i+4, "mps") {
@@ -277,11 +289,14 @@ func (p *python) imports(i int) (more int, ok bool) {
 	if p.at(i-1).kind != ';' && p.at(i-1).kind != ':' {
 		return 0, false
 	}
+	if more, ok := p.importsOwn(i); ok {
+		return more, true
+	}
 	from := p.is(i, "from")
 	j := i + 1
 	for ; p.at(j).kind == 'n'; j += 2 {
 		module := p.at(j).value
-		if !slices.Contains(pythonModules, module) && (from || !pythonOthers.MatchString(module)) {
+		if !slices.Contains(pythonModules, module) && (from || module != "glob") && (from || !pythonOthers.MatchString(module)) {
 			return 0, false
 		}
 		if from {
@@ -312,6 +327,10 @@ func (p *python) imports(i int) (more int, ok bool) {
 // opens is open('name'), and how it is opened.
 func (p *python) opens(i int) (more int, ok bool) {
 	text, ok := p.text(i + 2)
+	pattern, found := p.globbed[p.at(i+2).value]
+	if found && p.at(i+2).kind == 'n' {
+		text, ok = pattern, true
+	}
 	if p.at(i+1).kind != '(' || !ok {
 		return 0, false
 	}
@@ -319,6 +338,7 @@ func (p *python) opens(i int) (more int, ok bool) {
 	read := mode.kind == 't' && slices.Contains([]string{"r", "rb", "rt"}, mode.value) && (p.at(i+5).kind == ')' || p.at(i+5).kind == ',')
 	decoded := p.is(i+4, "encoding") && p.at(i+6).kind == 't' && p.at(i+7).kind == ')'
 	p.add(text, end != ')' && !read && !decoded)
+	p.files[len(p.files)-1].File.Glob = found
 	return 2, end == ')' || end == ','
 }
 
