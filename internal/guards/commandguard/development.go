@@ -129,7 +129,7 @@ flux: get version check logs stats tree diff
 migrate: version create
 perf: stat record report annotate list
 dvc: status dag diff metrics plots params doctor version list ls data repro pull fetch checkout add exp stage
-dbt: compile parse ls list test deps debug docs source run build seed snapshot
+dbt: compile parse ls list test deps debug docs source
 bq: ls show head query version
 tmux: ls list-sessions lsw list-windows capture-pane has-session has new-session new kill-session kill-window kill-pane
 screen: -ls -list
@@ -226,7 +226,7 @@ var (
 	// shippers are such programs.
 	shippers = strings.Fields("setup.py gradle gradlew sbt lein mill ant goreleaser lerna nx turbo expo eas-cli mkdocs hugo cabal stack rebar3 ko jekyll xmake ng astro remix serverless")
 	// runsTargets are programs whose arguments name targets of a project.
-	runsTargets = strings.Fields("npm-run-all run-s run-p make gmake just task rake invoke npm pnpm yarn bun gradle gradlew mvn mvnw composer flask dbt mvnd")
+	runsTargets = strings.Fields("npm-run-all run-s run-p make gmake just task rake invoke npm pnpm yarn bun gradle gradlew mvn mvnw composer flask mvnd")
 )
 
 // develops reports whether a command is one of everyday development: a program that is
@@ -310,7 +310,7 @@ func ownFile(file string, dirs []string) bool {
 // Programs that nobody knows stay in a project by these names, and with these verbs.
 var (
 	checks  = regexp.MustCompile(`^[a-z0-9_-]*(lint|fmt|test|check|docs?)$`)
-	checked = strings.Fields("version help lint test tests check fmt format build docs validate typecheck status members doctor list ls info diff synth plan compile outdated tree")
+	checked = strings.Fields("version help lint test tests check fmt format build docs validate typecheck status members doctor list synth plan compile outdated")
 	// keeper is in names of programs that keep secrets, whose lists have some.
 	keeper = regexp.MustCompile(`secret|token|env|key|cred|vault|pass|doppler|infisical|chamber|^(op|bw|rbw|age|security|teller|keeper)$|sops|gpg|berglas`)
 	// lists are verbs behind a noun, as in kind get clusters the other way around: clusters list.

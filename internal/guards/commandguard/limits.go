@@ -314,27 +314,6 @@ func usesSecret(c shell.Command) bool {
 		slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return !r.Here.Known && secret.MatchString(r.Here.Text) })
 }
 
-var (
-	query   = regexp.MustCompile(`(?i)^(-[ce]|--command=|--execute=)?\s*(select|show|describe|desc|explain|with|values|table|pragma|\\[dl]|\.(tables|schema|indexes|headers|mode|databases))`)
-	changes = regexp.MustCompile(`(?i)\b(drop|truncate|delete|update|insert|alter|create|grant|revoke|copy|into|call|do|execute|vacuum|reindex|set|reset|lock|attach|load|replace|merge|rename|kill|shutdown|flush|purge|pg_\w*(file|terminate|cancel|reload|ls)\w*|lo_\w+|dblink\w*|load_file|outfile|dumpfile|pg_shadow|pg_authid|pg_user_mappings?|authentication_string)\b`)
-)
-
-var showsCreate = regexp.MustCompile(`(?i)\bshow\s+create\s`)
-
-// queries reports whether a database is only asked: one argument is a query, and none
-// changes anything.
-func queries(c shell.Command) bool {
-	asked := false
-	for _, w := range c.Args() {
-		asked = asked || query.MatchString(w.Text) || w.Text == "-l" || w.Text == "--list"
-		if changes.MatchString(showsCreate.ReplaceAllString(w.Text, "show ")) && strings.ContainsAny(w.Text, " \t\n;") || !w.Known && strings.Contains(w.Text, "$(") {
-			return false
-		}
-	}
-	fed := slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return !r.Write })
-	return asked && !fed
-}
-
 // asksMetadata looks for the addresses at which clouds hand out keys.
 func asksMetadata(c shell.Command) shell.Found {
 	return shell.FoundIf(slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return addresses.Metadata(w.Text) }) ||

@@ -80,7 +80,9 @@ func (s source) piped(commands []Command) *feed {
 	for _, c := range commands {
 		f.from = append(f.from, c.Name())
 	}
-	if len(commands) == 1 && commands[0].Name() == "echo" {
+	if text, ok := document(commands); ok {
+		f.text, f.known = text, true
+	} else if len(commands) == 1 && commands[0].Name() == "echo" {
 		f.known = true
 		for i, w := range commands[0].Args() {
 			f.known = f.known && w.Known && !w.Glob && !strings.HasPrefix(w.Text, "-") && !strings.Contains(w.Text, `\`)
@@ -100,6 +102,15 @@ func (s source) piped(commands []Command) *feed {
 		f.of = "what " + clip(commands[len(commands)-1].Name()) + " prints"
 	}
 	return f
+}
+
+// document is the text of a here-document that cat alone writes.
+func document(commands []Command) (string, bool) {
+	if len(commands) != 1 || commands[0].Name() != "cat" || len(commands[0].Words) != 1 || len(commands[0].Redirects) != 1 {
+		return "", false
+	}
+	here := commands[0].Redirects[0].Here
+	return here.Text, here.Known && here.Text != ""
 }
 
 // filters reports whether a command leaves lines out of what it reads, and changes none.

@@ -9,7 +9,7 @@ import (
 // find runs what stands between -exec and its end, for the files that it finds.
 func (s source) find(c Command, ctx context, depth int) {
 	args, names := c.Args(), listed(c)
-	if len(names) == 0 {
+	if len(names) == 0 || slices.ContainsFunc(args, func(w Word) bool { return w.Text == "-o" || w.Text == "-or" }) { // it may run for one of them alone
 		names = []Word{{Text: "{}"}}
 	}
 	for i := 0; i < len(args); i++ {
@@ -72,12 +72,55 @@ func listed(find Command) (all []Word) {
 		return nil
 	}
 	dirs, end := Starts(find)
-	name := ""
-	tests := find.Args()[end:]
+	names := namesOf(find.Args()[end:])
+	if len(dirs) > maxDirs || len(names) > maxDirs {
+		return nil
+	}
+	for _, name := range names {
+		for _, dir := range dirs {
+			if !dir.Known {
+				return nil
+			}
+			w := Word{Text: path.Join(dir.Text, name), Known: true, Glob: dir.Glob || strings.ContainsAny(name, "*?"), Deep: true}
+			if !strings.HasPrefix(w.Text, "/") && !strings.HasPrefix(w.Text, "~") {
+				w.Text = "./" + w.Text
+			}
+			all = append(all, w)
+			if strings.ContainsAny(name[:1], "*?") { // a shell's wildcard has no name that begins with a dot
+				w.Text = w.Text[:len(w.Text)-len(name)] + ".*" + name[1:]
+				all = append(all, w)
+			}
+		}
+	}
+	return all
+}
+
+// namesOf are the names that the tests of a find look for, one for each of its alternatives. One
+// that only leaves a directory out finds nothing where another says what is printed.
+func namesOf(tests []Word) (names []string) {
+	name, prunes := "", false
+	prints := slices.ContainsFunc(tests, func(w Word) bool { return strings.HasPrefix(w.Text, "-print") || strings.HasPrefix(w.Text, "-exec") })
+	ends := func() bool {
+		skipped := prunes && prints && name == ""
+		if !skipped && (strings.Trim(name, "*?.") == "" || strings.ContainsAny(name, "[/\\")) {
+			return false
+		}
+		if !skipped {
+			names = append(names, name)
+		}
+		name, prunes = "", false
+		return true
+	}
 	for i, w := range tests {
 		switch {
-		case slices.Contains([]string{"-o", "-or", ",", "!", "-not"}, w.Text):
+		case w.Text == "-o" || w.Text == "-or":
+			if !ends() {
+				return nil
+			}
+		case slices.Contains([]string{",", "!", "-not"}, w.Text):
 			return nil
+		case w.Text == "-prune":
+			prunes = true
 		case w.Text != "-name" && w.Text != "-iname":
 		case name != "" || i+1 == len(tests) || !tests[i+1].plain():
 			return nil
@@ -85,27 +128,10 @@ func listed(find Command) (all []Word) {
 			name = tests[i+1].Text
 		}
 	}
-	if strings.Trim(name, "*?.") == "" || strings.ContainsAny(name, "[/\\") {
+	if !ends() {
 		return nil
 	}
-	if len(dirs) > maxDirs {
-		return nil
-	}
-	for _, dir := range dirs {
-		if !dir.Known {
-			return nil
-		}
-		w := Word{Text: path.Join(dir.Text, name), Known: true, Glob: dir.Glob || strings.ContainsAny(name, "*?"), Deep: true}
-		if !strings.HasPrefix(w.Text, "/") && !strings.HasPrefix(w.Text, "~") {
-			w.Text = "./" + w.Text
-		}
-		all = append(all, w)
-		if strings.ContainsAny(name[:1], "*?") { // a shell's wildcard has no name that begins with a dot
-			w.Text = w.Text[:len(w.Text)-len(name)] + ".*" + name[1:]
-			all = append(all, w)
-		}
-	}
-	return all
+	return names
 }
 
 // given are the words that xargs runs: with what it reads at the end, or in the place of

@@ -84,6 +84,9 @@ func (s source) told(c *Command, name string, ctx context) {
 	if language != nil && slices.ContainsFunc(args, func(a Word) bool { return language.MatchString(a.Text) }) {
 		c.doubt(name + " may be told to run a command")
 	}
+	if f := ctx.feed; f != nil && f.known && len(f.from) > 0 && slices.Contains(databases, name) {
+		c.Redirects = append(slices.Clip(c.Redirects), Redirect{Here: Word{Text: f.text, Known: true}})
+	}
 	if slices.Contains(readers, name) && s.mayTell(ctx.feed, language, slices.Contains(databases, name)) {
 		c.doubt(name + " may run what it reads")
 	}

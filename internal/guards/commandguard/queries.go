@@ -1,0 +1,69 @@
+package commandguard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/addresses"
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+var (
+	query   = regexp.MustCompile(`(?i)^(-[ce]|--command=|--execute=)?\s*(select|show|describe|desc|explain|with|values|table|pragma|\\[dl]|\.(tables|schema|indexes|headers|mode|databases))`)
+	changes = regexp.MustCompile(`(?i)\b(drop|truncate|delete|update|insert|alter|create|grant|revoke|copy|into|call|do|execute|vacuum|reindex|set|reset|lock|attach|load|replace|merge|rename|kill|shutdown|flush|purge|pg_\w*(file|terminate|cancel|reload|ls)\w*|lo_\w+|dblink\w*|load_file|outfile|dumpfile|pg_shadow|pg_authid|pg_user_mappings?|authentication_string)\b`)
+)
+
+var showsCreate = regexp.MustCompile(`(?i)\bshow\s+create\s`)
+
+// sqlComment is a line that says nothing to a database.
+var sqlComment = regexp.MustCompile(`(?m)^\s*--.*$`)
+
+// queries reports whether a database is only asked: one text is a query, and none changes
+// anything. A script of the project is run where the database is of this machine, as others are.
+func queries(c shell.Command) bool {
+	asked := false
+	texts := slices.Clone(c.Args())
+	for _, r := range c.Redirects {
+		switch {
+		case r.Write:
+		case r.Here.Text == "":
+			return runsScript(c, r.File)
+		default:
+			if r.Here.Text = strings.TrimSpace(sqlComment.ReplaceAllString(r.Here.Text, "")) + " "; !r.Here.Known {
+				return false
+			}
+			texts = append(texts, r.Here)
+		}
+	}
+	for i, w := range texts {
+		if w.Text == "-f" && c.Name() == "psql" && i+1 < len(c.Args()) {
+			return runsScript(c, texts[i+1])
+		}
+		asked = asked || query.MatchString(w.Text) || w.Text == "-l" || w.Text == "--list"
+		if changes.MatchString(showsCreate.ReplaceAllString(w.Text, "show ")) && strings.ContainsAny(w.Text, " \t\n;") || !w.Known && strings.Contains(w.Text, "$(") {
+			return false
+		}
+	}
+	return asked
+}
+
+var harsh = regexp.MustCompile(`(?i)drop|wipe|trunc|delete|purge|destroy|clean|reset|nuke|prod|rollback|down\b|/dev/`)
+
+// runsScript reports whether a script stands in the project and has no name that tells of harm, and
+// the database is one of this machine.
+func runsScript(c shell.Command, file shell.Word) bool {
+	if !file.Known || !strings.HasSuffix(file.Text, ".sql") || !ownFile(file.Text, c.Dirs) || harsh.MatchString(file.Text) {
+		return false
+	}
+	named := false
+	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		host := named
+		named = w.Text == "-h" || w.Text == "--host"
+		value, joined := strings.CutPrefix(w.Text, "--host=")
+		if value, short := strings.CutPrefix(w.Text, "-h"); short && value != "" {
+			return !addresses.Loopback(value)
+		}
+		return !w.Known || harsh.MatchString(w.Text) || changes.MatchString(w.Text) && strings.ContainsAny(w.Text, " ;") || (host || joined || addresses.Names(w.Text)) && !addresses.Loopback(value)
+	})
+}
