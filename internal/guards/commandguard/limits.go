@@ -70,14 +70,9 @@ var limits = map[string]func(shell.Command) bool{
 	"gcloud": func(c shell.Command) bool {
 		told := c.Verbs(5)
 		at := slices.IndexFunc(told, looks.MatchString)
-		return len(told) < 2 || told[0] == "config" || at > 0 && !slices.ContainsFunc(told[:at], alters.MatchString)
+		return len(told) < 2 || told[0] == "config" && slices.Contains([]string{"list", "get-value", "get", "configurations"}, told[1]) || at > 0 && !slices.ContainsFunc(told[:at], alters.MatchString)
 	},
-	"fuser": func(c shell.Command) bool {
-		return shell.Option(c, "-k") == shell.No || !slices.ContainsFunc(operands(c), func(w shell.Word) bool { return !port.MatchString(w.Text) })
-	},
-	"kill-port": func(c shell.Command) bool {
-		return !slices.ContainsFunc(operands(c), func(w shell.Word) bool { return !port.MatchString(w.Text) || natsPort.MatchString(":"+w.Text) })
-	},
+	"fuser": func(c shell.Command) bool { return shell.Option(c, "-k") == shell.No || freesPorts(c) }, "kill-port": freesPorts,
 	"websocat": func(c shell.Command) bool {
 		return len(c.Args()) == 1 && addresses.Loopback(c.Args()[0].Text)
 	},
@@ -89,7 +84,7 @@ var limits = map[string]func(shell.Command) bool{
 	},
 	"clickhouse-client": queries,
 	"openssl": func(c shell.Command) bool {
-		return c.Verb() != "s_client" || slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return r.File.Text == "/dev/null" && !r.Write })
+		return !slices.Contains(c.Verbs(1), "s_client") || slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return r.File.Text == "/dev/null" && !r.Write })
 	},
 	"ansible-playbook": func(c shell.Command) bool {
 		return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
@@ -105,8 +100,7 @@ var limits = map[string]func(shell.Command) bool{
 	"zip": func(c shell.Command) bool { return shell.Option(c, "-m") == shell.No },
 	"npm": installs, "pnpm": installs, "yarn": installs, "bun": installs, "pip": installs, "pip3": installs, "uv": installs, "pipenv": installs, "gem": installs, "pipx": installs, "go": func(c shell.Command) bool { return !namesTell(c) && wellKnown(c) }, "npx": installs, "uvx": installs, "bunx": installs,
 	"aws": func(c shell.Command) bool {
-		words := operands(c) // what is copied has to come from there
-		return !aimsAt(c, cloudSecret) && (!slices.Equal(c.Verbs(2), []string{"s3", "cp"}) || !strings.Contains(words[len(words)-1].Text, "://"))
+		return !aimsAt(c, cloudSecret) && (!slices.Equal(c.Verbs(2), []string{"s3", "cp"}) || copiesHere(c))
 	},
 	"open": opens, "xdg-open": opens, "code": edits,
 	"rsync": func(c shell.Command) bool { return !aimsAt(c, remote) },
@@ -116,10 +110,25 @@ var limits = map[string]func(shell.Command) bool{
 		if slices.Contains(c.Verbs(1), "apply") && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return dryRun.MatchString(w.Text) }) {
 			return false
 		}
-		return !aimsAt(c, clusterSecret) && (!slices.Contains(c.Verbs(1), "port-forward") || !guards(c) && shell.Option(c, "--address") == shell.No) && shell.Option(c, "--raw*") != shell.Yes
+		return !aimsAt(c, clusterSecret) && shell.Option(c, "--raw*") != shell.Yes
 	},
 	"hookctl": func(c shell.Command) bool { return len(c.Assigns) == 0 },
 	"kill":    spares, "pkill": spares, "killall": spares, "pgrep": spares, "pidof": spares,
+}
+
+// copiesHere reports whether aws s3 cp copies from there to here.
+func copiesHere(c shell.Command) bool {
+	words := operands(c)
+	from := words[slices.IndexFunc(words, func(w shell.Word) bool { return w.Text == "cp" })+1:]
+	return len(from) > 1 && strings.HasPrefix(from[0].Text, "s3://") && !slices.ContainsFunc(from[1:], func(w shell.Word) bool { return strings.Contains(w.Text, "://") || !w.Known })
+}
+
+// freesPorts: other servers than those of a project have ports that everybody knows.
+func freesPorts(c shell.Command) bool {
+	return !slices.ContainsFunc(operands(c), func(w shell.Word) bool {
+		number, _, _ := strings.Cut(strings.TrimPrefix(w.Text, ":"), "/")
+		return !port.MatchString(w.Text) || slices.Contains(strings.Fields("22 53 80 443 2379 3306 4222 5432 5672 6222 6379 6443 8222 9092 9200 10250 27017"), number)
+	})
 }
 
 // wraps: env without a command prints what it has.
