@@ -147,6 +147,7 @@ minikube: start status ip profile service version logs image stop
 k3d: cluster/list cluster/create cluster/start cluster/stop version node/list image/import
 amtool: check-config
 logcli: query labels series stats
+console: ! dbal:run-sql
 symfony: server:start serve server:status server:log server:stop check:requirements check:security console composer
 dune: build runtest test exec fmt clean promote
 elm: make reactor

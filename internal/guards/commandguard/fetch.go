@@ -65,7 +65,7 @@ func speaksToItself(c shell.Command) bool {
 		case w.Many || w.Glob:
 			return false
 		case len(w.Text) < 2 || w.Text[0] != '-':
-			if !addresses.Loopback(w.Text) {
+			if !addresses.Loopback(w.Text) || othersServer.MatchString(w.Text) {
 				return false
 			}
 			asked = true
@@ -77,6 +77,11 @@ func speaksToItself(c shell.Command) bool {
 	}
 	return asked
 }
+
+// othersPorts are those of servers that a project uses, and everybody knows.
+const othersPorts = "22|53|80|443|2375|2376|2379|3306|4222|5432|5672|5984|6222|6379|6443|8086|8200|8222|8500|9092|9200|10250|27017"
+
+var othersServer = regexp.MustCompile(`^(https?://)?[^/]*:(2375|2376|2379|5984|6443|8086|8200|8500|9200|10250)(/|$)`)
 
 // option reports whether an option is known, and whether its value is the next word.
 func (r requester) option(text string) (valued, ok bool) {

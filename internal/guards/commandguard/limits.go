@@ -13,7 +13,7 @@ import (
 // What arguments of these look like that are asked about.
 var (
 	showsEnvironment = regexp.MustCompile(`^[a-zA-Z]*[eE]`)
-	nothing          = regexp.MustCompile(`^/dev/null$`)
+	nothing          = regexp.MustCompile(`^/dev/(null|zero|u?random)$`)
 	cloudSecret      = regexp.MustCompile(`(?i)secret|task-definition|instance-attribute|user-?data|parameter`)
 	remote           = regexp.MustCompile(`^[^/]*:`)
 	clusterSecret    = regexp.MustCompile(`(?i)secret|^/`)
@@ -32,6 +32,8 @@ var (
 	tellsEnvironment = regexp.MustCompile(`(?i)env|config|json`)
 	routerName       = regexp.MustCompile(`(?i)\brouter\b`)
 	ownNetwork       = regexp.MustCompile(`^(none|bridge|[a-z0-9_-]*(net|network|default)[a-z0-9_-]*)$`)
+	servers          = regexp.MustCompile(`^(postgres(ql)?|mysqld?|mariadbd?|mongod|redis-server|nginx|dockerd?|containerd|kubelet|systemd|sshd|launchd|WindowServer|Finder|loginwindow|Xorg)$`)
+	zero             = regexp.MustCompile(`^zero$`)
 	everyProcess     = regexp.MustCompile(`^1$|^[.^$*]+$`)
 )
 
@@ -72,7 +74,9 @@ var limits = map[string]func(shell.Command) bool{
 		at := slices.IndexFunc(told, looks.MatchString)
 		return len(told) < 2 || told[0] == "config" && slices.Contains([]string{"list", "get-value", "get", "configurations"}, told[1]) || at > 0 && !slices.ContainsFunc(told[:at], alters.MatchString)
 	},
-	"fuser": func(c shell.Command) bool { return shell.Option(c, "-k") == shell.No || freesPorts(c) }, "kill-port": freesPorts,
+	"manage.py": func(c shell.Command) bool { return !aimsAt(c, zero) },
+	"console":   func(c shell.Command) bool { return !aimsAt(c, grave) && !aimsAt(c, tellsEnvironment) },
+	"fuser":     func(c shell.Command) bool { return shell.Option(c, "-k") == shell.No || freesPorts(c) }, "kill-port": freesPorts,
 	"websocat": func(c shell.Command) bool {
 		return len(c.Args()) == 1 && addresses.Loopback(c.Args()[0].Text)
 	},
@@ -125,11 +129,10 @@ func copiesHere(c shell.Command) bool {
 
 // freesPorts: other servers than those of a project have ports that everybody knows.
 func freesPorts(c shell.Command) bool {
-	return !slices.ContainsFunc(operands(c), func(w shell.Word) bool {
-		number, _, _ := strings.Cut(strings.TrimPrefix(w.Text, ":"), "/")
-		return !port.MatchString(w.Text) || slices.Contains(strings.Fields("22 53 80 443 2379 3306 4222 5432 5672 6222 6379 6443 8222 9092 9200 10250 27017"), number)
-	})
+	return !slices.ContainsFunc(operands(c), func(w shell.Word) bool { return !port.MatchString(w.Text) || othersPort.MatchString(w.Text) })
 }
+
+var othersPort = regexp.MustCompile(`^:?(` + othersPorts + `)(/|$)`)
 
 // wraps: env without a command prints what it has.
 func wraps(c shell.Command) bool {
@@ -300,7 +303,7 @@ func prints(c shell.Command) bool { return !c.Writes() }
 // spares reports whether a command stops or looks for other processes than the first one,
 // all of a user, and those that guard the agent.
 func spares(c shell.Command) bool {
-	return !guards(c) && !aimsAt(c, everyProcess) && !aimsAt(c, routerName) && (c.Name() == "kill" || shell.Option(c, "-u") == shell.No && shell.Option(c, "-U") == shell.No)
+	return !guards(c) && !aimsAt(c, everyProcess) && !aimsAt(c, servers) && !aimsAt(c, routerName) && (c.Name() == "kill" || shell.Option(c, "-u") == shell.No && shell.Option(c, "-U") == shell.No)
 }
 
 // connects reports whether a redirection of bash opens a connection.

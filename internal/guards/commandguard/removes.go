@@ -120,7 +120,7 @@ func removesHere(c shell.Command) shell.Found {
 		}
 	case "git":
 		if c.Verb() == "rm" && shell.Option(c, "--cached") == shell.No {
-			return min(here(c), shell.FoundIf(slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Deep })))
+			return min(here(c), shell.FoundIf(recursive(c) == shell.Yes || slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Deep })))
 		}
 	case "rm", "rimraf", "trash":
 		if slices.ContainsFunc(operands(c), everyOfKind) {

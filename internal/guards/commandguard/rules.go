@@ -60,7 +60,7 @@ var rules = sync.OnceValue(func() []rule {
 // askedAbout is what a person decides, by the reason.
 var askedAbout = map[string][]string{
 	"it throws changes away that git can't bring back": {
-		"git reset --hard", "git clean -f", "git clean --force", "git checkout .", "git stash clear", "git stash drop", "git branch -D",
+		"git reset --hard", "git reset --merge", "git clean -f", "git clean --force", "git checkout .", "git stash clear", "git stash drop", "git branch -D",
 		"git filter-branch", "git filter-repo", "git update-ref -d", "git reflog expire",
 	},
 	"it removes a branch or tag of a remote":      {"git push --delete", "git push -d", "git push --prune", "git push * :*"},
@@ -104,7 +104,7 @@ func changesRoot(c shell.Command) shell.Found {
 }
 
 // everyNumber prints the numbers of all processes.
-var everyNumber = regexp.MustCompile(`^\$\(\s*ps( +(-[eAaxo]+|[aux]+|-o *\w+=?|\w+=))*\s*\)$`)
+var everyNumber = regexp.MustCompile(`^\$\(\s*ps( +(-[eAaxo]+|[aux]+|-o *\w+=?|\w+=))*\s*(\|\s*awk\s+'\{\s*print \$\d+;?\s*\}'\s*)?\)$`)
 
 // killsAll: the process -1 is every one; as the first argument it is a signal.
 func killsAll(c shell.Command) shell.Found {

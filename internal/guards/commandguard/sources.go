@@ -18,6 +18,13 @@ func removesSources(c shell.Command) shell.Found {
 	switch name := c.Name(); {
 	case name == "rsync":
 		c = mirrored(c)
+	case name == "find" && deletes(c) && !limited(c):
+		c = start(c)
+	case name == "mv":
+		words := operands(c)
+		if len(words) < 2 || len(c.Dirs) == 0 || !absolute(located(words[len(words)-1].Text)) || strings.HasPrefix(words[len(words)-1].Text, c.Dirs[0]+"/") {
+			return shell.No
+		}
 	case name == "git" && c.Verb() == "rm" && shell.Option(c, "--cached") == shell.No, name == "rimraf", name == "trash":
 	case name != "rm" || recursive(c) == shell.No:
 		return shell.No
@@ -32,7 +39,7 @@ func removesSources(c shell.Command) shell.Found {
 }
 
 // erasing is a script of sed or Perl after which nothing is left of a file.
-var erasing = regexp.MustCompile(`^\s*((1,\$|1,9{3,}|/\^?(\.\*)?\$?/|/\./)?\s*d|s(/\^?\.\*(\\n)?\$?//|\|\.\*\||#\.\*##)[gmsI]*)\s*;?\s*$`)
+var erasing = regexp.MustCompile(`^\s*((1,\$|1,\d{3,}|/\^?(\.\*)?\$?/|/\./)?\s*d|s(/\^?\.\*(\\n)?\$?//|\|\.\*\||#\.\*##)[gmsI]*)\s*;?\s*$`)
 
 // blanks says whether a command leaves nothing in files that it is given.
 func blanks(c shell.Command) shell.Found {
@@ -40,12 +47,19 @@ func blanks(c shell.Command) shell.Found {
 	switch c.Name() {
 	case "cat":
 		return shell.FoundIf(c.Writes() && len(operands(c)) > 0 && !slices.ContainsFunc(operands(c), func(w shell.Word) bool { return !null(w) }))
+	case "echo", "printf": // not a line end, which may be added
+		return shell.FoundIf(c.Writes() && (c.Name() == "echo") == (len(c.Args()) == 1 && c.Args()[0].Text == "-n") && len(c.Args()) == 1 && slices.Contains([]string{"", "-n"}, c.Args()[0].Text))
+	case "head":
+		return shell.FoundIf(c.Writes() && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == "0" || w.Text == "-c0" || w.Text == "-n0" }))
 	case "tee":
 		return shell.FoundIf(slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return !r.Write && null(r.File) }))
 	case "ln":
 		words := operands(c)
 		return shell.FoundIf(len(words) > 1 && null(words[0]))
 	case "sed", "gsed", "perl", "ruby":
+		if strings.HasSuffix(c.Name(), "sed") && inPlace(c) && shell.Option(c, "-n") == shell.Yes {
+			return shell.Yes // only what it prints stays
+		}
 		return shell.FoundIf(inPlace(c) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return erasing.MatchString(w.Text) || c.Name() == "perl" && w.Text == "" }))
 	}
 	return shell.No

@@ -15,7 +15,7 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 			"**/.netrc", "**/_netrc", "~/.pgpass", "~/.my.cnf", "**/.git-credentials", "**/.npmrc", "**/.pypirc", "~/.yarnrc.yml", "~/.nuget/nuget/**", "~/.vault-token", "~/.terraform.d/credentials.tfrc.json",
 			"~/.cargo/{credentials,credentials.toml}", "~/.gem/credentials", "~/.m2/settings.xml",
 			"~/.claude/.credentials.json", "~/.codex/auth.json", "~/.gemini/oauth_creds.json", "~/.local/share/opencode/auth.json", "~/.config/github-copilot/{apps,hosts}.json",
-			"~/.password-store/**", "~/.mozilla/**", "~/.config/google-chrome/**", "~/library/keychains/**", "~/.local/share/keyrings/**", "~/.bash_history", "~/.zsh_history",
+			"~/.password-store/**", "~/.mozilla/**", "~/.config/google-chrome/**", "~/library/keychains/**", "~/.local/share/keyrings/**", "~/.bash_history", "~/.zsh_history", "~/.local/share/fish/fish_history",
 			"**/.env", "**/.env.{local,production,staging,development,test}", "**/.envrc", "**/{prod,production,staging,secrets}.env", "**/id_rsa", "**/id_ed25519", "**/id_ecdsa",
 			"**/id_dsa", "**/.{env.*.local,htpasswd}", "**/.env.{prod,dev,stage,qa,ci,live,secret,secrets,backup,bak,old}", "**/*.{tfstate,tfstate.backup}",
 			"**/{key,keystore,signing}.properties", "**/*{service,_,-}account*key*.json", "**/*service{,_,-}account*.json", "**/*firebase-adminsdk*.json", "**/*.{p8,p12,pfx,jks,keystore,kdbx,ppk}", "**/*key*.pem", "**/wp-config.php", "**/appsettings.{production,prod,staging,local}.json", "~/.gradle/gradle.properties", "**/auth.json", "~/.terraformrc", "~/.config/pip/**", "~/.pip/**",

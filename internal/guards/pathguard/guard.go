@@ -181,11 +181,17 @@ func (p policy) partly(a access) decision.Finding {
 func (a access) sweeps(pattern paths.Pattern) bool {
 	name, anywhere := strings.CutPrefix(strings.TrimSuffix(pattern.String(), "/**"), "**/")
 	base := path.Base(a.path.Text)
+	if slices.Contains(secretEnds, path.Ext(base)) && strings.HasSuffix(strings.TrimSuffix(pattern.String(), "/**"), path.Ext(base)) {
+		return false
+	}
 	if end := base[strings.LastIndexAny(base, "*?]}")+1:]; strings.HasPrefix(name, "*") && paths.Resolve("/x"+end, "").MayBe(pattern) {
 		return false
 	}
 	return anywhere && (a.deep || !strings.Contains(name, "/")) && (strings.HasPrefix(base, "*") || strings.HasPrefix(base, ".*.") || strings.HasPrefix(name, "*"))
 }
+
+// secretEnds are of names that most secrets have, and few other files.
+var secretEnds = strings.Fields(".pem .key .p12 .pfx .jks .keystore .kdbx .ppk")
 
 // root is the directory where the agent works. What a call says of that counts for nothing.
 func root(ev events.Event) paths.Path {

@@ -65,7 +65,7 @@ var (
 	// to be loaded, to be asked for its version, or to be opened by the module fs.
 	codeNamed = regexp.MustCompile(`\brequire\("(\d+)"\)(?:\.(version\b|(?:readFileSync|existsSync|writeFileSync)\("(\d+)"))?|\bfs\.(readFileSync|existsSync|writeFileSync)\("(\d+)"`)
 	// codeEmpties is code that leaves nothing in a file.
-	codeEmpties = regexp.MustCompile(`(write_text|write|writeFileSync)\(([^,()]*,)?\s*(''|"")\s*[,)]|\.truncate\(|^\s*open\([^()]*,\s*(mode=)?['"]wb?['"]\)(\.close\(\))?[\s;]*$`)
+	codeEmpties = regexp.MustCompile(`(write_text|write|writeFileSync)\(([^,()]*,)?\s*(''|"")\s*[,)]|\.truncate\(|\bopen\([^()]*,\s*(mode=)?['"]wb?['"]\)\.close\(\)|^\s*open\([^()]*,\s*(mode=)?['"]wb?['"]\)(\.close\(\))?[\s;]*$`)
 	codeVersion = regexp.MustCompile(`\bprocess\.(versions?|arch|platform)\b`)
 	codeFS      = regexp.MustCompile(`(?:^|;)\s*(?:const|var|let) fs *= *require\("(\d+)"\) *(;|\n)`)
 	codePackage = regexp.MustCompile(`^[a-z@][\w@-]*(/[\w-][\w.-]*)*$`)
