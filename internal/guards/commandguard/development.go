@@ -69,24 +69,24 @@ hatch: run test build env version fmt new
 conda: activate deactivate install create list info env/list env/create env/export env/update run search update
 bundle: install exec check list show outdated update info add config
 gem: install list env which info search build
-composer: install require update show validate dump-autoload outdated test run-script run
+composer: install require update show validate dump-autoload outdated test run-script run phpstan lint cs cs-fix stan check analyse fix format cs-check
 go: clean build test vet fmt mod run generate install get list version env doc tool work help
-cargo: build b test t run r check c clippy fmt doc add remove rm update bench tree metadata fetch init new nextest expand audit deny machete outdated search version help vendor llvm-cov clean fix package install miri size objdump nm bloat llvm-lines asm tarpaulin hack udeps sort msrv semver-checks geiger zigbuild fuzz insta mutants tauri sqlx
+cargo: build b test t run r check c clippy fmt doc add remove rm update bench tree metadata fetch init new nextest expand audit deny machete outdated search version help vendor llvm-cov clean fix package install miri size objdump nm bloat llvm-lines asm tarpaulin hack udeps sort msrv semver-checks geiger zigbuild fuzz insta mutants tauri sqlx watch
 opam: list install switch show info exec
 pod: install update list outdated repo/update
 conan: install list search profile create
 vcpkg: install list search
 nix: build develop shell fmt search flake/check flake/show flake/update flake/metadata flake/lock
 rustup: show component target toolchain update default which doc
-dotnet: ef/migrations ef/dbcontext build test run restore format new add list publish watch tool clean sln ef/database
+dotnet: ef/migrations ef/dbcontext build test run restore format new add list publish watch tool clean sln ef/database csharpier outdated
 mix: test compile deps deps.tree deps.get format credo dialyzer phx.server deps.compile ecto.migrate ecto.create help phx.routes *.gen.* ecto.migrations
 swift: build test run package
 dart: analyze format test run pub/get pub/add pub/upgrade pub/outdated pub/deps pub/run fix
 setup.py: build build_ext develop install test bdist_wheel sdist egg_info check --version
 flutter: analyze test run build pub/get pub/add pub/upgrade pub/outdated pub/deps pub/run format doctor create clean devices
-rails: s server t test routes g generate new db:migrate db:create db:prepare db:migrate:status db:version zeitwerk:check stats notes about assets:precompile
-rake: test spec default build routes lint rubocop db:migrate db:create db:prepare assets:precompile -T -P -AT
-manage.py: runserver test migrate makemigrations check collectstatic showmigrations startapp makemessages compilemessages sqlmigrate
+rails: s server t test routes g generate new db:migrate db:create db:prepare db:migrate:status db:version zeitwerk:check stats notes about assets:precompile db:seed
+rake: test spec default build routes lint rubocop db:migrate db:create db:prepare assets:precompile -T -P -AT db:seed
+manage.py: runserver test migrate makemigrations check collectstatic showmigrations startapp makemessages compilemessages sqlmigrate loaddata diffsettings inspectdb
 django-admin: startproject startapp check makemessages compilemessages
 artisan: serve test migrate migrate:status route:list make:* list about config:cache optimize cache:clear config:clear route:clear route:cache view:clear view:cache optimize:clear queue:work queue:listen schedule:list storage:link event:list
 flask: run routes db/upgrade db/migrate db/init db/current db/history --debug
@@ -107,7 +107,7 @@ docker: history image/history cp inspect compose/config run exec compose/exec co
 podman: run exec compose/exec compose/run build ps images logs pull version info compose/up compose/build compose/ps compose/logs stop start restart stats top tag
 docker-compose: run exec up build ps logs pull stop start restart top images down version
 podman-compose: run exec up build ps logs pull stop start restart down
-kubectl: apply get describe logs explain api-resources api-versions version cluster-info top diff wait rollout/status rollout/history config/get-contexts config/current-context config/get-clusters auth/can-i auth/whoami kustomize events completion help
+kubectl: apply get describe logs explain api-resources api-versions version cluster-info top diff wait rollout/status rollout/history config/get-contexts config/current-context config/get-clusters auth/can-i auth/whoami kustomize events completion help config/view
 helm: diff list ls status history template lint show search repo/list repo/add repo/update dependency dep version verify pull package create get/notes get/metadata
 kustomize: build version cfg
 terraform: show state/list init plan validate fmt version providers graph get workspace/list workspace/show test modules
@@ -120,7 +120,7 @@ az: account/show account/list group/list group/show vm/list version */list */sho
 gh: pr/list pr/view pr/create pr/checkout pr/diff pr/checks pr/status pr/comment pr/ready pr/edit pr/review issue/list issue/view issue/create issue/comment issue/edit issue/status run/list run/view run/watch run/download run/rerun repo/view repo/clone repo/list release/list release/view workflow/list workflow/view search api browse auth/status label/list status version repo/set-default cache/list gist/list gist/view release/download ruleset/list ruleset/view pr/update-branch project/list project/view issue/develop
 glab: mr/list mr/view mr/create mr/checkout mr/diff issue/list issue/view ci/list ci/view repo/view
 systemctl: status is-active is-enabled list-units list-unit-files list-timers cat
-redis-cli: ping get mget keys scan info ttl pttl exists type llen lrange scard smembers hget hgetall hkeys zrange zcard dbsize time strlen
+redis-cli: ping get mget keys scan info ttl pttl exists type llen lrange scard smembers hget hgetall hkeys zrange zcard dbsize time strlen --scan
 argocd: app/list app/get app/diff app/history
 supabase: status start stop gen db/diff db/lint migration/new migration/list
 skaffold: diagnose render version lint
@@ -289,7 +289,7 @@ func targeted(c shell.Command) shell.Command {
 // rehearses reports whether a program only does as if it published.
 func rehearses(c shell.Command) bool {
 	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
-		return w.Text == "--snapshot" || w.Text == "--dry-run" || w.Text == "--skip=publish"
+		return w.Text == "--snapshot" || w.Text == "publishToMavenLocal" || w.Text == "--dry-run" || w.Text == "--skip=publish"
 	})
 }
 
@@ -345,7 +345,7 @@ func asks(c shell.Command) bool {
 func does(c shell.Command, verbs []string) bool {
 	told := c.Verbs(2)
 	if len(told) == 0 {
-		return len(c.Args()) == 0 || len(c.Args()) == 1 && (c.Args()[0].Text == "-v" || c.Args()[0].Text == "-h" || slices.Contains(verbs, c.Args()[0].Text))
+		return len(c.Args()) == 0 || c.Args()[0].Text == "--scan" && slices.Contains(verbs, "--scan") || len(c.Args()) == 1 && (c.Args()[0].Text == "-v" || c.Args()[0].Text == "-h" || slices.Contains(verbs, c.Args()[0].Text))
 	}
 	if verbs[0] == "!" {
 		return !slices.Contains(verbs, told[0])

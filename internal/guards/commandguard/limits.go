@@ -64,7 +64,8 @@ var limits = map[string]func(shell.Command) bool{
 	},
 	"deno": func(c shell.Command) bool { return !aimsAt(c, fromElsewhere) && wellKnown(c) },
 	"cargo": func(c shell.Command) bool {
-		return shell.Option(c, "--git") == shell.No && shell.Option(c, "--index") == shell.No && shell.Option(c, "--registry") == shell.No && wellKnown(c)
+		return shell.Option(c, "--git") == shell.No && shell.Option(c, "--index") == shell.No && shell.Option(c, "--registry") == shell.No && wellKnown(c) &&
+			(!slices.Contains(c.Verbs(1), "watch") || shell.Option(c, "-s") == shell.No && shell.Option(c, "--shell") == shell.No)
 	},
 	"date": func(c shell.Command) bool {
 		return shell.Option(c, "-s") == shell.No && shell.Option(c, "--set") == shell.No
@@ -114,7 +115,7 @@ var limits = map[string]func(shell.Command) bool{
 		if slices.Contains(c.Verbs(1), "apply") && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return dryRun.MatchString(w.Text) }) {
 			return false
 		}
-		return !aimsAt(c, clusterSecret) && shell.Option(c, "--raw*") != shell.Yes
+		return !aimsAt(c, clusterSecret) && shell.Option(c, "--raw*") != shell.Yes && shell.Option(c, "--flatten") == shell.No
 	},
 	"hookctl": func(c shell.Command) bool { return len(c.Assigns) == 0 },
 	"kill":    spares, "pkill": spares, "killall": spares, "pgrep": spares, "pidof": spares,

@@ -12,7 +12,7 @@ import (
 var readable = map[string]struct{ codes, flags []string }{
 	"Python":     {[]string{"-c"}, []string{"-u", "-B", "-I", "-s", "-S", "-E"}},
 	"JavaScript": {[]string{"-e", "-p", "--eval", "--print"}, []string{"--no-warnings", "--input-type=module", "--input-type=commonjs"}},
-	"Ruby":       {[]string{"-e"}, nil},
+	"Ruby":       {[]string{"-e"}, []string{"-rjson", "-ryaml", "-rset", "-rdate", "-rtime"}},
 	"R":          {[]string{"-e"}, []string{"-q", "-s", "--vanilla", "--no-save", "--quiet", "--slave"}},
 	"Julia":      {[]string{"-e"}, []string{"--project", "--project=."}},
 	"Elixir":     {[]string{"-e"}, nil},
@@ -74,8 +74,6 @@ var (
 	codeModule  = regexp.MustCompile(`^(node:)?fs$`)
 	// perlReplaces is code of Perl that replaces text by text.
 	perlReplaces = regexp.MustCompile(`^\s*print( (if|unless) /(\\.|[^/\\@{` + "`" + `])*/i?)?\s*;?\s*$|^\s*(s/(\\.|[^/\\@{` + "`" + `])*/(\\.|[^/\\@{` + "`" + `])*/[gimsx]*\s*;?\s*)+$`)
-	// codeConstant is code of Ruby and PHP that prints its version.
-	codeConstant = regexp.MustCompile(`^\s*(puts|print|p|echo)\s+(RUBY_VERSION|RUBY_PLATFORM|PHP_VERSION|PHP_OS|PHP_EOL)\s*;?\s*$`)
 	// codeCalls is code of other languages that runs the project's tests, or prints a version.
 	codeCalls = map[string]*regexp.Regexp{
 		"R":      regexp.MustCompile(`^\s*((library\(\w+\)\s*;\s*)?(print\()?packageVersion\(["']\w+["']\)\)?|(testthat::test_(dir|file|local)|devtools::(test|check|document|load_all))\((["'][\w./-]+["'])?\)|sessionInfo\(\)|R\.version\.string)\s*;?\s*$`),
@@ -86,7 +84,7 @@ var (
 	codeIndex  = regexp.MustCompile(`[\w$\])"]\s*\[`)
 	codePrefix = regexp.MustCompile(`[\w.]"\d`)
 	// codeSet is a name that the code gives a value, or takes from a loop.
-	codeSet = regexp.MustCompile(`(?m)(?:^|;)\s*(?:(?:const|let|var) +)?(\w+) *=[^=]|\bfor +(\w+)(?: *, *(\w+))? +in\b|\blambda +(\w+) *:|\b(\w+) *=>|\((\w+) *, *(\w+)\) *=>`)
+	codeSet = regexp.MustCompile(`(?m)(?:^|;)\s*(?:(?:const|let|var) +)?(\w+) *=[^=]|\bfor +(\w+)(?: *, *(\w+))? +in\b|\blambda +(\w+) *:|\b(\w+) *=>|\((\w+) *, *(\w+)\) *=>|\bfor *\((?:const|let|var) +(\w+) +of\b`)
 )
 
 // harmlessCode reports whether code only computes, prints, and opens files that are named where
@@ -102,7 +100,7 @@ func harmlessCode(code, language string) (files []Redirect, ok bool) {
 	case "Perl":
 		return nil, perlReplaces.MatchString(code)
 	case "Ruby", "PHP":
-		return nil, codeConstant.MatchString(code)
+		return harmlessLine(code, language)
 	case "R", "Julia", "Elixir":
 		return nil, codeCalls[language].MatchString(code)
 	}
@@ -119,6 +117,7 @@ func harmlessCode(code, language string) (files []Redirect, ok bool) {
 		return nil, false
 	}
 	code, files = opened(code, texts)
+	code = codeNth.ReplaceAllString(code, "$1")
 	if strings.ContainsAny(code, "`\\@#") || codePrefix.MatchString(code) || codeIndex.MatchString(code) {
 		return nil, false
 	}
@@ -133,7 +132,10 @@ func harmlessCode(code, language string) (files []Redirect, ok bool) {
 	}
 	for _, at := range codeName.FindAllStringIndex(code, -1) {
 		name, member := code[at[0]:at[1]], strings.HasSuffix(strings.TrimSpace(code[:at[0]]), ".")
-		if !codeWords[name] && (member || !given[name]) {
+		if codeWords[name] || jsWords[name] || member && ofGiven(code, at, given) {
+			continue
+		}
+		if member || !given[name] {
 			return nil, false
 		}
 	}

@@ -27,19 +27,26 @@ func ownModules(code string, text func(number string) string) (rest string, file
 	rest = codeOwn.ReplaceAllStringFunc(code, func(found string) string {
 		m := codeOwn.FindStringSubmatch(found)
 		file := text(m[2])
-		if !codeProject.MatchString(file) {
+		computes := codeComputes.MatchString(file)
+		if !computes && !codeProject.MatchString(file) {
 			return found
 		}
 		var b strings.Builder
 		for name := range strings.FieldsFuncSeq(m[1], func(r rune) bool { return strings.ContainsRune("{}, \t\n", r) }) {
-			if modules = append(modules, name); codeData.MatchString(file) {
-				data = append(data, name)
+			switch {
+			case computes:
+			case codeData.MatchString(file):
+				data, modules = append(data, name), append(modules, name)
+			default:
+				modules = append(modules, name)
 			}
-			if !codeWords[name] {
+			if !codeWords[name] && !jsWords[name] {
 				b.WriteString(";const " + name + "=0;")
 			}
 		}
-		files = append(files, Redirect{File: Word{Text: file, Known: true}})
+		if !computes {
+			files = append(files, Redirect{File: Word{Text: file, Known: true}})
+		}
 		return b.String()
 	})
 	for _, name := range data {

@@ -102,7 +102,7 @@ var pythonWords = strings.Fields(`with as def return try except finally raise as
 	writer writerow writerows DictWriter writeheader fieldnames delimiter safe_load safe_dump
 	compile escape span MULTILINE DOTALL IGNORECASE VERBOSE M S I subn lstrip rstrip find rfind partition rpartition splitext title capitalize isdigit isalpha isupper islower isspace zfill ljust rjust center remove pop insert extend update copy setdefault add discard clear
 	parse walk dump FunctionDef AsyncFunctionDef ClassDef Import ImportFrom Call Name Attribute lineno body id attr func iter_child_nodes literal_eval
-	shape columns dtype head describe total_seconds timestamp fromisoformat`)
+	timezone utc astimezone tzinfo ZoneInfo zoneinfo shape columns dtype head describe total_seconds timestamp fromisoformat`)
 
 // pythonModules may be imported; what of pythonOthers is used has to be one of a few things.
 var (

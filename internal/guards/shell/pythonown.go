@@ -11,7 +11,7 @@ var (
 	// script of the project, too.
 	ownRoots = strings.Fields("app src api core backend server main models utils lib tests services common helpers pkg schemas routes handlers parser")
 	// reaches is in names of what reaches further than a look at the project.
-	reaches = regexp.MustCompile(`(?i)^(os|sys|subprocess|shutil|socket|importlib|builtins|pty|ctypes|requests|httpx|urllib|pathlib|path|run|open|eval|exec|system)$|drop|delet|truncat|flush|purge|destroy|wipe|reset|remove|unlink|rmtree|rmdir|rename|secret|token|passw|credential|_key|_url|dsn|environ|deploy|send|publish|upload|settings|config|command|shell|popen|spawn`)
+	reaches = regexp.MustCompile(`(?i)^(os|sys|subprocess|shutil|socket|importlib|builtins|pty|ctypes|requests|httpx|urllib|pathlib|path|run|open|eval|exec|system)$|drop|delet|truncat|flush|purge|destroy|wipe|reset|remove|unlink|rmtree|rmdir|rename|secret|token(s|_|$)|passw|credential|_key|_url|dsn|environ|deploy|send|publish|upload|settings|config|command|shell|popen|spawn`)
 	ownDir  = regexp.MustCompile(`^\.?(/?[\w-][\w.-]*)*$`)
 )
 
