@@ -21,7 +21,7 @@ func wordsOf(text string) map[string]bool {
 
 var lineCodes = map[string]lineCode{
 	"Ruby": {wordsOf(`puts p print require json yaml time date set JSON YAML Time Date Math Set parse safe_load pretty_generate now today at to_s to_i to_f to_a to_h to_json iso8601 strftime year sqrt PI
-		sum size length count first last join sort sort_by uniq reverse max min inspect keys values key dig upcase downcase capitalize strip split lines chars each map select reject include nil true false x
+		sum size length count first last join sort sort_by uniq reverse max min inspect keys values key dig upcase downcase capitalize strip split lines chars each map select reject include nil true false
 		RUBY_VERSION RUBY_PLATFORM`), regexp.MustCompile(`\bFile\.read\((["'][\w./-]+["'])\)`)},
 	"PHP": {wordsOf(`echo print print_r var_dump var_export json_encode json_decode JSON_PRETTY_PRINT strlen count implode explode array_keys array_values array_sum range date time
 		strtoupper strtolower ucfirst trim str_repeat number_format round floor ceil max min sqrt intdiv phpversion md5 sha1 hash base64_encode uniqid random_int true false null
@@ -34,8 +34,8 @@ var lineText = regexp.MustCompile(`"[^"\\#$` + "`" + `]*"|'[^'\\]*'`)
 // lineCalls is a text, or what code returns, that is called.
 var lineCalls = regexp.MustCompile(`[0-9)\]]\s*\(|&\s*[0-9(]`)
 
-// harmlessLine is harmlessCode of such a line: it has no variable but x, no block of more than
-// names that are known, and nothing that runs a text.
+// harmlessLine is harmlessCode of such a line: each of its names is known, and nothing
+// runs a text.
 func harmlessLine(code, language string) (files []Redirect, ok bool) {
 	known := lineCodes[language]
 	if len(code) > maxCode {
