@@ -38,7 +38,7 @@ eslint prettier jest vitest mocha ava tap nyc c8 playwright cypress next nuxt vi
 hugo mockery swag dlv terraform-docs k6 hey ab wrk shellcheck shfmt bats hadolint yamllint actionlint jsonlint ajv spectral vale codespell typos markdown-link-check lychee semgrep tfsec tflint checkov kubeconform kubeval trivy grype syft gitleaks trufflehog act
 rspec rubocop standardrb sorbet srb brakeman rails-erb-lint jekyll phpunit phpstan psalm php-cs-fixer pest pint mix-format dialyzer credo rebar3 xcodebuild xcrun swiftlint swiftformat adb ktlint detekt dotnet-format zig nim crystal
 uvicorn gunicorn fastapi hypercorn django celery puma unicorn streamlit
-torchrun deepspeed papermill tensorboard trash otool lipo plutil sidekiq elm-test elm-format elm-review openapi-typescript openapi-generator openapi-generator-cli graphql-codegen gqlgen orval quicktype json2ts ncc kill-port fuser
+torchrun deepspeed papermill tensorboard trash otool lipo plutil sidekiq elm-test elm-format elm-review openapi-typescript openapi-generator openapi-generator-cli graphql-codegen gqlgen orval quicktype json2ts ncc kill-port fuser json-server
 infection rector phpcs phpcbf deptrac behat codecept erb_lint erblint haml-lint reek solargraph checkstyle pmd ktfmt google-java-format scalafmt scalafix xcodegen swiftgen csharpier hlint ormolu fourmolu stylish-haskell clj-kondo cljfmt
 nbqa nbstripout jupytext interrogate refurb pyupgrade autoflake docformatter pytype pyre ty basedpyright deptry mutmut scalene memray py-spy kernprof sqlfluff sqruff pyinstaller nuitka
 tsd attw tsgo oxfmt dprint rome xo standard ts-prune unimported jscpd plop hygen tsc-watch tsc-alias wasm-pack wasm-opt wat2wasm mdbook zola eleventy docusaurus vuepress vitepress asciidoctor plantuml d2

@@ -119,11 +119,15 @@ func TestCodeOfTheProject(t *testing.T) {
 		`node --input-type=module -e "import { exec } from 'child_process'; exec('id')"`:             chain.AskUser,
 		`node -e "const path = require('path'); console.log(path.resolve('a'))"`:                     "",
 		`node -e "const os = require('os'); console.log(os.userInfo())"`:                             chain.AskUser,
-		`ruby -e 'puts [1,2].sum'`:               "",
-		`ruby -e 'puts "x".send("system")'`:      chain.AskUser,
-		`php -r 'echo json_encode(["a" => 1]);'`: "",
-		`php -r '("system")("id");'`:             chain.AskUser,
-		`perl -ne 'print if /error/' a.log`:      "",
+		`python3 -c "import os; print(os.path.exists('a'), os.listdir('src'))"`:                      "",
+		`python3 -c "import os; os.remove('a')"`:                                                     chain.AskUser,
+		`python3 -c "import os; print(os.environ)"`:                                                  chain.AskUser,
+		`python3 -c "import sys; p = sys.path; p.insert(0, '/tmp'); from app import x; x()"`:         chain.AskUser,
+		`ruby -e 'puts [1,2].sum'`:                                                                   "",
+		`ruby -e 'puts "x".send("system")'`:                                                          chain.AskUser,
+		`php -r 'echo json_encode(["a" => 1]);'`:                                                     "",
+		`php -r '("system")("id");'`:                                                                 chain.AskUser,
+		`perl -ne 'print if /error/' a.log`:                                                          "",
 	} {
 		if got := judge(t, commandguard.Options{Otherwise: decision.Ask, Development: true}, "Bash", line); got.Action != want {
 			t.Errorf("%q: %q (%s); want %q", line, got.Action, got.Reason, want)

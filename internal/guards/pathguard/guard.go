@@ -191,7 +191,7 @@ func (a access) sweeps(pattern paths.Pattern) bool {
 }
 
 // secretEnds are of names that most secrets have, and few other files.
-var secretEnds = strings.Fields(".pem .key .p12 .pfx .jks .keystore .kdbx .ppk")
+var secretEnds = strings.Fields(".env .pem .key .p12 .pfx .jks .keystore .kdbx .ppk")
 
 // root is the directory where the agent works. What a call says of that counts for nothing.
 func root(ev events.Event) paths.Path {

@@ -92,7 +92,7 @@ func withoutMembers(code string, values *regexp.Regexp, is ...func(string) bool)
 		done = at[1]
 		for {
 			m := codeMember.FindStringSubmatch(code[done:])
-			if m == nil || m[2] != "" || powerful(m[1]) {
+			if len(m) == 0 || m[2] != "" || powerful(m[1]) {
 				break
 			}
 			done += len(m[0])

@@ -33,5 +33,5 @@ func ofGiven(code string, at []int, given map[string]bool) bool {
 		return false
 	}
 	m := codeBase.FindStringSubmatch(code[max(0, at[0]-200):at[0]])
-	return m != nil && given[m[1]]
+	return len(m) > 1 && given[m[1]]
 }

@@ -95,6 +95,9 @@ func listed(find Command) (all []Word) {
 	return all
 }
 
+// valuedTests are tests of find with a value.
+var valuedTests = strings.Fields("-name -iname -path -ipath -wholename -iwholename -type -newer -user")
+
 // namesOf are the names that the tests of a find look for, one for each of its alternatives. One
 // that only leaves a directory out finds nothing where another says what is printed.
 func namesOf(tests []Word) (names []string) {
@@ -111,8 +114,13 @@ func namesOf(tests []Word) (names []string) {
 		name, prunes = "", false
 		return true
 	}
+	excluded := 0 // words of a test that leaves files out, of which there are no more then
 	for i, w := range tests {
 		switch {
+		case excluded > 0:
+			excluded--
+		case (w.Text == "!" || w.Text == "-not") && i+2 < len(tests) && slices.Contains(valuedTests, tests[i+1].Text):
+			excluded = 2
 		case w.Text == "-o" || w.Text == "-or":
 			if !ends() {
 				return nil

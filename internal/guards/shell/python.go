@@ -124,6 +124,7 @@ var (
 		nlargest nsmallest idxmax idxmin memory_usage select_dtypes sample DataFrame Series to_datetime to_numeric array arange linspace zeros ones reshape flatten argmax argmin argsort percentile where clip dot transpose any all allclose isnan histogram
 		inf nan random seed default_rng normal uniform integers concatenate stack vstack hstack`)
 	frameNames = strings.Fields("ascending axis by nrows usecols index_col parse_dates names skiprows low_memory inplace how on left_on right_on n frac random_state include exclude numeric_only normalize bins q level orient lines deep subset ddof")
+	ofTensors  = strings.Fields("tensor randn rand randint zeros ones arange full eye linspace manual_seed float32 float16 bfloat16 int64 matmul stack cat")
 	ofDevices  = strings.Fields("is_available device_count get_device_name current_device")
 )
 
@@ -252,6 +253,8 @@ func (p *python) name(i int) (more int, ok bool) {
 		return p.searches(i)
 	case name == "allow_pickle":
 		return 0, false
+	case name == "os" && !member:
+		return p.system(i)
 	case name == "glob":
 		return 2, !member && p.at(i+1).kind == '.' && p.is(i+2, "glob")
 	case !member && p.own[name]:
@@ -275,6 +278,8 @@ func (p *python) name(i int) (more int, ok bool) {
 			return 6, p.at(i+5).kind == '.' && p.is(i+6, "is_available")
 		}
 		return 4, slices.Contains(ofDevices, p.at(i+4).value)
+	case name == "torch" && !member && p.at(i+1).kind == '.' && slices.Contains(ofTensors, p.at(i+2).value):
+		return 2, true
 	case pythonOthers.MatchString(name):
 		return 2, !member && p.at(i+1).kind == '.' && slices.Contains(ofOthers, p.at(i+2).value)
 	case codeWords[name] || slices.Contains(pythonWords, name):
@@ -298,7 +303,7 @@ func (p *python) imports(i int) (more int, ok bool) {
 	j := i + 1
 	for ; p.at(j).kind == 'n'; j += 2 {
 		module := p.at(j).value
-		if !slices.Contains(pythonModules, module) && (from || module != "glob") && (from || !pythonOthers.MatchString(module)) {
+		if !slices.Contains(pythonModules, module) && (from || module != "glob" && module != "os") && (from || !pythonOthers.MatchString(module)) {
 			return 0, false
 		}
 		if from {

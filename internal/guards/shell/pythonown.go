@@ -53,6 +53,9 @@ func (p *python) member(i int) (more int, ok bool) {
 
 // searches is sys.path.insert(0, 'src'): modules are of a directory of the project, too.
 func (p *python) searches(i int) (more int, ok bool) {
+	if p.is(i-2, "print") && p.at(i-1).kind == '(' && p.at(i+3).kind == ')' {
+		return 2, true
+	}
 	if !p.is(i, "sys") || p.at(i+1).kind != '.' || !p.is(i+2, "path") || p.at(i+3).kind != '.' {
 		return 0, false
 	}
@@ -88,5 +91,31 @@ func (p *python) globs() {
 		if pattern, ok := p.text(j + 4); ok && set == 1 && !strings.Contains(pattern, "..") {
 			p.globbed[name] = pattern
 		}
+	}
+}
+
+// What of the module os tells of paths.
+var (
+	pathTells = strings.Fields("exists isfile isdir join basename dirname splitext getsize getmtime")
+	osTells   = strings.Fields("getcwd cpu_count sep linesep name")
+)
+
+// system is what code asks the module os for: where it is, and what stands in a directory that is
+// named there.
+func (p *python) system(i int) (more int, ok bool) {
+	if p.at(i+1).kind != '.' {
+		return 0, false
+	}
+	switch name := p.at(i + 2).value; {
+	case name == "path":
+		return 4, p.at(i+3).kind == '.' && slices.Contains(pathTells, p.at(i+4).value)
+	case name == "listdir" && p.at(i+3).kind == '(' && p.at(i+4).kind == ')':
+		return 2, true
+	case name == "listdir":
+		dir, ok := p.text(i + 4)
+		p.add(dir, false)
+		return 4, ok && p.at(i+3).kind == '(' && p.at(i+5).kind == ')'
+	default:
+		return 2, slices.Contains(osTells, name)
 	}
 }
