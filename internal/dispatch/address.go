@@ -5,8 +5,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// addressed is a denial as the agent gets it: with the address of the page that tells why,
-// where the operator has given one. Records and watchers have the reason alone.
+// addressed appends to a denial the address of the console page that explains it, if the
+// operator configured one. Records and watchers get the reason without it.
 func (d *Dispatcher) addressed(reason, chainID string) string {
 	if d.opts.ConsoleURL == "" || chainID == "" {
 		return reason
@@ -18,7 +18,7 @@ func (d *Dispatcher) addressed(reason, chainID string) string {
 	return reason + "\n" + address
 }
 
-// ofResult is a result as the agent gets it.
+// ofResult returns a result as the agent gets it.
 func (d *Dispatcher) ofResult(r chain.Result, chainID string) chain.Result {
 	if r.Action == chain.Deny {
 		r.Reason = d.addressed(r.Reason, chainID)
@@ -26,7 +26,7 @@ func (d *Dispatcher) ofResult(r chain.Result, chainID string) chain.Result {
 	return r
 }
 
-// ofVerdict is a verdict as the agent gets it.
+// ofVerdict returns a verdict as the agent gets it.
 func (d *Dispatcher) ofVerdict(v verdict.Verdict, chainID string) verdict.Verdict {
 	if v.Action == verdict.Deny {
 		v.Reason = d.addressed(v.Reason, chainID)

@@ -17,34 +17,34 @@ import (
 // Request is an event as an endpoint decoded it.
 type Request struct {
 	Event    events.Event
-	Object   events.Object // the event's data, parsed
-	Defaults events.Object // fields that hooks get where the data lacks them
+	Object   events.Object // parsed data of the event
+	Defaults events.Object // fields that hooks get if the data lacks them
 	Timeout  time.Duration // for the chain; 0 means the default
-	Emitter  string        // who sent it, as far as the connection proves; empty for nobody
+	Emitter  string        // the proven sender; empty if the connection proves none
 
-	// Wait is how long an execute waits for a person before it answers "pending". Retry
-	// says that the event was sent before.
+	// Wait is how long an execute waits for a person before it answers "pending". Retry means
+	// that the event was sent before.
 	Wait  time.Duration
 	Retry bool
 
-	Traceparent, Tracestate, Turn string // where it belongs in a trace; empty for nowhere
+	Traceparent, Tracestate, Turn string // trace context; empty for none
 	Baggage                       string // to pass on to hooks
 }
 
-// agent is who sent it: who the connection proves, or else who it claims to be.
+// agent is the proven sender, or else the claimed one.
 func (r Request) agent() string { return cmp.Or(r.Emitter, r.Event.Source) }
 
-// event is one admitted request on its way through the stages.
+// event is an admitted request on its way through the stages.
 type event struct {
 	request   Request
 	hooks     []*chain.Entry           // in execution order
-	frozen    *freeze.Order            // what an operator froze it by; nil: nothing
-	pinned    []*chain.Entry           // those of them that an operator pinned
-	asker     *chain.Call              // what pinned guards ask; nil: nothing
-	asking    []chain.Call             // what each of them asks, where there are several
+	frozen    *freeze.Order            // the order that freezes it; nil for none
+	pinned    []*chain.Entry           // the hooks among them that an operator pinned
+	asker     *chain.Call              // the merged question of pinned guards; nil for none
+	asking    []chain.Call             // the questions of the single guards, if there are several
 	data      []byte                   // what the first hook gets
-	late      []chain.ContextInjection // of earlier events, which its verdict has
-	lateWaits bool                     // there may be some
+	late      []chain.ContextInjection // injections of earlier events that this verdict delivers
+	lateWaits bool                     // late may be filled from the session
 	chainID   string
 	timeout   time.Duration
 	admitted  time.Time
@@ -57,7 +57,7 @@ func (ev *event) name() string    { return ev.request.Event.Name }
 func (ev *event) id() string      { return ev.request.Event.ID }
 func (ev *event) session() string { return ev.request.Event.Session }
 
-// owned names the session: of the sender alone, where the connection proves one.
+// owned is the key of the session, which belongs to the sender if that is proven.
 func (ev *event) owned() string { return sessionkey.Of(ev.request.Emitter, ev.session()) }
 func (ev *event) sent() []byte  { return ev.request.Event.Data }
 
@@ -68,8 +68,8 @@ func (ev *event) forHooks() events.Event {
 	return out
 }
 
-// admit checks an event against the limits, looks its hooks up and takes a slot of
-// its session. The caller releases it.
+// admit checks an event against the limits, looks up its hooks and takes a slot of its session.
+// The caller must release the event.
 func (d *Dispatcher) admit(ctx context.Context, verb string, req Request, fallback time.Duration) (*event, error) {
 	if n := len(req.Event.Data); n > d.opts.MaxData {
 		return nil, d.TooLarge(n)
@@ -109,8 +109,7 @@ func (d *Dispatcher) admit(ctx context.Context, verb string, req Request, fallba
 	return ev, nil
 }
 
-// release gives the session's slot back: the agent may send its next event as soon
-// as it has its answer.
+// release frees the slots of the session and the sender.
 func (d *Dispatcher) release(ev *event) {
 	d.seats.give(ev.owned())
 	d.senders.give(ev.request.Emitter)
@@ -139,7 +138,7 @@ func (d *Dispatcher) newEvent(verb string, req Request, hooks []*chain.Entry) *e
 	return ev
 }
 
-// sender is what the request says about its trace.
+// sender is the request's claim about its trace.
 func (ev *event) sender() telemetry.Sender {
 	s := telemetry.Sender{
 		Traceparent: ev.request.Traceparent, Tracestate: ev.request.Tracestate, Session: ev.session(), ChainID: ev.chainID,
@@ -153,15 +152,14 @@ func (ev *event) sender() telemetry.Sender {
 	return s
 }
 
-// Trace context and baggage that are longer than these, in bytes, are left out.
+// Longer trace context and baggage, in bytes, is dropped.
 const (
 	maxTraceparent = 128
 	maxTracestate  = 512
-	maxBaggage     = 8 << 10 // as W3C has it
+	maxBaggage     = 8 << 10 // the limit of the W3C specification
 )
 
-// envelope carries the router's own trace context where it traces, else that of the
-// request as it came.
+// envelope carries the router's own trace context if it traces, else the request's.
 func (ev *event) envelope() Envelope {
 	e := Envelope{Event: ev.request.Event, ChainID: ev.chainID, Traceparent: ev.request.Traceparent, Tracestate: ev.request.Tracestate}
 	if ev.trace != nil {
@@ -179,7 +177,7 @@ func (ev *event) envelope() Envelope {
 	return e
 }
 
-// traceparent is that of the event, well-formed; empty for none.
+// traceparent is the event's, well-formed; empty for none.
 func (ev *event) traceparent() string {
 	if ev.trace != nil {
 		return ev.trace.Header()
@@ -192,7 +190,7 @@ func (d *Dispatcher) TooLarge(n int) error {
 	return wire.Errorf(wire.TooLarge, "the data has %d bytes: at most %d are allowed", n, d.opts.MaxData)
 }
 
-// seats counts the requests under way of each session, or of each sender.
+// seats counts the requests in flight for each session, or for each sender.
 type seats struct {
 	limit int
 	of    string // "session" or "agent"
@@ -201,7 +199,7 @@ type seats struct {
 	taken map[string]int
 }
 
-// take takes a slot; an event without a session, or of an unknown sender, needs none.
+// take takes a slot. An empty name needs none.
 func (s *seats) take(name string) error {
 	if name == "" {
 		return nil

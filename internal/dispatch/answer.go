@@ -6,38 +6,37 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Answer is the answer to an agent. Its owner sends it and then calls
-// [Answer.Sent], or [Answer.Await] where [Answer.Pending] says that a person decides.
+// Answer is the answer to an agent. Its owner sends it and then calls [Answer.Sent], or
+// [Answer.Await] if [Answer.Pending] reports that a person decides.
 type Answer struct {
 	EventID, ChainID string
 	Called           int      // how many hooks got the event
-	DeniedBy         string   // the id of the hook that denied; empty where none did
-	FailedOpen       []string // ids of hooks that failed and were let pass
-	From, Missing    []string // of a collect: the hooks behind Body's values, and those that gave none
+	DeniedBy         string   // id of the hook that denied; empty if none did
+	FailedOpen       []string // ids of hooks that failed open
+	From, Missing    []string // of a collect: the hooks that gave the values of Body, and those that gave none
 	Body             []byte   // JSON
 
-	pending *pending    // nil where Body is the answer
-	sent    func(error) // nil where nothing follows
+	pending *pending    // nil if Body is the answer
+	sent    func(error) // nil if nothing follows
 }
 
-// Pending reports whether a person has to decide first: Body is empty then.
+// Pending reports whether a person must decide first. Body is empty then.
 func (a *Answer) Pending() bool { return a.pending != nil }
 
-// Await calls reply once with the body to send: the verdict as soon as the person has
-// decided, or one that is pending when the request has waited long enough. It does not
-// block. Call [Answer.Sent] right after it.
+// Await calls reply once with the body to send: the verdict when the person decides, or a
+// pending one when the request has waited long enough. It does not block. Call [Answer.Sent]
+// right after it.
 func (a *Answer) Await(reply func(body []byte)) { a.pending.await(reply) }
 
-// Sent finishes the event after its answer has left: the result is published,
-// observing hooks are notified, and the event is counted. err says why the answer
-// could not be sent; nil where it was.
+// Sent finishes the event after its answer was sent: it publishes the result, notifies observing
+// hooks and counts the event. err says why the answer could not be sent; nil if it was.
 func (a *Answer) Sent(err error) {
 	if a.sent != nil {
 		a.sent(err)
 	}
 }
 
-// answer is the agent's answer for a chain that ended.
+// answer returns the agent's answer for a chain that ended.
 func (ev *event) answer(out chain.Outcome, body []byte) *Answer {
 	a := &Answer{EventID: ev.id(), ChainID: ev.chainID, Called: called(out), DeniedBy: out.DeniedBy, Body: body}
 	for i := range out.Calls {
@@ -48,7 +47,7 @@ func (ev *event) answer(out chain.Outcome, body []byte) *Answer {
 	return a
 }
 
-// called is how many hooks got the event.
+// called counts the hooks that got the event.
 func called(out chain.Outcome) (n int) {
 	for i := range out.Calls {
 		if out.Calls[i].Called() {
@@ -58,8 +57,8 @@ func called(out chain.Outcome) (n int) {
 	return n
 }
 
-// finish is what follows once the answer was sent. The body of the result is made
-// now, so that answer and result leave in one write.
+// finish returns what to do once the answer is sent. It encodes the result now, so that answer
+// and result leave in one write.
 func (d *Dispatcher) finish(ev *event, out chain.Outcome, approvalID string) func(error) {
 	result := d.result(ev, out, approvalID)
 	return func(err error) {

@@ -10,18 +10,17 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Approvers knows whose approval the operator asks for, and who there is; it may change
+// Approvers knows which approvals the operator requires and which people exist. It may change
 // between two events.
 type Approvers interface {
-	// Needs is what the question of a hook takes, besides what the hook says; nil for
-	// nothing.
+	// Needs returns the approval that the operator requires for a hook's question, besides the
+	// hook's own; nil for none.
 	Needs(hook, event string) *chain.Approval
-	// Impossible says why nobody can give an approval to what sender asks for; empty
-	// where there are enough people.
+	// Impossible says why nobody can approve what sender asks for; empty if enough people can.
 	Impossible(a *chain.Approval, sender string) string
 }
 
-// noApprovers asks for nobody, and knows nobody.
+// noApprovers requires no approval and knows no people.
 type noApprovers struct{}
 
 func (noApprovers) Needs(string, string) *chain.Approval { return nil }
@@ -30,8 +29,8 @@ func (noApprovers) Impossible(*chain.Approval, string) string {
 	return "the router knows no people (--approval-groups)"
 }
 
-// needs is all that the hooks which asked about an event take, by their registrations and
-// by the operator, whichever of them is put to people; nil where anybody may answer.
+// needs is the strictest approval that the registrations of the asking hooks and the operator
+// require; nil if anybody may answer.
 func (d *Dispatcher) needs(ev *event, out chain.Outcome) *chain.Approval {
 	var list []*chain.Approval
 	for _, call := range out.Calls {
@@ -42,8 +41,8 @@ func (d *Dispatcher) needs(ev *event, out chain.Outcome) *chain.Approval {
 	return chain.Stricter(list...)
 }
 
-// severally makes a request one that several people must allow. No "Allow always" is
-// offered, and silence never allows.
+// severally turns a request into one that several people must allow. It offers no "Allow
+// always", and a time-out denies.
 func severally(q *approval.Request, needs *chain.Approval) {
 	q.Needs, q.Default = needs, approval.DefaultDeny
 	q.Options = slices.DeleteFunc(slices.Clone(q.Options), approval.Remembered)
@@ -52,7 +51,7 @@ func severally(q *approval.Request, needs *chain.Approval) {
 	}
 }
 
-// Reviewed records an answer that ends nothing.
+// Reviewed records an answer that does not end the request.
 func (d *Dispatcher) Reviewed(ctx context.Context, s *held.Event, r approval.Review) error {
 	action := "pass"
 	if r.Allows() {
@@ -65,7 +64,7 @@ func (d *Dispatcher) Reviewed(ctx context.Context, s *held.Event, r approval.Rev
 	return d.journal.Record(ctx, line)
 }
 
-// Waits reports that an answer ended nothing: others are to answer.
+// Waits reports that a request still waits for others to answer.
 func (d *Dispatcher) Waits(ctx context.Context, s *held.Event) {
 	last := s.Reviews[len(s.Reviews)-1]
 	d.log.InfoContext(ctx, "approval waits for others", "approval_id", s.ID, "event_id", s.EventID, "chain_id", s.ChainID, "by", last.By, "progress", s.Progress)

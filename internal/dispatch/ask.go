@@ -16,16 +16,16 @@ import (
 
 // How long the reply to an execute waits for a person.
 const (
-	DefaultWait = 60 * time.Second // where the request does not say
+	DefaultWait = 60 * time.Second // if the request does not say
 	MaxWait     = 90 * time.Second
 
-	// maxReply is from an event's admission to its reply: NATS drops replies across
+	// maxReply bounds the time from an event's admission to its reply: NATS drops replies across
 	// accounts after two minutes.
 	maxReply = 110 * time.Second
 )
 
-// rejoin answers an event that was sent again from its approval request, where it has
-// one. An event whose request was about other data is refused.
+// rejoin answers a repeated event from its approval request, if it has one. It refuses an event
+// whose request was about other data.
 func (d *Dispatcher) rejoin(ctx context.Context, ev *event) (*Answer, error) {
 	if !ev.request.Retry && d.approvals.Empty() {
 		return nil, nil
@@ -39,7 +39,7 @@ func (d *Dispatcher) rejoin(ctx context.Context, ev *event) (*Answer, error) {
 		return nil, err
 	}
 	if s == nil {
-		if last != id { // its session saw more, maybe since the event was admitted
+		if last != id { // its session got labels, maybe since the event was admitted
 			var now []string
 			if now, err = d.labels.Labels(labeled(ev.request)); err == nil {
 				ev.request.Event = ev.request.Event.WithLabels(now...)
@@ -50,7 +50,7 @@ func (d *Dispatcher) rejoin(ctx context.Context, ev *event) (*Answer, error) {
 	return d.join(ctx, ev, s)
 }
 
-// join answers an event from the approval request that it has.
+// join answers an event from its approval request.
 func (d *Dispatcher) join(ctx context.Context, ev *event, s *held.Event) (*Answer, error) {
 	if err := d.replay(ctx, ev, s); err != nil {
 		return nil, err
@@ -61,15 +61,14 @@ func (d *Dispatcher) join(ctx context.Context, ev *event, s *held.Event) (*Answe
 	return &Answer{EventID: ev.id(), ChainID: s.ChainID, Called: s.Called, pending: d.pending(ev, s)}, nil
 }
 
-// approvalID names the first approval request of an event: the same event has the same
-// one, at every replica.
+// approvalID names the first approval request of an event. Every replica computes the same id.
 func (ev *event) approvalID() string {
 	return approval.IDOf(ev.request.Emitter, ev.session(), ev.name(), ev.id())
 }
 
-// ask makes a verdict of a chain that wants a person asked: at once, where nobody can be
-// asked or an earlier "Allow always" answers; else the request that is pending. The
-// records of the chain are written before anybody is asked.
+// ask turns a chain that ends with a question into a verdict. It decides at once if nobody can
+// be asked or an earlier "Allow always" applies; else it opens an approval request. The records
+// of the chain are written before anybody is asked.
 func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v verdict.Verdict) (verdict.Verdict, *pending, error) {
 	if v.Action != verdict.Pending {
 		return v, nil, nil
@@ -86,7 +85,7 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 	if err != nil {
 		return v, nil, err
 	}
-	if open != nil { // the event was sent anew: it waits for the request it has
+	if open != nil { // a repeated event waits for the request it has
 		if err := d.record(ctx, ev, d.requested(ev, out, v, open, true)); err != nil {
 			return v, nil, err
 		}
@@ -134,7 +133,7 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 	return d.wait(ctx, ev, v, s, seen)
 }
 
-// granted answers by an "Allow always" of the session, where there is one.
+// granted answers with the session's "Allow always", if there is one.
 func (d *Dispatcher) granted(ctx context.Context, s *held.Event, v verdict.Verdict) (verdict.Verdict, bool, error) {
 	if s.Session == "" {
 		return v, false, nil
@@ -149,8 +148,8 @@ func (d *Dispatcher) granted(ctx context.Context, s *held.Event, v verdict.Verdi
 	return v, true, nil
 }
 
-// wait has the event wait for its approval request, which a rule may decide at once. seen
-// are the labels of its session.
+// wait attaches the event to its approval request, which a rule may decide at once. seen are the
+// labels of its session.
 func (d *Dispatcher) wait(ctx context.Context, ev *event, v verdict.Verdict, s *held.Event, seen []string) (verdict.Verdict, *pending, error) {
 	v.Approval = approvalOf(s)
 	if err := d.decideByRule(ctx, ev, s, seen); err != nil {
@@ -159,8 +158,7 @@ func (d *Dispatcher) wait(ctx context.Context, ev *event, v verdict.Verdict, s *
 	return v, d.pending(ev, s), nil
 }
 
-// decideByRule decides a request by the first rule that matches, unless somebody was
-// first.
+// decideByRule decides a request by the first matching rule, unless somebody decided before.
 func (d *Dispatcher) decideByRule(ctx context.Context, ev *event, s *held.Event, seen []string) error {
 	rule, ruled := d.opts.Rules.Match(ev.facts(s, seen))
 	if !ruled {
@@ -173,8 +171,8 @@ func (d *Dispatcher) decideByRule(ctx context.Context, ev *event, s *held.Event,
 	return err
 }
 
-// pending is an answer that waits for a person. It holds neither the request's data nor
-// a goroutine.
+// pending is an answer that waits for a person. It keeps neither the request's data nor a
+// goroutine alive.
 type pending struct {
 	dispatch *Dispatcher
 	stored   *held.Event
@@ -190,14 +188,14 @@ func (d *Dispatcher) pending(ev *event, s *held.Event) *pending {
 }
 
 func (p *pending) await(reply func(body []byte)) {
-	d := p.dispatch // what waits does not hold p, whose request has the event's data
+	d := p.dispatch // do not retain p, whose request has the event's data
 	d.approvals.Await(p.stored, p.until, func(s *held.Event, decision *approval.Decision) {
 		v := d.leaveHeld(s, decision)
 		reply(d.ofVerdict(v, s.ChainID).Append(nil))
 	})
 }
 
-// decided is the verdict on an approval request: pending where nobody decided yet.
+// decided is the verdict on an approval request; pending while nobody has decided.
 func decided(s *held.Event, decision *approval.Decision) verdict.Verdict {
 	v := s.Verdict
 	v.Approval = approvalOf(s)
@@ -224,7 +222,7 @@ func denied(v verdict.Verdict, reason string) verdict.Verdict {
 	return v
 }
 
-// approvalRequest is what a person is asked about an event, ready to be stored.
+// approvalRequest builds the approval request for an event, ready to be stored.
 func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Verdict) (*held.Event, error) {
 	changes, err := approval.Changes(ev.sent(), v.Data)
 	if err != nil {
@@ -259,7 +257,8 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 	return s, nil
 }
 
-// askerOf is the call whose ask_user the chain kept: that of pinned guards, or the first.
+// askerOf returns the call whose question the chain kept: that of the pinned guards, or the
+// first.
 func (ev *event) askerOf(out chain.Outcome) chain.Call {
 	if ev.asker != nil {
 		return *ev.asker

@@ -41,8 +41,8 @@ func resultOf(reply Reply) (chain.Result, error) {
 	return result, err
 }
 
-// allowed refuses what the credentials of a hook's worker do not let it answer. Data beside
-// a question is a change too.
+// allowed rejects a result that the credentials of the hook's worker do not permit. A question
+// with changed data counts as a change too.
 func (d *Dispatcher) allowed(hook string, r chain.Result) error {
 	actions := []chain.Action{r.Action}
 	if r.Data != nil && r.Action != chain.Deny {
@@ -56,7 +56,7 @@ func (d *Dispatcher) allowed(hook string, r chain.Result) error {
 	return nil
 }
 
-// call calls one hook; the context ends when its time is over.
+// call calls one hook. The context ends with the hook's time.
 func (d *Dispatcher) call(ctx context.Context, ev *event, mode chain.Mode, entry *chain.Entry, in events.Event) (Reply, error) {
 	timeout := entry.Timeout()
 	if end, ok := ctx.Deadline(); ok {
@@ -73,7 +73,7 @@ func (d *Dispatcher) call(ctx context.Context, ev *event, mode chain.Mode, entry
 	return reply, err
 }
 
-// callTrace is the traceparent of a call, empty where nothing is traced.
+// callTrace is the traceparent of a call; empty without tracing.
 func (ev *event) callTrace(entry *chain.Entry) string {
 	if ev.trace == nil {
 		return ""
@@ -81,17 +81,17 @@ func (ev *event) callTrace(entry *chain.Entry) string {
 	return ev.trace.Call(entry.ID)
 }
 
-// removed reports whether a hook that nobody answers for is not registered any more.
-// Workers listen until every replica knows of a removal, so a removed hook is known.
+// removed reports whether a hook without responders is no longer registered. Workers listen
+// until every replica knows of a removal, so a removed hook is known.
 func (d *Dispatcher) removed(entry *chain.Entry) bool {
 	table, err := d.hooks.Table()
 	return err == nil && table.Get(entry.ID) == nil
 }
 
-// maxShadows is how many shadow calls may be under way.
+// maxShadows bounds the shadow calls in flight.
 const maxShadows = 256
 
-// shadow calls a hook in mode shadow beside the chain, which does not wait for it.
+// shadow calls a hook in mode shadow. The chain does not wait for it.
 func (d *Dispatcher) shadow(ctx context.Context, ev *event) func(*chain.Entry, events.Event) {
 	return func(entry *chain.Entry, in events.Event) {
 		started := d.shadows.start(func() {
@@ -122,7 +122,7 @@ func (d *Dispatcher) callShadow(ctx context.Context, ev *event, entry *chain.Ent
 		"chain_id", ev.chainID, "action", call.Result.Action, "reason", d.view.Masked(call.Result.Reason), "error", d.masked(err))
 }
 
-// shadows runs calls that nobody waits for, so many at most.
+// shadows runs a bounded number of calls that nothing waits for.
 type shadows struct {
 	room chan struct{}
 	wg   *sync.WaitGroup
@@ -130,7 +130,7 @@ type shadows struct {
 
 func newShadows(n int) shadows { return shadows{make(chan struct{}, n), new(sync.WaitGroup)} }
 
-// start runs do in a goroutine of its own, unless too many are under way.
+// start runs do in a new goroutine, unless too many are running.
 func (s shadows) start(do func()) bool {
 	select {
 	case s.room <- struct{}{}:

@@ -14,8 +14,8 @@ import (
 // contributionEvent is the name under which contributors are called.
 const contributionEvent = "contribution:collect"
 
-// Collect calls every hook of an event at the same time and answers with the data
-// that they gave, in execution order.
+// Collect calls every hook of an event concurrently and answers with their data, in execution
+// order.
 func (d *Dispatcher) Collect(ctx context.Context, req Request) (*Answer, error) {
 	ev, err := d.admit(ctx, verbCollect, req, d.opts.CollectTimeout)
 	if err != nil {
@@ -33,8 +33,8 @@ func (d *Dispatcher) Collect(ctx context.Context, req Request) (*Answer, error) 
 	return answer, nil
 }
 
-// Contributions calls every contributor of a channel at the same time and answers
-// with what they gave.
+// Contributions calls every contributor of a channel concurrently and answers with what they
+// returned.
 func (d *Dispatcher) Contributions(ctx context.Context, channel string, req Request) (*Answer, error) {
 	table, err := d.hooks.Table()
 	if err != nil {
@@ -58,8 +58,8 @@ func (d *Dispatcher) Contributions(ctx context.Context, channel string, req Requ
 	return answer, nil
 }
 
-// contribute calls the contributors. Their replies are any JSON; an empty one and null
-// give nothing.
+// contribute calls the contributors. A reply may be any JSON; an empty one or null contributes
+// nothing.
 func (d *Dispatcher) contribute(ctx context.Context, ev *event, timeout time.Duration) []chain.Collected {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -81,7 +81,7 @@ func (d *Dispatcher) contribute(ctx context.Context, ev *event, timeout time.Dur
 	return list
 }
 
-// gathered makes one array of what hooks gave, and notes the calls for the observer.
+// gathered joins what hooks returned into one array, and notes the calls for the observer.
 func (ev *event) gathered(list []chain.Collected) *Answer {
 	a := &Answer{EventID: ev.id(), ChainID: ev.chainID, Body: []byte{'['}}
 	for _, c := range list {

@@ -15,19 +15,18 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// Hooks knows the hooks in force.
+// Hooks knows the registered hooks.
 type Hooks interface {
-	// Table returns them, or an error with code 503 where this replica can't know them.
+	// Table returns the hook table, or an error with code 503 if this replica's table is stale.
 	Table() (*chain.Table, error)
 }
 
 // Freezes knows what operators froze.
 type Freezes interface {
-	// Frozen returns the order that an event of an agent falls under, nil for none, or an
-	// error with code 503 where this replica can't know.
+	// Frozen returns the order that covers an agent's event, nil for none, or an error with code
+	// 503 if this replica can't know.
 	Frozen(agent, session string) (*freeze.Order, error)
-	// Freeze puts an order into force. It returns when no replica permits anything against
-	// it any more.
+	// Freeze puts an order into force. After it returns, no replica permits anything against it.
 	Freeze(context.Context, freeze.Order) error
 	// Thaw lifts the order of the same scope and reports whether there was one.
 	Thaw(context.Context, freeze.Order) (thawed bool, err error)
@@ -35,11 +34,11 @@ type Freezes interface {
 
 // Transport carries messages about events to hooks and watchers.
 type Transport interface {
-	// Open returns what sends the messages about one event.
+	// Open returns the channel for the messages about one event.
 	Open(Envelope) Channel
 }
 
-// Envelope is what every message about an event carries beside its data.
+// Envelope is what every message about an event carries besides its data.
 type Envelope struct {
 	Event                   events.Event // its attributes; the data is not read
 	ChainID                 string
@@ -53,10 +52,10 @@ type Channel interface {
 	PublishEvent(data []byte) error
 	// PublishResult tells watchers how its chain ended.
 	PublishResult(body []byte) error
-	// Call calls a hook and returns its reply. The error wraps [chain.ErrNoResponder],
-	// [chain.ErrInvalidResult] or [context.DeadlineExceeded] where it is one of those.
+	// Call calls a hook and returns its reply. The error may wrap [chain.ErrNoResponder],
+	// [chain.ErrInvalidResult] or [context.DeadlineExceeded].
 	Call(context.Context, Call) (Reply, error)
-	// Notify sends the event to a hook that observes. Nobody replies.
+	// Notify sends the event to an observing hook. No reply is expected.
 	Notify(Call) error
 }
 
@@ -65,113 +64,112 @@ type Call struct {
 	Hook        string // its id
 	Mode        chain.Mode
 	Data        []byte
-	Timeout     time.Duration // how long the reply is waited for; 0 where there is none
-	Traceparent string        // of this call; empty for that of the event
-	Labels      string        // what the session has seen at this place of the chain, joined by ","; empty for nothing
-	Echoed      bool          // take no reply that does not repeat the id of the call
+	Timeout     time.Duration // how long to wait for the reply; 0 for none
+	Traceparent string        // of this call; empty means the event's
+	Labels      string        // labels of the session at this point of the chain, joined by ","
+	Echoed      bool          // drop replies that do not repeat the call's id
 }
 
 // Reply is what a hook answered.
 type Reply struct {
 	Body []byte
-	Rule string // the rule that decided, as the worker says; empty where it does not
-	// Policy is the version of the policy that it answered by, as the worker says; with an
-	// error too.
+	Rule string // the rule that decided, if the worker says so
+	// Policy is the version of the policy that the worker answered by. It may be set with an
+	// error, too.
 	Policy string
 }
 
-// Sessions is the state of sessions that all replicas share. A session is named as
-// sessionkey.Of does.
+// Sessions holds the state of sessions, shared by all replicas. sessionkey.Of names a session.
 type Sessions interface {
-	// Begin starts a turn, as the event means it. late says whether injections wait for it.
+	// Begin starts a turn if the event begins one. late reports whether injections wait for it.
 	Begin(ctx context.Context, session, event string) (late bool, err error)
-	// Keep keeps an injection whose event was admitted at since for the session's next turn;
-	// kept is false where the session ended meanwhile.
+	// Keep stores an injection for the session's next turn. since is when its event was
+	// admitted; kept is false if the session has ended since.
 	Keep(ctx context.Context, session string, since time.Time, text chain.ContextInjection) (kept bool, err error)
 	// Limit lowers the session's injection limits.
 	Limit(ctx context.Context, session string, limits verdict.Limits) error
 	// End forgets the session.
 	End(ctx context.Context, session string) error
-	// Used is how many tokens the turn has used, as far as this replica has seen.
+	// Used returns the tokens that the turn has used, as far as this replica has seen.
 	Used(session string) int
-	// Spend charges what a verdict injects to the turn. compose is called again where
-	// another replica was first. taker is the id of an event that takes what waits for the
-	// turn; empty for one that leaves it.
+	// Spend charges a verdict's injections to the turn. It calls compose again if another
+	// replica wrote first. taker is the id of the event that takes the late injections; empty to
+	// leave them.
 	Spend(ctx context.Context, session, event, taker string, compose func(lowered verdict.Limits, used int, late []chain.ContextInjection) verdict.Verdict) (verdict.Verdict, error)
-	// Revoke takes grants back: all, or those of a hook, or of a hook and prompt; of every
-	// sender's session with an id, where the name has no sender.
+	// Revoke revokes grants: all, or those of a hook, or of a hook and prompt. A name without a
+	// sender means the session with that id of every sender.
 	Revoke(ctx context.Context, session, hook, prompt string) (revoked int, err error)
-	// RevokeGrant takes back what an approval granted beyond its session, and returns the
-	// hook's name, the prompt and the session; ok is false where there is no such grant.
+	// RevokeGrant revokes what an approval granted beyond its session, and returns the hook's
+	// name, the prompt and the session. ok is false if there is no such grant.
 	RevokeGrant(ctx context.Context, approvalID string) (hook, prompt, session string, ok bool, err error)
 	// Epoch counts how often the session ended or its approvals were revoked.
 	Epoch(ctx context.Context, session string) (int, error)
-	// Granted returns the approval that answers a request of its session, and who gave it;
-	// approvalID is empty where there is none.
+	// Granted returns the approval that already answers a request of its session, and who gave
+	// it; approvalID is empty if there is none.
 	Granted(ctx context.Context, s *held.Event) (approvalID, by string, err error)
 }
 
-// Approvals holds the approval requests that all replicas share.
+// Approvals holds the approval requests, shared by all replicas.
 type Approvals interface {
 	// Empty reports whether this replica knows no request at all.
 	Empty() bool
-	// CheckData refuses an event whose request was about other data. It reads no store.
+	// CheckData rejects an event whose request was about other data. It reads no store.
 	CheckData(id, eventID string, digest func() string) error
-	// Find returns the request of an event, nil where it has none.
+	// Find returns the approval request of an event, nil for none.
 	Find(ctx context.Context, id, eventID, digest string) (*held.Event, error)
-	// Load returns the request with an id. The error has code 404 where there is none.
+	// Load returns a request by its id. The error has code 404 if there is none.
 	Load(ctx context.Context, id string) (*held.Event, error)
-	// Ask stores a request, unless the event has one; asked is false then.
+	// Ask stores a request. asked is false if the event has one already.
 	Ask(context.Context, *held.Event) (stored *held.Event, asked bool, err error)
-	// Decide makes a decision the request's only one.
+	// Decide makes a decision the only one of its request.
 	Decide(ctx context.Context, s *held.Event, d approval.Decision, nonce string) (approval.Decision, error)
-	// Decision is the decision on a request as the log has it, nil for none.
+	// Decision returns the recorded decision on a request, nil for none.
 	Decision(context.Context, *held.Event) (*approval.Decision, error)
-	// Await calls done once: with the decision, or with nil when until has come. It does
-	// not block, and done must not.
+	// Await calls done once: with the decision, or with nil at the time until. It does not
+	// block, and done must not block.
 	Await(s *held.Event, until time.Time, done func(*held.Event, *approval.Decision))
-	// Masked is a request as watchers may see it.
+	// Masked returns a request as watchers may see it.
 	Masked(approval.Request) approval.Request
 }
 
 // Journal is the audit log.
 type Journal interface {
-	// Enabled reports whether records are kept at all.
+	// Enabled reports whether the router keeps an audit log.
 	Enabled() bool
-	// Record writes records and waits until the log has them, in strict mode.
+	// Record writes records. In strict mode it waits until the log has them.
 	Record(ctx context.Context, lines []byte) error
-	// Note writes records that nobody waits for.
+	// Note writes records without waiting.
 	Note(lines []byte)
 }
 
-// View is how an event's data stands in records: digests, masked or whole.
+// View renders an event's data for records: as a digest, masked or whole.
 type View interface {
 	Of(session string, raw []byte) *audit.Data
 	TextOf(session, text string) *audit.Data
 	Text(text string) string
 	Changes(patch []byte) json.RawMessage
-	// Masked masks the secrets of a text, whatever records hold: for log lines.
+	// Masked masks the secrets of a text for log lines, whatever records hold.
 	Masked(text string) string
-	// DigestOnly reports whether records hold digests alone.
+	// DigestOnly reports whether records hold digests only.
 	DigestOnly() bool
 }
 
 // Observer counts and traces what happens. Nothing waits for it.
 type Observer interface {
-	// Begin says in which trace an event belongs; nil where nothing is traced.
+	// Begin returns the trace of an event; nil without tracing.
 	Begin(telemetry.Sender) *telemetry.Trace
-	// Chain is called once for each event that was admitted, after its answer was sent.
+	// Chain is called once for each admitted event, after its answer was sent.
 	Chain(*telemetry.Trace, *telemetry.Chain)
-	// Gathered is Chain for the contributions to a channel, which are nobody's event.
+	// Gathered is Chain for the contributions to a channel, which no agent emitted.
 	Gathered(*telemetry.Trace, *telemetry.Chain)
-	// Shadow is called for each answer of a hook in mode shadow or async; failed where it gave none.
+	// Shadow is called for each answer of a hook in mode shadow or async; failed if it gave
+	// none.
 	Shadow(tr *telemetry.Trace, call telemetry.Answer, action chain.Action, failed bool)
 	// ShadowDropped is called for each such call over the limit.
 	ShadowDropped(hook string)
-	// Asked is called when an approval request was opened. The context that is returned
-	// names its span.
+	// Asked is called when an approval request is opened. The returned context names its span.
 	Asked(telemetry.Approval) context.Context
-	// Decided is the same for a decision that was made here; kind says by whom.
+	// Decided is called for each decision that this replica made; kind says who decided.
 	Decided(ctx context.Context, kind string, a telemetry.Approval) context.Context
 	// Granted is called when an earlier "Allow always" answered.
 	Granted()

@@ -10,7 +10,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// PublishData says how much of an event's data watchers see.
+// PublishData selects how much of an event's data watchers see.
 type PublishData string
 
 // What watchers may see. The zero value means [PublishFull].
@@ -24,51 +24,50 @@ const (
 type Options struct {
 	// MaxData is the largest event data, in bytes; 0 means 512 KiB.
 	MaxData int
-	// MaxPerSession is how many requests of one session may be under way; 0 means 64.
+	// MaxPerSession bounds the requests in flight of one session; 0 means 64.
 	MaxPerSession int
-	// MaxPerAgent is how many of one agent, as far as connections prove who sends; 0 means
-	// 256.
+	// MaxPerAgent bounds those of one proven agent; 0 means 256.
 	MaxPerAgent int
-	// ChainTimeout bounds a chain, and is the most an agent may ask for; 0 means 30 s.
+	// ChainTimeout bounds a chain. Agents may ask for less; 0 means 30 s.
 	ChainTimeout time.Duration
-	// CollectTimeout bounds a collect that names no time; 0 means 1 s.
+	// CollectTimeout bounds a collect that sets no time-out; 0 means 1 s.
 	CollectTimeout time.Duration
 	// PublishData is what watchers see of the data; empty means all.
 	PublishData PublishData
 	// Injection bounds what hooks inject; 0 means the protocol's limits.
 	Injection verdict.Limits
-	// NoApprovals means that nobody can be asked: an ask_user denies at once.
+	// NoApprovals means that no person can be asked: an ask_user denies at once.
 	NoApprovals bool
-	// ReplayWindow is how long after a decision a permission is given again to the same
-	// event; 0 means 5 min.
+	// ReplayWindow is how long a granted event may be repeated and permitted again; 0 means 5
+	// min.
 	ReplayWindow time.Duration
 	// Rules decide approval requests before a person is asked; nil for none.
 	Rules Rules
-	// Approvers knows whose approval it takes; nil for anybody's.
+	// Approvers knows which approvals the operator requires; nil for none.
 	Approvers Approvers
 	// Guards are the hooks that an operator pinned; nil for none.
 	Guards Guards
-	// Workers knows what the credentials of workers allow; nil allows everything.
+	// Workers knows what the workers' credentials permit; nil permits everything.
 	Workers Workers
-	// UnknownEvents says what becomes of an event that is neither standard nor named by
-	// a hook; empty means that it is allowed.
+	// UnknownEvents says how to treat an event that is neither standard nor named by a hook;
+	// empty allows it.
 	UnknownEvents UnknownEvents
-	// ConsoleURL is where the console is, without a slash at its end: each denial that an
-	// agent gets has the address of its page. Empty for none.
+	// ConsoleURL is the address of the console, without a trailing slash. Each denial carries
+	// the address of the page that explains it; empty for none.
 	ConsoleURL string
-	// Notify is called for each approval request that this replica opened or decided;
-	// it must not block. The context names the span. Nil for nobody.
+	// Notify is called for each approval request that this replica opened or decided. It must
+	// not block. Its context names the span. Nil for none.
 	Notify func(context.Context, approval.Notice)
-	// Log gets a line for each denial, refusal and approval at info or above, and for other
-	// events at debug; nil discards it.
+	// Log gets denials, refusals and approvals at info or above, and other events at debug; nil
+	// discards them.
 	Log *slog.Logger
 }
 
-// Rules decide approval requests by what is known of them; they may change between two
-// requests. [approval.Rules] do.
+// Rules decide approval requests from their facts. They may change between two requests.
+// [approval.Rules] implements it.
 type Rules interface {
 	Match(facts approval.Facts) (rule approval.Rule, found bool)
-	// Shadow is the rule in shadow that would decide where Match finds none.
+	// Shadow returns the shadow rule that would decide if Match finds none.
 	Shadow(facts approval.Facts) (rule approval.Rule, found bool)
 }
 
@@ -93,8 +92,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Dependencies are what a dispatcher works with. All are required, but for
-// Labels, and for Approvals with [Options].NoApprovals.
+// Dependencies are what a dispatcher works with. All are required, except Labels, and Approvals
+// if [Options].NoApprovals is set.
 type Dependencies struct {
 	Hooks     Hooks
 	Freezes   Freezes
@@ -107,8 +106,8 @@ type Dependencies struct {
 	Observer  Observer
 }
 
-// Dispatcher decides events. It is safe for concurrent use. [Dispatcher.Wait] for
-// its calls in mode shadow and async before the transport closes.
+// Dispatcher decides events. It is safe for concurrent use. Call [Dispatcher.Wait] before the
+// transport closes.
 type Dispatcher struct {
 	opts      Options
 	hooks     Hooks
@@ -146,7 +145,7 @@ func New(deps Dependencies, o Options) *Dispatcher {
 	}
 }
 
-// Wait waits for the calls in mode shadow and async that are under way.
+// Wait waits for the shadow and async calls in flight.
 func (d *Dispatcher) Wait() {
 	d.shadows.wait()
 	d.lates.wait()

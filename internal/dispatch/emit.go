@@ -42,7 +42,7 @@ func (d *Dispatcher) Emit(ctx context.Context, req Request) (*Answer, error) {
 	})
 }
 
-// handle admits an event, and releases it when do has handled it.
+// handle admits an event, runs do and releases the event.
 func (d *Dispatcher) handle(ctx context.Context, verb string, req Request, do func(*event) (*Answer, error)) (*Answer, error) {
 	ev, err := d.admit(ctx, verb, req, d.opts.ChainTimeout)
 	if err != nil {
@@ -56,8 +56,8 @@ func (d *Dispatcher) handle(ctx context.Context, verb string, req Request, do fu
 	return answer, err
 }
 
-// decide begins the turn that the event begins, announces the event and runs its hooks. An
-// event that is frozen is denied without them.
+// decide begins a turn if the event does, announces the event and runs its hooks. A frozen event
+// is denied without calling them.
 func (d *Dispatcher) decide(ctx context.Context, ev *event) (chain.Outcome, error) {
 	if ev.frozen != nil {
 		return chain.Outcome{Result: chain.Denial(ev.frozen.Denial()), Data: ev.data}, nil
@@ -69,7 +69,7 @@ func (d *Dispatcher) decide(ctx context.Context, ev *event) (chain.Outcome, erro
 	return d.run(ctx, ev)
 }
 
-// runOnce takes the event along its hooks.
+// runOnce runs the hooks once.
 func (d *Dispatcher) runOnce(ctx context.Context, ev *event, until time.Time) (chain.Outcome, error) {
 	ev.asker, ev.asking = nil, nil // of the run before
 	out, err := chain.Run(ctx, ev.hooks, ev.forHooks(), chain.Plan{Call: d.caller(ev), Shadow: d.shadow(ctx, ev), Until: until})
@@ -85,8 +85,8 @@ func (d *Dispatcher) runOnce(ctx context.Context, ev *event, until time.Time) (c
 	return out, err
 }
 
-// beginTurn does what some events mean to their session before their own chain: they
-// begin a turn, or lower its limits.
+// beginTurn applies what some events do to their session before their chain runs: they begin a
+// turn or lower its limits.
 func (d *Dispatcher) beginTurn(ctx context.Context, ev *event) error {
 	switch {
 	case ev.session() == "":
@@ -103,7 +103,7 @@ func (d *Dispatcher) beginTurn(ctx context.Context, ev *event) error {
 	return nil
 }
 
-// endSession forgets a session that ended, after its chain.
+// endSession drops the state of a session that ended, after its chain.
 func (d *Dispatcher) endSession(ctx context.Context, ev *event) error {
 	if ev.session() == "" || ev.name() != events.SessionEnd {
 		return nil
@@ -111,8 +111,8 @@ func (d *Dispatcher) endSession(ctx context.Context, ev *event) error {
 	return d.sessions.End(ctx, ev.owned())
 }
 
-// mountedLimits reads the limits that the mount plan of session:start asks for. A
-// value that is no positive number asks for nothing.
+// mountedLimits reads the limits in the mount plan of session:start. It ignores values that are
+// not positive numbers.
 func mountedLimits(data []byte) verdict.Limits {
 	var start struct {
 		Plan struct {

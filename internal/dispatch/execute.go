@@ -8,9 +8,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// Execute takes an event through its hooks and makes what they decided happen: it
-// composes the verdict, charges injections to the turn's budget, and has a person
-// asked. The answer may have to wait for that person; see [Answer.Pending].
+// Execute runs an event's hooks and carries out what they decided: it composes the verdict,
+// charges injections to the turn's budget and asks a person if a hook wants that. The answer may
+// have to wait for the person; see [Answer.Pending].
 func (d *Dispatcher) Execute(ctx context.Context, req Request) (*Answer, error) {
 	return d.handle(ctx, verbExecute, req, func(ev *event) (*Answer, error) {
 		if ev.frozen == nil {
@@ -54,8 +54,8 @@ func (d *Dispatcher) Execute(ctx context.Context, req Request) (*Answer, error) 
 	})
 }
 
-// coordinate composes the verdict of what the chain decided, and charges what it
-// injects to the budget of the session's turn.
+// coordinate composes the verdict of a chain and charges its injections to the budget of the
+// session's turn.
 func (d *Dispatcher) coordinate(ctx context.Context, ev *event, out chain.Outcome) (verdict.Verdict, error) {
 	now := time.Now()
 	compose := func(limits verdict.Limits, used int) verdict.Verdict {

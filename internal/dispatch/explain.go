@@ -7,8 +7,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Explain returns the hooks that an event would go through, in order. It calls none.
-// instances is how many live instances a hook has.
+// Explain returns the hooks that an event would go through, in order, without calling them.
+// instances returns the number of live instances of a hook.
 func (d *Dispatcher) Explain(req Request, instances func(id string) int) (x Explained, err error) {
 	table, err := d.hooks.Table()
 	if err != nil {
@@ -29,10 +29,10 @@ func (d *Dispatcher) Explain(req Request, instances func(id string) int) (x Expl
 	return x, nil
 }
 
-// group numbers the hooks that would be called at the same time, as [chain.Run] does.
+// group numbers the hooks that [chain.Run] would call concurrently.
 func group(list []chain.Explanation) {
 	n := 0
-	var open []int // neighbors that validate, by their places
+	var open []int // indexes of adjacent validating hooks
 	for i, e := range list {
 		switch {
 		case e.Mode != chain.Enforce:

@@ -8,8 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// facts are what rules judge the approval request of an event by; seen are the labels of
-// its session now.
+// facts returns what rules may match an approval request by. seen are the current labels of its
+// session.
 func (ev *event) facts(s *held.Event, seen []string) approval.Facts {
 	f := approval.Facts{
 		Hook: s.Hook, Tool: s.ToolName, Prompt: s.Prompt,

@@ -16,8 +16,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// leave checks the outcome of a chain as its answer leaves: what was frozen since the
-// event was admitted is denied, and a replica that may not know of it any more fails.
+// leave checks the outcome of a chain right before its answer is sent: it denies what was frozen
+// since the event was admitted, and fails if this replica can't know.
 func (d *Dispatcher) leave(ev *event, out chain.Outcome) (chain.Outcome, error) {
 	if ev.frozen != nil || out.DeniedBy != "" {
 		return out, nil
@@ -36,9 +36,9 @@ func (d *Dispatcher) leave(ev *event, out chain.Outcome) (chain.Outcome, error) 
 	return out, nil
 }
 
-// leaveHeld is the verdict on an approval request as it leaves: a permission is denied
-// where it is frozen, or where the session has seen more than the person who gave it knew.
-// It is still pending where this replica can't know that.
+// leaveHeld checks the verdict on an approval request right before it is sent. It denies a
+// permission that is frozen, or whose session got labels that the approver did not know of. The
+// verdict stays pending if this replica can't know.
 func (d *Dispatcher) leaveHeld(s *held.Event, decision *approval.Decision) verdict.Verdict {
 	if decision == nil || !decision.Granted {
 		return decided(s, decision)
@@ -67,7 +67,7 @@ func (d *Dispatcher) noteFrozen(chainID, session, event, eventID string, order *
 	d.noteDenied(chainID, session, event, eventID, "frozen", order.Reason)
 }
 
-// noteDenied records that an agent was denied what the log says it is permitted.
+// noteDenied records that an agent was denied what the log says is permitted.
 func (d *Dispatcher) noteDenied(chainID, session, event, eventID, action, why string) {
 	if d.journal.Enabled() {
 		d.journal.Note(audit.Record{
@@ -77,9 +77,9 @@ func (d *Dispatcher) noteDenied(chainID, session, event, eventID, action, why st
 	}
 }
 
-// Freeze puts an operator's order into force, on record. It returns when no replica
-// permits anything against it any more. Where the log takes no record, the order is in
-// force all the same, and the error says so.
+// Freeze records an operator's order and puts it into force. After it returns, no replica
+// permits anything against it. If the log does not take the record, the order is in force
+// nevertheless, and the error says so.
 func (d *Dispatcher) Freeze(ctx context.Context, o freeze.Order) error {
 	unrecorded := d.recordFreeze(ctx, "frozen", o)
 	if err := d.freezes.Freeze(ctx, o); err != nil {
@@ -92,7 +92,7 @@ func (d *Dispatcher) Freeze(ctx context.Context, o freeze.Order) error {
 	return nil
 }
 
-// Thaw lifts the order of the same scope, on record, and reports whether there was one.
+// Thaw lifts the order of the same scope, records that and reports whether there was one.
 func (d *Dispatcher) Thaw(ctx context.Context, o freeze.Order) (thawed bool, err error) {
 	if err := d.recordFreeze(ctx, "thawed", o); err != nil {
 		return false, err

@@ -10,16 +10,16 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Guards are the hooks that an operator pinned; they may change between two events.
+// Guards are the hooks that an operator pinned. They may change between two events.
 type Guards interface {
-	// InForce returns the pinned hooks of an event, or an error with code 503 where one
-	// is not in force as it was pinned.
+	// InForce returns the pinned hooks of an event, or an error with code 503 if one is not
+	// registered as it was pinned.
 	InForce(event string, t *chain.Table) ([]*chain.Entry, error)
 }
 
-// guard prefers the approval request of a pinned guard to others, and has the pinned
-// guards judge the data that the chain ended with if it is not what they saw. What they
-// inject the second time does not count. The error is that of [chain.Run].
+// guard prefers the questions of pinned guards to those of other hooks. If later hooks changed
+// the data, the pinned guards judge it again; what they inject the second time is dropped. The
+// error is that of [chain.Run].
 func (d *Dispatcher) guard(ctx context.Context, ev *event, out chain.Outcome, until time.Time) (chain.Outcome, error) {
 	if len(ev.pinned) == 0 || out.DeniedBy != "" {
 		return out, nil
@@ -60,8 +60,8 @@ func (d *Dispatcher) guard(ctx context.Context, ev *event, out chain.Outcome, un
 	return ev.preferGuard(out, final), nil
 }
 
-// seen is the data as an entry of the chain left it: what it got, what its match was
-// false for, or what it made of it.
+// seen is the data that a hook's judgement stands for: what it made of the data, or else what it
+// was given.
 func (ev *event) seen(entry *chain.Entry, out chain.Outcome) []byte {
 	data := ev.data
 	place := slices.Index(ev.hooks, entry)
@@ -76,16 +76,15 @@ func (ev *event) seen(entry *chain.Entry, out chain.Outcome) []byte {
 	return data
 }
 
-// preferGuard has the approval requests of pinned guards asked, whatever other hooks asked
-// before, about data unless the guard names its own. What several guards ask is asked at
-// once; an emit, which asks nobody, is denied then.
+// preferGuard makes the questions of pinned guards win over those of other hooks. Several guards
+// are merged into one question. An emit, which can't ask, is denied then.
 func (ev *event) preferGuard(out chain.Outcome, data []byte) chain.Outcome {
 	var asking []chain.Call
 	for _, call := range out.Calls {
 		if call.Result.Action != chain.AskUser || !slices.Contains(ev.pinned, call.Entry) {
 			continue
 		}
-		asking = slices.DeleteFunc(asking, func(c chain.Call) bool { return c.Entry == call.Entry }) // the last one is about the data that goes on
+		asking = slices.DeleteFunc(asking, func(c chain.Call) bool { return c.Entry == call.Entry }) // the last call is about the data that goes on
 		asking = append(asking, call)
 	}
 	if len(asking) == 0 {
@@ -111,7 +110,7 @@ func denyOut(out chain.Outcome, by *chain.Entry, why string) chain.Outcome {
 	return out
 }
 
-// withoutInjections drops what the guards injected and told the user the first time.
+// withoutInjections drops what the guards injected and showed in the first run.
 func withoutInjections(calls []chain.Call) []chain.Call {
 	for i, call := range calls {
 		if call.Result.Action == chain.InjectContext {

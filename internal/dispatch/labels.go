@@ -19,29 +19,28 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Labels knows what sessions have seen; [labels.Name] names them.
+// Labels stores which labels sessions have. [labels.Name] names a session.
 type Labels interface {
-	// Labels returns those that hold for a session, in order, or an error with code 503 where
-	// this replica can't know. The list must not be changed.
+	// Labels returns the labels of a session, sorted, or an error with code 503 if this replica
+	// can't know. Callers must not change the slice.
 	Labels(session string) ([]string, error)
-	// Session is what is stored of a session, which may be nothing.
+	// Session returns the stored record of a session, which may be empty.
 	Session(session string) labels.Record
-	// Claim stores that a session says it is below a parent and below the root of a tree;
-	// each may be empty. When it returns, every replica knows.
+	// Claim stores a session's claim to have a parent, and a root of its tree; each may be
+	// empty. When it returns, every replica knows.
 	Claim(ctx context.Context, session, parent, root string) error
-	// AddLabels adds labels, each with the hook that gave it, and returns those that hold then. When it
-	// returns, every replica knows them.
+	// AddLabels adds labels, each with the hook that set it, and returns all labels of the
+	// session. When it returns, every replica knows them.
 	AddLabels(ctx context.Context, session string, by map[string]string) ([]string, error)
-	// RemoveLabels removes labels, and returns those that the session has no more.
+	// RemoveLabels removes labels and returns those that the session had.
 	RemoveLabels(ctx context.Context, session string, remove []string) (removed []string, err error)
 }
 
-// labeled names the session for labels; events of a proven sender without a session have
-// a name too.
+// labeled names the session for labels. Events of a proven sender without a session have a name
+// too.
 func labeled(req Request) string { return labels.Name(req.Emitter, req.Event.Session) }
 
-// stamp returns the event of a request with what the router knows of it, and without what
-// the agent says of that.
+// stamp sets the extensions that only the router may set, and drops the agent's values for them.
 func (d *Dispatcher) stamp(req Request) (events.Event, error) {
 	ev, name := req.Event, labeled(req)
 	known, err := d.labels.Labels(name)
@@ -75,8 +74,8 @@ func (d *Dispatcher) stamp(req Request) (events.Event, error) {
 	return ev, nil
 }
 
-// claim stores what an event says of the sessions above its own: by its attributes, or
-// where it begins a session by its data. An agent can only add to what it said before.
+// claim stores the event's claims about the sessions above its own: its attributes, or the data
+// of an event that begins a session. An agent can only add claims.
 func (d *Dispatcher) claim(ctx context.Context, req Request) error {
 	ev := req.Event
 	parent, root := ev.Extensions[events.AttrParent], ev.Extensions[events.AttrRoot]
@@ -88,19 +87,19 @@ func (d *Dispatcher) claim(ctx context.Context, req Request) error {
 	}
 	for _, id := range [...]string{parent, root} {
 		if len(id) > events.MaxSessionLen || strings.ContainsRune(id, 0) {
-			return wire.Errorf(wire.Malformed, "the id of a session above is no text of at most %d bytes", events.MaxSessionLen)
+			return wire.Errorf(wire.Malformed, "the id of a parent session is not a text of at most %d bytes", events.MaxSessionLen)
 		}
 	}
 	return d.labels.Claim(ctx, labeled(req), parent, root)
 }
 
-// depth is how many sessions are above that of the event.
+// depth is the number of sessions above the event's.
 func (ev *event) depth() int {
-	n, _ := strconv.Atoi(ev.request.Event.Extensions[events.AttrDepth]) // the router's own
+	n, _ := strconv.Atoi(ev.request.Event.Extensions[events.AttrDepth]) // set by the router
 	return n
 }
 
-// roleOf is the role of an identity, such as "nats agent/coder"; empty for who is none.
+// roleOf is the role in an identity such as "nats agent/coder"; empty for none.
 func roleOf(emitter string) string {
 	role, _, _ := strings.Cut(strings.TrimPrefix(emitter, "nats "), "/")
 	switch role {
@@ -110,13 +109,12 @@ func roleOf(emitter string) string {
 	return ""
 }
 
-// maxReruns is how often a chain runs again because the session's labels grew meanwhile.
+// maxReruns bounds how often a chain runs again because its session got labels meanwhile.
 const maxReruns = 3
 
-// run takes the event along its hooks within its time. What they add to the labels of its
-// session is stored, whatever they decide. Where others added labels meanwhile, which the
-// hooks did not see, the chain runs again: so events that add labels at the same time are
-// decided as if one came after the other.
+// run runs the event's hooks within its time, and stores the labels that they add, whatever they
+// decide. If other events added labels meanwhile, the chain runs again, so that concurrent
+// events are decided as if they came one after the other.
 func (d *Dispatcher) run(ctx context.Context, ev *event) (out chain.Outcome, err error) {
 	until := time.Now().Add(ev.timeout)
 	defer func() { ev.observed.Outcome = &out }()
@@ -140,19 +138,19 @@ func (d *Dispatcher) run(ctx context.Context, ev *event) (out chain.Outcome, err
 			return out, nil
 		}
 		if try == maxReruns {
-			return out, wire.Errorf(wire.Unavailable, "what the session has seen grew while the event was decided: try again")
+			return out, wire.Errorf(wire.Unavailable, "the session got more labels while the event was decided: try again")
 		}
 		ev.request.Event = ev.request.Event.WithLabels(now...)
 		before = slices.Concat(out.InVain, out.Calls)
 	}
 }
 
-// addLabels stores what the hooks of a chain added. Without a session there is nowhere to
-// keep it, and the event can't be permitted.
+// addLabels stores the labels that a chain added. An event without a session has no place to
+// store them and can't be permitted.
 func (d *Dispatcher) addLabels(ctx context.Context, ev *event, out chain.Outcome) ([]string, error) {
 	name := labeled(ev.request)
 	if name == "" {
-		return nil, wire.Errorf(wire.Malformed, "a hook adds the label %s, and the event names no session that could have it", out.Labels[0])
+		return nil, wire.Errorf(wire.Malformed, "a hook adds the label %s, and the event names no session to store it for", out.Labels[0])
 	}
 	by := make(map[string]string, len(out.Labels))
 	for _, call := range out.Calls {
@@ -169,7 +167,7 @@ func (d *Dispatcher) addLabels(ctx context.Context, ev *event, out chain.Outcome
 	return now, err
 }
 
-// unlabeling is what a person is asked, with what allowing it removes.
+// unlabeling is the prompt, with the labels that an approval removes.
 func unlabeling(prompt string, unlabel []string) string {
 	if len(unlabel) == 0 {
 		return prompt
@@ -177,8 +175,8 @@ func unlabeling(prompt string, unlabel []string) string {
 	return fmt.Sprintf("%s\nTo allow it removes from the session: %s", prompt, strings.Join(unlabel, ", "))
 }
 
-// Unlabel removes the labels that a person's decision removes, once that is on record. The
-// approvals service calls it before anybody hears of the decision.
+// Unlabel removes the labels that a person's decision removes, after recording it. The approvals
+// service calls it before it announces the decision.
 func (d *Dispatcher) Unlabel(ctx context.Context, s *held.Event, decision approval.Decision) error {
 	if len(s.Unlabel) == 0 || !decision.Granted || decidedBy(decision) != telemetry.ByPerson {
 		return nil

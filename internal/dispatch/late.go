@@ -13,14 +13,14 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// Calls in mode async that may be under way: in all, and of one agent, or of one session
-// whose agent is not proven, so that one agent does not take the room of others.
+// Bounds of the async calls in flight: overall, and for each agent, or each session of an
+// unproven agent, so that one agent can't use up the room of others.
 const (
 	maxLates      = 256
 	maxLatesOfOne = 32
 )
 
-// callLate calls a hook in mode async. The event is answered: all that the hook can do is
+// callLate calls a hook in mode async. The event is answered already, so the hook can only
 // inject into the next turn of its session.
 func (d *Dispatcher) callLate(ev *event, entry *chain.Entry, data []byte) {
 	if !ev.wantedBy(entry, data) {
@@ -47,7 +47,7 @@ func (d *Dispatcher) callLate(ev *event, entry *chain.Entry, data []byte) {
 	}
 }
 
-// tryCall calls a hook in mode async and reads what it answers.
+// tryCall calls a hook in mode async and parses its result.
 func (d *Dispatcher) tryCall(ctx context.Context, ev *event, entry *chain.Entry, in events.Event) chain.Call {
 	call := chain.Call{Entry: entry, Start: time.Now()}
 	reply, err := d.call(ctx, ev, chain.Async, entry, in)
@@ -63,7 +63,7 @@ func (d *Dispatcher) tryCall(ctx context.Context, ev *event, entry *chain.Entry,
 	return call
 }
 
-// answeredLate records what a hook answered, and then keeps what it injects.
+// answeredLate records a hook's answer and then keeps its injection.
 func (d *Dispatcher) answeredLate(ctx context.Context, ev *event, call chain.Call) {
 	when := telemetry.Interval{From: call.Start, To: call.Start.Add(call.Took)}
 	d.observer.Shadow(ev.trace, telemetry.Answer{Entry: call.Entry, When: when, Failure: call.Failure}, call.Result.Action, call.Err != nil)
@@ -94,7 +94,7 @@ func (d *Dispatcher) answeredLate(ctx context.Context, ev *event, call chain.Cal
 	}
 }
 
-// late is the record of what a hook in mode async answered.
+// late is the record of an async hook's answer.
 func (d *Dispatcher) late(ev *event, call *chain.Call) *records {
 	r := d.records(ev)
 	if r != nil {
@@ -105,7 +105,7 @@ func (d *Dispatcher) late(ev *event, call *chain.Call) *records {
 	return r
 }
 
-// lateDropped is the record of an injection that no turn will get.
+// lateDropped is the record of an injection that no turn will deliver.
 func (d *Dispatcher) lateDropped(ev *event, call *chain.Call, text, why string) *records {
 	r := d.records(ev)
 	if r != nil {
@@ -117,8 +117,8 @@ func (d *Dispatcher) lateDropped(ev *event, call *chain.Call, text, why string) 
 	return r
 }
 
-// takesLate is the event's id where its verdict takes the injections that wait for the turn
-// that it begins; empty where it takes none.
+// takesLate returns the event's id if its verdict delivers the late injections of the turn that
+// it begins; else it is empty.
 func (ev *event) takesLate(out chain.Outcome) string {
 	if !ev.lateWaits || out.Result.Action == chain.Deny || out.Result.Action == chain.AskUser {
 		return ""
@@ -126,7 +126,7 @@ func (ev *event) takesLate(out chain.Outcome) string {
 	return ev.id()
 }
 
-// withLate is an outcome with the late injections before those of its own hooks.
+// withLate prepends the late injections to those of the outcome.
 func (ev *event) withLate(out chain.Outcome) chain.Outcome {
 	if len(ev.late) == 0 {
 		return out

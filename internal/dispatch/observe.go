@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// observe logs, counts and traces an event. Its answer has left, or is an error.
+// observe logs, counts and traces an event, after its answer was sent or refused.
 func (d *Dispatcher) observe(ev *event, err error) {
 	d.logEvent(ev, err)
 	d.observer.Chain(ev.trace, ev.outcome(err))
@@ -33,9 +33,9 @@ func (ev *event) outcome(err error) *telemetry.Chain {
 	return c
 }
 
-// logEvent writes a line for an event, and one for each hook that failed: at the level
-// warn what somebody has to look after, at info what people want to hear of, at debug an
-// event that went on, which the audit log has anyway.
+// logEvent writes a line for the event and one for each failed hook. Warn is for what somebody
+// must look after, info for decisions that people want to see, and debug for events that passed,
+// which the audit log has anyway.
 func (d *Dispatcher) logEvent(ev *event, err error) {
 	ctx := ev.trace.Context()
 	out := ev.observed.Outcome
@@ -49,7 +49,7 @@ func (d *Dispatcher) logEvent(ev *event, err error) {
 	if !d.log.Enabled(ctx, level) {
 		return
 	}
-	line := slog.NewRecord(time.Now(), level, what, 0) // no source position: that would cost more than the line
+	line := slog.NewRecord(time.Now(), level, what, 0) // no source position: it would cost more than the line
 	line.AddAttrs(slog.String("event", ev.name()), slog.String("session_id", ev.session()), slog.String("event_id", ev.id()), slog.String("chain_id", ev.chainID))
 	text := func(name, text string) {
 		if text != "" {
@@ -72,7 +72,7 @@ func (d *Dispatcher) logEvent(ev *event, err error) {
 	_ = d.log.Handler().Handle(ctx, line)
 }
 
-// became is what became of an event, and how loud that is said.
+// became names the outcome of an event for the log, and its level.
 func (ev *event) became(err error) (what string, level slog.Level) {
 	switch {
 	case err != nil && wire.FromError(err).Code >= wire.Internal:
@@ -101,7 +101,7 @@ func (ev *event) took() time.Duration {
 	return ev.observed.End.Sub(ev.admitted)
 }
 
-// reason is why the event was denied, or a person is asked.
+// reason says why the event was denied or why a person is asked.
 func (ev *event) reason() string {
 	if ev.frozen != nil {
 		return ev.frozen.Denial()
@@ -109,7 +109,7 @@ func (ev *event) reason() string {
 	return ev.observed.Outcome.Result.Reason
 }
 
-// rule is that of the hook that denied, or else asked.
+// rule is the rule of the hook that denied, or else that asked.
 func (ev *event) rule() (rule string) {
 	out := ev.observed.Outcome
 	for i := range out.Calls {
@@ -121,12 +121,12 @@ func (ev *event) rule() (rule string) {
 	return rule
 }
 
-// maxLogged bounds a text of somebody else in a log line, in bytes.
+// maxLogged bounds foreign text in a log line, in bytes.
 const maxLogged = 512
 
-// logged is a text as a log line may hold it: it may quote the data.
+// logged masks and cuts a text for a log line; it may quote the data.
 func (d *Dispatcher) logged(text string) string {
-	text = d.view.Masked(text) // before it is cut: half a secret is one
+	text = d.view.Masked(text) // mask before cutting: half a secret is still a secret
 	if len(text) > maxLogged {
 		text = strings.ToValidUTF8(text[:maxLogged], "") + "…"
 	}
@@ -147,7 +147,7 @@ func (d *Dispatcher) logDecided(ctx context.Context, s *held.Event, decision app
 	}
 }
 
-// masked is an error as a log line may hold it: what a hook says may quote the data.
+// masked masks an error for a log line: what a hook says may quote the data.
 func (d *Dispatcher) masked(err error) string {
 	if err == nil {
 		return ""
@@ -155,21 +155,21 @@ func (d *Dispatcher) masked(err error) string {
 	return d.view.Masked(err.Error())
 }
 
-// asked is what the observer may know of an approval request.
+// asked describes an approval request for the observer.
 func asked(s *held.Event) telemetry.Approval {
 	return telemetry.Approval{
 		ID: s.ID, ChainID: s.ChainID, Hook: s.HookID, Event: s.Event, Session: s.Session, Trace: s.Trace, Asked: s.Created.Time,
 	}
 }
 
-// decidedAbout is the same once it is decided.
+// decidedAbout describes a decided approval request for the observer.
 func decidedAbout(s *held.Event, d approval.Decision) telemetry.Approval {
 	a := asked(s)
 	a.Decided, a.Granted, a.TimedOut, a.DecidedBy = d.Decided.Time, d.Granted, d.TimedOut, d.DecidedBy
 	return a
 }
 
-// decidedBy is who decided, as metrics count it.
+// decidedBy classifies who decided, for metrics.
 func decidedBy(d approval.Decision) string {
 	switch {
 	case d.TimedOut:

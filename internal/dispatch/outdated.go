@@ -11,13 +11,12 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// maxAnew is how often one event is asked about anew because its session saw more. After
-// that it waits for the request it has.
+// maxAnew bounds how often one event is asked about again because its session got labels. Then
+// it waits for the request it has.
 const maxAnew = 16
 
-// requestOf returns the approval request of an event, nil where nobody was asked yet, and
-// the id that it has or gets. A request that is open and outdated is ended, and the one
-// after it counts.
+// requestOf returns the approval request of an event, nil for none, and the id that it has or
+// gets. It ends an open request that is outdated and goes on to the next one.
 func (d *Dispatcher) requestOf(ctx context.Context, ev *event, sent string) (id string, s *held.Event, err error) {
 	id = ev.approvalID()
 	for n := 0; ; n++ {
@@ -31,8 +30,8 @@ func (d *Dispatcher) requestOf(ctx context.Context, ev *event, sent string) (id 
 	}
 }
 
-// outdated reports whether a request ended since its session saw more before anybody
-// answered. One that is open and outdated ends now.
+// outdated reports whether a request ended because its session got labels before anybody
+// answered. It ends an open request that is outdated.
 func (d *Dispatcher) outdated(ctx context.Context, s *held.Event) (bool, error) {
 	decision, err := d.approvals.Decision(ctx, s)
 	if err != nil {
@@ -51,7 +50,7 @@ func (d *Dispatcher) outdated(ctx context.Context, s *held.Event) (bool, error) 
 		if code := wire.CodeOf(err); code != wire.Conflict && code != wire.Gone {
 			return err == nil, err
 		}
-		if decision, err = d.approvals.Decision(ctx, s); decision == nil || err != nil { // another was first
+		if decision, err = d.approvals.Decision(ctx, s); decision == nil || err != nil { // another replica decided first
 			return false, err
 		}
 	}

@@ -7,23 +7,23 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Workers knows what the credentials of the workers behind hooks allow; it may change
-// between two events.
+// Workers knows what the credentials of the workers behind hooks permit. It may change between
+// two events.
 type Workers interface {
 	// Allows reports whether a hook may answer with an action.
 	Allows(hook string, action chain.Action) bool
-	// Fields are the members of an event's data that a hook sees, such as
+	// Fields returns the members of an event's data that a hook may see, such as
 	// "tool_input.command"; nil for all.
 	Fields(hook string) []string
 }
 
-// everything allows everything.
+// everything permits everything.
 type everything struct{}
 
 func (everything) Allows(string, chain.Action) bool { return true }
 func (everything) Fields(string) []string           { return nil }
 
-// visible is the part of an event's data that a hook sees.
+// visible is the part of an event's data that a hook may see.
 func (d *Dispatcher) visible(hook string, data []byte) ([]byte, error) {
 	fields := d.opts.Workers.Fields(hook)
 	if fields == nil {

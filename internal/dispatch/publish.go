@@ -24,14 +24,14 @@ func (d *Dispatcher) announce(ev *event) {
 	d.published(ev, "event", ev.channel.PublishEvent(data))
 }
 
-// published logs what could not be published for watchers; nothing depends on it.
+// published logs a failed publication for watchers. Nothing depends on it.
 func (d *Dispatcher) published(ev *event, what string, err error) {
 	if err != nil {
 		d.log.WarnContext(ev.trace.Context(), "publish for watchers failed", "what", what, "event", ev.name(), "error", err)
 	}
 }
 
-// result is the body of hooks.result.<event>: how a chain went, without data.
+// result encodes the body of hooks.result.<event>: how a chain went, without data.
 func (d *Dispatcher) result(ev *event, out chain.Outcome, approvalID string) []byte {
 	reason := out.Result.Reason
 	if d.opts.PublishData != PublishFull {
@@ -57,8 +57,7 @@ func (d *Dispatcher) result(ev *event, out chain.Outcome, approvalID string) []b
 	return w.End()
 }
 
-// answered is the action of a call: continue where the hook named none, empty where
-// it failed.
+// answered is the action of a call: continue if the hook named none, empty if it failed.
 func answered(call *chain.Call) string {
 	if call.Result.Action == "" && call.Failure == "" {
 		return string(chain.Continue)
@@ -66,8 +65,8 @@ func answered(call *chain.Call) string {
 	return string(call.Result.Action)
 }
 
-// notifyObservers sends the chained data to the hooks in mode observe, and calls those in
-// mode async.
+// notifyObservers sends the event with the chain's final data to observing hooks, and calls
+// async hooks.
 func (d *Dispatcher) notifyObservers(ev *event, data []byte) {
 	for _, entry := range ev.hooks {
 		switch entry.Mode {
@@ -79,7 +78,7 @@ func (d *Dispatcher) notifyObservers(ev *event, data []byte) {
 	}
 }
 
-// wantedBy reports whether the match of a hook holds for the event with the chained data.
+// wantedBy reports whether a hook's match holds for the event with the chain's final data.
 func (ev *event) wantedBy(entry *chain.Entry, data []byte) bool {
 	if entry.Condition == nil {
 		return true
@@ -103,9 +102,8 @@ func (d *Dispatcher) notifyHook(ev *event, entry *chain.Entry, data []byte) {
 	}
 }
 
-// report publishes an event of the router's own, and notifies its hooks whatever
-// their mode: nothing follows from what they would say. ctx names the span that it is
-// about.
+// report publishes one of the router's own events and notifies its hooks, whatever their mode:
+// their answers have no effect. ctx names the span that the event is about.
 func (d *Dispatcher) report(ctx context.Context, name, session string, data []byte) {
 	req := Request{
 		Event:       events.Event{ID: events.NewID(), Source: events.DefaultSource, Name: name, Session: session, Time: events.Now(), Data: data},
@@ -123,7 +121,7 @@ func (d *Dispatcher) report(ctx context.Context, name, session string, data []by
 	}
 }
 
-// reportAsked reports that a person is asked. The list of open requests shows it
+// reportAsked reports that a person is asked. The list of open requests shows the request
 // already.
 func (d *Dispatcher) reportAsked(s *held.Event) {
 	q := d.approvals.Masked(s.Request)
@@ -139,8 +137,8 @@ func (d *Dispatcher) reportAsked(s *held.Event) {
 	d.report(ctx, events.UserNotification, s.Session, note)
 }
 
-// Decided reports a decision that this replica made. The approvals service calls it
-// with the context of whoever decided.
+// Decided reports a decision that this replica made. The approvals service calls it with the
+// context of whoever decided.
 func (d *Dispatcher) Decided(ctx context.Context, s *held.Event, decision approval.Decision) {
 	ctx = d.observer.Decided(ctx, decidedBy(decision), decidedAbout(s, decision))
 	d.logDecided(ctx, s, decision)

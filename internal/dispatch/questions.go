@@ -9,9 +9,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// merged is one call that asks what several pinned guards ask, of data that they agree on;
-// the second result is false where they do not. An answer counts for all of them: it is
-// granted only where each offers it, and by default only where each allows that.
+// merged combines the questions of several pinned guards into one call. The second result is
+// false if the guards judge different data. One answer counts for all of them: an option is
+// offered only if each guard offers it, and the default allows only if each guard's does.
 func merged(asking []chain.Call) (chain.Call, bool) {
 	first := asking[0]
 	r := first.Result
@@ -41,7 +41,7 @@ func merged(asking []chain.Call) (chain.Call, bool) {
 	if !slices.ContainsFunc(r.ApprovalOptions, approval.Grants) || !slices.ContainsFunc(r.ApprovalOptions, refuses) {
 		r.ApprovalOptions = approval.DefaultOptions()
 	}
-	r.Unlabel = nil // what one guard lets a person remove, another may not
+	r.Unlabel = nil // one guard may not let a person remove what another added
 	r.ApprovalPrompt, r.Reason = strings.Join(prompts, "\n"), strings.Join(reasons, "; ")
 	entry := *first.Entry
 	entry.ID, entry.Name = strings.Join(ids, "+"), strings.Join(titles, " and ")

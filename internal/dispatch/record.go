@@ -13,8 +13,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// record writes the records of an event and waits for the log. Where the log does not
-// take them in time, the agent gets an error, and a record says so.
+// record writes the records of an event and waits for the log. If the log does not take them in
+// time, the agent gets an error, and a record says so.
 func (d *Dispatcher) record(ctx context.Context, ev *event, r *records) error {
 	if r == nil {
 		return nil
@@ -29,7 +29,7 @@ func (d *Dispatcher) record(ctx context.Context, ev *event, r *records) error {
 	return err
 }
 
-// note writes records that nobody waits for.
+// note writes records without waiting.
 func (d *Dispatcher) note(r *records) {
 	if r != nil {
 		d.journal.Note(r.text)
@@ -37,7 +37,7 @@ func (d *Dispatcher) note(r *records) {
 	}
 }
 
-// noteRefused records that the agent did not get what the records say.
+// noteRefused records that the agent did not get the recorded answer.
 func (d *Dispatcher) noteRefused(ev *event) {
 	if d.journal.Enabled() {
 		d.journal.Note(audit.Record{
@@ -46,17 +46,16 @@ func (d *Dispatcher) noteRefused(ev *event) {
 	}
 }
 
-// records are the audit records of one event while they are made. A nil one is that of
-// a router that keeps none.
+// records collects the audit records of one event. It is nil if the router keeps no audit log.
 type records struct {
 	view View
 	ev   *event
 	now  time.Time
 	text []byte
-	pool *[]byte // where text came from
+	pool *[]byte // the pooled buffer behind text
 }
 
-// buffers are those that records were made in; larger ones, in bytes, are dropped.
+// buffers pools the buffers of records. Larger ones, in bytes, are dropped.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 const maxBuffer = 64 << 10
@@ -69,7 +68,7 @@ func (d *Dispatcher) records(ev *event) *records {
 	return &records{view: d.view, ev: ev, now: time.Now(), text: (*buf)[:0], pool: buf}
 }
 
-// free gives the buffer back: the journal keeps no reference to it.
+// free returns the buffer to the pool. The journal keeps no reference to it.
 func (r *records) free() {
 	if cap(r.text) <= maxBuffer {
 		*r.pool = r.text
@@ -84,7 +83,7 @@ func (r *records) add(kind audit.Kind, hook, action string, detail audit.Detail)
 	}.Append(r.text)
 }
 
-// emitted are the records of an emit that was decided.
+// emitted returns the records of a decided emit.
 func (d *Dispatcher) emitted(ev *event, out chain.Outcome) *records {
 	r := d.records(ev)
 	if r != nil {
@@ -94,7 +93,7 @@ func (d *Dispatcher) emitted(ev *event, out chain.Outcome) *records {
 	return r
 }
 
-// executed are the records of an execute that nobody is asked about.
+// executed returns the records of an execute that asks nobody.
 func (d *Dispatcher) executed(ev *event, out chain.Outcome, v verdict.Verdict) *records {
 	r := d.records(ev)
 	if r != nil {
@@ -105,8 +104,8 @@ func (d *Dispatcher) executed(ev *event, out chain.Outcome, v verdict.Verdict) *
 	return r
 }
 
-// requested are the records of an execute that a person is asked about: again, where
-// the event has its request already.
+// requested returns the records of an execute that asks a person, also if the event has its
+// request already.
 func (d *Dispatcher) requested(ev *event, out chain.Outcome, v verdict.Verdict, s *held.Event, again bool) *records {
 	r := d.records(ev)
 	if r != nil {
@@ -118,7 +117,7 @@ func (d *Dispatcher) requested(ev *event, out chain.Outcome, v verdict.Verdict, 
 	return r
 }
 
-// undecided are the records of a chain that ran out of time.
+// undecided returns the records of a chain that ran out of time.
 func (d *Dispatcher) undecided(ev *event, out chain.Outcome) *records {
 	r := d.records(ev)
 	if r != nil {
@@ -128,7 +127,7 @@ func (d *Dispatcher) undecided(ev *event, out chain.Outcome) *records {
 	return r
 }
 
-// collected are the records of what hooks gave to a collect.
+// collected returns the records of a collect.
 func (d *Dispatcher) collected(ev *event, list []chain.Collected) *records {
 	r := d.records(ev)
 	if r == nil {
@@ -147,7 +146,7 @@ func (d *Dispatcher) collected(ev *event, list []chain.Collected) *records {
 	return r
 }
 
-// shadowed is the record of what a shadow hook answered to data.
+// shadowed is the record of a shadow hook's answer to data.
 func (d *Dispatcher) shadowed(ev *event, call *chain.Call, data []byte) *records {
 	r := d.records(ev)
 	if r == nil {

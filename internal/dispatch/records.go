@@ -12,7 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// calls records what happened at each hook, and those whose match said no.
+// calls records each call, and the hooks whose match was false.
 func (r *records) calls(out chain.Outcome) {
 	data := r.ev.data
 	for i := range out.Calls {
@@ -42,7 +42,7 @@ func (r *records) call(call *chain.Call) audit.Call {
 	return detail
 }
 
-// modified adds what a hook made of data to its record, if it changed it.
+// modified adds a hook's changes of the data to its record, if there are any.
 func (r *records) modified(detail *audit.Call, call *chain.Call, data []byte) bool {
 	if !modifies(call) {
 		return false
@@ -72,8 +72,7 @@ func kindOf(failure chain.Failure) audit.Kind {
 	}
 }
 
-// delivered records what the coordinator put into the agent's context, or did not, and
-// what it shows to the user.
+// delivered records which injections reached the agent's context and what the user is shown.
 func (r *records) delivered(out chain.Outcome, v verdict.Verdict) {
 	for i := range out.Calls {
 		if call := &out.Calls[i]; call.Result.Action == chain.InjectContext && call.Result.ContextInjection != "" {
@@ -99,8 +98,8 @@ func (r *records) display(call *chain.Call) {
 	r.add(audit.DisplayKind, call.Entry.ID, action, detail)
 }
 
-// injection records what became of a hook's text: delivered, or dropped for its size,
-// the budget, or because the event was denied or a person is asked.
+// injection records whether a hook's text was delivered or dropped: for its size, for the
+// budget, or because the event was denied or a person is asked.
 func (r *records) injection(call *chain.Call, v verdict.Verdict) {
 	text, cleaned := verdict.Clean(call.Result.ContextInjection)
 	one := verdict.Injected{Bytes: len(text), Cleaned: cleaned, Dropped: "empty"}
@@ -141,7 +140,7 @@ func (r *records) approval(s *held.Event, again bool) {
 	r.add(audit.ApprovalRequested, s.HookID, action, detail)
 }
 
-// result records how the chain ended, and the answer to the agent.
+// result records the end of the chain and the answer to the agent.
 func (r *records) result(out chain.Outcome, action, reason, approvalID string) {
 	detail := audit.Chain{
 		Agent: r.ev.request.Event.Source, Emitter: r.ev.request.Emitter, Reason: r.view.Text(reason), DeniedBy: out.DeniedBy, ApprovalID: approvalID,

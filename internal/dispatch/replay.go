@@ -15,10 +15,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// replay checks an event that was sent again when its approval request was decided
-// already. A permission is given again only for a while after the decision, so that an
-// agent that lost its router gets it, and not once the session ended, its approvals
-// were revoked, or it has seen more. Both are recorded. The error has code 410.
+// replay checks a repeated event whose approval request is decided. It permits the event again
+// for a while after the decision, so that an agent that lost its router gets the answer. It
+// refuses with code 410 if the session ended, got labels, or had its approvals revoked. Both
+// outcomes are recorded.
 func (d *Dispatcher) replay(ctx context.Context, ev *event, s *held.Event) error {
 	decision, err := d.approvals.Decision(ctx, s)
 	if err != nil || decision == nil || !decision.Granted {
@@ -35,7 +35,7 @@ func (d *Dispatcher) replay(ctx context.Context, ev *event, s *held.Event) error
 	return d.record(ctx, ev, d.replayed(ev, s, "served", ""))
 }
 
-// replayRefused says why a permission is not given again; empty where it is.
+// replayRefused says why a granted event is not permitted again; empty if it is.
 func (d *Dispatcher) replayRefused(ctx context.Context, s *held.Event, decision *approval.Decision) (why string, err error) {
 	if time.Since(decision.Decided.Time) > d.opts.ReplayWindow {
 		return "it was given more than " + d.opts.ReplayWindow.String() + " ago", nil
@@ -54,8 +54,8 @@ func (d *Dispatcher) replayRefused(ctx context.Context, s *held.Event, decision 
 	return why, err
 }
 
-// seenSince are the labels that the session of a decided request has, and had not when a
-// person was asked, or which that person removed.
+// seenSince returns the labels that the session of a decided request got after the person was
+// asked, besides those that the person removed.
 func (d *Dispatcher) seenSince(s *held.Event, decision *approval.Decision) ([]string, error) {
 	now, err := d.labels.Labels(labels.Name(s.Emitter, s.Session))
 	if err != nil {
@@ -68,7 +68,7 @@ func (d *Dispatcher) seenSince(s *held.Event, decision *approval.Decision) ([]st
 	return events.NewLabels(knew, now), nil
 }
 
-// replayed is the record of an event that was sent again after it was approved.
+// replayed records that a granted event was sent again.
 func (d *Dispatcher) replayed(ev *event, s *held.Event, action, why string) *records {
 	r := d.records(ev)
 	if r != nil {

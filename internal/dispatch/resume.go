@@ -7,9 +7,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Resume waits for the approval request with an id on behalf of who sent its event, as if
-// that event was sent again: req says who that is and how long to wait, and has no event.
-// Another sender is answered as where there is no such request.
+// Resume waits for an approval request by its id, as if its event was sent again. req says who
+// asks and how long to wait; it has no event. Other senders get the same error as for an unknown
+// id.
 func (d *Dispatcher) Resume(ctx context.Context, id string, req Request) (*Answer, error) {
 	if d.opts.NoApprovals {
 		return nil, held.Unknown(id)

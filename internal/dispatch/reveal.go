@@ -11,8 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// Reveal returns an approval request with the secrets that are masked for everybody, once
-// it is recorded who was shown them. Who calls it checks that by may.
+// Reveal returns an approval request with its secrets unmasked, after recording who sees them.
+// The caller checks that by may.
 func (d *Dispatcher) Reveal(ctx context.Context, id, by string) (approval.Record, error) {
 	s, err := d.approvals.Load(ctx, id)
 	if err != nil {
@@ -38,9 +38,8 @@ type Masker interface {
 	Text(text string) (masked string, n int)
 }
 
-// Mask makes an approval request fit to be shown: the secrets in the data, and in what
-// hooks say about it, are masked, whatever watchers see of events. A nil mask has the usual
-// forms.
+// Mask masks the secrets in a request's data and in what hooks say about it. A nil mask uses the
+// default rules.
 func (p PublishData) Mask(mask Masker) func(*approval.Record) {
 	if mask == nil {
 		mask = redact.Default()

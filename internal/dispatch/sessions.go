@@ -8,9 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// Revoke takes back what was always allowed in a session, and says how many grants that
-// were: all, or those of a hook, or of a hook and prompt; of one agent, or of all. It
-// returns once that is recorded.
+// Revoke revokes a session's "Allow always" and returns how many: all, or those of a hook, or of
+// a hook and prompt; of one agent, or of every agent. It returns after recording that.
 func (d *Dispatcher) Revoke(ctx context.Context, agent, session, hook, prompt string) (revoked int, err error) {
 	if revoked, err = d.sessions.Revoke(ctx, sessionkey.Of(agent, session), hook, prompt); err != nil {
 		return 0, err
@@ -22,8 +21,8 @@ func (d *Dispatcher) Revoke(ctx context.Context, agent, session, hook, prompt st
 	return revoked, nil
 }
 
-// EndSession ends a session of an agent, or of nobody known where the agent is empty, in
-// the name of an operator. No hook is called. It returns once that is recorded.
+// EndSession ends a session for an operator; an empty agent is an unproven one. It calls no
+// hook. It returns after recording that.
 func (d *Dispatcher) EndSession(ctx context.Context, by, agent, session string) error {
 	if err := d.sessions.End(ctx, sessionkey.Of(agent, session)); err != nil {
 		return err
@@ -37,8 +36,8 @@ func (d *Dispatcher) EndSession(ctx context.Context, by, agent, session string) 
 	}.Append(nil))
 }
 
-// RevokeGrant takes back what an approval granted beyond its session. It returns once that
-// is recorded.
+// RevokeGrant revokes what an approval granted beyond its session. It returns after recording
+// that.
 func (d *Dispatcher) RevokeGrant(ctx context.Context, approvalID string) (revoked int, err error) {
 	hook, prompt, session, ok, err := d.sessions.RevokeGrant(ctx, approvalID)
 	if !ok || err != nil {

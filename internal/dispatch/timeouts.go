@@ -10,18 +10,18 @@ import (
 // Explained is what an event would go through.
 type Explained struct {
 	Hooks []chain.Explanation `json:"hooks"`
-	// ChainTimeoutMS is the time for the whole chain, WorstMS what its hooks may take at most
-	// until then, both in milliseconds.
+	// ChainTimeoutMS bounds the whole chain. WorstMS is the most that its hooks may take of it.
+	// Both are in milliseconds.
 	ChainTimeoutMS int64 `json:"chain_timeout_ms"`
 	WorstMS        int64 `json:"worst_ms"`
-	// Warnings are about time-outs in the wrong order: that of a hook must be shorter than
-	// that of its chain, or its on_failure is never reached. Nil for none.
+	// Warnings name time-outs in the wrong order: a hook needs a shorter one than its chain, or
+	// its on_failure never applies. Nil for none.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// timeouts compares the time-outs of the hooks that would be called with that of the chain.
+// timeouts compares the hooks' time-outs with that of the chain.
 func (x *Explained) timeouts(whole time.Duration) {
-	var sum, longest time.Duration // longest: of the group that is open
+	var sum, longest time.Duration // longest of the current group
 	open := 0
 	for _, h := range x.Hooks {
 		if h.Mode != chain.Enforce || !h.Matches && h.MatchError == "" {

@@ -10,27 +10,27 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// UnknownEvents says what becomes of an event that is neither standard nor named by a
-// hook. Most likely it is another spelling of one that is, which hooks do not see.
+// UnknownEvents says how to treat an event that is neither standard nor named by a hook. Most
+// likely it is a misspelling of a standard event, so that no hook sees it.
 type UnknownEvents string
 
-// What becomes of them. The zero value means [AllowUnknown].
+// The treatments of unknown events. The zero value means [AllowUnknown].
 const (
 	AllowUnknown UnknownEvents = "allow"
-	WarnUnknown  UnknownEvents = "warn" // a line in the log for each name
-	DenyUnknown  UnknownEvents = "deny" // the request is refused
+	WarnUnknown  UnknownEvents = "warn" // log each name once
+	DenyUnknown  UnknownEvents = "deny" // refuse the request
 )
 
-// maxUnknown is how many names of unknown events are logged.
+// maxUnknown bounds the names that are logged.
 const maxUnknown = 1000
 
-// unknown remembers which names were logged.
+// unknown remembers the names that were logged.
 type unknown struct {
 	mu     sync.Mutex
 	logged map[string]bool
 }
 
-// first reports whether a name is to be logged now.
+// first reports whether a name has not been logged yet.
 func (u *unknown) first(name string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -44,7 +44,7 @@ func (u *unknown) first(name string) bool {
 	return true
 }
 
-// checkKnown refuses an unknown event with code 400, or logs it, as the options say.
+// checkKnown refuses an unknown event with code 400, or logs it, depending on the options.
 func (d *Dispatcher) checkKnown(ev events.Event, table *chain.Table) error {
 	if mode := d.opts.UnknownEvents; mode != WarnUnknown && mode != DenyUnknown || standard[events.Canonical(ev.Name)] || table.Named(ev.Name, ev.Session) {
 		return nil
@@ -72,8 +72,8 @@ var standard = func() map[string]bool {
 	return names
 }()
 
-// similar is the standard event that a name is another spelling of, or goes on from, or is
-// a letter away from; empty for none.
+// similar returns the standard event that a name probably means: another spelling, a prefix, or
+// one letter apart; empty for none.
 func similar(name string) string {
 	plain := strings.NewReplacer("_", ":", "-", ":")
 	folded, best := plain.Replace(strings.ToLower(name))+":", ""
@@ -91,7 +91,7 @@ func similar(name string) string {
 	return cmp.Or(best, near)
 }
 
-// letterAway reports whether two names differ by a letter: another, or one more or less.
+// letterAway reports whether two names differ in at most one letter.
 func letterAway(a, b string) bool {
 	for a != "" && b != "" && a[0] == b[0] {
 		a, b = a[1:], b[1:]
