@@ -1,15 +1,15 @@
-// Package labels knows what sessions have seen: the labels that hooks added to them. A
-// [Table] is one replica's copy of all records; the registry stores the records, applies
-// them to the tables of all replicas, and waits until every replica has.
+// Package labels tracks what sessions have seen: the labels that hooks added to them. A [Table]
+// is one replica's copy of all records. The registry stores the records, applies them to the
+// tables of all replicas, and waits until every replica has applied them.
 //
-// Labels only grow, but for [Record.Without], which an approval asks for. A record of a
-// session that claims to be below another joins both to one tree: what one session of a
-// tree has seen, all have. A claim can only add: it joins trees and never parts them.
+// Labels only grow, except for [Record.Without], which an approval requests. A session that
+// claims a parent joins the parent's tree: all sessions of a tree share their labels. A claim
+// can only join trees, never part them.
 //
-// Sessions of different proven senders are never one tree. A claim to a session of somebody
-// else takes its labels over, now and later, and gives none back: nobody labels the sessions
-// of others. Where no connection proves who sends, there is nobody else.
+// Sessions of different proven senders never share a tree. A claim to another sender's session
+// takes over its labels, now and later, but passes none back: nobody can label the sessions of
+// others. Unproven sessions count as one sender's.
 //
-// What a session of a proven sender has seen holds for a while for all of that sender's
-// sessions ([Options.Memory]), so that a new session id escapes nothing.
+// A label of a proven sender's session also holds for all other sessions of that sender for a
+// while ([Options.Memory]), so that a new session id does not escape it.
 package labels

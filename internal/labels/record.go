@@ -13,15 +13,15 @@ import (
 	"github.com/hookrouter/hookrouter/internal/sessionkey"
 )
 
-// Record is what is stored of one session.
+// Record is the stored state of one session.
 type Record struct {
-	Session string           `json:"session_id,omitempty"` // empty: of events without one
-	Sender  string           `json:"sender,omitempty"`     // whose session it is, where that is proven
+	Session string           `json:"session_id,omitempty"` // empty for events without a session
+	Sender  string           `json:"sender,omitempty"`     // the proven owner; empty for none
 	Labels  map[string]Added `json:"labels,omitempty"`
-	// Cleared says when a person removed labels: what other sessions of the sender had seen
-	// before holds for this one no more.
+	// Cleared is when a person removed labels. What the sender's other sessions had seen before
+	// no longer holds for this one.
 	Cleared map[string]time.Time `json:"cleared,omitempty"`
-	// Claims are the ids of the sessions that this one said it is below. Parent, Root and
+	// Claims are the ids that this session claimed as its parents or roots. Parent, Root and
 	// Depth are those of the first claim.
 	Claims []string  `json:"claims,omitempty"`
 	Parent string    `json:"parent,omitempty"`
@@ -30,17 +30,16 @@ type Record struct {
 	Time   time.Time `json:"time"` // of the last write
 }
 
-// Added says when a label was added last, and by which hook.
+// Added maps each label to when it was last added and by which hook.
 type Added struct {
 	Time time.Time `json:"time"`
 	Hook string    `json:"hook,omitempty"`
 }
 
-// Name names the session of a record. Events of a proven sender that name no session have
-// one too.
+// Name names the record's session. Events of a proven sender without a session have a name too.
 func (r Record) Name() string { return Name(r.Sender, r.Session) }
 
-// Name names a session of a sender; empty where nobody is proven and there is no session.
+// Name names a sender's session; empty without a proven sender and a session.
 func Name(sender, session string) string {
 	if session == "" && sender != "" {
 		return "\x00" + sender
@@ -48,16 +47,16 @@ func Name(sender, session string) string {
 	return sessionkey.Of(sender, session)
 }
 
-// Split returns what [Name] made a name of.
+// Split reverses [Name].
 func Split(name string) (sender, session string) { return sessionkey.Split(name) }
 
-// Key is where the record of a name is stored, below a prefix.
+// Key is the key of a name's record in the store, below a prefix.
 func Key(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// With returns the record with labels added by a hook now.
+// With returns the record with labels that a hook added now.
 func (r Record) With(hook string, now time.Time, labels ...string) Record {
 	r.Labels = maps.Clone(r.Labels)
 	if r.Labels == nil {
@@ -70,11 +69,11 @@ func (r Record) With(hook string, now time.Time, labels ...string) Record {
 	return r
 }
 
-// MaxClaims is how many sessions one may say it is below; more mean nothing.
+// MaxClaims bounds the claims of one session. Further claims are ignored.
 const MaxClaims = 16
 
-// Claiming returns the record with the claim that its session is below a parent, and below
-// the root of a tree; each may be empty. above is what is known of the parent.
+// Claiming returns the record with the claim to have a parent, and a root of its tree; each may
+// be empty. above is the parent's record.
 func (r Record) Claiming(now time.Time, parent, root string, above Record) Record {
 	for _, id := range [...]string{parent, root} {
 		if id != "" && id != r.Session && !slices.Contains(r.Claims, id) && len(r.Claims) < MaxClaims {
@@ -90,13 +89,13 @@ func (r Record) Claiming(now time.Time, parent, root string, above Record) Recor
 	return r
 }
 
-// HasClaim reports whether the record has a claim already, or has no room for it.
+// HasClaim reports whether the record has the claim already or has no room for it.
 func (r Record) HasClaim(parent, root string) bool {
 	has := func(id string) bool { return id == "" || id == r.Session || slices.Contains(r.Claims, id) }
 	return has(parent) && has(root) || len(r.Claims) >= MaxClaims
 }
 
-// Without returns the record without labels, which a person removed now.
+// Without returns the record without labels that a person removed now.
 func (r Record) Without(now time.Time, labels ...string) Record {
 	r.Labels, r.Cleared = maps.Clone(r.Labels), maps.Clone(r.Cleared)
 	if r.Cleared == nil {
@@ -110,10 +109,10 @@ func (r Record) Without(now time.Time, labels ...string) Record {
 	return r
 }
 
-// has are the labels of the record in order.
+// has returns the labels of the record, sorted.
 func (r Record) has() []string { return slices.Sorted(maps.Keys(r.Labels)) }
 
-// Append is the record as JSON.
+// Append appends the record as JSON.
 func (r Record) Append() ([]byte, error) {
 	text, err := json.Marshal(r)
 	if err != nil {

@@ -8,30 +8,29 @@ import (
 	"time"
 )
 
-// Retention is how long a record is kept after it was written last.
+// Retention is how long a record is kept after its last write.
 const Retention = 30 * 24 * time.Hour
 
 // Options configure a table. The zero value of each field is its default.
 type Options struct {
-	// Memory is how long a label that was added to a session of a proven sender holds for
-	// all sessions of that sender; 0 means an hour, less than 0 not at all.
+	// Memory is how long a label of one session holds for all sessions of the same proven
+	// sender; 0 means an hour, a negative value disables it.
 	Memory time.Duration
 }
 
-// DefaultMemory is [Options.Memory] where it is not given.
+// DefaultMemory is the default of [Options.Memory].
 const DefaultMemory = time.Hour
 
-// Table is what one replica knows. It is safe for concurrent use; the zero Table is not
-// usable.
+// Table is what one replica knows. It is safe for concurrent use. Make one with [New].
 type Table struct {
 	memory time.Duration
 
 	mu      sync.RWMutex // guards what follows
 	nodes   map[string]*node
-	byID    map[string][]*node              // by the id of the session
-	senders map[string]map[string]time.Time // when each label was added last, by proven sender
-	owned   map[string]int                  // sessions, by sender
-	names   map[string]string               // by the key of the record
+	byID    map[string][]*node              // by session id
+	senders map[string]map[string]time.Time // when each label was last added, by proven sender
+	owned   map[string]int                  // number of sessions, by sender
+	names   map[string]string               // names by record key
 }
 
 // node is one session.
@@ -41,11 +40,11 @@ type node struct {
 	tree     *tree
 }
 
-// tree is the sessions that claims joined.
+// tree is a set of sessions joined by claims.
 type tree struct {
 	members []*node
-	labels  []string // of all members, in order
-	foreign []string // ids that members claim and that may be sessions of other senders
+	labels  []string // of all members, sorted
+	foreign []string // claimed ids that may belong to other senders
 }
 
 // New makes an empty table.
@@ -56,22 +55,22 @@ func New(o Options) *Table {
 	}
 }
 
-// Len is how many sessions are known.
+// Len is the number of known sessions.
 func (t *Table) Len() int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return len(t.nodes)
 }
 
-// LenOf is how many sessions of a sender are known.
+// LenOf is the number of known sessions of a sender.
 func (t *Table) LenOf(sender string) int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.owned[sender]
 }
 
-// Of are the labels that hold for a session, in order; nil for none. For one that has none
-// it is a look at two maps. The list must not be changed.
+// Of returns the labels of a session, sorted; nil for none. Without labels it costs two map
+// lookups. Callers must not change the slice.
 func (t *Table) Of(name string, now time.Time) []string {
 	sender, _ := Split(name)
 	t.mu.RLock()
@@ -97,7 +96,7 @@ func (t *Table) Of(name string, now time.Time) []string {
 	return union(all, own)
 }
 
-// collect are the labels of a tree and of those that its members claim to be below.
+// collect returns the labels of a tree and of the foreign sessions that its members claim.
 func (t *Table) collect(from *tree, visited []*tree) []string {
 	all := from.labels
 	visited = append(visited, from)
@@ -112,7 +111,7 @@ func (t *Table) collect(from *tree, visited []*tree) []string {
 	return all
 }
 
-// union is both lists, which are in order, as one; neither is changed.
+// union merges two sorted lists without changing them.
 func union(a, b []string) []string {
 	switch {
 	case len(b) == 0:
@@ -125,7 +124,7 @@ func union(a, b []string) []string {
 	return slices.Compact(all)
 }
 
-// Get returns the record of a session and its revision; 0 for none.
+// Get returns the record of a session and its revision; 0 if there is none.
 func (t *Table) Get(name string) (Record, uint64) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -136,8 +135,8 @@ func (t *Table) Get(name string) (Record, uint64) {
 	return Record{Sender: sender, Session: session}, 0
 }
 
-// Missing are those of labels that a session has to be given: its tree does not have them, or
-// they hold for the other sessions of its sender for less than half of the time yet.
+// Missing returns those of labels that must still be stored: the session's tree lacks them, or
+// they hold for less than half of the memory for the sender's other sessions.
 func (t *Table) Missing(name string, labels []string, now time.Time) (missing []string) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -151,14 +150,12 @@ func (t *Table) Missing(name string, labels []string, now time.Time) (missing []
 	return missing
 }
 
-// fades reports whether half of the time is over for which a label holds for all sessions
-// of a sender.
+// fades reports whether more than half of a label's memory for a sender is over.
 func (t *Table) fades(sender, label string, now time.Time) bool {
 	return sender != "" && t.memory > 0 && now.Sub(t.senders[sender][label]) > t.memory/2
 }
 
-// Having are the names of the sessions in the tree of a session whose records have one of
-// the labels, and of the session itself.
+// Having returns the session and the sessions of its tree whose records have one of the labels.
 func (t *Table) Having(name string, labels []string) (names []string) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -174,7 +171,7 @@ func (t *Table) Having(name string, labels []string) (names []string) {
 	return names
 }
 
-// Newest is the newest revision of a record in the tree of a session.
+// Newest is the newest revision among the records of a session's tree.
 func (t *Table) Newest(name string) (revision uint64) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -186,7 +183,7 @@ func (t *Table) Newest(name string) (revision uint64) {
 	return revision
 }
 
-// Apply sets the record that a key of the store holds at a revision.
+// Apply sets the record of a key at a revision.
 func (t *Table) Apply(r Record, revision uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -214,7 +211,7 @@ func (t *Table) Apply(r Record, revision uint64) {
 	t.sight(n)
 }
 
-// Old are the keys and the revisions of the records that nobody wrote for [Retention].
+// Old returns the keys and revisions of the records past their [Retention].
 func (t *Table) Old(now time.Time) map[string]uint64 {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -227,9 +224,9 @@ func (t *Table) Old(now time.Time) map[string]uint64 {
 	return old
 }
 
-// Drop forgets the session whose record with a key was removed from the store, if it is
-// older than [Retention]: what somebody removed by hand holds until then. Its tree keeps what
-// it has seen while another member is there.
+// Drop forgets the session of a record that was removed from the store, if it is past its
+// [Retention]: a record that somebody deleted by hand stays in force until then. The tree keeps
+// its labels while another member exists.
 func (t *Table) Drop(key string, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -257,8 +254,8 @@ func (t *Table) add(n *node) {
 	}
 }
 
-// claim joins the tree of a session to that of the session it says it is below. One of the
-// same sender that is not known yet is made.
+// claim joins a session's tree to that of the claimed session. It creates an unknown session of
+// the same sender.
 func (t *Table) claim(n *node, id string) {
 	above := t.nodes[Name(n.Sender, id)]
 	if above == nil {
@@ -283,7 +280,7 @@ func (t *Table) claim(n *node, id string) {
 	large.foreign = union(slices.Sorted(slices.Values(large.foreign)), slices.Sorted(slices.Values(small.foreign)))
 }
 
-// sum adds up what the members have seen.
+// sum recomputes the labels of a tree from its members.
 func (t *tree) sum() {
 	all := map[string]bool{}
 	for _, member := range t.members {
@@ -294,7 +291,7 @@ func (t *tree) sum() {
 	t.labels = slices.Sorted(maps.Keys(all))
 }
 
-// sight notes when the labels of a session of a proven sender were added.
+// sight notes when the labels of a proven sender's session were added.
 func (t *Table) sight(n *node) {
 	if n.Sender == "" || t.memory <= 0 {
 		return
@@ -311,7 +308,7 @@ func (t *Table) sight(n *node) {
 	}
 }
 
-// resight is sight for all sessions of a sender, from nothing.
+// resight recomputes sight for all sessions of a sender.
 func (t *Table) resight(sender string) {
 	delete(t.senders, sender)
 	for _, n := range t.nodes {

@@ -12,20 +12,20 @@ import (
 type Late struct {
 	chain.ContextInjection
 	Came time.Time `json:"came"`
-	// Event is the id of the event that took it: the same event gets it again, as its answer
-	// may have been lost, and no other does. Empty: it waits.
+	// Event is the id of the event that took the injection. The same event gets it again, since
+	// its answer may have been lost; other events do not. It is empty while the injection waits.
 	Event string `json:"taken_by,omitempty"`
 }
 
-// Limits of the late injections that wait in a session.
+// Limits of a session's late injections.
 const (
 	maxLate      = 16
 	maxLateBytes = 32 << 10
 	maxLateAge   = time.Hour
 )
 
-// Keep keeps an injection whose event came at since for the session's next turn. kept is
-// false where the session ended meanwhile. The oldest make room for it.
+// Keep stores an injection for the session's next turn and drops the oldest to make room. since
+// is when its event came; kept is false if the session has ended since.
 func (s *Store) Keep(ctx context.Context, id string, since time.Time, text chain.ContextInjection) (kept bool, err error) {
 	err = s.Update(ctx, id, func(state *State) bool {
 		kept = state.keep(since, time.Now(), text)
@@ -50,12 +50,12 @@ func (s *State) keep(since, now time.Time, text chain.ContextInjection) bool {
 	return true
 }
 
-// expireLate drops what waited too long.
+// expireLate drops injections that waited too long.
 func (s *State) expireLate(now time.Time) {
 	s.Late = slices.DeleteFunc(s.Late, func(l Late) bool { return now.Sub(l.Came) > maxLateAge })
 }
 
-// takeLate gives an event the late injections that wait, or that it was given before.
+// takeLate gives an event the waiting late injections, or those that it was given before.
 func (s *State) takeLate(eventID string, now time.Time) (list []chain.ContextInjection) {
 	s.expireLate(now)
 	s.Late = slices.DeleteFunc(s.Late, func(l Late) bool { return l.Event != "" && l.Event != eventID })

@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// place is where a State is stored, and the State as it is where nothing is.
+// place is where a State is stored, and the State of an empty place.
 type place struct {
 	key   string
 	empty State
@@ -23,12 +23,12 @@ func ofSession(name string) place {
 	return place{key(name), State{Session: id, Sender: sender}}
 }
 
-// scopedKeys is what the keys of the states begin with that have what is granted beyond a
-// session: to a tree of sessions, or to a sender.
+// scopedKeys prefixes the keys of states that hold grants beyond a session: for a tree of
+// sessions, or for a sender.
 const scopedKeys = "scoped"
 
-// beyond is the place of what is granted in a scope, of a tree by its root. A sender that is
-// not proven has none.
+// beyond is the place of grants in a scope; a tree is named by its root. An unproven sender has
+// none.
 func beyond(scope, sender, root string) (place, bool) {
 	switch {
 	case sender == "":
@@ -40,8 +40,7 @@ func beyond(scope, sender, root string) (place, bool) {
 	return place{}, false
 }
 
-// Scoped returns the states with what is granted beyond sessions, of one sender or of all.
-// The grants that expired are not in them.
+// Scoped returns the states with unexpired grants beyond sessions, of one sender or of all.
 func (s *Store) Scoped(ctx context.Context, sender string) (list []State, err error) {
 	now := time.Now()
 	err = s.bucket.Under(ctx, scopedKeys, func(e natsx.Entry) bool {
@@ -60,7 +59,7 @@ func (s *Store) Scoped(ctx context.Context, sender string) (list []State, err er
 	return list, nil
 }
 
-// dropOfTree drops grants of the tree whose root a session is, and says how many.
+// dropOfTree drops grants of the tree that a session is the root of, and returns how many.
 func (s *Store) dropOfTree(ctx context.Context, root string, match func(Grant) bool) (dropped int, err error) {
 	sender, id := sessionkey.Split(root)
 	at, ok := beyond(approval.ScopeLineage, sender, id)
@@ -74,7 +73,7 @@ func (s *Store) dropOfTree(ctx context.Context, root string, match func(Grant) b
 	return dropped, err
 }
 
-// remembering returns the place that keeps a decision; ok is false where its session ended
+// remembering returns the place that stores a decision. ok is false if the session has ended
 // since the event arrived.
 func (s *Store) remembering(ctx context.Context, q *held.Event, d approval.Decision) (at place, ok bool, err error) {
 	own := sessionkey.Of(q.Emitter, q.Session)
@@ -86,9 +85,9 @@ func (s *Store) remembering(ctx context.Context, q *held.Event, d approval.Decis
 	return at, err == nil && !state.over(q), err
 }
 
-// RevokeGrant drops what an approval granted beyond its session, and returns the hook's
-// name, the prompt and the session; ok is false where there is no such grant. The event that
-// asked gets its permission no second time.
+// RevokeGrant drops what an approval granted beyond its session, and returns the hook's name,
+// the prompt and the session. ok is false if there is no such grant. The event that asked is not
+// permitted again.
 func (s *Store) RevokeGrant(ctx context.Context, approvalID string) (hook, prompt, session string, ok bool, err error) {
 	list, err := s.Scoped(ctx, "")
 	if err != nil {

@@ -13,25 +13,26 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// State is what is known of a session; the zero State is that of a new one.
+// State is the state of a session. The zero State is that of a new session.
 type State struct {
 	Session string `json:"session_id"`
-	Sender  string `json:"sender,omitempty"` // whose session it is, where that is proven
-	Scope   string `json:"scope,omitempty"`  // of what is granted beyond a session: lineage (Session is its root) or agent
+	Sender  string `json:"sender,omitempty"` // the proven owner; empty for none
+	Scope   string `json:"scope,omitempty"`  // of grants beyond a session: lineage (Session is the root) or agent
 	Turn    int    `json:"turn"`             // counted from 1
-	// Prompted: a prompt:submit began this turn and no execution:start followed yet.
+	// Prompted says that a prompt:submit began this turn and no execution:start has followed
+	// yet.
 	Prompted   bool           `json:"prompted,omitempty"`
 	Used       int            `json:"used"` // tokens injected in this turn
 	Limits     verdict.Limits `json:"limits"`
-	Injections []Injection    `json:"injections,omitempty"` // of this turn, the newest last
-	Late       []Late         `json:"late,omitempty"`       // that no turn has taken, the newest last
+	Injections []Injection    `json:"injections,omitempty"` // of this turn, newest last
+	Late       []Late         `json:"late,omitempty"`       // not yet taken by a turn, newest last
 	Grants     []Grant        `json:"grants,omitempty"`
 	Revoked    []string       `json:"revoked,omitempty"` // ids of approvals that must not be remembered again
-	Ended      *time.Time     `json:"ended,omitempty"`   // the last end
-	Epoch      int            `json:"epoch,omitempty"`   // counts ends and revocations; it outlives both
+	Ended      *time.Time     `json:"ended,omitempty"`   // time of the last end
+	Epoch      int            `json:"epoch,omitempty"`   // counts ends and revocations, and survives both
 }
 
-// Injection is one text that was delivered.
+// Injection is one delivered text.
 type Injection struct {
 	Event  string `json:"event"`
 	Hook   string `json:"hook"`
@@ -40,24 +41,23 @@ type Injection struct {
 	Time   string `json:"time"`
 }
 
-// Grant is an "Allow always": it answers the hook's approval request from then on. Where
-// the connection proved who sent the event, it is for that sender and that hook alone.
+// Grant is an "Allow always", which answers the hook's later approval requests. With a proven
+// sender it is for that sender and hook only.
 type Grant struct {
 	Approval string `json:"approval_id"`
-	Emitter  string `json:"emitter,omitempty"` // who sent the event, as far as is proven
+	Emitter  string `json:"emitter,omitempty"` // the proven sender; empty for none
 	HookID   string `json:"hook_id,omitempty"`
-	Hook     string `json:"hook"`   // its name
+	Hook     string `json:"hook"`   // name of the hook
 	Prompt   string `json:"prompt"` // cut, for people
 	Digest   string `json:"prompt_sha256"`
-	Tool     string `json:"tool_name,omitempty"`      // of the event that asked, for people
-	Content  string `json:"content_sha256,omitempty"` // what else must be the same: see held.Event
+	Tool     string `json:"tool_name,omitempty"`      // tool of the asking event, for people
+	Content  string `json:"content_sha256,omitempty"` // digest of what else must match: see held.Event
 	By       string `json:"by"`
-	// Labels are what the session had seen when it was asked: once it has seen more, a
-	// person is asked again.
+	// Labels are those of the session when it asked. Once it has more, a person is asked again.
 	Labels  []string      `json:"labels,omitempty"`
 	Granted approval.Time `json:"granted"`
 	Expires approval.Time `json:"expires,omitzero"`     // zero for never
-	Session string        `json:"session_id,omitempty"` // that asked, of a grant beyond it
+	Session string        `json:"session_id,omitempty"` // of a grant beyond a session: the session that asked
 }
 
 // Limits of what one session remembers.
@@ -65,10 +65,10 @@ const (
 	maxInjections = 100
 	maxGrants     = 500
 	maxRevoked    = 500
-	shownPrompt   = 200 // characters of a prompt that a grant shows
+	shownPrompt   = 200 // characters of the prompt that a grant shows
 )
 
-// key is a session's key in the store: below that of its id, where it has a sender.
+// key is a session's key in the store. With a sender it is below the key of its id.
 func key(name string) string {
 	sender, id := sessionkey.Split(name)
 	if sender == "" {
@@ -87,7 +87,7 @@ func Begins(event string) bool {
 	return event == events.PromptSubmit || event == events.ExecutionStart
 }
 
-// begin begins a turn, as the event says; an empty event always does.
+// begin begins a turn if the event does; an empty event always does.
 func (s *State) begin(event string) {
 	if event == events.ExecutionStart && s.Prompted {
 		s.Prompted = false
@@ -98,7 +98,7 @@ func (s *State) begin(event string) {
 	s.Used, s.Injections = 0, nil
 }
 
-// Spend counts what was delivered.
+// Spend counts a delivered text.
 func (s *State) Spend(used int, injections ...Injection) {
 	s.Used = used
 	s.Injections = append(s.Injections, injections...)
@@ -107,16 +107,15 @@ func (s *State) Spend(used int, injections ...Injection) {
 	}
 }
 
-// end drops everything but the time of the end and the epoch, which it begins anew.
+// end drops everything except the time of the end and the epoch, which it increments.
 func (s *State) end(now time.Time) {
 	now = now.UTC()
 	*s = State{Session: s.Session, Sender: s.Sender, Ended: &now, Epoch: s.Epoch + 1}
 }
 
-// Remembered returns the grant that answers an approval request, if there is one. A
-// hook's name is anybody's to choose, and so is a session id: where the sender is proven,
-// the sender, the hook's id and the content decide. A grant does not hold for a session that
-// has more labels than it had then.
+// Remembered returns the grant that answers an approval request, if there is one. Anybody may
+// choose a hook's name or a session id, so with a proven sender the sender, the hook's id and
+// the content decide. A grant does not apply to a session that got labels since.
 func (s *State) Remembered(r *held.Event) (Grant, bool) {
 	prompt, now := approval.Digest([]byte(r.Prompt)), time.Now()
 	for _, g := range s.Grants {
@@ -131,8 +130,8 @@ func (s *State) Remembered(r *held.Event) (Grant, bool) {
 	return Grant{}, false
 }
 
-// remember stores the decision on an approval request, once, unless it was revoked or the
-// session ended since its event arrived.
+// remember stores the decision on an approval request once, unless it was revoked or the session
+// has ended since its event arrived.
 func (s *State) remember(q *held.Event, d approval.Decision) (changed bool) {
 	known := func(g Grant) bool { return g.Approval == q.ID }
 	g := Grant{
@@ -163,19 +162,19 @@ func (s *State) expire(now time.Time) {
 	s.Grants = slices.DeleteFunc(s.Grants, func(g Grant) bool { return g.expired(now) })
 }
 
-// revoke drops grants: all, or those of a hook, or of a hook and prompt. In any case it
-// begins a new epoch: nothing that was approved before is permitted again.
+// revoke drops grants: all, or those of a hook, or of a hook and prompt. It always increments
+// the epoch: nothing that was approved before is permitted again.
 func (s *State) revoke(hook, prompt string) (revoked int) {
 	s.Epoch++
 	return len(s.drop(func(g Grant) bool { return g.of(hook, prompt) }))
 }
 
-// of reports whether a grant is to a hook, and for a prompt; empty ones are all.
+// of reports whether a grant is for a hook and a prompt; empty ones match all.
 func (g Grant) of(hook, prompt string) bool {
 	return (hook == "" || g.Hook == hook) && (prompt == "" || g.Digest == approval.Digest([]byte(prompt)) || g.Prompt == prompt)
 }
 
-// drop drops grants for good, and returns them.
+// drop removes grants for good and returns them.
 func (s *State) drop(match func(Grant) bool) (dropped []Grant) {
 	s.Grants = slices.DeleteFunc(s.Grants, func(g Grant) bool {
 		if !match(g) {

@@ -20,7 +20,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// Bucket says how the bucket of states is created.
+// Bucket is the configuration of the bucket of states.
 func Bucket(prefix string, replicas int) natsx.BucketOptions {
 	return natsx.BucketOptions{
 		Name: prefix + "_sessions", Description: "turns, budgets and remembered approvals of sessions",
@@ -37,13 +37,13 @@ type Store struct {
 	seen map[string]usage
 }
 
-// usage is what a replica caches of a state that it has seen.
+// usage is what a replica caches of a state.
 type usage struct {
 	used     int
 	revision uint64
 }
 
-// New makes a store. Run follows the bucket.
+// New makes a store. [Store.Run] follows the bucket.
 func New(bucket *natsx.Bucket, log *slog.Logger) *Store {
 	return &Store{bucket: bucket, log: log, seen: map[string]usage{}}
 }
@@ -88,8 +88,8 @@ func (s *Store) observe(key string, used int, revision uint64) {
 	}
 }
 
-// Used is how many tokens the turn of a session has used, as far as this replica
-// has seen. It reads no store.
+// Used returns the tokens that a session's turn has used, as far as this replica has seen. It
+// reads no store.
 func (s *Store) Used(id string) int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -99,7 +99,7 @@ func (s *Store) Used(id string) int {
 	return s.seen[key(id)].used
 }
 
-// Get reads a state; that of an unknown session is the zero State with its id.
+// Get reads a state. An unknown session has the zero State with its id.
 func (s *Store) Get(ctx context.Context, id string) (State, error) {
 	state, _, err := s.read(ctx, ofSession(id))
 	return state, err
@@ -124,12 +124,11 @@ func unavailable(err error) error {
 	return wire.Errorf(wire.Unavailable, "the state of the session can't be reached: %v: try again", err)
 }
 
-// maxTries bounds how often an update starts again because another replica wrote
-// meanwhile.
+// maxTries bounds how often an update is retried after another replica's write.
 const maxTries = 50
 
-// Update changes a state: change gets the newest one and reports whether it changed it. It
-// is called again if another replica wrote meanwhile.
+// Update changes a state. change gets the newest state, reports whether it changed it, and is
+// called again after another replica's write.
 func (s *Store) Update(ctx context.Context, id string, change func(*State) (changed bool)) error {
 	return s.update(ctx, ofSession(id), change)
 }
@@ -164,8 +163,8 @@ func (s *Store) update(ctx context.Context, at place, change func(*State) (chang
 	return wire.Errorf(wire.Overloaded, "too many replicas write the state of this session at once: try again")
 }
 
-// Begin begins a turn of a session, as the event says; an empty event always does.
-// late says whether injections wait for it.
+// Begin begins a turn of a session if the event does; an empty event always does. late reports
+// whether injections wait for it.
 func (s *Store) Begin(ctx context.Context, id, event string) (late bool, err error) {
 	err = s.Update(ctx, id, func(state *State) bool {
 		state.begin(event)
@@ -175,7 +174,7 @@ func (s *Store) Begin(ctx context.Context, id, event string) (late bool, err err
 	return late, err
 }
 
-// Limit stores the limits that a session asks for; they only ever lower the router's.
+// Limit stores the limits that a session asks for. They can only lower the router's.
 func (s *Store) Limit(ctx context.Context, id string, limits verdict.Limits) error {
 	return s.Update(ctx, id, func(state *State) bool {
 		before := state.Limits
@@ -184,8 +183,7 @@ func (s *Store) Limit(ctx context.Context, id string, limits verdict.Limits) err
 	})
 }
 
-// End ends a session and drops its state, and what was granted to the tree that it is the
-// root of.
+// End ends a session and drops its state, with the grants of the tree that it is the root of.
 func (s *Store) End(ctx context.Context, id string) error {
 	if _, err := s.dropOfTree(ctx, id, func(Grant) bool { return true }); err != nil {
 		return err
@@ -205,9 +203,8 @@ func (s *Store) Remember(ctx context.Context, q *held.Event, d approval.Decision
 	return s.update(ctx, at, func(state *State) bool { return state.remember(q, d) })
 }
 
-// Revoke drops what was always allowed, and says how many: all of a session, or of a hook,
-// or of a hook and prompt. A name without a sender is that of every sender's session with
-// the id.
+// Revoke drops a session's "Allow always" and returns how many: all, or those of a hook, or of a
+// hook and prompt. A name without a sender means the session with that id of every sender.
 func (s *Store) Revoke(ctx context.Context, id, hook, prompt string) (revoked int, err error) {
 	names := []string{id}
 	if sender, session := sessionkey.Split(id); sender == "" {
@@ -235,7 +232,7 @@ func (s *Store) Revoke(ctx context.Context, id, hook, prompt string) (revoked in
 	return revoked, nil
 }
 
-// Find returns the states of a session: of one sender, or of all that use the id.
+// Find returns the states of a session: of one sender, or of all senders that use the id.
 func (s *Store) Find(ctx context.Context, sender, id string) ([]State, error) {
 	state, err := s.Get(ctx, sessionkey.Of(sender, id))
 	if err != nil || sender != "" {
@@ -248,7 +245,7 @@ func (s *Store) Find(ctx context.Context, sender, id string) ([]State, error) {
 	return list, err
 }
 
-// owned are the states of the senders that use a session id.
+// owned returns the states of the senders that use a session id.
 func (s *Store) owned(ctx context.Context, id string) (list []State, err error) {
 	err = s.bucket.Under(ctx, key(id), func(e natsx.Entry) bool {
 		var state State
@@ -263,10 +260,9 @@ func (s *Store) owned(ctx context.Context, id string) (list []State, err error) 
 	return list, nil
 }
 
-// Spend charges what a verdict injects to the turn of a session, and returns the verdict.
-// compose makes it of the session's own limits and of the tokens that the turn has used;
-// it is called again where another replica wrote first. taker is the id of an event that
-// takes the late injections; empty for one that leaves them.
+// Spend charges a verdict's injections to the turn and returns the verdict. compose makes it
+// from the session's limits and used tokens, and is called again after another replica's write.
+// taker is the id of the event that takes the late injections; empty to leave them.
 func (s *Store) Spend(ctx context.Context, id, event, taker string, compose func(lowered verdict.Limits, used int, late []chain.ContextInjection) verdict.Verdict) (v verdict.Verdict, err error) {
 	err = s.Update(ctx, id, func(state *State) bool {
 		var late []chain.ContextInjection
@@ -296,8 +292,8 @@ func (s *Store) Epoch(ctx context.Context, id string) (int, error) {
 	return state.Epoch + all.Epoch, err
 }
 
-// Granted returns the approval that answers a request of its session, of its tree or of its
-// sender, and who gave it; approvalID is empty where there is none.
+// Granted returns the approval that answers a request of its session, its tree or its sender,
+// and who gave it. approvalID is empty if there is none.
 func (s *Store) Granted(ctx context.Context, r *held.Event) (approvalID, by string, err error) {
 	places := []place{ofSession(sessionkey.Of(r.Emitter, r.Session))}
 	for _, scope := range [...]string{approval.ScopeLineage, approval.ScopeAgent} {
