@@ -14,25 +14,24 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// disabledKey is what the keys of hooks that are disabled begin with; the hook's id follows.
+// disabledKey prefixes the keys of disabled hooks. The hook's id follows.
 const disabledKey = "disabled."
 
-// maxDisabled is how many hooks may be disabled at the same time.
+// maxDisabled bounds the disabled hooks.
 const maxDisabled = 1000
 
-// Disabled says that an operator disabled a hook: no event reaches it, whoever registers it.
+// Disabled is an operator's order that no event reaches a hook, whoever registers it.
 type Disabled struct {
-	By     string    `json:"by,omitempty"` // the operator, as far as the connection proves
+	By     string    `json:"by,omitempty"` // the operator, if the connection proves one
 	Reason string    `json:"reason,omitempty"`
 	Time   time.Time `json:"time"`
 
 	revision uint64
 }
 
-// Disable takes a hook out of every chain and channel, until [Registry.Enable]: also while
-// it is not registered, and over registrations. When it returns without an error, no replica
-// that accepts an event from then on calls it. Whether it may be disabled is for the caller
-// to say.
+// Disable takes a hook out of every chain and channel until [Registry.Enable], also while it is
+// not registered and across registrations. After it returns without an error, no replica that
+// accepts an event calls the hook. The caller decides whether the hook may be disabled.
 func (r *Registry) Disable(ctx context.Context, id string, d Disabled) error {
 	body, err := json.Marshal(d)
 	if err != nil {
@@ -51,17 +50,16 @@ func (r *Registry) Disable(ctx context.Context, id string, d Disabled) error {
 	return err
 }
 
-// Enable lets a hook be called again, and reports whether it was disabled. It returns when
-// every replica knows.
+// Enable lets a hook be called again and reports whether it was disabled. It returns when every
+// replica knows.
 func (r *Registry) Enable(ctx context.Context, by, id string) (was bool, err error) {
 	change := Change{Action: "enabled", Hook: id, By: by}
 	return r.writeDisabled(ctx, change, func(old Disabled, _ int) (bool, error) { return old.inForce(), nil },
 		func(ctx context.Context, at uint64) error { return r.bucket.Remove(ctx, disabledKey+id, at) })
 }
 
-// writeDisabled writes what an order about one hook changes, on record in the audit log, if
-// needed says so of the order that is in force, which has the revision 0 where there is none.
-// It returns when every replica knows.
+// writeDisabled records and writes an order about one hook, if needed agrees. needed gets the
+// order in force, with revision 0 for none. It returns when every replica knows.
 func (r *Registry) writeDisabled(
 	ctx context.Context, change Change, needed func(old Disabled, all int) (bool, error), write func(context.Context, uint64) error,
 ) (wrote bool, err error) {
@@ -105,8 +103,8 @@ func (r *Registry) writeDisabled(
 	}
 }
 
-// disabling applies a batch: it returns the changes of the table that it makes, after those
-// of the batch's hooks, among which a hook that is disabled is removed.
+// disabling applies a batch. It returns the batch's hooks, then the other table changes that the
+// orders cause. Disabled hooks are removed.
 func (f *follower) disabling(batch []natsx.Entry, hooks map[string]*hook, changes []chain.Change) []chain.Change {
 	for i, c := range changes {
 		if f.disabled[c.ID].inForce() {
@@ -137,7 +135,7 @@ func (f *follower) disabling(batch []natsx.Entry, hooks map[string]*hook, change
 	return changes
 }
 
-// latest is a hook as of a batch.
+// latest returns a hook as of a batch.
 func (f *follower) latest(id string, batch map[string]*hook) *hook {
 	if h, now := batch[id]; now {
 		return h
@@ -147,7 +145,7 @@ func (f *follower) latest(id string, batch map[string]*hook) *hook {
 	return f.registry.hooks[id]
 }
 
-// inForce is false for none, and for an order that can't be read: it disables nothing.
+// inForce is false for no order, and for one that can't be read.
 func (d Disabled) inForce() bool { return !d.Time.IsZero() }
 
 // IsDisabled reports whether a hook is disabled, as far as this replica knows.

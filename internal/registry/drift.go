@@ -7,15 +7,14 @@ import (
 	"time"
 )
 
-// How often the bucket's settings are checked: while they are right, and while they are
-// not.
+// How often the bucket's settings are checked, while they are right and while they are wrong.
 const (
 	driftInterval = time.Minute
 	driftRetry    = 5 * time.Second
 )
 
-// CheckSettings compares the settings of the bucket with what they must be: with others it
-// may lose registrations, and this replica is not ready. Run repeats it.
+// CheckSettings compares the bucket's settings with the required ones. With other settings the
+// bucket may lose registrations, and this replica is not ready. Run repeats the check.
 func (r *Registry) CheckSettings(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, driftRetry)
 	defer cancel()

@@ -11,30 +11,29 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// follower applies the log of the bucket, batch by batch, in its order. Only the
-// goroutine of [natsx.Bucket.Follow] uses it.
+// follower applies the bucket's log, batch by batch, in order. Only the goroutine of
+// [natsx.Bucket.Follow] uses it.
 type follower struct {
 	registry *Registry
 	lease    *lease
 	next     *chain.Table        // as of the log so far
-	frozen   *orders             // the same
-	pins     *pins               // the same
-	disabled map[string]Disabled // the same, by hook; never changed once it is published
-	seenPins map[string]bool     // ids of guards of which the log has a record
+	frozen   *orders             // as of the log so far
+	pins     *pins               // as of the log so far
+	disabled map[string]Disabled // as of the log so far, by hook; immutable once published
+	seenPins map[string]bool     // ids of guards that the log has a record of
 	before   map[string]*hook    // what this replica knew before it began to follow
 
 	loaded  bool   // everything that the bucket held at the start was received
-	changes int    // of hooks, of what is frozen, of pins and of labels, since the last report
-	upTo    uint64 // the revision that the log was received up to
+	changes int    // changes of hooks, freezes, pins and labels since the last report
+	upTo    uint64 // the last revision that was received
 }
 
-// apply applies one batch. Until everything that the bucket holds was received, the table
-// that is served stays as it was.
+// apply applies one batch. Until the whole bucket was received, the served table stays as it
+// was.
 //
-// The bucket keeps one record of each key: once a key is written again, its older record is
-// not delivered any more. So while records wait behind a batch, an earlier one may be
-// missing from it, and no revision counts as applied, nor a lease as held, before a batch
-// that ends with the last record of the log.
+// The bucket keeps one record per key, and does not deliver older ones. So while more records
+// wait behind a batch, an earlier record may be missing from it. Therefore a revision counts as
+// applied, and a lease as held, only after a batch that ends with the last record of the log.
 func (f *follower) apply(batch []natsx.Entry, loaded bool) error {
 	hooks, gone := make(map[string]*hook, len(batch)), map[string]uint64{}
 	var changes []chain.Change
@@ -94,7 +93,7 @@ func (f *follower) apply(batch []natsx.Entry, loaded bool) error {
 	return nil
 }
 
-// decode reads the record of a hook: nil where it was removed, by a tombstone or without.
+// decode reads the record of a hook; nil if it was removed, with or without a tombstone.
 func (f *follower) decode(id string, e natsx.Entry) (h *hook, buried bool) {
 	if e.Value == nil {
 		f.registry.options.Log.Debug("hook removed", "hook", id, "revision", e.Revision)
@@ -113,8 +112,8 @@ func (f *follower) decode(id string, e natsx.Entry) (h *hook, buried bool) {
 	return h, false
 }
 
-// deleted reports whether a durable hook, which this batch or an earlier one brought, was
-// deleted from the bucket: routers write tombstones, so it is lost, and stays in the table.
+// deleted reports whether a durable hook was deleted from the bucket. Routers write tombstones,
+// so such a hook is lost, and stays in the table.
 func (f *follower) deleted(id string, batch map[string]*hook) bool {
 	h, now := batch[id]
 	if !now {
@@ -129,8 +128,8 @@ func (f *follower) deleted(id string, batch map[string]*hook) bool {
 	return true
 }
 
-// missing looks for durable hooks that this replica knew before it began to follow and of
-// which the bucket has neither a record nor a tombstone any more.
+// missing looks for durable hooks that this replica knew before it began to follow, and of which
+// the bucket has neither a record nor a tombstone.
 func (f *follower) missing() {
 	r := f.registry
 	r.mu.Lock()
@@ -142,8 +141,7 @@ func (f *follower) missing() {
 	}
 }
 
-// loss applies what the bucket says of lost registrations, and reports whether a loss that
-// was known is accepted.
+// loss applies the record of lost registrations, and reports whether a known loss was accepted.
 func (f *follower) loss(e natsx.Entry) (accepted bool) {
 	l := new(loss)
 	if err := json.Unmarshal(e.Value, l); err != nil {
@@ -152,11 +150,11 @@ func (f *follower) loss(e natsx.Entry) (accepted bool) {
 		l = nil
 	}
 	f.registry.lostAt.Store(e.Revision)
-	f.registry.untold.Store(nil) // whoever wrote it was first
+	f.registry.untold.Store(nil) // another replica stored it first
 	return f.registry.lost.Swap(l) != nil && l == nil
 }
 
-// update applies a batch to the registry and returns the revision that is applied.
+// update applies a batch to the registry and returns the applied revision.
 func (f *follower) update(batch []natsx.Entry, hooks map[string]*hook, gone map[string]uint64, complete bool) uint64 {
 	r := f.registry
 	r.mu.Lock()
@@ -192,8 +190,8 @@ func (f *follower) update(batch []natsx.Entry, hooks map[string]*hook, gone map[
 	return r.applied
 }
 
-// replica applies the renewal of another replica, or sees its own come back. The caller
-// holds mu.
+// replica applies another replica's renewal, or the return of this one's own. The caller holds
+// mu.
 func (f *follower) replica(id string, e natsx.Entry, now time.Time) {
 	r := f.registry
 	if e.Value == nil {
@@ -211,7 +209,7 @@ func (f *follower) replica(id string, e natsx.Entry, now time.Time) {
 	if p == nil {
 		p = &peer{}
 		r.replicas[id] = p
-		if !f.loaded { // only its newest record is left: its lease may be from an older one
+		if !f.loaded { // only its newest record is left: its lease may come from an older one
 			p.renewals = []renewal{{0, until}}
 		}
 	}

@@ -15,10 +15,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// freezeKey is what the keys of orders begin with; see [freeze.Order.Key].
+// freezeKey prefixes the keys of orders; see [freeze.Order.Key].
 const freezeKey = "freeze."
 
-// maxFrozen is how many orders may be in force at the same time.
+// maxFrozen bounds the orders in force.
 const maxFrozen = 1000
 
 // frozen is an order at its revision.
@@ -27,8 +27,8 @@ type frozen struct {
 	revision uint64
 }
 
-// Frozen returns the order that an agent's event falls under, nil for none, or [ErrStale]
-// if this replica holds no lease: then it may not know of one.
+// Frozen returns the order that covers an agent's event, nil for none, or [ErrStale] if this
+// replica holds no lease and so may miss an order.
 func (r *Registry) Frozen(agent, session string) (*freeze.Order, error) {
 	if !r.Current() {
 		return nil, ErrStale
@@ -41,7 +41,7 @@ func (r *Registry) Frozen(agent, session string) (*freeze.Order, error) {
 	return nil, nil
 }
 
-// Freezes lists the orders in force, the oldest first.
+// Freezes returns the orders in force, oldest first.
 func (r *Registry) Freezes() ([]freeze.Order, error) {
 	if !r.Current() {
 		return nil, ErrStale
@@ -53,8 +53,8 @@ func (r *Registry) Freezes() ([]freeze.Order, error) {
 	return list, nil
 }
 
-// Freeze puts an order into force. When it returns without an error, every replica knows
-// it, or has no lease any more, and so permits nothing that the order covers.
+// Freeze puts an order into force. After it returns without an error, every replica knows the
+// order, or has no lease and so permits nothing.
 func (r *Registry) Freeze(ctx context.Context, o freeze.Order) error {
 	if !r.Current() {
 		return ErrStale
@@ -76,8 +76,8 @@ func (r *Registry) Freeze(ctx context.Context, o freeze.Order) error {
 	return r.seenByAll(ctx, revision)
 }
 
-// Thaw lifts the order of the same scope, whatever its reason, and reports whether there
-// was one. It returns when every replica knows.
+// Thaw lifts the order of the same scope, whatever its reason, and reports whether there was
+// one. It returns when every replica knows.
 func (r *Registry) Thaw(ctx context.Context, o freeze.Order) (thawed bool, err error) {
 	for {
 		if !r.Current() {
@@ -103,11 +103,11 @@ func (r *Registry) Thaw(ctx context.Context, o freeze.Order) (thawed bool, err e
 	}
 }
 
-// orders are those in force by their keys; never changed once they are published.
+// orders holds the orders in force by key. It is immutable once published.
 type orders struct{ byKey map[string]frozen }
 
-// find returns an order of a scope and the key that it is stored under; empty for none. One
-// that can't be read may be stored under another key.
+// find returns the order of a scope and its key; empty for none. An unreadable order may have
+// another key.
 func (o *orders) find(scope string) (key string, f frozen) {
 	for key, f := range o.byKey {
 		if f.Key() == scope {
@@ -117,9 +117,8 @@ func (o *orders) find(scope string) (key string, f frozen) {
 	return "", f
 }
 
-// apply returns the orders as a batch of the log leaves them. A thaw is a record too: what
-// is only deleted from the bucket stays frozen. A record that can't be read freezes
-// everything.
+// apply returns the orders after a batch of the log. A thaw is a record too: an order that is
+// merely deleted from the bucket stays in force. An unreadable record freezes everything.
 func (o *orders) apply(batch []natsx.Entry) *orders {
 	next := o
 	for _, e := range batch {

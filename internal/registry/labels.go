@@ -13,19 +13,18 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// labelKey is what the keys of the records of sessions begin with; see [labels.Key].
+// labelKey prefixes the keys of session records; see [labels.Key].
 const labelKey = "label."
 
-// Limits of what is known of sessions.
+// Limits of session records.
 const (
 	maxLabeled      = 200_000 // sessions
 	maxOfOneSender  = 20_000  // sessions
 	maxOfOneSession = 64      // labels
 )
 
-// Labels are those that hold for a session, which [labels.Name] names: what it, its tree and
-// its sender have seen. The error is [ErrStale] if this replica holds no lease: then it may
-// not know of one.
+// Labels returns the labels of a session, which [labels.Name] names: its own, its tree's and its
+// sender's. The error is [ErrStale] if this replica holds no lease and so may miss some.
 func (r *Registry) Labels(name string) ([]string, error) {
 	if !r.Current() {
 		return nil, ErrStale
@@ -33,15 +32,16 @@ func (r *Registry) Labels(name string) ([]string, error) {
 	return r.labels.Of(name, time.Now()), nil // read after the lease: newer ones are right too
 }
 
-// Session is what is stored of a session, which may be nothing, as far as this replica knows.
+// Session returns the stored record of a session, which may be empty, as far as this replica
+// knows.
 func (r *Registry) Session(name string) labels.Record {
 	record, _ := r.labels.Get(name)
 	return record
 }
 
-// AddLabels adds what a session has seen, with the hook that says so for each label, and
-// returns all labels that hold for it then. When it returns without an error, every replica
-// knows them, or has no lease any more. What others added before is among them.
+// AddLabels adds labels, each with the hook that set it, and returns all labels of the session,
+// including those that others added before. After it returns without an error, every replica
+// knows them or has no lease.
 func (r *Registry) AddLabels(ctx context.Context, name string, by map[string]string) ([]string, error) {
 	added := make([]string, 0, len(by))
 	for label := range by {
@@ -68,8 +68,8 @@ func (r *Registry) AddLabels(ctx context.Context, name string, by map[string]str
 	return r.Labels(name)
 }
 
-// Claim stores that a session says it is below a parent and below the root of a tree, each
-// of which may be empty. A claim that is stored already costs a look at a map.
+// Claim stores a session's claim to have a parent, and a root of its tree; each may be empty. A
+// claim that is stored already costs a map lookup.
 func (r *Registry) Claim(ctx context.Context, name, parent, root string) error {
 	if !r.Current() {
 		return ErrStale
@@ -86,8 +86,8 @@ func (r *Registry) Claim(ctx context.Context, name, parent, root string) error {
 	})
 }
 
-// RemoveLabels removes labels from the tree of a session, and says which of them it had. When
-// it returns without an error, every replica knows.
+// RemoveLabels removes labels from a session's tree and returns those that it had. After it
+// returns without an error, every replica knows.
 func (r *Registry) RemoveLabels(ctx context.Context, name string, remove []string) (removed []string, err error) {
 	before, err := r.Labels(name)
 	if err != nil {
@@ -113,9 +113,9 @@ func (r *Registry) RemoveLabels(ctx context.Context, name string, remove []strin
 	return removed, nil
 }
 
-// updateSession changes the record of a session, and waits until every replica knows. change
-// is called again where another replica wrote first. Where it changes nothing, what the tree
-// of the session has may still have to reach others.
+// updateSession changes the record of a session and waits until every replica knows. change is
+// called again if another replica wrote first. Even if it changes nothing, earlier writes to the
+// tree may still have to reach other replicas.
 func (r *Registry) updateSession(ctx context.Context, name string, change func(old labels.Record, now time.Time) (labels.Record, bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*r.options.Lease)
 	defer cancel()
@@ -154,20 +154,20 @@ func (r *Registry) updateSession(ctx context.Context, name string, change func(o
 	}
 }
 
-// forget removes the records of sessions that nobody wrote for [labels.Retention].
+// forget removes session records past their [labels.Retention].
 func (r *Registry) forget(ctx context.Context) error {
 	return every(ctx, r.options.Forget, func() {
 		if !r.Current() {
 			return
 		}
 		for key, revision := range r.labels.Old(time.Now()) {
-			_ = r.bucket.Remove(ctx, labelKey+key, revision) // another replica may be faster
+			_ = r.bucket.Remove(ctx, labelKey+key, revision) // another replica may have removed it
 		}
 	})
 }
 
-// labeled applies the records of sessions in a batch, and says whether there are some. They
-// only add up, so the table that is served may have them before the rest of the batch.
+// labeled applies the session records of a batch and reports whether there are any. Labels only
+// grow, so the served table may have them before the rest of the batch.
 func (f *follower) labeled(batch []natsx.Entry) (found bool) {
 	r := f.registry
 	for _, e := range batch {

@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// errLeaseLost makes a replica that could not renew for a while start again.
+// errLeaseLost restarts a replica that could not renew for a while.
 var errLeaseLost = errors.New("the lease could not be renewed")
 
-// lease renews the right of this replica to use its table.
+// lease renews a replica's right to use its table.
 type lease struct {
 	registry *Registry
 
 	mu    sync.Mutex           // guards what follows
-	sent  map[uint64]time.Time // when each renewal was written that did not come back yet
+	sent  map[uint64]time.Time // write times of the renewals that have not come back
 	start time.Time            // of the newest renewal that came back; zero for none
 }
 
-// renew writes this replica's record three times per lease, and fails when none came back
-// for two leases.
+// renew writes this replica's record three times per lease. It fails if none came back for two
+// leases.
 func (l *lease) renew(ctx context.Context) error {
 	r := l.registry
 	tick := time.NewTicker(r.options.Lease / 3)
@@ -84,8 +84,8 @@ func (l *lease) returned(count uint64) {
 	}
 }
 
-// confirm extends the lease by the renewals that came back. It is called when the table is
-// up to date.
+// confirm extends the lease by the renewals that came back. It is called when the table is up to
+// date.
 func (l *lease) confirm() {
 	l.mu.Lock()
 	start := l.start
@@ -102,8 +102,8 @@ func (l *lease) confirm() {
 	r.extendAll()
 }
 
-// extendAll gives every instance a whole time-to-live, as after each gap in which this
-// replica may have missed heartbeats.
+// extendAll grants every instance a whole time-to-live, as after each gap in which this replica
+// may have missed heartbeats.
 func (r *Registry) extendAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,7 +114,7 @@ func (r *Registry) extendAll() {
 	r.broadcast()
 }
 
-// leave gives the lease up, so that no replica waits for this one.
+// leave gives up the lease, so that no replica waits for this one.
 func (r *Registry) leave() {
 	r.mu.Lock()
 	own := r.replicas[r.options.Replica]
@@ -151,11 +151,11 @@ func (r *Registry) waitApplied(ctx context.Context, revision uint64) error {
 	}
 }
 
-// behind reports whether a replica may still use a table older than revision, and when to
-// look again. The caller holds mu.
+// behind reports whether a replica may still use a table older than revision, and when to look
+// again. The caller holds mu.
 //
-// Only leases from before revision count: a replica gets a later one by seeing a
-// later record, and then its table holds revision.
+// Only leases from before revision count: a replica gets a later one by reading a later record,
+// and then its table holds revision.
 func (r *Registry) behind(revision uint64) (until time.Time, waiting bool) {
 	now := time.Now()
 	if r.applied < revision {

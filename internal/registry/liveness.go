@@ -13,12 +13,12 @@ import (
 // instanceKey names an instance of a hook.
 type instanceKey struct{ Hook, Instance string }
 
-// report is what replicas send each other besides the log.
+// report is what replicas send each other outside the log.
 type report struct {
 	Replica string        `json:"replica"`
 	Applied uint64        `json:"applied,omitempty"`
 	Seen    []instanceKey `json:"seen,omitempty"`
-	Nobody  string        `json:"nobody,omitempty"` // id of a hook to which no worker listens
+	Nobody  string        `json:"nobody,omitempty"` // id of a hook without listening workers
 }
 
 // listen applies the reports of other replicas.
@@ -61,12 +61,11 @@ func (r *Registry) send(rep report) error {
 	return nil
 }
 
-// report sends the other replicas the revision that this one has applied.
+// report tells the other replicas which revision this one has applied.
 func (r *Registry) report(applied uint64) error { return r.send(report{Applied: applied}) }
 
-// NobodyListens notes that no worker listens to the calls of a hook: its instances are not
-// listed as alive, here and by the other replicas, until one of them renews. Nothing else
-// follows from it: they expire in their time.
+// NobodyListens notes that no worker listens to the calls of a hook. Its instances are not
+// listed as alive, here and by other replicas, until one renews. They expire as usual.
 func (r *Registry) NobodyListens(id string) {
 	r.mu.Lock()
 	h := r.hooks[id]
@@ -79,7 +78,7 @@ func (r *Registry) NobodyListens(id string) {
 	}
 }
 
-// heartbeat notes that an instance renewed, to be broadcast to the other replicas.
+// heartbeat queues an instance's renewal for the next broadcast.
 func (r *Registry) heartbeat(id, instance string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,7 +92,7 @@ func (r *Registry) heartbeat(id, instance string) {
 	r.heartbeats = append(r.heartbeats, key)
 }
 
-// broadcastHeartbeats sends the heartbeats to the other replicas, many in one message.
+// broadcastHeartbeats sends the queued heartbeats to the other replicas in few messages.
 func (r *Registry) broadcastHeartbeats(ctx context.Context) error {
 	return every(ctx, r.options.TTL/15, func() {
 		r.mu.Lock()
@@ -111,8 +110,8 @@ func (r *Registry) broadcastHeartbeats(ctx context.Context) error {
 	})
 }
 
-// expire removes instances without a heartbeat for a whole time-to-live, and the records of
-// replicas whose lease ended long ago.
+// expire removes instances without a heartbeat for a whole time-to-live, and records of replicas
+// whose lease ended long ago.
 func (r *Registry) expire(ctx context.Context) error {
 	return every(ctx, r.options.TTL/5, func() {
 		if !r.Current() {
@@ -122,7 +121,7 @@ func (r *Registry) expire(ctx context.Context) error {
 			r.expireInstance(ctx, key)
 		}
 		for id, rev := range r.staleReplicas() {
-			_ = r.bucket.Remove(ctx, replicaKey+id, rev) // another replica may be faster
+			_ = r.bucket.Remove(ctx, replicaKey+id, rev) // another replica may have removed it
 		}
 	})
 }
@@ -152,8 +151,7 @@ func (r *Registry) expireInstance(ctx context.Context, key instanceKey) {
 	}
 }
 
-// staleInstances lists instances that are due to expire, and forgets those that are not
-// registered any more.
+// staleInstances returns the instances that are due to expire, and forgets unregistered ones.
 func (r *Registry) staleInstances() []instanceKey {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -176,15 +174,15 @@ func (r *Registry) isStale(h *hook, key instanceKey) bool {
 	return registered && time.Since(r.seen[key]) > r.options.TTL
 }
 
-// mustWrite reports whether the last heartbeat of an instance is so old that another replica
-// may be about to expire it: then its renewal has to be written.
+// mustWrite reports whether an instance's last heartbeat is so old that another replica may be
+// about to expire it. Then its renewal must be written.
 func (r *Registry) mustWrite(id, inst string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return time.Since(r.seen[instanceKey{id, inst}]) > r.options.TTL/2
 }
 
-// staleReplicas lists replicas whose lease ended long ago, with their revision.
+// staleReplicas returns the replicas whose lease ended long ago, with their revisions.
 func (r *Registry) staleReplicas() map[string]uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

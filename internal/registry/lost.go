@@ -11,18 +11,18 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// lostKey holds the [loss] that is not accepted yet.
+// lostKey is the key of the [loss] that is not accepted yet.
 const lostKey = "lost"
 
-// loss says that a durable hook is gone from the bucket though nobody unregistered it: then
-// other guards may be gone too, and no replica serves until an operator accepts it.
+// loss says that a durable hook is gone from the bucket though nobody unregistered it. Other
+// guards may be gone too, so no replica serves until an operator accepts the loss.
 type loss struct {
-	Hook string    `json:"hook,omitempty"` // its id; empty: the loss is accepted
+	Hook string    `json:"hook,omitempty"` // empty if the loss is accepted
 	Why  string    `json:"why,omitempty"`
-	By   string    `json:"by,omitempty"` // who accepted it, as far as the connection proves
+	By   string    `json:"by,omitempty"` // who accepted it, if the connection proves an identity
 	Time time.Time `json:"time"`
 
-	after uint64 // revision of what this replica had read of lostKey when it noticed; 0 for nothing
+	after uint64 // revision of lostKey that this replica had read when it noticed; 0 for none
 }
 
 func (l *loss) err() error {
@@ -30,7 +30,7 @@ func (l *loss) err() error {
 		"or see that every guard is registered again and then run `hookctl registry accept`", l.Hook, l.Why)
 }
 
-// Ready reports why the registry does not allow to serve, or nil.
+// Ready reports why the registry can't serve, or nil.
 func (r *Registry) Ready() error {
 	if drift := r.drift.Load(); drift != nil {
 		return errors.New(*drift)
@@ -39,7 +39,7 @@ func (r *Registry) Ready() error {
 	return err
 }
 
-// lose notes that a hook is gone, unless another is known to be. The others learn it
+// lose notes that a hook is lost, unless another one is already. The other replicas learn it
 // through the bucket.
 func (r *Registry) lose(id, why string) {
 	l := &loss{Hook: id, Why: why, Time: time.Now().UTC(), after: r.lostAt.Load()}
@@ -49,8 +49,8 @@ func (r *Registry) lose(id, why string) {
 	}
 }
 
-// tellLost records and stores a loss that this replica noticed. Where another replica wrote
-// meanwhile, that counts: it told the same loss, or an operator accepted it already.
+// tellLost records and stores a loss that this replica noticed. If another replica wrote
+// meanwhile, its record counts: it reported the same loss, or an operator accepted it.
 func (r *Registry) tellLost(ctx context.Context) error {
 	return every(ctx, r.options.Lease/6, func() {
 		l := r.untold.Load()
@@ -72,11 +72,11 @@ func (r *Registry) tellLost(ctx context.Context) error {
 	})
 }
 
-// errAccepted makes a replica read the bucket anew, and forget what is lost.
+// errAccepted makes a replica read the bucket again and forget what is lost.
 var errAccepted = errors.New("an operator accepted that registrations are lost")
 
-// Accept has the replicas serve again with the registrations that the bucket holds, and
-// reports whether there was a loss to accept. It returns when every replica knows.
+// Accept lets the replicas serve with the registrations that the bucket holds, and reports
+// whether there was a loss to accept. It returns when every replica knows.
 func (r *Registry) Accept(ctx context.Context, by string) (accepted bool, err error) {
 	l := r.lost.Load()
 	switch {
@@ -91,7 +91,7 @@ func (r *Registry) Accept(ctx context.Context, by string) (accepted bool, err er
 		return false, err
 	}
 	// With a tombstone the registry is not found empty at the next start, unless it is lost
-	// again. Where the hook is registered again it needs none.
+	// again. A hook that is registered again needs none.
 	if _, err := r.bucket.Update(ctx, hookKey+l.Hook, tombstone(), 0); err != nil && !errors.Is(err, natsx.ErrRevision) {
 		return false, wire.Errorf(wire.Unavailable, "the acceptance could not be stored: %v: try again", err)
 	}
@@ -106,9 +106,9 @@ func (r *Registry) Accept(ctx context.Context, by string) (accepted bool, err er
 	return true, r.seenByAll(ctx, revision)
 }
 
-// CheckEmpty has known say which durable hook and which pinned guard the audit log knows,
-// where the bucket holds no trace of any hook; empty means none. It is for the start, when
-// the registry is current.
+// CheckEmpty checks an empty bucket against the audit log: known names a durable hook and a
+// pinned guard that the log knows; empty means none. Call it at the start, when the registry is
+// current.
 func (r *Registry) CheckEmpty(ctx context.Context, known func(context.Context) (hook, guard string, err error)) error {
 	r.mu.Lock()
 	empty := len(r.hooks) == 0 && len(r.gone) == 0

@@ -15,27 +15,27 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// pinKey is what the keys of pinned guards begin with; the guard's id follows.
+// pinKey prefixes the keys of pinned guards. The guard's id follows.
 const pinKey = "pin."
 
-// maxPins is how many guards may be pinned by order.
+// maxPins bounds the guards pinned by order.
 const maxPins = 1000
 
-// pin is the record of an order at its revision.
+// pin is an order's record at its revision.
 type pin struct {
 	pinned.Order
-	// Unpinned is when the guard was unpinned: the record is a tombstone, and says that
-	// the order is not lost.
+	// Unpinned is when the guard was unpinned. It makes the record a tombstone, so that the
+	// order does not count as lost.
 	Unpinned *time.Time `json:"unpinned,omitempty"`
 
 	revision uint64
 }
 
-// inForce reports whether there is such an order, and it was not lifted.
+// inForce reports whether the order exists and was not lifted.
 func (p pin) inForce() bool { return p.revision != 0 && p.Unpinned == nil }
 
-// pins are the records of orders by the ids of their guards, and the guards that are in
-// force by them; never changed once they are published.
+// pins holds the orders by guard id, and the guards that they put in force. It is immutable once
+// published.
 type pins struct {
 	byID   map[string]pin
 	guards *pinned.Guards
@@ -47,7 +47,7 @@ func newPins(byID map[string]pin) *pins {
 	return p
 }
 
-// orders are those in force, the oldest first.
+// orders returns the orders in force, oldest first.
 func (p *pins) orders() []pinned.Order {
 	list := []pinned.Order{}
 	for _, one := range slices.SortedFunc(maps.Values(p.byID), func(a, b pin) int { return int(int64(a.revision) - int64(b.revision)) }) {
@@ -58,8 +58,8 @@ func (p *pins) orders() []pinned.Order {
 	return list
 }
 
-// Pinned returns the guards that operators pinned by order, or [ErrStale] if this replica
-// holds no lease: then it may not know of one.
+// Pinned returns the guards pinned by order, or [ErrStale] if this replica holds no lease and so
+// may miss an order.
 func (r *Registry) Pinned() (*pinned.Guards, error) {
 	if !r.Current() {
 		return nil, ErrStale
@@ -67,7 +67,7 @@ func (r *Registry) Pinned() (*pinned.Guards, error) {
 	return r.pins.Load().guards, nil // read after the lease: newer orders are right too
 }
 
-// Pins lists the orders in force, the oldest first.
+// Pins returns the orders in force, oldest first.
 func (r *Registry) Pins() ([]pinned.Order, error) {
 	if !r.Current() {
 		return nil, ErrStale
@@ -75,8 +75,8 @@ func (r *Registry) Pins() ([]pinned.Order, error) {
 	return r.pins.Load().orders(), nil
 }
 
-// Pin puts an order into force. When it returns without an error, every replica admits no
-// event against it from then on. An order in the place of another must not ask for less.
+// Pin puts an order into force. After it returns without an error, every replica enforces it for
+// the events that it admits. An order that replaces another must not ask for less.
 func (r *Registry) Pin(ctx context.Context, o pinned.Order) error {
 	body, err := json.Marshal(pin{Order: o})
 	if err != nil {
@@ -99,8 +99,8 @@ func (r *Registry) Pin(ctx context.Context, o pinned.Order) error {
 	})
 }
 
-// Unpin lifts the order about a guard and reports whether there was one. It returns when
-// every replica knows.
+// Unpin lifts the order about a guard and reports whether there was one. It returns when every
+// replica knows.
 func (r *Registry) Unpin(ctx context.Context, by, id string) (unpinned bool, err error) {
 	err = r.writePin(ctx, Change{Action: "unpinned", Hook: id, By: by}, func(old pin, _ int) ([]byte, error) {
 		if !old.inForce() {
@@ -112,9 +112,9 @@ func (r *Registry) Unpin(ctx context.Context, by, id string) (unpinned bool, err
 	return unpinned && err == nil, err
 }
 
-// writePin writes the record about one guard, on record in the audit log, unless what
-// makes it returns nil; it gets the record so far and how many orders are in force. It
-// returns when every replica knows the record, or the one that made writing needless.
+// writePin records and writes the record of one guard. make gets the current record and the
+// number of orders in force; nil from it writes nothing. It returns when every replica knows the
+// record.
 func (r *Registry) writePin(ctx context.Context, change Change, record func(old pin, orders int) ([]byte, error)) error {
 	var recorded Change
 	for {
@@ -155,8 +155,8 @@ func (r *Registry) writePin(ctx context.Context, change Change, record func(old 
 	}
 }
 
-// pinned returns the orders as a batch of the log leaves them. What is only deleted from
-// the bucket stays in force, and is lost. A record that can't be read stops every event.
+// pinned returns the orders after a batch of the log. An order that is merely deleted from the
+// bucket stays in force and is lost. An unreadable record stops every event.
 func (f *follower) pinned(batch []natsx.Entry) *pins {
 	next := f.pins
 	for _, e := range batch {
@@ -174,7 +174,7 @@ func (f *follower) pinned(batch []natsx.Entry) *pins {
 		var one pin
 		if err := json.Unmarshal(e.Value, &one); err != nil || one.ID != id {
 			f.registry.options.Log.Error("order about a guard unreadable; refusing events", "hook", id, "error", err)
-			one = pin{Order: pinned.Order{Guard: pinned.Guard{ID: id}}} // without events: no check passes
+			one = pin{Order: pinned.Order{Guard: pinned.Guard{ID: id}}} // without events, so that no check passes
 		}
 		one.revision = e.Revision
 		if next == f.pins {
@@ -188,8 +188,8 @@ func (f *follower) pinned(batch []natsx.Entry) *pins {
 	return next
 }
 
-// missingPins looks for orders that this replica knew before it began to follow and of
-// which the bucket has no record any more.
+// missingPins looks for orders that this replica knew before it began to follow and of which the
+// bucket has no record.
 func (f *follower) missingPins() {
 	for id, one := range f.pins.byID {
 		if one.Unpinned == nil && !f.seenPins[id] {

@@ -25,45 +25,45 @@ const (
 	replicaKey = "replica."
 )
 
-// record is what the bucket holds of one hook.
+// record is the stored form of one hook.
 type record struct {
 	Registration chain.Registration `json:"registration"`
 	// Order is the revision of the first registration; 0 in that one itself.
 	Order     uint64              `json:"order,omitempty"`
 	Instances map[string]instance `json:"instances"`
-	// Removed is when the hook was removed: the record is a tombstone, and says that the
-	// hook is not lost. Nil of a hook that is registered.
+	// Removed is when the hook was removed. It makes the record a tombstone, so that the hook
+	// does not count as lost. Nil for a registered hook.
 	Removed *time.Time `json:"removed,omitempty"`
 }
 
-// tombstone is the record of a hook that was removed.
+// tombstone returns the record of a removed hook.
 func tombstone() []byte {
 	return fmt.Appendf(nil, `{"removed":%q}`, time.Now().UTC().Format(time.RFC3339))
 }
 
-// instance is one process behind a hook, as it registered.
+// instance is one registered process behind a hook.
 type instance struct {
 	Version string `json:"version,omitempty"`
-	Content string `json:"content"`          // digest of what it registered, to tell a renewal from a change
-	Back    uint64 `json:"back,omitempty"`   // counts how often it renewed late
-	Echoes  bool   `json:"echoes,omitempty"` // its replies repeat the id of the call
+	Content string `json:"content"`          // digest of the registration, to tell a renewal from a change
+	Back    uint64 `json:"back,omitempty"`   // counts late renewals
+	Echoes  bool   `json:"echoes,omitempty"` // its replies repeat the call id
 }
 
-// replica is what the bucket holds of one router replica: its renewals.
+// replica is the stored form of one router replica.
 type replica struct {
-	Renewal uint64 `json:"renewal"` // counts them
-	Applied uint64 `json:"applied"` // the revision its table held when it wrote
-	// AuditFormat is the newest format of the audit log that it knows; 0 of replicas that
-	// know only the first.
+	Renewal uint64 `json:"renewal"` // counts renewals
+	Applied uint64 `json:"applied"` // the revision of its table when it wrote
+	// AuditFormat is the newest audit log format that it knows; 0 for replicas that know only
+	// the first.
 	AuditFormat int `json:"audit_format,omitempty"`
 }
 
-// hook is a record at its revision, and the entry of the table made of it.
+// hook is a record at its revision, and its entry in the table.
 type hook struct {
 	record
 	revision uint64
 	entry    *chain.Entry
-	deserted atomic.Bool // a call found that no worker listens, and none has renewed since
+	deserted atomic.Bool // a call found no listening worker, and none has renewed since
 }
 
 func decodeHook(e natsx.Entry, compile Compile) (*hook, error) {
@@ -80,7 +80,7 @@ func decodeHook(e natsx.Entry, compile Compile) (*hook, error) {
 	return h, nil
 }
 
-// echoes reports whether the replies of all instances repeat the id of the call.
+// echoes reports whether all instances repeat the call id in their replies.
 func (r *record) echoes() bool {
 	for _, i := range r.Instances {
 		if !i.Echoes {
@@ -90,16 +90,16 @@ func (r *record) echoes() bool {
 	return len(r.Instances) > 0
 }
 
-// change is what registering again does to a record.
+// change is what another registration does to a record.
 type change int
 
 const (
 	renewed  change = iota // nothing to write: the instance is alive
 	written                // the record changes
-	outdated               // an older version may not write
+	outdated               // an older version must not write
 )
 
-// register returns the record after an instance registered. old is nil if the hook is new.
+// register returns the record after an instance registered. old is nil for a new hook.
 func register(old *hook, reg chain.Registration) (record, change) {
 	content := digest(reg)
 	mine := instance{Version: reg.Version, Content: content, Echoes: reg.Protocol >= chain.ProtocolEcho}
@@ -134,8 +134,8 @@ func digest(reg chain.Registration) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Older reports whether version a is older than b, and so can't replace it: as semantic
-// versions if both are, else as text; no version is older than any.
+// Older reports whether version a is older than b and so can't replace it. Semantic versions
+// compare as such, others as text; no version is older than any.
 func Older(a, b string) bool {
 	va, vb := "v"+strings.TrimPrefix(a, "v"), "v"+strings.TrimPrefix(b, "v")
 	if semver.IsValid(va) && semver.IsValid(vb) {
@@ -144,13 +144,13 @@ func Older(a, b string) bool {
 	return a < b
 }
 
-// Listing is one registration as hooks.registry lists it.
+// Listing is one registration in hooks.registry.
 type Listing struct {
 	chain.Registration
 	Order     uint64    `json:"order"`
 	Revision  uint64    `json:"revision"`
-	Instances []Member  `json:"instances"`          // that are alive: none once a call found that nobody listens
-	Disabled  *Disabled `json:"disabled,omitempty"` // by an operator; nil where it is not
+	Instances []Member  `json:"instances"`          // live ones; none once a call found no listening worker
+	Disabled  *Disabled `json:"disabled,omitempty"` // by an operator; nil if it is not
 }
 
 // Member is a live instance of a hook.

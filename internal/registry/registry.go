@@ -19,9 +19,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Bucket says how the bucket of registrations is created. It is read from the leader, as
-// the others are: a write that meets the marker of a removed hook reads it, and routers
-// have no right to direct gets.
+// Bucket is the configuration of the bucket of registrations. Reads go to the leader: a write
+// that meets the marker of a removed hook reads it, and routers have no right to direct gets.
 func Bucket(name string, replicas int) natsx.BucketOptions {
 	return natsx.BucketOptions{Name: name, Description: "hook registrations", Replicas: replicas, LeaderReads: true}
 }
@@ -31,28 +30,27 @@ type Compile func(chain.Registration) (func(*chain.View) (bool, error), error)
 
 // Options configure a registry. The zero value of each field is its default.
 type Options struct {
-	// Replica tells the replicas apart; it must be new with every start.
+	// Replica identifies the replica. It must be new at every start.
 	Replica string
-	// AuditFormat is the newest format of the audit log that this replica knows; the
-	// others learn it. 0 says nothing, as replicas did that knew only the first.
+	// AuditFormat is the newest audit log format that this replica knows, which the others
+	// learn. 0 says nothing, like replicas that knew only the first.
 	AuditFormat int
-	// Lease is how long a replica may use its table without renewing; 0 means 3 s. It must
-	// be the same for all replicas.
+	// Lease is how long a replica may use its table without renewing; 0 means 3 s. All replicas
+	// must use the same.
 	Lease time.Duration
 	// TTL is how long an instance lives without renewing; 0 means 15 s.
 	TTL time.Duration
-	// Labels says how long what sessions have seen holds.
+	// Labels configures how long labels hold.
 	Labels labels.Options
-	// Forget is how often what was known of sessions for longer than [labels.Retention] is
-	// looked for; 0 means an hour.
+	// Forget is the interval at which session records past [labels.Retention] are removed; 0
+	// means an hour.
 	Forget time.Duration
 	// Compile makes a hook's condition; nil means that no hook has one.
 	Compile Compile
-	// Record is called with each change before it is made, and prevents it with an error.
-	// Nil for nothing.
+	// Record is called before each change and prevents it with an error. Nil for nothing.
 	Record func(context.Context, Change) error
-	// Changed is called with the action and the hook of each change that this replica made,
-	// after it. It must not block. Nil for nothing.
+	// Changed is called with the action and the hook after each change that this replica made.
+	// It must not block. Nil for nothing.
 	Changed func(action, hook string)
 	// Log gets registrations and removals at debug, lost leases as warnings; nil discards
 	// them.
@@ -69,28 +67,28 @@ type Registry struct {
 	options Options
 
 	table      atomic.Pointer[chain.Table] // swapped by the follower only
-	frozen     atomic.Pointer[orders]      // the same
-	pins       atomic.Pointer[pins]        // the same
-	labels     *labels.Table               // of sessions; written by the follower only
+	frozen     atomic.Pointer[orders]      // swapped by the follower only
+	pins       atomic.Pointer[pins]        // swapped by the follower only
+	labels     *labels.Table               // written by the follower only
 	lost       atomic.Pointer[loss]        // not accepted yet; nil for none
-	lostAt     atomic.Uint64               // revision of the newest record of lost registrations that was read; 0 for none
-	untold     atomic.Pointer[loss]        // the same, where the bucket does not say so yet
-	drift      atomic.Pointer[string]      // why the bucket may lose registrations; nil where it is right
+	lostAt     atomic.Uint64               // newest revision of the lost record that was read; 0 for none
+	untold     atomic.Pointer[loss]        // a loss that the bucket does not hold yet
+	drift      atomic.Pointer[string]      // why the bucket may lose registrations; nil if it can't
 	leaseUntil atomic.Int64                // nanoseconds since started
-	left       atomic.Bool                 // gave up a lease that was valid
+	left       atomic.Bool                 // gave up a valid lease
 	started    time.Time
-	turns      turns // to write
+	turns      turns // of writers
 
 	mu         sync.Mutex // guards what follows
 	hooks      map[string]*hook
 	gone       map[string]uint64   // revisions of tombstones, by hook
-	disabled   map[string]Disabled // by hook; never changed
+	disabled   map[string]Disabled // by hook; immutable
 	replicas   map[string]*peer
-	applied    uint64        // the revision that table holds
-	changed    chan struct{} // closed and replaced with every change of the above
+	applied    uint64        // the revision of table
+	changed    chan struct{} // closed and replaced at every change of the fields above
 	seen       map[instanceKey]time.Time
-	heartbeats []instanceKey // to broadcast to the other replicas
-	renewals   uint64        // counts this replica's own, over all leases
+	heartbeats []instanceKey // queued for the next broadcast
+	renewals   uint64        // counts this replica's renewals over all leases
 
 	expired atomic.Int64
 }
@@ -98,12 +96,11 @@ type Registry struct {
 // peer is what one replica knows of another, or of itself.
 type peer struct {
 	applied  uint64
-	format   int       // of the audit log, as its newest record says
+	format   int       // of the audit log, from its newest record
 	renewals []renewal // whose lease may still be used, oldest first; never empty
 }
 
-// renewal is a record of a replica in the log, and when the lease that it gives ends as seen
-// from here.
+// renewal is a replica's record in the log, and when its lease ends as seen from here.
 type renewal struct {
 	revision uint64
 	until    time.Time
@@ -111,7 +108,7 @@ type renewal struct {
 
 func (p *peer) last() renewal { return p.renewals[len(p.renewals)-1] }
 
-// New makes a registry on a bucket. Run it.
+// New makes a registry on a bucket. [Registry.Run] runs it.
 func New(c *natsx.Conn, bucket *natsx.Bucket, o Options) *Registry {
 	o.Lease = cmp.Or(o.Lease, 3*time.Second)
 	o.TTL = cmp.Or(o.TTL, 15*time.Second)
@@ -140,8 +137,8 @@ func (r *Registry) Replica() string { return r.options.Replica }
 // TTL is how long an instance lives without renewing.
 func (r *Registry) TTL() time.Duration { return r.options.TTL }
 
-// Table returns the hook table, or [ErrStale] if this replica holds no lease, or an error
-// with the same code if registrations are lost.
+// Table returns the hook table, [ErrStale] if this replica holds no lease, or an error with the
+// same code if registrations are lost.
 func (r *Registry) Table() (*chain.Table, error) {
 	if !r.Current() {
 		return nil, ErrStale
@@ -157,16 +154,16 @@ func (r *Registry) Current() bool {
 	return int64(time.Since(r.started)) < r.leaseUntil.Load()
 }
 
-// Counts is what STATS of the discovery shows: the registered hooks, and the instances that
-// this replica expired.
+// Counts is for the STATS of service discovery: registered hooks, and instances that this
+// replica expired.
 func (r *Registry) Counts() any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return map[string]int64{"hooks": int64(len(r.hooks)), "expired": r.expired.Load()}
 }
 
-// AuditFormat is the newest format of the audit log that every replica knows: the oldest
-// of what they state. known is false where this replica may have missed one that joined.
+// AuditFormat is the newest audit log format that every replica knows. known is false if this
+// replica may have missed one that joined.
 func (r *Registry) AuditFormat() (oldest int, known bool) {
 	if !r.Current() && !r.left.Load() {
 		return 0, false
@@ -180,7 +177,7 @@ func (r *Registry) AuditFormat() (oldest int, known bool) {
 	return oldest, true
 }
 
-// List returns every registration in execution order, as of this replica's table.
+// List returns every registration in execution order, from this replica's table.
 func (r *Registry) List() []Listing {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -201,7 +198,7 @@ func (r *Registry) List() []Listing {
 	return list
 }
 
-// Registered is what is registered with an id; nil for nothing.
+// Registered returns the registration with an id; nil for none.
 func (r *Registry) Registered(id string) *chain.Registration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -211,8 +208,8 @@ func (r *Registry) Registered(id string) *chain.Registration {
 	return nil
 }
 
-// InForce returns the registration that is in force for the hook of reg where it says
-// something else; nil where it does not.
+// InForce returns the registration in force for the hook of reg if it differs from reg; else
+// nil.
 func (r *Registry) InForce(reg chain.Registration) *chain.Registration {
 	r.mu.Lock()
 	h := r.hooks[reg.ID]
@@ -224,7 +221,7 @@ func (r *Registry) InForce(reg chain.Registration) *chain.Registration {
 	return &listed
 }
 
-// Instances is how many live instances the hook with this id has.
+// Instances is the number of live instances of a hook.
 func (r *Registry) Instances(id string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -251,8 +248,8 @@ func (r *Registry) WaitCurrent(ctx context.Context) error {
 	}
 }
 
-// Run follows the log, renews the lease and expires instances until ctx ends; then it gives
-// the lease up. It starts again whenever it loses the log or the lease.
+// Run follows the log, renews the lease and expires instances until ctx ends, then gives up the
+// lease. It starts over whenever it loses the log or the lease.
 func (r *Registry) Run(ctx context.Context) error {
 	stop, err := r.listen()
 	if err != nil {
@@ -314,7 +311,7 @@ func (r *Registry) hold(ctx context.Context) error {
 	return err
 }
 
-// broadcast wakes everyone who waits for a change. The caller holds mu.
+// broadcast wakes everyone waiting for a change. The caller holds mu.
 func (r *Registry) broadcast() {
 	close(r.changed)
 	r.changed = make(chan struct{})

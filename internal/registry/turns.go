@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// turns lets the writers of one hook in this replica go one at a time. Side by side all but
-// one of them would lose the race for the revision and try again, so that n of them would
-// write n² times: as when a large deployment restarts. The zero value is ready.
+// turns serializes the writers of one hook in this replica. Concurrent writers would race for
+// the revision and retry, so that n of them would write n² times, as when a large deployment
+// restarts. The zero value is ready to use.
 type turns struct {
 	mu    sync.Mutex
 	queue map[string]*turn // by hook
@@ -16,7 +16,7 @@ type turns struct {
 // turn is what the writers of one hook wait for.
 type turn struct {
 	free  chan struct{} // holds a token while nobody has the turn
-	users int           // who has it, and who waits
+	users int           // the holder and those who wait
 }
 
 // take waits for the turn of a hook. Call done once, unless there is an error.

@@ -21,13 +21,13 @@ const (
 	maxTombstones = 1_000 // of hooks that were removed
 )
 
-// writeTimeout bounds one write. When its reply is lost, as when the leader of the store
-// changes, the revision tells the next try what became of it.
+// writeTimeout bounds one write. If its reply is lost, as when the store's leader changes, the
+// revision tells the retry what happened.
 const writeTimeout = 2 * time.Second
 
-// Register adds an instance of a hook, renews it, or changes the hook, and returns the
-// revision. by is the sender as far as the connection proves. When it returns without an
-// error, every replica that accepts an event from then on uses it.
+// Register adds an instance of a hook, renews it or changes the hook, and returns the revision.
+// by is the proven sender. After it returns without an error, every replica uses the
+// registration for the events that it accepts.
 func (r *Registry) Register(ctx context.Context, by string, reg chain.Registration) (uint64, error) {
 	revision, err := r.register(ctx, by, reg)
 	if err != nil {
@@ -36,10 +36,10 @@ func (r *Registry) Register(ctx context.Context, by string, reg chain.Registrati
 	return revision, r.seenByAll(ctx, revision)
 }
 
-// register is Register that knows of this replica alone.
+// register is Register without waiting for other replicas.
 func (r *Registry) register(ctx context.Context, by string, reg chain.Registration) (uint64, error) {
 	var recorded Change
-	var done func() // with the turn to write; nil without it
+	var done func() // nil without the turn to write
 	defer func() {
 		if done != nil {
 			done()
@@ -66,7 +66,7 @@ func (r *Registry) register(ctx context.Context, by string, reg chain.Registrati
 			if done, err = r.turns.take(ctx, reg.ID); err != nil {
 				return 0, err
 			}
-			continue // the one before may have written
+			continue // the writer before may have written
 		}
 		if what == written {
 			change := registering(by, old, next, reg.Instance)
@@ -94,14 +94,14 @@ func (r *Registry) register(ctx context.Context, by string, reg chain.Registrati
 			r.options.Changed(recorded.Action, reg.ID)
 		}
 		r.heartbeat(reg.ID, reg.Instance)
-		_, _ = r.waitNewer(ctx, reg.ID, rev-1) // the next in turn writes after this; Register tells the error
+		_, _ = r.waitNewer(ctx, reg.ID, rev-1) // the next writer goes on after this; Register returns the error
 		return rev, nil
 	}
 }
 
-// Unregister removes one instance of a hook, or with instance "" the hook. The
-// last instance takes the hook with it, unless the hook is durable. When it
-// returns without an error, no replica uses what it removed any more.
+// Unregister removes one instance of a hook; instance "" removes the hook. The last instance
+// takes the hook with it, unless the hook is durable. After it returns without an error, no
+// replica uses what it removed.
 func (r *Registry) Unregister(ctx context.Context, by, id, inst string) error {
 	revision, err := r.unregister(ctx, by, id, inst)
 	if err != nil || revision == 0 {
@@ -110,8 +110,8 @@ func (r *Registry) Unregister(ctx context.Context, by, id, inst string) error {
 	return r.seenByAll(ctx, revision)
 }
 
-// unregister is Unregister that knows of this replica alone. The revision is 0 where there
-// was nothing to remove.
+// unregister is Unregister without waiting for other replicas. The revision is 0 if there was
+// nothing to remove.
 func (r *Registry) unregister(ctx context.Context, by, id, inst string) (revision uint64, err error) {
 	done, err := r.turns.take(ctx, id)
 	if err != nil {
@@ -160,20 +160,20 @@ func (r *Registry) drop(ctx context.Context, old *hook, inst string) error {
 	return err
 }
 
-// writeTombstone writes the tombstone of a hook, and drops the oldest where there are many: one is
-// enough to tell a registry that was emptied by its users from one that is lost.
+// writeTombstone writes the tombstone of a hook, and drops the oldest if there are many: a
+// single one tells a registry that its users emptied from a lost one.
 func (r *Registry) writeTombstone(ctx context.Context, id string, at uint64) error {
 	if _, err := r.bucket.Update(ctx, hookKey+id, tombstone(), at); err != nil {
 		return err
 	}
 	oldest, revision := r.oldestTombstone()
 	if oldest != "" {
-		_ = r.bucket.Remove(ctx, hookKey+oldest, revision) // another replica may be faster
+		_ = r.bucket.Remove(ctx, hookKey+oldest, revision) // another replica may have removed it
 	}
 	return nil
 }
 
-// oldestTombstone is one to drop; empty where there are few.
+// oldestTombstone returns the tombstone to drop; empty if there are few.
 func (r *Registry) oldestTombstone() (id string, revision uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -204,8 +204,8 @@ func (r *Registry) write(ctx context.Context, next record, old *hook) (uint64, e
 	return r.bucket.Update(ctx, hookKey+next.Registration.ID, body, at)
 }
 
-// lookup returns a hook as this replica knows it, nil if it does not, and a channel that is
-// closed at the next change of anything.
+// lookup returns a hook as this replica knows it, nil for none, and a channel that closes at the
+// next change.
 func (r *Registry) lookup(id string) (*hook, <-chan struct{}, error) {
 	if !r.Current() {
 		return nil, nil, ErrStale
@@ -215,15 +215,15 @@ func (r *Registry) lookup(id string) (*hook, <-chan struct{}, error) {
 	return r.hooks[id], r.changed, nil
 }
 
-// full reports whether no further hook may be registered.
+// full reports whether no more hooks may be registered.
 func (r *Registry) full() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.hooks) >= maxHooks
 }
 
-// waitNewer waits until this replica has seen a hook change or disappear, and returns a
-// revision that includes that.
+// waitNewer waits until this replica has seen a hook change or disappear, and returns a revision
+// that includes that.
 func (r *Registry) waitNewer(ctx context.Context, id string, old uint64) (uint64, error) {
 	for {
 		r.mu.Lock()
@@ -238,8 +238,8 @@ func (r *Registry) waitNewer(ctx context.Context, id string, old uint64) (uint64
 	}
 }
 
-// seenByAll is waitApplied with the error for a client: the change is stored, and sending it
-// again finishes it.
+// seenByAll is waitApplied with an error for clients: the change is stored, and sending it again
+// completes it.
 func (r *Registry) seenByAll(ctx context.Context, revision uint64) error {
 	if err := r.waitApplied(ctx, revision); err != nil {
 		return wire.Errorf(wire.Unavailable, "it is stored, but %v: send it again", err)
