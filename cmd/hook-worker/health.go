@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/api/web"
 	"github.com/hookrouter/hookrouter/internal/bundle/follow"
 	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
@@ -39,8 +39,8 @@ func serveHealth(ctx context.Context, address string, tel *telemetry.Telemetry) 
 		return nil, workerfiles.InputError(fmt.Errorf("serve the health pages: %w", err))
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, h.ready()) })
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { web.Health(w, "") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { web.Health(w, h.ready()) })
 	mux.HandleFunc("GET /policy", h.showPolicy)
 	mux.Handle("GET /metrics", tel.Handler())
 	h.server = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10}
@@ -51,16 +51,16 @@ func serveHealth(ctx context.Context, address string, tel *telemetry.Telemetry) 
 	return h, nil
 }
 
-// ready says why the worker does not answer for its hooks now.
-func (h *health) ready() error {
+// ready returns why the worker can't serve its hooks now; empty if it can.
+func (h *health) ready() string {
 	conn := h.conn.Load()
 	switch {
 	case conn == nil || !conn.IsConnected():
-		return errors.New("not connected to NATS")
+		return "not connected to NATS"
 	case !h.serving.Load():
-		return errors.New("the hooks are not registered")
+		return "the hooks are not registered"
 	}
-	return nil
+	return ""
 }
 
 // showPolicy says which version of its policy the worker runs, and what it refused.
@@ -81,15 +81,4 @@ func (h *health) close() {
 		_ = h.server.Close()
 	}
 	<-h.done
-}
-
-func answer(w http.ResponseWriter, err error) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	if err == nil {
-		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
-		return
-	}
-	w.WriteHeader(http.StatusServiceUnavailable)
-	_, _ = fmt.Fprintf(w, "{\"status\":\"unavailable\",\"reason\":%q}\n", err)
 }

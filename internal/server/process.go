@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/api/console"
+	"github.com/hookrouter/hookrouter/internal/api/web"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -322,18 +323,13 @@ const lastSpans = 3 * time.Second
 // health serves /healthz, "the process lives", and /readyz, "it can serve".
 func (n *Server) health() *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { status(w, nil) })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { status(w, n.router.Ready()) })
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { web.Health(w, "") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		reason := ""
+		if err := n.router.Ready(); err != nil {
+			reason = wire.FromError(err).Text
+		}
+		web.Health(w, reason)
+	})
 	return mux
-}
-
-func status(w http.ResponseWriter, err error) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	if err == nil {
-		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
-		return
-	}
-	w.WriteHeader(http.StatusServiceUnavailable)
-	_, _ = fmt.Fprintf(w, "{\"status\":\"unavailable\",\"reason\":%q}\n", wire.FromError(err).Text)
 }
