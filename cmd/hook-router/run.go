@@ -10,9 +10,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/hookrouter/hookrouter/internal/commandline"
 	"github.com/hookrouter/hookrouter/internal/completion"
 	"github.com/hookrouter/hookrouter/internal/signals"
-	"github.com/hookrouter/hookrouter/internal/version"
 )
 
 // flags are those of the program; each defaults to an environment variable.
@@ -27,23 +27,10 @@ type flags struct {
 // run is the program without the process around it.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, sig signals.Signals) error {
 	var f flags
-	exited := false
-	parser, err := kong.New(&f,
-		kong.Name("hook-router"),
-		kong.Description("Routes the lifecycle events of AI agents through hooks, over NATS."),
-		kong.Vars{"version": version.Build()},
-		kong.Writers(stdout, stderr),
-		kong.Exit(func(int) { exited = true }),
-	)
-	if err != nil {
+	command, err := commandline.Parse(&f, args, kong.Name("hook-router"), kong.Writers(stdout, stderr),
+		kong.Description("Routes the lifecycle events of AI agents through hooks, over NATS."))
+	if command == nil || err != nil {
 		return err
-	}
-	command, err := parser.Parse(args)
-	if exited { // --help or --version
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("%w (see hook-router --help)", err)
 	}
 	switch name, _, _ := strings.Cut(command.Command(), " "); name {
 	case "demo":

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"time"
@@ -10,9 +9,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
+	"github.com/hookrouter/hookrouter/internal/commandline"
 	"github.com/hookrouter/hookrouter/internal/completion"
 	"github.com/hookrouter/hookrouter/internal/signals"
-	"github.com/hookrouter/hookrouter/internal/version"
 )
 
 // flags are those of the program; each defaults to an environment variable.
@@ -55,23 +54,13 @@ type process struct {
 // run is the program without the process around it.
 func run(ctx context.Context, args []string, p process) error {
 	var f flags
-	exited := false
-	parser, err := kong.New(&f,
-		kong.Name("hook-worker"),
-		kong.Description("Answers for the hooks that a YAML file describes."),
-		kong.Vars{"version": version.Build()},
-		kong.Writers(p.stdout, p.stderr),
-		kong.Exit(func(int) { exited = true }),
-	)
+	command, err := commandline.Parse(&f, args, kong.Name("hook-worker"), kong.Writers(p.stdout, p.stderr),
+		kong.Description("Answers for the hooks that a YAML file describes."))
 	if err != nil {
-		return err
+		return workerfiles.InputError(err)
 	}
-	command, err := parser.Parse(args)
-	if exited { // --help or --version
+	if command == nil {
 		return nil
-	}
-	if err != nil {
-		return workerfiles.InputError(fmt.Errorf("%w (see hook-worker --help)", err))
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
 	return command.Run(p)
