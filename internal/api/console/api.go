@@ -162,16 +162,22 @@ func approvalID(r *http.Request) (string, error) {
 	return id, nil
 }
 
+// approval reads the approval request that the path names, or refuses the HTTP request.
+func (c *Console) approval(w http.ResponseWriter, r *http.Request) (record approval.Record, ok bool) {
+	id, err := approvalID(r)
+	if err == nil {
+		record, err = c.o.Approvals.Get(r.Context(), id)
+	}
+	if err != nil {
+		c.refuse(w, r, err)
+	}
+	return record, err == nil
+}
+
 // show answers GET /v1/approvals/{id}.
 func (c *Console) show(w http.ResponseWriter, r *http.Request) {
-	id, err := approvalID(r)
-	if err != nil {
-		c.refuse(w, r, err)
-		return
-	}
-	record, err := c.o.Approvals.Get(r.Context(), id)
-	if err != nil {
-		c.refuse(w, r, err)
+	record, ok := c.approval(w, r)
+	if !ok {
 		return
 	}
 	record.Scopes = record.ScopesFor(who(r))

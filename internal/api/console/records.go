@@ -56,11 +56,7 @@ func (c *Console) search(w http.ResponseWriter, r *http.Request) {
 
 // logState answers GET /v1/audit/state.
 func (c *Console) logState(w http.ResponseWriter, r *http.Request) {
-	if !c.mayAudit(w, r) {
-		return
-	}
-	if c.o.Records == nil {
-		c.refuse(w, r, wire.Errorf(wire.Unavailable, errNoRecords))
+	if !c.mayAudit(w, r) || !c.keepsRecords(w, r) {
 		return
 	}
 	text, err := c.o.Records.State(r.Context())
@@ -69,6 +65,14 @@ func (c *Console) logState(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	write(w, http.StatusOK, text)
+}
+
+// keepsRecords refuses the request where the router keeps no audit log.
+func (c *Console) keepsRecords(w http.ResponseWriter, r *http.Request) bool {
+	if c.o.Records == nil {
+		c.refuse(w, r, wire.Errorf(wire.Unavailable, errNoRecords))
+	}
+	return c.o.Records != nil
 }
 
 // mayAudit refuses who may answer approval requests only: the log has everything that
@@ -129,8 +133,7 @@ func readQuery(values url.Values, span time.Duration) (q Query, err error) {
 
 // recent answers GET /v1/recent: what a page that has just been opened would have seen.
 func (c *Console) recent(w http.ResponseWriter, r *http.Request) {
-	if c.o.Records == nil {
-		c.refuse(w, r, wire.Errorf(wire.Unavailable, errNoRecords))
+	if !c.keepsRecords(w, r) {
 		return
 	}
 	list, err := c.o.Records.Recent(r.Context())

@@ -11,17 +11,9 @@ import (
 // view answers GET /v1/approvals/{id}/view: the data of an approval request as a person is
 // shown it, the same as in a terminal.
 func (c *Console) view(w http.ResponseWriter, r *http.Request) {
-	id, err := approvalID(r)
-	if err != nil {
-		c.refuse(w, r, err)
-		return
+	if record, ok := c.approval(w, r); ok {
+		reply(w, approvalview.Of(record))
 	}
-	record, err := c.o.Approvals.Get(r.Context(), id)
-	if err != nil {
-		c.refuse(w, r, err)
-		return
-	}
-	reply(w, approvalview.Of(record))
 }
 
 // reveal answers POST /v1/approvals/{id}/reveal: the view with what is masked elsewhere,

@@ -17,28 +17,18 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// turn begins a turn of a session.
-func (s *Server) turn(ctx context.Context, req *natsx.Request) error {
-	sender, err := s.sender(req)
-	if err != nil {
-		return err
+// ofSender serves a request about a session of its sender.
+func (s *Server) ofSender(do func(ctx context.Context, sender string, header wire.Header, body []byte) error) func(context.Context, *natsx.Request) error {
+	return func(ctx context.Context, req *natsx.Request) error {
+		sender, err := s.sender(req)
+		if err != nil {
+			return err
+		}
+		if err := do(ctx, sender, req.Header, req.Data); err != nil {
+			return err
+		}
+		return replyJSON(req, struct{}{})
 	}
-	if err := s.agents.Turn(ctx, sender, req.Header, req.Data); err != nil {
-		return err
-	}
-	return replyJSON(req, struct{}{})
-}
-
-// endSession ends a session; no hook is called.
-func (s *Server) endSession(ctx context.Context, req *natsx.Request) error {
-	sender, err := s.sender(req)
-	if err != nil {
-		return err
-	}
-	if err := s.agents.EndSession(ctx, sender, req.Header, req.Data); err != nil {
-		return err
-	}
-	return replyJSON(req, struct{}{})
 }
 
 // closeSession ends a session of another agent, for an operator.
