@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
-	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -46,29 +45,12 @@ func FromLog(l *query.Log, f RecordingFilter) Source {
 // FromExport reads an export. It is not verified.
 func FromExport(in io.Reader, f RecordingFilter) Source {
 	return func(ctx context.Context, each func(*Recording) error) error {
-		r, err := audit.NewReader(in)
-		if err != nil {
-			return err
-		}
 		take := f.taker(each)
-		for ctx.Err() == nil {
-			e, err := r.Next()
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			for _, line := range e.Lines {
-				rec := query.Decode(append([]byte(nil), line...)) // the chain keeps it, and the reader reuses it
-				if err := take(&rec); errors.Is(err, query.ErrEnough) {
-					return nil
-				} else if err != nil {
-					return err
-				}
-			}
+		err := query.ReadExport(ctx, in, func(r query.Record) error { return take(&r) })
+		if errors.Is(err, query.ErrEnough) {
+			return nil
 		}
-		return context.Cause(ctx)
+		return err
 	}
 }
 

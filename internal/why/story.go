@@ -124,24 +124,24 @@ func hookOf(r query.Record) Hook {
 
 // approvals puts approval requests and their decisions together.
 func (s *Story) approvals(c *query.Chain) {
-	at := map[string]int{}
-	for _, r := range c.Of(audit.ApprovalRequested, audit.ApprovalReviewed, audit.ApprovalDecided) {
-		i, known := at[r.ApprovalID]
-		if !known {
-			i = len(s.Approval)
-			at[r.ApprovalID] = i
-			s.Approval = append(s.Approval, Approval{ID: r.ApprovalID})
+	for _, records := range c.Approvals() {
+		a := Approval{ID: records[0].ApprovalID}
+		for _, r := range records {
+			a.add(r)
 		}
-		a := &s.Approval[i]
-		a.Prompt = cmp.Or(a.Prompt, r.Prompt)
-		if r.Kind == audit.ApprovalRequested {
-			a.asked, a.ShadowRule, a.ShadowDecision = r.Time, cmp.Or(a.ShadowRule, r.ShadowRule), cmp.Or(a.ShadowDecision, r.ShadowDecision)
-			continue
-		}
-		if r.Kind == audit.ApprovalReviewed {
-			a.Reviews = append(a.Reviews, r.Review())
-			continue
-		}
+		s.Approval = append(s.Approval, a)
+	}
+}
+
+// add takes what a record says about the approval request.
+func (a *Approval) add(r query.Record) {
+	a.Prompt = cmp.Or(a.Prompt, r.Prompt)
+	switch r.Kind {
+	case audit.ApprovalRequested:
+		a.asked, a.ShadowRule, a.ShadowDecision = r.Time, cmp.Or(a.ShadowRule, r.ShadowRule), cmp.Or(a.ShadowDecision, r.ShadowDecision)
+	case audit.ApprovalReviewed:
+		a.Reviews = append(a.Reviews, r.Review())
+	default:
 		a.Decided, a.Granted, a.Option, a.DecidedBy, a.ClaimedBy, a.Note, a.TimedOut = stamp(r.Time), r.Granted, r.Option, r.DecidedBy, r.ClaimedBy, r.Note, r.TimedOut
 		a.Holds = r.Holds()
 		if !a.asked.IsZero() {

@@ -28,6 +28,22 @@ func (c *Chain) Of(kinds ...audit.Kind) (list []Record) {
 	return list
 }
 
+// Approvals are the records of each approval request, in the order in which the requests
+// first occur.
+func (c *Chain) Approvals() (list [][]Record) {
+	at := map[string]int{}
+	for _, r := range c.Of(audit.ApprovalRequested, audit.ApprovalReviewed, audit.ApprovalDecided) {
+		i, known := at[r.ApprovalID]
+		if !known {
+			i = len(list)
+			at[r.ApprovalID] = i
+			list = append(list, nil)
+		}
+		list[i] = append(list[i], r)
+	}
+	return list
+}
+
 // Calls are what happened at hooks, the answers of shadow hooks last.
 func (c *Chain) Calls() (list []Record) {
 	for _, shadow := range [...]bool{false, true} {

@@ -1,9 +1,11 @@
 package query
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -225,4 +227,28 @@ func (e *exporter) peekCosigned(ctx context.Context, c *cursor) (*Note, error) {
 		}
 		c.pop()
 	}
+}
+
+// ReadExport calls take with each record of an export, which it does not verify. It stops at
+// the first error of take and returns it.
+func ReadExport(ctx context.Context, in io.Reader, take func(Record) error) error {
+	r, err := audit.NewReader(in)
+	if err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		entry, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, line := range entry.Lines {
+			if err := take(Decode(bytes.Clone(line))); err != nil { // the reader reuses line
+				return err
+			}
+		}
+	}
+	return context.Cause(ctx)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,7 +16,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/suggest"
 	"github.com/hookrouter/hookrouter/pkg/approval"
-	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
 type suggestCmd struct {
@@ -163,30 +161,7 @@ func (c *suggestCmd) log(ctx context.Context, e *cli.Env, since time.Time) (*sug
 		defer file.Close()
 		in = file
 	}
-	return &found, readExport(ctx, in, take)
-}
-
-// readExport reads the records of an export, which is not verified.
-func readExport(ctx context.Context, in io.Reader, take func(query.Record) error) error {
-	r, err := audit.NewReader(in)
-	if err != nil {
-		return err
-	}
-	for ctx.Err() == nil {
-		entry, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		for _, line := range entry.Lines {
-			if err := take(query.Decode(append([]byte(nil), line...))); err != nil { // it is kept, and the reader reuses it
-				return err
-			}
-		}
-	}
-	return context.Cause(ctx)
+	return &found, query.ReadExport(ctx, in, take)
 }
 
 const (

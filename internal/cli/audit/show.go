@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -174,29 +175,27 @@ func newChainView(c *query.Chain) *chainView {
 
 // approvals puts approval requests and decisions together.
 func (s *chainView) approvals() {
-	at := map[string]int{}
-	for _, r := range s.chain.Of(audit.ApprovalRequested, audit.ApprovalReviewed, audit.ApprovalDecided) {
-		i, ok := at[r.ApprovalID]
-		if !ok {
-			i = len(s.Approvals)
-			at[r.ApprovalID] = i
-			s.Approvals = append(s.Approvals, approvalView{ApprovalID: r.ApprovalID})
+	for _, records := range s.chain.Approvals() {
+		a := approvalView{ApprovalID: records[0].ApprovalID}
+		for _, r := range records {
+			a.add(&r)
 		}
-		a := &s.Approvals[i]
-		if r.Prompt != "" {
-			a.Prompt = r.Prompt
+		s.Approvals = append(s.Approvals, a)
+	}
+}
+
+// add takes what a record says about the approval request.
+func (a *approvalView) add(r *query.Record) {
+	a.Prompt = cmp.Or(r.Prompt, a.Prompt)
+	switch r.Kind {
+	case audit.ApprovalRequested:
+		if a.request == nil {
+			a.request, a.Asked = r, r.Time.UTC().Format(RecordTime)
 		}
-		if r.Kind == audit.ApprovalRequested {
-			if a.request == nil {
-				a.request, a.Asked = &r, r.Time.UTC().Format(RecordTime)
-			}
-			continue
-		}
-		if r.Kind == audit.ApprovalReviewed {
-			a.Reviews = append(a.Reviews, r.Review())
-			continue
-		}
-		a.decision, a.Decided = &r, r.Time.UTC().Format(RecordTime)
+	case audit.ApprovalReviewed:
+		a.Reviews = append(a.Reviews, r.Review())
+	default:
+		a.decision, a.Decided = r, r.Time.UTC().Format(RecordTime)
 		a.Granted, a.Option, a.DecidedBy, a.ClaimedBy, a.Holds = r.Granted, r.Option, r.DecidedBy, r.ClaimedBy, r.Holds()
 	}
 }
