@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/hookstate"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -33,6 +34,17 @@ func LogOf(s kind.Section) *slog.Logger {
 func Forget[T any](ctx context.Context, states hookstate.Sessions[T], log *slog.Logger, ev events.Event) {
 	if err := states.Forget(ctx, ev.Session); err != nil {
 		log.Warn("state of an ended session not deleted; it expires within a day", "session_id", ev.Session, "error", err)
+	}
+}
+
+// PerSession has handle answer the events of a session, and forgets the session at its end.
+func PerSession[T any](states hookstate.Sessions[T], log *slog.Logger, handle kind.Handler) kind.Handler {
+	return func(ctx context.Context, ev events.Event) (chain.Result, error) {
+		if events.Canonical(ev.Name) == events.SessionEnd {
+			Forget(ctx, states, log, ev)
+			return chain.Result{}, nil
+		}
+		return handle(ctx, ev)
 	}
 }
 

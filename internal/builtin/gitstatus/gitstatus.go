@@ -58,11 +58,8 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	if err != nil {
 		warnings = append(warnings, kind.At("", "there is no git here: the hook keeps silent"))
 	}
-	return kind.Hook{Acts: true, Warnings: warnings, Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
+	return kind.Hook{Acts: true, Warnings: warnings, Handler: builtin.PerSession(states, log, func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		switch events.Canonical(ev.Name) {
-		case events.SessionEnd:
-			builtin.Forget(ctx, states, log, ev)
-			return chain.Result{}, nil
 		case events.SessionStart, events.ContextPostCompact: // the agent's memory may be empty
 			builtin.Forget(ctx, states, log, ev)
 		}
@@ -88,7 +85,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 		result := chain.Injection(shorten(text, o.MaxFiles))
 		result.SuppressOutput = true
 		return result, nil
-	}}, nil
+	})}, nil
 }
 
 // place is the directory to look at.

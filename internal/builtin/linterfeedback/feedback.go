@@ -50,16 +50,13 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	if len(c.missing) > 0 {
 		warnings = append(warnings, kind.At("", "some linters are not installed here, and their files are not linted: %s", strings.Join(c.missing, ", ")))
 	}
-	return kind.Hook{Acts: true, Warnings: warnings, Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
+	return kind.Hook{Acts: true, Warnings: warnings, Handler: builtin.PerSession(f.states, log, func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		switch events.Canonical(ev.Name) {
-		case events.SessionEnd:
-			builtin.Forget(ctx, f.states, log, ev)
-			return chain.Result{}, nil
 		case events.ToolPre, events.ToolPost:
 			return f.handle(ctx, ev)
 		}
 		return chain.Result{}, nil
-	}}, nil
+	})}, nil
 }
 
 // handle looks at the files that a tool call changes: before, for what they have

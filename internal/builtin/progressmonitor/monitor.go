@@ -75,16 +75,12 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	o.WarningInterval = cmp.Or(o.WarningInterval, DefaultWarningInterval)
 	o.ShowEvery = cmp.Or(o.ShowEvery, DefaultShowEvery)
 	states, log := builtin.StateOf[Progress](s, "progress-monitor"), builtin.LogOf(s)
-	hook := kind.Hook{Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
-		switch ev.Name {
-		case events.SessionEnd:
-			builtin.Forget(ctx, states, log, ev)
-			return chain.Result{}, nil
-		case events.PromptSubmit:
+	hook := kind.Hook{Handler: builtin.PerSession(states, log, func(ctx context.Context, ev events.Event) (chain.Result, error) {
+		if ev.Name == events.PromptSubmit {
 			return chain.Result{}, states.Update(ctx, ev.Session, (*Progress).restart)
 		}
 		return o.count(ctx, states, ev)
-	}}
+	})}
 	if !o.Private {
 		hook.Contributors = map[string]kind.Contributor{builtin.SessionMetadata: builtin.Contribution(states, Progress.public)}
 	}

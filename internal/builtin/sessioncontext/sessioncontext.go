@@ -60,12 +60,8 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 		return kind.Hook{}, err
 	}
 	log, states := builtin.LogOf(s), builtin.StateOf[remembered](s, "session-context")
-	return kind.Hook{Acts: len(o.Command) > 0, Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
-		switch events.Canonical(ev.Name) {
-		case events.SessionEnd:
-			builtin.Forget(ctx, states, log, ev)
-			return chain.Result{}, nil
-		case events.SessionStart:
+	return kind.Hook{Acts: len(o.Command) > 0, Handler: builtin.PerSession(states, log, func(ctx context.Context, ev events.Event) (chain.Result, error) {
+		if events.Canonical(ev.Name) == events.SessionStart {
 			if known, err := states.Get(ctx, ev.Session); err != nil || known.Once && ev.Session != "" && !afterCompaction(ev) {
 				return chain.Result{}, err
 			}
@@ -82,7 +78,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 		result := chain.Injection(text)
 		result.SuppressOutput = true
 		return result, nil
-	}}, nil
+	})}, nil
 }
 
 // afterCompaction reports whether a session starts because its context was compacted,

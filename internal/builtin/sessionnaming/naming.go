@@ -86,7 +86,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 			s.Registration.ReplaySafe = false
 		}
 	}
-	built := kind.Hook{Handler: h.handle, Acts: h.command != nil}
+	built := kind.Hook{Handler: builtin.PerSession(h.states, h.log, h.handle), Acts: h.command != nil}
 	if !o.Private {
 		built.Contributors = map[string]kind.Contributor{builtin.SessionMetadata: builtin.Contribution(h.states, public)}
 	}
@@ -102,10 +102,6 @@ func public(s Session) any {
 
 func (h hook) handle(ctx context.Context, ev events.Event) (chain.Result, error) {
 	if ev.Session == "" {
-		return chain.Result{}, nil
-	}
-	if ev.Name == events.SessionEnd {
-		builtin.Forget(ctx, h.states, h.log, ev)
 		return chain.Result{}, nil
 	}
 	var d events.PromptSubmitData

@@ -67,16 +67,12 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	}
 	o.CompactThreshold = cmp.Or(o.CompactThreshold, DefaultCompactThreshold)
 	states, log := builtin.StateOf[Todos](s, "todo-display"), builtin.LogOf(s)
-	hook := kind.Hook{Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
-		switch ev.Name {
-		case events.SessionEnd:
-			builtin.Forget(ctx, states, log, ev)
-			return chain.Result{}, nil
-		case events.PromptSubmit:
+	hook := kind.Hook{Handler: builtin.PerSession(states, log, func(ctx context.Context, ev events.Event) (chain.Result, error) {
+		if ev.Name == events.PromptSubmit {
 			return o.remind(ctx, states, ev)
 		}
 		return o.learn(ctx, states, ev)
-	}}
+	})}
 	if !o.Private {
 		hook.Contributors = map[string]kind.Contributor{builtin.SessionTodos: builtin.Contribution(states, public)}
 	}

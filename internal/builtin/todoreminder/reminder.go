@@ -48,13 +48,9 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	}
 	o.Every, o.Max = cmp.Or(o.Every, DefaultEvery), cmp.Or(o.Max, DefaultMax)
 	states, log := builtin.StateOf[state](s, "todo-reminder"), builtin.LogOf(s)
-	return kind.Hook{Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
-		if ev.Name == events.SessionEnd {
-			builtin.Forget(ctx, states, log, ev)
-			return chain.Result{}, nil
-		}
+	return kind.Hook{Handler: builtin.PerSession(states, log, func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		return o.after(ctx, states, ev)
-	}}, nil
+	})}, nil
 }
 
 // after counts a tool that ran, and reminds where that is due.
