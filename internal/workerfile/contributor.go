@@ -75,21 +75,8 @@ func (d *document) giver(at jsontext.Pointer, h *Hook, opts Options) kind.Contri
 		return func(context.Context, string) (any, error) { return value, nil }
 	}
 	section := at.AppendToken(h.Kind)
-	give, err := opts.Kinds[h.Kind].Contribute(kind.Section{
-		Registration: &h.Registration,
-		Given:        func(string) bool { return false },
-		Decode: func(part jsontext.Pointer, config any) error {
-			return d.decodePart(section, h.section, part, config)
-		},
-		Worker: opts.Worker,
-	})
-	if err != nil {
-		err = d.errorAt(section, err)
-		if opts.FileOnly {
-			h.Lacks, err = lacking(err)
-		}
-		d.note(err)
-	}
+	give, err := opts.Kinds[h.Kind].Contribute(d.sectionOf(section, h, opts, func(string) bool { return false }))
+	_ = d.noteBuild(section, h, opts, err)
 	if lacks := h.Lacks; lacks != nil {
 		return func(context.Context, string) (any, error) { return nil, lacks }
 	}

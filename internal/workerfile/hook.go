@@ -114,24 +114,11 @@ func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) H
 func (d *document) build(at jsontext.Pointer, h *Hook, opts Options) (built bool) {
 	section := at.AppendToken(h.Kind)
 	var err error
-	h.Hook, err = opts.Kinds[h.Kind].Build(kind.Section{
-		Registration: &h.Registration,
-		Given: func(field string) bool {
-			_, given := d.places[at.AppendToken(field)]
-			return given
-		},
-		Decode: func(part jsontext.Pointer, config any) error {
-			return d.decodePart(section, h.section, part, config)
-		},
-		Worker: opts.Worker,
-	})
-	if err != nil {
-		err = d.errorAt(section, err)
-		if opts.FileOnly {
-			h.Lacks, err = lacking(err)
-		}
-		d.note(err)
-	}
+	h.Hook, err = opts.Kinds[h.Kind].Build(d.sectionOf(section, h, opts, func(field string) bool {
+		_, given := d.places[at.AppendToken(field)]
+		return given
+	}))
+	err = d.noteBuild(section, h, opts, err)
 	if h.Lacks != nil && err == nil {
 		h.Hook = kind.Hook{Acts: true, Handler: func(context.Context, events.Event) (chain.Result, error) { return chain.Result{}, h.Lacks }}
 	}
@@ -139,6 +126,32 @@ func (d *document) build(at jsontext.Pointer, h *Hook, opts Options) (built bool
 		h.Warnings[i] = d.errorAt(section, warning)
 	}
 	return err == nil
+}
+
+// sectionOf is what a kind builds the hook from.
+func (d *document) sectionOf(section jsontext.Pointer, h *Hook, opts Options, given func(field string) bool) kind.Section {
+	return kind.Section{
+		Registration: &h.Registration,
+		Given:        given,
+		Decode: func(part jsontext.Pointer, config any) error {
+			return d.decodePart(section, h.section, part, config)
+		},
+		Worker: opts.Worker,
+	}
+}
+
+// noteBuild notes the error of building a section, and returns what is wrong with the file.
+// With [Options.FileOnly], what this machine lacks is not wrong with the file.
+func (d *document) noteBuild(section jsontext.Pointer, h *Hook, opts Options, err error) error {
+	if err == nil {
+		return nil
+	}
+	err = d.errorAt(section, err)
+	if opts.FileOnly {
+		h.Lacks, err = lacking(err)
+	}
+	d.note(err)
+	return err
 }
 
 // lacking takes the errors that say what this machine lacks out of what is wrong with a
