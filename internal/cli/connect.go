@@ -14,6 +14,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/clientconn"
 	"github.com/hookrouter/hookrouter/internal/natscontext"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/agent"
@@ -229,6 +230,22 @@ func (e *Env) AuditLog(ctx context.Context) (*query.Log, *natsx.Conn, error) {
 	}
 	l, err := query.Open(ctx, b)
 	return l, b, err
+}
+
+// orderPatience is how long [Env.Order] retries while no router confirms the order.
+const orderPatience = 30 * time.Second
+
+// Order sends an operator's order, and sends it again until a router has carried it out. Every
+// order is idempotent. tokens are the tokens of its subject.
+func (e *Env) Order(ctx context.Context, body, out any, tokens ...string) error {
+	client, err := e.Client(ctx)
+	if err != nil {
+		return err
+	}
+	conn := clientconn.Of(client)
+	conn.Patience = orderPatience
+	_, err = conn.RequestJSON(ctx, clientconn.Request{Subject: conn.Transport.Of(tokens...)}, body, out)
+	return err
 }
 
 // WholeLog says that the whole audit log is about to be read, which takes its time.

@@ -8,12 +8,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
-	"github.com/hookrouter/hookrouter/internal/clientconn"
 	"github.com/hookrouter/hookrouter/internal/freeze"
 )
-
-// patience is how long hookctl goes on while routers can't confirm an order.
-const patience = 30 * time.Second
 
 // scope says what an order is about.
 type scope struct {
@@ -62,7 +58,7 @@ func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
 		scope
 		Reason string `json:"reason"`
 	}{c.scope, c.Reason}
-	if err := request(ctx, e, "freeze", body, &order); err != nil {
+	if err := e.Order(ctx, body, &order, "freeze"); err != nil {
 		return fmt.Errorf("freeze %s: %w", c.scope, err)
 	}
 	if !e.Out.Document(order) {
@@ -73,7 +69,7 @@ func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
 
 func list(ctx context.Context, e *cli.Env) error {
 	var orders []freeze.Order
-	if err := request(ctx, e, "frozen", nil, &orders); err != nil {
+	if err := e.Order(ctx, nil, &orders, "frozen"); err != nil {
 		return fmt.Errorf("list what is frozen: %w", err)
 	}
 	switch {
@@ -109,7 +105,7 @@ func (c *ThawCmd) Run(ctx context.Context, e *cli.Env) error {
 	var done struct {
 		Thawed bool `json:"thawed"`
 	}
-	err := request(ctx, e, "thaw", c.scope, &done)
+	err := e.Order(ctx, c.scope, &done, "thaw")
 	switch {
 	case err != nil:
 		return fmt.Errorf("thaw %s: %w", c.scope, err)
@@ -120,16 +116,4 @@ func (c *ThawCmd) Run(ctx context.Context, e *cli.Env) error {
 		e.Out.Print("%s was not frozen by an order of its own; `hookctl freeze` lists what is\n", c.scope)
 	}
 	return nil
-}
-
-// request sends a request until a router has carried it out: each may be sent again.
-func request(ctx context.Context, e *cli.Env, verb string, body, out any) error {
-	client, err := e.Client(ctx)
-	if err != nil {
-		return err
-	}
-	conn := clientconn.Of(client)
-	conn.Patience = patience
-	_, err = conn.RequestJSON(ctx, clientconn.Request{Subject: conn.Transport.Of(verb)}, body, out)
-	return err
 }

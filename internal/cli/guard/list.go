@@ -5,15 +5,11 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/pinned"
 )
-
-// patience is how long hookctl goes on while routers can't confirm an order.
-const patience = 30 * time.Second
 
 // Cmd has the commands of `hookctl guard`.
 type Cmd struct {
@@ -55,7 +51,7 @@ func (c *listCmd) Run(ctx context.Context, e *cli.Env) error {
 
 // List asks a router for the guards that are pinned.
 func List(ctx context.Context, e *cli.Env) (list []pinned.Listing, err error) {
-	if err := request(ctx, e, []string{"guards"}, nil, &list); err != nil {
+	if err := e.Order(ctx, nil, &list, "guards"); err != nil {
 		return nil, fmt.Errorf("list the pinned guards: %w", err)
 	}
 	return list, nil

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
-	"github.com/hookrouter/hookrouter/internal/clientconn"
 	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 )
@@ -43,7 +42,7 @@ func (c *pinCmd) Run(ctx context.Context, e *cli.Env) error {
 		return fmt.Errorf("guard pin: %w", err)
 	}
 	var done pinned.Listing
-	if err := request(ctx, e, []string{"guard", "pin"}, guard, &done); err != nil {
+	if err := e.Order(ctx, guard, &done, "guard", "pin"); err != nil {
 		return fmt.Errorf("pin guard %s: %w", c.ID, err)
 	}
 	if e.Out.Document(done) {
@@ -92,7 +91,7 @@ func (c *unpinCmd) Run(ctx context.Context, e *cli.Env) error {
 		Unpinned bool `json:"unpinned"`
 		InFile   bool `json:"in_file"`
 	}
-	if err := request(ctx, e, []string{"guard", "unpin"}, map[string]string{"id": c.ID}, &done); err != nil {
+	if err := e.Order(ctx, map[string]string{"id": c.ID}, &done, "guard", "unpin"); err != nil {
 		return fmt.Errorf("unpin guard %s: %w", c.ID, err)
 	}
 	what := "is not pinned by an order"
@@ -109,16 +108,4 @@ func (c *unpinCmd) Run(ctx context.Context, e *cli.Env) error {
 		e.Out.Print("%s %s; `hookctl guard list` lists those that are\n", term.Printable(c.ID), what)
 	}
 	return nil
-}
-
-// request sends a request until a router has carried it out: each may be sent again.
-func request(ctx context.Context, e *cli.Env, verb []string, body, out any) error {
-	client, err := e.Client(ctx)
-	if err != nil {
-		return err
-	}
-	conn := clientconn.Of(client)
-	conn.Patience = patience
-	_, err = conn.RequestJSON(ctx, clientconn.Request{Subject: conn.Transport.Of(verb...)}, body, out)
-	return err
 }

@@ -3,16 +3,11 @@ package hook
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/clientconn"
 )
 
 type acceptCmd struct{}
-
-// acceptPatience is how long hookctl goes on while routers can't confirm.
-const acceptPatience = 30 * time.Second
 
 // accepted is the JSON form of what `registry accept` did.
 type accepted struct {
@@ -21,14 +16,8 @@ type accepted struct {
 
 // Run accepts the loss.
 func (c *acceptCmd) Run(ctx context.Context, e *cli.Env) error {
-	client, err := e.Client(ctx)
-	if err != nil {
-		return err
-	}
-	conn := clientconn.Of(client)
-	conn.Patience = acceptPatience
 	var done accepted
-	_, err = conn.RequestJSON(ctx, clientconn.Request{Subject: conn.Transport.Of("registry", "accept")}, nil, &done)
+	err := e.Order(ctx, nil, &done, "registry", "accept")
 	switch {
 	case err != nil:
 		return fmt.Errorf("accept the registrations that are there: %w", err)

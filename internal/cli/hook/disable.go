@@ -7,11 +7,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
-	"github.com/hookrouter/hookrouter/internal/clientconn"
 )
-
-// patience is how long hookctl goes on while routers can't confirm an order.
-const patience = 30 * time.Second
 
 type disableCmd struct {
 	ID     string `arg:"" help:"Id of the hook."`
@@ -33,7 +29,7 @@ func (c *disableCmd) Run(ctx context.Context, e *cli.Env) error {
 		Time       time.Time `json:"time"`
 		Registered bool      `json:"registered"`
 	}
-	if err := order(ctx, e, "disable", map[string]string{"id": c.ID, "reason": c.Reason}, &done); err != nil {
+	if err := e.Order(ctx, map[string]string{"id": c.ID, "reason": c.Reason}, &done, "hook", "disable"); err != nil {
 		return fmt.Errorf("disable hook %s: %w", c.ID, err)
 	}
 	switch {
@@ -55,7 +51,7 @@ func (c *enableCmd) Run(ctx context.Context, e *cli.Env) error {
 	var done struct {
 		Enabled bool `json:"enabled"`
 	}
-	if err := order(ctx, e, "enable", map[string]string{"id": c.ID}, &done); err != nil {
+	if err := e.Order(ctx, map[string]string{"id": c.ID}, &done, "hook", "enable"); err != nil {
 		return fmt.Errorf("enable hook %s: %w", c.ID, err)
 	}
 	switch {
@@ -66,16 +62,4 @@ func (c *enableCmd) Run(ctx context.Context, e *cli.Env) error {
 		e.Out.Print("%s is not disabled; `hookctl registry` says which hooks are\n", term.Printable(c.ID))
 	}
 	return nil
-}
-
-// order sends an order until a router has carried it out: each may be sent again.
-func order(ctx context.Context, e *cli.Env, verb string, body, out any) error {
-	client, err := e.Client(ctx)
-	if err != nil {
-		return err
-	}
-	conn := clientconn.Of(client)
-	conn.Patience = patience
-	_, err = conn.RequestJSON(ctx, clientconn.Request{Subject: conn.Transport.Of("hook", verb)}, body, out)
-	return err
 }
