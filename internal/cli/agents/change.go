@@ -27,20 +27,7 @@ type change struct {
 // connecting are the changes that put hook-agent into a configuration.
 func connecting(path string, h hooks) ([]change, error) {
 	if !h.target.merge {
-		var list []change
-		for name, text := range h.target.files(h) {
-			file := path
-			if name != "" {
-				file = filepath.Join(filepath.Dir(path), name)
-			}
-			before, err := read(file)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, change{path: file, before: before, after: []byte(text)})
-		}
-		slices.SortFunc(list, func(a, b change) int { return strings.Compare(a.path, b.path) })
-		return list, nil
+		return wholeFiles(path, h)
 	}
 	before, original, err := originalOf(path, h.target)
 	if err != nil {
@@ -56,26 +43,34 @@ func connecting(path string, h hooks) ([]change, error) {
 // disconnecting are the changes that take it out again.
 func disconnecting(path string, t target) ([]change, error) {
 	if !t.merge {
-		var list []change
-		for name := range t.files(hooks{target: t}) {
-			file := path
-			if name != "" {
-				file = filepath.Join(filepath.Dir(path), name)
-			}
-			before, err := read(file)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, change{path: file, before: before})
+		list, err := wholeFiles(path, hooks{target: t})
+		for i := range list {
+			list[i].after = nil
 		}
-		slices.SortFunc(list, func(a, b change) int { return strings.Compare(a.path, b.path) })
-		return list, nil
+		return list, err
 	}
 	before, original, err := originalOf(path, t)
 	if err != nil {
 		return nil, err
 	}
 	return []change{{path: path, before: before, after: original}}, nil
+}
+
+// wholeFiles are the changes that write the files which are hook-agent's alone.
+func wholeFiles(path string, h hooks) (list []change, err error) {
+	for name, text := range h.target.files(h) {
+		file := path
+		if name != "" {
+			file = filepath.Join(filepath.Dir(path), name)
+		}
+		before, err := read(file)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, change{path: file, before: before, after: []byte(text)})
+	}
+	slices.SortFunc(list, func(a, b change) int { return strings.Compare(a.path, b.path) })
+	return list, nil
 }
 
 // originalOf is a configuration, and what it is without hook-agent: the backup where

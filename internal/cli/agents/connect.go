@@ -22,6 +22,15 @@ type place struct {
 	Yes   bool   `short:"y" help:"Write without asking."`
 }
 
+// configuration finds an agent and the path of its configuration.
+func (p place) configuration(e *cli.Env, agent string) (target, string, error) {
+	t, err := find(agent)
+	if err != nil {
+		return target{}, "", err
+	}
+	return t.configuration(p.Scope, e.Getenv("HOME"))
+}
+
 // ConnectCmd puts hook-agent into the configuration of a coding agent.
 type ConnectCmd struct {
 	Agent string `arg:"" optional:"" help:"The agent; without one, the agents of this machine are listed."`
@@ -35,11 +44,7 @@ func (c *ConnectCmd) Run(_ context.Context, e *cli.Env) error {
 	if c.Agent == "" {
 		return list(e)
 	}
-	t, err := find(c.Agent)
-	if err != nil {
-		return err
-	}
-	t, path, err := t.configuration(c.Scope, e.Getenv("HOME"))
+	t, path, err := c.configuration(e, c.Agent)
 	if err != nil {
 		return err
 	}
@@ -80,11 +85,7 @@ type DisconnectCmd struct {
 
 // Run shows what changes and writes it.
 func (c *DisconnectCmd) Run(_ context.Context, e *cli.Env) error {
-	t, err := find(c.Agent)
-	if err != nil {
-		return err
-	}
-	t, path, err := t.configuration(c.Scope, e.Getenv("HOME"))
+	t, path, err := c.configuration(e, c.Agent)
 	if err != nil {
 		return err
 	}

@@ -56,11 +56,7 @@ func (c *RemoveSegmentCmd) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	keys := audit.Keys{Routers: verifierkeys.Verifiers(routers), Witnesses: verifierkeys.Verifiers(witnesses)}
-	b, err := e.Connect()
-	if err != nil {
-		return err
-	}
-	t, err := store.Attach(ctx, b)
+	b, t, err := attach(ctx, e)
 	if err != nil {
 		return err
 	}

@@ -35,16 +35,22 @@ type Rotated struct {
 	Root    string `json:"root,omitempty"`
 }
 
+// attach connects to the bus and opens the audit log on it.
+func attach(ctx context.Context, e *cli.Env) (*natsx.Conn, *store.Log, error) {
+	b, err := e.Connect()
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := store.Attach(ctx, b)
+	return b, t, err
+}
+
 // Run closes the live segment.
 func (c *RotateCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.Wait < 0 {
 		return errors.New("use --wait: it can't be negative")
 	}
-	b, err := e.Connect()
-	if err != nil {
-		return err
-	}
-	t, err := store.Attach(ctx, b)
+	_, t, err := attach(ctx, e)
 	if err != nil {
 		return err
 	}
