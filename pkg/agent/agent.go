@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/hookrouter/hookrouter/internal/clientconn"
@@ -99,19 +98,7 @@ func (a *Agent) SetDefaultFields(fields map[string]any) error {
 
 // asciiJSON escapes what a header can't hold.
 func asciiJSON(text string) string {
-	var b strings.Builder
-	for _, c := range text {
-		switch {
-		case c < 0x7f:
-			b.WriteRune(c)
-		case c > 0xffff:
-			c -= 0x10000
-			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+c>>10, 0xdc00+c&0x3ff)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, c)
-		}
-	}
-	return b.String()
+	return wire.EscapeJSON(text, func(r rune) bool { return r >= 0x7f })
 }
 
 // event is the body and the headers of one event.

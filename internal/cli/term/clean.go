@@ -1,9 +1,10 @@
 package term
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
 // Clean makes foreign text fit for a terminal: one line, and nothing that moves
@@ -22,24 +23,7 @@ func Clean(text string) string {
 
 // escapeControls writes what clean would take away, and JSON allows as it is,
 // in the escaped form of JSON.
-func escapeControls(text string) string {
-	if !strings.ContainsFunc(text, hidden) {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case !hidden(r):
-			b.WriteRune(r)
-		case r > 0xffff:
-			r -= 0x10000
-			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
-}
+func escapeControls(text string) string { return wire.EscapeJSON(text, hidden) }
 
 // hidden reports whether a character does something else than stand there. Line
 // ends are not among them: in JSON text they stand between the values only.

@@ -22,12 +22,10 @@ func Printable(text string) string {
 			b.WriteRune(r)
 		case r == '\n':
 			b.WriteRune('⏎')
-		case r < ' ':
-			b.WriteRune('␀' + r)
-		case r == 0x7f:
-			b.WriteRune('␡')
+		case r == '\t':
+			b.WriteRune('␉')
 		default:
-			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+			b.WriteString(approval.Visible(string(r)))
 		}
 	}
 	return b.String()
