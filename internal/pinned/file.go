@@ -34,14 +34,7 @@ func Parse(name string, text []byte) (*Guards, error) {
 }
 
 func parse(text []byte) ([]Guard, error) {
-	if len(text) > maxFile {
-		return nil, fmt.Errorf("1:1: the file has %d bytes: at most %d are allowed", len(text), maxFile)
-	}
-	body, err := strictyaml.Parse(text, `write "guards: []" for no guards`)
-	if err != nil {
-		return nil, err
-	}
-	top, err := strictyaml.Mapping(body)
+	top, err := strictyaml.Document(text, maxFile, `write "guards: []" for no guards`)
 	if err != nil {
 		return nil, err
 	}

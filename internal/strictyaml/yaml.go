@@ -34,6 +34,19 @@ func Parse(text []byte, empty string) (ast.Node, error) {
 	return body, nil
 }
 
+// Document reads a file that is one mapping, of at most limit bytes. empty is that of [Parse].
+// Errors begin with "line:column: ".
+func Document(text []byte, limit int, empty string) ([]Pair, error) {
+	if len(text) > limit {
+		return nil, fmt.Errorf("1:1: the file has %d bytes: at most %d are allowed", len(text), limit)
+	}
+	body, err := Parse(text, empty)
+	if err != nil {
+		return nil, err
+	}
+	return Mapping(body)
+}
+
 // Pair is a member of a mapping.
 type Pair struct {
 	Key         string

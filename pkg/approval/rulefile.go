@@ -49,14 +49,7 @@ func ParseRules(name string, text []byte) (Rules, error) {
 }
 
 func parseRules(text []byte) (Rules, error) {
-	if len(text) > MaxRuleFile {
-		return nil, fmt.Errorf("1:1: the file has %d bytes: at most %d are allowed", len(text), MaxRuleFile)
-	}
-	body, err := strictyaml.Parse(text, "write \"rules: []\" for no rules")
-	if err != nil {
-		return nil, err
-	}
-	top, err := strictyaml.Mapping(body)
+	top, err := strictyaml.Document(text, MaxRuleFile, "write \"rules: []\" for no rules")
 	if err != nil {
 		return nil, err
 	}

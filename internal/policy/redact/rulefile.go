@@ -52,14 +52,7 @@ func ParseRules(name string, text []byte) (*Rules, error) {
 
 func parseSettings(text []byte) (settings, error) {
 	var s settings
-	if len(text) > MaxFile {
-		return s, fmt.Errorf("1:1: the file has %d bytes: at most %d are allowed", len(text), MaxFile)
-	}
-	body, err := strictyaml.Parse(text, "write {} for the defaults")
-	if err != nil {
-		return s, err
-	}
-	top, err := strictyaml.Mapping(body)
+	top, err := strictyaml.Document(text, MaxFile, "write {} for the defaults")
 	if err != nil {
 		return s, err
 	}
