@@ -15,42 +15,19 @@ const (
 	maxAgents = 100  // classes of agents
 )
 
-// words is a bounded set of labels. It is safe for concurrent
-// use.
-type words struct {
-	limit int
-	mu    sync.RWMutex // guards known
-	known map[string]struct{}
-}
+// words is a bounded set of labels. It is safe for concurrent use.
+type words struct{ known *table[string, string] }
 
-func newWords(limit int, first ...string) *words {
-	w := &words{limit: limit, known: map[string]struct{}{}}
+func newWords(limit int, first ...string) words {
+	w := words{newTable(limit, Other, func(word string) string { return word })}
 	for _, word := range first {
 		w.label(word)
 	}
 	return w
 }
 
-// label is the word itself, or [Other] if the set is full.
-func (w *words) label(word string) string {
-	w.mu.RLock()
-	_, known := w.known[word]
-	full := len(w.known) >= w.limit
-	w.mu.RUnlock()
-	switch {
-	case known:
-		return word
-	case full:
-		return Other
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.known) >= w.limit {
-		return Other
-	}
-	w.known[strings.Clone(word)] = struct{}{} // not the message that it was part of
-	return word
-}
+// label returns the word itself, or [Other] if the set is full.
+func (w words) label(word string) string { return w.known.get(word, strings.Clone) }
 
 // standardEvents are the names that have a label of their own from the start.
 func standardEvents() []string {
@@ -62,7 +39,8 @@ func standardEvents() []string {
 	return list
 }
 
-// table caches a value for each key, up to a bound, so that no event allocates one. It is safe for concurrent use.
+// table caches a value for each key, up to a bound, so that no event allocates one. It is
+// safe for concurrent use.
 type table[K comparable, V any] struct {
 	limit int
 	make  func(K) V

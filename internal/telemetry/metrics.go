@@ -23,7 +23,7 @@ type Metrics struct {
 	shadowDropped, approvals       metric.Int64Counter
 	agents, changes                metric.Int64Counter
 
-	events, hooks, classes *words
+	events, hooks, classes words
 	byVerb                 *table[verbEvent, chainLabels]
 	byHook                 *table[string, *hookLabels]
 	byPair                 *table[eventHook, actions]
