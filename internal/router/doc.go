@@ -1,9 +1,9 @@
-// Package router is one replica of the router: it plugs the registry, the sessions, the
-// approvals, the audit log and telemetry into package dispatch, and serves the result on
-// NATS. It decides nothing itself.
+// Package router is one replica of the router: it connects the registry, the sessions, the
+// approvals, the audit log and telemetry with package dispatch, and serves the result on NATS.
+// It decides nothing itself.
 //
 // [New] opens what the replica shares with the others: buckets and streams in JetStream.
-// [Router.Run] starts every part, serves when all are ready, and stops them in the
-// reverse order: no request is taken any more, those that were taken are answered, the
-// last records are written and signed, and the lease is given up.
+// [Router.Run] starts every part and serves when all are ready. It stops them in reverse order:
+// it takes no more requests, answers those it took, writes and signs the last records, and gives
+// up the lease.
 package router

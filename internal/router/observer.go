@@ -12,15 +12,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// observer is the [dispatch.Observer] of a router: metrics and spans. Without telemetry
-// both are nil and cost nothing.
+// observer is the [dispatch.Observer] of a router: metrics and spans. Without telemetry both are
+// nil and cost nothing.
 type observer struct {
 	metrics   *telemetry.Metrics
 	tracer    *telemetry.Tracer
 	auditMode string
 
-	open   atomic.Int64 // approval requests, as of a moment ago
-	oldest atomic.Int64 // when the oldest of them was opened, in nanoseconds since 1970; 0 for none
+	open   atomic.Int64 // approval requests, at the last count
+	oldest atomic.Int64 // when the oldest was opened, in Unix nanoseconds; 0 for none
 }
 
 func newObserver(t *telemetry.Telemetry, auditMode string) *observer {
@@ -30,7 +30,7 @@ func newObserver(t *telemetry.Telemetry, auditMode string) *observer {
 	return &observer{metrics: t.Metrics, tracer: t.Tracer, auditMode: auditMode}
 }
 
-// Begin says in which trace an event belongs.
+// Begin returns the trace of an event.
 func (o *observer) Begin(s telemetry.Sender) *telemetry.Trace {
 	if o.tracer == nil {
 		return nil
@@ -45,7 +45,7 @@ func (o *observer) Chain(tr *telemetry.Trace, c *telemetry.Chain) {
 	o.tracer.Chain(tr, c)
 }
 
-// Gathered traces a call of contributors; it is counted as nobody's event.
+// Gathered traces a call of contributors, which no agent emitted.
 func (o *observer) Gathered(tr *telemetry.Trace, c *telemetry.Chain) {
 	if tr != nil {
 		o.tracer.Chain(tr, c)
@@ -73,7 +73,7 @@ func (o *observer) Decided(ctx context.Context, kind string, a telemetry.Approva
 // Granted counts an answer by an earlier "Allow always".
 func (o *observer) Granted() { o.metrics.Decided(telemetry.ByGrant, true) }
 
-// state is what a scrape sees. It waits for nothing.
+// state is what a scrape sees. It never blocks.
 func (r *Router) state(server *natsapi.Server) telemetry.State {
 	counts, _ := r.registry.Counts().(map[string]int64)
 	inFlight, limit := server.InFlight()
@@ -93,8 +93,8 @@ const (
 	countInterval    = 10 * time.Second
 )
 
-// countApprovals keeps the number of open approval requests, so that no scrape has to
-// ask, until ctx ends.
+// countApprovals keeps the count of open approval requests current until ctx ends, so that a
+// scrape need not ask the store.
 func (o *observer) countApprovals(ctx context.Context, service *approvals.Service) {
 	notices, stop := service.Watch()
 	defer stop()
@@ -118,7 +118,7 @@ func (o *observer) countApprovals(ctx context.Context, service *approvals.Servic
 		}
 		changed = false
 		o.count(ctx, service)
-		next = time.Now().Add(100 * time.Since(now)) // many requests are counted less often
+		next = time.Now().Add(100 * time.Since(now)) // count many requests less often
 	}
 }
 
@@ -130,7 +130,7 @@ func (o *observer) count(ctx context.Context, service *approvals.Service) {
 	}
 	list, total, err := service.Pending(ctx, approval.Filter{Limit: 1})
 	if err != nil {
-		return // the last number stays
+		return // keep the last count
 	}
 	var oldest int64
 	if len(list) > 0 {

@@ -25,85 +25,83 @@ import (
 type Options struct {
 	// Version of the program, for discovery; empty means 0.0.0.
 	Version string
-	// Replicas of the buckets and streams, where they have to be made; 0 picks.
+	// Replicas of new buckets and streams; 0 picks.
 	Replicas int
 	// MaxData is the largest event data, in bytes; 0 means 512 KiB.
 	MaxData int
 	// MaxReply is the largest reply of a hook, in bytes; 0 means 512 KiB.
 	MaxReply int
-	// MaxInFlight is how many requests of agents may be under way; 0 means 1024.
+	// MaxInFlight bounds the agents' requests in flight; 0 means 1024.
 	MaxInFlight int
-	// MaxPerSession is the same for one session; 0 means 64.
+	// MaxPerSession is the same bound for one session; 0 means 64.
 	MaxPerSession int
-	// MaxPerAgent is the same for one agent, where connections prove who sends; 0 means 256.
+	// MaxPerAgent is the same bound for one proven agent; 0 means 256.
 	MaxPerAgent int
-	// ChainTimeout bounds a chain, and is the most an agent may ask for; 0 means 30 s.
+	// ChainTimeout bounds a chain. Agents may ask for less; 0 means 30 s.
 	ChainTimeout time.Duration
-	// CollectTimeout bounds a collect that names no time; 0 means 1 s.
+	// CollectTimeout bounds a collect that sets no time-out; 0 means 1 s.
 	CollectTimeout time.Duration
-	// DrainTimeout bounds how long Run waits for requests that were taken; 0 means 30 s.
+	// DrainTimeout bounds how long Run waits for requests that it took; 0 means 30 s.
 	DrainTimeout time.Duration
 	// PublishData is what watchers see of the data; empty means all.
 	PublishData dispatch.PublishData
 	// Injection bounds what hooks inject; 0 means the protocol's limits.
 	Injection verdict.Limits
-	// NoApprovals means that nobody can be asked: an ask_user denies at once.
+	// NoApprovals means that no person can be asked: an ask_user denies at once.
 	NoApprovals bool
-	// MaxApprovals is how many approval requests may be open, and MaxApprovalsPerSession
-	// in one session; 0 means 50,000 and 100.
+	// MaxApprovals bounds the open approval requests, and MaxApprovalsPerSession those of one
+	// session; 0 means 50,000 and 100.
 	MaxApprovals, MaxApprovalsPerSession int
-	// ConsoleURL is where the console is; each denial that an agent gets has the address of
-	// its page there. Empty for none.
+	// ConsoleURL is the address of the console. Each denial carries the address of the page that
+	// explains it; empty for none.
 	ConsoleURL string
-	// ReplayWindow is how long after a decision a permission is given again to the same
-	// event; 0 means 5 min.
+	// ReplayWindow is how long a granted event may be repeated and permitted again; 0 means 5
+	// min.
 	ReplayWindow time.Duration
 	// Rules decide approval requests before a person is asked; nil for none.
 	Rules dispatch.Rules
-	// People says who people are, and whose approval the questions of hooks take; nil for
-	// nobody.
+	// People knows the approvers and which approvals hooks' questions need; nil for none.
 	People *people.People
-	// Guards are the hooks that an operator pinned in a file, besides those that are pinned
-	// by order; nil for none.
+	// Guards are the hooks that an operator pinned in a file, besides those pinned by order; nil
+	// for none.
 	Guards *pinned.Guards
-	// UnknownEvents says what becomes of an event that is neither standard nor named by a
-	// hook; empty means that it is allowed.
+	// UnknownEvents says how to treat an event that is neither standard nor named by a hook;
+	// empty allows it.
 	UnknownEvents dispatch.UnknownEvents
-	// ProvenOnly refuses answers of people that the connection does not authenticate.
+	// ProvenOnly refuses answers of people whom the connection does not authenticate.
 	ProvenOnly bool
-	// Notify is called for each approval request that this replica opened or decided; it
-	// must not block. The context names the span. Nil for nobody.
+	// Notify is called for each approval request that this replica opened or decided. It must
+	// not block. Its context names the span. Nil for none.
 	Notify func(context.Context, approval.Notice)
 	// Audit says whether answers wait for their records; empty means that they do.
 	Audit recorder.Mode
-	// AuditTimeout is how long; 0 means 500 ms. Then the answer is an error.
+	// AuditTimeout bounds that wait; 0 means 500 ms. After it the answer is an error.
 	AuditTimeout time.Duration
-	// AuditData says what of an event's data records hold; empty means the data with its
-	// secrets masked, by AuditMask; nil masks the usual forms.
+	// AuditData selects what records hold of an event's data; empty means the data with its
+	// secrets masked by AuditMask, which defaults to the usual rules.
 	AuditData recorder.Data
 	AuditMask recorder.Masker
-	// AuditKey signs the audit log; nil leaves it without checkpoints.
+	// AuditKey signs the audit log; nil means no checkpoints.
 	AuditKey *signer.Key
-	// Accounts takes what the NATS server says of a request from another account as
-	// who sent it. Only where agents and approvers are in accounts of their own.
+	// Accounts trusts the NATS server's word on who sent a request from another account. Use it
+	// only if agents and approvers have accounts of their own.
 	Accounts bool
-	// Identities tells who sends, and what workers may do; nil for nobody and everything.
+	// Identities knows who sends and what workers may do; nil for nobody and everything.
 	Identities *identity.File
-	// ServerKey proves to clients that this router runs their NATS server; nil where it
-	// doesn't.
+	// ServerKey proves to clients that this router runs their NATS server; nil if it doesn't.
 	ServerKey nkeys.KeyPair
 	// Telemetry counts and traces; nil for nothing.
 	Telemetry *telemetry.Telemetry
-	// ForwardBaggage passes the W3C baggage of a request on to hooks. It may hold
-	// anything that the agent's program put there.
+	// ForwardBaggage passes the W3C baggage of a request on to hooks. It may hold anything that
+	// the agent's program put there.
 	ForwardBaggage bool
-	// LabelMemory is how long what a session of a proven sender has seen holds for all
-	// sessions of that sender; 0 means an hour, less than 0 not at all.
+	// LabelMemory is how long a label of one session holds for all sessions of the same proven
+	// sender; 0 means an hour, a negative value disables it.
 	LabelMemory time.Duration
 	// TTL and Lease are those of the registry; 0 means its defaults.
 	TTL, Lease time.Duration
-	// Log gets a line for each denial, refusal and approval at info or above, and for other
-	// events at debug; nil discards it.
+	// Log gets denials, refusals and approvals at info or above, and other events at debug; nil
+	// discards them.
 	Log *slog.Logger
 }
 
@@ -118,14 +116,14 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// payloadRoom is what headers and envelope of a message may need beside the data, in
-// bytes; minTTL is the shortest time-to-live in which renewals arrive.
+// payloadRoom is the room in bytes for a message's headers and envelope besides the data. minTTL
+// is the shortest time-to-live in which renewals arrive.
 const (
 	payloadRoom = 32 << 10
 	minTTL      = 300 * time.Millisecond
 )
 
-// check rejects limits that can't work with the server's max_payload.
+// check rejects limits that don't fit the server's max_payload.
 func (o Options) check(maxPayload int64) error {
 	switch {
 	case o.MaxData < 0 || o.MaxReply < 0 || o.MaxInFlight < 0 || o.MaxPerSession < 0 || o.ChainTimeout < 0 || o.DrainTimeout < 0:
@@ -146,7 +144,7 @@ func (o Options) check(maxPayload int64) error {
 	return fmt.Errorf(`publish-data is %q: "full", "redacted" or "none"`, o.PublishData)
 }
 
-// dispatchOptions are those of them that dispatch needs.
+// dispatchOptions returns the options of the dispatcher.
 func (o Options) dispatchOptions(guards dispatch.Guards) dispatch.Options {
 	return dispatch.Options{
 		MaxData: o.MaxData, MaxPerSession: o.MaxPerSession, MaxPerAgent: o.MaxPerAgent, ChainTimeout: o.ChainTimeout, CollectTimeout: o.CollectTimeout,

@@ -45,7 +45,7 @@ type Router struct {
 	observer  *observer
 }
 
-// New makes a router on a connection, and the buckets and streams that are missing.
+// New makes a router on a connection, and creates missing buckets and streams.
 func New(ctx context.Context, conn *natsx.Conn, o Options) (*Router, error) {
 	o = o.withDefaults()
 	if err := o.check(conn.MaxPayload()); err != nil {
@@ -75,8 +75,7 @@ func New(ctx context.Context, conn *natsx.Conn, o Options) (*Router, error) {
 	return r, nil
 }
 
-// openCoordinator opens the sessions and the approvals, and makes the dispatcher that
-// works with them.
+// openCoordinator opens the sessions and the approvals, and makes the dispatcher on top of them.
 func (r *Router) openCoordinator(ctx context.Context) error {
 	states, err := r.conn.OpenBucket(ctx, session.Bucket(r.conn.Prefix(), r.opts.Replicas))
 	if err != nil {
@@ -117,20 +116,19 @@ func (r *Router) openCoordinator(ctx context.Context) error {
 	return nil
 }
 
-// Agents is where events are decided, for servers in this process. It serves while the
+// Agents returns the API that decides events, for servers in this process. It serves while the
 // router runs.
 func (r *Router) Agents() *agentapi.API { return r.agents }
 
-// Approvals is where approval requests are listed and answered, for servers in this
-// process.
+// Approvals returns the service of approval requests, for servers in this process.
 func (r *Router) Approvals() approval.Service { return r.approvals }
 
-// Reveal returns an approval request with its secrets, once that is recorded.
+// Reveal returns an approval request with its secrets unmasked, after recording that.
 func (r *Router) Reveal(ctx context.Context, id, by string) (approval.Record, error) {
 	return r.dispatch.Reveal(ctx, id, by)
 }
 
-// Registry is the JSON of hooks.registry. The error says that this replica's table is
+// Registry returns the JSON of hooks.registry. The error means that this replica's table is
 // stale.
 func (r *Router) Registry(context.Context) ([]byte, error) {
 	if !r.registry.Current() {
@@ -139,12 +137,13 @@ func (r *Router) Registry(context.Context) ([]byte, error) {
 	return jsonv2.Marshal(r.registry.List())
 }
 
-// Freeze returns once no replica permits anything that the order covers.
+// Freeze puts an order into force. After it returns, no replica permits anything that the order
+// covers.
 func (r *Router) Freeze(ctx context.Context, order freeze.Order) error {
 	return r.dispatch.Freeze(ctx, order)
 }
 
-// Freezes lists the orders in force. The error says that this replica's table is stale.
+// Freezes returns the orders in force. The error means that this replica's table is stale.
 func (r *Router) Freezes() ([]freeze.Order, error) { return r.registry.Freezes() }
 
 // Ready reports why this replica can't serve at the moment, or nil.
@@ -158,8 +157,8 @@ func (r *Router) Ready() error {
 	return r.registry.Ready()
 }
 
-// Run serves until ctx ends, then takes no more requests, answers those that were taken,
-// and gives the lease up. up is called once when the router serves; it may be nil.
+// Run serves until ctx ends, then takes no more requests, answers those it took, and gives up
+// the lease. It calls up once when the router serves; up may be nil.
 func (r *Router) Run(ctx context.Context, up func()) error {
 	recording, stopRecording := context.WithCancel(context.WithoutCancel(ctx))
 	var records sync.WaitGroup
@@ -218,8 +217,8 @@ func (r *Router) Run(ctx context.Context, up func()) error {
 	return err
 }
 
-// waitLoaded waits until the hook table is current and compared with the audit log, and
-// the open approval requests are known.
+// waitLoaded waits until the hook table is current and checked against the audit log, and the
+// open approval requests are known.
 func (r *Router) waitLoaded(ctx context.Context) error {
 	if err := r.registry.WaitCurrent(ctx); err != nil {
 		return errors.Join(err, context.Cause(ctx))
@@ -253,14 +252,13 @@ func (r *Router) serve() (*natsapi.Server, error) {
 	})
 }
 
-// upgraded reports whether every replica of the router knows the latest format of the
-// audit log.
+// upgraded reports whether every replica knows the latest format of the audit log.
 func (r *Router) upgraded() bool {
 	oldest, known := r.registry.AuditFormat()
 	return known && oldest >= int(audit.Latest)
 }
 
-// remember keeps an "Allow always" in its session.
+// remember stores an "Allow always" in its session.
 func (r *Router) remember(ctx context.Context, s *held.Event, d approval.Decision) error {
 	return r.sessions.Remember(ctx, s, d)
 }

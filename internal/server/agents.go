@@ -16,21 +16,20 @@ import (
 	"github.com/hookrouter/hookrouter/internal/identity"
 )
 
-// AgentHTTP says where agents are served over HTTP. It is open while an identity has a
-// token.
+// AgentHTTP configures the HTTP server for agents. It is open while an identity has a token.
 type AgentHTTP struct {
-	// Listen is an address, host:port; empty for nowhere.
+	// Listen is host:port; empty disables it.
 	Listen string
 	// Cert and Key are the paths of a certificate and its key; empty for no TLS.
 	Cert, Key string
-	// Hosts are names that it may be reached by, besides loopback.
+	// Hosts are further names that it may be reached by, besides loopback.
 	Hosts []string
 }
 
 const (
 	maxConnections = 4096            // of agents, over HTTP
 	lookForTokens  = time.Second     // how often
-	lastAnswers    = 2 * time.Second // for what was answered to leave
+	lastAnswers    = 2 * time.Second // for sent answers to arrive
 )
 
 // agentServer serves agents over HTTP while there is a token.
@@ -47,7 +46,7 @@ type agentServer struct {
 	wg   sync.WaitGroup
 }
 
-// newAgentServer makes the server, and opens it where there is a token already.
+// newAgentServer makes the server, and opens it if there is a token already.
 func (n *Server) newAgentServer(ctx context.Context, o AgentHTTP, identities *identity.File) error {
 	if o.Listen == "" || identities == nil {
 		return nil
@@ -105,7 +104,7 @@ func (s *agentServer) open(ctx context.Context) error {
 	}
 	s.addr = l.Addr().String()
 	api := httpapi.New(httpapi.Options{Agents: s.n.router.Agents(), Identities: s.identities, Hosts: s.o.Hosts, Log: s.n.log})
-	served := api.HTTP() //nolint:contextcheck // a chain does not end with its client
+	served := api.HTTP() //nolint:contextcheck // a chain outlives its client
 	s.http = served
 	l = netutil.LimitListener(l, maxConnections)
 	s.n.log.Info("serving agents over HTTP", "listen", s.addr, "tls", s.tls != nil)
@@ -123,7 +122,7 @@ func (s *agentServer) open(ctx context.Context) error {
 	return nil
 }
 
-// close ends the server, once what the router answered has left.
+// close ends the server once the router's answers have left.
 func (s *agentServer) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +135,7 @@ func (s *agentServer) close() {
 	s.wg.Wait()
 }
 
-// AgentAddr is where agents are served over HTTP; empty where they are not.
+// AgentAddr is the address of the HTTP server for agents; empty if there is none.
 func (n *Server) AgentAddr() string {
 	if n.agents == nil {
 		return ""

@@ -11,8 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 )
 
-// authorize makes the credentials of a server that is started here, where it asks for
-// some, and those of this router.
+// authorize makes the credentials of an embedded server that asks for some, and those of this
+// router.
 func (n *Server) authorize(o *Options) (auth embedded.Auth, err error) {
 	if o.AuthDir == "" {
 		return auth, nil
@@ -30,7 +30,7 @@ func (n *Server) authorize(o *Options) (auth embedded.Auth, err error) {
 	return embedded.Auth{OperatorJWT: files.Operator, Accounts: files.Accounts, Routers: files.Routers, State: files.State}, nil
 }
 
-// startNATS starts the server, with whom it lets in.
+// startNATS starts the embedded server with its authentication.
 func (n *Server) startNATS(o *Options) error {
 	auth, err := n.authorize(o)
 	if err != nil {
@@ -53,8 +53,8 @@ func (n *Server) startNATS(o *Options) error {
 	return err
 }
 
-// writeContexts lets the clients on this machine find the default identities. Where that
-// fails they need --creds, and the log says so.
+// writeContexts lets clients on this machine find the default identities. If that fails they
+// need --creds, and the log says so.
 func (n *Server) writeContexts(dir string) {
 	if n.authority == nil || dir == "" || n.ClientURL() == "" {
 		return
@@ -72,8 +72,8 @@ func (n *Server) writeContexts(dir string) {
 	}
 }
 
-// removeContexts removes the contexts of a server whose port was chosen at random: nobody
-// will find it there again.
+// removeContexts removes the contexts of a server on a random port: nobody will find it there
+// again.
 func (n *Server) removeContexts() {
 	if n.contexts == "" {
 		return
@@ -85,7 +85,7 @@ func (n *Server) removeContexts() {
 	}
 }
 
-// isDefault reports whether clients find the identity without being told of it.
+// isDefault reports whether clients find the identity without flags.
 func isDefault(i identity.Identity) bool {
 	for _, d := range identity.Defaults {
 		if d.Name == i.Name {

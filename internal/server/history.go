@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// decided is an approval request that was decided, as the console's history shows it.
+// decided is a decided approval request in the console's history.
 type decided struct {
 	ID        string `json:"id"`
 	Time      string `json:"time"`
@@ -28,7 +28,7 @@ type decided struct {
 	TimedOut  bool   `json:"timed_out,omitempty"`
 }
 
-// Decisions gives the console its history.
+// Decisions returns the history for the console.
 func (s scanned) Decisions(ctx context.Context, q console.Query) ([]byte, error) {
 	ctx, l, done, err := s.open(ctx)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// live gives the console what routers publish about events.
+// live feeds published events to the console.
 func (n *Server) live(handle func(console.Event)) (stop func(), err error) {
 	var stops []func()
 	stopAll := func() {
@@ -22,7 +22,7 @@ func (n *Server) live(handle func(console.Event)) (stop func(), err error) {
 	}
 	for verb, read := range map[string]func(*natsx.Message) (console.Event, error){"event": n.published, "result": resulted} {
 		stop, err := n.bus.Subscribe(n.bus.Of(verb, ">"), func(m *natsx.Message) {
-			if ev, err := read(m); err == nil { // others may publish there
+			if ev, err := read(m); err == nil { // others may publish there too
 				handle(n.withoutSecrets(ev))
 			}
 		})
@@ -76,7 +76,7 @@ func resulted(m *natsx.Message) (console.Event, error) {
 	}, nil
 }
 
-// withoutSecrets is an event as people are shown it, whatever watchers get.
+// withoutSecrets masks an event's secrets for people, whatever watchers get.
 func (n *Server) withoutSecrets(ev console.Event) console.Event {
 	mask := n.masker()
 	if len(ev.Data) > 0 {

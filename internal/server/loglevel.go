@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// levelPage shows the level of the log and changes it, for people of the console: whoever
-// reads debug lines reads what passes.
+// levelPage shows and changes the log level, for people of the console: debug lines show what
+// passes.
 type levelPage struct {
 	level *slog.LevelVar
 	log   *slog.Logger

@@ -9,16 +9,16 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// signed is how far somebody has signed the live segment.
+// signed is how far the live segment is signed by somebody.
 type signed struct {
 	By      string `json:"by"`
 	Size    int64  `json:"size"` // messages
 	Time    string `json:"time"`
-	Current bool   `json:"current"` // it covers all that is there
+	Current bool   `json:"current"` // it covers the whole segment
 }
 
-// State tells the console how far the log is signed and witnessed. It proves nothing: a
-// router can't vouch for itself, which is what the commands in it are for.
+// State tells the console how far the log is signed and witnessed. It proves nothing, since a
+// router can't vouch for itself; the commands in it do.
 func (s scanned) State(ctx context.Context) ([]byte, error) {
 	ctx, l, done, err := s.open(ctx)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s scanned) State(ctx context.Context) ([]byte, error) {
 		Origin    string   `json:"origin"`
 		Segments  int      `json:"segments"`
 		Messages  uint64   `json:"messages"` // of the live segment
-		Signed    *signed  `json:"signed"`   // null: nobody did
+		Signed    *signed  `json:"signed"`   // null if nobody signed
 		Witnesses []signed `json:"witnesses"`
 		Problem   string   `json:"problem,omitempty"` // why this router does not serve
 		Next      []string `json:"next"`
@@ -65,7 +65,7 @@ func (s scanned) State(ctx context.Context) ([]byte, error) {
 	return json.Marshal(body)
 }
 
-// signers are the names below a checkpoint, which nobody has verified.
+// signers returns the signers' names below a checkpoint, unverified.
 func signers(text []byte) string {
 	_, signatures, _ := strings.Cut(string(text), "\n\n")
 	var names []string

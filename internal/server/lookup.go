@@ -10,12 +10,12 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// The bounds of the console's look-ups in the audit log: people wait, events do not.
+// Bounds of the console's look-ups in the audit log, so that they never slow down events.
 const (
 	maxLookUps    = 4
 	lookUpTimeout = 10 * time.Second
-	maxScans      = 1               // look-ups that read records one after the other
-	scanTimeout   = 4 * time.Second // then what was found is shown
+	maxScans      = 1               // concurrent look-ups that read records sequentially
+	scanTimeout   = 4 * time.Second // after which partial results are shown
 )
 
 // scanned is the audit log as the console reads it: one reader at a time, for a bounded time.
@@ -23,7 +23,7 @@ type scanned struct {
 	n *Server
 }
 
-// open waits for its turn. The caller calls done.
+// open waits for its turn. The caller must call done.
 func (s scanned) open(ctx context.Context) (_ context.Context, l *query.Log, done func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookUpTimeout)
 	select {
@@ -47,7 +47,7 @@ func unreadable(err error) error {
 	return wire.Errorf(wire.Unavailable, "the audit log can't be read: %v", err)
 }
 
-// within reads for a bounded time, and says whether that was enough.
+// within reads for a bounded time and reports whether it finished.
 func within(ctx context.Context, read func(context.Context) error) (whole bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, scanTimeout)
 	defer cancel()
@@ -60,7 +60,7 @@ func within(ctx context.Context, read func(context.Context) error) (whole bool, 
 	return err == nil, err
 }
 
-// masker is what masks secrets for people, whatever the log holds.
+// masker masks secrets for people, whatever the log holds.
 func (n *Server) masker() recorder.Masker {
 	if n.mask == nil {
 		return redact.Default()
@@ -68,10 +68,10 @@ func (n *Server) masker() recorder.Masker {
 	return n.mask
 }
 
-// maxShown bounds a text in a list: the story of its chain has more of it.
+// maxShown bounds a text in a list. The chain's own page shows more.
 const maxShown = 2000
 
-// maskTexts makes texts of agents fit a list: without secrets, and not too long.
+// maskTexts masks and cuts the texts of agents for a list.
 func (n *Server) maskTexts(texts ...*string) {
 	mask := n.masker()
 	for _, text := range texts {

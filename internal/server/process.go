@@ -24,35 +24,33 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// Options configure a node. The zero Options run an embedded server without
-// listening; StoreDir is needed then.
+// Options configure a process. The zero Options run an embedded server without listening, which
+// needs StoreDir.
 type Options struct {
-	// NATS says which server to join; with an empty URL, one is started here.
+	// NATS says which server to join; an empty URL starts one here.
 	NATS natsx.Options
-	// Listen is where the server that is started here listens, host:port; empty for
-	// nowhere.
+	// Listen is the embedded server's address, host:port; empty for none.
 	Listen string
 	// Cert and Key are the paths of that server's certificate and its key; empty for no TLS.
 	Cert, Key string
-	// StoreDir is where that server keeps its files.
+	// StoreDir is where the embedded server keeps its files.
 	StoreDir string
-	// AuthDir is where the credentials of that server are, and are made; empty for a server
-	// that lets everybody in.
+	// AuthDir is where the embedded server's credentials are stored and created; empty lets
+	// everybody in.
 	AuthDir string
-	// ContextDir is where the nats command line keeps its files: clients find the default
-	// credentials there. Empty for nowhere.
+	// ContextDir is the directory of the nats command line, where clients find the default
+	// credentials; empty for none.
 	ContextDir string
-	// HTTPListen is where the health pages and the console are served; empty for
-	// nowhere.
+	// HTTPListen is the address of the health pages and the console; empty for none.
 	HTTPListen string
-	// AgentHTTP is where agents are served over HTTP.
+	// AgentHTTP configures the HTTP server for agents.
 	AgentHTTP AgentHTTP
-	// NoConsole leaves the console and its API out.
+	// NoConsole disables the console and its API.
 	NoConsole bool
-	// ConsoleToken gives access to the console, to people by name where it says so: see
-	// [console.ParseTokens]. Empty means a random one.
+	// ConsoleToken holds the console's access tokens: see [console.ParseTokens]. Empty means a
+	// random one.
 	ConsoleToken string
-	// ConsoleHosts are names that the console may be reached by, besides loopback.
+	// ConsoleHosts are further names that the console may be reached by, besides loopback.
 	ConsoleHosts []string
 	// ConsoleFreeze names the people of the console who may freeze agents.
 	ConsoleFreeze []string
@@ -60,53 +58,52 @@ type Options struct {
 	ConsoleReveal []string
 	// ConsoleAudit names the people of the console who may search the audit log.
 	ConsoleAudit []string
-	// ConsoleKey is the path of the key that signs the sessions of a random token, made if
-	// missing. Empty: sessions end with the process.
+	// ConsoleKey is the path of the key that signs the sessions of a random token. It is created
+	// if missing. Empty means that sessions end with the process.
 	ConsoleKey string
-	// ConsoleProxyHeader is where the console's proxy names its user: see [console.Options].
+	// ConsoleProxyHeader is the header in which the console's proxy names its user: see
+	// [console.Options].
 	ConsoleProxyHeader string
 	// Webhook lists the receivers of approval requests.
 	Webhook webhook.Options
-	// Telemetry is what the process shows of itself, and the node's to stop; nil means
-	// metrics on /metrics and nothing else.
+	// Telemetry of the process, which stops it; nil means /metrics only.
 	Telemetry *telemetry.Telemetry
-	// Level is that of the log, to be changed on /loglevel with a token of the console; nil leaves it as it is.
+	// Level of the log, which /loglevel changes; nil disables that page.
 	Level *slog.LevelVar
-	// Drained is called in Run when the router has answered all that it accepted, while its
-	// NATS server still runs: who answers for hooks in this process may end then. Nil for
-	// nobody.
+	// Drained is called in Run when the router has answered all requests and its NATS server
+	// still runs. Workers in this process may stop then. Nil for none.
 	Drained func()
 	// Router holds the limits.
 	Router router.Options
-	// Log of the whole node; nil discards it.
+	// Log of the whole process; nil discards it.
 	Log *slog.Logger
 }
 
 // Server is one process.
 type Server struct {
-	server *embedded.Server // nil where another server was joined
+	server *embedded.Server // nil if another server was joined
 
-	authority *identity.Authority // nil where its server lets everybody in
-	contexts  string              // where the contexts are that end with this process; empty for none
+	authority *identity.Authority // nil if the server lets everybody in
+	contexts  string              // directory of the contexts that end with this process; empty for none
 
 	bus     *natsx.Conn
-	lookUps chan struct{}   // one element for each look-up of the console
-	scans   chan struct{}   // one element for each that reads records one after the other
-	mask    recorder.Masker // nil: the usual forms
+	lookUps chan struct{}   // a semaphore of the console's look-ups
+	scans   chan struct{}   // a semaphore of those that read records sequentially
+	mask    recorder.Masker // nil means the default rules
 	router  *router.Router
 	hooks   *webhook.Sender // nil without webhooks
 	http    *http.Server
-	page    *console.Console // nil where it is not served
-	agents  *agentServer     // nil where no identities are known
+	page    *console.Console // nil without a console
+	agents  *agentServer     // nil without identities
 	listen  net.Listener
 	tel     *telemetry.Telemetry
 	drained func()
-	level   *slog.LevelVar // nil where it is not to be changed
+	level   *slog.LevelVar // nil if it is fixed
 	log     *slog.Logger
 }
 
-// Start starts the server, connects, and prepares the router; nothing is served
-// before Run. The error says what to change.
+// Start starts the embedded server, connects and prepares the router. Nothing is served before
+// Run. The error says what to change.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	n := &Server{log: o.Log, tel: o.Telemetry, level: o.Level, drained: o.Drained, lookUps: make(chan struct{}, maxLookUps), scans: make(chan struct{}, maxScans), mask: o.Router.AuditMask}
@@ -152,12 +149,11 @@ func (n *Server) start(ctx context.Context, o Options) error {
 	return n.listenHTTP(ctx, o)
 }
 
-// coldStart is how long a cluster that has just been started may need to find its
-// leaders.
+// coldStart is how long a new cluster may take to elect its leaders.
 const coldStart = 30 * time.Second
 
-// prepare makes the router. What is not answered in time is asked again: a cluster that
-// was started together with this process has no leaders yet.
+// prepare makes the router. It retries time-outs: a cluster that started together with this
+// process has no leaders yet.
 func (n *Server) prepare(ctx context.Context, o router.Options) (err error) {
 	for end := time.Now().Add(coldStart); ; {
 		n.router, err = router.New(ctx, n.bus, o)
@@ -168,8 +164,8 @@ func (n *Server) prepare(ctx context.Context, o router.Options) (err error) {
 	}
 }
 
-// inbox is where routers get replies: not where anybody else does, so that no
-// right to read one's own replies lets a hook read those to the router.
+// inbox is the prefix of the router's replies. It differs from everybody else's, so that the
+// right to read one's own replies lets no hook read the router's.
 const inbox = "_INBOX_router"
 
 func (n *Server) listenHTTP(ctx context.Context, o Options) (err error) {
@@ -205,7 +201,7 @@ func (n *Server) listenHTTP(ctx context.Context, o Options) (err error) {
 	return nil
 }
 
-// records are the audit log for the console; nil where none is written.
+// records returns the audit log for the console; nil if none is kept.
 func (n *Server) records(mode recorder.Mode) console.Records {
 	if mode == recorder.Off {
 		return nil
@@ -213,8 +209,8 @@ func (n *Server) records(mode recorder.Mode) console.Records {
 	return scanned{n}
 }
 
-// sessionKey signs the sessions of a token that is made here. Without it people need the new
-// token after a restart, which is no reason not to serve.
+// sessionKey returns the key that signs the sessions of a random token. Without it people need
+// the new token after a restart, which is no reason not to serve.
 func (n *Server) sessionKey(o Options) []byte {
 	if o.ConsoleKey == "" || o.ConsoleToken != "" {
 		return nil
@@ -226,8 +222,8 @@ func (n *Server) sessionKey(o Options) []byte {
 	return key
 }
 
-// Run serves until ctx ends, then drains. up is called once when the router
-// serves; it may be nil.
+// Run serves until ctx ends, then drains. It calls up once when the router serves; up may be
+// nil.
 func (n *Server) Run(ctx context.Context, up func()) error {
 	defer n.close()
 	var wg sync.WaitGroup
@@ -256,8 +252,7 @@ func (n *Server) Run(ctx context.Context, up func()) error {
 	return n.router.Run(ctx, up)
 }
 
-// ClientURL is where clients reach the server that was started here; empty where
-// it does not listen.
+// ClientURL is the address of the embedded server; empty if it does not listen.
 func (n *Server) ClientURL() string {
 	if n.server == nil || n.server.Addr() == nil {
 		return ""
@@ -265,7 +260,7 @@ func (n *Server) ClientURL() string {
 	return n.server.ClientURL()
 }
 
-// HTTPAddr is where the health pages are; empty where they are not served.
+// HTTPAddr is the address of the health pages; empty if they are not served.
 func (n *Server) HTTPAddr() string {
 	if n.listen == nil {
 		return ""
@@ -273,7 +268,7 @@ func (n *Server) HTTPAddr() string {
 	return n.listen.Addr().String()
 }
 
-// ConsoleToken is what gives access to the console; empty where it is not served.
+// ConsoleToken gives access to the console; empty if it is not served.
 func (n *Server) ConsoleToken() string {
 	if n.page == nil {
 		return ""
@@ -281,8 +276,7 @@ func (n *Server) ConsoleToken() string {
 	return n.page.Token()
 }
 
-// InProcess connects clients of this process without a socket; nil where another
-// server was joined.
+// InProcess connects clients of this process without a socket; nil if another server was joined.
 func (n *Server) InProcess() natsx.InProcess {
 	if n.server == nil {
 		return nil
@@ -317,7 +311,7 @@ func (n *Server) close() {
 	}
 }
 
-// lastSpans is how long a collector has for what waits to be sent at the end.
+// lastSpans bounds the final export of spans.
 const lastSpans = 3 * time.Second
 
 // health serves /healthz, "the process lives", and /readyz, "it can serve".

@@ -11,15 +11,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// What the live view of the console begins with. It is read from the log when a page is
-// opened: to keep it would cost each event something while nobody looks.
+// Bounds of the live view's first content. It is read from the log when a page opens: keeping it
+// in memory would cost every event something while nobody looks.
 const (
 	recentSpan = 10 * time.Minute
 	recentMost = 200       // chains
-	recentData = 512 << 10 // bytes of their data; older ones come without
+	recentData = 512 << 10 // bytes of their data; older ones come without data
 )
 
-// call is what the live view shows of a hook, as hooks.result.<event> has it.
+// call is a hook in the live view, as in hooks.result.<event>.
 type call struct {
 	ID         string `json:"id"`
 	Action     string `json:"action,omitempty"`
@@ -28,7 +28,7 @@ type call struct {
 	FailedOpen bool   `json:"failed_open,omitempty"`
 }
 
-// Recent gives the console what ended in the last minutes.
+// Recent returns the chains that ended in the last minutes, for the console.
 func (s scanned) Recent(ctx context.Context) ([]console.Event, error) {
 	ctx, l, done, err := s.open(ctx)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s scanned) Recent(ctx context.Context) ([]console.Event, error) {
 		return l.QueryNewest(ctx, query.Filter{Since: time.Now().Add(-recentSpan), Kinds: kinds}, func(r query.Record) error {
 			_, known := at[r.ChainID]
 			switch {
-			case r.Shadow || r.ChainID == "": // or no record at all
+			case r.Shadow || r.ChainID == "": // or an unreadable record
 			case r.Kind == audit.ChainResult && len(list) == recentMost:
 				return query.ErrEnough
 			case r.Kind == audit.ChainResult && !known:

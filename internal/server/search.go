@@ -12,13 +12,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// found is a record as the console's search shows it.
+// found is a record in the console's search.
 type found struct {
 	Time    string `json:"time"`
 	Place   string `json:"place"`
 	Kind    string `json:"kind"`
 	Event   string `json:"event"`
-	Hook    string `json:"hook,omitempty"` // that the record is of, or that denied
+	Hook    string `json:"hook,omitempty"` // that the record is about, or that denied
 	Action  string `json:"action,omitempty"`
 	Failure string `json:"failure,omitempty"`
 	Session string `json:"session_id"`
@@ -30,7 +30,8 @@ type found struct {
 	Rule    string `json:"rule,omitempty"`
 }
 
-// Search gives the console the ends of chains; where a hook is named, what that did.
+// Search returns the results of chains for the console, or the calls of a hook if the query
+// names one.
 func (s scanned) Search(ctx context.Context, q console.Query) ([]byte, error) {
 	if q.Event != "" {
 		if err := events.CheckPattern(q.Event); err != nil {

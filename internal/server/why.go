@@ -11,8 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// why gives the console the story of what an id names. It never reads the whole log: that
-// is for hookctl, which is not the process that decides events.
+// why explains the decision that an id names, for the console. It never reads the whole log:
+// that is for hookctl, which is not the process that decides events.
 func (n *Server) why(ctx context.Context, id string) ([]byte, error) {
 	select {
 	case n.lookUps <- struct{}{}:
@@ -36,7 +36,7 @@ func (n *Server) why(ctx context.Context, id string) ([]byte, error) {
 	return json.Marshal(masked(n.masker(), story))
 }
 
-// masked is a story without the secrets that a log with --audit-data=full has.
+// masked masks the secrets that a log with --audit-data=full has.
 func masked(mask recorder.Masker, s why.Story) why.Story {
 	texts := []*string{&s.Subject, &s.Reason, &s.Tool}
 	for i := range s.Hooks {

@@ -12,21 +12,21 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// Auth says whom the server lets in. The zero Auth lets everybody in.
+// Auth configures who may connect. The zero Auth lets everybody in.
 type Auth struct {
 	// OperatorJWT is the path of the operator's JWT; empty for no authentication.
 	OperatorJWT string
-	// Accounts is the directory with a JWT for each account. The server also keeps
-	// there what it is told of new accounts.
+	// Accounts is the directory with a JWT for each account. The server also stores new accounts
+	// there.
 	Accounts string
-	// Routers and State are the public keys of the accounts that keep streams.
+	// Routers and State are the public keys of the accounts that own streams.
 	Routers, State string
 }
 
-// globalAccount is where the streams of a server without authentication are.
+// globalAccount owns the streams of a server without authentication.
 const globalAccount = "$G"
 
-// stateStream ends the name of the stream that belongs to the account State.
+// stateStream is the suffix of the stream that belongs to the account State.
 const stateStream = "_hookstate"
 
 func (a Auth) set(options *server.Options) error {
@@ -51,8 +51,8 @@ func (a Auth) set(options *server.Options) error {
 	return nil
 }
 
-// moveStreams gives the streams of a store to the accounts that the server has now: one
-// that began without authentication goes on with it, and the other way round.
+// moveStreams moves the streams of a store to the accounts that the server has now, so that
+// authentication can be turned on or off.
 func (a Auth) moveStreams(store string) error {
 	dir := func(account string) string { return filepath.Join(store, "jetstream", account, "streams") }
 	if a.OperatorJWT == "" {
@@ -70,8 +70,7 @@ func (a Auth) moveStreams(store string) error {
 	})
 }
 
-// isMirror reports whether the stream in a directory is a mirror: an auditor's, which
-// stays where it is.
+// isMirror reports whether a directory holds a mirror stream: an auditor's, which stays.
 func isMirror(dir string) bool {
 	text, err := os.ReadFile(filepath.Join(dir, "meta.inf"))
 	if err != nil {
@@ -83,14 +82,14 @@ func isMirror(dir string) bool {
 	return json.Unmarshal(text, &stream) == nil && stream.Mirror != nil
 }
 
-// moveAll moves the streams in a directory that are not where they are to go.
+// moveAll moves the streams of a directory that are in the wrong place.
 func moveAll(from string, to func(stream string) string) error {
 	streams, err := os.ReadDir(from)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for _, stream := range streams {
-		if isMirror(filepath.Join(from, stream.Name())) { // it has the name of what it mirrors
+		if isMirror(filepath.Join(from, stream.Name())) { // it has the name of the mirrored stream
 			continue
 		}
 		target := to(stream.Name())

@@ -6,8 +6,8 @@ import (
 	"log/slog"
 )
 
-// logger passes the server's own log on, and its fatal errors to whoever starts
-// it: the server must not end the process.
+// logger forwards the server's log, and its fatal errors to whoever starts it: the server must
+// not end the process.
 type logger struct {
 	log   *slog.Logger
 	fatal chan string

@@ -16,9 +16,9 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// MaxPayload is the largest message the embedded server takes, in bytes. It is
-// far above what the router lets through, so that an oversized answer of a hook
-// is seen and named instead of costing the hook its connection.
+// MaxPayload is the largest message the embedded server takes, in bytes. It is far above the
+// router's own limits, so that an oversized answer of a hook is reported instead of costing the
+// hook its connection.
 const MaxPayload = 4 << 20
 
 // maxStore bounds what JetStream may put on disk, in bytes.
@@ -32,16 +32,15 @@ type Options struct {
 	// Cert and Key are the paths of the certificate that clients see, and of its key;
 	// empty for no TLS.
 	Cert, Key string
-	// StoreDir is where JetStream keeps its files; it is made where missing.
+	// StoreDir is where JetStream keeps its files. It is created if missing.
 	StoreDir string
 	// ServerName is for clusters and monitoring; empty means a random one.
 	ServerName string
 	// Cluster joins servers of one name; empty means a single server.
 	Cluster Cluster
-	// Auth says whom the server lets in; the zero Auth lets everybody in.
+	// Auth configures who may connect; the zero Auth lets everybody in.
 	Auth Auth
-	// NoSync leaves the syncing of writes to the operating system: for tests that
-	// cut no power.
+	// NoSync leaves syncing writes to the operating system: for tests that cut no power.
 	NoSync bool
 	// Log gets the server's warnings and errors; nil discards them.
 	Log *slog.Logger
@@ -60,8 +59,8 @@ type Server struct {
 	lock *flock.Flock // of the store directory
 }
 
-// Start starts a server and waits until it takes connections. The error names
-// what the operator can change. Stop it.
+// Start starts a server and waits until it accepts connections. The error says what the operator
+// can change. The caller must stop the server.
 func Start(o Options) (*Server, error) {
 	options := &server.Options{
 		ServerName: o.ServerName,
@@ -139,8 +138,7 @@ func ready(ns *server.Server, log *logger, o Options) error {
 	return errors.New("start the embedded NATS server: it is not ready after 20 s")
 }
 
-// explain says what is likely wrong where the server could not listen; else it
-// says what the server does.
+// explain adds the likely cause if the server could not listen.
 func explain(cause string, o Options) string {
 	if o.Listen == "" {
 		return cause
@@ -154,9 +152,8 @@ func explain(cause string, o Options) string {
 		"Choose another address with --nats-listen, or join that server with --nats-url nats://%s", err, o.Listen)
 }
 
-// lockStore makes the store directory and takes it for this process: two servers
-// on the same files would lose what they acknowledged. The lock ends with the
-// process, however it ends.
+// lockStore creates the store directory and locks it for this process: two servers on the same
+// files would lose acknowledged writes. The lock ends with the process.
 func lockStore(dir string) (*flock.Flock, error) {
 	if dir == "" {
 		return nil, errors.New("the embedded NATS server needs a store directory")
