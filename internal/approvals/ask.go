@@ -11,9 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// Ask stores an approval request, unless the event has one already, and returns the one
-// that is stored; asked reports whether it is new. The same event with other data is a
-// conflict.
+// Ask stores an approval request, unless the event has one, and returns the stored one. asked
+// reports whether it is new. The same event with other data is a conflict.
 func (s *Service) Ask(ctx context.Context, r *held.Event) (stored *held.Event, asked bool, err error) {
 	if err := s.admit(r.ID, r.Emitter, sessionkey.Of(r.Emitter, r.Session)); err != nil {
 		return nil, false, err
@@ -21,7 +20,8 @@ func (s *Service) Ask(ctx context.Context, r *held.Event) (stored *held.Event, a
 	if r.Needs != nil {
 		r.Progress, _, _ = s.options.People.Weigh(r.Needs, r.Emitter, nil, "")
 	}
-	// Decisions are kept forever and requests are not: an old decision must not decide.
+	// Decisions are kept forever and requests are not: an old decision must not decide a new
+	// request.
 	r.Segment = s.log.Live().Number
 	old, err := s.readDecision(ctx, r.Segment, r.ID)
 	if err != nil && !errors.Is(err, natsx.ErrNoKey) {
@@ -55,8 +55,8 @@ func (s *Service) Ask(ctx context.Context, r *held.Event) (stored *held.Event, a
 	return stored, asked, nil
 }
 
-// fit encodes an approval request for the store. If it is too large for the server, it
-// leaves out what hooks changed.
+// fit encodes an approval request for the store. If it is too large for the server, it omits
+// what hooks changed.
 func (s *Service) fit(r *held.Event) ([]byte, error) {
 	room := int(s.conn.MaxPayload()) - headerRoom
 	body := r.Append(nil)
@@ -71,14 +71,14 @@ func (s *Service) fit(r *held.Event) ([]byte, error) {
 	return body, nil
 }
 
-// headerRoom is what the headers of a message to the store may need, in bytes.
+// headerRoom is the room in bytes for the headers of a message to the store.
 const headerRoom = 4 << 10
 
 func otherData(eventID string) error {
 	return wire.Errorf(wire.Conflict, "a person was asked about the event %q with other data: send the same data, or another event id", eventID)
 }
 
-// admit refuses an approval request beyond a limit. One that is stored already passes.
+// admit refuses an approval request beyond a limit. A stored one always passes.
 func (s *Service) admit(id, emitter, session string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// clock calls functions at their times, one after the other.
+// clock calls functions at their times, one at a time.
 type clock struct {
 	mu    sync.Mutex // guards times
 	times times
 	wake  chan struct{}
 }
 
-// alarm is one time and what to do then.
+// alarm is a time and what to do then.
 type alarm struct {
 	at time.Time
 	do func()
@@ -33,7 +33,7 @@ func (c *clock) at(at time.Time, do func()) {
 	}
 }
 
-// due returns what to do now, or how long to wait.
+// due returns what to do now, or else how long to wait.
 func (c *clock) due(now time.Time) (do func(), wait time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,7 +41,7 @@ func (c *clock) due(now time.Time) (do func(), wait time.Duration) {
 		return nil, time.Hour
 	}
 	if wait := c.times[0].at.Sub(now); wait > 0 {
-		return nil, min(wait, time.Hour) // notices a system clock that was set
+		return nil, min(wait, time.Hour) // to notice a system clock that was set
 	}
 	return heap.Pop(&c.times).(alarm).do, 0
 }
@@ -65,7 +65,7 @@ func (c *clock) run(ctx context.Context) {
 	}
 }
 
-// times is a heap, the earliest first.
+// times is a heap with the earliest time first.
 type times []alarm
 
 func (t times) Len() int           { return len(t) }

@@ -13,8 +13,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Answer answers an approval request: it decides, or counts as one of several approvals. who
-// is the sender as far as the connection proves, or "".
+// Answer answers an approval request: it decides it, or counts as one of several approvals. who
+// is the proven sender, or "".
 func (s *Service) Answer(ctx context.Context, id string, a approval.Answer, who string) (approval.Decision, error) {
 	r, at, err := s.loadAt(ctx, id)
 	if err != nil {
@@ -47,9 +47,8 @@ func (s *Service) Answer(ctx context.Context, id string, a approval.Answer, who 
 	return s.Decide(ctx, r, decision, nuid.Next())
 }
 
-// Decide makes a decision the only one on its approval request. If another was first, the
-// error names it. The nonce tells a decision from an equal one: with that of an earlier
-// try, this is the same try again.
+// Decide makes a decision the only one of its approval request. If another was first, the error
+// names it. The nonce tells equal decisions apart: the same nonce means a retry.
 func (s *Service) Decide(ctx context.Context, r *held.Event, decision approval.Decision, nonce string) (approval.Decision, error) {
 	err := s.log.Decide(ctx, r.FirstSegment(), r.ID, s.decisionRecord(r, decision, nonce))
 	if err != nil {
@@ -98,10 +97,10 @@ func (s *Service) unlabel(ctx context.Context, r *held.Event, decision approval.
 	return s.options.Unlabel(ctx, r, decision)
 }
 
-// unlabelTimeout bounds that.
+// unlabelTimeout bounds unlabel.
 const unlabelTimeout = 5 * time.Second
 
-// rememberTimeout bounds that: who waits for the decision waits for it too.
+// rememberTimeout bounds remember: waiters wait for it too.
 const rememberTimeout = 500 * time.Millisecond
 
 // expire decides an approval request whose deadline has passed.

@@ -6,16 +6,15 @@ import (
 	"time"
 )
 
-// jobs are run by a fixed number of goroutines. There is one job for an approval request
-// that expires and one for each that is decided or waited for, so the bounds of those bound
-// the list.
+// jobs are run by a fixed number of goroutines. Each approval request has at most one job for
+// its expiry and one for its decision or waiters, which bounds the list.
 type jobs struct {
 	mu   sync.Mutex // guards list
 	list []job
 	wake chan struct{}
 }
 
-// job does something about an approval request; one that is not done is tried again.
+// job works on an approval request. It is retried until it is done.
 type job struct {
 	do  func(ctx context.Context, id string, try int) (done bool)
 	id  string
@@ -28,7 +27,7 @@ func (j *jobs) put(one job) {
 	j.mu.Unlock()
 	select {
 	case j.wake <- struct{}{}:
-	default: // enough are awake
+	default: // enough goroutines are awake
 	}
 }
 
@@ -68,6 +67,6 @@ func (j *jobs) run(ctx context.Context, clock *clock) {
 	}
 }
 
-// timeout bounds a try. The first is short: where the reply of the store was lost with the
-// connection, nothing but the time says so. A store that is slow gets longer.
+// timeout bounds a try. The first one is short: if the connection lost the store's reply, only
+// the time-out reveals it. A slow store gets longer.
 func (j job) timeout() time.Duration { return 2 * time.Second << min(j.try, 2) }

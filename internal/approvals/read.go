@@ -13,8 +13,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Pending lists what is open in the store at this moment, the oldest first unless the filter
-// says otherwise, and says how many there are.
+// Pending returns the requests that are open in the store now, oldest first unless the filter
+// says otherwise, and their total.
 func (s *Service) Pending(ctx context.Context, f approval.Filter) ([]approval.Request, int, error) {
 	if err := s.sync(ctx); err != nil {
 		return nil, 0, err
@@ -46,10 +46,10 @@ func (s *Service) Pending(ctx context.Context, f approval.Filter) ([]approval.Re
 	return list, total, nil
 }
 
-// syncTimeout bounds how long a list waits for what was stored before it.
+// syncTimeout bounds how long a list waits for earlier writes.
 const syncTimeout = 2 * time.Second
 
-// sync waits until this replica has applied what the bucket holds.
+// sync waits until this replica has applied the bucket's current content.
 func (s *Service) sync(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
 	defer cancel()
@@ -89,8 +89,8 @@ func (s *Service) Get(ctx context.Context, id string) (approval.Record, error) {
 	return r, nil
 }
 
-// Find returns the approval request of an event, nil if it has none. sent is the digest of
-// the data the event came with; other data is a conflict.
+// Find returns the approval request of an event, nil for none. sent is the digest of the event's
+// data; other data is a conflict.
 func (s *Service) Find(ctx context.Context, id, eventID, sent string) (*held.Event, error) {
 	r, err := s.load(ctx, id)
 	if wire.CodeOf(err) == wire.NotFound {
@@ -106,7 +106,7 @@ func (s *Service) Find(ctx context.Context, id, eventID, sent string) (*held.Eve
 	return r, nil
 }
 
-// Load returns the approval request with an id. The error has code 404 where there is none.
+// Load returns an approval request by its id. The error has code 404 if there is none.
 func (s *Service) Load(ctx context.Context, id string) (*held.Event, error) {
 	r, err := s.load(ctx, id)
 	if err != nil {
@@ -116,16 +116,16 @@ func (s *Service) Load(ctx context.Context, id string) (*held.Event, error) {
 	return r, nil
 }
 
-// know takes a request that was read from the store into the table, so that its decision
-// can be awaited.
+// know adds a request that was read from the store to the table, so that its decision can be
+// awaited.
 func (s *Service) know(r *held.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.addRequest(r, len(r.Data))
 }
 
-// CheckData refuses an event that has an approval request with other data, as far as this
-// replica has seen. It reads no store. sent makes the digest, if it is needed.
+// CheckData refuses an event whose approval request has other data, as far as this replica has
+// seen. It reads no store. It calls sent for the digest only if needed.
 func (s *Service) CheckData(id, eventID string, sent func() string) error {
 	s.mu.Lock()
 	e := s.entries[id]
@@ -146,7 +146,7 @@ func (s *Service) load(ctx context.Context, id string) (*held.Event, error) {
 	return r, err
 }
 
-// loadAt is load, with the revision of what it read.
+// loadAt is load, with the revision that it read.
 func (s *Service) loadAt(ctx context.Context, id string) (*held.Event, uint64, error) {
 	if !validID(id) {
 		return nil, 0, held.Unknown(id)
@@ -162,7 +162,7 @@ func (s *Service) loadAt(ctx context.Context, id string) (*held.Event, uint64, e
 	return r, e.Revision, err
 }
 
-// Decision is the decision on an approval request, nil for none.
+// Decision returns the decision on an approval request, nil for none.
 func (s *Service) Decision(ctx context.Context, r *held.Event) (*approval.Decision, error) {
 	if known := s.knownDecision(r.ID); known != nil {
 		return known, nil
@@ -186,7 +186,7 @@ func (s *Service) readDecision(ctx context.Context, segment int, id string) (sto
 	return decodeDecision(id, rec.Body), nil
 }
 
-// validID keeps what is no id away from subjects and keys.
+// validID keeps invalid ids out of subjects and keys.
 func validID(id string) bool {
 	return id != "" && len(id) <= 64 && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
 }

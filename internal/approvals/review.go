@@ -15,23 +15,23 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// People knows who stands behind the identities that connections prove.
+// People knows the people and models behind proven identities.
 type People interface {
-	// Person is whose identity it is; empty for nobody.
+	// Person returns the person of an identity; empty for none.
 	Person(identity string) string
-	// Model reports whether an identity is a model's, which never allows.
+	// Model reports whether an identity is a model's. Models never allow.
 	Model(identity string) bool
-	// Weigh adds the approval of an identity to earlier ones of what sender asks for. The
-	// error, with code 403 or 409, says why it does not count.
+	// Weigh adds the approval of an identity to earlier ones of what sender asks for. The error,
+	// with code 403 or 409, says why it does not count.
 	Weigh(a *chain.Approval, sender string, earlier []string, identity string) (progress string, done bool, err error)
 }
 
-// maxReviews is how many answers that end nothing a request keeps.
+// maxReviews bounds the answers that a request keeps without ending.
 const maxReviews = 32
 
-// allow counts a person's approval where it takes several. The one that completes them
-// decides; each before is stored with the request, so that every replica and the next
-// process know it. Where two come at the same moment, the second sees the first.
+// allow counts a person's approval of a request that takes several. The last one decides. Each
+// earlier one is stored with the request, so that every replica and the next process know it. Of
+// two concurrent approvals, the second sees the first.
 func (s *Service) allow(ctx context.Context, r *held.Event, at uint64, d approval.Decision) (approval.Decision, error) {
 	recorded := false
 	for {
@@ -58,7 +58,7 @@ func (s *Service) allow(ctx context.Context, r *held.Event, at uint64, d approva
 	}
 }
 
-// passOn keeps what somebody says who leaves the decision to others.
+// passOn stores the note of somebody who leaves the decision to others.
 func (s *Service) passOn(ctx context.Context, r *held.Event, at uint64, review approval.Review) error {
 	review.Person, review.Model = s.options.People.Person(review.By), s.options.People.Model(review.By)
 	if review.Person == "" && !review.Model {
@@ -81,8 +81,8 @@ func (s *Service) passOn(ctx context.Context, r *held.Event, at uint64, review a
 	}
 }
 
-// review stores an answer that ends nothing, once it is in the audit log. The error is
-// [natsx.ErrRevision] where another answer was stored meanwhile.
+// review records an answer that does not end the request, then stores it. The error is
+// [natsx.ErrRevision] if another answer was stored meanwhile.
 func (s *Service) review(ctx context.Context, r *held.Event, at uint64, progress string, record bool, review approval.Review) error {
 	if len(r.Reviews) >= maxReviews {
 		return wire.Errorf(wire.Conflict, "%d answers wait with this request, which is the limit: deny it, or let its time pass", maxReviews)
@@ -113,7 +113,7 @@ func (s *Service) review(ctx context.Context, r *held.Event, at uint64, progress
 	return nil
 }
 
-// approvers are the identities that have allowed.
+// approvers returns the identities that have allowed.
 func approvers(r *held.Event) (list []string) {
 	for _, review := range r.Reviews {
 		if review.Allows() {
@@ -123,7 +123,7 @@ func approvers(r *held.Event) (list []string) {
 	return list
 }
 
-// nobody knows nobody.
+// nobody knows no people.
 type nobody struct{}
 
 func (nobody) Person(string) string { return "" }

@@ -11,11 +11,11 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// workers is how many approval requests are decided or answered at the same time.
+// workers is the number of concurrent jobs.
 const workers = 16
 
-// Run follows the store and decides what expires, until ctx ends. Then it notifies those
-// who wait here that nothing is decided yet.
+// Run follows the store and decides what expires, until ctx ends. Then it notifies the waiters
+// here that nothing is decided yet.
 func (s *Service) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	wg.Go(func() { s.clock.run(ctx) })
@@ -34,8 +34,8 @@ func (s *Service) Run(ctx context.Context) {
 	s.close()
 }
 
-// errReconnected ends a follow after a reconnect, so that it starts again at once: the
-// client library would wait for missing heartbeats first.
+// errReconnected ends a follow after a reconnect, so that it restarts at once: the client
+// library would wait for missing heartbeats first.
 var errReconnected = errors.New("reconnected")
 
 // follow follows the approval requests and, once they are known, the decisions.
@@ -78,8 +78,8 @@ func (s *Service) follow(ctx context.Context) (err error) {
 	return <-failed
 }
 
-// applyBatch applies a batch of the bucket's log; loaded reports whether that completes
-// what was stored at the start.
+// applyBatch applies a batch of the bucket's log. loaded reports whether it completes what was
+// stored at the start.
 func (s *Service) applyBatch(batch []natsx.Entry, loaded bool, start uint64) {
 	requests := make([]*held.Event, len(batch))
 	var upTo uint64
@@ -115,7 +115,7 @@ func (s *Service) applyBatch(batch []natsx.Entry, loaded bool, start uint64) {
 	}
 }
 
-// oldest is when the oldest known approval request was created.
+// oldest returns when the oldest known approval request was created.
 func (s *Service) oldest() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,7 +137,7 @@ func (s *Service) applyDecision(rec natsx.Record) {
 	s.addDecision(id, decision)
 }
 
-// caughtUp starts the timers of what is open, once everything that was stored is known.
+// caughtUp starts the timers of open requests, once everything that was stored is known.
 func (s *Service) caughtUp() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,42 +17,41 @@ import (
 
 // Options configure a service. The zero value of each field is its default.
 type Options struct {
-	// MaxOpen is how many approval requests may be open; 0 means 50,000. A proven agent may
-	// have a tenth of them, but not less than MaxPerSession, and a tenth of MaxKept.
+	// MaxOpen bounds the open approval requests; 0 means 50,000. A proven agent may have a tenth
+	// of them, but at least MaxPerSession, and a tenth of MaxKept.
 	MaxOpen int
-	// MaxPerSession is the same for one session, and for all events without one; 0
-	// means 100. Ten times as many may be kept, decided ones included.
+	// MaxPerSession bounds those of one session, and of all events without a session; 0 means
+	// 100. Ten times as many may be kept, decided ones included.
 	MaxPerSession int
-	// MaxKept is how many bytes of approval requests may be kept; 0 means 4 GiB.
+	// MaxKept bounds the bytes of all kept approval requests; 0 means 4 GiB.
 	MaxKept int64
-	// People weighs the approvals of several; nil knows nobody.
+	// People weighs the answers to requests that take several approvals; nil knows nobody.
 	People People
-	// Reviewed records an answer that ends nothing, before it counts. Nil for nothing.
+	// Reviewed records an answer that does not end its request, before it counts. Nil for none.
 	Reviewed func(context.Context, *held.Event, approval.Review) error
-	// Waits is called once such an answer is stored with its request. Nil for nothing.
+	// Waits is called once such an answer is stored with its request. Nil for none.
 	Waits func(context.Context, *held.Event)
 	// ProvenOnly refuses answers whose sender the connection does not prove.
 	ProvenOnly bool
 	// Remember is called with a decision that holds for the session, before waiters are
-	// notified; it may be called more than once. Nil for nothing.
+	// notified. It may be called more than once. Nil for none.
 	Remember func(context.Context, *held.Event, approval.Decision) error
-	// Unlabel is called once with a decision that this replica made on a request with
-	// labels to remove, before waiters are notified. Nil for nothing.
+	// Unlabel is called once with each decision of this replica that removes labels, before
+	// waiters are notified. Nil for none.
 	Unlabel func(context.Context, *held.Event, approval.Decision) error
-	// Decided is called with each approval request that this replica decided, with the
-	// context of the decision. Nil for nothing.
+	// Decided is called with each approval request that this replica decided, with the context
+	// of the decision. Nil for none.
 	Decided func(context.Context, *held.Event, approval.Decision)
-	// Mask masks what is shown of an approval request; nil shows it as it is.
+	// Mask masks an approval request for display; nil leaves it as it is.
 	Mask func(*approval.Record)
-	// MaskText masks what people and hooks wrote in the audit log; nil leaves it as it
-	// is.
+	// MaskText masks what people and hooks wrote, for the audit log; nil leaves it as it is.
 	MaskText func(string) string
 	// Log; nil discards it.
 	Log *slog.Logger
 }
 
-// Service is one replica's view of the approval requests of all replicas. It is an
-// [approval.Service]. Run it.
+// Service is one replica's view of the shared approval requests. It is an [approval.Service].
+// [Service.Run] runs it.
 type Service struct {
 	options Options
 	conn    *natsx.Conn
@@ -65,14 +64,14 @@ type Service struct {
 	loaded chan struct{}
 	once   sync.Once // closes loaded
 
-	mu       sync.Mutex // guards what follows; never held while something is sent or read
+	mu       sync.Mutex // guards what follows; never held during I/O
 	entries  map[string]*entry
 	open     int              // entries without a decision
 	kept     int64            // bytes of all entries in the store
-	sessions map[string]share // of open and kept, by session
-	agents   map[string]load  // the same, by proven agent
+	sessions map[string]share // by session
+	agents   map[string]load  // by proven agent
 	current  bool             // everything that was stored at the start is known
-	applied  uint64           // the revision of the bucket that entries are at
+	applied  uint64           // the bucket revision that entries reflect
 	moved    chan struct{}    // closed and replaced when applied moves
 	closing  bool
 	watchers map[*watcher]struct{}
@@ -99,14 +98,14 @@ func New(c *natsx.Conn, bucket *natsx.Bucket, log *store.Log, o Options) *Servic
 // Loaded is closed when the service knows everything that was open when it was started.
 func (s *Service) Loaded() <-chan struct{} { return s.loaded }
 
-// Empty reports whether this replica knows of no approval request at all.
+// Empty reports whether this replica knows no approval request.
 func (s *Service) Empty() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.entries) == 0
 }
 
-// Masked is an approval request as it is shown.
+// Masked returns an approval request as it is displayed.
 func (s *Service) Masked(q approval.Request) approval.Request {
 	if s.options.Mask == nil {
 		return q
@@ -116,5 +115,5 @@ func (s *Service) Masked(q approval.Request) approval.Request {
 	return r.Request
 }
 
-// retryPause is the pause before something that failed is tried again.
+// retryPause is the pause before a retry.
 const retryPause = 250 * time.Millisecond

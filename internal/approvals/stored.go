@@ -13,20 +13,20 @@ import (
 // keptAfter is how long an approval request and its decision are kept after the deadline.
 const keptAfter = 24 * time.Hour
 
-// Bucket says how the bucket of approval requests is created.
+// Bucket is the configuration of the bucket of approval requests.
 func Bucket(prefix string, replicas int) natsx.BucketOptions {
 	return natsx.BucketOptions{
 		Name: prefix + "_approvals", Description: "approval requests, and the data they are about", Replicas: replicas, LeaderReads: true,
 	}
 }
 
-// storedDecision is a decision as the audit log holds it.
+// storedDecision is a decision in the audit log.
 type storedDecision struct {
 	Time approval.Time `json:"time"`
 	Kind audit.Kind    `json:"kind"`
 	approval.Decision
 	Approval string `json:"approval_id"`
-	Nonce    string `json:"nonce"` // tells two appends of the same words apart
+	Nonce    string `json:"nonce"` // tells equal appends apart
 }
 
 func (s *Service) decisionRecord(r *held.Event, decision approval.Decision, nonce string) []byte {
@@ -53,9 +53,8 @@ func (s *Service) decisionRecord(r *held.Event, decision approval.Decision, nonc
 	return record.Append(nil)
 }
 
-// decodeDecision decodes the first message on an approval request in the log. That message
-// is the decision, whatever it is: one that can't be decoded, or is about something else,
-// denies.
+// decodeDecision decodes the first message on an approval request in the log. That message is
+// the decision: one that can't be decoded, or is about something else, denies.
 func decodeDecision(id string, body []byte) storedDecision {
 	var d storedDecision
 	err := json.Unmarshal(body, &d)

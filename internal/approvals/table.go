@@ -8,32 +8,32 @@ import (
 
 // entry is one approval request in memory, without its data.
 type entry struct {
-	request  approval.Request // without its texts, once it is decided
-	owned    string           // names its session, as sessionkey.Of does
-	emitter  string           // whose event it is about, where that is proven
-	known    bool             // the request was seen; a decision may be seen first
+	request  approval.Request // without its texts once it is decided
+	owned    string           // the session, as sessionkey.Of names it
+	emitter  string           // the event's proven sender; empty for none
+	known    bool             // the request was seen; its decision may come first
 	sent     string           // digest of the event's data
-	size     int              // bytes of it in the store
+	size     int              // bytes in the store
 	decision *approval.Decision
 	waiters  []*waiter
 }
 
 func (e *entry) pending() bool { return e.known && e.decision == nil }
 
-// share is what a session uses of the limits.
+// share is a session's usage of the limits.
 type share struct{ open, kept int }
 
-// load is what a proven agent uses of them, in all its sessions.
+// load is a proven agent's usage of the limits, over all its sessions.
 type load struct {
 	open  int
 	bytes int64
 }
 
-// agentShare is the part of all open and kept requests that one proven agent may have: a
-// tenth, so that none takes the others' away with many sessions.
+// agentShare is the divisor for one proven agent's share of all open and kept requests: a tenth,
+// so that no agent crowds out others with many sessions.
 const agentShare = 10
 
-// entry returns the entry of an id, and makes it if there is none. The caller holds mu.
+// entry returns the entry of an id and makes a missing one. The caller holds mu.
 func (s *Service) entry(id string) *entry {
 	e := s.entries[id]
 	if e == nil {
@@ -43,8 +43,7 @@ func (s *Service) entry(id string) *entry {
 	return e
 }
 
-// addRequest adds an approval request that has size bytes in the store. The caller holds
-// mu.
+// addRequest adds an approval request of size bytes. The caller holds mu.
 func (s *Service) addRequest(r *held.Event, size int) {
 	e := s.entry(r.ID)
 	if e.known {
@@ -63,7 +62,7 @@ func (s *Service) addRequest(r *held.Event, size int) {
 	}
 }
 
-// addReviews adds what was answered since, without an end. The caller holds mu.
+// addReviews adds the answers that did not end the request. The caller holds mu.
 func (s *Service) addReviews(e *entry, r *held.Event) {
 	if e.decision != nil || len(r.Reviews) <= len(e.request.Reviews) {
 		return
@@ -74,7 +73,7 @@ func (s *Service) addReviews(e *entry, r *held.Event) {
 	}
 }
 
-// addDecision adds a decision, as the stream has it. The caller holds mu.
+// addDecision adds a decision from the stream. The caller holds mu.
 func (s *Service) addDecision(id string, decision approval.Decision) {
 	e := s.entry(id)
 	if e.decision != nil {
@@ -86,14 +85,14 @@ func (s *Service) addDecision(id string, decision approval.Decision) {
 	}
 }
 
-// startTimer has an approval request decided at its deadline. The caller holds mu.
+// startTimer schedules the decision at the deadline. The caller holds mu.
 func (s *Service) startTimer(e *entry) {
 	id := e.request.ID
 	s.clock.at(e.request.Expires.Time, func() { s.jobs.put(job{do: s.expire, id: id}) })
 }
 
-// closeEntry notifies those who wait for an approval request that is decided now, and
-// drops its texts. The caller holds mu.
+// closeEntry notifies the waiters of a decided approval request and drops its texts. The caller
+// holds mu.
 func (s *Service) closeEntry(e *entry) {
 	s.count(e, -1, 0)
 	if s.current {
@@ -106,8 +105,8 @@ func (s *Service) closeEntry(e *entry) {
 	e.request = approval.Request{ID: q.ID, Session: q.Session, Created: q.Created, Expires: q.Expires}
 }
 
-// drop removes an approval request that the store dropped. Who waits for it is notified
-// when the time to wait is over. The caller holds mu.
+// drop removes an approval request that the store dropped. Its waiters are notified when their
+// wait ends. The caller holds mu.
 func (s *Service) drop(id string) {
 	e := s.entries[id]
 	if e == nil {
@@ -123,7 +122,7 @@ func (s *Service) drop(id string) {
 	delete(s.entries, id)
 }
 
-// count adds to the counts of open and kept requests. The caller holds mu.
+// count updates the counts of open and kept requests. The caller holds mu.
 func (s *Service) count(e *entry, open, kept int) {
 	bytes := int64(kept) * int64(e.size)
 	s.open += open
@@ -152,7 +151,7 @@ func (s *Service) countAgent(emitter string, open int, bytes int64) {
 	s.agents[emitter] = sum
 }
 
-// apply adds an approval request and its decision, which is in the stream.
+// apply adds an approval request and its decision from the stream.
 func (s *Service) apply(r *held.Event, decision approval.Decision) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,7 +159,7 @@ func (s *Service) apply(r *held.Event, decision approval.Decision) {
 	s.addDecision(r.ID, decision)
 }
 
-// knownDecision is the decision that this replica knows of, nil for none.
+// knownDecision returns the decision that this replica knows, nil for none.
 func (s *Service) knownDecision(id string) *approval.Decision {
 	s.mu.Lock()
 	defer s.mu.Unlock()

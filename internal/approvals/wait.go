@@ -19,9 +19,9 @@ type waiter struct {
 	stored *held.Event // without data
 }
 
-// Await calls notify once: with the decision as soon as it is in the stream, or with nil
-// if until comes or the service stops first. It does not block, and notify must not. The
-// data of the approval request is read again for a decision that grants.
+// Await calls notify once: with the decision once it is in the stream, or with nil if until
+// comes or the service stops first. It does not block, and notify must not block. For a decision
+// that grants, the data of the request is read again.
 func (s *Service) Await(r *held.Event, until time.Time, notify func(*held.Event, *approval.Decision)) {
 	s.mu.Lock()
 	e := s.entries[r.ID]
@@ -65,7 +65,7 @@ func (s *Service) stopWaiting(e *entry, w *waiter) {
 	}
 }
 
-// notifyWaiters notifies those who wait for an approval request that is decided.
+// notifyWaiters notifies the waiters of a decided approval request.
 func (s *Service) notifyWaiters(ctx context.Context, id string, try int) (done bool) {
 	s.mu.Lock()
 	e := s.entries[id]
@@ -99,8 +99,8 @@ func (s *Service) notifyWaiters(ctx context.Context, id string, try int) (done b
 	return true
 }
 
-// close notifies everyone who waits here that nothing is decided yet: another replica, or
-// the next process, knows the approval request too.
+// close notifies all waiters here that nothing is decided yet: other replicas and the next
+// process know the request too.
 func (s *Service) close() {
 	s.mu.Lock()
 	s.closing = true

@@ -2,16 +2,16 @@ package approvals
 
 import "github.com/hookrouter/hookrouter/pkg/approval"
 
-// watcher receives what is asked and decided.
+// watcher receives notices of new requests and decisions.
 type watcher struct {
 	ch   chan approval.Notice
 	lost bool // it was too slow for a notice
 }
 
-// watchBuffer is how many notices may wait for a slow reader.
+// watchBuffer bounds the queued notices of a slow reader.
 const watchBuffer = 256
 
-// Watch sends what is asked and decided from now on, until stop is called, which closes the
+// Watch sends a notice of each new request and decision until stop is called, which closes the
 // channel.
 func (s *Service) Watch() (notices <-chan approval.Notice, stop func()) {
 	w := &watcher{ch: make(chan approval.Notice, watchBuffer)}
@@ -32,7 +32,7 @@ func (s *Service) Watch() (notices <-chan approval.Notice, stop func()) {
 	}
 }
 
-// publish sends a notice to the watchers and never blocks. The caller holds mu.
+// publish sends a notice to the watchers without blocking. The caller holds mu.
 func (s *Service) publish(n approval.Notice) {
 	if len(s.watchers) == 0 {
 		return

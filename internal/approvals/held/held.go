@@ -1,6 +1,6 @@
-// Package held describes an event that waits for a person: the approval request, and what
-// is needed to answer the event's agent from any replica once it is decided. It is what
-// dispatch hands to the approvals service, and what that one stores.
+// Package held describes an event that waits for a person: the approval request, and what any
+// replica needs to answer the event's agent after the decision. Dispatch passes it to the
+// approvals service, which stores it.
 package held
 
 import (
@@ -14,42 +14,41 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// Event is an event that waits for a person, with what its agent gets once the
-// approval request is decided.
+// Event is an event that waits for a person, with the answer that its agent gets after the
+// decision.
 type Event struct {
 	approval.Record
-	// Sent is the digest of the event's data as it was sent: the same event with other
-	// data is refused.
+	// Sent is the digest of the event's data as it was sent. The same event with other data is
+	// refused.
 	Sent string
-	// Arrived is when the event arrived: what ended since does not concern it.
+	// Arrived is when the event arrived. A session end before that does not affect it.
 	Arrived time.Time
-	// Segment is the number of the audit log's segment that was live when it was stored:
-	// where its decision is looked for first. The approvals service sets it.
+	// Segment is the number of the audit log segment that was live when the request was stored.
+	// The search for its decision starts there. The approvals service sets it.
 	Segment int
-	// Epoch is that of its session when the request was stored: once the session has
-	// another, the event gets its permission no second time.
+	// Epoch is the session's epoch when the request was stored. In another epoch the event is
+	// not permitted again.
 	Epoch int
 	// Trace is the traceparent of the event, for the span of the decision; empty for none.
 	Trace string
-	// Labels are what its session had seen when the request was stored: once it has seen
-	// more, the event gets its permission no second time.
+	// Labels are the session's labels when the request was stored. With more labels the event is
+	// not permitted again.
 	Labels []string
-	// Unlabel are labels that the session loses where a person allows it.
+	// Unlabel are labels that the session loses if a person allows the event.
 	Unlabel []string
-	// Content is the digest of what else an "Allow always" is for, besides the hook and
-	// the prompt; empty where these are all.
+	// Content is the digest of what else an "Allow always" covers, besides the hook and the
+	// prompt; empty if they are all.
 	Content string
-	// Root is the session at the root of its session's tree, which may be its own.
+	// Root is the root of the session's tree, which may be the session itself.
 	Root string
 	// Called is how many hooks the event's chain called.
 	Called int
-	// Verdict is what the agent gets besides the approval and the data: messages to its
-	// user, output to hide.
+	// Verdict is the agent's answer apart from the approval and the data: messages to its user,
+	// output to hide.
 	Verdict verdict.Verdict
 }
 
-// Append appends the event to buf as JSON, the form in which it is stored. Data stays
-// byte for byte.
+// Append appends the event to buf as JSON, its stored form. Data stays byte for byte.
 func (s *Event) Append(buf []byte) []byte {
 	w := events.NewObjectWriter(buf)
 	w.Raw("question", s.Record.Append(nil))
@@ -71,7 +70,7 @@ func (s *Event) Append(buf []byte) []byte {
 	return w.End()
 }
 
-// Decode reads what [Event.Append] wrote.
+// Decode reads the form that [Event.Append] writes.
 func Decode(text []byte) (*Event, error) {
 	var raw struct {
 		Record  approval.Record `json:"question"`
@@ -93,11 +92,11 @@ func Decode(text []byte) (*Event, error) {
 	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Labels, raw.Unlabel, raw.Content, raw.Root, raw.Called, raw.Verdict}, nil
 }
 
-// FirstSegment is where its decision is looked for first.
+// FirstSegment is where the search for its decision starts.
 func (s *Event) FirstSegment() int { return max(s.Segment, 1) }
 
-// Unknown is the error where there is no approval request with an id, or none that whoever
-// asks may know of.
+// Unknown is the error for an id without an approval request, or with one that the asker must
+// not learn of.
 func Unknown(id string) error {
 	if len(id) > 64 {
 		id = id[:64] + "..."
