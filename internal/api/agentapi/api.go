@@ -21,39 +21,39 @@ type Options struct {
 	AuditMode string
 	// MaxData is the largest event data, in bytes.
 	MaxData int
-	// MaxInFlight is how many requests may be under way.
+	// MaxInFlight bounds the requests in flight.
 	MaxInFlight int
 	// ForwardBaggage passes the W3C baggage of a request on to hooks.
 	ForwardBaggage bool
-	// Refused counts a request that got an error; nil counts nothing.
+	// Refused is called for each request that got an error; nil for none.
 	Refused func(endpoint string, code int)
 }
 
-// API decodes requests of agents, has them decided, and encodes answers. It may be used by
-// many goroutines.
+// API decodes agents' requests, has them decided, and encodes the answers. It is safe for
+// concurrent use.
 type API struct {
 	*dispatch.Dispatcher
-	// InFlight bounds the requests under way.
+	// InFlight is a semaphore of the requests in flight.
 	InFlight natsx.Limiter
 
 	o         Options
-	auditMode []string // the header of every answer
+	auditMode []string // a header of every answer
 
 	mu      sync.Mutex // guards serving, and Add against Wait
 	serving bool
 	begun   sync.WaitGroup
-	ctx     context.Context // of the requests that were begun
+	ctx     context.Context // of the requests
 	cancel  context.CancelFunc
 }
 
-// New makes an API, which serves once [API.Serve] was called.
+// New makes an API. It serves after [API.Serve].
 func New(o Options) *API {
 	a := &API{Dispatcher: o.Dispatcher, InFlight: natsx.NewLimiter(o.MaxInFlight), o: o, auditMode: []string{o.AuditMode}}
 	a.ctx, a.cancel = context.WithCancel(context.Background())
 	return a
 }
 
-// Serve lets requests begin.
+// Serve admits requests.
 func (a *API) Serve() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -62,9 +62,8 @@ func (a *API) Serve() {
 
 var errStopping = wire.Errorf(wire.Unavailable, "this router is starting or stopping: try again, another one may answer")
 
-// Begin takes a slot for a request, and returns the context to decide it with: like that of
-// a request over NATS, it does not end where the agent goes away. The error has the code 503
-// or 429. end gives the slot back.
+// Begin takes a slot for a request and returns the context to decide it with. As over NATS, that
+// context outlives the agent's connection. The error has code 503 or 429. end releases the slot.
 func (a *API) Begin() (_ context.Context, end func(), err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -83,7 +82,7 @@ func (a *API) Begin() (_ context.Context, end func(), err error) {
 	return a.ctx, func() { <-a.InFlight; a.begun.Done() }, nil
 }
 
-// Drain lets no more requests begin, and waits for those that did, for as long as ctx lasts.
+// Drain admits no more requests and waits for those in flight until ctx ends.
 func (a *API) Drain(ctx context.Context) error {
 	defer a.cancel()
 	a.mu.Lock()

@@ -14,8 +14,8 @@ import (
 // MaxSmallBody is the largest body of a request about approvals or sessions, in bytes.
 const MaxSmallBody = 16 << 10
 
-// ReadBody decodes the body of a small request strictly; an empty one means the zero
-// value. A sender that speaks a newer protocol may send fields that are unknown here.
+// ReadBody decodes the body of a small request strictly; an empty one is the zero value. A
+// sender with a newer protocol may send unknown fields.
 func ReadBody(header wire.Header, data []byte, into any) error {
 	if len(data) == 0 {
 		return nil
@@ -44,7 +44,7 @@ func ReadBody(header wire.Header, data []byte, into any) error {
 	}
 }
 
-// Protocol is the version of the protocol that the sender of a request speaks.
+// Protocol is the protocol version of a request's sender.
 func Protocol(header wire.Header) int {
 	version, err := strconv.Atoi(wire.Get(header, wire.HeaderProtocol))
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// HeaderRoom is what headers and envelope of a message may need beside the data, in
-	// bytes.
+	// HeaderRoom is the room in bytes for a message's headers and envelope besides the data.
 	HeaderRoom = 32 << 10
 
 	maxDefaults = 8 << 10 // bytes
@@ -24,11 +23,11 @@ const (
 // MaxBody is the largest body of a request with an event, in bytes.
 func (a *API) MaxBody() int { return a.o.MaxData + HeaderRoom }
 
-// several requests under way are work for several processors. Two may be of one agent, whose
-// last answer was sent a moment ago.
+// several reports whether two or more requests are in flight, which is work for several
+// processors. Two may be of one agent, whose last answer was sent a moment ago.
 const several = 3
 
-// Decide has a request decided: emit, execute or collect.
+// Decide has a request decided: an emit, execute or collect.
 func (a *API) Decide(ctx context.Context, verb string, in dispatch.Request) (*dispatch.Answer, error) {
 	if len(a.InFlight) >= several {
 		procs.Concurrent()
@@ -44,7 +43,7 @@ func (a *API) Decide(ctx context.Context, verb string, in dispatch.Request) (*di
 	return nil, wire.Errorf(wire.NotFound, "there is no %q", verb)
 }
 
-// ReadEvent reads the request about an event, from whoever sender is.
+// ReadEvent decodes a request about an event. sender is the proven sender.
 func (a *API) ReadEvent(name, sender string, header wire.Header, data []byte) (dispatch.Request, error) {
 	if len(data) > a.MaxBody() { // not worth parsing
 		return dispatch.Request{}, a.TooLarge(len(data))
@@ -59,7 +58,7 @@ func (a *API) ReadEvent(name, sender string, header wire.Header, data []byte) (d
 	return in, nil
 }
 
-// ReadHeader reads what a request carries beside the event.
+// ReadHeader reads the headers of a request about an event.
 func (a *API) ReadHeader(sender string, header wire.Header) (in dispatch.Request, err error) {
 	h := wire.ReadRequestHeader(header)
 	in = dispatch.Request{
@@ -107,8 +106,7 @@ func defaultFields(text string) (events.Object, error) {
 	return defaults, nil
 }
 
-// Header is what an answer carries beside its body. The verb is that of the request:
-// emit, execute, collect or contributions.
+// Header returns the headers of an answer. verb is emit, execute, collect or contributions.
 func (a *API) Header(verb string, answer *dispatch.Answer) wire.Header {
 	h := make(wire.Header, 4)
 	switch verb {
@@ -130,6 +128,6 @@ func (a *API) Header(verb string, answer *dispatch.Answer) wire.Header {
 	return h
 }
 
-// Sender is who an identity with a label, such as "agent/coder", is for events, records and
-// sessions: the same, however it connects.
+// Sender is the name of an identity with a label such as "agent/coder" in events, records and
+// sessions. It is the same for every transport.
 func Sender(label string) string { return "nats " + label }

@@ -13,11 +13,10 @@ type SessionRequest struct {
 	Session string `json:"session_id"`
 	Hook    string `json:"hook"`
 	Prompt  string `json:"prompt"`
-	Agent   string `json:"agent"` // whose session; empty for whoever uses the id
-	// Grants asks for what is granted beyond sessions, of the agent or of all, in the place
-	// of a session.
+	Agent   string `json:"agent"` // whose session; empty means any agent's
+	// Grants asks for grants beyond sessions, of the agent or of all, instead of a session.
 	Grants bool `json:"grants"`
-	// Approval names such a grant to revoke, in the place of a session.
+	// Approval names such a grant to revoke, instead of a session.
 	Approval string `json:"approval_id"`
 }
 
@@ -29,7 +28,7 @@ func ReadSession(header wire.Header, data []byte) (body SessionRequest, err erro
 	return body, body.Check()
 }
 
-// Check says what is wrong where no session is named.
+// Check returns an error if the body names no session.
 func (r SessionRequest) Check() error {
 	if r.Session == "" || len(r.Session) > events.MaxSessionLen {
 		return wire.Errorf(wire.Malformed, `the body must name the session, {"session_id":"…"}, in at most %d bytes`, events.MaxSessionLen)

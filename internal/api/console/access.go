@@ -10,20 +10,21 @@ import (
 	"github.com/hookrouter/hookrouter/internal/api/web"
 )
 
-// access knows who has which token, by digests, and makes and checks sessions.
+// access knows everybody's tokens, as digests, and makes and checks sessions.
 type access struct {
 	holders []holder
-	key     []byte // signs sessions; all replicas with the same given tokens have it
+	key     []byte // signs sessions; replicas with the same configured tokens share it
 	wrong   web.Throttle
 }
 
-// holder is somebody with a token.
+// holder is the owner of a token.
 type holder struct {
 	who    string // as the answers are recorded
 	digest [sha256.Size]byte
 }
 
-// newAccess knows who has which token. key signs sessions; empty: one made of the tokens does.
+// newAccess makes the access of a console. key signs sessions; if it is empty, a key derived
+// from the tokens does.
 func newAccess(token string, people []Person, key []byte) access {
 	var holders []holder
 	mac := hmac.New(sha256.New, []byte("hookrouter console session v2"))
@@ -45,8 +46,8 @@ func newAccess(token string, people []Person, key []byte) access {
 	return access{holders: holders, key: key}
 }
 
-// try says who a token or a session is of. It counts wrong ones by address, and answers
-// 429 instead of 401 where there were too many; a right one is never refused.
+// try returns the owner of a token or a session. It counts wrong ones by address and answers 429
+// instead of 401 after too many. A right one is never refused.
 func (a *access) try(r *http.Request, token string) (who string, err error) {
 	if who = a.ofSession(token, time.Now()); who != "" {
 		return who, nil
@@ -63,17 +64,17 @@ func (a *access) try(r *http.Request, token string) (who string, err error) {
 	return who, err
 }
 
-// named is a person as their answers are recorded.
+// named returns a person's name as recorded with answers.
 func named(name string) string { return "console " + name }
 
-// socketProtocol is what a WebSocket of the page speaks, and socketBearer what precedes the
-// session among the protocols that it offers: a browser sets no other header there.
+// socketProtocol is the WebSocket protocol of the page. socketBearer precedes the session in the
+// list of offered protocols: a browser can set no other header there.
 const (
 	socketProtocol = "hookrouter.v1"
 	socketBearer   = "hookrouter.bearer."
 )
 
-// bearer is the token or session of a request.
+// bearer returns the token or session of a request.
 func bearer(r *http.Request) (token string, ok bool) {
 	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	if ok && strings.EqualFold(scheme, "Bearer") {

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// Who is the name under which answers are recorded of who has the token without a name.
+	// Who is the recorded name of the holder of the nameless token.
 	Who = "console token"
 
 	maxBody      = 64 << 10
@@ -32,13 +32,13 @@ const (
 
 // approvals is the body of an answer that lists.
 type approvals struct {
-	Approvals []approval.Request `json:"approvals"` // the oldest first
-	Total     int                `json:"total"`     // of the session, where one is named
-	Cursor    string             `json:"cursor"`    // stands for just this list
+	Approvals []approval.Request `json:"approvals"` // oldest first
+	Total     int                `json:"total"`     // of the session, if one is named
+	Cursor    string             `json:"cursor"`    // identifies this list
 }
 
-// list answers GET /v1/approvals: at once where the list is not the one that the
-// cursor stands for, else when it changes or the time is over.
+// list answers GET /v1/approvals: at once if the list differs from the cursor's, else when it
+// changes or the time is over.
 func (c *Console) list(w http.ResponseWriter, r *http.Request) {
 	q, err := parseQuery(r.URL.Query())
 	if err != nil {
@@ -61,8 +61,8 @@ func (c *Console) pending(ctx context.Context, f approval.Filter) (approvals, er
 	if err != nil {
 		return approvals{}, err
 	}
-	// The cursor is made of the list, not of a count of changes, so that it holds
-	// at every replica and after a restart.
+	// The cursor is derived from the list, not from a count of changes, so that it holds at
+	// every replica and after a restart.
 	sum := sha256.New()
 	sum.Write([]byte(strconv.Itoa(total)))
 	for _, question := range list {
@@ -76,7 +76,7 @@ func (c *Console) pending(ctx context.Context, f approval.Filter) (approvals, er
 	return approvals{list, total, base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:12])}, nil
 }
 
-// await waits until the list is another one than the cursor's, or the time is over.
+// await waits until the list differs from the cursor's, or the time is over.
 func (c *Console) await(ctx context.Context, q query) (approvals, error) {
 	select {
 	case c.polls <- struct{}{}:
@@ -92,7 +92,7 @@ func (c *Console) await(ctx context.Context, q query) (approvals, error) {
 	over := time.NewTimer(q.wait)
 	defer over.Stop()
 	for {
-		changed := c.feed.changes() // before the list is read, so that none is missed
+		changed := c.feed.changes() // before the list is read, so that no change is missed
 		body, err := c.pending(ctx, q.filter)
 		if err != nil || body.Cursor != q.after {
 			return body, err
@@ -151,7 +151,7 @@ func parseQuery(values url.Values) (query, error) {
 	return q, nil
 }
 
-// anID is what the id of an approval request may be made of.
+// anID matches the ids of approval requests.
 var anID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
 func approvalID(r *http.Request) (string, error) {
@@ -217,7 +217,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// decode reads a JSON object strictly.
+// decode parses a JSON object strictly.
 func decode[T any](body []byte, into *T) error {
 	var given *T
 	if err := jsonv2.Unmarshal(body, &given, jsonv2.RejectUnknownMembers(true)); err != nil {
@@ -255,7 +255,7 @@ func (c *Console) registry(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, text)
 }
 
-// unknown answers what no other page does.
+// unknown answers all other paths.
 func (c *Console) unknown(w http.ResponseWriter, r *http.Request) {
 	c.refuse(w, r, wire.Errorf(wire.NotFound, "there is no %s %s", r.Method, clip(r.URL.Path)))
 }

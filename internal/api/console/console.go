@@ -24,59 +24,56 @@ const (
 	minToken   = 22  // 128 bits in base64
 )
 
-// Options say what a console shows and who may see it.
+// Options configure what a console shows and who may see it.
 type Options struct {
-	// Approvals keeps the approvals. It is required.
+	// Approvals is the service of approval requests. It is required.
 	Approvals approval.Service
-	// Events calls handle for each published event and result, until stop is
-	// called. Calls may come from several goroutines. It is called while at least
-	// one page looks. Nil: there are no live events.
+	// Events calls handle for each published event and result until stop is called, possibly
+	// from several goroutines. It is called while at least one page looks. Nil: there are no
+	// live events.
 	Events func(handle func(Event)) (stop func(), err error)
-	// Registry returns the JSON of hooks.registry. Nil: the registry is refused
-	// with 503.
+	// Registry returns the JSON of hooks.registry. Nil: requests for it get 503.
 	Registry func(ctx context.Context) ([]byte, error)
-	// Why returns the JSON of the story of what an id names, "" for the last denial. The
-	// error has code 404 where nothing is known of it. Nil: it is refused with 503.
+	// Why returns the JSON that explains the decision an id names; "" means the last denial. The
+	// error has code 404 if nothing is known. Nil: requests for it get 503.
 	Why func(ctx context.Context, id string) ([]byte, error)
-	// Freezer freezes agents. Nil: freezing is refused with 503.
+	// Freezer freezes agents. Nil: requests to freeze get 503.
 	Freezer Freezer
-	// MayFreeze names the people who may, besides who has the token without a name.
+	// MayFreeze names the people who may freeze, besides the holder of the nameless token.
 	MayFreeze []string
-	// Reveal returns an approval request with the secrets that are masked elsewhere, once it
-	// is recorded who is shown them. Nil: nothing is revealed.
+	// Reveal returns an approval request with its secrets unmasked, after recording who sees
+	// them. Nil: nothing is revealed.
 	Reveal func(ctx context.Context, id, by string) (approval.Record, error)
-	// MayReveal names the people who may, besides who has the token without a name.
+	// MayReveal names the people who may, besides the holder of the nameless token.
 	MayReveal []string
-	// Links check the links that answer one approval request. None: no link holds.
+	// Links check the links that answer one approval request. None: no link is valid.
 	Links answerlink.Keys
-	// ProxyHeader is the header in which a proxy says who its user is. The proxy proves
-	// itself with the token of the person [Proxy]. Empty: that person is like others.
+	// ProxyHeader is the header in which a proxy names its user. The proxy authenticates with
+	// the token of the person [Proxy]. Empty: that person is like others.
 	ProxyHeader string
-	// Token gives access to who has no name; see [CheckToken]. Empty: 256 random bits,
-	// unless there are People.
+	// Token is the nameless access token; see [CheckToken]. Empty: 256 random bits, unless there
+	// are People.
 	Token string
-	// SessionKey signs sessions where the token is one that is made here, so that they
-	// outlive a restart: see [LoadKey]. Empty: they don't. Sessions of given tokens always do.
+	// SessionKey signs the sessions of a random token, so that they survive a restart: see
+	// [LoadKey]. Empty: they don't. Sessions of configured tokens always do.
 	SessionKey []byte
-	// People have tokens, and names, of their own.
+	// People have names and tokens of their own.
 	People []Person
-	// Records reads the audit log. Nil: history, audit and what happened before a page was
-	// opened are refused with 503.
+	// Records reads the audit log. Nil: requests for history, audit and recent events get 503.
 	Records Records
-	// MayAudit names the people who may search the audit log, besides who has the token
-	// without a name.
+	// MayAudit names the people who may search the audit log, besides the holder of the nameless
+	// token.
 	MayAudit []string
-	// Log takes answers, wrong tokens and failures. Nil: nothing is logged.
+	// Log gets answers, wrong tokens and failures. Nil: nothing is logged.
 	Log *slog.Logger
-	// Hosts are values of the Host header that are allowed besides loopback names
-	// and the address that the connection came in on: a name for any port, or a
-	// name with one.
+	// Hosts are Host headers that are allowed besides loopback names and the address of the
+	// connection: a name for any port, or a name with one.
 	Hosts []string
 }
 
-// Person is somebody who may use the console.
+// Person is somebody with access to the console.
 type Person struct {
-	Name  string // answers are recorded as given by "console NAME"
+	Name  string // recorded with answers as "console NAME"
 	Token string
 }
 
@@ -85,27 +82,27 @@ type Console struct {
 	o      Options
 	access access
 	feed   feed
-	polls  chan struct{} // one element for each long poll that waits
+	polls  chan struct{} // a semaphore of waiting long polls
 	watch  func()        // stops watching the approvals
 
 	ctx    context.Context // until Close
 	cancel context.CancelFunc
-	grace  context.Context // until a moment later, so that sockets can say goodbye
+	grace  context.Context // until a moment later, for sockets to say goodbye
 	cut    context.CancelFunc
 
 	mu     sync.Mutex // guards closed, and wg.Go against wg.Wait
 	closed bool
-	wg     sync.WaitGroup // the feed, sockets and waiting polls
+	wg     sync.WaitGroup // of the feed, sockets and waiting polls
 }
 
-// New makes a console and begins to watch the approvals. The caller must Close it.
+// New makes a console and starts watching the approvals. The caller must Close it.
 func New(o Options) *Console {
 	if o.Token == "" && len(o.People) == 0 {
 		bits := make([]byte, 32)
 		_, _ = rand.Read(bits) // never fails
 		o.Token = base64.RawURLEncoding.EncodeToString(bits)
 	} else {
-		o.SessionKey = nil // who takes a token away ends its sessions
+		o.SessionKey = nil // removing a token ends its sessions
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	c := &Console{o: o, access: newAccess(o.Token, o.People, o.SessionKey), feed: newFeed(o), polls: make(chan struct{}, maxPolls)}
@@ -117,9 +114,8 @@ func New(o Options) *Console {
 	return c
 }
 
-// CheckToken says whether token is fit to be [Options.Token]: at least 22 letters,
-// digits and marks, which is 128 bits where they are random. The error says what
-// is wrong and does not contain the token.
+// CheckToken reports whether token is fit for [Options.Token]: at least 22 letters, digits and
+// marks, which is 128 bits if they are random. The error does not contain the token.
 func CheckToken(token string) error {
 	odd := func(r rune) bool { return r <= ' ' || r > '~' }
 	if len(token) < minToken || strings.ContainsFunc(token, odd) {
@@ -128,13 +124,13 @@ func CheckToken(token string) error {
 	return nil
 }
 
-// userName is the name of a proxy's user, such as an address of mail.
+// userName matches the name of a proxy's user, such as a mail address.
 var userName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$`)
 
 var personName = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._@-]{0,63}):(.*)$`)
 
-// ParseTokens reads tokens, separated by commas: NAME:TOKEN is that of a person, and at most
-// one has no name. The error does not contain a token.
+// ParseTokens parses tokens, separated by commas. NAME:TOKEN is a person's; at most one has no
+// name. The error contains no token.
 func ParseTokens(text string) (token string, people []Person, err error) {
 	if text == "" {
 		return "", nil, nil
@@ -164,9 +160,9 @@ func ParseTokens(text string) (token string, people []Person, err error) {
 // Token is the access token, to be printed where only the operator reads it.
 func (c *Console) Token() string { return c.o.Token }
 
-// Close ends WebSockets, long polls and the console's goroutine, and waits for
-// them. Other requests are not waited for; the server does that. What comes later
-// is answered, but nothing waits any more. Closing twice does no harm.
+// Close ends WebSockets, long polls and the console's goroutine, and waits for them. It does not
+// wait for other requests; the server does. Later requests are answered, but none waits any
+// more. Close may be called twice.
 func (c *Console) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -179,7 +175,7 @@ func (c *Console) Close() {
 	c.cut()
 }
 
-// enter counts somebody whom Close waits for, unless the console is closed.
+// enter counts a goroutine that Close waits for, unless the console is closed.
 func (c *Console) enter() (leave func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -190,8 +186,8 @@ func (c *Console) enter() (leave func(), ok bool) {
 	return c.wg.Done, true
 }
 
-// Handler serves /, /assets/ and /v1/. A server in front of it should bound the
-// time for a request's header, and leave answers at least 90 seconds.
+// Handler serves /, /assets/ and /v1/. A server in front of it should bound the time for a
+// request's header and allow answers at least 90 seconds.
 func (c *Console) Handler() http.Handler {
 	api := http.NewServeMux()
 	api.HandleFunc("GET /v1/approvals", c.list)

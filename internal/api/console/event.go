@@ -9,12 +9,12 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// maxEventData is how large the data of an event may be to be shown live.
+// maxEventData is the largest event data that is shown live.
 const maxEventData = 16 << 10
 
 // The kinds of live events.
 const (
-	KindEvent  = "event"  // hooks.event.<event>: it was taken
+	KindEvent  = "event"  // hooks.event.<event>: the event was admitted
 	KindResult = "result" // hooks.result.<event>: what the hooks decided
 )
 
@@ -32,12 +32,11 @@ type Event struct {
 	DeniedBy string    // of a result: the hook's id
 	// Hooks is the member of the same name of hooks.result.<event>: a JSON array.
 	Hooks json.RawMessage
-	// Data is the event's, as it was published: a JSON object. Over 16 KiB it is
-	// left out and only its size is shown.
+	// Data is the event's published data: a JSON object. Above 16 KiB only its size is shown.
 	Data json.RawMessage
 }
 
-// message is what sockets get for an event.
+// message encodes an event for sockets.
 func (e Event) message() ([]byte, error) {
 	if e.Time.IsZero() {
 		e.Time = time.Now()

@@ -12,18 +12,18 @@ import (
 
 const (
 	feedRest    = 50 * time.Millisecond // between two lists
-	feedRetry   = time.Second           // after one that could not be read
-	feedTimeout = 5 * time.Second       // to read a list
+	feedRetry   = time.Second           // after a failed read
+	feedTimeout = 5 * time.Second       // for reading a list
 	feedList    = 200                   // approval requests in a message
 	feedBytes   = 1 << 20               // of prompts and options in a message
 )
 
-// feed watches the approvals and tells long polls and sockets what changed.
+// feed watches the approvals and notifies long polls and sockets of changes.
 type feed struct {
 	approvals approval.Service
 	source    func(func(Event)) (func(), error)
 	log       *slog.Logger
-	poke      chan struct{} // a socket came and has no list yet
+	poke      chan struct{} // a new socket has no list yet
 
 	mu      sync.Mutex    // guards what follows; nothing is called under it
 	changed chan struct{} // closed and replaced with each change
@@ -31,7 +31,7 @@ type feed struct {
 
 	subscription sync.Mutex // guards what follows; the source is called under it
 	watchers     int
-	unsubscribe  func() // nil where nobody looks
+	unsubscribe  func() // nil while nobody looks
 }
 
 func newFeed(o Options) feed {
@@ -41,10 +41,9 @@ func newFeed(o Options) feed {
 	}
 }
 
-// run tells of changes until ctx is over: the first at once, the next ones
-// together after a rest.
+// run announces changes until ctx ends: the first one at once, then batches after a pause.
 func (f *feed) run(ctx context.Context, notices <-chan approval.Notice) {
-	var rest <-chan time.Time // nil: not resting
+	var rest <-chan time.Time // nil while not resting
 	again := false
 	for {
 		select {
@@ -75,14 +74,14 @@ func (f *feed) run(ctx context.Context, notices <-chan approval.Notice) {
 	}
 }
 
-// changes is closed with the next change.
+// changes returns a channel that closes at the next change.
 func (f *feed) changes() <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.changed
 }
 
-// tell wakes the long polls, and gives the sockets the list as it is now.
+// tell wakes the long polls and sends the current list to the sockets.
 func (f *feed) tell(ctx context.Context) error {
 	f.mu.Lock()
 	close(f.changed)
@@ -111,7 +110,7 @@ func (f *feed) tell(ctx context.Context) error {
 	return nil
 }
 
-// bounded is the beginning of a list that fits a message.
+// bounded returns the beginning of a list that fits into a message.
 func bounded(list []approval.Request) []approval.Request {
 	size := 0
 	for i, q := range list {
@@ -156,8 +155,8 @@ func (f *feed) each(do func(*outbox)) {
 	}
 }
 
-// join adds a socket, unless there are too many. The first one begins to read
-// live events, the last one to leave ends it.
+// join adds a socket, unless there are too many. Live events are read from the first socket to
+// the last.
 func (f *feed) join() (out *outbox, leave func(), ok bool) {
 	out = newOutbox()
 	f.mu.Lock()
@@ -170,7 +169,7 @@ func (f *feed) join() (out *outbox, leave func(), ok bool) {
 	f.subscribe()
 	select {
 	case f.poke <- struct{}{}:
-	default: // the list is under way
+	default: // a list is on its way
 	}
 	return out, func() {
 		f.mu.Lock()

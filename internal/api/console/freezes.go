@@ -9,21 +9,22 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// freezeTimeout bounds a freeze: longer than a lease, which a replica that died may make
-// it wait for.
+// freezeTimeout bounds a freeze. It is longer than a lease, which a dead replica may make it
+// wait for.
 const freezeTimeout = 30 * time.Second
 
-// Freezer freezes agents, and says what is frozen.
+// Freezer freezes agents and lists what is frozen.
 type Freezer interface {
-	// Freeze returns once no replica permits anything that the order covers.
+	// Freeze puts an order into force. After it returns, no replica permits anything that the
+	// order covers.
 	Freeze(ctx context.Context, order freeze.Order) error
 	Freezes() ([]freeze.Order, error)
 }
 
-// frozen is the body of an answer about what is frozen.
+// frozen is the body of the list of frozen agents.
 type frozen struct {
 	Orders []freeze.Order `json:"orders"`
-	// MayFreeze says whether who asks may freeze.
+	// MayFreeze says whether the asking person may freeze.
 	MayFreeze bool `json:"may_freeze"`
 }
 

@@ -11,12 +11,12 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// policy lets the page use its own files and nothing else.
+// policy allows the page its own files and nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
-// guarded puts the headers on every answer, and refuses what was sent to another
-// name or from another page.
+// guarded sets the security headers of every answer, and refuses requests to another host or
+// from another page.
 func (c *Console) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -43,7 +43,7 @@ func (c *Console) guarded(next http.Handler) http.Handler {
 
 var errNeedsToken = wire.Errorf(http.StatusUnauthorized, "no access: send the token that the router printed when it started, as Authorization: Bearer TOKEN")
 
-// authorised lets only those through who have a token or a session.
+// authorised admits only requests with a token or a session.
 func (c *Console) authorised(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, given := bearer(r)
@@ -65,19 +65,19 @@ func (c *Console) authorised(next http.Handler) http.Handler {
 	})
 }
 
-// Protect lets only those reach a page of the same server who may use the console.
+// Protect admits only users of the console to another page of the same server.
 func (c *Console) Protect(page http.Handler) http.Handler { return c.guarded(c.authorised(page)) }
 
 type whoKey struct{}
 
-// who is who sends an authorised request, as their answers are recorded.
+// who is the recorded name of an authorised request's sender.
 func who(r *http.Request) string {
 	name, _ := r.Context().Value(whoKey{}).(string)
 	return name
 }
 
-// acts says whether a request changes something or opens a WebSocket, so that
-// another page must not send it.
+// acts reports whether a request changes something or opens a WebSocket, so that other pages
+// must not send it.
 func acts(r *http.Request) bool {
 	return r.Method != http.MethodGet && r.Method != http.MethodHead || r.Header.Get("Upgrade") != ""
 }
@@ -88,10 +88,10 @@ func sameOrigin(r *http.Request) bool {
 	return err == nil && (origin.Scheme == "http" || origin.Scheme == "https") && strings.EqualFold(origin.Host, r.Host)
 }
 
-// refuse answers with the code and the sentence of a refusal. Other errors are
-// logged, not sent to the client.
+// refuse answers with the code and text of a refusal. Other errors are logged and not sent to
+// the client.
 func (c *Console) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() == nil { // else nobody listens
+	if r.Context().Err() == nil { // otherwise nobody listens
 		web.Refuse(w, c.o.Log, r.URL.Path, err)
 	}
 }

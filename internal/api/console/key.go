@@ -13,11 +13,11 @@ import (
 	"github.com/hookrouter/hookrouter/internal/atomicfile"
 )
 
-// keySize is that of a key that signs sessions, in bytes.
+// keySize is the size of a key that signs sessions, in bytes.
 const keySize = 32
 
-// LoadKey reads [Options.SessionKey] from a file, and makes the file where there is none.
-// Only its owner may read it. Who removes it ends all sessions with the next start.
+// LoadKey reads [Options.SessionKey] from a file, and creates a missing one. Only its owner may
+// read it. Removing it ends all sessions at the next start.
 func LoadKey(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -41,7 +41,7 @@ func makeKey(path string) (text []byte, err error) {
 		return nil, err
 	}
 	err = atomicfile.Create(path, text, 0o600)
-	if errors.Is(err, fs.ErrExist) { // another process was faster
+	if errors.Is(err, fs.ErrExist) { // another process created it first
 		return os.ReadFile(path)
 	}
 	return text, err

@@ -11,11 +11,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// linked is what somebody sees who has a link: the approval request, and what the link
-// answers.
+// linked is what the holder of a link sees: the approval request and the link's answer.
 type linked struct {
 	Approval approval.Request   `json:"approval"`
-	Option   string             `json:"option"` // that the link stands for
+	Option   string             `json:"option"` // that the link answers with
 	View     approvalview.View  `json:"view"`
 	Decision *approval.Decision `json:"decision"` // null while nobody has answered
 }
@@ -26,7 +25,7 @@ type linkAnswer struct {
 	Note string `json:"note"`
 }
 
-// linked finds what a link is about. Its token is the bearer's.
+// linked finds what a link is about. The link's token is the bearer token.
 func (c *Console) linked(r *http.Request) (linked, error) {
 	token, _ := bearer(r)
 	id, ok := answerlink.ID(token)
@@ -42,7 +41,7 @@ func (c *Console) linked(r *http.Request) (linked, error) {
 	}
 	now := time.Now()
 	if record.Decision != nil {
-		now = record.Created.Time // a link that was used still shows what was decided
+		now = record.Created.Time // a used link still shows the decision
 	}
 	option, err := c.o.Links.Check(token, record.Request, now)
 	switch {
@@ -54,12 +53,12 @@ func (c *Console) linked(r *http.Request) (linked, error) {
 	return linked{record.Request, option, approvalview.Of(record), record.Decision}, nil
 }
 
-// wrongLink counts a wrong link as a wrong token, and says no more than that.
+// wrongLink counts a wrong link like a wrong token, and reveals nothing else.
 func (c *Console) wrongLink(r *http.Request) error {
 	return c.access.wrong.Wrong(r.RemoteAddr, "the link is not valid: open it just as it was sent")
 }
 
-// showLink answers GET /v1/link. It changes nothing: programs that look at links do no harm.
+// showLink answers GET /v1/link. It changes nothing, so that link previews do no harm.
 func (c *Console) showLink(w http.ResponseWriter, r *http.Request) {
 	l, err := c.linked(r)
 	if err != nil {
@@ -69,7 +68,7 @@ func (c *Console) showLink(w http.ResponseWriter, r *http.Request) {
 	reply(w, l)
 }
 
-// answerLink answers POST /v1/link: the approval request gets the answer of the link.
+// answerLink answers POST /v1/link: it gives the link's answer to the approval request.
 func (c *Console) answerLink(w http.ResponseWriter, r *http.Request) {
 	l, err := c.linked(r)
 	if err != nil {

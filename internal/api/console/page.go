@@ -8,7 +8,7 @@ import (
 //go:embed assets pages
 var files embed.FS
 
-// html answers with a page. The pages are public: they say nothing of this router.
+// html answers with a page. The pages are public: they reveal nothing of this router.
 func html(w http.ResponseWriter, name string) {
 	code := http.StatusOK
 	text, err := files.ReadFile(name)
@@ -20,8 +20,7 @@ func html(w http.ResponseWriter, name string) {
 	_, _ = w.Write(text) // the client is gone, if anything
 }
 
-// asset answers GET /assets/{name}. These files are public: they say nothing of
-// this router.
+// asset answers GET /assets/{name}. These files are public: they reveal nothing of this router.
 func (c *Console) asset(w http.ResponseWriter, r *http.Request) {
 	http.ServeFileFS(w, r, files, "assets/"+r.PathValue("name")) //nolint:gosec // the embedded files hold no path outside
 }

@@ -6,17 +6,17 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// Proxy is the [Person] whose token an authenticating proxy has.
+// Proxy is the [Person] whose token an authenticating proxy uses.
 const Proxy = "proxy"
 
-// behindProxy is who uses the console where a proxy says so. Nobody else is believed: any
-// program on the machine can send the header, and only the proxy has the token.
+// behindProxy returns the user that the proxy names. Only the proxy is believed: any program on
+// the machine can send the header, but only the proxy has the token.
 func (c *Console) behindProxy(r *http.Request, who string) (string, error) {
 	if c.o.ProxyHeader == "" || who != named(Proxy) {
 		return who, nil
 	}
 	names := r.Header.Values(c.o.ProxyHeader)
-	if len(names) != 1 || !userName.MatchString(names[0]) || names[0] == Proxy { // a session of that name would be taken for the proxy's
+	if len(names) != 1 || !userName.MatchString(names[0]) || names[0] == Proxy { // a session of that name would pass for the proxy's
 		return "", wire.Errorf(wire.Forbidden, "the proxy must name its user in one header %s: letters, digits and . _ @ - +, at most 128", c.o.ProxyHeader)
 	}
 	return named(names[0]), nil

@@ -11,24 +11,24 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// Records reads the audit log, off the path of events. Secrets are masked in all that it
-// returns. Errors have codes, as those of all sources of a console.
+// Records reads the audit log, off the path of events. It masks secrets in everything it
+// returns. Its errors have codes.
 type Records interface {
-	// Decisions are the approval requests that were decided, the newest first, as JSON.
+	// Decisions returns the decided approval requests, newest first, as JSON.
 	Decisions(ctx context.Context, q Query) ([]byte, error)
-	// Search finds what agents were told, or what a hook did, the newest first, as JSON.
+	// Search returns what agents were told, or what a hook did, newest first, as JSON.
 	Search(ctx context.Context, q Query) ([]byte, error)
-	// State says how far the log is signed and witnessed, as JSON.
+	// State returns how far the log is signed and witnessed, as JSON.
 	State(ctx context.Context) ([]byte, error)
-	// Recent are the results of the last minutes, the oldest first, a bounded number.
+	// Recent returns the results of the last minutes, oldest first, bounded in number.
 	Recent(ctx context.Context) ([]Event, error)
 }
 
-// Query says what of the audit log is wanted: what has all that is not zero.
+// Query selects records. They must match every field that is not zero.
 type Query struct {
 	Session, Event, Hook string
 	Action               string // of a chain or a hook; of a decision "allow" or "deny"
-	By                   string // who decided: a part of it, in any case of letters
+	By                   string // who decided: a substring, ignoring case
 	Since, Until         time.Time
 	Limit                int // at least 1
 }
@@ -37,12 +37,12 @@ const (
 	maxWord      = 512 // bytes of a parameter
 	maxRecords   = 200
 	someRecords  = 50
-	historySpan  = 7 * 24 * time.Hour // where no time is given
+	historySpan  = 7 * 24 * time.Hour // if no time is given
 	searchSpan   = 24 * time.Hour
 	errNoRecords = "this console has no audit log"
 )
 
-// history answers GET /v1/history. Whoever may answer may see what was answered.
+// history answers GET /v1/history. Whoever may answer may see past answers.
 func (c *Console) history(w http.ResponseWriter, r *http.Request) {
 	c.look(w, r, historySpan, func(ctx context.Context, q Query) ([]byte, error) { return c.o.Records.Decisions(ctx, q) })
 }
@@ -67,7 +67,7 @@ func (c *Console) logState(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, text)
 }
 
-// keepsRecords refuses the request where the router keeps no audit log.
+// keepsRecords refuses the request if the router keeps no audit log.
 func (c *Console) keepsRecords(w http.ResponseWriter, r *http.Request) bool {
 	if c.o.Records == nil {
 		c.refuse(w, r, wire.Errorf(wire.Unavailable, errNoRecords))
@@ -75,8 +75,8 @@ func (c *Console) keepsRecords(w http.ResponseWriter, r *http.Request) bool {
 	return c.o.Records != nil
 }
 
-// mayAudit refuses who may answer approval requests only: the log has everything that
-// anybody's agents did.
+// mayAudit refuses people who may only answer approval requests: the log has everything that all
+// agents did.
 func (c *Console) mayAudit(w http.ResponseWriter, r *http.Request) bool {
 	ok := c.may(c.o.MayAudit, who(r))
 	if !ok {
@@ -131,7 +131,7 @@ func readQuery(values url.Values, span time.Duration) (q Query, err error) {
 	return q, nil
 }
 
-// recent answers GET /v1/recent: what a page that has just been opened would have seen.
+// recent answers GET /v1/recent: what a newly opened page would have shown.
 func (c *Console) recent(w http.ResponseWriter, r *http.Request) {
 	if !c.keepsRecords(w, r) {
 		return
@@ -145,7 +145,7 @@ func (c *Console) recent(w http.ResponseWriter, r *http.Request) {
 		Events []json.RawMessage `json:"events"`
 	}{[]json.RawMessage{}}
 	for _, ev := range list {
-		if text, err := ev.message(); err == nil { // what is no JSON is left out of the live view, too
+		if text, err := ev.message(); err == nil { // the live view drops events that are not JSON, too
 			body.Events = append(body.Events, text)
 		}
 	}

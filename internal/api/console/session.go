@@ -13,18 +13,17 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// sessionLife is how long a page that showed a token has access.
+// sessionLife is how long a session lasts.
 const sessionLife = 12 * time.Hour
 
-// session is what a page keeps instead of the token: until when it holds, who it is of, and
-// a signature.
+// session is what a page keeps instead of the token: its expiry, its owner and a signature.
 func (a *access) session(who string, now time.Time) (session string, end time.Time) {
 	end = now.Add(sessionLife)
 	text := strconv.FormatInt(end.Unix(), 10) + "." + base64.RawURLEncoding.EncodeToString([]byte(who))
 	return text + "." + a.sign(text), end
 }
 
-// ofSession says who a session is of; empty where it is none, or is over.
+// ofSession returns the owner of a session; empty if it is invalid or over.
 func (a *access) ofSession(session string, now time.Time) (who string) {
 	last := strings.LastIndexByte(session, '.')
 	if last < 0 || !hmac.Equal([]byte(session[last+1:]), []byte(a.sign(session[:last]))) {
@@ -35,7 +34,7 @@ func (a *access) ofSession(session string, now time.Time) (who string) {
 	if err != nil || !now.Before(time.Unix(unix, 0)) {
 		return ""
 	}
-	text, _ := base64.RawURLEncoding.DecodeString(encoded) // it is signed
+	text, _ := base64.RawURLEncoding.DecodeString(encoded) // the signature is valid
 	return string(text)
 }
 
@@ -45,20 +44,20 @@ func (a *access) sign(text string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// opened is the body of the answer to who opens a session.
+// opened is the body of the answer to a new session.
 type opened struct {
-	Session string `json:"session"` // in place of the token
+	Session string `json:"session"` // replaces the token
 	Who     string `json:"who"`     // as answers are recorded
 	Expires string `json:"expires"` // RFC 3339
 }
 
-// permitted is the body of an answer that says what somebody may do besides answering.
+// permitted is the body of the answer about somebody's rights besides answering.
 type permitted struct {
 	Who string   `json:"who"`
 	May []string `json:"may"` // audit, freeze, reveal
 }
 
-// showSession answers GET /v1/session: the page shows nothing that would be refused.
+// showSession answers GET /v1/session, so that the page shows nothing that would be refused.
 func (c *Console) showSession(w http.ResponseWriter, r *http.Request) {
 	p := permitted{who(r), []string{}}
 	for _, right := range []struct {
@@ -76,13 +75,13 @@ func (c *Console) showSession(w http.ResponseWriter, r *http.Request) {
 	reply(w, p)
 }
 
-// may reports whether somebody has a right: whoever has the token without a name, and people
-// to whom the operator gave it.
+// may reports whether somebody has a right: the holder of the nameless token, and people to whom
+// the operator gave it.
 func (c *Console) may(people []string, who string) bool {
 	return who == Who || slices.ContainsFunc(people, func(name string) bool { return who == named(name) })
 }
 
-// openSession answers POST /v1/session. A session opens no other one, so that it ends.
+// openSession answers POST /v1/session. A session can't open another one, so that it ends.
 func (c *Console) openSession(w http.ResponseWriter, r *http.Request) {
 	token, _ := bearer(r)
 	if c.access.ofSession(token, time.Now()) != "" {
@@ -104,9 +103,9 @@ type proof struct {
 	Proof string `json:"proof"`
 }
 
-// prove answers POST /v1/session/proof: whoever answers right has the key that signed the
-// session. A page asks when its connection was lost, before it shows its session again: some
-// other program, an agent's say, may have taken the port of a router that is down.
+// prove answers POST /v1/session/proof: a right answer proves the key that signed the session. A
+// page asks after it lost its connection, before it shows its session again: another program,
+// such as an agent, may have taken the port of a router that is down.
 func (c *Console) prove(w http.ResponseWriter, r *http.Request) {
 	var asked challenge
 	body, err := readBody(w, r)

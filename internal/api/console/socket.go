@@ -16,12 +16,12 @@ const (
 	maxQueued    = 256              // events, and decisions, that wait for a socket
 	pingEvery    = 20 * time.Second // so that proxies keep an idle socket
 	writeTimeout = 10 * time.Second // for a message; a pong too
-	goodbye      = time.Second      // for what is being sent when the console closes, and the closing handshake
+	goodbye      = time.Second      // for a message in progress and the closing handshake when the console closes
 )
 
-// outbox holds what a socket has yet to send. What is pushed never waits.
+// outbox holds what a socket still has to send. Pushing never blocks.
 type outbox struct {
-	ready chan struct{} // holds one element while there is something
+	ready chan struct{} // holds one element while the outbox is not empty
 
 	mu        sync.Mutex // guards what follows
 	approvals []byte     // the newest list, unless it was sent
@@ -32,7 +32,7 @@ type outbox struct {
 
 func newOutbox() *outbox { return &outbox{ready: make(chan struct{}, 1)} }
 
-// put changes the outbox and says that there is something.
+// put changes the outbox and signals that it is not empty.
 func (o *outbox) put(change func()) {
 	o.mu.Lock()
 	change()
@@ -45,8 +45,8 @@ func (o *outbox) put(change func()) {
 
 func (o *outbox) list(text []byte) { o.put(func() { o.approvals = text }) }
 
-// decision drops the oldest one where there are too many: the list tells, too,
-// that an approval request is closed.
+// decision queues a decision and drops the oldest if there are too many: the list shows closed
+// requests too.
 func (o *outbox) decision(text []byte) {
 	o.put(func() { o.decisions, _ = push(o.decisions, text) })
 }
@@ -67,8 +67,8 @@ func push(queue [][]byte, text []byte) (_ [][]byte, dropped int) {
 	return append(queue, text), dropped
 }
 
-// next takes the message to send next, or nil. A decision comes before the list
-// without its approval request.
+// next returns the next message, or nil. A decision comes before the list without its approval
+// request.
 func (o *outbox) next() (text []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -85,7 +85,7 @@ func (o *outbox) next() (text []byte) {
 	return text
 }
 
-// live answers GET /v1/events: a WebSocket that only ever sends.
+// live answers GET /v1/events: a WebSocket that only sends.
 func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 	done, ok := c.enter()
 	if !ok {
@@ -112,8 +112,7 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve sends until the connection is gone, or until the console closes, which it
-// tells.
+// serve sends until the connection is gone or the console closes, which it announces.
 func (c *Console) serve(gone context.Context, conn *websocket.Conn, out *outbox) (closing bool) {
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
@@ -138,7 +137,7 @@ func (c *Console) serve(gone context.Context, conn *websocket.Conn, out *outbox)
 	}
 }
 
-// within bounds what the other side may delay.
+// within bounds what the peer may delay.
 func (c *Console) within(do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(c.grace, writeTimeout)
 	defer cancel()

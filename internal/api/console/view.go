@@ -8,16 +8,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// view answers GET /v1/approvals/{id}/view: the data of an approval request as a person is
-// shown it, the same as in a terminal.
+// view answers GET /v1/approvals/{id}/view: an approval request's data as people see it, the
+// same as in a terminal.
 func (c *Console) view(w http.ResponseWriter, r *http.Request) {
 	if record, ok := c.approval(w, r); ok {
 		reply(w, approvalview.Of(record))
 	}
 }
 
-// reveal answers POST /v1/approvals/{id}/reveal: the view with what is masked elsewhere,
-// once that is recorded.
+// reveal answers POST /v1/approvals/{id}/reveal: the view without masks, after recording that.
 func (c *Console) reveal(w http.ResponseWriter, r *http.Request) {
 	id, err := approvalID(r)
 	switch {

@@ -6,10 +6,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// maxWhyID bounds the id that is asked about: events name none longer.
+// maxWhyID bounds the id: events have none longer.
 const maxWhyID = 4 << 10
 
-// why answers GET /v1/why: the page of the same name shows it.
+// why answers GET /v1/why, which the page of the same name shows.
 func (c *Console) why(w http.ResponseWriter, r *http.Request) {
 	id := r.URL.Query().Get("id")
 	switch {

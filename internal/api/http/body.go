@@ -12,14 +12,14 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// read reads a body of at most limit bytes. It must be JSON, in a form that a page of
-// another site can't send. The error has code 400, 408, 413 or 415.
+// read reads a body of at most limit bytes. It must be JSON, in a form that a page of another
+// site can't send. The error has code 400, 408, 413 or 415.
 func (c *call) read(limit int) ([]byte, error) {
 	if err := checkType(c.r.Header); err != nil {
 		return nil, err
 	}
 	control := http.NewResponseController(c.w)
-	_ = control.SetReadDeadline(time.Now().Add(c.o.BodyTimeout)) // a recorder of a test has none
+	_ = control.SetReadDeadline(time.Now().Add(c.o.BodyTimeout)) // a test's recorder has no deadline
 	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, int64(limit)))
 	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
 	switch {
@@ -48,7 +48,7 @@ func checkType(h http.Header) error {
 	return wire.Errorf(http.StatusUnsupportedMediaType, "the content type must be application/json, or application/cloudevents+json for an event in structured mode")
 }
 
-// header is the request's, where each of those that mean anything is there once.
+// header returns the request's headers, and refuses repeated ones that matter.
 func (c *call) header() (wire.Header, error) {
 	for name, values := range c.r.Header {
 		if lower := strings.ToLower(name); len(values) > 1 && (strings.HasPrefix(lower, "ce-") || strings.HasPrefix(lower, "hook-") || lower == "content-type") {
@@ -58,7 +58,7 @@ func (c *call) header() (wire.Header, error) {
 	return wire.Header(c.r.Header), nil
 }
 
-// deadline bounds how long the client may take for what is written next.
+// deadline bounds how long the client may take for the next write.
 func deadline(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTimeout)) // a recorder of a test has none
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTimeout)) // a test's recorder has no deadline
 }

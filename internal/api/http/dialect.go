@@ -16,15 +16,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// dialects is below what agents ask in their own words. They go on where the status is no
-// 2xx, so that every answer here has the status 200, and blocks where nobody decided.
+// dialects is the path below which agents ask in their own format. Agents go on if the status is
+// not 2xx, so every answer here has status 200, and blocks if nobody decided.
 const dialects = "/v1/agents/"
 
-// strangers is how many messages are read of agents that have no token, to block them in
-// the words of their event.
+// strangers bounds the concurrent messages of agents without a token that are read, to block
+// them in the format of their event.
 const strangers = 16
 
-// maxAgentTime is the most that an agent may say it waits.
+// maxAgentTime bounds the time that an agent may claim to wait.
 const maxAgentTime = time.Hour
 
 // dialect answers POST /v1/agents/{dialect}.
@@ -62,8 +62,8 @@ func (s *Server) dialect(w http.ResponseWriter, r *http.Request) {
 	c.say(h, h.Answer(r.Context(), document))
 }
 
-// hookOf is the hook of the agent that a request names. Where there is none, the error says
-// so, and the hook blocks in the words of Claude Code.
+// hookOf returns the hook for the agent that a request names. If there is none, it returns an
+// error and the hook blocks in the format of Claude Code.
 func hookOf(r *http.Request) (*agenthook.Hook, error) {
 	name := strings.TrimPrefix(r.URL.Path, dialects)
 	h := &agenthook.Hook{Native: r.URL.Query().Get("event"), Notes: io.Discard}
@@ -77,8 +77,7 @@ func hookOf(r *http.Request) (*agenthook.Hook, error) {
 	return h, err
 }
 
-// ofStranger reads the message of an agent that has no token; nil where that would cost too
-// much.
+// ofStranger reads the message of an agent without a token; nil if too many are being read.
 func (c *call) ofStranger() []byte {
 	select {
 	case c.strangers <- struct{}{}:
@@ -86,7 +85,7 @@ func (c *call) ofStranger() []byte {
 	default:
 		return nil
 	}
-	document, _ := c.read(c.agents.MaxBody()) // then it is blocked whatever the event
+	document, _ := c.read(c.agents.MaxBody()) // without a document it is blocked whatever the event is
 	return document
 }
 
@@ -98,12 +97,12 @@ func (c *call) block(h *agenthook.Hook, document []byte, cause error) {
 	c.say(h, h.Refuse(document, cause))
 }
 
-// say answers in the agent's own words.
+// say answers in the agent's own format.
 func (c *call) say(h *agenthook.Hook, out agenthook.Output) {
 	_ = c.write(http.StatusOK, h.Body(out)) // the agent is gone, if anything
 }
 
-// asker has the events of an agent decided by this router.
+// asker has an agent's events decided by this router.
 type asker struct{ *call }
 
 // Emit runs the hooks of an event.
@@ -115,7 +114,7 @@ func (a asker) Emit(ctx context.Context, source, event string, data []byte) (r c
 	return r, err
 }
 
-// Execute has the router act on what they decide, and waits while a person is asked.
+// Execute also acts on what the hooks decide, and waits while a person is asked.
 func (a asker) Execute(ctx context.Context, source, event string, data []byte) (v verdict.Verdict, err error) {
 	body, err := a.ask(ctx, "execute", source, event, data)
 	for err == nil {
@@ -130,7 +129,7 @@ func (a asker) Execute(ctx context.Context, source, event string, data []byte) (
 	return verdict.Verdict{}, err
 }
 
-// ask has an event decided, in the time that is left, and does not wait for a person.
+// ask has an event decided in the remaining time, without waiting for a person.
 func (a asker) ask(ctx context.Context, verb, source, event string, data []byte) ([]byte, error) {
 	in, err := a.agents.ReadEvent(event, a.sender, wire.Header{
 		"ce-specversion": {"1.0"}, "ce-id": {events.NewID()}, "ce-source": {source}, "ce-type": {event},

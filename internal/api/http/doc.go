@@ -1,22 +1,22 @@
 // Package httpapi is the router's API over HTTP, for programs that can't speak NATS. Its
-// endpoints translate: they decode a request, call package agentapi, and encode the answer,
-// as those of package nats do. They decide nothing.
+// endpoints translate: they decode a request, call package agentapi and encode the answer, like
+// those of package nats. They decide nothing.
 //
-// # Who sends
+// # Authentication
 //
-// Each request carries a token, which proves an agent's identity as an account does over
-// NATS: sessions, budgets, grants, approval requests and limits are that agent's, whatever
-// it speaks. Nothing but what an agent may do is served. Wrong tokens are counted by
-// address, and a right one is never refused for them.
+// Each request carries a token, which proves an agent's identity like an account does over NATS:
+// sessions, budgets, grants, approval requests and limits belong to that agent, whatever
+// transport it uses. Only what an agent may do is served. Wrong tokens are counted by address; a
+// right one is never refused because of them.
 //
 // # Browsers
 //
-// A request that a page sends, or that came in under a foreign name, is refused; there is
-// no answer that a page may read.
+// Requests that a page sends, or that use a foreign host name, are refused. No page may read an
+// answer.
 //
 // # Waiting
 //
-// A chain runs to its end where its client goes away, as it does over NATS. Where a person
-// has to decide, the answer waits for as long as the client asks, or follows as an event of
-// a stream; a client that lost it resumes with the id of the approval request.
+// As over NATS, a chain runs to its end even if its client goes away. If a person must decide,
+// the answer waits as long as the client asks, or follows as an event of a stream. A client that
+// lost it resumes with the id of the approval request.
 package httpapi

@@ -12,7 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// headerSession names the session of an event in plain form, whose data does not.
+// headerSession names the session of an event in plain form whose data does not.
 const headerSession = "Hook-Session-Id"
 
 // event answers POST /v1/VERB/{event}.
@@ -37,7 +37,7 @@ func (c *call) event(verb string) error {
 	return c.await(o)
 }
 
-// readEvent reads the event that a request is about.
+// readEvent reads the event of a request.
 func (c *call) readEvent() (in dispatch.Request, err error) {
 	name := c.r.PathValue("event")
 	if err := events.CheckName(name); err != nil {
@@ -69,15 +69,15 @@ func (c *call) readEvent() (in dispatch.Request, err error) {
 	return in, nil
 }
 
-// outcome is what became of a request.
+// outcome is the answer to a request.
 type outcome struct {
 	header wire.Header
 	body   []byte
-	later  <-chan []byte // nil where body is the answer: it comes when a person has decided
-	sent   func(error)   // call it when body was sent
+	later  <-chan []byte // nil if body is the answer; else it delivers the body once a person has decided
+	sent   func(error)   // call it once body was sent
 }
 
-// decide has a request decided. What waits for a person takes no slot any more.
+// decide has a request decided. While it waits for a person it takes no slot.
 func (c *call) decide(verb string, decide func(context.Context) (*dispatch.Answer, error)) (*outcome, error) {
 	ctx, end, err := c.agents.Begin()
 	if err != nil {
@@ -85,7 +85,7 @@ func (c *call) decide(verb string, decide func(context.Context) (*dispatch.Answe
 	}
 	ended := false
 	defer func() {
-		if !ended { // it failed, or panics
+		if !ended { // it failed or panics
 			end()
 		}
 	}()

@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// guarded refuses what came in under a foreign name, and what a page sent.
+// guarded refuses requests under a foreign host name and requests that a page sent.
 func (s *Server) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -31,13 +31,13 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// fromProgram refuses what a browser sends for a page. The error has code 403 or 421.
+// fromProgram refuses requests that a browser sends for a page. The error has code 403 or 421.
 func (s *Server) fromProgram(r *http.Request) error {
 	if !web.ServedAs(r, s.o.Hosts) {
 		return wire.Errorf(http.StatusMisdirectedRequest,
 			"this API is not served as %q: if that name is yours, start hook-router with --agent-http-hosts %[1]s; else use its address or localhost", web.Clip(r.Host))
 	}
-	for _, name := range [...]string{"Origin", "Sec-Fetch-Site"} { // what only browsers send, and always
+	for _, name := range [...]string{"Origin", "Sec-Fetch-Site"} { // browsers always send one, and only they do
 		if value := r.Header.Get(name); value != "" {
 			return wire.Errorf(wire.Forbidden, "the request comes from a page of a browser (%s %q): this API is for programs", name, web.Clip(value))
 		}
@@ -45,7 +45,7 @@ func (s *Server) fromProgram(r *http.Request) error {
 	return nil
 }
 
-// call is one request of somebody who has a token.
+// call is one authenticated request.
 type call struct {
 	*Server
 	w      http.ResponseWriter
@@ -54,7 +54,7 @@ type call struct {
 	sender string
 }
 
-// authorized has a request handled whose token is right.
+// authorized handles requests with a right token.
 func (s *Server) authorized(endpoint string, handle func(*call) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := s.serve(w, r, handle)
@@ -83,7 +83,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, handle func(*call
 	return handle(c)
 }
 
-// authorize finds out who sends. The error has code 401, or 429 after too many.
+// authorize identifies the sender. The error has code 401, or 429 after too many.
 func (c *call) authorize() error {
 	scheme, token, ok := strings.Cut(c.r.Header.Get("Authorization"), " ")
 	if !ok || !strings.EqualFold(scheme, "Bearer") || len(c.r.Header.Values("Authorization")) > 1 {
@@ -103,7 +103,7 @@ func (c *call) authorize() error {
 
 var errToken = errors.New("the token is wrong, or it has ended: hookctl auth list says which agents have one, hookctl auth rotate makes a new one")
 
-// valid finds out whose the token is now: it may have ended while a person was asked.
+// valid checks the token again: it may have ended while a person was asked.
 func (c *call) valid() error {
 	label, ok := c.o.Identities.Bearer(c.token)
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// preferred is the header of a request, with how long to wait where only Prefer says so.
+// preferred is the request header with the wait, if only Prefer sets it.
 func (c *call) preferred(header wire.Header) wire.Header {
 	seconds, ok := preferredWait(c.r.Header)
 	if !ok || wire.Get(header, wire.HeaderWait) != "" {
@@ -27,8 +27,8 @@ func (c *call) preferred(header wire.Header) wire.Header {
 	return header
 }
 
-// preferredWait reads "wait" of RFC 7240, in seconds. What can't be read is passed over, as
-// it says.
+// preferredWait reads "wait" of RFC 7240, in seconds. As the RFC says, it ignores what it can't
+// parse.
 func preferredWait(h http.Header) (seconds int, ok bool) {
 	for part := range strings.SplitSeq(strings.Join(h.Values("Prefer"), ","), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
@@ -68,7 +68,7 @@ func (c *call) resumed(id string, in dispatch.Request) (*outcome, error) {
 	return c.decide("execute", func(ctx context.Context) (*dispatch.Answer, error) { return c.agents.Resume(ctx, id, in) })
 }
 
-// await answers when a person has decided, or the wait is over.
+// await answers when a person has decided or the wait is over.
 func (c *call) await(o *outcome) error {
 	if o.later == nil {
 		return c.finish(o)
@@ -91,7 +91,7 @@ func (c *call) await(o *outcome) error {
 	return nil
 }
 
-// pendingID is the approval request that a verdict waits for; empty where it is decided.
+// pendingID is the approval request that a verdict waits for; empty if it is decided.
 func pendingID(body []byte) string {
 	v, err := verdict.Parse(body)
 	if err != nil || v.Action != verdict.Pending || v.Approval == nil {
@@ -109,11 +109,11 @@ func (c *call) wantsStream() bool {
 	return false
 }
 
-// stream answers with events: "pending" where a person is asked, then "verdict"; or "error",
+// stream answers with events: "pending" while a person is asked, then "verdict"; or "error",
 // after which the client may resume.
 func (c *call) stream(o *outcome) error {
 	if o.later != nil {
-		o.body = <-o.later // at once: it was not to wait
+		o.body = <-o.later // at once: it must not wait
 	}
 	maps.Copy(c.w.Header(), o.header)
 	c.w.Header().Set("Content-Type", "text/event-stream")
@@ -141,11 +141,11 @@ func (c *call) stream(o *outcome) error {
 	return nil
 }
 
-// decided waits for a decision; nil means that there is none yet, or that ctx ended. It
-// calls alive from time to time, and ends where that fails.
+// decided waits for a decision; nil means that there is none yet or that ctx ended. It calls
+// alive from time to time, and ends if that fails.
 func (c *call) decided(ctx context.Context, id string, wait time.Duration, alive func() error) ([]byte, error) {
 	began := time.Now()
-	o, err := c.resumed(id, dispatch.Request{Emitter: c.sender, Wait: wait}) //nolint:contextcheck // a chain does not end with its client
+	o, err := c.resumed(id, dispatch.Request{Emitter: c.sender, Wait: wait}) //nolint:contextcheck // a chain outlives its client
 	if err != nil {
 		return nil, err
 	}
@@ -169,13 +169,13 @@ func (c *call) decided(ctx context.Context, id string, wait time.Duration, alive
 		return nil, wire.Errorf(http.StatusUnauthorized, "%v", errToken)
 	case pendingID(o.body) == "":
 		return o.body, nil
-	case time.Since(began) < wait/2: // it stops, or too many wait
+	case time.Since(began) < wait/2: // the router stops, or too many requests wait
 		return nil, wire.Errorf(wire.Unavailable, "this router does not wait any longer: go on with GET /v1/pending/%s", id)
 	}
 	return nil, nil
 }
 
-// lineEnds are those that a stream knows. All of them become that of its own lines.
+// lineEnds are the line ends of a stream. push replaces them by its own.
 var lineEnds = strings.NewReplacer("\r\n", "\ndata: ", "\r", "\ndata: ", "\n", "\ndata: ")
 
 // push sends an event of the stream.
@@ -191,7 +191,7 @@ func (c *call) flush(text []byte) error {
 	return http.NewResponseController(c.w).Flush()
 }
 
-// failure is an error as the body of a refusal has it.
+// failure encodes an error like the body of a refusal.
 func failure(e *wire.Error) []byte {
 	w := events.NewObjectWriter(nil)
 	w.String("error", e.Text)

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	maxOpen        = 512              // requests of one agent that are open, those that wait for a person included
+	maxOpen        = 512              // open requests of one agent, including those that wait for a person
 	maxHeader      = 32 << 10         // bytes
 	headerTimeout  = 5 * time.Second  // for a request's header
 	answerTimeout  = 10 * time.Second // for a client to take an answer, or an event of a stream
@@ -21,10 +21,9 @@ const (
 	keepAliveEvery = 15 * time.Second // a comment in a stream, so that proxies keep it
 )
 
-// Identities knows whose tokens there are. [identity.File] does.
+// Identities knows the agents' tokens. [identity.File] implements it.
 type Identities interface {
-	// Bearer is the label of the agent that has a token at this moment, such as
-	// "agent/coder".
+	// Bearer returns the label of the agent with a token, such as "agent/coder".
 	Bearer(token string) (label string, ok bool)
 }
 
@@ -32,8 +31,8 @@ type Identities interface {
 type Options struct {
 	Agents     *agentapi.API
 	Identities Identities
-	// Hosts are values of the Host header that are allowed besides loopback names and the
-	// address that the connection came in on: a name for any port, or a name with one.
+	// Hosts are Host headers that are allowed besides loopback names and the address of the
+	// connection: a name for any port, or a name with one.
 	Hosts []string
 	// BodyTimeout is how long a client may take to send a body; 0 means ten seconds.
 	BodyTimeout time.Duration
@@ -48,7 +47,7 @@ type Server struct {
 	log    *slog.Logger
 	wrong  web.Throttle
 
-	strangers chan struct{} // one element for each message of a stranger that is read
+	strangers chan struct{} // a semaphore of strangers' messages
 	mu        sync.Mutex    // guards open
 	open      map[string]int
 }
@@ -59,7 +58,7 @@ func New(o Options) *Server {
 	return &Server{o: o, agents: o.Agents, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), open: map[string]int{}, strangers: make(chan struct{}, strangers)}
 }
 
-// HTTP is a server that bounds what a client may send, and how long it may take.
+// HTTP returns a server that bounds what a client may send and how long it may take.
 func (s *Server) HTTP() *http.Server {
 	return &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
@@ -84,7 +83,7 @@ func (s *Server) Handler() http.Handler {
 	return s.guarded(mux)
 }
 
-// take counts a request of a sender that is open.
+// take counts an open request of a sender.
 func (s *Server) take(sender string) (leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// pending lists the open approval requests, as many as fit a message.
+// pending lists the open approval requests, as many as fit into a message.
 func (s *Server) pending(ctx context.Context, req *natsx.Request) error {
 	var filter approval.Filter
 	if err := readBody(req, &filter); err != nil {
@@ -36,7 +36,7 @@ func (s *Server) pending(ctx context.Context, req *natsx.Request) error {
 	return req.Reply(wire.Header{wire.HeaderTotal: {strconv.Itoa(total)}}, append(body, ']'))
 }
 
-// showApproval answers with all that is known of a request.
+// showApproval answers with an approval request in full.
 func (s *Server) showApproval(ctx context.Context, req *natsx.Request) error {
 	record, err := s.opts.Approvals.Get(ctx, s.conn.Tail("approval", req.Subject))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// readDisabling reads which hook to disable or to enable.
+// readDisabling reads which hook to disable or enable.
 func readDisabling(req *natsx.Request) (id, reason string, err error) {
 	var body struct {
 		ID     string `json:"id"`
@@ -33,8 +33,8 @@ type disabled struct {
 	Registered bool `json:"registered"`
 }
 
-// disable takes a hook out of every chain. A pinned guard stays: it is for whoever may unpin
-// it.
+// disable takes a hook out of every chain. It refuses a pinned guard, which must be unpinned
+// first.
 func (s *Server) disable(ctx context.Context, req *natsx.Request) error {
 	id, reason, err := readDisabling(req)
 	if err != nil {

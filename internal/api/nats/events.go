@@ -42,11 +42,11 @@ func (s *Server) serve(ctx context.Context, verb string, req *natsx.Request) err
 	return err
 }
 
-// replyLater answers when a person has decided. What waits holds neither the request's
-// data nor its headers.
+// replyLater answers when a person has decided. A waiting request keeps neither its data nor its
+// headers alive.
 func (s *Server) replyLater(req *natsx.Request, answer *dispatch.Answer) {
 	header, later := s.agents.Header("execute", answer), req.WithoutData()
-	eventID, chainID := answer.EventID, answer.ChainID // not the answer, which holds the event
+	eventID, chainID := answer.EventID, answer.ChainID // do not retain the answer, which holds the event
 	answer.Await(func(body []byte) {
 		if err := later.Reply(header, body); err != nil {
 			s.log.Warn("reply to waiting agent failed", "event_id", eventID, "chain_id", chainID, "error", err)
@@ -105,8 +105,8 @@ func (s *Server) decode(verb string, req *natsx.Request) (dispatch.Request, erro
 	return s.agents.ReadEvent(name, sender, req.Header, req.Data)
 }
 
-// sender is who sent a request as far as the connection proves, or "". Where there are
-// identities, the error says that the connection proves none of them.
+// sender is the proven sender of a request, or "". With identities, it is an error that the
+// connection proves none of them.
 func (s *Server) sender(req *natsx.Request) (string, error) {
 	sender := req.Sender()
 	switch {

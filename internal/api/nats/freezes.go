@@ -8,8 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// freezeTimeout bounds a freeze and a thaw: longer than a lease, which a replica that died
-// may make them wait for.
+// freezeTimeout bounds a freeze and a thaw. It is longer than a lease, which a dead replica may
+// make them wait for.
 const freezeTimeout = registerTimeout
 
 // readOrder reads what to freeze or to thaw.

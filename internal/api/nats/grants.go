@@ -12,8 +12,7 @@ import (
 // maxListed bounds the grants in one answer.
 const maxListed = 500
 
-// showGrants answers with what is granted beyond sessions, to an agent or to all, the
-// newest first.
+// showGrants answers with the grants beyond sessions, of an agent or of all, newest first.
 func (s *Server) showGrants(ctx context.Context, req *natsx.Request, agent string) error {
 	list, err := s.opts.Sessions.Scoped(ctx, agent)
 	if err != nil {

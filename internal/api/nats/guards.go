@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// guards lists the pinned guards, by the file of this replica and by order.
+// guards lists the guards pinned in this replica's file and by order.
 func (s *Server) guards(_ context.Context, req *natsx.Request) error {
 	list, err := s.opts.Guards.List(s.opts.Registry.Registered)
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *Server) guards(_ context.Context, req *natsx.Request) error {
 	return replyJSON(req, list)
 }
 
-// pin puts an order into force that a guard must be in force.
+// pin pins a guard.
 func (s *Server) pin(ctx context.Context, req *natsx.Request) error {
 	var guard pinned.Guard
 	if err := readBody(req, &guard); err != nil {
@@ -55,7 +55,7 @@ func (s *Server) pin(ctx context.Context, req *natsx.Request) error {
 // unpinned is the reply to an unpin.
 type unpinned struct {
 	Unpinned bool `json:"unpinned"`
-	InFile   bool `json:"in_file"` // the file of --guards names the guard, and so it stays pinned
+	InFile   bool `json:"in_file"` // the guard is also in the file of --guards, and so stays pinned
 }
 
 // unpin lifts the order about a guard.

@@ -15,7 +15,7 @@ import (
 // policyTimeout bounds a read or a write of the store.
 const policyTimeout = 5 * time.Second
 
-// pushPolicy stores a signed policy. Its signature is for the workers to check.
+// pushPolicy stores a signed policy. Workers check its signature, not the router.
 func (s *Server) pushPolicy(ctx context.Context, req *natsx.Request) error {
 	said, err := bundle.Claimed(req.Data)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Server) pushPolicy(ctx context.Context, req *natsx.Request) error {
 	return req.Reply(revised(now), nil)
 }
 
-// recordPush records a policy before it is stored in the place of the one at a revision.
+// recordPush records a policy before it replaces the one at a revision.
 func (s *Server) recordPush(ctx context.Context, said bundle.Statement, at uint64, by string) error {
 	old, err := s.opts.Policies.Get(ctx, said.Name, said.Use, 0)
 	if err != nil {
@@ -62,8 +62,8 @@ func (s *Server) recordPush(ctx context.Context, said bundle.Statement, at uint6
 	return s.opts.Record(ctx, audit.Record{Time: time.Now(), Kind: audit.PolicyKind, Action: action, Detail: pushed})
 }
 
-// getPolicy answers a stored policy, without a body where there is none, or the one that
-// the request names is still the newest.
+// getPolicy answers with a stored policy, without a body if there is none or the requested
+// revision is still the newest.
 func (s *Server) getPolicy(ctx context.Context, req *natsx.Request) error {
 	var body struct {
 		Name   string     `json:"name"`

@@ -19,8 +19,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// registerTimeout bounds a registration: longer than a lease, which a replica that died
-// may make it wait for.
+// registerTimeout bounds a registration. It is longer than a lease, which a dead replica may
+// make it wait for.
 const registerTimeout = 10 * time.Second
 
 // registered is the reply to a registration.
@@ -32,7 +32,7 @@ type registered struct {
 	TTLMS       int64    `json:"ttl_ms"`
 	Protocol    int      `json:"protocol"`
 	Ignored     []string `json:"ignored,omitempty"`
-	// InForce is what calls go by instead of what was sent; nil where they are the same.
+	// InForce is the registration that calls use, if it differs from the sent one; else nil.
 	InForce *chain.Registration `json:"in_force,omitempty"`
 }
 
@@ -70,8 +70,8 @@ func (s *Server) register(ctx context.Context, req *natsx.Request) error {
 	})
 }
 
-// changer is who changes a registration, or "": the workers of the routers' account prove
-// no more than that they may.
+// changer is the proven sender of a change, or "": workers in the routers' account prove only
+// that they may connect.
 func (s *Server) changer(req *natsx.Request) string {
 	sender, err := s.sender(req)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Server) changer(req *natsx.Request) string {
 	return sender
 }
 
-// acceptRegistry has the routers serve though registrations are lost.
+// acceptRegistry lets the routers serve although registrations are lost.
 func (s *Server) acceptRegistry(ctx context.Context, req *natsx.Request) error {
 	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
 	defer cancel()
@@ -132,8 +132,8 @@ func (s *Server) unregister(ctx context.Context, req *natsx.Request) error {
 	return replyJSON(req, unregistered{ignored})
 }
 
-// handlers lists hooks by the pattern they registered: the tokens behind the verb name
-// one, "tool.*" being "tool:*".
+// handlers lists hooks by the pattern they registered. The tokens behind the verb name it:
+// "tool.*" is "tool:*".
 func (s *Server) handlers(_ context.Context, req *natsx.Request) error {
 	pattern := strings.ReplaceAll(s.conn.Tail("handlers", req.Subject), ".", ":")
 	if pattern != "" {

@@ -39,26 +39,25 @@ type Options struct {
 	Metadata map[string]string
 	// Limits are those of injections, as session show reports them.
 	Limits verdict.Limits
-	// Accounts takes what the NATS server says of a request from another account as who
-	// sent it.
+	// Accounts trusts the NATS server's word on who sent a request from another account.
 	Accounts bool
-	// Identities tells who sends, and what workers may do; nil for nobody and everything.
+	// Identities knows who sends and what workers may do; nil for nobody and everything.
 	Identities *identity.File
-	// ServerKey proves to clients that this is the router of their credentials; nil where
-	// none name one.
+	// ServerKey proves to clients that this is the router of their credentials; nil if none name
+	// one.
 	ServerKey nkeys.KeyPair
 	// Guards are the hooks that an operator pinned.
 	Guards *pinned.All
 	// Policies are the signed policies of workers.
 	Policies *store.Store
-	// Record takes a record into the audit log, and returns when it is stored.
+	// Record writes a record to the audit log and returns when it is stored.
 	Record func(context.Context, audit.Record) error
-	// Refused counts a request that got an error; nil counts nothing.
+	// Refused is called for each request that got an error; nil for none.
 	Refused func(endpoint string, code int)
 	Log     *slog.Logger
 }
 
-// Server answers on the subjects of the wire protocol. Run it.
+// Server answers on the subjects of the wire protocol. [Server.Run] runs it.
 type Server struct {
 	opts     Options
 	conn     *natsx.Conn
@@ -67,14 +66,13 @@ type Server struct {
 	service  *natsx.Service
 	log      *slog.Logger
 
-	leave []func() // stops answering agents; nil while it does not. Of Run alone.
+	leave []func() // leaves the queue groups of agents; nil outside of them. Used by Run only.
 }
 
-// maxOperators is how many requests of workers and operators may be under way; the next
-// one waits.
+// maxOperators bounds the requests of workers and operators in flight. Further ones wait.
 const maxOperators = 256
 
-// Start starts to answer on every subject. Run keeps it going.
+// Start subscribes to every subject. Run keeps the server going.
 func Start(o Options) (*Server, error) {
 	s := &Server{opts: o, conn: o.Conn, agents: o.Agents, dispatch: o.Dispatcher, log: o.Log}
 	var err error
@@ -92,10 +90,10 @@ func Start(o Options) (*Server, error) {
 	return s, nil
 }
 
-// InFlight is how many requests of agents are under way, and how many may be.
+// InFlight returns the number of agents' requests in flight, and its limit.
 func (s *Server) InFlight() (n, limit int) { return len(s.agents.InFlight), cap(s.agents.InFlight) }
 
-// operatorEndpoints are for workers, people and operators.
+// operatorEndpoints are the endpoints for workers, people and operators.
 func (s *Server) operatorEndpoints() []natsx.Endpoint {
 	of := s.conn.Of
 	list := []natsx.Endpoint{
@@ -135,7 +133,7 @@ func (s *Server) operatorEndpoints() []natsx.Endpoint {
 	return list
 }
 
-// agentEndpoints are for agents.
+// agentEndpoints are the endpoints for agents.
 func (s *Server) agentEndpoints() []natsx.Endpoint {
 	of := s.conn.Of
 	return []natsx.Endpoint{
@@ -146,7 +144,7 @@ func (s *Server) agentEndpoints() []natsx.Endpoint {
 	}
 }
 
-// shared is an endpoint that one replica of the queue group answers on.
+// shared is an endpoint on which one replica of the queue group answers.
 func (s *Server) shared(e natsx.Endpoint) natsx.Endpoint {
 	e.Queue = s.conn.QueueGroup()
 	if s.opts.Refused != nil {
@@ -155,7 +153,7 @@ func (s *Server) shared(e natsx.Endpoint) natsx.Endpoint {
 	return e
 }
 
-// join joins the queue groups in which replicas answer agents.
+// join joins the queue groups for agents.
 func (s *Server) join() error {
 	for _, e := range s.agentEndpoints() {
 		remove, err := s.service.Add(s.shared(e))
@@ -202,12 +200,10 @@ func (s *Server) Run(ctx context.Context) {
 	}
 }
 
-// Stop takes no more requests and waits, for as long as ctx lasts, until those that
-// were taken are answered.
+// Stop takes no more requests and waits until those in flight are answered, or ctx ends.
 func (s *Server) Stop(ctx context.Context) error { return s.service.Stop(ctx) }
 
-// prove signs the challenge of a client, which asks before it trusts what answers at the
-// router's address.
+// prove signs the challenge of a client that checks whether the router is genuine.
 func (s *Server) prove(_ context.Context, req *natsx.Request) error {
 	signature, err := natsx.Prove(s.opts.ServerKey, req.Data)
 	if err != nil {

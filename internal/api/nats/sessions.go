@@ -49,8 +49,8 @@ func (s *Server) closeSession(ctx context.Context, req *natsx.Request) error {
 	}{agent})
 }
 
-// owner is whose session somebody means by the name of an agent, whole or by its last part
-// as in an order to freeze; by an empty one, whose the session can only be.
+// owner returns whose session is meant. name is the agent's name, in full or its last part as in
+// an order to freeze; an empty one means the only owner.
 func (s *Server) owner(ctx context.Context, name, id string) (string, error) {
 	list, err := s.opts.Sessions.Find(ctx, "", id)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Server) owner(ctx context.Context, name, id string) (string, error) {
 		return list[0].Sender, nil
 	case len(list) > 1:
 		return "", wire.Errorf(wire.Conflict, "%d agents use a session %q: name one of them, %s", len(list), id, senders(list))
-	case strings.Contains(name, " "): // whole, as records have it
+	case strings.Contains(name, " "): // a full name, as in records
 		return name, nil
 	}
 	return "", wire.Errorf(wire.NotFound, "nothing is remembered of a session %q of an agent %q: name the agent as records do, such as \"nats agent/coder\"", id, name)
@@ -119,7 +119,7 @@ func (s *Server) revoke(ctx context.Context, req *natsx.Request) error {
 	return replyJSON(req, reply)
 }
 
-// senders are whose sessions they are.
+// senders lists the owners of sessions.
 func senders(list []session.State) string {
 	names := make([]string, len(list))
 	for i, state := range list {

@@ -1,3 +1,3 @@
-// Package web is what the router's HTTP servers have in common: the names that they are
-// served as, tokens that are wrong, and the form of a refusal.
+// Package web is what the router's HTTP servers share: the host names they serve, the throttling
+// of wrong tokens, and the form of refusals and health probes.
 package web

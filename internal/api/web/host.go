@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// ServedAs says whether the Host header is a loopback name, the address that the connection
-// came in on, or one of hosts: a name for any port, or a name with one. Any other may be a
-// foreign name that was made to lead here.
+// ServedAs reports whether the Host header is a loopback name, the address of the connection, or
+// one of hosts: a name for any port, or a name with one. Other names may come from DNS
+// rebinding.
 func ServedAs(r *http.Request, hosts []string) bool {
 	name, _, err := net.SplitHostPort(r.Host)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// failure is the body of an answer that refuses.
+// failure is the body of a refusal.
 type failure struct {
 	Error string `json:"error"`
 	Code  int    `json:"code"`
 }
 
-// Refuse answers with the code and the sentence of a refusal. Other errors are logged as
-// those of a path, and not sent to the client. It returns the code.
+// Refuse answers with the code and text of a refusal. Other errors are logged with the path and
+// not sent to the client. It returns the code.
 func Refuse(w http.ResponseWriter, log *slog.Logger, path string, err error) (code int) {
 	refusal, ok := errors.AsType[*wire.Error](err)
 	if !ok || refusal.Code < 400 || refusal.Code > 599 {
@@ -42,7 +42,7 @@ func Write(w http.ResponseWriter, code int, text []byte) {
 	_, _ = w.Write(append(text, '\n')) // the client is gone, if anything
 }
 
-// Clip keeps what a client sent short.
+// Clip cuts what a client sent.
 func Clip(s string) string {
 	if len(s) > 80 {
 		return s[:80] + "..."

@@ -9,20 +9,20 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// WrongWindow is how long wrong tokens are counted, from the first of them.
+// WrongWindow is how long wrong tokens are counted, from the first one.
 const WrongWindow = time.Minute
 
 const (
 	maxWrong     = 10          // wrong tokens of an address in WrongWindow
-	maxAddresses = 1024        // that are remembered; the rest count as one
-	sweepEvery   = time.Second // when there is no room
+	maxAddresses = 1024        // tracked addresses; the rest count as one
+	sweepEvery   = time.Second // how often to look for room
 )
 
 // Throttle counts wrong tokens by address. The zero Throttle is ready to use.
 type Throttle struct {
 	mu    sync.Mutex
-	wrong map[netip.Prefix]window // the zero prefix stands for addresses beyond the limit
-	swept time.Time               // when windows that are over were last looked for
+	wrong map[netip.Prefix]window // the zero prefix counts addresses beyond the limit
+	swept time.Time               // when ended windows were last removed
 }
 
 type window struct {
@@ -30,8 +30,7 @@ type window struct {
 	count int
 }
 
-// Wrong counts a wrong token, and returns the error for it: 401 with a hint, or 429 where
-// there were too many.
+// Wrong counts a wrong token and returns its error: 401 with a hint, or 429 after too many.
 func (t *Throttle) Wrong(remote, hint string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -72,8 +71,7 @@ func (t *Throttle) room(from netip.Prefix, now time.Time) netip.Prefix {
 	return netip.Prefix{}
 }
 
-// network is what one sender can be thought to own: an IPv4 address, or a /64 of
-// IPv6.
+// network is the range that one sender may own: an IPv4 address, or an IPv6 /64.
 func network(remote string) netip.Prefix {
 	at, _ := netip.ParseAddrPort(remote)
 	addr, bits := at.Addr().Unmap().WithZone(""), 64
