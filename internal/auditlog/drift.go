@@ -7,14 +7,13 @@ import (
 	"time"
 )
 
-// How often the settings of the streams are checked: while they are right, and while they
-// are not.
+// How often the streams' settings are checked, while they are right and while they are wrong.
 const (
 	driftInterval = time.Minute
 	driftRetry    = 5 * time.Second
 )
 
-// watchDrift checks the settings until ctx ends, and whenever a segment begins.
+// watchDrift checks the settings at intervals and whenever a segment begins, until ctx ends.
 func (l *Log) watchDrift(ctx context.Context) {
 	for {
 		pause := driftInterval
@@ -35,8 +34,8 @@ func (l *Log) watchDrift(ctx context.Context) {
 	}
 }
 
-// checkDrift compares the streams' settings with what they must be. A difference makes
-// this replica not ready, and is recorded.
+// checkDrift compares the streams' settings with the required ones. A difference makes this
+// replica not ready, and is recorded.
 func (l *Log) checkDrift(ctx context.Context) error {
 	stream, found, err := l.store.Drift(ctx)
 	if err != nil {

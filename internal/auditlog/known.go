@@ -9,9 +9,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// KnownHook is a durable hook whose registration the log has recorded, and a guard that was
-// pinned before; empty for none. It reads the log from its beginning to the first such
-// hook.
+// KnownHook returns a durable hook that the log has recorded, and a guard that was pinned before
+// it; empty for none. It reads the log from its beginning to the first such hook.
 func (l *Log) KnownHook(ctx context.Context) (hook, guard string, err error) {
 	if l.mode == recorder.Off {
 		return "", "", nil
@@ -19,7 +18,7 @@ func (l *Log) KnownHook(ctx context.Context) (hook, guard string, err error) {
 	err = l.store.Records(ctx, func(body []byte) (more bool) {
 		lines, err := audit.Lines(body)
 		if err != nil {
-			return true // verification tells of it
+			return true // verification reports it
 		}
 		for _, line := range lines {
 			var record struct {

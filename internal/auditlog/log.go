@@ -19,31 +19,31 @@ import (
 
 // Options configure the log. The zero value of each field is its default.
 type Options struct {
-	// Replica names the writer of the records: a word, new with every start.
+	// Replica names the writer of the records. It must be a word, new at every start.
 	Replica string
-	// Replicas of the streams and the bucket, where they have to be made; 0 picks.
+	// Replicas of new streams and the bucket; 0 picks.
 	Replicas int
-	// Mode says who waits for records; empty means [recorder.Strict].
+	// Mode says what waits for records; empty means [recorder.Strict].
 	Mode recorder.Mode
-	// Timeout is how long a record is waited for; 0 means 500 ms.
+	// Timeout bounds the wait for a record; 0 means 500 ms.
 	Timeout time.Duration
-	// Data says what of an event's data records hold; empty means the data with its
-	// secrets masked, by Mask; nil masks the usual forms.
+	// Data selects what records hold of an event's data; empty means the data with its secrets
+	// masked by Mask, which defaults to the usual rules.
 	Data recorder.Data
 	Mask recorder.Masker
-	// Key signs the log; nil leaves it without checkpoints.
+	// Key signs the log; nil means no checkpoints.
 	Key *signer.Key
-	// Upgraded reports whether every replica of the router knows [audit.Latest]; a new
-	// segment is signed in an older format while it does not. Nil means never.
+	// Upgraded reports whether every replica of the router knows [audit.Latest]. Until then new
+	// segments get an older format. Nil means never.
 	Upgraded func() bool
-	// Wrote is called with the number of records of each message that the log has taken.
-	// It must not wait. Nil for nobody.
+	// Wrote is called with the number of records in each acknowledged message. It must not
+	// block. Nil for none.
 	Wrote func(records int)
 	// Log; nil discards it.
 	Log *slog.Logger
 }
 
-// Log is the audit log of one replica. Run it. It is safe for concurrent use.
+// Log is the audit log of one replica. It is safe for concurrent use. [Log.Run] runs it.
 type Log struct {
 	prefix  string
 	mode    recorder.Mode
@@ -51,13 +51,13 @@ type Log struct {
 	store   *store.Log
 	writer  *recorder.Writer
 	view    recorder.View
-	signer  *signer.Signer         // nil without a key, or where nothing is recorded
-	index   *index.Indexer         // nil where nothing is recorded
-	drift   atomic.Pointer[string] // why the log is not append-only; nil where it is
+	signer  *signer.Signer         // nil without a key, or if nothing is recorded
+	index   *index.Indexer         // nil if nothing is recorded
+	drift   atomic.Pointer[string] // why the log is not append-only; nil if it is
 	waiting atomic.Int64           // calls of Record
 }
 
-// Open opens the log, and makes what is missing.
+// Open opens the log and creates missing streams.
 func Open(ctx context.Context, conn *natsx.Conn, o Options) (*Log, error) {
 	o.Mode = cmp.Or(o.Mode, recorder.Strict)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
@@ -73,7 +73,7 @@ func Open(ctx context.Context, conn *natsx.Conn, o Options) (*Log, error) {
 		}
 		l.view.Salts = recorder.NewSalts(bucket, o.Log)
 		l.index = index.NewIndexer(conn, stored, o.Replica, o.Replicas, o.Log)
-		if err := l.index.Open(ctx); err != nil { // the log is complete without
+		if err := l.index.Open(ctx); err != nil { // the log is complete without an index
 			o.Log.Warn("audit index not opened; hookctl why reads the whole log", "error", err)
 		}
 	}
@@ -90,8 +90,8 @@ func Open(ctx context.Context, conn *natsx.Conn, o Options) (*Log, error) {
 	return l, nil
 }
 
-// Run writes, signs and watches until ctx ends. Records that wait then are written, and
-// signed, before it returns.
+// Run writes, signs and watches until ctx ends. Before it returns, it writes and signs the
+// waiting records.
 func (l *Log) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -110,7 +110,7 @@ func (l *Log) Run(ctx context.Context) {
 	l.writer.Run(ctx)
 }
 
-// Ready reports why the log does not allow to serve, or nil.
+// Ready reports why the log can't serve, or nil.
 func (l *Log) Ready() error {
 	if found := l.drift.Load(); found != nil {
 		return errors.New(*found)
@@ -127,32 +127,31 @@ func (l *Log) Enabled() bool { return l.mode != recorder.Off }
 // Mode says who waits for records.
 func (l *Log) Mode() recorder.Mode { return l.mode }
 
-// Record writes lines, each a record without a writer as [audit.Record.Append] makes it,
-// and waits for the log where the mode says so. The lines may be used again when it
-// returns. The error is [recorder.ErrUnavailable]: then nothing may be answered.
+// Record writes lines, each a record without a writer as [audit.Record.Append] makes it, and
+// waits for the log if the mode requires it. The caller may reuse lines after it returns. If the
+// error is [recorder.ErrUnavailable], nothing may be answered.
 func (l *Log) Record(ctx context.Context, lines []byte) error {
 	l.waiting.Add(1)
 	defer l.waiting.Add(-1)
 	return l.writer.Record(ctx, lines)
 }
 
-// Note writes lines that nobody waits for.
+// Note writes lines without waiting.
 func (l *Log) Note(lines []byte) { l.writer.Note(lines) }
 
-// Waiting is how many calls of [Log.Record] are under way.
+// Waiting is the number of [Log.Record] calls in flight.
 func (l *Log) Waiting() int64 { return l.waiting.Load() }
 
-// Lag is how long the oldest record has waited that the log has not taken; 0 where none
-// waits.
+// Lag is the age of the oldest unacknowledged record; 0 for none.
 func (l *Log) Lag() time.Duration { return l.writer.Lag() }
 
-// View is how data and texts stand in records.
+// View renders data and texts for records.
 func (l *Log) View() recorder.View { return l.view }
 
-// Store is the log's place in NATS: approvals keep their decisions there.
+// Store is the log's storage in NATS, where approvals keep their decisions.
 func (l *Log) Store() *store.Log { return l.store }
 
-// note records what happened to the log itself.
+// note records an event of the log itself.
 func (l *Log) note(action, reason string) {
 	l.writer.Note(audit.Record{Time: time.Now(), Kind: audit.LogKind, Action: action, Detail: audit.Note{Reason: reason}}.Append(nil))
 }

@@ -1,18 +1,18 @@
-// Package index finds the messages of the audit log that say something about an id: an
-// event's, a chain's, an approval request's or a session's.
+// Package index finds the audit log's messages about an id: of an event, a chain, an approval
+// request or a session.
 //
-// The index is a bucket beside the log. One router at a time, whoever holds its lease,
-// reads the log behind the writers, on no event's path, and writes a block for each 2,048
-// messages. A block is 32 keys, by hash: a look-up reads one of them per block, and then
-// the messages that no block covers yet.
+// The index is a bucket beside the log. The router that holds its lease reads the log behind the
+// writers, off every event's path, and writes a block for each 2,048 messages. A block is 32
+// keys, by hash: a look-up reads one of them per block, and then the messages that no block
+// covers yet.
 //
-// It needs no trust and no backup. What it says is checked against the records, so a hash
-// that two ids share costs a read and finds nothing false; what it lacks, a reader of the
-// whole log finds. An operator may empty the bucket: it is built again.
+// The index needs no trust and no backup. Its entries are checked against the records, so a hash
+// collision costs a read and gives no false result. A reader of the whole log finds what the
+// index lacks. An operator may empty the bucket: it is rebuilt.
 //
 // # Keys
 //
-// <segment>.<partition>.<from>-<to> holds entries of a block, head.<segment> the last
-// message that blocks cover, owner.lease who writes. Blocks are written before the head
-// that covers them: a router that dies between leaves keys that say nothing false.
+// <segment>.<partition>.<from>-<to> holds entries of a block, head.<segment> the last message
+// that blocks cover, owner.lease the current writer. Blocks are written before the head that
+// covers them: a router that dies in between leaves keys that are still correct.
 package index

@@ -7,31 +7,30 @@ import (
 	"slices"
 )
 
-// Denied is an id that every message has which holds a denial.
+// Denied is an id that every message with a denial has.
 const Denied = "\x00denied"
 
-// partitions is how many keys a block has.
+// partitions is the number of keys of a block.
 const partitions = 32
 
-// hashOf is where an id belongs, and what stands there for it. It is a cryptographic one,
-// since agents choose ids.
+// hashOf returns the partition and the hash of an id. The hash is cryptographic, since agents
+// choose ids.
 func hashOf(id string) (partition int, hash uint32) {
 	sum := sha256.Sum256([]byte(id))
 	return int(sum[0] % partitions), binary.BigEndian.Uint32(sum[1:])
 }
 
-// entrySize is that of an entry: hash, and the message's place behind the first one of
-// its block, 32 bits each.
+// entrySize is the size of an entry: a hash and the message's offset in its block, 32 bits each.
 const entrySize = 8
 
-// block is what is known of some messages that follow each other.
+// block indexes a run of messages.
 type block struct {
-	from, to uint64 // sequences; to is 0 where there are none
+	from, to uint64 // sequences; to is 0 for none
 	ids      int
 	parts    [partitions][]uint64 // hash and offset
 }
 
-// add takes the ids of a message. Each stands in ids once.
+// add indexes the ids of a message, which must be distinct.
 func (b *block) add(sequence uint64, ids []string) {
 	if b.to == 0 {
 		b.from = sequence
@@ -44,7 +43,7 @@ func (b *block) add(sequence uint64, ids []string) {
 	}
 }
 
-// messages is how many messages the block covers.
+// messages is the number of messages in the block.
 func (b *block) messages() uint64 {
 	if b.to == 0 {
 		return 0
@@ -52,7 +51,7 @@ func (b *block) messages() uint64 {
 	return b.to - b.from + 1
 }
 
-// encode writes a partition, sorted.
+// encode encodes a partition, sorted.
 func (b *block) encode(part int) []byte {
 	slices.Sort(b.parts[part])
 	body := make([]byte, 0, len(b.parts[part])*entrySize)
@@ -62,7 +61,7 @@ func (b *block) encode(part int) []byte {
 	return body
 }
 
-// find returns the sequences that stand for a hash, the newest first.
+// find returns the sequences of a hash, newest first.
 func find(body []byte, from uint64, hash uint32) (list []uint64) {
 	n := len(body) / entrySize
 	at := func(i int) uint64 { return binary.BigEndian.Uint64(body[i*entrySize:]) }
@@ -81,7 +80,7 @@ func find(body []byte, from uint64, hash uint32) (list []uint64) {
 	return list
 }
 
-// blockKey names a partition of a block.
+// blockKey is the key of a block's partition.
 func blockKey(segment, part int, from, to uint64) string {
 	return fmt.Sprintf("%s.%d-%d", partKey(segment, part), from, to)
 }

@@ -15,13 +15,13 @@ import (
 // ErrNone means that there is no index.
 var ErrNone = errors.New("there is no index of the audit log")
 
-// Index is the index of a log, to be read.
+// Index is the index of a log, for reading.
 type Index struct {
 	bucket *natsx.Bucket
 	store  *store.Log
 }
 
-// Open opens the index of a log. The error is [ErrNone] where no router has made one.
+// Open opens the index of a log. The error is [ErrNone] if no router has created one.
 func Open(ctx context.Context, conn *natsx.Conn, l *store.Log) (*Index, error) {
 	bucket, err := conn.FindBucket(ctx, Bucket(conn.Prefix(), 0).Name)
 	if errors.Is(err, natsx.ErrNoStream) {
@@ -33,8 +33,8 @@ func Open(ctx context.Context, conn *natsx.Conn, l *store.Log) (*Index, error) {
 	return &Index{bucket, l}, nil
 }
 
-// Find calls handle with the messages of a segment that may say something about an id,
-// the newest first, until it returns false. Between two calls nothing is held open.
+// Find calls handle with the messages of a segment that may be about an id, newest first, until
+// it returns false. Nothing is held open between two calls.
 func (x *Index) Find(ctx context.Context, s store.Segment, id string, handle func(natsx.Record) (more bool, err error)) (more bool, err error) {
 	to, _, err := head(ctx, x.bucket, s.Number)
 	if err != nil {
@@ -44,7 +44,7 @@ func (x *Index) Find(ctx context.Context, s store.Segment, id string, handle fun
 	if err != nil {
 		return false, err
 	}
-	if to > state.Last { // of another log that was here before
+	if to > state.Last { // of an earlier log
 		to = 0
 	}
 	late, err := tail(ctx, s, max(to+1, state.First), state.Last, id)
@@ -75,7 +75,7 @@ func (x *Index) Find(ctx context.Context, s store.Segment, id string, handle fun
 	return true, nil
 }
 
-// blocks are the sequences that blocks have for an id, the newest first.
+// blocks returns the sequences that blocks have for an id, newest first.
 func (x *Index) blocks(ctx context.Context, segment int, covered uint64, id string) (list []uint64, err error) {
 	part, hash := hashOf(id)
 	var odd error
@@ -99,14 +99,14 @@ func (x *Index) blocks(ctx context.Context, segment int, covered uint64, id stri
 	return list, errors.Join(err, odd)
 }
 
-// escape begins what may be any letter.
+// escape begins a JSON escape, which may be any letter.
 var escape = []byte(`\u`)
 
-// tail are the messages that no block covers yet and that have an id.
+// tail returns the messages with an id that no block covers yet.
 func tail(ctx context.Context, s store.Segment, from, to uint64, id string) (list []natsx.Record, err error) {
 	word := []byte(id)
 	if i := strings.IndexFunc(id, func(c rune) bool { return c < ' ' || c == '"' || c == '\\' || c == '/' || c >= 0x7f }); i >= 0 {
-		word = word[:i] // what JSON may write in another way
+		word = word[:i] // JSON may write the rest in another way
 	}
 	for ; from <= to && err == nil; from += page {
 		err = s.Read(ctx, "", from, min(to, from+page-1), func(msg natsx.Record) error {

@@ -8,11 +8,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// maxID bounds the id that is looked for: none is longer.
+// maxID bounds the ids: none is longer.
 const maxID = 4 << 10
 
-// IDs are what a message of the log can be found by, each once. What is no record has
-// none: a reader of the whole log finds it.
+// IDs returns the distinct ids that a message of the log is found by. Malformed records have
+// none: a reader of the whole log finds those.
 func IDs(body []byte) (ids []string) {
 	lines, err := audit.Lines(body)
 	if err != nil {
@@ -30,8 +30,8 @@ func IDs(body []byte) (ids []string) {
 	return ids
 }
 
-// lineIDs are the ids of one record. Only its own members count: an agent may write what
-// it likes into the data that stands deeper.
+// lineIDs returns the ids of one record. Only top-level members count: an agent may write
+// anything into nested data.
 func lineIDs(line []byte) (ids []string) {
 	var kind, action string
 	members(line, func(name string, value []byte) {
@@ -52,8 +52,8 @@ func lineIDs(line []byte) (ids []string) {
 	return ids
 }
 
-// members calls handle with each member of a JSON object on one line that is a string,
-// and passes over others. It ends where the line is not as routers write it.
+// members calls handle with each string member of a JSON object on one line. It stops if the
+// line is not in the form that routers write.
 func members(line []byte, handle func(name string, value []byte)) {
 	if len(line) == 0 || line[0] != '{' {
 		return
@@ -80,7 +80,7 @@ func members(line []byte, handle func(name string, value []byte)) {
 	}
 }
 
-// quoted splits a JSON string off, with its quotes.
+// quoted splits off a JSON string, with its quotes.
 func quoted(text []byte) (value, rest []byte, ok bool) {
 	if len(text) == 0 || text[0] != '"' {
 		return nil, nil, false
@@ -102,7 +102,7 @@ func quoted(text []byte) (value, rest []byte, ok bool) {
 	}
 }
 
-// skip passes over a value that is no string; nil at a broken end.
+// skip skips a value that is no string; nil if it is truncated.
 func skip(text []byte) []byte {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -129,7 +129,7 @@ func skip(text []byte) []byte {
 	return nil
 }
 
-// text is the text of a JSON string; empty for none.
+// text decodes a JSON string; empty for none.
 func text(value []byte) (s string) {
 	if bytes.IndexByte(value, '\\') < 0 {
 		return string(value[1 : len(value)-1])

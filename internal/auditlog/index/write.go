@@ -13,24 +13,24 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// The bounds of a block, and the pace of its writer.
+// Bounds of a block, and the writer's pace.
 const (
 	maxMessages = 2048
 	maxIDs      = 64 << 10
-	page        = 100 // messages that are read together: of 256 KiB they fit what a server keeps for a client
+	page        = 100 // messages that are read together: at 256 KiB each they fit a server's pending bytes for a client
 	interval    = 2 * time.Second
 	openTimeout = 5 * time.Second
-	leaseLooks  = 5 // how often a standby finds the lease unrenewed before it takes it
+	leaseLooks  = 5 // how often a standby must see the lease unrenewed before it takes it
 )
 
-// Bucket says how the bucket is made.
+// Bucket is the configuration of the index's bucket.
 func Bucket(prefix string, replicas int) natsx.BucketOptions {
 	return natsx.BucketOptions{
 		Name: prefix + "_index", Description: "where ids stand in the audit log; may be emptied", Replicas: replicas, LeaderReads: true,
 	}
 }
 
-// Indexer writes the index. Run it.
+// Indexer writes the index. [Indexer.Run] runs it.
 type Indexer struct {
 	conn     *natsx.Conn
 	store    *store.Log
@@ -39,22 +39,22 @@ type Indexer struct {
 	log      *slog.Logger
 
 	bucket  *natsx.Bucket
-	lease   natsx.Entry    // as it was seen last
-	seen    int            // how often it was
-	mine    bool           // this indexer holds it
-	pending map[int]*block // of a segment, what was read and not written
-	covered map[int]uint64 // by what is written or read
-	heads   map[int]uint64 // revisions of the head keys
-	done    map[int]bool   // segments that are sealed and written
+	lease   natsx.Entry    // as last seen
+	seen    int            // how often it was seen unchanged
+	mine    bool           // this indexer holds the lease
+	pending map[int]*block // by segment: read and not yet written
+	covered map[int]uint64 // by segment: read or written
+	heads   map[int]uint64 // by segment: revision of the head key
+	done    map[int]bool   // sealed and fully indexed segments
 }
 
-// NewIndexer makes an indexer of a log. id is a word that no other process has.
+// NewIndexer makes an indexer of a log. id must be unique to the process.
 func NewIndexer(conn *natsx.Conn, l *store.Log, id string, replicas int, log *slog.Logger) *Indexer {
 	return &Indexer{conn: conn, store: l, id: id, replicas: replicas, log: cmp.Or(log, slog.New(slog.DiscardHandler))}
 }
 
-// Run indexes until ctx ends. Without an index the log is complete all the same: what
-// fails is logged once and tried again.
+// Run indexes until ctx ends. The log is complete without an index, so a failure is logged once
+// and retried.
 func (x *Indexer) Run(ctx context.Context) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -75,7 +75,7 @@ func (x *Indexer) Run(ctx context.Context) {
 	}
 }
 
-// Open opens the bucket, and creates it if it is missing, unless it is open.
+// Open opens the bucket and creates a missing one.
 func (x *Indexer) Open(ctx context.Context) error {
 	if x.bucket != nil {
 		return nil
@@ -89,7 +89,7 @@ func (x *Indexer) Open(ctx context.Context) error {
 	return err
 }
 
-// Look indexes what there is, if this indexer is the one that does.
+// Look indexes new messages if this indexer holds the lease.
 func (x *Indexer) Look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -105,7 +105,7 @@ func (x *Indexer) Look(ctx context.Context) error {
 	}
 	for _, s := range segments {
 		if err := x.segment(ctx, s); err != nil {
-			x.forget() // what another wrote meanwhile is read again
+			x.forget() // read again what another indexer wrote
 			return err
 		}
 	}
@@ -144,7 +144,7 @@ func (x *Indexer) forget() {
 	x.pending, x.covered, x.heads, x.done = map[int]*block{}, map[int]uint64{}, map[int]uint64{}, map[int]bool{}
 }
 
-// segment indexes what is new in a segment.
+// segment indexes the new messages of a segment.
 func (x *Indexer) segment(ctx context.Context, s store.Segment) error {
 	if x.done[s.Number] {
 		return nil
@@ -158,7 +158,7 @@ func (x *Indexer) segment(ctx context.Context, s store.Segment) error {
 		if err != nil {
 			return err
 		}
-		if to > state.Last { // of another log that was here before
+		if to > state.Last { // of an earlier log
 			to = 0
 		}
 		x.pending[s.Number], x.covered[s.Number], x.heads[s.Number] = &block{}, to, revision
@@ -189,7 +189,7 @@ func (x *Indexer) segment(ctx context.Context, s store.Segment) error {
 	return nil
 }
 
-// write writes the block of a segment, and then the head that covers it.
+// write writes the block of a segment, then the head that covers it.
 func (x *Indexer) write(ctx context.Context, segment int) error {
 	b := x.pending[segment]
 	if b.messages() == 0 {
@@ -211,7 +211,7 @@ func (x *Indexer) write(ctx context.Context, segment int) error {
 	return nil
 }
 
-// head is what blocks cover of a segment, 0 for nothing.
+// head returns the last message of a segment that blocks cover, 0 for none.
 func head(ctx context.Context, bucket *natsx.Bucket, segment int) (to, revision uint64, err error) {
 	e, err := bucket.Get(ctx, headKey(segment))
 	if errors.Is(err, natsx.ErrNoKey) {
@@ -226,7 +226,7 @@ func head(ctx context.Context, bucket *natsx.Bucket, segment int) (to, revision 
 	return to, e.Revision, nil
 }
 
-// Forget removes what the index has of a segment that was removed: for operators.
+// Forget removes a removed segment from the index. It is for operators.
 func Forget(ctx context.Context, conn *natsx.Conn, segment int) error {
 	bucket, err := conn.FindBucket(ctx, Bucket(conn.Prefix(), 0).Name)
 	if errors.Is(err, natsx.ErrNoStream) {

@@ -11,13 +11,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// Chain is what the log has on one chain.
+// Chain holds the log's records of one chain.
 type Chain struct {
 	ID      string
-	Records []Record // in the order of the log
+	Records []Record // in log order
 }
 
-// Of are the records of some kinds, in the order of the log.
+// Of returns the records of some kinds, in log order.
 func (c *Chain) Of(kinds ...audit.Kind) (list []Record) {
 	f := Filter{Kinds: kinds}
 	for _, r := range c.Records {
@@ -28,7 +28,7 @@ func (c *Chain) Of(kinds ...audit.Kind) (list []Record) {
 	return list
 }
 
-// Approvals are the records of each approval request, in the order in which the requests
+// Approvals returns the records of each approval request, in the order in which the requests
 // first occur.
 func (c *Chain) Approvals() (list [][]Record) {
 	at := map[string]int{}
@@ -44,7 +44,7 @@ func (c *Chain) Approvals() (list [][]Record) {
 	return list
 }
 
-// Calls are what happened at hooks, the answers of shadow hooks last.
+// Calls returns what happened at hooks, shadow hooks last.
 func (c *Chain) Calls() (list []Record) {
 	for _, shadow := range [...]bool{false, true} {
 		for _, r := range c.Records {
@@ -56,11 +56,10 @@ func (c *Chain) Calls() (list []Record) {
 	return list
 }
 
-// Result is what the chain decided; nil where the log does not have it.
+// Result is the chain's result; nil if the log does not have it.
 func (c *Chain) Result() *Record { return c.last(audit.ChainResult) }
 
-// Refused is the record that the agent was not told what the chain decided; nil for
-// none.
+// Refused is the record that the agent did not get the chain's result; nil for none.
 func (c *Chain) Refused() *Record { return c.last(audit.ChainRefused) }
 
 func (c *Chain) last(kind audit.Kind) *Record {
@@ -71,12 +70,12 @@ func (c *Chain) last(kind audit.Kind) *Record {
 	return &list[len(list)-1]
 }
 
-// maxOpen bounds the chains that are put together at a time.
+// maxOpen bounds the chains in assembly.
 const maxOpen = 10_000
 
-// Chains calls handle for each chain whose end the filter wants, with the records that
-// stand before its end: without what comes later, which are answers of shadow hooks and
-// decisions of people. Where handle returns [ErrEnough] it ends, without an error.
+// Chains calls handle for each chain whose end the filter wants, with the records before its
+// end. Later records, which are answers of shadow hooks and people's decisions, are missing. It
+// stops without an error if handle returns [ErrEnough].
 func (l *Log) Chains(ctx context.Context, f Filter, handle func(*Chain) error) error {
 	var g grouper
 	wide := Filter{Since: f.Since, Until: f.Until}
@@ -92,13 +91,13 @@ func (l *Log) Chains(ctx context.Context, f Filter, handle func(*Chain) error) e
 	})
 }
 
-// grouper puts the records of chains together.
+// grouper assembles the records of chains.
 type grouper struct {
 	open  map[string]*Chain
-	order []string // in which they began
+	order []string // in which chains began
 }
 
-// add takes the next record, and returns the chain that it ends, nil for none.
+// add adds a record, and returns the chain that it ends, nil for none.
 func (g *grouper) add(r Record) *Chain {
 	if r.Err != nil || r.ChainID == "" || r.Shadow || r.Kind == audit.ApprovalDecided {
 		return nil
@@ -124,15 +123,14 @@ func (g *grouper) add(r Record) *Chain {
 	return c
 }
 
-// ErrNoChain means that the log has nothing on what was looked for.
+// ErrNoChain means that the log has no records of what was asked for.
 var ErrNoChain = errors.New("the audit log has nothing on it")
 
-// late is how long after its result a chain may still get records: shadow hooks answer
-// in their time.
+// late is how long after its result a chain may still get records from shadow hooks.
 const late = 10 * time.Minute
 
-// Chain finds a chain by its id, with what was decided by people. The error is [ErrNoChain]
-// where there is none.
+// Chain finds a chain by its id, with the decisions of people. The error is [ErrNoChain] if
+// there is none.
 func (l *Log) Chain(ctx context.Context, id string) (*Chain, error) {
 	if c, err := l.at(ctx, id); !errors.Is(err, ErrNoChain) {
 		return c, err
@@ -142,7 +140,7 @@ func (l *Log) Chain(ctx context.Context, id string) (*Chain, error) {
 		since = made.Add(-time.Minute)
 	}
 	c, err := l.find(ctx, id, since)
-	if errors.Is(err, ErrNoChain) && !since.IsZero() { // made by somebody with another clock
+	if errors.Is(err, ErrNoChain) && !since.IsZero() { // the id was made with another clock
 		c, err = l.find(ctx, id, time.Time{})
 	}
 	if err != nil {
@@ -157,7 +155,7 @@ func (l *Log) find(ctx context.Context, id string, since time.Time) (*Chain, err
 	enough := func(stored time.Time) bool { return !ended.IsZero() && stored.Sub(ended) > late }
 	err := l.query(ctx, Filter{Chain: id}, since, enough, func(r Record) error {
 		switch {
-		case r.ChainID != id || r.Kind == audit.ApprovalDecided: // also what is no record
+		case r.ChainID != id || r.Kind == audit.ApprovalDecided: // also malformed records
 			return nil
 		case r.EndsChain():
 			ended = r.Stored
@@ -171,7 +169,7 @@ func (l *Log) find(ctx context.Context, id string, since time.Time) (*Chain, err
 	return c, err
 }
 
-// addDecisions adds the decisions on what the chain asked people.
+// addDecisions adds the decisions on the chain's approval requests.
 func (l *Log) addDecisions(ctx context.Context, c *Chain) error {
 	asked := map[string]bool{}
 	for _, q := range c.Of(audit.ApprovalRequested) {
@@ -191,12 +189,12 @@ func (l *Log) addDecisions(ctx context.Context, c *Chain) error {
 	return nil
 }
 
-// Decision reads the decision on an approval request that was made when the segment of that number
-// was live. The error is [natsx.ErrNoKey] where there is none.
+// Decision reads the decision on an approval request, which was made when the segment of that
+// number was live. The error is [natsx.ErrNoKey] if there is none.
 func (l *Log) Decision(ctx context.Context, segment int, id string) (decision Record, err error) {
 	for _, c := range id {
 		if c <= ' ' || c == '.' || c == '*' || c == '>' {
-			return decision, natsx.ErrNoKey // no subject of one approval request
+			return decision, natsx.ErrNoKey // no subject for a single approval request
 		}
 	}
 	s, msg, err := l.store.Decision(ctx, segment, id)
@@ -210,8 +208,8 @@ func (l *Log) Decision(ctx context.Context, segment int, id string) (decision Re
 	return decision, err
 }
 
-// ChainsOf are the ids of the chains of an event or an approval request, in the order in which
-// they appear.
+// ChainsOf returns the ids of the chains of an event or an approval request, in order of
+// appearance.
 func (l *Log) ChainsOf(ctx context.Context, f Filter) (ids []string, err error) {
 	if f.Approval != "" {
 		decision, err := l.Decision(ctx, 1, f.Approval)
@@ -236,8 +234,7 @@ func (l *Log) ChainsOf(ctx context.Context, f Filter) (ids []string, err error) 
 	return ids, err
 }
 
-// TimeOf reads the time in an id that is a UUID of version 7, and was not made in times
-// to come.
+// TimeOf returns the time in an id that is a version 7 UUID from the past.
 func TimeOf(id string) (time.Time, bool) {
 	if len(id) != 36 || id[14] != '7' {
 		return time.Time{}, false

@@ -8,8 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// Decisions are the newest n decisions on approval requests that the filter wants, the newest
-// first, as they are kept: no other record is read. wanted may refuse some; nil refuses none.
+// Decisions returns the newest n decisions on approval requests that the filter wants, newest
+// first. It reads no other records. wanted may reject some; nil rejects none.
 func (l *Log) Decisions(ctx context.Context, f Filter, n int, wanted func(*Record) bool) (list []Record, err error) {
 	spans, err := l.spans(ctx, f.storedSince())
 	if err != nil {
@@ -17,7 +17,7 @@ func (l *Log) Decisions(ctx context.Context, f Filter, n int, wanted func(*Recor
 	}
 	subject := store.DecisionSubject(l.conn, "*")
 	for _, s := range slices.Backward(spans) {
-		var these []Record // the oldest first
+		var these []Record // oldest first
 		err := l.read(ctx, s.Stream, subject, s.from, s.to, func(msg natsx.Record) error {
 			return f.each(s.Segment, msg, func(r Record) error {
 				if wanted != nil && !wanted(&r) {

@@ -3,19 +3,19 @@
 //
 // # Records
 //
-// [Decode] reads a line; what is no record is one with an error, and is never passed
-// over: an audit shows what it can't read. [Log.Query] and [Log.Follow] give records
-// over all segments, [Log.Chains] puts those of a chain together.
+// [Decode] reads a line. A malformed line becomes a record with an error and is never skipped:
+// an audit shows what it can't read. [Log.Query] and [Log.Follow] return records over all
+// segments, [Log.Chains] groups them by chain.
 //
 // # Exports
 //
-// [Log.Export] writes a segment as an export file, each checkpoint at its place, in
-// memory that does not grow with the log. Nothing here trusts a checkpoint: what
-// proves is [audit.Verify], on what was written.
+// [Log.Export] writes a segment as an export file, with each checkpoint in its place, in memory
+// that does not grow with the log. Nothing here trusts a checkpoint; [audit.Verify] proves what
+// was written.
 //
 // # Failure
 //
-// Reading goes on where it was after the connection to NATS was lost for a moment; after
-// a longer time it ends with an error. Functions may be called concurrently; what they
-// call is called by one goroutine at a time.
+// Reading resumes after a short loss of the connection to NATS; after a longer one it ends with
+// an error. Functions may be called concurrently. Callbacks are called by one goroutine at a
+// time.
 package query

@@ -14,20 +14,20 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// Aim is up to where a segment is exported.
+// Aim is the end of a segment's export.
 type Aim struct {
 	Segment store.Segment
-	// To is the sequence of the last message; 0 where there is none.
+	// To is the sequence of the last message; 0 for none.
 	To int64
 	// Covered says that a checkpoint covers the last message.
 	Covered bool
 
-	notes uint64 // the last in the stream of checkpoints
+	notes uint64 // last revision in the stream of checkpoints
 }
 
-// Aim finds up to where a segment is exported: at least to what is its last message now,
-// and to a checkpoint. It waits some time for the routers to make one, and, where
-// witnesses are at work, for one to sign it; waiting is called once with what is waited for.
+// Aim finds the end for an export: at least the segment's current last message, and a
+// checkpoint. It waits some time for the routers to make one, and for a witness, if any are at
+// work, to sign it. waiting is called once with what it waits for.
 func (l *Log) Aim(ctx context.Context, s store.Segment, patience time.Duration, waiting func(what string)) (Aim, error) {
 	state, err := l.State(ctx, s)
 	if err != nil {
@@ -42,7 +42,7 @@ func (l *Log) Aim(ctx context.Context, s store.Segment, patience time.Duration, 
 		return n, ok, err
 	}
 	if n, err := l.LastNote(ctx, s.Name()); a.To == 0 || err == nil && n.Later {
-		patience = 0 // there is nothing to cover, or nobody here knows whether it is
+		patience = 0 // there is nothing to cover, or no way to know whether it is covered
 	}
 	n, covered, err := covers(func() (Note, error) { return l.LastNote(ctx, s.Name()) }, "a router to sign a checkpoint over the last message")
 	if err != nil {
@@ -69,7 +69,7 @@ func (l *Log) Aim(ctx context.Context, s store.Segment, patience time.Duration, 
 	return a, err
 }
 
-// await asks until it is so, or the time is over. What is not there yet is no error.
+// await polls until the condition holds or the time is over, which is no error.
 func (l *Log) await(ctx context.Context, patience time.Duration, waiting func(), is func() (bool, error)) (bool, error) {
 	end := time.NewTimer(patience)
 	defer end.Stop()
@@ -96,14 +96,14 @@ func (l *Log) await(ctx context.Context, patience time.Duration, waiting func(),
 	}
 }
 
-// Header is the begin of a segment's export.
+// Header is the header of a segment's export.
 func (l *Log) Header(s store.Segment) audit.Header {
 	return audit.Header{Origin: l.Origin(s), Prefix: l.conn.Prefix()}
 }
 
-// Export writes the messages of a segment, from behind the last that w has, and each
-// checkpoint at its place: behind the message that its size is the sequence of,
-// followed by its co-signed copies. progress is called with the sequences that are written.
+// Export writes the messages of a segment after the last one that w has. It writes each
+// checkpoint right after the message whose sequence is its size, followed by its co-signed
+// copies. progress is called with the written sequences.
 func (l *Log) Export(ctx context.Context, w *audit.Writer, a Aim, progress func(seq int64)) error {
 	witnesses, err := l.witnesses(ctx, a.Segment.Name())
 	if err != nil {
@@ -143,16 +143,16 @@ func (l *Log) Export(ctx context.Context, w *audit.Writer, a Aim, progress func(
 	return w.Flush()
 }
 
-// exporter puts checkpoints where they belong.
+// exporter inserts checkpoints in their places.
 type exporter struct {
 	w        *audit.Writer
 	aim      Aim
 	plain    *cursor
 	cosigned []*cursor
-	last     string // text of the last checkpoint that was written
+	last     string // text of the last written checkpoint
 }
 
-// resume passes what the file has already.
+// resume skips the checkpoints that the file already has.
 func (e *exporter) resume(ctx context.Context) error {
 	signed := e.w.LastCheckpoint()
 	if signed == nil {
@@ -174,7 +174,7 @@ func (e *exporter) resume(ctx context.Context) error {
 	}
 }
 
-// notes writes the checkpoints whose place is up to behind the message seq.
+// notes writes the checkpoints that belong right after message seq or before.
 func (e *exporter) notes(ctx context.Context, seq int64) error {
 	for {
 		from, n, err := e.next(ctx, min(seq, e.aim.To))
@@ -189,8 +189,8 @@ func (e *exporter) notes(ctx context.Context, seq int64) error {
 	}
 }
 
-// next is the checkpoint to be written next, of those up to a size; nil for none. A
-// co-signed copy stands right behind the checkpoint.
+// next returns the next checkpoint up to a size; nil for none. A co-signed copy follows its
+// checkpoint.
 func (e *exporter) next(ctx context.Context, limit int64) (from *cursor, best *Note, err error) {
 	for _, c := range e.cosigned {
 		n, err := e.peekCosigned(ctx, c)
@@ -214,8 +214,8 @@ func (e *exporter) next(ctx context.Context, limit int64) (from *cursor, best *N
 	return from, best, err
 }
 
-// peekCosigned is the next copy of a witness. What is no checkpoint, or whose place is
-// passed, is left out: a copy adds a signature, and no content.
+// peekCosigned returns the next copy of a witness. It skips malformed copies and those whose
+// place has passed: a copy adds a signature, not content.
 func (e *exporter) peekCosigned(ctx context.Context, c *cursor) (*Note, error) {
 	for {
 		n, err := c.peek(ctx)

@@ -9,7 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// What an id may be of.
+// The kinds of ids.
 const (
 	OfChain    = "chain"
 	OfApproval = "approval"
@@ -18,29 +18,28 @@ const (
 	LastDenial = "last denial"
 )
 
-// Found is what an id names.
+// Found says what an id names.
 type Found struct {
 	Kind string // one of [OfChain] and so on
-	// Chains are the ids of its chains, the one to show first: the newest that was denied,
-	// of a chain the chain itself. Others follow, the newest first, [MaxFound] at most.
+	// Chains are the ids of the chains, first the one to show: the chain itself, or else the
+	// newest denied one. The others follow, newest first, at most [MaxFound].
 	Chains []string
 	More   bool // there are more
 }
 
-// The bounds of a look-up: an agent may send any number of events with one id.
+// Bounds of a look-up: an agent may send any number of events with one id.
 const (
-	// MaxFound is how many chains a [Found] has.
+	// MaxFound bounds the chains of a [Found].
 	MaxFound = 20
-	maxLook  = 500 // messages that are looked at
+	maxLook  = 500 // messages that are read
 )
 
-// Find says what an id names; the empty one stands for the last denial. Ids that routers
-// make come before those that agents choose: a chain's and an approval request's before
-// an event's, and that before a session's. The error is [ErrNoChain] where the log has
-// nothing on it.
+// Find looks up an id; the empty one means the last denial. Ids that routers make win over those
+// that agents choose: a chain's and an approval request's over an event's, and that over a
+// session's. The error is [ErrNoChain] if the log has nothing.
 //
-// It asks the index first. Where that has nothing, or there is none, whole is called, and
-// if that is true the whole log is read.
+// It asks the index first. Without a result or an index, it calls whole, and reads the whole log
+// if that returns true.
 func (l *Log) Find(ctx context.Context, id string, whole func() bool) (Found, error) {
 	s := &search{id: id, chains: map[string]*candidate{}}
 	err := l.look(ctx, s)
@@ -87,7 +86,7 @@ func (l *Log) look(ctx context.Context, s *search) error {
 	return nil
 }
 
-// scan searches the whole log, the newest record first.
+// scan searches the whole log, newest record first.
 func (l *Log) scan(ctx context.Context, s *search) error {
 	return l.QueryNewest(ctx, Filter{any: s.id}, func(r Record) error {
 		if s.take(r); s.enough() {
@@ -97,11 +96,11 @@ func (l *Log) scan(ctx context.Context, s *search) error {
 	})
 }
 
-// search collects chains that have to do with an id.
+// search collects chains related to an id.
 type search struct {
 	id     string
 	chains map[string]*candidate
-	order  []*candidate // as they were found
+	order  []*candidate // in order of discovery
 	looked int
 	more   bool
 }
@@ -109,18 +108,18 @@ type search struct {
 // candidate is a chain that a search found.
 type candidate struct {
 	id     string
-	rank   int // of what the id is to it: the least counts
+	rank   int // how the id relates to it; lower wins
 	denied bool
 }
 
 var ranks = []string{OfChain, OfApproval, OfEvent, OfSession}
 
-// take takes a record.
+// take adds a record.
 func (s *search) take(r Record) {
 	if r.Err != nil || r.ChainID == "" {
 		return
 	}
-	if r.Kind == audit.ApprovalReplayed && r.ChainID != s.id { // the chain that asked has the story
+	if r.Kind == audit.ApprovalReplayed && r.ChainID != s.id { // the chain that asked has the records
 		return
 	}
 	denied := r.Action == "deny" && (r.Kind == audit.ChainResult || r.Kind == audit.ApprovalDecided)
@@ -143,8 +142,8 @@ func (s *search) take(r Record) {
 	c.rank, c.denied = min(c.rank, rank), c.denied || denied
 }
 
-// enough reports whether what was found answers the question: a chain is one, and of
-// others the newest denial is shown.
+// enough reports whether the result answers the question: one chain does, and of several the
+// newest denial is shown.
 func (s *search) enough() bool {
 	for _, c := range s.order {
 		if c.rank == 0 || c.rank == 1 || c.denied && len(s.order) > MaxFound {
@@ -175,7 +174,7 @@ func (s *search) found() (Found, error) {
 		}
 		if c.denied && show < 0 {
 			show = len(f.Chains) - 1
-			if f.Chains[show] != c.id { // it stands behind what is listed
+			if f.Chains[show] != c.id { // it is not among the listed ones
 				f.Chains[show] = c.id
 			}
 		}
@@ -190,8 +189,8 @@ func (s *search) found() (Found, error) {
 	return f, nil
 }
 
-// at puts a chain together by what the index has, with what people decided. The error is
-// [ErrNoChain] where it has nothing; [Log.Chain] then reads the log.
+// at assembles a chain from the index, with the decisions of people. The error is [ErrNoChain]
+// if the index has nothing; then [Log.Chain] reads the log.
 func (l *Log) at(ctx context.Context, id string) (*Chain, error) {
 	known, err := l.found()
 	if err != nil {
@@ -221,7 +220,7 @@ func (l *Log) at(ctx context.Context, id string) (*Chain, error) {
 		}); err != nil {
 			return nil, err
 		}
-		if c.Result() != nil { // what stands before it is in the segment that it ended in
+		if c.Result() != nil { // earlier records are in the segment of its end
 			break
 		}
 	}

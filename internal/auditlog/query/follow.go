@@ -11,14 +11,14 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// Position is between two messages of the log: what comes after it is not read yet.
+// Position is a position between two messages of the log: those after it are not read yet.
 type Position struct {
 	Segment int
-	Seq     uint64 // of the last message that was read; 0 for none
+	Seq     uint64 // of the last read message; 0 for none
 }
 
-// Newest are the last n records that the filter wants, in the order of the log, and the
-// position behind all that was looked at.
+// Newest returns the last n records that the filter wants, in log order, and the position after
+// everything it read.
 func (l *Log) Newest(ctx context.Context, f Filter, n int) (list []Record, end Position, err error) {
 	spans, err := l.spans(ctx, f.storedSince())
 	if err != nil {
@@ -48,12 +48,12 @@ func (l *Log) Newest(ctx context.Context, f Filter, n int) (list []Record, end P
 	return list, end, nil
 }
 
-// turnover is how often who follows looks for another live segment.
+// turnover is how often a follower looks for a new live segment.
 const turnover = time.Second
 
-// Follow calls handle for each record behind a position that the filter wants, as they
-// come, over all segments to come. It waits while NATS is disconnected, and returns with the
-// error of handle or when ctx ends.
+// Follow calls handle for each record after a position that the filter wants, as they come,
+// across segments. It waits while NATS is disconnected, and returns the error of handle, or when
+// ctx ends.
 func (l *Log) Follow(ctx context.Context, p Position, f Filter, handle func(Record) error) error {
 	for {
 		s, err := l.Segment(ctx, p.Segment)
@@ -71,7 +71,7 @@ func (l *Log) Follow(ctx context.Context, p Position, f Filter, handle func(Reco
 	}
 }
 
-// followSegment follows a segment until a later one is live and it is read to its end.
+// followSegment follows a segment until a later one is live and this one is read to its end.
 func (l *Log) followSegment(ctx context.Context, s store.Segment, p *Position, f Filter, handle func(Record) error) error {
 	var refused error
 	take := func(msg natsx.Record) error {
@@ -104,7 +104,7 @@ func (l *Log) followSegment(ctx context.Context, s store.Segment, p *Position, f
 	}
 }
 
-// rest reads what a closed segment still holds.
+// rest reads the remainder of a closed segment.
 func (l *Log) rest(ctx context.Context, s store.Segment, p *Position, take func(natsx.Record) error) error {
 	state, err := l.State(ctx, s)
 	if err != nil {
@@ -113,7 +113,7 @@ func (l *Log) rest(ctx context.Context, s store.Segment, p *Position, take func(
 	return l.read(ctx, s.Stream, "", p.Seq+1, state.Last, take)
 }
 
-// reading reports whether a segment can be read, as far as one can say.
+// reading reports whether a segment seems readable.
 func (l *Log) reading(ctx context.Context, s store.Segment) bool {
 	ctx, cancel := context.WithTimeout(ctx, maxDisconnect)
 	defer cancel()
@@ -121,7 +121,7 @@ func (l *Log) reading(ctx context.Context, s store.Segment) bool {
 	return err == nil || !l.conn.Connected()
 }
 
-// pause waits a moment, and on for as long as NATS is disconnected.
+// pause waits a moment, and as long as NATS is disconnected.
 func (l *Log) pause(ctx context.Context) error {
 	select {
 	case <-time.After(100 * time.Millisecond):
@@ -136,7 +136,7 @@ func (l *Log) pause(ctx context.Context) error {
 	return nil
 }
 
-// waitBeyond waits until a segment after the one of that number is live, or ctx ends.
+// waitBeyond waits until a segment after that number is live, or ctx ends.
 func (l *Log) waitBeyond(ctx context.Context, number int) bool {
 	tick := time.NewTicker(turnover)
 	defer tick.Stop()
@@ -146,7 +146,7 @@ func (l *Log) waitBeyond(ctx context.Context, number int) bool {
 		}
 		select {
 		case <-tick.C:
-			_ = l.store.Refresh(ctx) // what stands in the way shows where the segment is read
+			_ = l.store.Refresh(ctx) // reading the segment reveals any failure
 		case <-ctx.Done():
 			return false
 		}

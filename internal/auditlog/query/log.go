@@ -12,16 +12,16 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// Log is the audit log of a prefix, to be read.
+// Log is the audit log of a prefix, for reading.
 type Log struct {
 	conn  *natsx.Conn
 	store *store.Log
-	// found opens the index when it is first needed: who only exports a log may not have
-	// the right to read it. It returns nil where there is none.
+	// found opens the index on first use: whoever only exports a log may lack the right to read
+	// it. It returns nil if there is none.
 	found func() (*index.Index, error)
 }
 
-// Open opens the log. The error is [store.ErrNoLog] where there is none.
+// Open opens the log. The error is [store.ErrNoLog] if there is none.
 func Open(ctx context.Context, b *natsx.Conn) (*Log, error) {
 	t, err := store.Attach(ctx, b)
 	if err != nil {
@@ -36,11 +36,11 @@ func Open(ctx context.Context, b *natsx.Conn) (*Log, error) {
 	})}, nil
 }
 
-// Segments are all that are there, the oldest first.
+// Segments returns all existing segments, oldest first.
 func (l *Log) Segments(ctx context.Context) ([]store.Segment, error) { return l.store.Segments(ctx) }
 
-// Segment is one by its number, 0 for the live one. The error is [natsx.ErrNoStream] where
-// it is not there.
+// Segment returns a segment by its number, 0 for the live one. The error is [natsx.ErrNoStream]
+// if it does not exist.
 func (l *Log) Segment(ctx context.Context, number int) (store.Segment, error) {
 	if number == 0 {
 		return l.store.Live(), nil
@@ -48,22 +48,22 @@ func (l *Log) Segment(ctx context.Context, number int) (store.Segment, error) {
 	return l.store.Segment(ctx, number)
 }
 
-// Origin of a segment, as its checkpoints name it.
+// Origin is a segment's origin in checkpoints.
 func (l *Log) Origin(s store.Segment) string { return audit.Origin(l.conn.Prefix(), s.Name()) }
 
-// Name of a segment's stream by its number, whether it is there or not.
+// Name is the stream name of a segment by its number, whether it exists or not.
 func (l *Log) Name(number int) string { return l.store.Name(number) }
 
-// State asks a segment's leader.
+// State returns a segment's state from its leader.
 func (l *Log) State(ctx context.Context, s store.Segment) (natsx.StreamState, error) {
 	return l.store.State(ctx, s)
 }
 
-// maxDisconnect is how long the connection may be lost while something is read.
+// maxDisconnect bounds a lost connection while reading.
 const maxDisconnect = 15 * time.Second
 
-// read calls handle for each message of a stream on a subject, "" for all, from one
-// sequence to another.
+// read calls handle for each message of a stream on a subject, "" for all, in a range of
+// sequences.
 func (l *Log) read(ctx context.Context, s *natsx.Stream, subject string, from, to uint64, handle func(natsx.Record) error) error {
 	for {
 		began := from
@@ -101,8 +101,7 @@ func (l *Log) reconnected(ctx context.Context, patience time.Duration) bool {
 	return true
 }
 
-// firstSince is the sequence of the first message that was stored since a time, 0 for
-// none.
+// firstSince returns the sequence of the first message stored since a time, 0 for none.
 func firstSince(ctx context.Context, s *natsx.Stream, since time.Time) (first uint64, err error) {
 	if since.IsZero() {
 		return 1, nil

@@ -12,17 +12,17 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// Note is a signed checkpoint. It is read, and not verified.
+// Note is an unverified signed checkpoint.
 type Note struct {
 	Signed []byte
-	Text   string // what is signed
+	Text   string // the signed text
 	audit.Checkpoint
-	OK       bool   // it is a checkpoint by its form
-	Later    bool   // it is one in a format of a later version
-	Revision uint64 // its place in the stream of checkpoints
+	OK       bool   // it has the form of a checkpoint
+	Later    bool   // it has a later version's format
+	Revision uint64 // its revision in the stream of checkpoints
 }
 
-// ParseNote reads a signed checkpoint without a look at its signatures.
+// ParseNote reads a signed checkpoint without verifying its signatures.
 func ParseNote(signed []byte) Note {
 	n := Note{Signed: signed}
 	end := strings.LastIndex(string(signed), "\n\n")
@@ -36,8 +36,8 @@ func ParseNote(signed []byte) Note {
 	return n
 }
 
-// parsePlain reads a router's checkpoint from its stream. What is none is taken as it
-// stands, for verification to find.
+// parsePlain reads a router's checkpoint from its stream. A malformed one is passed on as it is,
+// for verification to find.
 func parsePlain(rec natsx.Record) Note {
 	signed := rec.Body
 	if c, err := store.DecodeCheckpoint(rec); err == nil {
@@ -54,8 +54,8 @@ func parseCosigned(rec natsx.Record) Note {
 	return n
 }
 
-// LastNote is the newest checkpoint of a segment, by the name of its stream, which may
-// be removed already. The error is [natsx.ErrNoKey] where there is none.
+// LastNote returns the newest checkpoint of a segment by its stream name; the stream may be
+// gone. The error is [natsx.ErrNoKey] if there is none.
 func (l *Log) LastNote(ctx context.Context, stream string) (Note, error) {
 	rec, err := l.store.CheckpointNotes().Newest(ctx, store.CheckpointSubject(l.conn, stream))
 	if err != nil {
@@ -64,7 +64,7 @@ func (l *Log) LastNote(ctx context.Context, stream string) (Note, error) {
 	return parsePlain(rec), nil
 }
 
-// lastCosigned is the checkpoint that a witness, "*" for any, has signed last.
+// lastCosigned returns the checkpoint that a witness, "*" for any, signed last.
 func (l *Log) lastCosigned(ctx context.Context, stream, witness string) (Note, error) {
 	rec, err := l.store.CheckpointNotes().Newest(ctx, store.CosignedSubject(l.conn, stream, witness))
 	if err != nil {
@@ -73,7 +73,7 @@ func (l *Log) lastCosigned(ctx context.Context, stream, witness string) (Note, e
 	return parseCosigned(rec), nil
 }
 
-// Heads are the checkpoints that each witness has signed last.
+// Heads returns the checkpoint that each witness signed last.
 func (l *Log) Heads(ctx context.Context, stream string) (heads []Note, err error) {
 	newest, err := l.witnesses(ctx, stream)
 	if err != nil {
@@ -85,15 +85,15 @@ func (l *Log) Heads(ctx context.Context, stream string) (heads []Note, err error
 	return heads, nil
 }
 
-// witnesses are the subjects on which a segment's co-signed checkpoints stand, with
-// the newest on each.
+// witnesses returns the subjects of a segment's co-signed checkpoints, with the newest revision
+// on each.
 func (l *Log) witnesses(ctx context.Context, stream string) (map[string]Note, error) {
 	newest := map[string]Note{}
 	err := l.store.Cosigned(ctx, stream, func(rec natsx.Record) { newest[rec.Subject] = parseCosigned(rec) })
 	return newest, err
 }
 
-// cursor reads notes some at a time: who is slow holds nothing open.
+// cursor reads notes in batches, so that a slow reader holds nothing open.
 type cursor struct {
 	log      *Log
 	subject  string
@@ -102,10 +102,10 @@ type cursor struct {
 	page     []Note
 }
 
-// notesAtATime is how many notes a cursor keeps.
+// notesAtATime is the size of a batch.
 const notesAtATime = 256
 
-// peek is the next note, nil at the end.
+// peek returns the next note, nil at the end.
 func (c *cursor) peek(ctx context.Context) (*Note, error) {
 	if len(c.page) == 0 && c.next <= c.to {
 		err := c.log.read(ctx, c.log.store.CheckpointNotes(), c.subject, c.next, c.to, func(rec natsx.Record) error {

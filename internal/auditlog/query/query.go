@@ -14,18 +14,18 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Filter says which records are wanted: those that have all that is not zero.
+// Filter selects records. They must match every field that is not zero.
 type Filter struct {
 	Session, Chain, Hook, Action, EventID, Approval string
 	Event                                           string       // a name or a pattern, see [events.CheckPattern]
-	Kinds                                           []audit.Kind // one of them; "hook.*" is each that begins so
+	Kinds                                           []audit.Kind // one of them; "hook.*" matches by prefix
 	FailedOpen                                      bool
-	Since, Until                                    time.Time // of the records' own times
+	Since, Until                                    time.Time // of the record's own time
 
-	any string // one of the ids of a record, for [Log.Find]
+	any string // any id of a record, for [Log.Find]
 }
 
-// Match reports whether a record is wanted. One that can't be read always is.
+// Match reports whether a record is wanted. An unreadable one always is.
 func (f Filter) Match(r *Record) bool {
 	if r.Err != nil {
 		return true
@@ -45,21 +45,20 @@ func ofKind(want, have audit.Kind) bool {
 	return want == have || several && strings.HasPrefix(string(have), begin)
 }
 
-// slack is how far a record's own time and that of the stream may be apart: clocks
-// differ, and a router keeps records for a while where the log is unavailable.
+// slack is the largest difference between a record's own time and the stream's: clocks differ,
+// and a router keeps records while the log is unavailable.
 const slack = time.Hour
 
-// ErrEnough ends a query or an export early, without an error, where a handler returns
-// it.
+// ErrEnough, returned by a handler, ends a query or an export early without an error.
 var ErrEnough = errors.New("enough was read")
 
-// span is what of a segment is read.
+// span is the part of a segment to read.
 type span struct {
 	store.Segment
 	from, to uint64
 }
 
-// spans are what there is to read of what was stored since a time, the oldest first.
+// spans returns what to read of everything stored since a time, oldest first.
 func (l *Log) spans(ctx context.Context, since time.Time) (list []span, err error) {
 	segments, err := l.Segments(ctx)
 	if err != nil {
@@ -83,14 +82,14 @@ func (l *Log) spans(ctx context.Context, since time.Time) (list []span, err erro
 	return list, nil
 }
 
-// Query calls handle for each record that the filter wants, over all segments and in the
-// order of the log, until handle returns an error; [ErrEnough] is none.
+// Query calls handle for each record that the filter wants, over all segments and in log order.
+// It stops at the first error of handle and returns it, except for [ErrEnough].
 func (l *Log) Query(ctx context.Context, f Filter, handle func(Record) error) error {
 	enough := func(stored time.Time) bool { return !f.Until.IsZero() && stored.After(f.Until.Add(slack)) }
 	return l.query(ctx, f, f.storedSince(), enough, handle)
 }
 
-// storedSince is since when what the filter wants may have been stored.
+// storedSince is the earliest time at which wanted records may have been stored.
 func (f Filter) storedSince() time.Time {
 	if f.Since.IsZero() {
 		return f.Since
@@ -98,7 +97,7 @@ func (f Filter) storedSince() time.Time {
 	return f.Since.Add(-slack)
 }
 
-// query is Query over what was stored since a time, until enough says so of a time.
+// query is Query from a storage time on, until enough reports true.
 func (l *Log) query(ctx context.Context, f Filter, since time.Time, enough func(stored time.Time) bool, handle func(Record) error) error {
 	spans, err := l.spans(ctx, since)
 	if err != nil {
@@ -121,7 +120,7 @@ func (l *Log) query(ctx context.Context, f Filter, since time.Time, enough func(
 	return nil
 }
 
-// each gives the wanted records of a message.
+// each passes on the wanted records of a message.
 func (f Filter) each(s store.Segment, msg natsx.Record, handle func(Record) error) error {
 	return message(s.Number, s.Name(), msg, f.hopeless, func(r Record) error {
 		if !f.Match(&r) {
@@ -131,8 +130,8 @@ func (f Filter) each(s store.Segment, msg natsx.Record, handle func(Record) erro
 	})
 }
 
-// hopeless reports whether a line, undecoded, is a record that can't be wanted: it has no
-// escapes that could spell a word otherwise, and lacks one that is wanted.
+// hopeless reports whether an undecoded line can't be wanted: it has no escapes that could spell
+// a word otherwise, and lacks a wanted one.
 func (f Filter) hopeless(line []byte) bool {
 	if !bytes.HasPrefix(line, recordBegin) || line[len(line)-1] != '}' {
 		return false
@@ -146,17 +145,17 @@ func (f Filter) hopeless(line []byte) bool {
 }
 
 var (
-	recordBegin = []byte(`{"time":"`) // as routers write them
+	recordBegin = []byte(`{"time":"`) // as routers write records
 	escape      = []byte(`\u`)
 )
 
-// escapable reports whether JSON may or must write a character as another one.
+// escapable reports whether JSON may escape a character.
 func escapable(c rune) bool { return c < ' ' || c == '"' || c == '\\' || c == '/' || c >= 0x7f }
 
-// pageSize is how many messages are read together where the newest come first.
+// pageSize is the number of messages that are read together in reverse order.
 const pageSize = 128
 
-// QueryNewest is [Log.Query] with the newest record first.
+// QueryNewest is [Log.Query], newest record first.
 func (l *Log) QueryNewest(ctx context.Context, f Filter, handle func(Record) error) error {
 	spans, err := l.spans(ctx, f.storedSince())
 	if err != nil {

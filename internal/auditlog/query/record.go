@@ -14,16 +14,16 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// Place is where a record stands.
+// Place is a record's position in the log.
 type Place struct {
-	Segment  int       // number, from 1
+	Segment  int       // from 1
 	Stream   string    // of the segment
 	Seq      int64     // of the message in the stream
 	Position int       // of the line in the message, from 0
-	Stored   time.Time // when the stream took the message, as the server says
+	Stored   time.Time // the server's time of the message
 }
 
-// String is the place in the form that people write: 2/17:0, or 17:0 in the first segment.
+// String is the form that people write: 2/17:0, or 17:0 in the first segment.
 func (p Place) String() string {
 	text := fmt.Sprintf("%d:%d", p.Seq, p.Position)
 	if p.Segment > 1 {
@@ -32,13 +32,13 @@ func (p Place) String() string {
 	return text
 }
 
-// Record is one line of the log. Members of all kinds stand beside each other; those
-// that its kind does not have are zero.
+// Record is one line of the log. It has the members of all kinds; those that a kind lacks are
+// zero.
 type Record struct {
 	Place `json:"-"`
-	// Line is the record as it stands, without LF.
+	// Line is the line without LF.
 	Line json.RawMessage `json:"-"`
-	// Err says why the line is no record; then nothing but Place and Line is set.
+	// Err says why the line is malformed. Then only Place and Line are set.
 	Err error `json:"-"`
 
 	Time    time.Time  `json:"time"`
@@ -137,7 +137,7 @@ type Data struct {
 	Omitted  int             `json:"omitted"`
 }
 
-// Decode reads one line of the log, its LF left out.
+// Decode decodes one line of the log, without its LF.
 func Decode(line []byte) Record {
 	var r Record
 	err := audit.CheckLine(line)
@@ -151,7 +151,7 @@ func Decode(line []byte) Record {
 	return r
 }
 
-// Review is an answer that ended nothing, in a sentence.
+// Review describes in a sentence an answer that did not end its request.
 func (r Record) Review() string {
 	did := " passed it on"
 	if r.Action == "allow" {
@@ -164,7 +164,7 @@ func (r Record) Review() string {
 	return text
 }
 
-// Holds says what an "Allow always" is for, and until when; empty for other decisions.
+// Holds describes the scope and expiry of an "Allow always"; empty for other decisions.
 func (r Record) Holds() string {
 	if r.Kind != audit.ApprovalDecided || !r.Granted || !approval.Remembered(r.Option) || len(r.ApprovedBy) > 0 {
 		return ""
@@ -176,7 +176,7 @@ func (r Record) Holds() string {
 	return text
 }
 
-// OfHook reports whether the record says what happened at a hook.
+// OfHook reports whether the record is about a call of a hook.
 func (r *Record) OfHook() bool {
 	switch r.Kind {
 	case audit.HookResult, audit.HookError, audit.HookTimeout, audit.HookSkipped:
@@ -186,12 +186,11 @@ func (r *Record) OfHook() bool {
 	}
 }
 
-// EndsChain reports whether the record is the last of its chain, but for answers of
-// shadow hooks and a person's decision.
+// EndsChain reports whether the record is the last of its chain, apart from answers of shadow
+// hooks and a person's decision.
 func (r *Record) EndsChain() bool { return r.Kind == audit.ChainResult || r.Kind == audit.ChainRefused }
 
-// message calls handle for each record of a message of the log, but for the lines that
-// skip says not to read.
+// message calls handle for each record of a message, except for lines that skip rejects.
 func message(segment int, stream string, msg natsx.Record, skip func(line []byte) bool, handle func(Record) error) error {
 	place := Place{Segment: segment, Stream: stream, Seq: int64(msg.Sequence), Stored: msg.Time}
 	lines, err := audit.Lines(msg.Body)

@@ -12,31 +12,31 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// Bounds of the salts that a process knows.
+// Bounds of the salts that a process keeps.
 const (
-	maxSalts   = 8192  // sessions; one that was forgotten gets another salt
-	maxUnsaved = 65536 // salts that wait to be stored
+	maxSalts   = 8192  // sessions; a forgotten one gets another salt
+	maxUnsaved = 65536 // salts waiting to be stored
 )
 
-// Salts are the salts of sessions. Run them. They are safe for concurrent use.
+// Salts holds the salts of sessions. It is safe for concurrent use. [Salts.Run] stores them.
 type Salts struct {
 	bucket *natsx.Bucket
 	log    *slog.Logger
 
 	mu      sync.Mutex // guards what follows
 	young   map[string]salt
-	old     map[string]salt // the generation before
+	old     map[string]salt // the previous generation
 	unsaved []salt
 	wake    chan struct{}
 }
 
-// salt is what stands before data in a digest.
+// salt precedes the data in a digest.
 type salt struct {
 	id    string // its key in the bucket
 	value []byte
 }
 
-// SaltBucket says how the bucket of salts is made.
+// SaltBucket is the configuration of the bucket of salts.
 func SaltBucket(prefix string, replicas int) natsx.BucketOptions {
 	return natsx.BucketOptions{
 		Name: prefix + "_salts", Description: "salts of the digests in the audit log; may be emptied", Replicas: replicas,
@@ -49,13 +49,13 @@ func NewSalts(bucket *natsx.Bucket, log *slog.Logger) *Salts {
 	return &Salts{bucket: bucket, log: log, young: map[string]salt{}, wake: make(chan struct{}, 1)}
 }
 
-// SaltKey is what the keys of a session's salts begin with, in the bucket.
+// SaltKey prefixes the keys of a session's salts in the bucket.
 func SaltKey(session string) string {
 	sum := sha256.Sum256([]byte(session))
 	return hex.EncodeToString(sum[:16])
 }
 
-// of is the salt of a session, a new one where it has none here.
+// of returns the salt of a session, and makes a new one if it has none here.
 func (s *Salts) of(session string) salt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,8 +82,8 @@ func (s *Salts) of(session string) salt {
 	return known
 }
 
-// Run stores salts until ctx ends. A salt that could not be stored makes its digests
-// mean nothing, as if it had been erased.
+// Run stores salts until ctx ends. A salt that can't be stored leaves its digests meaningless,
+// as if it had been erased.
 func (s *Salts) Run(ctx context.Context) {
 	for {
 		select {

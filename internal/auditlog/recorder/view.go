@@ -10,7 +10,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// Data says what of an event's data a record holds.
+// Data selects what a record holds of an event's data.
 type Data string
 
 // What a record holds besides the digest. The zero value means [Redacted].
@@ -20,7 +20,7 @@ const (
 	Full     Data = "full"     // the data
 )
 
-// maxValue is the largest value that stands in a record, in bytes.
+// maxValue is the largest value in a record, in bytes.
 const maxValue = 256 << 10
 
 // Masker masks secrets. It is called concurrently.
@@ -29,7 +29,7 @@ type Masker interface {
 	Text(text string) (masked string, n int)
 }
 
-// View is how data stands in records. It is safe for concurrent use.
+// View renders data for records. It is safe for concurrent use.
 type View struct {
 	Data  Data   // empty means [Redacted]
 	Mask  Masker // nil means [redact.Default]
@@ -43,7 +43,7 @@ func (v View) masker() Masker {
 	return v.Mask
 }
 
-// Of is what a record holds of an event's data. raw is one JSON value; nil gives nil.
+// Of renders an event's data. raw is one JSON value; nil gives nil.
 func (v View) Of(session string, raw []byte) *audit.Data {
 	if raw == nil {
 		return nil
@@ -85,7 +85,7 @@ func (v View) show(d *audit.Data, raw []byte) {
 	}
 }
 
-// TextOf is what a record holds of a text, as data; "" gives nil.
+// TextOf renders a text as data; "" gives nil.
 func (v View) TextOf(session, text string) *audit.Data {
 	if text == "" {
 		return nil
@@ -97,8 +97,7 @@ func (v View) TextOf(session, text string) *audit.Data {
 	return v.Of(session, raw)
 }
 
-// Changes is what a record holds of a JSON Patch: nothing in [Digest] mode, or where it
-// is too large.
+// Changes renders a JSON Patch: nothing in [Digest] mode, or if it is too large.
 func (v View) Changes(patch []byte) json.RawMessage {
 	switch {
 	case v.Data == Digest || len(patch) > maxValue:
@@ -110,7 +109,7 @@ func (v View) Changes(patch []byte) json.RawMessage {
 	return masked
 }
 
-// Text is how a sentence of a hook or a person stands in a record.
+// Text renders a sentence of a hook or a person.
 func (v View) Text(text string) string {
 	if v.Data == Full || text == "" {
 		return text
@@ -118,8 +117,8 @@ func (v View) Text(text string) string {
 	return v.Masked(text)
 }
 
-// Registration is how a registration stands in a record, which erasure does not reach;
-// nil gives nil. A hook's match may name a secret.
+// Registration renders a registration, which erasure does not reach; nil gives nil. A hook's
+// match may name a secret.
 func (v View) Registration(raw json.RawMessage) json.RawMessage {
 	if v.Data == Full || raw == nil {
 		return raw
@@ -128,11 +127,11 @@ func (v View) Registration(raw json.RawMessage) json.RawMessage {
 	return masked
 }
 
-// Masked is a text with its secrets masked, whatever records hold: for log lines.
+// Masked masks the secrets of a text for log lines, whatever records hold.
 func (v View) Masked(text string) string {
 	masked, _ := v.masker().Text(text)
 	return masked
 }
 
-// DigestOnly reports whether records hold digests alone.
+// DigestOnly reports whether records hold digests only.
 func (v View) DigestOnly() bool { return v.Data == Digest }

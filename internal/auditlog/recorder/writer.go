@@ -17,71 +17,71 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// Mode says who waits for records.
+// Mode says what waits for records.
 type Mode string
 
 // The modes. The zero value means [Strict].
 const (
 	Strict Mode = "strict" // nothing is answered before its records are acknowledged
-	Async  Mode = "async"  // records are written, nobody waits for them
+	Async  Mode = "async"  // records are written without waiting
 	Off    Mode = "off"    // only decisions of people are recorded
 )
 
 // maxBatch is the size of a message, in bytes, unless one record is larger.
 const maxBatch = 256 << 10
 
-// tryTime bounds one try to append; the next is the same message again.
+// tryTime bounds one try to append. The next try sends the same message.
 const tryTime = 2 * time.Second
 
-// ErrUnavailable means that the log did not take records in time: nothing was
-// recorded that may be relied on.
+// ErrUnavailable means that the log did not take records in time: do not rely on anything being
+// recorded.
 var ErrUnavailable = wire.Errorf(wire.Unavailable, "the audit log does not take records: nothing was decided, try again")
 
 // Options configure a writer. The zero value of each field is its default.
 type Options struct {
-	// ID names the writer: a word, new with every start of a process.
+	// ID names the writer. It must be a word, new at every start of a process.
 	ID string
-	// Mode says who waits; empty means [Strict].
+	// Mode says what waits; empty means [Strict].
 	Mode Mode
-	// Timeout is how long a record is waited for; 0 means 500 ms.
+	// Timeout bounds the wait for a record; 0 means 500 ms.
 	Timeout time.Duration
-	// MaxWaiting bounds the records that wait to be written, in bytes; 0 means 64 MiB.
+	// MaxWaiting bounds the records in the queue, in bytes; 0 means 64 MiB.
 	MaxWaiting int
-	// Wrote is called with the number of records in a message that the log has taken, before
-	// those who wait for it. It must not wait. Nil for nobody.
+	// Wrote is called with the number of records in each acknowledged message, before the
+	// waiting callers return. It must not block. Nil for none.
 	Wrote func(records int)
 	// Log; nil discards it.
 	Log *slog.Logger
 }
 
-// Writer writes the records of one process. Run it. It is safe for concurrent use.
+// Writer writes the records of one process. It is safe for concurrent use. [Writer.Run] runs it.
 type Writer struct {
 	Options
 	log *store.Log
 	bus *natsx.Conn
 
-	mu      sync.Mutex // guards what follows; never held while something is sent
-	queue   []*batch   // the first may be under way
-	sending bool       // it is: who set this writes it, and has what stands below
+	mu      sync.Mutex // guards what follows; never held during I/O
+	queue   []*batch   // the first may be in flight
+	sending bool       // a batch is in flight; whoever set this owns the sender's fields below
 	waiting int        // bytes in queue
 	lost    int        // records dropped at the limit
 	closed  bool
 	wake    chan struct{}
 
 	// Of who sends.
-	name    string // in the log: ID, and a number once it had to begin anew
+	name    string // in the log: ID, plus a number after a restart of the writer
 	names   int
 	segment store.Segment
-	last    uint64 // the sequence of the last message in segment, 0 for none
+	last    uint64 // sequence of the last message in segment, 0 for none
 	wseq    int64  // of the next record
 	out     []byte
 }
 
-// batch is lines that are written together.
+// batch is a set of lines that are written together.
 type batch struct {
 	lines  []byte
 	opened time.Time
-	tried  bool          // it was sent, and may stand in the log: nothing is added any more
+	tried  bool          // it was sent and may be in the log: nothing may be added
 	done   chan struct{} // closed when the log has them
 }
 
@@ -97,9 +97,9 @@ func New(b *natsx.Conn, log *store.Log, o Options) *Writer {
 	return &Writer{Options: o, log: log, bus: b, wake: make(chan struct{}, 1), name: o.ID, names: 1, segment: log.Live(), wseq: 1}
 }
 
-// Record has lines written, each a record without a writer as [audit.Record.Append]
-// makes it, and waits for the log where the mode says so. They may be used again when it
-// returns. The error is [ErrUnavailable]: then nothing may be answered.
+// Record writes lines, each a record without a writer as [audit.Record.Append] makes it, and
+// waits for the log if the mode requires it. The caller may reuse lines after it returns. If the
+// error is [ErrUnavailable], nothing may be answered.
 func (w *Writer) Record(ctx context.Context, lines []byte) error {
 	switch {
 	case w.Mode == Off || len(lines) == 0:
@@ -128,16 +128,16 @@ func (w *Writer) Record(ctx context.Context, lines []byte) error {
 	}
 }
 
-// Note writes lines that nobody waits for.
+// Note writes lines without waiting.
 func (w *Writer) Note(lines []byte) {
 	if w.Mode != Off && len(lines) > 0 {
 		w.put(lines, false)
 	}
 }
 
-// put has lines written. What it returns is the batch of the last of them; nil means
-// that there was no room. leads says that nothing is under way: the caller, where it
-// may, is to send the batch itself, which spares two changes of goroutine.
+// put queues lines and returns the batch of the last of them; nil means that there was no room.
+// leads says that no batch is in flight: the caller may send the batch itself, which saves two
+// goroutine switches.
 func (w *Writer) put(lines []byte, mayLead bool) (b *batch, leads bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -165,7 +165,7 @@ func (w *Writer) put(lines []byte, mayLead bool) (b *batch, leads bool) {
 	return b, false
 }
 
-// notify tells Run that there is something to do.
+// notify wakes Run.
 func (w *Writer) notify() {
 	select {
 	case w.wake <- struct{}{}:
@@ -173,7 +173,7 @@ func (w *Writer) notify() {
 	}
 }
 
-// add puts lines into the last batch that has room. The caller holds mu.
+// add adds lines to the last batch with room. The caller holds mu.
 func (w *Writer) add(lines []byte) {
 	n := len(w.queue)
 	if n == 0 || w.queue[n-1].tried || len(w.queue[n-1].lines)+len(lines) > maxBatch {
@@ -184,8 +184,7 @@ func (w *Writer) add(lines []byte) {
 	w.waiting += len(lines)
 }
 
-// Lag is how long the oldest record waits that the log has not taken; 0 where none
-// waits.
+// Lag is the age of the oldest unacknowledged record; 0 for none.
 func (w *Writer) Lag() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -203,7 +202,7 @@ func (w *Writer) Healthy() error {
 	return nil
 }
 
-// Run writes until ctx ends, and then what still waits, for at most five seconds.
+// Run writes until ctx ends, and then the remaining records, for at most five seconds.
 func (w *Writer) Run(ctx context.Context) {
 	w.drain(ctx)
 	w.mu.Lock()
@@ -220,8 +219,7 @@ func (w *Writer) Run(ctx context.Context) {
 	}
 }
 
-// drain writes batch after batch until ctx ends, or, once the writer is closed, until
-// none waits.
+// drain writes batches until ctx ends, or, once the writer is closed, until none is left.
 func (w *Writer) drain(ctx context.Context) {
 	for ctx.Err() == nil {
 		w.mu.Lock()
@@ -246,8 +244,8 @@ func (w *Writer) drain(ctx context.Context) {
 	}
 }
 
-// send writes the first batch, as the one who is to: sending is set. It is false where
-// ctx ended first; then the batch is still the first.
+// send writes the first batch. The caller has set sending. It returns false if ctx ended first;
+// then the batch is still the first.
 func (w *Writer) send(ctx context.Context, b *batch) bool {
 	written := w.write(ctx, b)
 	w.mu.Lock()
@@ -265,8 +263,7 @@ func (w *Writer) send(ctx context.Context, b *batch) bool {
 	return written
 }
 
-// write appends one batch, however often it takes. It is false where ctx ended
-// first.
+// write appends one batch and retries as needed. It returns false if ctx ended first.
 func (w *Writer) write(ctx context.Context, b *batch) bool {
 	warned := false
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
@@ -292,7 +289,7 @@ func (w *Writer) write(ctx context.Context, b *batch) bool {
 	}
 }
 
-// errAgain means that the next try is another one.
+// errAgain means that the next try differs.
 var errAgain = errors.New("try again")
 
 // try appends lines once, as this writer's next records.
@@ -317,9 +314,9 @@ func (w *Writer) try(ctx context.Context, lines []byte) error {
 	return nil
 }
 
-// stored looks whether lines that were refused are there, from a try whose answer was
-// lost. Where they are not, the writer begins anew: in the next segment, or under
-// another name where somebody else has written under this one.
+// stored reports whether refused lines are in the log already, from a try whose reply was lost.
+// Otherwise the writer starts over: in the next segment, or under another name if somebody else
+// wrote under this one.
 func (w *Writer) stored(ctx context.Context, subject string, refused error) (seq uint64, there bool, err error) {
 	rec, err := w.segment.Newest(ctx, subject)
 	switch {
@@ -333,7 +330,7 @@ func (w *Writer) stored(ctx context.Context, subject string, refused error) (seq
 			return 0, false, err
 		}
 		if w.log.Live().Number == w.segment.Number {
-			return 0, false, refused // the next one is not there yet
+			return 0, false, refused // the next segment does not exist yet
 		}
 		w.segment = w.log.Live()
 	} else {

@@ -45,7 +45,7 @@ func (s *Signer) adopt(ctx context.Context) error {
 	return nil
 }
 
-// parse reads a checkpoint; trusted says that it is signed with this router's key.
+// parse reads a checkpoint. trusted means that it is signed with this router's key.
 func (s *Signer) parse(signed string) (c audit.Checkpoint, trusted bool, err error) {
 	c, _, err = (audit.Keys{Routers: []note.Verifier{s.Verifier}}).Open([]byte(signed))
 	if err == nil {
@@ -63,8 +63,8 @@ func (s *Signer) parse(signed string) (c audit.Checkpoint, trusted bool, err err
 	return c, false, err
 }
 
-// later leaves the segment to newer routers. Its last checkpoint is the predecessor of the
-// next segment's first.
+// later leaves the segment to newer routers. Its last checkpoint precedes the next segment's
+// first.
 func (s *Signer) later(found *audit.UnknownFormatError, revision uint64) {
 	if s.abandoned != laterFormat {
 		s.Log.Warn("audit segment not signed by this router; upgrade it", "stream", s.segment.Name(), "error", found)
@@ -73,14 +73,14 @@ func (s *Signer) later(found *audit.UnknownFormatError, revision uint64) {
 	s.digest = sha256.Sum256([]byte(found.Text))
 }
 
-// restart makes the log that the next checkpoint continues: that of the checkpoint if it is
-// trusted, else the one at hand, else all of it read again.
+// restart builds the log that the next checkpoint continues: from the checkpoint if it is
+// trusted, else from memory, else by reading everything again.
 func (s *Signer) restart(c audit.Checkpoint, subtrees []tlog.Hash, trusted bool) error {
 	stated := expected{c.Size, c.Format, c.Root, "a checkpoint states"}
 	if s.log != nil && s.log.Size() > 0 && s.log.Size() <= c.Size {
 		s.log.SetFormat(c.Format)
 		s.expect = append(s.expect, stated)
-		return s.compare() // and reading continues to it
+		return s.compare() // reading continues to it
 	}
 	if s.log != nil && s.log.Size() > c.Size {
 		s.expect = append(s.expect, expected{s.log.Size(), c.Format, s.log.Root(c.Format), "this router has read"})

@@ -11,9 +11,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// format is the format of the next checkpoint. The first of a segment decides: the latest
-// if all who read the segment know it. wait says to look again: routers that start together
-// learn of each other within a moment, and an older one signs meanwhile.
+// format is the format of the next checkpoint. A segment's first checkpoint decides: it is the
+// latest format if all readers of the segment know it. wait asks to look again: routers that
+// start together learn of each other within a moment, and an older one may sign meanwhile.
 func (s *Signer) format(ctx context.Context, last bool) (f audit.Format, wait bool, err error) {
 	if s.head != nil {
 		return s.head.Format, false, nil
@@ -48,8 +48,8 @@ func (s *Signer) keepsOlder(why string) {
 	}
 }
 
-// olderWitness names a witness that does not know [audit.Latest], as the last checkpoint
-// that it has signed says, in any segment that exists; "" for none.
+// olderWitness names a witness that does not know [audit.Latest], from the last checkpoint that
+// it signed in any existing segment; "" for none.
 func (s *Signer) olderWitness(ctx context.Context) (name string, err error) {
 	segments, err := s.store.Segments(ctx)
 	if err != nil {

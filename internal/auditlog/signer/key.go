@@ -23,11 +23,11 @@ const KeyName = "hook-router"
 type Key struct {
 	Signer   note.Signer
 	Verifier note.Verifier
-	Public   string // the verifier as text: what who verifies has to be given
+	Public   string // the verifier as text, for whoever verifies
 }
 
-// LoadKey reads a key from a file, and makes one where there is no such file. The public
-// half is put beside it, into path.pub. The error says what to do.
+// LoadKey reads a key from a file and creates a missing one. It writes the public half to
+// path.pub. The error says what to do.
 func LoadKey(path string) (*Key, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -38,7 +38,7 @@ func LoadKey(path string) (*Key, error) {
 	}
 	key, err := ParseKey(strings.TrimSpace(string(text)))
 	if err == nil {
-		_ = showKey(path, key.Public) // where it is missing; the directory may be read-only
+		_ = showKey(path, key.Public) // if it is missing; the directory may be read-only
 	}
 	return key, err
 }
@@ -51,7 +51,7 @@ func ParseKey(private string) (*Key, error) {
 		return nil, errNone
 	}
 	const algorithm = 1                      // Ed25519, before its seed
-	parts := strings.SplitN(private, "+", 5) // the last may hold a + itself
+	parts := strings.SplitN(private, "+", 5) // the last part may contain a +
 	seed, err := base64.StdEncoding.DecodeString(parts[len(parts)-1])
 	if err != nil || len(seed) != 1+ed25519.SeedSize || seed[0] != algorithm {
 		return nil, errNone
@@ -75,7 +75,7 @@ func makeKey(path string) (*Key, error) {
 	if err == nil {
 		err = atomicfile.Create(path, []byte(private+"\n"), 0o600)
 	}
-	if errors.Is(err, fs.ErrExist) { // another process was faster
+	if errors.Is(err, fs.ErrExist) { // another process created it first
 		return LoadKey(path)
 	}
 	if err == nil {
@@ -87,7 +87,7 @@ func makeKey(path string) (*Key, error) {
 	return ParseKey(private)
 }
 
-// showKey puts the public half beside the key, unless it is there.
+// showKey writes the public half beside the key, unless it exists.
 func showKey(path, public string) error {
 	text, err := os.ReadFile(path + ".pub")
 	if err == nil && strings.TrimSpace(string(text)) == public {

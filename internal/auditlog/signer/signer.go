@@ -18,48 +18,48 @@ import (
 
 const (
 	interval    = time.Second     // between two looks at the log
-	standby     = 3 * time.Second // how old another router's checkpoint is before this one steps in
+	standby     = 3 * time.Second // age of another router's checkpoint at which this one steps in
 	readGrace   = time.Minute     // for messages that can't be read
 	signTimeout = 30 * time.Second
-	lastTimeout = 2 * time.Second // for the checkpoint at the end
+	lastTimeout = 2 * time.Second // for the last checkpoint
 )
 
 // Options configure a signer.
 type Options struct {
 	// Prefix of the log.
 	Prefix string
-	// Key signs; Verifier is its public half. Both are needed.
+	// Key signs; Verifier is its public half. Both are required.
 	Key      note.Signer
 	Verifier note.Verifier
 	// Upgraded reports whether every router knows [audit.Latest]; nil means never.
 	Upgraded func() bool
-	// Alarm is called once for each thing that must not be: another history than the one
-	// that was signed, or a message that is no record. Nil for nobody.
+	// Alarm is called once for each violation: another history than the signed one, or a
+	// malformed message. Nil for none.
 	Alarm func(reason string)
 	// Log; nil discards it.
 	Log *slog.Logger
 }
 
-// Signer signs checkpoints. Run it.
+// Signer signs checkpoints. [Signer.Run] runs it.
 type Signer struct {
 	Options
 	store *store.Log
 
 	segment   store.Segment
-	log       *audit.Log        // what was read of it; nil: no segment is open
-	head      *audit.Checkpoint // the last that is known of the segment, nil for none
-	revision  uint64            // its place among the checkpoints
-	digest    tlog.Hash         // of the last checkpoint, whatever its segment or format
+	log       *audit.Log        // what was read of it; nil while no segment is open
+	head      *audit.Checkpoint // the segment's last known checkpoint, nil for none
+	revision  uint64            // of head in the stream of checkpoints
+	digest    tlog.Hash         // of the last checkpoint, in any segment or format
 	mine      bool              // this signer wrote head
-	expect    []expected        // roots to be found when the log is read again
-	alarms    map[string]bool   // that were raised
+	expect    []expected        // roots to match when the log is read again
+	alarms    map[string]bool   // already raised
 	shortFrom time.Time         // since when the end of the log can't be read
-	abandoned reason            // why nothing is signed in the segment
+	abandoned reason            // why this segment is not signed
 	waiting   time.Time         // since when the segment waits for its format
-	said      string            // why the segment has an older format than the latest
+	said      string            // logged reason for an older format
 }
 
-// reason is why a signer signs nothing in a segment; empty: it does.
+// reason says why a signer does not sign a segment; empty if it does.
 type reason string
 
 const (
@@ -67,7 +67,7 @@ const (
 	laterFormat      reason = "its format is newer than this version knows"
 )
 
-// expected is a root that somebody signed, or that this signer had.
+// expected is a root that somebody signed, or that this signer computed.
 type expected struct {
 	size   int64
 	format audit.Format
@@ -87,7 +87,7 @@ func New(l *store.Log, o Options) *Signer {
 	return &Signer{Options: o, store: l, alarms: map[string]bool{}}
 }
 
-// Run signs until ctx ends, and then once more, for what was written last.
+// Run signs until ctx ends, and then once more for the last records.
 func (s *Signer) Run(ctx context.Context) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -103,7 +103,7 @@ func (s *Signer) Run(ctx context.Context) {
 	s.look(last, true)
 }
 
-// look signs what there is to sign. last waits for no other router.
+// look signs what is new. last does not wait for other routers.
 func (s *Signer) look(ctx context.Context, last bool) {
 	ctx, cancel := context.WithTimeout(ctx, signTimeout)
 	defer cancel()
@@ -122,14 +122,14 @@ func (s *Signer) look(ctx context.Context, last bool) {
 	}
 }
 
-// alarm is what must not be.
+// alarm is a violation.
 type alarm struct{ reason string }
 
 func (a *alarm) Error() string { return a.reason }
 
 func alarmed(format string, args ...any) error { return &alarm{fmt.Sprintf(format, args...)} }
 
-// sign goes through the segments as long as there is something to sign.
+// sign walks through the segments while there is something to sign.
 func (s *Signer) sign(ctx context.Context, last bool) error {
 	if s.log == nil && s.abandoned == "" {
 		if err := s.begin(ctx); err != nil {
@@ -170,14 +170,14 @@ func (s *Signer) sign(ctx context.Context, last bool) error {
 	}
 }
 
-// behind reports whether the segment is still the live one, after a look.
+// behind reports whether the segment is still the live one, after a refresh.
 func (s *Signer) behind(ctx context.Context) (live bool, err error) {
 	err = s.store.Refresh(ctx)
 	return s.store.Live().Number == s.segment.Number, err
 }
 
-// leave continues behind a segment that this signer does not sign, once an operator has
-// closed it: the first checkpoint of the next names the last one here.
+// leave moves on from a segment that this signer does not sign, once an operator has closed it:
+// the next segment's first checkpoint names the last one here.
 func (s *Signer) leave(ctx context.Context) (left bool, err error) {
 	state, err := s.store.State(ctx, s.segment)
 	if err != nil || !state.Sealed {
@@ -194,7 +194,7 @@ func (s *Signer) leave(ctx context.Context) (left bool, err error) {
 	return true, s.next(ctx)
 }
 
-// size is what the last known checkpoint covers.
+// size is the size of the last known checkpoint.
 func (s *Signer) size() int64 {
 	if s.head == nil {
 		return 0
@@ -202,7 +202,7 @@ func (s *Signer) size() int64 {
 	return s.head.Size
 }
 
-// begin finds the segment to start with: the first whose end is not signed.
+// begin finds the segment to start with: the first one whose end is not signed.
 func (s *Signer) begin(ctx context.Context) error {
 	segments, err := s.store.Segments(ctx)
 	if err != nil {
@@ -242,7 +242,7 @@ func (s *Signer) open(ctx context.Context, segment store.Segment) error {
 	return err
 }
 
-// standBy reports whether another router is at work.
+// standBy reports whether another router is signing.
 func (s *Signer) standBy(ctx context.Context, last bool) (wait bool, err error) {
 	if s.mine {
 		return false, nil
@@ -272,7 +272,7 @@ func (s *Signer) advance(ctx context.Context, size int64, last bool) error {
 		return err
 	}
 	revision, err := s.store.AppendCheckpoint(ctx, s.segment, store.Checkpoint{Signed: string(signed), Subtrees: s.log.Subtrees(format)}, s.revision)
-	if errors.Is(err, natsx.ErrRevision) { // another was first, or the answer to this one was lost
+	if errors.Is(err, natsx.ErrRevision) { // another router was first, or the reply was lost
 		s.mine = false
 		s.expect = append(s.expect, expected{c.Size, c.Format, c.Root, "this router has read"})
 		return s.adopt(ctx)
@@ -285,8 +285,8 @@ func (s *Signer) advance(ctx context.Context, size int64, last bool) error {
 	return nil
 }
 
-// missing says that the end of the log can't be read. Another replica of the stream may
-// have it and this one not yet; only what lasts is an alarm.
+// missing reports that the end of the log can't be read. This replica of the stream may lag, so
+// only a lasting failure is an alarm.
 func (s *Signer) missing(size int64) error {
 	if s.shortFrom.IsZero() {
 		s.shortFrom = time.Now()
@@ -297,7 +297,7 @@ func (s *Signer) missing(size int64) error {
 	return fmt.Errorf("%s has %d messages, of which %d can be read", s.segment.Name(), size, s.log.Size())
 }
 
-// take takes the next message of the segment.
+// take adds the next message of the segment.
 func (s *Signer) take(rec natsx.Record) error {
 	if want := uint64(s.log.Size()) + 1; rec.Sequence != want {
 		return alarmed("message %d of %s is missing", want, s.segment.Name())
@@ -308,14 +308,14 @@ func (s *Signer) take(rec natsx.Record) error {
 	return s.compare()
 }
 
-// compare checks the log, as far as it is read, against the roots that it must have.
+// compare checks the log, as far as it is read, against the expected roots.
 func (s *Signer) compare() error {
 	kept := s.expect[:0]
 	for _, e := range s.expect {
 		switch size := s.log.Size(); {
 		case e.size > size:
 			kept = append(kept, e)
-		case s.log.Format() != 0 && s.log.Format() != e.format: // its root is not known here
+		case s.log.Format() != 0 && s.log.Format() != e.format: // its root is unknown here
 		case e.size == size && e.root != s.log.Root(e.format):
 			return alarmed("%s the root %s at size %d of %s, and what is there has %s", e.who, e.root, e.size, s.segment.Name(), s.log.Root(e.format))
 		}

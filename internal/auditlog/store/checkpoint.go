@@ -13,39 +13,39 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// Checkpoint is a checkpoint as the checkpoint stream holds it. It proves nothing before
-// its signature is checked.
+// Checkpoint is a checkpoint from the checkpoint stream. It proves nothing until its signature
+// is verified.
 type Checkpoint struct {
 	// Signed is the signed note, see [audit.Keys.Open].
 	Signed string `json:"checkpoint"`
 	// Subtrees are what [audit.LogAt] needs to continue from it. They need no trust.
 	Subtrees []tlog.Hash `json:"subtrees"`
-	// Revision is its place in the stream; 0 for none.
+	// Revision is its revision in the stream; 0 for none.
 	Revision uint64 `json:"-"`
 }
 
-// FormatHeader is the header of a co-signed checkpoint that says which is the newest format
-// of the log that its witness knows. Without it that is the first.
+// FormatHeader is the header of a co-signed checkpoint with the newest log format that its
+// witness knows. Without it that is the first.
 const FormatHeader = "Hook-Audit-Format"
 
 // CheckpointStream is the stream of a log's checkpoints.
 func CheckpointStream(c *natsx.Conn) string { return strings.ToUpper(c.Prefix()) + "_CHECKPOINTS" }
 
-// CheckpointSubjects are what it listens on.
+// CheckpointSubjects are the subjects of the checkpoint stream.
 func CheckpointSubjects(c *natsx.Conn) []string {
 	return []string{c.Of("checkpoint", ">"), c.Of("cosigned", ">")}
 }
 
-// CheckpointSubject is where the checkpoints of a segment are.
+// CheckpointSubject is the subject of a segment's checkpoints.
 func CheckpointSubject(c *natsx.Conn, segment string) string { return c.Of("checkpoint", segment) }
 
-// CosignedSubject is where a witness publishes the checkpoints that it has signed; "*" for
-// all segments or witnesses.
+// CosignedSubject is where a witness publishes the checkpoints that it signed; "*" for all
+// segments or witnesses.
 func CosignedSubject(c *natsx.Conn, segment, witness string) string {
 	return c.Of("cosigned", segment, witness)
 }
 
-// LastCheckpoint is the newest checkpoint of a segment. The error is [natsx.ErrNoKey] if it
+// LastCheckpoint returns the newest checkpoint of a segment. The error is [natsx.ErrNoKey] if it
 // has none.
 func (l *Log) LastCheckpoint(ctx context.Context, s Segment) (Checkpoint, error) {
 	rec, err := l.notes.Newest(ctx, CheckpointSubject(l.conn, s.Name()))
@@ -64,8 +64,8 @@ func DecodeCheckpoint(rec natsx.Record) (Checkpoint, error) {
 	return c, nil
 }
 
-// AppendCheckpoint appends a checkpoint after the one with that revision, 0 for the first.
-// The error is [natsx.ErrRevision] if another was first.
+// AppendCheckpoint appends a checkpoint after the one with that revision, 0 for the first. The
+// error is [natsx.ErrRevision] if another was first.
 func (l *Log) AppendCheckpoint(ctx context.Context, s Segment, c Checkpoint, after uint64) (revision uint64, err error) {
 	body, err := json.Marshal(c)
 	if err != nil {
@@ -74,7 +74,7 @@ func (l *Log) AppendCheckpoint(ctx context.Context, s Segment, c Checkpoint, aft
 	return l.notes.Append(ctx, CheckpointSubject(l.conn, s.Name()), "", after, body)
 }
 
-// Checkpoints calls handle for each checkpoint of a segment, the oldest first.
+// Checkpoints calls handle for each checkpoint of a segment, oldest first.
 func (l *Log) Checkpoints(ctx context.Context, s Segment, handle func(Checkpoint) error) error {
 	return readAll(ctx, l.notes, CheckpointSubject(l.conn, s.Name()), natsx.Start{}, func(rec natsx.Record) error {
 		c, err := DecodeCheckpoint(rec)
@@ -86,7 +86,7 @@ func (l *Log) Checkpoints(ctx context.Context, s Segment, handle func(Checkpoint
 }
 
 // AppendCosigned appends a checkpoint with a witness's signature after the one with that
-// revision, 0 for the witness's first of the segment; format is the newest that the witness
+// revision, 0 for the witness's first of the segment. format is the newest that the witness
 // knows. The error is [natsx.ErrRevision] if another was first.
 func (l *Log) AppendCosigned(ctx context.Context, segment, witness string, signed []byte, format int, after uint64) (revision uint64, err error) {
 	header := wire.Header{FormatHeader: {fmt.Sprint(format)}}
@@ -105,7 +105,7 @@ func (l *Log) Cosigned(ctx context.Context, segment string, handle func(natsx.Re
 // CheckpointNotes is the stream of the checkpoints, to follow it.
 func (l *Log) CheckpointNotes() *natsx.Stream { return l.notes }
 
-// readAll follows a stream until everything that is there is handled.
+// readAll follows a stream until all current messages are handled.
 func readAll(ctx context.Context, s *natsx.Stream, subject string, start natsx.Start, handle func(natsx.Record) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

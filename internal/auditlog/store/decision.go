@@ -9,12 +9,12 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// DecisionSubject is where the decision on an approval request is, "*" for all.
+// DecisionSubject is the subject of an approval request's decision, "*" for all.
 func DecisionSubject(c *natsx.Conn, id string) string { return c.Of("audit", "decision", id) }
 
-// Decide appends the decision on an approval request that was made when the segment of that
-// number was live. The error is [natsx.ErrRevision] if it is decided already; after any
-// other the decision may be in the log.
+// Decide appends the decision on an approval request, which was made when the segment of that
+// number was live. The error is [natsx.ErrRevision] if it is decided already. After any other
+// error the decision may be in the log.
 func (l *Log) Decide(ctx context.Context, number int, id string, body []byte) error {
 	for ; ; number++ {
 		s, err := l.Segment(ctx, number)
@@ -40,7 +40,7 @@ func (l *Log) Decide(ctx context.Context, number int, id string, body []byte) er
 	}
 }
 
-// Decision finds the decision on an approval request that was made when the segment of that
+// Decision finds the decision on an approval request, which was made when the segment of that
 // number was live, and the segment that holds it. The error is [natsx.ErrNoKey] if there is
 // none.
 func (l *Log) Decision(ctx context.Context, number int, id string) (in Segment, rec natsx.Record, err error) {
@@ -63,7 +63,7 @@ func (l *Log) Decision(ctx context.Context, number int, id string) (in Segment, 
 	return in, rec, err
 }
 
-// waitBeyond waits until a later segment than that of the number is live.
+// waitBeyond waits until a segment after that number is live.
 func (l *Log) waitBeyond(ctx context.Context, number int) error {
 	for l.Live().Number <= number {
 		if err := l.Refresh(ctx); err != nil {
@@ -79,16 +79,16 @@ func (l *Log) waitBeyond(ctx context.Context, number int) error {
 	return nil
 }
 
-// FollowDecisions calls handle for each decision stored since a time, over all segments,
-// the oldest first; caughtUp is called once, when everything that was there is handled. It
-// returns when ctx ends or the log can't be followed any more.
+// FollowDecisions calls handle for each decision stored since a time, over all segments, oldest
+// first. It calls caughtUp once, after all current decisions. It returns when ctx ends or the
+// log can't be followed.
 func (l *Log) FollowDecisions(ctx context.Context, since time.Time, handle func(natsx.Record), caughtUp func()) error {
 	segments, err := l.Segments(ctx)
 	if err != nil {
 		return err
 	}
 	subject := DecisionSubject(l.conn, "*")
-	from := map[int]natsx.Start{} // by segment: behind what was handled
+	from := map[int]natsx.Start{} // by segment: after the last handled message
 	follow := func(number int) (natsx.Start, func(natsx.Record) error) {
 		start, begun := from[number]
 		if !begun {

@@ -16,7 +16,7 @@ type Segment struct {
 	Number int // from 1
 }
 
-// Subjects are what the live segment of a log listens on.
+// Subjects are the subjects of a log's live segment.
 func Subjects(c *natsx.Conn) []string { return []string{c.Of("audit", ">")} }
 
 // SegmentName is the name of a segment's stream, by its number; first is that of the log's
@@ -53,8 +53,7 @@ func (l *Log) number(name string) (int, error) {
 	return number, nil
 }
 
-// Segment opens one segment by its number. The error is [natsx.ErrNoStream] if it does not
-// exist, or not any more.
+// Segment opens a segment by its number. The error is [natsx.ErrNoStream] if it does not exist.
 func (l *Log) Segment(ctx context.Context, number int) (Segment, error) {
 	if live := l.Live(); live.Number == number {
 		return live, nil
@@ -63,7 +62,7 @@ func (l *Log) Segment(ctx context.Context, number int) (Segment, error) {
 	return Segment{s, number}, err
 }
 
-// Segments are all that exist, the oldest first. Their numbers say what is missing.
+// Segments returns all existing segments, oldest first. Gaps in their numbers show missing ones.
 func (l *Log) Segments(ctx context.Context) (list []Segment, err error) {
 	err = l.each(ctx, 1, func(s Segment) error {
 		list = append(list, s)
@@ -72,8 +71,8 @@ func (l *Log) Segments(ctx context.Context) (list []Segment, err error) {
 	return list, err
 }
 
-// After is the first segment that exists behind one of that number. The error is
-// [natsx.ErrNoStream] where there is none.
+// After returns the first existing segment after that number. The error is [natsx.ErrNoStream]
+// if there is none.
 func (l *Log) After(ctx context.Context, number int) (next Segment, err error) {
 	found := errors.New("found")
 	err = l.each(ctx, number+1, func(s Segment) error {
@@ -89,7 +88,7 @@ func (l *Log) After(ctx context.Context, number int) (next Segment, err error) {
 	return next, err
 }
 
-// each calls handle for each segment that exists, from one number to the live one.
+// each calls handle for each existing segment from one number to the live one.
 func (l *Log) each(ctx context.Context, from int, handle func(Segment) error) error {
 	for number := max(from, 1); number <= l.Live().Number; number++ {
 		s, err := l.Segment(ctx, number)
@@ -106,8 +105,8 @@ func (l *Log) each(ctx context.Context, from int, handle func(Segment) error) er
 	return nil
 }
 
-// Records calls handle with the body of each message that routers wrote, the oldest first,
-// until it wants no more.
+// Records calls handle with the body of each message that routers wrote, oldest first, until it
+// returns false.
 func (l *Log) Records(ctx context.Context, handle func(body []byte) (more bool)) error {
 	enough := errors.New("enough was read")
 	err := l.each(ctx, 1, func(s Segment) error {
@@ -129,7 +128,7 @@ func (l *Log) State(ctx context.Context, s Segment) (natsx.StreamState, error) {
 	return s.Stream.State(ctx, Subjects(l.conn))
 }
 
-// Seal closes the live segment and creates the next: for operators.
+// Seal closes the live segment and creates the next one. It is for operators.
 func (l *Log) Seal(ctx context.Context) (sealed Segment, err error) {
 	sealed = l.Live()
 	if err := sealed.Stream.Seal(ctx, l.conn.Of("sealed", sealed.Name())); err != nil {

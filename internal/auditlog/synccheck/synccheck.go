@@ -1,6 +1,6 @@
-// Package synccheck finds out whether a NATS server keeps what it acknowledged when
-// the power fails: only one that syncs each write to disk does (sync_interval: always).
-// Clients can't see it; the server's monitoring says it.
+// Package synccheck finds out whether a NATS server keeps acknowledged writes through a power
+// failure: only one that syncs each write to disk does (sync_interval: always). Clients can't
+// see that, but the server's monitoring reports it.
 package synccheck
 
 import (
@@ -13,18 +13,17 @@ import (
 	"strings"
 )
 
-// ErrLazy means that a server acknowledges a write before the disk has it.
+// ErrLazy means that a server acknowledges a write before it is on disk.
 var ErrLazy = errors.New("it does not sync each write: set `jetstream { sync_interval: always }`")
 
-// errNoServers means that nobody can be asked.
+// errNoServers means that there is no server to ask.
 var errNoServers = errors.New("no monitoring address is given")
 
 // maxAnswer is the largest answer of a server that is read, in bytes.
 const maxAnswer = 1 << 20
 
-// Prove asks each server at its monitoring address, such as http://nats-0:8222. nil
-// means that all sync each write. The error is [ErrLazy] where one does not; after
-// another error nothing is known.
+// Prove asks each server at its monitoring address, such as http://nats-0:8222. nil means that
+// all sync each write, [ErrLazy] that one does not. After another error nothing is known.
 func Prove(ctx context.Context, servers []string) error {
 	if len(servers) == 0 {
 		return errNoServers

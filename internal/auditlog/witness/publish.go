@@ -26,8 +26,8 @@ func ID(key note.Verifier) string {
 	return fmt.Sprintf("%s-%08x", name, key.KeyHash())
 }
 
-// commit signs the last checkpoint that was checked: the state is on disk before the
-// signature is published.
+// commit signs the last checked checkpoint. The state is on disk before the signature is
+// published.
 func (w *Witness) commit(ctx context.Context) error {
 	if w.at.signed == nil || w.kept != nil && w.kept.Revision == w.at.revision && w.kept.Created.Equal(w.at.created) {
 		return nil
@@ -62,7 +62,7 @@ func (w *Witness) tellSigned() {
 	w.reported, w.checked = time.Now(), 0
 }
 
-// published reads what this witness has published last for a segment.
+// published reads what this witness published last for a segment.
 func (w *Witness) published(ctx context.Context, segment string) error {
 	w.own = &own{}
 	rec, err := w.store.CheckpointNotes().Newest(ctx, store.CosignedSubject(w.conn, segment, ID(w.Verifier)))
@@ -73,7 +73,7 @@ func (w *Witness) published(ctx context.Context, segment string) error {
 		return err
 	}
 	w.own.revision = rec.Sequence
-	opened, _ := note.Open(rec.Body, note.VerifierList(w.Verifier)) // nil where it is not signed
+	opened, _ := note.Open(rec.Body, note.VerifierList(w.Verifier)) // nil if it is not signed
 	if opened == nil {
 		w.say("warning", "what stands on %s is not signed by this witness: who else may publish there?", rec.Subject)
 		return nil
@@ -96,14 +96,14 @@ func (w *Witness) published(ctx context.Context, segment string) error {
 	return w.meetOwn(w.at.head, w.at.signed)
 }
 
-// meetOwn compares a checkpoint with what this witness has published.
+// meetOwn compares a checkpoint with what this witness published.
 func (w *Witness) meetOwn(c audit.Checkpoint, signed []byte) error {
 	mine := w.own.head
 	switch {
 	case mine == nil || w.own.met || c.Size < mine.Size:
 		return nil
 	case w.kept != nil && w.kept.head.Origin == mine.Origin && mine.Size < w.kept.Size:
-		// The state is ahead of what was published, and goes on from it.
+		// The state is ahead of what was published, and continues from it.
 	case c.Size > mine.Size, c.Root != mine.Root:
 		return w.conflict(signed, "this witness has signed the root %s at size %d, and the log is another", mine.Root, mine.Size)
 	}
@@ -111,7 +111,7 @@ func (w *Witness) meetOwn(c audit.Checkpoint, signed []byte) error {
 	return nil
 }
 
-// publish publishes what is kept, where that is not done.
+// publish publishes the saved checkpoint if that was not done.
 func (w *Witness) publish(ctx context.Context) error {
 	m := w.kept
 	if w.own.head != nil && (w.own.head.Origin == m.Origin && w.own.head.Size > m.Size || w.own.head.Digest() == m.Digest) {

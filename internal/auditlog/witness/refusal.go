@@ -23,14 +23,11 @@ type Refusal struct {
 	Time    time.Time `json:"time"`
 	Witness string    `json:"witness"` // the name of its key
 	Origin  string    `json:"origin"`
-	// Signed is the last checkpoint that the witness has signed, with its signature;
-	// empty where it had signed none.
+	// Signed is the last checkpoint that the witness signed, with its signature; empty for none.
 	Signed string `json:"signed,omitempty"`
-	// Found is the checkpoint, as the log has it, that does not go with it; empty
-	// where it is the messages that do not.
+	// Found is the log's conflicting checkpoint; empty if the messages conflict.
 	Found string `json:"found,omitempty"`
-	// Size and Root are of the tree over the messages that are there, as far as they
-	// were read.
+	// Size and Root are of the tree over the existing messages, as far as they were read.
 	Size int64  `json:"size"`
 	Root string `json:"root,omitempty"`
 	// File is where the proof is kept.
@@ -46,8 +43,7 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s is not the one that was seen: %s", text, r.Reason)
 }
 
-// missing is a refusal where something is gone: on a replica that lags it may be back
-// in a moment.
+// missing is a refusal because something is gone. On a lagging replica it may come back.
 type missing struct {
 	refusal  *Refusal
 	revision uint64 // see [absence]
@@ -91,7 +87,7 @@ func (w *Witness) refuse(r *Refusal) error {
 	return r
 }
 
-// refused is the refusal of an earlier run, nil for none.
+// refused returns the refusal of an earlier run, nil for none.
 func (w *Witness) refused() error {
 	text, err := os.ReadFile(w.proofFile())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -20,8 +20,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// memory is the state file. The witness's signature covers the checkpoint, and the
-// checkpoint's root the subtrees; the rest says where to go on.
+// memory is the state file. The witness's signature covers the checkpoint, and the checkpoint's
+// root covers the subtrees; the rest is the position to continue from.
 type memory struct {
 	Origin     string      `json:"origin"`
 	Size       int64       `json:"size"`
@@ -36,7 +36,7 @@ type memory struct {
 	head audit.Checkpoint
 }
 
-// load reads the state, where there is one.
+// load reads the state, if there is one.
 func (w *Witness) load() error {
 	if err := w.refused(); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (w *Witness) load() error {
 	return nil
 }
 
-// begin finds the place to go on from.
+// begin finds the position to continue from.
 func (w *Witness) begin(ctx context.Context) error {
 	if w.kept == nil {
 		return w.beginAnew(ctx)
@@ -104,7 +104,7 @@ func (w *Witness) begin(ctx context.Context) error {
 	return w.publish(ctx)
 }
 
-// beginAnew begins with the oldest segment that is there.
+// beginAnew begins with the oldest existing segment.
 func (w *Witness) beginAnew(ctx context.Context) error {
 	segments, err := w.store.Segments(ctx)
 	if err != nil {
@@ -121,7 +121,7 @@ func (w *Witness) beginAnew(ctx context.Context) error {
 	return nil
 }
 
-// enter takes a segment from its first message on.
+// enter starts a segment at its first message.
 func (w *Witness) enter(ctx context.Context, s store.Segment) error {
 	state, err := w.store.State(ctx, s)
 	if err != nil {
@@ -131,7 +131,7 @@ func (w *Witness) enter(ctx context.Context, s store.Segment) error {
 	return w.published(ctx, s.Name())
 }
 
-// sameCheckpoint looks whether the last checkpoint that was signed is where it was.
+// sameCheckpoint checks that the last signed checkpoint is still in its place.
 func (w *Witness) sameCheckpoint(ctx context.Context) error {
 	rec, err := w.store.CheckpointNotes().Get(ctx, w.at.revision)
 	if errors.Is(err, natsx.ErrNoKey) {
@@ -151,7 +151,7 @@ func (w *Witness) origin() string { return audit.Origin(w.conn.Prefix(), w.at.se
 
 func segmentOf(origin string) string { return origin[strings.IndexByte(origin, '/')+1:] }
 
-// save puts the state on disk, in place of the one before.
+// save replaces the state on disk.
 func (m *memory) save(path string) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {

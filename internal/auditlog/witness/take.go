@@ -17,8 +17,7 @@ import (
 // pace is how often a witness that catches up saves its position.
 const pace = 5 * time.Second
 
-// take checks the next checkpoint, of whatever segment, and signs it where it is the
-// last that there is.
+// take checks the next checkpoint of any segment, and signs it if it is the newest.
 func (w *Witness) take(ctx context.Context, rec natsx.Record) error {
 	number, ok := w.segmentNumber(rec.Subject)
 	if !ok {
@@ -66,7 +65,7 @@ func (w *Witness) take(ctx context.Context, rec natsx.Record) error {
 	return nil
 }
 
-// keyError is [ErrKey] with what was found.
+// keyError is [ErrKey] with details.
 type keyError struct {
 	revision uint64
 	cause    error
@@ -78,12 +77,12 @@ func (e *keyError) Error() string {
 
 func (e *keyError) Unwrap() error { return ErrKey }
 
-// segmentNumber reads it from the subject of a checkpoint.
+// segmentNumber is the segment number in a checkpoint's subject.
 func (w *Witness) segmentNumber(subject string) (int, bool) {
 	return store.SegmentNumber(w.conn.AuditStream(), subject[strings.LastIndexByte(subject, '.')+1:])
 }
 
-// leave goes from a segment that is signed to its end to the next.
+// leave moves from a segment that is signed to its end to the next.
 func (w *Witness) leave(ctx context.Context, number int, c audit.Checkpoint, signed []byte) error {
 	if number != w.at.segment.Number+1 {
 		return w.conflict(signed, "a checkpoint of %s follows one of segment %d", c.Origin, w.at.segment.Number)
@@ -117,7 +116,7 @@ func (w *Witness) leave(ctx context.Context, number int, c audit.Checkpoint, sig
 	return nil
 }
 
-// check compares a checkpoint with the one before and with the messages.
+// check compares a checkpoint with the previous one and with the messages.
 func (w *Witness) check(ctx context.Context, c audit.Checkpoint, signed []byte) error {
 	if w.log.Format() == 0 {
 		w.log.SetFormat(c.Format)
@@ -145,7 +144,7 @@ func (w *Witness) check(ctx context.Context, c audit.Checkpoint, signed []byte) 
 	return w.meetOwn(c, signed)
 }
 
-// read takes the messages up to a size.
+// read reads the messages up to a size.
 func (w *Witness) read(ctx context.Context, size int64, signed []byte) error {
 	if size == w.log.Size() {
 		return nil
@@ -180,7 +179,7 @@ func (w *Witness) read(ctx context.Context, size int64, signed []byte) error {
 // consumer.
 const few = 16
 
-// get takes messages one by one, as far as they are there.
+// get reads messages one by one, as far as they exist.
 func (w *Witness) get(ctx context.Context, from, to uint64, take func(natsx.Record) error) error {
 	for ; from <= to; from++ {
 		rec, err := w.at.segment.Get(ctx, from)
@@ -204,7 +203,7 @@ func (w *Witness) inspect(ctx context.Context) error {
 	}
 	state, err := w.store.State(ctx, w.at.segment)
 	if err != nil {
-		return err // where it is gone, begin says so
+		return err // if it is gone, begin reports that
 	}
 	seen := w.log.Size()
 	if w.own != nil && w.own.head != nil {

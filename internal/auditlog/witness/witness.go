@@ -17,16 +17,15 @@ import (
 
 // Options configure a witness.
 type Options struct {
-	// Signer is the witness's key, and Verifier its other half. It must not be a
-	// router's.
+	// Signer is the witness's key, and Verifier its public half. It must not be a router's.
 	Signer   note.Signer
 	Verifier note.Verifier
 	// Routers are the keys that checkpoints may be signed with; at least one.
 	Routers []note.Verifier
 	// State is the witness's state file; its directory must exist.
 	State string
-	// Every is how often the log is checked without a new checkpoint, and how often signing
-	// is reported; 0 means a minute.
+	// Every is the interval of checks without a new checkpoint and of reports about signing; 0
+	// means a minute.
 	Every time.Duration
 	// Grace is how long known content may be missing, as on a lagging replica; 0 means 15 s.
 	Grace time.Duration
@@ -44,22 +43,22 @@ type Event struct {
 	Origin string    `json:"origin,omitempty"`
 	Size   int64     `json:"size,omitempty"`
 	Root   string    `json:"root,omitempty"`
-	// Checkpoints is how many were checked since the event before of this kind.
+	// Checkpoints is the number of checkpoints checked since the last event of this kind.
 	Checkpoints int `json:"checkpoints,omitempty"`
 }
 
-// Witness watches one log. Run it.
+// Witness watches one log. [Witness.Run] runs it.
 type Witness struct {
 	Options
 	conn *natsx.Conn
 	keys audit.Keys
 
 	store   *store.Log
-	kept    *memory    // what the state file says; nil before the first signature
-	at      position   // what is checked; ahead of kept, or at it
-	log     *audit.Log // at at
-	own     *own       // the last that was published for the segment
-	missing absence    // zero for nothing
+	kept    *memory    // the state file's content; nil before the first signature
+	at      position   // what is checked; at kept or ahead of it
+	log     *audit.Log // the log at position at
+	own     *own       // the last published checkpoint of the segment
+	missing absence    // zero if nothing is missing
 
 	saved    time.Time // when kept was, or the witness began
 	reported time.Time // when signing was
@@ -68,36 +67,35 @@ type Witness struct {
 	said     Event     // the last warning
 }
 
-// absence is how long something is missing, and what can't be checked without it.
+// absence says how long something has been missing, and what can't be checked without it.
 type absence struct {
 	since    time.Time
-	revision uint64 // of the first checkpoint that can't be; 0 where it is the log itself
+	revision uint64 // of the first checkpoint that can't be checked; 0 if the log itself is missing
 }
 
-// position is a place in the history of checkpoints.
+// position is a position in the history of checkpoints.
 type position struct {
-	segment  store.Segment // its Stream is nil where it was removed since
+	segment  store.Segment // its Stream is nil if it was removed since
 	created  time.Time     // of its stream
 	revision uint64        // of the checkpoint
-	signed   []byte        // the checkpoint, as the router signed it; nil at the beginning
+	signed   []byte        // the checkpoint as the router signed it; nil at the beginning
 	head     audit.Checkpoint
 	previous tlog.Hash // what the next checkpoint must name
-	unproven bool      // what it must name is not known
+	unproven bool      // previous is unknown
 	subtrees []tlog.Hash
 }
 
-// own is what this witness has published for a segment.
+// own is what this witness published for a segment.
 type own struct {
 	revision uint64
-	head     *audit.Checkpoint // nil for nothing that it signed
-	met      bool              // it is part of the history that is checked
+	head     *audit.Checkpoint // nil if it signed nothing
+	met      bool              // it is part of the checked history
 }
 
 // ErrTwice means that another process signs with the witness's key.
 var ErrTwice = errors.New("another process signs with this witness's key: give each witness a key and a state file of its own")
 
-// New makes a witness, and reads its state. The error is a [Refusal] where it refused
-// before.
+// New makes a witness and reads its state. The error is a [Refusal] if it refused before.
 func New(b *natsx.Conn, o Options) (*Witness, error) {
 	o.Every, o.Grace, o.Retry = cmp.Or(o.Every, time.Minute), cmp.Or(o.Grace, 15*time.Second), cmp.Or(o.Retry, time.Second)
 	if o.Tell == nil {
@@ -113,12 +111,12 @@ func New(b *natsx.Conn, o Options) (*Witness, error) {
 	return w, nil
 }
 
-// Run watches until ctx ends, and then returns nil. The error is a [Refusal], [ErrTwice],
-// or [ErrKey].
+// Run watches until ctx ends, and then returns nil. The error is a [Refusal], [ErrTwice] or
+// [ErrKey].
 func (w *Witness) Run(ctx context.Context) error { return w.run(ctx, false) }
 
-// Once processes the existing checkpoints, signs the last one, and returns. The error may
-// come from NATS too.
+// Once processes the existing checkpoints, signs the last one and returns. The error may come
+// from NATS too.
 func (w *Witness) Once(ctx context.Context) error { return w.run(ctx, true) }
 
 func (w *Witness) run(ctx context.Context, once bool) error {
@@ -187,7 +185,7 @@ func (w *Witness) session(ctx context.Context, once bool) (err error) {
 	}
 }
 
-// follow takes checkpoints for a while; once until there are no more.
+// follow handles checkpoints for a while, or with once until there are no more.
 func (w *Witness) follow(ctx context.Context, once bool) (err error) {
 	defer func() {
 		if gone, ok := errors.AsType[*missing](err); ok {
