@@ -9,33 +9,32 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Limits of what an [Approval] asks for.
+// Limits of an [Approval].
 const (
 	MaxApprovers = 16 // people, over all groups
 	maxGroups    = 8
 )
 
-// Approval says whose approval it takes where a hook asks a person. A nil one takes that
-// of anyone who may answer.
+// Approval says whose approval a hook's question needs. A nil one accepts anyone who may answer.
 type Approval struct {
-	// Approvers are the groups that must allow, each with so many people of its own: who is
-	// in two groups counts for one of them. The router's operator says who is in a group.
+	// Approvers are the groups that must allow, each with its own people: a person in two groups
+	// counts for one of them. The router's operator defines the groups.
 	Approvers []Approvers `json:"approvers,omitempty"`
-	// ExcludeRequester has nobody approve what they asked for themselves: neither the
-	// sender of the event, which must be proven, nor the person that it belongs to.
+	// ExcludeRequester forbids people to approve their own requests: the sender of the event,
+	// which must be proven, and the person behind it.
 	ExcludeRequester bool `json:"exclude_requester,omitempty"`
 }
 
-// Approvers are a number of people of a group.
+// Approvers is a number of people from a group.
 type Approvers struct {
 	Group string `json:"group"`
 	Count int    `json:"count,omitempty"` // 0 means 1
 }
 
-// People is how many people of the group must allow.
+// People is the number of people from the group that must allow.
 func (a Approvers) People() int { return max(a.Count, 1) }
 
-// People is how many people must allow; 0 for a nil approval, which names no group.
+// People is the number of people that must allow; 0 for a nil approval, which names no group.
 func (a *Approval) People() (n int) {
 	if a == nil {
 		return 0
@@ -46,7 +45,7 @@ func (a *Approval) People() (n int) {
 	return n
 }
 
-// CheckGroup reports what is wrong with the name of a group, or nil.
+// CheckGroup reports what is wrong with a group's name, or nil.
 func CheckGroup(name string) error {
 	if !isName(name, 63, "_-") {
 		return fmt.Errorf("group %q: a name has lower-case letters, digits, - and _, at most 63, and begins with a letter or a digit", name)
@@ -54,7 +53,7 @@ func CheckGroup(name string) error {
 	return nil
 }
 
-// Check reports what is wrong with it, or nil.
+// Check reports what is wrong with the approval, or nil.
 func (a *Approval) Check() error {
 	if a == nil {
 		return nil
@@ -80,7 +79,7 @@ func (a *Approval) Check() error {
 }
 
 // parseApproval reads the approval of a registration, nil for none. An unknown member is an
-// error, whatever protocol its sender speaks: one that is misspelt would ask for less.
+// error in every protocol version: a misspelled one would require less.
 func parseApproval(text jsontext.Value) (*Approval, error) {
 	var a *Approval
 	if len(text) == 0 {
@@ -92,7 +91,8 @@ func parseApproval(text jsontext.Value) (*Approval, error) {
 	return a, nil
 }
 
-// Stricter is an approval that takes all that each of a list takes; nil for nothing.
+// Stricter returns an approval that requires everything that each of a list requires; nil for
+// nothing.
 func Stricter(list ...*Approval) *Approval {
 	var sum *Approval
 	for _, a := range list {

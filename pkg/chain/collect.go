@@ -10,19 +10,18 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Collected is what one hook gave to [Collect].
+// Collected is what one hook returned to [Collect].
 type Collected struct {
 	Entry *Entry
 	Data  json.RawMessage // nil for none
-	Err   error           // why there is none: the hook failed or was too slow
-	Start time.Time       // of the call; the zero time where there was none
+	Err   error           // why there is no data: the hook failed or was too slow
+	Start time.Time       // of the call; zero without a call
 	Took  time.Duration   // from the call to the answer
 }
 
-// Collect calls every enforced hook that wants the event at the same time, each
-// with the caller's data, and returns what they gave, in execution order.
-// Actions do not matter and nothing is chained. timeout bounds each call, and so
-// the whole; a hook's own timeout and on_failure do not apply.
+// Collect calls every enforced hook that wants the event concurrently, each with the caller's
+// data, and returns their data in execution order. Actions do not matter and nothing is chained.
+// timeout bounds each call, and so the whole; a hook's own timeout and on_failure do not apply.
 func Collect(ctx context.Context, entries []*Entry, ev events.Event, timeout time.Duration, call Caller) []Collected {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -55,7 +54,7 @@ func Collect(ctx context.Context, entries []*Entry, ev events.Event, timeout tim
 	return wanted
 }
 
-// Scatter runs do(0) … do(n-1) at the same time and returns when all have.
+// Scatter runs do(0) … do(n-1) concurrently and returns when all have returned.
 func Scatter(n int, do func(i int)) {
 	var wg sync.WaitGroup
 	for i := range n {
@@ -76,11 +75,10 @@ func Recovered(next Caller) Caller {
 	}
 }
 
-// InProcess is the [Caller] of hooks that live in this process: panics are
-// recovered, and what a hook answers is held to the rules of [ParseResult], so
-// that the engine decides the same wherever a hook lives. The hook runs in a
-// goroutine of its own; one that ignores its context is left behind when its time
-// is over, and its late answer goes nowhere.
+// InProcess is the [Caller] of hooks in this process. It recovers panics and checks results by
+// the rules of [ParseResult], so that the engine decides the same wherever a hook runs. The hook
+// runs in a goroutine of its own. One that ignores its context is left behind when its time is
+// over, and its late answer is dropped.
 func InProcess(ctx context.Context, entry *Entry, ev events.Event) (Result, error) {
 	r, err := inProcess(ctx, entry, ev)
 	if err != nil {
@@ -89,7 +87,7 @@ func InProcess(ctx context.Context, entry *Entry, ev events.Event) (Result, erro
 	return ParseResult(r.Append(nil))
 }
 
-// inProcess is InProcess for results of any kind, those of contributors too.
+// inProcess is InProcess for results of any type, including those of contributors.
 func inProcess(ctx context.Context, entry *Entry, ev events.Event) (Result, error) {
 	type answer struct {
 		result Result

@@ -7,33 +7,32 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Hook answers one event. It gets its own copy of nothing: it must not write to
-// ev.Data. An error is a failure of the hook, never a denial.
+// Hook answers one event. It must not write to ev.Data, which is not a copy. An error is a
+// failure of the hook, never a denial.
 type Hook func(ctx context.Context, ev events.Event) (Result, error)
 
-// Entry is a registered hook at its place in a chain. It is immutable once it is in a
-// [Table].
+// Entry is a registered hook in its place in a chain. It is immutable once it is in a [Table].
 type Entry struct {
 	Registration
-	// Order is when the hook was first registered, relative to others; it breaks
-	// ties between equal priorities.
+	// Order is when the hook was first registered, relative to others. It breaks ties between
+	// equal priorities.
 	Order uint64
 	// Condition decides whether the hook is called for an event; nil means always. An
 	// error counts as a failure of the hook.
 	Condition func(*View) (bool, error)
-	// Echoes says that every instance repeats the id of a call in its reply, so that a
-	// reply without it comes from somebody else.
+	// Echoes says that every instance repeats a call's id in its reply, so that a reply without
+	// it comes from somebody else.
 	Echoes bool
-	// Hook is the code to call; nil where only the [Caller] knows how.
+	// Hook is the code to call; nil if only the [Caller] knows how.
 	Hook Hook
 }
 
-// Caller calls the hook of an entry. Time-outs, panics, spans and metrics are
-// callers around a caller, so that [Run] need not know them.
+// Caller calls the hook of an entry. Time-outs, panics, spans and metrics are wrappers around a
+// Caller, so that [Run] need not know them.
 type Caller func(ctx context.Context, entry *Entry, ev events.Event) (Result, error)
 
-// View is the event as the [Entry.Condition] of one entry after another sees it. The first
-// that needs the data decodes it. A View is used by one goroutine.
+// View is the event as the [Entry.Condition] of each entry sees it. The first one that needs the
+// data decodes it. A View is used by one goroutine.
 type View struct {
 	Event   string
 	Session string
@@ -43,13 +42,13 @@ type View struct {
 	decoded    any
 }
 
-// ViewOf is an event as conditions see it.
+// ViewOf returns an event's view for conditions.
 func ViewOf(ev events.Event) *View {
 	return &View{Event: ev.Name, Session: ev.Session, Data: ev.Data, Extensions: ev.Extensions}
 }
 
-// Decoded returns what the first call's decode made of the view; it is run at
-// most once for a view, however many entries look.
+// Decoded returns what decode made of the view on its first call. It runs at most once for a
+// view, however many entries look.
 func (v *View) Decoded(decode func(*View) any) any {
 	if v.decoded == nil {
 		v.decoded = decode(v)
@@ -57,7 +56,7 @@ func (v *View) Decoded(decode func(*View) any) any {
 	return v.decoded
 }
 
-// before is the order of execution.
+// before compares in execution order.
 func before(a, b *Entry) int {
 	switch {
 	case a.Priority != b.Priority:

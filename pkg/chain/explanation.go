@@ -1,8 +1,8 @@
 package chain
 
-// Explanation is what the router answers on hooks.explain for one hook: whether it
-// would be called for an event, at its place in the chain, and how it is registered,
-// with the defaults filled in.
+// Explanation is the router's answer on hooks.explain for one hook: whether it would be called
+// for an event, in its place in the chain, and how it is registered, with the defaults filled
+// in.
 type Explanation struct {
 	ID         string   `json:"id"`
 	Name       string   `json:"name"`
@@ -16,6 +16,6 @@ type Explanation struct {
 	OnFailure  Policy   `json:"on_failure"`
 	SessionID  string   `json:"session_id,omitempty"`
 	Effect     Effect   `json:"effect,omitempty"`
-	Group      int      `json:"group,omitempty"` // of hooks that would be called at the same time, from 1; 0: alone
-	Instances  int      `json:"instances"`       // that are alive; with none, on_failure would decide
+	Group      int      `json:"group,omitempty"` // of hooks that would be called concurrently, from 1; 0: alone
+	Instances  int      `json:"instances"`       // live ones; with none, on_failure would decide
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// abreast is how many hooks of one event may be called at the same time.
+// abreast bounds the concurrent calls of one event.
 const abreast = 16
 
-// group is the calls of neighbors that only validate: all of them get the same data, and
-// their answers are taken in order. A nil group is empty.
+// group holds the calls of neighbors that only validate. All get the same data, and their
+// answers are taken in order. A nil group is empty.
 type group struct {
-	n       int // which group of the chain, from 1; 0 where one hook is called alone
+	n       int // number of the group in the chain, from 1; 0 for a hook that is called alone
 	members []*member
 	taken   int // members whose answers were taken
 	cancel  context.CancelFunc
@@ -23,17 +23,17 @@ type group struct {
 	running sync.WaitGroup
 }
 
-// member is one of them. What the call gave is written before done is closed.
+// member is a call of a group. Its result is written before done is closed.
 type member struct {
 	call   Call
 	wanted bool
 	began  bool
-	ask    func()        // makes the call in take; nil where it is made elsewhere, or not at all
-	done   chan struct{} // nil where nobody else makes the call
+	ask    func()        // makes the call in take; nil if another goroutine makes it, or none
+	done   chan struct{} // nil if no other goroutine makes the call
 }
 
-// neighbors are the hooks at the front of a chain that only validate. Those that take no
-// part in the decision may stand among them.
+// neighbors returns the hooks at the front of a chain that only validate. Hooks that take no
+// part in the decision may be among them.
 func (p Plan) neighbors(entries []*Entry) []*Entry {
 	if p.OneByOne {
 		return entries[:1]
@@ -50,8 +50,8 @@ func (p Plan) neighbors(entries []*Entry) []*Entry {
 	return list
 }
 
-// begin begins the calls of those that want the event, but for the first: take makes that
-// one. So many groups were before it.
+// begin starts the calls of the members that want the event, except the first, which take makes.
+// before is the number of earlier groups.
 func (p Plan) begin(ctx context.Context, before int, entries []*Entry, view *View, ev events.Event) *group {
 	ctx, cancel := context.WithCancel(ctx)
 	g := &group{cancel: cancel}
@@ -105,7 +105,7 @@ func (g *group) take() (Call, bool) {
 	return m.call, m.wanted
 }
 
-// stop ends the calls whose answers nobody takes, waits for that, and returns them.
+// stop cancels the calls whose answers were not taken, waits for them and returns them.
 func (g *group) stop() (inVain []Call) {
 	if g == nil {
 		return nil
@@ -121,8 +121,8 @@ func (g *group) stop() (inVain []Call) {
 	return inVain
 }
 
-// changesNothing is what is wrong with the result of a hook that only validates; nil for
-// nothing. Data beside a question or a text would go on to the agent.
+// changesNothing says what is wrong with the result of a hook that only validates; nil for
+// nothing. Data beside a question or a text would reach the agent.
 func (r Result) changesNothing() error {
 	if r.Action == Modify || r.Data != nil && (r.Action == AskUser || r.Action == InjectContext) {
 		return fmt.Errorf("%w: its registration says that it only validates, and it answered %s", ErrInvalidResult, r.Action)

@@ -11,29 +11,28 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// maxListed is how many bytes of text the injections of a result have at most, where they
-// are listed: they stand in the result twice.
+// maxListed bounds the text of listed injections, in bytes: a result holds it twice.
 const maxListed = 64 << 10
 
-// ContextInjection is what one hook of a chain adds to the agent's context, with the
-// settings that this hook gave: the ContextInjection of amplifier-core 2.
+// ContextInjection is one hook's addition to the agent's context, with that hook's settings: the
+// ContextInjection of amplifier-core 2.
 type ContextInjection struct {
 	// Content is the text.
 	Content string `json:"content"`
 	// Role is the author of the message; empty means system.
 	Role Role `json:"role"`
-	// Ephemeral is for the next model call only.
+	// Ephemeral limits it to the next model call.
 	Ephemeral bool `json:"ephemeral,omitempty"`
-	// AppendToLastToolResult counts with Ephemeral only; see [Result].
+	// AppendToLastToolResult applies to ephemeral injections only; see [Result].
 	AppendToLastToolResult bool `json:"append_to_last_tool_result,omitempty"`
-	// HookName and HookID are those of its hook, as it is registered.
+	// HookName and HookID identify its registered hook.
 	HookName string `json:"hook_name"`
 	HookID   string `json:"hook_id,omitempty"`
 	// Event is the name of the event.
 	Event string `json:"event"`
 }
 
-// NewContextInjection is the injection that a call gave, with text in the place of its own.
+// NewContextInjection returns the injection of a call, with text instead of its own.
 func NewContextInjection(call Call, event, text string) ContextInjection {
 	return ContextInjection{
 		Content: text, Role: cmp.Or(call.Result.ContextInjectionRole, RoleSystem),
@@ -56,8 +55,8 @@ func (c ContextInjection) Write(w *events.ObjectWriter) {
 
 var errInjections = errors.New("a list of injections, each with a role that is known")
 
-// ParseContextInjections reads a list of injections; null is an empty one. Unknown
-// members mean nothing. The error says what it must be.
+// ParseContextInjections reads a list of injections; null is an empty one. It ignores unknown
+// members. The error says what it must be.
 func ParseContextInjections(v jsontext.Value) ([]ContextInjection, error) {
 	var parsed []*ContextInjection // nil for null
 	if jsonv2.Unmarshal(v, &parsed) != nil {

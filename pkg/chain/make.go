@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// Denial is the result that forbids the operation; reason is shown to the agent.
+// Denial returns a result that forbids the operation. The agent is shown the reason.
 func Denial(reason string) Result { return Result{Action: Deny, Reason: reason} }
 
-// Replace is the result that goes on with other data: any value that marshals
-// to a JSON object, or a json.RawMessage that is one.
+// Replace returns a result that goes on with other data: any value that marshals to a JSON
+// object, or a json.RawMessage that is one.
 func Replace(data any) (Result, error) {
 	raw, ok := data.(json.RawMessage)
 	if !ok {
@@ -25,14 +25,12 @@ func Replace(data any) (Result, error) {
 	return Result{Action: Modify, Data: raw}, nil
 }
 
-// Injection is the result that adds text to the agent's context as a system
-// message.
+// Injection returns a result that adds text to the agent's context as a system message.
 func Injection(text string) Result {
 	return Result{Action: InjectContext, ContextInjection: text}
 }
 
-// Question is the result that asks a person; without options they are Allow and
-// Deny.
+// Question returns a result that asks a person; without options they are Allow and Deny.
 func Question(prompt string, options ...string) Result {
 	return Result{Action: AskUser, ApprovalPrompt: prompt, ApprovalOptions: options}
 }

@@ -14,14 +14,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// ErrInvalidResult is what every error of [ParseResult] wraps.
+// ErrInvalidResult is wrapped by every error of [ParseResult].
 var ErrInvalidResult = errors.New("invalid result")
 
-// ParseResult reads a hook's reply. An empty reply and null mean continue.
-// Invalid is what is no JSON object, has duplicate names, nests deeper than
-// event data may, or has a known field of a wrong type or value (null only where
-// the specification allows it). Unknown fields are ignored, nothing is coerced.
-// The result keeps no reference to reply.
+// ParseResult reads a hook's reply. An empty reply and null mean continue. A reply is invalid if
+// it is no JSON object, has duplicate names, nests deeper than event data may, or has a known
+// field of a wrong type or value (null only where the specification allows it). Unknown fields
+// are ignored, nothing is coerced. The result keeps no reference to reply.
 func ParseResult(reply []byte) (Result, error) {
 	reply = bytes.Trim(reply, " \t\r\n")
 	if len(reply) == 0 || string(reply) == "null" {
@@ -40,7 +39,7 @@ func ParseResult(reply []byte) (Result, error) {
 	return r, r.checkLabels()
 }
 
-// checkLabels says what is wrong with the labels of a result.
+// checkLabels reports what is wrong with the labels of a result.
 func (r Result) checkLabels() error {
 	for _, list := range [...]struct {
 		name   string
@@ -56,7 +55,7 @@ func (r Result) checkLabels() error {
 	return nil
 }
 
-// set takes one member of a reply over. The error says what it must be.
+// set sets one member of a reply. The error says what it must be.
 func (r *Result) set(name string, v jsontext.Value) (err error) {
 	switch name {
 	case "action":

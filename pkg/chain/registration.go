@@ -18,16 +18,16 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Policy is what a hook's failure means.
+// Policy says what a hook's failure means.
 type Policy string
 
 // The policies. The zero Policy means [FailOpen].
 const (
-	FailOpen   Policy = "continue" // a failing hook is passed over, and counted
+	FailOpen   Policy = "continue" // a failing hook is skipped and counted
 	FailClosed Policy = "deny"     // a failing hook denies
 )
 
-// Mode is how much a hook takes part.
+// Mode says how far a hook takes part.
 type Mode string
 
 // The modes. The zero Mode means [Enforce].
@@ -38,20 +38,19 @@ const (
 	Async   Mode = "async"   // as Observe, and what it injects reaches the session's next turn
 )
 
-// Effect is what a call of a hook may do.
+// Effect says what a call of a hook may do.
 type Effect string
 
-// The effects. The zero Effect means that the hook may change the event, or remember
-// that it was called.
+// The effects. The zero Effect means that the hook may change the event, or remember the call.
 const (
-	// Validates is a hook that never modifies, and that does no harm when it is called in
-	// vain: [Run] calls neighbors of that kind at the same time.
+	// Validates means that a hook never modifies and that a call in vain does no harm: [Run]
+	// calls such neighbors concurrently.
 	Validates Effect = "validate"
 )
 
 // Limits and defaults of a registration.
 const (
-	DefaultTimeout = 5 * time.Second  // one call, where the hook did not say
+	DefaultTimeout = 5 * time.Second  // of one call, if the hook sets none
 	MaxTimeout     = 30 * time.Second // one call, at most
 	maxMatchLen    = 4096
 	maxPatterns    = 64
@@ -60,8 +59,8 @@ const (
 // ProtocolVersion is the version of the wire protocol that this package speaks.
 const ProtocolVersion = 1
 
-// ProtocolEcho is what a registration says as its protocol, or a higher number, where
-// the replies of its sender repeat the id of the call.
+// ProtocolEcho is the lowest protocol version of a registration whose sender repeats the id of
+// the call in its replies.
 const ProtocolEcho = 2
 
 // Registration says which events a hook wants and how it is called: the body of
@@ -73,10 +72,10 @@ type Registration struct {
 	Name string `json:"name,omitempty"`
 	// Events are the patterns of a hook: names, "domain:*" or "*".
 	Events []string `json:"events,omitempty"`
-	// Channels makes it a contributor instead; exactly one of both is set.
+	// Channels makes it a contributor instead. Exactly one of both is set.
 	Channels []string `json:"channels,omitempty"`
-	// Priority orders hooks, lower first; equal ones run in the order of their
-	// first registration.
+	// Priority orders hooks, lower first. Equal ones run in the order of their first
+	// registration.
 	Priority int `json:"priority,omitempty"`
 	// TimeoutMS bounds one call, in milliseconds; 0 means [DefaultTimeout].
 	TimeoutMS int `json:"timeout_ms,omitempty"`
@@ -88,23 +87,21 @@ type Registration struct {
 	Mode Mode `json:"mode,omitempty"`
 	// SessionID limits the hook to one session; empty means every session.
 	SessionID string `json:"session_id,omitempty"`
-	// Durable keeps the hook registered while no instance is alive; nil means
-	// true where OnFailure is deny, else false.
+	// Durable keeps the hook registered while no instance is alive; nil means true if OnFailure
+	// is deny, else false.
 	Durable *bool `json:"durable,omitempty"`
-	// Effect says what a call may do: "validate" for a hook that never changes the event
-	// and does no harm when it is called in vain; empty means anything.
+	// Effect says what a call may do: "validate" for a hook that never changes the event and for
+	// which a call in vain does no harm; empty means anything.
 	Effect Effect `json:"effect,omitempty"`
-	// Approval says whose approval it takes where the hook asks a person; nil means that of
-	// anyone who may answer.
+	// Approval says whose approval the hook's questions need; nil means anyone who may answer.
 	Approval *Approval `json:"approval,omitempty"`
 	// ReplaySafe says that calling the hook twice for one event does no harm.
 	ReplaySafe bool `json:"replay_safe,omitempty"`
-	// Instance tells the processes behind one hook apart; the router makes one
-	// where it is missing.
+	// Instance tells the processes behind one hook apart. The router sets a missing one.
 	Instance string `json:"instance,omitempty"`
 	// Version of the hook's code: an older one can't replace a newer one.
 	Version string `json:"version,omitempty"`
-	// Protocol is the version its sender speaks; 0 means 1.
+	// Protocol is the sender's protocol version; 0 means 1.
 	Protocol int `json:"protocol,omitempty"`
 }
 
@@ -116,7 +113,7 @@ func (r Registration) Title() string {
 	return r.ID
 }
 
-// Timeout is the time one call may take.
+// Timeout is the time of one call.
 func (r Registration) Timeout() time.Duration {
 	if r.TimeoutMS == 0 {
 		return DefaultTimeout
@@ -138,7 +135,7 @@ func (r Registration) Enforced() bool { return r.Mode == Enforce || r.Mode == ""
 // Observes reports whether the hook is called after the answer: in mode [Observe] or [Async].
 func (r Registration) Observes() bool { return r.Mode == Observe || r.Mode == Async }
 
-// validates reports whether the hook may be called beside its neighbors.
+// validates reports whether the hook may be called concurrently with its neighbors.
 func (r Registration) validates() bool { return r.Effect == Validates && r.Enforced() }
 
 // WithDefaults returns the registration with every default written out, as
@@ -285,8 +282,8 @@ func (r Registration) Check() error {
 	return nil
 }
 
-// Content is the registration without what tells its instances apart: two
-// registrations with the same content describe the same hook.
+// Content is the registration without what tells its instances apart: equal contents describe
+// the same hook.
 func (r Registration) Content() string {
 	r = r.WithDefaults()
 	r.Instance, r.Version, r.Protocol = "", "", 0

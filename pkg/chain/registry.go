@@ -13,11 +13,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Registry runs hooks that live in this process: the specification's
-// HookRegistry. The zero Registry is ready to use, and safe for concurrent use.
+// Registry runs hooks in this process: the specification's HookRegistry. The zero Registry is
+// ready to use. It is safe for concurrent use.
 type Registry struct {
-	// Compile makes a condition of the match of a registration. Without it a registration
-	// with a match is refused. It is not to be changed once a hook is registered.
+	// Compile makes a condition of a registration's match. Without it a registration with a
+	// match is refused. Do not change it once a hook is registered.
 	Compile func(Registration) (func(*View) (bool, error), error)
 
 	table atomic.Pointer[Table]
@@ -43,8 +43,8 @@ func (r *Registry) Register(reg Registration, hook Hook) (unregister func(), err
 	return r.add(reg, hook)
 }
 
-// Contribute adds a contributor to the channels of a registration, and returns what
-// Register does.
+// Contribute adds a contributor to the channels of a registration, and returns a function like
+// that of Register.
 func (r *Registry) Contribute(reg Registration, contribute func(ctx context.Context, channel string) (any, error)) (unregister func(), err error) {
 	if len(reg.Channels) == 0 {
 		return nil, fmt.Errorf("contributor %q: it has no channels", reg.ID)
@@ -97,8 +97,8 @@ func (r *Registry) remove(entry *Entry) {
 	}
 }
 
-// SetDefaultFields sets the fields that are merged below the data of every event
-// that a hook gets; it replaces the earlier ones.
+// SetDefaultFields sets the fields that are merged below the data of every event that a hook
+// gets. It replaces the earlier ones.
 func (r *Registry) SetDefaultFields(fields map[string]any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -118,8 +118,8 @@ func (r *Registry) Emit(ctx context.Context, event string, data any) (Result, er
 	return out.Result, err
 }
 
-// Run is Emit with the outcome of the chain, and the event as it was at its beginning.
-// session is whose event it is; empty means that of the data, which must be the same.
+// Run is Emit with the outcome of the chain, and the event as it was at the start. session is
+// the event's session; empty means that of the data, which must be the same.
 func (r *Registry) Run(ctx context.Context, session, event string, data any) (Outcome, events.Event, error) {
 	ev, obj, err := newEvent(event, data)
 	if err != nil {
@@ -144,8 +144,8 @@ func (r *Registry) Run(ctx context.Context, session, event string, data any) (Ou
 	return out, ev, err
 }
 
-// CollectContributions calls the contributors of a channel at the same time and returns
-// what they gave, in the order of their registration. timeout is that of EmitAndCollect.
+// CollectContributions calls the contributors of a channel concurrently and returns what they
+// gave, in the order of their registration. timeout is that of EmitAndCollect.
 func (r *Registry) CollectContributions(ctx context.Context, channel string, timeout time.Duration) ([]json.RawMessage, error) {
 	if err := events.CheckChannel(channel); err != nil {
 		return nil, err
@@ -153,8 +153,8 @@ func (r *Registry) CollectContributions(ctx context.Context, channel string, tim
 	return r.collect(ctx, r.snapshot().Channel(channel), events.Event{Name: channel}, timeout, inProcess), nil
 }
 
-// EmitAndCollect calls the hooks of an event at the same time and returns the
-// data they gave, in execution order. timeout bounds each; 0 means one second.
+// EmitAndCollect calls the hooks of an event concurrently and returns their data, in execution
+// order. timeout bounds each; 0 means one second.
 func (r *Registry) EmitAndCollect(ctx context.Context, event string, data any, timeout time.Duration) ([]json.RawMessage, error) {
 	ev, _, err := newEvent(event, data)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Action is what a hook wants done.
+// Action is what a hook decides.
 type Action string
 
 // The five actions. The zero Action means [Continue].
@@ -19,7 +19,7 @@ const (
 	AskUser       Action = "ask_user"
 )
 
-// Role is the author an injected message gets.
+// Role is the author of an injected message.
 type Role string
 
 // The roles. The zero Role means [RoleSystem].
@@ -29,7 +29,7 @@ const (
 	RoleAssistant Role = "assistant"
 )
 
-// Level is how urgent a message to the user is.
+// Level is the urgency of a message to the user.
 type Level string
 
 // The levels. The zero Level means [LevelInfo].
@@ -39,16 +39,14 @@ const (
 	LevelError   Level = "error"
 )
 
-// DefaultApprovalTimeout is how long a person is waited for, in seconds, where
-// the hook did not say.
+// DefaultApprovalTimeout is how long to wait for a person, in seconds, if the hook does not say.
 const DefaultApprovalTimeout = 300.0
 
 // MaxApprovalKey bounds [Result.ApprovalKey], in bytes.
 const MaxApprovalKey = 1 << 10
 
-// Result is what a hook answers and what a chain adds up to: the HookResult of
-// the specification. The zero Result means continue; every field's zero value is
-// the specification's default.
+// Result is a hook's answer, and what a chain adds up to: the HookResult of the specification.
+// The zero Result means continue; every field's zero value is the specification's default.
 type Result struct {
 	// Action is what to do; empty means continue.
 	Action Action
@@ -67,9 +65,9 @@ type Result struct {
 	// AppendToLastToolResult puts an ephemeral injection at the end of the last
 	// tool result instead of into a message of its own.
 	AppendToLastToolResult bool
-	// ContextInjections are the injections of a chain, each with its own role and lifetime,
-	// in execution order; ContextInjection has their texts joined. Routers make the list, and
-	// leave it out beyond 64 KiB of text; of a hook's result it means nothing.
+	// ContextInjections are the injections of a chain, each with its own role and lifetime, in
+	// execution order; ContextInjection has their joined texts. Routers set the list, and omit
+	// it beyond 64 KiB of text. It is ignored in a hook's result.
 	ContextInjections []ContextInjection
 
 	// ApprovalPrompt is what a person is asked.
@@ -79,30 +77,28 @@ type Result struct {
 	// ApprovalTimeout is how long to wait for an answer, in seconds; nil means
 	// [DefaultApprovalTimeout].
 	ApprovalTimeout *float64
-	// ApprovalDefault is what holds when nobody answers: deny, or [Allow]; empty
-	// means deny.
+	// ApprovalDefault applies when nobody answers: deny, or [Allow]; empty means deny.
 	ApprovalDefault Action
-	// ApprovalKey says what an "Allow always" is for, besides the hook, the prompt and the
-	// tool, in the place of the tool's input; at most [MaxApprovalKey] bytes. It counts
-	// where the connection proves who sent the event. Empty means the tool's input.
+	// ApprovalKey says what an "Allow always" covers besides the hook, the prompt and the tool,
+	// instead of the tool's input; at most [MaxApprovalKey] bytes. It applies if the connection
+	// proves the sender of the event. Empty means the tool's input.
 	ApprovalKey string
 
-	// Labels are added to the event's session: what it has seen. They only grow. See
+	// Labels are added to the labels of the event's session, which only grow. See
 	// [events.CheckLabel] for their names.
 	Labels []string
-	// Unlabel are labels that the session loses where a person allows what [AskUser] asks;
-	// it goes with that action only.
+	// Unlabel are labels that the session loses if a person allows what [AskUser] asks. It is
+	// valid with that action only.
 	Unlabel []string
 
-	// Rule names the rule that decided, for the operator: the file and the line where
-	// it stands, a space, and what it is called, such as "worker.yaml:12 cel.rules[1]".
-	// It travels beside the JSON form, is recorded with the call and never shown to the
-	// agent. Empty where the hook does not say; see [CleanRule] for what is kept of it.
+	// Rule names the rule that decided, for the operator: its file and line, a space, and its
+	// name, such as "worker.yaml:12 cel.rules[1]". It travels beside the JSON form, is recorded
+	// with the call and never shown to the agent. It is empty if the hook does not say; see
+	// [CleanRule] for what is kept of it.
 	Rule string
-	// Policy names the version of the policy that the hook answered by, such as
-	// "production@7 sha256:…". It travels and is kept as Rule is, and also where the hook
-	// failed. Empty where the hook is of
-	// no signed policy; see [CleanPolicy] for what is kept of it.
+	// Policy names the version of the policy that the hook answered by, such as "production@7
+	// sha256:…". It travels and is kept like Rule, also if the hook failed. It is empty if the
+	// hook belongs to no signed policy; see [CleanPolicy] for what is kept of it.
 	Policy string
 
 	// SuppressOutput hides the hook's own output from the transcript.
@@ -111,21 +107,21 @@ type Result struct {
 	UserMessage string
 	// UserMessageLevel is how urgent it is; empty means info.
 	UserMessageLevel Level
-	// UserMessageSource is what the hook calls the place that the message is from, such as
-	// the program that it ran. It is shown beside the hook's name and never in its place.
+	// UserMessageSource is the hook's name for the source of the message, such as the program
+	// that it ran. It is shown beside the hook's name and never instead of it.
 	UserMessageSource string
 }
 
-// Allow is the other value of [Result.ApprovalDefault], besides [Deny]. It is
-// no action of a hook.
+// Allow is the other value of [Result.ApprovalDefault], besides [Deny]. It is not an action of a
+// hook.
 const Allow Action = "allow"
 
 // Denied reports whether the result forbids the operation.
 func (r Result) Denied() bool { return r.Action == Deny }
 
-// MarshalJSON writes the result as protocol.md has it: action always, other
-// fields only where they differ from their default, data byte for byte. Rule and Policy
-// are headers on the wire and not among them.
+// MarshalJSON writes the result as protocol.md defines it: action always, other fields only if
+// they differ from their default, data byte for byte. Rule and Policy are headers on the wire
+// and not among them.
 func (r Result) MarshalJSON() ([]byte, error) { return r.Append(nil), nil }
 
 // UnmarshalJSON reads a result with [ParseResult].

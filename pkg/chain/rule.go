@@ -10,10 +10,10 @@ import (
 // MaxRule is how long the name of a rule may be, in bytes.
 const MaxRule = 256
 
-// CleanRule is what is kept of the name of a rule that a worker gave: at most [MaxRule]
-// bytes on one line. What can't be seen, or would change how the text around it is
-// read, stands there as its code point, such as \u{202e}: a worker may be hostile, and
-// people read this in a terminal.
+// CleanRule returns what is kept of a rule's name from a worker: at most [MaxRule] bytes on one
+// line. Invisible characters, and those that would change how the text around them is read,
+// become their code points, such as \u{202e}: a worker may be hostile, and people read this in a
+// terminal.
 func CleanRule(rule string) string {
 	if len(rule) > MaxRule { // before it is read: it may be as long as a header
 		end := MaxRule - len("…")
@@ -40,8 +40,8 @@ func CleanRule(rule string) string {
 	return b.String()
 }
 
-// CleanPolicy is what is kept of the version of a policy that a worker named: nothing,
-// unless it is like "production@7 sha256:…", with 64 hexadecimal digits.
+// CleanPolicy returns what is kept of a policy's version from a worker: nothing, unless it is
+// like "production@7 sha256:…", with 64 hexadecimal digits.
 func CleanPolicy(policy string) string {
 	name, version, _ := strings.Cut(policy, "@")
 	serial, digest, _ := strings.Cut(version, " sha256:")
@@ -56,7 +56,7 @@ func CleanPolicy(policy string) string {
 
 const digits = "0123456789"
 
-// isName reports whether a text is a name: lower-case letters, digits and, but for the first
+// isName reports whether a text is a name: lower-case letters, digits and, except in the first
 // place, some marks.
 func isName(s string, most int, marks string) bool {
 	const first = digits + "abcdefghijklmnopqrstuvwxyz"

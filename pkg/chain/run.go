@@ -18,22 +18,22 @@ type Failure string
 const (
 	FailedError       Failure = "error"          // the hook answered with an error
 	FailedTimeout     Failure = "timeout"        // no answer in its time
-	FailedNoResponder Failure = "no_responder"   // nobody is there to answer
-	FailedInvalid     Failure = "invalid_result" // the answer is no HookResult
+	FailedNoResponder Failure = "no_responder"   // no worker answers
+	FailedInvalid     Failure = "invalid_result" // the answer is no valid result
 	FailedMatch       Failure = "match_error"    // its match could not be evaluated
 )
 
-// ErrNoResponder is wrapped by a [Caller] whose hook has no living worker.
+// ErrNoResponder is wrapped by the error of a [Caller] whose hook has no live worker.
 var ErrNoResponder = errors.New("no worker answers for this hook")
 
-// ErrRemoved is wrapped by a [Caller] whose hook was removed after the chain began:
-// [Run] skips it, as it would if the chain began now.
+// ErrRemoved is wrapped by the error of a [Caller] whose hook was removed after the chain began.
+// [Run] skips it, as if the chain began now.
 var ErrRemoved = fmt.Errorf("%w: it is not registered any more", ErrNoResponder)
 
-// ErrDeadline means the chain's time was over before every hook was heard.
+// ErrDeadline means that the chain's time was over before every hook answered.
 var ErrDeadline = errors.New("the time for the chain is over")
 
-// FailureOf is the class of what a [Caller] returned; empty for nil.
+// FailureOf is the class of a [Caller]'s error; empty for nil.
 func FailureOf(err error) Failure {
 	switch {
 	case err == nil:
@@ -49,52 +49,52 @@ func FailureOf(err error) Failure {
 	}
 }
 
-// Call is what happened at one hook that was to be called.
+// Call is one call of a hook in a chain.
 type Call struct {
 	Entry      *Entry
-	Result     Result        // what it answered; the zero Result where it failed
-	Failure    Failure       // why it failed; empty where it did not
-	Err        error         // the failure's cause
-	FailedOpen bool          // it failed and was let pass
-	Start      time.Time     // of the call; the zero time where there was none
+	Result     Result        // the zero Result if it failed
+	Failure    Failure       // why it failed; empty if it did not
+	Err        error         // cause of the failure
+	FailedOpen bool          // it failed and was skipped
+	Start      time.Time     // of the call; zero without a call
 	Took       time.Duration // from the call to the answer
-	Group      int           // of hooks called at the same time, counted from 1; 0: called alone
+	Group      int           // of hooks called concurrently, counted from 1; 0: called alone
 }
 
-// Called reports whether the hook got the event: not where its match failed, nor
-// where nobody was there.
+// Called reports whether the hook got the event: not if its match failed or no worker was there.
 func (h Call) Called() bool { return h.Failure != FailedMatch && h.Failure != FailedNoResponder }
 
-// Outcome is what a chain decided, and how it came to it.
+// Outcome is what a chain decided, and how.
 type Outcome struct {
 	Result   Result          // the one answer
-	DeniedBy string          // the id of the hook that denied; empty where none did
+	DeniedBy string          // id of the hook that denied; empty if none did
 	Data     json.RawMessage // the data as the chain left it
 	Calls    []Call          // in execution order
 	Skipped  []*Entry        // whose match was false, or that were removed meanwhile
-	InVain   []Call          // made beside that of a hook that denied, or added labels: their answers do not count
-	Labels   []string        // that hooks added, and the event's session did not have; also where one denied
+	InVain   []Call          // concurrent with a hook that denied or added labels: their answers do not count
+	Labels   []string        // that hooks added and the event's session did not have; also after a denial
 }
 
-// Plan is how the entries of a chain are called.
+// Plan says how to call the entries of a chain.
 type Plan struct {
-	// Call calls an enforced hook, with a context that ends when the hook's time, or
-	// the chain's, is over; nil calls [Entry.Hook].
+	// Call calls an enforced hook with a context that ends with the hook's time or the chain's;
+	// nil calls [Entry.Hook].
 	Call Caller
-	// Until is when the chain's time is over; the zero time means when the context
-	// ends. It needs no timer of its own.
+	// Until is when the chain's time is over; the zero time means the context's end. It needs no
+	// timer of its own.
 	Until time.Time
-	// Shadow is called for each shadow hook, with the data at its place, and must not
-	// block; nil leaves shadow hooks out.
+	// Shadow is called for each shadow hook, with the data at its place. It must not block. Nil
+	// skips shadow hooks.
 	Shadow func(entry *Entry, ev events.Event)
-	// OneByOne calls no two hooks at the same time.
+	// OneByOne disables concurrent calls.
 	OneByOne bool
 }
 
-// Run takes the event along the entries, in order, and returns the outcome. It calls one
-// after the other, and neighbors that only validate at the same time: the outcome is the
-// same. A call must return when its context ends, since Run waits for all that it began.
-// Entries in mode observe are left out: they are notified after the answer. An error is [ErrDeadline] or the context's cause: nothing was decided.
+// Run runs the event through the entries in order and returns the outcome. It calls neighbors
+// that only validate concurrently, and other hooks one after the other; the outcome is the same.
+// A call must return when its context ends, since Run waits for all calls that it began. Entries
+// in mode observe are skipped: they are notified after the answer. An error is [ErrDeadline] or
+// the context's cause: nothing was decided.
 func Run(ctx context.Context, entries []*Entry, ev events.Event, plan Plan) (out Outcome, err error) {
 	out = Outcome{Data: ev.Data, Calls: make([]Call, 0, min(len(entries), 16))}
 	view := ViewOf(ev)
@@ -140,7 +140,7 @@ func Run(ctx context.Context, entries []*Entry, ev events.Event, plan Plan) (out
 			ev = ev.WithLabels(added...)
 			ev.Data = out.Data
 			view = ViewOf(ev)
-			if call.Result.Action != Deny { // the calls beside it did not see the labels: they are made again
+			if call.Result.Action != Deny { // concurrent calls did not see the labels, so they are made again
 				out.InVain = append(out.InVain, beside.stop()...)
 				beside = nil
 			}
@@ -160,8 +160,7 @@ func Run(ctx context.Context, entries []*Entry, ev events.Event, plan Plan) (out
 	return out, nil
 }
 
-// step asks one entry whether it wants the event and, where it is enforced, what
-// it says.
+// step asks one entry whether it wants the event, and calls it if it is enforced.
 func (p Plan) step(ctx context.Context, entry *Entry, view *View, ev events.Event) (Call, bool) {
 	call, wanted := match(entry, view)
 	switch {
@@ -177,8 +176,7 @@ func (p Plan) step(ctx context.Context, entry *Entry, view *View, ev events.Even
 	}
 }
 
-// match asks an entry whether it wants the event. Where nobody can tell, that is a
-// failure of the hook.
+// match asks an entry whether it wants the event. A failure to tell is a failure of the hook.
 func match(entry *Entry, view *View) (Call, bool) {
 	call := Call{Entry: entry}
 	if entry.Condition == nil {
@@ -191,7 +189,7 @@ func match(entry *Entry, view *View) (Call, bool) {
 	return call, wanted || err != nil
 }
 
-// ask calls an enforced hook; false where it was removed meanwhile.
+// ask calls an enforced hook. It returns false if the hook was removed meanwhile.
 func (p Plan) ask(ctx context.Context, entry *Entry, ev events.Event) (Call, bool) {
 	call := Call{Entry: entry, Start: time.Now()}
 	call.Result, call.Err = p.call(ctx, call.Start, entry, ev)
@@ -199,7 +197,7 @@ func (p Plan) ask(ctx context.Context, entry *Entry, ev events.Event) (Call, boo
 		return call, false
 	}
 	call.Took = time.Since(call.Start)
-	call.Result.ContextInjections = nil // the chain's, not a hook's
+	call.Result.ContextInjections = nil // only chains set it
 	if call.Err == nil && entry.Effect == Validates {
 		call.Err = call.Result.changesNothing()
 	}
@@ -209,8 +207,7 @@ func (p Plan) ask(ctx context.Context, entry *Entry, ev events.Event) (Call, boo
 	return call, true
 }
 
-// call asks an enforced hook, for as long as its registration says or the chain
-// has left.
+// call calls an enforced hook within its own time and the chain's.
 func (p Plan) call(ctx context.Context, start time.Time, entry *Entry, ev events.Event) (Result, error) {
 	until := start.Add(entry.Timeout())
 	if !p.Until.IsZero() && p.Until.Before(until) {
@@ -224,7 +221,7 @@ func (p Plan) call(ctx context.Context, start time.Time, entry *Entry, ev events
 	return p.Call(ctx, entry, ev)
 }
 
-// end is when the chain's time is over, by the plan or by the context.
+// end is when the chain's time is over, by the plan or the context.
 func (p Plan) end(ctx context.Context) time.Time {
 	end, ok := ctx.Deadline()
 	if ok && (p.Until.IsZero() || end.Before(p.Until)) {
@@ -233,8 +230,8 @@ func (p Plan) end(ctx context.Context) time.Time {
 	return p.Until
 }
 
-// grace is how much before the end of a chain a hook may give up for want of
-// time: clocks and timers of two processes do not agree to the millisecond.
+// grace is how long before the end of a chain a hook may give up for lack of time: clocks and
+// timers of two processes do not agree to the millisecond.
 const grace = 5 * time.Millisecond
 
 // over reports whether the chain's time is over, or will be within margin.
@@ -254,20 +251,19 @@ func (out Outcome) deny(entry *Entry, r Result) Outcome {
 	return out
 }
 
-// unlabeled is the result without what it says about labels, which is no business of
-// who obeys it.
+// unlabeled removes labels from the result, which do not concern whoever obeys it.
 func (r Result) unlabeled() Result {
 	r.Labels, r.Unlabel = nil, nil
 	return r
 }
 
-// failureDenial is the denial of a hook that failed and is to deny then. It
-// names the hook, not the cause: that is for the operator.
+// failureDenial is the denial of a hook that failed closed. It names the hook, not the cause:
+// that is for the operator.
 func failureDenial(call Call) Result {
 	return Denial(fmt.Sprintf("hook %q failed (%s) and its on_failure is deny", call.Entry.Title(), call.Failure))
 }
 
-// sum merges what the hooks of an undenied chain answered.
+// sum merges the results of a chain without a denial.
 func (out Outcome) sum(event string) Result {
 	var injections []Call
 	for _, call := range out.Calls {
@@ -298,8 +294,8 @@ func (out Outcome) sum(event string) Result {
 	}
 }
 
-// join merges injections: the texts joined by a blank line, the settings of the
-// first, append_to_last_tool_result if any has it.
+// join merges injections: their texts joined by a blank line, the settings of the first, and
+// append_to_last_tool_result if any has it.
 func join(injections []Call, data json.RawMessage) Result {
 	first := injections[0].Result
 	r := Result{
@@ -318,7 +314,7 @@ func join(injections []Call, data json.RawMessage) Result {
 	return r
 }
 
-// listing is the result with its injections one by one, unless that made it too large.
+// listing returns the result with its injections listed, unless that is too large.
 func (r Result) listing(injections []Call, event string) Result {
 	if len(r.ContextInjection) > maxListed {
 		return r

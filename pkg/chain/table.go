@@ -8,29 +8,28 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Table is the set of registered hooks at one moment, indexed by event and
-// session, so that finding the hooks of an event does not depend on how many
-// others there are. It is immutable: [Table.Apply] makes a new one that shares
-// what did not change. The zero Table is empty.
+// Table is an immutable set of registered hooks, indexed by event and session, so that finding
+// the hooks of an event does not depend on the number of others. [Table.Apply] makes a new one
+// that shares what did not change. The zero Table is empty.
 type Table struct {
 	entries map[string]*Entry
 	index   map[slot][]*Entry
 }
 
-// slot is one place of the index: a pattern and the session it is limited to.
+// slot is a key of the index: a pattern and the session it is limited to.
 type slot struct {
 	session string
 	kind    byte // 'e' exact name, 'd' domain, '*' all, 'c' channel
 	name    string
 }
 
-// Change sets the entry with an id, or removes it where Entry is nil.
+// Change sets the entry with an id, or removes it if Entry is nil.
 type Change struct {
 	ID    string
 	Entry *Entry
 }
 
-// Apply returns the table with the changes made, in their order.
+// Apply returns the table with the changes made in order.
 func (t *Table) Apply(changes ...Change) *Table {
 	next := &Table{entries: maps.Clone(t.entries), index: maps.Clone(t.index)}
 	if next.entries == nil {
@@ -56,7 +55,7 @@ func (t *Table) Apply(changes ...Change) *Table {
 	return next
 }
 
-// edit changes the lists that entry belongs to, copying each the first time.
+// edit changes the lists of an entry, and copies each list on its first change.
 func (t *Table) edit(entry *Entry, copied map[slot]bool, change func([]*Entry) []*Entry) {
 	for _, s := range slots(entry) {
 		list := t.index[s]
@@ -71,7 +70,7 @@ func (t *Table) edit(entry *Entry, copied map[slot]bool, change func([]*Entry) [
 	}
 }
 
-// slots are the places of an entry, each once.
+// slots returns the distinct slots of an entry.
 func slots(entry *Entry) []slot {
 	var all []slot
 	add := func(s slot) {
@@ -97,9 +96,9 @@ func slots(entry *Entry) []slot {
 	return all
 }
 
-// For returns the hooks for an event of a session in execution order, each once:
-// those that match the name in any of its spellings, of every session and of
-// this one. The list must not be changed.
+// For returns the hooks for an event of a session in execution order, each once: those that
+// match the name in any of its spellings, of every session and of this one. Callers must not
+// change the list.
 func (t *Table) For(event, session string) []*Entry {
 	var list []*Entry
 	for _, sid := range [...]string{"", session} {
@@ -111,8 +110,8 @@ func (t *Table) For(event, session string) []*Entry {
 	return list
 }
 
-// Named reports whether a hook for the session names the event or its domain: "*" names
-// none.
+// Named reports whether a hook for the session names the event or its domain; "*" does not
+// count.
 func (t *Table) Named(event, session string) bool {
 	return len(t.naming(event, "")) > 0 || len(t.naming(event, session)) > 0
 }
@@ -135,7 +134,7 @@ func (t *Table) Channel(channel string) []*Entry {
 	return t.index[slot{"", 'c', channel}]
 }
 
-// merge joins two ordered lists; an entry that is in both is taken once.
+// merge joins two ordered lists without duplicates.
 func merge(a, b []*Entry) []*Entry {
 	if len(a) == 0 {
 		return b
