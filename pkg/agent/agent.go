@@ -15,22 +15,21 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// maxDefaults is how much JSON default fields may be, in bytes.
+// maxDefaults is the maximum JSON size of default fields, in bytes.
 const maxDefaults = 8 << 10
 
-// Options say who an agent is. The zero Options are an agent without a session.
+// Options configure an agent. The zero Options are an agent without a session.
 type Options struct {
-	// Session is the id of the session that events belong to, unless their data
-	// names another.
+	// Session is the id of the events' session, unless their data names another.
 	Session string
-	// Parent is the session that spawned this one, and Root the one at the root of the tree,
-	// where the agent is a sub-agent, of whatever vendor; empty for none. Routers take their
-	// labels over.
+	// Parent is the session that spawned this one, and Root the root of the tree, if the agent
+	// is a sub-agent, of whatever vendor; empty for none. Routers apply their labels to this
+	// session too.
 	Parent, Root string
 	// Source is the CloudEvents source, a URI reference; empty means "/agent".
 	Source string
-	// OnPending is called with each approval request that [Agent.Execute] waits for,
-	// once, before it waits; it must return soon. nil for none.
+	// OnPending is called with each approval request that [Agent.Execute] waits for, once,
+	// before it waits. It must return soon. Nil for none.
 	OnPending func(verdict.Approval)
 	// Middleware wraps every call that runs hooks; the first is the outermost.
 	Middleware []Middleware
@@ -43,7 +42,7 @@ type Agent struct {
 	invoke  Invoker // runs a call through the middleware
 
 	mu       sync.Mutex     // guards what follows
-	fields   map[string]any // the default fields as they were given
+	fields   map[string]any // as given
 	defaults string         // the Hook-Defaults header
 }
 
@@ -70,9 +69,9 @@ func newAgent(conn *clientconn.Conn, o Options, fields map[string]any) (*Agent, 
 // Session returns the id of the agent's session, empty for none.
 func (a *Agent) Session() string { return a.options.Session }
 
-// SetDefaultFields sets the fields that are merged below the data of every event
-// that a hook gets, next to the session's id; it replaces the earlier ones. Up to
-// 8 KiB of JSON.
+// SetDefaultFields sets the fields that are merged below the data of every event that a hook
+// gets, next to the session's id. It replaces the earlier ones. They may have up to 8 KiB of
+// JSON.
 func (a *Agent) SetDefaultFields(fields map[string]any) error {
 	all := map[string]any{}
 	if a.options.Session != "" {
@@ -101,7 +100,7 @@ func asciiJSON(text string) string {
 	return wire.EscapeJSON(text, func(r rune) bool { return r >= 0x7f })
 }
 
-// event is the body and the headers of one event.
+// event returns the headers and the body of one event.
 func (a *Agent) event(name string, data any) (wire.Header, []byte, error) {
 	if err := events.CheckName(name); err != nil {
 		return nil, nil, err

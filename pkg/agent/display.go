@@ -12,8 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// Display shows the agent's user what hooks have to say. It must be safe for
-// concurrent use.
+// Display shows hooks' messages to the agent's user. It must be safe for concurrent use.
 type Display interface {
 	Show(ctx context.Context, d verdict.Display) error
 }
@@ -31,11 +30,10 @@ type TerminalDisplay struct {
 	out io.Writer
 }
 
-// NewTerminalDisplay returns a display that writes to out, each message in one
-// Write.
+// NewTerminalDisplay returns a display that writes each message to out in one Write.
 func NewTerminalDisplay(out io.Writer) *TerminalDisplay { return &TerminalDisplay{out: out} }
 
-// Show writes one message. The error is the writer's.
+// Show writes one message. It returns the writer's error.
 func (t *TerminalDisplay) Show(_ context.Context, d verdict.Display) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -45,7 +43,7 @@ func (t *TerminalDisplay) Show(_ context.Context, d verdict.Display) error {
 	return nil
 }
 
-// Line is a message as a [TerminalDisplay] writes it, without the newline at its end.
+// Line is a message in the form of a [TerminalDisplay], without the final newline.
 func Line(d verdict.Display) string {
 	level := d.Level
 	if level == "" {
@@ -54,8 +52,8 @@ func Line(d verdict.Display) string {
 	return fmt.Sprintf("[%s] %s: %s", visible(string(level), " "), visible(d.From(), " "), visible(d.Message, "\n    "))
 }
 
-// visible writes characters out that would act on a terminal or hide in the text;
-// newline stands for line breaks.
+// visible escapes characters that would act on a terminal or hide in the text. newline replaces
+// line breaks.
 func visible(text, newline string) string {
 	text = strings.ReplaceAll(strings.TrimRight(text, "\r\n"), "\r\n", "\n")
 	var b strings.Builder

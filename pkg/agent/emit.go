@@ -14,8 +14,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// maxWait is how long an answer is waited for where ctx has no deadline: longer
-// than a router may take.
+// maxWait bounds the wait for an answer if ctx has no deadline. It is longer than a router may
+// take.
 const maxWait = 35 * time.Second
 
 // Answer is what the hooks of an event decided, and how.
@@ -24,13 +24,13 @@ type Answer struct {
 	Run
 }
 
-// Run is how the hooks of an event were run.
+// Run describes the run of an event's hooks.
 type Run struct {
 	EventID    string   // the event's id
 	ChainID    string   // names this run of the chain
 	Hooks      int      // how many hooks were called
-	DeniedBy   string   // the id of the hook that denied; empty where none did
-	FailedOpen []string // hooks that failed and were let pass
+	DeniedBy   string   // id of the hook that denied; empty if none did
+	FailedOpen []string // hooks that failed and were skipped
 }
 
 func readRun(h wire.Header) Run {
@@ -49,10 +49,9 @@ func (a Answer) Decode(v any) error {
 	return events.Event{Name: "answer", Data: a.Data}.Decode(v)
 }
 
-// Emit runs the hooks of an event over data and returns what they decided. data
-// is a json.RawMessage, which is sent byte for byte, or anything that marshals to
-// a JSON object. A deadline of ctx is passed on to the router and the hooks. An error
-// means that nothing was decided.
+// Emit runs the hooks of an event over data and returns what they decided. data is a
+// json.RawMessage, which is sent byte for byte, or anything that marshals to a JSON object. The
+// router and the hooks get ctx's deadline. An error means that nothing was decided.
 func (a *Agent) Emit(ctx context.Context, event string, data any) (Answer, error) {
 	reply, err := a.invoke(ctx, Call{Verb: VerbEmit, Name: event, Data: data})
 	return deref(reply.Answer, err)
@@ -82,7 +81,7 @@ func (a *Agent) emit(ctx context.Context, event string, data any) (answer Answer
 	return Answer{result, readRun(msg.Header)}, nil
 }
 
-// about accepts replies to an event that name it. An error reply names none.
+// about accepts replies that name the event. Error replies name none.
 func about(header wire.Header) func(wire.Header) bool {
 	sent := wire.Get(header, "ce-id")
 	return func(reply wire.Header) bool {
@@ -91,7 +90,7 @@ func about(header wire.Header) func(wire.Header) bool {
 	}
 }
 
-// bound gives a request a deadline where it has none.
+// bound sets a deadline on a request without one.
 func bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok {
 		return context.WithCancel(ctx)
@@ -99,8 +98,8 @@ func bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, maxWait)
 }
 
-// setTimeout writes how much time is left into header, a little less than there is, so
-// that the router's answer still arrives.
+// setTimeout writes the remaining time into header, slightly reduced, so that the router's
+// answer still arrives.
 func setTimeout(ctx context.Context, header wire.Header) {
 	end, ok := ctx.Deadline()
 	if !ok {
@@ -111,24 +110,22 @@ func setTimeout(ctx context.Context, header wire.Header) {
 	header[wire.HeaderTimeout] = []string{strconv.FormatInt(max(left.Milliseconds(), 1), 10)}
 }
 
-// Collection is what many gave, in order, and who they are.
+// Collection holds what hooks or contributors returned, in order.
 type Collection struct {
 	Values  []json.RawMessage
 	From    []string // ids, parallel to Values
 	Missing []string // ids that failed or did not answer in time
 }
 
-// EmitAndCollect calls all hooks of an event at the same time and returns the data
-// they gave, in execution order. timeout bounds each; 0 means the router's
-// default of a second.
+// EmitAndCollect calls all hooks of an event concurrently and returns their data, in execution
+// order. timeout bounds each; 0 means the router's default of a second.
 func (a *Agent) EmitAndCollect(ctx context.Context, event string, data any, timeout time.Duration) (Collection, error) {
 	reply, err := a.invoke(ctx, Call{Verb: VerbCollect, Name: event, Data: data, Timeout: timeout})
 	return deref(reply.Collection, err)
 }
 
-// CollectContributions calls all contributors of a channel at the same time and
-// returns what they gave, in the order of their registration. timeout is that of
-// [Agent.EmitAndCollect].
+// CollectContributions calls all contributors of a channel concurrently and returns what they
+// gave, in the order of their registration. timeout is that of [Agent.EmitAndCollect].
 func (a *Agent) CollectContributions(ctx context.Context, channel string, timeout time.Duration) (Collection, error) {
 	reply, err := a.invoke(ctx, Call{Verb: VerbContributions, Name: channel, Timeout: timeout})
 	return deref(reply.Collection, err)

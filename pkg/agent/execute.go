@@ -31,9 +31,9 @@ func (x Execution) Decode(v any) error {
 	return events.Event{Name: "verdict", Data: x.Data}.Decode(v)
 }
 
-// PendingError means that nobody waits any more for an approval request that a person
-// may still answer: ctx ended, or no router answered until a minute after the request
-// expired. Nothing is permitted.
+// PendingError means that waiting for an approval request ended before a person answered it: ctx
+// ended, or no router answered until a minute after the request expired. Nothing is permitted,
+// and the request may still be answered.
 type PendingError struct {
 	Approval verdict.Approval // the approval request
 	Err      error            // why the wait ended
@@ -48,20 +48,19 @@ func (e *PendingError) Error() string {
 // Unwrap returns why the wait ended.
 func (e *PendingError) Unwrap() error { return e.Err }
 
-// Execute runs the hooks of an event over data, has the router act on what they
-// say, and returns its verdict, which is continue or deny. data is that of
-// [Agent.Emit]. [Execution.Permitted] is the only permission: an error is none.
+// Execute runs the hooks of an event over data, makes the router carry out what they decide, and
+// returns its verdict: continue or deny. data is that of [Agent.Emit]. Only
+// [Execution.Permitted] is a permission; an error is none.
 //
-// Where a hook asks a person, Execute waits until the approval request is decided. It
-// sends the event again, with the same id, whenever a wait is over, the connection was
-// lost, or no router answers. The decision holds whatever failed meanwhile; the hooks
-// do not run again. The wait ends with a *[PendingError] when ctx ends, or a minute
-// after the request expired; the clocks of agent and router must agree to less than
-// that minute. Before an approval request is known, Execute retries for the client's
-// Patience after the first failure, and hooks that were called already may then run
-// again.
+// If a hook asks a person, Execute waits until the approval request is decided. It sends the
+// event again, with the same id, whenever a wait is over, the connection was lost, or no router
+// answers. The decision holds whatever failed meanwhile; the hooks do not run again. The wait
+// ends with a *[PendingError] when ctx ends, or a minute after the request expired; the clocks
+// of agent and router must agree to less than that minute. Before an approval request is known,
+// Execute retries for the client's Patience after the first failure; hooks that were called
+// already may then run again.
 //
-// A deadline of ctx is passed on to the router and the hooks, which get 35 s at most.
+// The router and the hooks get ctx's deadline, but 35 s at most.
 func (a *Agent) Execute(ctx context.Context, event string, data any) (Execution, error) {
 	reply, err := a.invoke(ctx, Call{Verb: VerbExecute, Name: event, Data: data})
 	return deref(reply.Execution, err)
@@ -83,7 +82,7 @@ func (a *Agent) execute(ctx context.Context, event string, data any) (x Executio
 	return x, nil
 }
 
-// readExecution reads an answer and refuses a verdict that can't be obeyed.
+// readExecution reads an answer and rejects a verdict that can't be obeyed.
 func readExecution(msg *natsx.Message) (Execution, error) {
 	v, err := verdict.Parse(msg.Data)
 	if err != nil {

@@ -36,13 +36,13 @@ type Listing struct {
 		Instance string `json:"instance"`
 		Version  string `json:"version,omitempty"`
 	} `json:"instances"`
-	// Disabled says that an operator disabled the hook: it is not called. Nil where it is not.
+	// Disabled is the operator's order not to call the hook; nil if there is none.
 	Disabled *Disabled `json:"disabled,omitempty"`
 }
 
-// Disabled is an operator's order that a hook is not to be called.
+// Disabled is an operator's order not to call a hook.
 type Disabled struct {
-	By     string    `json:"by,omitempty"` // the operator, as far as the connection proves
+	By     string    `json:"by,omitempty"` // the operator, if the connection proves one
 	Reason string    `json:"reason,omitempty"`
 	Time   time.Time `json:"time"`
 }
@@ -54,28 +54,28 @@ func (a *Agent) Registry(ctx context.Context) ([]Listing, error) {
 	return list, err
 }
 
-// Explanation is one hook that would run for an event, in its place.
+// Explanation is one hook that would run for an event, in its place in the chain.
 type Explanation = chain.Explanation
 
 // Explained is what an event would go through.
 type Explained struct {
-	// Hooks are in the order in which they would be called.
+	// Hooks are in execution order.
 	Hooks []Explanation `json:"hooks"`
-	// ChainTimeoutMS is the time for the whole chain, WorstMS what its hooks may take at most
-	// until then, both in milliseconds; 0 from a router that does not say.
+	// ChainTimeoutMS bounds the whole chain. WorstMS is the most that its hooks may take of it.
+	// Both are in milliseconds; 0 from a router that does not say.
 	ChainTimeoutMS int64 `json:"chain_timeout_ms,omitempty"`
 	WorstMS        int64 `json:"worst_ms,omitempty"`
-	// Warnings say which time-outs are in the wrong order; nil for none.
+	// Warnings name time-outs in the wrong order; nil for none.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Explain tells which hooks would run for an event, in order, and calls none.
+// Explain returns the hooks that would run for an event, in order, without calling them.
 func (a *Agent) Explain(ctx context.Context, event string, data any) ([]Explanation, error) {
 	x, err := a.ExplainChain(ctx, event, data)
 	return x.Hooks, err
 }
 
-// ExplainChain is Explain, with how long the chain may take and what is wrong with that.
+// ExplainChain is Explain, with the times of the chain and warnings about them.
 func (a *Agent) ExplainChain(ctx context.Context, event string, data any) (x Explained, err error) {
 	header, body, err := a.event(event, data)
 	if err != nil {

@@ -16,22 +16,22 @@ const RoleTool chain.Role = "tool"
 type Message struct {
 	Role    chain.Role `json:"role"` // system, user, assistant or tool
 	Content string     `json:"content"`
-	// Metadata says which hook the message comes from; nil for the agent's own.
+	// Metadata names the hook that the message comes from; nil for the agent's own.
 	Metadata *verdict.Metadata `json:"metadata,omitempty"`
 }
 
-// ContextManager keeps the conversation that a model sees. A [Session] adds what
-// hooks inject, and asks for all of it before a model call; the agent adds the
-// rest. It must be safe for concurrent use.
+// ContextManager keeps the conversation that a model sees. A [Session] adds what hooks inject,
+// and reads all messages before a model call; the agent adds the rest. It must be safe for
+// concurrent use.
 type ContextManager interface {
 	// AddMessage appends a message.
 	AddMessage(ctx context.Context, m Message) error
-	// Messages returns all messages, the oldest first.
+	// Messages returns all messages, oldest first.
 	Messages(ctx context.Context) ([]Message, error)
 }
 
-// MemoryContext is a [ContextManager] in memory, which keeps every message. The
-// zero MemoryContext is empty and ready.
+// MemoryContext is a [ContextManager] that keeps every message in memory. The zero MemoryContext
+// is empty and ready to use.
 type MemoryContext struct {
 	mu       sync.Mutex // guards messages
 	messages []Message
@@ -45,20 +45,20 @@ func (c *MemoryContext) AddMessage(_ context.Context, m Message) error {
 	return nil
 }
 
-// Messages returns a copy of all messages, the oldest first. It never fails.
+// Messages returns a copy of all messages, oldest first. It never fails.
 func (c *MemoryContext) Messages(context.Context) ([]Message, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.messages), nil
 }
 
-// fromHook is a hook's message as a context manager gets it.
+// fromHook converts a hook's message for a context manager.
 func fromHook(m verdict.Message) Message {
 	return Message{Role: m.Role, Content: m.Content, Metadata: &m.Metadata}
 }
 
-// withEphemeral returns messages with the ephemeral ones of hooks at their end,
-// and leaves messages as it is.
+// withEphemeral returns messages followed by the hooks' ephemeral ones. It does not change
+// messages.
 func withEphemeral(messages []Message, ephemeral []verdict.Message) []Message {
 	messages = slices.Clone(messages)
 	for _, m := range ephemeral {

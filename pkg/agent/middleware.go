@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Verb is what an agent asks of the router.
+// Verb is the kind of a request to the router.
 type Verb string
 
 // The verbs that run hooks.
@@ -25,8 +25,7 @@ type Call struct {
 	Timeout time.Duration // of each hook, for VerbCollect and VerbContributions
 }
 
-// Reply is the router's reply to a [Call]: the field of the call's verb, the others
-// are nil.
+// Reply is the router's reply to a [Call]. Only the field of the call's verb is set.
 type Reply struct {
 	Answer     *Answer     // VerbEmit
 	Execution  *Execution  // VerbExecute
@@ -36,15 +35,14 @@ type Reply struct {
 // Invoker makes a call.
 type Invoker func(ctx context.Context, c Call) (Reply, error)
 
-// Middleware wraps the calls of an agent that run hooks: it may look at the call and
-// the reply, change them, or reply without calling next. Give it to [New] in the
-// Options.
+// Middleware wraps the calls of an agent that run hooks. It may inspect or change the call and
+// the reply, or reply without calling next. Set it in the Options of [New].
 type Middleware func(next Invoker) Invoker
 
-// errNoReply is the fault of a middleware.
+// errNoReply reports a faulty middleware.
 var errNoReply = errors.New("the middleware returned neither an error nor the reply of the call's verb")
 
-// deref returns what a reply holds for a method's verb.
+// deref returns the field of a reply that a method needs.
 func deref[T any](reply *T, err error) (T, error) {
 	switch {
 	case err != nil:

@@ -12,32 +12,32 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// maxEphemeral is how many ephemeral messages wait for a model call.
+// maxEphemeral bounds the ephemeral messages that wait for a model call.
 const maxEphemeral = 256
 
-// SessionOptions say what a session is made of. The zero SessionOptions are the
-// agent's own session, with nobody to deliver to.
+// SessionOptions configure a session. The zero SessionOptions are the agent's own session,
+// without delivery.
 type SessionOptions struct {
 	// ID of the session; empty means that of the agent.
 	ID string
-	// Parent is the session that this one works for: it gets what hooks inject at
-	// agent:complete. nil for none.
+	// Parent is the session that this one works for. It gets what hooks inject at
+	// agent:complete. Nil for none.
 	Parent *Session
 	// Context gets the messages of hooks. Without one they are logged and dropped.
 	Context ContextManager
-	// Merged delivers what several hooks inject into one event as one message with the
-	// settings of the first, as the specification has it, and not each with its own role
-	// and lifetime, as amplifier-core 2 has it.
+	// Merged delivers the injections of one event as one message with the settings of the first,
+	// as the specification says. Without it each keeps its own role and lifetime, as in
+	// amplifier-core 2.
 	Merged bool
 	// Display shows the messages of hooks to the user. Without one they are logged.
 	Display Display
-	// Log gets what could not be delivered, and the warnings of the router; nil
-	// means that of the agent.
+	// Log gets what could not be delivered, and the router's warnings; nil means that of the
+	// agent.
 	Log *slog.Logger
 }
 
-// Session is one session of an agent: it executes events and delivers what the
-// hooks want said. It is safe for concurrent use.
+// Session is one session of an agent: it executes events and delivers the hooks' messages. It is
+// safe for concurrent use.
 type Session struct {
 	agent   *Agent
 	options SessionOptions // not changed after NewSession
@@ -46,8 +46,8 @@ type Session struct {
 	ephemeral []verdict.Message
 }
 
-// NewSession makes a session on the connection of an agent, whose default fields
-// it takes over as they are now. There is nothing to close; see [Session.End].
+// NewSession makes a session on the connection of an agent, and copies its current default
+// fields. There is nothing to close; see [Session.End].
 func NewSession(a *Agent, o SessionOptions) (*Session, error) {
 	o.ID = cmp.Or(o.ID, a.Session())
 	o.Log = cmp.Or(o.Log, a.conn.Log).With("session_id", o.ID)
@@ -71,11 +71,10 @@ func (s *Session) Emit(ctx context.Context, event string, data any) (Answer, err
 	return s.agent.Emit(ctx, event, data)
 }
 
-// Execute is [Agent.Execute] in this session, and delivers what the verdict holds
-// before it returns: messages for the user to the Display, messages for the model
-// to the Context, or with ephemeral ones to the next [Session.NextCall]. What
-// can't be delivered is logged and changes nothing. A sub-agent executes its
-// agent:complete in its own session; the messages go to the Parent's.
+// Execute is [Agent.Execute] in this session, and delivers the verdict's messages before it
+// returns: those for the user to the Display, those for the model to the Context, and ephemeral
+// ones to the next [Session.NextCall]. What can't be delivered is logged and changes nothing. A
+// sub-agent executes its agent:complete in its own session; the messages go to the Parent's.
 func (s *Session) Execute(ctx context.Context, event string, data any) (Execution, error) {
 	x, err := s.agent.Execute(ctx, event, data)
 	if err != nil {
@@ -101,10 +100,9 @@ func (s *Session) Execute(ctx context.Context, event string, data any) (Executio
 	return x, nil
 }
 
-// NextCall returns the messages for the next model call: those of the Context, and
-// at their end the ephemeral ones of hooks, which this takes. An ephemeral
-// message that wants so joins a last message of role tool instead, after a blank
-// line. Where the Context fails, nothing is taken.
+// NextCall returns the messages for the next model call: those of the Context, followed by the
+// hooks' ephemeral ones, which it takes. An ephemeral message may instead be appended to a last
+// message of role tool, after a blank line. If the Context fails, nothing is taken.
 func (s *Session) NextCall(ctx context.Context) ([]Message, error) {
 	var messages []Message
 	if s.options.Context != nil {
@@ -123,8 +121,7 @@ func (s *Session) NextCall(ctx context.Context) ([]Message, error) {
 // NewTurn is [Agent.NewTurn] of this session.
 func (s *Session) NewTurn(ctx context.Context) error { return s.agent.NewTurn(ctx) }
 
-// End is [Agent.EndSession] of this session. Ephemeral messages that nobody took
-// are dropped.
+// End is [Agent.EndSession] of this session. It drops ephemeral messages that were not taken.
 func (s *Session) End(ctx context.Context) error {
 	s.mu.Lock()
 	s.ephemeral = nil
@@ -132,7 +129,7 @@ func (s *Session) End(ctx context.Context) error {
 	return s.agent.EndSession(ctx)
 }
 
-// deliver gives a hook's message to the model's context.
+// deliver adds a hook's message to the model's context.
 func (s *Session) deliver(ctx context.Context, m verdict.Message) {
 	log := s.options.Log.With("event", m.Metadata.Event, "hook", m.Metadata.HookName, "bytes", len(m.Content))
 	if m.Ephemeral {
@@ -154,10 +151,10 @@ func (s *Session) deliver(ctx context.Context, m verdict.Message) {
 	}
 }
 
-// levels are those of a log.
+// levels maps message levels to log levels.
 var levels = map[chain.Level]slog.Level{chain.LevelWarning: slog.LevelWarn, chain.LevelError: slog.LevelError}
 
-// show gives a hook's message to the user.
+// show shows a hook's message to the user.
 func (s *Session) show(ctx context.Context, d verdict.Display) {
 	if s.options.Display == nil {
 		s.options.Log.Log(ctx, levels[d.Level], "a hook has a message for the user", "source", d.From(), "message", d.Message)

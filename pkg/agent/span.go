@@ -12,12 +12,12 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// scope names who makes the spans.
+// scope is the instrumentation scope of the spans.
 const scope = "github.com/hookrouter/hookrouter/pkg/agent"
 
-// begin starts the span of a request with OpenTelemetry's global tracer, and puts the
-// trace context of the span, or of ctx where no tracer is set up, into its headers.
-// name is the event's, or for contributions the channel's.
+// begin starts the span of a request with OpenTelemetry's global tracer, and writes the trace
+// context of the span, or of ctx if no tracer is set up, into the headers. name is the event's,
+// or the channel's for contributions.
 func (a *Agent) begin(ctx context.Context, verb Verb, name string, header wire.Header) (context.Context, trace.Span) {
 	ctx, span := otel.Tracer(scope).Start(ctx, string(verb)+" "+name, trace.WithSpanKind(trace.SpanKindClient))
 	if span.IsRecording() {
@@ -38,14 +38,14 @@ func (a *Agent) begin(ctx context.Context, verb Verb, name string, header wire.H
 	return ctx, span
 }
 
-// end ends the span of a request. A denial is no error.
+// end ends the span of a request. A denial is not an error.
 func end(span trace.Span, action string, run Run, err error) {
 	defer span.End()
 	if !span.IsRecording() {
 		return
 	}
 	if err != nil {
-		span.SetStatus(codes.Error, "no answer") // what went wrong may hold data
+		span.SetStatus(codes.Error, "no answer") // the error may quote data
 		if code := hookrouter.CodeOf(err); code != 0 {
 			span.SetAttributes(attribute.Int("hookrouter.refused", int(code)))
 			span.SetStatus(codes.Error, "refused")

@@ -17,25 +17,25 @@ type ToolCall struct {
 	Name string
 	// Input is the tool's parameters; it must marshal to a JSON object. nil means {}.
 	Input any
-	// Fields are further members of the data of the events, such as tool_call_id; nil for
-	// none. They do not replace those that RunTool sets.
+	// Fields are further members of the events' data, such as tool_call_id; nil for none. They
+	// do not replace those that RunTool sets.
 	Fields map[string]any
 }
 
-// Tool runs a tool with the parameters that the hooks permit, a JSON object. Its result
-// must marshal to JSON.
+// Tool runs a tool with the parameters that the hooks permit, a JSON object. Its result must
+// marshal to JSON.
 type Tool = func(ctx context.Context, input json.RawMessage) (result any, err error)
 
-// DeniedError means that hooks, or a person, said no: the tool did not run, or what it
-// returned must not be used.
+// DeniedError means that hooks or a person denied the call: the tool did not run, or its result
+// must not be used.
 type DeniedError struct {
-	// Event is tool:pre where the tool did not run, and tool:post where it did.
+	// Event is tool:pre if the tool did not run, and tool:post if it did.
 	Event string
 	// Execution has the verdict.
 	Execution Execution
 }
 
-// Error gives the reason.
+// Error returns the reason.
 func (e *DeniedError) Error() string {
 	if e.Event == events.ToolPost {
 		return "the result of the tool is withheld: " + e.Execution.Reason
@@ -43,14 +43,13 @@ func (e *DeniedError) Error() string {
 	return "denied: " + e.Execution.Reason
 }
 
-// RunTool runs a tool behind its hooks: it executes tool:pre, runs the tool with the
-// parameters that this permits, and executes tool:post, or tool:error where the tool
-// failed. It returns the result as the hooks leave it, an object where the tool's result
-// is one, else any JSON.
+// RunTool runs a tool behind its hooks: it executes tool:pre, runs the tool with the permitted
+// parameters, and executes tool:post, or tool:error if the tool failed. It returns the result as
+// the hooks leave it: an object if the tool's result is one, else any JSON.
 //
-// An error that is not the tool's own means that the tool did not run, or that its result
-// must not be used: a *[DeniedError] where that was decided, and any other error of
-// [Agent.Execute] where nothing was. The tool's own error is returned as it is.
+// An error that is not the tool's own means that the tool did not run, or that its result must
+// not be used: a *[DeniedError] if that was decided, and any other error of [Agent.Execute] if
+// nothing was. The tool's own error is returned as it is.
 func (a *Agent) RunTool(ctx context.Context, call ToolCall, run Tool) (json.RawMessage, error) {
 	return runTool(ctx, a.Execute, call, run)
 }
@@ -80,7 +79,7 @@ func runTool(ctx context.Context, do execute, call ToolCall, run Tool) (json.Raw
 	return after(ctx, do, call, result, time.Since(began))
 }
 
-// data is that of an event about the call, with more members.
+// data returns the data of an event about the call, with further members.
 func (c ToolCall) data(more map[string]any) map[string]any {
 	data := make(map[string]any, len(c.Fields)+5)
 	maps.Copy(data, c.Fields)
@@ -135,7 +134,7 @@ func after(ctx context.Context, do execute, call ToolCall, result any, took time
 	return unwrap(data.Result), nil
 }
 
-// unwrap is the output in an object that holds nothing else.
+// unwrap returns the output from an object that holds nothing else.
 func unwrap(result json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(result, &members) == nil && len(members) == 1 && members["output"] != nil {
@@ -144,7 +143,7 @@ func unwrap(result json.RawMessage) json.RawMessage {
 	return result
 }
 
-// permitted executes an event; the error is a *DeniedError where it is not permitted.
+// permitted executes an event. The error is a *DeniedError if it is denied.
 func permitted(ctx context.Context, do execute, event string, data any) (Execution, error) {
 	x, err := do(ctx, event, data)
 	if err == nil && !x.Permitted() {

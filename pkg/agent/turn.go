@@ -7,14 +7,12 @@ import (
 	"fmt"
 )
 
-// NewTurn tells the router that a new turn of the agent's session begins, for an
-// agent that emits no prompt:submit or execution:start: the injection budget is
-// zero again. No hook is called.
+// NewTurn begins a new turn of the agent's session, for an agent that emits no prompt:submit or
+// execution:start. It resets the injection budget. No hook is called.
 func (a *Agent) NewTurn(ctx context.Context) error { return a.sendSession(ctx, "turn") }
 
-// EndSession tells the router that the agent's session is over, for an agent that
-// emits no session:end: its budget and its "Allow always" are forgotten. No hook
-// is called.
+// EndSession ends the agent's session, for an agent that emits no session:end. Its budget and
+// its "Allow always" are forgotten. No hook is called.
 func (a *Agent) EndSession(ctx context.Context) error { return a.sendSession(ctx, "end") }
 
 func (a *Agent) sendSession(ctx context.Context, what string) error {

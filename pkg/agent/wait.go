@@ -13,21 +13,20 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// How an event is sent again.
+// Timing of repeated events.
 const (
-	// rejoinTimeout bounds the answer to an event that joins an approval request: no
-	// hook runs for it, and this is how late a router that died is noticed at worst.
+	// rejoinTimeout bounds the answer to an event that joins an approval request. No hook runs
+	// for it, so this is how late a dead router is noticed at worst.
 	rejoinTimeout = 4 * time.Second
 	// rejoinWaitMS is how long a router then waits for a person, in milliseconds.
 	rejoinWaitMS = "3000"
-	// grace is how long after an approval request expired its decision is asked for.
+	// grace is how long after the expiry of an approval request to ask for its decision.
 	grace = time.Minute
 )
 
 var errOverdue = errors.New("it was not decided within a minute after it expired")
 
-// waiter is one event on its way to a verdict. Every try carries the same id and
-// bytes.
+// waiter is one event on its way to a verdict. Every try sends the same id and bytes.
 type waiter struct {
 	conn      *clientconn.Conn
 	onPending func(verdict.Approval) // may be nil
@@ -37,9 +36,8 @@ type waiter struct {
 	backoff   clientconn.Backoff
 }
 
-// decide sends the event until there is a verdict. The first tries do not wait for a
-// person, so that an approval request is known as soon as there is one, and every wait
-// from then on is short.
+// decide sends the event until there is a verdict. The first tries do not wait for a person, so
+// that an approval request is known as soon as it exists; later waits are short.
 func (w *waiter) decide(ctx context.Context) (Execution, error) {
 	w.request.Header[wire.HeaderWait] = []string{"1"}
 	for {
@@ -85,7 +83,7 @@ func (w *waiter) try(ctx context.Context) (*natsx.Message, error) {
 	return msg, err
 }
 
-// join waits for the decision of an approval request from now on.
+// join waits for the decision of an approval request.
 func (w *waiter) join(request verdict.Approval) {
 	if w.pending == nil || w.pending.ID != request.ID {
 		w.known = time.Now()
@@ -102,9 +100,8 @@ func (w *waiter) join(request verdict.Approval) {
 	w.backoff.Until = expires.Add(grace)
 }
 
-// pause waits before the next try. The error is final: ctx ended, or it is too late for
-// another try. cause is why the last one gave no verdict; nil where a person is still
-// being asked.
+// pause waits before the next try. Its error is final: ctx ended, or it is too late for another
+// try. cause is why the last try gave no verdict; nil while a person is being asked.
 func (w *waiter) pause(ctx context.Context, cause error) error {
 	if w.backoff.Until.IsZero() {
 		w.backoff.Until = time.Now().Add(w.conn.Patience)
@@ -130,9 +127,9 @@ func (w *waiter) giveUp(cause error) error {
 	return &PendingError{*w.pending, cause}
 }
 
-// temporary reports whether to send the event again. Where an approval request is
-// known, its decision will be too, so nothing but a refusal of the event itself ends
-// that. The end of ctx counts as temporary: the pause that follows reports it.
+// temporary reports whether to send the event again. With a known approval request, only a
+// rejection of the event itself is final, since its decision will be known. The end of ctx
+// counts as temporary: the following pause reports it.
 func (w *waiter) temporary(err error) bool {
 	switch code := hookrouter.CodeOf(err); {
 	case code != 0 && w.pending != nil:

@@ -24,23 +24,23 @@ type Result = chain.Result
 // Registration says which events a hook wants and how it is called.
 type Registration = chain.Registration
 
-// What a failure of a hook means for the event, in a registration's OnFailure.
+// What a hook's failure means for the event, for a registration's OnFailure.
 const (
 	FailOpen   = chain.FailOpen   // go on without the hook
 	FailClosed = chain.FailClosed // deny
 )
 
-// Handler answers one event. ctx ends when the router stops waiting. An error is
-// a failure of the hook, never a denial. It is the same type as a chain.Hook.
+// Handler answers one event. ctx ends when the router stops waiting. An error is a failure of
+// the hook, never a denial. It is the same type as a chain.Hook.
 type Handler = func(ctx context.Context, ev Event) (Result, error)
 
-// Contributor gives a value to a channel; nil gives none.
+// Contributor returns its value for a channel; nil for none.
 type Contributor = func(ctx context.Context, channel string) (any, error)
 
 // Continue lets the event pass.
 func Continue() (Result, error) { return Result{}, nil }
 
-// Deny forbids the operation; the agent is shown the reason.
+// Deny forbids the operation. The agent is shown the reason.
 func Deny(format string, args ...any) (Result, error) {
 	return chain.Denial(fmt.Sprintf(format, args...)), nil
 }
@@ -56,7 +56,7 @@ func Ask(prompt string, options ...string) (Result, error) {
 	return chain.Question(prompt, options...), nil
 }
 
-// Call is what a handler may want to know of the call besides the event.
+// Call describes a call to a handler, besides the event.
 type Call struct {
 	Hook        string     // the id of the hook
 	ChainID     string     // one run of a chain, the same for all of its hooks
@@ -68,8 +68,7 @@ type Call struct {
 
 type callKey struct{}
 
-// CallFrom returns the call that a handler's context belongs to; the zero Call
-// for any other context.
+// CallFrom returns the call of a handler's context; the zero Call for any other context.
 func CallFrom(ctx context.Context) Call {
 	call, _ := ctx.Value(callKey{}).(Call)
 	return call
@@ -88,7 +87,7 @@ func callContext(ctx context.Context, id string, h wire.Header) (context.Context
 	return ctx, cancel, nil
 }
 
-// timeOver is why the context of a call is over: the time that the router gave it.
+// timeOver is the cause of a call's ended context: the time that the router gave it.
 type timeOver time.Duration
 
 // Error is like "context deadline exceeded: the hook had 1.5s".
@@ -99,7 +98,7 @@ func (t timeOver) Error() string {
 // Unwrap returns [context.DeadlineExceeded].
 func (timeOver) Unwrap() error { return context.DeadlineExceeded }
 
-// answer runs the handler of a hook for one request of the router.
+// answer runs a hook's handler for one request of the router.
 func answer(ctx context.Context, id string, req *natsx.Request, handler Handler) error {
 	ctx, cancel, err := callContext(ctx, id, req.Header)
 	if err != nil {
@@ -123,7 +122,7 @@ func answer(ctx context.Context, id string, req *natsx.Request, handler Handler)
 	return req.Reply(ruleHeader(result), result.Append(nil))
 }
 
-// ruleHeader names the rule that decided; nil where the handler does not.
+// ruleHeader names the rule that decided; nil if the handler does not say.
 func ruleHeader(r Result) wire.Header {
 	if rule := chain.CleanRule(r.Rule); rule != "" {
 		return wire.Header{wire.HeaderRule: {rule}}
@@ -131,10 +130,9 @@ func ruleHeader(r Result) wire.Header {
 	return nil
 }
 
-// decode reads the event of a call. Its session is the one that the router names,
-// whatever the data says: that was settled when the event came, and default fields
-// or another hook may have changed the data's session_id since. A call by hand,
-// without ce-* headers, is read as the router would.
+// decode reads the event of a call. Its session is the one that the router names, whatever the
+// data says: default fields or another hook may have changed the data's session_id since the
+// event came. A manual call without ce-* headers is read like the router would.
 func decode(req *natsx.Request) (events.Event, error) {
 	name := wire.Get(req.Header, "ce-type")
 	if name == "" {
@@ -150,7 +148,7 @@ func decode(req *natsx.Request) (events.Event, error) {
 	return ev, err
 }
 
-// contribution asks a contributor for one request of the router.
+// contribution calls a contributor for one request of the router.
 func contribution(ctx context.Context, id string, req *natsx.Request, contribute Contributor) error {
 	ctx, cancel, err := callContext(ctx, id, req.Header)
 	if err != nil {
@@ -178,7 +176,7 @@ func contribution(ctx context.Context, id string, req *natsx.Request, contribute
 	return req.Reply(nil, reply)
 }
 
-// handlerError keeps an error of the handler apart from refusals of this package.
+// handlerError tells an error of the handler from errors of this package.
 func handlerError(err error) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):

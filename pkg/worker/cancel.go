@@ -10,18 +10,17 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// ErrInVain is the cause of a context that ended since another hook had denied the event:
-// nobody waits for the answer. See [chain.Validates].
+// ErrInVain is the cause of a context that ended because another hook denied the event: nobody
+// waits for the answer. See [chain.Validates].
 var ErrInVain = errors.New("another hook denied the event: nobody waits for the answer")
 
-// underWay are the calls of a hook that only validates, by their ids.
+// underWay holds the calls in flight of a hook that only validates, by id.
 type underWay struct {
 	mu   sync.Mutex // guards ends
 	ends map[string]context.CancelCauseFunc
 }
 
-// cancelable lets routers end the calls of a hook that only validates. stop ends
-// listening to them.
+// cancelable lets routers cancel the calls of a hook that only validates. stop stops listening.
 func (w *Worker) cancelable(reg chain.Registration, handle handlerFunc) (_ handlerFunc, stop func(), err error) {
 	if reg.Effect != chain.Validates {
 		return handle, func() {}, nil
@@ -39,7 +38,7 @@ func (w *Worker) cancelable(reg chain.Registration, handle handlerFunc) (_ handl
 
 type handlerFunc = func(context.Context, *natsx.Request) error
 
-// begin notes a call until done.
+// begin registers a call until done.
 func (u *underWay) begin(ctx context.Context, id string) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	u.mu.Lock()
@@ -53,7 +52,7 @@ func (u *underWay) begin(ctx context.Context, id string) (_ context.Context, don
 	}
 }
 
-// end ends a call, if it is one of this worker's.
+// end cancels a call if it is one of this worker's.
 func (u *underWay) end(id string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

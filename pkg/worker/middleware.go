@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Middleware wraps a handler: it may look at the event and the result, change them,
-// or answer without calling next. Give it to [New] in the Options.
+// Middleware wraps a handler. It may inspect or change the event and the result, or answer
+// without calling next. Set it in the Options of [New].
 type Middleware func(next Handler) Handler
 
 // wrap applies middleware to a handler; the first is the outermost.
@@ -18,11 +18,10 @@ func wrap(handler Handler, list []Middleware) Handler {
 	return handler
 }
 
-// Typed makes a [Handler] of a function that takes the event's data as a Go type,
-// mostly one of package events. Data that does not decode into T is an error of the
-// hook, and handle is not called. Integers beyond 2^53 keep their digits where T allows
-// it: an int64 or a json.RawMessage does, a float64 or an any does not.
-// [EventFrom] returns the rest of the event.
+// Typed makes a [Handler] from a function that takes the event's data as a Go type, such as one
+// of package events. Data that does not decode into T is an error of the hook, and handle is not
+// called. Integers beyond 2^53 keep their digits in an int64 or a json.RawMessage, but not in a
+// float64 or an any. [EventFrom] returns the rest of the event.
 func Typed[T any](handle func(ctx context.Context, in T) (Result, error)) Handler {
 	return func(ctx context.Context, ev Event) (Result, error) {
 		var in T
@@ -35,8 +34,8 @@ func Typed[T any](handle func(ctx context.Context, in T) (Result, error)) Handle
 
 type eventKey struct{}
 
-// EventFrom returns the event that a [Typed] handler's context belongs to; the zero
-// Event for any other context.
+// EventFrom returns the event of a [Typed] handler's context; the zero Event for any other
+// context.
 func EventFrom(ctx context.Context) Event {
 	ev, _ := ctx.Value(eventKey{}).(Event)
 	return ev

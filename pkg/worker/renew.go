@@ -17,19 +17,18 @@ import (
 )
 
 const (
-	// announceTimeout bounds a registration where its context does not.
+	// announceTimeout bounds a registration if its context does not.
 	announceTimeout = 15 * time.Second
-	// retryAfter is how soon a renewal that failed is tried again.
+	// retryAfter is the pause after a failed renewal.
 	retryAfter = 500 * time.Millisecond
-	// maxRenewals is how many renewals of a worker are under way at once.
+	// maxRenewals bounds the concurrent renewals of a worker.
 	maxRenewals = 16
-	// headStart is how long a renewal is waited for before the next one begins
-	// beside it.
+	// headStart is how long to wait for a renewal before starting the next one beside it.
 	headStart = 50 * time.Millisecond
 )
 
-// announce registers a hook and notes when it is to be renewed. While no router can
-// answer it retries, until ctx ends.
+// announce registers a hook and notes when to renew it. It retries until ctx ends while no
+// router can answer.
 func (w *Worker) announce(ctx context.Context, hook *registered) error {
 	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc
@@ -39,7 +38,7 @@ func (w *Worker) announce(ctx context.Context, hook *registered) error {
 	return w.send(ctx, hook, clientconn.Idempotent)
 }
 
-// send registers or renews a hook, and notes when it is to be renewed.
+// send registers or renews a hook, and notes when to renew it.
 func (w *Worker) send(ctx context.Context, hook *registered, retry clientconn.Retry) error {
 	var reply struct {
 		TTLMS   int64         `json:"ttl_ms"`
@@ -56,8 +55,8 @@ func (w *Worker) send(ctx context.Context, hook *registered, retry clientconn.Re
 	return nil
 }
 
-// checkInForce reports, once, that the routers go by another registration of a hook than
-// this worker's. inForce is nil where they go by this one.
+// checkInForce reports once that the routers use another registration of a hook than this
+// worker's. inForce is nil if they use this one.
 func (w *Worker) checkInForce(hook *registered, inForce *Registration) {
 	content := ""
 	if inForce != nil {
@@ -79,8 +78,8 @@ func (w *Worker) checkInForce(hook *registered, inForce *Registration) {
 	}
 }
 
-// setDue ends a renewal with the time until the next one, and wakes renew, which
-// may be waiting for a later one.
+// setDue ends a renewal, sets the time until the next one and wakes renew, which may be waiting
+// for a later one.
 func (w *Worker) setDue(hook *registered, in time.Duration) {
 	w.mu.Lock()
 	hook.due, hook.renewing = time.Now().Add(in), false
@@ -91,8 +90,8 @@ func (w *Worker) setDue(hook *registered, in time.Duration) {
 	}
 }
 
-// takeDue reports whether a hook is to be renewed now, and then counts it as being
-// renewed. A hook that is still being registered is left to whoever does so.
+// takeDue reports whether a hook is due for renewal, and marks it as being renewed. It skips a
+// hook that is still being registered.
 func (w *Worker) takeDue(hook *registered, all bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -101,14 +100,14 @@ func (w *Worker) takeDue(hook *registered, all bool) bool {
 	return due
 }
 
-// uncertain reports whether a registration that failed may be stored all the same.
+// uncertain reports whether a failed registration may have been stored.
 func uncertain(err error) bool {
 	code := hookrouter.CodeOf(err)
 	return code == 0 || code >= hookrouter.CodeOverloaded // an earlier try may have been stored
 }
 
-// renew keeps every registration alive until ctx ends; after a reconnect it
-// renews them all, due or not.
+// renew keeps every registration alive until ctx ends. After a reconnect it renews them all, due
+// or not.
 func (w *Worker) renew(ctx context.Context) {
 	reconnected := w.conn.Transport.Conn().StatusChanged(nats.CONNECTED)
 	defer w.conn.Transport.Conn().RemoveStatusListener(reconnected)
@@ -132,15 +131,15 @@ func (w *Worker) renew(ctx context.Context) {
 	}
 }
 
-// inOrder lists the hooks in the order of their registration.
+// inOrder returns the hooks in order of registration.
 func (w *Worker) inOrder() []*registered {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.SortedFunc(maps.Values(w.hooks), func(a, b *registered) int { return cmp.Compare(a.order, b.order) })
 }
 
-// untilDue is the time until the next renewal begins; an hour where there is none,
-// or where a reconnect will begin it.
+// untilDue is the time until the next renewal; an hour if there is none, or if a reconnect will
+// trigger it.
 func (w *Worker) untilDue() time.Duration {
 	if !w.conn.Transport.Connected() {
 		return time.Hour
@@ -156,11 +155,10 @@ func (w *Worker) untilDue() time.Duration {
 	return wait
 }
 
-// renewDue begins to renew the hooks whose time has come, or all of them, and
-// does not wait for the last of them. They begin in their order, in which they must
-// come back where the routers forgot them; one that is not answered soon holds up
-// no other. What would be sent without a connection is left to the reconnect: it
-// would come all at once, in any order.
+// renewDue starts to renew the due hooks, or all, and does not wait for the last of them. They
+// start in order, which is their order if the routers forgot them. A slow one holds up no other.
+// Without a connection it leaves them to the reconnect: they would be sent at once, in any
+// order.
 func (w *Worker) renewDue(ctx context.Context, all bool) {
 	for _, hook := range w.inOrder() {
 		if !w.conn.Transport.Connected() {
@@ -206,8 +204,8 @@ func (w *Worker) renewHook(ctx context.Context, hook *registered) {
 	}
 }
 
-// request sends a request about a hook to a router and decodes its reply into reply,
-// unless nil.
+// request sends a request about a hook to a router and decodes the reply into reply, unless that
+// is nil.
 func (w *Worker) request(ctx context.Context, verb, id string, retry clientconn.Retry, body, reply any) error {
 	_, err := w.conn.RequestJSON(ctx, clientconn.Request{Subject: w.conn.Transport.Of(verb, id), Retry: retry}, body, reply)
 	return err

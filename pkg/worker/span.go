@@ -15,13 +15,12 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// scope names who makes the spans.
+// scope is the instrumentation scope of the spans.
 const scope = "github.com/hookrouter/hookrouter/pkg/worker"
 
-// begin starts the span of a call with OpenTelemetry's global tracer, below the
-// router's, and puts its trace context into the handler's. A hook that only observes
-// gets a trace of its own, with a link: nobody waits for it. A call without trace
-// context gets no span.
+// begin starts the span of a call with OpenTelemetry's global tracer, below the router's, and
+// passes its trace context to the handler. A hook that only observes gets a linked trace of its
+// own, since nobody waits for it. A call without trace context gets no span.
 func begin(ctx context.Context, call Call, ev Event) (context.Context, trace.Span) {
 	if call.Traceparent == "" || len(call.Traceparent) > 128 {
 		return ctx, noop.Span{}
@@ -51,7 +50,7 @@ func begin(ctx context.Context, call Call, ev Event) (context.Context, trace.Spa
 	return otel.Tracer(scope).Start(remote, "hook "+call.Hook, append(options, trace.WithAttributes(about...))...) //nolint:spancheck // answer ends it
 }
 
-// answered says in the span of a call what the handler answered. A denial is no error.
+// answered ends the span of a call with the handler's answer. A denial is not an error.
 func answered(span trace.Span, result Result, err error) {
 	if !span.IsRecording() {
 		return
@@ -64,12 +63,12 @@ func answered(span trace.Span, result Result, err error) {
 	span.SetAttributes(attribute.String("hookrouter.action", string(action)))
 }
 
-// failed says in the span of a call that there was no answer.
+// failed ends the span of a call without an answer.
 func failed(span trace.Span, err error) {
 	class := chain.FailedError
 	if errors.Is(err, context.DeadlineExceeded) {
 		class = chain.FailedTimeout
 	}
 	span.SetAttributes(attribute.String("hookrouter.failure", string(class)))
-	span.SetStatus(codes.Error, string(class)) // what went wrong may hold data
+	span.SetStatus(codes.Error, string(class)) // the error may quote data
 }

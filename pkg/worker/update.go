@@ -9,18 +9,16 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Update changes the registration of a hook, or a contributor, that this worker
-// answers for. Its handler stays and goes on being called, so no call is missed: under
-// the old registration or the new one. When Update returns without an error, every
-// router goes by the new one from the next event on.
+// Update changes the registration of a hook or a contributor that this worker serves. Its
+// handler keeps being called, under the old registration or the new one, so no call is missed.
+// When Update returns without an error, every router uses the new one for later events.
 //
-// undo puts the old registration back, under the version of the new one, since no
-// router lets an older version back. Where routers can't be reached at once, the
-// renewals of the registration go on to do so; its error says why.
+// undo restores the old registration under the version of the new one, since no router accepts
+// an older version. If routers can't be reached at once, the renewals restore it; its error says
+// why.
 //
-// The registration's Instance is set here. The error says what is wrong with the
-// registration, that no router answers, or that ctx ended. Then the old one stays, or
-// is put back as undo does.
+// Update sets the registration's Instance. The error says what is wrong with the registration,
+// that no router answers, or that ctx ended. Then the old one stays, or is restored as by undo.
 func (w *Worker) Update(ctx context.Context, reg chain.Registration) (undo func(context.Context) error, err error) {
 	reg.Instance = w.instance
 	if err := reg.Check(); err != nil {
@@ -58,8 +56,8 @@ func (w *Worker) Update(ctx context.Context, reg chain.Registration) (undo func(
 	}, nil
 }
 
-// putBack sends a registration in the place of one of the given version, as well as
-// it can in one second; after that the renewals do. The caller holds talk.
+// putBack sends a registration to replace one of the given version. It tries for one second;
+// then the renewals do. The caller holds talk.
 func (w *Worker) putBack(ctx context.Context, hook *registered, version string) error {
 	hook.reg.Version = version
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
@@ -71,7 +69,7 @@ func (w *Worker) putBack(ctx context.Context, hook *registered, version string) 
 	return err
 }
 
-// answersFor is the hook of this id, once its registration was answered, or nil.
+// answersFor returns the hook with this id once its registration was answered, or nil.
 func (w *Worker) answersFor(id string) *registered {
 	w.mu.Lock()
 	defer w.mu.Unlock()

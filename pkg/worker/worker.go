@@ -17,33 +17,29 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// Options say who a worker is and how much it takes on. The zero Options are right
-// for most programs.
+// Options configure a worker. The zero Options suit most programs.
 type Options struct {
-	// Name of the program, for discovery; empty means that of the client, else
-	// "hook-worker".
+	// Name of the program, for discovery; empty means that of the client, or else "hook-worker".
 	Name string
-	// Version of the program; empty means 0.0.0. Registrations without a version of
-	// their own do not get it.
+	// Version of the program; empty means 0.0.0. Registrations do not inherit it.
 	Version string
-	// Instance tells this process from others behind the same hooks; empty means a
-	// new random one.
+	// Instance tells this process from others behind the same hooks; empty means a new random
+	// one.
 	Instance string
-	// MaxInFlight is how many calls of one hook run at once; 0 means 64.
+	// MaxInFlight bounds the concurrent calls of one hook; 0 means 64.
 	MaxInFlight int
 	// Middleware wraps every handler; the first is the outermost.
 	Middleware []Middleware
-	// OnReplaced is called when somebody else's registration has taken the place of one of
-	// this worker's: its hook is called by what inForce says, or not at all. It is called
-	// once for each such registration, and must not block. Nil for nothing; it is logged as
-	// an error in any case.
+	// OnReplaced is called when another registration replaced one of this worker's: its hook is
+	// called as inForce says, or not at all. It is called once for each such registration and
+	// must not block. Nil for none; the replacement is logged as an error in any case.
 	OnReplaced func(hook string, inForce Registration)
-	// Metadata is asked for what service discovery shows of the worker besides its prefix and
-	// its instance, each time that somebody looks. It must not block. Nil for nothing.
+	// Metadata returns the worker's metadata for service discovery, besides its prefix and its
+	// instance, each time that somebody asks. It must not block. Nil for none.
 	Metadata func() map[string]string
 }
 
-// Worker is a process that answers for hooks.
+// Worker is a process that serves hooks.
 type Worker struct {
 	conn        *clientconn.Conn
 	service     *natsx.Service
@@ -54,30 +50,30 @@ type Worker struct {
 	cancel      context.CancelFunc
 	renewal     sync.WaitGroup // renew, and each renewal under way
 	limiter     natsx.Limiter  // of renewals under way
-	wake        chan struct{}  // makes renew look again: something may be due earlier
+	wake        chan struct{}  // makes renew check for earlier due times
 
 	mu    sync.Mutex // guards what follows, and due and renewing of each hook
 	next  uint64
 	hooks map[string]*registered
 }
 
-// registered is a hook that this worker answers for.
+// registered is a hook that this worker serves.
 type registered struct {
 	id       string
-	order    uint64    // of its registration with this worker
+	order    uint64    // of registration with this worker
 	remove   func()    // stops listening
 	due      time.Time // of the next renewal; zero until the first registration is answered
-	renewing bool      // a renewal is under way, or about to be
+	renewing bool      // a renewal is in flight or about to start
 
 	// announcing is held while routers are sent something about the hook, so that a
 	// renewal never overtakes the end of it, or an update. It guards what
 	// follows, once the registration was answered.
 	announcing sync.Mutex
 	reg        chain.Registration
-	replacedBy string // content of the registration in force that was reported last; empty: its own
+	replacedBy string // content of the last reported registration in force; empty: its own
 }
 
-// New creates a worker on a client's connection. [Worker.Close] it before the client,
+// New creates a worker on a client's connection. Call [Worker.Close] before closing the client,
 // or let [Worker.Run] do so.
 func New(client *hookrouter.Client, o Options) (*Worker, error) {
 	conn := clientconn.Of(client)
@@ -105,16 +101,14 @@ func New(client *hookrouter.Client, o Options) (*Worker, error) {
 // Instance tells this process from others behind the same hooks.
 func (w *Worker) Instance() string { return w.instance }
 
-// Register starts to answer for a hook. When it returns without an error, every
-// router calls the hook from the next event on. The returned function removes
-// this worker from the hook, and with the last worker the hook, unless it is
-// durable; a second call does no harm.
+// Register starts to serve a hook. When it returns without an error, every router calls the hook
+// for later events. The returned function removes this worker from the hook, and with the last
+// worker the hook, unless it is durable; a second call does no harm.
 //
-// The registration's Instance is set here. The error says what is wrong with the
-// registration, that no router answers, or that ctx ended. Where it leaves open
-// whether the registration was stored, this worker has taken itself off the hook
-// again, as well as it could in one second more; a durable hook may be registered
-// then, as after any last worker: see [Worker.Retire].
+// Register sets the registration's Instance. The error says what is wrong with the registration,
+// that no router answers, or that ctx ended. If it is unknown whether the registration was
+// stored, this worker tries for one more second to remove itself from the hook; a durable hook
+// may then stay registered, as after any last worker: see [Worker.Retire].
 func (w *Worker) Register(ctx context.Context, reg chain.Registration, handler Handler) (unregister func(context.Context) error, err error) {
 	if handler == nil {
 		return nil, fmt.Errorf("hook %q: the handler is nil", reg.ID)
@@ -194,7 +188,7 @@ func (w *Worker) reserve(hook *registered) bool {
 	return true
 }
 
-// forget gives a hook's id back, and reports whether it was still the hook's.
+// forget releases a hook's id, and reports whether it was still the hook's.
 func (w *Worker) forget(hook *registered) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
