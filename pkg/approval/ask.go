@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// DefaultPrompt is what is asked where a hook does not say.
+// DefaultPrompt is the prompt if a hook gives none.
 const DefaultPrompt = "Allow this operation?"
 
-// DefaultOptions are what is offered where a hook lists nothing.
+// DefaultOptions are the options if a hook lists none.
 func DefaultOptions() []string { return []string{"Allow", "Deny"} }
 
 // Limits of an approval request, from the wire protocol.
@@ -29,8 +29,8 @@ const (
 	MaxTimeout     = 7 * 24 * time.Hour
 )
 
-// Check reports why a request can't be shown to a person and answered, or nil.
-// An empty prompt or list is no fault: the defaults stand for them.
+// Check reports why a request can't be shown to a person and answered, or nil. An empty prompt
+// or list is valid: the defaults apply.
 func Check(prompt string, options []string) error {
 	if len(prompt) > MaxPrompt {
 		return fmt.Errorf("approval_prompt has %d bytes: at most %d are allowed", len(prompt), MaxPrompt)
@@ -51,7 +51,7 @@ func Check(prompt string, options []string) error {
 	return nil
 }
 
-// checkLine reports why text is no single line that people can see.
+// checkLine reports why text is not a single visible line.
 func checkLine(text string) error {
 	switch n := utf8.RuneCountInString(text); {
 	case n > MaxOption:
@@ -66,9 +66,9 @@ func checkLine(text string) error {
 
 func visible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
 
-// Timeout is the time to answer for what a hook says, in seconds: nil means
-// [DefaultTimeout], less than nothing and NaN mean none, more than [MaxTimeout]
-// means that. It is rounded to milliseconds, which is what the wire carries.
+// Timeout is the time to answer for a hook's value in seconds: nil means [DefaultTimeout], a
+// negative value and NaN mean none, more than [MaxTimeout] means MaxTimeout. It is rounded to
+// milliseconds, as on the wire.
 func Timeout(seconds *float64) time.Duration {
 	switch {
 	case seconds == nil:

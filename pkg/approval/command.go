@@ -10,15 +10,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// beside are the members of a shell's input that change nothing of what it runs.
+// beside are the members of a shell's input that do not change what it runs.
 var beside = []string{"command", "cmd", "description", "timeout", "timeout_ms", "cwd", "workdir"}
 
-// WithCall is f with the command and its directory, where the data asks for one plain command
-// of a shell: see [PlainCommand]. An input that says more than the command, such as other
-// variables or no sandbox, has none. Tool and all else stay as they are.
+// WithCall returns f with the command and its directory, if the data asks for one plain shell
+// command: see [PlainCommand]. An input that says more, such as other variables or no sandbox,
+// has none. The other fields stay as they are.
 func (f Facts) WithCall(event string, data []byte) Facts {
 	f.Command, f.Cwd = "", ""
-	tool, _ := events.ToolOf(event, data) // a known shell holds no other calls
+	tool, _ := events.ToolOf(event, data) // known shell inputs hold no other calls
 	if tool.Class != events.ClassShell || !tool.Known || tool.Partial || !PlainCommand(tool.Command) {
 		return f
 	}
@@ -40,9 +40,9 @@ func (f Facts) WithCall(event string, data []byte) Facts {
 	return f
 }
 
-// PlainCommand reports whether every shell reads a line as the words between its single
-// spaces: they consist of letters, digits and @+=:,./_- alone. So it has no quotes, no
-// variables, no globs, no ~, no second command and no line break.
+// PlainCommand reports whether every shell reads a line as the words between its single spaces.
+// The words consist of letters, digits and @+=:,./_- only, so there are no quotes, variables,
+// globs, ~, second commands or line breaks.
 func PlainCommand(line string) bool {
 	return !slices.ContainsFunc(strings.Split(line, " "), func(word string) bool { return !plainWord(word) })
 }
@@ -55,7 +55,7 @@ func wordRune(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
 }
 
-// commandMatches reports whether a line is plain and has the words of the pattern, one by one.
+// commandMatches reports whether a line is plain and matches the pattern word by word.
 func commandMatches(pattern, line string) bool {
 	want, have := strings.Split(pattern, " "), strings.Split(line, " ")
 	if len(want) != len(have) || !PlainCommand(line) {
@@ -69,12 +69,11 @@ func commandMatches(pattern, line string) bool {
 	return true
 }
 
-// delicate are names that a * never stands for: files that hold secrets or give rights are
-// called so.
+// delicate are names that a * never matches: those of files that hold secrets or grant rights.
 var delicate = regexp.MustCompile(`(?i)secret|credential|passw|passphrase|token|key|priv|auth|account|cert|vault|kube|env|_rsa|_dsa|_ecdsa|_ed25519|hook|worker|nats|agent|settings|wp-config|prod|staging|shadow|history`)
 
-// fileMatches reports whether a word names a file right in the directory of a pattern such as
-// docs/*.md: not a hidden one, none that needs .. to be found, and no [delicate] one.
+// fileMatches reports whether a word names a file in the directory of a pattern such as
+// docs/*.md. Hidden files, paths with .. and [delicate] names do not match.
 func fileMatches(pattern, word string) bool {
 	dir, ending, is := strings.Cut(pattern, "*")
 	name, in := strings.CutPrefix(word, dir)
@@ -83,7 +82,7 @@ func fileMatches(pattern, word string) bool {
 		!delicate.MatchString(name) && !strings.ContainsFunc(name, func(r rune) bool { return !wordRune(r) && r != '.' })
 }
 
-// checkCommand refuses what would match nothing, or more than a reader thinks.
+// checkCommand refuses a pattern that would match nothing, or more than a reader thinks.
 func checkCommand(pattern string) error {
 	if len(pattern) > MaxGlob {
 		return fmt.Errorf("has %d bytes: at most %d are allowed", len(pattern), MaxGlob)
@@ -102,7 +101,7 @@ func checkCommand(pattern string) error {
 	return nil
 }
 
-// checkCwd refuses what no directory is.
+// checkCwd refuses a text that is not a directory.
 func checkCwd(dir string) error {
 	if strings.TrimSpace(dir) == "" {
 		return errors.New("is empty")

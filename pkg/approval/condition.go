@@ -6,38 +6,38 @@ import (
 	"strings"
 )
 
-// Facts are what [Rules] judge an approval request by: what is asked, and what the router
-// knows of the event's session and sender. The zero value is of a session without labels
-// whose sender nobody proves.
+// Facts are what [Rules] match an approval request by: the question, and what the router knows
+// of the event's session and sender. The zero value means a session without labels and an
+// unproven sender.
 type Facts struct {
 	Hook, Tool, Prompt string
-	Labels             []string // what the session has seen
-	Emitter            string   // who sent the event, as the connection proves; empty for nobody
+	Labels             []string // of the session
+	Emitter            string   // the proven sender; empty for none
 	Role               string   // of that identity
-	Root               string   // the session at the root of the tree of sub-agents, as the agent claims
-	Depth              int      // how many sessions are above, as the agent claims
-	Command            string   // that a shell shall run, where it is plain; [Facts.WithCall] sets it
-	Cwd                string   // where
-	DenyOnly           bool     // several people must allow: rules only deny
+	Root               string   // root of the tree of sub-agents, as the agent claims
+	Depth              int      // number of sessions above, as the agent claims
+	Command            string   // a plain shell command; [Facts.WithCall] sets it
+	Cwd                string   // the command's directory
+	DenyOnly           bool     // several people must allow: rules may only deny
 }
 
-// LabelCondition is about the labels of a session. What is given of Any and None must hold.
-// Both are globs.
+// LabelCondition matches the labels of a session. Both Any and None must hold if they are set.
+// They are globs.
 type LabelCondition struct {
 	Any  []string `json:"any,omitempty"`  // the session has a label that one of these matches
 	None []string `json:"none,omitempty"` // it has no label that one of these matches
 }
 
-// EmitterCondition is about the sender of an event. All that is given must hold. ID and Role
-// match nobody who is not proven.
+// EmitterCondition matches the sender of an event. Every field that is set must hold. ID and
+// Role match proven senders only.
 type EmitterCondition struct {
 	ID     string `json:"id,omitempty"` // a glob for the whole identity, such as "nats agent/ci-*"
 	Role   string `json:"role,omitempty"`
 	Proven *bool  `json:"proven,omitempty"`
 }
 
-// LineageCondition is about the place of a session among its sub-agents, which an agent
-// claims and may leave out: no reason to allow on its own. All that is given must hold.
+// LineageCondition matches the place of a session among its sub-agents, which an agent claims
+// and may omit: it is no reason to allow on its own. Every field that is set must hold.
 type LineageCondition struct {
 	Root     string `json:"root,omitempty"` // a glob for the session at the root
 	MinDepth *int   `json:"min_depth,omitempty"`
@@ -71,8 +71,8 @@ func (c *LineageCondition) holds(f Facts) bool {
 			(c.MaxDepth == nil || f.Depth <= *c.MaxDepth)
 }
 
-// Conditions is what the rule asks of the call, the session and its sender, in one line for people;
-// empty for nothing.
+// Conditions describes what the rule requires of the call, the session and its sender, in one
+// line; empty for nothing.
 func (r Rule) Conditions() string {
 	parts := appendText(appendText(nil, "command", r.Command), "cwd", r.Cwd)
 	if c := r.Labels; c != nil {

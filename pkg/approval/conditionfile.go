@@ -13,13 +13,13 @@ import (
 // Limits of the conditions of a rule.
 const (
 	maxLabelGlobs = 64   // of one list
-	maxDepth      = 1000 // of lineage, as rules may name it
+	maxDepth      = 1000 // of lineage in rules
 )
 
-// reader reads the value of one key; where is what errors call it.
+// reader reads the value of one key. where names it in errors.
 type reader func(m strictyaml.Pair, where string) error
 
-// readMembers reads a mapping whose keys are all in readers, and which has at least one.
+// readMembers reads a mapping with at least one key, all of them in readers.
 func readMembers(m strictyaml.Pair, where, known string, readers map[string]reader) error {
 	members, err := strictyaml.Mapping(m.Value)
 	if err != nil {

@@ -8,19 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// Errors of an answer. What [Decide] returns wraps one of them and says more.
+// Errors of an answer. An error of [Decide] wraps one of them and adds details.
 var (
-	// ErrMalformed: the answer itself is not one.
+	// ErrMalformed: the answer is malformed.
 	ErrMalformed error = &answerError{"malformed answer", 400}
-	// ErrNotOffered: the option is none of the approval request's.
+	// ErrNotOffered: the approval request does not offer the option.
 	ErrNotOffered error = &answerError{"option not offered", 400}
-	// ErrOtherData: the answer is to other data than the approval request is about.
+	// ErrOtherData: the answer is about other data than the approval request.
 	ErrOtherData error = &answerError{"answer to other data", 409}
 	// ErrExpired: the time to answer is over.
 	ErrExpired error = &answerError{"approval expired", 410}
 )
 
-// answerError is why an answer decides nothing, with its code of the wire protocol.
+// answerError says why an answer decides nothing, with a code of the wire protocol.
 type answerError struct {
 	text string
 	code int
@@ -28,38 +28,37 @@ type answerError struct {
 
 func (e *answerError) Error() string { return e.text }
 
-// WireCode is the code that the error is answered with.
+// WireCode is the error's code in replies.
 func (e *answerError) WireCode() int { return e.code }
 
 // Limits of an answer in bytes, so that a record stays a small message.
 const (
-	MaxNote = 4 << 10 // of a note, of an error, and of an option that was not offered
-	MaxBy   = 256     // of the name that an answer claims to be from
+	MaxNote = 4 << 10 // bytes of a note, of an error, and of an option that was not offered
+	MaxBy   = 256     // bytes of the claimed name
 )
 
-// What [Request.Default] may be. What is not "allow" denies.
+// The values of [Request.Default]. Anything but "allow" denies.
 const (
 	DefaultDeny  = "deny"
 	DefaultAllow = "allow"
 )
 
-// Names in [Decision.DecidedBy] that are nobody's.
+// Values of [Decision.DecidedBy] that are no identities.
 const (
 	Unauthenticated = "unauthenticated" // the connection proves nothing
 	ByTimeout       = "timeout"         // nobody answered in time
-	ByOutdated      = "outdated"        // the session saw more before anybody answered
+	ByOutdated      = "outdated"        // the session got labels before anybody answered
 	byRule          = "rule "           // before the rule's name
 )
 
-// The options that grant, in lower case; all others deny.
+// The options that grant, in lower case. All others deny.
 const (
 	allow       = "allow"
 	allowOnce   = "allow once"
 	allowAlways = "allow always"
 )
 
-// Grants reports whether an option grants: Allow, Allow once or Allow always, in
-// any case of letters and with nothing around it.
+// Grants reports whether an option grants: Allow, Allow once or Allow always, ignoring case.
 func Grants(option string) bool {
 	switch plain(option) {
 	case allow, allowOnce, allowAlways:
@@ -68,19 +67,19 @@ func Grants(option string) bool {
 	return false
 }
 
-// Remembered reports whether an option grants for the rest of the session too,
-// which only Allow always does.
+// Remembered reports whether an option also grants for the rest of the session. Only Allow
+// always does.
 func Remembered(option string) bool { return plain(option) == allowAlways }
 
-// plain is an option without the case of its letters. ToLower and not EqualFold:
-// that one takes letters like ſ for s, and granting takes no lookalikes.
+// plain folds the case of an option. It uses ToLower, not EqualFold, which matches lookalikes
+// such as ſ for s: they must not grant.
 func plain(option string) string { return strings.ToLower(option) }
 
-// Decide is what an answer decides, given at now by who the connection proves, or
-// "". An offered option in any case of letters decides, with [Answer.FreeText]
-// every other too, the empty one included, and with [Answer.Error] the request's
-// default. An error decides nothing: it is [ErrMalformed],
-// [ErrExpired], [ErrOtherData] or [ErrNotOffered], looked for in this order.
+// Decide returns what an answer decides, given at now by the proven identity who, or "". An
+// offered option decides in any case of letters; with [Answer.FreeText] any other option does
+// too, even an empty one, and with [Answer.Error] the request's default applies. An error
+// decides nothing: it is [ErrMalformed], [ErrExpired], [ErrOtherData] or [ErrNotOffered],
+// checked in this order.
 func Decide(q Request, a Answer, who string, now time.Time) (Decision, error) {
 	if err := a.checkFor(q, now); err != nil {
 		return Decision{}, err
@@ -105,20 +104,19 @@ func Decide(q Request, a Answer, who string, now time.Time) (Decision, error) {
 	return d, nil
 }
 
-// TimedOut is what holds when nobody has answered until now: the default.
+// TimedOut is the decision if nobody has answered until now: the default.
 func TimedOut(q Request, now time.Time) Decision {
 	return Decision{Granted: q.Default == DefaultAllow, DecidedBy: ByTimeout, Decided: At(now), TimedOut: true}
 }
 
-// Outdated ends an open approval request whose session got the labels seen since a person
-// was asked: its event may be judged and asked about anew. See [IDAfter].
+// Outdated ends an open approval request whose session got the labels seen since a person was
+// asked. Its event may be judged and asked about again. See [IDAfter].
 func Outdated(seen []string, now time.Time) Decision {
 	note := "Since this was asked, the session has seen more: " + strings.Join(seen, ", ") + ". Try again, so that it is judged anew"
 	return Decision{DecidedBy: ByOutdated, Note: clip(note, MaxNote), Decided: At(now)}
 }
 
-// Reason is why an agent may not go on, in the words of the wire protocol; empty
-// where it may.
+// Reason says why an agent must not go on, in the words of the wire protocol; empty if it may.
 func Reason(q Request, d Decision) string {
 	if d.Granted {
 		return ""
@@ -138,7 +136,7 @@ func Reason(q Request, d Decision) string {
 	return "User denied: " + prompt
 }
 
-// check says what is wrong with an answer to any request.
+// check reports what is wrong with an answer, whatever the request.
 func (a Answer) check() error {
 	switch {
 	case a.Pass && (a.Error != "" || a.Option != "" || a.FreeText):
@@ -161,8 +159,8 @@ func (a Answer) check() error {
 	return nil
 }
 
-// offered is the option as the request offers it, and whether it does; else the
-// option as it was given.
+// offered returns the option as the request offers it, and whether it does; else the option as
+// given.
 func (q Request) offered(option string) (string, bool) {
 	for _, o := range q.Options {
 		if strings.EqualFold(o, option) {

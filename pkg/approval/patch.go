@@ -44,16 +44,16 @@ func Changes(from, to []byte) (json.RawMessage, error) {
 	return append(p.text, ']'), nil
 }
 
-// patch is a JSON Patch while it is written.
+// patch is a JSON Patch under construction.
 type patch struct {
 	text []byte
-	at   []string // where in the object we are
+	at   []string // the current place in the object
 }
 
-// full reports whether it has grown too long, and writing more is in vain.
+// full reports whether the patch is too long, so that writing more is pointless.
 func (p *patch) full() bool { return len(p.text) >= MaxChanges }
 
-// objects writes how two objects differ.
+// objects writes the difference of two objects.
 func (p *patch) objects(from, to events.Object) {
 	old := maps.Collect(from.All())
 	for name, value := range to.All() {
@@ -68,7 +68,7 @@ func (p *patch) objects(from, to events.Object) {
 	}
 }
 
-// member writes how one member differs; value is nil where it is gone.
+// member writes the difference of one member; value is nil if it was removed.
 func (p *patch) member(name string, former, value jsontext.Value, had bool) {
 	if p.full() || len(p.at) == 0 && name == "timestamp" {
 		return
@@ -85,12 +85,12 @@ func (p *patch) member(name string, former, value jsontext.Value, had bool) {
 	p.at = p.at[:len(p.at)-1]
 }
 
-// values writes how two values at one place differ.
+// values writes the difference of two values in the same place.
 func (p *patch) values(from, to jsontext.Value) {
 	switch {
 	case bytes.Equal(from, to):
 	case from.Kind() == '{' && to.Kind() == '{':
-		before, _ := events.ParseObject(from) // it is part of what was checked
+		before, _ := events.ParseObject(from) // it is part of the checked text
 		after, _ := events.ParseObject(to)
 		p.objects(before, after)
 	case from.Kind() == '[' && to.Kind() == '[':
@@ -100,8 +100,8 @@ func (p *patch) values(from, to jsontext.Value) {
 	}
 }
 
-// lists writes how two lists differ: elements are whole, and what is added or
-// removed is so at the end.
+// lists writes the difference of two lists: elements are replaced whole, and added or removed at
+// the end.
 func (p *patch) lists(from, to []jsontext.Value) {
 	both := min(len(from), len(to))
 	for i := range both {
@@ -129,7 +129,7 @@ func (p *patch) element(i int, op string, value, old jsontext.Value) {
 // pointerEscapes are those of RFC 6901.
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// add writes an operation at the place where we are.
+// add writes an operation at the current place.
 func (p *patch) add(op string, value, old jsontext.Value) {
 	var path strings.Builder
 	for _, name := range p.at {

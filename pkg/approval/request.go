@@ -50,8 +50,8 @@ func (t *Time) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Request is one request for approval as lists show it: an entry of
-// hooks.approvals, and the data of approval:required.
+// Request is an approval request in lists: an entry of hooks.approvals, and the data of
+// approval:required.
 type Request struct {
 	ID      string   `json:"id"`
 	Session string   `json:"session_id"`
@@ -59,67 +59,67 @@ type Request struct {
 	Hook    string   `json:"hook"` // the hook's name
 	Prompt  string   `json:"prompt"`
 	Options []string `json:"options"`
-	// Default is what holds when nobody answers: "deny" or "allow".
+	// Default applies when nobody answers: "deny" or "allow".
 	Default string `json:"default"`
 	Created Time   `json:"created"`
 	Expires Time   `json:"expires"`
-	// DataSHA256 is the digest, in hex, of the data that is asked about: what the
-	// hooks made of it, byte for byte.
+	// DataSHA256 is the digest, in hex, of the data in question: what the hooks made of it, byte
+	// for byte.
 	DataSHA256 string `json:"data_sha256"`
-	// Needs says whose approval it takes; nil means that of anyone who may answer.
+	// Needs says whose approval the request needs; nil means anyone who may answer.
 	Needs *chain.Approval `json:"needs,omitempty"`
-	// Reviews are the answers so far that ended nothing, the oldest first.
+	// Reviews are the answers that did not end the request, oldest first.
 	Reviews []Review `json:"reviews,omitempty"`
-	// Progress says to people how far [Request.Needs] is met; empty where it is nil.
+	// Progress tells people how far [Request.Needs] is met; empty if that is nil.
 	Progress string `json:"progress,omitempty"`
 }
 
-// Record is an approval request with everything that is known of it.
+// Record is an approval request in full.
 type Record struct {
 	Request
 	EventID  string `json:"event_id"`
 	ChainID  string `json:"chain_id"`
 	HookID   string `json:"hook_id"`
 	Agent    string `json:"agent"`               // the CloudEvents source, as the agent claims
-	Emitter  string `json:"emitter,omitempty"`   // who sent the event, as far as its connection proves
+	Emitter  string `json:"emitter,omitempty"`   // the proven sender of the event
 	ToolName string `json:"tool_name,omitempty"` // of the data
 	Reason   string `json:"reason,omitempty"`    // the hook's
-	// Data is what is asked about; redacted where the router is configured so, and
-	// then its digest is not [Request.DataSHA256].
+	// Data is the data in question. It is redacted if the router is configured so; then its
+	// digest is not [Request.DataSHA256].
 	Data json.RawMessage `json:"data,omitempty"`
-	// Changes is a JSON Patch (RFC 6902) from the data as it was emitted to Data.
-	// Operations that remove or replace carry the former value as "old".
+	// Changes is a JSON Patch (RFC 6902) from the emitted data to Data. Operations that remove
+	// or replace carry the former value as "old".
 	Changes json.RawMessage `json:"changes,omitempty"`
-	// ShadowRule is the rule in shadow that would have answered when it was asked, and
-	// ShadowDecision what: "allow" or "deny". Empty for none.
+	// ShadowRule is the shadow rule that would have answered when the request was made, and
+	// ShadowDecision its answer: "allow" or "deny". Empty for none.
 	ShadowRule     string `json:"shadow_rule,omitempty"`
 	ShadowDecision string `json:"shadow_decision,omitempty"`
-	// Scopes are those that an "Allow always" of whoever reads the record may have, the
-	// default first; empty where only the default counts.
+	// Scopes are the scopes that the reader's "Allow always" may have, the default first; empty
+	// if only the default applies.
 	Scopes []string `json:"scopes,omitempty"`
 	*Decision
 }
 
-// Decision ends an approval request. There is only one for each.
+// Decision ends an approval request. Each request has only one.
 type Decision struct {
-	Option    string `json:"option,omitempty"` // as offered, or the free text that was given; empty where nobody chose
+	Option    string `json:"option,omitempty"` // as offered, or the given free text; empty if nobody chose
 	Granted   bool   `json:"granted"`
-	DecidedBy string `json:"decided_by"`           // what the connection proves, or "unauthenticated", "timeout", "rule NAME"
+	DecidedBy string `json:"decided_by"`           // the proven identity, or "unauthenticated", "timeout", "rule NAME"
 	ClaimedBy string `json:"claimed_by,omitempty"` // what the answer claims
 	Note      string `json:"note,omitempty"`
 	Decided   Time   `json:"decided"`
 	TimedOut  bool   `json:"timed_out,omitempty"`
 	Error     string `json:"error,omitempty"` // of an approval system that failed
-	// ApprovedBy are all who allowed, as their connections prove, where it took several.
+	// ApprovedBy are the proven identities that allowed, if several had to.
 	ApprovedBy []string `json:"approved_by,omitempty"`
-	// Scope is what an "Allow always" is for beyond its session, [ScopeLineage] or
-	// [ScopeAgent]; empty for the session.
+	// Scope is what an "Allow always" covers beyond its session, [ScopeLineage] or [ScopeAgent];
+	// empty for the session.
 	Scope string `json:"scope,omitempty"`
 	// GrantExpires is when an "Allow always" ends; zero for never, or with its session.
 	GrantExpires Time `json:"grant_expires,omitzero"`
 }
 
-// Ends reports whether the approval request is decided: the zero Decision ends nothing.
+// Ends reports whether the approval request is decided. The zero Decision ends nothing.
 func (d Decision) Ends() bool { return !d.Decided.IsZero() }
 
 // Answer is an answer to an approval request: the body of hooks.approve.<id>.
@@ -127,64 +127,62 @@ type Answer struct {
 	Option string `json:"option,omitempty"`
 	By     string `json:"by,omitempty"`
 	Note   string `json:"note,omitempty"`
-	// DataSHA256, where given, must be the request's: an answer to other data is
-	// rejected.
+	// DataSHA256, if set, must be the request's: an answer about other data is rejected.
 	DataSHA256 string `json:"data_sha256,omitempty"`
-	// FreeText lets an option that was not offered decide too.
+	// FreeText lets an option decide that was not offered.
 	FreeText bool `json:"free_text,omitempty"`
-	// Error says that the approval system failed: the default decides.
+	// Error says that the approval system failed: the default applies.
 	Error string `json:"error,omitempty"`
-	// Pass leaves the decision to others: the note is shown to them.
+	// Pass leaves the decision to others, who see the note.
 	Pass bool `json:"pass,omitempty"`
-	// Scope is what an "Allow always" is for: [ScopeSession], [ScopeLineage] or
-	// [ScopeAgent]; empty for the session. The last two take a proven sender.
+	// Scope is what an "Allow always" covers: [ScopeSession], [ScopeLineage] or [ScopeAgent];
+	// empty for the session. The last two need a proven sender.
 	Scope string `json:"scope,omitempty"`
-	// Expires is when an "Allow always" ends, at most [MaxGrant] ahead; zero for never,
-	// and in the wider scopes for MaxGrant.
+	// Expires is when an "Allow always" ends, at most [MaxGrant] ahead; zero for never, or for
+	// MaxGrant in the wider scopes.
 	Expires Time `json:"expires,omitzero"`
 }
 
 // Filter selects approval requests. The zero Filter lists all.
 type Filter struct {
 	Session string `json:"session_id,omitempty"` // only of this session
-	Limit   int    `json:"limit,omitempty"`      // at most so many; 0 means as many as fit a message
-	Newest  bool   `json:"newest,omitempty"`     // the newest first, and with a limit the newest; false means the oldest
+	Limit   int    `json:"limit,omitempty"`      // maximum number; 0 means as many as fit into a message
+	Newest  bool   `json:"newest,omitempty"`     // newest first, and with a limit the newest; false means oldest first
 }
 
 // Notice reports an approval request that was opened, reviewed or decided.
 type Notice struct {
 	Request  Request
-	Decision *Decision // nil: it was opened, or where it has reviews reviewed
-	// Lost says that notices before this one were dropped, since the reader was
-	// slow: list again.
+	Decision *Decision // nil if the request was opened, or reviewed if it has reviews
+	// Lost says that earlier notices were dropped because the reader was slow: list again.
 	Lost bool
 }
 
-// Service keeps approval requests and accepts answers. Its errors say what was wrong with
-// an answer; see [Decide]. It is safe for concurrent use.
+// Service keeps approval requests and accepts answers. Its errors say what was wrong with an
+// answer; see [Decide]. It is safe for concurrent use.
 type Service interface {
-	// Pending lists the open requests, the oldest first unless f says otherwise; total is how many there are.
+	// Pending returns the open requests, oldest first unless f says otherwise, and their total.
 	Pending(ctx context.Context, f Filter) (list []Request, total int, err error)
-	// Get returns an approval request with everything that is known of it.
+	// Get returns an approval request in full.
 	Get(ctx context.Context, id string) (Record, error)
-	// Answer answers an approval request for who, the identity that the connection
-	// proves. The decision does not end it ([Decision.Ends]) where the answer counts and
-	// others must allow too. An error means that the answer was rejected.
+	// Answer answers an approval request for the proven identity who. If others must allow too,
+	// the answer counts but its decision does not end the request ([Decision.Ends]). An error
+	// means that the answer was rejected.
 	Answer(ctx context.Context, id string, a Answer, who string) (Decision, error)
-	// Watch reports what is opened, reviewed and decided from now on, until stop is called,
-	// which closes the channel.
+	// Watch reports requests that are opened, reviewed and decided until stop is called, which
+	// closes the channel.
 	Watch() (notices <-chan Notice, stop func())
 }
 
-// IDOf is the id of an event's first approval request: emitter is who sent the event, as far as
-// the connection proves, or "". The same event has the same request, however often and to
-// whichever router it is sent, until that one ends as [Outdated].
+// IDOf is the id of an event's first approval request. emitter is the proven sender, or "". The
+// same event has the same request, however often and to whichever router it is sent, until that
+// one ends as [Outdated].
 func IDOf(emitter, session, event, eventID string) string {
 	return idOf("hookrouter-approval-v1", emitter, session, event, eventID)
 }
 
-// IDAfter is the id of the approval request that follows one with an id, of the same
-// event: the first ended as [Outdated].
+// IDAfter is the id of the approval request that follows one of the same event, which ended as
+// [Outdated].
 func IDAfter(id string) string { return idOf("hookrouter-approval-after-v1", id) }
 
 func idOf(parts ...string) string {

@@ -9,25 +9,25 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Review is an answer that ended nothing: a person's who allowed where others must too, or
-// one that passes the request on with a note.
+// Review is an answer that did not end its request: the approval of one of several people, or a
+// note that passes the request on.
 type Review struct {
-	By      string `json:"by"`               // what the connection proves
-	Person  string `json:"person,omitempty"` // whose identity that is; empty where the router knows nobody
-	Model   bool   `json:"model,omitempty"`  // it is no person's
-	Option  string `json:"option,omitempty"` // that allows; empty where the request was passed on
+	By      string `json:"by"`               // the proven identity
+	Person  string `json:"person,omitempty"` // whose identity that is; empty if the router knows no person
+	Model   bool   `json:"model,omitempty"`  // the identity is a model's
+	Option  string `json:"option,omitempty"` // that allows; empty if the request was passed on
 	Note    string `json:"note,omitempty"`
-	Claimed string `json:"claimed_by,omitempty"` // what the answer claims
+	Claimed string `json:"claimed_by,omitempty"` // the claimed name
 	Time    Time   `json:"time"`
 }
 
 // Allows reports whether the review is an approval.
 func (r Review) Allows() bool { return r.Option != "" && !r.Model }
 
-// Who is the reviewer for people: the person, or the identity.
+// Who names the reviewer: the person, or the identity.
 func (r Review) Who() string { return cmp.Or(r.Person, r.By) }
 
-// String is the review in a sentence.
+// String describes the review in a sentence.
 func (r Review) String() string {
 	did := " passed it on"
 	if r.Allows() {
@@ -42,12 +42,12 @@ func (r Review) String() string {
 	return r.Who() + did
 }
 
-// EventReviewed is the event by which a router says that an answer ended nothing: its data is
-// the [Request], with what [Request.Reviews] and [Request.Progress] say from then on.
+// EventReviewed is the event that reports an answer that did not end its request. Its data is
+// the [Request], with the new [Request.Reviews] and [Request.Progress].
 const EventReviewed = "approval:reviewed"
 
-// Pass is what an answer with [Answer.Pass] says, given at now by who the connection
-// proves. Errors are those of [Decide].
+// Pass returns the review of an answer with [Answer.Pass], given at now by the proven identity.
+// Errors are those of [Decide].
 func Pass(q Request, a Answer, who string, now time.Time) (Review, error) {
 	if err := a.checkFor(q, now); err != nil {
 		return Review{}, err
@@ -55,7 +55,7 @@ func Pass(q Request, a Answer, who string, now time.Time) (Review, error) {
 	return Review{By: cmp.Or(who, Unauthenticated), Claimed: a.By, Note: a.Note, Time: At(now)}, nil
 }
 
-// checkFor says why an answer can't be one to this request.
+// checkFor says why an answer does not fit this request.
 func (a Answer) checkFor(q Request, now time.Time) error {
 	if err := a.check(); err != nil {
 		return err

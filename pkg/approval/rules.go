@@ -8,11 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// Rule answers approval requests before anyone is asked. What is given of Hook, Tool and
-// Prompt must match, and at least one is given. They are globs for the whole
-// text: * is any run of characters, line breaks too, and ? is any one. Command, Cwd, Labels,
-// Emitter and Lineage must hold where they are given: without them a rule answers for every
-// call and every session.
+// Rule answers approval requests before anyone is asked. Hook, Tool and Prompt are globs for the
+// whole text: * is any run of characters, line breaks too, and ? is any one. At least one is
+// required. Every condition that is set must hold. Without Command, Cwd, Labels, Emitter and
+// Lineage a rule answers for every call and every session.
 type Rule struct {
 	Name     string `json:"name"`     // for people and the record
 	Decision string `json:"decision"` // "allow" or "deny"
@@ -20,39 +19,38 @@ type Rule struct {
 	Tool     string `json:"tool,omitempty"`
 	Prompt   string `json:"prompt,omitempty"`
 
-	// Mode is "shadow" for a rule that answers nothing: what it would answer is recorded, and
-	// a person is asked. Empty means that it is in force.
+	// Mode is "shadow" for a rule that only records what it would answer, while a person is
+	// asked. Empty means that it is in force.
 	Mode string `json:"mode,omitempty"`
-	// Command is a plain command of a shell, see [PlainCommand], which must be the whole call.
-	// docs/*.md stands for a file right in a directory: one word, no hidden file, and none
-	// whose name speaks of secrets or rights, such as docs/token.md.
+	// Command is a plain shell command, see [PlainCommand], which must be the whole call.
+	// docs/*.md stands for one file in a directory: one word, no hidden file, and none whose
+	// name suggests secrets or rights, such as docs/token.md.
 	Command string `json:"command,omitempty"`
-	Cwd     string `json:"cwd,omitempty"` // the directory that a command runs in, letter by letter
+	Cwd     string `json:"cwd,omitempty"` // the exact directory that a command runs in
 
 	Labels  *LabelCondition   `json:"labels,omitempty"`
 	Emitter *EmitterCondition `json:"emitter,omitempty"`
 	Lineage *LineageCondition `json:"lineage,omitempty"`
 }
 
-// Shadow is the [Rule.Mode] of a rule that is tried out.
+// Shadow is the [Rule.Mode] of a rule on trial.
 const Shadow = "shadow"
 
-// Rules are the persistent rules of a router, in the order of their file. The
-// zero Rules decide nothing.
+// Rules are the persistent rules of a router, in file order. The zero Rules decide nothing.
 type Rules []Rule
 
-// Decide is [Rules.Match] where nothing is known of the session and nobody is proven.
+// Decide is [Rules.Match] for an unknown session and an unproven sender.
 func (r Rules) Decide(hook, tool, prompt string) (rule Rule, found bool) {
 	return r.Match(Facts{Hook: hook, Tool: tool, Prompt: prompt})
 }
 
-// Match returns the rule for an approval request, where there is one. A deny that matches
-// wins over every allow; among equals the first does. Rules in shadow answer nothing, and
-// where [Facts.DenyOnly] holds, rules that allow do not either.
+// Match returns the rule for an approval request, if there is one. A matching deny wins over
+// every allow; among equals the first does. Shadow rules answer nothing, and with
+// [Facts.DenyOnly] neither do rules that allow.
 func (r Rules) Match(f Facts) (rule Rule, found bool) { return r.match(f, "") }
 
-// Shadow returns the rule in shadow that would answer an approval request for which no rule is
-// in force, where there is one. Among several it is chosen as [Rules.Match] does.
+// Shadow returns the shadow rule that would answer an approval request without a matching rule
+// in force, if there is one. Among several it chooses like [Rules.Match].
 func (r Rules) Shadow(f Facts) (rule Rule, found bool) {
 	if _, answered := r.Match(f); answered {
 		return Rule{}, false
@@ -60,7 +58,7 @@ func (r Rules) Shadow(f Facts) (rule Rule, found bool) {
 	return r.match(f, Shadow)
 }
 
-// Enforced are the rules as if none were in shadow.
+// Enforced returns the rules with all shadow rules in force.
 func (r Rules) Enforced() Rules {
 	all := slices.Clone(r)
 	for i := range all {
@@ -93,13 +91,12 @@ func (r Rule) matches(f Facts) bool {
 		r.Labels.holds(f) && r.Emitter.holds(f) && r.Lineage.holds(f)
 }
 
-// Decided is the decision that the rule makes, which [Reason] tells from a
-// person's.
+// Decided is the decision that the rule makes. [Reason] tells it from a person's.
 func (r Rule) Decided(now time.Time) Decision {
 	return Decision{Granted: r.Decision == DefaultAllow, DecidedBy: byRule + r.Name, Decided: At(now)}
 }
 
-// String is the rule in one line, for people.
+// String describes the rule in one line.
 func (r Rule) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", r.Name, r.Decision)
@@ -121,9 +118,9 @@ func (r Rule) String() string {
 // of characters, and ? is any one. The time is at most the product of the lengths.
 func Glob(pattern, text string) bool {
 	p, t := 0, 0
-	// A star takes as little as it can, and only the last one met is ever tried again:
-	// what an earlier one could take, the later can too.
-	star, resume := -1, 0 // the last star, and where the text goes on behind it
+	// A star takes as little as it can, and only the last one is ever retried: what an earlier
+	// one could take, the later can too.
+	star, resume := -1, 0 // the last star, and where the text continues after it
 	for t < len(text) {
 		switch {
 		case p < len(pattern) && pattern[p] == '*':
@@ -143,7 +140,7 @@ func Glob(pattern, text string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
-// next is where the character behind the one at i begins.
+// next is the index of the character after the one at i.
 func next(text string, i int) int {
 	_, size := utf8.DecodeRuneInString(text[i:])
 	return i + size
