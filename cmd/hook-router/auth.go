@@ -10,10 +10,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/identity"
 )
 
-// embeddedFlags are for the embedded NATS server only.
+// embeddedFlags are the flags that apply to the embedded NATS server only.
 var embeddedFlags = []string{"nats-listen", "nats-tls-cert", "nats-tls-key", "auth", "auth-dir", "store-dir"}
 
-// checkAuth refuses what would let strangers in.
+// checkAuth refuses flags that would let strangers in.
 func (s serve) checkAuth() error {
 	switch {
 	case (s.AgentCert == "") != (s.AgentKey == ""):
@@ -36,8 +36,7 @@ func (s serve) checkAuth() error {
 	return nil
 }
 
-// authDir is where the credentials of the embedded server are; empty where it asks for
-// none.
+// authDir is the directory of the embedded server's credentials; empty if it asks for none.
 func (s serve) authDir() string {
 	if s.NATSURL != "" || s.Auth == "off" {
 		return ""
@@ -45,10 +44,10 @@ func (s serve) authDir() string {
 	return cmp.Or(s.AuthDir, filepath.Join(s.StoreDir, "auth"))
 }
 
-// proves reports whether connections prove who sends.
+// proves reports whether connections prove their identity.
 func (s serve) proves() bool { return s.NATSAccounts || s.Identities != "" || s.authDir() != "" }
 
-// identities are those of the server that is joined; nil for none.
+// identities returns the identities of a joined server; nil for none.
 func (s serve) identities(log *slog.Logger) (*identity.File, error) {
 	if s.NATSURL == "" && s.Auth == "off" {
 		log.Warn("authentication is off: whoever reaches the embedded NATS server can register hooks, emit, answer approval requests and delete the audit log. "+

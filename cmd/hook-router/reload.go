@@ -17,21 +17,21 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// ruleFiles are the files that the router reads at the start, when one of them changes, and
-// on SIGHUP. A file that can't be read changes nothing.
+// ruleFiles are the files that the router reads at the start, on a change and on SIGHUP. A file
+// that can't be read changes nothing.
 type ruleFiles struct {
 	approvalRules, approvalGroups, auditRedact, pinned string // paths; empty for none
 
 	rules atomic.Pointer[approval.Rules]
 	mask  atomic.Pointer[redact.Rules]
 
-	people *people.People // of that file; nil without one
-	guards *pinned.Guards // of that file, or of a policy that is served here; nil without either
+	people *people.People // nil without a file
+	guards *pinned.Guards // of the file or of a policy that is served here; nil without either
 
 	policy chan<- os.Signal // gets each signal, too; nil without a policy
 }
 
-// load reads all files, and puts them in force if all are right.
+// load reads all files, and puts them into force if all are valid.
 func (f *ruleFiles) load() error {
 	var rules approval.Rules
 	var mask *redact.Rules
@@ -95,13 +95,13 @@ func read(path, what string) ([]byte, error) {
 	return text, nil
 }
 
-// paths are those of the files that there are.
+// paths returns the paths of the configured files.
 func (f *ruleFiles) paths() []string {
 	return slices.DeleteFunc([]string{f.approvalRules, f.approvalGroups, f.auditRedact, f.pinned}, func(path string) bool { return path == "" })
 }
 
-// watched watches the files, from before they are read; nil where there are none, or where
-// that fails. Close ends it.
+// watched starts watching the files before they are read; nil if there are none or watching
+// fails. Close ends it.
 func (f *ruleFiles) watched(log *slog.Logger) *filewatch.Watcher {
 	paths := f.paths()
 	if len(paths) == 0 {
@@ -115,7 +115,7 @@ func (f *ruleFiles) watched(log *slog.Logger) *filewatch.Watcher {
 	return w
 }
 
-// watch loads the files with each change and each signal until ctx ends.
+// watch loads the files on each change and each signal until ctx ends.
 func (f *ruleFiles) watch(ctx context.Context, changed <-chan struct{}, reload <-chan os.Signal, log *slog.Logger) {
 	for {
 		select {
@@ -123,14 +123,14 @@ func (f *ruleFiles) watch(ctx context.Context, changed <-chan struct{}, reload <
 		case s := <-reload:
 			select {
 			case f.policy <- s:
-			default: // it reads already, or there is none
+			default: // it is reading already, or there is none
 			}
 		case <-ctx.Done():
 			return
 		}
 		some := len(f.paths()) > 0
 		switch err := f.load(); {
-		case !some && f.policy != nil: // the policy says
+		case !some && f.policy != nil: // the policy logs it
 		case !some:
 			log.Info("nothing to reload; none of --approval-rules, --approval-groups, --audit-redact and --guards names a file")
 		case err != nil:
@@ -146,12 +146,12 @@ func (f *ruleFiles) Match(facts approval.Facts) (approval.Rule, bool) {
 	return f.rules.Load().Match(facts)
 }
 
-// Shadow is the rule in shadow that would decide, by the rules in force.
+// Shadow returns the shadow rule that would decide, by the rules in force.
 func (f *ruleFiles) Shadow(facts approval.Facts) (approval.Rule, bool) {
 	return f.rules.Load().Shadow(facts)
 }
 
-// masker masks records by the rules in force; nil if there is no file.
+// masker masks records by the rules in force; nil without a file.
 func (f *ruleFiles) masker() recorder.Masker {
 	if f.auditRedact == "" {
 		return nil

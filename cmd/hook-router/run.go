@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/signals"
 )
 
-// flags are those of the program; each defaults to an environment variable.
+// flags are the program's flags. Each defaults to an environment variable.
 type flags struct {
 	Serve      serve              `cmd:"" default:"withargs" help:"Run the router (the default)."`
 	Up         up                 `cmd:"" help:"Run the router, a worker with a policy, and the console, all in this process."`

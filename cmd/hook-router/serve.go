@@ -35,7 +35,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// serve is the router itself.
+// serve is the command that runs the router.
 type serve struct {
 	NATSURL     string   `name:"nats-url" env:"HOOK_ROUTER_NATS_URL" placeholder:"URL" help:"Join this NATS instead of starting one; comma-separated. Default NATS_URL, unless that is --nats-listen or a flag of the embedded server is given."`
 	NATSCreds   string   `name:"nats-creds" env:"HOOK_ROUTER_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file for --nats-url."`
@@ -107,7 +107,7 @@ type serve struct {
 	located string // what locate made of NATS_URL; empty for nothing
 }
 
-// check refuses flags that contradict each other, and limits that are none.
+// check refuses invalid limits, and flags that contradict each other.
 func (s serve) check(command *kong.Context) error {
 	for _, p := range command.Path {
 		if p.Flag != nil && s.NATSURL != "" && slices.Contains(embeddedFlags, p.Flag.Name) {
@@ -120,6 +120,37 @@ func (s serve) check(command *kong.Context) error {
 	if s.NATSURL == "" && s.Replicas > 1 {
 		return fmt.Errorf("--jetstream-replicas is %d and the embedded NATS server is only one: join a cluster with --nats-url, or leave --jetstream-replicas out", s.Replicas)
 	}
+	if err := s.checkLimits(); err != nil {
+		return err
+	}
+	if err := s.checkWebhooks(); err != nil {
+		return err
+	}
+	noConsole := s.Console == "off" || s.HTTPListen == ""
+	switch {
+	case s.Approvals == "off" && s.ApprovalRules != "":
+		return errors.New("--approvals=off and --approval-rules contradict each other: off denies every approval request. Remove one of them")
+	case s.Approvals == "off" && s.ApprovalGroups != "":
+		return errors.New("--approvals=off and --approval-groups contradict each other: off denies every approval request. Remove one of them")
+	case s.Approvers == "proven" && !s.proves() && noConsole:
+		return errors.New("with --approvers=proven nobody could answer: serve the console, or set --nats-accounts where approvers have a NATS account of their own")
+	}
+	if s.ConsoleToken != "" {
+		if _, _, err := console.ParseTokens(s.ConsoleToken); err != nil {
+			return fmt.Errorf("--console-token: %w", err)
+		}
+	}
+	if err := s.checkConsoleURL(); err != nil {
+		return err
+	}
+	if s.ConsoleProxyHeader != "" && !s.hasProxy() {
+		return errors.New("--console-proxy-header needs a token that proves the proxy: add proxy:TOKEN to HOOK_ROUTER_CONSOLE_TOKEN, and have the proxy send it as Authorization: Bearer TOKEN")
+	}
+	return nil
+}
+
+// checkLimits refuses limits that are not positive, or negative where zero has a meaning.
+func (s serve) checkLimits() error {
 	for _, limit := range [...]struct {
 		flag        string
 		value, want int64
@@ -149,29 +180,6 @@ func (s serve) check(command *kong.Context) error {
 		default:
 			return fmt.Errorf("--%s must not be negative", limit.flag)
 		}
-	}
-	if err := s.checkWebhooks(); err != nil {
-		return err
-	}
-	noConsole := s.Console == "off" || s.HTTPListen == ""
-	switch {
-	case s.Approvals == "off" && s.ApprovalRules != "":
-		return errors.New("--approvals=off and --approval-rules contradict each other: off denies every approval request. Remove one of them")
-	case s.Approvals == "off" && s.ApprovalGroups != "":
-		return errors.New("--approvals=off and --approval-groups contradict each other: off denies every approval request. Remove one of them")
-	case s.Approvers == "proven" && !s.proves() && noConsole:
-		return errors.New("with --approvers=proven nobody could answer: serve the console, or set --nats-accounts where approvers have a NATS account of their own")
-	}
-	if s.ConsoleToken != "" {
-		if _, _, err := console.ParseTokens(s.ConsoleToken); err != nil {
-			return fmt.Errorf("--console-token: %w", err)
-		}
-	}
-	if err := s.checkConsoleURL(); err != nil {
-		return err
-	}
-	if s.ConsoleProxyHeader != "" && !s.hasProxy() {
-		return errors.New("--console-proxy-header needs a token that proves the proxy: add proxy:TOKEN to HOOK_ROUTER_CONSOLE_TOKEN, and have the proxy send it as Authorization: Bearer TOKEN")
 	}
 	return nil
 }

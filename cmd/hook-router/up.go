@@ -37,10 +37,10 @@ type up struct {
 	Router    serve  `embed:"" group:"Router"`
 }
 
-// starter is what the built-in policy is called.
+// starter names the built-in policy.
 const starter = "coding-agent.yaml"
 
-// check refuses flags that leave this process without what it is for.
+// check refuses flags that defeat the purpose of the command.
 func (u up) check() error {
 	switch {
 	case u.Router.NATSURL != "":
@@ -53,7 +53,7 @@ func (u up) check() error {
 
 func (u up) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Signals) error {
 	w := &policyWorker{up: u, guards: &pinned.Guards{}, reload: make(chan os.Signal, 1), ended: make(chan error, 1)}
-	file, err := w.read(kind.Worker{}) // to say what is wrong before anything starts
+	file, err := w.read(kind.Worker{}) // to report errors before anything starts
 	if err != nil {
 		for _, e := range workerfile.Errors(err) {
 			fmt.Fprintf(stderr, "%v\n%s", e, e.Snippet())
@@ -69,12 +69,12 @@ func (u up) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Signa
 	return u.Router.run(ctx, stdout, stderr, sig, w)
 }
 
-// policyWorker answers for the hooks of the policy.
+// policyWorker serves the hooks of the policy.
 type policyWorker struct {
 	up     up
 	guards *pinned.Guards     // those of the policy
-	reload chan os.Signal     // passed on by those who read the router's rules
-	stop   context.CancelFunc // ends the process, where the worker can't go on
+	reload chan os.Signal     // passed on by the watcher of the router's rules
+	stop   context.CancelFunc // ends the process if the worker can't go on
 	cancel context.CancelFunc // ends the worker
 	ended  chan error
 	err    error // why it could not go on
@@ -98,8 +98,8 @@ func (w *policyWorker) read(host kind.Worker) (file *workerfile.File, err error)
 	return file, nil
 }
 
-// pin has the guards of a policy be in force before any event is decided: until they are
-// registered, events are refused.
+// pin requires the guards of a policy before any event is decided: until they are registered,
+// events are refused.
 func (w *policyWorker) pin(file *workerfile.File) error {
 	registrations, err := reload.Registrations(file)
 	if err != nil {
@@ -119,13 +119,13 @@ func (w *policyWorker) pin(file *workerfile.File) error {
 	return nil
 }
 
-// applying pins the guards of a file before its hooks are registered, and those before it
-// again where they could not be.
+// applying pins the guards of a file before its hooks are registered, and restores the previous
+// ones if that fails.
 func (w *policyWorker) applying(file *workerfile.File) (done func(error)) {
 	before, _ := pinned.New()
 	before.Replace(w.guards)
 	if err := w.pin(file); err != nil {
-		return nil // registering says it again
+		return nil // registering reports it again
 	}
 	return func(err error) {
 		if err != nil {
@@ -134,17 +134,17 @@ func (w *policyWorker) applying(file *workerfile.File) (done func(error)) {
 	}
 }
 
-// start answers for the hooks until shutdown.
+// start serves the hooks until shutdown.
 func (w *policyWorker) start(ctx context.Context, n *server.Server, tel *telemetry.Telemetry, log *slog.Logger, ready func(served)) {
 	ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
 		err := w.serve(ctx, n, tel, log, ready)
 		w.ended <- err
-		w.stop() // without its worker the process has nothing to say but no
+		w.stop() // without its worker the process can only deny
 	}()
 }
 
-// shutdown ends the worker when the router has answered all that it accepted.
+// shutdown ends the worker when the router has answered all requests.
 func (w *policyWorker) shutdown() {
 	if w.cancel == nil {
 		return // it was not started
@@ -192,14 +192,14 @@ func (w *policyWorker) serve(ctx context.Context, n *server.Server, tel *telemet
 	})
 }
 
-// served is what the worker answers for, and what it does not.
+// served is what the worker serves, and what it does not.
 type served struct {
 	hooks     int
 	leftovers []string // guards of another policy, which deny
 }
 
-// leftovers are guards that are registered and not of the file: without a worker of their
-// own they deny all that they are for.
+// leftovers returns registered guards that are not in the file: without a worker of their own
+// they deny all their events.
 func leftovers(ctx context.Context, client *hookrouter.Client, file *workerfile.File) (ids []string) {
 	a, err := agent.New(client, agent.Options{})
 	if err != nil {
@@ -218,7 +218,7 @@ func leftovers(ctx context.Context, client *hookrouter.Client, file *workerfile.
 	return ids
 }
 
-// isGuard reports whether a registration denies what it could not decide, and stays.
+// isGuard reports whether a registration is durable and fails closed.
 func isGuard(r chain.Registration) bool {
 	return r.OnFailure == chain.FailClosed && r.Enforced() && r.StaysRegistered() && r.SessionID == "" && len(r.Channels) == 0
 }

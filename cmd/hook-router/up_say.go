@@ -49,8 +49,8 @@ func (w *policyWorker) ready(ctx context.Context, stdout io.Writer, n *server.Se
 	}
 }
 
-// browser is the command that opens a page on the desktop of who started this program;
-// nil where there is none: on a server, or at the other end of ssh.
+// browser returns the command that opens a page on the user's desktop; nil without a desktop: on
+// a server, or over ssh.
 func browser(system string, getenv func(string) string) []string {
 	if getenv("SSH_CONNECTION") != "" || getenv("CI") != "" {
 		return nil
@@ -66,12 +66,12 @@ func browser(system string, getenv func(string) string) []string {
 	return nil
 }
 
-// pageLives is how long a browser has to read the page that leads it on.
+// pageLives is how long a browser has to read the redirecting page.
 const pageLives = 15 * time.Second
 
-// openPage opens an address that holds a token. Command lines are for everybody to see, and
-// for the agents that the token must not reach: so the browser is given a file, which only
-// its user can read, which leads on, and which is removed.
+// openPage opens an address that holds a token. Everybody can see command lines, including the
+// agents that must not get the token. So the browser gets a temporary file, readable by its user
+// only, that redirects to the address.
 func openPage(ctx context.Context, program []string, address, dir string) error {
 	file, err := filepath.Abs(filepath.Join(dir, "console.html"))
 	if err != nil {

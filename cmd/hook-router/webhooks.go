@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/webhook"
 )
 
-// checkWebhooks refuses flags of webhooks that contradict each other or others.
+// checkWebhooks refuses webhook flags that contradict each other or other flags.
 func (s serve) checkWebhooks() error {
 	for _, text := range s.WebhookAfter {
 		if _, err := webhook.ParseEscalation(text); err != nil {
@@ -31,7 +31,7 @@ func (s serve) checkWebhooks() error {
 	return nil
 }
 
-// webhooks are the receivers of approval requests. The flags were checked.
+// webhooks are the receivers of approval requests. The flags are checked already.
 func (s serve) webhooks() webhook.Options {
 	o := webhook.Options{URLs: s.Webhook, Secret: s.WebhookSecret}
 	for _, text := range s.WebhookAfter {

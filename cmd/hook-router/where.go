@@ -10,13 +10,13 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// defaultPort is that of NATS servers.
+// defaultPort is the port of NATS servers.
 const defaultPort = "4222"
 
-// locate decides which NATS the router is on, where no --nats-url and no
-// HOOK_ROUTER_NATS_URL says it: NATS_URL, as with all other programs, with NATS_CREDS. A
-// server is started here where a flag of the embedded one is given, where NATS_URL names the
-// address on which it would listen, and by up and the demo.
+// locate decides which NATS server to use if neither --nats-url nor HOOK_ROUTER_NATS_URL names
+// one: NATS_URL, as in all other programs, with NATS_CREDS. A server is started here if a flag
+// of the embedded server is given, if NATS_URL is the address on which it would listen, and by
+// up and the demo.
 func (s *serve) locate(command *kong.Context, getenv func(string) string) {
 	at := getenv("NATS_URL")
 	if s.NATSURL != "" || at == "" {
@@ -40,8 +40,7 @@ func (s *serve) locate(command *kong.Context, getenv func(string) string) {
 	}
 }
 
-// sameAddress reports whether a URL of a NATS server is the address that this program would
-// listen on.
+// sameAddress reports whether a NATS URL is the address that this program would listen on.
 func sameAddress(server, listen string) bool {
 	if !strings.Contains(server, "://") {
 		server = "nats://" + server

@@ -22,15 +22,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// What a registration of the file is to one on the bus.
+// How a registration of the file compares with the one on the bus.
 const (
-	isNew     = "new"     // there is none
+	isNew     = "new"     // none is registered
 	isSame    = "same"    // this worker would share its calls
 	isChanged = "changed" // it would be replaced
 	isRefused = "refused" // it is newer, and stays
 )
 
-// plan is what starting would change on the bus.
+// plan says what starting would change on the bus.
 type plan struct {
 	NATS  string    `json:"nats"`
 	Hooks []planned `json:"hooks"`
@@ -40,8 +40,8 @@ type plan struct {
 type planned struct {
 	ID        string           `json:"id"`
 	Is        string           `json:"is"`
-	Fields    map[string]field `json:"fields,omitempty"`    // those that differ
-	Instances []string         `json:"instances,omitempty"` // who answers for it on the bus, with their versions
+	Fields    map[string]field `json:"fields,omitempty"`    // the members that differ
+	Instances []string         `json:"instances,omitempty"` // who serves it on the bus, with their versions
 
 	wanted chain.Registration
 }
@@ -114,11 +114,11 @@ func compare(reg chain.Registration, there map[string]agent.Listing) planned {
 	return one
 }
 
-// differences are the members that two registrations have otherwise.
+// differences returns the members in which two registrations differ.
 func differences(onBus, inFile chain.Registration) map[string]field {
 	before, after := members(onBus), members(inFile)
 	differ := map[string]field{}
-	for _, all := range [...]map[string]any{before, after} { // what has its default may be left out
+	for _, all := range [...]map[string]any{before, after} { // defaults may be omitted
 		for name := range all {
 			if f := (field{before[name], after[name]}); fmt.Sprint(f.Bus) != fmt.Sprint(f.File) {
 				differ[name] = f
@@ -128,7 +128,7 @@ func differences(onBus, inFile chain.Registration) map[string]field {
 	return differ
 }
 
-// members are a registration's, without those that tell its instances apart.
+// members are a registration's members, without those that tell its instances apart.
 func members(reg chain.Registration) (m map[string]any) {
 	reg.Instance, reg.Protocol = "", 0
 	text, err := json.Marshal(reg)
@@ -170,7 +170,7 @@ func (one planned) words() string {
 	return "taken over from " + who
 }
 
-// written is a value as it stands in a file, in one line.
+// written is a value in file form, on one line.
 func written(v any) string {
 	if v == nil {
 		return "nothing"
@@ -182,7 +182,7 @@ func written(v any) string {
 	return string(text)
 }
 
-// printable is foreign text without what would move a terminal's cursor.
+// printable removes what would move a terminal's cursor.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -17,17 +17,17 @@ import (
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 )
 
-// health serves /healthz, "the process lives", /readyz, "its hooks are registered and NATS is
-// connected", and /metrics.
+// health serves /healthz (the process lives), /readyz (its hooks are registered and NATS is
+// connected), /policy and /metrics.
 type health struct {
 	serving atomic.Bool // whether the hooks are registered, and the worker does not stop
 	conn    atomic.Pointer[nats.Conn]
-	policy  atomic.Pointer[follow.Follower] // nil where a file is served
+	policy  atomic.Pointer[follow.Follower] // nil if a file is served
 	server  *http.Server
 	done    chan struct{} // closed when nothing is served any more
 }
 
-// serveHealth serves the pages on an address until close; an empty one is nowhere.
+// serveHealth serves the pages on an address until close; an empty address disables them.
 func serveHealth(ctx context.Context, address string, tel *telemetry.Telemetry) (*health, error) {
 	h := &health{done: make(chan struct{})}
 	if address == "" {
@@ -63,7 +63,7 @@ func (h *health) ready() string {
 	return ""
 }
 
-// showPolicy says which version of its policy the worker runs, and what it refused.
+// showPolicy shows which version of its policy the worker runs, and what it refused.
 func (h *health) showPolicy(w http.ResponseWriter, _ *http.Request) {
 	policy := h.policy.Load()
 	if policy == nil {

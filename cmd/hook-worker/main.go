@@ -41,7 +41,7 @@ func main() {
 // failedError is what validate and test found wrong.
 type failedError struct{ error }
 
-// failed hides whether an error is one of a file: validate and test have one exit code.
+// failed hides whether an error is about a file: validate and test have one exit code.
 func failed(err error) error {
 	if err == nil {
 		return nil

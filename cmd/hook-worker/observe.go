@@ -11,16 +11,16 @@ import (
 	"github.com/hookrouter/hookrouter/internal/version"
 )
 
-// observed is how a running worker is observed: its log, traces and metrics, and its health
+// observed holds what makes a running worker observable: its log, traces, metrics and health
 // pages.
 type observed struct {
 	log    *slog.Logger
 	tel    *telemetry.Telemetry
 	pages  *health
-	toggle func() // ends the switch of the log's level
+	toggle func() // stops toggling the log level
 }
 
-// observe starts what a worker is observed by. Stop it.
+// observe starts the log, telemetry and health pages. The caller must stop them.
 func (s serve) observe(ctx context.Context, p process) (*observed, error) {
 	level := &slog.LevelVar{}
 	level.Set(s.LogLevel)
@@ -38,7 +38,7 @@ func (s serve) observe(ctx context.Context, p process) (*observed, error) {
 	return o, nil
 }
 
-// stop ends the pages and sends the last spans, for as long as a collector may take.
+// stop ends the pages and exports the last spans within a bounded time.
 func (o *observed) stop(ctx context.Context) {
 	if o.pages != nil {
 		o.pages.close()

@@ -22,7 +22,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// check says which flags do not go together.
+// check refuses flags that contradict each other.
 func (s serve) check() error {
 	policy := s.Policy != ""
 	switch {
@@ -41,8 +41,7 @@ func (s serve) check() error {
 	return nil
 }
 
-// followPolicy answers for the hooks of a signed policy, as it is at each time, until ctx
-// ends.
+// followPolicy serves the hooks of a signed policy and follows its versions until ctx ends.
 func (s serve) followPolicy(ctx context.Context, p process) error {
 	trusted, err := verifierkeys.Read("--policy-key", s.PolicyKey)
 	if err != nil {

@@ -26,8 +26,8 @@ type decided struct {
 	Refused *evaluate.Undecided `json:"refused,omitempty"` // instead
 }
 
-// Run writes what the hooks decide of each event, a line of JSON each, in the order of
-// the events.
+// Run writes what the hooks decide for each event, one line of JSON each, in the order of the
+// events.
 func (c replayEvents) Run(ctx context.Context, p process) error {
 	file, err := workerfiles.Loader(c.File, c.RunAll, p.stderr)(kind.Worker{})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/signals"
 )
 
-// flags are those of the program; each defaults to an environment variable.
+// flags are the program's flags. Each defaults to an environment variable.
 type flags struct {
 	Run        serve              `cmd:"" default:"withargs" help:"Serve the hooks of a file (the default)."`
 	Validate   validate           `cmd:"" help:"Check a file; print its errors, or what its hooks register."`
@@ -25,7 +25,7 @@ type flags struct {
 	Version    kong.VersionFlag   `help:"Print the version."`
 }
 
-// serve answers for the hooks of a file.
+// serve is the command that serves the hooks of a file.
 type serve struct {
 	Config     string     `env:"HOOK_WORKER_CONFIG" type:"path" placeholder:"FILE" help:"The worker file; this or --policy is needed."`
 	Policy     string     `env:"HOOK_WORKER_POLICY" placeholder:"NAME" help:"Serve the signed policy of this name, as hookctl policy push stores it, in the place of a file."`
@@ -43,7 +43,7 @@ type serve struct {
 	JSON       bool       `name:"json" help:"With --dry-run: JSON output."`
 }
 
-// process is what the program knows of the process around it.
+// process is what the program sees of the process around it.
 type process struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer

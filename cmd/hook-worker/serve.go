@@ -20,7 +20,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// url is where NATS is, for a file.
+// url is the address of NATS, for a file.
 func (s serve) url(file *workerfile.File) string {
 	return cmp.Or(s.NATSURL, file.NATS.URL, "nats://127.0.0.1:4222")
 }
@@ -30,8 +30,8 @@ func (s serve) prefix(file *workerfile.File) string {
 	return cmp.Or(s.Prefix, file.NATS.Prefix, events.DefaultPrefix)
 }
 
-// Run registers every hook and answers, for the hooks of the file as it is at each
-// time, until ctx ends; then what was taken is answered.
+// Run registers and serves the hooks of the file, and follows its changes, until ctx ends. Then
+// it answers the calls that it took.
 func (s serve) Run(ctx context.Context, p process) (err error) {
 	if err := s.check(); err != nil {
 		return workerfiles.InputError(err)
@@ -42,7 +42,7 @@ func (s serve) Run(ctx context.Context, p process) (err error) {
 	if s.DryRun {
 		return s.dryRun(ctx, p)
 	}
-	watch, unwatched := filewatch.New(s.Config) // before it is read
+	watch, unwatched := filewatch.New(s.Config) // before the file is read
 	if unwatched == nil {
 		defer watch.Close()
 	}
@@ -82,7 +82,7 @@ func (s serve) Run(ctx context.Context, p process) (err error) {
 	})
 }
 
-// readAgain reads the file for the connection that there is.
+// readAgain reads the file for the existing connection.
 func (s serve) readAgain(first *workerfile.File, host kind.Worker) func() (*workerfile.File, error) {
 	return func() (*workerfile.File, error) {
 		file, err := workerfiles.Read(s.Config, host)
@@ -97,7 +97,7 @@ func (s serve) readAgain(first *workerfile.File, host kind.Worker) func() (*work
 	}
 }
 
-// memory is how the hooks' state is reached: as the hooks are, unless that was said.
+// memory connects to the hooks' state: like the hooks, unless flags say otherwise.
 func (s serve) memory(url, prefix string, log *slog.Logger) natsx.Options {
 	creds := s.StateCred
 	if s.StateURL == "" {

@@ -26,7 +26,7 @@ type validate struct {
 	JSON     bool     `name:"json" help:"A line of JSON for each file: what it registers, or its errors; and its warnings."`
 }
 
-// validated is what was found of a file. It is well where it has no errors.
+// validated is the result for one file. The file is valid if it has no errors.
 type validated struct {
 	File          string               `json:"file"`
 	Registrations []chain.Registration `json:"registrations,omitempty"` // in execution order, every default written out
@@ -36,7 +36,7 @@ type validated struct {
 	hooks int
 }
 
-// remark is an error or a warning. It has no line where it is none of a line.
+// remark is an error or a warning. Its line is 0 if it is not about a line.
 type remark struct {
 	File    string `json:"file"`
 	Line    int    `json:"line,omitempty"`
@@ -52,8 +52,8 @@ func remarks(all []*workerfile.Error) (list []remark) {
 	return list
 }
 
-// Run prints of each file what is wrong with it, or what it registers, in the order in which
-// its hooks run.
+// Run prints what is wrong with each file, or what it registers, in the order in which its hooks
+// run.
 func (v validate) Run(p process) error {
 	var wrong error
 	out := json.NewEncoder(p.stdout)
@@ -71,7 +71,7 @@ func (v validate) Run(p process) error {
 	return failed(wrong)
 }
 
-// inOrder sorts registrations as their hooks run; those for channels, which do not, come last.
+// inOrder sorts registrations in execution order, with contributors last.
 func inOrder(a, b chain.Registration) int {
 	if n := cmp.Compare(len(a.Channels), len(b.Channels)); n != 0 && (len(a.Channels) == 0 || len(b.Channels) == 0) {
 		return n
