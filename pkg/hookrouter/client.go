@@ -15,41 +15,40 @@ import (
 // DefaultPatience is how long requests are retried by default.
 const DefaultPatience = 5 * time.Second
 
-// Options say how a client connects. The zero Options connect to
-// nats://127.0.0.1:4222.
+// Options configure a connection. The zero Options connect to nats://127.0.0.1:4222.
 type Options struct {
 	// URL of the NATS servers, comma-separated; empty means nats://127.0.0.1:4222.
 	URL string
-	// Conn is a connection to use instead of URL, Name, Creds and NATS. It stays the
-	// caller's: Close does not close it.
+	// Conn is a connection to use instead of URL, Name, Creds and NATS. The caller keeps it:
+	// Close does not close it.
 	Conn *nats.Conn
 	// Prefix of the subjects; empty means "hooks".
 	Prefix string
 	// Name of the program, shown by the NATS server; empty means "hookrouter".
 	Name string
-	// Creds is the path of a NATS credentials file. Where it is empty, and neither URL nor
-	// NATS holds credentials, those of Role are looked for: a router with an embedded
-	// server leaves them to its user as contexts of the nats command line.
+	// Creds is the path of a NATS credentials file. If it is empty, and neither URL nor NATS
+	// holds credentials, the client looks for those of Role: a router with an embedded server
+	// leaves them to its user as contexts of the nats command line.
 	Creds string
-	// Role is what the program is, for those credentials; empty means [RoleAgent].
+	// Role selects those credentials; empty means [RoleAgent].
 	Role Role
 	// NATS holds further options of the connection.
 	NATS []nats.Option
 	// Patience is how long to retry a request while no router can serve it; 0 means
 	// [DefaultPatience], negative means not at all.
 	Patience time.Duration
-	// Log gets lost and restored connections, and what the packages built on the client
-	// can't report otherwise; nil discards it.
+	// Log gets lost and restored connections, and what the packages on top of the client can't
+	// report otherwise; nil discards it.
 	Log *slog.Logger
 }
 
-// Role is what a program may do.
+// Role says what a program may do.
 type Role string
 
 // The roles.
 const (
 	RoleAgent  Role = "agent"  // send events, obey the answers
-	RoleWorker Role = "worker" // answer for hooks
+	RoleWorker Role = "worker" // serve hooks
 	RoleAdmin  Role = "admin"  // answer approval requests, and see everything
 )
 
@@ -59,9 +58,9 @@ type Client struct {
 	owned bool // Close closes the connection
 }
 
-// Connect connects to NATS. It fails where no server can be reached, and when ctx ends
-// first; ctx has no effect once Connect has returned. Close the client after what was
-// created from it.
+// Connect connects to NATS. It fails if no server can be reached, or if ctx ends first; ctx has
+// no effect after Connect has returned. Close what was created from the client before the
+// client.
 func Connect(ctx context.Context, o Options) (*Client, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.Patience = cmp.Or(o.Patience, DefaultPatience)
@@ -81,7 +80,7 @@ func connect(ctx context.Context, o Options) (*natsx.Conn, error) {
 	return natsx.ConnectContext(ctx, natsx.Options{URL: o.URL, Prefix: o.Prefix, Name: name, Creds: o.Creds, Role: string(cmp.Or(o.Role, RoleAgent)), NATS: o.NATS, Log: o.Log})
 }
 
-// Close disconnects, unless the connection is the caller's. A second call does nothing.
+// Close disconnects, unless the caller owns the connection. A second call does nothing.
 func (c *Client) Close() {
 	if c.owned {
 		c.conn.Transport.Close()

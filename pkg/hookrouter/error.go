@@ -9,21 +9,21 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// ErrUnreachable is the error of [Connect] where no NATS server answers at the address.
+// ErrUnreachable is the error of [Connect] if no NATS server answers at the address.
 var ErrUnreachable = natsx.ErrUnreachable
 
-// The errors of a request that got no reply.
+// The errors of a request without a reply.
 var (
-	// ErrNoRouter means that nobody answers on the routers' subjects.
+	// ErrNoRouter means that no router subscribes to its subjects.
 	ErrNoRouter = clientconn.ErrNoRouter
-	// ErrDisconnected means that NATS is not connected: nothing was sent. The client
+	// ErrDisconnected means that NATS is not connected and nothing was sent. The client
 	// reconnects by itself.
 	ErrDisconnected = clientconn.ErrDisconnected
-	// ErrConnectionLost means that the connection was lost while a reply was awaited:
-	// the request may have taken effect.
+	// ErrConnectionLost means that the connection was lost while waiting for a reply: the
+	// request may have taken effect.
 	ErrConnectionLost = clientconn.ErrConnectionLost
-	// ErrImpostor means that what answers is not the router that made the credentials:
-	// another program may have taken its port. Nothing that it says is taken.
+	// ErrImpostor means that the answering program is not the router that made the credentials:
+	// another program may have taken its port. Its replies are dropped.
 	ErrImpostor = natsx.ErrImpostor
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// ask makes a verdict of one that is pending. An error is that of ctx.
+// ask turns a pending verdict into a final one. Its error is ctx's.
 func (s *Session) ask(ctx context.Context, out chain.Outcome, ev events.Event, v verdict.Verdict) (verdict.Verdict, error) {
 	call := asking(out)
 	record := recordOf(call, ev, v.Data, time.Now())
@@ -51,7 +51,7 @@ func (s *Session) ask(ctx context.Context, out chain.Outcome, ev events.Event, v
 	return v, nil
 }
 
-// decide has a person answer in the time that the hook gives.
+// decide asks a person within the time that the hook gives.
 func (s *Session) decide(ctx context.Context, record approval.Record, call chain.Call) (approval.Decision, error) {
 	asked, cancel := context.WithTimeout(ctx, approval.Timeout(call.Result.ApprovalTimeout))
 	defer cancel()
@@ -67,13 +67,13 @@ func (s *Session) decide(ctx context.Context, record approval.Record, call chain
 		answer = approval.Answer{Error: err.Error()}
 	}
 	d, err := approval.Decide(record.Request, answer, "", record.Created.Time)
-	if err != nil { // no option that was offered: no permission
+	if err != nil { // not an offered option: no permission
 		return approval.Decision{Error: err.Error()}, nil
 	}
 	return d, nil
 }
 
-// grants are what is always allowed, until the session ends.
+// grants holds what is always allowed, until the session ends.
 func (s *Session) grants() map[string]bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *Session) holds(grants map[string]bool, key string) bool {
 	return grants[key]
 }
 
-// asking is the call whose hook asks: the first.
+// asking returns the call whose hook asks: the first one.
 func asking(out chain.Outcome) chain.Call {
 	for _, call := range out.Calls {
 		if call.Result.Action == chain.AskUser {
@@ -113,8 +113,8 @@ func recordOf(call chain.Call, ev events.Event, data []byte, now time.Time) appr
 	}
 }
 
-// key is what an "Allow always" is for: the hook, the prompt and, where the data has a
-// tool, the tool with its input, or with what the hook says in the place of it.
+// key is what an "Allow always" covers: the hook, the prompt and, if the data has a tool, the
+// tool with its input or with the hook's key instead of it.
 func key(call chain.Call, q approval.Request, data []byte) string {
 	parts := []string{call.Entry.ID, q.Prompt, "", call.Result.ApprovalKey}
 	if obj, err := events.ParseObject(data); err == nil {

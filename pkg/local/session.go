@@ -15,23 +15,23 @@ import (
 // NewRegistry returns an empty registry that compiles the match of registrations.
 func NewRegistry() *chain.Registry { return &chain.Registry{Compile: match.Condition} }
 
-// Asker asks a person and returns one of the record's options. ctx ends when the time to
-// answer is over; then, and where it fails, the record's default holds.
+// Asker asks a person and returns one of the record's options. ctx ends when the time to answer
+// is over. Then, or if it fails, the record's default applies.
 type Asker func(ctx context.Context, asked approval.Record) (option string, err error)
 
-// Options of a session. The zero Options are a session without a name that asks nobody:
-// what a hook asks is denied.
+// Options of a session. The zero Options are a nameless session that asks nobody: questions of
+// hooks are denied.
 type Options struct {
 	// ID of the session; empty means that of each event's data.
 	ID string
-	// Ask answers what hooks ask; nil denies it. It may be called concurrently.
+	// Ask answers the questions of hooks; nil denies them. It may be called concurrently.
 	Ask Asker
 	// Limits bound what hooks inject; the zero Limits are [verdict.DefaultLimits].
 	Limits verdict.Limits
 }
 
-// Session is one run of an agent: its budget of injections and what is always allowed. It
-// is safe for concurrent use, and there is nothing to close.
+// Session is one run of an agent: its injection budget and what is always allowed. It is safe
+// for concurrent use, and there is nothing to close.
 type Session struct {
 	hooks   *chain.Registry
 	options Options
@@ -42,7 +42,7 @@ type Session struct {
 	always   map[string]bool
 }
 
-// NewSession makes a session of the hooks of a registry.
+// NewSession makes a session with the hooks of a registry.
 func NewSession(hooks *chain.Registry, o Options) *Session {
 	return &Session{hooks: hooks, options: o, always: map[string]bool{}}
 }

@@ -15,12 +15,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// ErrInvalid is what every error of [Parse] wraps. An invalid verdict is no
-// permission.
+// ErrInvalid is wrapped by every error of [Parse]. An invalid verdict is no permission.
 var ErrInvalid = errors.New("invalid verdict")
 
-// MarshalJSON writes what [Verdict.Append] does. Mind that encoding/json compacts
-// and escapes what a MarshalJSON returns: only Append keeps the data's bytes.
+// MarshalJSON writes what [Verdict.Append] does. Note that encoding/json compacts and escapes
+// the output of a MarshalJSON: only Append keeps the data's bytes.
 func (v Verdict) MarshalJSON() ([]byte, error) { return v.Append(nil), nil }
 
 // UnmarshalJSON reads a verdict with [Parse].
@@ -32,8 +31,8 @@ func (v *Verdict) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// Append appends the JSON text of the verdict to buf: the action and the tokens
-// always, other fields only where they are not empty, the data byte for byte.
+// Append appends the JSON text of the verdict to buf: always the action and the tokens, other
+// fields only if they are not empty, the data byte for byte.
 func (v Verdict) Append(buf []byte) []byte {
 	w := events.NewObjectWriter(buf)
 	w.String("action", string(v.Action))
@@ -104,10 +103,10 @@ func (a Approval) write(w *events.ObjectWriter) {
 	w.Text("data_sha256", a.DataSHA256)
 }
 
-// Parse reads the JSON text of a verdict. Invalid is what is no JSON object, has
-// duplicate names, has no action or one that is not known, or has a known field of
-// a wrong type or value; null means that a field was left out. Unknown fields are
-// ignored: a newer router may send them. The verdict keeps no reference to body.
+// Parse reads the JSON text of a verdict. A verdict is invalid if it is no JSON object, has
+// duplicate names, has no action or an unknown one, or has a known field of a wrong type or
+// value; null means that a field was omitted. Unknown fields are ignored, since a newer router
+// may send them. The verdict keeps no reference to body.
 func Parse(body []byte) (Verdict, error) {
 	obj, err := events.ParseEnvelope(body)
 	if err != nil {
@@ -140,7 +139,7 @@ var (
 	errApproval = errors.New("an approval")
 )
 
-// set takes one member over. The error says what it must be.
+// set sets one member. The error says what it must be.
 func (v *Verdict) set(name string, value jsontext.Value) (err error) {
 	switch name {
 	case "action":
@@ -182,8 +181,7 @@ func action(value jsontext.Value) (a Action, err error) {
 	return a, nil
 }
 
-// decode reads a value whose text was checked; must is the error where it is of
-// another type.
+// decode reads a value of checked JSON text. must is the error for a value of another type.
 func decode(value jsontext.Value, into any, must error) error {
 	if jsonv2.Unmarshal(value, into) != nil {
 		return must
@@ -191,8 +189,7 @@ func decode(value jsontext.Value, into any, must error) error {
 	return nil
 }
 
-// list reads a list; complete fills an item's defaults in and reports whether it
-// is valid.
+// list reads a list. complete fills in an item's defaults and reports whether it is valid.
 func list[T any](value jsontext.Value, must error, complete func(*T) bool) ([]T, error) {
 	var parsed []*T // nil for null
 	if jsonv2.Unmarshal(value, &parsed) != nil {

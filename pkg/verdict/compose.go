@@ -11,18 +11,18 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Limits bound what hooks inject into an agent's context. A field that is 0 means
-// that of [DefaultLimits].
+// Limits bound what hooks inject into an agent's context. A field that is 0 defaults to that of
+// [DefaultLimits].
 type Limits struct {
 	Size   int // of one injection, in UTF-8 bytes
 	Budget int // of all injections of a turn, in tokens: code points / 4
 }
 
-// DefaultLimits are the limits of the protocol. It is not to be changed.
+// DefaultLimits are the limits of the protocol. Do not change them.
 var DefaultLimits = Limits{Size: 10_240, Budget: 10_000}
 
-// Lowered returns l with each limit that is lower in by taken from there. What is
-// 0 in by was not given, and what is negative is ignored.
+// Lowered returns l with each limit that is lower in by. Fields of by that are 0 or negative are
+// ignored.
 func (l Limits) Lowered(by Limits) Limits {
 	l = l.withDefaults()
 	if by.Size > 0 {
@@ -38,14 +38,13 @@ func (l Limits) withDefaults() Limits {
 	return Limits{Size: cmp.Or(l.Size, DefaultLimits.Size), Budget: cmp.Or(l.Budget, DefaultLimits.Budget)}
 }
 
-// Injects reports whether an outcome has injections to deliver: only then
-// [Compose] looks at what the turn has used.
+// Injects reports whether an outcome has injections to deliver: only then [Compose] uses the
+// turn's used tokens.
 func Injects(out chain.Outcome) bool { return out.Result.Action == chain.InjectContext }
 
-// Compose returns the verdict on an event, all but the approval: where a hook asks
-// a person the action is [Pending], and the caller makes the approval request. used is how
-// many tokens of the budget earlier events of the turn took; now is the timestamp
-// of messages.
+// Compose returns the verdict on an event, except for the approval: if a hook asks a person the
+// action is [Pending], and the caller makes the approval request. used is the number of tokens
+// that earlier events of the turn took; now is the timestamp of messages.
 func Compose(out chain.Outcome, ev events.Event, limits Limits, used int, now time.Time) Verdict {
 	v := Verdict{Action: Continue, Data: out.Result.Data, InjectedTokens: used}
 	switch out.Result.Action {
@@ -58,7 +57,7 @@ func Compose(out chain.Outcome, ev events.Event, limits Limits, used int, now ti
 	case chain.InjectContext:
 		v.inject(out.Calls, ev, limits.withDefaults(), now)
 	}
-	for _, call := range out.Calls { // one that failed has the zero Result
+	for _, call := range out.Calls { // a failed call has the zero Result
 		if call.Result.UserMessage != "" {
 			v.Display = append(v.Display, Display{
 				Message: call.Result.UserMessage,
@@ -82,8 +81,7 @@ type injection struct {
 	text string
 }
 
-// inject delivers the injections of calls that keep to the limits, as one message and
-// one by one.
+// inject delivers the injections of calls within the limits, as one message and one by one.
 func (v *Verdict) inject(calls []chain.Call, ev events.Event, limits Limits, now time.Time) {
 	var kept []injection
 	for _, call := range calls {
@@ -100,8 +98,8 @@ func (v *Verdict) inject(calls []chain.Call, ev events.Event, limits Limits, now
 	}
 }
 
-// admit cleans the injection of a call, holds it against the limits and takes its
-// tokens from the budget. What it drops or removes becomes a warning.
+// admit cleans the injection of a call, checks it against the limits and takes its tokens from
+// the budget. It adds a warning for what it drops or removes.
 func (v *Verdict) admit(call chain.Call, limits Limits) (text string, ok bool) {
 	text, removed := Clean(call.Result.ContextInjection)
 	if removed > 0 {
@@ -127,7 +125,7 @@ func (v *Verdict) admit(call chain.Call, limits Limits) (text string, ok bool) {
 	return text, true
 }
 
-// discard warns about the injections that a denial or an approval request overrides.
+// discard warns about injections that a denial or an approval request overrides.
 func (v *Verdict) discard(calls []chain.Call, why string) {
 	for _, call := range calls {
 		if call.Result.Action == chain.InjectContext && call.Result.ContextInjection != "" {
@@ -145,7 +143,7 @@ func (v *Verdict) warn(kind string, call chain.Call, format string, args ...any)
 	v.Warnings = append(v.Warnings, Warning{Kind: kind, Hook: call.Entry.Title(), Detail: fmt.Sprintf(format, args...)})
 }
 
-// message makes one message of the injections, with the settings of the first.
+// message joins the injections into one message, with the settings of the first.
 func message(kept []injection, ev events.Event, now time.Time) Message {
 	first := kept[0]
 	m := Message{
@@ -172,12 +170,12 @@ func message(kept []injection, ev events.Event, now time.Time) Message {
 	return m
 }
 
-// feedback is the text of several injections, each under the name of its hook.
+// feedback joins the texts of several injections, each under its hook's name.
 func feedback(kept []injection) string {
 	var b strings.Builder
 	b.WriteString("Hook feedback:")
 	for _, one := range kept {
-		name, _ := Clean(one.Entry.Title()) // it becomes part of the text
+		name, _ := Clean(one.Entry.Title()) // the name becomes part of the text
 		fmt.Fprintf(&b, "\n\nFrom %s (%d bytes):\n%s", name, len(one.text), one.text)
 	}
 	return b.String()

@@ -6,14 +6,14 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Action is what an agent is to do.
+// Action is what an agent must do.
 type Action string
 
-// The three actions of a verdict. There is no zero action: a verdict without one
-// is no permission.
+// The three actions of a verdict. There is no zero action: a verdict without an action is no
+// permission.
 const (
-	Continue Action = "continue" // go on, with Data where there is any
-	Deny     Action = "deny"     // do not
+	Continue Action = "continue" // go on, with Data if there is any
+	Deny     Action = "deny"     // do not go on
 	Pending  Action = "pending"  // a person is being asked; send the event again
 )
 
@@ -23,27 +23,26 @@ type Verdict struct {
 	Reason   string
 	Data     json.RawMessage // byte for byte; nil for none
 	Messages []Message       // for the agent's context
-	// ContextInjections are what Messages is made of, each with its own role and lifetime,
+	// ContextInjections are the injections behind Messages, each with its own role and lifetime,
 	// in execution order: see [Verdict.ContextMessages].
 	ContextInjections []chain.ContextInjection
 
 	Display        []Display // for its user, in execution order
 	SuppressOutput []string  // names of hooks whose own output is to be hidden
 	Warnings       []Warning // what was dropped or cleaned, in execution order
-	InjectedTokens int       // what the turn has used after this event
-	Approval       *Approval // where a person was asked
+	InjectedTokens int       // tokens that the turn has used after this event
+	Approval       *Approval // set if a person was asked
 
-	// Injected are the injections that Messages is made of, in execution order. The
-	// wire does not carry them.
+	// Injected are the injections behind Messages, in execution order. The wire does not carry
+	// them.
 	Injected []Injected
-	// Dropped are the injections that were not delivered. The wire has warnings instead.
+	// Dropped are the injections that were not delivered. The wire carries warnings instead.
 	Dropped []Injected
 }
 
 // ContextMessages are the messages for the agent's context, one for each injection, with the
-// role and the lifetime that its hook gave it. They stand for Messages, which has the same
-// texts as one message: apply either. Of a router that does not list injections they are
-// Messages.
+// role and the lifetime that its hook gave it. They replace Messages, which has the same texts
+// as one message: apply either. From a router that does not list injections they are Messages.
 func (v Verdict) ContextMessages() []Message {
 	if len(v.ContextInjections) == 0 {
 		return v.Messages
@@ -62,12 +61,12 @@ func (v Verdict) ContextMessages() []Message {
 	return list
 }
 
-// Injected is one injection and what became of it.
+// Injected is one injection and its fate.
 type Injected struct {
 	HookID, Hook  string // the hook's id and name
-	Bytes, Tokens int    // what it takes of the limits
+	Bytes, Tokens int    // counted against the limits
 	Cleaned       int    // characters that were removed from it
-	Dropped       string // [Oversize] or [Budget]; empty where it was delivered
+	Dropped       string // [Oversize] or [Budget]; empty if it was delivered
 }
 
 // Message is text from hooks for the agent's context.
@@ -76,8 +75,8 @@ type Message struct {
 	Content string     `json:"content"`
 	// Ephemeral messages are for the next model call only and never stored.
 	Ephemeral bool `json:"ephemeral,omitempty"`
-	// AppendToLastToolResult joins an ephemeral message to the last message, where
-	// that is a tool's result.
+	// AppendToLastToolResult appends an ephemeral message to the last message, if that is a
+	// tool's result.
 	AppendToLastToolResult bool     `json:"append_to_last_tool_result,omitempty"`
 	Metadata               Metadata `json:"metadata"`
 }
@@ -91,20 +90,20 @@ type Metadata struct {
 	Timestamp string `json:"timestamp,omitempty"` // RFC 3339, UTC
 }
 
-// Display is a message of one hook to the user. Its text is the hook's own: who
-// shows it makes it safe for the place where it stands.
+// Display is a message of one hook to the user. Its text is the hook's own: whoever shows it
+// must make it safe for its place.
 type Display struct {
 	Message string      `json:"message"`
 	Level   chain.Level `json:"level"`            // info, warning or error
 	Source  string      `json:"source,omitempty"` // "hook:" and the hook's name
 	HookID  string      `json:"hook_id,omitempty"`
-	// UserMessageSource is what the hook calls the place that the message is from: a claim,
-	// which belongs beside Source and not in its place.
+	// UserMessageSource is the hook's claim about the source of the message. Show it beside
+	// Source, not instead of it.
 	UserMessageSource string `json:"user_message_source,omitempty"`
 }
 
-// From is who says it, for the user: the Source and, in brackets, what the hook itself
-// calls it. It is foreign text as Message is.
+// From names the sender for the user: the Source and, in brackets, the hook's claim. It is
+// foreign text like Message.
 func (d Display) From() string {
 	if d.UserMessageSource == "" {
 		return d.Source
@@ -127,13 +126,13 @@ type Warning struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Approval is what became of the approval request.
+// Approval is the outcome of the approval request.
 type Approval struct {
 	ID         string   `json:"id,omitempty"`
 	Hook       string   `json:"hook,omitempty"` // its name
 	Prompt     string   `json:"prompt,omitempty"`
 	Options    []string `json:"options,omitempty"`
-	Option     string   `json:"option,omitempty"` // the answer; empty where none was given
+	Option     string   `json:"option,omitempty"` // the answer; empty if none was given
 	DecidedBy  string   `json:"decided_by,omitempty"`
 	Cached     bool     `json:"cached,omitempty"` // an earlier "Allow always" answered
 	TimedOut   bool     `json:"timed_out,omitempty"`
