@@ -3,6 +3,7 @@ package contract
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -33,15 +34,9 @@ type Check struct {
 	Took time.Duration `json:"took_ns"`
 }
 
-// Failed returns the checks that did not pass; nil for none.
+// Failed returns the checks that did not pass.
 func (r Report) Failed() []Check {
-	var failed []Check
-	for _, c := range r.Checks {
-		if !c.OK {
-			failed = append(failed, c)
-		}
-	}
-	return failed
+	return slices.DeleteFunc(slices.Clone(r.Checks), func(c Check) bool { return c.OK })
 }
 
 // String is the report for a person: one line in all, one for each event, and
