@@ -98,3 +98,19 @@ func TestRefuse(t *testing.T) {
 		t.Errorf("the log says %q", log.String())
 	}
 }
+
+func TestHealth(t *testing.T) {
+	for reason, want := range map[string]struct {
+		code int
+		body string
+	}{
+		"":                     {http.StatusOK, `{"status":"ok"}`},
+		`no "lease" right now`: {http.StatusServiceUnavailable, `{"status":"unavailable","reason":"no \"lease\" right now"}`},
+	} {
+		w := httptest.NewRecorder()
+		web.Health(w, reason)
+		if got := strings.TrimSpace(w.Body.String()); w.Code != want.code || got != want.body || w.Header().Get("Cache-Control") != "no-store" {
+			t.Errorf("%q: %d %s, %v; want %d %s", reason, w.Code, got, w.Header(), want.code, want.body)
+		}
+	}
+}
