@@ -108,10 +108,11 @@ func milliseconds(d time.Duration) string {
 	return strconv.FormatInt(max((d+time.Millisecond-1).Milliseconds(), 1), 10)
 }
 
-// Do calls a hook with the headers of the wire protocol and returns its reply. Where the
-// hook echoes, a reply that does not repeat the id of the call is dropped. With an error too, the reply has the policy where the worker named one. The error wraps [chain.ErrNoResponder] where no worker listens, [chain.ErrInvalidResult]
-// where the reply is too large or the hook's own program gave none, and
-// [context.DeadlineExceeded] where the time was over here or at the hook.
+// Do calls a hook with the headers of the wire protocol and returns its reply. If the hook
+// echoes, a reply that does not repeat the id of the call is dropped. The reply has the policy,
+// if the worker named one, also with an error. The error wraps [chain.ErrNoResponder] if no
+// worker listens, [chain.ErrInvalidResult] if the reply is too large or the hook's own program
+// gave none, and [context.DeadlineExceeded] if the time was over here or at the hook.
 func Do(ctx context.Context, conn *natsx.Conn, call dispatch.Call, header wire.Header, maxReply int) (dispatch.Reply, error) {
 	var accept func(wire.Header) bool
 	if id := wire.Get(header, wire.HeaderCallID); call.Echoed {

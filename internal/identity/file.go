@@ -16,9 +16,9 @@ import (
 // recheck is how often a file is looked at.
 const recheck = time.Second
 
-// File is the [Directory] of an identities.json, and of the [TokensFile] beside it, as they
-// are now: they are read again where one changed. A file that can't be read changes nothing. A nil File knows nobody and
-// limits nothing. It may be used by many goroutines.
+// File is the [Directory] of an identities.json and of the [TokensFile] beside it. It reads them
+// again when one changed. A file that can't be read changes nothing. A nil File knows nobody and
+// limits nothing. It is safe for concurrent use.
 type File struct {
 	path string
 	log  *slog.Logger
