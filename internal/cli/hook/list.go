@@ -55,8 +55,8 @@ func (c *HandlersCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// markAbsent marks hooks that no worker serves, and adds hooks that are disabled, and guards that are pinned and not even
-// registered: their events are denied.
+// markAbsent marks hooks that no worker serves, and adds disabled hooks and pinned guards that
+// are not registered: their events are denied.
 func (c *HandlersCmd) markAbsent(ctx context.Context, e *cli.Env, a *agent.Agent, handlers map[string][]string) error {
 	const absent, off = " (no worker)", " (disabled)"
 	list, err := a.Registry(ctx)
