@@ -49,7 +49,7 @@ func ofKind(want, have audit.Kind) bool {
 // and a router keeps records while the log is unavailable.
 const slack = time.Hour
 
-// ErrEnough, returned by a handler, ends a query or an export early without an error.
+// ErrEnough is returned by a handler to end a query or an export early without an error.
 var ErrEnough = errors.New("enough was read")
 
 // span is the part of a segment to read.
