@@ -184,6 +184,9 @@ func New(nc *nats.Conn, prefix string, log *slog.Logger) (*Conn, error) {
 // Conn is the connection of the client library.
 func (c *Conn) Conn() *nats.Conn { return c.nc }
 
+// Log is where the connection reports errors. It is never nil.
+func (c *Conn) Log() *slog.Logger { return c.log }
+
 // Connected reports whether the connection is up.
 func (c *Conn) Connected() bool { return c.nc.IsConnected() }
 

@@ -98,15 +98,15 @@ func noResponders(m *nats.Msg) bool {
 	return len(m.Data) == 0 && m.Header.Get("Status") == "503"
 }
 
-// own reports whether replies to this connection's requests go to a subject. Nobody else
-// has a reason to receive there.
-func (r *replies) own(subject string) bool {
-	if prefix := r.nc.Opts.InboxPrefix; prefix != "" && prefix != defaultInbox {
+// OwnsReply reports whether replies to this connection's requests go to a subject. Nobody
+// else has a reason to receive there.
+func (c *Conn) OwnsReply(subject string) bool {
+	if prefix := c.nc.Opts.InboxPrefix; prefix != "" && prefix != defaultInbox {
 		return strings.HasPrefix(subject, prefix+".")
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.inbox != "" && strings.HasPrefix(subject, r.inbox)
+	c.replies.mu.Lock()
+	defer c.replies.mu.Unlock()
+	return c.replies.inbox != "" && strings.HasPrefix(subject, c.replies.inbox)
 }
 
 // RequestBound is [Conn.Request] that takes only a reply whose headers are accepted, and

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
@@ -18,7 +19,7 @@ import (
 // fakeService answers on the subjects of approvals and sessions as a router does.
 type fakeService struct {
 	bus     *natsx.Conn
-	service *natsx.Service
+	service *service.Service
 
 	mu       sync.Mutex // guards what follows
 	records  map[string]*approval.Record
@@ -32,14 +33,14 @@ type fakeService struct {
 func openService(b *natsx.Conn) (*fakeService, error) {
 	d := &fakeService{bus: b, records: map[string]*approval.Record{}, bodies: map[string]string{}}
 	var err error
-	if d.service, err = b.Serve("approvals", "1.0.0", nil); err != nil {
+	if d.service, err = service.Start(b, "approvals", "1.0.0", nil); err != nil {
 		return nil, err
 	}
-	for subject, handle := range map[string]func(*natsx.Request) ([]byte, wire.Header, error){
+	for subject, handle := range map[string]func(*service.Request) ([]byte, wire.Header, error){
 		b.Of("approvals"): d.list, b.Of("approval", "*"): d.show, b.Of("approve", "*"): d.approve,
 		b.Of("session", "show"): d.session, b.Of("session", "revoke"): d.revoke,
 	} {
-		_, err := d.service.Add(natsx.Endpoint{Name: "approvals", Subject: subject, Handle: func(_ context.Context, r *natsx.Request) error {
+		_, err := d.service.Add(service.Endpoint{Name: "approvals", Subject: subject, Handle: func(_ context.Context, r *service.Request) error {
 			body, header, err := d.take(r, handle)
 			if err != nil {
 				return err
@@ -55,7 +56,7 @@ func openService(b *natsx.Conn) (*fakeService, error) {
 
 func (d *fakeService) close() { _ = d.service.Stop(context.Background()) }
 
-func (d *fakeService) take(r *natsx.Request, handle func(*natsx.Request) ([]byte, wire.Header, error)) ([]byte, wire.Header, error) {
+func (d *fakeService) take(r *service.Request, handle func(*service.Request) ([]byte, wire.Header, error)) ([]byte, wire.Header, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.bodies[r.Subject] = string(r.Data)
@@ -121,7 +122,7 @@ func (d *fakeService) end(r *approval.Record, decision approval.Decision, publis
 	}
 }
 
-func (d *fakeService) list(r *natsx.Request) ([]byte, wire.Header, error) {
+func (d *fakeService) list(r *service.Request) ([]byte, wire.Header, error) {
 	var f approval.Filter
 	if len(r.Data) > 0 {
 		if err := json.Unmarshal(r.Data, &f); err != nil {
@@ -151,7 +152,7 @@ func (d *fakeService) find(subject string) (*approval.Record, error) {
 	return r, nil
 }
 
-func (d *fakeService) show(r *natsx.Request) ([]byte, wire.Header, error) {
+func (d *fakeService) show(r *service.Request) ([]byte, wire.Header, error) {
 	record, err := d.find(r.Subject)
 	if err != nil {
 		return nil, nil, err
@@ -159,7 +160,7 @@ func (d *fakeService) show(r *natsx.Request) ([]byte, wire.Header, error) {
 	return record.Append(nil), nil, nil
 }
 
-func (d *fakeService) approve(r *natsx.Request) ([]byte, wire.Header, error) {
+func (d *fakeService) approve(r *service.Request) ([]byte, wire.Header, error) {
 	record, err := d.find(r.Subject)
 	if err != nil {
 		return nil, nil, err
@@ -182,7 +183,7 @@ func (d *fakeService) approve(r *natsx.Request) ([]byte, wire.Header, error) {
 	return []byte(`{"status":"accepted","option":` + strconv.Quote(decision.Option) + `}`), nil, nil
 }
 
-func (d *fakeService) session(r *natsx.Request) ([]byte, wire.Header, error) {
+func (d *fakeService) session(r *service.Request) ([]byte, wire.Header, error) {
 	if string(r.Data) != `{"session_id":"s1"}` {
 		return nil, nil, wire.Errorf(wire.NotFound, "nothing is known of this session")
 	}
@@ -191,6 +192,6 @@ func (d *fakeService) session(r *natsx.Request) ([]byte, wire.Header, error) {
 		"grants":[{"hook":"deploy-guard","prompt":"Deploy?","by":"ada","granted":"2126-01-02T03:04:05.000Z","approval_id":"q1"}],"new":1}`), nil, nil
 }
 
-func (d *fakeService) revoke(*natsx.Request) ([]byte, wire.Header, error) {
+func (d *fakeService) revoke(*service.Request) ([]byte, wire.Header, error) {
 	return []byte(`{"revoked":1}`), nil, nil
 }

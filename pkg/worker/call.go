@@ -9,7 +9,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 
-	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -99,7 +99,7 @@ func (t timeOver) Error() string {
 func (timeOver) Unwrap() error { return context.DeadlineExceeded }
 
 // answer runs a hook's handler for one request of the router.
-func answer(ctx context.Context, id string, req *natsx.Request, handler Handler) error {
+func answer(ctx context.Context, id string, req *service.Request, handler Handler) error {
 	ctx, cancel, err := callContext(ctx, id, req.Header)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func ruleHeader(r Result) wire.Header {
 // decode reads the event of a call. Its session is the one that the router names, whatever the
 // data says: default fields or another hook may have changed the data's session_id since the
 // event came. A manual call without ce-* headers is read like the router would.
-func decode(req *natsx.Request) (events.Event, error) {
+func decode(req *service.Request) (events.Event, error) {
 	name := wire.Get(req.Header, "ce-type")
 	if name == "" {
 		ev, _, err := events.Decode(name, req.Header, req.Data)
@@ -149,7 +149,7 @@ func decode(req *natsx.Request) (events.Event, error) {
 }
 
 // contribution calls a contributor for one request of the router.
-func contribution(ctx context.Context, id string, req *natsx.Request, contribute Contributor) error {
+func contribution(ctx context.Context, id string, req *service.Request, contribute Contributor) error {
 	ctx, cancel, err := callContext(ctx, id, req.Header)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -29,14 +30,14 @@ func (w *Worker) cancelable(reg chain.Registration, handle handlerFunc) (_ handl
 	stop, err = w.conn.Transport.Subscribe(w.conn.Transport.CallCancel(reg.ID), func(m *natsx.Message) {
 		calls.end(wire.Get(m.Header, wire.HeaderCallID))
 	})
-	return func(ctx context.Context, req *natsx.Request) error {
+	return func(ctx context.Context, req *service.Request) error {
 		ctx, done := calls.begin(ctx, wire.Get(req.Header, wire.HeaderCallID))
 		defer done()
 		return handle(ctx, req)
 	}, stop, err
 }
 
-type handlerFunc = func(context.Context, *natsx.Request) error
+type handlerFunc = func(context.Context, *service.Request) error
 
 // begin registers a call until done.
 func (u *underWay) begin(ctx context.Context, id string) (_ context.Context, done func()) {

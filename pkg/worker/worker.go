@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/hookrouter/hookrouter/internal/clientconn"
-	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
@@ -42,15 +42,15 @@ type Options struct {
 // Worker is a process that serves hooks.
 type Worker struct {
 	conn        *clientconn.Conn
-	service     *natsx.Service
+	service     *service.Service
 	instance    string
 	maxInFlight int
 	middleware  []Middleware
 	onReplaced  func(hook string, inForce Registration)
 	cancel      context.CancelFunc
-	renewal     sync.WaitGroup // renew, and each renewal under way
-	limiter     natsx.Limiter  // of renewals under way
-	wake        chan struct{}  // makes renew check for earlier due times
+	renewal     sync.WaitGroup  // renew, and each renewal under way
+	limiter     service.Limiter // of renewals under way
+	wake        chan struct{}   // makes renew check for earlier due times
 
 	mu    sync.Mutex // guards what follows, and due and renewing of each hook
 	next  uint64
@@ -82,10 +82,10 @@ func New(client *hookrouter.Client, o Options) (*Worker, error) {
 	o.Instance = cmp.Or(o.Instance, nuid.Next())
 	w := &Worker{
 		conn: conn, instance: o.Instance, maxInFlight: cmp.Or(o.MaxInFlight, 64), middleware: slices.Clone(o.Middleware), onReplaced: o.OnReplaced,
-		hooks: map[string]*registered{}, limiter: natsx.NewLimiter(maxRenewals), wake: make(chan struct{}, 1),
+		hooks: map[string]*registered{}, limiter: service.NewLimiter(maxRenewals), wake: make(chan struct{}, 1),
 	}
 	var err error
-	w.service, err = conn.Transport.Serve(o.Name, o.Version, map[string]string{"prefix": conn.Transport.Prefix(), "instance": o.Instance})
+	w.service, err = service.Start(conn.Transport, o.Name, o.Version, map[string]string{"prefix": conn.Transport.Prefix(), "instance": o.Instance})
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (w *Worker) Register(ctx context.Context, reg chain.Registration, handler H
 		return nil, fmt.Errorf("hook %q: the handler is nil", reg.ID)
 	}
 	handler = wrap(handler, w.middleware)
-	return w.register(ctx, reg, func(ctx context.Context, req *natsx.Request) error {
+	return w.register(ctx, reg, func(ctx context.Context, req *service.Request) error {
 		return answer(ctx, reg.ID, req, handler)
 	})
 }
@@ -133,12 +133,12 @@ func (w *Worker) RegisterContributor(ctx context.Context, reg chain.Registration
 	if len(reg.Channels) == 0 {
 		return nil, fmt.Errorf("contributor %q: channels are missing", reg.ID)
 	}
-	return w.register(ctx, reg, func(ctx context.Context, req *natsx.Request) error {
+	return w.register(ctx, reg, func(ctx context.Context, req *service.Request) error {
 		return contribution(ctx, reg.ID, req, contribute)
 	})
 }
 
-func (w *Worker) register(ctx context.Context, reg chain.Registration, handle func(context.Context, *natsx.Request) error) (func(context.Context) error, error) {
+func (w *Worker) register(ctx context.Context, reg chain.Registration, handle func(context.Context, *service.Request) error) (func(context.Context) error, error) {
 	reg.Instance = w.instance
 	if err := reg.Check(); err != nil {
 		return nil, err
@@ -152,9 +152,9 @@ func (w *Worker) register(ctx context.Context, reg chain.Registration, handle fu
 		w.forget(hook)
 		return nil, err
 	}
-	remove, err := w.service.Add(natsx.Endpoint{
+	remove, err := w.service.Add(service.Endpoint{
 		Name: reg.ID, Subject: w.conn.Transport.Call(reg.ID), Queue: reg.ID,
-		Limiter: natsx.NewLimiter(w.maxInFlight), Wait: true, Handle: handle,
+		Limiter: service.NewLimiter(w.maxInFlight), Wait: true, Handle: handle,
 	})
 	if err != nil {
 		w.forget(hook)

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/hookrouter/hookrouter/internal/dispatch"
-	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/session"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
@@ -34,7 +34,7 @@ type Options struct {
 type API struct {
 	*dispatch.Dispatcher
 	// InFlight is a semaphore of the requests in flight.
-	InFlight natsx.Limiter
+	InFlight service.Limiter
 
 	o         Options
 	auditMode []string // a header of every answer
@@ -48,7 +48,7 @@ type API struct {
 
 // New makes an API. It serves after [API.Serve].
 func New(o Options) *API {
-	a := &API{Dispatcher: o.Dispatcher, InFlight: natsx.NewLimiter(o.MaxInFlight), o: o, auditMode: []string{o.AuditMode}}
+	a := &API{Dispatcher: o.Dispatcher, InFlight: service.NewLimiter(o.MaxInFlight), o: o, auditMode: []string{o.AuditMode}}
 	a.ctx, a.cancel = context.WithCancel(context.Background())
 	return a
 }

@@ -5,14 +5,14 @@ import (
 	"strconv"
 
 	"github.com/hookrouter/hookrouter/internal/api/agentapi"
-	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
 // pending lists the open approval requests, as many as fit into a message.
-func (s *Server) pending(ctx context.Context, req *natsx.Request) error {
+func (s *Server) pending(ctx context.Context, req *service.Request) error {
 	var filter approval.Filter
 	if err := readBody(req, &filter); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (s *Server) pending(ctx context.Context, req *natsx.Request) error {
 }
 
 // showApproval answers with an approval request in full.
-func (s *Server) showApproval(ctx context.Context, req *natsx.Request) error {
+func (s *Server) showApproval(ctx context.Context, req *service.Request) error {
 	record, err := s.opts.Approvals.Get(ctx, s.conn.Tail("approval", req.Subject))
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (s *Server) showApproval(ctx context.Context, req *natsx.Request) error {
 }
 
 // approve takes a person's answer.
-func (s *Server) approve(ctx context.Context, req *natsx.Request) error {
+func (s *Server) approve(ctx context.Context, req *service.Request) error {
 	var answer approval.Answer
 	if err := readBody(req, &answer); err != nil {
 		return err

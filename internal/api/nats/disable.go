@@ -5,14 +5,14 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/freeze"
-	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // readDisabling reads which hook to disable or enable.
-func readDisabling(req *natsx.Request) (id, reason string, err error) {
+func readDisabling(req *service.Request) (id, reason string, err error) {
 	var body struct {
 		ID     string `json:"id"`
 		Reason string `json:"reason"`
@@ -35,7 +35,7 @@ type disabled struct {
 
 // disable takes a hook out of every chain. It refuses a pinned guard, which must be unpinned
 // first.
-func (s *Server) disable(ctx context.Context, req *natsx.Request) error {
+func (s *Server) disable(ctx context.Context, req *service.Request) error {
 	id, reason, err := readDisabling(req)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (s *Server) disable(ctx context.Context, req *natsx.Request) error {
 }
 
 // enable lets a hook be called again.
-func (s *Server) enable(ctx context.Context, req *natsx.Request) error {
+func (s *Server) enable(ctx context.Context, req *service.Request) error {
 	id, _, err := readDisabling(req)
 	if err != nil {
 		return err

@@ -5,25 +5,25 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/api/agentapi"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
-	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-func (s *Server) emit(ctx context.Context, req *natsx.Request) error {
+func (s *Server) emit(ctx context.Context, req *service.Request) error {
 	return s.serve(ctx, "emit", req)
 }
 
-func (s *Server) execute(ctx context.Context, req *natsx.Request) error {
+func (s *Server) execute(ctx context.Context, req *service.Request) error {
 	return s.serve(ctx, "execute", req)
 }
 
-func (s *Server) collect(ctx context.Context, req *natsx.Request) error {
+func (s *Server) collect(ctx context.Context, req *service.Request) error {
 	return s.serve(ctx, "collect", req)
 }
 
 // serve decodes an event, has it decided, and sends the answer.
-func (s *Server) serve(ctx context.Context, verb string, req *natsx.Request) error {
+func (s *Server) serve(ctx context.Context, verb string, req *service.Request) error {
 	in, err := s.decode(verb, req)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (s *Server) serve(ctx context.Context, verb string, req *natsx.Request) err
 
 // replyLater answers when a person has decided. A waiting request keeps neither its data nor its
 // headers alive.
-func (s *Server) replyLater(req *natsx.Request, answer *dispatch.Answer) {
+func (s *Server) replyLater(req *service.Request, answer *dispatch.Answer) {
 	header, later := s.agents.Header("execute", answer), req.WithoutData()
 	eventID, chainID := answer.EventID, answer.ChainID // do not retain the answer, which holds the event
 	answer.Await(func(body []byte) {
@@ -54,7 +54,7 @@ func (s *Server) replyLater(req *natsx.Request, answer *dispatch.Answer) {
 	})
 }
 
-func (s *Server) contributions(ctx context.Context, req *natsx.Request) error {
+func (s *Server) contributions(ctx context.Context, req *service.Request) error {
 	channel := s.conn.Tail("contributions", req.Subject)
 	if err := events.CheckChannel(channel); err != nil {
 		return wire.Errorf(wire.Malformed, "%v", err)
@@ -77,7 +77,7 @@ func (s *Server) contributions(ctx context.Context, req *natsx.Request) error {
 }
 
 // explain answers with the hooks that an event would go through.
-func (s *Server) explain(_ context.Context, req *natsx.Request) error {
+func (s *Server) explain(_ context.Context, req *service.Request) error {
 	if len(req.Data) == 0 {
 		req.Data = []byte("{}")
 	}
@@ -93,7 +93,7 @@ func (s *Server) explain(_ context.Context, req *natsx.Request) error {
 }
 
 // decode reads an event from a request on <prefix>.<verb>.<event>.
-func (s *Server) decode(verb string, req *natsx.Request) (dispatch.Request, error) {
+func (s *Server) decode(verb string, req *service.Request) (dispatch.Request, error) {
 	name, err := s.conn.EventName(verb, req.Subject)
 	if err != nil {
 		return dispatch.Request{}, wire.Errorf(wire.Malformed, "%v", err)
@@ -107,7 +107,7 @@ func (s *Server) decode(verb string, req *natsx.Request) (dispatch.Request, erro
 
 // sender is the proven sender of a request, or "". With identities, it is an error that the
 // connection proves none of them.
-func (s *Server) sender(req *natsx.Request) (string, error) {
+func (s *Server) sender(req *service.Request) (string, error) {
 	sender := req.Sender()
 	switch {
 	case s.opts.Identities == nil && !s.opts.Accounts:

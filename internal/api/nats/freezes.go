@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/hookrouter/hookrouter/internal/freeze"
-	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
@@ -13,7 +13,7 @@ import (
 const freezeTimeout = registerTimeout
 
 // readOrder reads what to freeze or to thaw.
-func (s *Server) readOrder(req *natsx.Request) (freeze.Order, error) {
+func (s *Server) readOrder(req *service.Request) (freeze.Order, error) {
 	var body freeze.Request
 	if err := readBody(req, &body); err != nil {
 		return freeze.Order{}, err
@@ -26,7 +26,7 @@ func (s *Server) readOrder(req *natsx.Request) (freeze.Order, error) {
 }
 
 // freeze denies everything that an order covers.
-func (s *Server) freeze(ctx context.Context, req *natsx.Request) error {
+func (s *Server) freeze(ctx context.Context, req *service.Request) error {
 	order, err := s.readOrder(req)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (s *Server) freeze(ctx context.Context, req *natsx.Request) error {
 }
 
 // thaw lifts an order.
-func (s *Server) thaw(ctx context.Context, req *natsx.Request) error {
+func (s *Server) thaw(ctx context.Context, req *service.Request) error {
 	order, err := s.readOrder(req)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (s *Server) thaw(ctx context.Context, req *natsx.Request) error {
 }
 
 // frozen lists the orders in force.
-func (s *Server) frozen(_ context.Context, req *natsx.Request) error {
+func (s *Server) frozen(_ context.Context, req *service.Request) error {
 	list, err := s.opts.Registry.Freezes()
 	if err != nil {
 		return err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/session"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -13,7 +13,7 @@ import (
 const maxListed = 500
 
 // showGrants answers with the grants beyond sessions, of an agent or of all, newest first.
-func (s *Server) showGrants(ctx context.Context, req *natsx.Request, agent string) error {
+func (s *Server) showGrants(ctx context.Context, req *service.Request, agent string) error {
 	list, err := s.opts.Sessions.Scoped(ctx, agent)
 	if err != nil {
 		return err

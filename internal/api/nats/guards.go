@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -12,7 +12,7 @@ import (
 )
 
 // guards lists the guards pinned in this replica's file and by order.
-func (s *Server) guards(_ context.Context, req *natsx.Request) error {
+func (s *Server) guards(_ context.Context, req *service.Request) error {
 	list, err := s.opts.Guards.List(s.opts.Registry.Registered)
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func (s *Server) guards(_ context.Context, req *natsx.Request) error {
 }
 
 // pin pins a guard.
-func (s *Server) pin(ctx context.Context, req *natsx.Request) error {
+func (s *Server) pin(ctx context.Context, req *service.Request) error {
 	var guard pinned.Guard
 	if err := readBody(req, &guard); err != nil {
 		return err
@@ -59,7 +59,7 @@ type unpinned struct {
 }
 
 // unpin lifts the order about a guard.
-func (s *Server) unpin(ctx context.Context, req *natsx.Request) error {
+func (s *Server) unpin(ctx context.Context, req *service.Request) error {
 	var body struct {
 		ID string `json:"id"`
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/bundle"
 	"github.com/hookrouter/hookrouter/internal/bundle/store"
-	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
@@ -16,7 +16,7 @@ import (
 const policyTimeout = 5 * time.Second
 
 // pushPolicy stores a signed policy. Workers check its signature, not the router.
-func (s *Server) pushPolicy(ctx context.Context, req *natsx.Request) error {
+func (s *Server) pushPolicy(ctx context.Context, req *service.Request) error {
 	said, err := bundle.Claimed(req.Data)
 	if err != nil {
 		return wire.Errorf(wire.Malformed, "the policy can't be read: %v", err)
@@ -64,7 +64,7 @@ func (s *Server) recordPush(ctx context.Context, said bundle.Statement, at uint6
 
 // getPolicy answers with a stored policy, without a body if there is none or the requested
 // revision is still the newest.
-func (s *Server) getPolicy(ctx context.Context, req *natsx.Request) error {
+func (s *Server) getPolicy(ctx context.Context, req *service.Request) error {
 	var body struct {
 		Name   string     `json:"name"`
 		Use    bundle.Use `json:"use"`

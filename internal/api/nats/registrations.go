@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/hookrouter/hookrouter/internal/api/agentapi"
-	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -37,7 +37,7 @@ type registered struct {
 }
 
 // register adds, renews or changes a hook.
-func (s *Server) register(ctx context.Context, req *natsx.Request) error {
+func (s *Server) register(ctx context.Context, req *service.Request) error {
 	id := s.conn.Tail("register", req.Subject)
 	if err := events.CheckHookID(id); err != nil {
 		return wire.Errorf(wire.Malformed, "%v", err)
@@ -72,7 +72,7 @@ func (s *Server) register(ctx context.Context, req *natsx.Request) error {
 
 // changer is the proven sender of a change, or "": workers in the routers' account prove only
 // that they may connect.
-func (s *Server) changer(req *natsx.Request) string {
+func (s *Server) changer(req *service.Request) string {
 	sender, err := s.sender(req)
 	if err != nil {
 		return ""
@@ -81,7 +81,7 @@ func (s *Server) changer(req *natsx.Request) string {
 }
 
 // acceptRegistry lets the routers serve although registrations are lost.
-func (s *Server) acceptRegistry(ctx context.Context, req *natsx.Request) error {
+func (s *Server) acceptRegistry(ctx context.Context, req *service.Request) error {
 	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
 	defer cancel()
 	accepted, err := s.opts.Registry.Accept(ctx, s.changer(req))
@@ -99,7 +99,7 @@ type unregistered struct {
 }
 
 // unregister removes an instance of a hook, or the hook.
-func (s *Server) unregister(ctx context.Context, req *natsx.Request) error {
+func (s *Server) unregister(ctx context.Context, req *service.Request) error {
 	id := s.conn.Tail("unregister", req.Subject)
 	if err := events.CheckHookID(id); err != nil {
 		return wire.Errorf(wire.Malformed, "%v", err)
@@ -134,7 +134,7 @@ func (s *Server) unregister(ctx context.Context, req *natsx.Request) error {
 
 // handlers lists hooks by the pattern they registered. The tokens behind the verb name it:
 // "tool.*" is "tool:*".
-func (s *Server) handlers(_ context.Context, req *natsx.Request) error {
+func (s *Server) handlers(_ context.Context, req *service.Request) error {
 	pattern := strings.ReplaceAll(s.conn.Tail("handlers", req.Subject), ".", ":")
 	if pattern != "" {
 		if err := events.CheckPattern(pattern); err != nil {
@@ -149,7 +149,7 @@ func (s *Server) handlers(_ context.Context, req *natsx.Request) error {
 }
 
 // list answers with every registration in full.
-func (s *Server) list(_ context.Context, req *natsx.Request) error {
+func (s *Server) list(_ context.Context, req *service.Request) error {
 	if !s.opts.Registry.Current() {
 		return registry.ErrStale
 	}

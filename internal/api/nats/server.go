@@ -13,6 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/session"
@@ -63,7 +64,7 @@ type Server struct {
 	conn     *natsx.Conn
 	agents   *agentapi.API
 	dispatch *dispatch.Dispatcher
-	service  *natsx.Service
+	service  *service.Service
 	log      *slog.Logger
 
 	leave []func() // leaves the queue groups of agents; nil outside of them. Used by Run only.
@@ -76,7 +77,7 @@ const maxOperators = 256
 func Start(o Options) (*Server, error) {
 	s := &Server{opts: o, conn: o.Conn, agents: o.Agents, dispatch: o.Dispatcher, log: o.Log}
 	var err error
-	if s.service, err = o.Conn.Serve("hook-router", o.Version, o.Metadata); err != nil {
+	if s.service, err = service.Start(o.Conn, "hook-router", o.Version, o.Metadata); err != nil {
 		return nil, err
 	}
 	for _, e := range s.operatorEndpoints() {
@@ -94,9 +95,9 @@ func Start(o Options) (*Server, error) {
 func (s *Server) InFlight() (n, limit int) { return len(s.agents.InFlight), cap(s.agents.InFlight) }
 
 // operatorEndpoints are the endpoints for workers, people and operators.
-func (s *Server) operatorEndpoints() []natsx.Endpoint {
+func (s *Server) operatorEndpoints() []service.Endpoint {
 	of := s.conn.Of
-	list := []natsx.Endpoint{
+	list := []service.Endpoint{
 		{Name: "handlers", Subject: of("handlers"), Handle: s.handlers},
 		{Name: "handlers-of", Subject: of("handlers", ">"), Handle: s.handlers},
 		{Name: "registry", Subject: of("registry"), Handle: s.list},
@@ -124,9 +125,9 @@ func (s *Server) operatorEndpoints() []natsx.Endpoint {
 		{Name: "policy-push", Subject: of("policy", "push"), Handle: s.pushPolicy},
 	}
 	if s.opts.ServerKey != nil {
-		list = append(list, natsx.Endpoint{Name: "prove", Subject: of("prove"), Handle: s.prove})
+		list = append(list, service.Endpoint{Name: "prove", Subject: of("prove"), Handle: s.prove})
 	}
-	limiter := natsx.NewLimiter(maxOperators)
+	limiter := service.NewLimiter(maxOperators)
 	for i := range list {
 		list[i].Limiter, list[i].Wait = limiter, true
 	}
@@ -134,9 +135,9 @@ func (s *Server) operatorEndpoints() []natsx.Endpoint {
 }
 
 // agentEndpoints are the endpoints for agents.
-func (s *Server) agentEndpoints() []natsx.Endpoint {
+func (s *Server) agentEndpoints() []service.Endpoint {
 	of := s.conn.Of
-	return []natsx.Endpoint{
+	return []service.Endpoint{
 		{Name: "emit", Subject: of("emit", ">"), Limiter: s.agents.InFlight, Handle: s.emit, Data: func() any { return s.dispatch.Counters() }},
 		{Name: "execute", Subject: of("execute", ">"), Limiter: s.agents.InFlight, Handle: s.execute},
 		{Name: "collect", Subject: of("collect", ">"), Limiter: s.agents.InFlight, Handle: s.collect},
@@ -145,7 +146,7 @@ func (s *Server) agentEndpoints() []natsx.Endpoint {
 }
 
 // shared is an endpoint on which one replica of the queue group answers.
-func (s *Server) shared(e natsx.Endpoint) natsx.Endpoint {
+func (s *Server) shared(e service.Endpoint) service.Endpoint {
 	e.Queue = s.conn.QueueGroup()
 	if s.opts.Refused != nil {
 		e.OnError = func(code int) { s.opts.Refused(e.Name, code) }
@@ -204,7 +205,7 @@ func (s *Server) Run(ctx context.Context) {
 func (s *Server) Stop(ctx context.Context) error { return s.service.Stop(ctx) }
 
 // prove signs the challenge of a client that checks whether the router is genuine.
-func (s *Server) prove(_ context.Context, req *natsx.Request) error {
+func (s *Server) prove(_ context.Context, req *service.Request) error {
 	signature, err := natsx.Prove(s.opts.ServerKey, req.Data)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/api/agentapi"
 	"github.com/hookrouter/hookrouter/internal/freeze"
 	"github.com/hookrouter/hookrouter/internal/labels"
-	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/session"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -18,8 +18,8 @@ import (
 )
 
 // ofSender serves a request about a session of its sender.
-func (s *Server) ofSender(do func(ctx context.Context, sender string, header wire.Header, body []byte) error) func(context.Context, *natsx.Request) error {
-	return func(ctx context.Context, req *natsx.Request) error {
+func (s *Server) ofSender(do func(ctx context.Context, sender string, header wire.Header, body []byte) error) func(context.Context, *service.Request) error {
+	return func(ctx context.Context, req *service.Request) error {
 		sender, err := s.sender(req)
 		if err != nil {
 			return err
@@ -32,7 +32,7 @@ func (s *Server) ofSender(do func(ctx context.Context, sender string, header wir
 }
 
 // closeSession ends a session of another agent, for an operator.
-func (s *Server) closeSession(ctx context.Context, req *natsx.Request) error {
+func (s *Server) closeSession(ctx context.Context, req *service.Request) error {
 	body, err := agentapi.ReadSession(req.Header, req.Data)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (s *Server) owner(ctx context.Context, name, id string) (string, error) {
 }
 
 // showSession answers with what is known of a session.
-func (s *Server) showSession(ctx context.Context, req *natsx.Request) error {
+func (s *Server) showSession(ctx context.Context, req *service.Request) error {
 	var body agentapi.SessionRequest
 	if err := readBody(req, &body); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (s *Server) showSession(ctx context.Context, req *natsx.Request) error {
 }
 
 // revoke forgets what was always allowed in a session.
-func (s *Server) revoke(ctx context.Context, req *natsx.Request) error {
+func (s *Server) revoke(ctx context.Context, req *service.Request) error {
 	var body agentapi.SessionRequest
 	err := readBody(req, &body)
 	if err != nil {

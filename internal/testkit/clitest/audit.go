@@ -14,6 +14,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
@@ -158,11 +159,11 @@ func (f *AuditFixture) Turn() {
 // Announce serves what a router tells of itself.
 func (f *AuditFixture) Announce(key string) {
 	f.T.Helper()
-	service, err := f.Bus.Serve("hook-router", "0.1.0", map[string]string{"audit": "strict", "audit_key": key})
+	announced, err := service.Start(f.Bus, "hook-router", "0.1.0", map[string]string{"audit": "strict", "audit_key": key})
 	if err != nil {
 		f.T.Fatal(err)
 	}
-	f.T.Cleanup(func() { _ = service.Stop(context.Background()) })
+	f.T.Cleanup(func() { _ = announced.Stop(context.Background()) })
 }
 
 // Began is when the first event was emitted.

@@ -1,4 +1,4 @@
-package natsx
+package service
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
 
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
@@ -23,7 +24,7 @@ const (
 
 // Service answers on endpoints and to the discovery of NATS micro.
 type Service struct {
-	conn     *Conn
+	conn     *natsx.Conn
 	id       string
 	name     string
 	version  string
@@ -57,10 +58,10 @@ type job struct {
 // maxIdle is how many goroutines of a service wait for a request.
 const maxIdle = 128
 
-// Serve starts a service without endpoints; name and version are for discovery.
+// Start starts a service without endpoints; name and version are for discovery.
 // metadata may be nil. Stop it.
-func (c *Conn) Serve(name, version string, metadata map[string]string) (*Service, error) {
-	s := &Service{conn: c, id: nuid.Next(), name: name, version: version, metadata: metadata, started: time.Now().UTC()}
+func Start(conn *natsx.Conn, name, version string, metadata map[string]string) (*Service, error) {
+	s := &Service{conn: conn, id: nuid.Next(), name: name, version: version, metadata: metadata, started: time.Now().UTC()}
 	s.next, s.idle = make(chan job), make(chan struct{}, maxIdle)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.discover(); err != nil {
@@ -79,12 +80,12 @@ func (s *Service) ID() string { return s.id }
 // that and waits for nothing.
 func (s *Service) Add(e Endpoint) (remove func(), err error) {
 	ep := &endpoint{spec: e, byCode: map[int]int{}}
-	ep.sub, err = s.conn.nc.QueueSubscribe(e.Subject, e.Queue, func(m *nats.Msg) { s.receive(ep, m) })
+	ep.sub, err = s.conn.Conn().QueueSubscribe(e.Subject, e.Queue, func(m *nats.Msg) { s.receive(ep, m) })
 	if err == nil {
 		err = ep.sub.SetPendingLimits(pendingMessages, pendingBytes)
 	}
 	if err == nil {
-		err = s.conn.nc.FlushTimeout(5 * time.Second)
+		err = s.conn.Conn().FlushTimeout(5 * time.Second)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", e.Subject, err)
@@ -110,9 +111,9 @@ func (s *Service) Dropped() int64 { return s.dropped.Load() }
 
 // receive runs in the subscription's goroutine: it must not wait for a handler.
 func (s *Service) receive(ep *endpoint, m *nats.Msg) {
-	if m.Reply != "" && (!IsInbox(m.Reply) || s.conn.replies.own(m.Reply)) {
+	if m.Reply != "" && (!natsx.IsInbox(m.Reply) || s.conn.OwnsReply(m.Reply)) {
 		s.dropped.Add(1)
-		s.conn.log.Warn("request dropped: its reply subject is no inbox of the sender", "subject", m.Subject)
+		s.conn.Log().Warn("request dropped: its reply subject is no inbox of the sender", "subject", m.Subject)
 		return
 	}
 	req := newRequest(m, s.conn)
@@ -164,7 +165,7 @@ func (s *Service) answer(j job) {
 func (s *Service) handle(ep *endpoint, req *Request) (e *wire.Error) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.conn.log.Error("handler panicked", "endpoint", ep.spec.Name, "panic", p)
+			s.conn.Log().Error("handler panicked", "endpoint", ep.spec.Name, "panic", p)
 			e = wire.Errorf(wire.Internal, "%s failed: a defect, see the log", ep.spec.Name)
 		}
 	}()
@@ -199,8 +200,8 @@ func (s *Service) Stop(ctx context.Context) error {
 // drain unsubscribes and waits until what had arrived is received. If the connection is
 // lost meanwhile, nothing can arrive any more.
 func (s *Service) drain(ctx context.Context, subs []*nats.Subscription) error {
-	lost := s.conn.nc.StatusChanged(nats.CLOSED, nats.DISCONNECTED, nats.RECONNECTING)
-	defer s.conn.nc.RemoveStatusListener(lost)
+	lost := s.conn.Conn().StatusChanged(nats.CLOSED, nats.DISCONNECTED, nats.RECONNECTING)
+	defer s.conn.Conn().RemoveStatusListener(lost)
 	var closed []<-chan nats.SubStatus
 	for _, sub := range subs {
 		ch := sub.StatusChanged(nats.SubscriptionClosed)

@@ -1,4 +1,4 @@
-package natsx
+package service
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
 // discover answers PING, INFO and STATS of the NATS micro protocol. The types are the
@@ -24,8 +26,8 @@ func (s *Service) discover() error {
 			if err != nil {
 				return err
 			}
-			sub, err := s.conn.nc.Subscribe(subject, func(m *nats.Msg) {
-				if body, err := json.Marshal(answer()); err == nil && IsInbox(m.Reply) {
+			sub, err := s.conn.Conn().Subscribe(subject, func(m *nats.Msg) {
+				if body, err := json.Marshal(answer()); err == nil && natsx.IsInbox(m.Reply) {
 					_ = m.Respond(body)
 				}
 			})

@@ -1,4 +1,4 @@
-package natsx
+package service
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
@@ -17,10 +18,10 @@ type Request struct {
 
 	msg  *nats.Msg
 	echo wire.Header // what every reply repeats
-	conn *Conn
+	conn *natsx.Conn
 }
 
-func newRequest(m *nats.Msg, c *Conn) *Request {
+func newRequest(m *nats.Msg, c *natsx.Conn) *Request {
 	return &Request{Subject: m.Subject, Header: m.Header, Data: m.Data, msg: m, echo: wire.Echo(m.Header), conn: c}
 }
 
@@ -43,12 +44,12 @@ func (r *Request) Reply(header wire.Header, body []byte) error {
 		header = make(wire.Header, len(r.echo))
 	}
 	maps.Copy(header, r.echo)
-	err := r.conn.nc.PublishMsg(&nats.Msg{Subject: r.msg.Reply, Header: header, Data: body})
+	err := r.conn.Publish(r.msg.Reply, header, body)
 	if errors.Is(err, nats.ErrMaxPayload) {
 		return wire.Errorf(wire.TooLarge, "the answer has %d bytes, more than the server's max_payload of %d: raise max_payload or send less",
 			len(body), r.conn.MaxPayload())
 	}
-	return mapError(err)
+	return err
 }
 
 // Say adds a header to every reply to the request, one with an error too.
@@ -61,9 +62,9 @@ func (r *Request) Say(name, value string) {
 
 func (r *Request) replyError(e *wire.Error) {
 	if !r.WantsReply() {
-		r.conn.log.Debug("message refused; nobody waits for a reply", "subject", r.Subject, "error", e.Text)
+		r.conn.Log().Debug("message refused; nobody waits for a reply", "subject", r.Subject, "error", e.Text)
 	}
 	if err := r.Reply(e.Header(), nil); err != nil {
-		r.conn.log.Warn("error reply failed", "subject", r.Subject, "reply", e.Text, "error", err)
+		r.conn.Log().Warn("error reply failed", "subject", r.Subject, "reply", e.Text, "error", err)
 	}
 }

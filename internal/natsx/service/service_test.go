@@ -1,4 +1,4 @@
-package natsx_test
+package service_test
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
@@ -16,7 +17,12 @@ func TestARefusalIsCountedBeforeItIsSent(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	s := natstest.Server(t)
-	server, agent := connect(t, s), natstest.Conn(t, s)
+	agent := natstest.Conn(t, s)
+	server, err := natsx.Connect(natsx.Options{InProcess: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
 	answers, err := agent.SubscribeSync(agent.NewInbox())
 	if err != nil {
 		t.Fatal(err)
@@ -34,18 +40,18 @@ func TestARefusalIsCountedBeforeItIsSent(t *testing.T) {
 		}
 		counted <- code
 	}
-	service, err := server.Serve("test", "1.0.0", nil)
+	srv, err := service.Start(server, "test", "1.0.0", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = service.Stop(context.WithoutCancel(ctx)) })
-	for _, e := range []natsx.Endpoint{
-		{Name: "bad", Subject: "test.bad", Handle: func(context.Context, *natsx.Request) error { return wire.Errorf(wire.Malformed, "no") }},
-		{Name: "full", Subject: "test.full", Limiter: natsx.NewLimiter(0), Handle: func(context.Context, *natsx.Request) error { return nil }},
-		{Name: "panics", Subject: "test.panics", Handle: func(context.Context, *natsx.Request) error { panic("a defect") }},
+	t.Cleanup(func() { _ = srv.Stop(context.WithoutCancel(ctx)) })
+	for _, e := range []service.Endpoint{
+		{Name: "bad", Subject: "test.bad", Handle: func(context.Context, *service.Request) error { return wire.Errorf(wire.Malformed, "no") }},
+		{Name: "full", Subject: "test.full", Limiter: service.NewLimiter(0), Handle: func(context.Context, *service.Request) error { return nil }},
+		{Name: "panics", Subject: "test.panics", Handle: func(context.Context, *service.Request) error { panic("a defect") }},
 	} {
 		e.OnError = refused
-		if _, err := service.Add(e); err != nil {
+		if _, err := srv.Add(e); err != nil {
 			t.Fatal(err)
 		}
 	}
