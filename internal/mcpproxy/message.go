@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -122,7 +123,7 @@ func parse(raw []byte) (message, error) {
 		return m, nil
 	}
 	m.method, _ = members.GetString("method")
-	if len(m.method) > longestMethod || !methodForm.MatchString(m.method) {
+	if len(m.method) > longestMethod || !methodForm().MatchString(m.method) {
 		return refuse("its method is no name: %s", clip(string(method)))
 	}
 	if params, ok := members.Get("params"); ok && params.Kind() != '{' && params.Kind() != '[' {
@@ -134,14 +135,19 @@ func parse(raw []byte) (message, error) {
 	return m, nil
 }
 
-// longestMethod is how many bytes the name of a method may have. The expression does not
-// say so: hook-agent compiles it in each call.
+// longestMethod is how many bytes the name of a method may have.
 const longestMethod = 256
 
 var (
-	methodForm = regexp.MustCompile(`^[[:graph:]]+$`)
-	numberForm = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,14})$`)
+	methodForm = lazy(`^[[:graph:]]+$`)
+	numberForm = lazy(`^(0|-?[1-9][0-9]{0,14})$`)
 )
+
+// lazy compiles an expression when it is first used: hook-agent links this package, and
+// starts once for each call of an agent.
+func lazy(form string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(form) })
+}
 
 // keyOf is an id for comparing: the number, or the text in quotes. It is empty for what a
 // peer could write in another way when it repeats it.
@@ -149,7 +155,7 @@ func keyOf(id jsontext.Value) string {
 	switch {
 	case len(id) == 0 || len(id) > maxID:
 		return ""
-	case id.Kind() == '0' && numberForm.Match(id):
+	case id.Kind() == '0' && numberForm().Match(id):
 		return string(id)
 	case id.Kind() == '"':
 		text, err := jsontext.AppendUnquote(nil, id)

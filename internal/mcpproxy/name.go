@@ -2,14 +2,13 @@ package mcpproxy
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 )
 
 var (
-	nameForm = regexp.MustCompile(`^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$`)
-	notName  = regexp.MustCompile(`[^A-Za-z0-9-]+`)
+	nameForm = lazy(`^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$`)
+	notName  = lazy(`[^A-Za-z0-9-]+`)
 	runners  = []string{"npx", "bunx", "uvx", "pipx", "node", "bun", "deno", "python", "python3", "uv", "go", "docker", "podman", "env", "sh", "bash"}
 	verbs    = []string{"run", "exec", "tool", "start"}
 )
@@ -29,10 +28,10 @@ func NameOf(command []string) string {
 		for _, ending := range []string{".exe", ".js", ".mjs", ".ts", ".py", ".sh"} {
 			base = strings.TrimSuffix(base, ending)
 		}
-		return strings.Trim(notName.ReplaceAllString(base, "_"), "_")
+		return strings.Trim(notName().ReplaceAllString(base, "_"), "_")
 	}
 	return ""
 }
 
 // HostOf is the name of a server at an address: the host, without the port.
-func HostOf(host string) string { return strings.Trim(notName.ReplaceAllString(host, "_"), "_") }
+func HostOf(host string) string { return strings.Trim(notName().ReplaceAllString(host, "_"), "_") }

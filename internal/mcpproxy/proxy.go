@@ -57,7 +57,7 @@ type upstream interface {
 
 // New makes a proxy. The gate stays the caller's.
 func New(o Options, gate *agenthook.Gate) (*Proxy, error) {
-	if !nameForm.MatchString(o.Name) || len(o.Name) > 64 {
+	if !nameForm().MatchString(o.Name) || len(o.Name) > 64 {
 		return nil, fmt.Errorf("the server's name %q must be of up to 64 letters, digits, '-', and single '_' between them: give another one with --name", o.Name)
 	}
 	if (len(o.Command) == 0) == (o.URL == "") {
