@@ -16,6 +16,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/clibus"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 )
@@ -29,7 +30,7 @@ type rollout struct {
 
 func newRollout(t *testing.T) *rollout {
 	t.Helper()
-	r := &rollout{clitest.New(t, hookctl.Run), t, "", t.TempDir()}
+	r := &rollout{clibus.New(t, hookctl.Run), t, "", t.TempDir()}
 	r.url = r.Env["NATS_URL"]
 	r.key("key")
 	return r

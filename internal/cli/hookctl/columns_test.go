@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
+	"github.com/hookrouter/hookrouter/internal/testkit/clibus"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -28,7 +29,7 @@ const (
 func wide(t *testing.T) (f *clitest.Fixture, question, chainID string) {
 	t.Helper()
 	dir := t.TempDir()
-	f = clitest.New(t, hookctl.Run)
+	f = clibus.New(t, hookctl.Run)
 	f.Env["HOME"], f.Env["XDG_STATE_HOME"], f.Env["HOOK_ROUTER_AUTH_DIR"] = dir, dir, dir+"/auth"
 	asking := chain.Question(longText+"?", "Allow once", "Allow always", "Deny")
 	asking.Reason = longText
@@ -126,7 +127,7 @@ func TestTablesFit80Columns(t *testing.T) {
 	} {
 		fits(f, args...)
 	}
-	signed := clitest.NewAudit(t, hookctl.Run)
+	signed := clibus.NewAudit(t, hookctl.Run)
 	signed.Env["HOOKCTL_FORMAT"] = ""
 	signed.Fill(3)
 	for _, args := range [][]string{{"audit", "verify", "--key", signed.Keys.Text}, {"audit", "stats"}, {"audit", "tail"}, {"audit", "show", "chain-1"}, {"trace", "chain-1"}} {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
+	"github.com/hookrouter/hookrouter/internal/testkit/clibus"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 )
 
@@ -89,7 +90,7 @@ func TestTheExamplesOfThePages(t *testing.T) {
 }
 
 func runExamples(t *testing.T, list []example) {
-	f := clitest.New(t, hookctl.Run)
+	f := clibus.New(t, hookctl.Run)
 	served := map[*clitest.Background][]string{}
 	for _, e := range list {
 		if e.runsOn() {

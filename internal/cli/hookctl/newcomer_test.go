@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
+	"github.com/hookrouter/hookrouter/internal/testkit/clibus"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -14,7 +15,7 @@ import (
 // The source of an event is a URI reference, such as /hookctl: people see the agent's name.
 func TestAnAgentIsShownByItsName(t *testing.T) {
 	t.Parallel()
-	f := clitest.New(t, hookctl.Run)
+	f := clibus.New(t, hookctl.Run)
 	f.Env["HOOKCTL_FORMAT"] = ""
 	f.Hook(chain.Registration{ID: "ask", Events: []string{"tool:pre"}}, clitest.Answering(chain.Question("Run it?")))
 	f.Run("execute", "tool:pre", longData, "--session", session, "--no-wait")

@@ -4,11 +4,6 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-
-	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
-func TestMain(m *testing.M) {
-	testkit.Parallel(8) // they wait for connections
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

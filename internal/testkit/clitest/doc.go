@@ -1,3 +1,3 @@
-// Package clitest runs hookctl inside a test: against a router, or against an audit log that
-// the test writes. Only tests import it.
+// Package clitest runs hookctl inside a test, on the bus that its caller has, or on none. Only
+// tests import it.
 package clitest

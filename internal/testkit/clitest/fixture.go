@@ -14,9 +14,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/router"
-	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
-	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -25,20 +22,12 @@ import (
 // Hookctl is hookctl with the commands that a test runs: [cli.Run] with them.
 type Hookctl func(ctx context.Context, args []string, p cli.Process) int
 
-// Fixture is a bus with a router, and hookctl on it.
+// Fixture is hookctl, with its environment, and a connection for hooks beside it.
 type Fixture struct {
 	T       *testing.T
 	Hookctl Hookctl
 	Env     map[string]string
 	NC      *nats.Conn
-}
-
-// New starts a server and a router. Output is JSON unless a command says --text.
-func New(t *testing.T, hookctl Hookctl) *Fixture {
-	t.Helper()
-	s := natstest.Listening(t)
-	routertest.Start(t, s, router.Options{})
-	return &Fixture{t, hookctl, map[string]string{"HOOKCTL_FORMAT": "json", "NATS_URL": s.ClientURL()}, natstest.Conn(t, s)}
 }
 
 // Outcome is how a run of hookctl ended.
@@ -92,7 +81,12 @@ func (d *Diagnostics) String() string {
 // Hook serves a hook until the test ends.
 func (f *Fixture) Hook(reg chain.Registration, handler worker.Handler) {
 	f.T.Helper()
-	w, err := worker.New(natstest.Client(f.T, hookrouter.Options{Conn: f.NC}), worker.Options{})
+	client, err := hookrouter.Connect(f.T.Context(), hookrouter.Options{Conn: f.NC})
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	f.T.Cleanup(client.Close)
+	w, err := worker.New(client, worker.Options{})
 	if err != nil {
 		f.T.Fatal(err)
 	}

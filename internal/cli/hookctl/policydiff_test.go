@@ -1,0 +1,105 @@
+package hookctl_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/policy"
+)
+
+// rule is a worker file that denies where a condition holds.
+func rule(id, when string) string {
+	return "hooks:\n  - id: " + id + "\n    events: [tool:pre]\n    cel: {rules: [{when: \"" + when + "\", deny: \"no <" + id + ">\"}]}\n"
+}
+
+func TestDiffListsWhatChanges(t *testing.T) {
+	t.Parallel()
+	f, called := recorded(t)
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	older, newer := write("old.yaml", rule("shell", "false")), write("new.yaml", rule("shell", "data.tool_name == 'Bash'"))
+	other := write("other.yaml", rule("reads", "data.tool_name == 'Read'"))
+	o := f.Run("policy", "diff", "--text", "--wide", older, newer)
+	o.Stdout = regexp.MustCompile(`(?m)^20\S+Z `).ReplaceAllString(o.Stdout, "TIME ")
+	o.Want(t, policy.ExitDiffers, `
+3 chains replayed of 3: 2 the same, 1 would differ
+  3  with a hook that was not called and answered as recorded: it is not replay_safe
+  1  with masked values: hooks saw the mask where the agent had sent a secret, so the result may differ
+
+what would differ
+  1  was continue, would be deny by shell
+
+TIME  tool:pre  s1
+  continue, would be deny by shell
+  no <shell>
+  hookctl why ID`, "")
+	if n := called.Load(); n != 0 {
+		t.Errorf("the registered hook was called %d times", n)
+	}
+	for args, code := range map[string]int{
+		older + " " + older:                         cli.ExitOK,
+		newer + " " + older:                         policy.ExitDiffers,
+		"--alone " + older + " " + other:            policy.ExitDiffers,
+		"--limit 1 " + older + " " + newer:          cli.ExitOK, // denied by another hook anyway
+		"--limit 1 --alone " + older + " " + newer:  policy.ExitDiffers,
+		"--session other " + older + " " + newer:    cli.ExitLocal,
+		older:                                       cli.ExitLocal,
+		"--base main " + older + " " + newer:        cli.ExitLocal,
+		older + " " + filepath.Join(dir, "no.yaml"): cli.ExitLocal,
+		"git:--output=x:old.yaml " + newer:          cli.ExitLocal,
+		"git::old.yaml " + newer:                    cli.ExitLocal,
+		"git:main:" + older + " " + newer:           cli.ExitLocal, // no repository
+	} {
+		if o := f.Run(append([]string{"policy", "diff"}, strings.Fields(args)...)...); o.Code != code {
+			t.Errorf("%s: exit code %d; want %d: %s%s", args, o.Code, code, o.Stdout, o.Stderr)
+		}
+	}
+}
+
+// TestDiffOfARevision: the files that a worker file refers to are those of the revision.
+func TestDiffOfARevision(t *testing.T) {
+	t.Parallel()
+	f, _ := recorded(t)
+	dir := t.TempDir()
+	git := func(args ...string) {
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, "-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "init.defaultBranch=main"}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v\n%s", args, err, out)
+		}
+	}
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, "policies", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "policies"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	git("init", "-q")
+	write("policy.yaml", "hooks: [{id: judge, events: [\"tool:pre\"], replay_safe: true, rego: {files: [judge.rego], query: data.judge.result}}]\n")
+	const rego = "package judge\nresult := {\"action\": \"deny\", \"reason\": \"no\"} if input.data.tool_name == \"TOOL\"\n"
+	write("judge.rego", strings.ReplaceAll(rego, "TOOL", "Nothing"))
+	git("add", ".")
+	git("commit", "-q", "-m", "one")
+	path := filepath.Join(dir, "policies", "policy.yaml")
+	if o := f.Run("policy", "diff", "--base", "main", path); o.Code != cli.ExitOK {
+		t.Errorf("nothing changed: %+v", o)
+	}
+	write("judge.rego", strings.ReplaceAll(rego, "TOOL", "Read"))
+	for _, args := range [][]string{{"--base", "main", path}, {"git:main:" + path, path}} {
+		if o := f.Run(append([]string{"policy", "diff", "--text"}, args...)...); o.Code != policy.ExitDiffers || !strings.Contains(o.Stdout, "was continue, would be deny by judge") {
+			t.Errorf("%s: %+v", args, o)
+		}
+	}
+}
