@@ -1,7 +1,6 @@
 package hookctl_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -9,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go/jetstream"
@@ -19,7 +17,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/auditops"
-	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
@@ -27,20 +24,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 )
-
-// watchful is hookctl, with a witness that waits less long for what may still come.
-func watchful(ctx context.Context, args []string, p cli.Process) int {
-	var c struct {
-		Audit struct {
-			Witness auditops.WitnessCmd `cmd:""`
-		} `cmd:""`
-	}
-	if slices.Index(args, "witness") != 1 {
-		return hookctl.Run(ctx, args, p)
-	}
-	c.Audit.Witness.Grace = 100 * time.Millisecond
-	return cli.Run(ctx, args, p, &c)
-}
 
 // ops is a bus for an operator.
 type ops struct {
@@ -60,7 +43,7 @@ func newOps(t *testing.T) *ops {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	f := &clitest.Fixture{T: t, Hookctl: watchful, Env: map[string]string{"HOOKCTL_FORMAT": "json", "NATS_URL": s.ClientURL(), "HOME": dir}, NC: nc}
+	f := &clitest.Fixture{T: t, Hookctl: opsctl, Env: map[string]string{"HOOKCTL_FORMAT": "json", "NATS_URL": s.ClientURL(), "HOME": dir}, NC: nc}
 	o := &ops{Fixture: f, server: s, js: js, dir: dir}
 	o.want(0, "audit", "key", "new", o.file("audit.key"))
 	if o.key, err = signer.LoadKey(o.file("audit.key")); err != nil {

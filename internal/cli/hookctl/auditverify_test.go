@@ -13,7 +13,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/cli"
 	auditcli "github.com/hookrouter/hookrouter/internal/cli/audit"
-	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/testkit/clibus"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 	"github.com/hookrouter/hookrouter/pkg/audit"
@@ -45,7 +44,7 @@ func export(f *clibus.AuditFixture, segment int) string {
 
 func TestAuditVerifyOfBadFilesEndsInAVerdict(t *testing.T) {
 	t.Parallel()
-	f, other := clibus.NewAudit(t, hookctl.Run), clibus.NewAudit(t, hookctl.Run)
+	f, other := clibus.NewAudit(t, auditctl), clibus.NewAudit(t, auditctl)
 	f.Fill(5)
 	other.Keys = clibus.NewKey(t, 9, "hook-router")
 	other.Write(clibus.ChainOf("x", "y", clibus.Began)...)
@@ -108,7 +107,7 @@ func TestAuditVerifyOfBadFilesEndsInAVerdict(t *testing.T) {
 
 func TestAuditVerifyOfALongLineIsInvalid(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, hookctl.Run)
+	f := clibus.NewAudit(t, auditctl)
 	header := `{"hookrouter_audit_export":1,"origin":"hooks/HOOKS_AUDIT","first":1,"prefix":"hooks"}` + "\n"
 	for name, begin := range map[string]string{"of a message": header + `{"seq":1,"time":"`, "instead of a header": ""} {
 		in := io.MultiReader(strings.NewReader(begin), io.LimitReader(endless{}, 100<<20), strings.NewReader("\n"))
@@ -130,7 +129,7 @@ func (endless) Read(b []byte) (int, error) {
 
 func TestAuditVerifyOfTheRunningLog(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, hookctl.Run)
+	f := clibus.NewAudit(t, auditctl)
 	a := clibus.NewKey(t, 2, "a")
 	key := []string{"--key", f.Keys.Text}
 	if v, _ := verdictOf(f, key...); v.Verdict != audit.Incomplete || !strings.Contains(v.Reason, "empty") {
@@ -166,7 +165,7 @@ func TestAuditVerifyOfTheRunningLog(t *testing.T) {
 
 func TestAuditVerifyFollowsSegments(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, hookctl.Run)
+	f := clibus.NewAudit(t, auditctl)
 	f.Fill(3)
 	one := export(f, 1)
 	f.Turn()
@@ -230,7 +229,7 @@ func TestAuditVerifyFollowsSegments(t *testing.T) {
 
 func TestAuditVerifyMissesALaterSegment(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, hookctl.Run)
+	f := clibus.NewAudit(t, auditctl)
 	f.Fill(2)
 	f.Turn()
 	f.Fill(2)
@@ -245,7 +244,7 @@ func TestAuditVerifyMissesALaterSegment(t *testing.T) {
 
 func TestAuditVerifyGoesByTheGivenKeyNotThePinned(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, hookctl.Run)
+	f := clibus.NewAudit(t, auditctl)
 	f.Fill(2)
 	verdictOf(f, "--key", f.Keys.Text)
 	if v, _ := verdictOf(f, "--key", clibus.NewKey(t, 8, "hook-router").Text); v.Verdict != audit.Invalid {
@@ -254,7 +253,7 @@ func TestAuditVerifyGoesByTheGivenKeyNotThePinned(t *testing.T) {
 }
 
 func TestAuditVerifyTakesKeysOnTrustOnceAndRemembersThem(t *testing.T) {
-	f := clibus.NewAudit(t, hookctl.Run)
+	f := clibus.NewAudit(t, auditctl)
 	f.Fill(2)
 	got := f.Run("audit", "verify")
 	if got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "no router that runs here gave its key either") {
@@ -281,7 +280,7 @@ func TestAuditVerifyTakesKeysOnTrustOnceAndRemembersThem(t *testing.T) {
 
 func TestAuditVerifyComparesWithWhatWasSeen(t *testing.T) {
 	t.Parallel()
-	f, forger := clibus.NewAudit(t, hookctl.Run), clibus.NewAudit(t, hookctl.Run)
+	f, forger := clibus.NewAudit(t, auditctl), clibus.NewAudit(t, auditctl)
 	forger.Env["XDG_STATE_HOME"] = f.Env["XDG_STATE_HOME"] // the auditor's, at another time
 	f.Fill(4)
 	early := export(f, 1)
@@ -319,7 +318,7 @@ func TestAuditVerifyComparesWithWhatWasSeen(t *testing.T) {
 
 func TestAuditPinsAreKeptSafe(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, hookctl.Run)
+	f := clibus.NewAudit(t, auditctl)
 	f.Fill(2)
 	verdictOf(f, "--key", f.Keys.Text)
 	file := filepath.Join(f.Env["XDG_STATE_HOME"], "hookctl", "audit", "hooks__HOOKS_AUDIT.json")
@@ -359,7 +358,7 @@ func TestAuditPinsAreKeptSafe(t *testing.T) {
 
 func TestAuditKeysAreReadOrExplained(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, hookctl.Run)
+	f := clibus.NewAudit(t, auditctl)
 	f.Fill(1)
 	file, dir := export(f, 1), t.TempDir()
 	write := func(name, text string) string {
@@ -394,7 +393,7 @@ func TestAuditKeysAreReadOrExplained(t *testing.T) {
 
 func TestAuditVerifyRequire(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, hookctl.Run)
+	f := clibus.NewAudit(t, auditctl)
 	f.Fill(2)
 	witness := clibus.NewKey(t, 2, "w")
 	verify := func(require string) int {
@@ -429,7 +428,7 @@ func TestAuditVerifyRequire(t *testing.T) {
 // A second installation has a log of the same name, signed with another key.
 func TestAuditPinsAreThoseOfAKey(t *testing.T) {
 	t.Parallel()
-	first, second := clibus.NewAudit(t, hookctl.Run), clibus.NewAudit(t, hookctl.Run)
+	first, second := clibus.NewAudit(t, auditctl), clibus.NewAudit(t, auditctl)
 	second.Keys = clibus.NewKey(t, 9, "hook-router")
 	second.Env["XDG_STATE_HOME"] = first.Env["XDG_STATE_HOME"]
 	first.Fill(3)
@@ -457,7 +456,7 @@ func TestAuditPinsAreThoseOfAKey(t *testing.T) {
 		t.Errorf("an export without a key: %+v", got)
 	}
 	// The one that was pinned, cut off: its key finds the pin.
-	cut := clibus.NewAudit(t, hookctl.Run)
+	cut := clibus.NewAudit(t, auditctl)
 	cut.Env["XDG_STATE_HOME"] = first.Env["XDG_STATE_HOME"]
 	cut.Fill(1)
 	cut.Announce(cut.Keys.Text)
