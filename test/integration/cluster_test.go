@@ -62,7 +62,7 @@ func TestAClusterThatLosesAServer(t *testing.T) {
 	loading, stopLoad := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() { l.register(t, loading) })
-	for range 4 {
+	for range testkit.Volume(t, 1, 4, 4) {
 		wg.Go(func() { l.emit(t, loading) })
 	}
 	testkit.Until(t, ctx, "ten hooks are registered", func() bool { return l.answered.Load() >= 10 })

@@ -91,7 +91,7 @@ hooks:
 	return text
 }
 
-// reloaded changes the file while 500 events a second come: each is answered by every
+// reloaded changes the file while more than 500 events a second come, or a hundred at smoke volume: each is answered by every
 // hook that it has to be, and none by a rule that was replaced before.
 func reloaded(t *testing.T, router, program string) {
 	ctx := testkit.Within(t, 120*time.Second)
@@ -101,14 +101,15 @@ func reloaded(t *testing.T, router, program string) {
 	w := startReloading(t, program, r.url, file)
 
 	var current, answered atomic.Int64 // the generation that is in force
-	const rate, senders = 650, 60
+	senders := testkit.Volume(t, 12, 60, 60)
+	rate := 11 * senders // a second
 	loading, stop := context.WithCancel(ctx)
 	began := time.Now()
 	var load sync.WaitGroup
 	for i := range senders {
 		nc := r.conn(t)
 		load.Go(func() {
-			tick := time.NewTicker(senders * time.Second / rate)
+			tick := time.NewTicker(time.Duration(senders) * time.Second / time.Duration(rate))
 			defer tick.Stop()
 			for n := 0; ; n++ {
 				select {
@@ -176,7 +177,7 @@ func replicaKilled(t *testing.T, router, program string) {
 		replicas = append(replicas, startReloading(t, program, r.url, file))
 	}
 	// A kill may fall between the calls of a replica, so the first that hits one counts.
-	rounds, hits := testkit.Volume(t, 1, 1, 10), 0
+	rounds, more, hits := testkit.Volume(t, 1, 1, 10), testkit.Volume(t, 5, 20, 20), 0
 	for round := 0; round < rounds || hits == 0 && round < rounds+5; round++ {
 		const callers = 12
 		var calls, failed atomic.Int64
@@ -189,7 +190,7 @@ func replicaKilled(t *testing.T, router, program string) {
 				if i%2 == 1 {
 					event, policy = "open", chain.FailOpen
 				}
-				failures, left := 0, 20
+				failures, left := 0, more
 				for left > 0 {
 					m, err := nc.RequestWithContext(ctx, "hooks.emit."+event, []byte(`{}`))
 					if err != nil {
