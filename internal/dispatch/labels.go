@@ -86,8 +86,8 @@ func (d *Dispatcher) claim(ctx context.Context, req Request) error {
 		return nil
 	}
 	for _, id := range [...]string{parent, root} {
-		if len(id) > events.MaxSessionLen || strings.ContainsRune(id, 0) {
-			return wire.Errorf(wire.Malformed, "the id of a parent session is not a text of at most %d bytes", events.MaxSessionLen)
+		if err := events.CheckSession(id); err != nil {
+			return wire.Errorf(wire.Malformed, "of a parent session: %v", err)
 		}
 	}
 	return d.labels.Claim(ctx, labeled(req), parent, root)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	ce "github.com/cloudevents/sdk-go/v2/event"
 	jsonv2 "github.com/go-json-experiment/json"
@@ -162,10 +163,19 @@ func sessionOf(data Object, subject string) (string, error) {
 			session = text
 		}
 	}
-	if len(session) > MaxSessionLen {
-		return "", fmt.Errorf("the session id has %d bytes: at most %d are allowed", len(session), MaxSessionLen)
+	return session, CheckSession(session)
+}
+
+// CheckSession says what is wrong with a session id. It is text without NUL, which separates
+// the parts of keys: what JSON can't hold as it is would be another session once it was stored.
+func CheckSession(id string) error {
+	switch {
+	case len(id) > MaxSessionLen:
+		return fmt.Errorf("the session id has %d bytes: at most %d are allowed", len(id), MaxSessionLen)
+	case !utf8.ValidString(id) || strings.Contains(id, "\x00"):
+		return errors.New("the session id is no text: it must be UTF-8 without NUL")
 	}
-	return session, nil
+	return nil
 }
 
 // CloudEvent returns the event as the CloudEvents SDK knows it.

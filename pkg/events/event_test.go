@@ -147,6 +147,8 @@ func TestDecodeRefuses(t *testing.T) {
 		"an extension twice, in two cases":      {binary("Ce-X", "1", "ce-x", "2"), `{}`, "ce-x is given twice"},
 		"a time that is none":                   {binary("ce-time", "yesterday"), `{}`, "ce-time"},
 		"a source that is no URI":               {header("ce-specversion", "1.0", "ce-id", "1", "ce-source", ":%zz", "ce-type", "tool:pre"), `{}`, "ce-source"},
+		"an id that is no UTF-8":                {header("ce-specversion", "1.0", "ce-id", "%FF", "ce-source", "/a", "ce-type", "tool:pre"), `{}`, "ce-id is no text"},
+		"an extension that is no UTF-8":         {binary("ce-hookparent", "%ED%A0%80"), `{}`, "ce-hookparent is no text"},
 		"an extension's name with a hyphen":     {binary("ce-my-ext", "1"), `{}`, "ce-my-ext"},
 		"an extension without a name":           {binary("ce-", "1"), `{}`, "a-z and 0-9"},
 		"binary mode, data is no object":        {binary(), `[1]`, "not an array"},
@@ -200,6 +202,9 @@ func TestSession(t *testing.T) {
 		"the longest one":                        {long, `{}`, long, false},
 		"too long in the subject":                {long + "s", `{}`, "", true},
 		"too long in the data":                   {"", `{"session_id":"` + long + `s"}`, "", true},
+		"no UTF-8":                               {"%FF", `{}`, "", true},
+		"NUL in the subject":                     {"s%00", `{}`, "", true},
+		"NUL in the data":                        {"", `{"session_id":"s\u0000nats agent/coder"}`, "", true},
 		"a nested one is data":                   {"", `{"tool_input":{"session_id":"s2"}}`, "", false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -217,8 +222,8 @@ func TestSession(t *testing.T) {
 
 func TestDecodeSurvivesItsOwnHeaders(t *testing.T) {
 	want := Event{
-		ID: "é 1%", Source: "/agent?x=%41", Name: "tool:pre", Session: "line\nbreak\x00\"", Time: Now(),
-		Extensions: map[string]string{"trace": "a b"}, Data: json.RawMessage(`{"a":1}`),
+		ID: "é 1%", Source: "/agent?x=%41", Name: "tool:pre", Session: "line\nbreak\x01\"", Time: Now(),
+		Extensions: map[string]string{"trace": "a b\x00"}, Data: json.RawMessage(`{"a":1}`),
 	}
 	h := header("Hook-Chain-Id", "kept")
 	want.SetHeader(h)
@@ -362,7 +367,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !json.Valid(first.Data) || data.Bytes() == nil || len(first.Session) > MaxSessionLen || first.Name != "tool:pre" {
+		if !json.Valid(first.Data) || data.Bytes() == nil || CheckSession(first.Session) != nil || first.Name != "tool:pre" {
 			t.Fatalf("accepted as %+v", first)
 		}
 		again := map[string][]string{}

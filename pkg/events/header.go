@@ -6,18 +6,22 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // decodeHeader reads the ce-* headers, names in any case. found is false where
 // there is none.
 func decodeHeader(header map[string][]string) (ev Event, found bool, err error) {
-	version, conflict := "", ""
+	version, conflict, binary := "", "", ""
 	for key, values := range header {
 		if len(key) < 3 || !strings.EqualFold(key[:3], "ce-") || len(values) == 0 {
 			continue
 		}
 		found = true
 		value := Unescape(values[0])
+		if !utf8.ValidString(value) {
+			binary = key
+		}
 		set := func(attribute *string) {
 			if *attribute != "" && value != "" && *attribute != value {
 				conflict = key
@@ -51,6 +55,9 @@ func decodeHeader(header map[string][]string) (ev Event, found bool, err error) 
 	}
 	if !found {
 		return Event{}, false, nil
+	}
+	if binary != "" {
+		return Event{}, true, fmt.Errorf("the header %s is no text in UTF-8", strings.ToLower(clip(binary)))
 	}
 	if conflict != "" {
 		return Event{}, true, fmt.Errorf("the header %s is given twice, in different case, with different values", strings.ToLower(clip(conflict)))

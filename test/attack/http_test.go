@@ -289,6 +289,8 @@ func TestHTTPPermitsNothingOversized(t *testing.T) {
 		"a header":         b.request(http.MethodPost, execute, b.coder, lists, "ce-x", long),
 		"defaults":         b.request(http.MethodPost, execute, b.coder, lists, "Hook-Defaults", `{"x":"`+long[:16<<10]+`"}`),
 		"a session":        b.request(http.MethodPost, execute, b.coder, lists, "Hook-Session-Id", long[:4096]),
+		"no text":          b.request(http.MethodPost, execute, b.coder, `{"command":"ls"}`, "Hook-Session-Id", "%FF"),
+		"two texts":        b.request(http.MethodPost, execute, b.coder, `{"command":"ls"}`, "Hook-Session-Id", "s1%00nats%20agent/rival"),
 		"an event's name":  b.request(http.MethodPost, "/v1/execute/tool:"+long[:4096], b.coder, lists),
 		"a turn":           b.request(http.MethodPost, "/v1/session/turn", b.coder, `{"session_id":"`+long+`"}`),
 		"something packed": b.request(http.MethodPost, execute, b.coder, lists, "Content-Encoding", "gzip"),

@@ -455,3 +455,40 @@ func TestANewSessionIDDropsNoLabels(t *testing.T) {
 		t.Errorf("a claim labels the session of another: %v", ev.Extensions)
 	}
 }
+
+// A session id that is no text would be another one once it was stored: what the session has
+// seen would be lost, or be that of a sender that nobody is.
+func TestASessionIDThatIsNoTextDropsNoLabels(t *testing.T) {
+	t.Parallel()
+	w := newAuthBus(t, router.Options{})
+	guards, err := worker.New(w.client("guards"), worker.Options{})
+	ok(t, err)
+	_, err = guards.Register(t.Context(), worker.Registration{ID: "guard", Events: []string{"tool:pre"}, OnFailure: worker.FailClosed}, flows)
+	ok(t, err)
+	coder, ctx := w.conn("coder").Conn(), testkit.Within(t, testkit.Patience)
+	permits := func(line string, header nats.Header) bool {
+		t.Helper()
+		all := nats.Header{"ce-specversion": {"1.0"}, "ce-id": {nats.NewInbox()}, "ce-source": {"/attacker"}, "ce-type": {"tool:pre"}}
+		maps.Copy(all, header)
+		m, err := coder.RequestMsgWithContext(ctx, &nats.Msg{Subject: "hooks.execute.tool.pre", Header: all, Data: command(line)})
+		ok(t, err)
+		return strings.Contains(string(m.Data), `"action":"continue"`)
+	}
+	odd := []string{"s%00", "s%00nats%20agent/coder", "%FF", "s%ED%A0%80"}
+	for _, id := range odd {
+		if permits("read secret", nats.Header{"ce-subject": {id}}) && (permits("send", nats.Header{"ce-subject": {id}}) || permits("send", nats.Header{"ce-subject": {"clean"}})) {
+			t.Errorf("what it read in the session %q, it sends", id)
+		}
+		if permits("read secret", nats.Header{"ce-subject": {"below"}, "ce-hookparent": {id}}) {
+			t.Errorf("a session is below %q", id)
+		}
+	}
+	if !permits("read secret", nats.Header{"ce-subject": {"clean"}}) || permits("send", nats.Header{"ce-subject": {"other"}}) {
+		t.Fatal("the guard does not work")
+	}
+	for _, id := range odd {
+		if permits("send", nats.Header{"ce-subject": {id}}) {
+			t.Errorf("what it read elsewhere, it sends in the session %q", id)
+		}
+	}
+}

@@ -30,8 +30,11 @@ func ReadSession(header wire.Header, data []byte) (body SessionRequest, err erro
 
 // Check returns an error if the body names no session.
 func (r SessionRequest) Check() error {
-	if r.Session == "" || len(r.Session) > events.MaxSessionLen {
-		return wire.Errorf(wire.Malformed, `the body must name the session, {"session_id":"…"}, in at most %d bytes`, events.MaxSessionLen)
+	if r.Session == "" {
+		return wire.Errorf(wire.Malformed, `the body must name the session, {"session_id":"…"}`)
+	}
+	if err := events.CheckSession(r.Session); err != nil {
+		return wire.Errorf(wire.Malformed, "%v", err)
 	}
 	return nil
 }

@@ -58,11 +58,11 @@ func (c *call) readEvent() (in dispatch.Request, err error) {
 		return in, err
 	}
 	if session := events.Unescape(c.r.Header.Get(headerSession)); session != "" {
-		switch {
-		case in.Event.Session != "" && in.Event.Session != session:
+		if in.Event.Session != "" && in.Event.Session != session {
 			return in, wire.Errorf(wire.Malformed, "the event has another session than the header %s: give one of them", headerSession)
-		case len(session) > events.MaxSessionLen:
-			return in, wire.Errorf(wire.Malformed, "the session id has %d bytes: at most %d are allowed", len(session), events.MaxSessionLen)
+		}
+		if err := events.CheckSession(session); err != nil {
+			return in, wire.Errorf(wire.Malformed, "%v", err)
 		}
 		in.Event.Session = session
 	}
