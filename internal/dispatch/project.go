@@ -32,6 +32,31 @@ func (d *Dispatcher) visible(hook string, data []byte) ([]byte, error) {
 	return project(data, fields)
 }
 
+// Compiler makes the condition of a registration; nil if it has none.
+type Compiler = func(chain.Registration) (func(*chain.View) (bool, error), error)
+
+// Narrowed compiles conditions that see the part of an event's data that their hooks see:
+// whether a hook is called tells its worker whether its condition holds.
+func Narrowed(w Workers, compile Compiler) Compiler {
+	return func(reg chain.Registration) (func(*chain.View) (bool, error), error) {
+		condition, err := compile(reg)
+		if condition == nil || err != nil {
+			return condition, err
+		}
+		return func(v *chain.View) (bool, error) {
+			fields := w.Fields(reg.ID)
+			if fields == nil {
+				return condition(v)
+			}
+			data, err := project(v.Data, fields)
+			if err != nil {
+				return false, err
+			}
+			return condition(&chain.View{Event: v.Event, Session: v.Session, Data: data, Extensions: v.Extensions})
+		}, nil
+	}
+}
+
 // project keeps the named members of an object, and of the objects in it.
 func project(data []byte, fields []string) ([]byte, error) {
 	object, err := events.ParseObject(data)

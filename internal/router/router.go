@@ -66,7 +66,7 @@ func New(ctx context.Context, conn *natsx.Conn, o Options) (*Router, error) {
 	}
 	r.registry = registry.New(conn, hooks, registry.Options{
 		Replica: replica, AuditFormat: int(audit.Latest), Record: r.recordChange, Changed: r.observer.metrics.Registry,
-		Lease: o.Lease, TTL: o.TTL, Labels: labels.Options{Memory: o.LabelMemory}, Compile: match.Condition, Log: o.Log,
+		Lease: o.Lease, TTL: o.TTL, Labels: labels.Options{Memory: o.LabelMemory}, Compile: dispatch.Narrowed(o.Identities, match.Condition), Log: o.Log,
 	})
 	r.guards = pinned.With(o.Guards, r.registry)
 	if err := r.openCoordinator(ctx); err != nil {

@@ -549,6 +549,35 @@ func TestAWorkerSeesItsFields(t *testing.T) {
 	}
 }
 
+// TestAWorkerAsksForNoOtherField: whether it is called tells it nothing of what it doesn't see.
+func TestAWorkerAsksForNoOtherField(t *testing.T) {
+	t.Parallel()
+	w := newAuthBus(t, router.Options{})
+	narrow, err := worker.New(w.client("narrow"), worker.Options{})
+	ok(t, err)
+	called := make(chan struct{}, 1)
+	for match, want := range map[string]bool{
+		"data.tool_input.command.startsWith('s')": false, "tool.command.startsWith('s')": false, "has(data.tool_input)": false,
+		"!has(data.tool_input)": true, "data.tool_name == 'Bash'": true,
+	} {
+		_, err := narrow.Register(t.Context(), worker.Registration{ID: "narrow", Events: []string{"tool:pre"}, Match: match}, func(context.Context, worker.Event) (worker.Result, error) {
+			called <- struct{}{}
+			return worker.Continue()
+		})
+		ok(t, err)
+		_, err = w.agent("coder").Execute(t.Context(), "tool:pre", map[string]any{"tool_name": "Bash", "tool_input": map[string]string{"command": "secret"}})
+		ok(t, err)
+		ok(t, narrow.Retire(t.Context(), "narrow"))
+		got := len(called) > 0
+		if got {
+			<-called
+		}
+		if got != want {
+			t.Errorf("%s: called: %t; want that a condition sees what the hook sees", match, got)
+		}
+	}
+}
+
 // TestRevokedCredentialsEnd: at once, for those that are connected too.
 func TestRevokedCredentialsEnd(t *testing.T) {
 	t.Parallel()
