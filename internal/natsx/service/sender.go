@@ -28,25 +28,25 @@ func (s Sender) String() string {
 }
 
 // Sender is who sent a request through a service import of another account, as the
-// server says; the zero Sender is nobody. Two conditions make that trustworthy: the server made the reply
-// subject, and the header is there exactly once. A sender can smuggle a header of the
-// same name past the server, beside the server's own or behind a bare blank line that
-// hides it.
+// server says; the zero Sender is nobody. Two conditions make that trustworthy: the server
+// made the reply subject, and its header's name stands exactly once in all headers. A sender
+// can smuggle a header of the same name past the server: beside the server's own, before a
+// bare blank line that hides it, or before a line without an end that it becomes part of.
 func (r *Request) Sender() (s Sender) {
 	if !strings.HasPrefix(r.msg.Reply, "_R_.") {
 		return s
 	}
-	text, n := "", 0
+	n := 0
 	for name, values := range r.Header {
-		if strings.EqualFold(strings.TrimSpace(name), headerRequestInfo) {
-			n += len(values)
-			text = values[0]
+		for _, value := range values {
+			n += strings.Count(name, headerRequestInfo) + strings.Count(value, headerRequestInfo)
 		}
 	}
-	if n != 1 || hidden(r.msg) >= leastInfo {
+	text := r.Header[headerRequestInfo]
+	if n != 1 || len(text) != 1 || hidden(r.msg) >= leastInfo {
 		return Sender{}
 	}
-	return parseSender(text)
+	return parseSender(text[0])
 }
 
 // parseSender reads the server's JSON. What it writes of an account that shares nothing

@@ -1,0 +1,139 @@
+package attack
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/pkg/worker"
+)
+
+// byHand is a connection that speaks the protocol of NATS by hand.
+type byHand struct {
+	t  *testing.T
+	nc net.Conn
+	in *bufio.Reader
+}
+
+// byHand connects with the credentials of an identity.
+func (w *authBus) byHand(name string) *byHand {
+	w.t.Helper()
+	nc, err := net.Dial("tcp", strings.TrimPrefix(w.s.ClientURL(), "nats://"))
+	ok(w.t, err)
+	w.t.Cleanup(func() { _ = nc.Close() })
+	ok(w.t, nc.SetDeadline(time.Now().Add(testkit.Patience)))
+	b := &byHand{w.t, nc, bufio.NewReader(nc)}
+	info := b.line()
+	var hello struct {
+		Nonce string `json:"nonce"`
+	}
+	ok(w.t, json.Unmarshal([]byte(strings.TrimPrefix(info, "INFO ")), &hello))
+	text, err := os.ReadFile(w.creds(name))
+	ok(w.t, err)
+	token, err := jwt.ParseDecoratedJWT(text)
+	ok(w.t, err)
+	key, err := jwt.ParseDecoratedUserNKey(text)
+	ok(w.t, err)
+	signed, err := key.Sign([]byte(hello.Nonce))
+	ok(w.t, err)
+	connect, err := json.Marshal(map[string]any{"jwt": token, "sig": base64.RawURLEncoding.EncodeToString(signed), "headers": true, "no_responders": true, "protocol": 1, "verbose": false})
+	ok(w.t, err)
+	b.write("CONNECT " + string(connect) + "\r\nPING\r\n")
+	for b.line() != "PONG" {
+	}
+	return b
+}
+
+func (b *byHand) write(text string) {
+	b.t.Helper()
+	_, err := b.nc.Write([]byte(text))
+	ok(b.t, err)
+}
+
+func (b *byHand) line() string {
+	b.t.Helper()
+	text, err := b.in.ReadString('\n')
+	ok(b.t, err)
+	return strings.TrimSuffix(text, "\r\n")
+}
+
+// request sends a request with a block of headers as it stands, and returns the answer.
+func (b *byHand) request(subject, headers, body string) string {
+	b.t.Helper()
+	const inbox = "_INBOX.agent.rival.x"
+	b.write(fmt.Sprintf("SUB %s 1\r\nUNSUB 1 1\r\nHPUB %s %s %d %d\r\n%s%s\r\n", inbox, subject, inbox, len(headers), len(headers)+len(body), headers, body))
+	for {
+		words := strings.Fields(b.line())
+		if words[0] == "-ERR" {
+			b.t.Fatal(words)
+		}
+		if words[0] != "HMSG" && words[0] != "MSG" {
+			continue
+		}
+		size := 0
+		_, err := fmt.Sscan(words[len(words)-1], &size)
+		ok(b.t, err)
+		text := make([]byte, size+2)
+		_, err = io.ReadFull(b.in, text)
+		ok(b.t, err)
+		return string(text)
+	}
+}
+
+// accountOf is the public key of an identity's account, which is no secret.
+func (w *authBus) accountOf(name string) string {
+	w.t.Helper()
+	text, err := os.ReadFile(w.creds(name))
+	ok(w.t, err)
+	token, err := jwt.ParseDecoratedJWT(text)
+	ok(w.t, err)
+	user, err := jwt.DecodeUserClaims(token)
+	ok(w.t, err)
+	return cmp.Or(user.IssuerAccount, user.Issuer)
+}
+
+// No block of headers makes the router take one agent for another: also none that the NATS
+// server's own header becomes part of.
+func TestNoHeaderNamesAnotherSender(t *testing.T) {
+	t.Parallel()
+	w := newAuthBus(t, router.Options{})
+	guards, err := worker.New(w.client("guards"), worker.Options{})
+	ok(t, err)
+	seen := make(chan string, 100)
+	_, err = guards.Register(t.Context(), worker.Registration{ID: "guard", Events: []string{"tool:pre"}}, func(_ context.Context, ev worker.Event) (worker.Result, error) {
+		seen <- ev.Extensions["hookemitter"]
+		return worker.Continue()
+	})
+	ok(t, err)
+	rival := w.byHand("rival")
+	if answer := rival.request("hooks.execute.tool.pre", "NATS/1.0\r\nA: b\r\n\r\n", "{}"); !strings.Contains(answer, `"action":"continue"`) || <-seen != "nats agent/rival" {
+		t.Fatalf("nobody forges anything: %s", answer)
+	}
+	forged := fmt.Sprintf(`: {"acc":%q,"rtt":1}`, w.accountOf("coder"))
+	for _, name := range []string{"Nats-Request-Info", "nats-request-info", "Nats-Request-Info ", " Nats-Request-Info", "X\nNats-Request-Info"} {
+		for _, end := range []string{
+			"\r\n\r\n", "\n\r\n", "\n\n", "\r\n", "\r\nA: b\r\n", "\r\nA: bcd", "\r\nA:cd", "\nA:cd", "\nA cd", "\r\n:cd", "\r\nStatus: cd", "\r\nA: \rcd", "\r\nA: \r\ncd",
+			"\r\n\r\nA: b\r\n\r\n", "\r\n\r\nA: bcd", "\r\nNats-Request-Info: cd", "\r\nNats-Request-Info", "",
+		} {
+			rival.request("hooks.execute.tool.pre", "NATS/1.0\r\n"+name+forged+end, "{}")
+			for len(seen) > 0 {
+				if emitter := <-seen; emitter != "nats agent/rival" {
+					t.Errorf("%q: it comes from %q", name+forged+end, emitter)
+				}
+			}
+		}
+	}
+}
