@@ -43,6 +43,9 @@ func (o Object) ToolContent(event string) (content []byte, ok bool) {
 			w.Raw(member, input.object.spelled())
 		}
 	}
+	if answers, ok := o.Get(inputResponses); ok {
+		w.Raw(inputResponses, spell(answers))
+	}
 	if call.hasShape { // the input is the data, with ids that are new each time
 		if tool = call.tool(); tool.Partial || kind.class != ClassShell && kind.operation != OperationRead {
 			return o.spelled("timestamp", "session_id"), true
@@ -53,6 +56,10 @@ func (o Object) ToolContent(event string) (content []byte, ok bool) {
 	}
 	return w.End(), true
 }
+
+// inputResponses is the member with what the client of an MCP server answers to its questions
+// about the call: more input.
+const inputResponses = "mcp_input_responses"
 
 // given are the members that hold an input: which one a tool gets, only its agent knows.
 func (c toolCall) given() (members []string) {

@@ -29,6 +29,8 @@ func TestToolContentIsTheSameForTheSameCall(t *testing.T) {
 		"a description that is no remark":            {`{"tool_name":"Task","tool_input":{"prompt":"a","description":"x"}}`, `{"tool_name":"Task","tool_input":{"prompt":"a","description":"y"}}`, false},
 		"an argument of a tool of an MCP server":     {`{"tool_name":"mcp__bank__pay","tool_input":{"to":12345678901234567890}}`, `{"tool_name":"mcp__bank__pay","tool_input":{"to":12345678901234567891}}`, false},
 		"an input as text":                           {`{"tool_name":"Bash","tool_input":"ls"}`, `{"tool_name":"Bash","tool_input":"rm"}`, false},
+		"an answer to a question of an MCP server":   {`{"tool_name":"mcp__bank__pay","tool_input":{},"mcp_input_responses":{"q":{"to":"ann"}}}`, `{"tool_name":"mcp__bank__pay","tool_input":{},"mcp_input_responses":{"q":{"to":"eve"}}}`, false},
+		"no answer to it":                            {`{"tool_name":"mcp__bank__pay","tool_input":{}}`, `{"tool_name":"mcp__bank__pay","tool_input":{},"mcp_input_responses":{"q":{"to":"eve"}}}`, false},
 		"a shell of Cursor":                          {`{"hook_event_name":"beforeShellExecution","command":"ls","generation_id":"1"}`, `{"hook_event_name":"beforeShellExecution","command":"ls","generation_id":"2"}`, true},
 		"another command of it":                      {`{"hook_event_name":"beforeShellExecution","command":"ls"}`, `{"hook_event_name":"beforeShellExecution","command":"rm"}`, false},
 		"a change by Cursor":                         {`{"hook_event_name":"afterFileEdit","file_path":"a","edits":[1]}`, `{"hook_event_name":"afterFileEdit","file_path":"a","edits":[2]}`, false},
