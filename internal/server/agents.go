@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	httpapi "github.com/hookrouter/hookrouter/internal/api/http"
 	"github.com/hookrouter/hookrouter/internal/identity"
 )
@@ -27,9 +25,8 @@ type AgentHTTP struct {
 }
 
 const (
-	maxConnections = 4096            // of agents, over HTTP
-	lookForTokens  = time.Second     // how often
-	lastAnswers    = 2 * time.Second // for sent answers to arrive
+	lookForTokens = time.Second     // how often
+	lastAnswers   = 2 * time.Second // for sent answers to arrive
 )
 
 // agentServer serves agents over HTTP while there is a token.
@@ -106,7 +103,6 @@ func (s *agentServer) open(ctx context.Context) error {
 	api := httpapi.New(httpapi.Options{Agents: s.n.router.Agents(), Identities: s.identities, Hosts: s.o.Hosts, Log: s.n.log})
 	served := api.HTTP() //nolint:contextcheck // a chain outlives its client
 	s.http = served
-	l = netutil.LimitListener(l, maxConnections)
 	s.n.log.Info("serving agents over HTTP", "listen", s.addr, "tls", s.tls != nil)
 	s.wg.Go(func() {
 		if s.tls == nil {

@@ -13,6 +13,7 @@ import (
 )
 
 const (
+	maxConnections = 4096
 	maxOpen        = 512              // open requests of one agent, including those that wait for a person
 	maxHeader      = 32 << 10         // bytes
 	headerTimeout  = 5 * time.Second  // for a request's header
@@ -34,6 +35,8 @@ type Options struct {
 	// Hosts are Host headers that are allowed besides loopback names and the address of the
 	// connection: a name for any port, or a name with one.
 	Hosts []string
+	// MaxConnections is how many there may be; 0 means 4096.
+	MaxConnections int
 	// BodyTimeout is how long a client may take to send a body; 0 means ten seconds.
 	BodyTimeout time.Duration
 	// Log takes wrong tokens and failures; nil discards it.
@@ -46,6 +49,7 @@ type Server struct {
 	agents *agentapi.API
 	log    *slog.Logger
 	wrong  web.Throttle
+	crowd  crowd
 
 	strangers chan struct{} // a semaphore of strangers' messages
 	mu        sync.Mutex    // guards open
@@ -55,15 +59,18 @@ type Server struct {
 // New makes a server.
 func New(o Options) *Server {
 	o.BodyTimeout = cmp.Or(o.BodyTimeout, 10*time.Second)
-	return &Server{o: o, agents: o.Agents, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), open: map[string]int{}, strangers: make(chan struct{}, strangers)}
+	return &Server{o: o, crowd: crowd{limit: cmp.Or(o.MaxConnections, maxConnections)}, agents: o.Agents, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), open: map[string]int{}, strangers: make(chan struct{}, strangers)}
 }
 
-// HTTP returns a server that bounds what a client may send and how long it may take.
+// HTTP returns a server that bounds what a client may send, how long it may take, and how many
+// there are.
 func (s *Server) HTTP() *http.Server {
-	return &http.Server{
+	served := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
+	s.crowd.bound(served)
+	return served
 }
 
 // Handler serves the API.

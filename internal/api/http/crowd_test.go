@@ -1,0 +1,84 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	httpapi "github.com/hookrouter/hookrouter/internal/api/http"
+	"github.com/hookrouter/hookrouter/internal/identity"
+	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
+)
+
+// crowded serves at most so many connections.
+func crowded(t *testing.T, most int) *bus {
+	t.Helper()
+	b := start(t, router.Options{})
+	r, stop := routertest.Start(t, natstest.Server(t), router.Options{})
+	t.Cleanup(stop)
+	f, err := identity.OpenFile(filepath.Join(b.authority.Dir(), identity.DirectoryFile), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httpapi.New(httpapi.Options{Agents: r.Agents(), Identities: f, MaxConnections: most}).HTTP()
+	go func() { _ = s.Serve(l) }()
+	t.Cleanup(func() { _ = s.Close() })
+	b.url = "http://" + l.Addr().String()
+	return b
+}
+
+// Connections that strangers hold open, and those of an agent that are idle, keep no agent
+// out.
+func TestACrowdShutsNobodyOut(t *testing.T) {
+	t.Parallel()
+	b := crowded(t, 4)
+	for _, text := range []string{"", "POST /v1/", "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", b.head("2") + "{}"} {
+		for range 8 {
+			b.raw(text)
+		}
+		if got := b.post(tool, `{}`); got.code != http.StatusOK {
+			t.Errorf("behind a crowd that sends %q: %+v", text, got)
+		}
+	}
+}
+
+// A request with a token is answered, however many come after it.
+func TestACrowdEndsNoRequest(t *testing.T) {
+	t.Parallel()
+	b := crowded(t, 4)
+	c := b.raw(strings.Replace(b.head("2"), "\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n", 1))
+	in := bufio.NewReader(c)
+	if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") { // the token was looked at
+		t.Fatalf("%q, %v", line, err)
+	}
+	if _, err := in.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	for range 8 {
+		b.raw("")
+	}
+	if got := b.post(tool, `{}`); got.code != http.StatusOK {
+		t.Errorf("beside it: %+v", got)
+	}
+	if _, err := io.WriteString(c, "{}"); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.ReadResponse(in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("status %d", resp.StatusCode)
+	}
+}
