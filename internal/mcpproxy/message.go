@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -214,6 +215,37 @@ func strayID(raw []byte) (id jsontext.Value) {
 		}
 	}
 	return id
+}
+
+// isOne reports whether what can't be read as a message is one object in one line, all the
+// same, whose top level every reader takes for the same response.
+func isOne(raw []byte) bool {
+	raw = bytes.TrimSuffix(raw, []byte("\r"))
+	if bytes.ContainsAny(raw, "\r\n") {
+		return false
+	}
+	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	if start, err := dec.ReadToken(); err != nil || start.Kind() != '{' {
+		return false
+	}
+	seen := map[string]bool{}
+	for dec.PeekKind() == '"' {
+		token, err := dec.ReadToken()
+		if err != nil {
+			return false
+		}
+		name := token.String()
+		for _, one := range reserved {
+			if strings.EqualFold(name, one) && (name != one || seen[one]) {
+				return false
+			}
+		}
+		if seen[name] = true; strings.ContainsRune(name, utf8.RuneError) || dec.SkipValue() != nil {
+			return false
+		}
+	}
+	_, err := dec.ReadToken()
+	return err == nil && len(bytes.TrimLeft(raw[dec.InputOffset():], " \t")) == 0
 }
 
 // clip keeps foreign text short.

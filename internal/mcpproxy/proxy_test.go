@@ -3,6 +3,7 @@ package mcpproxy_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -290,6 +291,21 @@ func TestUnreadableResult(t *testing.T) {
 	s.saw()
 	if line := s.next(); !strings.Contains(line, `SECRET \ud800`) {
 		t.Errorf("%s", line)
+	}
+}
+
+// No response to a request that nothing judges can be taken for the result of a call.
+func TestAResponseForTwoRequests(t *testing.T) {
+	t.Parallel()
+	s := open(t, start(t).url, "twoids")
+	s.send(call(1, "read", `{}`))
+	s.saw()
+	for i, trick := range []string{"escaped", "case", "behind", "return", "result", "no-utf-8"} {
+		s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"trick/%s"}`, i+2, trick))
+		s.saw()
+		if r := s.answer(); strings.Contains(r.raw, "SECRET") || r.Error == nil {
+			t.Errorf("%s: %s", trick, r.raw)
+		}
 	}
 }
 

@@ -46,11 +46,16 @@ func (p *Proxy) routeBack(ctx context.Context, line, body []byte) {
 func (p *Proxy) unreadable(line []byte, cause error) {
 	id := strayID(line)
 	if key := keyOf(id); key != "" {
-		if e := p.requests.answered(key, false, nil); e != nil && e.call == nil {
+		switch e := p.requests.answered(key, false, nil); {
+		case e == nil:
+		case e.call != nil:
+			p.client.send(refusalOf(e, "The tool has run. Its result is withheld, since no policy can judge what can't be read: "+cause.Error()))
+			return
+		case isOne(line):
 			p.client.send(line)
 			return
-		} else if e != nil {
-			p.client.send(refusalOf(e, "The tool has run. Its result is withheld, since no policy can judge what can't be read: "+cause.Error()))
+		default: // a client may take it for the response to a call
+			p.client.send(failure(e.id, codeRefused, "The server's response is withheld by hook-agent, since it can be taken for that to another request: "+cause.Error()))
 			return
 		}
 	}

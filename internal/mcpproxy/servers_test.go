@@ -76,6 +76,18 @@ func answers(mode, method, id string) []string {
 		return []string{result(`{"content":[{"type":"text","text":"` + strings.Repeat("x", 300<<10) + `"}]}`)}
 	case mode == "silent" && method == "tools/call":
 		return nil
+	case mode == "twoids" && method == "tools/call":
+		return nil
+	case mode == "twoids" && strings.HasPrefix(method, "trick/"): // the response to the call 1, in one for another request
+		const secret = `"result":{"content":[{"type":"text","text":"SECRET"}]}`
+		return []string{map[string]string{
+			"trick/escaped":  `{"jsonrpc":"2.0","id":` + id + `,"\u0069d":1,` + secret + `}`,
+			"trick/case":     `{"jsonrpc":"2.0","id":` + id + `,"ID":1,` + secret + `}`,
+			"trick/behind":   `{"jsonrpc":"2.0","id":` + id + `,"result":{}} {"jsonrpc":"2.0","id":1,` + secret + `}`,
+			"trick/return":   `{"jsonrpc":"2.0","id":` + id + `,"result":[` + "\r" + `{"jsonrpc":"2.0","id":1,` + secret + `}` + "\r" + `]}`,
+			"trick/no-utf-8": `{"jsonrpc":"2.0","id":` + id + `,"i` + "\xff" + `d":1,` + secret + `}`,
+			"trick/result":   `{"jsonrpc":"2.0","id":` + id + `,"result":{},` + secret + `}`,
+		}[method]}
 	case mode == "surrogate":
 		return []string{result(`{"content":[{"type":"text","text":"SECRET \ud800"}]}`)}
 	case mode == "otherid" && method == "tools/call":
