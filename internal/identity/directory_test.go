@@ -44,6 +44,7 @@ func TestLimitsOfAWorker(t *testing.T) {
 		"any hook":          {func(r *chain.Registration) { r.ID, r.Events, r.Priority = "other", []string{"*"}, -1 }, ""},
 		"all events":        {func(r *chain.Registration) { r.Events = []string{"*"} }, "registers for *"},
 		"another domain":    {func(r *chain.Registration) { r.Events = []string{"session:*"} }, "registers for session:*"},
+		"a channel":         {func(r *chain.Registration) { r.Events, r.Channels = nil, []string{"prompt"} }, "contributes to channels"},
 		"too early":         {func(r *chain.Registration) { r.Priority = 99 }, "its priority is 99"},
 		"too long":          {func(r *chain.Registration) { r.TimeoutMS = 1001 }, "the most it may take is 1s"},
 		"the default time":  {func(r *chain.Registration) { r.TimeoutMS = 0 }, "a call may take 5s"},

@@ -12,7 +12,8 @@ import (
 
 // Limits are what the hooks of a worker may do. A nil or zero Limits allow everything.
 type Limits struct {
-	// Events are the patterns that a hook may register for, as in a registration.
+	// Events are the patterns that a hook may register for, as in a registration; channels are
+	// not among them.
 	Events []string `json:"events,omitempty"`
 	// Priority bounds the place of a hook in the chain.
 	Priority *Band `json:"priority,omitempty"`
@@ -59,6 +60,9 @@ func (l *Limits) check() error {
 func (l *Limits) registration(r chain.Registration) string {
 	if l == nil {
 		return ""
+	}
+	if len(l.Events) > 0 && len(r.Channels) > 0 {
+		return fmt.Sprintf("it contributes to channels, and may register for %q", l.Events)
 	}
 	for _, pattern := range r.Events {
 		if len(l.Events) > 0 && !slices.ContainsFunc(l.Events, func(allowed string) bool { return covers(allowed, pattern) }) {
