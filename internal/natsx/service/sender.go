@@ -29,9 +29,9 @@ func (s Sender) String() string {
 
 // Sender is who sent a request through a service import of another account, as the
 // server says; the zero Sender is nobody. Two conditions make that trustworthy: the server
-// made the reply subject, and its header's name stands exactly once in all headers. A sender
-// can smuggle a header of the same name past the server: beside the server's own, before a
-// bare blank line that hides it, or before a line without an end that it becomes part of.
+// made the reply subject, and the name of its header occurs once in all headers, in any case.
+// A sender can smuggle a header of that name past the server: beside the server's own, before
+// a bare blank line that hides it, or before a line without an end that it becomes part of.
 func (r *Request) Sender() (s Sender) {
 	if !strings.HasPrefix(r.msg.Reply, "_R_.") {
 		return s
@@ -39,7 +39,7 @@ func (r *Request) Sender() (s Sender) {
 	n := 0
 	for name, values := range r.Header {
 		for _, value := range values {
-			n += strings.Count(name, headerRequestInfo) + strings.Count(value, headerRequestInfo)
+			n += mentions(name) + mentions(value)
 		}
 	}
 	text := r.Header[headerRequestInfo]
@@ -47,6 +47,13 @@ func (r *Request) Sender() (s Sender) {
 		return Sender{}
 	}
 	return parseSender(text[0])
+}
+
+func mentions(text string) int {
+	if len(text) < len(headerRequestInfo) {
+		return 0
+	}
+	return strings.Count(strings.ToLower(text), strings.ToLower(headerRequestInfo))
 }
 
 // parseSender reads the server's JSON. What it writes of an account that shares nothing
