@@ -1,7 +1,12 @@
 package server_test
 
 import (
+	"bytes"
+	"os"
+	"os/exec"
+	"runtime"
 	"runtime/debug"
+	"strconv"
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/server"
@@ -26,4 +31,46 @@ func TestAMemoryLimitDoesNotCountTheFloor(t *testing.T) {
 	if got := debug.SetMemoryLimit(-1); got != limit+floor {
 		t.Errorf("GOGC is set, and the limit is changed to %d MiB", got>>20)
 	}
+}
+
+// No memory backs the floor, also where the heap has grown and shrunk before. A process of
+// its own tries that: where the heap ends depends on what ran before.
+func TestTheFloorTakesNoMemory(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc")
+	}
+	const alone = "HOOKROUTER_TEST_FLOOR"
+	if os.Getenv(alone) == "" {
+		for mib := 1; mib <= 16; mib *= 2 {
+			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
+			c.Env = append(os.Environ(), alone+"="+strconv.Itoa(mib), "GOGC=")
+			if out, err := c.CombinedOutput(); err != nil {
+				t.Errorf("after %d MiB of garbage: %v %s", mib, err, out)
+			}
+		}
+		return
+	}
+	mib, _ := strconv.Atoi(os.Getenv(alone))
+	runtime.KeepAlive(bytes.Repeat([]byte{1}, mib<<20))
+	runtime.GC()
+	before := resident(t)
+	server.TuneGC()
+	if grown := resident(t) - before; grown > 32<<10 {
+		t.Errorf("the floor takes %d KiB", grown)
+	}
+}
+
+// resident is how much memory the process has, in KiB.
+func resident(t *testing.T) int {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := bytes.Cut(status, []byte("VmRSS:"))
+	kib, err := strconv.Atoi(string(bytes.Fields(rest)[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kib
 }
