@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
+	"github.com/hookrouter/hookrouter/internal/procs"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/telemetry/otlp"
 	"github.com/hookrouter/hookrouter/internal/version"
@@ -18,9 +20,12 @@ type observed struct {
 	tel    *telemetry.Telemetry
 	pages  *health
 	toggle func() // stops toggling the log level
+
+	tuning sync.WaitGroup // sets how many processors this one uses, until untune
+	untune context.CancelFunc
 }
 
-// observe starts the log, telemetry and health pages. The caller must stop them.
+// observe starts the log, telemetry and health pages, and tunes the process. The caller must stop them.
 func (s serve) observe(ctx context.Context, p process) (*observed, error) {
 	level := &slog.LevelVar{}
 	level.Set(s.LogLevel)
@@ -31,6 +36,9 @@ func (s serve) observe(ctx context.Context, p process) (*observed, error) {
 	}
 	log := slog.New(tel.LogTo(lines, level))
 	o := &observed{log: log, tel: tel, toggle: telemetry.ToggleLevel(level, p.signals.Level, log)}
+	tuning, untune := context.WithCancel(ctx)
+	o.untune = untune
+	o.tuning.Go(func() { procs.Tune(tuning, procs.Interval) })
 	if o.pages, err = serveHealth(ctx, s.HTTPListen, tel); err != nil {
 		o.stop(ctx)
 		return nil, err
@@ -44,6 +52,8 @@ func (o *observed) stop(ctx context.Context) {
 		o.pages.close()
 	}
 	o.toggle()
+	o.untune()
+	o.tuning.Wait()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
 	_ = o.tel.Stop(ctx) // the worker's work is done

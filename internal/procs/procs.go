@@ -1,6 +1,6 @@
-// Package procs keeps a process that has little to do on one processor. A router hands each
-// message from goroutine to goroutine, and with several processors the scheduler wakes another
-// thread for most of them: with one event under way that costs more than the work itself.
+// Package procs keeps a router or worker with little to do on one processor. Each message goes
+// from goroutine to goroutine, and with several processors the scheduler wakes another thread
+// for most of them: with one event under way that costs more than the work itself.
 package procs
 
 import (
@@ -19,7 +19,7 @@ const (
 	wide   = 0.75
 )
 
-// Interval is how often a router looks at what it used.
+// Interval is how often a process looks at what it used.
 const Interval = time.Second
 
 // state is of the process, as GOMAXPROCS is.
@@ -30,8 +30,8 @@ var state struct {
 	one atomic.Bool // the process has one processor
 }
 
-// Concurrent says that there is work for several processors at once: the process has all of
-// them when it returns, and keeps them for an interval at least. It is cheap where it has.
+// Concurrent reports work for several processors at once. The process has all of them when it
+// returns, and keeps them for at least an interval. The call is cheap while it has them.
 func Concurrent() {
 	if !state.concurrent.Load() {
 		state.concurrent.Store(true)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/filewatch"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/procs"
 	"github.com/hookrouter/hookrouter/internal/version"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
@@ -63,7 +64,7 @@ func Run(ctx context.Context, client *hookrouter.Client, o Options) error {
 	if o.Applying == nil {
 		o.Applying = func(*workerfile.File) func(error) { return nil }
 	}
-	w, err := worker.New(client, worker.Options{Version: version.Number(), Metadata: o.Metadata})
+	w, err := worker.New(client, worker.Options{Version: version.Number(), Metadata: o.Metadata, Middleware: []worker.Middleware{concurrency()}})
 	if err != nil {
 		return err
 	}
@@ -95,4 +96,18 @@ func (f follower) take(ctx context.Context, file *workerfile.File) (reload.Chang
 		done(err)
 	}
 	return changes, err
+}
+
+// concurrency reports calls that are under way at the same time to package procs.
+func concurrency() worker.Middleware {
+	var calls atomic.Int32
+	return func(next worker.Handler) worker.Handler {
+		return func(ctx context.Context, ev worker.Event) (worker.Result, error) {
+			if calls.Add(1) > 1 {
+				procs.Concurrent()
+			}
+			defer calls.Add(-1)
+			return next(ctx, ev)
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 const hooks = 3
 
 func main() {
+	runtime.GOMAXPROCS(1) // as docs/agents.md advises: events are sent one after the other
 	if err := run(context.Background(), os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "goside:", err)
 		os.Exit(1)
