@@ -47,13 +47,9 @@ func (s serve) followPolicy(ctx context.Context, p process) error {
 	if err != nil {
 		return workerfiles.InputError(err)
 	}
-	dir := s.PolicyDir
-	if dir == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			return workerfiles.InputError(fmt.Errorf("keep policies: %w: say where with --policy-cache", err))
-		}
-		dir = filepath.Join(cache, "hookrouter", "policies")
+	dir, err := s.policyDir()
+	if err != nil {
+		return workerfiles.InputError(err)
 	}
 	o, err := s.observe(ctx, p)
 	if err != nil {
@@ -81,25 +77,43 @@ func (s serve) followPolicy(ctx context.Context, p process) error {
 	pages.policy.Store(follower)
 	pages.conn.Store(client.Conn())
 	defer context.AfterFunc(ctx, func() { pages.serving.Store(false) })()
+	return s.runPolicy(ctx, p, client, follower, hooks.Options{
+		File: none, NATS: natsx.RedactURL(url), Prefix: prefix, Metrics: tel.WorkerFile(), Log: log,
+	}, func() { pages.serving.Store(ctx.Err() == nil) })
+}
+
+// policyDir is where versions of policies are kept.
+func (s serve) policyDir() (string, error) {
+	if s.PolicyDir != "" {
+		return s.PolicyDir, nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("keep policies: %w: say where with --policy-cache", err)
+	}
+	return filepath.Join(cache, "hookrouter", "policies"), nil
+}
+
+// runPolicy serves what a follower reads until ctx ends. serving is called for each version with hooks.
+func (s serve) runPolicy(ctx context.Context, p process, client *hookrouter.Client, follower *follow.Follower, o hooks.Options, serving func()) error {
 	following, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stop()
-	return hooks.Run(ctx, client, hooks.Options{
-		File: none, Path: "policy " + s.Policy, Read: follower.Read, Changed: follower.Changed(), Metadata: follower.Metadata, Reload: p.signals.Reload,
-		Applying: func(file *workerfile.File) func(error) {
-			done := follower.Applying(file)
-			return func(err error) {
-				done(err)
-				if err == nil && len(file.Hooks)+len(file.Contributors) > 0 {
-					pages.serving.Store(ctx.Err() == nil)
-				}
+	o.Path, o.Read, o.Changed, o.Metadata = "policy "+s.Policy, follower.Read, follower.Changed(), follower.Metadata
+	o.Reload, o.Remind, o.Out = p.signals.Reload, p.remind, p.stderr
+	o.Applying = func(file *workerfile.File) func(error) {
+		done := follower.Applying(file)
+		return func(err error) {
+			done(err)
+			if err == nil && len(file.Hooks)+len(file.Contributors) > 0 {
+				serving()
 			}
-		},
-		NATS: natsx.RedactURL(url), Prefix: prefix, Metrics: tel.WorkerFile(), Remind: p.remind, Out: p.stderr, Log: log,
-		Ready: func() {
-			wg.Go(func() { follower.Run(following) })
-			fmt.Fprintf(p.stderr, "hook-worker %s follows policy %s on %s\n", version.Number(), s.Policy, natsx.RedactURL(url))
-		},
-	})
+		}
+	}
+	o.Ready = func() {
+		wg.Go(func() { follower.Run(following) })
+		fmt.Fprintf(p.stderr, "hook-worker %s follows policy %s on %s\n", version.Number(), s.Policy, o.NATS)
+	}
+	return hooks.Run(ctx, client, o)
 }

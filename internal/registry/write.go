@@ -51,17 +51,13 @@ func (r *Registry) register(ctx context.Context, by string, reg chain.Registrati
 			return 0, err
 		}
 		next, what := register(old, reg)
+		if err := r.acceptable(reg, old, next, what); err != nil {
+			return 0, err
+		}
 		switch {
-		case old == nil && r.full():
-			return 0, wire.Errorf(wire.Overloaded, "%d hooks are registered, which is the limit", maxHooks)
-		case what == outdated:
-			return 0, wire.Errorf(wire.Conflict, "hook %q is registered in version %q: version %q is older and can't replace it",
-				reg.ID, old.Registration.Version, reg.Version)
 		case what == renewed && !r.mustWrite(reg.ID, reg.Instance):
 			r.heartbeat(reg.ID, reg.Instance)
 			return old.revision, nil
-		case len(next.Instances) > maxInstances:
-			return 0, wire.Errorf(wire.Overloaded, "hook %q has %d instances, which is the limit", reg.ID, maxInstances)
 		case done == nil:
 			if done, err = r.turns.take(ctx, reg.ID); err != nil {
 				return 0, err
@@ -97,6 +93,20 @@ func (r *Registry) register(ctx context.Context, by string, reg chain.Registrati
 		_, _ = r.waitNewer(ctx, reg.ID, rev-1) // the next writer goes on after this; Register returns the error
 		return rev, nil
 	}
+}
+
+// acceptable says why a registration must not become the next state of its hook.
+func (r *Registry) acceptable(reg chain.Registration, old *hook, next record, what change) error {
+	switch {
+	case old == nil && r.full():
+		return wire.Errorf(wire.Overloaded, "%d hooks are registered, which is the limit", maxHooks)
+	case what == outdated:
+		return wire.Errorf(wire.Conflict, "hook %q is registered in version %q: version %q is older and can't replace it",
+			reg.ID, old.Registration.Version, reg.Version)
+	case len(next.Instances) > maxInstances:
+		return wire.Errorf(wire.Overloaded, "hook %q has %d instances, which is the limit", reg.ID, maxInstances)
+	}
+	return nil
 }
 
 // Unregister removes one instance of a hook; instance "" removes the hook. The last instance
