@@ -86,74 +86,94 @@ func skipped(r *query.Record) string {
 	return "skipped"
 }
 
+// parts are the parts of a line about a record.
+type parts []string
+
+func (p *parts) add(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
+
+// text adds a value with a name in front, unless the value is empty.
+func (p *parts) text(name, value string) {
+	if value != "" {
+		p.add("%s%s", name, term.Clip(term.Printable(value), 2*term.MaxValue))
+	}
+}
+
 // about is the rest of a record for people, in one line.
 func about(r *query.Record) string {
-	var parts []string
-	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
-	text := func(name, value string) {
-		if value != "" {
-			add("%s%s", name, term.Clip(term.Printable(value), 2*term.MaxValue))
-		}
-	}
+	var p parts
 	switch r.Kind {
 	case audit.HookResult, audit.HookError, audit.HookTimeout:
-		text("", r.Failure)
-		text("", r.Error)
-		text("", r.Reason)
-		text("to the user: ", r.Message)
-		add("%s", term.Micros(r.Micros))
+		p.text("", r.Failure)
+		p.text("", r.Error)
+		p.text("", r.Reason)
+		p.text("to the user: ", r.Message)
+		p.add("%s", term.Micros(r.Micros))
 	case audit.ChainResult, audit.ChainRefused:
-		text("by ", r.DeniedBy)
-		text("", r.Reason)
-		text("approval ", r.ApprovalID)
-		add("%s called, %d skipped, %s", term.Plural(r.Called, "hook"), r.Skipped, term.Micros(r.Micros))
-		text("chain ", r.ChainID)
+		p.text("by ", r.DeniedBy)
+		p.text("", r.Reason)
+		p.text("approval ", r.ApprovalID)
+		p.add("%s called, %d skipped, %s", term.Plural(r.Called, "hook"), r.Skipped, term.Micros(r.Micros))
+		p.text("chain ", r.ChainID)
 	case audit.InjectionKind:
-		text("dropped: ", r.Dropped)
-		add("%s, %s, %s", term.Printable(r.Role), term.Plural(r.Bytes, "byte"), term.Plural(r.Tokens, "token"))
-	case audit.ApprovalRequested:
-		text("", r.ApprovalID)
-		if r.ShadowRule != "" {
-			text("in shadow rule "+term.Printable(r.ShadowRule)+" would ", r.ShadowDecision)
-		}
-		text("", r.Prompt)
-	case audit.ApprovalDecided:
-		text("", r.ApprovalID)
-		text("by ", r.DecidedBy)
-		text("claims to be ", r.ClaimedBy)
-		text("option ", r.Option)
-		text("", r.Holds())
-		text("note: ", r.Note)
-		text("error: ", r.Error)
-	case audit.ApprovalReviewed:
-		text("", r.ApprovalID)
-		text("", r.Review())
-		text("claims to be ", r.ClaimedBy)
+		p.text("dropped: ", r.Dropped)
+		p.add("%s, %s, %s", term.Printable(r.Role), term.Plural(r.Bytes, "byte"), term.Plural(r.Tokens, "token"))
 	case audit.DisplayKind:
 		if r.Suppressed {
-			add("output hidden")
+			p.add("output hidden")
 		}
-		text(term.Printable(r.Level)+": ", r.Message)
+		p.text(term.Printable(r.Level)+": ", r.Message)
+	case audit.ApprovalRequested, audit.ApprovalDecided, audit.ApprovalReviewed:
+		p.approval(r)
+	default:
+		p.order(r)
+	}
+	return strings.Join(p, "; ")
+}
+
+// approval adds what a record says of an approval request.
+func (p *parts) approval(r *query.Record) {
+	p.text("", r.ApprovalID)
+	switch r.Kind {
+	case audit.ApprovalRequested:
+		if r.ShadowRule != "" {
+			p.text("in shadow rule "+term.Printable(r.ShadowRule)+" would ", r.ShadowDecision)
+		}
+		p.text("", r.Prompt)
+	case audit.ApprovalDecided:
+		p.text("by ", r.DecidedBy)
+		p.text("claims to be ", r.ClaimedBy)
+		p.text("option ", r.Option)
+		p.text("", r.Holds())
+		p.text("note: ", r.Note)
+		p.text("error: ", r.Error)
+	case audit.ApprovalReviewed:
+		p.text("", r.Review())
+		p.text("claims to be ", r.ClaimedBy)
+	}
+}
+
+// order adds what a record says of an order, a registration or the log itself.
+func (p *parts) order(r *query.Record) {
+	switch r.Kind {
 	case audit.RegistrationKind:
-		add("revision %d", r.Revision)
-		text("by ", r.By)
-		text("", r.Reason)
+		p.add("revision %d", r.Revision)
+		p.text("by ", r.By)
+		p.text("", r.Reason)
 	case audit.PolicyKind:
-		text("", r.Policy)
-		text("to ", r.Use)
-		text("after ", r.Was)
-		text("from commit ", r.Commit)
-		text("by ", r.By)
+		p.text("", r.Policy)
+		p.text("to ", r.Use)
+		p.text("after ", r.Was)
+		p.text("from commit ", r.Commit)
+		p.text("by ", r.By)
 	case audit.LogKind:
-		text("", r.Reason)
+		p.text("", r.Reason)
 		if r.Lost > 0 {
-			add("%s lost", term.Plural(r.Lost, "record"))
+			p.add("%s lost", term.Plural(r.Lost, "record"))
 		}
 	default:
-		text("", r.Reason)
-		text("approval ", r.ApprovalID)
+		p.text("", r.Reason)
+		p.text("approval ", r.ApprovalID)
 	}
-	return strings.Join(parts, "; ")
 }
 
 // deciderKind sorts those who decide: a person, whoever answered without a name, a
