@@ -248,8 +248,8 @@ func (e *Env) Order(ctx context.Context, body, out any, tokens ...string) error 
 	return err
 }
 
-// WholeLog says that the whole audit log is about to be read, which takes its time.
+// WholeLog tells the user that the whole audit log is about to be read, which takes time.
 func (e *Env) WholeLog() bool {
-	e.Tell("the index of the audit log has nothing on it; reading the whole log")
+	e.Tell("not in the index of the audit log; reading the whole log")
 	return true
 }

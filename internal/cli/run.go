@@ -57,7 +57,7 @@ func Run(ctx context.Context, args []string, p Process, commands any, options ..
 		return ExitLocal
 	}
 	if err != nil {
-		return Complain(p.Stderr, fmt.Errorf("%w (see hookctl --help)", err))
+		return Complain(p.Stderr, fmt.Errorf("%w (see %s --help)", err, selected(err)))
 	}
 	json, err := JSON(c.JSON, c.Text, p.Getenv)
 	if err != nil {

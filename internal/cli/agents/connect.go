@@ -66,13 +66,16 @@ func (c *ConnectCmd) Run(_ context.Context, e *cli.Env) error {
 	if err != nil || !done {
 		return err
 	}
-	e.Out.Print("%s asks the hook router from its next session on. Try it: hookctl doctor %s\n", c.Agent, c.Agent)
+	e.Out.Print("%s asks the hook router from its next session on.\nTry it: hookctl doctor %s\n", c.Agent, c.Agent)
+	if !t.installed(e.Getenv("PATH")) {
+		e.Out.Fold(fmt.Sprintf("%s is not in PATH here: the hooks run once it is installed.", t.program))
+	}
 	if c.Scope == managed {
-		e.Out.Print("It holds for everybody on this machine: %s, and the credentials that it uses, must be readable for them, and changed by root alone.\n", h.program)
+		e.Out.Fold(fmt.Sprintf("This applies to everybody on this machine: let all read %s and its credentials, and only root change them.", h.program))
 		return nil
 	}
 	if t.dialect == "codex" {
-		e.Out.Print("Codex passes over hooks that nobody has trusted, without a word: start codex, run /hooks and trust hook-agent.\n")
+		e.Out.Fold("Codex silently skips hooks that nobody has trusted: start codex, run /hooks and trust hook-agent.")
 	}
 	return nil
 }
@@ -95,7 +98,7 @@ func (c *DisconnectCmd) Run(_ context.Context, e *cli.Env) error {
 	}
 	done, err := c.write(e, changes)
 	if done {
-		e.Out.Print("%s asks the hook router no more, from its next session on.\n", c.Agent)
+		e.Out.Print("%s no longer asks the hook router, from its next session on.\n", c.Agent)
 	}
 	return err
 }

@@ -281,6 +281,23 @@ func TestLaterEditsStay(t *testing.T) {
 	}
 }
 
+// An agent that is not installed yet can be connected, and hookctl says so.
+func TestConnectSaysWhatIsNotInstalled(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	const note = "claude is not in PATH"
+	if said := m.connect("claude-code"); !strings.Contains(said, note) {
+		t.Errorf("no %q in:\n%s", note, said)
+	}
+	m.must("--text", "disconnect", "claude-code", "--yes")
+	if err := os.Chmod(m.write("bin/claude", "#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if said := m.connect("claude-code"); strings.Contains(said, note) {
+		t.Errorf("claude is installed, and hookctl says:\n%s", said)
+	}
+}
+
 // Other flags write other command lines, and disconnecting still restores every byte.
 func TestConnectAgainElsewhere(t *testing.T) {
 	t.Parallel()

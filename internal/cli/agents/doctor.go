@@ -28,7 +28,7 @@ type finding struct {
 	Text  string `json:"text"`
 }
 
-// Run tries each connected configuration. It ends with 1 where something fails.
+// Run tries each connected configuration. It exits with 1 if something fails.
 func (c *DoctorCmd) Run(ctx context.Context, e *cli.Env) error {
 	all := []finding{}
 	for _, t := range targets() {
@@ -44,8 +44,10 @@ func (c *DoctorCmd) Run(ctx context.Context, e *cli.Env) error {
 			switch {
 			case c.StartAgent:
 				found = append(found, t.start(ctx, e, scope))
+			case !t.installed(e.Getenv("PATH")):
+				found.say("note", "%s", t.absent())
 			default:
-				found = append(found, finding{State: "note", Text: t.program + " itself was not started: whether it runs the hook is what --start-agent tries"})
+				found.say("note", "%s itself was not started: --start-agent tries whether it runs the hook", t.program)
 			}
 			for _, f := range found {
 				f.Agent, f.Scope = t.dialect, scope
@@ -76,15 +78,19 @@ func (c *DoctorCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
+// findings are what doctor says of one configuration.
+type findings []finding
+
+func (f *findings) say(state, format string, args ...any) {
+	*f = append(*f, finding{State: state, Text: fmt.Sprintf(format, args...)})
+}
+
 // examine tries one configuration.
-func (t target) examine(ctx context.Context, path string) (list []finding) {
-	say := func(state, format string, args ...any) {
-		list = append(list, finding{State: state, Text: fmt.Sprintf(format, args...)})
-	}
+func (t target) examine(ctx context.Context, path string) (list findings) {
 	d, _ := agenthook.Find(t.dialect)
 	text, err := os.ReadFile(path)
 	if err != nil {
-		say("fail", "%v", err)
+		list.say("fail", "%v", err)
 		return list
 	}
 	h, ok := written(text, t)
@@ -92,7 +98,7 @@ func (t target) examine(ctx context.Context, path string) (list []finding) {
 		h, ok = inPlugin(string(text))
 	}
 	if !ok {
-		say("fail", "%s can't be read: connect again", path)
+		list.say("fail", "%s can't be read: connect again", path)
 		return list
 	}
 	h.target = t
@@ -103,32 +109,43 @@ func (t target) examine(ctx context.Context, path string) (list []finding) {
 		}
 	}
 	if len(missing) > 0 {
-		say("fail", "%s has no hook for %s: connect again", path, strings.Join(missing, ", "))
+		list.say("fail", "%s has no hook for %s: connect again", path, strings.Join(missing, ", "))
 	}
+	h.tryAll(ctx, d.Agent, &list)
+	t.limits(d, path, &list)
+	return list
+}
+
+// tryAll runs the hook with a router, without one, and while its second process is killed.
+func (h hooks) tryAll(ctx context.Context, agent string, list *findings) {
 	began := time.Now()
 	switch reason, err := h.try(ctx, nil); {
 	case err != nil:
-		say("fail", "%v", err)
+		list.say("fail", "%v", err)
 	case reason != "":
-		say("fail", "%s", reason)
+		list.say("fail", "%s", reason)
 	default:
-		say("ok", "the router answers, in %s", time.Since(began).Round(100*time.Microsecond))
+		list.say("ok", "the router answers, in %s", time.Since(began).Round(100*time.Microsecond))
 	}
 	if reason, err := h.try(ctx, nil, "--server=nats://127.0.0.1:1", "--patience=1ms"); err != nil || reason == "" {
-		say("fail", "without a router, hook-agent does not block: %v", err)
+		list.say("fail", "without a router, hook-agent does not block: %v", err)
 	} else {
-		say("ok", "without a router, %s is told to block", d.Agent)
+		list.say("ok", "without a router, %s is told to block", agent)
 	}
 	switch reason, err := h.try(ctx, killChild); {
 	case err != nil:
-		say("note", "what happens where hook-agent is killed was not tried: %v", err)
+		list.say("note", "what happens if hook-agent is killed was not tried: %v", err)
 	case reason == "":
-		say("fail", "with its second process killed, hook-agent does not block")
+		list.say("fail", "with its second process killed, hook-agent does not block")
 	default:
-		say("ok", "with hook-agent's second process killed, %s is told to block", d.Agent)
+		list.say("ok", "with hook-agent's second process killed, %s is told to block", agent)
 	}
+}
+
+// limits tells what the hooks of an agent do not gate.
+func (t target) limits(d agenthook.Dialect, path string, list *findings) {
 	if d.FailsOpen {
-		say("note", "%s goes on where the process that it started is killed, or takes longer than its time-out", d.Agent)
+		list.say("note", "%s goes on if the process that it started is killed, or exceeds its timeout", d.Agent)
 	}
 	var ungated []string
 	for _, e := range d.Events {
@@ -136,11 +153,11 @@ func (t target) examine(ctx context.Context, path string) (list []finding) {
 			ungated = append(ungated, e.Native)
 		}
 	}
-	say("note", "not gated: %s", strings.Join(ungated, ", "))
-	if t.demands {
-		say("note", "Codex runs the hooks of %s without anybody's trust, and people can't switch them off", path)
-	} else if t.dialect == "codex" {
-		say("note", "Codex passes over hooks that nobody has trusted, without a word: start codex, run /hooks and trust hook-agent; again whenever it is connected anew. `hookctl connect codex --scope managed`, as root, needs no trust")
+	list.say("note", "not gated: %s", strings.Join(ungated, ", "))
+	switch {
+	case t.demands:
+		list.say("note", "Codex runs the hooks of %s without asking for trust, and people can't switch them off", path)
+	case t.dialect == "codex":
+		list.say("note", "Codex silently skips hooks that nobody has trusted: start codex, run /hooks and trust hook-agent, again after each connect. `hookctl connect codex --scope managed`, as root, needs no trust")
 	}
-	return list
 }

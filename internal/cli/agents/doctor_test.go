@@ -67,7 +67,7 @@ func TestDoctor(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"codex: Codex passes over hooks that nobody has trusted", "claude-code: Claude Code goes on where the process", "gemini: not gated: SessionStart"} {
+	for _, want := range []string{"codex: Codex silently skips hooks that nobody has trusted", "claude-code: Claude Code goes on if the process", "gemini: not gated: SessionStart"} {
 		if !strings.Contains(texts(list, "note"), want) {
 			t.Errorf("nothing says %q in\n%s", want, texts(list, "note"))
 		}
@@ -85,8 +85,10 @@ func TestDoctor(t *testing.T) {
 			t.Errorf("%s: nothing says %q in %+v", name, c.want, list)
 		}
 	}
-	if _, list := m.doctor("goose", "--start-agent"); !strings.Contains(texts(list, "note"), "goose: goose is not in PATH") {
-		t.Errorf("%+v", list)
+	for _, flags := range [][]string{nil, {"--start-agent"}} {
+		if _, list := m.doctor(append(flags, "goose")...); !strings.Contains(texts(list, "note"), "goose: goose is not in PATH") {
+			t.Errorf("%v: %+v", flags, list)
+		}
 	}
 	stop()
 	path := filepath.Join(m.home, ".claude/settings.json") //nolint:gocritic // one below the other

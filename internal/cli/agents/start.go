@@ -34,13 +34,18 @@ var launches = map[string]launch{
 // startWithin is how long a started agent has to ask the router.
 const startWithin = 30 * time.Second
 
+// absent says what doctor can't try of an agent that is not installed.
+func (t target) absent() string {
+	return t.program + " is not in PATH: only the hook was tried, not whether the agent runs it"
+}
+
 // start starts the agent's own program with a prompt, and waits until the router has heard of it.
 func (t target) start(ctx context.Context, e *cli.Env, scope string) finding {
 	how, known := launches[t.dialect]
 	program, installed := t.executable(e.Getenv("PATH"))
 	switch {
 	case !installed:
-		return finding{State: "note", Text: fmt.Sprintf("%s is not in PATH: whether it runs the hook was not tried, only the hook itself", t.program)}
+		return finding{State: "note", Text: t.absent()}
 	case !known:
 		return finding{State: "note", Text: fmt.Sprintf("%s was not started, since hookctl can't start it without its model: whether it runs the hook was not tried. Start it, and look with: hookctl watch prompt:submit", t.program)}
 	}

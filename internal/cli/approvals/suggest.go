@@ -176,10 +176,10 @@ func (d suggested) show(p *term.Printer) {
 		n    int
 		what string
 	}{
-		{d.Unproven, "not counted: by nobody who is proven, by the sender, or by an agent"},
+		{d.Unproven, "not counted: answered by the sender, by an agent, or without a proven identity"},
 		{d.Unknown, "not counted: their data is masked, or not in the log"},
 		{d.Labeled, "not counted: in sessions with labels"},
-		{d.Several, "not counted: they took several people, whom no rule replaces"},
+		{d.Several, "not counted: they needed several people, whom no rule replaces"},
 	} {
 		if n.n > 0 {
 			p.Print("%s\n", p.Paint(term.Dim, fmt.Sprintf("%5d %s", n.n, n.what)))

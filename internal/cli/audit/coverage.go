@@ -155,7 +155,7 @@ func (doc *Coverage) show(out *term.Printer, now time.Time) {
 		if len(names) > 6 {
 			names, more = names[:6], fmt.Sprintf(" and %d more", len(a.Events)-6)
 		}
-		rows = append(rows, term.Row(term.Cyan.Cell(term.Printable(a.Agent)), emitter, gate, a.Total, agoOf(now, a.Last), term.Dim.Cell(strings.Join(names, " ")+more)))
+		rows = append(rows, term.Row(term.Cyan.Cell(term.Agent(a.Agent)), emitter, gate, a.Total, agoOf(now, a.Last), term.Dim.Cell(strings.Join(names, " ")+more)))
 	}
 	out.Table(rows)
 	if doc.Ungated > 0 {

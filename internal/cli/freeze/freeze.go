@@ -37,8 +37,8 @@ type Cmd struct {
 
 // Help is the rest of the help.
 func (c *Cmd) Help() string {
-	return "When it returns, no router permits anything that it covers: not by a grant, an answer to an approval request, or a chain that is under way. " +
-		"It does not stop tools that run already, nor what is permitted before it returns. An agent without a proven identity can claim another name, and any agent can begin another session: freeze the agent, or all. " +
+	return "When it returns, no router permits anything in the scope, whatever a grant, an answer to an approval request or a chain under way says. " +
+		"Tools that already run, and what was permitted before, are not stopped. An agent without a proven identity can claim another name, and any agent can begin another session: freeze the agent, or all. " +
 		"Without a scope it lists what is frozen."
 }
 
@@ -46,12 +46,12 @@ func (c *Cmd) Help() string {
 func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.scope == (scope{}) {
 		if c.Reason != "" {
-			return errors.New("freeze: say what: --all, --agent NAME or --session ID")
+			return errors.New("freeze: name a scope: --all, --agent NAME or --session ID")
 		}
 		return list(ctx, e)
 	}
 	if c.Reason == "" {
-		return errors.New("freeze: give a --reason: agents are told")
+		return errors.New("freeze: give a --reason, which agents are told")
 	}
 	var order freeze.Order
 	body := struct {
@@ -62,7 +62,7 @@ func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
 		return fmt.Errorf("freeze %s: %w", c.scope, err)
 	}
 	if !e.Out.Document(order) {
-		e.Out.Print("frozen: %s. Nothing of it is permitted any more; tools that run already are not stopped\n", c.scope)
+		e.Out.Print("frozen: %s\nNo new action is permitted. Tools that already run are not stopped.\n", c.scope)
 	}
 	return nil
 }
@@ -94,13 +94,13 @@ type ThawCmd struct {
 
 // Help is the rest of the help.
 func (c *ThawCmd) Help() string {
-	return "It lifts the order of exactly this scope: --all leaves agents and sessions frozen that were frozen by name."
+	return "It lifts the order for exactly this scope: --all leaves agents and sessions that were frozen by name frozen."
 }
 
 // Run lifts an order.
 func (c *ThawCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.scope == (scope{}) {
-		return errors.New("thaw: say what: --all, --agent NAME or --session ID; `hookctl freeze` lists what is frozen")
+		return errors.New("thaw: name a scope: --all, --agent NAME or --session ID; `hookctl freeze` lists what is frozen")
 	}
 	var done struct {
 		Thawed bool `json:"thawed"`
@@ -113,7 +113,7 @@ func (c *ThawCmd) Run(ctx context.Context, e *cli.Env) error {
 	case done.Thawed:
 		e.Out.Print("thawed: %s\n", c.scope)
 	default:
-		e.Out.Print("%s was not frozen by an order of its own; `hookctl freeze` lists what is\n", c.scope)
+		e.Out.Print("%s was not frozen by an order of its own.\n`hookctl freeze` lists what is frozen.\n", c.scope)
 	}
 	return nil
 }

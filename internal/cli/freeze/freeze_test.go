@@ -23,7 +23,7 @@ func TestAFreezeNeedsAScopeAndAReason(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--reason":   {"freeze", "--all"},
 		"--all":      {"freeze", "--reason", "r"},
-		"say what":   {"thaw"},
+		"name a scope":   {"thaw"},
 		"can't be u": {"freeze", "--all", "--session", "s1", "--reason", "r"},
 	} {
 		if got := f.Run(args...); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, want) {

@@ -74,7 +74,7 @@ func TestAnswersBecomeARuleInShadow(t *testing.T) {
 		}
 	}
 	narrow(t, suggestion.Stdout)
-	if got := f.Run("--text", "approvals", "suggest"); !strings.Contains(got.Stdout, "no rule is suggested") || !strings.Contains(got.Stdout, "by nobody who is proven") {
+	if got := f.Run("--text", "approvals", "suggest"); !strings.Contains(got.Stdout, "no rule is suggested") || !strings.Contains(got.Stdout, "not counted: answered by the sender") {
 		t.Errorf("of nobody: %+v", got)
 	}
 
@@ -167,7 +167,7 @@ func TestAnswersOfIdentities(t *testing.T) {
 		answered(f, session, "acme status --web", "Allow", "--creds", filepath.Join(auth, "creds", "agent.creds"))
 	}
 	got := f.Run("--text", "approvals", "suggest", "--unproven")
-	for _, want := range []string{"    4 not counted: by nobody who is proven, by the sender, or by an agent\n", "1 rule would have answered 4 of 8 questions", `emitter: {id: "nats agent/agent"}`} {
+	for _, want := range []string{"    4 not counted: answered by the sender, by an agent, or without a proven identity\n", "1 rule would have answered 4 of 8 questions", `emitter: {id: "nats agent/agent"}`} {
 		if !strings.Contains(got.Stdout, want) {
 			t.Errorf("no %q in:\n%s%s", want, got.Stdout, got.Stderr)
 		}

@@ -47,7 +47,7 @@ func TestCoverageListsAgentsThatNeverAskBeforeATool(t *testing.T) {
 	if a := doc.Agents[1]; a.Agent != "/asks" || !a.Gated || a.Total != 2 || a.ToolPre == nil {
 		t.Errorf("the second agent is %+v", a)
 	}
-	if got := f.Run("--text", "coverage"); !strings.Contains(got.Stdout, "never") || !strings.Contains(got.Stdout, "1 of 2 agents never emitted tool:pre") || !strings.Contains(got.Stdout, "unproven") {
+	if got := f.Run("--text", "coverage"); !strings.Contains(got.Stdout, "\nnever ") || !strings.Contains(got.Stdout, "1 of 2 agents never emitted tool:pre") || !strings.Contains(got.Stdout, "unproven") {
 		t.Errorf("people are shown %s", got.Stdout)
 	}
 	if got := f.Run("coverage", "--since", "2199-01-01", "--text"); !strings.Contains(got.Stdout, "No event is recorded since") && got.Code == 0 {

@@ -14,7 +14,7 @@ func TestFreezeAndThaw(t *testing.T) {
 	f.Run("--text", "freeze").See(t, cli.ExitOK, "nothing is frozen")
 	f.Run("freeze").See(t, cli.ExitOK, "[]")
 	f.Run("--text", "freeze", "--agent", "hookctl", "--reason", "runs wild").See(t, cli.ExitOK,
-		"frozen: agent hookctl. Nothing of it is permitted any more; tools that run already are not stopped")
+		"frozen: agent hookctl\nNo new action is permitted. Tools that already run are not stopped.")
 	if got := f.Run("--text", "execute", "tool:pre"); got.Code != cli.ExitDenied || !strings.Contains(got.Stdout, "Frozen by an operator: runs wild") {
 		t.Errorf("%+v; want a denial with the reason", got)
 	}
@@ -22,7 +22,7 @@ func TestFreezeAndThaw(t *testing.T) {
 	if got := f.Run("--text", "freeze"); got.Code != cli.ExitOK || !strings.Contains(got.Stdout, "agent hookctl") || !strings.Contains(got.Stdout, "session s1") {
 		t.Errorf("%+v; want both orders", got)
 	}
-	f.Run("--text", "thaw", "--all").See(t, cli.ExitOK, "everything was not frozen by an order of its own; `hookctl freeze` lists what is")
+	f.Run("--text", "thaw", "--all").See(t, cli.ExitOK, "everything was not frozen by an order of its own.\n`hookctl freeze` lists what is frozen.")
 	f.Run("--text", "thaw", "--agent", "hookctl").See(t, cli.ExitOK, "thawed: agent hookctl")
 	if got := f.Run("execute", "tool:pre"); got.Code != cli.ExitOK {
 		t.Errorf("%+v; want that it is permitted", got)

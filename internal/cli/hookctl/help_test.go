@@ -54,6 +54,9 @@ func TestNothingAndNounsPrintHelp(t *testing.T) {
 			t.Errorf("hookctl %v: exit code %d, %s, stdout:\n%s", args, got.Code, got.Stderr, got.Stdout)
 		}
 	}
+	if got := f.Run("approvals", "show"); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, `expected "<id>" (see hookctl approvals show --help)`) {
+		t.Errorf("a command without its argument: %+v", got)
+	}
 	if got := f.Run("audit", "qery"); got.Code != cli.ExitLocal || got.Stdout != "" || !strings.Contains(got.Stderr, `did you mean one of "query"`) {
 		t.Errorf("a word that is no command: %+v", got)
 	}

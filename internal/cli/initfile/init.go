@@ -18,15 +18,15 @@ import (
 // Cmd is hookctl init.
 type Cmd struct {
 	Dir    string `arg:"" optional:"" default:"." type:"existingdir" placeholder:"DIR" help:"The project."`
-	Output string `default:"worker.yaml" placeholder:"NAME" help:"Name of the file that is written there."`
-	Force  bool   `help:"Write over a file that is there."`
+	Output string `default:"worker.yaml" placeholder:"NAME" help:"Name of the file to write."`
+	Force  bool   `help:"Overwrite an existing file."`
 }
 
 // Help is what the command does, at length.
 func (c *Cmd) Help() string {
-	return `The file is the starter policy for coding agents with what belongs to the languages, .env files, git, build files,
-CI configuration, agents' settings, containers, Terraform and Kubernetes manifests in the directory, and tests. Only denials
-and questions are added; the project's own build targets are listed in comments, to be allowed by a person.`
+	return `The file is the starter policy for coding agents, with tests and with rules for the languages, .env files, git, build
+files, CI configuration, agents' settings, containers, Terraform and Kubernetes manifests in the directory. Only denials and
+questions are added. The project's own build targets are listed in comments, for a person to allow.`
 }
 
 // made is what was written, and its JSON form.

@@ -56,9 +56,9 @@ func heading(list []thing) string {
 	}
 	what := strings.Join(names, ", ")
 	if what == "" {
-		what = "nothing that it knows"
+		what = "nothing it knows"
 	}
-	return "# Made by `hookctl init`, which found here: " + what + ".\n" +
+	return "# Made by `hookctl init`, which found in this project: " + what + ".\n" +
 		"# It is the starter policy for coding agents with what belongs to this project; make it yours.\n" +
 		"# Everyday development passes, what reaches further is asked about, and what destroys,\n" +
 		"# reads secrets or touches the guards themselves is denied. The tests at the end hold it to that.\n"

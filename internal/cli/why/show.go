@@ -146,7 +146,7 @@ func asked(a why.Approval) string {
 		text += ", who claims to be " + a.ClaimedBy
 	}
 	if a.Waited > 0 {
-		text += " after " + (time.Duration(a.Waited) * time.Millisecond).Round(100*time.Millisecond).String()
+		text += ", after " + (time.Duration(a.Waited) * time.Millisecond).Round(100*time.Millisecond).String()
 	}
 	return text
 }
