@@ -51,7 +51,7 @@ func writeClaude(e Event, a answer) claudeOutput {
 	return out
 }
 
-// specific is the part for one event, which is made where there is none.
+// specific is the part for one event, which is made if there is none.
 func (o *claudeOutput) specific(e Event) *claudeSpecific {
 	if o.Specific == nil {
 		o.Specific = &claudeSpecific{HookEventName: e.Native}

@@ -14,17 +14,17 @@ type Dialect struct {
 
 	// Timeout is how long the agent waits for a hook where its configuration says nothing.
 	Timeout time.Duration
-	// EventMember is the member of the agent's document that names the event; empty where
+	// EventMember is the member of the agent's document that names the event; empty if
 	// only the command line does.
 	EventMember string
 	// Rename maps members of the document to those of the standard events. The others stay
 	// as they are.
 	Rename map[string]string
 	// SessionEnv is the variable in which the agent names its session to the programs that
-	// it runs; empty where it does not.
+	// it runs; empty if it does not.
 	SessionEnv string
 	Events     []Event
-	// FailsOpen says that the agent goes on where a hook is killed, as `hookctl connect` sets
+	// FailsOpen says that the agent goes on if a hook is killed, as `hookctl connect` sets
 	// the hook up.
 	FailsOpen bool
 	// Notes is what else people should know, for the agent's page: a sentence each.
@@ -69,7 +69,7 @@ type Event struct {
 	Skip string
 }
 
-// Effect is what an agent does where a hook denies.
+// Effect is what an agent does if a hook denies.
 type Effect string
 
 // The effects. The zero Effect is that the agent goes on.

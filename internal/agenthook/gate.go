@@ -55,7 +55,7 @@ func (g *Gate) Connect(ctx context.Context) error {
 }
 
 // Before asks about a call that is about to run; data is that of tool:pre. waiting is
-// called, and must return soon, where a person is asked; nil for nobody to tell.
+// called, and must return soon, if a person is asked; nil for nobody to tell.
 func (g *Gate) Before(ctx context.Context, data []byte, waiting func(verdict.Approval)) Decision {
 	return g.ask(ctx, beforeCall, data, waiting)
 }

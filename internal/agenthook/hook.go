@@ -14,17 +14,17 @@ import (
 )
 
 // Options say how a hook asks the router. The zero Options ask the router at the default
-// address, and block where it can't be reached.
+// address, and block if it can't be reached.
 type Options struct {
 	Server string // NATS servers, comma-separated; empty means nats://127.0.0.1:4222
 	Creds  string // NATS credentials file; empty for none
 	Prefix string // first token of the router's subjects; empty means hooks
-	// Timeout is how long the agent waits for an answer, all in all; 0 means nine tenths of
+	// Timeout is how long the agent waits for an answer, in total; 0 means nine tenths of
 	// what the agent allows a hook that its configuration says nothing of.
 	Timeout time.Duration
 	// Patience is how long an unreachable router is tried again; 0 means two seconds.
 	Patience time.Duration
-	// Allow lets gated events pass where the router can't be reached.
+	// Allow lets gated events pass if the router can't be reached.
 	Allow bool
 	// StateDir is where uses of Allow are kept until they are reported; empty for nowhere.
 	StateDir string
@@ -88,7 +88,7 @@ func (h *Hook) Answer(ctx context.Context, document []byte) Output {
 	return h.write(in.event, h.obey(in, v))
 }
 
-// Refuse is the answer where there is no verdict for another reason than the router: the
+// Refuse is the answer if there is no verdict for another reason than the router: the
 // document can't be read, or nobody else answers. Where the event is not known, it blocks
 // in the way that all agents understand.
 func (h *Hook) Refuse(document []byte, cause error) Output {
@@ -179,7 +179,7 @@ func (h *Hook) print(said any) Output {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(said); err != nil { // a changed value that is no JSON
+	if err := enc.Encode(said); err != nil { // a changed value that is not JSON
 		return Output{Stderr: blocked(err), Code: CodeBlock}
 	}
 	return Output{Stdout: b.Bytes()}

@@ -29,7 +29,7 @@ type input struct {
 }
 
 // readInput reads an agent's document. native is the event as the command line names it;
-// empty means that the document does. The event is told even where there is an error.
+// empty means that the document does. The event is told even if there is an error.
 func readInput(d Dialect, native string, document []byte) (input, error) {
 	members, err := events.ParseObject(document)
 	if err == nil && native == "" {

@@ -2,7 +2,7 @@ package agenthook
 
 // above returns the session that spawned own, and the one at the root of their tree, as
 // agents name them to the programs that they run: an agent that another one started from
-// its shell finds the other's session in its environment. Each is empty where nobody says.
+// its shell finds the other's session in its environment. Each is empty if nobody says.
 //
 // It is a claim, and only adds labels; an agent that clears its environment is on its own,
 // as far as its identity is another one.

@@ -37,7 +37,7 @@ func (o Options) patience() time.Duration {
 type Router interface {
 	// Emit runs the hooks of an event. source says which agent sent it.
 	Emit(ctx context.Context, source, event string, data []byte) (chain.Result, error)
-	// Execute makes what they decide happen, and waits for a person where a hook asks one,
+	// Execute makes what they decide happen, and waits for a person if a hook asks one,
 	// until ctx ends: the verdict is pending then.
 	Execute(ctx context.Context, source, event string, data []byte) (verdict.Verdict, error)
 }
@@ -45,7 +45,7 @@ type Router interface {
 // source is the dialect as the source of events.
 func (d Dialect) source() string { return "/" + d.Name }
 
-// ask asks the router about an event and waits for a person where a hook asks one.
+// ask asks the router about an event and waits for a person if a hook asks one.
 func (h *Hook) ask(ctx context.Context, in input) (verdict.Verdict, error) {
 	if h.Router != nil {
 		return h.askHere(ctx, in)

@@ -17,7 +17,7 @@ import (
 const maxReason = 2000
 
 // asText is a JSON value for a model to read: a text as it is, of an object the text of the
-// member that is named, where it has one, and anything else as JSON.
+// member that is named, if it has one, and anything else as JSON.
 func asText(raw []byte, member ...string) string {
 	value := jsontext.Value(raw)
 	if value.Kind() == '"' {

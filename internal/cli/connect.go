@@ -103,7 +103,7 @@ func (e *Env) Connect() (*natsx.Conn, error) {
 	options = append(options,
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) { e.asyncError(sub, err) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil { // it is nil where hookctl itself leaves
+			if err != nil { // it is nil if hookctl itself leaves
 				e.Tell("NATS disconnected; reconnecting: %v", err)
 			}
 		}),

@@ -16,15 +16,15 @@ type Env struct {
 	*Connection
 	Out    *term.Printer
 	Cancel context.CancelCauseFunc // ends the command with a reason
-	Status func(text string)       // is called when the connection changes; nil where stderr is. Set before connect
+	Status func(text string)       // is called when the connection changes; nil if stderr is. Set before connect
 	Role   string                  // the identity to connect as, where no credentials are given; empty means admin. Set before connect
-	Exit   int                     // what the process ends with where there is no error
+	Exit   int                     // exit code of the process unless there is an error
 
 	bus *natsx.Conn // nil: not connected
 }
 
 // CheckSpelling warns of the name or the pattern of an event that is probably a misspelt
-// standard event. Applications may have events of their own, so it is no error.
+// standard event. Applications may have events of their own, so it is not an error.
 func (e *Env) CheckSpelling(pattern string) {
 	if err := kind.CheckEventSpelling(pattern); err != nil {
 		fmt.Fprintf(e.Stderr, "hookctl: %s\n", term.Clean(err.Error()))

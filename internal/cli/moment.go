@@ -15,7 +15,7 @@ type Period struct {
 	Last  string `xor:"since" placeholder:"DURATION" help:"Only of the last time until now: 15m, 2h, 7d."`
 }
 
-// From reads the flags; zero where none was given.
+// From reads the flags; zero if none was given.
 func (p Period) From(now time.Time) (time.Time, error) {
 	if p.Last == "" {
 		return Moment("--since", p.Since, now)

@@ -84,7 +84,7 @@ func Run(ctx context.Context, args []string, p Process, commands any, options ..
 }
 
 // variables are the environment variables of a flag, in the order in which they
-// are looked at: the tag from.
+// are tried: the tag from.
 func variables(tag *kong.Tag) []string {
 	if tag == nil || !tag.Has("from") {
 		return nil

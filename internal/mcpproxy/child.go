@@ -132,7 +132,7 @@ func (p *Proxy) untilEnd(ctx context.Context, c *child, gone <-chan struct{}, gi
 	return true
 }
 
-// end sends a signal to the group of the server, and kills it where it does not end.
+// end sends a signal to the group of the server, and kills it if it does not end.
 func (c *child) end(s os.Signal) {
 	_ = signalGroup(c.cmd.Process, s) // it may have ended
 	select {

@@ -67,7 +67,7 @@ func (s *sink) run(out io.Writer) {
 	}
 }
 
-// send writes a line, which is not the caller's any more. It is dropped where nobody writes
+// send writes a line, which is not the caller's any more. It is dropped if nobody writes
 // any more.
 func (s *sink) send(line []byte) {
 	select {

@@ -38,10 +38,10 @@ type message struct {
 	kind    kind
 	method  string
 	id      jsontext.Value // of a request or a response; nil for a response without one
-	key     string         // the id for comparing; empty where it is nil
+	key     string         // the id for comparing; empty if it is nil
 }
 
-// malformed is why a message is refused. The id is nil where it can't be told.
+// malformed is why a message is refused. The id is nil if it can't be told.
 type malformed struct {
 	id    jsontext.Value
 	code  int

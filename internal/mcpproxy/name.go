@@ -14,7 +14,7 @@ var (
 )
 
 // NameOf is a server's name, derived from its command: that of the program, or of what a
-// program such as npx, uvx or python3 runs. It is empty where nothing is left of it.
+// program such as npx, uvx or python3 runs. It is empty if nothing is left of it.
 func NameOf(command []string) string {
 	for i, word := range command {
 		base := path.Base(strings.ReplaceAll(word, `\`, "/"))

@@ -22,7 +22,7 @@ type Options struct {
 	URL     string           // of a server over streamable HTTP, in place of Command
 	Header  http.Header      // sent with each request to URL
 	Session string           // id of the session; empty means a new one
-	Cwd     string           // where the server works; empty where nobody knows
+	Cwd     string           // where the server works; empty if nobody knows
 	Env     []string         // of the server
 	Notes   io.Writer        // standard error; safe for concurrent use
 	Signals <-chan os.Signal // handed on to the server; nil for none

@@ -23,7 +23,7 @@ type entry struct {
 
 	// Guarded by the table's mutex:
 	state  state
-	cancel context.CancelFunc // ends the question about it; nil where there is none
+	cancel context.CancelFunc // ends the question about it; nil if there is none
 }
 
 // state is where a request is.
@@ -48,7 +48,7 @@ func newRequests() *requests {
 	return &requests{byKey: map[string]*entry{}, tasks: map[string]*call{}}
 }
 
-// add enters a request. It reports why it can't; empty where it did.
+// add enters a request. It reports why it can't; empty if it did.
 func (r *requests) add(key string, e *entry) (refusal string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,7 +62,7 @@ func (r *requests) add(key string, e *entry) (refusal string) {
 	return ""
 }
 
-// send marks a call as sent. It is false where the client has cancelled it meanwhile: then
+// send marks a call as sent. It is false if the client has cancelled it meanwhile: then
 // it is forgotten.
 func (r *requests) send(key string, e *entry) bool {
 	r.mu.Lock()
@@ -75,7 +75,7 @@ func (r *requests) send(key string, e *entry) bool {
 	return true
 }
 
-// answered takes the request that a response of the server is for; nil where there is none,
+// answered takes the request that a response of the server is for; nil if there is none,
 // or where the client has cancelled it. The request stays where its result is judged; cancel
 // ends that then.
 func (r *requests) answered(key string, judge bool, cancel context.CancelFunc) *entry {
@@ -97,7 +97,7 @@ func (r *requests) answered(key string, judge bool, cancel context.CancelFunc) *
 	return e
 }
 
-// done forgets a request. It is false where the client has cancelled it.
+// done forgets a request. It is false if the client has cancelled it.
 func (r *requests) done(key string, e *entry) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -144,7 +144,7 @@ func (r *requests) startTask(id string, c *call) {
 	r.order = append(r.order, id)
 }
 
-// taskOf is the call that started a task; nil where that is not known.
+// taskOf is the call that started a task; nil if that is not known.
 func (r *requests) taskOf(id string) *call {
 	r.mu.Lock()
 	defer r.mu.Unlock()

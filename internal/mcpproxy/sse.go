@@ -11,7 +11,7 @@ import (
 
 // place is where a stream of events ended.
 type place struct {
-	id    string        // of the last event; empty where the server gives none
+	id    string        // of the last event; empty if the server gives none
 	pause time.Duration // before it is resumed
 }
 

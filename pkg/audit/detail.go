@@ -116,7 +116,7 @@ type Chain struct {
 	DeniedBy   string   // the id of the hook that denied
 	ApprovalID string   // of the approval request that the action is about
 	Labels     []string // that held for the session as the event was decided
-	Root       string   // the session at the root of the tree of sub-agents; empty where this one is
+	Root       string   // the session at the root of the tree of sub-agents; empty if this one is
 	Depth      int      // how many sessions are above this one
 	Called     int      // hooks
 	Skipped    int      // hooks whose match was false
@@ -177,7 +177,7 @@ type ApprovalRequest struct {
 	Default    string // what holds when nobody answers
 	Expires    time.Time
 	DataSHA256 string // of the data that is asked about, in hex
-	HookName   string // of the hook that asks, where it is not its id: rules match it
+	HookName   string // of the hook that asks, if it is not its id: rules match it
 	// ShadowRule is the approval rule in shadow that would have answered, and ShadowDecision
 	// what: "allow" or "deny". Empty for none.
 	ShadowRule, ShadowDecision string
@@ -238,7 +238,7 @@ type Review struct {
 	By         string // what the connection proves
 	Person     string // whose identity that is; empty for nobody whom the router knows
 	ClaimedBy  string // what the answer claims
-	Option     string // that allows; empty where the request was passed on
+	Option     string // that allows; empty if the request was passed on
 	Note       string
 	DataSHA256 string // of the data that it is about, in hex
 }
@@ -318,7 +318,7 @@ func (c Change) write(w *events.ObjectWriter) {
 // Freeze is an order of an operator: the detail of [FreezeKind].
 type Freeze struct {
 	Scope  string // "all", "agent" or "session", which is that of the record
-	Agent  string // empty where it is not about one
+	Agent  string // empty if it is not about one
 	By     string // the operator, as far as the connection proves
 	Reason string // as agents are told
 }
@@ -335,7 +335,7 @@ type Labels struct {
 	Labels     []string
 	ApprovalID string // of the approval request that a person allowed
 	By         string // who, as far as the connection proves
-	Agent      string // whose session it is, where that is proven
+	Agent      string // whose session it is, if that is proven
 }
 
 func (l Labels) write(w *events.ObjectWriter) {
@@ -351,7 +351,7 @@ type Policy struct {
 	Version string // name, serial and digest
 	Was     string // the version that it replaces; empty for none
 	Use     string // "enforce", or "shadow": its answers count for nothing
-	Commit  string // that its files are from; empty where that is not said
+	Commit  string // that its files are from; empty if that is not said
 	By      string // who pushed it, as far as the connection proves
 }
 

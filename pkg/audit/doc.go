@@ -1,13 +1,12 @@
-// Package audit is what is remembered: the records of the audit log, the tree
-// over them, the signed checkpoints, and the proof, on a file and with no access
-// to the system, that nothing was changed.
+// Package audit defines the audit log: its records, the tree over them, the signed
+// checkpoints, and the offline proof, from a file alone, that nothing was changed.
 //
 // # The log
 //
-// A log is the messages of one stream, sequence 1, 2, 3 and so on without a gap. A
-// message is one or more lines, each a JSON object and one record, each ended by
-// one LF. [Record] writes them. A record may name its writer, a router process,
-// and counts that writer's records from 1, so that a writer's loss shows too.
+// A log consists of the messages of one stream, numbered from 1 without a gap. A
+// message has one or more lines. Each is a JSON object, holds one record and ends
+// with LF. [Record] writes them. A record may name its writer, a router process,
+// and its number among that writer's records, so that lost ones show too.
 //
 // # The tree
 //
@@ -23,34 +22,33 @@
 // # The export
 //
 // [Writer] writes messages and checkpoints to a file, [Reader] reads them,
-// [Resume] goes on with a file. Lines stand in it as they are in the stream, byte
-// for byte. In a segment of [LineFormat] no checkpoint covers the time and the subject of a
-// message. Nothing else is free: an export has the one spelling in which [Writer] writes
-// it, and a reader takes no other.
+// [Resume] continues a file. It holds lines byte for byte as the stream does. In a
+// segment of [LineFormat] no checkpoint covers the time and the subject of a
+// message. Everything else is fixed: a reader accepts only the exact form that
+// [Writer] writes.
 //
 // # What verify proves
 //
 // [Verify] reads an export once, in constant memory. An export ends with a
-// checkpoint over its last message; what a checkpoint does not cover is never OK.
+// checkpoint over its last message; what no checkpoint covers is never OK.
 //
-// With the router's key alone, every edit, loss, insertion and change of order
-// between two checkpoints is found, and so is a checkpoint that was left out.
-// Two things are not: messages cut off together with their checkpoints, and a
-// history signed anew by whoever has the router's key. They are found with
-// something seen elsewhere: the [Pin] of an earlier verification, or a head that
-// a witness remembers ([Options].Heads). A witness's signature on the last
-// checkpoint of the file says that the witness saw this history; only what it
-// remembers now says that nothing came after it.
+// The router's key alone reveals every edit, loss, insertion and reordering between
+// two checkpoints, and a missing checkpoint. It does not reveal messages cut off
+// together with their checkpoints, or a history signed anew with that key. For these,
+// compare with something seen elsewhere: the [Pin] of an earlier verification, or a
+// head that a witness remembers ([Options].Heads). A witness's signature on the last
+// checkpoint of the file says that it saw this history; only what it remembers now
+// says that nothing came after.
 //
 // # Failure
 //
-// What an export holds ends in a [Verdict], with line and reason. An error means
-// that it could not be read, or that the options are unusable. Foreign bytes
-// cause no panic and no unbounded memory: a line has at most [MaxLine] bytes.
+// Whatever an export holds leads to a [Verdict], with line and reason. An error means
+// that it could not be read, or that the options are invalid. Foreign bytes cause
+// neither a panic nor unbounded memory: a line has at most [MaxLine] bytes.
 //
 // # Concurrency
 //
 // Functions may be called concurrently; a [Log], [Tree], [Writer] or [Reader] is
-// used by one goroutine. Nothing here starts one, and only what is given is read
-// or written.
+// used by one goroutine. Nothing here starts goroutines, or reads or writes anything
+// but its arguments.
 package audit

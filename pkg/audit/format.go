@@ -33,11 +33,11 @@ func (f Format) String() string { return fmt.Sprintf("%s%d", formatName, int(f))
 // known reports whether this package knows the format.
 func (f Format) known() bool { return LineFormat <= f && f <= Latest }
 
-// UnknownFormatError means that something is in a format of a later version. That is no
-// sign of tampering: use a newer program.
+// UnknownFormatError means that something is in a format of a later version. It does not
+// indicate tampering: use a newer program.
 type UnknownFormatError struct {
 	What string // such as "the checkpoint is in the format \"hookrouter-audit v3\""
-	// Text of the checkpoint; empty for what is none.
+	// Text of the checkpoint; empty for anything else.
 	Text string
 }
 

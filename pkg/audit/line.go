@@ -30,16 +30,16 @@ var required = [...]string{"time", "kind", "chain_id", "session_id", "event", "h
 
 // CheckLine says what is wrong with a record, its LF left out: it must be one JSON
 // object of at most [MaxLine] bytes in UTF-8 without control characters, with time, kind,
-// chain_id, session_id, event, hook and action, all strings. writer, a word, and
-// wseq, from 1, stand there together or not at all. A top-level name stands there
-// once and has no escapes.
+// chain_id, session_id, event, hook and action, all strings. It has both writer, a
+// word, and wseq, from 1, or neither. A top-level name occurs once and has no
+// escapes.
 func CheckLine(line []byte) error {
 	_, err := new(scanner).line(line, nil)
 	return err
 }
 
 // line reads a record. marks are where its quotes and backslashes stand, for a line
-// without control characters; nil where that is not known.
+// without control characters; nil if that is not known.
 func (s *scanner) line(line []byte, marks []int32) (facts, error) {
 	switch {
 	case len(line) == 0:

@@ -60,7 +60,7 @@ func LogAt(c Checkpoint, subtrees []tlog.Hash) (*Log, error) {
 	return l, nil
 }
 
-// Format of the log; 0 where it is not known yet.
+// Format of the log; 0 if it is not known yet.
 func (l *Log) Format() Format { return l.format }
 
 // SetFormat says which format the log has, as its first checkpoint does.
@@ -152,10 +152,10 @@ func (l *Log) Size() int64 { return l.size }
 // Records is the number of records that were appended.
 func (l *Log) Records() int64 { return l.records }
 
-// Root is the root of the tree in a format, which is that of the log where it has one.
+// Root is the root of the tree in a format, which is that of the log if it has one.
 func (l *Log) Root(f Format) tlog.Hash { return l.trees[f-1].Root() }
 
-// formatOf is the format in which the log has a root; 0 where it has it in none.
+// formatOf is the format in which the log has a root; 0 if it has it in none.
 func (l *Log) formatOf(root tlog.Hash) Format {
 	for f := LineFormat; f <= Latest; f++ {
 		if (l.format == 0 || l.format == f) && l.Root(f) == root {

@@ -30,7 +30,7 @@ type Entry struct {
 	Time       []byte   // when the stream took the message, as the server says: RFC 3339 in UTC
 	Subject    []byte   // as the server says
 	Lines      [][]byte // the records, without LF
-	Body       []byte   // instead of Lines: a message that is no list of lines
+	Body       []byte   // instead of Lines: a message that is not a list of lines
 	Checkpoint []byte   // signed
 
 	marks [][]int32 // of each line, where quotes and backslashes stand; nil: not known

@@ -13,7 +13,7 @@ import (
 )
 
 // Receipt proves that one record is in the log of a checkpoint. It holds no content of
-// other records, only hashes; a hash confirms a correct guess. It is handed over as JSON.
+// other records, only hashes, which confirm a correct guess. Its JSON form is passed on.
 type Receipt struct {
 	Version    Format           `json:"hookrouter_audit_receipt"` // the format of the segment
 	Line       string           `json:"line"`                     // the record, without LF
@@ -28,7 +28,7 @@ type Receipt struct {
 
 // Prove makes the receipt of one line of an export: that of message seq, at position
 // from 0, against the last checkpoint of the file. It keeps 32 bytes for each
-// message. No signature is looked at: check the receipt.
+// message. It checks no signature: use [Receipt.Check].
 func Prove(ctx context.Context, in io.Reader, seq int64, position int) (Receipt, error) {
 	receipt, err := prove(ctx, in, seq, position)
 	if err != nil {
@@ -113,7 +113,7 @@ func (l *leaves) setFormat(checkpoint string) (err error) {
 	return err
 }
 
-// take keeps the line that is proved, and of the others their hashes.
+// take keeps the line to prove, and the hashes of the others.
 func (r *Receipt) take(e *Entry) {
 	r.Time, r.Subject = string(e.Time), string(e.Subject)
 	r.Line, r.Siblings = string(e.Lines[r.Position]), []tlog.Hash{}

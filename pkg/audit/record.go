@@ -44,8 +44,8 @@ const (
 	ApprovalRevoked Kind = "approval.revoked"
 	// ApprovalRevealed: somebody was shown the data of an approval request with its secrets.
 	ApprovalRevealed Kind = "approval.revealed"
-	// ApprovalReviewed: an answer to an approval request ended nothing: others must allow
-	// too, or it passed the request on.
+	// ApprovalReviewed: an answer did not end an approval request: others must allow too, or
+	// it passed the request on.
 	ApprovalReviewed Kind = "approval.reviewed"
 	// ApprovalReplayed: an event was sent again after it was approved.
 	ApprovalReplayed Kind = "approval.replayed"
@@ -64,15 +64,15 @@ const (
 type Record struct {
 	Time    time.Time // written in UTC with milliseconds
 	Kind    Kind
-	ChainID string // empty where no chain runs
+	ChainID string // empty if no chain runs
 	Session string
 	Event   string // the event's name
 	Hook    string // the hook's id; empty for what is about the chain
 	Action  string // what was decided or done
-	EventID string // left out where empty
+	EventID string // left out if empty
 
 	// Writer is the id of the router process, a word, and WSeq counts its
-	// records from 1 without a gap. Both are left out where Writer is empty.
+	// records from 1 without a gap. Both are left out if Writer is empty.
 	Writer string
 	WSeq   int64
 

@@ -6,16 +6,16 @@ import (
 	"math/bits"
 )
 
-// scanner checks JSON without decoding it: verification reads each byte of a log, and
-// needs to know of a record only that it is one. Bytes are valid UTF-8 already.
+// scanner checks JSON without decoding it: verification reads every byte of a log, and
+// needs to know only whether it is a record. The bytes are valid UTF-8 already.
 type scanner struct {
 	text  []byte
 	at    int
 	marks []int32 // where quotes and backslashes stand in text
 	k     int     // the first of marks that is not passed
 
-	// shape is the members of the record before: mostly those of this one too, and so
-	// already known to differ from each other.
+	// shape holds the members of the record before. This one usually has the same, which
+	// are then known to differ from each other.
 	shape []member
 	own   []int32 // marks that nobody gave
 }
@@ -26,7 +26,7 @@ type member struct {
 	role role
 }
 
-// mark finds the quotes and backslashes of text; ok is false where it has control
+// mark finds the quotes and backslashes of text; ok is false if it has control
 // characters.
 func mark(marks []int32, text []byte) (_ []int32, ok bool) {
 	for at := plain(text); at < len(text); at += 1 + plain(text[at+1:]) {
@@ -84,7 +84,7 @@ func (s *scanner) array(depth int) error {
 	return nil
 }
 
-// begin reads the first byte of an object or array, and the last one where it is empty.
+// begin reads the first byte of an object or array, and the last one if it is empty.
 func (s *scanner) begin(end byte) (done bool) {
 	s.at++
 	if s.space(); s.next() != end {

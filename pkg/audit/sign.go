@@ -69,7 +69,7 @@ func (k Keys) open(signed []byte) (opened *note.Note, witnessed bool, err error)
 	return opened, signedBy(k.Witnesses), nil
 }
 
-// unsigned says whose signatures there are where no router's is.
+// unsigned says whose signatures there are if no router's is.
 func unsigned(sigs []note.Signature) error {
 	var by []string
 	for _, sig := range sigs[:min(len(sigs), 3)] {
@@ -98,8 +98,7 @@ func find(keys []note.Verifier, name string, hash uint32) note.Verifier {
 }
 
 // Cosign adds a witness's signature to a signed checkpoint, and keeps the others.
-// It is up to the witness to have verified the log up to there, and to have signed no
-// other root.
+// The witness must have verified the log up to there, and have signed no other root.
 func Cosign(signed []byte, keys Keys, witness note.Signer) ([]byte, error) {
 	if _, _, err := keys.Open(signed); err != nil {
 		return nil, fmt.Errorf("co-sign: %w", err)

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Tree is the Merkle tree of [tlog] over a growing list of leaves, of which it keeps
-// only the roots of the full subtrees: at most 63 hashes. The zero Tree is empty.
+// Tree is the Merkle tree of [tlog] over a growing list of leaves. It keeps only the
+// roots of the full subtrees, at most 63 hashes. The zero Tree is empty.
 type Tree struct {
 	size int64
 	full []tlog.Hash // the largest first; one for each bit of size

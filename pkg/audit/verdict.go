@@ -6,7 +6,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Verdict is the result of verifying an export. The zero Verdict is none, and not OK.
+// Verdict is the result of verifying an export. The zero Verdict means none, and is not OK.
 type Verdict string
 
 // The verdicts.
@@ -37,7 +37,7 @@ const (
 // OK reports whether the records are proved to be as they were signed.
 func (v Verdict) OK() bool { return v == OKWitnessed || v == OKPinned || v == OKUnanchored }
 
-// ExitCode is the exit code of a program that ends with the verdict: 0, 10 and 20
+// ExitCode is the exit code of a program that reports the verdict: 0, 10 and 20
 // for the OK ones, 30 DIVERGED, 40 INVALID, 50 INCOMPLETE, 60 UNKNOWN-FORMAT, and 1 for
 // none.
 func (v Verdict) ExitCode() int {
@@ -61,7 +61,7 @@ type Pin struct {
 type Report struct {
 	Verdict Verdict
 	Reason  string // one sentence for a person
-	// Line is the line of the file that the reason is about, from 1; 0 where it is
+	// Line is the line of the file that the reason is about, from 1; 0 if it is
 	// about none.
 	Line int64
 	// Seq is the sequence of the message that it is about, or 0. Where records are not
@@ -69,12 +69,12 @@ type Report struct {
 	// between the checkpoint before and this one.
 	Seq int64
 
-	Origin      string // of the log; empty where the file has no header
+	Origin      string // of the log; empty if the file has no header
 	Messages    int64  // that were read and are well-formed
 	Records     int64
 	Checkpoints int64 // different ones, whose signatures hold
 	Witnessed   int64 // the size of the last checkpoint that a witness has signed
-	// Head is the last checkpoint, nil where there is none.
+	// Head is the last checkpoint, nil if there is none.
 	Head *Checkpoint
 	// Pin is what to remember for the next verification; nil unless the verdict is
 	// OK.

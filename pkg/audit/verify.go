@@ -22,12 +22,12 @@ type Options struct {
 	Pin *Pin
 	// Heads are signed checkpoints from other sources, such as a witness's last head.
 	Heads [][]byte
-	// Previous is what the first checkpoint must name as its predecessor, where the
-	// log goes on from another segment; zero for none.
+	// Previous is what the first checkpoint must name as its predecessor, if the log
+	// continues another segment; zero for none.
 	Previous tlog.Hash
-	// AnyPrevious takes that predecessor as the first checkpoint names it: for a segment
-	// of which nobody knows where the one before ended. An OK verdict then says nothing
-	// of what was before.
+	// AnyPrevious accepts any predecessor in the first checkpoint, for a segment whose
+	// predecessor's end is not known. An OK verdict then says nothing about what came
+	// before.
 	AnyPrevious bool
 	// Progress is called now and then with the number of bytes read; nil is ignored.
 	Progress func(done int64)
@@ -209,7 +209,7 @@ func (v *verifier) message(e *Entry) error {
 		if _, err := Lines(e.Body); err != nil {
 			return v.found(Invalid, e.Seq, "%v", err)
 		}
-		return v.found(Invalid, e.Seq, "not UTF-8") // else it would stand there as lines
+		return v.found(Invalid, e.Seq, "not UTF-8") // otherwise it would be written as lines
 	}
 	v.log.head = appendHead(v.log.head[:0], e.Time, e.Subject)
 	if err := v.log.append(e.Lines, e.marks); err != nil {
@@ -237,9 +237,8 @@ func (v *verifier) anchored() error {
 	return nil
 }
 
-// checkpoint takes a signed checkpoint of the file. Copies of it with other signatures may
-// follow, before the next message: those that witnesses have signed. An export that was
-// gone on with may have them more than once.
+// checkpoint takes a signed checkpoint of the file. Copies with signatures of witnesses may
+// follow before the next message, and more than once in a resumed export.
 func (v *verifier) checkpoint(signed []byte) error {
 	c, witnessed, err := v.keys.Open(signed)
 	if later, ok := errors.AsType[*UnknownFormatError](err); ok {
@@ -317,7 +316,7 @@ func (v *verifier) follows(c Checkpoint) error {
 	return nil
 }
 
-// matches checks a checkpoint against the records. One that is ahead of them stays
+// matches checks a checkpoint against the records. If it is ahead of them it stays
 // the head, and no message may follow.
 func (v *verifier) matches(c Checkpoint, witnessed bool) error {
 	switch {

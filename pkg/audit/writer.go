@@ -100,16 +100,16 @@ func Resume(file interface {
 // Header is what the export began with.
 func (w *Writer) Header() Header { return w.header }
 
-// Last is the sequence of the last message that was written: one less than
-// [Header].First where there is none yet.
+// Last is the sequence of the last message written, or one less than
+// [Header].First.
 func (w *Writer) Last() int64 { return w.last }
 
 // LastCheckpoint is the last signed checkpoint that was written, nil for none.
 func (w *Writer) LastCheckpoint() []byte { return w.checkpoint }
 
-// Message writes a message of the stream. seq must be larger than that of the
-// message before; a gap is written as it is, for verification to find, and so is a
-// body that is no list of lines. An error says what can't be written at all.
+// Message writes a message of the stream. seq must be larger than that of the message
+// before. A gap, or a body that is not a list of lines, is written as it is, for
+// verification to find. An error says what can't be written at all.
 func (w *Writer) Message(seq int64, at time.Time, subject string, body []byte) error {
 	if seq <= w.last {
 		return fmt.Errorf("export message %d: it comes after message %d", seq, w.last)
@@ -140,15 +140,14 @@ func (w *Writer) Message(seq int64, at time.Time, subject string, body []byte) e
 	return nil
 }
 
-// asLines are the lines of a body that an export has as lines; ok is false where it has
-// it in base64.
+// asLines are the lines of a body; ok is false if an export has it in base64.
 func asLines(body []byte) (lines [][]byte, ok bool) {
 	lines, err := Lines(body)
 	return lines, err == nil && utf8.Valid(body)
 }
 
-// Checkpoint writes a signed checkpoint. Its place is right after the message that
-// its size is the sequence of.
+// Checkpoint writes a signed checkpoint. Its place is right after the message whose
+// sequence is its size.
 func (w *Writer) Checkpoint(signed []byte) error {
 	if !utf8.Valid(signed) {
 		return errors.New("export checkpoint: it is not UTF-8")
@@ -174,7 +173,7 @@ func (w *Writer) write(line []byte) error {
 	return w.out.WriteByte('\n')
 }
 
-// appendText appends a JSON string; what is no UTF-8 is replaced.
+// appendText appends a JSON string; what is not UTF-8 is replaced.
 func appendText[T string | []byte](buf []byte, text T) []byte {
 	buf, _ = jsontext.AppendQuote(buf, text)
 	return buf

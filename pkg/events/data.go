@@ -57,7 +57,7 @@ type ToolPreData struct {
 }
 
 // DecodeInput reads the tool's parameters into v, a struct with json tags, with
-// the rules of [Event.Decode]. Where there are none, v stays as it is.
+// the rules of [Event.Decode]. If there are none, v stays as it is.
 func (d *ToolPreData) DecodeInput(v any) error { return decodeInput(d.ToolName, d.ToolInput, v) }
 
 // ToolPostData is the data of [ToolPost]: a tool has run.

@@ -1,6 +1,6 @@
-// Package events is what travels: event names, their subjects on the bus, the
-// CloudEvents 1.0 codec of the wire protocol, the JSON rules for incoming data, typed data
-// for the standard events, and the normal form of tool calls.
+// Package events defines events: their names, their subjects on the bus, the CloudEvents 1.0
+// codec of the wire protocol, the JSON rules for incoming data, typed data for the standard
+// events, and the normal form of tool calls.
 //
 // # Names
 //
@@ -11,18 +11,18 @@
 //
 // # Data
 //
-// Event data is a JSON object that is never decoded and encoded again on its
-// way: [ParseObject] checks it once and remembers where its members are, and
-// everything after that moves bytes. So 64-bit integers survive, and the
-// SHA-256 of the data means the same thing everywhere.
+// Event data is a JSON object that is never decoded and encoded again: [ParseObject]
+// checks it once and remembers where its members are; everything after that copies
+// bytes. So 64-bit integers survive, and the SHA-256 of the data is the same
+// everywhere.
 //
 // # Tools
 //
-// Each agent has names of its own for its tools and their input: Bash, shell,
-// run_shell_command. [ToolOf] gives the normal form of a call, a [Tool] with a class,
-// the command, the paths; the data stays as it was sent. A guard asks for what is
-// certain: a tool that nobody knows is Known false, and one that the form doesn't
-// tell in full is Partial. A call may hold other calls: [ToolsOf] gives all of them.
+// Each agent has its own names for tools and their input: Bash, shell,
+// run_shell_command. [ToolOf] returns the normal form of a call, a [Tool] with a class,
+// the command and the paths; the data stays as sent. An unknown tool is not Known, and
+// one that the form doesn't describe in full is Partial. A call may hold other calls:
+// [ToolsOf] returns all of them.
 //
 // # Concurrency
 //

@@ -212,7 +212,7 @@ func fromCloudEvent(cloud ce.Event) Event {
 	return ev
 }
 
-// oneLine is an error of several lines, which come in any order, as one that is always the
+// oneLine joins the lines of an error, which come in any order, into one that is always the
 // same.
 func oneLine(err error) string {
 	lines := strings.Split(err.Error(), "\n")
@@ -223,7 +223,7 @@ func oneLine(err error) string {
 // Decode reads the event's data into v, which is one of the types of this
 // package (ToolPreData …) or any struct with json tags. Names match exactly, in
 // case too, so that a hook judges the member that the tool will see; members
-// that v does not know are passed over.
+// that v does not have are ignored.
 func (e Event) Decode(v any) error {
 	if err := jsonv2.Unmarshal(e.Data, v); err != nil {
 		return fmt.Errorf("decode data of %s: %w", e.Name, err)

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// decodeHeader reads the ce-* headers, names in any case. found is false where
+// decodeHeader reads the ce-* headers, names in any case. found is false if
 // there is none.
 func decodeHeader(header map[string][]string) (ev Event, found bool, err error) {
 	version, conflict, binary := "", "", ""

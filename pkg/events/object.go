@@ -194,7 +194,7 @@ func (o Object) GetString(name string) (string, bool) {
 }
 
 // With returns the object's text with one member set to value, which must be
-// JSON: in its place where there is such a member, else at the end. All other
+// JSON: in its place if there is such a member, else at the end. All other
 // bytes stay as they are.
 func (o Object) With(name string, value []byte) []byte {
 	raw := o.Bytes()
@@ -203,7 +203,7 @@ func (o Object) With(name string, value []byte) []byte {
 			return slices.Concat(raw[:m.value], value, raw[m.end:])
 		}
 	}
-	quoted, _ := jsontext.AppendQuote(nil, name) // what is no UTF-8 is replaced
+	quoted, _ := jsontext.AppendQuote(nil, name) // what is not UTF-8 is replaced
 	head := raw[:1+bytes.IndexByte(raw, '{')]
 	if o.Len() > 0 {
 		head = raw[:o.members[o.Len()-1].end]

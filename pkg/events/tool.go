@@ -79,14 +79,14 @@ type Tool struct {
 	Paths []string `json:"paths,omitempty"`
 	// URLs are the addresses named in the input, at most MaxToolPaths.
 	URLs []string `json:"urls,omitempty"`
-	// Server is the MCP server, empty where the agent doesn't say.
+	// Server is the MCP server, empty if the agent doesn't say.
 	Server string `json:"server,omitempty"`
 	// ServerTool is the tool's name on the MCP server.
 	ServerTool string `json:"server_tool,omitempty"`
 }
 
 // Subject is what a person is told that the call is about: the command, or else the first
-// path or address. It is empty where the input has none.
+// path or address. It is empty if the input has none.
 func (t Tool) Subject() string {
 	for _, text := range [...]string{t.Command, t.Path(), t.URL()} {
 		if text != "" {
@@ -103,7 +103,7 @@ func (t Tool) Path() string { return first(t.Paths) }
 func (t Tool) URL() string { return first(t.URLs) }
 
 // ToolOf returns the tool call that an event is about; ok is false for an event
-// that isn't about one, and costs nothing then. Data that is no JSON object makes a
+// that isn't about one, and costs nothing then. Data that is not a JSON object makes a
 // Tool that is not Known and Partial. It takes time in proportion to the data.
 func ToolOf(event string, data []byte) (tool Tool, ok bool) {
 	if !IsToolEvent(event) {

@@ -18,7 +18,7 @@ func commandOf(v jsontext.Value) (line string, ok bool) {
 	return commandLine(words), ok
 }
 
-// wordsOf reads a list of words. ok is false for anything else, and where one is no text.
+// wordsOf reads a list of words. ok is false for anything else, and if one is not text.
 func wordsOf(v jsontext.Value) (words []string, ok bool) {
 	if v.Kind() != '[' {
 		return nil, false

@@ -9,7 +9,7 @@ import (
 // ToolContent is what the tool call of an event does, in one spelling: who allowed a call
 // for good allowed calls with the same content. It has the tool, its input whole and where
 // it runs, whatever the order and the white space of members; of a shell that is known it
-// has not what describes the command or bounds its time. ok is false where the event has no
+// has not what describes the command or bounds its time. ok is false if the event has no
 // tool, and where its data names neither a tool nor an input.
 func (o Object) ToolContent(event string) (content []byte, ok bool) {
 	call := callOf(o)

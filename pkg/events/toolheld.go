@@ -66,9 +66,9 @@ var (
 	heldInputs    = []string{"toolinput", "toolargs", "input", "arguments", "args", "parameters"}
 )
 
-// calls reads the calls that an input holds in lists, or as which it reads itself.
-// unread says that there are others. In a bundle all that stands in a list is a call,
-// and there is a list; elsewhere a call is what has a name and an object as its input.
+// calls reads the calls that an input holds in lists, or is itself. unread says that there
+// are others. In a bundle everything in a list is a call, and there is a list; elsewhere a
+// call has a name and an object as its input.
 func (in toolInput) calls(isBundle bool) (calls []toolCall, unread bool) {
 	lists := 0
 	take := func(v jsontext.Value, names []string) {
@@ -104,7 +104,7 @@ func (in toolInput) calls(isBundle bool) (calls []toolCall, unread bool) {
 }
 
 // heldCall is a call in an input, and how many members could be its name and its input.
-// A model has written it: where there are several, nobody knows which one counts.
+// A model has written it: if there are several, nobody knows which one counts.
 type heldCall struct {
 	call          toolCall
 	names, inputs int

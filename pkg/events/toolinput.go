@@ -97,10 +97,10 @@ type members struct {
 	beside       bool // a shell is given more than its command
 }
 
-// read takes every member: where several could be meant, a guard shall see all.
+// read takes every member: if several could be meant, a guard must see all.
 func (m *members) read(o Object) { m.readWithin(o, maxCallNesting) }
 
-// readWithin is read; depth is how many objects with commands may stand in one another.
+// readWithin is read; depth is how deep objects with commands may be nested.
 func (m *members) readWithin(o Object, depth int) {
 	for name, v := range o.All() {
 		if v.Kind() == 'n' {
@@ -143,7 +143,7 @@ func (m *members) readWithin(o Object, depth int) {
 	}
 }
 
-// guess notes a text of which nobody knows what it is, and that looks like a path or an address.
+// guess notes a text of unknown meaning that looks like a path or an address.
 func (m *members) guess(v jsontext.Value) {
 	text, err := unquote(v)
 	switch {
@@ -155,8 +155,8 @@ func (m *members) guess(v jsontext.Value) {
 	}
 }
 
-// plain reports whether what stands beside a command changes nothing: it is empty, or the
-// name of a shell.
+// plain reports whether a value beside a command changes nothing: it is empty, or the name
+// of a shell.
 func plain(v jsontext.Value) bool {
 	switch v.Kind() {
 	case '{', '[':
@@ -214,7 +214,7 @@ func (m *members) lines(v jsontext.Value, depth int) {
 	}
 }
 
-// steps reads the commands of the objects in a list. What else a list is of is no command.
+// steps reads the commands of the objects in a list; other elements are not commands.
 func (m *members) steps(v jsontext.Value, depth int) {
 	if v.Kind() == '{' {
 		m.step(v, depth)
@@ -251,7 +251,7 @@ func (m *members) step(v jsontext.Value, depth int) {
 	}
 }
 
-// only is for what there can be one of: the first, and a second one is said.
+// only keeps the first of what there can be one of, and notes a second.
 func (m *members) only(have string, v jsontext.Value) string {
 	text, err := unquote(v)
 	if err != nil || have != "" && have != text {

@@ -95,8 +95,8 @@ func mcpName(name string) (server, tool string, ok bool) {
 	return "", "", false
 }
 
-// readShell fills the command in. A shell without one, or with arguments that are no
-// words, is not told in full.
+// readShell fills the command in. A shell without one, or with arguments that are not
+// words, is partial.
 func (c toolCall) readShell(t *Tool, kind toolKind, m members) {
 	commands := m.commands
 	if kind.form == typed {
@@ -162,7 +162,7 @@ func indexURL(word string) int {
 
 func takesText(kind toolKind) bool { return kind.class == ClassShell || kind.form == patch }
 
-// lacksPath: only a list and a search have a place to be where none is named.
+// lacksPath: only a list and a search have a default place.
 func lacksPath(t Tool) bool {
 	needs := []ToolOperation{OperationRead, OperationWrite, OperationEdit, OperationDelete, OperationMove}
 	return t.Class == ClassFile && len(t.Paths) == 0 && slices.Contains(needs, t.Operation)

@@ -30,7 +30,7 @@ func (w *ObjectWriter) Raw(name string, value []byte) {
 	w.buf = append(w.buf, value...)
 }
 
-// Text writes a member unless its value is empty. What is no UTF-8 is replaced.
+// Text writes a member unless its value is empty. What is not UTF-8 is replaced.
 func (w *ObjectWriter) Text(name, value string) {
 	if value != "" {
 		w.String(name, value)

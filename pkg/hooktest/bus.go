@@ -71,7 +71,7 @@ func Start(t testing.TB, options ...Options) *Bus {
 	return b
 }
 
-// New starts a bus where there is no test to end it: in an Example, in a
+// New starts a bus if there is no test to end it: in an Example, in a
 // TestMain. ctx bounds the start only. Close it.
 func New(ctx context.Context, o Options) (*Bus, error) {
 	dir, err := os.MkdirTemp(memdir.Parent(), "hooktest-")

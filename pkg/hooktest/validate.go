@@ -81,7 +81,7 @@ func report(t testing.TB, b *Bus, id string) Report {
 }
 
 // Validate checks a hook that is registered on this bus, and leaves the judgement
-// to the test. It fails the test where the hook can't be checked at all.
+// to the test. It fails the test if the hook can't be checked at all.
 func (b *Bus) Validate(t testing.TB, id string) Report {
 	t.Helper()
 	r, err := contract.Validate(t.Context(), contract.Options{Conn: b.Conn(t), Prefix: b.Prefix(), ID: id})

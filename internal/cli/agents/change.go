@@ -85,7 +85,7 @@ func originalOf(path string, t target) (now, original []byte, err error) {
 	}
 	h, connected := written(now, t)
 	if again, err := add(kept, h); connected && err == nil && bytes.Equal(again, now) {
-		return now, kept, nil // nil where there was no file
+		return now, kept, nil // nil if there was no file
 	}
 	original, err = remove(now, t)
 	if err != nil {
@@ -127,7 +127,7 @@ func (c change) apply() error {
 	return c.settle()
 }
 
-// settle removes a backup that is not needed any more.
+// settle removes a backup that is no longer needed.
 func (c change) settle() error {
 	if c.keep {
 		return nil
@@ -158,7 +158,7 @@ func prune(dir string) {
 	}
 }
 
-// read reads a file; nil where there is none.
+// read reads a file; nil if there is none.
 func read(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

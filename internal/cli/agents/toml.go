@@ -16,7 +16,7 @@ import (
 )
 
 // config is where Codex keeps settings in TOML, beside its hooks.json. It reads hooks of both, and
-// complains where there are some in both.
+// complains if there are some in both.
 const config = "config.toml"
 
 // requirements is what an administrator demands of Codex: its hooks run without anybody's trust.
@@ -26,7 +26,7 @@ const requirements = "requirements.toml"
 const switchedOn = "[features]\nhooks = true\n"
 
 // chosen is the file of a directory that has, or is to have, the hooks: that of Codex is config.toml
-// where hooks of others stand there in a form that ours can join, and hooks.json elsewhere.
+// if it holds hooks of others in a form that ours can join, else hooks.json.
 func (t target) chosen(path string) (target, string) {
 	if t.dialect != "codex" {
 		return t, path
@@ -103,7 +103,7 @@ func addTOML(settings []byte, h hooks) ([]byte, error) {
 	return added, nil
 }
 
-// demanded is what has Codex run hooks whatever people set, in front of the hooks; empty where
+// demanded is what has Codex run hooks whatever people set, in front of the hooks; empty if
 // that is demanded already.
 func demanded(settings []byte) (lines string, err error) {
 	var document struct {

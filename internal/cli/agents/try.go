@@ -22,7 +22,7 @@ import (
 const patience = 15 * time.Second
 
 // try runs hook-agent with the probe, as the agent would with an event. reason is why it
-// blocks; empty where it lets pass. meanwhile is done before the probe is complete.
+// blocks; empty if it lets pass. meanwhile is done before the probe is complete.
 func (h hooks) try(ctx context.Context, meanwhile func(pid int) error, flags ...string) (reason string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

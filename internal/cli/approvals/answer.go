@@ -32,7 +32,7 @@ type answered struct {
 	ID     string `json:"id"`
 	Status string `json:"status"` // accepted
 	Option string `json:"option"`
-	// Progress says who must allow too; empty where the answer ended it.
+	// Progress says who must allow too; empty if the answer ended it.
 	Progress string `json:"progress,omitempty"`
 }
 
@@ -78,7 +78,7 @@ func (c *answerCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// missing says who must allow a request too; empty where it is decided.
+// missing says who must allow a request too; empty if it is decided.
 func missing(ctx context.Context, a *approver.Approver, id string) string {
 	r, err := a.Get(ctx, id)
 	if err != nil || r.Decision != nil {

@@ -90,7 +90,7 @@ func (m *asker) keys() term.Cell {
 	return term.Dim.Cell("↑↓ choose · Enter answers · n note · Tab later · Ctrl-C leaves without an answer")
 }
 
-// noteLine shows the end of the note, where somebody types.
+// noteLine shows the end of the note, if somebody types.
 func (m *asker) noteLine() string {
 	text := string(m.note)
 	if m.typing {

@@ -108,7 +108,7 @@ func compareGated(gated bool) int {
 // sender is an agent as it calls itself, and who it is.
 type sender struct{ agent, emitter string }
 
-// count counts an event. It is false where there is no room for its agent.
+// count counts an event. It is false if there is no room for its agent.
 func (doc *Coverage) count(agents map[sender]*covered, r *query.Record) bool {
 	from := sender{r.Agent, r.Emitter}
 	a := agents[from]

@@ -68,7 +68,7 @@ func (c *ExportCmd) Run(ctx context.Context, e *cli.Env) error {
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
-// export writes a segment to out, which is file where there is one.
+// export writes a segment to out, which is file if there is one.
 func (c *ExportCmd) export(ctx context.Context, e *cli.Env, l *query.Log, s store.Segment, out io.Writer, file *os.File) error {
 	w, s, err := c.begin(ctx, l, s, out, file)
 	if err != nil {

@@ -41,7 +41,7 @@ func (p *part) headless() bool { return p.bad != nil }
 // number of the segment, from 1.
 func (p *part) number() int { return numberOf(p.header) }
 
-// numberOf reads the number of a segment in its name; 0 where it has none.
+// numberOf reads the number of a segment in its name; 0 if it has none.
 func numberOf(h audit.Header) int {
 	name, ok := strings.CutPrefix(h.Origin, audit.Origin(h.Prefix, segmentName(h.Prefix, 1)))
 	switch {

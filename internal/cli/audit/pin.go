@@ -33,7 +33,7 @@ type pinFile struct {
 	path string
 }
 
-// readPin reads a pin; nil where there is no such file.
+// readPin reads a pin; nil if there is no such file.
 func readPin(path string) (*pinFile, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -125,7 +125,7 @@ func globEscape(path string) string {
 }
 
 // newPinPath is where the pin of a log is kept that has none yet: the origin says which,
-// and a key where there are pins of other logs of that origin.
+// and a key if there are pins of other logs of that origin.
 func newPinPath(getenv func(string) string, origin string, others bool, identity []verifierkeys.Key) (string, error) {
 	dir, err := pinDir(getenv)
 	if err != nil {

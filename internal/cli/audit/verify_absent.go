@@ -71,7 +71,7 @@ func (v *verification) absent() error {
 // absentOf finds it in one log, of which there are segments with these numbers. Pins are
 // the files of what was verified before, by number.
 func (v *verification) absentOf(prefix string, numbers []int, pins map[int]string) (lost []*part, err error) {
-	add := func(g Gap, pin int, why string) { // the pin's number, 0 where it has nothing to do with it
+	add := func(g Gap, pin int, why string) { // the pin's number, 0 if it has nothing to do with it
 		p := &part{what: g.name(prefix), header: audit.Header{Origin: audit.Origin(prefix, segmentName(prefix, g.From)), Prefix: prefix}}
 		p.report = audit.Report{Verdict: audit.Incomplete, Origin: p.header.Origin, Reason: why}
 		if p.path = pins[pin]; p.path != "" && err == nil {

@@ -161,7 +161,7 @@ func (c *BootstrapCmd) segments(ctx context.Context, b *natsx.Conn) (names []str
 	return names, err
 }
 
-// provide looks at one thing, makes it where it is missing, and mends it.
+// provide looks at one thing, makes it if it is missing, and mends it.
 func (c *BootstrapCmd) provide(ctx context.Context, p provision) Needed {
 	n := Needed{Kind: p.kind, Name: p.name, State: asNeeded}
 	failed := func(err error) Needed {

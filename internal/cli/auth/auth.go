@@ -90,7 +90,7 @@ func push(ctx context.Context, e *cli.Env, a *identity.Authority, list ...identi
 	return nil
 }
 
-// explained says what to do where there are no keys.
+// explained says what to do if there are no keys.
 func explained(err error) error {
 	if errors.Is(err, identity.ErrNoAuthority) {
 		return fmt.Errorf("%w: hook-router makes them at its first start, and hookctl auth init for a NATS server of your own; --dir says where they are", err)

@@ -62,7 +62,7 @@ func addChanges(rows *term.Facts, diff []jsonedit.Change) {
 	}
 }
 
-// addChain adds which chain decided, where that is known.
+// addChain adds which chain decided, if that is known.
 func addChain(rows *term.Facts, failedOpen []string, hooks int, event, chain string) {
 	if len(failedOpen) > 0 {
 		*rows = append(*rows, term.Row(term.Yellow.Cell("failed"), strings.Join(failedOpen, ", ")+" (let pass)"))

@@ -57,7 +57,7 @@ func (c *EmitCmd) Run(ctx context.Context, e *cli.Env) error {
 }
 
 // changes are what the hooks made of the data that was sent; there are none
-// where there is no data. The router's own merging of defaults and its stamp are
+// if there is no data. The router's own merging of defaults and its stamp are
 // not among them.
 func (a emitArgs) changes(made json.RawMessage) []jsonedit.Change {
 	if made == nil {

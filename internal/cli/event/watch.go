@@ -107,7 +107,7 @@ type resultBody struct {
 	} `json:"hooks"`
 }
 
-// read makes a sight of a message, nil where it is none that was asked for.
+// read makes a sight of a message, nil if it is none that was asked for.
 func (c *WatchCmd) read(s events.Subjects, msg *nats.Msg) *sight {
 	seen := &sight{Kind: "event"}
 	tail := s.Tail("event", msg.Subject)

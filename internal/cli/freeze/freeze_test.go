@@ -21,10 +21,10 @@ func hookctl(ctx context.Context, args []string, p cli.Process) int {
 func TestAFreezeNeedsAScopeAndAReason(t *testing.T) {
 	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"NATS_URL": "nats://127.0.0.1:1"}}
 	for want, args := range map[string][]string{
-		"--reason":   {"freeze", "--all"},
-		"--all":      {"freeze", "--reason", "r"},
-		"name a scope":   {"thaw"},
-		"can't be u": {"freeze", "--all", "--session", "s1", "--reason", "r"},
+		"--reason":     {"freeze", "--all"},
+		"--all":        {"freeze", "--reason", "r"},
+		"name a scope": {"thaw"},
+		"can't be u":   {"freeze", "--all", "--session", "s1", "--reason", "r"},
 	} {
 		if got := f.Run(args...); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, want) {
 			t.Errorf("%v: %+v; want %q", args, got, want)

@@ -156,7 +156,7 @@ func (c *addCmd) checkFree(ctx context.Context, e *cli.Env) error {
 		"if its process died, it is free when the router's --ttl (15s by default) is over", c.ID, term.Plural(len(taken.Instances), "instance"))
 }
 
-// find returns the registration of a hook, nil where there is none, and the connection.
+// find returns the registration of a hook, nil if there is none, and the connection.
 func find(ctx context.Context, e *cli.Env, id string) (*agent.Listing, *natsx.Conn, error) {
 	if err := events.CheckHookID(id); err != nil {
 		return nil, nil, err

@@ -96,7 +96,7 @@ func targets(dir fs.FS) (list []string) {
 	return slices.Compact(list)
 }
 
-// read returns the beginning of a file; nil where there is none.
+// read returns the beginning of a file; nil if there is none.
 func read(dir fs.FS, name string) []byte {
 	f, err := dir.Open(name)
 	if err != nil {

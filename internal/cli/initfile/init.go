@@ -36,7 +36,7 @@ type made struct {
 	Commands []string `json:"commands"` // of build files, in comments
 }
 
-// name is a name that is no pattern.
+// name is a name that is not a pattern.
 var name = regexp.MustCompile(`^[A-Za-z0-9._-]+\.ya?ml$`)
 
 // Run writes the file.

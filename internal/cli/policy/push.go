@@ -145,7 +145,7 @@ func leaving(e *cli.Env, now, next *bundle.Bundle) {
 	}
 }
 
-// guards are the ids of the hooks of a policy that stay registered without it; none where
+// guards are the ids of the hooks of a policy that stay registered without it; none if
 // the policy does not load here.
 func guards(b *bundle.Bundle) (ids []string) {
 	if b == nil {

@@ -198,7 +198,7 @@ func brief(d evaluate.Decision) string {
 	return text
 }
 
-// other says what differs where it is not the action.
+// other says what differs if it is not the action.
 func other(differs string) string {
 	switch differs {
 	case evaluate.DiffersInData:

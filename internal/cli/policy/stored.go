@@ -28,7 +28,7 @@ type signing struct {
 
 // stored is a policy as routers have it.
 type stored struct {
-	*bundle.Bundle        // nil where there is none that the key signed
+	*bundle.Bundle        // nil if there is none that the key signed
 	revision       uint64 // 0 for none
 }
 

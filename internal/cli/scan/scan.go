@@ -140,7 +140,7 @@ func (s *scan) file(ctx context.Context, path string) error {
 
 // event runs an event through the hooks, once.
 func (s *scan) event(ctx context.Context, ev events.Event) error {
-	at, _ := time.Parse(time.RFC3339, ev.Time) // zero where it is not known
+	at, _ := time.Parse(time.RFC3339, ev.Time) // zero if it is not known
 	if !s.since.IsZero() && at.Before(s.since) || s.again(ev) {
 		return ctx.Err()
 	}

@@ -25,8 +25,8 @@ func Clean(text string) string {
 // in the escaped form of JSON.
 func escapeControls(text string) string { return wire.EscapeJSON(text, hidden) }
 
-// hidden reports whether a character does something else than stand there. Line
-// ends are not among them: in JSON text they stand between the values only.
+// hidden reports whether a character is invisible or acts on the terminal. Line
+// ends do not count: in JSON text they are between values only.
 func hidden(r rune) bool { return r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) }
 
 // Clip cuts text for people.

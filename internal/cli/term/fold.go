@@ -9,7 +9,7 @@ import (
 	xterm "github.com/charmbracelet/x/term"
 )
 
-// Columns are those of a terminal whose size is not known, and of what is no terminal.
+// Columns are those of a terminal whose size is not known, and of what is not a terminal.
 const Columns = 80
 
 // WidthOf is how many columns there are for what is written to w: those of the terminal,

@@ -32,7 +32,7 @@ func Printable(text string) string {
 }
 
 // PrintableLines is printable for each line of a text, tabs being blanks. It ends
-// with a line that says so where there are more than so many.
+// with a line that says so if there are more than so many.
 func PrintableLines(text string, limit int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n") {
@@ -44,8 +44,8 @@ func PrintableLines(text string, limit int) []string {
 	return lines
 }
 
-// Unseen reports whether a character does something else than stand there and be
-// seen, see [approval.Unseen].
+// Unseen reports whether a character is invisible or acts on the terminal, see
+// [approval.Unseen].
 func Unseen(r rune) bool { return approval.Unseen(r) }
 
 // Agent is the source of an agent as people name it: without the slash that the sources of

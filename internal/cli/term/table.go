@@ -143,7 +143,7 @@ func (t *layout) hide(rows [][]Cell) {
 	}
 }
 
-// spacer reports whether a column has a head of blanks: what stands in it is no text.
+// spacer reports whether a column has a head of blanks: what is in it is not text.
 func (t *layout) spacer(i int) bool {
 	return i < len(t.heads) && t.heads[i].Text != "" && strings.TrimSpace(t.heads[i].Text) == ""
 }

@@ -27,7 +27,7 @@ func (p *Printer) Clock() string { return p.Paint(Dim, time.Now().Format("15:04:
 // Micros is a number of microseconds for people, in milliseconds.
 func Micros(us int64) string { return fmt.Sprintf("%.1fms", float64(us)/1000) }
 
-// OrDash is text, or a dash where there is none.
+// OrDash is text, or a dash if there is none.
 func OrDash(text string) string {
 	if text == "" {
 		return "-"

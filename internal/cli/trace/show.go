@@ -16,7 +16,7 @@ import (
 // The bounds of a waterfall for people.
 const (
 	traceWidth = 20   // characters
-	maxIndent  = 12   // levels; what is deeper stands there too
+	maxIndent  = 12   // levels; what is deeper is there too
 	maxSpanRow = 1000 // spans
 )
 
